@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Installs what Rshift needs to build, to run the demo and to be tested, on Debian 12.
+#
+#   tools/setup.sh                  Debian packages (about 2 minutes the first time, else under a second)
+#   tools/setup.sh --with-oracles   and the Python packages the end-to-end tests compare with,
+#                                   in build/venv (about 1 minute the first time)
+#
+# Works as root, and as a user through sudo. Without a Python package index the oracles are left
+# out, which is not an error: the tests that need them are then skipped, and say so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(
+  g++ cmake ninja-build ccache python3 python3-venv
+  libonnx-dev libprotobuf-dev protobuf-compiler libeigen3-dev libcli11-dev libyaml-cpp-dev
+  libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev
+  nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist)
+oracles=(numpy onnx onnxruntime opencv-python-headless pytest)
+
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    echo "error: packages are missing and there is no sudo; as root run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+}
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+install_packages() {
+  missing=()
+  local p
+  for p in "${packages[@]}"; do
+    is_installed "$p" || missing+=("$p")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "setup: all ${#packages[@]} Debian packages are installed"
+    return
+  fi
+  echo "setup: installing ${#missing[@]} Debian packages (about 2 minutes): ${missing[*]}"
+  as_root apt-get update -qq
+  as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  echo "setup: Debian packages installed"
+}
+
+oracles_work() {
+  [ -x build/venv/bin/python ] &&
+    build/venv/bin/python -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null
+}
+
+install_oracles() {
+  if oracles_work; then
+    echo "setup: the Python test oracles are installed in build/venv"
+    return
+  fi
+  echo "setup: installing the Python test oracles in build/venv (about 1 minute): ${oracles[*]}"
+  mkdir -p build
+  if python3 -m venv build/venv && build/venv/bin/python -m pip install --quiet \
+      --disable-pip-version-check --retries 2 --timeout 20 "${oracles[@]}" && oracles_work; then
+    echo "setup: Python test oracles installed"
+  else
+    echo "setup: no Python package index within reach: the end-to-end tests against ONNX Runtime" \
+      "will be SKIPPED"
+  fi
+}
+
+with_oracles=0
+for arg in "$@"; do
+  case "$arg" in
+    --with-oracles) with_oracles=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "error: unknown argument '$arg'; see tools/setup.sh --help" >&2; exit 2 ;;
+  esac
+done
+install_packages
+[ "$with_oracles" -eq 0 ] || install_oracles
