@@ -1,0 +1,73 @@
+#include "base/shape.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+// Dimension `axis` of `shape` after it is padded with leading ones to `rank`.
+int64_t PaddedDim(const Shape& shape, size_t axis, size_t rank) {
+  const size_t missing = rank - shape.size();
+  return axis < missing ? 1 : shape[axis - missing];
+}
+
+}  // namespace
+
+int64_t NumElements(const Shape& shape) {
+  for (const int64_t dim : shape) {
+    Require(dim >= 0, ErrorCode::kInvalidInput, "shape ", ToString(shape),
+            " has a negative dimension, expected every dimension >= 0");
+  }
+  // A zero makes the whole product zero, however large the other dimensions are.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  int64_t count = 1;
+  for (const int64_t dim : shape) {
+    const std::optional<int64_t> product = CheckedMul<int64_t>(count, dim);
+    Require(product && *product < kMaxElements, ErrorCode::kInvalidInput, "shape ", ToString(shape),
+            " has 2^40 elements or more, expected fewer");
+    count = *product;
+  }
+  return count;
+}
+
+std::string ToString(const Shape& shape) {
+  if (shape.empty()) return "scalar";
+  std::string text;
+  for (const int64_t dim : shape) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(dim);
+  }
+  return text;
+}
+
+Shape Strides(const Shape& shape) {
+  Shape strides(shape.size());
+  uint64_t stride = 1;  // unsigned: an empty tensor may have dimensions whose product wraps
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(shape[axis]);
+  }
+  return strides;
+}
+
+Shape Broadcast(const Shape& a, const Shape& b, const std::string& where) {
+  const size_t rank = std::max(a.size(), b.size());
+  Shape result(rank);
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const int64_t da = PaddedDim(a, axis, rank);
+    const int64_t db = PaddedDim(b, axis, rank);
+    Require(da == db || da == 1 || db == 1, ErrorCode::kInvalidInput, where, ": shapes ",
+            ToString(a), " and ", ToString(b), " do not broadcast: axis ", axis, " has ", da,
+            " and ", db, ", expected equal sizes or 1");
+    result[axis] = da == 1 ? db : da;
+  }
+  return result;
+}
+
+}  // namespace rshift

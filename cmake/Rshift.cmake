@@ -1,0 +1,22 @@
+# Two functions, so that every folder's CMakeLists.txt is a list of sources and of what they may use.
+include_guard(GLOBAL)
+
+# rshift_add_library(name SOURCES a.cc b.cc DEPS lib...)
+function(rshift_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE rshift_warnings ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# rshift_add_test(name SOURCES a_test.cc DEPS lib...): one GoogleTest program, one CTest entry.
+function(rshift_add_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} rshift_warnings GTest::gtest GTest::gmock
+                                        GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "RSHIFT_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+                                          TIMEOUT 600)
+endfunction()
