@@ -1,0 +1,24 @@
+// Graph (float, integer or mixed; after the passes) -> program image.
+#ifndef RSHIFT_CODEGEN_COMPILE_H_
+#define RSHIFT_CODEGEN_COMPILE_H_
+
+#include <map>
+#include <string>
+
+#include "codegen/container/image.h"
+#include "graph/graph.h"
+
+namespace rshift {
+
+struct CompileOptions {
+  // No aliasing of different names, no reuse: every value of the graph exists until the end (calibration, dumps, comparison).
+  bool observable = false;
+  std::map<std::string, std::string> meta;
+};
+
+// Throws kUnsupported naming node and operator when a node has no command.
+ProgramImage Compile(const Graph& graph, const CompileOptions& options = {});
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CODEGEN_COMPILE_H_

@@ -1,0 +1,43 @@
+// The closed set of operators. Adding one makes std::visit list every stage that does not know it yet.
+#ifndef RSHIFT_GRAPH_OP_H_
+#define RSHIFT_GRAPH_OP_H_
+
+#include <variant>
+
+#include "graph/ops/activation.h"
+#include "graph/ops/conv.h"
+#include "graph/ops/eltwise.h"
+#include "graph/ops/matmul.h"
+#include "graph/ops/norm.h"
+#include "graph/ops/pool.h"
+#include "graph/ops/quant.h"
+#include "graph/ops/reduce.h"
+#include "graph/ops/resize.h"
+#include "graph/ops/shape.h"
+
+namespace rshift {
+
+using Op = std::variant<
+    // float, ONNX semantics
+    Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
+    BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize,
+    // data movement, any element type
+    Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace, SpaceToDepth,
+    Cast,
+    // integer
+    Quantize, Dequantize, Requantize, QConv, QMatMul, QAdd, QAveragePool, QLeakyRelu, QPRelu, QTable>;
+
+// "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
+const char* OpName(const Op& op);
+
+// Helper for std::visit with one lambda per alternative.
+template <typename... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <typename... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_OP_H_

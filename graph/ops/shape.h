@@ -1,0 +1,54 @@
+// Data movement: the same structs serve float and integer tensors. Every axis counts in memory order,
+// is >= 0 after import, and is rewritten by the layout pass. Output shapes are those of the output value.
+#ifndef RSHIFT_GRAPH_OPS_SHAPE_H_
+#define RSHIFT_GRAPH_OPS_SHAPE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace rshift {
+
+struct Identity {};  // also Dropout; removed by the passes
+struct Reshape {};   // also Flatten, Squeeze, Unsqueeze: same elements in the same order
+struct Transpose {
+  std::vector<int64_t> perm;  // output dimension i is input dimension perm[i]
+};
+struct Concat {
+  int64_t axis = 0;
+};
+// Output index i of dimension d reads input index starts[d] + i * steps[d] (steps may be negative).
+struct Slice {
+  std::vector<int64_t> starts, steps;  // one entry per dimension
+};
+enum class PadMode : uint8_t { kConstant = 0, kReflect = 1, kEdge = 2 };
+// value: in float graphs the real value, in integer graphs the quantized one.
+struct Pad {
+  PadMode mode = PadMode::kConstant;
+  std::vector<int64_t> before, after;  // one entry per dimension; may be negative (crop)
+  float value = 0.0f;
+};
+struct Expand {};  // broadcast to the output shape
+struct Tile {
+  std::vector<int64_t> repeats;  // one entry per dimension
+};
+// inputs: data, indices (s64 or s32; negative counts from the end).
+struct Gather {
+  int64_t axis = 0;
+};
+// DCR: depth to (block_h, block_w, C'); CRD: depth to (C', block_h, block_w).
+struct DepthToSpace {
+  int64_t block = 1;
+  bool crd = false;
+};
+struct SpaceToDepth {
+  int64_t block = 1;
+};
+struct Cast {
+  DType to = DType::kF32;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_OPS_SHAPE_H_

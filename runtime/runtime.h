@@ -1,0 +1,89 @@
+// Load -> verify -> execute a .rshift program.
+//
+//   Program program = Program::Load("net.rshift");
+//   Session session(program, {.threads = 2});
+//   std::memcpy(session.Input(0).data(), image, session.Input(0).size());
+//   session.Run();
+//   std::span<const std::byte> logits = session.Output(0);
+//
+// A Program is immutable and may serve several sessions (one per host thread). Everything that can fail fails in
+// Load or in the Session's constructor; Run() is noexcept and allocates nothing for integer commands.
+#ifndef RSHIFT_RUNTIME_RUNTIME_H_
+#define RSHIFT_RUNTIME_RUNTIME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "codegen/container/image.h"
+
+namespace rshift {
+
+struct LoadOptions {
+  bool copy = false;  // read the file into memory instead of mapping it
+};
+
+class Program {
+ public:
+  // Throws kIo / kCorrupt: a program that loads is verified (see runtime/verify.h).
+  static Program Load(const std::string& path, const LoadOptions& options = {});
+  static Program FromBytes(std::span<const uint8_t> bytes, const std::string& where = "program");
+
+  const ProgramImage& image() const { return image_; }  // image().constants is empty: see constants()
+  std::span<const uint8_t> constants() const { return constants_; }
+  const std::string& where() const { return where_; }
+  uint64_t file_bytes() const { return file_.bytes().size(); }
+
+ private:
+  std::string where_;
+  MappedFile file_;
+  ProgramImage image_;
+  std::span<const uint8_t> constants_;
+};
+
+enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3 };
+const char* Name(Isa isa);
+// Throws kInvalidInput for an unknown name.
+Isa ParseIsa(const std::string& name);
+bool CpuSupports(Isa isa);
+Isa BestIsa();
+
+struct SessionOptions {
+  int threads = 0;            // 0: as many as the CPU has
+  Isa isa = BestIsa();        // throws kUnsupported when the CPU lacks it
+};
+
+class Session {
+ public:
+  // Called after each command with its index; runs outside any parallel region. The tensor memory is valid until return.
+  using Observer = std::function<void(int command)>;
+
+  Session(const Program& program, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+
+  int threads() const;
+  // Tensor memory in the tensor's own layout and type. Input contents survive Run().
+  std::span<std::byte> Input(int index);
+  std::span<const std::byte> Output(int index) const;
+  // Any tensor; arena contents are only meaningful while it is alive (or everywhere in a program compiled for observation).
+  std::span<const std::byte> Tensor(int tensor) const;
+
+  void Run() noexcept;
+  void RunObserved(const Observer& after_command);   // exceptions of the observer propagate
+  // Runs with a clock around each command; ms per command.
+  std::vector<double> RunTimed();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_RUNTIME_H_
