@@ -1,0 +1,45 @@
+// Preprocessing files (schema: the README of configs/preprocess): value = (pixel - mean) * scale.
+#ifndef RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
+#define RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/shape.h"
+
+namespace rshift {
+
+struct InputPreprocess {
+  std::string name;
+  enum class Color { kRgb, kBgr, kGray } color = Color::kRgb;
+  enum class PixelLayout { kNchw, kNhwc } layout = PixelLayout::kNchw;
+  enum class ResizeMode { kNone, kStretch, kShortSide, kLetterbox } resize = ResizeMode::kNone;
+  int resize_height = 0, resize_width = 0;
+  int crop_height = 0, crop_width = 0;   // 0: no crop
+  std::vector<float> mean, scale;        // one, or one per channel in the order of `color`
+};
+
+struct Preprocess {
+  std::vector<InputPreprocess> inputs;
+  std::string text;   // the file as it was read, for table and binary
+};
+
+// Throws kInvalidInput with where:line for unknown keys and bad values.
+Preprocess ReadPreprocess(const std::string& text, const std::string& where);
+
+// An 8-bit image, HWC, channels already in the order of `color`.
+struct Image {
+  int height = 0, width = 0, channels = 0;
+  std::vector<uint8_t> pixels;
+};
+// Decodes with OpenCV; throws kInvalidInput naming the file.
+Image DecodeImage(const std::string& path, InputPreprocess::Color color);
+// Resize, crop, normalize into `shape` (ONNX order, batch 1); throws kInvalidInput when the channel count or size
+// does not fit (`where` names the sample).
+std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,
+                         const std::string& where);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
