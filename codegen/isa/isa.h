@@ -64,7 +64,10 @@ enum class Opcode : uint8_t {
 
 enum class Field : uint8_t {
   // tensors (index into the tensor table, -1 = absent where optional)
+  // kWeights: kBytes (packed) for integer commands, f32 for F32 ones. kRequant: kBytes, 12 * OC. kTable: kBytes, 256.
+  // kList, kList2: 1-D s64 constants (kResizeF32: kList is the 1-D f32 scales). kZeroW: 1-D s32, absent: all zero.
   kDst = 0, kSrc = 1, kSrc2 = 2, kSrc3 = 3, kWeights = 4, kRequant = 5, kTable = 6, kList = 7, kList2 = 8,
+  kZeroW = 9,
   // window
   kKernelH = 10, kKernelW = 11, kStrideH = 12, kStrideW = 13, kDilationH = 14, kDilationW = 15,
   kPadTop = 16, kPadLeft = 17, kPadBottom = 18, kPadRight = 19, kGroups = 20,
