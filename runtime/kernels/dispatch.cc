@@ -1,0 +1,37 @@
+#include "runtime/kernels/dispatch.h"
+
+namespace rshift {
+namespace {
+
+KernelTable FillFrom(KernelTable table, const KernelTable& simpler) {
+  if (table.conv == nullptr) {
+    table.conv = simpler.conv;
+    table.conv_scratch = simpler.conv_scratch;
+    table.conv_m_grain = simpler.conv_m_grain;
+  }
+  if (table.depthwise == nullptr) {
+    table.depthwise = simpler.depthwise;
+    table.depthwise_scratch = simpler.depthwise_scratch;
+  }
+  return table;
+}
+
+}  // namespace
+
+const KernelTable& KernelsFor(Isa isa) {
+#if defined(__x86_64__)
+  static const KernelTable avx2 = FillFrom(kAvx2Kernels, kScalarKernels);
+  static const KernelTable avxvnni = FillFrom(kAvxVnniKernels, avx2);
+  static const KernelTable avx512vnni = FillFrom(kAvx512VnniKernels, avx2);
+  switch (isa) {
+    case Isa::kScalar: return kScalarKernels;
+    case Isa::kAvx2: return avx2;
+    case Isa::kAvxVnni: return avxvnni;
+    case Isa::kAvx512Vnni: return avx512vnni;
+  }
+#endif
+  (void)isa;
+  return kScalarKernels;
+}
+
+}  // namespace rshift
