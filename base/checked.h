@@ -1,6 +1,6 @@
-// Integer arithmetic that notices overflow, for sizes and offsets read from a file. The optional forms are
-// for callers with their own message; the ...OrCorrupt forms throw kCorrupt, naming `what`.
-// Both operands have the same type: a mixture of signed and unsigned must not compile.
+// Integer arithmetic that notices overflow, for sizes and offsets read from a file. The optional
+// forms are for callers with their own message; the ...OrCorrupt forms throw kCorrupt, naming
+// `what`. Both operands have the same type: a mixture of signed and unsigned must not compile.
 #ifndef RSHIFT_BASE_CHECKED_H_
 #define RSHIFT_BASE_CHECKED_H_
 
@@ -16,7 +16,7 @@ namespace rshift {
 
 template <typename T>
 concept CheckedInteger = std::same_as<T, int32_t> || std::same_as<T, uint32_t> ||
-                         std::same_as<T, int64_t> || std::same_as<T, uint64_t>;
+    std::same_as<T, int64_t> || std::same_as<T, uint64_t>;
 
 template <CheckedInteger T>
 constexpr std::optional<T> CheckedAdd(T a, std::type_identity_t<T> b) {
@@ -58,14 +58,16 @@ constexpr std::optional<T> CheckedRoundUp(T value, std::type_identity_t<T> align
 template <CheckedInteger T>
 T AddOrCorrupt(T a, std::type_identity_t<T> b, std::string_view what) {
   const std::optional<T> result = CheckedAdd<T>(a, b);
-  if (!result) Fail(ErrorCode::kCorrupt, what, ": ", a, " + ", b, " overflows: the file is damaged");
+  if (!result)
+    Fail(ErrorCode::kCorrupt, what, ": ", a, " + ", b, " overflows: the file is damaged");
   return *result;
 }
 
 template <CheckedInteger T>
 T MulOrCorrupt(T a, std::type_identity_t<T> b, std::string_view what) {
   const std::optional<T> result = CheckedMul<T>(a, b);
-  if (!result) Fail(ErrorCode::kCorrupt, what, ": ", a, " * ", b, " overflows: the file is damaged");
+  if (!result)
+    Fail(ErrorCode::kCorrupt, what, ": ", a, " * ", b, " overflows: the file is damaged");
   return *result;
 }
 

@@ -1,5 +1,5 @@
-// The steps behind Crc32c(), apart so that tests can compare them. All take and return the raw shift
-// register (start with ~0, complement at the end). Not for use outside base/ and its tests.
+// The steps behind Crc32c(), apart so that tests can compare them. All take and return the raw
+// shift register (start with ~0, complement at the end). Not for use outside base/ and its tests.
 #ifndef RSHIFT_BASE_CRC32C_H_
 #define RSHIFT_BASE_CRC32C_H_
 
@@ -19,8 +19,8 @@ uint32_t UpdatePortable(uint32_t state, std::span<const uint8_t> bytes);
 uint32_t UpdateSse42(uint32_t state, std::span<const uint8_t> bytes);
 #endif
 
-// Appending a fixed number of zero bytes is a linear map of the 32-bit register; held as one table per
-// register byte, applying it is four look-ups.
+// Appending a fixed number of zero bytes is a linear map of the 32-bit register; held as one table
+// per register byte, applying it is four look-ups.
 using ZerosOperator = std::array<std::array<uint32_t, 256>, 4>;
 
 // A linear map: the images of the 32 unit vectors.

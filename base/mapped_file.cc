@@ -19,8 +19,9 @@ size_t RoundUpToPage(size_t size) {
   return (size + page - 1) / page * page;
 }
 
-// Maps `size` > 0 bytes of the file over the front of an anonymous reservation. Within the last page the
-// system fills up with zeros; the reservation makes the slack readable when the file ends at a page's end.
+// Maps `size` > 0 bytes of the file over the front of an anonymous reservation. Within the last
+// page the system fills up with zeros; the reservation makes the slack readable when the file ends
+// at a page's end.
 //   | file pages ............ | 0 | (zero page when the slack does not fit) |
 void* MapWithSlack(int fd, size_t size, size_t reserved, const std::string& path) {
   void* base = mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
