@@ -1,0 +1,187 @@
+#include "base/atomic_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  AtomicFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "atomic_file_test.XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~AtomicFileTest() override { fs::remove_all(directory_); }
+
+  std::string Path(const std::string& name) const { return (directory_ / name).string(); }
+
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory_))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path directory_;
+};
+
+// The Error that `action` throws, as text; "" when it throws none.
+template <typename Action>
+std::string ErrorOf(ErrorCode code, const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return "";
+}
+
+// Makes write() fail after `bytes` bytes of a file, as a full disk would, for root as well.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST_F(AtomicFileTest, ReadsBackWhatWasWritten) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{4095}, size_t{4096}, size_t{1000003}}) {
+    std::vector<uint8_t> bytes(size);
+    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<uint8_t>(i * 7 + i / 251);
+    WriteFileAtomic(Path("data"), bytes);
+    EXPECT_EQ(ReadFile(Path("data")), bytes);
+  }
+  WriteFileAtomic(Path("text"), std::string_view("a\0b\n", 4));
+  EXPECT_EQ(ReadTextFile(Path("text")), std::string("a\0b\n", 4));
+  EXPECT_EQ(Names(), (std::vector<std::string>{"data", "text"}));
+}
+
+TEST_F(AtomicFileTest, FailedWriteLeavesTheOldFileWholeAndNothingBeside) {
+  const std::string old = "the old content";
+  WriteFileAtomic(Path("file"), old);
+  std::string message;
+  {
+    const FileSizeLimit limit(64 * 1024);
+    const std::vector<uint8_t> large(1024 * 1024, 1);
+    message = ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("file"), large); });
+  }
+  EXPECT_THAT(message, HasSubstr(Path("file") + ": cannot write: File too large"));
+  EXPECT_EQ(ReadTextFile(Path("file")), old);
+  EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+}
+
+TEST_F(AtomicFileTest, FailedFirstWriteLeavesNoFile) {
+  {
+    const FileSizeLimit limit(10);
+    EXPECT_NE(
+        ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("file"), "more than ten bytes"); }), "");
+  }
+  EXPECT_TRUE(Names().empty());
+}
+
+TEST_F(AtomicFileTest, ErrorsNameTheFileAndTheReason) {
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { ReadFile(Path("none")); }),
+            Path("none") + ": cannot open: No such file or directory");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { ReadFile(directory_); }),
+            directory_.string() + ": cannot open: is a directory, expected a file");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(directory_, "x"); }),
+            directory_.string() + ": cannot write: is a directory, expected a file name");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("no/such"), "x"); }),
+            Path("no/such") + ": cannot create a file beside it: No such file or directory");
+  EXPECT_THAT(ErrorOf(ErrorCode::kIo, [] { ReadFile(""); }), HasSubstr("(empty file name)"));
+}
+
+TEST_F(AtomicFileTest, ReplacesTheFileBehindALinkAndKeepsItsPermissions) {
+  WriteFileAtomic(Path("file"), "old");
+  fs::permissions(Path("file"), fs::perms::owner_all);
+  fs::create_symlink("file", Path("link"));
+  WriteFileAtomic(Path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_EQ(ReadTextFile(Path("file")), "new");
+  EXPECT_EQ(fs::status(Path("file")).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(AtomicFileTest, WritesThroughAPipeInsteadOfReplacingIt) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = ReadTextFile(Path("pipe")); });
+  WriteFileAtomic(Path("pipe"), "through");
+  reader.join();
+  EXPECT_EQ(got, "through");
+  EXPECT_TRUE(fs::is_fifo(Path("pipe")));
+}
+
+TEST_F(AtomicFileTest, LongestAllowedNameCanBeWritten) {
+  const std::string name(255, 'n');
+  WriteFileAtomic(Path(name), "x");
+  EXPECT_EQ(Names(), std::vector<std::string>{name});
+}
+
+// Readers see one of the writers' files, whole, at any moment.
+TEST_F(AtomicFileTest, ConcurrentWritersNeverMix) {
+  WriteFileAtomic(Path("file"), std::string(50000, 'a'));
+  std::vector<std::thread> writers;
+  for (const char letter : {'a', 'b', 'c'}) {
+    writers.emplace_back([this, letter] {
+      for (int i = 0; i < 20; ++i) WriteFileAtomic(Path("file"), std::string(50000, letter));
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = ReadTextFile(Path("file"));
+    EXPECT_EQ(text, std::string(50000, text.empty() ? '?' : text[0]));
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+}
+
+TEST_F(AtomicFileTest, TemporaryFileReplacesOnlyOnCommit) {
+  WriteFileAtomic(Path("file"), "old");
+  {
+    const TemporaryFile abandoned(Path("file"));
+    std::ofstream(abandoned.path()) << "half a file";
+  }
+  EXPECT_EQ(ReadTextFile(Path("file")), "old");
+  {
+    TemporaryFile finished(Path("file"));
+    std::ofstream(finished.path()) << "new";
+    EXPECT_EQ(ReadTextFile(Path("file")), "old");
+    finished.Commit();
+  }
+  EXPECT_EQ(ReadTextFile(Path("file")), "new");
+  EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+}
+
+TEST_F(AtomicFileTest, CommitFailsWhenTheWriterLeftNothing) {
+  TemporaryFile temporary(Path("file"));
+  fs::remove(temporary.path());
+  EXPECT_THAT(ErrorOf(ErrorCode::kIo, [&] { temporary.Commit(); }), HasSubstr("is gone"));
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,132 @@
+#include "base/checksum.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crc32c.h"
+
+namespace rshift {
+namespace {
+
+std::vector<uint8_t> Bytes(std::string_view text) { return {text.begin(), text.end()}; }
+
+// The definition: one bit at a time.
+uint32_t BitwiseUpdate(uint32_t state, std::span<const uint8_t> bytes) {
+  for (const uint8_t byte : bytes) {
+    state ^= byte;
+    for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ ((state & 1) ? 0x82f63b78u : 0u);
+  }
+  return state;
+}
+
+std::vector<uint8_t> RandomBytes(size_t size, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> bytes(size);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+// RFC 3720, B.4 and the check value of the CRC catalogue.
+TEST(Crc32cTest, KnownVectors) {
+  EXPECT_EQ(Crc32c({}), 0u);
+  EXPECT_EQ(Crc32c(Bytes("123456789")), 0xe3069283u);
+  EXPECT_EQ(Crc32c(std::vector<uint8_t>(32, 0x00)), 0x8a9136aau);
+  EXPECT_EQ(Crc32c(std::vector<uint8_t>(32, 0xff)), 0x62a8ab43u);
+  std::vector<uint8_t> counting(32);
+  for (size_t i = 0; i < counting.size(); ++i) counting[i] = static_cast<uint8_t>(i);
+  EXPECT_EQ(Crc32c(counting), 0x46dd794eu);
+}
+
+using Update = uint32_t (*)(uint32_t, std::span<const uint8_t>);
+
+class Crc32cUpdateTest : public testing::TestWithParam<Update> {};
+
+TEST_P(Crc32cUpdateTest, EveryAlignmentAndSmallSizeMatchesTheDefinition) {
+  const std::vector<uint8_t> bytes = RandomBytes(64 + 300, 1);
+  for (size_t offset = 0; offset < 64; ++offset) {
+    for (size_t size = 0; size <= 300; ++size) {
+      const auto part = std::span(bytes).subspan(offset, size);
+      ASSERT_EQ(GetParam()(0xffffffff, part), BitwiseUpdate(0xffffffff, part))
+          << "offset " << offset << " size " << size;
+    }
+  }
+}
+
+// 768 and 24576 bytes are where the three-stream loops start, and twice that where they repeat.
+TEST_P(Crc32cUpdateTest, SizesAroundTheStreamLengthsMatchTheDefinition) {
+  const std::vector<uint8_t> bytes = RandomBytes(2 * 24576 + 4096, 2);
+  for (const size_t middle : {768u, 1536u, 24576u, 24576u + 768u, 49152u, 49152u + 1536u}) {
+    for (size_t size = middle - 17; size <= middle + 17; ++size) {
+      const auto part = std::span(bytes).subspan(size % 9, size);
+      ASSERT_EQ(GetParam()(0x12345678, part), BitwiseUpdate(0x12345678, part)) << "size " << size;
+    }
+  }
+}
+
+TEST_P(Crc32cUpdateTest, SplitAnywhereGivesTheSame) {
+  const std::vector<uint8_t> bytes = RandomBytes(3000, 3);
+  const uint32_t whole = GetParam()(7, bytes);
+  for (size_t at = 0; at <= bytes.size(); at += 37) {
+    const uint32_t first = GetParam()(7, std::span(bytes).first(at));
+    EXPECT_EQ(GetParam()(first, std::span(bytes).subspan(at)), whole) << "split at " << at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Portable, Crc32cUpdateTest, testing::Values(&crc32c::UpdatePortable));
+#if defined(__x86_64__)
+std::vector<Update> HardwareUpdates() {
+  if (__builtin_cpu_supports("sse4.2")) return {&crc32c::UpdateSse42};
+  return {};
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Crc32cUpdateTest);
+INSTANTIATE_TEST_SUITE_P(Sse42, Crc32cUpdateTest, testing::ValuesIn(HardwareUpdates()));
+#endif
+
+TEST(Crc32cTest, EverySingleBitFlipIsNoticed) {
+  std::vector<uint8_t> bytes = RandomBytes(1000, 4);
+  const uint32_t before = Crc32c(bytes);
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    bytes[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
+    ASSERT_NE(Crc32c(bytes), before) << "bit " << bit;
+    bytes[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
+  }
+}
+
+// FIPS 180-4 examples; the last is NIST's long message.
+TEST(Sha256Test, KnownVectors) {
+  EXPECT_EQ(Sha256Hex({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Sha256Hex(Bytes("abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256Hex(Bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+// Generated with Python's hashlib: sizes on both sides of the one-block and two-block padding.
+TEST(Sha256Test, SizesAroundTheBlockBoundary) {
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(55, 'x')),
+            "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(56, 'x')),
+            "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(63, 'x')),
+            "75220b47218278e656f2013bb8f0c455a25eaf01e86c64924e9d48d89776d6f2");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(64, 'x')),
+            "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(65, 'x')),
+            "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(119, 'x')),
+            "000b48d4edf0fa7bee3c6236ecd2785baa5db4eeb8bb54341b029e0d9fa5fb0c");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(120, 'x')),
+            "13f05a0b594787f5ecd315edc96141bd3243203d1b7d4f0836f37308b276ba98");
+  EXPECT_EQ(Sha256Hex(std::vector<uint8_t>(128, 'x')),
+            "24da1b81d0b16df6428eee73c69fcb2a93c76bc6df706f0c6670fe6bfe800464");
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,211 @@
+"""Checks who includes whom, what a runtime-only program links, and that every folder explains itself.
+
+    dependency_test.py includes <source dir>            #include directions, third-party headers
+    dependency_test.py readmes <source dir>             README.md in every folder that owns something
+    dependency_test.py libraries <program>              shared libraries of a runtime-only program
+    dependency_test.py selftest                         the checks notice what they are for
+
+Prints one "file:line: what is wrong" per violation and exits 1 when there is one.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Folder -> what it may include of our own. The longest matching folder counts; a name allows that folder
+# and, unless the table lists them apart, everything below it.
+BASE = ["base"]
+NUMERICS = BASE + ["quantize/numerics"]
+FORMAT = BASE + ["codegen/isa", "codegen/container"]
+RUNTIME = BASE + ["quantize/numerics", "codegen/isa", "codegen/container", "runtime"]
+GRAPH = BASE + ["graph"]
+RANGES = GRAPH + ["calibrate/ranges"]
+QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
+CODEGEN = QUANTIZE + FORMAT + ["codegen"]
+CALIBRATE = CODEGEN + ["runtime", "runtime/float", "calibrate"]
+EVERYTHING = CALIBRATE + ["tools", "tests", "examples"]
+ALLOWED = {
+    "base": BASE,
+    "quantize/numerics": NUMERICS,
+    "codegen/isa": FORMAT,
+    "codegen/container": FORMAT,
+    "runtime": RUNTIME,
+    "runtime/float": RUNTIME + ["runtime/float"],
+    "graph": GRAPH,
+    "calibrate/ranges": RANGES,
+    "quantize": QUANTIZE,
+    "codegen": CODEGEN,
+    "calibrate": CALIBRATE,
+    "tools": [folder for folder in EVERYTHING if folder != "tests"],
+    "examples": [folder for folder in EVERYTHING if folder != "tests"],
+    "tests": EVERYTHING,
+}
+
+# First part of a third-party include -> the folders that may use it (and everything below them, unless
+# the folder is listed apart in ALLOWED). Anything else in <> must be the standard library or the system.
+THIRD_PARTY = {
+    "onnx": ["graph", "tools", "tests"],
+    "google": ["graph", "tools", "tests"],
+    "yaml-cpp": ["calibrate/ranges", "calibrate", "quantize", "codegen", "tools", "tests"],
+    "Eigen": ["runtime/float", "tests"],
+    "unsupported": ["runtime/float", "tests"],
+    "dnnl.hpp": ["runtime/float", "tests"],
+    "dnnl.h": ["runtime/float", "tests"],
+    "oneapi": ["runtime/float", "tests"],
+    "opencv2": ["calibrate", "tools", "tests"],
+    "zlib.h": ["calibrate", "tools", "tests"],
+    "zip.h": ["calibrate", "tools", "tests"],
+    "mpi.h": ["calibrate", "tools", "tests"],
+    "CLI": ["tools", "examples"],
+    "nlohmann": ["tools", "tests"],
+    "gtest": ["tests"],
+    "gmock": ["tests"],
+    "benchmark": ["tests"],
+    "omp.h": ["runtime", "runtime/float", "calibrate", "tools", "tests"],
+}
+# C headers with "/" or ".h" that belong to the system or the compiler.
+SYSTEM = {"sys", "linux", "asm"}
+SYSTEM_H = re.compile(r"^(?:[a-z0-9]+intrin|arm_neon|arm_acle|cpuid|errno|fcntl|unistd|signal|stdlib|stdio|stddef|"
+                      r"stdint|stdbool|string|dlfcn|pthread|sched|time|math|limits|dirent|poll|termios|float|"
+                      r"inttypes|assert|sysexits|glob|getopt)\.h$")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+SUFFIXES = {".h", ".hpp", ".cc", ".cpp", ".c", ".inc"}
+
+
+def folder_of(path, table):
+    """The longest folder of `table` that holds the relative path; None when there is none."""
+    best = None
+    for folder in table:
+        if path.startswith(folder + "/") and (best is None or len(folder) > len(best)):
+            best = folder
+    return best
+
+
+def own_violation(folder, target):
+    home = folder_of(target, ALLOWED)
+    if home is None:
+        return f'"{target}" is in no folder that the dependency table knows'
+    if home in ALLOWED[folder]:
+        return None
+    return f'{folder} may not include "{target}": {home} is not among {", ".join(ALLOWED[folder])}'
+
+
+def system_violation(folder, target):
+    first = target.split("/")[0]
+    if first in THIRD_PARTY:
+        if folder in THIRD_PARTY[first]:
+            return None
+        return f"{folder} may not include <{target}>: only {', '.join(THIRD_PARTY[first])} may"
+    if re.fullmatch(r"[a-z_]+", target) or first in SYSTEM or SYSTEM_H.match(target):
+        return None
+    return f"<{target}> is neither a standard header nor in the dependency table"
+
+
+def sources(root):
+    for folder in sorted(root.iterdir()):
+        if folder.is_dir() and not folder.name.startswith(".") and folder.name != "build":
+            yield from sorted(f for f in folder.rglob("*") if f.suffix in SUFFIXES and f.is_file())
+
+
+def check_includes(root):
+    violations, count = [], 0
+    for source in sources(root):
+        path = source.relative_to(root).as_posix()
+        folder = folder_of(path, ALLOWED)
+        if folder is None:
+            violations.append(f"{path}:1: is in no folder that the dependency table knows")
+            continue
+        for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            count += 1
+            quote, target = match.groups()
+            # A quoted third-party header is one all the same.
+            own = quote == '"' and target.split("/")[0] not in THIRD_PARTY
+            if own and not (root / target).is_file():
+                # Generated, or beside the includer: not from the root, so no reader can place it.
+                wrong = f'"{target}" is not a path from the root of the source tree'
+            else:
+                wrong = own_violation(folder, target) if own else system_violation(folder, target)
+            if wrong:
+                violations.append(f"{path}:{number}: {wrong}")
+    if count == 0:
+        violations.append(f"{root}:1: not one #include found: is this the source directory?")
+    return violations
+
+
+def check_readmes(root):
+    """Every top-level folder, and every folder a library of its own lives in."""
+    folders = [f for f in sorted(root.iterdir()) if f.is_dir() and f.name not in ("build", "cmake")]
+    folders = [f for f in folders if not f.name.startswith((".", "_"))]
+    folders += [root / f for f in sorted(ALLOWED) if "/" in f and (root / f / "CMakeLists.txt").exists()]
+    missing = [f for f in folders if not (f / "README.md").is_file()
+               or len((f / "README.md").read_text().split()) < 10]
+    return [f"{f.relative_to(root)}/README.md:1: missing or empty: say what the folder owns" for f in missing]
+
+
+# libclang_rt and libomp are not here: those builds are not what a device gets.
+RUNTIME_LIBRARIES = re.compile(r"^(?:linux-vdso\.so|ld-linux[\w.-]*\.so|lib(?:c|m|stdc\+\+|gcc_s|gomp)\.so)\.\d+$")
+
+
+def check_libraries(program):
+    listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    names = [pathlib.PurePath(line.split()[0]).name for line in listing.splitlines() if line.strip()]
+    if not names:
+        return [f"{program}: ldd lists nothing"]
+    return [f"{program}: links {name}, which a runtime-only program must not"
+            for name in names if not RUNTIME_LIBRARIES.match(name)]
+
+
+def selftest():
+    """Plants one violation of each kind in a small tree and expects exactly those."""
+    files = {
+        "base/a.h": "#include <vector>\n#include <sys/stat.h>\n#include <immintrin.h>\n",
+        "base/b.h": '#include "graph/g.h"\n',
+        "graph/g.h": '#include "base/a.h"\n#include <onnx/onnx.pb.h>\n',
+        "runtime/r.cc": '#include "base/a.h"\n#include "quantize/numerics/n.h"\n#  include <Eigen/Core>\n',
+        "runtime/float/f.cc": '#include <Eigen/Core>\n#include "runtime/r.h"\n',
+        "runtime/r.h": '#include "runtime/float/f.h"\n#include "quantize/q.h"\n',
+        "runtime/float/f.h": "",
+        "quantize/numerics/n.h": '#include "codegen/isa/i.h"\n',
+        "quantize/q.h": '#include "quantize/numerics/n.h"\n#include "q.h"\n',
+        "codegen/isa/i.h": '#include "onnx/onnx.pb.h"\n',
+        "stray/s.h": "",
+        "graph/ops/o.h": "#include <boost/any.hpp>\n",
+    }
+    expected = ["base/b.h:1", "codegen/isa/i.h:1", "graph/ops/o.h:1", "quantize/numerics/n.h:1",
+                "quantize/q.h:2", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2", "stray/s.h:1"]
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        found = sorted(":".join(v.split(":")[:2]) for v in check_includes(root))
+        (root / "base/README.md").write_text("what this folder owns, in ten words or a few more")
+        (root / "graph/README.md").write_text("")
+        readmes = [v.split(":")[0] for v in check_readmes(root)]
+    problems = [] if found == expected else [f"selftest: expected {expected}, found {found}"]
+    wanted = [f"{f}/README.md" for f in ("codegen", "graph", "quantize", "runtime", "stray")]
+    if readmes != wanted:
+        problems.append(f"selftest: expected READMEs {wanted}, found {readmes}")
+    if not check_libraries(sys.executable):
+        problems.append("selftest: the Python interpreter's libraries passed as a runtime's")
+    return problems
+
+
+def main(arguments):
+    checks = {"includes": lambda path: check_includes(pathlib.Path(path)),
+              "readmes": lambda path: check_readmes(pathlib.Path(path)),
+              "libraries": check_libraries, "selftest": selftest}
+    if not arguments or arguments[0] not in checks:
+        sys.exit(__doc__)
+    violations = checks[arguments[0]](*arguments[1:])
+    print("\n".join(violations) if violations else f"{arguments[0]}: nothing wrong")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
