@@ -1,0 +1,119 @@
+"""Drives the built programs from tests: run, calibrate, deploy, infer."""
+
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get('RSHIFT_BIN', ROOT / 'build/release/bin'))
+PREPROCESS = ROOT / 'configs/preprocess'
+EXAMPLE = ROOT / 'examples/fashion_mnist/model.onnx'
+FASHION = pathlib.Path('/usr/share/datasets/fashion-mnist')
+TRAIN_IMAGES = FASHION / 'train-images-idx3-ubyte.gz'
+TEST_IMAGES = FASHION / 't10k-images-idx3-ubyte.gz'
+TEST_LABELS = FASHION / 't10k-labels-idx1-ubyte.gz'
+INTEGER_MODES = ('symmetric', 'asymmetric')
+
+
+def call(tool, *args, timeout=900):
+    """Runs a program to its end, whatever its exit code."""
+    return subprocess.run([str(BIN / tool), *map(str, args)], capture_output=True, text=True,
+                          timeout=timeout, check=False)
+
+
+def run(tool, *args, timeout=900):
+    """Runs a program that must succeed; returns its stdout."""
+    done = call(tool, *args, timeout=timeout)
+    assert done.returncode == 0, (
+        f"{tool} {' '.join(map(str, args))}\nexit code {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def fails(tool, *args):
+    """Runs a program that must fail with exit code 1 and exactly one `error:` line; returns it."""
+    done = call(tool, *args)
+    assert done.returncode == 1, f'exit code {done.returncode}\n{done.stdout}\n{done.stderr}'
+    lines = [line for line in done.stderr.splitlines() if line.startswith('error:')]
+    assert len(lines) == 1, f'expected one error: line\n{done.stderr}'
+    return lines[0]
+
+
+def calibrate(model, dataset, table, *, preprocess=None, samples=100, extra=()):
+    """Writes a calibration table; `dataset` is a path or a list of paths."""
+    paths = dataset if isinstance(dataset, (list, tuple)) else [dataset]
+    recipe = ['--preprocess', preprocess] if preprocess else []
+    run('model_calibrate', model, '--dataset', *paths, '--samples', samples, *recipe, '-o', table,
+        *extra)
+    return table
+
+
+def deploy(model, program, *, mode, table=None, extra=()):
+    """Compiles a model; returns what model_deploy said."""
+    calibration = ['--calibration', table] if table else []
+    done = call('model_deploy', model, *calibration, '--mode', mode, '-o', program, *extra)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout + done.stderr
+
+
+def infer(program, inputs, folder, *extra):
+    """Runs one sample: inputs {name: array}; returns the outputs {name: array}."""
+    folder = pathlib.Path(folder)
+    source, target = folder / 'in.npz', folder / 'out.npz'
+    np.savez(source, **inputs)
+    run('model_runner', program, '--input', source, '--output', target, *extra)
+    with np.load(target) as outputs:
+        return dict(outputs)
+
+
+def evaluate(program, dataset, labels, *extra, output=None):
+    """Runs a labelled data set; returns the JSON summary."""
+    stacked = ['--output', output] if output else []
+    return json.loads(run('model_runner', program, '--dataset', dataset, '--labels', labels,
+                          '--json', *stacked, *extra, timeout=1800))
+
+
+def single(path):
+    """The only array of an .npz, one row per sample."""
+    with np.load(path) as outputs:
+        assert len(outputs.files) == 1, outputs.files
+        array = outputs[outputs.files[0]]
+    return array.reshape(array.shape[0], -1)
+
+
+def f32_commands(program):
+    """The commands of a program that compute in floating point, as {opcode: count}."""
+    names = re.findall(r'\b\w+_f32\b', run('model_tool', 'disasm', program))
+    return dict(sorted(collections.Counter(names).items()))
+
+
+def cosine(a, b):
+    a, b = np.ravel(a).astype(np.float64), np.ravel(b).astype(np.float64)
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+@dataclasses.dataclass
+class Deployment:
+    """The programs of one model: {mode: path}, and what model_deploy said about each."""
+    model: pathlib.Path
+    programs: dict
+    said: dict
+
+
+def deploy_all(case, shared, folder):
+    """Calibrates a models.Case on its data set and deploys it in each of its modes."""
+    model = case.model(shared)
+    table = folder / 'table.yaml'
+    calibrate(model, case.calibration(shared), table, preprocess=case.preprocess,
+              samples=case.samples, extra=case.shape)
+    result = Deployment(model, {}, {})
+    for mode in case.modes:
+        result.programs[mode] = folder / f'{mode}.rshift'
+        result.said[mode] = deploy(model, result.programs[mode], mode=mode, table=table,
+                                   extra=case.shape)
+    return result

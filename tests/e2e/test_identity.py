@@ -1,0 +1,74 @@
+"""What must not matter: the number of threads, the instruction set, the way calibration was split."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import models
+import oracle
+import pipeline
+
+CASES = (models.SQUEEZENET, models.RESNET_PRELU, models.MOBILENET_LEAKY)
+
+
+def raw_outputs(program, x, name, folder, *extra):
+    outputs = pipeline.infer(program, {name: x}, folder, '--raw', *extra)
+    return {k: (v.dtype.str, v.shape, v.tobytes()) for k, v in outputs.items()}
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case.name)
+def test_bytes_do_not_depend_on_threads_or_instruction_set(case, mode, shared, deployments,
+                                                           tmp_path):
+    program = deployments(case).programs[mode]
+    name = oracle.Session(case.model(shared)).input
+    x = oracle.samples(case, shared, 1)[0]
+    reference = raw_outputs(program, x, name, tmp_path, '--isa', 'scalar', '--threads', '1')
+    for threads in (1, 2, 3):
+        assert raw_outputs(program, x, name, tmp_path, '--threads', threads) == reference, threads
+    for isa in supported_isas():
+        assert raw_outputs(program, x, name, tmp_path, '--isa', isa) == reference, isa
+
+
+def supported_isas():
+    """The instruction sets of this CPU; naming another one is an error of model_runner."""
+    flags = pathlib.Path('/proc/cpuinfo').read_text().split()
+    needs = {'avx2': 'avx2', 'avx512vnni': 'avx512_vnni'}
+    return [isa for isa, flag in needs.items() if flag in flags]
+
+
+def test_every_instruction_set_runs_or_is_refused(tmp_path):
+    program = tmp_path / 'p.rshift'
+    pipeline.deploy(pipeline.EXAMPLE, program, mode='f32')
+    np.savez(tmp_path / 'in.npz', input=oracle.fashion_images(count=1))
+    for isa in ('avx2', 'avx512vnni'):
+        arguments = (program, '--input', tmp_path / 'in.npz', '--output', tmp_path / 'o.npz',
+                     '--isa', isa)
+        if isa in supported_isas():
+            pipeline.run('model_runner', *arguments)
+        else:
+            assert isa in pipeline.fails('model_runner', *arguments)
+
+
+def test_calibration_does_not_depend_on_threads(tmp_path):
+    tables = []
+    for threads in (1, 2):
+        table = tmp_path / f'{threads}.yaml'
+        pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, table, samples=50,
+                           preprocess=pipeline.PREPROCESS / 'fashion_mnist.yaml',
+                           extra=('--threads', threads))
+        tables.append(table.read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_deploying_twice_gives_the_same_file(tmp_path):
+    table = tmp_path / 'table.yaml'
+    pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, table, samples=20,
+                       preprocess=pipeline.PREPROCESS / 'fashion_mnist.yaml')
+    for mode in pipeline.INTEGER_MODES:
+        files = []
+        for copy in 'ab':
+            pipeline.deploy(pipeline.EXAMPLE, tmp_path / copy, mode=mode, table=table)
+            files.append((tmp_path / copy).read_bytes())
+        assert files[0] == files[1], mode
