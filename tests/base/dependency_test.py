@@ -2,7 +2,7 @@
 
     dependency_test.py includes <source dir>            #include directions, third-party headers
     dependency_test.py readmes <source dir>             README.md in every folder that owns something
-    dependency_test.py libraries <program>              shared libraries of a runtime-only program
+    dependency_test.py libraries <program> [max bytes]  shared libraries of a runtime-only program
     dependency_test.py selftest                         the checks notice what they are for
 
 Prints one "file:line: what is wrong" per violation and exits 1 when there is one.
@@ -66,9 +66,10 @@ THIRD_PARTY = {
 }
 # C headers with "/" or ".h" that belong to the system or the compiler.
 SYSTEM = {"sys", "linux", "asm"}
-SYSTEM_H = re.compile(r"^(?:[a-z0-9]+intrin|arm_neon|arm_acle|cpuid|errno|fcntl|unistd|signal|stdlib|stdio|stddef|"
-                      r"stdint|stdbool|string|dlfcn|pthread|sched|time|math|limits|dirent|poll|termios|float|"
-                      r"inttypes|assert|sysexits|glob|getopt)\.h$")
+SYSTEM_H = re.compile(
+    r"^(?:[a-z0-9]+intrin|arm_neon|arm_acle|cpuid|assert|dirent|dlfcn|errno|fcntl|float|getopt|glob|"
+    r"inttypes|limits|math|poll|pthread|sched|signal|stdbool|stddef|stdint|stdio|stdlib|string|"
+    r"sysexits|termios|time|unistd)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".cc", ".cpp", ".c", ".inc"}
@@ -141,17 +142,22 @@ def check_readmes(root):
     """Every top-level folder, and every folder a library of its own lives in."""
     folders = [f for f in sorted(root.iterdir()) if f.is_dir() and f.name not in ("build", "cmake")]
     folders = [f for f in folders if not f.name.startswith((".", "_"))]
-    folders += [root / f for f in sorted(ALLOWED) if "/" in f and (root / f / "CMakeLists.txt").exists()]
-    missing = [f for f in folders if not (f / "README.md").is_file()
-               or len((f / "README.md").read_text().split()) < 10]
-    return [f"{f.relative_to(root)}/README.md:1: missing or empty: say what the folder owns" for f in missing]
+    folders += [root / f for f in sorted(ALLOWED)
+                if "/" in f and (root / f / "CMakeLists.txt").exists()]
+    missing = [f.relative_to(root) for f in folders
+               if not (f / "README.md").is_file() or len((f / "README.md").read_text().split()) < 10]
+    return [f"{f}/README.md:1: missing or empty: say what the folder owns" for f in missing]
 
 
 # libclang_rt and libomp are not here: those builds are not what a device gets.
-RUNTIME_LIBRARIES = re.compile(r"^(?:linux-vdso\.so|ld-linux[\w.-]*\.so|lib(?:c|m|stdc\+\+|gcc_s|gomp)\.so)\.\d+$")
+RUNTIME_LIBRARIES = re.compile(
+    r"^(?:linux-vdso\.so|ld-linux[\w.-]*\.so|lib(?:c|m|stdc\+\+|gcc_s|gomp)\.so)\.\d+$")
 
 
-def check_libraries(program):
+def check_libraries(program, max_bytes=None):
+    size = pathlib.Path(program).stat().st_size
+    if max_bytes is not None and size > int(max_bytes):
+        return [f"{program}: has {size} bytes, expected at most {max_bytes}"]
     listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     names = [pathlib.PurePath(line.split()[0]).name for line in listing.splitlines() if line.strip()]
     if not names:
@@ -166,7 +172,7 @@ def selftest():
         "base/a.h": "#include <vector>\n#include <sys/stat.h>\n#include <immintrin.h>\n",
         "base/b.h": '#include "graph/g.h"\n',
         "graph/g.h": '#include "base/a.h"\n#include <onnx/onnx.pb.h>\n',
-        "runtime/r.cc": '#include "base/a.h"\n#include "quantize/numerics/n.h"\n#  include <Eigen/Core>\n',
+        "runtime/r.cc": '#include "base/a.h"\n#include "runtime/r.h"\n#  include <Eigen/Core>\n',
         "runtime/float/f.cc": '#include <Eigen/Core>\n#include "runtime/r.h"\n',
         "runtime/r.h": '#include "runtime/float/f.h"\n#include "quantize/q.h"\n',
         "runtime/float/f.h": "",
