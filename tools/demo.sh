@@ -35,7 +35,8 @@ rm -rf "$out"
 mkdir -p "$out"
 "$bin/model_calibrate" "$model" --dataset "$data/train-images-idx3-ubyte.gz" --samples 500 \
   --preprocess "$preprocess" -o "$out/table.yaml"
-for mode in f32 symmetric asymmetric; do
+"$bin/model_deploy" "$model" --mode f32 --preprocess "$preprocess" -o "$out/f32.rshift"
+for mode in symmetric asymmetric; do
   "$bin/model_deploy" "$model" --calibration "$out/table.yaml" --mode "$mode" -o "$out/$mode.rshift"
 done
 

@@ -1,7 +1,6 @@
 """Drives the built programs from tests: run, calibrate, deploy, infer."""
 
 import collections
-import dataclasses
 import json
 import os
 import pathlib
@@ -53,12 +52,11 @@ def calibrate(model, dataset, table, *, preprocess=None, samples=100, extra=()):
     return table
 
 
-def deploy(model, program, *, mode, table=None, extra=()):
-    """Compiles a model; returns what model_deploy said."""
-    calibration = ['--calibration', table] if table else []
-    done = call('model_deploy', model, *calibration, '--mode', mode, '-o', program, *extra)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout + done.stderr
+def deploy(model, program, *, mode, table=None, preprocess=None, extra=()):
+    """Compiles a model; an f32 program takes its preprocessing from a file, not from a table."""
+    recipe = ['--calibration', table] if mode != 'f32' else (
+        ['--preprocess', preprocess] if preprocess else [])
+    run('model_deploy', model, *recipe, '--mode', mode, '-o', program, *extra)
 
 
 def infer(program, inputs, folder, *extra):
@@ -97,23 +95,15 @@ def cosine(a, b):
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-@dataclasses.dataclass
-class Deployment:
-    """The programs of one model: {mode: path}, and what model_deploy said about each."""
-    model: pathlib.Path
-    programs: dict
-    said: dict
-
-
 def deploy_all(case, shared, folder):
-    """Calibrates a models.Case on its data set and deploys it in each of its modes."""
+    """Calibrates a models.Case on its data set, deploys it in each of its modes: {mode: program}."""
     model = case.model(shared)
     table = folder / 'table.yaml'
     calibrate(model, case.calibration(shared), table, preprocess=case.preprocess,
               samples=case.samples, extra=case.shape)
-    result = Deployment(model, {}, {})
+    programs = {}
     for mode in case.modes:
-        result.programs[mode] = folder / f'{mode}.rshift'
-        result.said[mode] = deploy(model, result.programs[mode], mode=mode, table=table,
-                                   extra=case.shape)
-    return result
+        programs[mode] = folder / f'{mode}.rshift'
+        deploy(model, programs[mode], mode=mode, table=table, preprocess=case.preprocess,
+               extra=case.shape)
+    return programs

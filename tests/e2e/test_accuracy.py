@@ -61,7 +61,7 @@ def test_f32_program_gives_the_stored_logits(case, shared, deployments, tmp_path
     expected = np.load(stored).reshape(1000, 10)
     np.save(tmp_path / 'x.npy', oracle.fashion_images(count=1000))
     np.save(tmp_path / 'y.npy', expected.argmax(1))
-    summary = pipeline.evaluate(deployments(case).programs['f32'], tmp_path / 'x.npy',
+    summary = pipeline.evaluate(deployments(case)['f32'], tmp_path / 'x.npy',
                                 tmp_path / 'y.npy', output=tmp_path / 'out.npz')
     assert summary['images'] == 1000
     assert oracle.relative_error(pipeline.single(tmp_path / 'out.npz'), expected) <= 1e-4
@@ -70,7 +70,7 @@ def test_f32_program_gives_the_stored_logits(case, shared, deployments, tmp_path
 @pytest.mark.parametrize('case', (models.RESNET_PRELU, models.MOBILENET_LEAKY),
                          ids=lambda c: c.name)
 def test_fashion_accuracy_is_kept_within_half_a_point(case, deployments, tmp_path, report):
-    results = evaluate_all(deployments(case).programs, tmp_path, pipeline.TEST_IMAGES,
+    results = evaluate_all(deployments(case), tmp_path, pipeline.TEST_IMAGES,
                            pipeline.TEST_LABELS)
     report(describe(case.name, results))
     assert results['f32'][0]['images'] == 10000
@@ -80,7 +80,7 @@ def test_fashion_accuracy_is_kept_within_half_a_point(case, deployments, tmp_pat
 
 def test_hostile_net_is_measured(deployments, tmp_path, report):
     """Its integer accuracy is reported, not bounded: repairing such weights is work of its own."""
-    results = evaluate_all(deployments(models.HOSTILE).programs, tmp_path, pipeline.TEST_IMAGES,
+    results = evaluate_all(deployments(models.HOSTILE), tmp_path, pipeline.TEST_IMAGES,
                            pipeline.TEST_LABELS)
     report(describe('mobilenet_hostile', results))
     assert abs(results['f32'][0]['top1'] - 91.28) <= 0.02
@@ -92,7 +92,7 @@ def test_hostile_net_is_measured(deployments, tmp_path, report):
 def test_imagenet_accuracy_is_kept_within_two_points(case, extra, shared, deployments, tmp_path,
                                                      report):
     folder = shared / 'images/imagenet_val'
-    results = evaluate_all(deployments(case).programs, tmp_path, folder, folder / 'labels.txt',
+    results = evaluate_all(deployments(case), tmp_path, folder, folder / 'labels.txt',
                            *extra)
     report(describe(case.name, results))
     assert results['f32'][0]['images'] == 300
@@ -119,7 +119,7 @@ def test_squeezenet_logits_keep_their_direction(shared, tmp_path, report):
     for mode in MODES:
         program = tmp_path / f'{mode}.rshift'
         pipeline.deploy(tmp_path / 'logits.onnx', program, mode=mode,
-                        table=tmp_path / 'table.yaml')
+                        table=tmp_path / 'table.yaml', preprocess=models.SQUEEZENET.preprocess)
         pipeline.evaluate(program, folder, folder / 'labels.txt', output=tmp_path / 'out.npz')
         outputs[mode] = pipeline.single(tmp_path / 'out.npz')
     for mode in pipeline.INTEGER_MODES:

@@ -21,7 +21,7 @@ def raw_outputs(program, x, name, folder, *extra):
 @pytest.mark.parametrize('case', CASES, ids=lambda case: case.name)
 def test_bytes_do_not_depend_on_threads_or_instruction_set(case, mode, shared, deployments,
                                                            tmp_path):
-    program = deployments(case).programs[mode]
+    program = deployments(case)[mode]
     name = oracle.Session(case.model(shared)).input
     x = oracle.samples(case, shared, 1)[0]
     reference = raw_outputs(program, x, name, tmp_path, '--isa', 'scalar', '--threads', '1')

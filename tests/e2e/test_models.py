@@ -10,12 +10,13 @@ import pipeline
 SAMPLES = 3
 F32_TOLERANCE = 1e-4
 
-each_model = pytest.mark.parametrize('case', models.CASES, ids=lambda case: case.name)
+INTEGER = [pytest.param(case, mode, id=f'{case.name}-{mode}')
+           for case in models.CASES for mode in case.modes if mode != 'f32']
 
 
-@each_model
+@pytest.mark.parametrize('case', models.CASES, ids=lambda case: case.name)
 def test_f32_program_agrees_with_onnx_runtime(case, shared, deployments, tmp_path, report):
-    program = deployments(case).programs['f32']
+    program = deployments(case)['f32']
     session = oracle.Session(case.model(shared))
     worst = 0.0
     for x in oracle.samples(case, shared, SAMPLES):
@@ -27,13 +28,10 @@ def test_f32_program_agrees_with_onnx_runtime(case, shared, deployments, tmp_pat
     assert worst <= F32_TOLERANCE
 
 
-@each_model
-@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+@pytest.mark.parametrize('case, mode', INTEGER)
 def test_integer_program_follows_the_float_program(case, mode, shared, deployments, tmp_path,
                                                    report):
-    if mode not in case.modes:
-        pytest.skip(f'{case.name} is deployed as f32 only')
-    programs = deployments(case).programs
+    programs = deployments(case)
     name = oracle.Session(case.model(shared)).input
     worst = 1.0
     for x in oracle.samples(case, shared, SAMPLES):
