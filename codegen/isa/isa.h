@@ -112,6 +112,9 @@ std::span<const OpSpec> IsaTable();
 // Null when the opcode does not exist.
 const OpSpec* FindOp(Opcode opcode);
 const char* Name(Field field);
+const char* Name(FieldKind kind);
+// Programs with more commands are refused: it bounds the memory that a small damaged file can ask for.
+inline constexpr int64_t kMaxCommands = 65536;
 // Bytes 0..255 -> is this an F32 compute command (kFloat or kFloatLibrary)? Data movement is not.
 bool IsFloatCompute(Opcode opcode);
 
@@ -132,6 +135,10 @@ struct Command {
   Command& SetFloat(Field f, float value) { return Set(f, std::bit_cast<uint32_t>(value)); }
   friend bool operator==(const Command&, const Command&) = default;
 };
+
+// A command with every field at its default: optional tensors absent (-1), integers 0 or the value of their range
+// that is nearest to it (kernel, stride, groups 1), clamps of F32 commands wide open, other floats 0.
+Command NewCommand(Opcode opcode);
 
 // Stream: per command opcode byte, presence mask (LEB128, bit i = i-th field of the opcode's list differs from its
 // sticky value), then zigzag LEB128 of (value - sticky[field]) for each present field; kEnd last. Sticky values start

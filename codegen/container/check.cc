@@ -1,0 +1,117 @@
+// What must hold across the sections of a program.
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "codegen/container/layout.h"
+#include "codegen/container/sections.h"
+
+namespace rshift {
+namespace {
+
+using namespace file_layout;  // NOLINT: the names of this file's own format
+
+void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
+  Require(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
+          image.arena_size, " bytes, expected at most ", kMaxArena);
+  std::set<std::string_view> names;
+  for (const TensorRecord& tensor : image.tensors) {
+    const uint64_t limit = tensor.region == Region::kConst ? constants_size : image.arena_size;
+    const std::optional<uint64_t> size = CheckedAdd<uint64_t>(tensor.bytes(), kSlack);
+    Require(tensor.offset % kTensorAlignment == 0, ErrorCode::kCorrupt, where, ": tensor '",
+            tensor.name, "' is at offset ", tensor.offset, ", expected a multiple of ",
+            kTensorAlignment);
+    Require(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
+            ": tensor '", tensor.name, "' has ", tensor.bytes(), " bytes at offset ", tensor.offset,
+            ", which with ", kSlack, " bytes of slack leaves its region of ", limit, " bytes");
+    Require(names.insert(tensor.name).second, ErrorCode::kCorrupt, where, ": two tensors are named '",
+            tensor.name, "'");
+  }
+}
+
+// Bytes that belong to no constant: alignment and slack.
+void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> constants,
+                          const std::string& where) {
+  std::vector<std::pair<uint64_t, uint64_t>> used;  // begin, end
+  for (const TensorRecord& tensor : image.tensors) {
+    if (tensor.region == Region::kConst) {
+      used.emplace_back(tensor.offset, tensor.offset + tensor.bytes());
+    }
+  }
+  used.emplace_back(constants.size(), constants.size());
+  std::sort(used.begin(), used.end());
+  uint64_t end = 0;
+  for (const auto& [begin, next_end] : used) {
+    for (uint64_t i = end; i < begin; ++i) {
+      Require(constants[i] == 0, ErrorCode::kCorrupt, where, ": constants, offset ", i,
+              ": a byte between tensors must be zero");
+    }
+    end = std::max(end, next_end);
+  }
+}
+
+void CheckCommand(const ProgramImage& image, const Command& command, const std::string& where) {
+  const OpSpec* spec = FindOp(command.opcode);
+  Require(spec != nullptr, ErrorCode::kCorrupt, where, ": unknown opcode ",
+          static_cast<int>(command.opcode));
+  for (const FieldSpec& field : spec->fields) {
+    const bool is_const = field.kind == FieldKind::kConst || field.kind == FieldKind::kConstOpt;
+    const bool is_out = field.kind == FieldKind::kTensorOut;
+    if (!is_const && !is_out && field.kind != FieldKind::kTensorIn &&
+        field.kind != FieldKind::kTensorInOpt) {
+      continue;
+    }
+    const int64_t id = command.Get(field.field);
+    const bool optional =
+        field.kind == FieldKind::kTensorInOpt || field.kind == FieldKind::kConstOpt;
+    if (optional && id == -1) continue;
+    Require(id >= 0 && id < static_cast<int64_t>(image.tensors.size()), ErrorCode::kCorrupt, where,
+            ": ", spec->name, ": ", Name(field.field), " is ", id, ", expected one of ",
+            image.tensors.size(), " tensors");
+    const TensorRecord& tensor = image.tensors[id];
+    Require(!is_const || tensor.region == Region::kConst, ErrorCode::kCorrupt, where, ": ",
+            spec->name, ": ", Name(field.field), " is tensor '", tensor.name,
+            "', expected a constant");
+    Require(!is_out || tensor.region == Region::kArena, ErrorCode::kCorrupt, where, ": ",
+            spec->name, ": ", Name(field.field), " is tensor '", tensor.name,
+            "', expected one in the arena");
+  }
+}
+
+}  // namespace
+
+void CheckImage(const ProgramImage& image, std::span<const uint8_t> constants,
+                const std::string& where) {
+  CheckRegions(image, constants.size(), where);
+  CheckConstantPadding(image, constants, where);
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    CheckCommand(image, image.commands[i], Cat(where, ": command ", i));
+  }
+  for (const std::vector<Binding>* list : {&image.inputs, &image.outputs}) {
+    for (const Binding& binding : *list) {
+      const bool known =
+          binding.tensor >= 0 && binding.tensor < static_cast<int64_t>(image.tensors.size());
+      Require(known && image.tensors[binding.tensor].region == Region::kArena, ErrorCode::kCorrupt,
+              where, ": '", binding.name, "' is bound to tensor ", binding.tensor,
+              ", expected one in the arena");
+    }
+  }
+  Require(image.command_names.empty() || image.command_names.size() == image.commands.size(),
+          ErrorCode::kCorrupt, where, ": ", image.command_names.size(), " command names for ",
+          image.commands.size(), " commands");
+}
+
+uint64_t FeaturesOf(const ProgramImage& image) {
+  uint64_t features = 0;
+  for (const Command& command : image.commands) {
+    const OpSpec* spec = FindOp(command.opcode);
+    if (spec == nullptr) continue;
+    if (spec->op_class == OpClass::kFloat) features |= kFeatureFloat;
+    if (spec->op_class == OpClass::kFloatLibrary) features |= kFeatureFloatLibrary;
+  }
+  return features;
+}
+
+}  // namespace rshift

@@ -1,0 +1,55 @@
+// The numbers of the file layout; see codegen/FORMAT.md. Not for use outside codegen/container and its tests.
+#ifndef RSHIFT_CODEGEN_CONTAINER_LAYOUT_H_
+#define RSHIFT_CODEGEN_CONTAINER_LAYOUT_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace rshift::file_layout {
+
+inline constexpr std::array<uint8_t, 8> kMagic = {'R', 'S', 'H', 'I', 'F', 'T', 0x1a, 0};
+inline constexpr uint32_t kByteOrder = 0x01020304;
+inline constexpr uint16_t kMajor = 1;  // must match
+inline constexpr uint16_t kMinor = 0;  // a newer minor version only adds optional sections
+
+// Header, 64 bytes.
+inline constexpr uint64_t kHeaderSize = 64;
+inline constexpr uint64_t kTableCrcAt = 0x30;   // CRC32C of the section table
+inline constexpr uint64_t kHeaderCrcAt = 0x34;  // CRC32C of bytes [0, 0x34)
+
+// Features a program needs; a reader refuses bits it does not know.
+inline constexpr uint64_t kFeatureFloat = 1;         // has F32 commands of the runtime itself
+inline constexpr uint64_t kFeatureFloatLibrary = 2;  // has F32 commands of rshift_float
+
+// Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
+inline constexpr uint64_t kSectionEntrySize = 32;
+inline constexpr uint32_t kSectionRequired = 1;
+inline constexpr uint32_t kMaxSections = 64;
+inline constexpr int kAlignLog2 = 6;
+inline constexpr int kConstantsAlignLog2 = 12;  // one page, for mmap
+
+struct SectionKind {
+  std::string_view name;
+  bool required = false;  // the file must have it, and a reader must understand it
+  int align_log2 = kAlignLog2;
+};
+// In file order.
+inline constexpr std::array<SectionKind, 6> kSections = {{
+    {"META", true},   // sorted text metadata
+    {"TENS", true},   // arena size, tensor records, names
+    {"BIND", true},   // graph inputs and outputs
+    {"CMDS", true},   // command stream
+    {"DBUG", false},  // the graph node of each command
+    {"CNST", true, kConstantsAlignLog2},
+}};
+
+inline constexpr uint64_t kTensorRecordSize = 96;
+inline constexpr int kMaxRank = 8;
+inline constexpr uint64_t kTensorAlignment = 64;
+inline constexpr uint64_t kSlack = 64;  // readable bytes after the last tensor of a region
+inline constexpr uint64_t kMaxArena = uint64_t{1} << 40;
+
+}  // namespace rshift::file_layout
+
+#endif  // RSHIFT_CODEGEN_CONTAINER_LAYOUT_H_
