@@ -72,3 +72,19 @@ def test_deploying_twice_gives_the_same_file(tmp_path):
             pipeline.deploy(pipeline.EXAMPLE, tmp_path / copy, mode=mode, table=table)
             files.append((tmp_path / copy).read_bytes())
         assert files[0] == files[1], mode
+
+
+def test_merged_shards_give_the_table_of_the_whole(tmp_path):
+    recipe = pipeline.PREPROCESS / 'fashion_mnist.yaml'
+    whole, merged = tmp_path / 'whole.yaml', tmp_path / 'merged.yaml'
+    pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, whole, samples=51,
+                       preprocess=recipe)
+    statistics = []
+    for shard in (1, 0):
+        statistics.append(tmp_path / f'{shard}.stats')
+        pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, tmp_path / 'part.yaml',
+                           samples=51, preprocess=recipe,
+                           extra=('--shard', f'{shard}/2', '--statistics', statistics[-1]))
+    pipeline.run('model_calibrate', pipeline.EXAMPLE, '--from-statistics', *statistics, '-o',
+                 merged)
+    assert merged.read_bytes() == whole.read_bytes()
