@@ -80,8 +80,8 @@ class Graph {
 
   // Convenience: a constant value.
   template <typename T>
-  ValueId AddConstant(std::string name, DType dtype, Shape shape, std::span<const T> elements) {
-    return AddValue({std::move(name), dtype, std::move(shape), Layout::kPlain, std::nullopt,
+  ValueId AddConstant(std::string constant_name, DType dtype, Shape shape, std::span<const T> elements) {
+    return AddValue({std::move(constant_name), dtype, std::move(shape), Layout::kPlain, std::nullopt,
                      MakeConstant(elements)});
   }
   // `base`, or `base` with a suffix that makes it unique among the values.

@@ -1,0 +1,35 @@
+#include "tools/accuracy.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace rshift {
+
+std::vector<int> ParseTop(const std::string& text) {
+  std::vector<int> top;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) {
+    const bool digits = !part.empty() && part.size() < 7 && part.find_first_not_of("0123456789") == std::string::npos;
+    Require(digits && std::stoi(part) > 0, ErrorCode::kInvalidInput, "--top ", text, ": expected numbers such as 1,5");
+    top.push_back(std::stoi(part));
+  }
+  Require(!top.empty(), ErrorCode::kInvalidInput, "--top: expected numbers such as 1,5");
+  return top;
+}
+
+void Accuracy::Add(std::span<const float> scores, int64_t label, const std::string& sample) {
+  Require(label >= 0 && label < static_cast<int64_t>(scores.size()), ErrorCode::kInvalidInput, sample, ": label ",
+          label, " is outside the model's ", scores.size(), " classes (see --label-offset)");
+  const float own = scores[static_cast<size_t>(label)];
+  int64_t better = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    Require(!std::isnan(scores[i]), ErrorCode::kInvalidInput, sample, ": score ", i, " is NaN");
+    better += scores[i] > own || (scores[i] == own && static_cast<int64_t>(i) < label);
+  }
+  for (size_t i = 0; i < top_.size(); ++i) hits_[i] += better < top_[i];
+  ++images_;
+}
+
+}  // namespace rshift

@@ -1,0 +1,65 @@
+#include "tools/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace rshift {
+
+void SimilaritySum::Add(std::span<const float> a, std::span<const float> b) {
+  Require(a.size() == b.size(), ErrorCode::kInternal, "comparing ", a.size(), " with ", b.size(),
+          " elements");
+  count_ += static_cast<int64_t>(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i], y = b[i], d = x - y, m = (x + y) / 2;
+    if (std::isnan(x) || std::isnan(y)) has_nan_ = true;
+    if (!(x == y)) equal_ = false;
+    aa_ += x * x;
+    bb_ += y * y;
+    ab_ += x * y;
+    dd_ += d * d;
+    mm_ += m * m;
+    max_abs_ = std::max(max_abs_, std::abs(d));
+  }
+}
+
+Similarity SimilaritySum::Result() const {
+  Similarity s;
+  s.count = count_;
+  s.equal = equal_;
+  s.has_nan = has_nan_;
+  if (has_nan_) {
+    s.cosine = s.euclid = s.sqnr_db = s.max_abs = std::numeric_limits<double>::quiet_NaN();
+    return s;
+  }
+  s.max_abs = max_abs_;
+  if (equal_) {
+    s.sqnr_db = 200;
+    return s;
+  }
+  s.cosine = aa_ == 0 || bb_ == 0 ? 0 : ab_ / (std::sqrt(aa_) * std::sqrt(bb_));
+  s.euclid = mm_ == 0 ? 0 : 1 - std::sqrt(dd_) / std::sqrt(mm_);
+  s.sqnr_db = bb_ == 0 ? -200 : std::clamp(10 * std::log10(bb_ / dd_), -200.0, 200.0);
+  return s;
+}
+
+Similarity Compare(std::span<const float> a, std::span<const float> b) {
+  SimilaritySum sum;
+  sum.Add(a, b);
+  return sum.Result();
+}
+
+Tolerance ParseTolerance(const std::string& text) {
+  Tolerance tolerance;
+  std::istringstream in(text);
+  char comma = 0;
+  in >> tolerance.cosine >> comma >> tolerance.euclid;
+  Require(!in.fail() && comma == ',' && in.peek() == std::char_traits<char>::eof(),
+          ErrorCode::kInvalidInput, "--tolerance ", text, ": expected COS,EUCLID, e.g. 0.99,0.90");
+  return tolerance;
+}
+
+}  // namespace rshift

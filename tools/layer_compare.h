@@ -1,0 +1,31 @@
+// The float and the integer program of one model run side by side, compared tensor by tensor.
+#ifndef RSHIFT_TOOLS_LAYER_COMPARE_H_
+#define RSHIFT_TOOLS_LAYER_COMPARE_H_
+
+#include <string>
+#include <vector>
+
+#include "calibrate/data/dataset.h"
+#include "graph/graph.h"
+#include "tools/compare.h"
+
+namespace rshift {
+
+struct LayerResult {
+  std::string tensor;
+  std::string command;     // what makes it in the integer program, as the disassembler names it
+  bool integer = false;    // s8/u8; else F32 in both programs
+  float scale = 0;         // integer only
+  int32_t zero_point = 0;
+  Similarity similarity;   // over all samples together
+  int64_t saturated = 0;   // elements at an end of the integer range whose float value lies beyond it
+};
+
+// Every tensor that a command of the integer program writes and that the float program also has, in program order.
+// Both graphs are compiled so that every value exists. The data set is read once.
+std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer, const Dataset& samples,
+                                       int threads);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_LAYER_COMPARE_H_

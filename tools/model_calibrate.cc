@@ -1,0 +1,145 @@
+// model_calibrate: measures the activations of a float model on a data set and writes the calibration table.
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "calibrate/calibrate.h"
+#include "graph/passes/passes.h"
+#include "runtime/float/float_library.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kExamples =
+    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml -o net.table.yaml\n"
+    "  model_calibrate net.onnx --dataset train-images-idx3-ubyte.gz --samples 500 --preprocess p.yaml -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
+    "  model_calibrate net.onnx --from-statistics a.stats b.stats --method kl -o t.yaml\n";
+
+volatile std::sig_atomic_t g_interrupted = 0;
+void OnInterrupt(int) { g_interrupted = 1; }
+
+struct Arguments {
+  ModelArguments model;
+  std::vector<std::string> dataset, from_statistics;
+  std::string output, preprocess, method = "kl", statistics, shard, format = "rshift";
+  int64_t samples = 100;
+  uint64_t seed = 0;
+  double percentile = 99.99;
+  int threads = 0;
+  bool resume = false, json = false;
+};
+
+void AddOptions(CLI::App& app, Arguments& a) {
+  a.model.AddTo(app);
+  auto* dataset = app.add_option("--dataset", a.dataset,
+                                 "image, folder, .txt list, .npy, .npz or idx file; NAME=PATH for several inputs");
+  auto* from = app.add_option("--from-statistics", a.from_statistics,
+                              "derive the table from statistics files: no data set, no model run");
+  dataset->excludes(from);
+  app.add_option("-o,--output", a.output, "the calibration table to write")->required();
+  app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")->excludes(from);
+  app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
+      ->check(CLI::NonNegativeNumber)->excludes(from);
+  app.add_option("--seed", a.seed, "which samples are chosen (default 0)")->excludes(from);
+  app.add_option("--method", a.method, "minmax | percentile | kl (default kl)");
+  app.add_option("--percentile", a.percentile, "for --method percentile (default 99.99)");
+  app.add_option("--threads", a.threads, "samples in parallel (default: all cores)")->check(CLI::PositiveNumber);
+  app.add_option("--statistics", a.statistics, "also write the statistics: mergeable, any method later");
+  app.add_option("--shard", a.shard, "I/N: of the chosen samples, every N-th from I (0-based)")->excludes(from);
+  app.add_option("--format", a.format, "rshift | tpu-mlir (default rshift)")
+      ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
+  app.add_flag("--resume", a.resume, "carry on an interrupted run")->excludes(from);
+  app.add_flag("--json", a.json, "machine-readable summary on stdout");
+}
+
+std::vector<int64_t> Shard(std::vector<int64_t> samples, const std::string& shard) {
+  if (shard.empty()) return samples;
+  long long index = -1, count = 0;
+  int used = 0;
+  const bool ok = std::sscanf(shard.c_str(), "%lld/%lld%n", &index, &count, &used) == 2 &&
+                  used == static_cast<int>(shard.size()) && count > 0 && index >= 0 && index < count;
+  Require(ok, ErrorCode::kInvalidInput, "--shard ", shard, ": expected I/N with 0 <= I < N");
+  std::vector<int64_t> mine;
+  for (size_t i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count)) {
+    mine.push_back(samples[i]);
+  }
+  Require(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard, ": no sample is left of ", samples.size());
+  return mine;
+}
+
+std::vector<InputSpec> InputSpecs(const Graph& graph) {
+  std::vector<InputSpec> specs;
+  for (ValueId id : graph.inputs) specs.push_back({graph.value(id).name, graph.value(id).shape});
+  return specs;
+}
+
+StatisticsFile Measure(const Arguments& a, const Graph& graph) {
+  std::optional<Preprocess> preprocess;
+  if (!a.preprocess.empty()) preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
+  Require(!a.dataset.empty(), ErrorCode::kInvalidInput, "give --dataset PATH (or --from-statistics FILE.stats)");
+  const auto dataset = OpenDataset(a.dataset, InputSpecs(graph), preprocess);
+  const auto samples = Shard(ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
+  std::signal(SIGINT, OnInterrupt);
+  std::signal(SIGTERM, OnInterrupt);
+  CollectOptions options{.threads = a.threads, .quiet = a.json, .checkpoint = a.output + ".partial.stats",
+                         .resume = a.resume, .interrupted = [] { return g_interrupted != 0; }};
+  StatisticsFile statistics =
+      CollectStatistics(graph, *dataset, samples, preprocess ? preprocess->text : "", options);
+  return statistics;
+}
+
+StatisticsFile Load(const Arguments& a, const Graph& graph) {
+  StatisticsFile merged;
+  for (size_t i = 0; i < a.from_statistics.size(); ++i) {
+    const std::string& path = a.from_statistics[i];
+    StatisticsFile next = ReadStatistics(ReadFile(path), path);
+    Require(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
+            ": made from another model (sha256 ", next.model_sha256.substr(0, 12), "..., this model is ",
+            graph.sha256.substr(0, 12), "...); measure again with this model");
+    Require(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, path,
+            ": made with pass list version ", next.pass_list_version, ", this program has ", kPassListVersion,
+            "; measure again");
+    if (i == 0) merged = std::move(next);
+    else Merge(merged, next);
+  }
+  return merged;
+}
+
+int Run(const Arguments& a) {
+  const MethodOptions method{ParseMethod(a.method), a.percentile};
+  RegisterFloatLibrary();
+  const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import()));
+  const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);
+  const CalibrationTable table = DeriveTable(statistics, method);
+  if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));
+  WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
+  std::error_code ignored;
+  std::filesystem::remove(a.output + ".partial.stats", ignored);
+  if (a.json) {
+    const nlohmann::json summary = {{"table", a.output}, {"method", table.method}, {"samples", table.samples},
+                                    {"tensors", table.tensors.size()}, {"model_sha256", table.model_sha256}};
+    std::printf("%s\n", summary.dump().c_str());
+  } else {
+    std::printf("%s: %zu tensors, %lld samples, method %s\n", a.output.c_str(), table.tensors.size(),
+                static_cast<long long>(table.samples), table.method.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace rshift
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures a trained ONNX model on a data set and writes the calibration table.", "model_calibrate");
+  rshift::Arguments arguments;
+  rshift::SetUpApp(app, rshift::kExamples);
+  rshift::AddOptions(app, arguments);
+  return rshift::ToolMain(app, argc, argv, [&] { return rshift::Run(arguments); });
+}

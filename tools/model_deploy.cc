@@ -1,0 +1,187 @@
+// model_deploy: float model + calibration table -> one .rshift program.
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "calibrate/data/dataset.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "graph/dump.h"
+#include "graph/passes/passes.h"
+#include "quantize/quantize.h"
+#include "runtime/float/float_library.h"
+#include "tools/report.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kExamples =
+    "  model_deploy net.onnx --mode f32 -o net_f32.rshift\n"
+    "  model_deploy net.onnx --calibration net.table.yaml -o net.rshift\n"
+    "  model_deploy net.onnx --calibration t.yaml --mode asymmetric --config layers.yaml -o net.rshift\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance 0.99,0.90 --report r.html\n"
+    "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
+
+struct Arguments {
+  ModelArguments model;
+  std::string calibration, output, mode = "symmetric", profile = "tpu", config, target, tolerance, preprocess;
+  std::string report, report_json;
+  std::vector<std::string> test_input, dump_graph;
+  int threads = 0;
+};
+
+void AddOptions(CLI::App& app, Arguments& a) {
+  a.model.AddTo(app);
+  app.add_option("--calibration", a.calibration, "calibration table (not needed for --mode f32)");
+  app.add_option("-o,--output", a.output, "the .rshift program to write")->required();
+  app.add_option("--mode", a.mode, "symmetric | asymmetric | f32 (default symmetric)")
+      ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
+  app.add_option("--profile", a.profile, "integer arithmetic (default tpu)")
+      ->check(CLI::IsMember({"tpu", "tflite", "tflite-ref", "tflite-ruy", "tflite-xnnpack", "onnxruntime", "caffe2",
+                             "onednn", "ascend"}));
+  app.add_option("--config", a.config, "per-layer overrides (YAML)");
+  app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
+  app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
+  app.add_option("--test-input", a.test_input, "run float and integer program on these and compare every tensor");
+  app.add_option("--tolerance", a.tolerance, "COS,EUCLID every compared tensor must reach, else exit 1");
+  app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
+  app.add_option("--report-json", a.report_json, "the same as JSON");
+  app.add_option("--dump-graph", a.dump_graph, "STAGE[=FILE]: imported | passes | quantized (repeatable)");
+  app.add_option("--threads", a.threads, "for --test-input (default: all cores)")->check(CLI::PositiveNumber);
+}
+
+void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph) {
+  for (const std::string& request : a.dump_graph) {
+    if (request == stage) std::fputs(DumpGraph(graph).c_str(), stdout);
+    else if (request.starts_with(stage + "=")) WriteFileAtomic(request.substr(stage.size() + 1), DumpGraph(graph));
+  }
+}
+
+void CheckArguments(const Arguments& a) {
+  for (const std::string& request : a.dump_graph) {
+    const std::string stage = request.substr(0, request.find('='));
+    Require(stage == "imported" || stage == "passes" || stage == "quantized", ErrorCode::kInvalidInput,
+            "--dump-graph ", request, ": stage must be imported, passes or quantized");
+    Require(stage != "quantized" || a.mode != "f32", ErrorCode::kInvalidInput,
+            "--dump-graph quantized: an f32 program has no quantized stage");
+  }
+  if (a.mode == "f32") {
+    const char* useless = !a.calibration.empty() ? "--calibration" : !a.config.empty() ? "--config"
+                          : !a.target.empty() ? "--target" : a.profile != "tpu" ? "--profile"
+                          : !a.test_input.empty() ? "--test-input" : nullptr;
+    Require(useless == nullptr, ErrorCode::kInvalidInput, useless == nullptr ? "" : useless,
+            " has no meaning with --mode f32: leave it out");
+  } else {
+    Require(!a.calibration.empty(), ErrorCode::kInvalidInput, "--mode ", a.mode,
+            " needs --calibration TABLE.yaml (make one with model_calibrate)");
+  }
+  Require(a.profile == "tpu", ErrorCode::kUnsupported, "--profile ", a.profile,
+          ": only the tpu profile is built so far");
+  Require(a.tolerance.empty() || !a.test_input.empty(), ErrorCode::kInvalidInput,
+          "--tolerance needs --test-input");
+}
+
+std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph, const CalibrationTable& table,
+                                        const Target& target) {
+  std::map<std::string, std::string> meta = {{"producer", "rshift 0.1.0"},
+                                             {"model", std::filesystem::path(a.model.path).stem().string()},
+                                             {"source_sha256", graph.sha256},
+                                             {"mode", a.mode},
+                                             {"preprocess", table.preprocess}};
+  if (!a.preprocess.empty()) {
+    const std::string text = ReadTextFile(a.preprocess);
+    ReadPreprocess(text, a.preprocess);  // refuses a bad file now, not on the device
+    meta["preprocess"] = text;
+  }
+  if (a.mode != "f32") {
+    meta["profile"] = a.profile;
+    meta["target"] = target.name;
+    meta["calibration_method"] = table.method;
+  }
+  return meta;
+}
+
+CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
+  CalibrationTable table = ReadTable(ReadTextFile(a.calibration), a.calibration);
+  Require(table.model_sha256.empty() || table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, a.calibration,
+          ": made from another model (sha256 ", table.model_sha256.substr(0, 12), "..., this model is ",
+          graph.sha256.substr(0, 12), "...); calibrate this model");
+  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput,
+          a.calibration, ": made with pass list version ", table.pass_list_version, ", this program has ",
+          kPassListVersion, "; calibrate again");
+  return table;
+}
+
+std::vector<LayerResult> TestLayers(const Arguments& a, const Graph& floating, const Graph& integer,
+                                    const std::string& preprocess_text) {
+  std::optional<Preprocess> preprocess;
+  if (!preprocess_text.empty()) preprocess = ReadPreprocess(preprocess_text, "preprocess");
+  std::vector<InputSpec> specs;
+  for (ValueId id : floating.inputs) specs.push_back({floating.value(id).name, floating.value(id).shape});
+  return CompareLayers(floating, integer, *OpenDataset(a.test_input, specs, preprocess), a.threads);
+}
+
+int JudgeLayers(const DeployReport& report) {
+  size_t below = 0;
+  for (const LayerResult& layer : report.layers) below += !report.tolerance.Accepts(layer.similarity);
+  if (below == 0) return 0;
+  std::fprintf(stderr, "error: %zu of %zu tensors are below the tolerance %g,%g (cosine,euclid): see the list above\n",
+               below, report.layers.size(), report.tolerance.cosine, report.tolerance.euclid);
+  return 1;
+}
+
+int Run(const Arguments& a) {
+  CheckArguments(a);
+  DeployReport report{.model = a.model.path, .output = a.output, .mode = a.mode, .profile = a.profile};
+  if (!a.tolerance.empty()) report.tolerance = ParseTolerance(a.tolerance);
+  const Graph imported = ImportOnnx(a.model.path, a.model.Import());
+  DumpStage(a, "imported", imported);
+  const Graph floating = RunPasses(imported);
+  DumpStage(a, "passes", floating);
+  Graph final_graph = floating;
+  CalibrationTable table;
+  QuantizeOptions options;
+  if (a.mode != "f32") {
+    table = LoadTable(a, floating);
+    options.mode = a.mode == "symmetric" ? QuantMode::kSymmetric : QuantMode::kAsymmetric;
+    if (!a.target.empty()) options.target = ReadTarget(ReadTextFile(a.target), a.target);
+    if (!a.config.empty()) options.config = ReadQuantizeConfig(ReadTextFile(a.config), a.config);
+    QuantizeResult quantized = QuantizeGraph(floating, table, options);
+    final_graph = std::move(quantized.graph);
+    report.quantize = std::move(quantized.report);
+    DumpStage(a, "quantized", final_graph);
+  }
+  report.target = options.target.name;
+  CompileOptions compile;
+  compile.meta = Meta(a, floating, table, options.target);
+  const ProgramImage image = Compile(final_graph, compile);
+  const std::vector<uint8_t> bytes = WriteContainer(image);
+  if (!a.test_input.empty()) {
+    RegisterFloatLibrary();
+    report.layers = TestLayers(a, floating, final_graph, compile.meta["preprocess"]);
+  }
+  report.file_bytes = bytes.size();
+  report.arena_bytes = image.arena_size;
+  report.transposes = CountTransposes(final_graph);
+  CountCommands(image, report);
+  std::fputs(TextReport(report).c_str(), stdout);
+  if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
+  if (!a.report_json.empty()) WriteFileAtomic(a.report_json, JsonReport(report).dump(2) + "\n");
+  const int verdict = a.tolerance.empty() ? 0 : JudgeLayers(report);
+  if (verdict == 0) WriteFileAtomic(a.output, bytes);  // a program below its bound is not delivered
+  return verdict;
+}
+
+}  // namespace
+}  // namespace rshift
+
+int main(int argc, char** argv) {
+  CLI::App app("Compiles an ONNX model into one integer program file.", "model_deploy");
+  rshift::Arguments arguments;
+  rshift::SetUpApp(app, rshift::kExamples);
+  rshift::AddOptions(app, arguments);
+  return rshift::ToolMain(app, argc, argv, [&] { return rshift::Run(arguments); });
+}

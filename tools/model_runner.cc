@@ -1,0 +1,177 @@
+// model_runner: executes a .rshift program on inputs or a data set; accuracy, timing, tensor dumps.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "codegen/isa/isa.h"
+#include "runtime/float/float_library.h"
+#include "runtime/runtime.h"
+#include "tools/accuracy.h"
+#include "tools/benchmark.h"
+#include "tools/runner_data.h"
+#include "tools/tensor_view.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kExamples =
+    "  model_runner net.rshift --input photo.jpg --output out.npz\n"
+    "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
+    "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
+    "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
+    "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n";
+
+struct Arguments {
+  std::string program, output, dump, isa, labels, top = "1,5", preprocess;
+  std::vector<std::string> input, dataset;
+  int threads = 0, iterations = 50, warmup = 5;
+  int64_t label_offset = 0;
+  bool raw = false, benchmark = false, per_command = false, json = false, copy = false;
+};
+
+void AddOptions(CLI::App& app, Arguments& a) {
+  app.add_option("program", a.program, "a .rshift file")->required();
+  auto* input = app.add_option("--input", a.input, "X or NAME=X: image, .npy, .npz (repeatable)");
+  auto* dataset = app.add_option("--dataset", a.dataset, "folder, list, .npy, .npz, idx: run on every sample")
+                      ->excludes(input);
+  app.add_option("--output", a.output, "write the outputs to this .npz, stacked over samples");
+  app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
+  app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
+  app.add_option("--isa", a.isa, "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)");
+  app.add_option("--threads", a.threads, "default: all cores")->check(CLI::PositiveNumber);
+  auto* benchmark = app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99");
+  app.add_option("--iterations", a.iterations, "for --benchmark (default 50)")
+      ->check(CLI::PositiveNumber)->needs(benchmark);
+  app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")->check(CLI::NonNegativeNumber)->needs(benchmark);
+  app.add_flag("--per-command", a.per_command, "for --benchmark: a table per command")->needs(benchmark);
+  app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")->needs(dataset);
+  app.add_option("--label-offset", a.label_offset, "added to every label");
+  app.add_option("--top", a.top, "which top-k to count (default 1,5)");
+  app.add_option("--preprocess", a.preprocess, "overrides the preprocessing recorded in the program");
+  app.add_flag("--copy", a.copy, "read the program into memory instead of mapping it");
+  app.add_flag("--json", a.json, "machine-readable results on stdout");
+}
+
+double Milliseconds(std::chrono::steady_clock::duration d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
+
+// Runs once, adding every tensor a command writes to `dump`.
+void RunDumping(const Program& program, Session& session, bool raw, ArrayCollector& dump) {
+  const ProgramImage& image = program.image();
+  for (const Binding& input : image.inputs) {
+    NumpyArray array = ToArray(image.tensors[input.tensor], session.Tensor(input.tensor), raw);
+    array.name = input.name;
+    dump.Add(array);
+  }
+  std::vector<int> last_write(image.tensors.size(), -1);  // a Concat is written by several commands: dump it whole
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    last_write[image.commands[i].Tensor(Field::kDst)] = static_cast<int>(i);
+  }
+  session.RunObserved([&](int command) {
+    const int32_t dst = image.commands[command].Tensor(Field::kDst);
+    if (last_write[dst] == command) dump.Add(ToArray(image.tensors[dst], session.Tensor(dst), raw));
+  });
+}
+
+struct RunResult {
+  std::vector<double> milliseconds;
+  int64_t images = 0;
+};
+
+RunResult RunSamples(const Arguments& a, const Program& program, Session& session, const Dataset& dataset,
+                     Accuracy* accuracy, const std::vector<int64_t>& labels) {
+  RunResult result;
+  ArrayCollector outputs, dump;
+  const ProgramImage& image = program.image();
+  Progress progress("running", dataset.size(), a.json || dataset.size() < 20);
+  for (int64_t s = 0; s < dataset.size(); ++s) {
+    const Sample sample = dataset.Read(s);
+    FillInputs(program, session, sample);
+    const auto start = std::chrono::steady_clock::now();
+    if (a.dump.empty()) session.Run();
+    else RunDumping(program, session, a.raw, dump);
+    result.milliseconds.push_back(Milliseconds(std::chrono::steady_clock::now() - start));
+    if (accuracy != nullptr) {
+      const TensorRecord& record = image.tensors[image.outputs[0].tensor];
+      accuracy->Add(OnnxFloats(record, session.Output(0)), labels[s] + a.label_offset, sample.name);
+    }
+    for (size_t i = 0; !a.output.empty() && i < image.outputs.size(); ++i) {
+      NumpyArray array = ToArray(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i)), a.raw);
+      array.name = image.outputs[i].name;
+      outputs.Add(array);
+    }
+    ++result.images;
+    progress.Advance();
+  }
+  if (!a.output.empty()) WriteNpz(a.output, outputs.Take());
+  if (!a.dump.empty()) WriteNpz(a.dump, dump.Take());
+  return result;
+}
+
+void PrintRun(const Arguments& a, RunResult result, const Accuracy* accuracy) {
+  std::sort(result.milliseconds.begin(), result.milliseconds.end());
+  const double median = result.milliseconds[result.milliseconds.size() / 2];
+  if (a.json) {
+    nlohmann::json json = {{"images", result.images}, {"median_ms", median}};
+    for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
+      json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
+    }
+    std::printf("%s\n", json.dump().c_str());
+    return;
+  }
+  std::printf("%lld samples, median %.3f ms", static_cast<long long>(result.images), median);
+  for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
+    std::printf(", top-%d %.2f %%", accuracy->top()[i], accuracy->Percent(i));
+  }
+  std::printf("\n");
+}
+
+void RunData(const Arguments& a, const Program& program, Session& session) {
+  const auto dataset = OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
+  if (a.labels.empty()) {
+    PrintRun(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
+    return;
+  }
+  Accuracy accuracy(ParseTop(a.top));
+  const std::vector<int64_t> labels = ReadLabels(a.labels, *dataset);
+  const RunResult result = RunSamples(a, program, session, *dataset, &accuracy, labels);
+  PrintRun(a, result, &accuracy);
+}
+
+int Run(const Arguments& a) {
+  Require(!a.input.empty() || !a.dataset.empty() || a.benchmark, ErrorCode::kInvalidInput,
+          "nothing to do: give --input X, --dataset PATH or --benchmark");
+  Require(a.output.empty() || !a.input.empty() || !a.dataset.empty(), ErrorCode::kInvalidInput,
+          "--output needs --input or --dataset");
+  Require(a.dump.empty() || !a.input.empty() || !a.dataset.empty(), ErrorCode::kInvalidInput,
+          "--dump-tensors needs --input or --dataset");
+  SessionOptions options;
+  options.threads = a.threads;
+  if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
+  RegisterFloatLibrary();
+  const Program program = Program::Load(a.program, {.copy = a.copy});
+  Session session(program, options);
+  if (!a.input.empty() || !a.dataset.empty()) RunData(a, program, session);
+  if (a.benchmark) {
+    RunBenchmark(program, session,
+                 {.iterations = a.iterations, .warmup = a.warmup, .per_command = a.per_command, .json = a.json});
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace rshift
+
+int main(int argc, char** argv) {
+  CLI::App app("Executes a .rshift program.", "model_runner");
+  rshift::Arguments arguments;
+  rshift::SetUpApp(app, rshift::kExamples);
+  rshift::AddOptions(app, arguments);
+  return rshift::ToolMain(app, argc, argv, [&] { return rshift::Run(arguments); });
+}

@@ -1,0 +1,34 @@
+// What model_deploy tells about a compiled model: text, JSON, and one self-contained HTML page.
+#ifndef RSHIFT_TOOLS_REPORT_H_
+#define RSHIFT_TOOLS_REPORT_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "codegen/container/image.h"
+#include "quantize/quantize.h"
+#include "tools/layer_compare.h"
+
+namespace rshift {
+
+struct DeployReport {
+  std::string model = {}, output = {}, mode = {}, profile = {}, target = {};
+  uint64_t file_bytes = 0, arena_bytes = 0;
+  int transposes = 0;
+  int integer_commands = 0, move_commands = 0, float_commands = 0;
+  QuantizeReport quantize = {};           // empty for f32
+  std::vector<LayerResult> layers = {};   // with --test-input only
+  Tolerance tolerance = {};               // likewise
+};
+
+void CountCommands(const ProgramImage& image, DeployReport& report);
+// The lines model_deploy prints: sizes, commands, F32 nodes by name, repairs, and the worst layers.
+std::string TextReport(const DeployReport& report);
+nlohmann::json JsonReport(const DeployReport& report);
+std::string HtmlReport(const DeployReport& report);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_REPORT_H_

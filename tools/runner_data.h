@@ -1,0 +1,34 @@
+// model_runner's way from --input / --dataset arguments to the program's inputs, and from its outputs to files.
+#ifndef RSHIFT_TOOLS_RUNNER_DATA_H_
+#define RSHIFT_TOOLS_RUNNER_DATA_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calibrate/data/dataset.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+
+// Opens `paths` with the preprocessing of `override_path`, or the one recorded in the program when that is empty.
+std::unique_ptr<Dataset> OpenProgramDataset(const Program& program, const std::vector<std::string>& paths,
+                                            const std::string& override_path);
+// Copies a sample into the session's inputs.
+void FillInputs(const Program& program, Session& session, const Sample& sample);
+
+// Collects tensors over samples, stacked along the first dimension, for one .npz file.
+class ArrayCollector {
+ public:
+  void Add(const NumpyArray& array);
+  std::vector<NumpyArray> Take();
+
+ private:
+  std::vector<NumpyArray> arrays_;
+  std::map<std::string, size_t> by_name_;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_RUNNER_DATA_H_

@@ -1,0 +1,80 @@
+#include "tools/tensor_view.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+template <typename T>
+std::vector<float> Convert(std::span<const uint8_t> bytes) {
+  std::vector<float> out(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < out.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<float>(element);
+  }
+  return out;
+}
+
+std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
+  switch (dtype) {
+    case DType::kF32: return Convert<float>(bytes);
+    case DType::kS8: return Convert<int8_t>(bytes);
+    case DType::kU8: case DType::kBool: return Convert<uint8_t>(bytes);
+    case DType::kS32: return Convert<int32_t>(bytes);
+    case DType::kS64: return Convert<int64_t>(bytes);
+    default: Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
+  }
+}
+
+}  // namespace
+
+Shape OnnxShape(const TensorRecord& record) {
+  const Shape& s = record.shape;
+  return record.layout == Layout::kNhwc ? Shape{s[0], s[3], s[1], s[2]} : s;
+}
+
+std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::byte> memory) {
+  std::vector<uint8_t> out(memory.size());
+  if (out.empty()) return out;
+  if (record.layout != Layout::kNhwc) {
+    std::memcpy(out.data(), memory.data(), memory.size());
+    return out;
+  }
+  const size_t element = SizeOf(record.dtype);
+  const int64_t channels = record.shape[3], pixels = record.shape[1] * record.shape[2];
+  for (int64_t n = 0; n < record.shape[0]; ++n) {
+    for (int64_t p = 0; p < pixels; ++p) {
+      for (int64_t c = 0; c < channels; ++c) {
+        std::memcpy(out.data() + ((n * channels + c) * pixels + p) * element,
+                    memory.data() + ((n * pixels + p) * channels + c) * element, element);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<float> OnnxFloats(const TensorRecord& record, std::span<const std::byte> memory) {
+  std::vector<float> out = ConvertAny(record.dtype, OnnxBytes(record, memory));
+  if (record.quantized) {
+    for (float& x : out) x = record.scale * (x - static_cast<float>(record.zero_point));
+  }
+  return out;
+}
+
+NumpyArray ToArray(const TensorRecord& record, std::span<const std::byte> memory, bool raw) {
+  NumpyArray array{record.name, record.dtype, OnnxShape(record), {}};
+  if (raw || !record.quantized) {
+    array.bytes = OnnxBytes(record, memory);
+    return array;
+  }
+  const std::vector<float> values = OnnxFloats(record, memory);
+  array.dtype = DType::kF32;
+  array.bytes.resize(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+  return array;
+}
+
+}  // namespace rshift

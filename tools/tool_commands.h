@@ -1,0 +1,25 @@
+// The subcommands of model_tool; each returns its exit code.
+#ifndef RSHIFT_TOOLS_TOOL_COMMANDS_H_
+#define RSHIFT_TOOLS_TOOL_COMMANDS_H_
+
+#include <string>
+
+#include "graph/import.h"
+
+namespace rshift {
+
+// Every node: integer, F32, folded, or unsupported with reason and advice. 1 when a node is unsupported.
+int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
+int InfoCommand(const std::string& program, bool json);
+int DisasmCommand(const std::string& program);
+int VerifyCommand(const std::string& program);
+// 0 when equal; else prints what differs, section by section, and returns 1.
+int DiffCommand(const std::string& a, const std::string& b);
+int MemoryCommand(const std::string& program);
+// Compares the arrays of two .npz files by name. 1 below the tolerance, on a NaN, or when names or shapes differ.
+int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance, bool json);
+int StatsCommand(const std::string& statistics);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_TOOL_COMMANDS_H_

@@ -1,0 +1,93 @@
+#include "tools/tool_main.h"
+
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <new>
+
+#include "base/error.h"
+#include "calibrate/data/dataset.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kVersion = "rshift 0.1.0";
+
+Shape ParseShape(const std::string& text, const std::string& argument) {
+  Shape shape;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    const bool separated = next == end || (*next == 'x' && next + 1 < end);
+    Require(error == std::errc() && dim > 0 && separated, ErrorCode::kInvalidInput, "--input-shape ",
+            argument, ": expected NAME:1x3x224x224 with positive sizes");
+    shape.push_back(dim);
+    at = next == end ? end : next + 1;
+  }
+  return shape;
+}
+
+}  // namespace
+
+void SetUpApp(CLI::App& app, const std::string& examples) {
+  app.set_version_flag("--version", kVersion);
+  app.footer("Examples:\n" + examples +
+             "\nExit codes: 0 done, 1 the work failed (one `error:` line says why), 2 wrong usage.");
+  app.get_formatter()->column_width(34);
+}
+
+int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "error: out of memory\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+  }
+  return 1;
+}
+
+void ModelArguments::AddTo(CLI::App& app) {
+  app.add_option("model", path, "the trained model, an ONNX file")->required();
+  app.add_option("--input-shape", input_shapes,
+                 "bind symbolic dimensions: NAME:1x3x224x224 (repeatable)");
+  app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
+}
+
+ImportOptions ModelArguments::Import() const {
+  ImportOptions options;
+  for (const std::string& argument : input_shapes) {
+    const size_t colon = argument.rfind(':');
+    Require(colon != std::string::npos && colon > 0, ErrorCode::kInvalidInput, "--input-shape ", argument,
+            ": expected NAME:1x3x224x224");
+    options.input_shapes[argument.substr(0, colon)] = ParseShape(argument.substr(colon + 1), argument);
+  }
+  for (const std::string& argument : bindings) {
+    const auto [name, path_of_array] = SplitNamedPath(argument);
+    Require(!name.empty(), ErrorCode::kInvalidInput, "--bind ", argument, ": expected NAME=X.npy");
+    NumpyArray array = ReadNpy(path_of_array);
+    Value value{name, array.dtype, array.shape, Layout::kPlain, std::nullopt, nullptr};
+    value.constant = MakeConstant(std::span<const uint8_t>(array.bytes));
+    options.bound_inputs[name] = std::move(value);
+  }
+  return options;
+}
+
+std::pair<std::string, std::string> SplitNamedPath(const std::string& text) {
+  std::error_code ignored;
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || std::filesystem::exists(text, ignored)) {
+    return {"", text};
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace rshift

@@ -1,0 +1,35 @@
+// What every tool's main() shares: options, exit codes, one `error:` line.
+#ifndef RSHIFT_TOOLS_TOOL_MAIN_H_
+#define RSHIFT_TOOLS_TOOL_MAIN_H_
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/shape.h"
+#include "graph/import.h"
+
+namespace rshift {
+
+// Parses, then runs `body`. Exit code 0: done; 1: the work failed (`error: ...` on stderr); 2: wrong usage. `body` returns
+// the exit code of a finished run: 1 for a comparison below its bound.
+int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+// A tool's App with --version and examples in its help.
+void SetUpApp(CLI::App& app, const std::string& examples);
+
+// --input-shape NAME:1x3x224x224 and --bind NAME=X.npy, shared by every tool that reads an ONNX file.
+struct ModelArguments {
+  std::string path;
+  std::vector<std::string> input_shapes, bindings;
+  void AddTo(CLI::App& app);
+  ImportOptions Import() const;
+};
+
+// "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text is a plain path.
+std::pair<std::string, std::string> SplitNamedPath(const std::string& text);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_TOOL_MAIN_H_
