@@ -1,0 +1,233 @@
+// kBinaryF32: two operands, broadcast.
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "runtime/f32/broadcast.h"
+#include "runtime/f32/makers.h"
+#include "runtime/f32/modes.h"
+#include "runtime/f32/step_tools.h"
+
+namespace rshift::f32 {
+namespace {
+
+// One row: the strides sa and sb are 0 or 1.
+using RowFunction = void (*)(const void* a, int64_t sa, const void* b, int64_t sb, void* out,
+                             int64_t count);
+
+// The output may be one of the inputs: each element is read before it is written.
+template <typename T, typename R, typename Op>
+void Row(const void* a_bytes, int64_t sa, const void* b_bytes, int64_t sb, void* out_bytes,
+         int64_t count) {
+  const T* a = static_cast<const T*>(a_bytes);
+  const T* b = static_cast<const T*>(b_bytes);
+  R* out = static_cast<R*>(out_bytes);
+  const Op op{};
+  if (sa == 1 && sb == 1) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(a[i], b[i]));
+  } else if (sa == 1) {
+    const T value = *b;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(a[i], value));
+  } else if (sb == 1) {
+    const T value = *a;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(value, b[i]));
+  } else {
+    const R value = static_cast<R>(op(*a, *b));
+    for (int64_t i = 0; i < count; ++i) out[i] = value;
+  }
+}
+
+// Integers wrap around, as ONNX Runtime's do; the unsigned detour makes that defined.
+template <typename T>
+using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                             std::type_identity<T>>::type;
+
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  }
+};
+struct Sub {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  }
+};
+struct Mul {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+};
+// Integers: toward zero; by zero gives 0 (a program must not trap), by -1 wraps.
+struct Div {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0) return 0;
+      if (b == -1) return Sub{}(T{0}, a);
+    }
+    return a / b;
+  }
+};
+// Integers: the sign of the divisor (fmod = 0). Floats: the sign of the dividend (fmod = 1, as ONNX demands).
+struct Mod {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0 || b == -1) return 0;
+      const T rest = a % b;
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    } else {
+      return std::fmod(a, b);
+    }
+  }
+};
+struct Pow {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+    } else {
+      return b == 2.0f ? a * a : std::pow(a, b);
+    }
+  }
+};
+// NaN wins, as in ONNX Runtime.
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+struct Equal {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Less {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct LessOrEqual {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Greater {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct GreaterOrEqual {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+template <typename T>
+RowFunction NumberRow(BinaryMode mode) {
+  switch (mode) {
+    case BinaryMode::kAdd: return Row<T, T, Add>;
+    case BinaryMode::kSub: return Row<T, T, Sub>;
+    case BinaryMode::kMul: return Row<T, T, Mul>;
+    case BinaryMode::kDiv: return Row<T, T, Div>;
+    case BinaryMode::kPow: return Row<T, T, Pow>;
+    case BinaryMode::kMin: return Row<T, T, Min>;
+    case BinaryMode::kMax: return Row<T, T, Max>;
+    case BinaryMode::kMod: return Row<T, T, Mod>;
+    case BinaryMode::kEqual: return Row<T, uint8_t, Equal>;
+    case BinaryMode::kLess: return Row<T, uint8_t, Less>;
+    case BinaryMode::kLessOrEqual: return Row<T, uint8_t, LessOrEqual>;
+    case BinaryMode::kGreater: return Row<T, uint8_t, Greater>;
+    case BinaryMode::kGreaterOrEqual: return Row<T, uint8_t, GreaterOrEqual>;
+    default: return nullptr;
+  }
+}
+
+struct And {
+  bool operator()(uint8_t a, uint8_t b) const { return a != 0 && b != 0; }
+};
+struct Or {
+  bool operator()(uint8_t a, uint8_t b) const { return a != 0 || b != 0; }
+};
+struct Xor {
+  bool operator()(uint8_t a, uint8_t b) const { return (a != 0) != (b != 0); }
+};
+struct SameTruth {
+  bool operator()(uint8_t a, uint8_t b) const { return (a != 0) == (b != 0); }
+};
+
+RowFunction BoolRow(BinaryMode mode) {
+  switch (mode) {
+    case BinaryMode::kAnd: return Row<uint8_t, uint8_t, And>;
+    case BinaryMode::kOr: return Row<uint8_t, uint8_t, Or>;
+    case BinaryMode::kXor: return Row<uint8_t, uint8_t, Xor>;
+    case BinaryMode::kEqual: return Row<uint8_t, uint8_t, SameTruth>;
+    default: return nullptr;
+  }
+}
+
+RowFunction FindRow(DType type, BinaryMode mode) {
+  switch (type) {
+    case DType::kF32: return NumberRow<float>(mode);
+    case DType::kS32: return NumberRow<int32_t>(mode);
+    case DType::kS64: return NumberRow<int64_t>(mode);
+    case DType::kBool: return BoolRow(mode);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Step> MakeBinary(const StepContext& context) {
+  const auto mode = static_cast<BinaryMode>(RequireMode(context, Field::kMode, kBinaryModeCount));
+  RequireType(context, Field::kSrc, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
+  const DType type = context.Record(Field::kSrc).dtype;
+  RequireType(context, Field::kSrc2, {type});
+  RequireType(context, Field::kDst, {mode >= BinaryMode::kEqual ? DType::kBool : type});
+  const RowFunction row = FindRow(type, mode);
+  Require(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ", static_cast<int>(mode),
+          " does not take ", Name(type), ": put a Cast before this node in the model");
+  BroadcastPlan plan;
+  RequireShape(MakeBroadcastPlan(context.Record(Field::kDst).shape,
+                                 {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
+                                 &plan),
+               context, Field::kDst, "what its sources broadcast to");
+  const Clamp clamp = context.Record(Field::kDst).dtype == DType::kF32 ? ReadClamp(context) : Clamp{};
+  const int64_t in_size = SizeOf(type);
+  const int64_t out_size = SizeOf(context.Record(Field::kDst).dtype);
+  const auto* a = context.In<std::byte>(Field::kSrc);
+  const auto* b = context.In<std::byte>(Field::kSrc2);
+  auto* out = context.Out<std::byte>(Field::kDst);
+  return StepFrom([=](const Team& team) {
+    const int last = plan.rank - 1;
+    ForEachRow(plan, Part(plan.total, 64, team), [&](int64_t at, const auto& offsets, int64_t count) {
+      std::byte* to = out + at * out_size;
+      row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,
+          plan.strides[1][last], to, count);
+      if (!clamp.active()) return;
+      float* values = reinterpret_cast<float*>(to);
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) values[i] = clamp(values[i]);
+    });
+  });
+}
+
+}  // namespace rshift::f32

@@ -1,0 +1,55 @@
+// Numpy broadcasting as a walk over contiguous output rows.
+#ifndef RSHIFT_RUNTIME_F32_BROADCAST_H_
+#define RSHIFT_RUNTIME_F32_BROADCAST_H_
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "base/shape.h"
+#include "runtime/step.h"
+
+namespace rshift::f32 {
+
+inline constexpr int kMaxRank = 8;
+inline constexpr int kMaxOperands = 3;
+
+// Dimensions are merged where every operand allows it: equal shapes become one dimension, a bias over the last
+// dimension two. The innermost stride of an operand is 1 or, where it is broadcast, 0.
+struct BroadcastPlan {
+  int64_t total = 1;  // elements of the output
+  int rank = 1;
+  int operands = 0;
+  std::array<int64_t, kMaxRank> dims{};
+  std::array<std::array<int64_t, kMaxRank>, kMaxOperands> strides{};  // in elements
+};
+
+// False when an operand does not broadcast to `dst` or a rank exceeds kMaxRank.
+bool MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Shape*> operands,
+                       BroadcastPlan* plan);
+
+// Calls row(dst offset, operand offsets, elements) for the elements [range.begin, range.end) of the output.
+template <typename F>
+void ForEachRow(const BroadcastPlan& plan, const Range& range, const F& row) {
+  const int last = plan.rank - 1;
+  const int64_t width = plan.dims[last];
+  for (int64_t at = range.begin; at < range.end;) {
+    int64_t rest = at / width;
+    const int64_t column = at % width;
+    std::array<int64_t, kMaxOperands> offsets{};
+    for (int o = 0; o < plan.operands; ++o) offsets[o] = column * plan.strides[o][last];
+    for (int d = last - 1; d >= 0; --d) {
+      const int64_t index = rest % plan.dims[d];
+      rest /= plan.dims[d];
+      for (int o = 0; o < plan.operands; ++o) offsets[o] += index * plan.strides[o][d];
+    }
+    const int64_t left = range.end - at;
+    const int64_t count = width - column < left ? width - column : left;
+    row(at, offsets, count);
+    at += count;
+  }
+}
+
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_BROADCAST_H_

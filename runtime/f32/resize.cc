@@ -1,0 +1,228 @@
+// kResizeF32: linear and cubic interpolation, each dimension with its own taps. Coordinates and weights are computed
+// in f32 with the expressions of ONNX Runtime's upsample.cc, once, when the step is made.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "runtime/f32/broadcast.h"
+#include "runtime/f32/makers.h"
+#include "runtime/f32/modes.h"
+#include "runtime/f32/step_tools.h"
+
+namespace rshift::f32 {
+namespace {
+
+constexpr int kMaxResized = 4;
+
+struct Tap {
+  int64_t offset = 0;  // into the source, in elements
+  float weight = 0;
+};
+
+// One dimension: output index i reads taps[i * per_output ...].
+struct Dimension {
+  int64_t size = 1;  // of the output
+  int per_output = 1;
+  std::vector<Tap> taps;
+};
+
+struct AxisScale {
+  CoordinateMode mode = CoordinateMode::kHalfPixel;
+  float scale = 1;
+  int64_t in = 1, out = 1;
+};
+
+float SourceCoordinate(const AxisScale& axis, float at) {
+  const float in = static_cast<float>(axis.in), out = static_cast<float>(axis.out);
+  switch (axis.mode) {
+    case CoordinateMode::kHalfPixel: return (at + 0.5f) / axis.scale - 0.5f;
+    case CoordinateMode::kPytorchHalfPixel: return out > 1 ? (at + 0.5f) / axis.scale - 0.5f : 0.0f;
+    case CoordinateMode::kAlignCorners: return out == 1 ? 0.0f : at * (in - 1) / (out - 1);
+    case CoordinateMode::kAsymmetric: return at / axis.scale;
+    case CoordinateMode::kHalfPixelSymmetric: {
+      const float adjustment = out / (axis.scale * in);
+      const float offset = in / 2 * (1 - adjustment);
+      return offset + (at + 0.5f) / axis.scale - 0.5f;
+    }
+  }
+  return at;
+}
+
+void AppendLinear(const AxisScale& axis, int64_t at, int64_t stride, std::vector<Tap>* taps) {
+  const float last = static_cast<float>(axis.in - 1);
+  const float x = std::clamp(SourceCoordinate(axis, static_cast<float>(at)), 0.0f, last);
+  const int64_t low = std::min(static_cast<int64_t>(x), axis.in - 1);
+  const int64_t high = std::min(low + 1, axis.in - 1);
+  float to_low = std::fabs(x - low), to_high = std::fabs(x - high);
+  if (low == high) to_low = to_high = 0.5f;
+  taps->push_back({low * stride, to_high});
+  taps->push_back({high * stride, to_low});
+}
+
+std::array<float, 4> CubicWeights(float s, float a) {
+  return {((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
+          ((a + 2) * s - (a + 3)) * s * s + 1,
+          ((a + 2) * (1 - s) - (a + 3)) * (1 - s) * (1 - s) + 1,
+          ((a * (2 - s) - 5 * a) * (2 - s) + 8 * a) * (2 - s) - 4 * a};
+}
+
+struct Cubic {
+  float a = -0.75f;
+  bool exclude_outside = false;
+};
+
+void AppendCubic(const AxisScale& axis, const Cubic& cubic, int64_t at, int64_t stride,
+                 std::vector<Tap>* taps) {
+  const float x = SourceCoordinate(axis, static_cast<float>(at));
+  const float low = std::floor(x);
+  std::array<float, 4> weights = CubicWeights(x - low, cubic.a);
+  const int64_t first = static_cast<int64_t>(low) - 1;
+  if (cubic.exclude_outside) {
+    float sum = 0;
+    for (int64_t k = 0; k < 4; ++k) {
+      if (first + k < 0 || first + k >= axis.in) weights[k] = 0;
+      sum += weights[k];
+    }
+    for (float& weight : weights) weight /= sum;
+  }
+  for (int64_t k = 0; k < 4; ++k) {
+    taps->push_back({std::clamp<int64_t>(first + k, 0, axis.in - 1) * stride, weights[k]});
+  }
+}
+
+// Dimensions up to the last resized one, then `inner` neighbouring elements that share their taps.
+struct Plan {
+  std::vector<Dimension> dims;
+  int64_t inner = 1;
+  int combinations = 1;  // taps of one output in all dimensions but the last
+};
+
+// Products of the taps of output `row`, an index over all dimensions but the last; `taps` holds plan.combinations.
+void CombineTaps(const Plan& plan, int64_t row, Tap* taps) {
+  int count = 1;
+  taps[0] = {0, 1.0f};
+  for (size_t d = plan.dims.size() - 1; d-- > 0;) {
+    const Dimension& dim = plan.dims[d];
+    const Tap* own = &dim.taps[row % dim.size * dim.per_output];
+    row /= dim.size;
+    for (int k = dim.per_output - 1; k >= 0; --k) {  // backwards: slot 0 is read until the end
+      for (int i = 0; i < count; ++i) {
+        taps[k * count + i] = {taps[i].offset + own[k].offset, taps[i].weight * own[k].weight};
+      }
+    }
+    count *= dim.per_output;
+  }
+}
+
+constexpr int kMaxCombinations = 64;  // 4 taps in each of 3 dimensions
+
+// One output position: `inner` elements.
+void Interpolate(const Plan& plan, const Tap* row, const Tap* own, int per_output, const float* in,
+                 float* out) {
+  if (plan.inner == 1) {
+    float sum = 0;
+    for (int i = 0; i < plan.combinations; ++i) {
+      for (int k = 0; k < per_output; ++k) {
+        sum += in[row[i].offset + own[k].offset] * (row[i].weight * own[k].weight);
+      }
+    }
+    *out = sum;
+    return;
+  }
+  std::fill_n(out, plan.inner, 0.0f);
+  for (int i = 0; i < plan.combinations; ++i) {
+    for (int k = 0; k < per_output; ++k) {
+      const float* from = in + row[i].offset + own[k].offset;
+      const float weight = row[i].weight * own[k].weight;
+#pragma omp simd
+      for (int64_t c = 0; c < plan.inner; ++c) out[c] += from[c] * weight;
+    }
+  }
+}
+
+void ResizeRange(const Plan& plan, const Range& range, const float* in, float* out) {
+  std::array<Tap, kMaxCombinations> taps;
+  const Dimension& last = plan.dims.back();
+  int64_t row = -1;
+  for (int64_t at = range.begin; at < range.end; ++at) {
+    if (at / last.size != row) {
+      row = at / last.size;
+      CombineTaps(plan, row, taps.data());
+    }
+    const Tap* own = &last.taps[at % last.size * last.per_output];
+    Interpolate(plan, taps.data(), own, last.per_output, in, out + at * plan.inner);
+  }
+}
+
+Dimension MakeDimension(const AxisScale& axis, bool linear, const Cubic& cubic, int64_t stride) {
+  Dimension dim;
+  dim.size = axis.out;
+  const bool resized = axis.in != axis.out || axis.scale != 1.0f;
+  dim.per_output = !resized ? 1 : linear ? 2 : 4;
+  for (int64_t i = 0; i < axis.out; ++i) {
+    if (!resized) {
+      dim.taps.push_back({i * stride, 1.0f});
+    } else if (linear) {
+      AppendLinear(axis, i, stride, &dim.taps);
+    } else {
+      AppendCubic(axis, cubic, i, stride, &dim.taps);
+    }
+  }
+  return dim;
+}
+
+Plan MakePlan(const StepContext& context, bool linear) {
+  const Shape& in = context.Record(Field::kSrc).shape;
+  const Shape& out = context.Record(Field::kDst).shape;
+  RequireShape(in.size() == out.size() && !in.empty(), context, Field::kDst, "the source's rank");
+  RequireType(context, Field::kList, {DType::kF32});
+  RequireShape(NumElements(context.Record(Field::kList).shape) == static_cast<int64_t>(in.size()),
+               context, Field::kList, "one scale per dimension");
+  const float* scales = context.In<float>(Field::kList);
+  const Cubic cubic{context.command->GetFloat(Field::kAlphaF),
+                    (context.command->Get(Field::kFlags) & 1) != 0};
+  AxisScale axis;
+  axis.mode = static_cast<CoordinateMode>(RequireMode(context, Field::kCoordinate, kCoordinateModeCount));
+  const Shape strides = Strides(in);
+  Plan plan;
+  size_t used = in.size();
+  while (used > 1 && in[used - 1] == out[used - 1] && scales[used - 1] == 1.0f) {
+    plan.inner *= in[--used];
+  }
+  int resized = 0;
+  for (size_t d = 0; d < used; ++d) {
+    RequireShape(in[d] > 0, context, Field::kSrc, "no empty dimension");
+    Require(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context), ": scale ",
+            d, " is ", scales[d], ", expected a positive number: compile the model again");
+    axis.scale = scales[d];
+    axis.in = in[d];
+    axis.out = out[d];
+    plan.dims.push_back(MakeDimension(axis, linear, cubic, strides[d]));
+    resized += plan.dims.back().per_output > 1 ? 1 : 0;
+    if (d + 1 < used) plan.combinations *= plan.dims.back().per_output;
+  }
+  Require(resized <= kMaxResized, ErrorCode::kUnsupported, Where(context), ": resizes ", resized,
+          " dimensions, expected at most ", kMaxResized, ": split it in two in the model");
+  return plan;
+}
+
+}  // namespace
+
+std::unique_ptr<Step> MakeResize(const StepContext& context) {
+  RequireType(context, Field::kSrc, {DType::kF32});
+  RequireType(context, Field::kDst, {DType::kF32});
+  const auto mode = static_cast<ResizeMode>(RequireMode(context, Field::kMode, 3));
+  Require(mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
+          ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
+  Plan plan = MakePlan(context, mode == ResizeMode::kLinear);
+  const int64_t positions = plan.inner == 0 ? 0 : NumElements(context.Record(Field::kDst).shape) / plan.inner;
+  const int64_t grain = plan.inner < 16 ? 16 : 1;
+  const float* in = context.In<float>(Field::kSrc);
+  float* out = context.Out<float>(Field::kDst);
+  return StepFrom([plan = std::move(plan), positions, grain, in, out](const Team& team) {
+    ResizeRange(plan, Part(positions, grain, team), in, out);
+  });
+}
+
+}  // namespace rshift::f32

@@ -1,0 +1,71 @@
+// What the makers of F32 steps share: a Step from a callable, and checks whose messages name program, operator and
+// tensor.
+#ifndef RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
+#define RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
+
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/step.h"
+
+namespace rshift::f32 {
+
+template <typename F>
+class CallableStep final : public Step {
+ public:
+  explicit CallableStep(F run) : run_(std::move(run)) {}
+  void Run(const Team& team) noexcept override { run_(team); }
+
+ private:
+  F run_;
+};
+
+// `run(const Team&)` must not throw and must not allocate.
+template <typename F>
+std::unique_ptr<Step> StepFrom(F run) {
+  return std::make_unique<CallableStep<F>>(std::move(run));
+}
+
+// "net.rshift: softmax_f32 'probs'": where to look; 'probs' is the tensor written.
+std::string Where(const StepContext& context);
+
+// Throws kUnsupported unless the tensor's element type is among `types`.
+void RequireType(const StepContext& context, Field field, std::initializer_list<DType> types);
+// Throws kCorrupt.
+void RequireShape(bool ok, const StepContext& context, Field field, const char* expected);
+void RequireSameShape(const StepContext& context, Field a, Field b);
+// Throws kCorrupt unless 0 <= value < count.
+int RequireMode(const StepContext& context, Field field, int count);
+
+// The command's axis in [0, rank) (negative counts from the end); throws kCorrupt.
+int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank);
+
+// A fused y = min(max(x, lo), hi). Off when the opcode has no clamp fields.
+struct Clamp {
+  float lo = -std::numeric_limits<float>::infinity();
+  float hi = std::numeric_limits<float>::infinity();
+  bool active() const {
+    return lo != -std::numeric_limits<float>::infinity() ||
+           hi != std::numeric_limits<float>::infinity();
+  }
+  // A NaN stays one.
+  float operator()(float x) const {
+    const float raised = lo > x ? lo : x;
+    return hi < raised ? hi : raised;
+  }
+};
+Clamp ReadClamp(const StepContext& context);
+
+// [outer, axis, inner]: a shape as seen from one of its axes.
+struct AxisView {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+AxisView ViewAlong(const Shape& shape, int64_t axis);
+
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
