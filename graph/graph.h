@@ -87,7 +87,7 @@ class Graph {
   // `base`, or `base` with a suffix that makes it unique among the values.
   std::string UniqueName(const std::string& base) const;
   // Invalid id when there is none.
-  ValueId FindValue(const std::string& name) const;
+  ValueId FindValue(const std::string& value_name) const;
 
   // For each value: the node that makes it (invalid for inputs and constants).
   std::vector<NodeId> Producers() const;

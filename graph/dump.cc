@@ -1,0 +1,250 @@
+#include "graph/dump.h"
+
+#include <array>
+#include <iomanip>
+#include <sstream>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+// Shortest of the precisions that read back: 9 digits are always enough for a float.
+std::string Number(float value) {
+  for (int digits = 1; digits < 9; ++digits) {
+    std::ostringstream out;
+    out << std::setprecision(digits) << value;
+    std::istringstream in(out.str());
+    float back = 0.0f;
+    if (in >> back && back == value) return out.str();
+  }
+  std::ostringstream out;
+  out << std::setprecision(9) << value;
+  return out.str();
+}
+
+template <typename T>
+std::string List(const std::vector<T>& items) {
+  std::string text = "[";
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += ",";
+    if constexpr (std::is_floating_point_v<T>) {
+      text += Number(items[i]);
+    } else {
+      text += std::to_string(items[i]);
+    }
+  }
+  return text + "]";
+}
+
+std::string Text(const Window& w) {
+  std::ostringstream out;
+  out << " kernel=" << w.kernel_h << "x" << w.kernel_w;
+  if (w.stride_h != 1 || w.stride_w != 1) out << " stride=" << w.stride_h << "x" << w.stride_w;
+  if (w.dilation_h != 1 || w.dilation_w != 1) out << " dilation=" << w.dilation_h << "x" << w.dilation_w;
+  if (w.pad_top != 0 || w.pad_left != 0 || w.pad_bottom != 0 || w.pad_right != 0) {
+    out << " pads=" << List<int64_t>({w.pad_top, w.pad_left, w.pad_bottom, w.pad_right});
+  }
+  return out.str();
+}
+
+std::string Text(const Clamp& c) {
+  return c.active() ? Cat(" clamp=[", Number(c.lo), ",", Number(c.hi), "]") : "";
+}
+
+std::string Text(const ClampQ& c) {
+  return Cat(" clamp=[", c.lo, ",", c.hi, "]");
+}
+
+std::string Field(const char* key, int64_t value) {
+  return Cat(" ", key, "=", value);
+}
+std::string Field(const char* key, float value) { return Cat(" ", key, "=", Number(value)); }
+std::string FieldUnlessOne(const char* key, int64_t value) { return value == 1 ? "" : Field(key, value); }
+std::string Flag(const char* key, bool value) { return value ? Cat(" ", key) : ""; }
+
+std::string Text(const std::vector<ChannelRequant>& channels, const std::vector<int32_t>& zero_w) {
+  std::string text = " channels=[";
+  for (size_t i = 0; i < channels.size(); ++i) {
+    const ChannelRequant& c = channels[i];
+    text += Cat(i > 0 ? "," : "", c.bias, ":", c.multiplier, ">>", c.rshift);
+  }
+  text += "]";
+  return zero_w.empty() ? text : text + " zero_w=" + List(zero_w);
+}
+
+std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
+  return Cat(" ", key, "=", multiplier, ">>", rshift);
+}
+
+constexpr std::array<const char*, 10> kReduceNames = {"mean", "sum", "max",       "min",         "prod",
+                                                      "l1",   "l2",  "sumsquare", "logsumexp", "logsum"};
+constexpr std::array<const char*, 3> kResizeNames = {"nearest", "linear", "cubic"};
+constexpr std::array<const char*, 5> kCoordinateNames = {"half_pixel", "pytorch_half_pixel", "align_corners",
+                                                         "asymmetric", "half_pixel_symmetric"};
+constexpr std::array<const char*, 4> kNearestNames = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                                      "ceil"};
+constexpr std::array<const char*, 3> kPadNames = {"constant", "reflect", "edge"};
+
+template <size_t N, typename E>
+std::string Pick(const std::array<const char*, N>& names, E value) {
+  return Cat(" ", names.at(static_cast<size_t>(value)));
+}
+
+std::string ResizeText(const Resize& op) {
+  std::string text = Pick(kResizeNames, op.mode) + Pick(kCoordinateNames, op.coordinate);
+  if (op.mode == ResizeMode::kNearest) text += Pick(kNearestNames, op.nearest);
+  if (op.mode == ResizeMode::kCubic) text += Field("cubic_a", op.cubic_a);
+  return text + Flag("exclude_outside", op.exclude_outside) + " scales=" + List(op.scales);
+}
+
+std::string PadText(const Pad& op) {
+  std::string text = Pick(kPadNames, op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
+  return op.mode == PadMode::kConstant ? text + Field("value", op.value) : text;
+}
+
+std::string UnaryText(const Unary& op) {
+  return (op.alpha != 0.0f ? Field("alpha", op.alpha) : "") + (op.beta != 0.0f ? Field("beta", op.beta) : "");
+}
+
+std::string TableText(const QTable& op) {
+  return " table=" + List(std::vector<int>(op.table.begin(), op.table.end()));
+}
+
+// The attributes of an operator, each with a leading blank.
+std::string Attributes(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [](const Conv& o) { return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.clamp); },
+          [](const ConvTranspose& o) {
+            std::string text = Text(o.window) + FieldUnlessOne("groups", o.groups);
+            if (o.output_pad_h != 0 || o.output_pad_w != 0) {
+              text += " output_pad=" + List<int64_t>({o.output_pad_h, o.output_pad_w});
+            }
+            return text + Text(o.clamp);
+          },
+          [](const MatMul& o) { return Text(o.clamp); },
+          [](const MaxPool& o) { return Text(o.window); },
+          [](const AveragePool& o) {
+            return Text(o.window) + Flag("count_include_pad", o.count_include_pad);
+          },
+          [](const Binary& o) { return Text(o.clamp); },
+          [](const Clip& o) { return Cat(" [", Number(o.clamp.lo), ",", Number(o.clamp.hi), "]"); },
+          [](const LeakyRelu& o) { return Field("alpha", o.alpha); },
+          [](const Unary& o) { return UnaryText(o); },
+          [](const BatchNorm& o) { return Field("epsilon", o.epsilon); },
+          [](const LayerNorm& o) { return Field("axis", o.axis) + Field("epsilon", o.epsilon); },
+          [](const InstanceNorm& o) { return Field("epsilon", o.epsilon); },
+          [](const Lrn& o) {
+            return Field("size", o.size) + Field("alpha", o.alpha) + Field("beta", o.beta) +
+                   Field("bias", o.bias) + Field("axis", o.axis);
+          },
+          [](const Softmax& o) { return Field("axis", o.axis) + Flag("log", o.log); },
+          [](const Reduce& o) { return Pick(kReduceNames, o.op) + " axes=" + List(o.axes); },
+          [](const ArgMax& o) {
+            return Field("axis", o.axis) + Flag("min", o.min) + Flag("last_index", o.select_last_index);
+          },
+          [](const Resize& o) { return ResizeText(o); },
+          [](const Transpose& o) { return " perm=" + List(o.perm); },
+          [](const Concat& o) { return Field("axis", o.axis); },
+          [](const Slice& o) { return " starts=" + List(o.starts) + " steps=" + List(o.steps); },
+          [](const Pad& o) { return PadText(o); },
+          [](const Tile& o) { return " repeats=" + List(o.repeats); },
+          [](const Gather& o) { return Field("axis", o.axis); },
+          [](const DepthToSpace& o) { return Field("block", o.block) + Flag("crd", o.crd); },
+          [](const SpaceToDepth& o) { return Field("block", o.block); },
+          [](const Cast& o) { return Cat(" to=", Name(o.to)); },
+          [](const Requantize& o) { return Shift("multiplier", o.multiplier, o.rshift) + Text(o.clamp); },
+          [](const QConv& o) {
+            return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.channels, o.zero_w) +
+                   Text(o.clamp);
+          },
+          [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp); },
+          [](const QAdd& o) {
+            if (o.by_float) return Cat(" by_float", Text(o.clamp));
+            return Field("multiplier_a", static_cast<int64_t>(o.multiplier_a)) +
+                   Shift("multiplier_b", o.multiplier_b, o.rshift) + Text(o.clamp);
+          },
+          [](const QAveragePool& o) {
+            return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
+                   Field("scale", o.scale_x_over_y) + Field("offset", o.offset) + Text(o.clamp);
+          },
+          [](const QLeakyRelu& o) {
+            return Shift("negative", o.multiplier, o.rshift) +
+                   Shift("positive", o.multiplier_positive, o.rshift_positive) + Text(o.clamp);
+          },
+          [](const QPRelu& o) {
+            return " slopes=" + List(std::vector<int>(o.slopes.begin(), o.slopes.end())) +
+                   Field("rshift", static_cast<int64_t>(o.rshift)) +
+                   Shift("positive", o.multiplier_positive, o.rshift_positive) + Text(o.clamp);
+          },
+          [](const QTable& o) { return TableText(o); },
+          // No attributes.
+          [](const PRelu&) { return std::string(); }, [](const Where&) { return std::string(); },
+          [](const Identity&) { return std::string(); }, [](const Reshape&) { return std::string(); },
+          [](const Expand&) { return std::string(); }, [](const Quantize&) { return std::string(); },
+          [](const Dequantize&) { return std::string(); }},
+      op);
+}
+
+std::string Type(const Value& value) {
+  std::string text = Cat(Name(value.dtype), "[", ToString(value.shape), "]");
+  if (value.layout == Layout::kNhwc) text += " nhwc";
+  if (value.quant) {
+    text += Cat(" scale=", Number(value.quant->scale), " zero=", value.quant->zero_point);
+  }
+  return text;
+}
+
+// FNV-1a: two dumps differ when a weight differs, without printing the weights.
+std::string Fingerprint(const ConstantData& data) {
+  uint64_t hash = 14695981039346656037ull;
+  for (uint8_t byte : data.bytes) hash = (hash ^ byte) * 1099511628211ull;
+  std::ostringstream out;
+  out << std::hex << std::setw(16) << std::setfill('0') << hash;
+  return out.str();
+}
+
+// Scalars are worth reading; everything else is named by its fingerprint.
+std::string ConstantText(const Value& value) {
+  if (value.dtype == DType::kF32 && NumElements(value.shape) == 1) {
+    return Cat(" = ", Number(value.constant->As<float>()[0]));
+  }
+  return Cat(" #", Fingerprint(*value.constant));
+}
+
+}  // namespace
+
+std::string DumpGraph(const Graph& graph) {
+  std::ostringstream out;
+  out << "graph " << graph.name << "\n";
+  for (ValueId id : graph.inputs) {
+    out << "input " << graph.value(id).name << ": " << Type(graph.value(id)) << "\n";
+  }
+  for (int i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(ValueId(i));
+    if (value.is_constant()) {
+      out << "const " << value.name << ": " << Type(value) << ConstantText(value) << "\n";
+    }
+  }
+  for (const Node& node : graph.nodes()) {
+    out << "node ";
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Value& value = graph.value(node.outputs[i]);
+      out << (i > 0 ? ", " : "") << value.name << ": " << Type(value);
+    }
+    out << " = " << OpName(node.op) << "(";
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      out << (i > 0 ? ", " : "")
+          << (node.inputs[i].valid() ? graph.value(node.inputs[i]).name : std::string("-"));
+    }
+    out << ")" << Attributes(node.op) << "\n";
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    out << "output " << graph.output_names[i] << " = " << graph.value(graph.outputs[i]).name << "\n";
+  }
+  return out.str();
+}
+
+}  // namespace rshift

@@ -1,0 +1,85 @@
+#include "graph/passes/affine.h"
+
+#include <algorithm>
+
+#include "graph/passes/util.h"
+
+namespace rshift {
+namespace {
+
+const Clamp* ClampOf(const Node& node) {
+  if (const auto* conv = std::get_if<Conv>(&node.op)) return &conv->clamp;
+  if (const auto* conv = std::get_if<ConvTranspose>(&node.op)) return &conv->clamp;
+  if (const auto* product = std::get_if<MatMul>(&node.op)) return &product->clamp;
+  return nullptr;
+}
+
+bool AllOne(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 1.0; });
+}
+
+bool IsFloatConstant(const Graph& graph, ValueId id) {
+  return graph.value(id).is_constant() && graph.value(id).dtype == DType::kF32;
+}
+
+// The output channel of weight element `index`.
+int64_t WeightChannel(const Node& node, const Shape& shape, int64_t index) {
+  if (std::holds_alternative<Conv>(node.op)) return index / (shape[1] * shape[2] * shape[3]);
+  if (const auto* conv = std::get_if<ConvTranspose>(&node.op)) {
+    const int64_t taps = shape[2] * shape[3];           // w [IC, OC/groups, KH, KW]
+    const int64_t group = index / (taps * shape[1]) / (shape[0] / conv->groups);
+    return group * shape[1] + index / taps % shape[1];
+  }
+  return index % shape.back();                          // MatMul: w [..., K, N]
+}
+
+}  // namespace
+
+int64_t OutputChannelAxis(const Graph& graph, const Node& node) {
+  const int64_t rank = static_cast<int64_t>(graph.value(node.outputs[0]).shape.size());
+  if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op)) return 1;
+  if (!std::holds_alternative<MatMul>(node.op)) return -1;
+  // A vector as second factor has no column dimension to scale.
+  return graph.value(node.inputs[1]).shape.size() >= 2 ? rank - 1 : -1;
+}
+
+bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
+  const Clamp* clamp = ClampOf(node);
+  if (clamp == nullptr || clamp->active()) return false;
+  if (!AllOne(affine.scale) && !IsFloatConstant(graph, node.inputs[1])) return false;
+  return node.inputs.size() < 3 || !node.inputs[2].valid() || IsFloatConstant(graph, node.inputs[2]);
+}
+
+void Fold(Graph& graph, Node& node, const Affine& affine, const std::string& output) {
+  const size_t channels = affine.scale.size();
+  std::vector<double> bias(channels, 0.0);
+  if (node.inputs.size() >= 3 && node.inputs[2].valid()) {
+    const auto old = graph.value(node.inputs[2]).constant->As<float>();
+    // A bias of one element serves all channels.
+    for (size_t c = 0; c < channels; ++c) bias[c] = old[old.size() == 1 ? 0 : c];
+  }
+  for (size_t c = 0; c < channels; ++c) bias[c] = bias[c] * affine.scale[c] + affine.shift[c];
+  node.inputs.resize(3);
+  node.inputs[2] =
+      AddFloats(graph, output + "__bias", {static_cast<int64_t>(channels)}, bias);
+  if (AllOne(affine.scale)) return;
+
+  const Shape shape = graph.value(node.inputs[1]).shape;
+  const auto old = graph.value(node.inputs[1]).constant->As<float>();
+  std::vector<double> weights(old.begin(), old.end());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    weights[i] *= affine.scale[WeightChannel(node, shape, static_cast<int64_t>(i))];
+  }
+  node.inputs[1] = AddFloats(graph, output + "__weight", shape, weights);
+}
+
+Affine Compose(const Affine& first, const Affine& second) {
+  Affine both = first;
+  for (size_t c = 0; c < both.scale.size(); ++c) {
+    both.scale[c] = first.scale[c] * second.scale[c];
+    both.shift[c] = first.shift[c] * second.scale[c] + second.shift[c];
+  }
+  return both;
+}
+
+}  // namespace rshift

@@ -1,0 +1,149 @@
+// Constant per-channel Add, Sub, Mul, Div: into the product before it, else long chains become one Mul and one
+// Add.
+#include <algorithm>
+
+#include "graph/passes/affine.h"
+#include "graph/passes/passes.h"
+#include "graph/passes/util.h"
+
+namespace rshift {
+namespace {
+
+struct Step {
+  ValueId x;       // the operand that is not constant
+  Affine affine;
+};
+
+// What `node` does to channel dimension `axis`, when it is an affine function of it.
+std::optional<Step> ReadStep(const Graph& graph, const Node& node, int64_t axis) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || axis < 0) return std::nullopt;
+  const Value& out = graph.value(node.outputs[0]);
+  if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size())) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const ValueId x = node.inputs[1 - side];
+    if (graph.value(x).is_constant() || graph.value(x).shape != out.shape) continue;
+    const auto numbers = ChannelConstant(graph, node.inputs[side], out.shape, axis);
+    if (!numbers) continue;
+    Step step{x, {std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)}};
+    for (size_t c = 0; c < numbers->size(); ++c) {
+      const double k = (*numbers)[c];
+      double& scale = step.affine.scale[c];
+      double& shift = step.affine.shift[c];
+      switch (binary->op) {
+        case BinaryOp::kAdd: shift = k; break;
+        case BinaryOp::kSub: shift = side == 1 ? -k : k; scale = side == 1 ? 1.0 : -1.0; break;
+        case BinaryOp::kMul: scale = k; break;
+        case BinaryOp::kDiv:
+          if (side == 0 || k == 0.0) return std::nullopt;
+          scale = 1.0 / k;
+          break;
+        default: return std::nullopt;
+      }
+    }
+    return step;
+  }
+  return std::nullopt;
+}
+
+Clamp* MutableClamp(Op& op) {
+  if (auto* conv = std::get_if<Conv>(&op)) return &conv->clamp;
+  if (auto* conv = std::get_if<ConvTranspose>(&op)) return &conv->clamp;
+  if (auto* product = std::get_if<MatMul>(&op)) return &product->clamp;
+  return nullptr;
+}
+
+// Folds node `index` into the Conv, ConvTranspose or MatMul that feeds it.
+bool FoldIntoProduct(Graph& graph, size_t index) {
+  const Links links(graph);
+  Node& node = graph.nodes()[index];
+  for (ValueId input : node.inputs) {
+    if (!input.valid() || graph.value(input).is_constant()) continue;
+    const NodeId producer = links.ProducerId(input);
+    if (!producer.valid() || !links.IsInternal(input)) continue;
+    Node& product = graph.nodes()[producer.index()];
+    const std::optional<Step> step = ReadStep(graph, node, OutputChannelAxis(graph, product));
+    if (!step || step->x != input || !CanFold(graph, product, step->affine)) continue;
+    const std::vector<ValueId> outputs = node.outputs;
+    const Clamp clamp = std::get<Binary>(node.op).clamp;
+    Fold(graph, product, step->affine, graph.value(outputs[0]).name);
+    *MutableClamp(product.op) = clamp;
+    product.outputs = outputs;
+    Disconnect(node);
+    return true;
+  }
+  return false;
+}
+
+bool IsPlainMulAdd(const Graph& graph, const std::vector<size_t>& chain) {
+  if (chain.size() > 2) return false;
+  const auto op = [&](size_t i) { return std::get<Binary>(graph.nodes()[chain[i]].op).op; };
+  return chain.size() == 1 || (op(0) == BinaryOp::kMul && op(1) == BinaryOp::kAdd);
+}
+
+// The last node of the chain becomes the Add, the one before it the Mul, the others go.
+void WriteMulAdd(Graph& graph, const std::vector<size_t>& chain, int64_t axis, ValueId x,
+                 const Affine& affine) {
+  Node& last = graph.nodes()[chain.back()];
+  Node& before = graph.nodes()[chain[chain.size() - 2]];
+  const Clamp clamp = std::get<Binary>(last.op).clamp;
+  const std::string name = graph.value(last.outputs[0]).name;
+  Shape shape(graph.value(last.outputs[0]).shape.size() - axis, 1);
+  shape[0] = static_cast<int64_t>(affine.scale.size());
+  for (size_t i = 0; i + 2 < chain.size(); ++i) Disconnect(graph.nodes()[chain[i]]);
+  const ValueId middle = before.outputs[0];
+  before.inputs = {x, AddFloats(graph, name + "__scale", shape, affine.scale)};
+  before.op = Binary{BinaryOp::kMul, {}};
+  last.inputs = {middle, AddFloats(graph, name + "__shift", shape, affine.shift)};
+  last.op = Binary{BinaryOp::kAdd, clamp};
+}
+
+// Collects the chain of affine nodes that ends at node `index`; rewrites it when that saves something.
+bool MergeChain(Graph& graph, size_t index, int64_t axis) {
+  const Links links(graph);
+  std::vector<size_t> chain;
+  std::optional<Affine> total;
+  ValueId x;
+  for (NodeId id(static_cast<int32_t>(index)); id.valid();) {
+    const Node& node = graph.node(id);
+    if (node.outputs.empty()) break;
+    const std::optional<Step> step = ReadStep(graph, node, axis);
+    if (!step) break;
+    const bool is_end = chain.empty();
+    if (!is_end && (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0]))) break;
+    total = is_end ? step->affine : Compose(step->affine, *total);
+    chain.insert(chain.begin(), static_cast<size_t>(id.index()));
+    x = step->x;
+    id = links.ProducerId(x);
+  }
+  if (chain.size() < 2 || IsPlainMulAdd(graph, chain)) return false;
+  WriteMulAdd(graph, chain, axis, x, *total);
+  return true;
+}
+
+// Whether the next node would continue the chain that ends here.
+bool ChainGoesOn(const Graph& graph, const Links& links, const Node& node, int64_t axis) {
+  if (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0])) return false;
+  const Node& next = graph.node(links.Consumers(node.outputs[0])[0]);
+  const std::optional<Step> step = ReadStep(graph, next, axis);
+  return step && step->x == node.outputs[0];
+}
+
+}  // namespace
+
+Graph FoldAffine(Graph graph) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (std::holds_alternative<Binary>(graph.nodes()[i].op)) FoldIntoProduct(graph, i);
+  }
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (!std::holds_alternative<Binary>(node.op) || node.outputs.empty()) continue;
+    const int64_t rank = static_cast<int64_t>(graph.value(node.outputs[0]).shape.size());
+    const Links links(graph);
+    if (rank < 2 || ChainGoesOn(graph, links, node, 1)) continue;
+    MergeChain(graph, i, 1);
+  }
+  return Tidy(std::move(graph));
+}
+
+}  // namespace rshift

@@ -1,0 +1,47 @@
+// Relu, Relu6 and Clip become the clamp of the operator before them; clips of clips become one.
+#include <algorithm>
+
+#include "graph/passes/passes.h"
+#include "graph/passes/util.h"
+
+namespace rshift {
+namespace {
+
+Clamp* ClampSlot(Op& op) {
+  if (auto* conv = std::get_if<Conv>(&op)) return &conv->clamp;
+  if (auto* conv = std::get_if<ConvTranspose>(&op)) return &conv->clamp;
+  if (auto* product = std::get_if<MatMul>(&op)) return &product->clamp;
+  if (auto* clip = std::get_if<Clip>(&op)) return &clip->clamp;
+  auto* binary = std::get_if<Binary>(&op);
+  return binary != nullptr && binary->op == BinaryOp::kAdd ? &binary->clamp : nullptr;
+}
+
+// min(max(x, lo), hi), as Clip does it: hi wins when lo > hi.
+float Apply(const Clamp& clamp, float x) { return std::min(std::max(x, clamp.lo), clamp.hi); }
+
+// first, then second, as one clamp.
+Clamp Compose(const Clamp& first, const Clamp& second) {
+  const float hi = Apply(second, first.hi);
+  return {std::min(Apply(second, first.lo), hi), hi};
+}
+
+}  // namespace
+
+Graph FuseActivation(Graph graph) {
+  for (Node& node : graph.nodes()) {
+    const auto* clip = std::get_if<Clip>(&node.op);
+    if (clip == nullptr || graph.value(node.outputs[0]).dtype != DType::kF32) continue;
+    const Links links(graph);
+    const NodeId producer = links.ProducerId(node.inputs[0]);
+    if (!producer.valid() || !links.IsInternal(node.inputs[0])) continue;
+    Node& before = graph.nodes()[producer.index()];
+    Clamp* clamp = ClampSlot(before.op);
+    if (clamp == nullptr) continue;
+    *clamp = Compose(*clamp, clip->clamp);
+    before.outputs = node.outputs;
+    Disconnect(node);
+  }
+  return Tidy(std::move(graph));
+}
+
+}  // namespace rshift

@@ -1,0 +1,84 @@
+#include "graph/passes/patterns.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rshift {
+namespace {
+
+constexpr int kMaxDepth = 6;  // the deepest pattern has 4 products in a row
+
+}  // namespace
+
+bool Near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::abs(b); }
+
+bool TakeFactor(Product* product, ValueId value) {
+  const auto found = std::find(product->factors.begin(), product->factors.end(), value);
+  if (found == product->factors.end()) return false;
+  product->factors.erase(found);
+  return true;
+}
+
+Product Matcher::ReadProduct(ValueId value) const {
+  Product product;
+  const Node* node = links_.Producer(value);
+  if (node == nullptr || !MultiplyNode(*node, kMaxDepth, &product)) product.factors.push_back(value);
+  return product;
+}
+
+void Matcher::Multiply(ValueId value, int depth, Product* product) const {
+  if (const std::optional<float> number = ScalarConstant(graph_, value)) {
+    product->number *= *number;
+    return;
+  }
+  const Node* node = links_.Producer(value);
+  if (depth > 0 && node != nullptr && links_.IsInternal(value) && MultiplyNode(*node, depth, product)) return;
+  product->factors.push_back(value);
+}
+
+bool Matcher::MultiplyNode(const Node& node, int depth, Product* product) const {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->clamp.active()) {
+    const auto* unary = std::get_if<Unary>(&node.op);
+    if (unary == nullptr || unary->op != UnaryOp::kSquare) return false;
+    product->factors.insert(product->factors.end(), 2, node.inputs[0]);
+    return true;
+  }
+  const std::optional<float> second = ScalarConstant(graph_, node.inputs[1]);
+  switch (binary->op) {
+    case BinaryOp::kMul:
+      Multiply(node.inputs[0], depth - 1, product);
+      Multiply(node.inputs[1], depth - 1, product);
+      return true;
+    case BinaryOp::kDiv:
+      if (!second || *second == 0.0f) return false;
+      Multiply(node.inputs[0], depth - 1, product);
+      product->number /= *second;
+      return true;
+    case BinaryOp::kPow:
+      if (!second || (*second != 2.0f && *second != 3.0f)) return false;
+      product->factors.insert(product->factors.end(), static_cast<size_t>(*second), node.inputs[0]);
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<Sum> Matcher::ReadSum(ValueId value) const {
+  const Node* node = links_.Producer(value);
+  const auto* binary = node == nullptr ? nullptr : std::get_if<Binary>(&node->op);
+  if (binary == nullptr || binary->op != BinaryOp::kAdd) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const std::optional<float> number = ScalarConstant(graph_, node->inputs[side]);
+    if (number) return Sum{node->inputs[1 - side], *number, binary->clamp};
+  }
+  return std::nullopt;
+}
+
+ValueId Matcher::ArgumentOf(ValueId value, UnaryOp function) const {
+  const auto* unary = links_.ProducerAs<Unary>(value);
+  if (unary == nullptr || unary->op != function) return ValueId();
+  return links_.Producer(value)->inputs[0];
+}
+
+}  // namespace rshift

@@ -1,0 +1,57 @@
+// Matching of decomposed functions, shared by the recognizers.
+#ifndef RSHIFT_GRAPH_PASSES_PATTERNS_H_
+#define RSHIFT_GRAPH_PASSES_PATTERNS_H_
+
+#include <optional>
+#include <vector>
+
+#include "graph/passes/util.h"
+
+namespace rshift {
+
+// Mul, Div by a constant, Neg and small integer Pow, multiplied out: number * factors[0] * factors[1] ...
+struct Product {
+  double number = 1.0;
+  std::vector<ValueId> factors;
+};
+
+// term + number, constants on either side. Nothing when the value is not such a sum.
+struct Sum {
+  ValueId term;
+  double number = 0.0;
+  Clamp clamp;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const Graph& graph) : graph_(graph), links_(graph) {}
+
+  // Looks through the products that make up `value`. A value with other readers than this product is a
+  // factor, not looked into (except `value` itself).
+  Product ReadProduct(ValueId value) const;
+  std::optional<Sum> ReadSum(ValueId value) const;
+  // x of f(x) when `value` is made by that function.
+  ValueId ArgumentOf(ValueId value, UnaryOp function) const;
+  const Graph& graph() const { return graph_; }
+  const Links& links() const { return links_; }
+
+ private:
+  void Multiply(ValueId value, int depth, Product* product) const;
+  bool MultiplyNode(const Node& node, int depth, Product* product) const;
+
+  const Graph& graph_;
+  Links links_;
+};
+
+// Whether a is b to float accuracy.
+bool Near(double a, double b);
+
+// Removes `value` from the factors once; false when it is not there.
+bool TakeFactor(Product* product, ValueId value);
+
+// The recognizer of graph/passes/layer_norm.cc: rewrites one LayerNorm that ends at node `index`.
+bool RecognizeLayerNorm(Graph& graph, size_t index);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_PASSES_PATTERNS_H_
