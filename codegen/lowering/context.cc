@@ -1,0 +1,185 @@
+#include "codegen/lowering/context.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "constants are stored as they are in memory");
+
+constexpr size_t kMaxRank = 8;
+
+TensorRecord RecordOf(const Value& value) {
+  Require(value.shape.size() <= kMaxRank, ErrorCode::kUnsupported, "tensor '", value.name, "' has ",
+          value.shape.size(), " dimensions, expected at most ", kMaxRank);
+  TensorRecord record;
+  record.name = value.name;
+  record.dtype = value.dtype;
+  record.layout = value.layout;
+  record.shape = value.shape;
+  if (value.quant) {
+    record.quantized = true;
+    record.scale = value.quant->scale;
+    record.zero_point = value.quant->zero_point;
+  }
+  return record;
+}
+
+}  // namespace
+
+LoweringContext::LoweringContext(const Graph& graph, bool observable)
+    : graph_(graph), observable_(observable), tensor_of_(graph.value_count(), -1),
+      is_output_(graph.value_count(), false) {
+  for (int i = 0; i < graph.value_count(); ++i) names_.insert(graph.value(ValueId(i)).name);
+  for (const ValueId output : graph.outputs) is_output_[output.index()] = true;
+  for (const ValueId input : graph.inputs) {
+    if (graph.value(input).is_constant()) continue;  // bound: no longer an input
+    const int32_t tensor = AddArenaTensor(RecordOf(graph.value(input)));
+    buffers_[buffer_of_[tensor]].input = true;
+    tensor_of_[input.index()] = tensor;
+    image_.inputs.push_back({graph.value(input).name, tensor});
+  }
+}
+
+std::string LoweringContext::UniqueName(const std::string& base) {
+  std::string name = base;
+  for (int i = 2; !names_.insert(name).second; ++i) name = Cat(base, "#", i);
+  return name;
+}
+
+int32_t LoweringContext::AddTensor(TensorRecord record, int32_t buffer) {
+  image_.tensors.push_back(std::move(record));
+  buffer_of_.push_back(buffer);
+  return static_cast<int32_t>(image_.tensors.size()) - 1;
+}
+
+int32_t LoweringContext::AddArenaTensor(TensorRecord record) {
+  buffers_.push_back({.size = static_cast<int64_t>(record.bytes())});
+  return AddTensor(std::move(record), static_cast<int32_t>(buffers_.size()) - 1);
+}
+
+int32_t LoweringContext::ConstantTensor(const Value& value) {
+  TensorRecord record = RecordOf(value);
+  Require(value.constant->bytes.size() == record.bytes(), ErrorCode::kInternal, "constant '",
+          value.name, "' has ", value.constant->bytes.size(), " bytes, expected ", record.bytes());
+  record.region = Region::kConst;
+  record.offset = pool_.Add(value.constant->bytes);
+  return AddTensor(std::move(record), -1);
+}
+
+int32_t LoweringContext::Tensor(ValueId id) {
+  int32_t& tensor = tensor_of_[id.index()];
+  if (tensor >= 0) return tensor;
+  const Value& value = graph_.value(id);
+  Require(value.is_constant(), ErrorCode::kInternal, "value '", value.name,
+          "' is used before a node makes it: the graph is not in topological order");
+  return tensor = ConstantTensor(value);
+}
+
+int32_t LoweringContext::Input(const Node& node, size_t index) {
+  if (index >= node.inputs.size() || !node.inputs[index].valid()) return -1;
+  return Tensor(node.inputs[index]);
+}
+
+const Value& LoweringContext::InputValue(const Node& node, size_t index) const {
+  Require(index < node.inputs.size() && node.inputs[index].valid(), ErrorCode::kInternal, node.name,
+          ": input ", index, " is missing");
+  return graph_.value(node.inputs[index]);
+}
+
+int32_t LoweringContext::Output(const Node& node) {
+  Require(node.outputs.size() == 1, ErrorCode::kInternal, node.name, " has ", node.outputs.size(),
+          " outputs, expected 1");
+  const ValueId id = node.outputs[0];
+  const int32_t tensor = AddArenaTensor(RecordOf(graph_.value(id)));
+  buffers_[buffer_of_[tensor]].output = is_output_[id.index()];
+  tensor_of_[id.index()] = tensor;
+  return tensor;
+}
+
+int32_t LoweringContext::Temporary(const std::string& name, const TensorRecord& like,
+                                   const Shape& shape) {
+  TensorRecord record = like;
+  record.name = UniqueName(name);
+  record.region = Region::kArena;
+  record.offset = 0;
+  record.layout = shape == like.shape ? like.layout : Layout::kPlain;
+  record.shape = shape;
+  return AddArenaTensor(std::move(record));
+}
+
+int32_t LoweringContext::View(const std::string& name, int32_t tensor, const Shape& shape) {
+  TensorRecord view = record(tensor);
+  view.name = UniqueName(name);
+  view.layout = Layout::kPlain;
+  view.shape = shape;
+  Require(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name, "' of shape ",
+          ToString(shape), " has another size than '", record(tensor).name, "' of shape ",
+          ToString(record(tensor).shape));
+  return AddTensor(std::move(view), buffer_of_[tensor]);
+}
+
+int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Shape& shape,
+                                  std::span<const uint8_t> bytes) {
+  TensorRecord record;
+  record.dtype = dtype;
+  record.shape = shape;
+  record.region = Region::kConst;
+  Require(record.bytes() == bytes.size(), ErrorCode::kInternal, "constant '", name, "' has ",
+          bytes.size(), " bytes, expected ", record.bytes());
+  record.name = UniqueName(name);
+  record.offset = pool_.Add(bytes);
+  return AddTensor(std::move(record), -1);
+}
+
+int32_t LoweringContext::AddList(const std::string& name, std::span<const int64_t> elements) {
+  return AddConst(name, DType::kS64, {static_cast<int64_t>(elements.size())},
+                  {reinterpret_cast<const uint8_t*>(elements.data()), elements.size_bytes()});
+}
+
+// Nobody outside the program reads or writes these bytes.
+bool LoweringContext::IsPrivate(int32_t tensor) const {
+  const int32_t buffer = buffer_of_[tensor];
+  return buffer >= 0 && !buffers_[buffer].input && !buffers_[buffer].output;
+}
+
+void LoweringContext::DefineAlias(const Node& node, int32_t tensor) {
+  const ValueId id = node.outputs[0];
+  const Value& value = graph_.value(id);
+  const bool is_output = is_output_[id.index()];
+  if (observable_ || (is_output && !IsPrivate(tensor))) {
+    const int32_t dst = Output(node);
+    const int32_t src = record(tensor).shape == value.shape
+                            ? tensor
+                            : View(value.name + ".source", tensor, value.shape);
+    EmitCopy(node.name, dst, src);
+    return;
+  }
+  TensorRecord alias = RecordOf(value);
+  Require(alias.bytes() == record(tensor).bytes(), ErrorCode::kInternal, node.name, ": output has ",
+          alias.bytes(), " bytes, expected the ", record(tensor).bytes(), " of its input");
+  alias.region = record(tensor).region;
+  alias.offset = record(tensor).offset;
+  const int32_t buffer = buffer_of_[tensor];
+  if (buffer >= 0 && is_output) buffers_[buffer].output = true;
+  tensor_of_[id.index()] = AddTensor(std::move(alias), buffer);
+}
+
+void LoweringContext::Emit(const Node& node, const Command& command) {
+  image_.commands.push_back(command);
+  image_.command_names.push_back(node.name);
+}
+
+void LoweringContext::EmitCopy(const std::string& name, int32_t dst, int32_t src) {
+  // Copying into a scalar has no axis; broadcasting to the same shape is a copy, too.
+  const bool scalar = record(dst).shape.empty();
+  Command command = NewCommand(scalar ? Opcode::kExpand : Opcode::kCopyInto);
+  command.Set(Field::kDst, dst).Set(Field::kSrc, src);
+  image_.commands.push_back(command);
+  image_.command_names.push_back(name);
+}
+
+}  // namespace rshift

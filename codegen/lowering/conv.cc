@@ -1,0 +1,71 @@
+// Convolutions.
+#include "base/error.h"
+#include "codegen/lowering/lowering.h"
+#include "codegen/packing/packing.h"
+
+namespace rshift::lowering {
+namespace {
+
+std::span<const uint8_t> BytesOf(const std::vector<int8_t>& weights) {
+  return {reinterpret_cast<const uint8_t*>(weights.data()), weights.size()};
+}
+
+template <typename FloatConv>
+void LowerFloat(LoweringContext& context, const Node& node, const FloatConv& op, Opcode opcode) {
+  RequireNhwc(node, context.InputValue(node, 0));
+  RequireNhwc(node, context.OutputValue(node));
+  Command command = NewCommand(opcode);
+  command.Set(Field::kSrc, context.Input(node, 0));
+  command.Set(Field::kWeights, context.Input(node, 1));
+  command.Set(Field::kSrc3, context.Input(node, 2));
+  command.Set(Field::kGroups, op.groups);
+  SetWindow(node, op.window, command);
+  SetClamp(op.clamp, command);
+  command.Set(Field::kDst, context.Output(node));
+  context.Emit(node, command);
+}
+
+}  // namespace
+
+void Lower(LoweringContext& context, const Node& node, const Conv& op) {
+  LowerFloat(context, node, op, Opcode::kConvF32);
+}
+
+void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op) {
+  LowerFloat(context, node, op, Opcode::kConvTransposeF32);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QConv& op) {
+  const Value& x = context.InputValue(node, 0);
+  const Value& w = context.InputValue(node, 1);
+  const Value& y = context.OutputValue(node);
+  RequireNhwc(node, x);
+  RequireNhwc(node, y);
+  Require(w.is_constant() && w.dtype == DType::kS8 && w.shape.size() == 4, ErrorCode::kInternal,
+          Describe(node), ": weight '", w.name, "' is ", Name(w.dtype), " of shape ",
+          ToString(w.shape), ", expected constant s8 [OC, IC/groups, KH, KW]");
+  RequireNoWeightZeroPoint(node, op.zero_w);
+  const int64_t ic = x.shape[3], oc = y.shape[3], taps = w.shape[2] * w.shape[3];
+  Require(op.groups > 0 && ic % op.groups == 0 && oc % op.groups == 0 && w.shape[0] == oc &&
+              w.shape[1] == ic / op.groups,
+          ErrorCode::kInternal, Describe(node), ": weight '", w.name, "' of shape ",
+          ToString(w.shape), " does not fit ", ic, " input and ", oc, " output channels in ",
+          op.groups, " groups");
+  const std::span<const int8_t> weights = w.constant->As<int8_t>();
+  const bool depthwise = ic > 1 && op.groups == ic && oc == ic;
+  const PackedShape shape{op.groups, oc / op.groups, ic / op.groups, taps};
+  const std::vector<int8_t> packed =
+      depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvWeights(shape, weights);
+
+  Command command = UnaryCommand(context, node, depthwise ? Opcode::kDepthwise : Opcode::kConv);
+  command.Set(Field::kWeights,
+              context.AddConst(node.name + ".weights", DType::kBytes,
+                               {static_cast<int64_t>(packed.size())}, BytesOf(packed)));
+  command.Set(Field::kRequant, AddRequant(context, node, op.channels, oc));
+  if (!depthwise) command.Set(Field::kGroups, op.groups);
+  SetWindow(node, op.window, command);
+  SetClamp(op.clamp, command);
+  context.Emit(node, command);
+}
+
+}  // namespace rshift::lowering

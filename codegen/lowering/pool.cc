@@ -1,0 +1,36 @@
+// Pooling.
+#include "codegen/lowering/lowering.h"
+
+namespace rshift::lowering {
+namespace {
+
+Command PoolCommand(LoweringContext& context, const Node& node, const Window& window,
+                    Opcode opcode) {
+  RequireNhwc(node, context.InputValue(node, 0));
+  RequireNhwc(node, context.OutputValue(node));
+  Command command = UnaryCommand(context, node, opcode);
+  SetWindow(node, window, command);
+  return command;
+}
+
+}  // namespace
+
+void Lower(LoweringContext& context, const Node& node, const MaxPool& op) {
+  context.Emit(node, PoolCommand(context, node, op.window, Opcode::kMaxPool));
+}
+
+void Lower(LoweringContext& context, const Node& node, const AveragePool& op) {
+  Command command = PoolCommand(context, node, op.window, Opcode::kAveragePoolF32);
+  command.Set(Field::kFlags, op.count_include_pad ? 1 : 0);
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QAveragePool& op) {
+  Command command = PoolCommand(context, node, op.window, Opcode::kAveragePool);
+  command.Set(Field::kFlags, op.count_include_pad ? 1 : 0);
+  command.SetFloat(Field::kScaleF, op.scale_x_over_y).SetFloat(Field::kOffsetF, op.offset);
+  SetClamp(op.clamp, command);
+  context.Emit(node, command);
+}
+
+}  // namespace rshift::lowering

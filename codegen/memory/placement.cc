@@ -1,0 +1,67 @@
+#include "codegen/memory/placement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/aligned.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kUnit = kBufferAlignment;
+
+bool AliveTogether(const Buffer& a, const Buffer& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+// The largest sum of live sizes; it can only change where a buffer's life begins.
+int64_t LowerBound(const std::vector<Buffer>& buffers, const std::vector<int64_t>& sizes) {
+  std::vector<std::pair<int64_t, int64_t>> events;  // time, change; a life ends after its last command
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    events.emplace_back(buffers[i].first, sizes[i]);
+    events.emplace_back(buffers[i].last + 1, -sizes[i]);
+  }
+  std::sort(events.begin(), events.end());
+  int64_t live = 0, most = 0;
+  for (const auto& [time, change] : events) most = std::max(most, live += change);
+  return most;
+}
+
+}  // namespace
+
+PlacementProblem::PlacementProblem(const std::vector<Buffer>& buffers) : conflicts(buffers.size()) {
+  for (const Buffer& buffer : buffers) sizes.push_back((buffer.size + kUnit - 1) / kUnit * kUnit);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    for (size_t j = 0; j < buffers.size(); ++j) {
+      if (i != j && AliveTogether(buffers[i], buffers[j])) {
+        conflicts[i].push_back(static_cast<int32_t>(j));
+      }
+    }
+  }
+  lower_bound = LowerBound(buffers, sizes);
+}
+
+Plan PlaceInOrder(const PlacementProblem& problem, const Order& order) {
+  Plan plan;
+  plan.offsets.assign(problem.sizes.size(), -1);
+  plan.lower_bound = problem.lower_bound;
+  std::vector<std::pair<int64_t, int64_t>> taken;  // begin, end of placed buffers alive at the same time
+  for (const int32_t buffer : order) {
+    taken.clear();
+    for (const int32_t other : problem.conflicts[buffer]) {
+      const int64_t begin = plan.offsets[other];
+      if (begin >= 0) taken.emplace_back(begin, begin + problem.sizes[other]);
+    }
+    std::sort(taken.begin(), taken.end());
+    int64_t offset = 0;
+    for (const auto& [begin, end] : taken) {
+      if (begin - offset >= problem.sizes[buffer]) break;
+      offset = std::max(offset, end);
+    }
+    plan.offsets[buffer] = offset;
+    plan.arena = std::max(plan.arena, offset + problem.sizes[buffer]);
+  }
+  return plan;
+}
+
+}  // namespace rshift

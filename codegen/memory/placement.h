@@ -1,0 +1,32 @@
+// One placement: buffers take the lowest free address, in a given order. Not for use outside codegen/memory.
+#ifndef RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_
+#define RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/memory/planner.h"
+
+namespace rshift {
+
+// Sizes in bytes rounded up to 64, and who is alive together with whom.
+struct PlacementProblem {
+  explicit PlacementProblem(const std::vector<Buffer>& buffers);
+
+  std::vector<int64_t> sizes;
+  std::vector<std::vector<int32_t>> conflicts;  // per buffer, ascending
+  int64_t lower_bound = 0;
+};
+
+using Order = std::vector<int32_t>;
+
+// First fit.
+Plan PlaceInOrder(const PlacementProblem& problem, const Order& order);
+
+// Swaps buffers of the order for a fixed number of steps that depends on the problem's size alone, keeping what
+// is not worse; always the same result for the same input. Gives the best plan found, at best the lower bound.
+Plan HillClimb(const PlacementProblem& problem, Order order);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_

@@ -1,0 +1,77 @@
+#include "codegen/memory/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "base/aligned.h"
+#include "base/error.h"
+#include "codegen/memory/placement.h"
+
+namespace rshift {
+namespace {
+
+// Keys that sort buffers for placement, ascending; ties go by index.
+using Key = std::tuple<int64_t, int64_t>;
+using KeyOf = Key (*)(const Buffer&);
+constexpr std::array<KeyOf, 5> kOrders = {
+    [](const Buffer& b) { return Key{-b.size, b.first}; },                          // big ones first
+    [](const Buffer& b) { return Key{-(b.last - b.first), -b.size}; },              // long lives first
+    [](const Buffer& b) { return Key{-b.size * (b.last - b.first + 1), b.first}; },  // both
+    [](const Buffer& b) { return Key{b.first, -b.size}; },                          // in time
+    [](const Buffer& b) { return Key{-b.last, -b.size}; },                          // backwards in time
+};
+
+Order SortedBy(const std::vector<Buffer>& buffers, KeyOf key) {
+  Order order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return key(buffers[a]) < key(buffers[b]);
+  });
+  return order;
+}
+
+}  // namespace
+
+Plan PlanArena(const std::vector<Buffer>& buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    Require(buffers[i].size > 0 && buffers[i].first <= buffers[i].last, ErrorCode::kInternal,
+            "buffer ", i, " has ", buffers[i].size, " bytes and lives from ", buffers[i].first,
+            " to ", buffers[i].last, ", expected a size and a life");
+  }
+  const PlacementProblem problem(buffers);
+  std::optional<Plan> best;
+  Order best_order;
+  for (const KeyOf key : kOrders) {
+    Order order = SortedBy(buffers, key);
+    Plan plan = PlaceInOrder(problem, order);
+    if (best && plan.arena >= best->arena) continue;
+    best = std::move(plan);
+    best_order = std::move(order);
+    if (best->arena == problem.lower_bound) return *best;
+  }
+  return HillClimb(problem, std::move(best_order));
+}
+
+std::string ValidatePlan(const std::vector<Buffer>& buffers, const Plan& plan) {
+  if (plan.offsets.size() != buffers.size()) {
+    return Cat(plan.offsets.size(), " offsets for ", buffers.size(), " buffers");
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const int64_t begin = plan.offsets[i], end = begin + buffers[i].size;
+    if (begin < 0 || begin % static_cast<int64_t>(kBufferAlignment) != 0 || end > plan.arena) {
+      return Cat("buffer ", i, " at ", begin, "..", end, " is not aligned or leaves the arena of ",
+                 plan.arena);
+    }
+    for (size_t j = 0; j < i; ++j) {
+      const bool in_time = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
+      const bool in_space = begin < plan.offsets[j] + buffers[j].size && plan.offsets[j] < end;
+      if (in_time && in_space) return Cat("buffers ", j, " and ", i, " overlap");
+    }
+  }
+  return "";
+}
+
+}  // namespace rshift

@@ -1,0 +1,129 @@
+#include "codegen/memory/report.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <numeric>
+#include <sstream>
+
+#include "codegen/memory/lifetime.h"
+#include "codegen/memory/placement.h"
+
+namespace rshift {
+namespace {
+
+bool SameBytes(const TensorRecord& a, const TensorRecord& b) {
+  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
+}
+
+// Which tensors are views of one buffer: a tensor whose first use is a read holds what the tensor used last
+// before it left in these bytes.
+std::vector<size_t> FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives) {
+  std::vector<size_t> by_time;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    if (lives[i].used && image.tensors[i].region == Region::kArena) by_time.push_back(i);
+  }
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](size_t a, size_t b) { return lives[a].first < lives[b].first; });
+  std::vector<size_t> owner(lives.size());
+  std::iota(owner.begin(), owner.end(), 0);
+  for (size_t i = 0; i < by_time.size(); ++i) {
+    const size_t tensor = by_time[i];
+    for (size_t j = i; j-- > 0;) {
+      const size_t earlier = by_time[j];
+      const bool together = lives[earlier].last >= lives[tensor].first;
+      if (!SameBytes(image.tensors[tensor], image.tensors[earlier])) continue;
+      if (lives[tensor].read_first || together) owner[tensor] = owner[earlier];
+      break;
+    }
+  }
+  return owner;
+}
+
+char Letter(size_t index) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  return kLetters[index % kLetters.size()];
+}
+
+std::string Bytes(uint64_t bytes) {
+  std::ostringstream out;
+  out << bytes << " bytes";
+  if (bytes >= 1024) out << " (" << std::fixed << std::setprecision(2) << bytes / 1048576.0 << " MiB)";
+  return out.str();
+}
+
+void PutMap(const MemoryReport& report, int columns, int rows, std::ostringstream& out) {
+  int64_t commands = 1;
+  for (const ArenaBlock& block : report.blocks) commands = std::max(commands, block.buffer.last + 1);
+  const auto width = static_cast<int>(std::min<int64_t>(columns, commands));
+  const int64_t per_row = std::max<int64_t>((static_cast<int64_t>(report.arena) + rows - 1) / rows, 1);
+  for (int row = rows; row-- > 0;) {
+    const int64_t low = row * per_row;
+    if (low >= static_cast<int64_t>(report.arena)) continue;
+    std::string line(width, '.');
+    for (size_t i = 0; i < report.blocks.size(); ++i) {
+      const ArenaBlock& block = report.blocks[i];
+      const auto begin = static_cast<int64_t>(block.offset);
+      if (begin >= low + per_row || begin + block.buffer.size <= low) continue;
+      for (int column = 0; column < width; ++column) {
+        const int64_t first = column * commands / width, last = (column + 1) * commands / width - 1;
+        if (block.buffer.first <= last && block.buffer.last >= first) line[column] = Letter(i);
+      }
+    }
+    out << std::setw(12) << low << " |" << line << "|\n";
+  }
+}
+
+}  // namespace
+
+MemoryReport AnalyzeMemory(const ProgramImage& image) {
+  std::vector<Lifetime> lives = TensorLifetimes(image);
+  const int64_t end = std::max<int64_t>(static_cast<int64_t>(image.commands.size()) - 1, 0);
+  for (const Binding& input : image.inputs) lives[input.tensor] = {0, end, true, true};
+  for (const Binding& output : image.outputs) lives[output.tensor] = {0, end, true, false};
+  const std::vector<size_t> owner = FindOwners(image, lives);
+
+  MemoryReport report;
+  report.constants = image.constants.size();
+  std::vector<int> block_of(lives.size(), -1);
+  for (size_t i = 0; i < lives.size(); ++i) {
+    const TensorRecord& tensor = image.tensors[i];
+    if (!lives[i].used || tensor.region != Region::kArena) continue;
+    const auto size = std::max<int64_t>(static_cast<int64_t>(tensor.bytes()), 1);
+    report.arena = std::max(report.arena, tensor.offset + (size + 63) / 64 * 64);
+    int& block = block_of[owner[i]];
+    if (block < 0) {
+      block = static_cast<int>(report.blocks.size());
+      report.blocks.push_back({image.tensors[owner[i]].name, tensor.offset, {size, lives[i].first, lives[i].last}});
+      continue;
+    }
+    ArenaBlock& known = report.blocks[block];
+    known.buffer.size = std::max(known.buffer.size, size);
+    known.buffer.first = std::min(known.buffer.first, lives[i].first);
+    known.buffer.last = std::max(known.buffer.last, lives[i].last);
+  }
+  std::stable_sort(report.blocks.begin(), report.blocks.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.buffer.first, a.offset) < std::tie(b.buffer.first, b.offset);
+  });
+  std::vector<Buffer> buffers;
+  for (const ArenaBlock& block : report.blocks) buffers.push_back(block.buffer);
+  report.lower_bound = PlacementProblem(buffers).lower_bound;
+  return report;
+}
+
+std::string MemoryMap(const MemoryReport& report, int columns, int rows) {
+  std::ostringstream out;
+  out << "constants   " << Bytes(report.constants) << "\narena       " << Bytes(report.arena)
+      << "\nlower bound " << Bytes(report.lower_bound) << "\ngap         "
+      << Bytes(report.arena - std::min(report.arena, report.lower_bound)) << "\n\n";
+  PutMap(report, columns, rows, out);
+  out << '\n';
+  for (size_t i = 0; i < report.blocks.size(); ++i) {
+    const ArenaBlock& block = report.blocks[i];
+    out << Letter(i) << "  offset " << std::setw(10) << block.offset << "  size " << std::setw(10)
+        << block.buffer.size << "  commands " << block.buffer.first << ".." << block.buffer.last
+        << "  " << block.name << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace rshift
