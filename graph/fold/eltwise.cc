@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "graph/fold/fold.h"
+
+namespace rshift {
+namespace {
+
+using FloatFunction = float (*)(float, float);
+using IntFunction = int64_t (*)(int64_t, int64_t);
+
+// Two's complement wrap-around, as every ONNX runtime does it.
+int64_t Wrap(uint64_t v) { return static_cast<int64_t>(v); }
+
+int64_t DivideInts(int64_t a, int64_t b) {
+  Require(b != 0, ErrorCode::kInvalidInput, "divides the integer constant ", a, " by zero");
+  return b == -1 ? Wrap(0 - static_cast<uint64_t>(a)) : a / b;
+}
+
+// The sign of the divisor, as in Python.
+int64_t ModInts(int64_t a, int64_t b) {
+  Require(b != 0, ErrorCode::kInvalidInput, "takes the integer constant ", a, " modulo zero");
+  if (b == -1) return 0;
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+int64_t PowInts(int64_t base, int64_t exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+  uint64_t result = 1, factor = static_cast<uint64_t>(base);
+  for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, factor *= factor) {
+    if (e & 1) result *= factor;
+  }
+  return Wrap(result);
+}
+
+float MinFloats(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b); }
+float MaxFloats(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b); }
+
+// Indexed by BinaryOp; arithmetic first, then comparisons, whose result is 0 or 1.
+constexpr FloatFunction kFloatFunctions[] = {
+    [](float a, float b) { return a + b; },
+    [](float a, float b) { return a - b; },
+    [](float a, float b) { return a * b; },
+    [](float a, float b) { return a / b; },
+    [](float a, float b) { return std::pow(a, b); },
+    MinFloats,
+    MaxFloats,
+    [](float a, float b) { return std::fmod(a, b); },
+    [](float a, float b) { return a == b ? 1.0f : 0.0f; },
+    [](float a, float b) { return a < b ? 1.0f : 0.0f; },
+    [](float a, float b) { return a <= b ? 1.0f : 0.0f; },
+    [](float a, float b) { return a > b ? 1.0f : 0.0f; },
+    [](float a, float b) { return a >= b ? 1.0f : 0.0f; },
+};
+
+constexpr IntFunction kIntFunctions[] = {
+    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); },
+    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); },
+    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); },
+    DivideInts,
+    PowInts,
+    [](int64_t a, int64_t b) { return std::min(a, b); },
+    [](int64_t a, int64_t b) { return std::max(a, b); },
+    ModInts,
+    [](int64_t a, int64_t b) { return int64_t{a == b}; },
+    [](int64_t a, int64_t b) { return int64_t{a < b}; },
+    [](int64_t a, int64_t b) { return int64_t{a <= b}; },
+    [](int64_t a, int64_t b) { return int64_t{a > b}; },
+    [](int64_t a, int64_t b) { return int64_t{a >= b}; },
+    [](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; },
+    [](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; },
+    [](int64_t a, int64_t b) { return int64_t{(a != 0) != (b != 0)}; },
+};
+
+std::array<Shape, 2> Pair(const Value& a, const Value& b, const Shape& out) {
+  return {BroadcastStrides(a.shape, out), BroadcastStrides(b.shape, out)};
+}
+
+template <typename T>
+void Select(const Value& condition, const Value& a, const Value& b, const Shape& out,
+            std::vector<uint8_t>& bytes) {
+  const auto c = condition.constant->As<uint8_t>();
+  const auto x = a.constant->As<T>(), y = b.constant->As<T>();
+  T* result = reinterpret_cast<T*>(bytes.data());
+  std::array<Shape, 3> strides{BroadcastStrides(condition.shape, out), BroadcastStrides(a.shape, out),
+                               BroadcastStrides(b.shape, out)};
+  WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 3>& at) {
+    result[i] = c[at[0]] ? x[at[1]] : y[at[2]];
+  });
+}
+
+}  // namespace
+
+FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& out) {
+  const bool compare = op >= BinaryOp::kEqual;
+  const auto index = static_cast<size_t>(op);
+  const auto strides = Pair(a, b, out);
+  const int64_t count = NumElements(out);
+  if (a.dtype != DType::kF32) {
+    const auto x = LoadInts(a), y = LoadInts(b);
+    std::vector<int64_t> result(count);
+    WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {
+      result[i] = kIntFunctions[index](x[at[0]], y[at[1]]);
+    });
+    return StoreInts(result, compare ? DType::kBool : a.dtype);
+  }
+  if (index >= std::size(kFloatFunctions)) return nullptr;
+  const auto x = a.constant->As<float>(), y = b.constant->As<float>();
+  std::vector<float> result(count);
+  WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {
+    result[i] = kFloatFunctions[index](x[at[0]], y[at[1]]);
+  });
+  if (!compare) return MakeConstant<float>(result);
+  return StoreInts({result.begin(), result.end()}, DType::kBool);
+}
+
+FoldResult FoldWhere(const Value& condition, const Value& a, const Value& b, const Shape& out) {
+  auto data = std::make_shared<ConstantData>();
+  data->bytes.resize(NumElements(out) * SizeOf(a.dtype));
+  switch (SizeOf(a.dtype)) {
+    case 1: Select<uint8_t>(condition, a, b, out, data->bytes); break;
+    case 2: Select<uint16_t>(condition, a, b, out, data->bytes); break;
+    case 4: Select<uint32_t>(condition, a, b, out, data->bytes); break;
+    default: Select<uint64_t>(condition, a, b, out, data->bytes); break;
+  }
+  return data;
+}
+
+FoldResult FoldPRelu(const Value& x, const Value& slope) {
+  if (x.dtype != DType::kF32) return nullptr;
+  const auto in = x.constant->As<float>(), factor = slope.constant->As<float>();
+  std::vector<float> result(in.size());
+  WalkStrided(x.shape, Pair(x, slope, x.shape), [&](int64_t i, const std::array<int64_t, 2>& at) {
+    result[i] = in[i] >= 0.0f ? in[i] : factor[at[1]] * in[i];
+  });
+  return MakeConstant<float>(result);
+}
+
+}  // namespace rshift

@@ -1,0 +1,119 @@
+#include "graph/fold/fold.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+// 1 GiB of f32. Initializers may be larger: they are bounded by their file.
+constexpr int64_t kMaxFolded = int64_t{1} << 28;
+
+template <typename T>
+void Widen(const Value& constant, std::vector<int64_t>& out) {
+  for (T v : constant.constant->As<T>()) out.push_back(static_cast<int64_t>(v));
+}
+
+template <typename T>
+FoldResult Narrow(const std::vector<int64_t>& elements) {
+  auto data = std::make_shared<ConstantData>();
+  data->bytes.resize(elements.size() * sizeof(T));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const T v = static_cast<T>(elements[i]);
+    std::memcpy(data->bytes.data() + i * sizeof(T), &v, sizeof(T));
+  }
+  return data;
+}
+
+}  // namespace
+
+std::vector<int64_t> LoadInts(const Value& constant) {
+  std::vector<int64_t> out;
+  out.reserve(NumElements(constant.shape));
+  switch (constant.dtype) {
+    case DType::kS8: Widen<int8_t>(constant, out); break;
+    case DType::kU8: Widen<uint8_t>(constant, out); break;
+    case DType::kBool: Widen<uint8_t>(constant, out); break;
+    case DType::kS16: Widen<int16_t>(constant, out); break;
+    case DType::kU16: Widen<uint16_t>(constant, out); break;
+    case DType::kS32: Widen<int32_t>(constant, out); break;
+    case DType::kU32: Widen<uint32_t>(constant, out); break;
+    case DType::kS64: Widen<int64_t>(constant, out); break;
+    case DType::kU64: Widen<uint64_t>(constant, out); break;
+    default:
+      Fail(ErrorCode::kInternal, "constant '", constant.name, "' has type ", Name(constant.dtype),
+           ", expected an integer; this is a bug in Rshift");
+  }
+  return out;
+}
+
+FoldResult StoreInts(const std::vector<int64_t>& elements, DType type) {
+  switch (type) {
+    case DType::kS8: return Narrow<int8_t>(elements);
+    case DType::kU8: return Narrow<uint8_t>(elements);
+    case DType::kS16: return Narrow<int16_t>(elements);
+    case DType::kU16: return Narrow<uint16_t>(elements);
+    case DType::kS32: return Narrow<int32_t>(elements);
+    case DType::kU32: return Narrow<uint32_t>(elements);
+    case DType::kS64: return Narrow<int64_t>(elements);
+    case DType::kU64: return Narrow<uint64_t>(elements);
+    case DType::kBool: {
+      std::vector<int64_t> flags(elements.size());
+      for (size_t i = 0; i < elements.size(); ++i) flags[i] = elements[i] != 0;
+      return Narrow<uint8_t>(flags);
+    }
+    default:
+      Fail(ErrorCode::kInternal, "cannot store integers as ", Name(type), "; this is a bug in Rshift");
+  }
+}
+
+Shape BroadcastStrides(const Shape& shape, const Shape& out) {
+  const Shape own = Strides(shape);
+  Shape strides(out.size(), 0);
+  const size_t missing = out.size() - shape.size();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] != 1) strides[d + missing] = own[d];
+  }
+  return strides;
+}
+
+FoldResult FoldNode(const Op& op, const FoldInputs& in, const Shape& shape) {
+  Require(NumElements(shape) <= kMaxFolded, ErrorCode::kUnsupported, "the constant result ",
+          ToString(shape), " has more than 2^28 elements");
+  return std::visit(
+      Overloaded{
+          [&](const Binary& o) { return FoldBinary(o.op, *in[0], *in[1], shape); },
+          [&](const Where&) { return FoldWhere(*in[0], *in[1], *in[2], shape); },
+          [&](const Unary& o) { return FoldUnary(o, *in[0]); },
+          [&](const Clip& o) { return FoldClip(o.clamp, *in[0]); },
+          [&](const LeakyRelu& o) {
+            Value slope = *in[0];
+            slope.shape = {};
+            slope.constant = MakeConstant(std::span<const float>(&o.alpha, 1));
+            return FoldPRelu(*in[0], slope);
+          },
+          [&](const PRelu&) { return FoldPRelu(*in[0], *in[1]); },
+          [&](const Cast& o) { return FoldCast(*in[0], o.to); },
+          [&](const Reduce& o) { return FoldReduce(o, *in[0], shape); },
+          [&](const ArgMax& o) { return FoldArgMax(o, *in[0], shape); },
+          [&](const Softmax& o) { return FoldSoftmax(o, *in[0]); },
+          [&](const MatMul& o) { return FoldMatMul(o, in, shape); },
+          [&](const Identity&) { return in[0]->constant; },
+          [&](const Reshape&) { return in[0]->constant; },
+          [&](const Transpose& o) { return FoldTranspose(o, *in[0], shape); },
+          [&](const Slice& o) { return FoldSlice(o, *in[0], shape); },
+          [&](const Expand&) { return FoldExpand(*in[0], shape); },
+          [&](const Tile&) { return FoldTile(*in[0], shape); },
+          [&](const Concat& o) { return FoldConcat(o, in, shape); },
+          [&](const Pad& o) { return FoldPad(o, *in[0], shape); },
+          [&](const Gather& o) { return FoldGather(o, *in[0], *in[1], shape); },
+          [&](const DepthToSpace& o) { return FoldDepthToSpace(o, *in[0]); },
+          [&](const SpaceToDepth& o) { return FoldSpaceToDepth(o, *in[0]); },
+          // Convolution, pooling, normalization, resize and integer operators stay nodes.
+          [&](const auto&) { return FoldResult(); },
+      },
+      op);
+}
+
+}  // namespace rshift

@@ -1,0 +1,159 @@
+#include "graph/import.h"
+
+#include <filesystem>
+#include <span>
+
+#include "base/atomic_file.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "graph/onnx/model.h"
+#include "graph/onnx/table.h"
+
+namespace rshift {
+namespace {
+
+struct Imported {
+  ImportState state;
+  std::vector<NodeSupport> nodes;  // in file order
+  int unsupported = 0;
+};
+
+void CountNames(const onnx::GraphProto& graph, ImportState& state) {
+  for (const auto& tensor : graph.initializer()) state.taken.insert(tensor.name());
+  for (const auto& input : graph.input()) state.taken.insert(input.name());
+  for (const auto& output : graph.output()) ++state.uses[output.name()];
+  for (const auto& node : graph.node()) {
+    for (const std::string& output : node.output()) state.taken.insert(output);
+    for (const std::string& input : node.input()) ++state.uses[input];
+  }
+}
+
+bool InputsKnown(const onnx::NodeProto& node, const ImportState& state) {
+  for (const std::string& input : node.input()) {
+    if (!input.empty() && !state.values.count(input)) return false;
+  }
+  return true;
+}
+
+bool OutputsConstant(const onnx::NodeProto& node, const ImportState& state) {
+  for (const std::string& output : node.output()) {
+    auto found = state.values.find(output);
+    if (output.empty()) continue;
+    if (found == state.values.end() || !state.graph.value(found->second).is_constant()) return false;
+  }
+  return true;
+}
+
+// Says what the unsupported node is without repeating its name.
+std::string Reason(const std::string& message, const std::string& where) {
+  return message.starts_with(where + ": ") ? message.substr(where.size() + 2) : message;
+}
+
+void ImportNode(const onnx::NodeProto& proto, NodeSupport& support, ImportState& state) {
+  OnnxNode node(proto, state);
+  try {
+    FindImport(proto.op_type())(node);
+    for (const std::string& output : proto.output()) {
+      const bool made = output.empty() || state.values.count(output);
+      node.CheckSupported(made || !state.uses.count(output), "output ", Quoted(output),
+                          " is used, but only the first output is supported");
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
+    support.supported = false;
+    support.reason = Reason(error.what(), node.where());
+    support.advice = GeneralAdvice();
+    for (const std::string& output : proto.output()) state.values.erase(output);
+  }
+}
+
+// Imports whatever can be; what lies behind an unsupported node is judged by its type alone.
+Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
+                     const ImportOptions& options, bool lenient) {
+  onnx::ModelProto model = ParseModel(bytes);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  Imported result;
+  ImportState& state = result.state;
+  state.opset = OpsetOf(model);
+  state.external.folder = folder;
+  state.graph.name = graph.name();
+  state.graph.sha256 = Sha256Hex(bytes);
+  const std::vector<int> order = OrderNodes(graph);
+  for (const auto& node : graph.node()) {
+    const Refusal refusal = RefuseByType(node, model);
+    const std::string op =
+        node.domain().empty() ? node.op_type() : node.domain() + ":" + node.op_type();
+    result.nodes.push_back(
+        {NodeLabel(node), op, refusal.reason.empty(), false, refusal.reason, refusal.advice});
+    if (!refusal.reason.empty()) lenient = true;
+  }
+  CountNames(graph, state);
+  AddInitializers(graph, state);
+  AddInputs(graph, options, lenient, state);
+  for (int n : order) {
+    if (result.nodes[n].supported && InputsKnown(graph.node(n), state)) {
+      ImportNode(graph.node(n), result.nodes[n], state);
+      result.nodes[n].folded = result.nodes[n].supported && OutputsConstant(graph.node(n), state);
+    }
+    if (!result.nodes[n].supported) ++result.unsupported;
+  }
+  if (result.unsupported == 0 && !lenient) AddOutputs(graph, state);
+  return result;
+}
+
+// Every message begins with the file.
+template <typename F>
+auto WithPlace(const std::string& where, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (message.starts_with(where + ": ")) throw;
+    throw Error(error.code(), where + ": " + message);
+  }
+}
+
+std::string ListUnsupported(const std::vector<NodeSupport>& nodes, int count) {
+  std::string text = Cat(count, " of ", nodes.size(), " nodes ", count == 1 ? "is" : "are",
+                         " not supported:");
+  for (const NodeSupport& node : nodes) {
+    if (node.supported) continue;
+    text += Cat("\n  ", Quoted(node.node), " (", node.op, "): ", node.reason, "; ", node.advice);
+  }
+  return text;
+}
+
+Graph FinishImport(Imported imported) {
+  Require(imported.unsupported == 0, ErrorCode::kUnsupported,
+          ListUnsupported(imported.nodes, imported.unsupported));
+  Graph graph = std::move(imported.state.graph);
+  graph.RemoveUnused();
+  graph.Check();
+  return graph;
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
+  return WithPlace(path, [&] {
+    return FinishImport(ImportModel(ReadFile(path), FolderOf(path), options, false));
+  });
+}
+
+Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
+                      const ImportOptions& options) {
+  return WithPlace(where, [&] { return FinishImport(ImportModel(bytes, "", options, false)); });
+}
+
+std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {
+  return WithPlace(path, [&] {
+    return ImportModel(ReadFile(path), FolderOf(path), options, true).nodes;
+  });
+}
+
+}  // namespace rshift

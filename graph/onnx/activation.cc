@@ -1,0 +1,178 @@
+#include <cmath>
+#include <limits>
+
+#include "graph/onnx/table.h"
+
+namespace rshift {
+namespace {
+
+void OutputUnary(OnnxNode& node, Unary op) {
+  node.RequireFloat(0);
+  node.Output(op, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
+}
+
+template <UnaryOp kOp>
+void ImportPlain(OnnxNode& node) {
+  OutputUnary(node, {kOp, 0.0f, 0.0f});
+}
+
+// Abs, Neg, Sign and the roundings keep their type, integers included.
+template <UnaryOp kOp>
+void ImportAnyType(OnnxNode& node) {
+  node.Output(Unary{kOp, 0.0f, 0.0f}, {node.Input(0)}, node.TypeOf(0), node.ShapeOf(0));
+}
+
+void ImportNot(OnnxNode& node) {
+  node.Check(node.TypeOf(0) == DType::kBool, "input has type ", Name(node.TypeOf(0)), ", expected bool");
+  node.Output(Unary{UnaryOp::kNot, 0.0f, 0.0f}, {node.Input(0)}, DType::kBool, node.ShapeOf(0));
+}
+
+void ImportHardSigmoid(OnnxNode& node) {
+  OutputUnary(node, {UnaryOp::kHardSigmoid, node.Float("alpha", 0.2f), node.Float("beta", 0.5f)});
+}
+
+void ImportElu(OnnxNode& node) {
+  OutputUnary(node, {UnaryOp::kElu, node.Float("alpha", 1.0f), 0.0f});
+}
+
+void ImportCelu(OnnxNode& node) {
+  const float alpha = node.Float("alpha", 1.0f);
+  node.Check(alpha != 0.0f, "attribute 'alpha' is 0, expected another value");
+  OutputUnary(node, {UnaryOp::kCelu, alpha, 0.0f});
+}
+
+void ImportSelu(OnnxNode& node) {
+  OutputUnary(node, {UnaryOp::kSelu, node.Float("alpha", 1.67326319217681884765625f),
+                     node.Float("gamma", 1.05070102214813232421875f)});
+}
+
+void ImportThresholdedRelu(OnnxNode& node) {
+  OutputUnary(node, {UnaryOp::kThresholdedRelu, node.Float("alpha", 1.0f), 0.0f});
+}
+
+void ImportGelu(OnnxNode& node) {
+  const std::string how = node.String("approximate", "none");
+  node.Check(how == "none" || how == "tanh", "attribute 'approximate' is ", Quoted(how),
+             ", expected none or tanh");
+  OutputUnary(node, {how == "tanh" ? UnaryOp::kGeluTanh : UnaryOp::kGelu, 0.0f, 0.0f});
+}
+
+void ImportRelu(OnnxNode& node) {
+  if (node.TypeOf(0) != DType::kF32) {
+    return node.OutputBinary(BinaryOp::kMax, node.Input(0), node.Scalar(0.0f, node.TypeOf(0)));
+  }
+  node.Output(Clip{{0.0f, std::numeric_limits<float>::infinity()}}, {node.Input(0)}, DType::kF32,
+              node.ShapeOf(0));
+}
+
+void ImportLeakyRelu(OnnxNode& node) {
+  node.RequireFloat(0);
+  node.Output(LeakyRelu{node.Float("alpha", 0.01f)}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
+}
+
+void ImportPRelu(OnnxNode& node) {
+  node.RequireFloat(0);
+  node.RequireFloat(1);
+  const Shape x = node.ShapeOf(0);
+  ValueId slope = node.Input(1);
+  // Before opset 7 a vector of slopes belongs to the channels.
+  if (node.opset() < 7 && node.ShapeOf(1).size() == 1 && x.size() > 2) {
+    Shape per_channel(x.size() - 1, 1);
+    per_channel[0] = node.ShapeOf(1)[0];
+    slope = node.Reshaped(slope, per_channel);
+  }
+  node.Check(Broadcast(x, node.At(slope).shape, node.where()) == x, "slope has the shape ",
+             ToString(node.At(slope).shape), ", which does not broadcast to the input ", ToString(x));
+  node.Output(PRelu{}, {node.Input(0), slope}, DType::kF32, x);
+}
+
+// Bounds at the end of float mean that there is none.
+float OpenEnd(float bound) {
+  if (std::fabs(bound) < std::numeric_limits<float>::max()) return bound;
+  return std::copysign(std::numeric_limits<float>::infinity(), bound);
+}
+
+bool ConstantOrAbsent(OnnxNode& node, int i) {
+  return !node.HasInput(i) || node.At(node.Input(i)).is_constant();
+}
+
+float Bound(OnnxNode& node, int i, const char* name, float none) {
+  float bound = node.Float(name, none);
+  if (node.HasInput(i)) {
+    const auto elements = node.ConstantFloats(i, name);
+    node.Check(elements.size() == 1, "input '", name, "' has ", elements.size(),
+               " elements, expected a scalar");
+    bound = elements[0];
+  }
+  node.Check(!std::isnan(bound), "bound '", name, "' is NaN");
+  return OpenEnd(bound);
+}
+
+// Computed bounds, and integers, are clipped by Max and Min.
+void ClipByMinMax(OnnxNode& node) {
+  ValueId x = node.Input(0);
+  for (int i : {1, 2}) {
+    if (!node.HasInput(i)) continue;
+    node.Check(NumElements(node.ShapeOf(i)) == 1, "bound ", i, " has the shape ",
+               ToString(node.ShapeOf(i)), ", expected a scalar");
+    x = node.Broadcasted(i == 1 ? BinaryOp::kMax : BinaryOp::kMin, x, node.Reshaped(node.Input(i), {}));
+  }
+  node.Output(Identity{}, {x}, node.At(x).dtype, node.At(x).shape);
+}
+
+void ImportClip(OnnxNode& node) {
+  if (node.TypeOf(0) != DType::kF32 || !ConstantOrAbsent(node, 1) || !ConstantOrAbsent(node, 2)) {
+    return ClipByMinMax(node);
+  }
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Clamp clamp{Bound(node, 1, "min", -kInfinity), Bound(node, 2, "max", kInfinity)};
+  node.Output(Clip{clamp}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
+}
+
+constexpr ImportEntry kImports[] = {
+    {"Relu", ImportRelu},
+    {"Clip", ImportClip},
+    {"LeakyRelu", ImportLeakyRelu},
+    {"PRelu", ImportPRelu},
+    {"Sigmoid", ImportPlain<UnaryOp::kSigmoid>},
+    {"Tanh", ImportPlain<UnaryOp::kTanh>},
+    {"HardSigmoid", ImportHardSigmoid},
+    {"HardSwish", ImportPlain<UnaryOp::kHardSwish>},
+    {"Elu", ImportElu},
+    {"Selu", ImportSelu},
+    {"Celu", ImportCelu},
+    {"Softplus", ImportPlain<UnaryOp::kSoftplus>},
+    {"Softsign", ImportPlain<UnaryOp::kSoftsign>},
+    {"ThresholdedRelu", ImportThresholdedRelu},
+    {"Gelu", ImportGelu},
+    {"Mish", ImportPlain<UnaryOp::kMish>},
+    {"Exp", ImportPlain<UnaryOp::kExp>},
+    {"Log", ImportPlain<UnaryOp::kLog>},
+    {"Sqrt", ImportPlain<UnaryOp::kSqrt>},
+    {"Reciprocal", ImportPlain<UnaryOp::kReciprocal>},
+    {"Abs", ImportAnyType<UnaryOp::kAbs>},
+    {"Neg", ImportAnyType<UnaryOp::kNeg>},
+    {"Sign", ImportAnyType<UnaryOp::kSign>},
+    {"Floor", ImportPlain<UnaryOp::kFloor>},
+    {"Ceil", ImportPlain<UnaryOp::kCeil>},
+    {"Round", ImportPlain<UnaryOp::kRound>},
+    {"Erf", ImportPlain<UnaryOp::kErf>},
+    {"Not", ImportNot},
+    {"Sin", ImportPlain<UnaryOp::kSin>},
+    {"Cos", ImportPlain<UnaryOp::kCos>},
+    {"Tan", ImportPlain<UnaryOp::kTan>},
+    {"Asin", ImportPlain<UnaryOp::kAsin>},
+    {"Acos", ImportPlain<UnaryOp::kAcos>},
+    {"Atan", ImportPlain<UnaryOp::kAtan>},
+    {"Sinh", ImportPlain<UnaryOp::kSinh>},
+    {"Cosh", ImportPlain<UnaryOp::kCosh>},
+    {"Asinh", ImportPlain<UnaryOp::kAsinh>},
+    {"Acosh", ImportPlain<UnaryOp::kAcosh>},
+    {"Atanh", ImportPlain<UnaryOp::kAtanh>},
+};
+
+}  // namespace
+
+std::span<const ImportEntry> ActivationImports() { return kImports; }
+
+}  // namespace rshift

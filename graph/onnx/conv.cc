@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "graph/onnx/table.h"
+#include "graph/onnx/window.h"
+
+namespace rshift {
+namespace {
+
+// Inputs of a convolution as [N, C, H, W], 1-D ones with height 1.
+struct ConvInputs {
+  size_t rank = 4;  // of x as written
+  Shape x, w;       // as written
+  std::vector<ValueId> ids;
+};
+
+Shape AddHeight(Shape shape) {
+  if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+  return shape;
+}
+
+ConvInputs ReadInputs(OnnxNode& node, const char* weight_dims) {
+  node.RequireFloat(0);
+  node.RequireFloat(1);
+  ConvInputs in{node.ShapeOf(0).size(), node.ShapeOf(0), node.ShapeOf(1), {}};
+  SpatialSize(node, in.x);
+  node.Check(in.w.size() == in.rank, "weight ", Quoted(node.At(node.Input(1)).name), " has ",
+             in.w.size(), " dimensions, expected ", in.rank, " ", weight_dims);
+  in.ids = {node.Reshaped(node.Input(0), AddHeight(in.x)),
+            node.Reshaped(node.Input(1), AddHeight(in.w))};
+  return in;
+}
+
+void AddBias(OnnxNode& node, ConvInputs& in, int64_t channels) {
+  if (!node.HasInput(2)) return;
+  node.RequireFloat(2);
+  node.Check(node.ShapeOf(2) == Shape{channels}, "bias ", Quoted(node.At(node.Input(2)).name),
+             " has the shape ", ToString(node.ShapeOf(2)), ", expected ", channels);
+  in.ids.push_back(node.Input(2));
+}
+
+Window ConvWindow(OnnxNode& node, const ConvInputs& in) {
+  const Size2 kernel = SpatialSize(node, in.w);
+  if (node.HasAttribute("kernel_shape")) {
+    const Size2 said = ReadKernelShape(node, in.rank);
+    node.Check(said.h == kernel.h && said.w == kernel.w, "attribute 'kernel_shape' is ", said.h, "x",
+               said.w, " but the weight has ", kernel.h, "x", kernel.w);
+  }
+  return ReadWindow(node, kernel, in.rank);
+}
+
+int64_t ReadGroups(const OnnxNode& node) {
+  const int64_t groups = node.Int("group", 1);
+  node.Check(groups >= 1 && groups < (int64_t{1} << 31), "attribute 'group' is ", groups,
+             ", expected 1 or more");
+  return groups;
+}
+
+void Finish(OnnxNode& node, Op op, const ConvInputs& in, int64_t channels, Size2 size) {
+  const Shape out = WithSpatial(in.x[0], channels, size, in.rank);
+  if (in.rank == 4) return node.Output(std::move(op), in.ids, DType::kF32, out);
+  node.OutputReshaped(node.Emit(std::move(op), in.ids, DType::kF32, AddHeight(out)), out);
+}
+
+void ImportConv(OnnxNode& node) {
+  ConvInputs in = ReadInputs(node, "[OC, IC/group, KH, KW]");
+  const int64_t groups = ReadGroups(node), channels = in.w[0];
+  node.Check(in.x[1] == in.w[1] * groups, "input has ", in.x[1], " channels, but the weight ",
+             ToString(in.w), " with group ", groups, " expects ", in.w[1] * groups);
+  node.Check(channels % groups == 0, "the weight has ", channels,
+             " output channels, expected a multiple of group ", groups);
+  Window window = ConvWindow(node, in);
+  const Size2 size = ResolveWindow(node, window, SpatialSize(node, in.x), false);
+  AddBias(node, in, channels);
+  Finish(node, Conv{window, groups, {}}, in, channels, size);
+}
+
+struct TransposedAxis {
+  int64_t in, kernel, stride, dilation, output_pad, wanted;
+  int64_t *before, *after;
+};
+
+// The output size; fills in the pads where output_shape or auto_pad determine them.
+int64_t ResolveTransposed(const OnnxNode& node, const TransposedAxis& a,
+                          const std::string& auto_pad) {
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  const int64_t full = a.stride * (a.in - 1) + a.output_pad + (a.kernel - 1) * a.dilation + 1;
+  const int64_t wanted = a.wanted > 0 ? a.wanted : same ? a.in * a.stride : 0;
+  if (wanted > 0) {
+    const int64_t total = std::max<int64_t>(full - wanted, 0);
+    *a.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    *a.after = total - *a.before;
+    return wanted;
+  }
+  const int64_t out = full - *a.before - *a.after;
+  node.Check(out >= 1, "the pads crop everything: ", full, " - ", *a.before, " - ", *a.after);
+  return out;
+}
+
+Size2 ReadOptionalPair(const OnnxNode& node, const char* name, size_t rank) {
+  auto values = node.Ints(name);
+  if (values.empty()) return {0, 0};
+  // output_shape may bring N and C along.
+  if (values.size() == rank) values.erase(values.begin(), values.begin() + 2);
+  node.Check(values.size() == rank - 2, "attribute '", name, "' has ", values.size(),
+             " entries, expected ", rank - 2);
+  for (int64_t v : values) {
+    node.Check(v >= 0 && v < (int64_t{1} << 31), "attribute '", name, "' holds ", v,
+               ", expected 0 or more");
+  }
+  return rank == 3 ? Size2{0, values[0]} : Size2{values[0], values[1]};
+}
+
+void ImportConvTranspose(OnnxNode& node) {
+  ConvInputs in = ReadInputs(node, "[IC, OC/group, KH, KW]");
+  const int64_t groups = ReadGroups(node), channels = in.w[1] * groups;
+  node.Check(in.x[1] == in.w[0], "input has ", in.x[1], " channels, but the weight ",
+             ToString(in.w), " expects ", in.w[0]);
+  node.Check(in.x[1] % groups == 0, "input has ", in.x[1], " channels, expected a multiple of group ",
+             groups);
+  Window window = ConvWindow(node, in);
+  const Size2 x = SpatialSize(node, in.x);
+  node.Check(x.h >= 1 && x.w >= 1, "input has the shape ", ToString(in.x), ", which is empty");
+  const Size2 pad = ReadOptionalPair(node, "output_padding", in.rank);
+  const Size2 wanted = ReadOptionalPair(node, "output_shape", in.rank);
+  const std::string auto_pad = node.String("auto_pad", "NOTSET");
+  const TransposedAxis rows{x.h,   window.kernel_h, window.stride_h, window.dilation_h,
+                            pad.h, wanted.h,        &window.pad_top, &window.pad_bottom};
+  const TransposedAxis columns{x.w,   window.kernel_w, window.stride_w,  window.dilation_w,
+                               pad.w, wanted.w,        &window.pad_left, &window.pad_right};
+  const Size2 size{ResolveTransposed(node, rows, auto_pad), ResolveTransposed(node, columns, auto_pad)};
+  AddBias(node, in, channels);
+  Finish(node, ConvTranspose{window, groups, pad.h, pad.w, {}}, in, channels, size);
+}
+
+constexpr ImportEntry kImports[] = {{"Conv", ImportConv}, {"ConvTranspose", ImportConvTranspose}};
+
+}  // namespace
+
+std::span<const ImportEntry> ConvImports() { return kImports; }
+
+}  // namespace rshift

@@ -1,0 +1,173 @@
+// Graph inputs: declared shapes, the user's --input-shape and --bind.
+#include <algorithm>
+
+#include "graph/fold/fold.h"
+#include "graph/onnx/model.h"
+
+namespace rshift {
+namespace {
+
+// A declared dimension: its size, or -1 with the symbol it is called by.
+struct Dim {
+  int64_t size = -1;
+  std::string symbol;
+};
+
+struct Declared {
+  bool has_shape = false;
+  std::vector<Dim> dims;
+  int onnx_type = 0;
+};
+
+Declared ReadType(const onnx::ValueInfoProto& info) {
+  const std::string where = "input " + Quoted(info.name());
+  Require(info.has_type() && info.type().has_tensor_type(), ErrorCode::kUnsupported, where,
+          " is no tensor; only tensors are supported");
+  const auto& type = info.type().tensor_type();
+  Declared declared{type.has_shape(), {}, type.elem_type()};
+  for (const auto& dim : type.shape().dim()) {
+    Dim d;
+    d.symbol = dim.dim_param();
+    // 0 and -1 stand for "unknown" in files of some exporters.
+    if (dim.has_dim_value() && dim.dim_value() > 0) d.size = dim.dim_value();
+    Require(!dim.has_dim_value() || dim.dim_value() >= -1, ErrorCode::kInvalidInput, where,
+            " has the dimension ", dim.dim_value());
+    Require(d.size < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, " has the dimension ", d.size,
+            ", which is too large");
+    declared.dims.push_back(d);
+  }
+  return declared;
+}
+
+// "[batch_size,1,224,224]"
+std::string Describe(const Declared& declared) {
+  std::string text;
+  for (const Dim& d : declared.dims) {
+    if (!text.empty()) text += ",";
+    text += d.size >= 0 ? std::to_string(d.size) : d.symbol.empty() ? "?" : d.symbol;
+  }
+  const std::string quoted = Quoted(text);
+  return "[" + quoted.substr(1, quoted.size() - 2) + "]";
+}
+
+// "1x1x224x224": 1 for whatever is unknown.
+std::string Example(const Declared& declared) {
+  Shape shape;
+  for (const Dim& d : declared.dims) shape.push_back(d.size >= 0 ? d.size : 1);
+  return declared.has_shape ? ToString(shape) : "1x3x224x224";
+}
+
+void CheckFits(const std::string& name, const Declared& declared, const Shape& shape,
+               const char* source) {
+  bool fits = !declared.has_shape || declared.dims.size() == shape.size();
+  for (size_t d = 0; fits && d < declared.dims.size(); ++d) {
+    fits = declared.dims[d].size < 0 || declared.dims[d].size == shape[d];
+  }
+  Require(fits, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name), " the shape ",
+          ToString(shape), ", but the model declares ", Describe(declared));
+  for (int64_t d : shape) {
+    Require(d >= 1, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name), " the shape ",
+            ToString(shape), "; every dimension must be 1 or more");
+  }
+}
+
+using Symbols = std::map<std::string, std::pair<int64_t, std::string>>;  // size, by whom
+
+void LearnSymbols(const std::string& name, const Declared& declared, const Shape& shape,
+                  Symbols& symbols) {
+  for (size_t d = 0; d < declared.dims.size(); ++d) {
+    const Dim& dim = declared.dims[d];
+    if (dim.size >= 0 || dim.symbol.empty()) continue;
+    const auto [known, fresh] = symbols.try_emplace(dim.symbol, shape[d], name);
+    Require(fresh || known->second.first == shape[d], ErrorCode::kInvalidInput, "dimension ",
+            Quoted(dim.symbol), " is ", known->second.first, " in input ",
+            Quoted(known->second.second), " but ", shape[d], " in input ", Quoted(name),
+            "; give --input-shape and --bind that agree");
+  }
+}
+
+void CheckNames(const onnx::GraphProto& graph, const ImportOptions& options,
+                const ImportState& state) {
+  std::string inputs;
+  for (const auto& info : graph.input()) {
+    if (!state.values.count(info.name())) inputs += (inputs.empty() ? "" : ", ") + Quoted(info.name());
+  }
+  const auto check = [&](const std::string& name, const char* option) {
+    const bool known = std::any_of(graph.input().begin(), graph.input().end(),
+                                   [&](const auto& info) { return info.name() == name; });
+    Require(known && !state.values.count(name), ErrorCode::kInvalidInput, option, ": the model has no input ",
+            Quoted(name), "; its inputs are ", inputs.empty() ? "none" : inputs);
+  };
+  for (const auto& [name, shape] : options.input_shapes) check(name, "--input-shape");
+  for (const auto& [name, value] : options.bound_inputs) {
+    check(name, "--bind");
+    Require(value.is_constant(), ErrorCode::kInternal, "the value bound to ", Quoted(name),
+            " has no elements; this is a bug in Rshift");
+  }
+}
+
+void BindInput(const std::string& name, Value value, DType type, ImportState& state) {
+  if (value.dtype == DType::kF16 || value.dtype == DType::kF64) {
+    Fail(ErrorCode::kInvalidInput, "--bind: the array for ", Quoted(name), " has type ",
+         Name(value.dtype), ", expected ", Name(type));
+  }
+  value.name = name;
+  if (value.dtype != type) value.constant = FoldCast(value, type);
+  value.dtype = type;
+  state.values[name] = state.graph.AddValue(std::move(value));
+}
+
+}  // namespace
+
+void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool lenient,
+               ImportState& state) {
+  CheckNames(graph, options, state);
+  std::vector<std::pair<std::string, Declared>> open;
+  Symbols symbols;
+  for (const auto& info : graph.input()) {
+    if (state.values.count(info.name())) continue;  // an initializer
+    open.emplace_back(info.name(), ReadType(info));
+    const auto& [name, declared] = open.back();
+    const auto given = options.input_shapes.find(name);
+    const auto bound = options.bound_inputs.find(name);
+    if (bound != options.bound_inputs.end()) {
+      CheckFits(name, declared, bound->second.shape, "--bind");
+      LearnSymbols(name, declared, bound->second.shape, symbols);
+    } else if (given != options.input_shapes.end()) {
+      CheckFits(name, declared, given->second, "--input-shape");
+      LearnSymbols(name, declared, given->second, symbols);
+    }
+  }
+  for (const auto& [name, declared] : open) {
+    const DType type = ImportDType(declared.onnx_type, "input " + Quoted(name));
+    const auto bound = options.bound_inputs.find(name);
+    if (bound != options.bound_inputs.end()) {
+      BindInput(name, bound->second, type, state);
+      continue;
+    }
+    Shape shape;
+    bool known = declared.has_shape;
+    for (const Dim& dim : declared.dims) {
+      const auto symbol = symbols.find(dim.symbol);
+      const bool learnt = dim.size < 0 && symbol != symbols.end();
+      shape.push_back(learnt ? symbol->second.first : dim.size);
+      known = known && shape.back() >= 0;
+    }
+    const auto given = options.input_shapes.find(name);
+    if (given != options.input_shapes.end()) shape = given->second, known = true;
+    if (!known && lenient) continue;
+    Require(known, ErrorCode::kInvalidInput, "input ", Quoted(name), " has a dynamic shape ",
+            declared.has_shape ? Describe(declared) : "(unknown rank)", ": give --input-shape ", name,
+            ":", Example(declared));
+    NumElements(shape);
+    Value value;
+    value.name = name;
+    value.dtype = type;
+    value.shape = shape;
+    const ValueId id = state.graph.AddValue(std::move(value));
+    state.values[name] = id;
+    state.graph.inputs.push_back(id);
+  }
+}
+
+}  // namespace rshift

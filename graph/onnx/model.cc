@@ -1,0 +1,133 @@
+#include "graph/onnx/model.h"
+
+#include <functional>
+#include <queue>
+#include <set>
+
+namespace rshift {
+namespace {
+
+// Names that exist before any node runs.
+std::set<std::string> GivenNames(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const auto& tensor : graph.initializer()) {
+    Require(!tensor.name().empty(), ErrorCode::kInvalidInput, "an initializer has no name");
+    Require(names.insert(tensor.name()).second, ErrorCode::kInvalidInput, "initializer ",
+            Quoted(tensor.name()), " is there twice");
+  }
+  std::set<std::string> inputs;
+  for (const auto& input : graph.input()) {
+    Require(!input.name().empty(), ErrorCode::kInvalidInput, "a model input has no name");
+    Require(inputs.insert(input.name()).second, ErrorCode::kInvalidInput, "model input ",
+            Quoted(input.name()), " is there twice");
+  }
+  names.merge(inputs);
+  return names;
+}
+
+using Makers = std::unordered_map<std::string, int>;
+
+Makers FindMakers(const onnx::GraphProto& graph, const std::set<std::string>& given) {
+  Makers makers;
+  for (int n = 0; n < graph.node_size(); ++n) {
+    for (const std::string& output : graph.node(n).output()) {
+      if (output.empty()) continue;
+      Require(!given.count(output) && makers.emplace(output, n).second, ErrorCode::kInvalidInput,
+              "value ", Quoted(output), " is made twice; the second time by node ",
+              Quoted(NodeLabel(graph.node(n))));
+    }
+  }
+  return makers;
+}
+
+}  // namespace
+
+int64_t OpsetOf(const onnx::ModelProto& model) {
+  for (const auto& import : model.opset_import()) {
+    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
+  }
+  return 0;
+}
+
+onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
+  Require(!bytes.empty(), ErrorCode::kInvalidInput, "the file is empty, expected an ONNX model");
+  Require(bytes.size() < (size_t{1} << 31), ErrorCode::kUnsupported,
+          "the file has 2 GiB or more; store the weights as external data");
+  onnx::ModelProto model;
+  const bool parsed = model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  Require(parsed, ErrorCode::kInvalidInput,
+          "not an ONNX model, or cut short: the protobuf structure is broken");
+  Require(model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
+          ErrorCode::kInvalidInput, "not an ONNX model: it has no graph");
+  const int64_t opset = OpsetOf(model);
+  Require(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
+          "does not say which opset it uses; the file may be cut short");
+  Require(opset >= kOldestOpset && opset <= kNewestOpset, ErrorCode::kUnsupported, "uses opset ",
+          opset, ", expected ", kOldestOpset, " to ", kNewestOpset,
+          "; convert it with onnx.version_converter or export it again");
+  return model;
+}
+
+std::vector<int> OrderNodes(const onnx::GraphProto& graph) {
+  const std::set<std::string> given = GivenNames(graph);
+  const Makers makers = FindMakers(graph, given);
+  std::vector<int> waiting(graph.node_size(), 0);
+  std::vector<std::vector<int>> readers(graph.node_size());
+  for (int n = 0; n < graph.node_size(); ++n) {
+    for (const std::string& input : graph.node(n).input()) {
+      if (input.empty() || given.count(input)) continue;
+      auto maker = makers.find(input);
+      Require(maker != makers.end(), ErrorCode::kInvalidInput, "node ",
+              Quoted(NodeLabel(graph.node(n))), " reads ", Quoted(input),
+              ", which no node, input or initializer provides");
+      readers[maker->second].push_back(n);
+      ++waiting[n];
+    }
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int n = 0; n < graph.node_size(); ++n) {
+    if (waiting[n] == 0) ready.push(n);
+  }
+  std::vector<int> order;
+  for (; !ready.empty();) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (int reader : readers[order.back()]) {
+      if (--waiting[reader] == 0) ready.push(reader);
+    }
+  }
+  for (int n = 0; n < graph.node_size(); ++n) {
+    Require(waiting[n] == 0, ErrorCode::kInvalidInput, "node ", Quoted(NodeLabel(graph.node(n))),
+            " is part of a cycle, or behind one");
+  }
+  for (const auto& output : graph.output()) {
+    Require(given.count(output.name()) || makers.count(output.name()), ErrorCode::kInvalidInput,
+            "model output ", Quoted(output.name()), " is made by no node");
+  }
+  return order;
+}
+
+void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
+  Require(graph.sparse_initializer_size() == 0, ErrorCode::kUnsupported,
+          "has sparse initializers; store them dense");
+  for (auto& tensor : *graph.mutable_initializer()) {
+    Value value = ImportTensor(tensor, state.external, "initializer " + Quoted(tensor.name()));
+    const std::string name = value.name;
+    state.values[name] = state.graph.AddValue(std::move(value));
+    tensor.clear_raw_data();
+    tensor.clear_float_data();
+  }
+}
+
+void AddOutputs(const onnx::GraphProto& graph, ImportState& state) {
+  std::set<std::string> seen;
+  Require(graph.output_size() > 0, ErrorCode::kInvalidInput, "the model has no outputs");
+  for (const auto& output : graph.output()) {
+    Require(seen.insert(output.name()).second, ErrorCode::kInvalidInput, "model output ",
+            Quoted(output.name()), " is there twice");
+    state.graph.outputs.push_back(state.values.at(output.name()));
+    state.graph.output_names.push_back(output.name());
+  }
+}
+
+}  // namespace rshift

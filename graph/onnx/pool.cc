@@ -1,0 +1,78 @@
+#include "graph/onnx/table.h"
+#include "graph/onnx/window.h"
+
+namespace rshift {
+namespace {
+
+Shape AddHeight(Shape shape) {
+  if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+  return shape;
+}
+
+void Finish(OnnxNode& node, Op op, const Shape& x, Size2 size) {
+  const Shape out = WithSpatial(x[0], x[1], size, x.size());
+  if (x.size() == 4) return node.Output(std::move(op), {node.Input(0)}, DType::kF32, out);
+  const ValueId in = node.Reshaped(node.Input(0), AddHeight(x));
+  node.OutputReshaped(node.Emit(std::move(op), {in}, DType::kF32, AddHeight(out)), out);
+}
+
+struct PoolWindow {
+  Shape x;
+  Window window;
+  Size2 size;
+};
+
+PoolWindow ReadPool(OnnxNode& node) {
+  node.RequireFloat(0);
+  PoolWindow pool;
+  pool.x = node.ShapeOf(0);
+  const Size2 in = SpatialSize(node, pool.x);
+  pool.window = ReadWindow(node, ReadKernelShape(node, pool.x.size()), pool.x.size());
+  pool.size = ResolveWindow(node, pool.window, in, node.Int("ceil_mode", 0) != 0);
+  return pool;
+}
+
+void ImportMaxPool(OnnxNode& node) {
+  node.RefuseOutput(1, "Indices");
+  const PoolWindow pool = ReadPool(node);
+  Finish(node, MaxPool{pool.window}, pool.x, pool.size);
+}
+
+void ImportAveragePool(OnnxNode& node) {
+  const PoolWindow pool = ReadPool(node);
+  const bool include_pad = node.Int("count_include_pad", 0) != 0;
+  Finish(node, AveragePool{pool.window, include_pad}, pool.x, pool.size);
+}
+
+// All spatial dimensions at once: more or fewer than two of them are flattened to one row.
+void ImportGlobal(OnnxNode& node, bool max) {
+  node.RequireFloat(0);
+  const Shape x = node.ShapeOf(0);
+  node.Check(x.size() >= 3, "input has the shape ", ToString(x), ", expected [N, C, H, W]");
+  Shape out(x.size(), 1);
+  out[0] = x[0];
+  out[1] = x[1];
+  Shape image = x;
+  if (x.size() != 4) image = {x[0], x[1], 1, NumElements(Shape(x.begin() + 2, x.end()))};
+  node.Check(image[2] >= 1 && image[3] >= 1, "input has the shape ", ToString(x), ", which is empty");
+  Window window;
+  window.kernel_h = image[2];
+  window.kernel_w = image[3];
+  const Op op = max ? Op(MaxPool{window}) : Op(AveragePool{window, false});
+  if (x.size() == 4) return node.Output(op, {node.Input(0)}, DType::kF32, out);
+  const ValueId in = node.Reshaped(node.Input(0), image);
+  node.OutputReshaped(node.Emit(op, {in}, DType::kF32, {x[0], x[1], 1, 1}), out);
+}
+
+constexpr ImportEntry kImports[] = {
+    {"MaxPool", ImportMaxPool},
+    {"AveragePool", ImportAveragePool},
+    {"GlobalAveragePool", [](OnnxNode& node) { ImportGlobal(node, false); }},
+    {"GlobalMaxPool", [](OnnxNode& node) { ImportGlobal(node, true); }},
+};
+
+}  // namespace
+
+std::span<const ImportEntry> PoolImports() { return kImports; }
+
+}  // namespace rshift

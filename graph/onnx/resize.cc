@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <cmath>
+
+#include "graph/onnx/table.h"
+
+namespace rshift {
+namespace {
+
+int64_t ScaledSize(const OnnxNode& node, int64_t in, float scale) {
+  node.Check(std::isfinite(scale) && scale > 0.0f, "a scale is ", scale, ", expected a number above 0");
+  const float size = std::floor(static_cast<float>(in) * scale);
+  node.Check(size >= 1.0f && size < 1099511627776.0f, "scale ", scale, " makes dimension ", in,
+             " become ", size, ", expected 1 or more");
+  return static_cast<int64_t>(size);
+}
+
+struct Target {
+  Shape out;
+  std::vector<float> scales;
+};
+
+Target FromScales(const OnnxNode& node, const Shape& x, const std::vector<float>& scales) {
+  node.Check(scales.size() == x.size(), "has ", scales.size(), " scales, expected ", x.size());
+  Target target{{}, scales};
+  for (size_t d = 0; d < x.size(); ++d) target.out.push_back(ScaledSize(node, x[d], scales[d]));
+  return target;
+}
+
+ResizeMode ReadMode(const OnnxNode& node) {
+  const std::string mode = node.String("mode", "nearest");
+  if (mode == "nearest") return ResizeMode::kNearest;
+  if (mode == "linear" || mode == "bilinear") return ResizeMode::kLinear;
+  node.Check(mode == "cubic", "attribute 'mode' is ", Quoted(mode), ", expected nearest, linear or cubic");
+  return ResizeMode::kCubic;
+}
+
+// Upsample, and Resize of opset 10: asymmetric; nearest takes the floor going up, the ceiling going down.
+void ImportOldResize(OnnxNode& node) {
+  const Shape x = node.ShapeOf(0);
+  const Target target =
+      FromScales(node, x, node.HasInput(1) ? node.ConstantFloats(1, "scales") : node.Floats("scales"));
+  Resize op;
+  op.mode = ReadMode(node);
+  node.Check(op.mode != ResizeMode::kCubic, "mode cubic needs opset 11");
+  op.coordinate = CoordinateMode::kAsymmetric;
+  const bool down = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
+  const bool up = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s > 1; });
+  node.CheckSupported(!(up && down) || op.mode != ResizeMode::kNearest,
+                      "enlarges one dimension and shrinks another with mode nearest");
+  op.nearest = down ? NearestMode::kCeil : NearestMode::kFloor;
+  op.scales = target.scales;
+  node.RequireFloat(0);
+  node.Output(op, {node.Input(0)}, DType::kF32, target.out);
+}
+
+NearestMode ReadNearestMode(const OnnxNode& node) {
+  const std::string mode = node.String("nearest_mode", "round_prefer_floor");
+  if (mode == "round_prefer_floor") return NearestMode::kRoundPreferFloor;
+  if (mode == "round_prefer_ceil") return NearestMode::kRoundPreferCeil;
+  if (mode == "floor") return NearestMode::kFloor;
+  node.Check(mode == "ceil", "attribute 'nearest_mode' is ", Quoted(mode),
+             ", expected round_prefer_floor, round_prefer_ceil, floor or ceil");
+  return NearestMode::kCeil;
+}
+
+void ReadCoordinates(const OnnxNode& node, Resize& op) {
+  op.nearest = ReadNearestMode(node);
+  const std::string mode = node.String("coordinate_transformation_mode", "half_pixel");
+  if (mode == "half_pixel") {
+    op.coordinate = CoordinateMode::kHalfPixel;
+  } else if (mode == "pytorch_half_pixel") {
+    op.coordinate = CoordinateMode::kPytorchHalfPixel;
+  } else if (mode == "align_corners") {
+    op.coordinate = CoordinateMode::kAlignCorners;
+  } else if (mode == "asymmetric") {
+    op.coordinate = CoordinateMode::kAsymmetric;
+  } else if (mode == "half_pixel_symmetric") {
+    op.coordinate = CoordinateMode::kHalfPixelSymmetric;
+  } else if (mode == "tf_half_pixel_for_nn" && op.nearest == NearestMode::kFloor) {
+    // floor((i + 0.5) / s) is ((i + 0.5) / s - 0.5) rounded half up.
+    op.coordinate = CoordinateMode::kHalfPixel;
+    op.nearest = NearestMode::kRoundPreferCeil;
+  } else {
+    node.Unsupported("coordinate_transformation_mode ", Quoted(mode), " is not supported here");
+  }
+}
+
+// Sizes of the resized dimensions; the policies keep the aspect ratio by one common scale.
+Target FromSizes(const OnnxNode& node, const Shape& x, const std::vector<int64_t>& axes,
+                 const std::vector<int64_t>& sizes) {
+  node.Check(sizes.size() == axes.size(), "has ", sizes.size(), " sizes, expected ", axes.size());
+  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+  node.Check(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+             "attribute 'keep_aspect_ratio_policy' is ", Quoted(policy),
+             ", expected stretch, not_larger or not_smaller");
+  Target target{x, std::vector<float>(x.size(), 1.0f)};
+  float common = 0.0f;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t d = axes[i];
+    node.Check(sizes[i] >= 1 && sizes[i] < (int64_t{1} << 40) && x[d] >= 1, "resizes dimension ",
+               x[d], " to ", sizes[i], ", expected 1 or more");
+    const float scale = static_cast<float>(sizes[i]) / static_cast<float>(x[d]);
+    target.out[d] = sizes[i];
+    target.scales[d] = scale;
+    const bool better = policy == "not_larger" ? scale < common : scale > common;
+    common = i == 0 || better ? scale : common;
+  }
+  if (policy == "stretch") return target;
+  for (int64_t d : axes) {
+    target.scales[d] = common;
+    target.out[d] = static_cast<int64_t>(std::floor(common * static_cast<float>(x[d]) + 0.5f));
+  }
+  return target;
+}
+
+Target ReadTarget(const OnnxNode& node, const Shape& x) {
+  std::vector<int64_t> axes;
+  for (int64_t axis : node.Ints("axes")) axes.push_back(node.Axis(axis, x.size()));
+  if (!node.HasAttribute("axes")) {
+    for (size_t d = 0; d < x.size(); ++d) axes.push_back(static_cast<int64_t>(d));
+  }
+  const auto scales = node.HasInput(2) ? node.ConstantFloats(2, "scales") : std::vector<float>();
+  if (scales.empty()) {
+    node.Check(node.HasInput(3), "has neither scales nor sizes");
+    return FromSizes(node, x, axes, node.ConstantInts(3, "sizes"));
+  }
+  node.Check(scales.size() == axes.size(), "has ", scales.size(), " scales, expected ", axes.size());
+  std::vector<float> all(x.size(), 1.0f);
+  for (size_t i = 0; i < axes.size(); ++i) all[axes[i]] = scales[i];
+  return FromScales(node, x, all);
+}
+
+void ImportResize(OnnxNode& node) {
+  if (node.opset() < 11) return ImportOldResize(node);
+  node.RequireFloat(0);
+  const Shape x = node.ShapeOf(0);
+  Resize op;
+  op.mode = ReadMode(node);
+  ReadCoordinates(node, op);
+  op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
+  op.exclude_outside = node.Int("exclude_outside", 0) != 0;
+  const Target target = ReadTarget(node, x);
+  const bool down = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
+  node.CheckSupported(node.Int("antialias", 0) == 0 || !down || op.mode == ResizeMode::kNearest,
+                      "antialias = 1 is not supported when shrinking");
+  op.scales = target.scales;
+  node.Output(op, {node.Input(0)}, DType::kF32, target.out);
+}
+
+constexpr ImportEntry kImports[] = {{"Resize", ImportResize}, {"Upsample", ImportOldResize}};
+
+}  // namespace
+
+std::span<const ImportEntry> ResizeImports() { return kImports; }
+
+}  // namespace rshift

@@ -1,0 +1,44 @@
+// Which ONNX operators can be imported, and what to tell the user about the others.
+#ifndef RSHIFT_GRAPH_ONNX_TABLE_H_
+#define RSHIFT_GRAPH_ONNX_TABLE_H_
+
+#include <span>
+#include <string>
+
+#include "graph/onnx/node.h"
+
+namespace rshift {
+
+struct ImportEntry {
+  const char* op_type;
+  ImportFunction import;
+};
+
+// One list per operator family, each in the file of that name.
+std::span<const ImportEntry> ActivationImports();
+std::span<const ImportEntry> ConstantImports();
+std::span<const ImportEntry> ConvImports();
+std::span<const ImportEntry> EltwiseImports();
+std::span<const ImportEntry> MatMulImports();
+std::span<const ImportEntry> MovementImports();
+std::span<const ImportEntry> NormImports();
+std::span<const ImportEntry> PoolImports();
+std::span<const ImportEntry> ReduceImports();
+std::span<const ImportEntry> ResizeImports();
+std::span<const ImportEntry> ShapeImports();
+std::span<const ImportEntry> SliceImports();
+
+// Null when the operator (of the default domain) is not supported.
+ImportFunction FindImport(const std::string& op_type);
+
+// Why a node is not supported by its type alone, and what to do. `reason` is empty when it is supported.
+struct Refusal {
+  std::string reason, advice;
+};
+Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model);
+// What to do about a node that was refused for another reason.
+std::string GeneralAdvice();
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_ONNX_TABLE_H_

@@ -1,0 +1,77 @@
+#include "graph/op.h"
+
+#include <cstddef>
+#include <iterator>
+
+namespace rshift {
+namespace {
+
+constexpr const char* kBinaryNames[] = {"Add",  "Sub",         "Mul",     "Div",
+                                        "Pow",  "Min",         "Max",     "Mod",
+                                        "Equal", "Less",       "LessOrEqual", "Greater",
+                                        "GreaterOrEqual", "And", "Or",    "Xor"};
+constexpr const char* kUnaryNames[] = {
+    "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu",     "Selu", "Softplus", "Softsign",
+    "Exp",     "Log",  "Sqrt",        "Reciprocal", "Abs",    "Neg",  "Floor",    "Ceil",
+    "Round",   "Erf",  "Gelu",        "GeluTanh",  "Mish",    "Silu", "Sin",      "Cos",
+    "Sign",    "Not",  "ThresholdedRelu", "Celu",  "Tan",     "Asin", "Acos",     "Atan",
+    "Sinh",    "Cosh", "Asinh",       "Acosh",     "Atanh",   "Square"};
+constexpr const char* kReduceNames[] = {"ReduceMean", "ReduceSum",       "ReduceMax",
+                                        "ReduceMin",  "ReduceProd",      "ReduceL1",
+                                        "ReduceL2",   "ReduceSumSquare", "ReduceLogSumExp",
+                                        "ReduceLogSum"};
+static_assert(std::size(kBinaryNames) == static_cast<size_t>(BinaryOp::kXor) + 1);
+static_assert(std::size(kUnaryNames) == static_cast<size_t>(UnaryOp::kSquare) + 1);
+static_assert(std::size(kReduceNames) == static_cast<size_t>(ReduceOp::kLogSum) + 1);
+
+}  // namespace
+
+const char* OpName(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [](const Conv&) { return "Conv"; },
+          [](const ConvTranspose&) { return "ConvTranspose"; },
+          [](const MatMul&) { return "MatMul"; },
+          [](const MaxPool&) { return "MaxPool"; },
+          [](const AveragePool&) { return "AveragePool"; },
+          [](const Binary& o) { return kBinaryNames[static_cast<size_t>(o.op)]; },
+          [](const Where&) { return "Where"; },
+          [](const Clip&) { return "Clip"; },
+          [](const LeakyRelu&) { return "LeakyRelu"; },
+          [](const PRelu&) { return "PRelu"; },
+          [](const Unary& o) { return kUnaryNames[static_cast<size_t>(o.op)]; },
+          [](const BatchNorm&) { return "BatchNorm"; },
+          [](const LayerNorm&) { return "LayerNorm"; },
+          [](const InstanceNorm&) { return "InstanceNorm"; },
+          [](const Lrn&) { return "Lrn"; },
+          [](const Softmax& o) { return o.log ? "LogSoftmax" : "Softmax"; },
+          [](const Reduce& o) { return kReduceNames[static_cast<size_t>(o.op)]; },
+          [](const ArgMax& o) { return o.min ? "ArgMin" : "ArgMax"; },
+          [](const Resize&) { return "Resize"; },
+          [](const Identity&) { return "Identity"; },
+          [](const Reshape&) { return "Reshape"; },
+          [](const Transpose&) { return "Transpose"; },
+          [](const Concat&) { return "Concat"; },
+          [](const Slice&) { return "Slice"; },
+          [](const Pad&) { return "Pad"; },
+          [](const Expand&) { return "Expand"; },
+          [](const Tile&) { return "Tile"; },
+          [](const Gather&) { return "Gather"; },
+          [](const DepthToSpace&) { return "DepthToSpace"; },
+          [](const SpaceToDepth&) { return "SpaceToDepth"; },
+          [](const Cast&) { return "Cast"; },
+          [](const Quantize&) { return "Quantize"; },
+          [](const Dequantize&) { return "Dequantize"; },
+          [](const Requantize&) { return "Requantize"; },
+          [](const QConv&) { return "QConv"; },
+          [](const QMatMul&) { return "QMatMul"; },
+          [](const QAdd&) { return "QAdd"; },
+          [](const QAveragePool&) { return "QAveragePool"; },
+          [](const QLeakyRelu&) { return "QLeakyRelu"; },
+          [](const QPRelu&) { return "QPRelu"; },
+          [](const QTable&) { return "QTable"; },
+      },
+      op);
+}
+
+}  // namespace rshift
