@@ -1,10 +1,81 @@
-// Kernels for AVX2. Entries left null are computed by the next simpler unit.
+// Kernels for AVX2 without VNNI: activations and weights are widened to s16 and multiplied in pairs into s32, which is exact
+// (vpmaddubsw, the obvious instruction, saturates at s16 and is never used). 3 pixels x 16 channels a tile.
 #include "runtime/kernels/kernels.h"
 
 #if defined(__x86_64__)
-namespace rshift {
+#include "runtime/kernels/avx2_common.h"
 
-const KernelTable kAvx2Kernels = {};
+namespace rshift {
+namespace {
+
+// Four activations as s16, repeated in every 64-bit lane.
+inline __m256i BroadcastWide(const uint8_t* x, bool is_signed) {
+  int32_t four;
+  std::memcpy(&four, x, sizeof four);
+  const __m128i bytes = _mm_cvtsi32_si128(four);
+  return _mm256_broadcastq_epi64(is_signed ? _mm_cvtepi8_epi16(bytes) : _mm_cvtepu8_epi16(bytes));
+}
+
+// R pixels x 16 channels of the panel, from channel `first`. acc[r][i] holds channels 4i..4i+3, two partial sums each.
+template <int R>
+void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
+  constexpr int kRows = 3;
+  __m256i acc[R][4];
+#pragma GCC unroll 3
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) acc[r][i] = _mm256_setzero_si256();
+  }
+  const int8_t* w = t.weights + first * 4;
+  for (int64_t tap = 0; tap < t.taps; ++tap) {
+    const uint8_t* x[R];
+#pragma GCC unroll 3
+    for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kRows + r] + t.channel_offset;
+    for (int64_t k = 0; k < args.ic4; k += 4, w += t.width * 4) {
+      __m256i b[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        b[i] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 16 * i)));
+      }
+#pragma GCC unroll 3
+      for (int r = 0; r < R; ++r) {
+        const __m256i a = BroadcastWide(x[r] + k, args.src_signed);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) acc[r][i] = _mm256_add_epi32(acc[r][i], _mm256_madd_epi16(a, b[i]));
+      }
+    }
+  }
+#pragma GCC unroll 3
+  for (int r = 0; r < R; ++r) {
+    if (r >= t.count) break;
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      // hadd gives channels {0,1,4,5 | 2,3,6,7}; the permutation sorts them.
+      const __m256i sums = _mm256_hadd_epi32(acc[r][2 * half], acc[r][2 * half + 1]);
+      const __m256i sorted = _mm256_permute4x64_epi64(sums, 0xd8);
+      const int64_t at = first + 8 * half;
+      const __m256i bias =
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.requant.bias + t.entry + at));
+      Store8(args.requant, t.entry + at, _mm256_add_epi32(sorted, bias), t.dst + r * t.dst_stride + at, t.real - at);
+    }
+  }
+}
+
+struct Unit : DepthwiseUnit {
+  static constexpr int kRows = 3;
+  template <int R>
+  static void Tile(const ConvArgs& args, const TileArgs& tile) {
+    for (int64_t first = 0; first < tile.real; first += 16) DotColumn<R>(args, tile, first);
+  }
+};
+
+}  // namespace
+
+const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
+                                  .conv_scratch = ConvScratchBytes<Unit>,
+                                  .conv_m_grain = Unit::kRows,
+                                  .depthwise = DriveDepthwise<Unit>,
+                                  .depthwise_scratch = DepthwiseScratchBytes<Unit>};
 
 }  // namespace rshift
 #endif

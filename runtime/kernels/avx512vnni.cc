@@ -1,10 +1,166 @@
-// Kernels for AVX512-VNNI. Entries left null are computed by the next simpler unit.
+// Kernels for AVX512-VNNI: 6 pixels x 64 channels in 24 accumulators, u8 x s8 dot products of four (s8 activations are
+// XORed with 0x80, which the bias makes good), exact 64-bit requantization.
 #include "runtime/kernels/kernels.h"
 
 #if defined(__x86_64__)
-namespace rshift {
+#include <immintrin.h>
 
-const KernelTable kAvx512VnniKernels = {};
+#include <cstring>
+
+#include "runtime/kernels/conv_driver.h"
+#include "runtime/kernels/depthwise_driver.h"
+
+namespace rshift {
+namespace {
+
+// acc += dot of four. The empty asm keeps the accumulator where it is: without it g++ 12 copies and spills a tile of 24,
+// and the kernel runs at 40 % of the machine's peak instead of 94 %.
+inline void DotAccumulate(__m512i& acc, __m512i a, __m512i b) {
+  acc = _mm512_dpbusd_epi32(acc, a, b);
+  asm("" : "+v"(acc));
+}
+
+inline __m512i Broadcast4(const uint8_t* x) {
+  int32_t four;
+  std::memcpy(&four, x, sizeof four);
+  return _mm512_set1_epi32(four);
+}
+
+// (acc * multiplier + 2^(rshift-1)) >> rshift for 8 lanes of s64 whose low halves hold the operands.
+inline __m512i ScaleEven(__m512i acc, __m512i multiplier, __m512i rshift) {
+  const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), rshift), 1);
+  return _mm512_srav_epi64(_mm512_add_epi64(_mm512_mul_epi32(acc, multiplier), half), rshift);
+}
+
+// 16 channels: clamp(scaled + zero_y, lo, hi) as s32. In 64 bits throughout, so that scales above 1 saturate rightly.
+inline __m512i RequantizeWide(__m512i acc, __m512i multiplier, __m512i rshift, const RequantArgs& q) {
+  const __m512i low = _mm512_set1_epi64(0xffffffff);
+  const __m512i lo = _mm512_set1_epi64(q.lo - q.zero_y), hi = _mm512_set1_epi64(q.hi - q.zero_y);
+  __m512i even = ScaleEven(acc, multiplier, _mm512_and_si512(rshift, low));
+  __m512i odd = ScaleEven(_mm512_srli_epi64(acc, 32), _mm512_srli_epi64(multiplier, 32), _mm512_srli_epi64(rshift, 32));
+  even = _mm512_min_epi64(_mm512_max_epi64(even, lo), hi);
+  odd = _mm512_min_epi64(_mm512_max_epi64(odd, lo), hi);
+  const __m512i y = _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_slli_epi64(odd, 32));
+  return _mm512_add_epi32(y, _mm512_set1_epi32(q.zero_y));
+}
+
+// The same when every rshift is >= 32: floor(floor(y / 2^32) / 2^(s-32)) = floor(y / 2^s), so only high halves matter.
+inline __m512i RequantizeHigh(__m512i acc, __m512i multiplier, __m512i rshift, const RequantArgs& q) {
+  const __m512i one = _mm512_set1_epi64(1), low = _mm512_set1_epi64(0xffffffff), one32 = _mm512_set1_epi32(1);
+  const __m512i below = _mm512_sub_epi32(rshift, one32);  // rounding term 2^(s-1)
+  const __m512i half_even = _mm512_sllv_epi64(one, _mm512_and_si512(below, low));
+  const __m512i half_odd = _mm512_sllv_epi64(one, _mm512_srli_epi64(below, 32));
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier), half_even);
+  const __m512i odd =
+      _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), _mm512_srli_epi64(multiplier, 32)), half_odd);
+  const __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, static_cast<_MM_PERM_ENUM>(0xB1));
+  __m512i y = _mm512_srav_epi32(high, _mm512_sub_epi32(rshift, _mm512_set1_epi32(32)));
+  y = _mm512_add_epi32(y, _mm512_set1_epi32(q.zero_y));
+  return _mm512_min_epi32(_mm512_max_epi32(y, _mm512_set1_epi32(q.lo)), _mm512_set1_epi32(q.hi));
+}
+
+// Stores channels [0, count) of 16.
+inline void Store16(const RequantArgs& q, int64_t entry, __m512i acc, uint8_t* dst, int64_t count) {
+  if (count <= 0) return;
+  const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry);
+  const __m512i rshift = _mm512_loadu_si512(q.rshift + entry);
+  const __m512i y = q.min_rshift >= 32 ? RequantizeHigh(acc, multiplier, rshift, q)
+                                       : RequantizeWide(acc, multiplier, rshift, q);
+  const __mmask16 mask = count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1);
+  _mm512_mask_cvtepi32_storeu_epi8(dst, mask, y);
+}
+
+// R pixels x V * 16 channels.
+template <int R, int V>
+void DotTile(const ConvArgs& args, const TileArgs& t) {
+  constexpr int kRows = 6;
+  __m512i acc[R][V];
+  const int32_t* bias = (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry;
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) acc[r][v] = _mm512_loadu_si512(bias + 16 * v);
+  }
+  const __m512i flip = _mm512_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
+  const int8_t* w = t.weights;
+  for (int64_t tap = 0; tap < t.taps; ++tap) {
+    const uint8_t* x[R];
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kRows + r] + t.channel_offset;
+    for (int64_t k = 0; k < args.ic4; k += 4, w += V * 64) {
+      __m512i b[V];
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
+#pragma GCC unroll 6
+      for (int r = 0; r < R; ++r) {
+        const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) DotAccumulate(acc[r][v], a, b[v]);
+      }
+    }
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) {
+    if (r >= t.count) break;
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      Store16(args.requant, t.entry + 16 * v, acc[r][v], t.dst + r * t.dst_stride + 16 * v, t.real - 16 * v);
+    }
+  }
+}
+
+struct Unit {
+  static constexpr int kRows = 6;
+  template <int R>
+  static void Tile(const ConvArgs& args, const TileArgs& tile) {
+    switch (tile.width / 16) {
+      case 1: return DotTile<R, 1>(args, tile);
+      case 2: return DotTile<R, 2>(args, tile);
+      case 3: return DotTile<R, 3>(args, tile);
+      default: return DotTile<R, 4>(args, tile);
+    }
+  }
+
+  // --- depthwise: 32 channels, two taps at a time ---
+  static constexpr int kDwChannels = 32;
+  struct Pair {
+    __m512i lo, hi;  // channels {0-3, 8-11, 16-19, 24-27} and {4-7, 12-15, 20-23, 28-31}
+  };
+  static Pair Zero() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
+
+  static __m512i Widen(const void* bytes, bool is_signed) {
+    const __m256i x = _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
+    return is_signed ? _mm512_cvtepi8_epi16(x) : _mm512_cvtepu8_epi16(x);
+  }
+  static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out) {
+    const __m512i a = Widen(w0, true);
+    const __m512i b = w1 == nullptr ? _mm512_setzero_si512() : Widen(w1, true);
+    _mm512_storeu_si512(out, _mm512_unpacklo_epi16(a, b));
+    _mm512_storeu_si512(out + 32, _mm512_unpackhi_epi16(a, b));
+  }
+  static void AddPair(Pair& acc, const uint8_t* x0, const uint8_t* x1, const int16_t* weights, bool is_signed) {
+    const __m512i a = Widen(x0, is_signed), b = Widen(x1, is_signed);
+    acc.lo = _mm512_add_epi32(acc.lo, _mm512_madd_epi16(_mm512_unpacklo_epi16(a, b), _mm512_loadu_si512(weights)));
+    acc.hi =
+        _mm512_add_epi32(acc.hi, _mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), _mm512_loadu_si512(weights + 32)));
+  }
+  static void StoreChannels(const RequantArgs& q, int64_t entry, const Pair& acc, uint8_t* dst, int64_t count) {
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const __m512i a = _mm512_permutex2var_epi32(acc.lo, first, acc.hi);
+    const __m512i b = _mm512_permutex2var_epi32(acc.lo, second, acc.hi);
+    Store16(q, entry, _mm512_add_epi32(a, _mm512_loadu_si512(q.bias + entry)), dst, count);
+    Store16(q, entry + 16, _mm512_add_epi32(b, _mm512_loadu_si512(q.bias + entry + 16)), dst + 16, count - 16);
+  }
+};
+
+}  // namespace
+
+const KernelTable kAvx512VnniKernels = {.conv = DriveConv<Unit>,
+                                        .conv_scratch = ConvScratchBytes<Unit>,
+                                        .conv_m_grain = Unit::kRows,
+                                        .depthwise = DriveDepthwise<Unit>,
+                                        .depthwise_scratch = DepthwiseScratchBytes<Unit>};
 
 }  // namespace rshift
 #endif

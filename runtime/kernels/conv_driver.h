@@ -1,0 +1,129 @@
+// The loops around a register tile, once for all instruction sets; included by kernel units only (everything is in the
+// unnamed namespace, so each unit gets its own copy, built with its own flags).
+//
+// A unit provides `struct Unit` with
+//   static constexpr int kRows;                       // output pixels of the largest register tile
+//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R pixels x one panel, R in TileSizes
+// Convolution is an indirect matrix product: for R output pixels a list of row pointers says where each tap reads its
+// channels (a row of zero points outside the image); the tile multiplies those rows with one panel of packed weights.
+// No im2col buffer exists. The pointers are built once and used for a block of panels that fits the L2 cache.
+#ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
+#define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/kernels/kernels.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kPanelChannels = 64;
+constexpr int64_t kPanelBlockBytes = 512 * 1024;
+
+// One register tile: `rows[tap * kRows + r]` is what pixel r reads under a tap. Pixels past `count` repeat the first one
+// and are not stored.
+struct TileArgs {
+  const uint8_t* const* rows = nullptr;
+  int64_t taps = 1;
+  int64_t channel_offset = 0;        // of the group, in bytes of a pixel
+  const int8_t* weights = nullptr;   // of the panel
+  int64_t width = 64;                // channels of the panel, a multiple of 16
+  int64_t real = 64;                 // of which this many are stored
+  int64_t entry = 0;                 // first index into the requantization arrays
+  uint8_t* dst = nullptr;            // pixel 0, first channel of the panel
+  int64_t dst_stride = 0;            // bytes from pixel to pixel
+  int count = 1;
+};
+
+struct PixelCursor {
+  int64_t batch, y, x;
+};
+
+inline PixelCursor CursorAt(int64_t m, int64_t oh, int64_t ow) { return {m / ow / oh, m / ow % oh, m % ow}; }
+
+inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
+  if (++p.x < ow) return;
+  p.x = 0;
+  if (++p.y < oh) return;
+  p.y = 0;
+  ++p.batch;
+}
+
+// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs; `pixel_bytes` = channels.
+template <typename Args>
+void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const uint8_t** rows, int64_t stride) {
+  const WindowArgs& w = args.window;
+  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+    const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
+    const bool row_inside = y >= 0 && y < args.ih;
+    const uint8_t* line = args.src + (p.batch * args.ih + (row_inside ? y : 0)) * args.iw * pixel_bytes;
+    for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+      const int64_t x = p.x * w.stride_w - w.pad_left + kx * w.dilation_w;
+      *rows = row_inside && x >= 0 && x < args.iw ? line + x * pixel_bytes : args.zero_row;
+      rows += stride;
+    }
+  }
+}
+
+template <typename Unit>
+void RunTile(const ConvArgs& args, TileArgs& tile) {
+  if (tile.count == 1) Unit::template Tile<1>(args, tile);
+  else if (tile.count == 2) Unit::template Tile<2>(args, tile);
+  else Unit::template Tile<Unit::kRows>(args, tile);
+}
+
+// All panels of [panel_begin, panel_end), for the pixels the row list was built for.
+template <typename Unit>
+void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_begin, int64_t panel_end) {
+  for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
+    const int64_t group = panel / args.panels_per_group;
+    const int64_t first = panel % args.panels_per_group * kPanelChannels;
+    const int64_t left = args.n - first, real = args.oc_per_group - first;
+    tile.channel_offset = group * args.ic_per_group;
+    tile.width = left < kPanelChannels ? left : kPanelChannels;
+    tile.real = real < tile.width ? real : tile.width;
+    tile.weights = args.weights + group * args.k * args.n + first * args.k;
+    tile.entry = group * args.n + first;
+    tile.dst = args.dst + m * args.oc + group * args.oc_per_group + first;
+    RunTile<Unit>(args, tile);
+  }
+}
+
+template <typename Unit>
+void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
+  constexpr int kRows = Unit::kRows;
+  const uint8_t** rows = static_cast<const uint8_t**>(scratch);
+  TileArgs tile;
+  tile.rows = rows;
+  tile.taps = args.window.kernel_h * args.window.kernel_w;
+  tile.dst_stride = args.oc;
+  int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
+  if (block < 1) block = 1;
+  for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
+    const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
+    PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
+    for (int64_t m = range.m_begin; m < range.m_end; m += kRows) {
+      tile.count = static_cast<int>(range.m_end - m < kRows ? range.m_end - m : kRows);
+      for (int r = 0; r < tile.count; ++r) {
+        if (args.pointwise) rows[r] = args.src + (m + r) * args.ic;
+        else FillTaps(args, cursor, args.ic, rows + r, kRows);
+        Advance(cursor, args.oh, args.ow);
+      }
+      for (int r = tile.count; r < kRows; ++r) {
+        for (int64_t tap = 0; tap < tile.taps; ++tap) rows[tap * kRows + r] = rows[tap * kRows];
+      }
+      RunPanels<Unit>(args, tile, m, p0, p1);
+    }
+  }
+}
+
+template <typename Unit>
+size_t ConvScratchBytes(const ConvArgs& args) noexcept {
+  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) * Unit::kRows * sizeof(const uint8_t*);
+}
+
+}  // namespace
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_

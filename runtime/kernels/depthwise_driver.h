@@ -1,0 +1,70 @@
+// Depthwise convolution, once for all instruction sets; included by kernel units only (see conv_driver.h).
+//
+// A block of kChannels channels at a time: the weights of two taps at once are widened to s16 and interleaved into the
+// thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact) serves two taps; then every output pixel
+// reads its taps, widens, interleaves and accumulates. An odd last tap is paired with zero weights.
+//
+// A unit provides `struct Unit` with
+//   static constexpr int kDwChannels;                    // 32 or 16
+//   using Pair = two vectors of s32 accumulators (lo, hi halves of the interleaved channels)
+//   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out);   // w1 may be null: zeros
+//   static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t* weights, bool is_signed);
+//   static Pair Zero();
+//   static void StoreChannels(const RequantArgs&, int64_t entry, const Pair&, uint8_t* dst, int64_t count);
+#ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
+#define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
+
+#include "runtime/kernels/conv_driver.h"
+
+namespace rshift {
+namespace {
+
+inline int64_t TapPairs(const DepthwiseArgs& args) {
+  return (args.window.kernel_h * args.window.kernel_w + 1) / 2;
+}
+
+template <typename Unit>
+void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int64_t first, const int16_t* weights,
+                    const uint8_t** taps) {
+  const int64_t pairs = TapPairs(args);
+  const int64_t left = range.c_end - first;
+  const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
+  PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
+  for (int64_t m = range.m_begin; m < range.m_end; ++m) {
+    FillTaps(args, cursor, args.channels, taps, 1);
+    Advance(cursor, args.oh, args.ow);
+    typename Unit::Pair acc = Unit::Zero();
+    for (int64_t p = 0; p < pairs; ++p) {
+      Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first, weights + p * 2 * Unit::kDwChannels,
+                    args.src_signed);
+    }
+    Unit::StoreChannels(args.requant, first, acc, args.dst + m * args.channels + first, count);
+  }
+}
+
+template <typename Unit>
+void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void* scratch) noexcept {
+  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+  const int64_t pairs = TapPairs(args);
+  int16_t* weights = static_cast<int16_t*>(scratch);
+  const uint8_t** rows = reinterpret_cast<const uint8_t**>(weights + pairs * 2 * Unit::kDwChannels);
+  rows[2 * pairs - 1] = args.zero_row;  // what an odd last tap is paired with; its weights are 0
+  for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
+    for (int64_t p = 0; p < pairs; ++p) {
+      const int8_t* w0 = args.weights + 2 * p * args.c64 + first;
+      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr, weights + p * 2 * Unit::kDwChannels);
+    }
+    DepthwiseBlock<Unit>(args, range, first, weights, rows);
+  }
+}
+
+template <typename Unit>
+size_t DepthwiseScratchBytes(const DepthwiseArgs& args) noexcept {
+  const auto pairs = static_cast<size_t>(TapPairs(args));
+  return pairs * 2 * Unit::kDwChannels * sizeof(int16_t) + pairs * 2 * sizeof(const uint8_t*);
+}
+
+}  // namespace
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_

@@ -1,0 +1,211 @@
+// Every instruction set's kernels against the scalar ones: equal bytes on random shapes, tails, pads, strides, dilations,
+// groups, every rshift and the extremes of the operands.
+#include "runtime/kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/aligned.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+namespace {
+
+constexpr int kShapes = 2000;
+
+struct Random {
+  explicit Random(uint64_t seed) : engine(seed) {}
+  int64_t Int(int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(engine() % static_cast<uint64_t>(hi - lo + 1)); }
+  bool OneIn(int n) { return Int(1, n) == 1; }
+  std::mt19937_64 engine;
+};
+
+int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
+
+struct Requant {
+  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift;
+};
+
+Requant RandomRequant(Random& random, int64_t entries, bool small_shifts) {
+  Requant q;
+  for (int64_t i = 0; i < entries; ++i) {
+    q.bias.push_back(static_cast<int32_t>(random.Int(-2000000, 2000000)));
+    q.multiplier.push_back(random.OneIn(20) ? 0 : static_cast<int32_t>(random.Int(int64_t{1} << 30, (int64_t{1} << 31) - 1)));
+    q.rshift.push_back(static_cast<int32_t>(small_shifts ? random.Int(0, 62) : random.Int(32, 50)));
+  }
+  q.bias_unsigned = q.bias;
+  return q;
+}
+
+RequantArgs MakeRequantArgs(Random& random, const Requant& q, bool dst_signed) {
+  RequantArgs args{.bias = q.bias.data(), .bias_unsigned = q.bias_unsigned.data(), .multiplier = q.multiplier.data(),
+                   .rshift = q.rshift.data()};
+  args.min_rshift = *std::min_element(q.rshift.begin(), q.rshift.end());
+  args.max_rshift = *std::max_element(q.rshift.begin(), q.rshift.end());
+  const int lo = dst_signed ? -128 : 0, hi = lo + 255;
+  args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
+  args.lo = static_cast<int32_t>(random.Int(lo, args.zero_y));
+  args.hi = static_cast<int32_t>(random.Int(args.zero_y, hi));
+  return args;
+}
+
+AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
+  AlignedBuffer buffer(static_cast<size_t>(size) + 64);
+  for (size_t i = 0; i < buffer.size(); ++i) {
+    buffer.data()[i] = extremes ? (random.OneIn(2) ? 0x80 : 0x7f) : static_cast<uint8_t>(random.Int(0, 255));
+  }
+  return buffer;
+}
+
+WindowArgs RandomWindow(Random& random) {
+  WindowArgs w;
+  if (random.OneIn(3)) return w;
+  w.kernel_h = random.Int(1, 5);
+  w.kernel_w = random.Int(1, 5);
+  w.stride_h = random.Int(1, 3);
+  w.stride_w = random.Int(1, 3);
+  w.dilation_h = random.Int(1, 2);
+  w.dilation_w = random.Int(1, 2);
+  w.pad_top = random.Int(0, 2);
+  w.pad_left = random.Int(0, 2);
+  return w;
+}
+
+// Input size that gives `out` outputs (with whatever bottom pad remains).
+int64_t InputSize(Random& random, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
+  const int64_t needed = (out - 1) * stride + (kernel - 1) * dilation + 1 - pad;
+  return std::max<int64_t>(1, needed - random.Int(0, 2));
+}
+
+const KernelTable* Table(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx2: return &kAvx2Kernels;
+    case Isa::kAvxVnni: return &kAvxVnniKernels;
+    case Isa::kAvx512Vnni: return &kAvx512VnniKernels;
+    case Isa::kScalar: break;
+  }
+  return &kScalarKernels;
+}
+
+class KernelTest : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override {
+    if (!CpuSupports(GetParam())) GTEST_SKIP() << "this CPU has no " << Name(GetParam());
+  }
+};
+
+TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
+  const KernelTable& table = *Table(GetParam());
+  ASSERT_NE(table.conv, nullptr);
+  for (int seed = 0; seed < kShapes; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(static_cast<uint64_t>(seed));
+    ConvArgs a;
+    a.window = RandomWindow(random);
+    a.groups = random.OneIn(4) ? random.Int(2, 4) : 1;
+    a.ic_per_group = random.OneIn(3) ? random.Int(1, 7) : random.Int(8, 70);
+    a.oc_per_group = random.Int(1, random.OneIn(3) ? 200 : 70);
+    a.ic = a.groups * a.ic_per_group;
+    a.oc = a.groups * a.oc_per_group;
+    a.ic4 = RoundUpTo(a.ic_per_group, 4);
+    const int64_t taps = a.window.kernel_h * a.window.kernel_w;
+    a.k = taps * a.ic4;
+    a.n = RoundUpTo(a.oc_per_group, 16);
+    a.panels_per_group = (a.n + 63) / 64;
+    a.batch = random.Int(1, 2);
+    a.oh = random.Int(1, 5);
+    a.ow = random.Int(1, 9);
+    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h, a.window.pad_top);
+    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w, a.window.pad_left);
+    a.pointwise = taps == 1 && a.window.stride_h == 1 && a.window.stride_w == 1 && a.window.pad_top == 0 &&
+                  a.window.pad_left == 0 && a.ih == a.oh && a.iw == a.ow;
+    a.src_signed = random.OneIn(2);
+    const bool extremes = random.OneIn(10);
+    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.ic, extremes);
+    AlignedBuffer weights = RandomBytes(random, a.groups * a.k * a.n, extremes);
+    AlignedBuffer zero_row(static_cast<size_t>(a.ic) + 64);
+    std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
+    Requant q = RandomRequant(random, a.groups * a.n, random.OneIn(3));
+    // Zero the weights of padding channels of K, and fold the shift of s8 inputs into bias_unsigned.
+    for (int64_t g = 0; g < a.groups; ++g) {
+      for (int64_t oc = 0; oc < a.n; ++oc) {
+        int64_t sum = 0;
+        const int64_t first = oc / 64 * 64, width = std::min<int64_t>(64, a.n - first);
+        for (int64_t kk = 0; kk < a.k; ++kk) {
+          auto* w = reinterpret_cast<int8_t*>(weights.data()) + g * a.k * a.n + first * a.k + kk / 4 * width * 4 +
+                    (oc - first) * 4 + kk % 4;
+          if (kk % a.ic4 >= a.ic_per_group || oc >= a.oc_per_group) *w = 0;
+          sum += *w;
+        }
+        if (a.src_signed) q.bias_unsigned[g * a.n + oc] -= static_cast<int32_t>(128 * sum);
+      }
+    }
+    a.requant = MakeRequantArgs(random, q, random.OneIn(2));
+    a.src = src.data();
+    a.weights = reinterpret_cast<const int8_t*>(weights.data());
+    a.zero_row = zero_row.data();
+    const int64_t m = a.batch * a.oh * a.ow, panels = a.groups * a.panels_per_group;
+    std::vector<uint8_t> expected(m * a.oc + 8, 0x5a), actual(m * a.oc + 8, 0x5a);
+    a.dst = expected.data();
+    kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
+    a.dst = actual.data();
+    AlignedBuffer scratch(table.conv_scratch == nullptr ? 0 : table.conv_scratch(a));
+    const int64_t m_cut = random.Int(0, m), p_cut = random.Int(0, panels);  // four shares, as threads would take them
+    table.conv(a, {0, m_cut, 0, p_cut}, scratch.data());
+    table.conv(a, {m_cut, m, 0, p_cut}, scratch.data());
+    table.conv(a, {0, m, p_cut, panels}, scratch.data());
+    ASSERT_EQ(actual, expected);
+  }
+}
+
+TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
+  const KernelTable& table = *Table(GetParam());
+  ASSERT_NE(table.depthwise, nullptr);
+  for (int seed = 0; seed < kShapes; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(static_cast<uint64_t>(seed));
+    DepthwiseArgs a;
+    a.window = RandomWindow(random);
+    a.channels = random.Int(1, 150);
+    a.c64 = RoundUpTo(a.channels, 64);
+    const int64_t taps = a.window.kernel_h * a.window.kernel_w;
+    a.batch = random.Int(1, 2);
+    a.oh = random.Int(1, 5);
+    a.ow = random.Int(1, 9);
+    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h, a.window.pad_top);
+    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w, a.window.pad_left);
+    a.src_signed = random.OneIn(2);
+    const bool extremes = random.OneIn(10);
+    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.channels, extremes);
+    const AlignedBuffer weights = RandomBytes(random, taps * a.c64, extremes);
+    AlignedBuffer zero_row(static_cast<size_t>(a.channels) + 64);
+    std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
+    const Requant q = RandomRequant(random, a.c64, random.OneIn(3));
+    a.requant = MakeRequantArgs(random, q, random.OneIn(2));
+    a.src = src.data();
+    a.weights = reinterpret_cast<const int8_t*>(weights.data());
+    a.zero_row = zero_row.data();
+    const int64_t m = a.batch * a.oh * a.ow;
+    std::vector<uint8_t> expected(m * a.channels + 8, 0x5a), actual(m * a.channels + 8, 0x5a);
+    a.dst = expected.data();
+    kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);
+    a.dst = actual.data();
+    AlignedBuffer scratch(table.depthwise_scratch == nullptr ? 0 : table.depthwise_scratch(a));
+    const int64_t m_cut = random.Int(0, m), c_cut = std::min(a.channels, random.Int(0, 2) * 64);
+    table.depthwise(a, {0, m_cut, 0, c_cut}, scratch.data());
+    table.depthwise(a, {m_cut, m, 0, c_cut}, scratch.data());
+    table.depthwise(a, {0, m, c_cut, a.channels}, scratch.data());
+    ASSERT_EQ(actual, expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllSets, KernelTest, testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni),
+                         [](const auto& param) { return std::string(Name(param.param)); });
+
+}  // namespace
+}  // namespace rshift
