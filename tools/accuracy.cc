@@ -9,6 +9,7 @@ namespace rshift {
 
 std::vector<int> ParseTop(const std::string& text) {
   std::vector<int> top;
+  Require(text.empty() || text.back() != ',', ErrorCode::kInvalidInput, "--top ", text, ": ends with a comma");
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, ',');) {
     const bool digits = !part.empty() && part.size() < 7 && part.find_first_not_of("0123456789") == std::string::npos;
