@@ -40,6 +40,8 @@ class Program {
   uint64_t file_bytes() const { return file_.bytes().size(); }
 
  private:
+  static Program FromFile(MappedFile file, const std::string& where);
+
   std::string where_;
   MappedFile file_;
   ProgramImage image_;

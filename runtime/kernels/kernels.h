@@ -24,6 +24,9 @@ struct RequantArgs {
   const int32_t* rshift = nullptr;      // [0, 62]
   int32_t min_rshift = 0, max_rshift = 0;  // over all entries: >= 32 allows the high-half form of the shift
   int32_t zero_y = 0, lo = 0, hi = 0;      // lo..hi lies within the destination's type
+  // Weight zero points (the sum above is then of x * (w - zero_w)), or null. Only the scalar kernels are ever called
+  // with it: the steps see to that.
+  const int32_t* zero_w = nullptr;
 };
 
 struct WindowArgs {
@@ -48,8 +51,8 @@ struct ConvArgs {
   int64_t k = 0;                     // taps * ic4: padded K of one group
   int64_t n = 0;                     // oc_per_group rounded up to 16: padded N of one group
   int64_t panels_per_group = 0;      // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n))
-  WindowArgs window;
-  RequantArgs requant;
+  WindowArgs window = {};
+  RequantArgs requant = {};
   // 1x1 window, stride 1, no pads: output pixel m reads exactly the input pixel m.
   bool pointwise = false;
 };
@@ -71,8 +74,8 @@ struct DepthwiseArgs {
   int64_t batch = 1, ih = 1, iw = 1, oh = 1, ow = 1;
   int64_t channels = 0;
   int64_t c64 = 0;                    // channels rounded up to 64
-  WindowArgs window;
-  RequantArgs requant;
+  WindowArgs window = {};
+  RequantArgs requant = {};
 };
 
 // Output pixels [m_begin, m_end), channels [c_begin, c_end); c_begin is a multiple of 64.

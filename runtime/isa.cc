@@ -1,0 +1,52 @@
+#include "base/error.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+namespace {
+
+constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
+
+}  // namespace
+
+const char* Name(Isa isa) {
+  switch (isa) {
+    case Isa::kScalar: return "scalar";
+    case Isa::kAvx2: return "avx2";
+    case Isa::kAvxVnni: return "avxvnni";
+    case Isa::kAvx512Vnni: return "avx512vnni";
+  }
+  return "unknown";
+}
+
+Isa ParseIsa(const std::string& name) {
+  for (const Isa isa : kAll) {
+    if (name == Name(isa)) return isa;
+  }
+  Fail(ErrorCode::kInvalidInput, "instruction set '", name,
+       "' is not known, expected scalar, avx2, avxvnni or avx512vnni");
+}
+
+bool CpuSupports(Isa isa) {
+#if defined(__x86_64__)
+  // libgcc asks the operating system (XCR0) as well as CPUID.
+  switch (isa) {
+    case Isa::kScalar: return true;
+    case Isa::kAvx2: return __builtin_cpu_supports("avx2");
+    case Isa::kAvxVnni: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni");
+    case Isa::kAvx512Vnni:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+  }
+#endif
+  return isa == Isa::kScalar;
+}
+
+Isa BestIsa() {
+  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2}) {
+    if (CpuSupports(isa)) return isa;
+  }
+  return Isa::kScalar;
+}
+
+}  // namespace rshift

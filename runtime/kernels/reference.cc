@@ -1,0 +1,129 @@
+// The specification in code: scalar, no over-reads. Every other unit gives the same bytes.
+#include <algorithm>
+
+#include "quantize/numerics/requantize.h"
+#include "runtime/kernels/kernels.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kPanel = 64;
+
+struct Pixel {
+  int64_t batch, y, x;
+};
+
+Pixel PixelAt(int64_t m, int64_t oh, int64_t ow) { return {m / ow / oh, m / ow % oh, m % ow}; }
+
+template <bool kSigned>
+int32_t Value(uint8_t byte) {
+  return kSigned ? static_cast<int8_t>(byte) : byte;
+}
+
+// The input pixel under one tap, or the row of zero points outside the image.
+template <typename Args>
+const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap, int64_t pixel_bytes) {
+  const WindowArgs& w = args.window;
+  const int64_t y = pixel.y * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
+  const int64_t x = pixel.x * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
+  if (y < 0 || y >= args.ih || x < 0 || x >= args.iw) return args.zero_row;
+  return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * pixel_bytes;
+}
+
+uint8_t Finish(const RequantArgs& requant, int64_t entry, int32_t accumulator) {
+  const int32_t y = numerics::Requantize(accumulator, requant.multiplier[entry], requant.rshift[entry],
+                                         requant.zero_y, requant.lo, requant.hi);
+  return static_cast<uint8_t>(y);
+}
+
+// acc[0, width) += one tap: x[0, ic) times its packed lines; returns the sum of x.
+template <bool kSigned>
+int32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t width, int32_t* acc) {
+  int32_t total = 0;
+  for (int64_t i = 0; i < ic; i += 4, w += width * 4) {
+    int32_t v[4] = {0, 0, 0, 0};
+    for (int64_t j = 0; j < std::min<int64_t>(4, ic - i); ++j) v[j] = Value<kSigned>(x[i + j]);
+    total += v[0] + v[1] + v[2] + v[3];
+    for (int64_t c = 0; c < width; ++c) {
+      acc[c] += v[0] * w[c * 4] + v[1] * w[c * 4 + 1] + v[2] * w[c * 4 + 2] + v[3] * w[c * 4 + 3];
+    }
+  }
+  return total;
+}
+
+template <bool kSigned>
+void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64_t m_end) {
+  const int64_t group = panel_index / args.panels_per_group;
+  const int64_t first = panel_index % args.panels_per_group * kPanel;  // channel within the group
+  const int64_t width = std::min(kPanel, args.n - first);
+  const int64_t real = std::min(kPanel, args.oc_per_group - first);
+  const int64_t entry = group * args.n + first;
+  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+  const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
+  for (int64_t m = m_begin; m < m_end; ++m) {
+    const Pixel pixel = PixelAt(m, args.oh, args.ow);
+    int32_t acc[kPanel] = {};
+    int32_t total = 0;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const uint8_t* x = TapRow(args, pixel, tap, args.ic) + group * args.ic_per_group;
+      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width, acc);
+    }
+    uint8_t* dst = args.dst + m * args.oc + group * args.oc_per_group + first;
+    for (int64_t c = 0; c < real; ++c) {
+      int32_t sum = args.requant.bias[entry + c] + acc[c];
+      if (args.requant.zero_w != nullptr) sum -= args.requant.zero_w[entry + c] * total;
+      dst[c] = Finish(args.requant, entry + c, sum);
+    }
+  }
+}
+
+void Conv(const ConvArgs& args, const ConvRange& range, void*) noexcept {
+  for (int64_t panel = range.panel_begin; panel < range.panel_end; ++panel) {
+    if (args.src_signed) {
+      ConvPanel<true>(args, panel, range.m_begin, range.m_end);
+    } else {
+      ConvPanel<false>(args, panel, range.m_begin, range.m_end);
+    }
+  }
+}
+
+template <bool kSigned>
+void DepthwisePixel(const DepthwiseArgs& args, int64_t m, int64_t c_begin, int64_t c_end) {
+  const Pixel pixel = PixelAt(m, args.oh, args.ow);
+  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+  const RequantArgs& requant = args.requant;
+  int32_t acc[kPanel], total[kPanel] = {};
+  for (int64_t first = c_begin; first < c_end; first += kPanel) {
+    const int64_t count = std::min(kPanel, c_end - first);
+    std::copy_n(requant.bias + first, count, acc);
+    std::fill_n(total, count, 0);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const uint8_t* x = TapRow(args, pixel, tap, args.channels) + first;
+      const int8_t* w = args.weights + tap * args.c64 + first;
+      for (int64_t c = 0; c < count; ++c) {
+        acc[c] += Value<kSigned>(x[c]) * w[c];
+        total[c] += Value<kSigned>(x[c]);
+      }
+    }
+    for (int64_t c = 0; c < count; ++c) {
+      if (requant.zero_w != nullptr) acc[c] -= requant.zero_w[first + c] * total[c];
+      args.dst[m * args.channels + first + c] = Finish(requant, first + c, acc[c]);
+    }
+  }
+}
+
+void Depthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void*) noexcept {
+  for (int64_t m = range.m_begin; m < range.m_end; ++m) {
+    if (args.src_signed) {
+      DepthwisePixel<true>(args, m, range.c_begin, range.c_end);
+    } else {
+      DepthwisePixel<false>(args, m, range.c_begin, range.c_end);
+    }
+  }
+}
+
+}  // namespace
+
+const KernelTable kScalarKernels = {.conv = Conv, .depthwise = Depthwise};
+
+}  // namespace rshift

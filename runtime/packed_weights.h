@@ -1,0 +1,24 @@
+// Reading packed weights (codegen/packing/packing.h) channel by channel, in memory order.
+#ifndef RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
+#define RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/packing/packing.h"
+
+namespace rshift {
+
+struct WeightSums {
+  std::vector<int64_t> plain;     // sum of w, one per output channel of all groups
+  std::vector<int64_t> absolute;  // sum of |w|
+  bool padding_is_zero = true;    // entries of channels or K positions that do not exist
+};
+
+WeightSums SumConvWeights(const PackedShape& shape, const int8_t* weights);
+// `weights` [taps][RoundUp(channels, 64)].
+WeightSums SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_PACKED_WEIGHTS_H_

@@ -1,0 +1,26 @@
+#include "codegen/container/container.h"
+#include "runtime/runtime.h"
+#include "runtime/verify.h"
+
+namespace rshift {
+
+Program Program::Load(const std::string& path, const LoadOptions& options) {
+  return FromFile(options.copy ? MappedFile::Copy(path) : MappedFile::Map(path), path);
+}
+
+Program Program::FromBytes(std::span<const uint8_t> bytes, const std::string& where) {
+  return FromFile(MappedFile::FromBytes(bytes), where);
+}
+
+Program Program::FromFile(MappedFile file, const std::string& where) {
+  Program program;
+  program.where_ = where;
+  program.file_ = std::move(file);
+  ContainerView view = ReadContainer(program.file_.bytes(), where);
+  Verify(view.image, view.constants, where);
+  program.image_ = std::move(view.image);
+  program.constants_ = view.constants;
+  return program;
+}
+
+}  // namespace rshift

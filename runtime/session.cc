@@ -1,0 +1,156 @@
+#include <omp.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/aligned.h"
+#include "base/error.h"
+#include "runtime/runtime.h"
+#include "runtime/step.h"
+
+namespace rshift {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+using Clock = std::chrono::steady_clock;
+
+int ChooseThreads(int asked) {
+  Require(asked >= 0 && asked <= kMaxThreads, ErrorCode::kInvalidInput, "threads: ", asked,
+          " is out of range, expected 1..", kMaxThreads, ", or 0 for as many as the CPU has");
+  return asked == 0 ? std::min(omp_get_num_procs(), kMaxThreads) : asked;
+}
+
+// "command 3 (add 'res1')": for messages.
+std::string CommandName(const ProgramImage& image, size_t index) {
+  const OpSpec* op = FindOp(image.commands[index].opcode);
+  std::string name = Cat("command ", index, " (", op == nullptr ? "?" : op->name);
+  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
+  return name + ")";
+}
+
+}  // namespace
+
+struct Session::Impl {
+  const Program* program = nullptr;
+  int threads = 1;
+  AlignedBuffer arena;
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<double> milliseconds;  // of RunTimed, one per command
+
+  std::span<std::byte> Bytes(int tensor) {
+    const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
+    return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.bytes()};
+  }
+
+  // Commands [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0 keeps the clock.
+  void RunParallel(size_t begin, size_t end, bool timed) noexcept;
+  void RunSerial(size_t index, bool timed) noexcept;
+  void RunAll(bool timed) noexcept;
+};
+
+void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
+  if (threads == 1) {
+    for (size_t i = begin; i < end; ++i) RunSerial(i, timed);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    // The system may give fewer threads than asked: the steps divide by what is there.
+    const Team team{omp_get_thread_num(), omp_get_num_threads()};
+    Clock::time_point start = Clock::now();
+    for (size_t i = begin; i < end; ++i) {
+      steps[i]->Run(team);
+#pragma omp barrier
+      if (timed && team.index == 0) {
+        const Clock::time_point now = Clock::now();
+        milliseconds[i] = std::chrono::duration<double, std::milli>(now - start).count();
+        start = now;
+      }
+    }
+  }
+}
+
+void Session::Impl::RunSerial(size_t index, bool timed) noexcept {
+  const Clock::time_point start = timed ? Clock::now() : Clock::time_point();
+  steps[index]->Run(Team{});
+  if (timed) {
+    milliseconds[index] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+}
+
+void Session::Impl::RunAll(bool timed) noexcept {
+  size_t i = 0;
+  while (i < steps.size()) {
+    if (!steps[i]->parallel()) {
+      RunSerial(i++, timed);
+      continue;
+    }
+    size_t end = i + 1;
+    while (end < steps.size() && steps[end]->parallel()) ++end;
+    RunParallel(i, end, timed);
+    i = end;
+  }
+}
+
+Session::Session(const Program& program, const SessionOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+  Require(CpuSupports(options.isa), ErrorCode::kUnsupported, "instruction set ", Name(options.isa),
+          ": this CPU lacks it; the best it has is ", Name(BestIsa()));
+  impl_->program = &program;
+  impl_->threads = ChooseThreads(options.threads);
+  const ProgramImage& image = program.image();
+  impl_->arena = AlignedBuffer(image.arena_size);
+  impl_->steps.reserve(image.commands.size());
+  impl_->milliseconds.resize(image.commands.size());
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    const StepContext context{.program = &program,
+                              .command = &image.commands[i],
+                              .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
+                              .isa = options.isa,
+                              .threads = impl_->threads};
+    const MakeStep make = FindStep(image.commands[i].opcode);
+    Require(make != nullptr, ErrorCode::kUnsupported, program.where(), ": ", CommandName(image, i),
+            " has no implementation here: the float library is not registered");
+    impl_->steps.push_back(make(context));
+  }
+}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+int Session::threads() const { return impl_->threads; }
+
+std::span<std::byte> Session::Input(int index) {
+  return impl_->Bytes(impl_->program->image().inputs.at(static_cast<size_t>(index)).tensor);
+}
+
+std::span<const std::byte> Session::Output(int index) const {
+  return Tensor(impl_->program->image().outputs.at(static_cast<size_t>(index)).tensor);
+}
+
+std::span<const std::byte> Session::Tensor(int tensor) const {
+  const TensorRecord& record = impl_->program->image().tensors.at(static_cast<size_t>(tensor));
+  if (record.region == Region::kArena) return impl_->Bytes(tensor);
+  return std::as_bytes(impl_->program->constants().subspan(record.offset, record.bytes()));
+}
+
+void Session::Run() noexcept { impl_->RunAll(false); }
+
+void Session::RunObserved(const Observer& after_command) {
+  for (size_t i = 0; i < impl_->steps.size(); ++i) {
+    if (impl_->steps[i]->parallel()) {
+      impl_->RunParallel(i, i + 1, false);
+    } else {
+      impl_->RunSerial(i, false);
+    }
+    after_command(static_cast<int>(i));
+  }
+}
+
+std::vector<double> Session::RunTimed() {
+  impl_->RunAll(true);
+  return impl_->milliseconds;
+}
+
+}  // namespace rshift

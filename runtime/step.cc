@@ -1,0 +1,30 @@
+#include "runtime/step.h"
+
+#include <algorithm>
+
+namespace rshift {
+
+Range Part(int64_t total, int64_t grain, const Team& team) {
+  const int64_t blocks = (total + grain - 1) / grain;
+  // The first `rest` members take one block more.
+  const int64_t each = blocks / team.count, rest = blocks % team.count;
+  const int64_t first = team.index * each + std::min<int64_t>(team.index, rest);
+  const int64_t last = first + each + (team.index < rest ? 1 : 0);
+  return {std::min(first * grain, total), std::min(last * grain, total)};
+}
+
+const TensorRecord& StepContext::Record(Field f) const {
+  return program->image().tensors[static_cast<size_t>(command->Tensor(f))];
+}
+
+bool StepContext::Has(Field f) const { return command->Tensor(f) >= 0; }
+
+const void* StepContext::In(Field f) const {
+  const TensorRecord& record = Record(f);
+  if (record.region == Region::kConst) return program->constants().data() + record.offset;
+  return arena + record.offset;
+}
+
+void* StepContext::Out(Field f) const { return arena + Record(f).offset; }
+
+}  // namespace rshift

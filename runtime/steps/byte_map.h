@@ -1,0 +1,35 @@
+// Steps whose output byte depends on one input byte only: a table of 256 made at load.
+#ifndef RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
+#define RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/step.h"
+
+namespace rshift {
+
+using ByteTable = std::array<uint8_t, 256>;
+
+// The integer a byte of an s8 or u8 tensor stands for.
+inline int32_t ValueOf(uint8_t byte, DType type) {
+  return type == DType::kS8 ? static_cast<int8_t>(byte) : byte;
+}
+
+// f(x) for each of the 256 values of the source.
+template <typename F>
+ByteTable MakeByteTable(DType src, const F& f) {
+  ByteTable table;
+  for (int byte = 0; byte < 256; ++byte) {
+    table[static_cast<size_t>(byte)] = static_cast<uint8_t>(f(ValueOf(static_cast<uint8_t>(byte), src)));
+  }
+  return table;
+}
+
+// dst byte = table[src byte]; in place is fine.
+std::unique_ptr<Step> MakeByteMapStep(const StepContext& context, const ByteTable& table);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_

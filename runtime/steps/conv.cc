@@ -1,0 +1,199 @@
+// Conv, MatMul (a 1x1 convolution over rows) and Depthwise: arguments prepared once, the kernel of the session's
+// instruction set called on each thread's share.
+#include <algorithm>
+#include <cstring>
+
+#include "codegen/packing/packing.h"
+#include "runtime/kernels/dispatch.h"
+#include "runtime/packed_weights.h"
+#include "runtime/step.h"
+#include "runtime/steps/requant_arrays.h"
+#include "runtime/steps/steps.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kPanel = 64;
+
+WindowArgs MakeWindow(const Command& command) {
+  return {.kernel_h = command.Get(Field::kKernelH), .kernel_w = command.Get(Field::kKernelW),
+          .stride_h = command.Get(Field::kStrideH), .stride_w = command.Get(Field::kStrideW),
+          .dilation_h = command.Get(Field::kDilationH), .dilation_w = command.Get(Field::kDilationW),
+          .pad_top = command.Get(Field::kPadTop), .pad_left = command.Get(Field::kPadLeft)};
+}
+
+bool HasPads(const Command& command) {
+  return command.Get(Field::kPadTop) + command.Get(Field::kPadLeft) + command.Get(Field::kPadBottom) +
+             command.Get(Field::kPadRight) > 0;
+}
+
+// One pixel of zero points with the slack kernels may read.
+AlignedBuffer MakeZeroRow(const TensorRecord& src) {
+  const auto channels = static_cast<size_t>(src.shape.back());
+  AlignedBuffer row(channels + kBufferSlack);
+  std::memset(row.data(), static_cast<uint8_t>(src.zero_point), row.size());
+  return row;
+}
+
+// Each thread's own piece of one buffer.
+class Scratch {
+ public:
+  Scratch(size_t bytes, int threads)
+      : stride_((bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment),
+        memory_(stride_ * static_cast<size_t>(threads)) {}
+  void* For(const Team& team) { return memory_.data() + stride_ * static_cast<size_t>(team.index); }
+
+ private:
+  size_t stride_;
+  AlignedBuffer memory_;
+};
+
+// Two ways to divide a grid of rows x columns: the one whose largest share is smaller, or `prefer_rows` when equal.
+bool SplitRows(int64_t rows, int64_t columns, int count, bool prefer_rows) {
+  const int64_t by_rows = (rows + count - 1) / count * columns;
+  const int64_t by_columns = (columns + count - 1) / count * rows;
+  return by_rows != by_columns ? by_rows < by_columns : prefer_rows;
+}
+
+const KernelTable& Kernels(const StepContext& context) {
+  return context.Has(Field::kZeroW) ? kScalarKernels : KernelsFor(context.isa);
+}
+
+class ConvStep : public Step {
+ public:
+  ConvStep(const StepContext& context, ConvArgs args)
+      : kernels_(Kernels(context)), args_(args), zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
+        scratch_(0, 1) {
+    const PackedShape packed{args_.groups, args_.oc_per_group, args_.ic_per_group,
+                             args_.window.kernel_h * args_.window.kernel_w};
+    args_.src = context.In<uint8_t>(Field::kSrc);
+    args_.dst = context.Out<uint8_t>(Field::kDst);
+    args_.weights = context.In<int8_t>(Field::kWeights);
+    args_.zero_row = zero_row_.data();
+    args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
+    args_.ic4 = RoundUp(packed.ic_per_group, 4);
+    args_.k = packed.k();
+    args_.n = packed.n();
+    args_.panels_per_group = (args_.n + kPanel - 1) / kPanel;
+    requant_ = MakeRequantArrays(context,
+                                 {.channels = args_.oc, .per_group = args_.oc_per_group,
+                                  .padded = args_.n, .entries = args_.groups * args_.n},
+                                 SumConvWeights(packed, args_.weights).plain);
+    args_.requant = requant_.args;
+    weights_dominate_ = packed.bytes() > args_.batch * args_.ih * args_.iw * args_.ic;
+    if (kernels_.conv_scratch != nullptr) scratch_ = {kernels_.conv_scratch(args_), context.threads};
+  }
+
+  void Run(const Team& team) noexcept override {
+    const int64_t m = args_.batch * args_.oh * args_.ow;
+    const int64_t panels = args_.groups * args_.panels_per_group;
+    const int64_t grain = kernels_.conv_m_grain;
+    ConvRange range{0, m, 0, panels};
+    if (SplitRows((m + grain - 1) / grain, panels, team.count, !weights_dominate_)) {
+      const Range part = Part(m, grain, team);
+      range.m_begin = part.begin;
+      range.m_end = part.end;
+    } else {
+      const Range part = Part(panels, 1, team);
+      range.panel_begin = part.begin;
+      range.panel_end = part.end;
+    }
+    if (range.m_begin < range.m_end && range.panel_begin < range.panel_end) {
+      kernels_.conv(args_, range, scratch_.For(team));
+    }
+  }
+
+ private:
+  const KernelTable& kernels_;
+  ConvArgs args_;
+  AlignedBuffer zero_row_;
+  RequantArrays requant_;
+  Scratch scratch_;
+  bool weights_dominate_ = false;
+};
+
+std::unique_ptr<Step> MakeConv(const StepContext& context) {
+  const Shape& src = context.Record(Field::kSrc).shape;
+  const Shape& dst = context.Record(Field::kDst).shape;
+  ConvArgs args{.batch = src[0], .ih = src[1], .iw = src[2], .ic = src[3],
+                .oh = dst[1], .ow = dst[2], .oc = dst[3]};
+  args.groups = context.command->Get(Field::kGroups);
+  args.ic_per_group = args.ic / args.groups;
+  args.oc_per_group = args.oc / args.groups;
+  args.window = MakeWindow(*context.command);
+  const WindowArgs& w = args.window;
+  args.pointwise = w.kernel_h * w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+                   !HasPads(*context.command);
+  return std::make_unique<ConvStep>(context, args);
+}
+
+std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
+  const Shape& src = context.Record(Field::kSrc).shape;
+  const int64_t k = src.back(), n = context.Record(Field::kDst).shape.back();
+  const int64_t rows = NumElements(Shape(src.begin(), src.end() - 1));
+  const ConvArgs args{.ih = rows, .ic = k, .oh = rows, .oc = n,
+                      .ic_per_group = k, .oc_per_group = n, .pointwise = true};
+  return std::make_unique<ConvStep>(context, args);
+}
+
+class DepthwiseStep : public Step {
+ public:
+  explicit DepthwiseStep(const StepContext& context)
+      : kernels_(Kernels(context)), zero_row_(MakeZeroRow(context.Record(Field::kSrc))), scratch_(0, 1) {
+    const Shape& src = context.Record(Field::kSrc).shape;
+    const Shape& dst = context.Record(Field::kDst).shape;
+    args_ = {.src = context.In<uint8_t>(Field::kSrc),
+             .dst = context.Out<uint8_t>(Field::kDst),
+             .weights = context.In<int8_t>(Field::kWeights),
+             .zero_row = zero_row_.data(),
+             .src_signed = context.Record(Field::kSrc).dtype == DType::kS8,
+             .batch = src[0], .ih = src[1], .iw = src[2], .oh = dst[1], .ow = dst[2],
+             .channels = src[3], .c64 = RoundUp(src[3], kPanel),
+             .window = MakeWindow(*context.command)};
+    const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
+    requant_ = MakeRequantArrays(context,
+                                 {.channels = args_.channels, .per_group = args_.c64,
+                                  .padded = args_.c64, .entries = args_.c64},
+                                 SumDepthwiseWeights(args_.channels, taps, args_.weights).plain);
+    args_.requant = requant_.args;
+    if (kernels_.depthwise_scratch != nullptr) {
+      scratch_ = {kernels_.depthwise_scratch(args_), context.threads};
+    }
+  }
+
+  void Run(const Team& team) noexcept override {
+    const int64_t rows = args_.batch * args_.oh;
+    DepthwiseRange range{0, rows * args_.ow, 0, args_.channels};
+    if (SplitRows(rows, args_.c64 / kPanel, team.count, true)) {
+      const Range part = Part(rows, 1, team);
+      range.m_begin = part.begin * args_.ow;
+      range.m_end = part.end * args_.ow;
+    } else {
+      const Range part = Part(args_.channels, kPanel, team);
+      range.c_begin = part.begin;
+      range.c_end = part.end;
+    }
+    if (range.m_begin < range.m_end && range.c_begin < range.c_end) {
+      kernels_.depthwise(args_, range, scratch_.For(team));
+    }
+  }
+
+ private:
+  const KernelTable& kernels_;
+  DepthwiseArgs args_;
+  AlignedBuffer zero_row_;
+  RequantArrays requant_;
+  Scratch scratch_;
+};
+
+}  // namespace
+
+void RegisterConvSteps() {
+  RegisterStep(Opcode::kConv, MakeConv);
+  RegisterStep(Opcode::kMatMul, MakeMatMul);
+  RegisterStep(Opcode::kDepthwise, [](const StepContext& context) -> std::unique_ptr<Step> {
+    return std::make_unique<DepthwiseStep>(context);
+  });
+}
+
+}  // namespace rshift

@@ -1,0 +1,25 @@
+#include "runtime/steps/lists.h"
+
+namespace rshift {
+
+std::vector<int64_t> ReadList(const void* data, const TensorRecord& record) {
+  const auto count = static_cast<size_t>(NumElements(record.shape));
+  if (record.dtype == DType::kS64) {
+    const auto* values = static_cast<const int64_t*>(data);
+    return std::vector<int64_t>(values, values + count);
+  }
+  const auto* values = static_cast<const int32_t*>(data);
+  return std::vector<int64_t>(values, values + count);
+}
+
+std::vector<int64_t> ReadList(const StepContext& context, Field field) {
+  return ReadList(context.In(field), context.Record(field));
+}
+
+Shape ByteStrides(const TensorRecord& record) {
+  Shape strides = Strides(record.shape);
+  for (int64_t& stride : strides) stride *= static_cast<int64_t>(SizeOf(record.dtype));
+  return strides;
+}
+
+}  // namespace rshift

@@ -1,0 +1,138 @@
+// Data movement that is a strided view (Slice, Expand, Tile), a part of a Concat (CopyInto), or an index map for each
+// dimension (Pad, nearest Resize).
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/steps/lists.h"
+#include "runtime/steps/mapped_copy.h"
+#include "runtime/steps/steps.h"
+#include "runtime/steps/strided_step.h"
+
+namespace rshift {
+namespace {
+
+std::unique_ptr<Step> MakeSlice(const StepContext& context) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const std::vector<int64_t> starts = ReadList(context, Field::kList);
+  const std::vector<int64_t> steps = ReadList(context, Field::kList2);
+  const Shape strides = ByteStrides(context.Record(Field::kSrc));
+  std::vector<StridedDim> dims;
+  int64_t first = 0;
+  for (size_t d = 0; d < dst.shape.size(); ++d) {
+    first += starts[d] * strides[d];
+    dims.push_back({dst.shape[d], steps[d] * strides[d]});
+  }
+  return MakeStridedStep(context, dims, first);
+}
+
+std::unique_ptr<Step> MakeExpand(const StepContext& context) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const Shape strides = ByteStrides(src);
+  const size_t missing = dst.shape.size() - src.shape.size();
+  std::vector<StridedDim> dims;
+  for (size_t d = 0; d < dst.shape.size(); ++d) {
+    const bool repeated = d < missing || src.shape[d - missing] == 1;
+    dims.push_back({dst.shape[d], repeated ? 0 : strides[d - missing]});
+  }
+  return MakeStridedStep(context, dims, 0);
+}
+
+std::unique_ptr<Step> MakeTile(const StepContext& context) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const std::vector<int64_t> repeats = ReadList(context, Field::kList);
+  const Shape strides = ByteStrides(src);
+  std::vector<StridedDim> dims;
+  for (size_t d = 0; d < src.shape.size(); ++d) {
+    dims.push_back({repeats[d], 0});
+    dims.push_back({src.shape[d], strides[d]});
+  }
+  return MakeStridedStep(context, dims, 0);
+}
+
+class CopyIntoStep : public Step {
+ public:
+  explicit CopyIntoStep(const StepContext& context)
+      : src_(context.In<std::byte>(Field::kSrc)), dst_(context.Out<std::byte>(Field::kDst)) {
+    const TensorRecord& src = context.Record(Field::kSrc);
+    const TensorRecord& dst = context.Record(Field::kDst);
+    const auto axis = static_cast<size_t>(context.command->Get(Field::kAxis));
+    total_ = static_cast<int64_t>(src.bytes());
+    chunk_ = static_cast<int64_t>(SizeOf(src.dtype));
+    int64_t inner = chunk_;
+    for (size_t d = axis + 1; d < src.shape.size(); ++d) inner *= src.shape[d];
+    if (!src.shape.empty()) {
+      chunk_ = inner * src.shape[axis];
+      pitch_ = inner * dst.shape[axis];
+      dst_ += context.command->Get(Field::kOffset) * inner;
+    }
+  }
+
+  void Run(const Team& team) noexcept override {
+    const Range part = Part(total_, 64, team);
+    for (int64_t at = part.begin; at < part.end;) {
+      const int64_t row = at / chunk_, column = at % chunk_;
+      const int64_t count = std::min(chunk_ - column, part.end - at);
+      std::memcpy(dst_ + row * pitch_ + column, src_ + at, static_cast<size_t>(count));
+      at += count;
+    }
+  }
+
+ private:
+  const std::byte* src_;
+  std::byte* dst_;
+  int64_t total_ = 0, chunk_ = 0;
+  int64_t pitch_ = 0;  // bytes between the starts of two chunks in dst
+};
+
+int64_t PadSource(int64_t index, int64_t size, int64_t mode) {
+  if (index >= 0 && index < size) return index;
+  switch (mode) {
+    case 1: return index < 0 ? -index : 2 * (size - 1) - index;  // reflect; the verifier bounds the pads by size - 1
+    case 2: return index < 0 ? 0 : size - 1;                     // edge
+    default: return kFillIndex;
+  }
+}
+
+std::unique_ptr<Step> MakePad(const StepContext& context) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const std::vector<int64_t> before = ReadList(context, Field::kList);
+  // An empty tensor may have one huge dimension: no maps for it.
+  if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
+  std::vector<std::vector<int64_t>> maps(dst.shape.size());
+  for (size_t d = 0; d < dst.shape.size(); ++d) {
+    for (int64_t i = 0; i < dst.shape[d]; ++i) {
+      maps[d].push_back(PadSource(i - before[d], src.shape[d], context.command->Get(Field::kMode)));
+    }
+  }
+  return MakeMappedStep(context, maps, context.command->Get(Field::kFill));
+}
+
+std::unique_ptr<Step> MakeResizeNearest(const StepContext& context) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const std::vector<int64_t> list = ReadList(context, Field::kList);
+  std::vector<std::vector<int64_t>> maps;
+  auto next = list.begin();
+  for (const int64_t size : dst.shape) {
+    maps.emplace_back(next, next + size);
+    next += size;
+  }
+  return MakeMappedStep(context, maps, 0);
+}
+
+}  // namespace
+
+void RegisterMoveSteps() {
+  RegisterStep(Opcode::kSlice, MakeSlice);
+  RegisterStep(Opcode::kExpand, MakeExpand);
+  RegisterStep(Opcode::kTile, MakeTile);
+  RegisterStep(Opcode::kCopyInto, [](const StepContext& context) -> std::unique_ptr<Step> {
+    return std::make_unique<CopyIntoStep>(context);
+  });
+  RegisterStep(Opcode::kPad, MakePad);
+  RegisterStep(Opcode::kResizeNearest, MakeResizeNearest);
+}
+
+}  // namespace rshift

@@ -1,0 +1,32 @@
+// Requant records of the file -> the aligned arrays that kernels read (kernels.h, RequantArgs).
+#ifndef RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_
+#define RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/aligned.h"
+#include "runtime/kernels/kernels.h"
+#include "runtime/step.h"
+
+namespace rshift {
+
+// Owns the arrays that args() points into; move it, do not copy.
+struct RequantArrays {
+  AlignedBuffer memory;
+  RequantArgs args;
+};
+
+// Channel c of `channels` goes to entry Entry(c) = c / per_group * padded + c % per_group; `entries` in all.
+struct RequantLayout {
+  int64_t channels = 0, per_group = 0, padded = 0, entries = 0;
+  int64_t Entry(int64_t channel) const { return channel / per_group * padded + channel % per_group; }
+};
+
+// `weight_sums`: one per channel. Reads kRequant, kZeroW, the clamp, src's type and dst's zero point.
+RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
+                                const std::vector<int64_t>& weight_sums);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_

@@ -1,0 +1,130 @@
+#include "runtime/steps/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kBlock = 32;             // elements: a block's lines of both sides stay in the first-level cache
+constexpr int64_t kRunBytes = 16 * 1024;   // a dense run is cut into elements of this size, so that threads share it
+
+std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
+  std::vector<StridedDim> merged;
+  for (const StridedDim& dim : dims) {
+    if (dim.size == 1) continue;
+    if (!merged.empty() && merged.back().stride == dim.stride * dim.size) {
+      merged.back().size *= dim.size;
+      merged.back().stride = dim.stride;
+    } else {
+      merged.push_back(dim);
+    }
+  }
+  return merged;
+}
+
+// One block: `rows` x `columns` elements of E.
+template <typename E>
+void CopyBlock(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
+               int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const std::byte* from = src + r * copy.rows.stride;
+    std::byte* to = dst + r * copy.rows.dst_stride;
+    for (int64_t c = 0; c < columns; ++c) {
+      E value;
+      std::memcpy(&value, from + c * copy.columns.stride, sizeof(E));
+      std::memcpy(to + c * static_cast<int64_t>(sizeof(E)), &value, sizeof(E));
+    }
+  }
+}
+
+void CopyChunks(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
+                int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      std::memcpy(dst + r * copy.rows.dst_stride + c * copy.element,
+                  src + r * copy.rows.stride + c * copy.columns.stride,
+                  static_cast<size_t>(copy.element));
+    }
+  }
+}
+
+void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
+             int64_t columns) {
+  switch (copy.element) {
+    case 1: return CopyBlock<uint8_t>(copy, src, dst, rows, columns);
+    case 2: return CopyBlock<uint16_t>(copy, src, dst, rows, columns);
+    case 4: return CopyBlock<uint32_t>(copy, src, dst, rows, columns);
+    case 8: return CopyBlock<uint64_t>(copy, src, dst, rows, columns);
+    default: return CopyChunks(copy, src, dst, rows, columns);
+  }
+}
+
+}  // namespace
+
+StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element) {
+  StridedCopy copy;
+  for (const StridedDim& dim : dims) {
+    if (dim.size == 0) {
+      copy.outer_count = 0;
+      return copy;
+    }
+  }
+  copy.element = element;
+  std::vector<StridedDim> merged = Merge(dims);
+  if (!merged.empty() && merged.back().stride == element) {
+    // Whole runs; a long one is divided evenly where its size allows, to give threads something to share.
+    int64_t run = merged.back().size, parts = 1;
+    while (run % 2 == 0 && run * element > kRunBytes) {
+      run /= 2;
+      parts *= 2;
+    }
+    copy.element = run * element;
+    merged.back() = {parts, copy.element};
+    if (parts == 1) merged.pop_back();
+  }
+  int64_t dst_stride = copy.element;
+  for (size_t i = merged.size(); i-- > 0;) {
+    merged[i].dst_stride = dst_stride;
+    dst_stride *= merged[i].size;
+  }
+  if (!merged.empty()) {
+    copy.columns = merged.back();
+    merged.pop_back();
+  }
+  // Among the other dimensions, the one that walks the source most closely becomes the block's second side.
+  auto closest = std::min_element(merged.begin(), merged.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.stride) < std::abs(b.stride);
+  });
+  if (closest != merged.end()) {
+    copy.rows = *closest;
+    merged.erase(closest);
+  }
+  copy.outer = std::move(merged);
+  for (const StridedDim& dim : copy.outer) copy.outer_count *= dim.size;
+  return copy;
+}
+
+void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
+                    const Team& team) {
+  const int64_t row_blocks = (copy.rows.size + kBlock - 1) / kBlock;
+  const int64_t column_blocks = (copy.columns.size + kBlock - 1) / kBlock;
+  const Range part = Part(copy.outer_count * row_blocks * column_blocks, 1, team);
+  for (int64_t item = part.begin; item < part.end; ++item) {
+    const int64_t column = item % column_blocks * kBlock;
+    const int64_t row = item / column_blocks % row_blocks * kBlock;
+    int64_t rest = item / column_blocks / row_blocks;
+    const std::byte* from = src + row * copy.rows.stride + column * copy.columns.stride;
+    std::byte* to = dst + row * copy.rows.dst_stride + column * copy.columns.dst_stride;
+    for (size_t d = copy.outer.size(); d-- > 0;) {
+      const StridedDim& dim = copy.outer[d];
+      from += rest % dim.size * dim.stride;
+      to += rest % dim.size * dim.dst_stride;
+      rest /= dim.size;
+    }
+    CopyAny(copy, from, to, std::min(kBlock, copy.rows.size - row),
+            std::min(kBlock, copy.columns.size - column));
+  }
+}
+
+}  // namespace rshift

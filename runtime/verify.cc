@@ -1,0 +1,120 @@
+#include "runtime/verify.h"
+
+#include "runtime/verify/command_check.h"
+#include "runtime/verify/data_flow.h"
+
+namespace rshift {
+namespace {
+
+using verify::CommandCheck;
+using verify::DataFlow;
+
+void CheckSemantics(const CommandCheck& check) {
+  const auto opcode = static_cast<int>(check.command.opcode);
+  switch (check.command.opcode) {
+    case Opcode::kQuantize:
+    case Opcode::kDequantize:
+    case Opcode::kRequantize: return verify::CheckQuantize(check);
+    case Opcode::kConv:
+    case Opcode::kDepthwise:
+    case Opcode::kMatMul: return verify::CheckConv(check);
+    case Opcode::kAdd:
+    case Opcode::kAddFloat: return verify::CheckAdd(check);
+    case Opcode::kAveragePool:
+    case Opcode::kMaxPool:
+    case Opcode::kAveragePoolF32: return verify::CheckPool(check);
+    case Opcode::kLeakyRelu:
+    case Opcode::kPRelu:
+    case Opcode::kTable: return verify::CheckActivation(check);
+    case Opcode::kConvF32:
+    case Opcode::kConvTransposeF32:
+    case Opcode::kMatMulF32: return verify::CheckFloatLibrary(check);
+    default: break;
+  }
+  if (opcode >= static_cast<int>(Opcode::kTranspose) && opcode <= static_cast<int>(Opcode::kResizeNearest)) {
+    return verify::CheckMove(check);
+  }
+  if (opcode >= static_cast<int>(Opcode::kBinaryF32) && opcode <= static_cast<int>(Opcode::kInstanceNormF32)) {
+    return verify::CheckFloat(check);
+  }
+  check.Check(false, "opcode ", opcode, " has no rules");
+}
+
+// Element-wise commands read an element before they write it, on the same thread.
+bool MayRunInPlace(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kRequantize:
+    case Opcode::kAdd:
+    case Opcode::kAddFloat:
+    case Opcode::kLeakyRelu:
+    case Opcode::kPRelu:
+    case Opcode::kTable:
+    case Opcode::kBinaryF32:
+    case Opcode::kUnaryF32:
+    case Opcode::kClipF32:
+    case Opcode::kLeakyReluF32:
+    case Opcode::kPReluF32: return true;
+    default: return false;
+  }
+}
+
+bool Overlap(const TensorRecord& a, const TensorRecord& b) {
+  return a.bytes() > 0 && b.bytes() > 0 && a.region == b.region && a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
+}
+
+bool IsTensorInput(FieldKind kind) {
+  return kind == FieldKind::kTensorIn || kind == FieldKind::kTensorInOpt || kind == FieldKind::kConst ||
+         kind == FieldKind::kConstOpt;
+}
+
+void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow) {
+  const TensorRecord& src = check.Tensor(field);
+  const TensorRecord& dst = check.Tensor(Field::kDst);
+  check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
+  if (!Overlap(src, dst)) return;
+  const bool identical = src.offset == dst.offset && src.shape == dst.shape && src.bytes() == dst.bytes();
+  check.Check(identical && MayRunInPlace(check.command.opcode), check.Describe(field), " overlaps ",
+              check.Describe(Field::kDst));
+}
+
+void CheckDestination(const CommandCheck& check) {
+  const TensorRecord& dst = check.Tensor(Field::kDst);
+  check.Check(dst.region == Region::kArena, check.Describe(Field::kDst), " is a constant");
+  for (const Binding& input : check.image.inputs) {
+    check.Check(!Overlap(check.image.tensors[static_cast<size_t>(input.tensor)], dst),
+                check.Describe(Field::kDst), " overlaps the program's input '", input.name, "'");
+  }
+}
+
+std::string NameOf(const ProgramImage& image, size_t index, const std::string& where) {
+  const OpSpec* spec = FindOp(image.commands[index].opcode);
+  std::string name = Cat(where, ": command ", index, " (", spec == nullptr ? "?" : spec->name);
+  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
+  return name + ")";
+}
+
+}  // namespace
+
+void Verify(const ProgramImage& image, std::span<const uint8_t> constants, const std::string& where) {
+  DataFlow flow(image);
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    const Command& command = image.commands[i];
+    const CommandCheck check{image, constants, command, NameOf(image, i, where)};
+    const OpSpec* spec = FindOp(command.opcode);
+    check.Check(spec != nullptr, "unknown opcode");
+    CheckDestination(check);
+    CheckSemantics(check);
+    for (const FieldSpec& field : spec->fields) {
+      if (IsTensorInput(field.kind) && check.Has(field.field)) CheckOperand(check, field.field, flow);
+    }
+    flow.Write(check);
+  }
+  for (const Binding& output : image.outputs) {
+    const TensorRecord& tensor = image.tensors[static_cast<size_t>(output.tensor)];
+    Require(flow.IsWritten(tensor), ErrorCode::kCorrupt, where, ": output '", output.name, "' (tensor '",
+            tensor.name, "'): some of its bytes are never written; the file is damaged or was written by "
+            "another version");
+  }
+}
+
+}  // namespace rshift

@@ -1,0 +1,101 @@
+#include "runtime/verify/command_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked.h"
+#include "runtime/steps/lists.h"
+
+namespace rshift::verify {
+namespace {
+
+struct ByteRange {
+  int32_t lo, hi;
+};
+ByteRange RangeOf(DType type) { return type == DType::kS8 ? ByteRange{-128, 127} : ByteRange{0, 255}; }
+
+}  // namespace
+
+std::string CommandCheck::Describe(Field f) const {
+  const TensorRecord& tensor = Tensor(f);
+  return Cat(Name(f), " '", tensor.name, "' (", Name(tensor.dtype), " ", ToString(tensor.shape), ")");
+}
+
+void CommandCheck::CheckType(Field f, std::initializer_list<DType> types) const {
+  if (std::find(types.begin(), types.end(), Tensor(f).dtype) != types.end()) return;
+  std::string expected;
+  for (const DType type : types) expected += Cat(expected.empty() ? "" : " or ", Name(type));
+  Check(false, Describe(f), ": expected ", expected);
+}
+
+void CommandCheck::CheckSameType(Field a, Field b) const {
+  Check(Tensor(a).dtype == Tensor(b).dtype, Describe(a), " and ", Describe(b),
+        ": expected equal element types");
+}
+
+void CommandCheck::CheckShape(Field f, const Shape& expected) const {
+  Check(Tensor(f).shape == expected, Describe(f), ": expected shape ", ToString(expected));
+}
+
+void CommandCheck::CheckSameShape(Field a, Field b) const {
+  Check(Tensor(a).shape == Tensor(b).shape, Describe(a), " and ", Describe(b), ": expected equal shapes");
+}
+
+void CommandCheck::CheckImage(Field f) const {
+  const Shape& shape = Tensor(f).shape;
+  const bool positive = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 1; });
+  Check(shape.size() == 4 && positive, Describe(f), ": expected [N, H, W, C], each at least 1");
+}
+
+void CommandCheck::CheckByte(Field f) const {
+  CheckType(f, {DType::kS8, DType::kU8});
+  const ByteRange range = RangeOf(Tensor(f).dtype);
+  const int32_t zero = Tensor(f).zero_point;
+  Check(zero >= range.lo && zero <= range.hi, Describe(f), ": zero point is ", zero, ", expected ",
+        range.lo, "..", range.hi);
+}
+
+void CommandCheck::CheckScaled(Field f) const {
+  CheckByte(f);
+  const float scale = Tensor(f).scale;
+  Check(Tensor(f).quantized && scale > 0.0f && std::isfinite(scale), Describe(f), ": scale is ", scale,
+        ", expected a positive finite number");
+}
+
+void CommandCheck::CheckBlob(Field f, int64_t bytes) const {
+  CheckType(f, {DType::kBytes, DType::kS8, DType::kU8});
+  Check(static_cast<int64_t>(Tensor(f).bytes()) == bytes, Describe(f), ": expected ", bytes, " bytes");
+}
+
+void CommandCheck::CheckClamp() const {
+  const ByteRange range = RangeOf(Tensor(Field::kDst).dtype);
+  const int64_t lo = Get(Field::kClampLoQ), hi = Get(Field::kClampHiQ);
+  Check(lo >= range.lo && hi <= range.hi && lo <= hi, "clamp is ", lo, "..", hi, ", expected within ",
+        range.lo, "..", range.hi);
+}
+
+std::vector<int64_t> CommandCheck::List(Field f, int64_t entries) const {
+  CheckType(f, {DType::kS64, DType::kS32});
+  const Shape& shape = Tensor(f).shape;
+  Check(shape.size() == 1 && (entries < 0 || shape[0] == entries), Describe(f),
+        ": expected a list of ", entries, " entries");
+  return ReadList(Data(f), Tensor(f));
+}
+
+int64_t CommandCheck::Axis(size_t rank) const {
+  const int64_t axis = Get(Field::kAxis);
+  Check(axis >= 0 && axis < static_cast<int64_t>(rank), "axis is ", axis, ", expected less than ", rank);
+  return axis;
+}
+
+int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) {
+    const std::optional<int64_t> next = CheckedMul<int64_t>(product, factor);
+    check.Check(next.has_value(), "a size of ", product, " * ", factor, " overflows");
+    product = *next;
+  }
+  return product;
+}
+
+}  // namespace rshift::verify

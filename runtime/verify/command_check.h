@@ -1,0 +1,73 @@
+// What the checks of all operator families share: one command with its tensors, and messages that name it.
+#ifndef RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
+#define RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "codegen/container/image.h"
+
+namespace rshift::verify {
+
+struct CommandCheck {
+  const ProgramImage& image;
+  std::span<const uint8_t> constants;
+  const Command& command;
+  std::string where;  // "net.rshift: command 3 (add 'res1')"
+
+  const TensorRecord& Tensor(Field f) const { return image.tensors[static_cast<size_t>(command.Tensor(f))]; }
+  bool Has(Field f) const { return command.Tensor(f) >= 0; }
+  int64_t Get(Field f) const { return command.Get(f); }
+  // Of a constant tensor.
+  const uint8_t* Data(Field f) const { return constants.data() + Tensor(f).offset; }
+
+  template <typename... Args>
+  void Check(bool ok, const Args&... parts) const {
+    if (!ok) Fail(ErrorCode::kCorrupt, where, ": ", parts..., "; the file is damaged or was written by another version");
+  }
+
+  // --- tensors: each throws naming the field, the tensor, what was expected and what was found -----------
+  void CheckType(Field f, std::initializer_list<DType> types) const;
+  void CheckSameType(Field a, Field b) const;
+  void CheckShape(Field f, const Shape& expected) const;
+  void CheckSameShape(Field a, Field b) const;
+  // Rank 4 with every dimension >= 1: [N, H, W, C].
+  void CheckImage(Field f) const;
+  // s8 or u8 with a zero point of that type.
+  void CheckByte(Field f) const;
+  // CheckByte and a positive finite scale.
+  void CheckScaled(Field f) const;
+  // Constant of exactly `bytes` bytes, kBytes or s8/u8.
+  void CheckBlob(Field f, int64_t bytes) const;
+  // kClampLoQ <= kClampHiQ, both values of dst's type.
+  void CheckClamp() const;
+  // A constant one-dimensional list of s64 (or s32); -1 entries: any number.
+  std::vector<int64_t> List(Field f, int64_t entries) const;
+  int64_t Axis(size_t rank) const;
+  // "src 'conv1_out' (s8 1x8x8x16)"
+  std::string Describe(Field f) const;
+};
+
+// Product that throws like CommandCheck::Check when it overflows; factors >= 0.
+int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t> factors);
+
+// --- one function per operator family; each throws kCorrupt ------------------------------------------------
+void CheckQuantize(const CommandCheck& check);    // quantize, dequantize, requantize
+void CheckConv(const CommandCheck& check);        // conv, depthwise, matmul
+void CheckAdd(const CommandCheck& check);         // add, add_float
+void CheckPool(const CommandCheck& check);        // average_pool, max_pool, average_pool_f32
+void CheckActivation(const CommandCheck& check);  // leaky_relu, prelu, table
+void CheckMove(const CommandCheck& check);        // transpose ... resize_nearest
+void CheckFloat(const CommandCheck& check);       // opcodes 40-53
+void CheckFloatLibrary(const CommandCheck& check);  // conv_f32, conv_transpose_f32, matmul_f32
+
+// Requant records, weight zero points and the accumulator bound of conv, depthwise and matmul. `absolute`: sum|w| per
+// channel over `k` weights.
+void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute, int64_t k);
+
+}  // namespace rshift::verify
+
+#endif  // RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_

@@ -1,0 +1,74 @@
+#include "runtime/verify/window.h"
+
+namespace rshift::verify {
+namespace {
+
+// One dimension. The ISA table bounds kernel, stride, dilation and pads by 2^20, shapes by 2^40: no overflow.
+struct Axis {
+  const char* name;
+  int64_t in, out, kernel, stride, dilation, before, after;
+
+  int64_t Room() const { return in + before + after - dilation * (kernel - 1) - 1; }
+};
+
+Axis Vertical(const CommandCheck& c) {
+  return {"height", c.Tensor(Field::kSrc).shape[1], c.Tensor(Field::kDst).shape[1], c.Get(Field::kKernelH),
+          c.Get(Field::kStrideH), c.Get(Field::kDilationH), c.Get(Field::kPadTop), c.Get(Field::kPadBottom)};
+}
+
+Axis Horizontal(const CommandCheck& c) {
+  return {"width", c.Tensor(Field::kSrc).shape[2], c.Tensor(Field::kDst).shape[2], c.Get(Field::kKernelW),
+          c.Get(Field::kStrideW), c.Get(Field::kDilationW), c.Get(Field::kPadLeft), c.Get(Field::kPadRight)};
+}
+
+void CheckImages(const CommandCheck& check) {
+  check.CheckImage(Field::kSrc);
+  check.CheckImage(Field::kDst);
+  check.Check(check.Tensor(Field::kSrc).shape[0] == check.Tensor(Field::kDst).shape[0],
+              check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst), ": expected equal N");
+}
+
+// Does the window that starts at `start` have a tap inside [0, in)?
+bool HasTap(const Axis& axis, int64_t start) {
+  if (start >= axis.in) return false;
+  if (start >= 0) return true;
+  const int64_t tap = (-start + axis.dilation - 1) / axis.dilation;  // the first at or right of 0
+  return tap < axis.kernel && start + tap * axis.dilation < axis.in;
+}
+
+void CheckTaps(const CommandCheck& check, const Axis& axis) {
+  const int64_t last = (axis.out - 1) * axis.stride - axis.before;
+  bool ok = HasTap(axis, last);
+  // Windows that start before the image: at most before / stride + 1 of them.
+  for (int64_t i = 0; ok && i < axis.out && i * axis.stride < axis.before; ++i) {
+    ok = HasTap(axis, i * axis.stride - axis.before);
+  }
+  check.Check(ok, "a window in the ", axis.name, " of ", axis.in, " lies outside the image (kernel ",
+              axis.kernel, ", stride ", axis.stride, ", pads ", axis.before, " and ", axis.after,
+              ", output ", axis.out, ")");
+}
+
+}  // namespace
+
+void CheckConvWindow(const CommandCheck& check) {
+  CheckImages(check);
+  for (const Axis& axis : {Vertical(check), Horizontal(check)}) {
+    const int64_t room = axis.Room();
+    check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ", axis.out,
+                ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ", axis.dilation, " * (",
+                axis.kernel, " - 1) - 1) / ", axis.stride, " + 1");
+  }
+}
+
+void CheckPoolWindow(const CommandCheck& check) {
+  CheckImages(check);
+  for (const Axis& axis : {Vertical(check), Horizontal(check)}) {
+    const int64_t room = axis.Room();
+    const int64_t floor = room < 0 ? 0 : room / axis.stride + 1;
+    check.Check(axis.out >= floor && axis.out <= floor + 1, "output ", axis.name, " is ", axis.out,
+                ", expected ", floor, ", or one more with ceil_mode");
+    CheckTaps(check, axis);
+  }
+}
+
+}  // namespace rshift::verify
