@@ -1,0 +1,92 @@
+// configs/targets/*.yaml and --config files.
+#include <algorithm>
+
+#include "base/error.h"
+#include "calibrate/ranges/yaml_reader.h"
+#include "quantize/quantize.h"
+
+namespace rshift {
+namespace {
+
+int ReadMultiplierBits(const YamlPart& part, const std::string& what) {
+  const int64_t bits = ReadInt(part, what);
+  if (bits != 8 && bits != 16) FailAt(part, what, " is ", bits, ", expected 8 or 16");
+  return static_cast<int>(bits);
+}
+
+std::optional<bool> ReadMode(const YamlPart& part, const std::string& what) {
+  const std::string mode = ReadString(part, what);
+  if (mode == "f32") return true;
+  if (mode == "int8") return false;
+  FailAt(part, what, " is '", mode, "', expected f32 or int8");
+}
+
+void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig& layer) {
+  if (layer.threshold && !(*layer.threshold > 0)) {
+    FailAt(part, what, ": threshold is ", *layer.threshold, ", expected a number > 0");
+  }
+  if (layer.low.has_value() != layer.high.has_value()) {
+    FailAt(part, what, ": low and high belong together; give both");
+  }
+  if (layer.low && !(*layer.low < *layer.high)) {
+    FailAt(part, what, ": low is ", *layer.low, " and high is ", *layer.high, ", expected low < high");
+  }
+}
+
+LayerConfig ReadLayer(const YamlPart& part, const std::string& name) {
+  const std::string what = "layer '" + name + "'";
+  CheckKeys(part, what, {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+  const auto child = [&](const char* key) { return Child(part, key, what); };
+  const auto label = [&](const char* key) { return what + ": " + key; };
+  LayerConfig layer;
+  if (HasKey(part, "mode")) layer.float32 = ReadMode(child("mode"), label("mode"));
+  if (HasKey(part, "threshold")) layer.threshold = ReadFloat(child("threshold"), label("threshold"));
+  if (HasKey(part, "low")) layer.low = ReadFloat(child("low"), label("low"));
+  if (HasKey(part, "high")) layer.high = ReadFloat(child("high"), label("high"));
+  if (HasKey(part, "per_channel")) layer.per_channel = ReadBool(child("per_channel"), label("per_channel"));
+  if (HasKey(part, "multiplier_bits")) {
+    layer.multiplier_bits = ReadMultiplierBits(child("multiplier_bits"), label("multiplier_bits"));
+  }
+  CheckLayer(part, what, layer);
+  return layer;
+}
+
+}  // namespace
+
+Target ReadTarget(const std::string& yaml_text, const std::string& where) {
+  const YamlPart root = ParseYaml(yaml_text, where);
+  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights"});
+  Target target;
+  target.name = ReadString(Child(root, "name", "the target"), "name");
+  if (HasKey(root, "multiplier_bits")) {
+    const YamlPart bits = Child(root, "multiplier_bits", "the target");
+    CheckKeys(bits, "multiplier_bits", {"add", "leaky_relu"});
+    if (HasKey(bits, "add")) {
+      target.add_multiplier_bits = ReadMultiplierBits(Child(bits, "add", ""), "multiplier_bits: add");
+    }
+    if (HasKey(bits, "leaky_relu")) {
+      target.leaky_multiplier_bits =
+          ReadMultiplierBits(Child(bits, "leaky_relu", ""), "multiplier_bits: leaky_relu");
+    }
+  }
+  if (HasKey(root, "per_channel_weights")) {
+    target.per_channel_weights =
+        ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
+  }
+  return target;
+}
+
+QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where) {
+  const YamlPart root = ParseYaml(yaml_text, where);
+  CheckKeys(root, "the configuration", {"layers"});
+  const YamlPart layers = Child(root, "layers", "the configuration");
+  CheckKeys(layers, "layers", {});
+  QuantizeConfig config;
+  for (const auto& entry : layers.node) {
+    const std::string name = entry.first.Scalar();
+    config.layers[name] = ReadLayer({entry.second, where}, name);
+  }
+  return config;
+}
+
+}  // namespace rshift

@@ -1,0 +1,149 @@
+#include "quantize/emitter.h"
+
+#include <utility>
+
+#include "quantize/layers.h"
+#include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/qparams.h"
+
+namespace rshift {
+
+IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
+  const bool symmetric = mode == QuantMode::kSymmetric;
+  const numerics::ScaleZero params = symmetric ? numerics::SymmetricParams(range.threshold, range.is_signed)
+                                               : numerics::AsymmetricParams(range.low, range.high);
+  const bool is_unsigned = symmetric && !range.is_signed;
+  return {is_unsigned ? DType::kU8 : DType::kS8, {params.scale, params.zero_point}};
+}
+
+Emitter::Emitter(const Graph& old, const RangeResult& ranges, const QuantizeOptions& options)
+    : old_(old),
+      ranges_(ranges),
+      options_(options),
+      ints_(old.value_count()),
+      floats_(old.value_count()) {
+  new_.name = old.name;
+  new_.sha256 = old.sha256;
+  for (int i = 0; i < old.value_count(); ++i) names_.insert(old.value(ValueId(i)).name);
+  for (ValueId id : old.inputs) {
+    floats_[id.index()] = new_.AddValue(old.value(id));
+    new_.inputs.push_back(floats_[id.index()]);
+  }
+}
+
+LayerConfig Emitter::Layer(const Node& node) const { return LayerOf(old_, node, options_.config); }
+
+IntType Emitter::Type(ValueId old) const {
+  return TypeOfRange(ranges_.ranges[old.index()], options_.mode);
+}
+
+bool Emitter::IsZero(ValueId old) const {
+  const ValueRange& range = ranges_.ranges[old.index()];
+  return options_.mode == QuantMode::kSymmetric ? range.threshold == 0 : range.low == range.high;
+}
+
+std::string Emitter::FreshName(const std::string& base) {
+  std::string name = base;
+  for (int i = 1; !names_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+  return name;
+}
+
+ValueId Emitter::AddInt(Value value, const IntType& type) {
+  value.dtype = type.dtype;
+  value.quant = type.quant;
+  return new_.AddValue(std::move(value));
+}
+
+ValueId Emitter::Int(ValueId old) {
+  ValueId& made = ints_[old.index()];
+  if (made.valid()) return made;
+  const ValueId source = Float(old);
+  Value value = old_.value(old);
+  value.name = FreshName(value.name + "__q");
+  const std::string name = value.name;
+  made = AddInt(std::move(value), Type(old));
+  AddNode(name, Quantize{}, {source}, made);
+  return made;
+}
+
+ValueId Emitter::IntAs(ValueId old, const IntType& type) {
+  const IntType own = Type(old);
+  const ValueId x = Int(old);
+  if (own == type) return x;
+  const ValueId y = Temporary(old, "__rescaled", type);
+  AddRequantize(new_.value(y).name, x, own, y, type, {type.qmin(), type.qmax()});
+  return y;
+}
+
+ValueId Emitter::Float(ValueId old) {
+  ValueId& made = floats_[old.index()];
+  if (made.valid()) return made;
+  const ValueId source = ints_[old.index()];
+  if (!source.valid()) return Same(old);
+  Value value = old_.value(old);
+  value.name = FreshName(value.name + "__f32");
+  const std::string name = value.name;
+  made = new_.AddValue(std::move(value));
+  AddNode(name, Dequantize{}, {source}, made);
+  return made;
+}
+
+ValueId Emitter::Same(ValueId old) {
+  if (!old.valid()) return old;
+  ValueId& made = floats_[old.index()];
+  if (!made.valid()) made = new_.AddValue(old_.value(old));
+  return made;
+}
+
+ValueId Emitter::DefineInt(ValueId old) {
+  ints_[old.index()] = AddInt(old_.value(old), Type(old));
+  return ints_[old.index()];
+}
+
+ValueId Emitter::DefineFloat(ValueId old) { return Same(old); }
+
+ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntType& type) {
+  Value value = old_.value(like);
+  value.name = FreshName(value.name + suffix);
+  return AddInt(std::move(value), type);
+}
+
+ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape& shape,
+                             const IntType& type, std::span<const int8_t> bytes) {
+  Value value;
+  value.name = FreshName(base);
+  value.shape = shape;
+  value.layout = layout;
+  value.constant = MakeConstant(bytes);
+  return AddInt(std::move(value), type);
+}
+
+void Emitter::AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output) {
+  new_.AddNode({name, std::move(op), std::move(inputs), {output}});
+}
+
+void Emitter::AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
+                            const IntType& to, const ClampQ& clamp) {
+  Requantize op;
+  if (from.quant.scale != to.quant.scale) {
+    const numerics::Multiplier factor = numerics::RescaleMultiplier(
+        static_cast<double>(from.quant.scale) / static_cast<double>(to.quant.scale));
+    op.multiplier = factor.multiplier;
+    op.rshift = factor.rshift;
+  }
+  op.clamp = clamp;
+  AddNode(name, op, {x}, y);
+}
+
+QuantizeResult Emitter::Finish() {
+  for (ValueId id : old_.outputs) new_.outputs.push_back(Float(id));
+  new_.output_names = old_.output_names;
+  if (new_.output_names.empty()) {
+    for (ValueId id : old_.outputs) new_.output_names.push_back(old_.value(id).name);
+  }
+  new_.RemoveUnused();
+  new_.Check();
+  return {std::move(new_), std::move(report_)};
+}
+
+}  // namespace rshift

@@ -1,0 +1,44 @@
+// MatMul with constant weights [K, N]: as a convolution whose output channels are the N columns.
+#include "quantize/ops/ops.h"
+#include "quantize/ops/weights.h"
+
+namespace rshift {
+
+OpSupport SupportMatMul(const Graph& graph, const Node& node) {
+  const Value& a = graph.value(node.inputs[0]);
+  const Value& b = graph.value(node.inputs[1]);
+  if (a.is_constant() || !b.is_constant()) return {OpKind::kFloat, "its second operand is not constant"};
+  if (b.shape.size() != 2) return {OpKind::kFloat, "its constant operand is not a matrix [K, N]"};
+  if (a.shape.size() < 2) return {OpKind::kFloat, "its first operand is a vector"};
+  if (node.inputs.size() > 2 && node.inputs[2].valid() && !graph.value(node.inputs[2]).is_constant()) {
+    return {OpKind::kFloat, "its bias is not constant"};
+  }
+  return {OpKind::kAlways, ""};
+}
+
+void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
+  const Value& w = emitter.old().value(node.inputs[1]);
+  WeightRequest request;
+  request.node = node.name;
+  request.weights = w.constant->As<float>();
+  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+    request.bias = emitter.old().value(node.inputs[2]).constant->As<float>();
+  }
+  request.k = w.shape[0];
+  request.channels = w.shape[1];
+  request.channel_stride = 1;
+  request.k_stride = w.shape[1];
+  request.x = emitter.Type(node.inputs[0]);
+  request.y = emitter.Type(node.outputs[0]);
+  request.x_is_zero = emitter.IsZero(node.inputs[0]);
+  request.per_channel =
+      emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
+  QMatMul matmul{std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
+  const ValueId x = emitter.Int(node.inputs[0]);
+  const ValueId weights =
+      emitter.AddConstant(w.name + "__q", w.layout, w.shape, {DType::kS8, {1.0f, 0}}, quantized.weights);
+  emitter.AddNode(node.name, std::move(matmul), {x, weights}, emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace rshift

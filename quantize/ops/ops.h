@@ -1,0 +1,63 @@
+// The rules that turn one float operator into an integer one, a file for each family.
+#ifndef RSHIFT_QUANTIZE_OPS_OPS_H_
+#define RSHIFT_QUANTIZE_OPS_OPS_H_
+
+#include <functional>
+#include <string>
+
+#include "graph/graph.h"
+#include "quantize/emitter.h"
+
+namespace rshift {
+
+enum class OpKind {
+  kFloat,     // no integer form
+  kAlways,    // worth it wherever it stands: Conv, MatMul
+  kFunction,  // integer next to integers: Add, AveragePool, activations
+  kMove,      // bytes in, the same bytes out: follows its input
+};
+
+struct OpSupport {
+  OpKind kind = OpKind::kFloat;
+  std::string reason;  // for kFloat: why
+};
+
+// Whether a node that reads and writes f32 activations has an integer form. Independent of ranges.
+OpSupport IntegerSupport(const Graph& graph, const Node& node);
+// Writes the integer form of a node with IntegerSupport() != kFloat.
+void EmitInteger(Emitter& emitter, const Node& node);
+
+// --- by family -------------------------------------------------------------------------------------------
+OpSupport SupportConv(const Graph& graph, const Node& node);
+void EmitConv(Emitter& emitter, const Node& node, const Conv& op);
+OpSupport SupportMatMul(const Graph& graph, const Node& node);
+void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op);
+
+void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op);
+void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op);
+
+OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op);
+void EmitBinary(Emitter& emitter, const Node& node, const Binary& op);
+
+void EmitClip(Emitter& emitter, const Node& node, const Clip& op);
+void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op);
+OpSupport SupportPRelu(const Graph& graph, const Node& node);
+void EmitPRelu(Emitter& emitter, const Node& node);
+OpSupport SupportUnary(const Unary& op);
+void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
+
+void EmitConcat(Emitter& emitter, const Node& node, const Concat& op);
+// Any operator that gives out bytes it was given: `op` is the integer graph's copy of the attributes.
+void EmitMovement(Emitter& emitter, const Node& node, Op op);
+void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
+
+// --- shared ------------------------------------------------------------------------------------------------
+// The quantized bounds of a fused clamp.
+ClampQ QuantizeClamp(const Clamp& clamp, const IntType& type);
+// The table of y = function(x) over all 256 bytes of x, computed in binary64.
+QTable MakeTable(const IntType& x, const IntType& y, const std::function<double(double)>& function);
+void EmitTable(Emitter& emitter, const Node& node, ValueId x, const std::function<double(double)>& function);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_OPS_OPS_H_

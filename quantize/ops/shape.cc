@@ -1,0 +1,56 @@
+// Data movement: bytes in, the same bytes out, in the input's type. Where the output's range is another one
+// (a precondition of propagation failed), a Requantize follows.
+#include <utility>
+
+#include "quantize/numerics/quantize.h"
+#include "quantize/ops/ops.h"
+
+namespace rshift {
+
+void EmitMovement(Emitter& emitter, const Node& node, Op op) {
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const IntType from = emitter.Type(old_x), to = emitter.Type(old_y);
+  std::vector<ValueId> inputs = {emitter.Int(old_x)};
+  for (size_t i = 1; i < node.inputs.size(); ++i) inputs.push_back(emitter.Same(node.inputs[i]));
+  if (from == to) {
+    emitter.AddNode(node.name, std::move(op), inputs, emitter.DefineInt(old_y));
+    return;
+  }
+  const ValueId moved = emitter.Temporary(old_y, "__raw", from);
+  emitter.AddNode(node.name, std::move(op), inputs, moved);
+  emitter.AddRequantize(node.name + "__rescale", moved, from, emitter.DefineInt(old_y), to,
+                        {to.qmin(), to.qmax()});
+}
+
+void EmitPad(Emitter& emitter, const Node& node, const Pad& op) {
+  const IntType type = emitter.Type(node.inputs[0]);
+  Pad quantized = op;
+  if (op.mode == PadMode::kConstant) {
+    quantized.value = static_cast<float>(numerics::QuantizeValue(
+        op.value, type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax()));
+  }
+  EmitMovement(emitter, node, quantized);
+}
+
+// Constant inputs are quantized with the output's parameters; activations are rescaled where theirs differ.
+void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
+  const ValueId old_y = node.outputs[0];
+  const IntType type = emitter.Type(old_y);
+  std::vector<ValueId> inputs;
+  for (ValueId id : node.inputs) {
+    const Value& value = emitter.old().value(id);
+    if (!value.is_constant()) {
+      inputs.push_back(emitter.IntAs(id, type));
+      continue;
+    }
+    std::vector<int8_t> bytes;
+    for (float v : value.constant->As<float>()) {
+      bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
+          v, type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax())));
+    }
+    inputs.push_back(emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, bytes));
+  }
+  emitter.AddNode(node.name, op, inputs, emitter.DefineInt(old_y));
+}
+
+}  // namespace rshift

@@ -1,0 +1,140 @@
+#include "quantize/plan.h"
+
+#include <algorithm>
+
+#include "quantize/layers.h"
+#include "quantize/ops/ops.h"
+
+namespace rshift {
+namespace {
+
+// What a value would have to be read from, were its reader an integer node.
+enum class Source {
+  kNone,      // not an f32 activation
+  kInteger,   // made by an integer node
+  kFlexible,  // a graph input, or moved from one: Quantize costs nothing in accuracy that is not lost anyway
+  kFloat,     // made by an F32 node
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const QuantizeConfig& config)
+      : graph_(graph), consumers_(graph.Consumers()), kinds_(graph.nodes().size(), OpKind::kFloat) {
+    plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
+    plan_.reasons.resize(graph.nodes().size());
+    for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
+  }
+
+  Plan Run() {
+    FindWanted();
+    Forward();
+    Backward();
+    return std::move(plan_);
+  }
+
+ private:
+  bool IsActivation(ValueId id) const {
+    return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
+  }
+
+  void Classify(size_t n, const QuantizeConfig& config) {
+    const Node& node = graph_.nodes()[n];
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](ValueId id) { return IsActivation(id); });
+    const bool writes = IsActivation(node.outputs[0]);
+    if (!reads && !writes) return;
+    plan_.forms[n] = NodeForm::kFloat;
+    if (!reads || !writes) {
+      plan_.reasons[n] = "reads or writes another type than f32";
+    } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
+      plan_.reasons[n] = "the configuration says f32";
+    } else {
+      const OpSupport support = IntegerSupport(graph_, node);
+      kinds_[n] = support.kind;
+      plan_.reasons[n] = support.reason;
+    }
+  }
+
+  // Values that some Convolution or MatMul reads, directly or through functions and movements.
+  void FindWanted() {
+    wanted_.assign(graph_.value_count(), false);
+    for (size_t n = graph_.nodes().size(); n-- > 0;) {
+      const Node& node = graph_.nodes()[n];
+      const bool wants = kinds_[n] == OpKind::kAlways ||
+                         (kinds_[n] != OpKind::kFloat && wanted_[node.outputs[0].index()]);
+      if (!wants) continue;
+      for (ValueId id : node.inputs) {
+        if (IsActivation(id)) wanted_[id.index()] = true;
+      }
+    }
+  }
+
+  bool AnyInput(const Node& node, Source wanted_source) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id.valid() && sources_[id.index()] == wanted_source;
+    });
+  }
+
+  Source Decide(size_t n) {
+    const Node& node = graph_.nodes()[n];
+    const bool wanted = wanted_[node.outputs[0].index()];
+    const bool has_integer = AnyInput(node, Source::kInteger);
+    const bool has_flexible = AnyInput(node, Source::kFlexible);
+    const bool has_float = AnyInput(node, Source::kFloat);
+    switch (kinds_[n]) {
+      case OpKind::kFloat:
+        return Source::kFloat;
+      case OpKind::kAlways:
+        break;
+      case OpKind::kFunction:
+        if (has_integer || has_flexible || wanted) break;
+        plan_.reasons[n] = "its inputs and outputs are F32";
+        return Source::kFloat;
+      case OpKind::kMove:
+        if (has_integer && (!has_float || wanted)) break;
+        plan_.reasons[n] = "moves F32 data";  // Backward() may still change it
+        return has_float ? Source::kFloat : Source::kFlexible;
+    }
+    plan_.forms[n] = NodeForm::kInteger;
+    return Source::kInteger;
+  }
+
+  void Forward() {
+    sources_.assign(graph_.value_count(), Source::kNone);
+    for (ValueId id : graph_.inputs) {
+      if (IsActivation(id)) sources_[id.index()] = Source::kFlexible;
+    }
+    for (size_t n = 0; n < graph_.nodes().size(); ++n) {
+      if (plan_.forms[n] == NodeForm::kOther) continue;
+      const Source source = Decide(n);
+      const ValueId y = graph_.nodes()[n].outputs[0];
+      if (IsActivation(y)) sources_[y.index()] = source;
+    }
+  }
+
+  // A movement of F32 data whose every reader is an integer node: quantize first, then move bytes.
+  void Backward() {
+    for (size_t n = graph_.nodes().size(); n-- > 0;) {
+      if (plan_.forms[n] != NodeForm::kFloat || kinds_[n] != OpKind::kMove) continue;
+      const ValueId y = graph_.nodes()[n].outputs[0];
+      const auto& readers = consumers_[y.index()];
+      const bool all_integer = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
+        return plan_.forms[reader.index()] == NodeForm::kInteger;
+      });
+      if (!readers.empty() && all_integer && !graph_.IsOutput(y)) plan_.forms[n] = NodeForm::kInteger;
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<std::vector<NodeId>> consumers_;
+  std::vector<OpKind> kinds_;
+  std::vector<bool> wanted_;    // by value
+  std::vector<Source> sources_;  // by value
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan MakePlan(const Graph& graph, const QuantizeConfig& config) { return Planner(graph, config).Run(); }
+
+}  // namespace rshift

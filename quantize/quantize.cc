@@ -1,0 +1,65 @@
+#include "quantize/quantize.h"
+
+#include "base/error.h"
+#include "graph/passes/passes.h"
+#include "quantize/emitter.h"
+#include "quantize/layers.h"
+#include "quantize/ops/ops.h"
+#include "quantize/plan.h"
+
+namespace rshift {
+namespace {
+
+void CheckTable(const Graph& graph, const CalibrationTable& table) {
+  Require(table.model_sha256.empty() || graph.sha256.empty() || table.model_sha256 == graph.sha256,
+          ErrorCode::kInvalidInput, "the calibration table is of another model: its model_sha256 is ",
+          table.model_sha256, ", the model's is ", graph.sha256, "; calibrate this model");
+  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
+          ErrorCode::kInvalidInput, "the calibration table was made with version ", table.pass_list_version,
+          " of the graph passes, expected ", kPassListVersion, "; calibrate again");
+}
+
+void EmitFloat(Emitter& emitter, const Node& node, const Plan& plan, size_t n) {
+  std::vector<ValueId> inputs;
+  for (ValueId id : node.inputs) inputs.push_back(id.valid() ? emitter.Float(id) : id);
+  const ValueId y = emitter.DefineFloat(node.outputs[0]);
+  emitter.AddNode(node.name, node.op, std::move(inputs), y);
+  if (plan.forms[n] == NodeForm::kFloat) {
+    emitter.report().float_nodes.push_back({node.name, OpName(node.op), plan.reasons[n]});
+  }
+}
+
+std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
+  std::vector<std::string> names;
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    if (plan.forms[n] == NodeForm::kInteger) continue;
+    names.push_back(graph.value(graph.nodes()[n].outputs[0]).name);
+  }
+  return names;
+}
+
+}  // namespace
+
+QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
+                             const QuantizeOptions& options) {
+  CheckTable(graph, table);
+  CheckLayerNames(graph, options.config);
+  const Plan plan = MakePlan(graph, options.config);
+  RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
+                             FloatTensors(graph, plan)};
+  RangeResult ranges = PropagateRanges(graph, table, range_options);
+  Emitter emitter(graph, ranges, options);
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (plan.forms[n] == NodeForm::kInteger) {
+      EmitInteger(emitter, node);
+    } else {
+      EmitFloat(emitter, node, plan, n);
+    }
+  }
+  QuantizeResult result = emitter.Finish();
+  result.report.range_changes = std::move(ranges.changes);
+  return result;
+}
+
+}  // namespace rshift
