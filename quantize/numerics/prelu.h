@@ -13,13 +13,13 @@ namespace rshift::numerics {
 inline constexpr int32_t PRelu(int32_t x, const LeakyParams& p) { return LeakyRelu(x, p); }
 
 // The largest rshift in [0, 30] at which |slope| * 2^rshift rounds to at most 127, for the largest |slope|
-// (alpha * Sx / Sy). 0 when the slope is 0. -1 when even rshift 0 is too much (slope >= 127.5).
+// (alpha * Sx / Sy). 0 when the slope is 0, and from 127.5 on, where PReluSlope saturates to 127.
 inline constexpr int32_t PReluShift(double largest_slope) {
   if (largest_slope == 0) return 0;
   for (int32_t shift = 30; shift >= 0; --shift) {
     if (largest_slope * static_cast<double>(int64_t{1} << shift) < 127.5) return shift;
   }
-  return -1;
+  return 0;
 }
 
 // slope * 2^rshift to nearest even, in [-127, 127] by the choice of rshift.

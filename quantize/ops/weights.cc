@@ -67,7 +67,7 @@ ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& qu
                         static_cast<double>(r.y.quant.scale);
   const numerics::Multiplier m = numerics::AccumulatorMultiplier(factor);
   if (m.multiplier == 0 && quantized.magnitude > 0) {
-    Report(report, r, channel, "the scale is below 2^-33: every accumulator rounds to 0", scale, scale);
+    Report(report, r, channel, "the scale is below 2^-32: every accumulator rounds to 0", scale, scale);
   }
   return {static_cast<int32_t>(quantized.bias), m.multiplier, m.rshift};
 }

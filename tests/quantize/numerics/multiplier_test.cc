@@ -1,0 +1,88 @@
+#include "quantize/numerics/multiplier.h"
+
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace rshift::numerics {
+namespace {
+
+TEST(MultiplierTest, IsTheWorkedExample) {
+  EXPECT_EQ(QuantizeMultiplier(0.1234), (Multiplier{2119995857, 34}));
+}
+
+TEST(MultiplierTest, PowersOfTwoAreExact) {
+  for (int e = -32; e <= 30; ++e) {
+    EXPECT_EQ(QuantizeMultiplier(std::ldexp(1.0, e)), (Multiplier{1 << 30, 30 - e})) << e;
+  }
+}
+
+TEST(MultiplierTest, RenormalisesWhenRoundingReachesTheTop) {
+  EXPECT_EQ(QuantizeMultiplier(std::nextafter(1.0, 0.0)), (Multiplier{1 << 30, 30}));
+  EXPECT_EQ(QuantizeMultiplier(0.999, 8), (Multiplier{64, 6}));
+  EXPECT_EQ(QuantizeMultiplier(0.99, 8), (Multiplier{127, 7}));
+}
+
+TEST(MultiplierTest, StaysInRangeAndWithinTheErrorBound) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> exponent(-30, 6.9), mantissa(1, 2);
+  for (int bits : {8, 16, 32}) {
+    for (int i = 0; i < 200000; ++i) {
+      const double scale = mantissa(random) * std::exp2(std::floor(exponent(random)));
+      if (scale >= std::exp2(bits - 1) - 0.5) continue;
+      const Multiplier m = QuantizeMultiplier(scale, bits);
+      ASSERT_GE(m.multiplier, int64_t{1} << (bits - 2)) << scale;
+      ASSERT_LT(m.multiplier, int64_t{1} << (bits - 1)) << scale;
+      ASSERT_GE(m.rshift, 0);
+      ASSERT_LE(m.rshift, kMaxRshift);
+      const double error = std::fabs(std::ldexp(m.multiplier, -m.rshift) - scale) / scale;
+      ASSERT_LE(error, std::exp2(-(bits - 1))) << scale << " at " << bits;
+    }
+  }
+}
+
+TEST(MultiplierTest, IsTheNearestMultiplierOfItsShift) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  for (int i = 0; i < 100000; ++i) {
+    const double scale = mantissa(random) / 64;
+    const Multiplier m = QuantizeMultiplier(scale);
+    const double exact = std::ldexp(scale, m.rshift);  // exact: a power of two
+    ASSERT_LE(std::fabs(m.multiplier - exact), 0.5) << scale;
+  }
+}
+
+TEST(MultiplierTest, FlushesWhatNeedsMoreThan62Bits) {
+  EXPECT_EQ(QuantizeMultiplier(std::ldexp(1.0, -32)), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(QuantizeMultiplier(std::ldexp(1.0, -34)), Multiplier{});
+  EXPECT_EQ(QuantizeMultiplier(std::nextafter(std::ldexp(1.0, -32), 0.0)), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(QuantizeMultiplier(std::ldexp(0.99, -32)), Multiplier{});
+  EXPECT_EQ(QuantizeMultiplier(DBL_MIN), Multiplier{});
+  EXPECT_EQ(QuantizeMultiplier(std::numeric_limits<double>::denorm_min()), Multiplier{});
+}
+
+TEST(MultiplierTest, RejectsWhatIsNotAPositiveFiniteScaleInRange) {
+  EXPECT_THROW(QuantizeMultiplier(0.0), Error);
+  EXPECT_THROW(QuantizeMultiplier(-1.0), Error);
+  EXPECT_THROW(QuantizeMultiplier(std::nan("")), Error);
+  EXPECT_THROW(QuantizeMultiplier(INFINITY), Error);
+  EXPECT_THROW(QuantizeMultiplier(2147483648.0), Error);
+  EXPECT_THROW(QuantizeMultiplier(std::nextafter(2147483648.0, 0.0)), Error);  // rounds up to 2^31
+  EXPECT_EQ(QuantizeMultiplier(2147483647.0), (Multiplier{2147483647, 0}));
+  EXPECT_THROW(QuantizeMultiplier(128.0, 8), Error);
+  EXPECT_EQ(QuantizeMultiplier(127.0, 8), (Multiplier{127, 0}));
+}
+
+TEST(MultiplierTest, ReplacesWhatDoesNotFitByAPairWithTheSameResult) {
+  EXPECT_EQ(AccumulatorMultiplier(1e30), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(AccumulatorMultiplier(std::numeric_limits<double>::infinity()), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(AccumulatorMultiplier(1e-30), Multiplier{});
+  EXPECT_EQ(RescaleMultiplier(1e-30), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(RescaleMultiplier(0.1234), (Multiplier{2119995857, 34}));
+}
+
+}  // namespace
+}  // namespace rshift::numerics
