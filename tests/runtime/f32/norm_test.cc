@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/runtime/f32/command_harness.h"
+
+namespace rshift {
+namespace {
+
+using namespace rshift::testing;
+
+// Normalizes the elements of one group, given as positions in x.
+struct Normal {
+  double mean = 0, factor = 0;
+};
+
+Normal Moments(const std::vector<float>& x, const std::vector<int64_t>& group, double epsilon) {
+  double sum = 0, squares = 0;
+  for (const int64_t at : group) sum += x[at];
+  const double mean = sum / group.size();
+  for (const int64_t at : group) squares += (x[at] - mean) * (x[at] - mean);
+  return {mean, 1 / std::sqrt(squares / group.size() + epsilon)};
+}
+
+TEST(LayerNormTest, NormalizesFromTheAxisOn) {
+  const Shape shape{2, 3, 5, 17};
+  for (int64_t axis = 1; axis < 4; ++axis) {
+    for (const bool with_bias : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "axis and seed " << axis << " bias " << with_bias);
+      std::mt19937 random(static_cast<uint32_t>(axis));
+      const Shape inner(shape.begin() + axis, shape.end());
+      const int64_t size = NumElements(inner);
+      const TestTensor x = RandomFloats(shape, random, 3, 9), scale = RandomFloats(inner, random),
+                       bias = RandomFloats(inner, random);
+      CommandCase test(Opcode::kLayerNormF32, {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}}, DType::kF32,
+                       shape);
+      if (with_bias) test.inputs.push_back({Field::kSrc3, Constant(bias)});
+      test.Set(Field::kAxis, axis).SetFloat(Field::kEpsilonF, 1e-5f);
+      const auto values = x.As<float>(), scales = scale.As<float>(), biases = bias.As<float>();
+      std::vector<double> want(values.size());
+      for (int64_t row = 0; row < static_cast<int64_t>(values.size()) / size; ++row) {
+        std::vector<int64_t> group;
+        for (int64_t i = 0; i < size; ++i) group.push_back(row * size + i);
+        const Normal normal = Moments(values, group, 1e-5f);
+        for (int64_t i = 0; i < size; ++i) {
+          want[group[i]] =
+              (values[group[i]] - normal.mean) * normal.factor * scales[i] + (with_bias ? biases[i] : 0);
+        }
+      }
+      ExpectClose(RunOnAnyThreads(test).As<float>(), want, 1e-6);
+    }
+  }
+}
+
+TEST(LayerNormTest, RejectsAScaleOfTheWrongSize) {
+  std::mt19937 random(1);
+  CommandCase test(Opcode::kLayerNormF32,
+                   {{Field::kSrc, RandomFloats({2, 3}, random)}, {Field::kSrc2, RandomFloats({2}, random)}},
+                   DType::kF32, {2, 3});
+  test.Set(Field::kAxis, 1);
+  EXPECT_NE(ErrorOf(test), "");
+}
+
+// x in either memory order; `channel` and `image` of an index tell its group.
+void CheckInstanceNorm(const TestTensor& x, size_t channel_dim, uint32_t seed) {
+  std::mt19937 random(seed);
+  const int64_t channels = x.shape[channel_dim];
+  const TestTensor scale = RandomFloats({channels}, random), bias = RandomFloats({channels}, random);
+  CommandCase test(Opcode::kInstanceNormF32,
+                   {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}, {Field::kSrc3, Constant(bias)}},
+                   DType::kF32, x.shape, x.layout);
+  test.SetFloat(Field::kEpsilonF, 1e-3f);
+  const auto values = x.As<float>(), scales = scale.As<float>(), biases = bias.As<float>();
+  std::vector<std::vector<int64_t>> groups(x.shape[0] * channels);
+  int64_t position = 0;
+  ForEachIndex(x.shape, [&](const Shape& index) {
+    groups[index[0] * channels + index[channel_dim]].push_back(position++);
+  });
+  std::vector<double> want(values.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Normal normal = Moments(values, groups[g], 1e-3f);
+    const int64_t c = static_cast<int64_t>(g) % channels;
+    for (const int64_t at : groups[g]) {
+      want[at] = (values[at] - normal.mean) * normal.factor * scales[c] + biases[c];
+    }
+  }
+  ExpectClose(RunOnAnyThreads(test).As<float>(), want, 2e-6);
+}
+
+TEST(InstanceNormTest, ChannelsLast) {
+  for (const int64_t channels : {1, 5, 16, 37}) {
+    SCOPED_TRACE(::testing::Message() << "channels and seed " << channels);
+    std::mt19937 random(static_cast<uint32_t>(channels));
+    CheckInstanceNorm(Nhwc(RandomFloats({2, 7, 3, channels}, random, 1, 5)), 3,
+                      static_cast<uint32_t>(channels));
+  }
+}
+
+TEST(InstanceNormTest, ChannelsFirstOfAnyRank) {
+  std::mt19937 random(5);
+  for (const Shape& shape : {Shape{2, 5, 7}, Shape{2, 5, 7, 3}, Shape{2, 3, 2, 5, 4}}) {
+    SCOPED_TRACE(ToString(shape));
+    CheckInstanceNorm(RandomFloats(shape, random, 1, 5), 1, 6);
+  }
+}
+
+}  // namespace
+}  // namespace rshift
