@@ -42,7 +42,8 @@ std::string Text(const Window& w) {
   std::ostringstream out;
   out << " kernel=" << w.kernel_h << "x" << w.kernel_w;
   if (w.stride_h != 1 || w.stride_w != 1) out << " stride=" << w.stride_h << "x" << w.stride_w;
-  if (w.dilation_h != 1 || w.dilation_w != 1) out << " dilation=" << w.dilation_h << "x" << w.dilation_w;
+  if (w.dilation_h != 1 || w.dilation_w != 1)
+    out << " dilation=" << w.dilation_h << "x" << w.dilation_w;
   if (w.pad_top != 0 || w.pad_left != 0 || w.pad_bottom != 0 || w.pad_right != 0) {
     out << " pads=" << List<int64_t>({w.pad_top, w.pad_left, w.pad_bottom, w.pad_right});
   }
@@ -53,15 +54,13 @@ std::string Text(const Clamp& c) {
   return c.active() ? Cat(" clamp=[", Number(c.lo), ",", Number(c.hi), "]") : "";
 }
 
-std::string Text(const ClampQ& c) {
-  return Cat(" clamp=[", c.lo, ",", c.hi, "]");
-}
+std::string Text(const ClampQ& c) { return Cat(" clamp=[", c.lo, ",", c.hi, "]"); }
 
-std::string Field(const char* key, int64_t value) {
-  return Cat(" ", key, "=", value);
-}
+std::string Field(const char* key, int64_t value) { return Cat(" ", key, "=", value); }
 std::string Field(const char* key, float value) { return Cat(" ", key, "=", Number(value)); }
-std::string FieldUnlessOne(const char* key, int64_t value) { return value == 1 ? "" : Field(key, value); }
+std::string FieldUnlessOne(const char* key, int64_t value) {
+  return value == 1 ? "" : Field(key, value);
+}
 std::string Flag(const char* key, bool value) { return value ? Cat(" ", key) : ""; }
 
 std::string Text(const std::vector<ChannelRequant>& channels, const std::vector<int32_t>& zero_w) {
@@ -78,13 +77,13 @@ std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
   return Cat(" ", key, "=", multiplier, ">>", rshift);
 }
 
-constexpr std::array<const char*, 10> kReduceNames = {"mean", "sum", "max",       "min",         "prod",
-                                                      "l1",   "l2",  "sumsquare", "logsumexp", "logsum"};
+constexpr std::array<const char*, 10> kReduceNames = {
+    "mean", "sum", "max", "min", "prod", "l1", "l2", "sumsquare", "logsumexp", "logsum"};
 constexpr std::array<const char*, 3> kResizeNames = {"nearest", "linear", "cubic"};
-constexpr std::array<const char*, 5> kCoordinateNames = {"half_pixel", "pytorch_half_pixel", "align_corners",
-                                                         "asymmetric", "half_pixel_symmetric"};
-constexpr std::array<const char*, 4> kNearestNames = {"round_prefer_floor", "round_prefer_ceil", "floor",
-                                                      "ceil"};
+constexpr std::array<const char*, 5> kCoordinateNames = {
+    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"};
+constexpr std::array<const char*, 4> kNearestNames = {"round_prefer_floor", "round_prefer_ceil",
+                                                      "floor", "ceil"};
 constexpr std::array<const char*, 3> kPadNames = {"constant", "reflect", "edge"};
 
 template <size_t N, typename E>
@@ -100,12 +99,14 @@ std::string ResizeText(const Resize& op) {
 }
 
 std::string PadText(const Pad& op) {
-  std::string text = Pick(kPadNames, op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
+  std::string text =
+      Pick(kPadNames, op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
   return op.mode == PadMode::kConstant ? text + Field("value", op.value) : text;
 }
 
 std::string UnaryText(const Unary& op) {
-  return (op.alpha != 0.0f ? Field("alpha", op.alpha) : "") + (op.beta != 0.0f ? Field("beta", op.beta) : "");
+  return (op.alpha != 0.0f ? Field("alpha", op.alpha) : "") +
+         (op.beta != 0.0f ? Field("beta", op.beta) : "");
 }
 
 std::string TableText(const QTable& op) {
@@ -116,7 +117,9 @@ std::string TableText(const QTable& op) {
 std::string Attributes(const Op& op) {
   return std::visit(
       Overloaded{
-          [](const Conv& o) { return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.clamp); },
+          [](const Conv& o) {
+            return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.clamp);
+          },
           [](const ConvTranspose& o) {
             std::string text = Text(o.window) + FieldUnlessOne("groups", o.groups);
             if (o.output_pad_h != 0 || o.output_pad_w != 0) {
@@ -143,7 +146,8 @@ std::string Attributes(const Op& op) {
           [](const Softmax& o) { return Field("axis", o.axis) + Flag("log", o.log); },
           [](const Reduce& o) { return Pick(kReduceNames, o.op) + " axes=" + List(o.axes); },
           [](const ArgMax& o) {
-            return Field("axis", o.axis) + Flag("min", o.min) + Flag("last_index", o.select_last_index);
+            return Field("axis", o.axis) + Flag("min", o.min) +
+                   Flag("last_index", o.select_last_index);
           },
           [](const Resize& o) { return ResizeText(o); },
           [](const Transpose& o) { return " perm=" + List(o.perm); },
@@ -155,10 +159,12 @@ std::string Attributes(const Op& op) {
           [](const DepthToSpace& o) { return Field("block", o.block) + Flag("crd", o.crd); },
           [](const SpaceToDepth& o) { return Field("block", o.block); },
           [](const Cast& o) { return Cat(" to=", Name(o.to)); },
-          [](const Requantize& o) { return Shift("multiplier", o.multiplier, o.rshift) + Text(o.clamp); },
+          [](const Requantize& o) {
+            return Shift("multiplier", o.multiplier, o.rshift) + Text(o.clamp);
+          },
           [](const QConv& o) {
-            return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.channels, o.zero_w) +
-                   Text(o.clamp);
+            return Text(o.window) + FieldUnlessOne("groups", o.groups) +
+                   Text(o.channels, o.zero_w) + Text(o.clamp);
           },
           [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp); },
           [](const QAdd& o) {
@@ -182,8 +188,9 @@ std::string Attributes(const Op& op) {
           [](const QTable& o) { return TableText(o); },
           // No attributes.
           [](const PRelu&) { return std::string(); }, [](const Where&) { return std::string(); },
-          [](const Identity&) { return std::string(); }, [](const Reshape&) { return std::string(); },
-          [](const Expand&) { return std::string(); }, [](const Quantize&) { return std::string(); },
+          [](const Identity&) { return std::string(); },
+          [](const Reshape&) { return std::string(); }, [](const Expand&) { return std::string(); },
+          [](const Quantize&) { return std::string(); },
           [](const Dequantize&) { return std::string(); }},
       op);
 }
@@ -242,7 +249,8 @@ std::string DumpGraph(const Graph& graph) {
     out << ")" << Attributes(node.op) << "\n";
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    out << "output " << graph.output_names[i] << " = " << graph.value(graph.outputs[i]).name << "\n";
+    out << "output " << graph.output_names[i] << " = " << graph.value(graph.outputs[i]).name
+        << "\n";
   }
   return out.str();
 }

@@ -19,14 +19,14 @@ void CheckValues(const std::vector<Value>& values) {
   for (const Value& value : values) {
     Require(names.insert(value.name).second, ErrorCode::kInternal, "graph: two values are named '",
             value.name, "'; this is a bug in Rshift");
-    Require(value.layout != Layout::kNhwc || value.shape.size() == 4, ErrorCode::kInternal, "value '",
-            value.name, "': NHWC needs 4 dimensions, found ", ToString(value.shape),
+    Require(value.layout != Layout::kNhwc || value.shape.size() == 4, ErrorCode::kInternal,
+            "value '", value.name, "': NHWC needs 4 dimensions, found ", ToString(value.shape),
             "; this is a bug in Rshift");
     if (!value.is_constant()) continue;
     const size_t want = static_cast<size_t>(NumElements(value.shape)) * SizeOf(value.dtype);
-    Require(value.constant->bytes.size() == want, ErrorCode::kInternal, "constant '", value.name, "' of ",
-            ToString(value.shape), " ", Name(value.dtype), " expected ", want, " bytes, found ",
-            value.constant->bytes.size(), "; this is a bug in Rshift");
+    Require(value.constant->bytes.size() == want, ErrorCode::kInternal, "constant '", value.name,
+            "' of ", ToString(value.shape), " ", Name(value.dtype), " expected ", want,
+            " bytes, found ", value.constant->bytes.size(), "; this is a bug in Rshift");
   }
 }
 
@@ -113,7 +113,8 @@ void Graph::RemoveUnused() {
     for (ValueId other : nodes_[maker.index()].outputs) {
       if (other.valid()) needed[other.index()] = true;
     }
-    open.insert(open.end(), nodes_[maker.index()].inputs.begin(), nodes_[maker.index()].inputs.end());
+    open.insert(open.end(), nodes_[maker.index()].inputs.begin(),
+                nodes_[maker.index()].inputs.end());
   }
   std::vector<Node> nodes;
   for (size_t n = 0; n < nodes_.size(); ++n) {
@@ -167,36 +168,41 @@ void Graph::SortTopologically() {
       if (--waiting[user] == 0) ready.push(user);
     }
   }
-  Require(sorted.size() == nodes_.size(), ErrorCode::kInternal, "graph '", name, "': ",
-          nodes_.size() - sorted.size(), " nodes form a cycle; this is a bug in Rshift");
+  Require(sorted.size() == nodes_.size(), ErrorCode::kInternal, "graph '", name,
+          "': ", nodes_.size() - sorted.size(), " nodes form a cycle; this is a bug in Rshift");
   nodes_ = std::move(sorted);
 }
 
 void Graph::Check() const {
   CheckValues(values_);
-  Require(outputs.size() == output_names.size(), ErrorCode::kInternal, "graph '", name, "': ",
-          outputs.size(), " outputs but ", output_names.size(), " output names; this is a bug in Rshift");
+  Require(outputs.size() == output_names.size(), ErrorCode::kInternal, "graph '", name,
+          "': ", outputs.size(), " outputs but ", output_names.size(),
+          " output names; this is a bug in Rshift");
   std::vector<bool> made(values_.size(), false);
   for (size_t i = 0; i < values_.size(); ++i) made[i] = values_[i].is_constant();
   for (ValueId id : inputs) {
     Require(InRange(id, values_.size()) && !made[id.index()], ErrorCode::kInternal, "graph '", name,
-            "': input id ", id.index(), " is no activation or stands twice; this is a bug in Rshift");
+            "': input id ", id.index(),
+            " is no activation or stands twice; this is a bug in Rshift");
     made[id.index()] = true;
   }
   for (const Node& node : nodes_) {
     for (ValueId id : node.inputs) {
       if (!id.valid()) continue;
-      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name, "': input id ",
-              id.index(), " is outside [0, ", values_.size(), "); this is a bug in Rshift");
+      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
+              "': input id ", id.index(), " is outside [0, ", values_.size(),
+              "); this is a bug in Rshift");
       Require(made[id.index()], ErrorCode::kInternal, "node '", node.name, "' reads '",
               values_[id.index()].name, "' before it is made; this is a bug in Rshift");
     }
     for (ValueId id : node.outputs) {
       if (!id.valid()) continue;
-      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name, "': output id ",
-              id.index(), " is outside [0, ", values_.size(), "); this is a bug in Rshift");
+      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
+              "': output id ", id.index(), " is outside [0, ", values_.size(),
+              "); this is a bug in Rshift");
       Require(!made[id.index()], ErrorCode::kInternal, "node '", node.name, "' makes '",
-              values_[id.index()].name, "', which something else makes too; this is a bug in Rshift");
+              values_[id.index()].name,
+              "', which something else makes too; this is a bug in Rshift");
       made[id.index()] = true;
     }
   }

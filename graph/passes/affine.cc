@@ -26,18 +26,19 @@ bool IsFloatConstant(const Graph& graph, ValueId id) {
 int64_t WeightChannel(const Node& node, const Shape& shape, int64_t index) {
   if (std::holds_alternative<Conv>(node.op)) return index / (shape[1] * shape[2] * shape[3]);
   if (const auto* conv = std::get_if<ConvTranspose>(&node.op)) {
-    const int64_t taps = shape[2] * shape[3];           // w [IC, OC/groups, KH, KW]
+    const int64_t taps = shape[2] * shape[3];  // w [IC, OC/groups, KH, KW]
     const int64_t group = index / (taps * shape[1]) / (shape[0] / conv->groups);
     return group * shape[1] + index / taps % shape[1];
   }
-  return index % shape.back();                          // MatMul: w [..., K, N]
+  return index % shape.back();  // MatMul: w [..., K, N]
 }
 
 }  // namespace
 
 int64_t OutputChannelAxis(const Graph& graph, const Node& node) {
   const int64_t rank = static_cast<int64_t>(graph.value(node.outputs[0]).shape.size());
-  if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op)) return 1;
+  if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op))
+    return 1;
   if (!std::holds_alternative<MatMul>(node.op)) return -1;
   // A vector as second factor has no column dimension to scale.
   return graph.value(node.inputs[1]).shape.size() >= 2 ? rank - 1 : -1;
@@ -47,7 +48,8 @@ bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
   const Clamp* clamp = ClampOf(node);
   if (clamp == nullptr || clamp->active()) return false;
   if (!AllOne(affine.scale) && !IsFloatConstant(graph, node.inputs[1])) return false;
-  return node.inputs.size() < 3 || !node.inputs[2].valid() || IsFloatConstant(graph, node.inputs[2]);
+  return node.inputs.size() < 3 || !node.inputs[2].valid() ||
+         IsFloatConstant(graph, node.inputs[2]);
 }
 
 void Fold(Graph& graph, Node& node, const Affine& affine, const std::string& output) {
@@ -60,8 +62,7 @@ void Fold(Graph& graph, Node& node, const Affine& affine, const std::string& out
   }
   for (size_t c = 0; c < channels; ++c) bias[c] = bias[c] * affine.scale[c] + affine.shift[c];
   node.inputs.resize(3);
-  node.inputs[2] =
-      AddFloats(graph, output + "__bias", {static_cast<int64_t>(channels)}, bias);
+  node.inputs[2] = AddFloats(graph, output + "__bias", {static_cast<int64_t>(channels)}, bias);
   if (AllOne(affine.scale)) return;
 
   const Shape shape = graph.value(node.inputs[1]).shape;

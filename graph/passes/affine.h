@@ -13,11 +13,11 @@ struct Affine {
   std::vector<double> scale, shift;  // one entry per channel
 };
 
-// The dimension of the output that the bias runs along: 1 for convolutions, the last for MatMul; -1 for
-// every other operator.
+// The dimension of the output that the bias runs along: 1 for convolutions, the last for MatMul; -1
+// for every other operator.
 int64_t OutputChannelAxis(const Graph& graph, const Node& node);
-// Whether `affine` behind `node` can go into its weights and bias: they are F32 constants (the weights may
-// be activations when every scale is 1) and no clamp stands between.
+// Whether `affine` behind `node` can go into its weights and bias: they are F32 constants (the
+// weights may be activations when every scale is 1) and no clamp stands between.
 bool CanFold(const Graph& graph, const Node& node, const Affine& affine);
 // Gives `node` new weights and bias constants (computed in double), named after `output`.
 void Fold(Graph& graph, Node& node, const Affine& affine, const std::string& output);

@@ -1,5 +1,5 @@
-// Constant per-channel Add, Sub, Mul, Div: into the product before it, else long chains become one Mul and one
-// Add.
+// Constant per-channel Add, Sub, Mul, Div: into the product before it, else long chains become one
+// Mul and one Add.
 #include <algorithm>
 
 #include "graph/passes/affine.h"
@@ -10,7 +10,7 @@ namespace rshift {
 namespace {
 
 struct Step {
-  ValueId x;       // the operand that is not constant
+  ValueId x;  // the operand that is not constant
   Affine affine;
 };
 
@@ -19,26 +19,36 @@ std::optional<Step> ReadStep(const Graph& graph, const Node& node, int64_t axis)
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || axis < 0) return std::nullopt;
   const Value& out = graph.value(node.outputs[0]);
-  if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size())) return std::nullopt;
+  if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size()))
+    return std::nullopt;
   for (int side = 0; side < 2; ++side) {
     const ValueId x = node.inputs[1 - side];
     if (graph.value(x).is_constant() || graph.value(x).shape != out.shape) continue;
     const auto numbers = ChannelConstant(graph, node.inputs[side], out.shape, axis);
     if (!numbers) continue;
-    Step step{x, {std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)}};
+    Step step{
+        x, {std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)}};
     for (size_t c = 0; c < numbers->size(); ++c) {
       const double k = (*numbers)[c];
       double& scale = step.affine.scale[c];
       double& shift = step.affine.shift[c];
       switch (binary->op) {
-        case BinaryOp::kAdd: shift = k; break;
-        case BinaryOp::kSub: shift = side == 1 ? -k : k; scale = side == 1 ? 1.0 : -1.0; break;
-        case BinaryOp::kMul: scale = k; break;
+        case BinaryOp::kAdd:
+          shift = k;
+          break;
+        case BinaryOp::kSub:
+          shift = side == 1 ? -k : k;
+          scale = side == 1 ? 1.0 : -1.0;
+          break;
+        case BinaryOp::kMul:
+          scale = k;
+          break;
         case BinaryOp::kDiv:
           if (side == 0 || k == 0.0) return std::nullopt;
           scale = 1.0 / k;
           break;
-        default: return std::nullopt;
+        default:
+          return std::nullopt;
       }
     }
     return step;
@@ -91,14 +101,18 @@ void WriteMulAdd(Graph& graph, const std::vector<size_t>& chain, int64_t axis, V
   Shape shape(graph.value(last.outputs[0]).shape.size() - axis, 1);
   shape[0] = static_cast<int64_t>(affine.scale.size());
   for (size_t i = 0; i + 2 < chain.size(); ++i) Disconnect(graph.nodes()[chain[i]]);
-  const ValueId middle = before.outputs[0];
+  Value scaled = graph.value(last.outputs[0]);
+  scaled.name = graph.UniqueName(name + "__scaled");
+  const ValueId middle = graph.AddValue(std::move(scaled));
   before.inputs = {x, AddFloats(graph, name + "__scale", shape, affine.scale)};
+  before.outputs = {middle};
   before.op = Binary{BinaryOp::kMul, {}};
   last.inputs = {middle, AddFloats(graph, name + "__shift", shape, affine.shift)};
   last.op = Binary{BinaryOp::kAdd, clamp};
 }
 
-// Collects the chain of affine nodes that ends at node `index`; rewrites it when that saves something.
+// Collects the chain of affine nodes that ends at node `index`; rewrites it when that saves
+// something.
 bool MergeChain(Graph& graph, size_t index, int64_t axis) {
   const Links links(graph);
   std::vector<size_t> chain;
@@ -110,7 +124,8 @@ bool MergeChain(Graph& graph, size_t index, int64_t axis) {
     const std::optional<Step> step = ReadStep(graph, node, axis);
     if (!step) break;
     const bool is_end = chain.empty();
-    if (!is_end && (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0]))) break;
+    if (!is_end && (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0])))
+      break;
     total = is_end ? step->affine : Compose(step->affine, *total);
     chain.insert(chain.begin(), static_cast<size_t>(id.index()));
     x = step->x;

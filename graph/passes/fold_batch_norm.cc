@@ -1,4 +1,5 @@
-// BatchNorm at inference is y = s * x + (bias - s * mean) with s = scale / sqrt(variance + epsilon).
+// BatchNorm at inference is y = s * x + (bias - s * mean) with s = scale / sqrt(variance +
+// epsilon).
 #include <cmath>
 
 #include "base/error.h"
@@ -17,11 +18,12 @@ Affine ToAffine(const Graph& graph, const Node& node) {
   std::vector<std::vector<double>> parameters;
   for (size_t i = 1; i < 5; ++i) {
     const Value& value = graph.value(node.inputs[i]);
-    Require(value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == shape[1],
-            ErrorCode::kUnsupported, node.name, ": BatchNormalization parameter '", value.name,
-            "', expected a constant of ", shape[1], " floats, found ",
-            value.is_constant() ? "a constant of " : "a computed tensor of ", ToString(value.shape), " ",
-            Name(value.dtype), "; export the model in inference mode");
+    Require(
+        value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == shape[1],
+        ErrorCode::kUnsupported, node.name, ": BatchNormalization parameter '", value.name,
+        "', expected a constant of ", shape[1], " floats, found ",
+        value.is_constant() ? "a constant of " : "a computed tensor of ", ToString(value.shape),
+        " ", Name(value.dtype), "; export the model in inference mode");
     const auto numbers = value.constant->As<float>();
     parameters.emplace_back(numbers.begin(), numbers.end());
   }
@@ -47,14 +49,14 @@ void ReplaceByMulAdd(Graph& graph, size_t index, const Affine& affine) {
   const ValueId scale = AddFloats(graph, name + "__scale", shape, affine.scale);
   const ValueId shift = AddFloats(graph, name + "__shift", shape, affine.shift);
   graph.nodes()[index] = {old.name, Binary{BinaryOp::kMul, {}}, {old.inputs[0], scale}, {middle}};
-  graph.AddNode({old.name + "__shift", Binary{BinaryOp::kAdd, {}}, {middle, shift}, old.outputs});
+  const Node add = {old.name + "__shift", Binary{BinaryOp::kAdd, {}}, {middle, shift}, old.outputs};
+  graph.nodes().insert(graph.nodes().begin() + static_cast<int64_t>(index) + 1, add);
 }
 
 }  // namespace
 
 Graph FoldBatchNorm(Graph graph) {
-  const size_t count = graph.nodes().size();
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!std::holds_alternative<BatchNorm>(graph.nodes()[i].op)) continue;
     const Affine affine = ToAffine(graph, graph.nodes()[i]);
     const Links links(graph);

@@ -50,7 +50,8 @@ bool FoldInto(Op& op, const Pad& pad) {
 
 Graph FoldPad(Graph graph) {
   for (Node& node : graph.nodes()) {
-    if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<AveragePool>(node.op)) continue;
+    if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<AveragePool>(node.op))
+      continue;
     const Links links(graph);
     const Pad* pad = links.ProducerAs<Pad>(node.inputs[0]);
     if (pad == nullptr || !IsSpatialZeroPad(*pad) || graph.IsOutput(node.inputs[0])) continue;

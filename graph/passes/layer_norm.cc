@@ -1,4 +1,5 @@
-// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon), times gamma, plus beta: over the last dimension.
+// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon), times gamma, plus beta: over the last
+// dimension.
 #include "graph/passes/patterns.h"
 
 namespace rshift {
@@ -17,8 +18,9 @@ ValueId MeanOfLast(const Matcher& m, ValueId value) {
 
 const Node* BinaryProducer(const Matcher& m, ValueId value, BinaryOp op) {
   const auto* binary = m.links().ProducerAs<Binary>(value);
-  return binary != nullptr && binary->op == op && !binary->clamp.active() ? m.links().Producer(value)
-                                                                          : nullptr;
+  return binary != nullptr && binary->op == op && !binary->clamp.active()
+             ? m.links().Producer(value)
+             : nullptr;
 }
 
 // x when `value` is x - mean(x).
@@ -84,7 +86,8 @@ std::optional<Tail> ReadTail(const Matcher& m, ValueId value, BinaryOp op) {
   const Shape& shape = m.graph().value(value).shape;
   if (m.graph().value(node.outputs[0]).shape != shape) return std::nullopt;
   const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
-  const auto numbers = ChannelConstant(m.graph(), other, shape, static_cast<int64_t>(shape.size()) - 1);
+  const auto numbers =
+      ChannelConstant(m.graph(), other, shape, static_cast<int64_t>(shape.size()) - 1);
   if (!numbers) return std::nullopt;
   return Tail{static_cast<size_t>(reader.index()), *numbers};
 }

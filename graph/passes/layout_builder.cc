@@ -25,8 +25,8 @@ LayoutBuilder::LayoutBuilder(const Graph& old)
   new_.sha256 = old.sha256;
   for (int i = 0; i < old.value_count(); ++i) {
     const Value& value = old.value(ValueId(i));
-    Require(value.layout == Layout::kPlain, ErrorCode::kInternal, "layout pass: value '", value.name,
-            "' is NHWC already; this is a bug in Rshift");
+    Require(value.layout == Layout::kPlain, ErrorCode::kInternal, "layout pass: value '",
+            value.name, "' is NHWC already; this is a bug in Rshift");
     reserved_.insert(value.name);
   }
   for (const Node& node : old.nodes()) {
@@ -80,7 +80,8 @@ ValueId LayoutBuilder::Define(ValueId id, const Perm& perm) {
   const bool plain = !nhwc && order == ElementOrderOfPlain(id);
   if (!plain) value.shape = Permute(value.shape, perm);
   value.layout = nhwc ? Layout::kNhwc : Layout::kPlain;
-  value.name = plain || nhwc ? TakeName(id, nhwc ? "__nhwc" : "__nchw") : FreshName(value.name + "__nhwc");
+  value.name =
+      plain || nhwc ? TakeName(id, nhwc ? "__nhwc" : "__nchw") : FreshName(value.name + "__nhwc");
   const ValueId made = new_.AddValue(std::move(value));
   NewStorage(id, {{made, order}});
   return made;
@@ -121,7 +122,8 @@ void LayoutBuilder::AddTranspose(ValueId from, const Node& node) {
 
 bool LayoutBuilder::IsFree(ValueId id, const ElementOrder& order) const {
   const Storage& forms = forms_of(id);
-  return std::any_of(forms.begin(), forms.end(), [&](const Form& form) { return form.order == order; });
+  return std::any_of(forms.begin(), forms.end(),
+                     [&](const Form& form) { return form.order == order; });
 }
 
 bool LayoutBuilder::PrefersNhwc(ValueId id) const {
@@ -143,7 +145,8 @@ ValueId LayoutBuilder::NhwcAs(ValueId id, const Shape& shape) {
   return Get(id, Permute(shape, kNhwcPerm), Normalize(shape, kNhwcPerm), Layout::kNhwc);
 }
 
-ValueId LayoutBuilder::Get(ValueId id, const Shape& shape, const ElementOrder& order, Layout layout) {
+ValueId LayoutBuilder::Get(ValueId id, const Shape& shape, const ElementOrder& order,
+                           Layout layout) {
   const Form* best = nullptr;
   for (const Form& form : forms_of(id)) {
     if (form.order != order) continue;
@@ -176,7 +179,8 @@ Form LayoutBuilder::Materialize(ValueId id, const Form& from, const ElementOrder
   if (source.is_constant()) {
     if (!movement->IsPlain()) {
       auto data = std::make_shared<ConstantData>();
-      data->bytes = PermuteBytes(source.constant->bytes, SizeOf(source.dtype), movement->dims, movement->perm);
+      data->bytes = PermuteBytes(source.constant->bytes, SizeOf(source.dtype), movement->dims,
+                                 movement->perm);
       value.constant = std::move(data);
     } else {
       value.constant = source.constant;
@@ -189,12 +193,14 @@ Form LayoutBuilder::Materialize(ValueId id, const Form& from, const ElementOrder
 }
 
 // Reshape, Transpose, or Reshape-Transpose-Reshape.
-ValueId LayoutBuilder::Emit(ValueId id, const Form& from, const ElementOrder& movement, Value value) {
+ValueId LayoutBuilder::Emit(ValueId id, const Form& from, const ElementOrder& movement,
+                            Value value) {
   const std::string node = maker_[id.index()].empty() || value.name != old_.value(id).name
                                ? value.name
                                : maker_[id.index()];
   const Shape source = new_.value(from.id).shape;
-  if (movement.IsPlain()) return AddNode(node, Reshape{}, {from.id}, new_.AddValue(std::move(value)));
+  if (movement.IsPlain())
+    return AddNode(node, Reshape{}, {from.id}, new_.AddValue(std::move(value)));
   if (const std::optional<Perm> perm = AsTranspose(movement, source, value.shape)) {
     return AddNode(node, Transpose{*perm}, {from.id}, new_.AddValue(std::move(value)));
   }

@@ -1,6 +1,7 @@
-// Rebuilds a graph while it decides, value by value, in which element orders a tensor exists. Transposes are
-// made only when an operator asks for an order that is not there yet; Reshape and Transpose nodes of the
-// old graph make no node of their own, they only give the same memory another reading.
+// Rebuilds a graph while it decides, value by value, in which element orders a tensor exists.
+// Transposes are made only when an operator asks for an order that is not there yet; Reshape and
+// Transpose nodes of the old graph make no node of their own, they only give the same memory
+// another reading.
 #ifndef RSHIFT_GRAPH_PASSES_LAYOUT_BUILDER_H_
 #define RSHIFT_GRAPH_PASSES_LAYOUT_BUILDER_H_
 
@@ -27,8 +28,8 @@ class LayoutBuilder {
   const Graph& old() const { return old_; }
   const Shape& OldShape(ValueId id) const { return old_.value(id).shape; }
 
-  // The new value that holds old value `id` in ONNX order, in NHWC (rank 4), or, for broadcasting, in NHWC
-  // as if its ONNX shape were `shape`. An invalid id (omitted input) stays invalid.
+  // The new value that holds old value `id` in ONNX order, in NHWC (rank 4), or, for broadcasting,
+  // in NHWC as if its ONNX shape were `shape`. An invalid id (omitted input) stays invalid.
   ValueId Plain(ValueId id);
   ValueId Nhwc(ValueId id) { return NhwcAs(id, OldShape(id)); }
   ValueId NhwcAs(ValueId id, const Shape& shape);
@@ -40,12 +41,13 @@ class LayoutBuilder {
   // The value lives in NHWC, and reading it as plain would move data.
   bool PrefersNhwc(ValueId id) const;
 
-  // `to` is `from` with the same elements in the same ONNX order; or transposed. No node is made yet.
+  // `to` is `from` with the same elements in the same ONNX order; or transposed. No node is made
+  // yet.
   void AddReshape(ValueId from, const Node& node);
   void AddTranspose(ValueId from, const Node& node);
 
-  // A new value for old value `id`, written by a node: memory dimension i is ONNX dimension perm[i] of its
-  // shape. It bears the ONNX name unless its memory order cannot be told from its layout.
+  // A new value for old value `id`, written by a node: memory dimension i is ONNX dimension perm[i]
+  // of its shape. It bears the ONNX name unless its memory order cannot be told from its layout.
   ValueId Define(ValueId id, const Perm& perm);
   ValueId DefinePlain(ValueId id);
   // Same memory as `like`, in the same order.
@@ -55,7 +57,9 @@ class LayoutBuilder {
   ValueId AddDerived(const std::string& base, Value value);
   ValueId AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
   // Registers another form of an old value.
-  void AddForm(ValueId id, Form form) { storages_[storage_of_[id.index()]].push_back(std::move(form)); }
+  void AddForm(ValueId id, Form form) {
+    storages_[storage_of_[id.index()]].push_back(std::move(form));
+  }
 
   Graph Finish();
   Graph& graph() { return new_; }
@@ -77,8 +81,8 @@ class LayoutBuilder {
   std::unordered_set<std::string> reserved_;  // names of the old graph
   std::vector<int> storage_of_;               // per old value
   std::vector<Storage> storages_;
-  std::vector<bool> name_taken_;              // per old value
-  std::vector<std::string> maker_;            // per old value: the node that made it
+  std::vector<bool> name_taken_;    // per old value
+  std::vector<std::string> maker_;  // per old value: the node that made it
 };
 
 }  // namespace rshift

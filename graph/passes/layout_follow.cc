@@ -10,10 +10,13 @@ const Perm kToMemory = Inverse(kNhwcPerm);  // ONNX axis -> NHWC axis
 
 int64_t MemoryAxis(int64_t axis) { return kToMemory[axis < 0 ? axis + 4 : axis]; }
 
-size_t OutputRank(const LayoutBuilder& b, const Node& node) { return b.OldShape(node.outputs[0]).size(); }
+size_t OutputRank(const LayoutBuilder& b, const Node& node) {
+  return b.OldShape(node.outputs[0]).size();
+}
 
 bool AnyPrefersNhwc(const LayoutBuilder& b, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return b.PrefersNhwc(id); });
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId id) { return b.PrefersNhwc(id); });
 }
 
 // One operand of a broadcasting operator whose output is NHWC. A single element fits as it is.
@@ -32,8 +35,8 @@ bool AddBroadcasting(LayoutBuilder& b, const Node& node) {
   return true;
 }
 
-// One tensor in, one of the same shape out: any order will do. What comes from a convolution is not put in
-// ONNX order just for this.
+// One tensor in, one of the same shape out: any order will do. What comes from a convolution is not
+// put in ONNX order just for this.
 bool AddElementwise(LayoutBuilder& b, const Node& node) {
   const ValueId x = node.inputs[0];
   if (b.PrefersNhwc(x)) {
@@ -50,8 +53,14 @@ bool AddElementwise(LayoutBuilder& b, const Node& node) {
 Op Rewritten(const Op& op) {
   return std::visit(
       Overloaded{[](Concat o) -> Op { return Concat{MemoryAxis(o.axis)}; },
-                 [](Softmax o) -> Op { o.axis = MemoryAxis(o.axis); return o; },
-                 [](ArgMax o) -> Op { o.axis = MemoryAxis(o.axis); return o; },
+                 [](Softmax o) -> Op {
+                   o.axis = MemoryAxis(o.axis);
+                   return o;
+                 },
+                 [](ArgMax o) -> Op {
+                   o.axis = MemoryAxis(o.axis);
+                   return o;
+                 },
                  [](Gather o) -> Op { return Gather{MemoryAxis(o.axis)}; },
                  [](const Tile& o) -> Op { return Tile{Permute(o.repeats, kNhwcPerm)}; },
                  [](Pad o) -> Op {
@@ -85,7 +94,8 @@ Perm PermWithout(const std::vector<int64_t>& dropped) {
   Perm perm;
   for (int64_t axis : kNhwcPerm) {
     if (std::find(dropped.begin(), dropped.end(), axis) != dropped.end()) continue;
-    const auto before = std::count_if(dropped.begin(), dropped.end(), [&](int64_t d) { return d < axis; });
+    const auto before =
+        std::count_if(dropped.begin(), dropped.end(), [&](int64_t d) { return d < axis; });
     perm.push_back(axis - before);
   }
   return perm;
@@ -105,31 +115,32 @@ bool AddReducing(LayoutBuilder& b, const Node& node, const std::vector<int64_t>&
 }  // namespace
 
 bool AddFollower(LayoutBuilder& b, const Node& node) {
-  return std::visit(
-      Overloaded{
-          [&](const Binary&) { return AddBroadcasting(b, node); },
-          [&](const Where&) { return AddBroadcasting(b, node); },
-          [&](const PRelu&) { return AddBroadcasting(b, node); },
-          [&](const Clip&) { return AddElementwise(b, node); },
-          [&](const Unary&) { return AddElementwise(b, node); },
-          [&](const LeakyRelu&) { return AddElementwise(b, node); },
-          [&](const Cast&) { return AddElementwise(b, node); },
-          [&](const Quantize&) { return AddElementwise(b, node); },
-          [&](const Dequantize&) { return AddElementwise(b, node); },
-          [&](const Concat&) { return AddSameRank(b, node); },
-          [&](const Pad&) { return AddSameRank(b, node); },
-          [&](const Slice&) { return AddSameRank(b, node); },
-          [&](const Softmax&) { return AddSameRank(b, node); },
-          [&](const Tile&) { return AddSameRank(b, node); },
-          [&](const Expand&) { return AddSameRank(b, node); },
-          [&](const Reduce& op) { return AddReducing(b, node, op.axes); },
-          [&](const ArgMax& op) { return AddReducing(b, node, {op.axis < 0 ? op.axis + 4 : op.axis}); },
-          [&](const Gather& op) {
-            // Indices of rank 1 keep the dimension, a scalar index drops it.
-            return b.OldShape(node.inputs[1]).size() <= 1 && AddReducing(b, node, {op.axis});
-          },
-          [](const auto&) { return false; }},
-      node.op);
+  return std::visit(Overloaded{[&](const Binary&) { return AddBroadcasting(b, node); },
+                               [&](const Where&) { return AddBroadcasting(b, node); },
+                               [&](const PRelu&) { return AddBroadcasting(b, node); },
+                               [&](const Clip&) { return AddElementwise(b, node); },
+                               [&](const Unary&) { return AddElementwise(b, node); },
+                               [&](const LeakyRelu&) { return AddElementwise(b, node); },
+                               [&](const Cast&) { return AddElementwise(b, node); },
+                               [&](const Quantize&) { return AddElementwise(b, node); },
+                               [&](const Dequantize&) { return AddElementwise(b, node); },
+                               [&](const Concat&) { return AddSameRank(b, node); },
+                               [&](const Pad&) { return AddSameRank(b, node); },
+                               [&](const Slice&) { return AddSameRank(b, node); },
+                               [&](const Softmax&) { return AddSameRank(b, node); },
+                               [&](const Tile&) { return AddSameRank(b, node); },
+                               [&](const Expand&) { return AddSameRank(b, node); },
+                               [&](const Reduce& op) { return AddReducing(b, node, op.axes); },
+                               [&](const ArgMax& op) {
+                                 return AddReducing(b, node, {op.axis < 0 ? op.axis + 4 : op.axis});
+                               },
+                               [&](const Gather& op) {
+                                 // Indices of rank 1 keep the dimension, a scalar index drops it.
+                                 return b.OldShape(node.inputs[1]).size() <= 1 &&
+                                        AddReducing(b, node, {op.axis});
+                               },
+                               [](const auto&) { return false; }},
+                    node.op);
 }
 
 }  // namespace rshift

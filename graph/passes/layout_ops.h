@@ -12,7 +12,8 @@ namespace rshift {
 bool AddSpatial(LayoutBuilder& builder, const Node& node);
 // Operators without a layout of their own follow an input that is NHWC.
 bool AddFollower(LayoutBuilder& builder, const Node& node);
-// MatMul of flattened NHWC: the rows of the constant factor are permuted instead of the activations.
+// MatMul of flattened NHWC: the rows of the constant factor are permuted instead of the
+// activations.
 bool AddMatMulOfFlattened(LayoutBuilder& builder, const Node& node);
 // Everything else reads and writes ONNX order.
 void AddPlain(LayoutBuilder& builder, const Node& node);

@@ -9,14 +9,16 @@ namespace {
 
 Shape WithoutOnes(const Shape& dims) {
   Shape kept;
-  std::copy_if(dims.begin(), dims.end(), std::back_inserter(kept), [](int64_t d) { return d != 1; });
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(kept),
+               [](int64_t d) { return d != 1; });
   return kept;
 }
 
 // 1, last dim, last two dims, ..., all.
 std::vector<int64_t> SuffixProducts(const Shape& dims) {
   std::vector<int64_t> products = {1};
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) products.push_back(products.back() * *dim);
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim)
+    products.push_back(products.back() * *dim);
   return products;
 }
 
@@ -62,7 +64,8 @@ std::vector<int64_t> Permute(const std::vector<int64_t>& items, const Perm& perm
 
 ElementOrder Normalize(const Shape& dims, const Perm& perm) {
   if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return {};
-  // Runs of dims that follow each other both in ONNX order and in memory become one; dims of 1 join freely.
+  // Runs of dims that follow each other both in ONNX order and in memory become one; dims of 1 join
+  // freely.
   std::vector<int64_t> memory;
   for (int64_t p : perm) {
     if (dims[p] != 1) memory.push_back(p);
@@ -82,7 +85,8 @@ ElementOrder Normalize(const Shape& dims, const Perm& perm) {
   }
   Perm by_dim(runs.size());
   std::iota(by_dim.begin(), by_dim.end(), 0);
-  std::sort(by_dim.begin(), by_dim.end(), [&](int64_t a, int64_t b) { return runs[a].first < runs[b].first; });
+  std::sort(by_dim.begin(), by_dim.end(),
+            [&](int64_t a, int64_t b) { return runs[a].first < runs[b].first; });
   ElementOrder order;
   for (int64_t run : by_dim) order.dims.push_back(runs[run].second);
   order.perm = Inverse(by_dim);
@@ -105,7 +109,8 @@ std::optional<Shape> CommonDims(const Shape& a, const Shape& b) {
 ElementOrder Split(const ElementOrder& order, const Shape& dims) {
   const std::vector<Perm> pieces = Pieces(order.dims, dims);
   ElementOrder fine{dims, {}};
-  for (int64_t p : order.perm) fine.perm.insert(fine.perm.end(), pieces[p].begin(), pieces[p].end());
+  for (int64_t p : order.perm)
+    fine.perm.insert(fine.perm.end(), pieces[p].begin(), pieces[p].end());
   return fine;
 }
 
@@ -129,13 +134,15 @@ std::optional<ElementOrder> Movement(const ElementOrder& from, const ElementOrde
   return Normalize(Permute(source.dims, source.perm), Permute(Inverse(source.perm), target.perm));
 }
 
-std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape, const Shape& result) {
+std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape,
+                                const Shape& result) {
   const Shape dims = WithoutOnes(shape);
   const std::optional<Shape> common = CommonDims(movement.dims, dims);
   if (shape.size() != result.size() || common != dims) return std::nullopt;
   const Perm moved = Split(movement, dims).perm;
   Perm large, ones;  // dimensions of `shape`
-  for (size_t d = 0; d < shape.size(); ++d) (shape[d] == 1 ? ones : large).push_back(static_cast<int64_t>(d));
+  for (size_t d = 0; d < shape.size(); ++d)
+    (shape[d] == 1 ? ones : large).push_back(static_cast<int64_t>(d));
   Perm perm;
   size_t next_large = 0, next_one = 0;
   for (int64_t dim : result) {
@@ -150,8 +157,8 @@ std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape
   return perm;
 }
 
-std::vector<uint8_t> PermuteBytes(const std::vector<uint8_t>& bytes, size_t size, const Shape& shape,
-                                  const Perm& perm) {
+std::vector<uint8_t> PermuteBytes(const std::vector<uint8_t>& bytes, size_t size,
+                                  const Shape& shape, const Perm& perm) {
   std::vector<uint8_t> result(bytes.size());
   const Shape dims = Permute(shape, perm);
   const Shape strides = Permute(Strides(shape), perm);

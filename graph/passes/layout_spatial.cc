@@ -11,9 +11,11 @@ bool IsSpatial(const Op& op) {
       Overloaded{[](const Conv&) { return true; }, [](const ConvTranspose&) { return true; },
                  [](const MaxPool&) { return true; }, [](const AveragePool&) { return true; },
                  [](const DepthToSpace&) { return true; }, [](const SpaceToDepth&) { return true; },
-                 [](const Lrn& lrn) { return lrn.axis == 1; }, [](const InstanceNorm&) { return true; },
+                 [](const Lrn& lrn) { return lrn.axis == 1; },
+                 [](const InstanceNorm&) { return true; },
                  [](const Resize& resize) {
-                   return resize.scales.size() == 4 && resize.scales[0] == 1.0f && resize.scales[1] == 1.0f;
+                   return resize.scales.size() == 4 && resize.scales[0] == 1.0f &&
+                          resize.scales[1] == 1.0f;
                  },
                  [](const auto&) { return false; }},
       op);
@@ -70,7 +72,8 @@ bool AddMatMulOfFlattened(LayoutBuilder& b, const Node& node) {
 
   Value permuted = weight;
   auto data = std::make_shared<ConstantData>();
-  data->bytes = PermuteBytes(weight.constant->bytes, SizeOf(weight.dtype), weight_dims, weight_perm);
+  data->bytes =
+      PermuteBytes(weight.constant->bytes, SizeOf(weight.dtype), weight_dims, weight_perm);
   permuted.constant = std::move(data);
   const std::string name = b.old().value(node.inputs[0]).name;
   ValueId flat = native.id;

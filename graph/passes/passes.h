@@ -6,19 +6,24 @@
 
 namespace rshift {
 
-// Bumped when the list or its order changes: a calibration table names the version it was made with.
+// Bumped when the list or its order changes: a calibration table names the version it was made
+// with.
 inline constexpr int kPassListVersion = 1;
 
-Graph RemoveIdentity(Graph graph);         // Identity, Dropout, Cast to the same type, Reshape/Transpose that do nothing
-Graph FoldBatchNorm(Graph graph);          // into the Conv/ConvTranspose/MatMul before it; else Mul + Add (per channel)
-Graph FoldAffine(Graph graph);             // constant per-channel Mul/Add behind Conv/MatMul into weights and bias
-Graph FoldPad(Graph graph);                // zero Pad into Conv / count_include_pad AveragePool windows
-Graph FuseActivation(Graph graph);         // single-use Clip into Conv, ConvTranspose, MatMul, Add
-Graph RecognizePatterns(Graph graph);      // SiLU, HardSwish, GELU, LayerNorm from their decompositions
+Graph RemoveIdentity(
+    Graph graph);  // Identity, Dropout, Cast to the same type, Reshape/Transpose that do nothing
+Graph FoldBatchNorm(
+    Graph graph);  // into the Conv/ConvTranspose/MatMul before it; else Mul + Add (per channel)
+Graph FoldAffine(
+    Graph graph);  // constant per-channel Mul/Add behind Conv/MatMul into weights and bias
+Graph FoldPad(Graph graph);            // zero Pad into Conv / count_include_pad AveragePool windows
+Graph FuseActivation(Graph graph);     // single-use Clip into Conv, ConvTranspose, MatMul, Add
+Graph RecognizePatterns(Graph graph);  // SiLU, HardSwish, GELU, LayerNorm from their decompositions
 Graph RemoveRedundantTransposes(Graph graph);
 
-// Spatial operators read and write NHWC (see base/layout.h). Transposes are inserted where a plain tensor is
-// needed, merged and cancelled; weights behind Flatten are permuted instead. Graph inputs and outputs stay in ONNX order.
+// Spatial operators read and write NHWC (see base/layout.h). Transposes are inserted where a plain
+// tensor is needed, merged and cancelled; weights behind Flatten are permuted instead. Graph inputs
+// and outputs stay in ONNX order.
 Graph ToNhwc(Graph graph);
 // Transpose nodes that move data (not those that are reshapes): printed per model.
 int CountTransposes(const Graph& graph);

@@ -22,7 +22,8 @@ bool TakeFactor(Product* product, ValueId value) {
 Product Matcher::ReadProduct(ValueId value) const {
   Product product;
   const Node* node = links_.Producer(value);
-  if (node == nullptr || !MultiplyNode(*node, kMaxDepth, &product)) product.factors.push_back(value);
+  if (node == nullptr || !MultiplyNode(*node, kMaxDepth, &product))
+    product.factors.push_back(value);
   return product;
 }
 
@@ -32,7 +33,9 @@ void Matcher::Multiply(ValueId value, int depth, Product* product) const {
     return;
   }
   const Node* node = links_.Producer(value);
-  if (depth > 0 && node != nullptr && links_.IsInternal(value) && MultiplyNode(*node, depth, product)) return;
+  if (depth > 0 && node != nullptr && links_.IsInternal(value) &&
+      MultiplyNode(*node, depth, product))
+    return;
   product->factors.push_back(value);
 }
 

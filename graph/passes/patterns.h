@@ -9,7 +9,8 @@
 
 namespace rshift {
 
-// Mul, Div by a constant, Neg and small integer Pow, multiplied out: number * factors[0] * factors[1] ...
+// Mul, Div by a constant, Neg and small integer Pow, multiplied out: number * factors[0] *
+// factors[1] ...
 struct Product {
   double number = 1.0;
   std::vector<ValueId> factors;
@@ -26,8 +27,8 @@ class Matcher {
  public:
   explicit Matcher(const Graph& graph) : graph_(graph), links_(graph) {}
 
-  // Looks through the products that make up `value`. A value with other readers than this product is a
-  // factor, not looked into (except `value` itself).
+  // Looks through the products that make up `value`. A value with other readers than this product
+  // is a factor, not looked into (except `value` itself).
   Product ReadProduct(ValueId value) const;
   std::optional<Sum> ReadSum(ValueId value) const;
   // x of f(x) when `value` is made by that function.

@@ -1,6 +1,6 @@
-// Functions that exporters write as several operators: SiLU, Mish, HardSigmoid, HardSwish, GELU (exact and
-// tanh), LayerNorm. Products are multiplied out first, so the order and association of the factors and
-// the side of the constants do not matter.
+// Functions that exporters write as several operators: SiLU, Mish, HardSigmoid, HardSwish, GELU
+// (exact and tanh), LayerNorm. Products are multiplied out first, so the order and association of
+// the factors and the side of the constants do not matter.
 #include <cmath>
 #include <numbers>
 
@@ -38,8 +38,9 @@ ValueId OnePlusErf(const Matcher& m, ValueId value) {
   const ValueId argument = m.ArgumentOf(sum->term, UnaryOp::kErf);
   if (!argument.valid() || !m.links().IsInternal(sum->term)) return ValueId();
   const Product product = m.ReadProduct(argument);
-  return product.factors.size() == 1 && Near(product.number, std::numbers::sqrt2 / 2) ? product.factors[0]
-                                                                                      : ValueId();
+  return product.factors.size() == 1 && Near(product.number, std::numbers::sqrt2 / 2)
+             ? product.factors[0]
+             : ValueId();
 }
 
 // Whether `value` is sqrt(2/pi) * (x + 0.044715 x^3), also as sqrt(2/pi) * x * (1 + 0.044715 x^2).
@@ -100,7 +101,8 @@ std::optional<Match> MatchGate(const Matcher& m, double number, ValueId x, Value
 
 std::optional<Match> MatchProduct(const Matcher& m, const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
-  if (binary == nullptr || (binary->op != BinaryOp::kMul && binary->op != BinaryOp::kDiv)) return std::nullopt;
+  if (binary == nullptr || (binary->op != BinaryOp::kMul && binary->op != BinaryOp::kDiv))
+    return std::nullopt;
   if (binary->clamp.active()) return std::nullopt;
   const Product product = m.ReadProduct(node.outputs[0]);
   const std::vector<ValueId>& f = product.factors;

@@ -1,4 +1,5 @@
-// Identity, Cast to the same type, and Reshape, Transpose, Slice, Pad... that give back their input.
+// Identity, Cast to the same type, and Reshape, Transpose, Slice, Pad... that give back their
+// input.
 #include <algorithm>
 
 #include "graph/passes/passes.h"

@@ -5,7 +5,8 @@ namespace rshift {
 
 Graph RunPasses(Graph graph) {
   graph = RemoveIdentity(std::move(graph));
-  graph = RecognizePatterns(std::move(graph));  // before constants and clips vanish into their neighbours
+  graph = RecognizePatterns(
+      std::move(graph));  // before constants and clips vanish into their neighbours
   graph = FoldBatchNorm(std::move(graph));
   graph = FoldAffine(std::move(graph));
   graph = FoldPad(std::move(graph));

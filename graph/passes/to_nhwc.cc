@@ -33,7 +33,8 @@ bool IsPlain(const Graph& graph) {
 
 Graph ToNhwc(Graph graph) { return Rebuild(graph, true); }
 
-// Transposes of Transposes and Reshapes of Reshapes become one; what moves nothing becomes a Reshape.
+// Transposes of Transposes and Reshapes of Reshapes become one; what moves nothing becomes a
+// Reshape.
 Graph RemoveRedundantTransposes(Graph graph) {
   return IsPlain(graph) ? Rebuild(graph, false) : graph;
 }

@@ -30,8 +30,8 @@ bool IsScalar(const Graph& graph, ValueId id, double wanted) {
   return found && std::abs(*found - wanted) <= 1e-5 * std::abs(wanted);
 }
 
-std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId id, const Shape& shape,
-                                                   int64_t axis) {
+std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId id,
+                                                   const Shape& shape, int64_t axis) {
   if (!id.valid()) return std::nullopt;
   const Value& value = graph.value(id);
   if (!value.is_constant() || value.dtype != DType::kF32 || value.shape.size() > shape.size()) {
@@ -47,7 +47,8 @@ std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId i
   return std::vector<double>(numbers.begin(), numbers.end());
 }
 
-ValueId AddFloats(Graph& graph, const std::string& name, Shape shape, const std::vector<double>& numbers) {
+ValueId AddFloats(Graph& graph, const std::string& name, Shape shape,
+                  const std::vector<double>& numbers) {
   const std::vector<float> floats(numbers.begin(), numbers.end());
   return graph.AddConstant<float>(graph.UniqueName(name), DType::kF32, std::move(shape), floats);
 }

@@ -39,9 +39,10 @@ std::optional<float> ScalarConstant(const Graph& graph, ValueId id);
 bool IsScalar(const Graph& graph, ValueId id, double wanted);
 
 // An F32 constant that broadcasts to `shape` and varies along `axis` only, as shape[axis] numbers.
-std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId id, const Shape& shape,
-                                                   int64_t axis);
-ValueId AddFloats(Graph& graph, const std::string& name, Shape shape, const std::vector<double>& numbers);
+std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId id,
+                                                   const Shape& shape, int64_t axis);
+ValueId AddFloats(Graph& graph, const std::string& name, Shape shape,
+                  const std::vector<double>& numbers);
 
 // Takes the node out of the data flow; RemoveUnused drops it.
 void Disconnect(Node& node);

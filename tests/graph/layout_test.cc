@@ -1,5 +1,5 @@
-// The layout pass: what becomes NHWC, what stays, how many transposes are left, and that the results and
-// every value under its ONNX name stay the same.
+// The layout pass: what becomes NHWC, what stays, how many transposes are left, and that the
+// results and every value under its ONNX name stay the same.
 #include <gmock/gmock.h>
 
 #include "graph/dump.h"
@@ -20,7 +20,9 @@ Graph Checked(const Graph& before, int transposes) {
   return after;
 }
 
-const Value& Named(const Graph& graph, const std::string& name) { return graph.value(graph.FindValue(name)); }
+const Value& Named(const Graph& graph, const std::string& name) {
+  return graph.value(graph.FindValue(name));
+}
 
 TEST(ElementOrder, NormalizesAwayWhatDoesNotMatter) {
   EXPECT_EQ(Normalize({2, 3, 4, 5}, {0, 1, 2, 3}), (ElementOrder{{120}, {0}}));
@@ -124,9 +126,14 @@ TEST(Layout, BroadcastConstantsArePermuted) {
 }
 
 TEST(Layout, ReduceMayLeaveAnyOrderBehind) {
-  for (const auto& [axes, shape, transposes] : std::vector<std::tuple<std::vector<int64_t>, Shape, int>>{
-           {{2, 3}, {2, 6}, 0}, {{1}, {2, 5, 7}, 0}, {{2}, {2, 6, 7}, 1}, {{0, 2}, {6, 7}, 1},
-           {{1, 2}, {2, 7}, 0}, {{0, 1, 2, 3}, {}, 0}, {{3}, {2, 6, 5, 1}, 1}}) {
+  for (const auto& [axes, shape, transposes] :
+       std::vector<std::tuple<std::vector<int64_t>, Shape, int>>{{{2, 3}, {2, 6}, 0},
+                                                                 {{1}, {2, 5, 7}, 0},
+                                                                 {{2}, {2, 6, 7}, 1},
+                                                                 {{0, 2}, {6, 7}, 1},
+                                                                 {{1, 2}, {2, 7}, 0},
+                                                                 {{0, 1, 2, 3}, {}, 0},
+                                                                 {{3}, {2, 6, 5, 1}, 1}}) {
     Net net;
     const ValueId x = net.ConvOf(net.Input("x", {2, 1, 5, 7}), 6);
     Checked(net.Done({net.Add(Reduce{ReduceOp::kSum, axes}, {x}, shape, "sum")}), transposes);
@@ -136,7 +143,8 @@ TEST(Layout, ReduceMayLeaveAnyOrderBehind) {
 TEST(Layout, AxesFollow) {
   Net net;
   const ValueId x = net.ConvOf(net.Input("x", {2, 1, 5, 7}), 6);
-  const ValueId cat = net.Add(Concat{1}, {x, net.ConvOf(x, 3), net.Random({2, 2, 5, 7})}, {2, 11, 5, 7});
+  const ValueId cat =
+      net.Add(Concat{1}, {x, net.ConvOf(x, 3), net.Random({2, 2, 5, 7})}, {2, 11, 5, 7});
   const ValueId cut = net.Add(Slice{{0, 10, 1, 0}, {1, -2, 1, 3}}, {cat}, {2, 4, 3, 3});
   Pad pad{PadMode::kEdge, {0, 1, 0, 2}, {0, 0, 3, -1}, 0.0f};
   const ValueId padded = net.Add(pad, {cut}, {2, 5, 6, 4});
@@ -152,12 +160,14 @@ TEST(Layout, AxesFollow) {
 TEST(Layout, AttentionTransposesStayAsWritten) {
   Net net;
   const ValueId x = net.Input("x", {2, 5, 12});
-  const ValueId heads = net.TransposeOf(net.ReshapeTo(net.Dense(x, 12), {2, 5, 3, 4}), {0, 2, 1, 3}, "q");
+  const ValueId heads =
+      net.TransposeOf(net.ReshapeTo(net.Dense(x, 12), {2, 5, 3, 4}), {0, 2, 1, 3}, "q");
   const ValueId keys = net.TransposeOf(heads, {0, 1, 3, 2}, "k");
   const ValueId scaled = net.Bin(BinaryOp::kMul, heads, net.Scalar(0.5f));
   const ValueId scores = net.Add(MatMul{}, {scaled, keys}, {2, 3, 5, 5}, "scores");
   const Graph after = Checked(net.Done({scores}), 2);
-  for (int i = 0; i < after.value_count(); ++i) EXPECT_EQ(after.value(ValueId(i)).layout, Layout::kPlain);
+  for (int i = 0; i < after.value_count(); ++i)
+    EXPECT_EQ(after.value(ValueId(i)).layout, Layout::kPlain);
 }
 
 TEST(Layout, PatchEmbeddingNeedsNoTranspose) {
@@ -181,10 +191,13 @@ TEST(Layout, DepthToSpaceResizeAndNormsFollow) {
   Net net;
   const ValueId x = net.ConvOf(net.Input("x", {2, 1, 5, 7}), 8);
   ValueId y = net.Add(DepthToSpace{2, true}, {x}, {2, 2, 10, 14});
-  y = net.Add(SpaceToDepth{2}, {net.Add(DepthToSpace{2, false}, {x}, {2, 2, 10, 14})}, {2, 8, 5, 7});
+  y = net.Add(SpaceToDepth{2}, {net.Add(DepthToSpace{2, false}, {x}, {2, 2, 10, 14})},
+              {2, 8, 5, 7});
   y = net.Like(Lrn{3, 0.1f, 0.75f, 1.0f, 1}, {y});
   y = net.Like(InstanceNorm{}, {y, net.Random({8}), net.Random({8})});
-  Resize resize{.coordinate = CoordinateMode::kAsymmetric, .nearest = NearestMode::kFloor, .scales = {1, 1, 2, 3}};
+  Resize resize{.coordinate = CoordinateMode::kAsymmetric,
+                .nearest = NearestMode::kFloor,
+                .scales = {1, 1, 2, 3}};
   y = net.Add(resize, {y}, {2, 8, 10, 21});
   ConvTranspose up{{.kernel_h = 2, .kernel_w = 3, .stride_h = 2, .stride_w = 1}, 2, 0, 0, {}};
   y = net.Add(up, {y, net.Random({8, 3, 2, 3}), net.Random({6})}, {2, 6, 20, 23}, "y");
@@ -207,7 +220,8 @@ TEST(RemoveRedundantTransposes, MergesAndCancels) {
 TEST(CountTransposes, CountsOnlyThoseThatMoveData) {
   Net net;
   const ValueId x = net.Input("x", {1, 3, 1, 7});
-  const Graph graph = net.Done({net.TransposeOf(x, {0, 2, 1, 3}), net.TransposeOf(x, {0, 2, 3, 1})});
+  const Graph graph =
+      net.Done({net.TransposeOf(x, {0, 2, 1, 3}), net.TransposeOf(x, {0, 2, 3, 1})});
   EXPECT_EQ(CountTransposes(graph), 1);
 }
 

@@ -1,5 +1,5 @@
-// Test helper: writes small graphs by hand, with output shapes worked out for the common operators, and
-// compares two graphs by running both on random inputs.
+// Test helper: writes small graphs by hand, with output shapes worked out for the common operators,
+// and compares two graphs by running both on random inputs.
 #ifndef RSHIFT_TESTS_GRAPH_NET_H_
 #define RSHIFT_TESTS_GRAPH_NET_H_
 
@@ -20,7 +20,8 @@ class Net {
   explicit Net(uint32_t seed = 1) : random_(seed) {}
 
   ValueId Input(const std::string& name, Shape shape) {
-    const ValueId id = graph.AddValue({name, DType::kF32, std::move(shape), Layout::kPlain, {}, nullptr});
+    const ValueId id =
+        graph.AddValue({name, DType::kF32, std::move(shape), Layout::kPlain, {}, nullptr});
     graph.inputs.push_back(id);
     return id;
   }
@@ -60,16 +61,19 @@ class Net {
   }
 
   static Shape Pooled(const Shape& in, const Window& w, int64_t channels) {
-    const auto size = [](int64_t n, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
+    const auto size = [](int64_t n, int64_t pads, int64_t kernel, int64_t dilation,
+                         int64_t stride) {
       return (n + pads - (kernel - 1) * dilation - 1) / stride + 1;
     };
-    return {in[0], channels, size(in[2], w.pad_top + w.pad_bottom, w.kernel_h, w.dilation_h, w.stride_h),
+    return {in[0], channels,
+            size(in[2], w.pad_top + w.pad_bottom, w.kernel_h, w.dilation_h, w.stride_h),
             size(in[3], w.pad_left + w.pad_right, w.kernel_w, w.dilation_w, w.stride_w)};
   }
-  ValueId ConvOf(ValueId x, int64_t channels, Window window = {}, int64_t groups = 1, bool bias = true,
-                 const std::string& name = "") {
+  ValueId ConvOf(ValueId x, int64_t channels, Window window = {}, int64_t groups = 1,
+                 bool bias = true, const std::string& name = "") {
     const Shape in = ShapeOf(x);
-    std::vector<ValueId> inputs = {x, Random({channels, in[1] / groups, window.kernel_h, window.kernel_w})};
+    std::vector<ValueId> inputs = {
+        x, Random({channels, in[1] / groups, window.kernel_h, window.kernel_w})};
     if (bias) inputs.push_back(Random({channels}));
     return Add(Conv{window, groups, {}}, std::move(inputs), Pooled(in, window, channels), name);
   }
@@ -92,8 +96,8 @@ class Net {
   }
   ValueId BatchNormOf(ValueId x, const std::string& name = "") {
     const Shape c = {ShapeOf(x)[1]};
-    return Like(BatchNorm{1e-3f}, {x, Random(c, 0.5f, 1.5f), Random(c), Random(c), Random(c, 0.5f, 2.0f)},
-                name);
+    return Like(BatchNorm{1e-3f},
+                {x, Random(c, 0.5f, 1.5f), Random(c), Random(c), Random(c, 0.5f, 2.0f)}, name);
   }
   // A channel shuffle as exporters write it.
   ValueId Shuffle(ValueId x, int64_t groups, const std::string& name = "") {
@@ -148,15 +152,16 @@ inline std::map<std::string, reference::Tensor> RandomInputs(const Graph& graph,
   return inputs;
 }
 
-inline void ExpectNear(const reference::Tensor& a, const reference::Tensor& b, const std::string& what) {
+inline void ExpectNear(const reference::Tensor& a, const reference::Tensor& b,
+                       const std::string& what) {
   ASSERT_EQ(a.shape, b.shape) << what;
   for (size_t i = 0; i < a.data.size(); ++i) {
     ASSERT_NEAR(a.data[i], b.data[i], 1e-4 * (1.0 + std::abs(a.data[i]))) << what << " at " << i;
   }
 }
 
-// Same outputs in the same order; and every value that keeps its name and means the same (which a pass says
-// by `observed`) has the same content under it.
+// Same outputs in the same order; and every value that keeps its name and means the same (which a
+// pass says by `observed`) has the same content under it.
 inline void ExpectSameResults(const Graph& before, const Graph& after, bool observed = false) {
   after.Check();
   ASSERT_EQ(before.output_names, after.output_names);

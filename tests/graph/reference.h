@@ -44,7 +44,8 @@ inline Shape IndexOf(const Shape& shape, int64_t offset) {
 // Fills a tensor element by element from its index.
 inline Tensor Generate(const Shape& shape, const std::function<double(const Shape&)>& f) {
   Tensor out = Zeros(shape);
-  for (size_t i = 0; i < out.data.size(); ++i) out.data[i] = f(IndexOf(shape, static_cast<int64_t>(i)));
+  for (size_t i = 0; i < out.data.size(); ++i)
+    out.data[i] = f(IndexOf(shape, static_cast<int64_t>(i)));
   return out;
 }
 
@@ -96,16 +97,19 @@ inline Tensor RunConv(const Conv& op, const std::vector<Tensor>& in, const Shape
   const int64_t outputs = shape[1] / op.groups;
   return Generate(shape, [&](const Shape& o) {
     double sum = in.size() > 2 && !in[2].data.empty() ? in[2].data[o[1]] : 0.0;
-    ForTaps(op.window, in[0].shape, o[2], o[3], [&](int64_t h, int64_t w, int64_t kh, int64_t kw, bool ok) {
-      for (int64_t c = 0; ok && c < per_group; ++c) {
-        sum += At(in[0], {o[0], o[1] / outputs * per_group + c, h, w}) * At(in[1], {o[1], c, kh, kw});
-      }
-    });
+    ForTaps(op.window, in[0].shape, o[2], o[3],
+            [&](int64_t h, int64_t w, int64_t kh, int64_t kw, bool ok) {
+              for (int64_t c = 0; ok && c < per_group; ++c) {
+                sum += At(in[0], {o[0], o[1] / outputs * per_group + c, h, w}) *
+                       At(in[1], {o[1], c, kh, kw});
+              }
+            });
     return Clamped(op.clamp, sum);
   });
 }
 
-inline Tensor RunConvTranspose(const ConvTranspose& op, const std::vector<Tensor>& in, const Shape& shape) {
+inline Tensor RunConvTranspose(const ConvTranspose& op, const std::vector<Tensor>& in,
+                               const Shape& shape) {
   Tensor out = Generate(shape, [&](const Shape& o) {
     return in.size() > 2 && !in[2].data.empty() ? in[2].data[o[1]] : 0.0;
   });
@@ -154,7 +158,9 @@ inline Tensor RunMatMul(const MatMul& op, const std::vector<Tensor>& in, const S
   const Tensor &a = in[0], &b = in[1];
   const int64_t k = a.shape.back();
   return Generate(shape, [&](const Shape& o) {
-    double sum = in.size() > 2 && !in[2].data.empty() ? in[2].data[in[2].data.size() == 1 ? 0 : o.back()] : 0.0;
+    double sum = in.size() > 2 && !in[2].data.empty()
+                     ? in[2].data[in[2].data.size() == 1 ? 0 : o.back()]
+                     : 0.0;
     for (int64_t i = 0; i < k; ++i) {
       Shape ai = o, bi = o;
       ai.back() = i;
@@ -167,40 +173,68 @@ inline Tensor RunMatMul(const MatMul& op, const std::vector<Tensor>& in, const S
 
 inline double Apply(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::kAdd: return a + b;
-    case BinaryOp::kSub: return a - b;
-    case BinaryOp::kMul: return a * b;
-    case BinaryOp::kDiv: return a / b;
-    case BinaryOp::kPow: return std::pow(a, b);
-    case BinaryOp::kMin: return std::min(a, b);
-    case BinaryOp::kMax: return std::max(a, b);
-    case BinaryOp::kGreater: return a > b ? 1.0 : 0.0;
-    case BinaryOp::kLess: return a < b ? 1.0 : 0.0;
-    default: Fail(ErrorCode::kInternal, "reference: binary operator ", static_cast<int>(op), " is missing");
+    case BinaryOp::kAdd:
+      return a + b;
+    case BinaryOp::kSub:
+      return a - b;
+    case BinaryOp::kMul:
+      return a * b;
+    case BinaryOp::kDiv:
+      return a / b;
+    case BinaryOp::kPow:
+      return std::pow(a, b);
+    case BinaryOp::kMin:
+      return std::min(a, b);
+    case BinaryOp::kMax:
+      return std::max(a, b);
+    case BinaryOp::kGreater:
+      return a > b ? 1.0 : 0.0;
+    case BinaryOp::kLess:
+      return a < b ? 1.0 : 0.0;
+    default:
+      Fail(ErrorCode::kInternal, "reference: binary operator ", static_cast<int>(op),
+           " is missing");
   }
 }
 
 inline double Apply(const Unary& u, double x) {
   constexpr double kPi = 3.14159265358979323846;
   switch (u.op) {
-    case UnaryOp::kSigmoid: return 1.0 / (1.0 + std::exp(-x));
-    case UnaryOp::kTanh: return std::tanh(x);
-    case UnaryOp::kHardSigmoid: return std::clamp(double{u.alpha} * x + u.beta, 0.0, 1.0);
-    case UnaryOp::kHardSwish: return x * std::clamp(x / 6.0 + 0.5, 0.0, 1.0);
-    case UnaryOp::kSoftplus: return std::log1p(std::exp(x));
-    case UnaryOp::kExp: return std::exp(x);
-    case UnaryOp::kSqrt: return std::sqrt(x);
-    case UnaryOp::kReciprocal: return 1.0 / x;
-    case UnaryOp::kAbs: return std::abs(x);
-    case UnaryOp::kNeg: return -x;
-    case UnaryOp::kErf: return std::erf(x);
-    case UnaryOp::kGelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case UnaryOp::kSigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case UnaryOp::kTanh:
+      return std::tanh(x);
+    case UnaryOp::kHardSigmoid:
+      return std::clamp(double{u.alpha} * x + u.beta, 0.0, 1.0);
+    case UnaryOp::kHardSwish:
+      return x * std::clamp(x / 6.0 + 0.5, 0.0, 1.0);
+    case UnaryOp::kSoftplus:
+      return std::log1p(std::exp(x));
+    case UnaryOp::kExp:
+      return std::exp(x);
+    case UnaryOp::kSqrt:
+      return std::sqrt(x);
+    case UnaryOp::kReciprocal:
+      return 1.0 / x;
+    case UnaryOp::kAbs:
+      return std::abs(x);
+    case UnaryOp::kNeg:
+      return -x;
+    case UnaryOp::kErf:
+      return std::erf(x);
+    case UnaryOp::kGelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
     case UnaryOp::kGeluTanh:
       return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / kPi) * (x + 0.044715 * x * x * x)));
-    case UnaryOp::kMish: return x * std::tanh(std::log1p(std::exp(x)));
-    case UnaryOp::kSilu: return x / (1.0 + std::exp(-x));
-    case UnaryOp::kSquare: return x * x;
-    default: Fail(ErrorCode::kInternal, "reference: unary operator ", static_cast<int>(u.op), " is missing");
+    case UnaryOp::kMish:
+      return x * std::tanh(std::log1p(std::exp(x)));
+    case UnaryOp::kSilu:
+      return x / (1.0 + std::exp(-x));
+    case UnaryOp::kSquare:
+      return x * x;
+    default:
+      Fail(ErrorCode::kInternal, "reference: unary operator ", static_cast<int>(u.op),
+           " is missing");
   }
 }
 
@@ -249,11 +283,13 @@ inline Tensor RunArgMax(const ArgMax& op, const Tensor& x, const Shape& shape) {
 }
 
 inline Tensor RunSoftmax(const Softmax& op, const Tensor& x) {
-  const size_t axis = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(x.shape.size()) : op.axis);
+  const size_t axis =
+      static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(x.shape.size()) : op.axis);
   return Generate(x.shape, [&](Shape index) {
     const double own = At(x, index);
     double sum = 0.0;
-    for (index[axis] = 0; index[axis] < x.shape[axis]; ++index[axis]) sum += std::exp(At(x, index) - own);
+    for (index[axis] = 0; index[axis] < x.shape[axis]; ++index[axis])
+      sum += std::exp(At(x, index) - own);
     return op.log ? -std::log(sum) : 1.0 / sum;
   });
 }
@@ -261,13 +297,15 @@ inline Tensor RunSoftmax(const Softmax& op, const Tensor& x) {
 inline Tensor RunLayerNorm(const LayerNorm& op, const std::vector<Tensor>& in) {
   const Tensor& x = in[0];
   const size_t rank = x.shape.size();
-  const size_t axis = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
+  const size_t axis =
+      static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(rank) : op.axis);
   const int64_t size = NumElements(Shape(x.shape.begin() + axis, x.shape.end()));
   Tensor out = x;
   for (size_t row = 0; row < x.data.size(); row += size) {
     double mean = 0.0, variance = 0.0;
     for (int64_t i = 0; i < size; ++i) mean += x.data[row + i] / size;
-    for (int64_t i = 0; i < size; ++i) variance += (x.data[row + i] - mean) * (x.data[row + i] - mean) / size;
+    for (int64_t i = 0; i < size; ++i)
+      variance += (x.data[row + i] - mean) * (x.data[row + i] - mean) / size;
     for (int64_t i = 0; i < size; ++i) {
       const double y = (x.data[row + i] - mean) / std::sqrt(variance + op.epsilon) * in[1].data[i];
       out.data[row + i] = in.size() > 2 && !in[2].data.empty() ? y + in[2].data[i] : y;
@@ -328,7 +366,8 @@ inline Tensor RunPad(const Pad& op, const Tensor& x, const Shape& shape) {
   });
 }
 
-inline Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices, const Shape& shape) {
+inline Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices,
+                        const Shape& shape) {
   const size_t rank = indices.shape.size();
   return Generate(shape, [&](const Shape& o) {
     const Shape at(o.begin() + op.axis, o.begin() + op.axis + rank);
@@ -343,10 +382,12 @@ inline Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices
 // Nearest, asymmetric, floor.
 inline Tensor RunResize(const Resize& op, const Tensor& x, const Shape& shape) {
   Require(op.mode == ResizeMode::kNearest && op.coordinate == CoordinateMode::kAsymmetric &&
-              op.nearest == NearestMode::kFloor, ErrorCode::kInternal, "reference: resize mode is missing");
+              op.nearest == NearestMode::kFloor,
+          ErrorCode::kInternal, "reference: resize mode is missing");
   return Generate(shape, [&](Shape index) {
     for (size_t d = 0; d < index.size(); ++d) {
-      const int64_t i = static_cast<int64_t>(std::floor(static_cast<double>(index[d]) / op.scales[d]));
+      const int64_t i =
+          static_cast<int64_t>(std::floor(static_cast<double>(index[d]) / op.scales[d]));
       index[d] = std::min(i, x.shape[d] - 1);
     }
     return At(x, index);
@@ -386,7 +427,9 @@ struct Call {
 
 // The output, in ONNX order for spatial operators; sets *spatial.
 inline Tensor RunOp(const Op& op, const Call& c, bool* spatial) {
-  const auto elementwise = [&](const std::function<double(const Shape&)>& f) { return Generate(c.raw_shape, f); };
+  const auto elementwise = [&](const std::function<double(const Shape&)>& f) {
+    return Generate(c.raw_shape, f);
+  };
   *spatial = true;
   if (const auto* o = std::get_if<Conv>(&op)) return RunConv(*o, c.in, c.shape);
   if (const auto* o = std::get_if<ConvTranspose>(&op)) return RunConvTranspose(*o, c.in, c.shape);
@@ -406,7 +449,9 @@ inline Tensor RunOp(const Op& op, const Call& c, bool* spatial) {
             });
           },
           [&](const Where&) {
-            return elementwise([&](const Shape& i) { return Broadcasted(in[Broadcasted(in[0], i) != 0 ? 1 : 2], i); });
+            return elementwise([&](const Shape& i) {
+              return Broadcasted(in[Broadcasted(in[0], i) != 0 ? 1 : 2], i);
+            });
           },
           [&](const PRelu&) {
             return elementwise([&](const Shape& i) {
@@ -414,7 +459,9 @@ inline Tensor RunOp(const Op& op, const Call& c, bool* spatial) {
             });
           },
           [&](const Clip& o) { return Map(in[0], [&](double x) { return Clamped(o.clamp, x); }); },
-          [&](const LeakyRelu& o) { return Map(in[0], [&](double x) { return x >= 0 ? x : o.alpha * x; }); },
+          [&](const LeakyRelu& o) {
+            return Map(in[0], [&](double x) { return x >= 0 ? x : o.alpha * x; });
+          },
           [&](const Unary& o) { return Map(in[0], [&](double x) { return Apply(o, x); }); },
           [&](const BatchNorm& o) { return RunBatchNorm(o, in); },
           [&](const LayerNorm& o) { return RunLayerNorm(o, in); },
@@ -424,7 +471,9 @@ inline Tensor RunOp(const Op& op, const Call& c, bool* spatial) {
           [&](const ArgMax& o) { return RunArgMax(o, in[0], c.raw_shape); },
           [&](const Resize& o) { return RunResize(o, in[0], c.raw_shape); },
           [&](const Identity&) { return in[0]; },
-          [&](const Reshape&) { return Tensor{c.raw_shape, in[0].data}; },
+          [&](const Reshape&) {
+            return Tensor{c.raw_shape, in[0].data};
+          },
           [&](const Transpose& o) { return Transposed(in[0], o.perm); },
           [&](const Concat& o) { return RunConcat(o, in, c.raw_shape); },
           [&](const Slice& o) {
@@ -434,7 +483,9 @@ inline Tensor RunOp(const Op& op, const Call& c, bool* spatial) {
             });
           },
           [&](const Pad& o) { return RunPad(o, in[0], c.raw_shape); },
-          [&](const Expand&) { return elementwise([&](const Shape& i) { return Broadcasted(in[0], i); }); },
+          [&](const Expand&) {
+            return elementwise([&](const Shape& i) { return Broadcasted(in[0], i); });
+          },
           [&](const Tile&) {
             return elementwise([&](Shape i) {
               for (size_t d = 0; d < i.size(); ++d) i[d] %= in[0].shape[d];
@@ -462,7 +513,8 @@ inline Tensor ConstantTensor(const Value& value) {
 }
 
 // Inputs by name, in ONNX order; every value's result by name, in ONNX order.
-inline std::map<std::string, Tensor> RunAll(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+inline std::map<std::string, Tensor> RunAll(const Graph& graph,
+                                            const std::map<std::string, Tensor>& inputs) {
   std::vector<Tensor> values(graph.value_count());
   for (int i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(ValueId(i));
@@ -474,14 +526,17 @@ inline std::map<std::string, Tensor> RunAll(const Graph& graph, const std::map<s
     Call call;
     for (ValueId id : node.inputs) {
       call.raw.push_back(id.valid() ? values[id.index()] : Tensor{});
-      call.in.push_back(id.valid() ? ToOnnxOrder(call.raw.back(), graph.value(id).layout) : Tensor{});
+      call.in.push_back(id.valid() ? ToOnnxOrder(call.raw.back(), graph.value(id).layout)
+                                   : Tensor{});
     }
     call.raw_shape = call.shape = out.shape;
-    if (out.layout == Layout::kNhwc) call.shape = {out.shape[0], out.shape[3], out.shape[1], out.shape[2]};
+    if (out.layout == Layout::kNhwc)
+      call.shape = {out.shape[0], out.shape[3], out.shape[1], out.shape[2]};
     bool spatial = false;
     Tensor result = RunOp(node.op, call, &spatial);
     if (spatial) result = ToMemoryOrder(result, out.layout);
-    Require(result.shape == out.shape && NumElements(out.shape) == static_cast<int64_t>(result.data.size()),
+    Require(result.shape == out.shape &&
+                NumElements(out.shape) == static_cast<int64_t>(result.data.size()),
             ErrorCode::kInternal, "reference: ", OpName(node.op), " '", out.name, "' gave ",
             ToString(result.shape), ", the graph says ", ToString(out.shape));
     values[node.outputs[0].index()] = std::move(result);
@@ -495,7 +550,8 @@ inline std::map<std::string, Tensor> RunAll(const Graph& graph, const std::map<s
 }
 
 // The graph's outputs under their public names.
-inline std::map<std::string, Tensor> Run(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+inline std::map<std::string, Tensor> Run(const Graph& graph,
+                                         const std::map<std::string, Tensor>& inputs) {
   const std::map<std::string, Tensor> all = RunAll(graph, inputs);
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < graph.outputs.size(); ++i) {

@@ -1,0 +1,181 @@
+// RecognizePatterns: each decomposition as exporters write it, with factors and constants on both
+// sides.
+#include <cmath>
+
+#include "graph/dump.h"
+#include "graph/passes/passes.h"
+#include "tests/graph/net.h"
+
+namespace rshift {
+namespace {
+
+constexpr float kSqrtTwoOverPi = 0.7978845608f;
+
+void ExpectBecomes(const Graph& before, const std::string& ops) {
+  const Graph after = RecognizePatterns(before);
+  EXPECT_EQ(Ops(after), ops) << DumpGraph(after);
+  ExpectSameResults(before, after, /*observed=*/true);
+}
+
+TEST(Patterns, Silu) {
+  for (bool swap : {false, true}) {
+    Net net;
+    const ValueId x = net.Input("x", {2, 3, 4});
+    const ValueId s = net.Like(Unary{UnaryOp::kSigmoid}, {x});
+    ExpectBecomes(
+        net.Done({swap ? net.Bin(BinaryOp::kMul, s, x, "y") : net.Bin(BinaryOp::kMul, x, s, "y")}),
+        "Silu");
+  }
+}
+
+TEST(Patterns, SigmoidOfSomethingElseIsNoSilu) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 4});
+  const ValueId gate = net.Like(Unary{UnaryOp::kSigmoid}, {net.Relu(x)});
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kMul, x, gate, "y")}), "Clip Sigmoid Mul");
+}
+
+TEST(Patterns, GateThatLeavesTheGraphStays) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 4});
+  const ValueId gate = net.Like(Unary{UnaryOp::kSigmoid}, {x}, "gate");
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kMul, x, gate, "y"), gate}), "Sigmoid Mul");
+}
+
+TEST(Patterns, Mish) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 4});
+  const ValueId gate = net.Like(Unary{UnaryOp::kTanh}, {net.Like(Unary{UnaryOp::kSoftplus}, {x})});
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kMul, x, gate, "y")}), "Mish");
+}
+
+ValueId Relu6OfXPlus3(Net& net, ValueId x, bool swap) {
+  const ValueId three = net.Scalar(3.0f);
+  const ValueId sum = swap ? net.Bin(BinaryOp::kAdd, three, x) : net.Bin(BinaryOp::kAdd, x, three);
+  return net.Like(Clip{{0.0f, 6.0f}}, {sum});
+}
+
+TEST(Patterns, HardSwishInEveryOrder) {
+  for (bool swap : {false, true}) {
+    Net net;
+    const ValueId x = net.Input("x", {2, 3, 4});
+    const ValueId six = net.Floats({1}, {6.0f});
+    const ValueId a =
+        net.Bin(BinaryOp::kDiv, net.Bin(BinaryOp::kMul, x, Relu6OfXPlus3(net, x, swap)), six);
+    const ValueId b =
+        net.Bin(BinaryOp::kMul, net.Bin(BinaryOp::kDiv, Relu6OfXPlus3(net, x, swap), six), x);
+    const ValueId c = net.Bin(BinaryOp::kMul, net.Scalar(1.0f / 6),
+                              net.Bin(BinaryOp::kMul, Relu6OfXPlus3(net, x, swap), x));
+    const ValueId d =
+        net.Bin(BinaryOp::kMul, x, net.Like(Unary{UnaryOp::kHardSigmoid, 1.0f / 6, 0.5f}, {x}));
+    const ValueId half =
+        net.Bin(BinaryOp::kMul, x, net.Like(Unary{UnaryOp::kHardSigmoid, 0.2f, 0.5f}, {x}));
+    ExpectBecomes(net.Done({a, b, c, d, half}),
+                  "HardSwish HardSwish HardSwish HardSwish HardSigmoid Mul");
+  }
+}
+
+TEST(Patterns, HardSigmoidGatesAnotherTensor) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 1, 1});
+  const ValueId gate = net.Bin(BinaryOp::kDiv, Relu6OfXPlus3(net, x, false), net.Scalar(6.0f));
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kMul, net.Input("z", {2, 3, 4, 5}), gate, "y")}),
+                "HardSigmoid Mul");
+}
+
+ValueId OnePlusErf(Net& net, ValueId x, bool by_product) {
+  const ValueId scaled = by_product ? net.Bin(BinaryOp::kMul, net.Scalar(std::sqrt(0.5f)), x)
+                                    : net.Bin(BinaryOp::kDiv, x, net.Scalar(std::sqrt(2.0f)));
+  const ValueId erf = net.Like(Unary{UnaryOp::kErf}, {scaled});
+  return by_product ? net.Bin(BinaryOp::kAdd, net.Scalar(1.0f), erf)
+                    : net.Bin(BinaryOp::kAdd, erf, net.Scalar(1.0f));
+}
+
+TEST(Patterns, GeluByErfInEveryOrder) {
+  for (bool by_product : {false, true}) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {2, 3, 4}));
+    const ValueId half = net.Scalar(0.5f);
+    const auto mul = [&](ValueId a, ValueId b) { return net.Bin(BinaryOp::kMul, a, b); };
+    const ValueId a = mul(mul(x, OnePlusErf(net, x, by_product)), half);
+    const ValueId b = mul(mul(half, x), OnePlusErf(net, x, by_product));
+    const ValueId c = mul(x, mul(OnePlusErf(net, x, by_product), half));
+    const ValueId d =
+        net.Bin(BinaryOp::kDiv, mul(OnePlusErf(net, x, by_product), x), net.Scalar(2.0f));
+    ExpectBecomes(net.Done({a, b, c, d}), "Clip Gelu Gelu Gelu Gelu");
+  }
+}
+
+TEST(Patterns, GeluByTanh) {
+  for (int form = 0; form < 3; ++form) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {2, 3, 4}));
+    const auto mul = [&](ValueId a, ValueId b) { return net.Bin(BinaryOp::kMul, a, b); };
+    const ValueId k = net.Scalar(0.044715f);
+    ValueId inner;
+    if (form == 0)
+      inner = net.Bin(BinaryOp::kAdd, x, mul(k, net.Bin(BinaryOp::kPow, x, net.Scalar(3.0f))));
+    if (form == 1) inner = net.Bin(BinaryOp::kAdd, mul(mul(mul(x, x), x), k), x);
+    if (form == 2) inner = mul(x, net.Bin(BinaryOp::kAdd, net.Scalar(1.0f), mul(mul(k, x), x)));
+    const ValueId tanh = net.Like(Unary{UnaryOp::kTanh}, {mul(inner, net.Scalar(kSqrtTwoOverPi))});
+    const ValueId gate = net.Bin(BinaryOp::kAdd, net.Scalar(1.0f), tanh);
+    ExpectBecomes(net.Done({mul(mul(net.Scalar(0.5f), x), gate)}), "Clip GeluTanh");
+  }
+}
+
+struct NormForm {
+  bool pow = true, twice = false, reciprocal = false, gamma = true, beta = true, swap = false;
+};
+
+ValueId WriteLayerNorm(Net& net, ValueId x, const NormForm& form) {
+  Shape kept = net.ShapeOf(x);
+  const int64_t size = kept.back();
+  const int64_t last = static_cast<int64_t>(kept.size()) - 1;
+  kept.back() = 1;
+  const auto mean = [&](ValueId v) { return net.Add(Reduce{ReduceOp::kMean, {last}}, {v}, kept); };
+  const auto center = [&] { return net.Bin(BinaryOp::kSub, x, mean(x)); };
+  const ValueId d = center();
+  const ValueId e = form.twice ? center() : d;
+  const ValueId square =
+      form.pow ? net.Bin(BinaryOp::kPow, e, net.Scalar(2.0f)) : net.Bin(BinaryOp::kMul, e, e);
+  const ValueId sum = net.Bin(BinaryOp::kAdd, mean(square), net.Scalar(1e-3f));
+  const ValueId root = net.Like(Unary{UnaryOp::kSqrt}, {sum});
+  ValueId y = form.reciprocal
+                  ? net.Bin(BinaryOp::kMul, d, net.Like(Unary{UnaryOp::kReciprocal}, {root}))
+                  : net.Bin(BinaryOp::kDiv, d, root);
+  const auto apply = [&](BinaryOp op) {
+    const ValueId c = net.Random({size}, 0.5f, 2.0f);
+    y = form.swap ? net.Bin(op, c, y) : net.Bin(op, y, c);
+  };
+  if (form.gamma) apply(BinaryOp::kMul);
+  if (form.beta) apply(BinaryOp::kAdd);
+  return y;
+}
+
+TEST(Patterns, LayerNormInItsForms) {
+  for (const NormForm& form :
+       {NormForm{}, NormForm{.pow = false}, NormForm{.twice = true}, NormForm{.reciprocal = true},
+        NormForm{.beta = false}, NormForm{.gamma = false}, NormForm{.gamma = false, .beta = false},
+        NormForm{.swap = true}}) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
+    ExpectBecomes(net.Done({WriteLayerNorm(net, x, form)}), "Clip LayerNorm");
+  }
+}
+
+TEST(Patterns, NormOverAnotherAxisStays) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 6, 6});
+  const auto mean = [&](ValueId v) {
+    return net.Add(Reduce{ReduceOp::kMean, {1}}, {v}, {2, 1, 6});
+  };
+  const ValueId d = net.Bin(BinaryOp::kSub, x, mean(x));
+  const ValueId variance = mean(net.Bin(BinaryOp::kMul, d, d));
+  const ValueId root =
+      net.Like(Unary{UnaryOp::kSqrt}, {net.Bin(BinaryOp::kAdd, variance, net.Scalar(1e-3f))});
+  const Graph before = net.Done({net.Bin(BinaryOp::kDiv, d, root)});
+  EXPECT_EQ(RecognizePatterns(before).nodes().size(), before.nodes().size());
+}
+
+}  // namespace
+}  // namespace rshift
