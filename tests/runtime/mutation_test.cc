@@ -1,0 +1,165 @@
+// Every byte of a small program changed: the file is refused, or it is safe to run (the address sanitizer watches).
+// Twice: on the file itself, where the checksums catch it, and on the image before it is written, where they do not.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "codegen/container/container.h"
+#include "codegen/packing/packing.h"
+#include "tests/runtime/program_builder.h"
+
+namespace rshift::testing {
+namespace {
+
+// quantize -> conv -> leaky_relu -> max_pool -> copy_into twice -> transpose -> dequantize
+ProgramBuilder SmallNet() {
+  ProgramBuilder b;
+  Random random(5);
+  const int32_t in = b.Input({DType::kF32, {1, 6, 6, 3}});
+  const int32_t q = b.Arena({DType::kS8, {1, 6, 6, 3}, 0.1f, 3}), conv = b.Arena({DType::kS8, {1, 6, 6, 5}});
+  const int32_t leaky = b.Arena({DType::kS8, {1, 6, 6, 5}}), pool = b.Arena({DType::kS8, {1, 3, 3, 5}});
+  const int32_t cat = b.Arena({DType::kS8, {1, 3, 3, 10}}), turned = b.Arena({DType::kS8, {1, 10, 3, 3}});
+  const int32_t out = b.Output({DType::kF32, {1, 10, 3, 3}});
+  b.Add(Opcode::kQuantize, q, in);
+  const PackedShape packed{1, 5, 3, 9};
+  Bytes weights(static_cast<size_t>(packed.bytes()));
+  for (int64_t oc = 0; oc < 5; ++oc) {
+    for (int64_t i = 0; i < 27; ++i) weights[packed.Offset(oc, i / 3, i % 3)] = static_cast<uint8_t>(random.Int(0, 255));
+  }
+  Command& c = b.Add(Opcode::kConv, conv, q);
+  c.Set(Field::kWeights, b.Const(DType::kBytes, {packed.bytes()}, weights));
+  c.Set(Field::kRequant, b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38, {0, 0, 0}})));
+  c.Set(Field::kKernelH, 3).Set(Field::kKernelW, 3).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight}) c.Set(pad, 1);
+  Command& l = b.Add(Opcode::kLeakyRelu, leaky, conv).Set(Field::kMultiplier, 13).Set(Field::kRshift, 7);
+  l.Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  Command& p = b.Add(Opcode::kMaxPool, pool, leaky).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
+  p.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
+  b.Add(Opcode::kCopyInto, cat, pool).Set(Field::kAxis, 3);
+  b.Add(Opcode::kCopyInto, cat, pool).Set(Field::kAxis, 3).Set(Field::kOffset, 5);
+  const int32_t perm = b.List({0, 3, 1, 2});
+  b.Add(Opcode::kTranspose, turned, cat).Set(Field::kList, perm);
+  b.Add(Opcode::kDequantize, out, turned);
+  return b;
+}
+
+struct Count {
+  int refused = 0, ran = 0;
+};
+
+// An Error, or a run with all-ones inputs.
+void LoadAndRun(std::span<const uint8_t> file, Count* count) {
+  try {
+    const Program program = Program::FromBytes(file, "mutant");
+    Session session(program, {.threads = 1});
+    for (size_t i = 0; i < program.image().inputs.size(); ++i) {
+      const std::span<std::byte> input = session.Input(static_cast<int>(i));
+      std::fill(input.begin(), input.end(), std::byte{0xff});
+    }
+    session.Run();
+    ++count->ran;
+  } catch (const Error&) {
+    ++count->refused;
+  }
+}
+
+TEST(Mutation, EveryChangedByteOfTheFileIsRefused) {
+  Bytes file = SmallNet().File();
+  Count count;
+  for (size_t i = 0; i < file.size(); ++i) {
+    for (const uint8_t flip : {0x01, 0x80, 0xff}) {
+      file[i] ^= flip;
+      LoadAndRun(file, &count);
+      file[i] ^= flip;
+    }
+  }
+  EXPECT_EQ(count.ran, 0);
+}
+
+TEST(Mutation, EveryTruncationIsRefused) {
+  const Bytes file = SmallNet().File();
+  Count count;
+  for (size_t size = 0; size < file.size(); ++size) LoadAndRun(std::span(file).first(size), &count);
+  EXPECT_EQ(count.ran, 0);
+}
+
+void WriteLoadAndRun(const ProgramImage& image, Count* count) {
+  Bytes file;
+  try {
+    file = WriteContainer(image);
+  } catch (const Error&) {  // the encoder refuses fields outside the ISA table's ranges
+    ++count->refused;
+    return;
+  }
+  LoadAndRun(file, count);
+}
+
+TEST(Mutation, AChangedConstantIsRefusedOrSafe) {
+  ProgramBuilder b = SmallNet();
+  Count count;
+  for (size_t i = 0; i < b.image.constants.size(); ++i) {
+    for (const uint8_t flip : {0x01, 0x10, 0x80, 0xff}) {
+      b.image.constants[i] ^= flip;
+      WriteLoadAndRun(b.image, &count);
+      b.image.constants[i] ^= flip;
+    }
+  }
+  EXPECT_GT(count.refused, 100);
+  EXPECT_GT(count.ran, 100);  // weights and biases may be anything
+}
+
+TEST(Mutation, AChangedFieldIsRefusedOrSafe) {
+  ProgramBuilder b = SmallNet();
+  Count count;
+  const int64_t kDeltas[] = {1, -1, 2, -2, 3, 7, 64, 1 << 20, -(1 << 20), int64_t{1} << 40};
+  for (Command& command : b.image.commands) {
+    for (const FieldSpec& field : FindOp(command.opcode)->fields) {
+      const int64_t value = command.Get(field.field);
+      for (const int64_t delta : kDeltas) {
+        command.Set(field.field, value + delta);
+        WriteLoadAndRun(b.image, &count);
+      }
+      command.Set(field.field, value);
+    }
+  }
+  EXPECT_GT(count.refused, 100);
+  EXPECT_GT(count.ran, 10);
+}
+
+TEST(Mutation, AChangedTensorIsRefusedOrSafe) {
+  ProgramBuilder b = SmallNet();
+  Count count;
+  for (TensorRecord& tensor : b.image.tensors) {
+    const TensorRecord original = tensor;
+    const auto attempt = [&] {
+      WriteLoadAndRun(b.image, &count);
+      tensor = original;
+    };
+    for (int type = 1; type < kDTypeCount; ++type) {
+      tensor.dtype = static_cast<DType>(type);
+      attempt();
+    }
+    for (size_t d = 0; d < original.shape.size(); ++d) {
+      for (const int64_t dim : {int64_t{0}, original.shape[d] - 1, original.shape[d] + 1, int64_t{1} << 39}) {
+        tensor.shape[d] = dim;
+        attempt();
+      }
+      tensor.shape.erase(tensor.shape.begin() + static_cast<int64_t>(d));
+      attempt();
+    }
+    for (uint64_t offset = 0; offset < b.image.arena_size; offset += 64) {
+      tensor.offset = offset;
+      attempt();
+    }
+    for (const int32_t zero : {-129, -128, 127, 128, 255, 256, INT32_MAX}) {
+      tensor.zero_point = zero;
+      attempt();
+    }
+    tensor.region = tensor.region == Region::kArena ? Region::kConst : Region::kArena;
+    attempt();
+  }
+  EXPECT_GT(count.refused, 100);
+  EXPECT_GT(count.ran, 10);
+}
+
+}  // namespace
+}  // namespace rshift::testing
