@@ -1,5 +1,8 @@
 #include "runtime/float/float_library.h"
 
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "base/error.h"
 #include "runtime/float/makers.h"
 
 namespace rshift {
@@ -9,6 +12,11 @@ void RegisterFloatLibrary() {
   RegisterStep(Opcode::kConvTransposeF32, f32::MakeConvTranspose);
   RegisterStep(Opcode::kMatMulF32, f32::MakeMatMul);
   RegisterStep(Opcode::kAveragePoolF32, f32::MakeAveragePool);
+}
+
+std::string OneDnnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return Cat(version->major, ".", version->minor, ".", version->patch);
 }
 
 }  // namespace rshift
