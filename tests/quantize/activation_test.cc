@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+// x -> pointwise convolution c -> op y.
+LittleGraph Behind(Op op, float low, float high, std::vector<float> slope = {}) {
+  LittleGraph little(5);
+  const ValueId x = little.Input("x", {1, 4, 4, 3}, low, high);
+  const ValueId w = little.Constant("w", {3, 3, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  const ValueId c = little.Add("c", Conv{}, {x, w}, {1, 4, 4, 3});
+  std::vector<ValueId> inputs = {c};
+  if (!slope.empty()) inputs.push_back(little.Constant("slope", {static_cast<int64_t>(slope.size())}, slope));
+  little.Output(little.Add("y", std::move(op), inputs, {1, 4, 4, 3}));
+  return little;
+}
+
+double Scale(const QuantizeResult& r, const char* name) {
+  return r.graph.value(r.graph.FindValue(name)).quant->scale;
+}
+
+// Three roundings on the way, each in its own unit; slopes are at most 1.
+double Bound(const QuantizeResult& r, double slope_error) {
+  return 0.51 + slope_error + (Scale(r, "x__q") + Scale(r, "c")) * 1.01 / Scale(r, "y");
+}
+
+TEST(LeakyReluTest, IsWithinTheBound) {
+  for (QuantMode mode : kModes) {
+    for (int bits : {8, 16}) {
+      for (float alpha : {0.0f, 0.01f, 0.1f, 1.0f, -0.5f}) {
+        for (float low : {-1.0f, -4.0f, 0.0f}) {
+          LittleGraph little = Behind(LeakyRelu{alpha}, low, 2);
+          QuantizeOptions options = Mode(mode);
+          options.target.leaky_multiplier_bits = bits;
+          const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+          EXPECT_TRUE(r.report.float_nodes.empty());
+          EXPECT_LE(WorstError(little, r, "y"), Bound(r, bits == 8 ? 2 : 0.02)) << alpha << " " << low;
+        }
+      }
+    }
+  }
+}
+
+TEST(LeakyReluTest, EqualThresholdsPassPositiveValuesUnchanged) {
+  LittleGraph little = Behind(LeakyRelu{0.1f}, -1, 2);
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  EXPECT_EQ(Only<QLeakyRelu>(r.graph).multiplier_positive, 0);
+  EXPECT_EQ(Scale(r, "c"), Scale(r, "y"));
+}
+
+TEST(LeakyReluTest, ALongNegativeSideKeepsItsOwnScale) {
+  LittleGraph little = Behind(LeakyRelu{0.1f}, -4, 2);
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  EXPECT_GE(Only<QLeakyRelu>(r.graph).multiplier_positive, 1 << 30);
+  EXPECT_NEAR(Scale(r, "c") / Scale(r, "y"), 2, 0.1);
+}
+
+TEST(PReluTest, IsWithinTheBound) {
+  for (QuantMode mode : kModes) {
+    for (const auto& slopes : {std::vector<float>{0.25f, 0.1f, 0.0f}, {-0.5f, 0.9f, 0.3f}, {0.2f}}) {
+      for (float low : {-1.0f, -4.0f}) {
+        LittleGraph little = Behind(PRelu{}, low, 2, slopes);
+        const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+        EXPECT_TRUE(r.report.float_nodes.empty());
+        EXPECT_EQ(Count<QPRelu>(r.graph), slopes.size() == 3 ? 1 : 0);
+        EXPECT_LE(WorstError(little, r, "y"), Bound(r, 2)) << slopes[0] << " " << low;
+      }
+    }
+  }
+}
+
+TEST(PReluTest, ASlopeThatIsNotPerChannelStaysFloat) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 4, 4, 3});
+  const ValueId slope = little.RandomConstant("slope", {4, 4, 1}, 0, 1);
+  little.Output(little.Add("y", PRelu{}, {x, slope}, {1, 4, 4, 3}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  ASSERT_EQ(r.report.float_nodes.size(), 1u);
+}
+
+TEST(ClipTest, AloneItIsARequantizeThatClamps) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_EQ(Only<Requantize>(r.graph).multiplier, 0);  // BackwardCalibration made the scales equal
+    EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
+  }
+}
+
+TEST(ClipTest, ASecondReaderKeepsTheInputsRange) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
+    little.Output(little.graph().FindValue("c"));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_GE(Only<Requantize>(r.graph).multiplier, 1 << 30);
+    EXPECT_LE(WorstError(little, r, "c"), 1.6);
+    EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
+  }
+}
+
+TEST(UnaryTest, TablesAreTheFunctionOfEveryByte) {
+  for (QuantMode mode : kModes) {
+    for (UnaryOp op : {UnaryOp::kSigmoid, UnaryOp::kTanh}) {
+      LittleGraph little;
+      const ValueId x = little.Input("x", {1, 64}, -6, 6);
+      little.Output(little.Add("y", Unary{op, 0, 0}, {x}, {1, 64}));
+      const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+      const Value& in = r.graph.value(r.graph.FindValue("x__q"));
+      const Value& out = r.graph.value(r.graph.FindValue("y"));
+      const int32_t hi = out.dtype == DType::kU8 ? 255 : 127;
+      for (int q = -128; q <= 127; ++q) {
+        const double real = in.quant->scale * static_cast<double>(q - in.quant->zero_point);
+        const double f = op == UnaryOp::kTanh ? std::tanh(real) : 1 / (1 + std::exp(-real));
+        const double exact = f / out.quant->scale + out.quant->zero_point;
+        const uint8_t byte = Only<QTable>(r.graph).table[static_cast<uint8_t>(q)];
+        const int32_t y = out.dtype == DType::kU8 ? byte : static_cast<int8_t>(byte);
+        EXPECT_NEAR(y, std::fmin(std::fmax(exact, hi - 255.0), hi), 0.5001) << q;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rshift::test

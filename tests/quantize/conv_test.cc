@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+struct Case {
+  const char* name;
+  Window window;
+  int64_t channels_in, channels_out, groups;
+  float input_low, input_high;
+  Clamp clamp;
+};
+
+const Clamp kNone, kRelu{0.0f, INFINITY}, kRelu6{0.0f, 6.0f};
+const Window kPointwise{};
+const Window kSame{3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+const Window kUneven{3, 2, 2, 1, 1, 1, 0, 1, 1, 0};
+const Window kDilated{3, 3, 1, 1, 2, 2, 2, 2, 2, 2};
+const Case kCases[] = {
+    {"pointwise", kPointwise, 8, 6, 1, -1, 1, kNone},
+    {"same padding", kSame, 3, 5, 1, -2, 1, kNone},
+    {"input never negative", kSame, 3, 5, 1, 0, 3, kNone},
+    {"input with a far zero", kSame, 3, 5, 1, 2, 3, kRelu},
+    {"uneven window and pads", kUneven, 4, 4, 2, -1, 1, kRelu},
+    {"dilated", kDilated, 2, 4, 1, -1, 1, kRelu6},
+    {"depthwise", kSame, 6, 6, 6, -1, 4, kNone},
+};
+
+// Half a unit for the output's rounding, and what the roundings of inputs, weights and bias amount to:
+// |x| <= bound, |dx| <= Sx, |w| <= 1, |dw| <= 1 / 254, bias dx * dw.
+double Bound(const Case& c, double sx, double sy) {
+  const double taps = static_cast<double>(c.window.kernel_h * c.window.kernel_w * c.channels_in / c.groups);
+  const double x = std::max(std::fabs(c.input_low), std::fabs(c.input_high));
+  return 0.51 + taps * (sx * 1.0 + x / 254 + sx / 254) / sy;
+}
+
+LittleGraph Build(const Case& c) {
+  LittleGraph little(7);
+  const ValueId x = little.Input("x", {1, 6, 5, c.channels_in}, c.input_low, c.input_high);
+  const ValueId w = little.RandomConstant(
+      "w", {c.channels_out, c.channels_in / c.groups, c.window.kernel_h, c.window.kernel_w}, -1, 1);
+  const ValueId b = little.RandomConstant("b", {c.channels_out}, -1, 1);
+  const Shape shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
+  little.Output(little.Add("y", Conv{c.window, c.groups, c.clamp}, {x, w, b}, shape));
+  return little;
+}
+
+TEST(ConvTest, IsWithinTheBoundOfTheFloatConvolution) {
+  for (const Case& c : kCases) {
+    for (QuantMode mode : kModes) {
+      for (bool per_channel : {true, false}) {
+        LittleGraph little = Build(c);
+        QuantizeOptions options = Mode(mode);
+        options.target.per_channel_weights = per_channel;
+        const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+        EXPECT_TRUE(result.report.float_nodes.empty()) << c.name;
+        const double sx = result.graph.value(result.graph.FindValue("x__q")).quant->scale;
+        const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+        const double worst = WorstError(little, result, "y");
+        EXPECT_LE(worst, Bound(c, sx, sy)) << c.name << " mode " << static_cast<int>(mode);
+        EXPECT_LE(worst, 12) << c.name << ": far above what random roundings give";
+      }
+    }
+  }
+}
+
+TEST(ConvTest, TheZeroPointIsFoldedIntoTheBias) {
+  // x in [2, 3] has zero point -128 and scale 3 / 255; w = 1 -> q_w = 127: bias = 0 + 128 * 127.
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 2, 2, 1}, 2, 3);
+  const ValueId w = little.Constant("w", {1, 1, 1, 1}, {1.0f});
+  little.Output(little.Add("y", Conv{}, {x, w}, {1, 2, 2, 1}));
+  const QuantizeResult result =
+      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kAsymmetric));
+  EXPECT_EQ(Only<QConv>(result.graph).channels[0].bias, 128 * 127);
+}
+
+TEST(ConvTest, AFusedReluClampsAtTheOutputsZeroPoint) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little = Build(kCases[5]);
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    const QConv& conv = Only<QConv>(result.graph);
+    const Value& y = result.graph.value(result.graph.FindValue("y"));
+    EXPECT_EQ(conv.clamp.lo, y.quant->zero_point);
+    EXPECT_EQ(y.dtype, mode == QuantMode::kSymmetric ? DType::kU8 : DType::kS8);
+  }
+}
+
+TEST(ConvTest, PerChannelScalesServeUnequalChannels) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 3, 3, 1});
+  const ValueId w = little.Constant("w", {2, 1, 1, 1}, {100.0f, 0.01f});
+  little.Output(little.Add("y", Conv{}, {x, w}, {1, 3, 3, 2}));
+  QuantizeOptions options;
+  const QuantizeResult channels = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  options.config.layers["y_node"].per_channel = false;
+  const QuantizeResult tensor = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  const auto weights = [](const QuantizeResult& r) {
+    return r.graph.value(r.graph.FindValue("w__q")).constant->As<int8_t>();
+  };
+  EXPECT_EQ(weights(channels)[0], 127);
+  EXPECT_EQ(weights(channels)[1], 127);
+  EXPECT_EQ(weights(tensor)[0], 127);
+  EXPECT_EQ(weights(tensor)[1], 0);
+}
+
+TEST(ConvTest, ComputedWeightsStayFloat) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 3, 3, 1});
+  const ValueId w = little.Input("w", {2, 1, 1, 1});
+  little.Output(little.Add("y", Conv{}, {x, w}, {1, 3, 3, 2}));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  ASSERT_EQ(result.report.float_nodes.size(), 1u);
+  EXPECT_EQ(result.report.float_nodes[0].node, "y_node");
+  EXPECT_EQ(result.report.float_nodes[0].reason, "its weights are not constant");
+}
+
+}  // namespace
+}  // namespace rshift::test

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+double AddBound(const QuantizeResult& result, int bits) {
+  const auto scale = [&](const char* name) {
+    return static_cast<double>(result.graph.value(result.graph.FindValue(name)).quant->scale);
+  };
+  const double multipliers = bits == 8 ? 510 * std::exp2(-6) : 0.02;  // see NUMERICS.md 5.2
+  return 0.51 + multipliers + (scale("a__q") + scale("b__q")) / scale("y");
+}
+
+TEST(AddTest, IsWithinTheBoundInBothModes) {
+  for (QuantMode mode : kModes) {
+    for (int bits : {8, 16}) {
+      for (float low : {-1.0f, 0.0f}) {
+        LittleGraph little;
+        const ValueId a = little.Input("a", {1, 4, 4, 3}, low, 1);
+        const ValueId b = little.Input("b", {1, 4, 4, 3}, low, 0.6f);
+        little.Output(little.Add("y", Binary{BinaryOp::kAdd, {0.0f, INFINITY}}, {a, b}, {1, 4, 4, 3}));
+        QuantizeOptions options = Mode(mode);
+        options.target.add_multiplier_bits = bits;
+        const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+        EXPECT_EQ(Only<QAdd>(result.graph).by_float, mode == QuantMode::kAsymmetric);
+        EXPECT_LE(WorstError(little, result, "y"), AddBound(result, bits)) << bits << " " << low;
+      }
+    }
+  }
+}
+
+TEST(AddTest, TheConfigurationChoosesTheMultipliersBits) {
+  LittleGraph little;
+  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
+  little.Output(little.Add("y", Binary{}, {a, b}, {2, 3}));
+  QuantizeOptions options;
+  EXPECT_GT(Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a, 127);
+  options.config.layers["y"].multiplier_bits = 8;
+  EXPECT_LE(Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a, 127);
+}
+
+TEST(AddTest, ARatioBeyondTheMultipliersUsesTheFloatForm) {
+  LittleGraph little;
+  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
+  little.Output(little.Add("y", Binary{}, {a, b}, {2, 3}));
+  QuantizeOptions options;
+  options.target.add_multiplier_bits = 8;
+  options.config.layers["y"].threshold = 0.001f;
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  EXPECT_TRUE(Only<QAdd>(result.graph).by_float);
+  EXPECT_LE(WorstError(little, result, "y"), 0.51 + 2 / 0.001);
+}
+
+TEST(AddTest, BroadcastAndConstantOperandsAreSpreadOut) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId a = little.Input("a", {1, 4, 4, 3}), b = little.Input("b", {1, 1, 1, 3});
+    const ValueId sum = little.Add("s", Binary{}, {a, b}, {1, 4, 4, 3});
+    const ValueId c = little.RandomConstant("c", {4, 3}, -1, 1);
+    little.Output(little.Add("y", Binary{}, {sum, c}, {1, 4, 4, 3}));
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_EQ(Count<QAdd>(result.graph), 2);
+    EXPECT_EQ(Count<Expand>(result.graph), 1);
+    EXPECT_LE(WorstError(little, result, "y"), 4.0);
+  }
+}
+
+TEST(ScalarTest, AFunctionOfOneTensorAndANumberIsATable) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {2, 8}, -1, 3);
+    const ValueId c = little.Constant("c", {}, {0.3f});
+    little.Output(little.Add("y", Binary{BinaryOp::kSub, {}}, {c, x}, {2, 8}));
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_EQ(Count<QTable>(result.graph), 1);
+    EXPECT_LE(WorstError(little, result, "y"), 1.6);
+  }
+}
+
+TEST(MulTest, TwoTensorsStayFloat) {
+  LittleGraph little;
+  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
+  little.Output(little.Add("y", Binary{BinaryOp::kMul, {}}, {a, b}, {2, 3}));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  ASSERT_EQ(result.report.float_nodes.size(), 1u);
+  EXPECT_EQ(result.report.float_nodes[0].reason, "Mul of two tensors has no integer form");
+}
+
+}  // namespace
+}  // namespace rshift::test

@@ -1,0 +1,382 @@
+#include "tests/quantize/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "quantize/numerics/add.h"
+#include "quantize/numerics/average_pool.h"
+#include "quantize/numerics/prelu.h"
+#include "quantize/numerics/requantize.h"
+
+namespace rshift::test {
+namespace {
+
+namespace nm = ::rshift::numerics;
+
+struct Context {
+  const Graph& graph;
+  const Node& node;
+  const std::vector<Tensor>& values;
+
+  const Tensor& in(size_t i) const { return values[node.inputs[i].index()]; }
+  bool has(size_t i) const { return node.inputs.size() > i && node.inputs[i].valid(); }
+  const Value& meta(size_t i) const { return graph.value(node.inputs[i]); }
+  const Value& out() const { return graph.value(node.outputs[0]); }
+  Tensor Empty() const {
+    return {out().shape, std::vector<double>(static_cast<size_t>(NumElements(out().shape)), 0.0)};
+  }
+};
+
+double Clamped(double v, const Clamp& clamp) {
+  return std::min<double>(std::max<double>(v, clamp.lo), clamp.hi);
+}
+
+std::vector<int64_t> Index(const Shape& shape, int64_t flat) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = flat % shape[d];
+    flat /= shape[d];
+  }
+  return index;
+}
+
+int64_t Flat(const Shape& shape, const std::vector<int64_t>& index) {
+  int64_t flat = 0;
+  for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + index[d];
+  return flat;
+}
+
+// Calls visit(output offset, {input row, input column}, tap) for the taps of NHWC windows; row -1 is a pad.
+using Visit = std::function<void(int64_t n, int64_t oh, int64_t ow, int64_t h, int64_t w, int64_t kh, int64_t kw)>;
+void ForEachTap(const Window& window, const Shape& x, const Shape& y, const Visit& visit) {
+  for (int64_t n = 0; n < y[0]; ++n)
+    for (int64_t oh = 0; oh < y[1]; ++oh)
+      for (int64_t ow = 0; ow < y[2]; ++ow)
+        for (int64_t kh = 0; kh < window.kernel_h; ++kh)
+          for (int64_t kw = 0; kw < window.kernel_w; ++kw) {
+            const int64_t h = oh * window.stride_h - window.pad_top + kh * window.dilation_h;
+            const int64_t w = ow * window.stride_w - window.pad_left + kw * window.dilation_w;
+            const bool inside = h >= 0 && h < x[1] && w >= 0 && w < x[2];
+            visit(n, oh, ow, inside ? h : -1, inside ? w : -1, kh, kw);
+          }
+}
+
+// Sum of x * w; `pad` is what a pad holds.
+Tensor Convolve(const Context& c, const Window& window, int64_t groups, double pad) {
+  const Tensor &x = c.in(0), &w = c.in(1);
+  Tensor y = c.Empty();
+  const int64_t oc_per_group = w.shape[0] / groups, ic_per_group = w.shape[1];
+  ForEachTap(window, x.shape, y.shape, [&](auto n, auto oh, auto ow, auto h, auto col, auto kh, auto kw) {
+    for (int64_t oc = 0; oc < w.shape[0]; ++oc) {
+      double& sum = y.data[((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + oc];
+      for (int64_t ic = 0; ic < ic_per_group; ++ic) {
+        const int64_t channel = oc / oc_per_group * ic_per_group + ic;
+        const double v =
+            h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + col) * x.shape[3] + channel];
+        sum += v * w.data[((oc * ic_per_group + ic) * w.shape[2] + kh) * w.shape[3] + kw];
+      }
+    }
+  });
+  return y;
+}
+
+Tensor Multiply(const Context& c) {
+  const Tensor &a = c.in(0), &b = c.in(1);
+  Tensor y = c.Empty();
+  const int64_t k = b.shape[0], n = b.shape[1];
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    const int64_t row = static_cast<int64_t>(i) / n, column = static_cast<int64_t>(i) % n;
+    for (int64_t j = 0; j < k; ++j) y.data[i] += a.data[row * k + j] * b.data[j * n + column];
+  }
+  return y;
+}
+
+void AddBias(const Context& c, const Clamp& clamp, Tensor* y) {
+  for (size_t i = 0; i < y->data.size(); ++i) {
+    if (c.has(2)) y->data[i] += c.in(2).data[i % c.in(2).data.size()];
+    y->data[i] = Clamped(y->data[i], clamp);
+  }
+}
+
+void RequantizeAll(const Context& c, const std::vector<ChannelRequant>& channels, const ClampQ& clamp,
+                   Tensor* y) {
+  const int32_t zero = c.out().quant->zero_point;
+  for (size_t i = 0; i < y->data.size(); ++i) {
+    const ChannelRequant& r = channels[i % channels.size()];
+    const double acc = y->data[i] + r.bias;
+    ASSERT_LT(std::fabs(acc), 2147483648.0) << c.node.name << ": the accumulator overflows";
+    y->data[i] = nm::Requantize(static_cast<int32_t>(acc), r.multiplier, r.rshift, zero, clamp.lo, clamp.hi);
+  }
+}
+
+Tensor Pool(const Context& c, const Window& window, bool max, bool count_pad, double pad,
+            const std::function<double(double sum, int64_t count)>& finish) {
+  const Tensor& x = c.in(0);
+  Tensor y = c.Empty();
+  std::vector<int64_t> counts(y.data.size(), 0);
+  if (max) std::fill(y.data.begin(), y.data.end(), -std::numeric_limits<double>::infinity());
+  ForEachTap(window, x.shape, y.shape, [&](auto n, auto oh, auto ow, auto h, auto w, auto, auto) {
+    if (h < 0 && (max || !count_pad)) return;
+    for (int64_t ch = 0; ch < y.shape[3]; ++ch) {
+      const int64_t at = ((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + ch;
+      const double v = h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + w) * x.shape[3] + ch];
+      y.data[at] = max ? std::max(y.data[at], v) : y.data[at] + v;
+      ++counts[at];
+    }
+  });
+  for (size_t i = 0; i < y.data.size(); ++i) y.data[i] = finish(y.data[i], counts[i]);
+  return y;
+}
+
+// Element of an operand that broadcasts to `shape`.
+double Broadcasted(const Tensor& operand, const Shape& shape, int64_t flat) {
+  const std::vector<int64_t> index = Index(shape, flat);
+  int64_t at = 0;
+  for (size_t d = 0; d < operand.shape.size(); ++d) {
+    const size_t from = d + shape.size() - operand.shape.size();
+    at = at * operand.shape[d] + (operand.shape[d] == 1 ? 0 : index[from]);
+  }
+  return operand.data[at];
+}
+
+Tensor EachElement(const Context& c, const std::function<double(double)>& function) {
+  Tensor y = c.Empty();
+  for (size_t i = 0; i < y.data.size(); ++i) y.data[i] = function(c.in(0).data[i]);
+  return y;
+}
+
+Tensor Moved(const Context& c, const std::function<std::vector<int64_t>(std::vector<int64_t>)>& source,
+             double pad = 0) {
+  const Tensor& x = c.in(0);
+  Tensor y = c.Empty();
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    const std::vector<int64_t> from = source(Index(y.shape, static_cast<int64_t>(i)));
+    bool inside = true;
+    for (size_t d = 0; d < from.size(); ++d) inside = inside && from[d] >= 0 && from[d] < x.shape[d];
+    y.data[i] = inside ? x.data[Flat(x.shape, from)] : pad;
+  }
+  return y;
+}
+
+struct Run {
+  const Context& c;
+
+  Tensor operator()(const Conv& op) const {
+    Tensor y = Convolve(c, op.window, op.groups, 0);
+    AddBias(c, op.clamp, &y);
+    return y;
+  }
+  Tensor operator()(const MatMul& op) const {
+    Tensor y = Multiply(c);
+    AddBias(c, op.clamp, &y);
+    return y;
+  }
+  Tensor operator()(const MaxPool& op) const {
+    return Pool(c, op.window, true, false, 0, [](double v, int64_t) { return v; });
+  }
+  Tensor operator()(const AveragePool& op) const {
+    return Pool(c, op.window, false, op.count_include_pad, 0,
+                [](double sum, int64_t count) { return sum / static_cast<double>(count); });
+  }
+  Tensor operator()(const Binary& op) const {
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const double a = Broadcasted(c.in(0), y.shape, static_cast<int64_t>(i));
+      const double b = Broadcasted(c.in(1), y.shape, static_cast<int64_t>(i));
+      const double v = op.op == BinaryOp::kAdd ? a + b : op.op == BinaryOp::kMul ? a * b : a - b;
+      y.data[i] = Clamped(v, op.clamp);
+    }
+    return y;
+  }
+  Tensor operator()(const Clip& op) const {
+    return EachElement(c, [&](double v) { return Clamped(v, op.clamp); });
+  }
+  Tensor operator()(const LeakyRelu& op) const {
+    return EachElement(c, [&](double v) { return v >= 0 ? v : op.alpha * v; });
+  }
+  Tensor operator()(const PRelu&) const {
+    Tensor y = c.in(0);
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      if (y.data[i] < 0) y.data[i] *= Broadcasted(c.in(1), y.shape, static_cast<int64_t>(i));
+    }
+    return y;
+  }
+  Tensor operator()(const Unary& op) const {
+    return EachElement(c, [&](double v) {
+      if (op.op == UnaryOp::kTanh) return std::tanh(v);
+      EXPECT_EQ(op.op, UnaryOp::kSigmoid);
+      return 1 / (1 + std::exp(-v));
+    });
+  }
+  Tensor operator()(const Softmax&) const {
+    Tensor y = c.in(0);
+    const auto width = static_cast<size_t>(y.shape.back());
+    for (size_t row = 0; row < y.data.size(); row += width) {
+      double sum = 0;
+      for (size_t i = 0; i < width; ++i) sum += y.data[row + i] = std::exp(y.data[row + i]);
+      for (size_t i = 0; i < width; ++i) y.data[row + i] /= sum;
+    }
+    return y;
+  }
+  Tensor operator()(const Reshape&) const { return {c.out().shape, c.in(0).data}; }
+  Tensor operator()(const Transpose& op) const {
+    return Moved(c, [&](std::vector<int64_t> y) {
+      std::vector<int64_t> x(y.size());
+      for (size_t d = 0; d < y.size(); ++d) x[op.perm[d]] = y[d];
+      return x;
+    });
+  }
+  Tensor operator()(const Slice& op) const {
+    return Moved(c, [&](std::vector<int64_t> y) {
+      for (size_t d = 0; d < y.size(); ++d) y[d] = op.starts[d] + y[d] * op.steps[d];
+      return y;
+    });
+  }
+  Tensor operator()(const Pad& op) const {
+    const auto source = [&](std::vector<int64_t> y) {
+      for (size_t d = 0; d < y.size(); ++d) y[d] -= op.before[d];
+      return y;
+    };
+    return Moved(c, source, op.value);
+  }
+  Tensor operator()(const Expand&) const {
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      y.data[i] = Broadcasted(c.in(0), y.shape, static_cast<int64_t>(i));
+    }
+    return y;
+  }
+  Tensor operator()(const Concat& op) const {
+    Tensor y = c.Empty();
+    int64_t offset = 0;
+    for (size_t n = 0; n < c.node.inputs.size(); ++n) {
+      const Tensor& x = c.in(n);
+      for (size_t i = 0; i < x.data.size(); ++i) {
+        std::vector<int64_t> index = Index(x.shape, static_cast<int64_t>(i));
+        index[op.axis] += offset;
+        y.data[Flat(y.shape, index)] = x.data[i];
+      }
+      offset += x.shape[op.axis];
+    }
+    return y;
+  }
+
+  // --- integer ---
+  Tensor operator()(const Quantize&) const {
+    const QuantParams& q = *c.out().quant;
+    const auto [lo, hi] = Limits(c.out().dtype);
+    return EachElement(c, [&, l = lo, h = hi](double v) {
+      return nm::QuantizeValue(static_cast<float>(v), q.scale, q.zero_point, l, h);
+    });
+  }
+  Tensor operator()(const Dequantize&) const {
+    const QuantParams& q = *c.meta(0).quant;
+    return EachElement(
+        c, [&](double v) { return nm::DequantizeValue(static_cast<int32_t>(v), q.scale, q.zero_point); });
+  }
+  Tensor operator()(const Requantize& op) const {
+    const int32_t zx = c.meta(0).quant->zero_point, zy = c.out().quant->zero_point;
+    return EachElement(c, [&](double v) {
+      return nm::RequantizeByte(static_cast<int32_t>(v), zx, op.multiplier, op.rshift, zy, op.clamp.lo,
+                                op.clamp.hi);
+    });
+  }
+  Tensor operator()(const QConv& op) const {
+    Tensor y = Convolve(c, op.window, op.groups, c.meta(0).quant->zero_point);
+    RequantizeAll(c, op.channels, op.clamp, &y);
+    return y;
+  }
+  Tensor operator()(const QMatMul& op) const {
+    Tensor y = Multiply(c);
+    RequantizeAll(c, op.channels, op.clamp, &y);
+    return y;
+  }
+  Tensor operator()(const QAdd& op) const {
+    const QuantParams a = *c.meta(0).quant, b = *c.meta(1).quant, q = *c.out().quant;
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const auto va = static_cast<int32_t>(c.in(0).data[i]), vb = static_cast<int32_t>(c.in(1).data[i]);
+      y.data[i] = op.by_float ? nm::AddFloat(va, a.scale, a.zero_point, vb, b.scale, b.zero_point, q.scale,
+                                             q.zero_point, op.clamp.lo, op.clamp.hi)
+                              : nm::AddSymmetric(va, vb, op.multiplier_a, op.multiplier_b, op.rshift,
+                                                 op.clamp.lo, op.clamp.hi);
+    }
+    return y;
+  }
+  Tensor operator()(const QAveragePool& op) const {
+    const double pad = c.meta(0).quant->zero_point;
+    return Pool(c, op.window, false, op.count_include_pad, pad, [&](double sum, int64_t count) {
+      return nm::AveragePool(static_cast<int32_t>(sum), static_cast<int32_t>(count), op.scale_x_over_y,
+                             op.offset, op.clamp.lo, op.clamp.hi);
+    });
+  }
+  Tensor operator()(const QLeakyRelu& op) const {
+    const nm::LeakyParams p{c.meta(0).quant->zero_point, c.out().quant->zero_point, op.multiplier, op.rshift,
+                            op.multiplier_positive, op.rshift_positive, op.clamp.lo, op.clamp.hi};
+    return EachElement(c, [&](double v) { return nm::LeakyRelu(static_cast<int32_t>(v), p); });
+  }
+  Tensor operator()(const QPRelu& op) const {
+    Tensor y = c.in(0);
+    nm::LeakyParams p{c.meta(0).quant->zero_point, c.out().quant->zero_point, 0, op.rshift,
+                      op.multiplier_positive, op.rshift_positive, op.clamp.lo, op.clamp.hi};
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      p.multiplier = op.slopes[i % op.slopes.size()];
+      y.data[i] = nm::PRelu(static_cast<int32_t>(y.data[i]), p);
+    }
+    return y;
+  }
+  Tensor operator()(const QTable& op) const {
+    const bool is_signed = c.out().dtype == DType::kS8;
+    return EachElement(c, [&](double v) {
+      const uint8_t byte = op.table[static_cast<uint8_t>(static_cast<int32_t>(v))];
+      return is_signed ? static_cast<double>(static_cast<int8_t>(byte)) : static_cast<double>(byte);
+    });
+  }
+  template <typename Other>
+  Tensor operator()(const Other&) const {
+    ADD_FAILURE() << c.node.name << ": the interpreter does not know " << OpName(c.node.op);
+    return c.Empty();
+  }
+
+  static std::pair<int32_t, int32_t> Limits(DType type) {
+    return type == DType::kU8 ? std::pair{0, 255} : std::pair{-128, 127};
+  }
+};
+
+Tensor ConstantTensor(const Value& value) {
+  Tensor tensor{value.shape, {}};
+  const auto append = [&](auto span) { tensor.data.assign(span.begin(), span.end()); };
+  switch (value.dtype) {
+    case DType::kF32: append(value.constant->As<float>()); break;
+    case DType::kS8: append(value.constant->As<int8_t>()); break;
+    case DType::kU8: append(value.constant->As<uint8_t>()); break;
+    case DType::kS64: append(value.constant->As<int64_t>()); break;
+    default: ADD_FAILURE() << "constant '" << value.name << "' has an element type the interpreter does not know";
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Tensors Execute(const Graph& graph, const Tensors& inputs) {
+  std::vector<Tensor> values(graph.value_count());
+  for (int i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(ValueId(i));
+    if (value.is_constant()) values[i] = ConstantTensor(value);
+  }
+  for (ValueId id : graph.inputs) values[id.index()] = inputs.at(graph.value(id).name);
+  for (const Node& node : graph.nodes()) {
+    const Context context{graph, node, values};
+    Tensor y = std::visit(Run{context}, node.op);
+    values[node.outputs[0].index()] = std::move(y);
+  }
+  Tensors result;
+  for (int i = 0; i < graph.value_count(); ++i) result[graph.value(ValueId(i)).name] = std::move(values[i]);
+  return result;
+}
+
+}  // namespace rshift::test

@@ -1,0 +1,112 @@
+#include "tests/quantize/little_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "calibrate/ranges/ranges.h"
+
+namespace rshift::test {
+
+ValueId LittleGraph::Input(const std::string& name, Shape shape, float low, float high) {
+  inputs_.push_back({name, shape, low, high});
+  const Layout layout = shape.size() == 4 ? Layout::kNhwc : Layout::kPlain;
+  const ValueId id = graph_.AddValue({name, DType::kF32, std::move(shape), layout, {}, nullptr});
+  graph_.inputs.push_back(id);
+  return id;
+}
+
+ValueId LittleGraph::Add(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape) {
+  const Layout layout = shape.size() == 4 ? Layout::kNhwc : Layout::kPlain;
+  const ValueId id = graph_.AddValue({name, DType::kF32, std::move(shape), layout, {}, nullptr});
+  graph_.AddNode({name + "_node", std::move(op), std::move(inputs), {id}});
+  return id;
+}
+
+ValueId LittleGraph::Constant(const std::string& name, Shape shape, std::vector<float> values) {
+  return graph_.AddConstant<float>(name, DType::kF32, std::move(shape), values);
+}
+
+ValueId LittleGraph::RandomConstant(const std::string& name, Shape shape, float low, float high) {
+  std::uniform_real_distribution<float> value(low, high);
+  std::vector<float> values(static_cast<size_t>(NumElements(shape)));
+  for (float& v : values) v = value(random_);
+  return Constant(name, std::move(shape), std::move(values));
+}
+
+void LittleGraph::Output(ValueId id) {
+  graph_.outputs.push_back(id);
+  graph_.output_names.push_back(graph_.value(id).name);
+}
+
+Tensors LittleGraph::RandomInputs() {
+  Tensors inputs;
+  for (const InputRange& input : inputs_) {
+    std::uniform_real_distribution<float> value(input.low, input.high);
+    Tensor tensor{input.shape, std::vector<double>(static_cast<size_t>(NumElements(input.shape)))};
+    for (double& v : tensor.data) v = value(random_);
+    inputs[input.name] = std::move(tensor);
+  }
+  return inputs;
+}
+
+CalibrationTable LittleGraph::Calibrate(int runs) {
+  std::map<std::string, TensorRange> ranges;
+  const std::vector<ValueId> values = CalibratedValues(graph_);
+  for (int run = 0; run < runs; ++run) {
+    const Tensors tensors = Execute(graph_, RandomInputs());
+    for (ValueId id : values) {
+      const std::string& name = graph_.value(id).name;
+      for (double v : tensors.at(name).data) {
+        TensorRange& range = ranges.try_emplace(name, TensorRange{1e30f, -1e30f, 0, 0, 0, "minmax"}).first->second;
+        range.min = std::min(range.min, static_cast<float>(v));
+        range.max = std::max(range.max, static_cast<float>(v));
+      }
+    }
+  }
+  CalibrationTable table;
+  for (ValueId id : values) {
+    TensorRange range = ranges.at(graph_.value(id).name);
+    range.threshold = std::max(std::fabs(range.min), std::fabs(range.max));
+    range.low = range.min;
+    range.high = range.max;
+    table.tensors.emplace_back(graph_.value(id).name, range);
+  }
+  return table;
+}
+
+Shape ConvShape(const Shape& x, const Window& w, int64_t channels) {
+  const auto size = [](int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
+    return (in + pads - (kernel - 1) * dilation - 1) / stride + 1;
+  };
+  return {x[0], size(x[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top + w.pad_bottom),
+          size(x[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left + w.pad_right), channels};
+}
+
+QuantizeOptions Mode(QuantMode mode) {
+  QuantizeOptions options;
+  options.mode = mode;
+  return options;
+}
+
+double WorstError(LittleGraph& little, const QuantizeResult& result, const std::string& output, int runs) {
+  const ValueId id = result.graph.FindValue(output);
+  const QuantParams& q = *result.graph.value(id).quant;
+  double worst = 0;
+  for (int run = 0; run < runs; ++run) {
+    const Tensors inputs = little.RandomInputs();
+    const Tensor expected = Execute(little.graph(), inputs).at(output);
+    const Tensor actual = Execute(result.graph, inputs).at(output);
+    for (size_t i = 0; i < expected.data.size(); ++i) {
+      const double real = (actual.data[i] - q.zero_point) * q.scale;
+      // Beyond the range there is nothing to compare: both ends saturate.
+      const double lo = ((result.graph.value(id).dtype == DType::kU8 ? 0 : -128) - q.zero_point) * q.scale;
+      const double hi = ((result.graph.value(id).dtype == DType::kU8 ? 255 : 127) - q.zero_point) * q.scale;
+      const double wanted = std::min(std::max(expected.data[i], lo), hi);
+      worst = std::max(worst, std::fabs(real - wanted) / q.scale);
+    }
+  }
+  return worst;
+}
+
+}  // namespace rshift::test

@@ -1,0 +1,67 @@
+#include "quantize/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+TEST(PlanTest, AGraphInputIsQuantizedBeforeItsTranspose) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 4, 4, 2});
+  const ValueId t = little.Add("x__nhwc", Transpose{{0, 2, 1, 3}}, {x}, {1, 4, 4, 2});
+  const ValueId w = little.RandomConstant("w", {2, 2, 1, 1}, -1, 1);
+  little.Output(little.Add("y", Conv{}, {t, w}, {1, 4, 4, 2}));
+  const CalibrationTable table = little.Calibrate();
+  EXPECT_EQ(table.Find("x__nhwc"), nullptr);  // a layout copy has no entry of its own
+  const QuantizeResult r = QuantizeGraph(little.graph(), table, {});
+  ASSERT_EQ(r.graph.nodes().size(), 4u);
+  EXPECT_TRUE(std::holds_alternative<Quantize>(r.graph.nodes()[0].op));
+  EXPECT_TRUE(std::holds_alternative<Transpose>(r.graph.nodes()[1].op));
+  EXPECT_TRUE(std::holds_alternative<QConv>(r.graph.nodes()[2].op));
+  EXPECT_TRUE(std::holds_alternative<Dequantize>(r.graph.nodes()[3].op));
+}
+
+TEST(PlanTest, FunctionsAmongFloatNodesStayFloat) {
+  LittleGraph little;
+  ValueId v = little.Input("x", {2, 4});
+  v = little.Add("s", Softmax{1, false}, {v}, {2, 4});
+  v = little.Add("e", Unary{UnaryOp::kTanh, 0, 0}, {v}, {2, 4});
+  v = little.Add("r", Reshape{}, {v}, {4, 2});
+  little.Output(little.Add("y", Softmax{1, false}, {v}, {4, 2}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_EQ(r.report.float_nodes.size(), 4u);
+  EXPECT_EQ(r.graph.nodes().size(), 4u);
+}
+
+TEST(PlanTest, ValuesChangeFormOnceForAllReaders) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {2, 4});
+  const ValueId w = little.RandomConstant("w", {4, 4}, -1, 1);
+  const ValueId m = little.Add("m", MatMul{}, {x, w}, {2, 4});
+  const ValueId a = little.Add("a", Softmax{1, false}, {m}, {2, 4});
+  const ValueId b = little.Add("b", Softmax{1, false}, {m}, {2, 4});
+  const ValueId w2 = little.RandomConstant("w2", {4, 3}, -1, 1);
+  little.Output(little.Add("c", MatMul{}, {a, w2}, {2, 3}));
+  little.Output(little.Add("d", MatMul{}, {a, w2}, {2, 3}));
+  little.Output(b);
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_EQ(Count<Quantize>(r.graph), 2);    // x, a
+  EXPECT_EQ(Count<Dequantize>(r.graph), 3);  // m, c, d
+}
+
+TEST(PlanTest, MovementOfFloatDataIsDoneInBytesWhenAllReadersAreInteger) {
+  LittleGraph little;
+  ValueId v = little.Input("x", {2, 4});
+  v = little.Add("s", Softmax{1, false}, {v}, {2, 4});
+  v = little.Add("r", Transpose{{1, 0}}, {v}, {4, 2});
+  const ValueId w = little.RandomConstant("w", {2, 3}, -1, 1);
+  little.Output(little.Add("y", MatMul{}, {v, w}, {4, 3}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("r")).dtype, DType::kU8);
+  EXPECT_EQ(r.report.float_nodes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace rshift::test

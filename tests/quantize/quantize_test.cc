@@ -1,0 +1,132 @@
+#include "quantize/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "graph/dump.h"
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+// Residual block with everything that has a scale of its own.
+LittleGraph Network() {
+  LittleGraph little(11);
+  const Window same{3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+  const ValueId x = little.Input("x", {1, 8, 8, 4}, -1, 2);
+  const ValueId w1 = little.RandomConstant("w1", {4, 4, 3, 3}, -0.3f, 0.3f);
+  const ValueId b1 = little.RandomConstant("b1", {4}, -0.2f, 0.2f);
+  const ValueId c1 = little.Add("c1", Conv{same, 1, {0.0f, INFINITY}}, {x, w1, b1}, {1, 8, 8, 4});
+  const ValueId w2 = little.RandomConstant("w2", {4, 1, 3, 3}, -0.5f, 0.5f);
+  const ValueId c2 = little.Add("c2", Conv{same, 4, {}}, {c1, w2}, {1, 8, 8, 4});
+  const ValueId l = little.Add("l", LeakyRelu{0.1f}, {c2}, {1, 8, 8, 4});
+  const ValueId a = little.Add("a", Binary{}, {l, c1}, {1, 8, 8, 4});
+  const ValueId m = little.Add("m", MaxPool{{2, 2, 2, 2, 1, 1, 0, 0, 0, 0}}, {a}, {1, 4, 4, 4});
+  const ValueId g = little.Add("g", AveragePool{{4, 4, 1, 1, 1, 1, 0, 0, 0, 0}, false}, {m}, {1, 1, 1, 4});
+  const ValueId f = little.Add("f", Reshape{}, {g}, {1, 4});
+  const ValueId w3 = little.RandomConstant("w3", {4, 10}, -1, 1);
+  const ValueId y = little.Add("y", MatMul{}, {f, w3}, {1, 10});
+  little.Output(y);
+  return little;
+}
+
+TEST(QuantizeGraphTest, AWholeNetworkIsIntegerAndClose) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little = Network();
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(16), Mode(mode));
+    EXPECT_TRUE(r.report.float_nodes.empty());
+    EXPECT_TRUE(r.report.repairs.empty());
+    EXPECT_EQ(Count<Quantize>(r.graph), 1);
+    EXPECT_EQ(Count<Dequantize>(r.graph), 1);
+    EXPECT_LE(WorstError(little, r, "y"), 8) << DumpGraph(r.graph);
+  }
+}
+
+TEST(QuantizeGraphTest, OutputsStayF32UnderTheirNames) {
+  LittleGraph little = Network();
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  ASSERT_EQ(r.graph.outputs.size(), 1u);
+  EXPECT_EQ(r.graph.value(r.graph.outputs[0]).dtype, DType::kF32);
+  EXPECT_EQ(r.graph.output_names[0], "y");
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("y")).dtype, DType::kS8);  // the integers bear the ONNX name
+  EXPECT_EQ(r.graph.value(r.graph.inputs[0]).dtype, DType::kF32);
+}
+
+TEST(QuantizeGraphTest, IsReproducible) {
+  LittleGraph little = Network();
+  const CalibrationTable table = little.Calibrate();
+  EXPECT_EQ(DumpGraph(QuantizeGraph(little.graph(), table, {}).graph),
+            DumpGraph(QuantizeGraph(little.graph(), table, {}).graph));
+}
+
+TEST(QuantizeGraphTest, TheConfigurationKeepsLayersInF32) {
+  LittleGraph little = Network();
+  QuantizeOptions options;
+  options.config.layers["c2_node"].float32 = true;  // by node
+  options.config.layers["y"].float32 = true;        // by tensor
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  ASSERT_EQ(r.report.float_nodes.size(), 2u);
+  EXPECT_EQ(r.report.float_nodes[0].node, "c2_node");
+  EXPECT_EQ(r.report.float_nodes[0].reason, "the configuration says f32");
+  EXPECT_EQ(Count<Conv>(r.graph), 1);
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("c2")).dtype, DType::kF32);
+}
+
+TEST(QuantizeGraphTest, TheConfigurationSetsRanges) {
+  LittleGraph little = Network();
+  QuantizeOptions options;
+  options.config.layers["c1"].threshold = 2.55f;
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("c1")).quant->scale, 0.01f);
+  options.mode = QuantMode::kAsymmetric;
+  options.config.layers["c1"] = {};
+  options.config.layers["c1"].low = 0.0f;
+  options.config.layers["c1"].high = 5.1f;
+  const QuantizeResult a = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  EXPECT_EQ(a.graph.value(a.graph.FindValue("c1")).quant->scale, 0.02f);
+}
+
+TEST(QuantizeGraphTest, AnUnknownLayerIsAnErrorWithCloseMatches) {
+  LittleGraph little = Network();
+  QuantizeOptions options;
+  options.config.layers["c1_nod"].float32 = true;
+  try {
+    QuantizeGraph(little.graph(), little.Calibrate(), options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'c1_node'"), std::string::npos) << error.what();
+  }
+}
+
+TEST(QuantizeGraphTest, RejectsTheTableOfAnotherModel) {
+  LittleGraph little = Network();
+  Graph graph = little.graph();
+  graph.sha256 = "aa";
+  CalibrationTable table = little.Calibrate();
+  table.model_sha256 = "bb";
+  EXPECT_THROW(QuantizeGraph(graph, table, {}), Error);
+  table.model_sha256 = "aa";
+  EXPECT_NO_THROW(QuantizeGraph(graph, table, {}));
+  table.pass_list_version = 1000;
+  EXPECT_THROW(QuantizeGraph(graph, table, {}), Error);
+}
+
+TEST(QuantizeGraphTest, TensorsThatAreAlwaysZeroWork) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {1, 2, 2, 2});
+    const ValueId w = little.Constant("w", {2, 2, 1, 1}, {0, 0, 0, 0});
+    const ValueId z = little.Add("z", Conv{}, {x, w}, {1, 2, 2, 2});
+    const ValueId v = little.Constant("v", {2, 2, 1, 1}, {100, -50, 3, 4});
+    const ValueId b = little.Constant("b", {2}, {0.3f, -0.7f});
+    const ValueId c = little.Add("c", Conv{}, {z, v, b}, {1, 2, 2, 2});
+    little.Output(little.Add("y", Binary{}, {c, z}, {1, 2, 2, 2}));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_LE(WorstError(little, r, "c"), 1.01);
+    EXPECT_LE(WorstError(little, r, "y"), 2.1);
+  }
+}
+
+}  // namespace
+}  // namespace rshift::test

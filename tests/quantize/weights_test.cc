@@ -1,0 +1,117 @@
+#include "quantize/ops/weights.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+WeightRequest Request(std::span<const float> weights, std::span<const float> bias, int64_t channels) {
+  WeightRequest r;
+  r.node = "conv";
+  r.weights = weights;
+  r.bias = bias;
+  r.channels = channels;
+  r.k = static_cast<int64_t>(weights.size()) / channels;
+  r.channel_stride = r.k;
+  r.x = {DType::kS8, {0.1f, 0}};
+  r.y = {DType::kS8, {0.05f, 0}};
+  return r;
+}
+
+// What the record makes of an accumulator without inputs.
+double BiasOf(const ChannelRequant& r, const IntType& y) {
+  return std::ldexp(static_cast<double>(r.bias) * r.multiplier, -r.rshift) * y.quant.scale;
+}
+
+TEST(WeightsTest, WorkedExample) {
+  const float weights[] = {1.27f, -0.5f}, bias[] = {0.3f};
+  QuantizeReport report;
+  const QuantizedWeights q = QuantizeWeights(Request(weights, bias, 1), &report);
+  EXPECT_EQ(q.weights, (std::vector<int8_t>{127, -50}));
+  EXPECT_EQ(q.channels[0].bias, 300);  // 0.3 / (0.1 * 0.01)
+  // 0.1 * 0.01 / 0.05 = 0.02
+  EXPECT_NEAR(std::ldexp(q.channels[0].multiplier, -q.channels[0].rshift), 0.02, 1e-8);
+  EXPECT_TRUE(report.repairs.empty());
+}
+
+TEST(WeightsTest, AChannelOfZerosKeepsItsBias) {
+  const float weights[] = {0.0f, 0.0f, 1.0f, 1.0f}, bias[] = {0.777f, 0.0f};
+  QuantizeReport report;
+  const WeightRequest r = Request(weights, bias, 2);
+  const QuantizedWeights q = QuantizeWeights(r, &report);
+  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 0.777, 1e-6);
+  EXPECT_TRUE(report.repairs.empty());
+}
+
+TEST(WeightsTest, ATinyChannelWithALargeBiasIsRepairedAndReported) {
+  const float weights[] = {1e-9f, -1e-9f}, bias[] = {5.0f};
+  QuantizeReport report;
+  const WeightRequest r = Request(weights, bias, 1);
+  const QuantizedWeights q = QuantizeWeights(r, &report);
+  ASSERT_EQ(report.repairs.size(), 1u);
+  EXPECT_EQ(report.repairs[0].node, "conv");
+  EXPECT_GT(report.repairs[0].scale_after, report.repairs[0].scale_before);
+  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 5.0, 1e-5);
+  double bound = std::fabs(static_cast<double>(q.channels[0].bias));
+  for (int8_t w : q.weights) bound += 255.0 * std::abs(w);
+  EXPECT_LT(bound, 2147483648.0);
+}
+
+TEST(WeightsTest, AnAccumulatorTooLongForInt32IsRepaired) {
+  const std::vector<float> weights(70000, 1.0f);
+  QuantizeReport report;
+  const QuantizedWeights q = QuantizeWeights(Request(weights, {}, 1), &report);
+  EXPECT_EQ(report.repairs.size(), 1u);
+  EXPECT_EQ(q.weights[0], 64);  // 63.5 to even
+}
+
+TEST(WeightsTest, AnInputThatIsAlwaysZeroLeavesTheBias) {
+  const float weights[] = {100.0f}, bias[] = {0.3f};
+  WeightRequest r = Request(weights, bias, 1);
+  r.x.quant.scale = 1.0f;
+  r.x_is_zero = true;
+  QuantizeReport report;
+  const QuantizedWeights q = QuantizeWeights(r, &report);
+  EXPECT_EQ(q.weights[0], 0);
+  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 0.3, 1e-6);
+}
+
+TEST(WeightsTest, StridedColumnsAreTheChannels) {
+  const float weights[] = {1.0f, 10.0f, -0.5f, 5.0f};  // [K = 2, N = 2]
+  WeightRequest r = Request(weights, {}, 2);
+  r.channel_stride = 1;
+  r.k_stride = 2;
+  QuantizeReport report;
+  const QuantizedWeights q = QuantizeWeights(r, &report);
+  EXPECT_EQ(q.weights, (std::vector<int8_t>{127, 127, -64, 64}));  // 63.5 to even
+}
+
+TEST(WeightsTest, ExtremeRangesStillHaveRecords) {
+  const float weights[] = {1.0f};
+  for (const float sx : {1e-38f, 1e38f}) {
+    for (const float sy : {1e-38f, 1e38f}) {
+      WeightRequest r = Request(weights, {}, 1);
+      r.x.quant.scale = sx;
+      r.y.quant.scale = sy;
+      QuantizeReport report;
+      const ChannelRequant c = QuantizeWeights(r, &report).channels[0];
+      EXPECT_GE(c.rshift, 0);
+      EXPECT_LE(c.rshift, 62);
+      EXPECT_TRUE(c.multiplier == 0 || c.multiplier >= 1 << 30) << sx << " " << sy;
+    }
+  }
+}
+
+TEST(WeightsTest, RejectsWhatIsNotFinite) {
+  const float weights[] = {1.0f, std::nanf("")}, fine[] = {1.0f, 2.0f}, bias[] = {INFINITY};
+  QuantizeReport report;
+  EXPECT_THROW(QuantizeWeights(Request(weights, {}, 1), &report), Error);
+  EXPECT_THROW(QuantizeWeights(Request(fine, bias, 1), &report), Error);
+}
+
+}  // namespace
+}  // namespace rshift
