@@ -1,0 +1,207 @@
+#include "calibrate/data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "calibrate/data/source.h"
+#include "calibrate/data/text_lines.h"
+
+namespace rshift {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+bool IsSampleFile(const std::string& path) {
+  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
+}
+
+std::vector<SampleFile> FolderFiles(const std::string& folder) {
+  std::vector<SampleFile> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string path = at->path().string();
+    std::error_code ignored;
+    if (IsSampleFile(path) && at->is_regular_file(ignored)) files.push_back({path, FileName(path)});
+  }
+  Require(!error, ErrorCode::kIo, folder, ": cannot list the folder: ", error.message());
+  Require(!files.empty(), ErrorCode::kInvalidInput, folder,
+          ": the data set is empty: the folder holds no images, .npy or .npz files");
+  std::sort(files.begin(), files.end(), [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
+  return files;
+}
+
+// Paths in a list are relative to the list's folder. A sample is named as the list has it.
+std::vector<SampleFile> ListFiles(const std::string& list) {
+  std::vector<SampleFile> files;
+  for (const auto& [number, line] : ReadLines(list)) {
+    const std::string path = (fs::path(list).parent_path() / line).string();
+    Require(Exists(path), ErrorCode::kInvalidInput, list, ":", number, ": no such file: ", path,
+            " (paths are relative to the list)");
+    Require(IsSampleFile(path), ErrorCode::kInvalidInput, list, ":", number, ": '", line,
+            "' is neither an image nor .npy nor .npz by its extension");
+    files.push_back({path, line});
+  }
+  Require(!files.empty(), ErrorCode::kInvalidInput, list, ": the data set is empty: the list names no files");
+  return files;
+}
+
+std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan) {
+  Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
+  std::error_code ignored;
+  std::unique_ptr<Source> source;
+  if (fs::is_directory(path, ignored)) source = FileSource(FolderFiles(path), plan);
+  else if (HasExtension(path, ".txt")) source = FileSource(ListFiles(path), plan);
+  else if (HasExtension(path, ".npy")) source = NpySource(path, plan);
+  else if (HasExtension(path, ".npz")) source = NpzSource(path, plan);
+  else if (IsImageFile(path)) source = FileSource({{path, FileName(path)}}, plan);
+  else if (LooksLikeIdx(path)) source = IdxSource(ReadIdx(path), path, plan);
+  Require(source != nullptr, ErrorCode::kInvalidInput, path,
+          ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte (.gz)");
+  Require(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
+  return source;
+}
+
+// Everything that feeds one input, in the order given.
+class InputFeed {
+ public:
+  explicit InputFeed(std::string name) : name_(std::move(name)) {}
+  void Add(std::unique_ptr<Source> source) {
+    ends_.push_back(size() + source->size());
+    sources_.push_back(std::move(source));
+  }
+  int64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+  std::string name(int64_t index) const {
+    const auto [source, at] = Locate(index);
+    return source->name(at);
+  }
+  std::vector<float> Read(int64_t index) const {
+    const auto [source, at] = Locate(index);
+    std::vector<float> values = source->Read(at);
+    for (size_t i = 0; i < values.size(); ++i) {
+      Require(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_, "', sample '", source->name(at),
+              "': element ", i, " is ", values[i], ", expected finite values; mend or remove the sample");
+    }
+    return values;
+  }
+  const std::string& input_name() const { return name_; }
+
+ private:
+  std::pair<const Source*, int64_t> Locate(int64_t index) const {
+    Require(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ", size());
+    const size_t i = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
+    return {sources_[i].get(), i == 0 ? index : index - ends_[i - 1]};
+  }
+
+  std::string name_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<int64_t> ends_;
+};
+
+class FeedDataset : public Dataset {
+ public:
+  explicit FeedDataset(std::vector<InputFeed> feeds) : feeds_(std::move(feeds)) {}
+  int64_t size() const override { return feeds_[0].size(); }
+  std::string name(int64_t index) const override { return feeds_[0].name(index); }
+  Sample Read(int64_t index) const override {
+    Sample sample{name(index), "", {}};
+    std::vector<uint8_t> content;
+    for (const InputFeed& feed : feeds_) {
+      sample.inputs.push_back(feed.Read(index));
+      const auto bytes = std::as_bytes(std::span<const float>(sample.inputs.back()));
+      const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+      content.insert(content.end(), data, data + bytes.size());
+    }
+    sample.sha256 = Sha256Hex(content);
+    return sample;
+  }
+
+ private:
+  std::vector<InputFeed> feeds_;
+};
+
+std::vector<InputPlan> MakePlans(const std::vector<InputSpec>& inputs, const std::optional<Preprocess>& preprocess) {
+  std::vector<InputPlan> plans;
+  for (const InputSpec& spec : inputs) {
+    InputPlan plan{spec, nullptr, inputs.size() == 1};
+    for (size_t i = 0; preprocess && i < preprocess->inputs.size(); ++i) {
+      if (preprocess->inputs[i].name == spec.name) plan.preprocess = &preprocess->inputs[i];
+    }
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+std::string InputNames(const std::vector<InputSpec>& inputs) {
+  std::string names;
+  for (const InputSpec& input : inputs) names += (names.empty() ? "'" : ", '") + input.name + "'";
+  return names;
+}
+
+// The input that "NAME=path" feeds and the path; -1 for a plain path. A file that exists under the whole text is a
+// plain path.
+std::pair<int, std::string> SplitPath(const std::string& text, const std::vector<InputSpec>& inputs) {
+  if (Exists(text)) return {-1, text};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].name.empty() && text.starts_with(inputs[i].name + "=")) {
+      return {static_cast<int>(i), text.substr(inputs[i].name.size() + 1)};
+    }
+  }
+  const size_t equals = text.find('=');
+  Require(equals == std::string::npos || equals == 0 || !Exists(text.substr(equals + 1)), ErrorCode::kInvalidInput,
+          text, ": the model has no input '", text.substr(0, equals), "', it has ", InputNames(inputs));
+  return {-1, text};
+}
+
+// The preprocessing must outlive the sources that point to its entries.
+class OwningDataset : public FeedDataset {
+ public:
+  OwningDataset(std::vector<InputFeed> feeds, std::shared_ptr<const std::optional<Preprocess>> preprocess)
+      : FeedDataset(std::move(feeds)), preprocess_(std::move(preprocess)) {}
+
+ private:
+  std::shared_ptr<const std::optional<Preprocess>> preprocess_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+                                     const std::optional<Preprocess>& preprocess) {
+  Require(!inputs.empty(), ErrorCode::kInvalidInput, "the model has no inputs: there is nothing to feed");
+  const auto kept = std::make_shared<const std::optional<Preprocess>>(preprocess);
+  const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
+  std::vector<InputFeed> feeds;
+  for (const InputSpec& input : inputs) feeds.emplace_back(input.name);
+  for (const std::string& text : paths) {
+    const auto [input, path] = SplitPath(text, inputs);
+    if (input >= 0 || inputs.size() == 1) {
+      const size_t i = input < 0 ? 0 : static_cast<size_t>(input);
+      feeds[i].Add(OpenSource(path, plans[i]));
+      continue;
+    }
+    // An .npz, or a folder or list of them, holds every input under its name.
+    Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
+    std::error_code ignored;
+    Require(HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
+            ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
+            "); say which one this feeds: NAME=", path);
+    for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(OpenSource(path, plans[i]));
+  }
+  for (const InputFeed& feed : feeds) {
+    Require(feed.size() > 0, ErrorCode::kInvalidInput, "the data set has no samples for input '", feed.input_name(),
+            "'; give ", feed.input_name(), "=PATH");
+    Require(feed.size() == feeds[0].size(), ErrorCode::kInvalidInput, "input '", feed.input_name(), "' has ",
+            feed.size(), " samples, input '", feeds[0].input_name(), "' has ", feeds[0].size(),
+            "; every input needs as many");
+  }
+  return std::make_unique<OwningDataset>(std::move(feeds), kept);
+}
+
+}  // namespace rshift

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/error.h"
+#include "calibrate/data/npy.h"
+#include "calibrate/data/source.h"
+
+namespace rshift {
+namespace {
+
+const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+  Require(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where, ": images need an entry for input '",
+          plan.spec.name, "' in the preprocessing file; give --preprocess FILE.yaml");
+  return *plan.preprocess;
+}
+
+class FilesSource : public Source {
+ public:
+  FilesSource(std::vector<SampleFile> files, const InputPlan& plan) : files_(std::move(files)), plan_(plan) {
+    for (const SampleFile& file : files_) {
+      if (IsImageFile(file.path)) NeedPreprocess(plan_, file.path);
+    }
+  }
+  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  std::string name(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
+  std::vector<float> Read(int64_t index) const override {
+    const std::string& path = files_[static_cast<size_t>(index)].path;
+    if (IsImageFile(path)) {
+      const InputPreprocess& preprocess = *plan_.preprocess;
+      return Apply(preprocess, DecodeImage(path, preprocess.color), plan_.spec.shape, path);
+    }
+    const NumpyArray array = HasExtension(path, ".npz") ? ReadNpzFor(path, plan_) : ReadNpy(path);
+    const int64_t count = CountSamples(array.shape, plan_.spec, path);
+    Require(count == 1, ErrorCode::kInvalidInput, path, ": holds ", count,
+            " samples, a file in a folder or list is one; give the file itself as the data set");
+    return ToFloats(array.dtype, array.bytes);
+  }
+
+ private:
+  std::vector<SampleFile> files_;
+  InputPlan plan_;
+};
+
+class IdxImages : public Source {
+ public:
+  IdxImages(IdxArray images, std::string name, const InputPlan& plan)
+      : images_(std::move(images)), name_(std::move(name)), plan_(plan) {}
+  int64_t size() const override { return images_.shape[0]; }
+  std::string name(int64_t index) const override { return Cat(name_, ":", index); }
+  std::vector<float> Read(int64_t index) const override {
+    const auto height = static_cast<int>(images_.shape[1]), width = static_cast<int>(images_.shape[2]);
+    const size_t pixels = static_cast<size_t>(height) * static_cast<size_t>(width);
+    const auto begin = images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
+    const Image image{height, width, 1, {begin, begin + static_cast<int64_t>(pixels)}};
+    return Apply(*plan_.preprocess, image, plan_.spec.shape, name(index));
+  }
+
+ private:
+  IdxArray images_;
+  std::string name_;
+  InputPlan plan_;
+};
+
+}  // namespace
+
+std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+bool HasExtension(const std::string& path, const char* extension) {
+  std::string found = std::filesystem::path(path).extension().string();
+  std::transform(found.begin(), found.end(), found.begin(), [](unsigned char c) { return std::tolower(c); });
+  return found == extension;
+}
+
+bool IsImageFile(const std::string& path) {
+  constexpr const char* kExtensions[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".pgm", ".ppm",
+                                         ".pnm"};
+  return std::any_of(std::begin(kExtensions), std::end(kExtensions),
+                     [&](const char* extension) { return HasExtension(path, extension); });
+}
+
+std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPlan& plan) {
+  return std::make_unique<FilesSource>(std::move(files), plan);
+}
+
+std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan) {
+  NeedPreprocess(plan, path);
+  Require(images.shape.size() == 3, ErrorCode::kInvalidInput, path, ": has the shape ", ToString(images.shape),
+          ", idx images are NxHxW; is this the file of the labels?");
+  constexpr int64_t kMaxSide = 65536;
+  Require(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide, ErrorCode::kInvalidInput, path,
+          ": images of ", images.shape[1], "x", images.shape[2], " pixels, expected at most ", kMaxSide, " a side");
+  std::string name = FileName(path);
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return std::make_unique<IdxImages>(std::move(images), name, plan);
+}
+
+}  // namespace rshift

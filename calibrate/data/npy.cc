@@ -1,0 +1,233 @@
+#include "calibrate/data/npy.h"
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/half.h"
+#include "base/mapped_file.h"
+
+namespace rshift {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kMaxHeader = 65536;
+constexpr size_t kMaxRank = 8;
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+struct TypeName {
+  DType dtype;
+  const char* name;
+};
+constexpr TypeName kTypes[] = {{DType::kF32, "<f4"}, {DType::kF16, "<f2"}, {DType::kF64, "<f8"},
+                               {DType::kS8, "|i1"},  {DType::kU8, "|u1"},  {DType::kS16, "<i2"},
+                               {DType::kU16, "<u2"}, {DType::kS32, "<i4"}, {DType::kU32, "<u4"},
+                               {DType::kS64, "<i8"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"}};
+
+// Reads the header's Python dictionary: string keys; values are strings, True/False and tuples of numbers.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+
+  void Parse() {
+    Expect('{');
+    while (!Accept('}')) {
+      const std::string key = String();
+      Expect(':');
+      if (key == "descr" && descr.empty()) descr = String();
+      else if (key == "fortran_order" && !has_order_) fortran_order = Bool();
+      else if (key == "shape" && !has_shape_) Tuple();
+      else Bad(Cat("key '", key, "' is unknown or there twice"));
+      if (!Accept(',')) {
+        Expect('}');
+        break;
+      }
+    }
+    Blanks();
+    if (at_ != text_.size()) Bad("text behind the dictionary");
+    if (descr.empty() || !has_order_ || !has_shape_) Bad("'descr', 'fortran_order' or 'shape' is missing");
+  }
+
+  std::string descr;
+  bool fortran_order = false;
+  Shape shape;
+
+ private:
+  [[noreturn]] void Bad(const std::string& what) const {
+    Fail(ErrorCode::kInvalidInput, where_, ": damaged .npy header at character ", at_, ": ", what,
+         "; save the array again with numpy.save");
+  }
+  void Blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool Accept(char c) {
+    Blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void Expect(char c) {
+    if (!Accept(c)) Bad(Cat("expected '", c, "'"));
+  }
+  std::string String() {
+    Blanks();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
+      Bad("expected a quoted text (arrays of structures are not supported)");
+    }
+    const size_t end = text_.find(text_[at_], at_ + 1);
+    if (end == std::string_view::npos) Bad("a quoted text does not end");
+    const std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    for (char c : result) {
+      if (c < ' ' || c > '~') Bad("unprintable text");
+    }
+    at_ = end + 1;
+    return result;
+  }
+  bool Bool() {
+    Blanks();
+    has_order_ = true;
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_, word.size()) == word) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    Bad("expected True or False");
+  }
+  void Tuple() {
+    has_shape_ = true;
+    Expect('(');
+    while (!Accept(')')) {
+      Blanks();
+      int64_t dim = 0;
+      const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
+      if (error != std::errc() || dim < 0 || dim > kMaxElements) Bad("expected a size");
+      if (shape.size() == kMaxRank) Bad(Cat("more than ", kMaxRank, " dimensions"));
+      at_ = static_cast<size_t>(end - text_.data());
+      shape.push_back(dim);
+      if (!Accept(',')) {
+        Expect(')');
+        break;
+      }
+    }
+  }
+
+  std::string_view text_;
+  const std::string& where_;
+  size_t at_ = 0;
+  bool has_order_ = false, has_shape_ = false;
+};
+
+DType ParseType(std::string descr, const std::string& where) {
+  if (!descr.empty() && descr[0] == '=') descr[0] = '<';
+  for (const auto& [dtype, name] : kTypes) {
+    // One byte has no order: every mark is fine there.
+    if (descr == name || (SizeOf(dtype) == 1 && descr.size() == 3 && descr.substr(1) == name + 1)) return dtype;
+  }
+  Fail(ErrorCode::kInvalidInput, where, ": elements are '", descr,
+       "', expected little-endian numbers (f2 f4 f8 i1..i8 u1..u8 or bool); convert with x.astype('<f4')");
+}
+
+template <typename T>
+void Convert(std::span<const uint8_t> data, std::vector<float>& out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    T element;
+    std::memcpy(&element, data.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<float>(element);
+  }
+}
+
+}  // namespace
+
+NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  Require(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12, ErrorCode::kInvalidInput, where,
+          ": not a .npy file (it does not begin with \\x93NUMPY)");
+  const int major = file[6];
+  Require(major >= 1 && major <= 3, ErrorCode::kInvalidInput, where, ": .npy version ", major, ", expected 1 to 3");
+  const size_t prefix = major == 1 ? 10 : 12;
+  size_t length = file[8] | static_cast<size_t>(file[9]) << 8;
+  if (major > 1) length |= static_cast<size_t>(file[10]) << 16 | static_cast<size_t>(file[11]) << 24;
+  Require(length <= kMaxHeader && length <= file.size() - prefix, ErrorCode::kInvalidInput, where,
+          ": the .npy header is cut off or damaged");
+  HeaderParser header(text.substr(prefix, length), where);
+  header.Parse();
+  NpyView view{ParseType(header.descr, where), header.shape, file.subspan(prefix + length)};
+  Require(!header.fortran_order || header.shape.size() < 2, ErrorCode::kInvalidInput, where,
+          ": the array is in Fortran order; save numpy.ascontiguousarray(x) instead");
+  int64_t elements = 1;
+  for (const int64_t dim : view.shape) {
+    Require(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where, ": the shape ",
+            ToString(view.shape), " is too large");
+    elements *= dim;
+  }
+  const uint64_t bytes = static_cast<uint64_t>(elements) * SizeOf(view.dtype);
+  Require(view.data.size() == bytes, ErrorCode::kInvalidInput, where, ": holds ", view.data.size(),
+          " bytes of elements, ", ToString(view.shape), " ", Name(view.dtype), " needs ", bytes,
+          "; the file is damaged, save it again");
+  return view;
+}
+
+std::vector<uint8_t> NpyHeader(const NumpyArray& array) {
+  const char* descr = nullptr;
+  for (const auto& [dtype, name] : kTypes) {
+    if (dtype == array.dtype) descr = name;
+  }
+  Require(descr != nullptr, ErrorCode::kUnsupported, "array '", array.name, "': ", Name(array.dtype),
+          " has no numpy type");
+  const uint64_t bytes = static_cast<uint64_t>(NumElements(array.shape)) * SizeOf(array.dtype);
+  Require(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name, "' holds ", array.bytes.size(),
+          " bytes, its shape ", ToString(array.shape), " needs ", bytes);
+  std::string dict = Cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
+  for (size_t i = 0; i < array.shape.size(); ++i) dict += Cat(i == 0 ? "" : " ", array.shape[i], ",");
+  if (array.shape.size() > 1) dict.pop_back();  // (3,) but (3, 4)
+  dict += "), }";
+  while ((kMagic.size() + 4 + dict.size() + 1) % 64 != 0) dict += ' ';
+  dict += '\n';
+  std::vector<uint8_t> header(kMagic.begin(), kMagic.end());
+  for (const size_t byte : {size_t{1}, size_t{0}, dict.size() & 0xff, dict.size() >> 8}) {
+    header.push_back(static_cast<uint8_t>(byte));
+  }
+  header.insert(header.end(), dict.begin(), dict.end());
+  return header;
+}
+
+std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data) {
+  std::vector<float> out(data.size() / SizeOf(dtype));
+  switch (dtype) {
+    case DType::kF32: Convert<float>(data, out); break;
+    case DType::kF64: Convert<double>(data, out); break;
+    case DType::kS8: Convert<int8_t>(data, out); break;
+    case DType::kU8: case DType::kBool: Convert<uint8_t>(data, out); break;
+    case DType::kS16: Convert<int16_t>(data, out); break;
+    case DType::kU16: Convert<uint16_t>(data, out); break;
+    case DType::kS32: Convert<int32_t>(data, out); break;
+    case DType::kU32: Convert<uint32_t>(data, out); break;
+    case DType::kS64: Convert<int64_t>(data, out); break;
+    case DType::kU64: Convert<uint64_t>(data, out); break;
+    case DType::kF16:
+      for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = HalfToFloat(static_cast<uint16_t>(data[2 * i] | data[2 * i + 1] << 8));
+      }
+      break;
+    default: Fail(ErrorCode::kInternal, "array of ", Name(dtype));
+  }
+  return out;
+}
+
+NumpyArray ReadNpy(const std::string& path) {
+  const MappedFile file = MappedFile::Copy(path);
+  const NpyView view = ParseNpy(file.bytes(), path);
+  return {"", view.dtype, view.shape, {view.data.begin(), view.data.end()}};
+}
+
+void WriteNpy(const std::string& path, const NumpyArray& array) {
+  std::vector<uint8_t> file = NpyHeader(array);
+  file.insert(file.end(), array.bytes.begin(), array.bytes.end());
+  WriteFileAtomic(path, std::span<const uint8_t>(file));
+}
+
+}  // namespace rshift

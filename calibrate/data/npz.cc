@@ -1,0 +1,140 @@
+// .npz: a zip archive of .npy files, by libzip.
+#include <zip.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "calibrate/data/npy.h"
+
+namespace rshift {
+namespace {
+
+constexpr uint64_t kChunk = 1 << 20;
+// Deflate cannot shrink more than about 1032:1: a larger claim is a damaged directory, and bounds what we allocate.
+constexpr uint64_t kMaxRatio = 1040;
+// 1980-01-01 00:00, the first moment a zip file knows: the bytes must not depend on the clock.
+constexpr uint16_t kDosTime = 0, kDosDate = (1 << 5) | 1;
+
+struct Discard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+struct CloseFile {
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+std::string OpenError(int code) {
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string text = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return text;
+}
+
+std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t& stat, const std::string& where) {
+  const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(archive, index, 0));
+  Require(file != nullptr, ErrorCode::kInvalidInput, where, ": cannot be read: ", zip_strerror(archive));
+  std::vector<uint8_t> bytes;
+  while (true) {
+    const size_t have = bytes.size();
+    bytes.resize(have + kChunk);
+    const int64_t got = zip_fread(file.get(), bytes.data() + have, kChunk);
+    Require(got >= 0, ErrorCode::kInvalidInput, where, ": damaged: ", zip_file_strerror(file.get()),
+            "; make the file again");
+    bytes.resize(have + static_cast<size_t>(got));
+    Require(bytes.size() <= stat.size, ErrorCode::kInvalidInput, where, ": is longer than its directory says");
+    if (got == 0) break;
+  }
+  Require(bytes.size() == stat.size, ErrorCode::kInvalidInput, where, ": is shorter than its directory says");
+  return bytes;
+}
+
+// A name that fits into a one-line message, whatever the file holds.
+std::string Printable(std::string name) {
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  }
+  return name;
+}
+
+NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const std::string& path) {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  const bool known = zip_stat_index(archive, index, 0, &stat) == 0 &&
+                     (stat.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD)) ==
+                         (ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD);
+  Require(known, ErrorCode::kInvalidInput, path, ": entry ", index, " of the archive is damaged");
+  std::string name = stat.name;
+  const std::string where = path + ":" + Printable(name);
+  Require(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE, ErrorCode::kInvalidInput, where,
+          ": compressed by method ", stat.comp_method, ", expected none or deflate (numpy.savez, savez_compressed)");
+  Require(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ", stat.size,
+          " bytes in a file of ", file_size, "; the archive is damaged");
+  Require(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
+          ": not an array, expected names that end in .npy");
+  const std::vector<uint8_t> bytes = ReadEntry(archive, index, stat, where);
+  const NpyView view = ParseNpy(bytes, where);
+  name.resize(name.size() - 4);
+  return {name, view.dtype, view.shape, {view.data.begin(), view.data.end()}};
+}
+
+}  // namespace
+
+std::vector<NumpyArray> ReadNpz(const std::string& path) {
+  std::error_code size_error;
+  const uint64_t file_size = std::filesystem::file_size(path, size_error);
+  Require(!size_error, ErrorCode::kIo, path, ": cannot read: ", size_error.message());
+  int code = 0;
+  const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  Require(archive != nullptr, ErrorCode::kInvalidInput, path, ": not a .npz file: ", OpenError(code));
+  const int64_t count = zip_get_num_entries(archive.get(), 0);
+  std::vector<NumpyArray> arrays;
+  std::set<std::string> names;
+  for (int64_t i = 0; i < count; ++i) {
+    arrays.push_back(ReadArray(archive.get(), static_cast<uint64_t>(i), file_size, path));
+    Require(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path, ": array '", arrays.back().name,
+            "' is there twice");
+  }
+  return arrays;
+}
+
+void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
+  std::vector<std::vector<uint8_t>> files;  // libzip reads them when the archive is closed
+  for (const NumpyArray& array : arrays) {
+    files.push_back(NpyHeader(array));
+    files.back().insert(files.back().end(), array.bytes.begin(), array.bytes.end());
+  }
+  if (arrays.empty()) {  // libzip removes a file that would be empty; this is the end record of an empty archive
+    std::vector<uint8_t> empty(22, 0);
+    std::memcpy(empty.data(), "PK\5\6", 4);
+    WriteFileAtomic(path, std::span<const uint8_t>(empty));
+    return;
+  }
+  TemporaryFile temporary(path);
+  int code = 0;
+  std::unique_ptr<zip_t, Discard> archive(zip_open(temporary.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  Require(archive != nullptr, ErrorCode::kIo, path, ": cannot write: ", OpenError(code));
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const auto fail = [&] {
+      Fail(ErrorCode::kIo, path, ": cannot write array '", arrays[i].name, "': ", zip_strerror(archive.get()));
+    };
+    zip_source_t* source = zip_source_buffer(archive.get(), files[i].data(), files[i].size(), 0);
+    if (source == nullptr) fail();
+    const int64_t index = zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      fail();
+    }
+    const auto at = static_cast<uint64_t>(index);
+    if (zip_set_file_compression(archive.get(), at, ZIP_CM_STORE, 0) != 0) fail();
+    if (zip_file_set_dostime(archive.get(), at, kDosTime, kDosDate, 0) != 0) fail();
+  }
+  if (zip_close(archive.get()) != 0) Fail(ErrorCode::kIo, path, ": cannot write: ", zip_strerror(archive.get()));
+  archive.release();  // closed
+  temporary.Commit();
+}
+
+}  // namespace rshift

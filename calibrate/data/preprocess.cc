@@ -1,0 +1,119 @@
+#include "calibrate/data/preprocess.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "calibrate/ranges/yaml_reader.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kMaxSide = 16384;  // pixels; keeps every size product far from overflow
+
+template <typename T>
+struct Choice {
+  const char* name;
+  T value;
+};
+
+template <typename T, size_t kCount>
+T ReadChoice(const YamlPart& part, const std::string& what, const Choice<T> (&choices)[kCount]) {
+  const std::string text = ReadString(part, what);
+  std::string all;
+  for (const auto& [name, value] : choices) {
+    if (text == name) return value;
+    all += Cat(all.empty() ? "" : " | ", name);
+  }
+  FailAt(part, what, " is '", text, "', expected ", all);
+}
+
+int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
+  const YamlPart part = Child(map, key, what);
+  const int64_t side = ReadInt(part, Cat(what, ".", key));
+  if (side < 1 || side > kMaxSide) {
+    FailAt(part, what, ".", key, " is ", side, ", expected 1 to ", kMaxSide, " pixels");
+  }
+  return static_cast<int>(side);
+}
+
+void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  static constexpr Choice<InputPreprocess::ResizeMode> kModes[] = {
+      {"stretch", InputPreprocess::ResizeMode::kStretch},
+      {"short_side", InputPreprocess::ResizeMode::kShortSide},
+      {"letterbox", InputPreprocess::ResizeMode::kLetterbox}};
+  CheckKeys(part, what, {"height", "width", "mode"});
+  input.resize_height = ReadSide(part, "height", what);
+  input.resize_width = ReadSide(part, "width", what);
+  const YamlPart mode = Child(part, "mode", what);
+  input.resize = ReadChoice(mode, what + ".mode", kModes);
+  if (input.resize == InputPreprocess::ResizeMode::kShortSide && input.resize_height != input.resize_width) {
+    FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ", input.resize_width,
+           " pixels; give height and width the same value");
+  }
+}
+
+void ReadCrop(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  CheckKeys(part, what, {"height", "width"});
+  input.crop_height = ReadSide(part, "height", what);
+  input.crop_width = ReadSide(part, "width", what);
+}
+
+// One number, or a list of one number or one per channel.
+std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, size_t channels) {
+  if (part.node.IsScalar()) return {ReadFloat(part, what)};
+  if (!part.node.IsSequence()) FailAt(part, what, " is neither a number nor a list; expected e.g. [104, 117, 123]");
+  std::vector<float> values;
+  for (const auto& entry : part.node) values.push_back(ReadFloat({entry, part.where}, what));
+  if (values.size() != 1 && values.size() != channels) {
+    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels, ", one per channel of 'color'");
+  }
+  return values;
+}
+
+InputPreprocess ReadInput(const YamlPart& part, size_t index) {
+  static constexpr Choice<InputPreprocess::Color> kColors[] = {{"RGB", InputPreprocess::Color::kRgb},
+                                                               {"BGR", InputPreprocess::Color::kBgr},
+                                                               {"GRAY", InputPreprocess::Color::kGray}};
+  static constexpr Choice<InputPreprocess::PixelLayout> kLayouts[] = {
+      {"NCHW", InputPreprocess::PixelLayout::kNchw}, {"NHWC", InputPreprocess::PixelLayout::kNhwc}};
+  const std::string what = Cat("inputs[", index, "]");
+  CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale"});
+  InputPreprocess input;
+  const YamlPart name = Child(part, "name", what);
+  input.name = ReadString(name, what + ".name");
+  if (input.name.empty()) FailAt(name, what, ".name is empty; give the name of the model's input");
+  input.color = ReadChoice(Child(part, "color", what), what + ".color", kColors);
+  if (HasKey(part, "layout")) input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
+  if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
+  if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
+  const size_t channels = input.color == InputPreprocess::Color::kGray ? 1 : 3;
+  input.mean = HasKey(part, "mean") ? ReadChannels(Child(part, "mean", what), what + ".mean", channels)
+                                    : std::vector<float>{0.0f};
+  input.scale = HasKey(part, "scale") ? ReadChannels(Child(part, "scale", what), what + ".scale", channels)
+                                      : std::vector<float>{1.0f};
+  return input;
+}
+
+}  // namespace
+
+Preprocess ReadPreprocess(const std::string& text, const std::string& where) {
+  const YamlPart root = ParseYaml(text, where);
+  CheckKeys(root, "the preprocessing file", {"inputs"});
+  const YamlPart list = Child(root, "inputs", "the preprocessing file");
+  if (!list.node.IsSequence() || list.node.size() == 0) {
+    FailAt(list, "'inputs' is not a list with entries; expected lines '- name: ...'");
+  }
+  Preprocess preprocess;
+  preprocess.text = text;
+  std::set<std::string> names;
+  for (size_t i = 0; i < list.node.size(); ++i) {
+    const YamlPart part{list.node[i], where};
+    preprocess.inputs.push_back(ReadInput(part, i));
+    const std::string& name = preprocess.inputs.back().name;
+    if (!names.insert(name).second) FailAt(part, "input '", name, "' is listed twice; keep one entry");
+  }
+  return preprocess;
+}
+
+}  // namespace rshift

@@ -1,0 +1,56 @@
+// What feeds one model input: a run of samples out of one file or folder. Not for use outside calibrate/data.
+#ifndef RSHIFT_CALIBRATE_DATA_SOURCE_H_
+#define RSHIFT_CALIBRATE_DATA_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calibrate/data/dataset.h"
+#include "calibrate/data/idx.h"
+#include "calibrate/data/preprocess.h"
+
+namespace rshift {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual int64_t size() const = 0;
+  virtual std::string name(int64_t index) const = 0;
+  // Thread-safe; the values of one sample in the input's shape.
+  virtual std::vector<float> Read(int64_t index) const = 0;
+};
+
+// One model input: its shape and, for images, how they are prepared (null: there is no entry for it).
+struct InputPlan {
+  InputSpec spec;
+  const InputPreprocess* preprocess = nullptr;
+  bool only_input = true;  // of the model: a lone array of an .npz feeds it whatever its name
+};
+
+// By the extension: .jpg, .jpeg, .png, .bmp, .webp, .tif, .tiff, .pgm, .ppm, .pnm (in any case).
+bool IsImageFile(const std::string& path);
+bool HasExtension(const std::string& path, const char* extension);
+std::string FileName(const std::string& path);
+
+// A file that is one sample: an image, a .npy, or a .npz.
+struct SampleFile {
+  std::string path, name;
+};
+std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPlan& plan);
+// Throws kInvalidInput when there is no preprocessing or the array is not [N, H, W].
+std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan);
+// .npy (mapped) and .npz (held in memory): the first dimension is the samples.
+std::unique_ptr<Source> NpySource(const std::string& path, const InputPlan& plan);
+std::unique_ptr<Source> NpzSource(const std::string& path, const InputPlan& plan);
+
+// The array of an .npz that feeds this input: the one of its name, or the only one of the only input.
+NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan);
+// How many samples an array of this shape holds for an input: 1 for its shape (a batch dimension of 1 may be left
+// out), else the leading dimension. Throws kInvalidInput when it does not fit.
+int64_t CountSamples(const Shape& array, const InputSpec& spec, const std::string& where);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_DATA_SOURCE_H_
