@@ -1,0 +1,234 @@
+// The .stats file, little-endian:
+//   8 bytes magic, u32 version, u32 CRC32C of everything behind the header, u64 size of that; then
+//   text model_sha256, i32 pass_list_version, text preprocess,
+//   u32 count, (text key, text value)...          environment, ascending keys
+//   u32 count, (text hash, text name)...          samples, ascending
+//   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros,
+//     u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...   both ascending, counts > 0
+// A text is u32 size and its bytes. One content has one encoding.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstring>
+#include <string_view>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "calibrate/statistics.h"
+
+namespace rshift {
+namespace {
+
+constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHeaderSize = 24;
+// 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
+constexpr size_t kMaxPages = size_t{1} << 18;
+constexpr uint32_t kPageIds = 512;        // sign and exponent
+constexpr uint32_t kInfinityExponent = 255;
+constexpr uint64_t kMaxCount = uint64_t{1} << 56;  // sums of 256 files cannot overflow
+
+class Writer {
+ public:
+  template <std::unsigned_integral T>
+  void Put(T value) {
+    for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  }
+  void PutText(const std::string& text) {
+    Put(static_cast<uint32_t>(text.size()));
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+  }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+class Reader {
+ public:
+  Reader(std::span<const uint8_t> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+
+  template <std::unsigned_integral T>
+  T Get(const char* what) {
+    const std::span<const uint8_t> raw = Take(sizeof(T), what);
+    uint64_t value = 0;
+    for (size_t i = 0; i < sizeof(T); ++i) value |= uint64_t{raw[i]} << (8 * i);
+    return static_cast<T>(value);
+  }
+  std::string GetText(const char* what) {
+    const auto raw = Take(Get<uint32_t>(what), what);
+    return {raw.begin(), raw.end()};
+  }
+  // A number of entries of at least `least` bytes each: bounded by what is left.
+  uint32_t GetCount(size_t least, const char* what) {
+    const auto count = Get<uint32_t>(what);
+    if (count > (bytes_.size() - at_) / least) Bad("more ", what, " (", count, ") than the file has room for");
+    return count;
+  }
+  bool AtEnd() const { return at_ == bytes_.size(); }
+  template <typename... Args>
+  [[noreturn]] void Bad(const Args&... args) const {
+    Fail(ErrorCode::kCorrupt, where_, ", offset ", at_, ": ", args..., "; the statistics file is damaged");
+  }
+
+ private:
+  std::span<const uint8_t> Take(size_t size, const char* what) {
+    if (size > bytes_.size() - at_) Bad("ends within ", what);
+    const auto result = bytes_.subspan(at_, size);
+    at_ += size;
+    return result;
+  }
+
+  std::span<const uint8_t> bytes_;
+  const std::string& where_;
+  size_t at_ = 0;
+};
+
+void WriteTensor(const TensorStatistics& tensor, Writer& out) {
+  out.PutText(tensor.name);
+  out.Put(std::bit_cast<uint32_t>(tensor.min));
+  out.Put(std::bit_cast<uint32_t>(tensor.max));
+  out.Put(tensor.count);
+  out.Put(tensor.histogram.zeros);
+  out.Put(static_cast<uint32_t>(tensor.histogram.pages.size()));
+  for (const auto& [page, counts] : tensor.histogram.pages) {
+    out.Put(static_cast<uint16_t>(page));
+    const auto used = std::count_if(counts.begin(), counts.end(), [](uint64_t count) { return count != 0; });
+    out.Put(static_cast<uint16_t>(used));
+    for (size_t bin = 0; bin < counts.size(); ++bin) {
+      if (counts[bin] == 0) continue;
+      out.Put(static_cast<uint16_t>(bin));
+      out.Put(counts[bin]);
+    }
+  }
+}
+
+// Returns the sum of the page's counts.
+uint64_t ReadPage(Reader& in, uint32_t page, std::array<uint64_t, Histogram::kPageBins>& counts) {
+  const uint32_t used = in.Get<uint16_t>("a page");
+  if (used == 0 || used > counts.size()) in.Bad("page ", page, " has ", used, " bins");
+  int previous = -1;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < used; ++i) {
+    const int bin = in.Get<uint16_t>("a bin");
+    const uint64_t count = in.Get<uint64_t>("a bin");
+    if (bin <= previous || bin >= Histogram::kPageBins) in.Bad("bin ", bin, " follows bin ", previous);
+    if (count == 0 || count > kMaxCount || sum + count > kMaxCount) in.Bad("impossible count ", count);
+    counts[static_cast<size_t>(bin)] = count;
+    sum += count;
+    previous = bin;
+  }
+  return sum;
+}
+
+void CheckRange(Reader& in, const TensorStatistics& tensor) {
+  if (tensor.count == 0) return;
+  const std::vector<WeightedBin> bins = Bins(tensor);
+  const bool finite = std::isfinite(tensor.min) && std::isfinite(tensor.max) && tensor.min <= tensor.max;
+  // Negative bins are (low, high] in truth: the borders may belong to either side.
+  if (!finite || tensor.min < bins.front().low || tensor.min > bins.front().high || tensor.max < bins.back().low ||
+      tensor.max > bins.back().high) {
+    in.Bad("tensor '", tensor.name, "': minimum or maximum does not fit the histogram");
+  }
+}
+
+TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
+  TensorStatistics tensor;
+  tensor.name = in.GetText("a tensor name");
+  tensor.min = std::bit_cast<float>(in.Get<uint32_t>("a minimum"));
+  tensor.max = std::bit_cast<float>(in.Get<uint32_t>("a maximum"));
+  tensor.count = in.Get<uint64_t>("a count");
+  tensor.histogram.zeros = in.Get<uint64_t>("a count");
+  if (tensor.count > kMaxCount || tensor.histogram.zeros > tensor.count) in.Bad("impossible count of values");
+  const uint32_t pages = in.GetCount(14, "pages");
+  if (pages > kPageIds || pages > pages_left) in.Bad("too many pages");
+  pages_left -= pages;
+  uint64_t sum = tensor.histogram.zeros;
+  int64_t previous = -1;
+  for (uint32_t i = 0; i < pages; ++i) {
+    const uint32_t page = in.Get<uint16_t>("a page");
+    if (page <= previous || page >= kPageIds || (page & 0xff) == kInfinityExponent) in.Bad("page ", page, " is wrong");
+    previous = page;
+    sum += ReadPage(in, page, tensor.histogram.pages[page]);
+  }
+  if (sum != tensor.count) in.Bad("tensor '", tensor.name, "': the histogram counts ", sum, " of ", tensor.count);
+  CheckRange(in, tensor);
+  return tensor;
+}
+
+std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where) {
+  const bool ours = bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+  Require(ours, ErrorCode::kCorrupt, where, ": not a statistics file, or cut off within its header");
+  Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
+  const auto version = header.Get<uint32_t>("the header");
+  const auto crc = header.Get<uint32_t>("the header");
+  const auto size = header.Get<uint64_t>("the header");
+  Require(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version, ", expected ", kVersion);
+  const std::span<const uint8_t> content = bytes.subspan(kHeaderSize);
+  Require(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(), " bytes of content, expected ",
+          size, "; the file is cut off");
+  Require(Crc32c(content) == crc, ErrorCode::kCorrupt, where, ": the checksum is wrong; the file is damaged");
+  return content;
+}
+
+}  // namespace
+
+std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
+  Writer out;
+  out.bytes().resize(kHeaderSize);
+  out.PutText(file.model_sha256);
+  out.Put(static_cast<uint32_t>(file.pass_list_version));
+  out.PutText(file.preprocess);
+  out.Put(static_cast<uint32_t>(file.environment.size()));
+  for (const auto& [key, value] : file.environment) {
+    out.PutText(key);
+    out.PutText(value);
+  }
+  out.Put(static_cast<uint32_t>(file.samples.size()));
+  for (const auto& [hash, name] : file.samples) {
+    out.PutText(hash);
+    out.PutText(name);
+  }
+  out.Put(static_cast<uint32_t>(file.tensors.size()));
+  size_t pages = 0;
+  for (const TensorStatistics& tensor : file.tensors) {
+    pages += tensor.histogram.pages.size();
+    WriteTensor(tensor, out);
+  }
+  Require(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
+          " histogram pages, a file holds at most ", kMaxPages);
+  Writer header;
+  header.bytes().assign(kMagic.begin(), kMagic.end());
+  const std::span<const uint8_t> content = std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
+  header.Put(kVersion);
+  header.Put(Crc32c(content));
+  header.Put(static_cast<uint64_t>(content.size()));
+  std::copy(header.bytes().begin(), header.bytes().end(), out.bytes().begin());
+  return std::move(out.bytes());
+}
+
+StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where) {
+  Reader in(CheckHeader(bytes, where), where);
+  StatisticsFile file;
+  file.model_sha256 = in.GetText("the model's hash");
+  file.pass_list_version = static_cast<int32_t>(in.Get<uint32_t>("the pass list version"));
+  file.preprocess = in.GetText("the preprocessing");
+  for (uint32_t left = in.GetCount(8, "environment entries"); left > 0; --left) {
+    const std::string key = in.GetText("the environment");
+    if (!file.environment.empty() && key <= file.environment.rbegin()->first) in.Bad("environment out of order");
+    file.environment[key] = in.GetText("the environment");
+  }
+  for (uint32_t left = in.GetCount(8, "samples"); left > 0; --left) {
+    std::string hash = in.GetText("a sample"), name = in.GetText("a sample");
+    file.samples.emplace_back(std::move(hash), std::move(name));
+    const size_t count = file.samples.size();
+    if (count > 1 && file.samples[count - 1] < file.samples[count - 2]) in.Bad("samples out of order");
+  }
+  size_t pages_left = kMaxPages;
+  for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left) file.tensors.push_back(ReadTensor(in, pages_left));
+  if (!in.AtEnd()) in.Bad("bytes behind the last tensor");
+  return file;
+}
+
+}  // namespace rshift
