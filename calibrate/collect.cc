@@ -1,0 +1,212 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/checkpoint.h"
+#include "calibrate/environment.h"
+#include "calibrate/observation.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "graph/passes/passes.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+namespace {
+
+constexpr size_t kRound = 50;  // samples between two checkpoints
+
+Program CompileForObservation(const Graph& graph) {
+  CompileOptions options;
+  options.observable = true;
+  return Program::FromBytes(WriteContainer(Compile(graph, options)), "float program of " + graph.name);
+}
+
+std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
+  std::vector<TensorStatistics> statistics(names.size());
+  for (size_t i = 0; i < names.size(); ++i) statistics[i].name = names[i];
+  return statistics;
+}
+
+// For every graph input, in the data set's order: its place among the program's inputs.
+std::vector<int> MatchInputs(const Graph& graph, const ProgramImage& image) {
+  std::vector<int> places;
+  for (const ValueId id : graph.inputs) {
+    const std::string& name = graph.value(id).name;
+    const auto at = std::find_if(image.inputs.begin(), image.inputs.end(),
+                                 [&](const Binding& binding) { return binding.name == name; });
+    Require(at != image.inputs.end(), ErrorCode::kInternal, "calibration: the program has no input '", name, "'");
+    const TensorRecord& record = image.tensors[at->tensor];
+    Require(record.dtype == DType::kF32 && record.layout == Layout::kPlain, ErrorCode::kUnsupported, "input '", name,
+            "' is ", Name(record.dtype), ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
+    places.push_back(static_cast<int>(at - image.inputs.begin()));
+  }
+  return places;
+}
+
+// One thread's share: a session and the statistics of the samples it ran since the last merge.
+class Worker {
+ public:
+  Worker(const Program& program, const ObservationPlan& plan, const std::vector<int>& places)
+      : program_(program), plan_(plan), places_(places), session_(program, {.threads = 1}),
+        statistics_(EmptyStatistics(plan.names)) {}
+
+  void Run(const Sample& sample) {
+    Fill(sample);
+    for (const Observation& observation : plan_.before) Observe(observation, sample.name);
+    session_.RunObserved([&](int command) {
+      for (const Observation& observation : plan_.after[static_cast<size_t>(command)]) {
+        Observe(observation, sample.name);
+      }
+    });
+    samples_.emplace_back(sample.sha256, sample.name);
+  }
+
+  // Adds what was gathered to `total` and starts anew.
+  void MoveInto(StatisticsFile& total) {
+    for (size_t i = 0; i < statistics_.size(); ++i) Merge(total.tensors[i], statistics_[i]);
+    statistics_ = EmptyStatistics(plan_.names);
+    total.samples.insert(total.samples.end(), samples_.begin(), samples_.end());
+    samples_.clear();
+  }
+
+ private:
+  void Fill(const Sample& sample) {
+    Require(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '", sample.name, "' has ",
+            sample.inputs.size(), " inputs, the model has ", places_.size());
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const std::span<std::byte> memory = session_.Input(places_[i]);
+      const std::vector<float>& values = sample.inputs[i];
+      Require(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput, "sample '", sample.name,
+              "' holds ", values.size(), " values, input '", program_.image().inputs[places_[i]].name, "' takes ",
+              memory.size() / sizeof(float));
+      if (!values.empty()) std::memcpy(memory.data(), values.data(), memory.size());
+    }
+  }
+
+  void Observe(const Observation& observation, const std::string& sample) {
+    const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
+    const std::span<const float> values(reinterpret_cast<const float*>(memory.data()), memory.size() / sizeof(float));
+    Add(statistics_[static_cast<size_t>(observation.statistic)], values, sample);
+  }
+
+  const Program& program_;
+  const ObservationPlan& plan_;
+  const std::vector<int>& places_;
+  Session session_;
+  std::vector<TensorStatistics> statistics_;
+  std::vector<std::pair<std::string, std::string>> samples_;
+};
+
+// Samples go to whoever is free, in ascending order. After an error nobody starts a new sample, but those started
+// finish: so the reported error is that of the lowest sample, whatever the number of threads.
+class Round {
+ public:
+  Round(const Dataset& dataset, std::span<const int64_t> samples, const CollectOptions& options, Progress& progress,
+        DoneSamples& done)
+      : dataset_(dataset), samples_(samples), options_(options), progress_(progress), done_(done) {}
+
+  // Throws the error of the lowest sample. False: interrupted before all samples were run.
+  bool Run(std::vector<Worker>& workers) {
+    std::vector<std::thread> threads;
+    for (Worker& worker : workers) threads.emplace_back([this, &worker] { Work(worker); });
+    for (std::thread& thread : threads) thread.join();
+    if (error_) std::rethrow_exception(error_);
+    return !interrupted_;
+  }
+
+ private:
+  // The next sample's place, or none.
+  bool Claim(size_t& place) {
+    const std::lock_guard lock(mutex_);
+    if (error_ || interrupted_ || next_ == samples_.size()) return false;
+    if (options_.interrupted && options_.interrupted()) {
+      interrupted_ = true;
+      return false;
+    }
+    place = next_++;
+    return true;
+  }
+
+  void Work(Worker& worker) {
+    omp_set_num_threads(1);  // libraries that ask OpenMP itself: a sample is one thread's work
+    size_t place = 0;
+    while (Claim(place)) {
+      try {
+        const Sample sample = dataset_.Read(samples_[place]);
+        if (!IsDone(sample)) worker.Run(sample);
+        progress_.Advance();
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!error_ || place < error_place_) {
+          error_ = std::current_exception();
+          error_place_ = place;
+        }
+      }
+    }
+  }
+
+  bool IsDone(const Sample& sample) {
+    const std::lock_guard lock(mutex_);
+    return done_.Take(sample);
+  }
+
+  const Dataset& dataset_;
+  const std::span<const int64_t> samples_;
+  const CollectOptions& options_;
+  Progress& progress_;
+  DoneSamples& done_;
+  std::mutex mutex_;
+  size_t next_ = 0;
+  bool interrupted_ = false;
+  std::exception_ptr error_;
+  size_t error_place_ = 0;
+};
+
+size_t ThreadCount(int asked, size_t samples) {
+  const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
+  return std::clamp<size_t>(threads, 1, std::min(std::max<size_t>(samples, 1), kRound));
+}
+
+}  // namespace
+
+StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset, const std::vector<int64_t>& samples,
+                                 const std::string& preprocess_text, const CollectOptions& options) {
+  Require(!samples.empty(), ErrorCode::kInvalidInput, "calibration needs at least one sample");
+  const Program program = CompileForObservation(graph);
+  const ObservationPlan plan = PlanObservation(graph, program.image());
+  const std::vector<int> places = MatchInputs(graph, program.image());
+  StatisticsFile total{graph.sha256, kPassListVersion, preprocess_text, DescribeEnvironment(), {},
+                       EmptyStatistics(plan.names)};
+  if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
+  DoneSamples done(total.samples);
+
+  std::vector<Worker> workers;
+  const size_t threads = ThreadCount(options.threads, samples.size());
+  workers.reserve(threads);
+  for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan, places);
+  Progress progress("calibrating", static_cast<int64_t>(samples.size()), options.quiet);
+  for (size_t begin = 0; begin < samples.size(); begin += kRound) {
+    const size_t count = std::min(kRound, samples.size() - begin);
+    Round round(dataset, std::span(samples).subspan(begin, count), options, progress, done);
+    const bool finished = round.Run(workers);
+    for (Worker& worker : workers) worker.MoveInto(total);
+    std::sort(total.samples.begin(), total.samples.end());
+    if (finished && begin + count == samples.size()) break;
+    SaveCheckpoint(options.checkpoint, total);
+    if (!finished) {
+      Fail(ErrorCode::kIo, "interrupted; carry on with --resume (", total.samples.size(), " of ", samples.size(),
+           " samples are done)");
+    }
+  }
+  return total;
+}
+
+}  // namespace rshift

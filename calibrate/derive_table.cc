@@ -1,0 +1,39 @@
+#include "base/checksum.h"
+#include "base/error.h"
+#include "calibrate/calibrate.h"
+
+namespace rshift {
+namespace {
+
+std::string MethodName(const MethodOptions& options) {
+  switch (options.method) {
+    case Method::kMinMax: return "minmax";
+    case Method::kPercentile: return Cat("percentile ", options.percentile);
+    case Method::kKl: return "kl";
+  }
+  Fail(ErrorCode::kInternal, "threshold method ", static_cast<int>(options.method));
+}
+
+}  // namespace
+
+CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options) {
+  CalibrationTable table;
+  table.model_sha256 = statistics.model_sha256;
+  table.method = MethodName(options);
+  table.samples = static_cast<int64_t>(statistics.samples.size());
+  std::string hashes;
+  for (const auto& [hash, name] : statistics.samples) {
+    hashes += hash + "\n";
+    table.sample_names.push_back(name);
+  }
+  table.samples_sha256 = Sha256Hex({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size()});
+  table.preprocess = statistics.preprocess;
+  table.pass_list_version = statistics.pass_list_version;
+  table.environment = statistics.environment;
+  for (const TensorStatistics& tensor : statistics.tensors) {
+    table.tensors.emplace_back(tensor.name, DeriveRange(tensor, options));
+  }
+  return table;
+}
+
+}  // namespace rshift

@@ -1,0 +1,15 @@
+// What F32 results may depend on. Recorded in statistics and tables.
+#ifndef RSHIFT_CALIBRATE_ENVIRONMENT_H_
+#define RSHIFT_CALIBRATE_ENVIRONMENT_H_
+
+#include <map>
+#include <string>
+
+namespace rshift {
+
+// "cpu" (model name), "onednn" and "rshift" (versions).
+std::map<std::string, std::string> DescribeEnvironment();
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_ENVIRONMENT_H_

@@ -1,0 +1,30 @@
+// Which tensor of a compiled program to look at after which command. Not for use outside calibrate/ and its tests.
+#ifndef RSHIFT_CALIBRATE_OBSERVATION_H_
+#define RSHIFT_CALIBRATE_OBSERVATION_H_
+
+#include <string>
+#include <vector>
+
+#include "codegen/container/image.h"
+#include "graph/graph.h"
+
+namespace rshift {
+
+struct Observation {
+  int tensor = 0;     // of the program
+  int statistic = 0;  // index into ObservationPlan::names
+};
+
+struct ObservationPlan {
+  std::vector<std::string> names;               // CalibratedValues(graph), in graph order
+  std::vector<Observation> before;              // complete once the inputs are filled
+  std::vector<std::vector<Observation>> after;  // by command: complete once it has run
+};
+
+// `image`: the graph compiled for observation. A tensor that several commands write (parts of a Concat) is complete
+// after the last of them; an alias (Reshape) when the storage it shares is. Throws kInternal when a value is missing.
+ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_OBSERVATION_H_
