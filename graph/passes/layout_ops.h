@@ -12,6 +12,9 @@ namespace rshift {
 bool AddSpatial(LayoutBuilder& builder, const Node& node);
 // Operators without a layout of their own follow an input that is NHWC.
 bool AddFollower(LayoutBuilder& builder, const Node& node);
+// Gather of one index from a reading of NHWC memory (the halves of a ShuffleNet block): a Slice of
+// it.
+bool AddSelection(LayoutBuilder& builder, const Node& node);
 // MatMul of flattened NHWC: the rows of the constant factor are permuted instead of the
 // activations.
 bool AddMatMulOfFlattened(LayoutBuilder& builder, const Node& node);

@@ -35,7 +35,8 @@ std::vector<size_t> Parts(const Shape& coarse, const Shape& fine) {
   return parts;
 }
 
-// For each coarse dim the indices of its fine dims.
+}  // namespace
+
 std::vector<Perm> Pieces(const Shape& coarse, const Shape& fine) {
   std::vector<Perm> pieces;
   int64_t next = 0;
@@ -47,8 +48,6 @@ std::vector<Perm> Pieces(const Shape& coarse, const Shape& fine) {
   }
   return pieces;
 }
-
-}  // namespace
 
 Perm Inverse(const Perm& perm) {
   Perm inverse(perm.size());

@@ -41,6 +41,9 @@ std::optional<Shape> CommonDims(const Shape& a, const Shape& b);
 // The same order written over the finer `dims` (from CommonDims with order.dims; not normalized).
 ElementOrder Split(const ElementOrder& order, const Shape& dims);
 
+// For each dim of `coarse` the indices of the dims of `fine` (a split of it) that make it up.
+std::vector<Perm> Pieces(const Shape& coarse, const Shape& fine);
+
 // The order after an ONNX Transpose of a tensor of `shape`; nothing when the order cuts across a
 // dimension.
 std::optional<ElementOrder> AfterTranspose(const ElementOrder& order, const Shape& shape,

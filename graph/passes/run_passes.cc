@@ -5,13 +5,13 @@ namespace rshift {
 
 Graph RunPasses(Graph graph) {
   graph = RemoveIdentity(std::move(graph));
+  graph = RemoveRedundantTransposes(std::move(graph));  // pairs that cancel stand in no fold's way
   graph = RecognizePatterns(
       std::move(graph));  // before constants and clips vanish into their neighbours
   graph = FoldBatchNorm(std::move(graph));
   graph = FoldAffine(std::move(graph));
   graph = FoldPad(std::move(graph));
   graph = FuseActivation(std::move(graph));
-  graph = RemoveRedundantTransposes(std::move(graph));
   graph = ToNhwc(std::move(graph));
   graph = RemoveIdentity(std::move(graph));
   graph.Check();

@@ -15,7 +15,7 @@ Graph Rebuild(const Graph& graph, bool spatial) {
     } else if (std::holds_alternative<Transpose>(node.op)) {
       builder.AddTranspose(node.inputs[0], node);
     } else if (!(spatial && (AddSpatial(builder, node) || AddFollower(builder, node) ||
-                             AddMatMulOfFlattened(builder, node)))) {
+                             AddSelection(builder, node) || AddMatMulOfFlattened(builder, node)))) {
       AddPlain(builder, node);
     }
   }

@@ -112,6 +112,23 @@ TEST(Layout, ChannelShuffleStaysInNhwc) {
   EXPECT_EQ(Named(after, "shuffled").layout, Layout::kNhwc);
 }
 
+TEST(Layout, HalvesOfAShuffledTensorAreSlices) {
+  // ShuffleNet v2: the halves are the even and the odd channels, or the first and the last.
+  for (const bool interleaved : {true, false}) {
+    Net net;
+    const ValueId x = net.ConvOf(net.Input("x", {1, 1, 5, 7}), 6);
+    const ValueId pairs = net.ReshapeTo(x, interleaved ? Shape{3, 2, 35} : Shape{2, 3, 35});
+    const ValueId moved = interleaved ? net.TransposeOf(pairs, {1, 0, 2}) : pairs;
+    const ValueId halves = net.ReshapeTo(moved, {2, 1, 3, 5, 7});
+    const ValueId a = net.Add(Gather{0}, {halves, net.Integers({}, {0})}, {1, 3, 5, 7}, "a");
+    const ValueId b = net.Add(Gather{0}, {halves, net.Integers({}, {-1})}, {1, 3, 5, 7}, "b");
+    const ValueId y = net.Bin(BinaryOp::kSub, net.ConvOf(a, 3), b);
+    const Graph after =
+        Checked(net.Done({net.Add(Reduce{ReduceOp::kMax, {1, 2, 3}}, {y}, {1}, "max")}), 0);
+    EXPECT_EQ(Ops(after), "Reshape Conv Slice Slice Conv Sub ReduceMax");
+  }
+}
+
 TEST(Layout, BroadcastConstantsArePermuted) {
   Net net;
   const ValueId x = net.ConvOf(net.Input("x", {1, 1, 5, 7}), 6);
