@@ -95,6 +95,7 @@ FoldResult ReduceInts(const Reduce& op, const Value& x, size_t results) {
   int64_t start = op.op == ReduceOp::kProd ? 1 : 0;
   if (op.op == ReduceOp::kMax) start = std::numeric_limits<int64_t>::min();
   if (op.op == ReduceOp::kMin) start = std::numeric_limits<int64_t>::max();
+  if (x.dtype == DType::kBool) start = op.op == ReduceOp::kMin;
   std::vector<int64_t> sums(results, start);
   WalkStrided<1>(x.shape, {ReducedStrides(x.shape, op.axes)},
                  [&](int64_t i, const std::array<int64_t, 1>& at) {

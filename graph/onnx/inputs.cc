@@ -65,10 +65,6 @@ void CheckFits(const std::string& name, const Declared& declared, const Shape& s
   }
   Require(fits, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name), " the shape ",
           ToString(shape), ", but the model declares ", Describe(declared));
-  for (int64_t d : shape) {
-    Require(d >= 1, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name), " the shape ",
-            ToString(shape), "; every dimension must be 1 or more");
-  }
 }
 
 using Symbols = std::map<std::string, std::pair<int64_t, std::string>>;  // size, by whom
@@ -135,6 +131,10 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
       LearnSymbols(name, declared, bound->second.shape, symbols);
     } else if (given != options.input_shapes.end()) {
       CheckFits(name, declared, given->second, "--input-shape");
+      for (int64_t d : given->second) {
+        Require(d >= 1, ErrorCode::kInvalidInput, "--input-shape gives input ", Quoted(name),
+                " the shape ", ToString(given->second), "; every dimension must be 1 or more");
+      }
       LearnSymbols(name, declared, given->second, symbols);
     }
   }

@@ -165,6 +165,8 @@ void ImportDepthToSpace(OnnxNode& node) {
 void ImportSpaceToDepth(OnnxNode& node) {
   const int64_t block = node.Int("blocksize", 0);
   const Shape x = BlockInput(node, block);
+  const std::string mode = node.String("mode", "DCR");
+  node.CheckSupported(mode == "DCR", "mode ", Quoted(mode), " is not supported, only DCR");
   node.Check(x[2] % block == 0 && x[3] % block == 0, "input has the shape ", ToString(x),
              ", expected height and width to be multiples of ", block);
   node.Output(SpaceToDepth{block}, {node.Input(0)}, node.TypeOf(0),

@@ -87,8 +87,8 @@ ValueId OnnxNode::Input(int i) const {
 }
 
 void OnnxNode::RequireFloat(int i) const {
-  Check(TypeOf(i) == DType::kF32, "input ", Quoted(At(Input(i)).name), " has type ", Name(TypeOf(i)),
-        ", expected a float type");
+  CheckSupported(TypeOf(i) == DType::kF32, "input ", Quoted(At(Input(i)).name), " has type ",
+                 Name(TypeOf(i)), ", expected a float type");
 }
 
 std::vector<int64_t> OnnxNode::ConstantInts(int i, const char* role) const {

@@ -55,7 +55,7 @@ class OnnxNode {
   Shape ShapeOf(int i) const { return At(Input(i)).shape; }
   DType TypeOf(int i) const { return At(Input(i)).dtype; }
   const Value& At(ValueId id) const { return state_.graph.value(id); }
-  // Throws kInvalidInput unless input i is f32.
+  // Throws kUnsupported unless input i is f32.
   void RequireFloat(int i) const;
   // Elements of a constant input. `role` ("axes") is for the message; throws kUnsupported when the input is
   // computed from the model's input.
