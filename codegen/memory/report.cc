@@ -4,6 +4,8 @@
 #include <iomanip>
 #include <numeric>
 #include <sstream>
+#include <string_view>
+#include <tuple>
 
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/placement.h"

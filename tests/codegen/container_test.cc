@@ -1,0 +1,113 @@
+#include "codegen/container/container.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/codegen/sample_program.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string MessageOf(const std::vector<uint8_t>& file) {
+  try {
+    ReadContainer(file, "net.rshift");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+    return error.what();
+  }
+  ADD_FAILURE() << "the file was accepted";
+  return "";
+}
+
+TEST(Container, KeepsEveryPartOfAProgram) {
+  const ProgramImage image = SampleProgram();
+  const std::vector<uint8_t> file = WriteContainer(image);
+  const ContainerView view = ReadContainer(file, "net.rshift");
+  EXPECT_EQ(view.image.meta, image.meta);
+  EXPECT_EQ(view.image.arena_size, image.arena_size);
+  EXPECT_EQ(view.image.commands, image.commands);
+  EXPECT_EQ(view.image.command_names, image.command_names);
+  ASSERT_EQ(view.image.tensors.size(), image.tensors.size());
+  for (size_t i = 0; i < image.tensors.size(); ++i) {
+    const TensorRecord &a = view.image.tensors[i], &b = image.tensors[i];
+    EXPECT_EQ(std::tie(a.name, a.dtype, a.layout, a.region, a.quantized, a.scale, a.zero_point,
+                       a.shape, a.offset),
+              std::tie(b.name, b.dtype, b.layout, b.region, b.quantized, b.scale, b.zero_point,
+                       b.shape, b.offset));
+  }
+  ASSERT_EQ(view.image.inputs.size(), 1u);
+  EXPECT_EQ(view.image.inputs[0].name, "data");
+  ASSERT_EQ(view.image.outputs.size(), 1u);
+  EXPECT_EQ(view.image.outputs[0].tensor, 4);
+  EXPECT_TRUE(view.image.constants.empty());
+  EXPECT_EQ(std::vector<uint8_t>(view.constants.begin(), view.constants.end()), image.constants);
+}
+
+TEST(Container, ConstantsStartOnAPageAndPointIntoTheFile) {
+  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+  const ContainerView view = ReadContainer(file, "net.rshift");
+  EXPECT_EQ(view.constants_offset % 4096, 0u);
+  EXPECT_EQ(view.constants.data(), file.data() + view.constants_offset);
+}
+
+TEST(Container, TheSameProgramGivesTheSameBytes) {
+  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+  EXPECT_EQ(file, WriteContainer(SampleProgram()));
+  ContainerView view = ReadContainer(file, "net.rshift");
+  view.image.constants.assign(view.constants.begin(), view.constants.end());
+  EXPECT_EQ(file, WriteContainer(view.image));
+}
+
+TEST(Container, AStrippedProgramHasNoDebugSection) {
+  ProgramImage image = SampleProgram();
+  image.command_names.clear();
+  const std::vector<uint8_t> file = WriteContainer(image);
+  const ContainerView view = ReadContainer(file, "net.rshift");
+  EXPECT_TRUE(view.image.command_names.empty());
+  for (const ContainerView::Section& section : view.sections) EXPECT_NE(section.kind, "DBUG");
+}
+
+TEST(Container, AProgramWithoutCommandsAndConstantsIsPossible) {
+  ProgramImage image;
+  image.constants.resize(64);
+  image.arena_size = 64;
+  EXPECT_NO_THROW(ReadContainer(WriteContainer(image), "net.rshift"));
+}
+
+TEST(Container, MessagesSayWhatIsWrong) {
+  EXPECT_THAT(MessageOf({}), HasSubstr("net.rshift: file has 0 bytes"));
+  EXPECT_THAT(MessageOf(std::vector<uint8_t>(100, 'x')), HasSubstr("not an Rshift program"));
+  std::vector<uint8_t> file = WriteContainer(SampleProgram());
+  std::vector<uint8_t> shorter(file.begin(), file.end() - 1);
+  EXPECT_THAT(MessageOf(shorter), HasSubstr("cut off"));
+  std::vector<uint8_t> longer = file;
+  longer.push_back(0);
+  EXPECT_THAT(MessageOf(longer), HasSubstr("followed by other bytes"));
+  std::vector<uint8_t> damaged = file;
+  damaged[damaged.size() - 100] ^= 1;
+  EXPECT_THAT(MessageOf(damaged), HasSubstr("checksum differs"));
+}
+
+TEST(Container, TheWriterRefusesWhatReadersRefuse) {
+  const auto refuses = [](auto change) {
+    ProgramImage image = SampleProgram();
+    change(image);
+    EXPECT_THROW(WriteContainer(image), Error);
+  };
+  refuses([](ProgramImage& image) { image.arena_size = 256 + 32 + 63; });  // slack
+  refuses([](ProgramImage& image) { image.tensors[0].offset = 32; });
+  refuses([](ProgramImage& image) { image.constants.resize(image.constants.size() - 64); });
+  refuses([](ProgramImage& image) { image.tensors[1].name = "data"; });
+  refuses([](ProgramImage& image) { image.outputs[0].tensor = 5; });       // a constant
+  refuses([](ProgramImage& image) { image.outputs[0].tensor = 99; });
+  refuses([](ProgramImage& image) { image.commands[1].Set(Field::kWeights, 0); });
+  refuses([](ProgramImage& image) { image.commands[1].Set(Field::kDst, 5); });
+  refuses([](ProgramImage& image) { image.command_names.pop_back(); });
+  refuses([](ProgramImage& image) { image.constants.back() = 1; });        // not zero between tensors
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "codegen/packing/packing.h"
+#include "tests/codegen/test_graph.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr QuantParams kQuant{0.5f, 3};
+constexpr Window kWindow{3, 2, 2, 1, 1, 2, 1, 0, 1, 1};
+
+std::vector<int8_t> Counting(int64_t count) {
+  std::vector<int8_t> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<int8_t>(i % 251 - 125);
+  return values;
+}
+
+QConv MakeQConv(int64_t groups, int64_t oc) {
+  QConv conv;
+  conv.window = kWindow;
+  conv.groups = groups;
+  for (int32_t i = 0; i < oc; ++i) conv.channels.push_back({10 * i - 5, (1 << 30) + i, 30 + i % 20});
+  conv.clamp = {-7, 99};
+  return conv;
+}
+
+// x [1, 8, 8, ic] -> y [1, 4, 7, oc]
+TestGraph QConvGraph(const QConv& conv, int64_t ic, int64_t oc) {
+  TestGraph test;
+  const ValueId x = test.Input("x", QuantizedNhwc({1, 8, 8, ic}, kQuant));
+  const Shape weight_shape = {oc, ic / conv.groups, 3, 2};
+  const ValueId w = test.S8("w", weight_shape, Counting(NumElements(weight_shape)));
+  test.Output(test.Node("y", QuantizedNhwc({1, 4, 7, oc}, {0.25f, -1}), conv, {x, w}));
+  return test;
+}
+
+TEST(LowerQConv, PacksWeightsAndRecords) {
+  const ProgramImage image = CompileChecked(QConvGraph(MakeQConv(1, 5), 3, 5));
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kConv});
+  const Command& conv = image.commands[0];
+  EXPECT_EQ(ConstantOf<int8_t>(image, conv, Field::kWeights),
+            PackConvWeights({1, 5, 3, 6}, Counting(5 * 3 * 6)));
+  const auto records = ConstantOf<RequantRecord>(image, conv, Field::kRequant);
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_EQ(records[3].bias, 25);
+  EXPECT_EQ(records[3].multiplier, (1 << 30) + 3);
+  EXPECT_EQ(records[3].rshift, 33);
+  EXPECT_EQ(conv.Tensor(Field::kZeroW), -1);
+  EXPECT_EQ(conv.Get(Field::kGroups), 1);
+  EXPECT_EQ(conv.Get(Field::kClampLoQ), -7);
+  EXPECT_EQ(conv.Get(Field::kClampHiQ), 99);
+}
+
+TEST(LowerQConv, CarriesEveryFieldOfTheWindow) {
+  const Command conv = CompileChecked(QConvGraph(MakeQConv(1, 5), 3, 5)).commands[0];
+  EXPECT_EQ(conv.Get(Field::kKernelH), 3);
+  EXPECT_EQ(conv.Get(Field::kKernelW), 2);
+  EXPECT_EQ(conv.Get(Field::kStrideH), 2);
+  EXPECT_EQ(conv.Get(Field::kStrideW), 1);
+  EXPECT_EQ(conv.Get(Field::kDilationH), 1);
+  EXPECT_EQ(conv.Get(Field::kDilationW), 2);
+  EXPECT_EQ(conv.Get(Field::kPadTop), 1);
+  EXPECT_EQ(conv.Get(Field::kPadLeft), 0);
+  EXPECT_EQ(conv.Get(Field::kPadBottom), 1);
+  EXPECT_EQ(conv.Get(Field::kPadRight), 1);
+}
+
+TEST(LowerQConv, TensorsKeepTheirQuantization) {
+  const ProgramImage image = CompileChecked(QConvGraph(MakeQConv(1, 5), 3, 5));
+  const TensorRecord& y = RecordOf(image, "y");
+  EXPECT_TRUE(y.quantized);
+  EXPECT_EQ(y.scale, 0.25f);
+  EXPECT_EQ(y.zero_point, -1);
+  EXPECT_EQ(y.layout, Layout::kNhwc);
+}
+
+TEST(LowerQConv, GroupsArePackedOneAfterTheOther) {
+  const ProgramImage image = CompileChecked(QConvGraph(MakeQConv(2, 6), 4, 6));
+  const Command& conv = image.commands[0];
+  EXPECT_EQ(conv.opcode, Opcode::kConv);
+  EXPECT_EQ(conv.Get(Field::kGroups), 2);
+  EXPECT_EQ(ConstantOf<int8_t>(image, conv, Field::kWeights),
+            PackConvWeights({2, 3, 2, 6}, Counting(6 * 2 * 6)));
+}
+
+TEST(LowerQConv, OneFilterPerChannelIsDepthwise) {
+  const ProgramImage image = CompileChecked(QConvGraph(MakeQConv(4, 4), 4, 4));
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kDepthwise});
+  EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kWeights),
+            PackDepthwiseWeights(4, 6, Counting(4 * 6)));
+}
+
+TEST(LowerQConv, TwoFiltersPerChannelAndASingleChannelAreNotDepthwise) {
+  EXPECT_EQ(CompileChecked(QConvGraph(MakeQConv(4, 8), 4, 8)).commands[0].opcode, Opcode::kConv);
+  EXPECT_EQ(CompileChecked(QConvGraph(MakeQConv(1, 1), 1, 1)).commands[0].opcode, Opcode::kConv);
+}
+
+TEST(LowerQConv, RefusesWeightZeroPointsThatMatter) {
+  QConv conv = MakeQConv(1, 2);
+  conv.zero_w = {0, 0};
+  EXPECT_NO_THROW(CompileChecked(QConvGraph(conv, 3, 2)));
+  conv.zero_w = {0, 5};
+  EXPECT_THAT(CompileError(QConvGraph(conv, 3, 2), ErrorCode::kUnsupported),
+              HasSubstr("y_node (QConv): weight zero point is 5"));
+}
+
+TEST(LowerQConv, RefusesNegativePadsAndPlainLayout) {
+  QConv conv = MakeQConv(1, 2);
+  conv.window.pad_left = -1;
+  EXPECT_THAT(CompileError(QConvGraph(conv, 3, 2), ErrorCode::kUnsupported),
+              HasSubstr("pad_left is -1"));
+  TestGraph plain = QConvGraph(MakeQConv(1, 2), 3, 2);
+  plain.graph.value(plain.graph.inputs[0]).layout = Layout::kPlain;
+  EXPECT_THAT(CompileError(plain, ErrorCode::kUnsupported), HasSubstr("not in NHWC layout"));
+}
+
+TEST(LowerQConv, RefusesAWrongNumberOfChannels) {
+  CompileError(QConvGraph(MakeQConv(1, 4), 3, 5), ErrorCode::kInternal);
+}
+
+TEST(LowerConv, KeepsFloatWeightsInOnnxOrder) {
+  TestGraph test;
+  const ValueId x = test.Input("x", Nhwc({1, 4, 4, 2}));
+  const std::vector<float> weights = {1, 2, 3, 4, 5, 6};
+  const ValueId w = test.Floats("w", {3, 2, 1, 1}, weights);
+  const ValueId b = test.Floats("b", {3}, {7, 8, 9});
+  test.Output(test.Node("y", Nhwc({1, 4, 4, 3}), Conv{.window = {}, .groups = 1, .clamp = {0.0f, 6.0f}},
+                        {x, w, b}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kConvF32});
+  const Command& conv = image.commands[0];
+  EXPECT_EQ(ConstantOf<float>(image, conv, Field::kWeights), weights);
+  EXPECT_EQ(RecordOf(image, conv, Field::kWeights).shape, (Shape{3, 2, 1, 1}));
+  EXPECT_EQ(ConstantOf<float>(image, conv, Field::kSrc3), (std::vector<float>{7, 8, 9}));
+  EXPECT_EQ(conv.GetFloat(Field::kClampLoF), 0.0f);
+  EXPECT_EQ(conv.GetFloat(Field::kClampHiF), 6.0f);
+}
+
+TEST(LowerConvTranspose, WeightsMayBeComputedAndBiasAbsent) {
+  TestGraph test;
+  const ValueId x = test.Input("x", Nhwc({1, 4, 4, 2}));
+  const ValueId w = test.Input("w", F32({2, 3, 2, 2}));
+  ConvTranspose op;
+  op.window = {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  test.Output(test.Node("y", Nhwc({1, 8, 8, 3}), op, {x, w, ValueId()}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kConvTransposeF32});
+  EXPECT_EQ(image.commands[0].Tensor(Field::kSrc3), -1);
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kWeights).name, "w");
+  EXPECT_EQ(image.commands[0].Get(Field::kStrideW), 2);
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/codegen/test_graph.h"
+
+namespace rshift {
+namespace {
+
+TEST(LowerBinary, FunctionAndClamp) {
+  TestGraph test;
+  const ValueId a = test.Input("a", F32({2, 3}));
+  const ValueId b = test.Floats("b", {3}, {1, 2, 3});
+  const ValueId y = test.Node("y", F32({2, 3}), Binary{BinaryOp::kMul, {}}, {a, b});
+  test.Output(test.Node("z", F32({2, 3}), Binary{BinaryOp::kAdd, {0.0f, 6.0f}}, {y, b}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kBinaryF32, Opcode::kBinaryF32}));
+  EXPECT_EQ(image.commands[0].Get(Field::kMode), 2);
+  EXPECT_EQ(image.commands[0].GetFloat(Field::kClampLoF), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(image.commands[1].GetFloat(Field::kClampHiF), 6.0f);
+  EXPECT_EQ(image.commands[0].Tensor(Field::kSrc2), image.commands[1].Tensor(Field::kSrc2));
+}
+
+TEST(LowerWhere, ThreeOperands) {
+  TestGraph test;
+  const ValueId c = test.Input("c", {{2, 1}, DType::kBool, Layout::kPlain, std::nullopt});
+  const ValueId a = test.Input("a", F32({2, 3}));
+  const ValueId b = test.Input("b", F32({3}));
+  test.Output(test.Node("y", F32({2, 3}), Where{}, {c, a, b}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kWhere});
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc).name, "c");
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc2).name, "a");
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc3).name, "b");
+}
+
+QAdd FloatAdd() {
+  QAdd add;
+  add.by_float = true;
+  return add;
+}
+
+QAdd SymmetricAdd() { return {false, 100, -200, 12, {-128, 100}}; }
+
+TEST(LowerQAdd, SymmetricByMultipliers) {
+  TestGraph test;
+  const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}));
+  const ValueId b = test.Input("b", QuantizedNhwc({1, 2, 2, 3}, {0.25f, 0}));
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}), SymmetricAdd(), {a, b}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kAdd});
+  EXPECT_EQ(image.commands[0].Get(Field::kMultiplier), 100);
+  EXPECT_EQ(image.commands[0].Get(Field::kMultiplier2), -200);
+  EXPECT_EQ(image.commands[0].Get(Field::kRshift), 12);
+  EXPECT_EQ(image.commands[0].Get(Field::kClampHiQ), 100);
+}
+
+TEST(LowerQAdd, AsymmetricByFloat) {
+  TestGraph test;
+  const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 5}));
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 1}), FloatAdd(), {a, a}));
+  EXPECT_EQ(OpcodesOf(CompileChecked(test)), std::vector{Opcode::kAddFloat});
+}
+
+TEST(LowerQAdd, ASmallerOperandIsBroadcastFirst) {
+  TestGraph test;
+  const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}));
+  const ValueId b = test.Input("b", QuantizedNhwc({1, 1, 1, 3}, {0.25f, 0}));
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}), SymmetricAdd(), {a, b}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kExpand, Opcode::kAdd}));
+  const TensorRecord& expanded = RecordOf(image, image.commands[1], Field::kSrc2);
+  EXPECT_EQ(expanded.shape, (Shape{1, 2, 2, 3}));
+  EXPECT_EQ(expanded.scale, 0.25f);
+  EXPECT_EQ(image.commands[0].Tensor(Field::kDst), image.commands[1].Tensor(Field::kSrc2));
+}
+
+}  // namespace
+}  // namespace rshift

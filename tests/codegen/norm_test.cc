@@ -1,0 +1,79 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/codegen/test_graph.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(LowerSoftmax, AxisCountsFromTheEndToo) {
+  TestGraph test;
+  const ValueId x = test.Input("x", F32({2, 3, 4}));
+  const ValueId y = test.Node("y", F32({2, 3, 4}), Softmax{.axis = -1}, {x});
+  test.Output(test.Node("z", F32({2, 3, 4}), Softmax{.axis = 1, .log = true}, {y}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kSoftmaxF32, Opcode::kSoftmaxF32}));
+  EXPECT_EQ(image.commands[0].Get(Field::kAxis), 2);
+  EXPECT_EQ(image.commands[0].Get(Field::kFlags), 0);
+  EXPECT_EQ(image.commands[1].Get(Field::kAxis), 1);
+  EXPECT_EQ(image.commands[1].Get(Field::kFlags), 1);
+}
+
+TEST(LowerSoftmax, RefusesAnAxisThatIsNotThere) {
+  TestGraph test;
+  const ValueId x = test.Input("x", F32({2, 3}));
+  test.Output(test.Node("y", F32({2, 3}), Softmax{.axis = 2}, {x}));
+  EXPECT_THAT(CompileError(test, ErrorCode::kInvalidInput), HasSubstr("axis is 2"));
+}
+
+TEST(LowerLayerNorm, BiasIsOptional) {
+  TestGraph test;
+  const ValueId x = test.Input("x", F32({2, 3}));
+  const ValueId scale = test.Floats("scale", {3}, {1, 2, 3});
+  test.Output(test.Node("y", F32({2, 3}), LayerNorm{.axis = -1, .epsilon = 0.5f}, {x, scale}));
+  const Command command = CompileChecked(test).commands[0];
+  EXPECT_EQ(command.opcode, Opcode::kLayerNormF32);
+  EXPECT_EQ(command.Tensor(Field::kSrc3), -1);
+  EXPECT_EQ(command.Get(Field::kAxis), 1);
+  EXPECT_EQ(command.GetFloat(Field::kEpsilonF), 0.5f);
+}
+
+TEST(LowerLrn, Parameters) {
+  TestGraph test;
+  const ValueId x = test.Input("x", Nhwc({1, 2, 2, 8}));
+  test.Output(test.Node("y", Nhwc({1, 2, 2, 8}),
+                        Lrn{.size = 3, .alpha = 0.1f, .beta = 0.6f, .bias = 2.0f, .axis = 3}, {x}));
+  const Command command = CompileChecked(test).commands[0];
+  EXPECT_EQ(command.opcode, Opcode::kLrnF32);
+  EXPECT_EQ(command.Get(Field::kCount), 3);
+  EXPECT_EQ(command.Get(Field::kAxis), 3);
+  EXPECT_EQ(command.GetFloat(Field::kAlphaF), 0.1f);
+  EXPECT_EQ(command.GetFloat(Field::kBetaF), 0.6f);
+  EXPECT_EQ(command.GetFloat(Field::kBiasF), 2.0f);
+}
+
+TEST(LowerInstanceNorm, Operands) {
+  TestGraph test;
+  const ValueId x = test.Input("x", Nhwc({1, 2, 2, 2}));
+  const ValueId scale = test.Floats("scale", {2}, {1, 2});
+  const ValueId bias = test.Floats("bias", {2}, {3, 4});
+  test.Output(test.Node("y", Nhwc({1, 2, 2, 2}), InstanceNorm{0.25f}, {x, scale, bias}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kInstanceNormF32});
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc3).name, "bias");
+  EXPECT_EQ(image.commands[0].GetFloat(Field::kEpsilonF), 0.25f);
+}
+
+TEST(LowerBatchNorm, IsRefusedByNameWithAdvice) {
+  TestGraph test;
+  const ValueId x = test.Input("x", Nhwc({1, 2, 2, 1}));
+  const ValueId one = test.Floats("one", {1}, {1});
+  test.Output(test.Node("y", Nhwc({1, 2, 2, 1}), BatchNorm{}, {x, one, one, one, one}));
+  EXPECT_THAT(CompileError(test, ErrorCode::kUnsupported), HasSubstr("y_node"));
+}
+
+}  // namespace
+}  // namespace rshift
