@@ -53,8 +53,10 @@ Tensors LittleGraph::RandomInputs() {
 CalibrationTable LittleGraph::Calibrate(int runs) {
   std::map<std::string, TensorRange> ranges;
   const std::vector<ValueId> values = CalibratedValues(graph_);
+  samples_.clear();
   for (int run = 0; run < runs; ++run) {
-    const Tensors tensors = Execute(graph_, RandomInputs());
+    samples_.push_back(RandomInputs());
+    const Tensors tensors = Execute(graph_, samples_.back());
     for (ValueId id : values) {
       const std::string& name = graph_.value(id).name;
       for (double v : tensors.at(name).data) {
@@ -89,12 +91,11 @@ QuantizeOptions Mode(QuantMode mode) {
   return options;
 }
 
-double WorstError(LittleGraph& little, const QuantizeResult& result, const std::string& output, int runs) {
+double WorstError(const LittleGraph& little, const QuantizeResult& result, const std::string& output) {
   const ValueId id = result.graph.FindValue(output);
   const QuantParams& q = *result.graph.value(id).quant;
   double worst = 0;
-  for (int run = 0; run < runs; ++run) {
-    const Tensors inputs = little.RandomInputs();
+  for (const Tensors& inputs : little.samples()) {
     const Tensor expected = Execute(little.graph(), inputs).at(output);
     const Tensor actual = Execute(result.graph, inputs).at(output);
     for (size_t i = 0; i < expected.data.size(); ++i) {

@@ -25,13 +25,16 @@ class LittleGraph {
   const Graph& graph() const { return graph_; }
   // Ranges from `runs` random inputs: threshold = max|x|, low = min, high = max.
   CalibrationTable Calibrate(int runs = 8);
-  Tensors RandomInputs();
+  // What the last Calibrate() saw.
+  const std::vector<Tensors>& samples() const { return samples_; }
 
  private:
+  Tensors RandomInputs();
   struct InputRange { std::string name; Shape shape; float low, high; };
   Graph graph_;
   std::mt19937 random_;
   std::vector<InputRange> inputs_;
+  std::vector<Tensors> samples_;
 };
 
 // A convolution's output shape, stride and pads as in the window.
@@ -40,9 +43,9 @@ Shape ConvShape(const Shape& x, const Window& window, int64_t channels);
 QuantizeOptions Mode(QuantMode mode);
 inline const QuantMode kModes[] = {QuantMode::kSymmetric, QuantMode::kAsymmetric};
 
-// Largest |integer - float| of the output, in units of the output's scale, over `runs` inputs of the calibration.
-// The output's integers have the value's ONNX name; everything else of the graph runs in integers, too.
-double WorstError(LittleGraph& little, const QuantizeResult& result, const std::string& output, int runs = 8);
+// Largest |integer - float| of the output, in units of the output's scale, over the samples of the calibration
+// (others could leave the ranges). The output's integers have the value's ONNX name.
+double WorstError(const LittleGraph& little, const QuantizeResult& result, const std::string& output);
 
 // The one node of that type; fails the test when there is none.
 template <typename T>

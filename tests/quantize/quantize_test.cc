@@ -65,10 +65,13 @@ TEST(QuantizeGraphTest, TheConfigurationKeepsLayersInF32) {
   options.config.layers["c2_node"].float32 = true;  // by node
   options.config.layers["y"].float32 = true;        // by tensor
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
-  ASSERT_EQ(r.report.float_nodes.size(), 2u);
+  ASSERT_EQ(r.report.float_nodes.size(), 3u);
   EXPECT_EQ(r.report.float_nodes[0].node, "c2_node");
   EXPECT_EQ(r.report.float_nodes[0].reason, "the configuration says f32");
+  EXPECT_EQ(r.report.float_nodes[1].node, "l_node");  // F32 comes in, and no convolution reads on
+  EXPECT_EQ(r.report.float_nodes[2].node, "y_node");
   EXPECT_EQ(Count<Conv>(r.graph), 1);
+  EXPECT_EQ(Count<QAdd>(r.graph), 1);
   EXPECT_EQ(r.graph.value(r.graph.FindValue("c2")).dtype, DType::kF32);
 }
 
