@@ -119,7 +119,7 @@ int DiffCommand(const std::string& a, const std::string& b) {
 
 int MemoryCommand(const std::string& program) {
   const std::vector<uint8_t> bytes = ReadFile(program);
-  std::fputs(MemoryReport(ReadContainer(bytes, program).image).c_str(), stdout);
+  std::fputs(MemoryMap(AnalyzeMemory(ReadContainer(bytes, program).image)).c_str(), stdout);
   return 0;
 }
 
