@@ -27,7 +27,7 @@ void TakeOutputRange(Propagation& state, size_t n, ValueId x, const std::string&
   state.groups.Join(y, x, "BackwardCalibration(" + rule + ")", "input takes the output's range");
 }
 
-// How far below zero the quantized value reaches.
+// How far below zero quantized values of a range reach.
 float NegativeReach(const ValueRange& range, QuantMode mode) {
   if (mode == QuantMode::kAsymmetric) return -range.low;
   return range.is_signed ? range.threshold : 0.0f;
@@ -42,7 +42,7 @@ bool SlopeRuleFits(const Propagation& state, ValueId x, ValueId y) {
   const auto& members = state.groups.members(x);
   return std::all_of(members.begin(), members.end(), [&](ValueId member) {
     const ValueRange& from = state.groups.own_range(member);
-    return from.is_signed == to.is_signed && NegativeReach(from, mode) <= NegativeReach(to, mode);
+    return from.is_signed == to.is_signed && state.negative_reach[member.index()] <= NegativeReach(to, mode);
   });
 }
 

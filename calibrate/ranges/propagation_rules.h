@@ -12,11 +12,13 @@
 namespace rshift {
 
 // What the rules look at. `active` by node: false where the node runs in F32 or moves no f32 activations.
+// `negative_reach` by value: how far below zero its own range goes, as far as calibration saw it go.
 struct Propagation {
   const Graph& graph;
   RangeGroups& groups;
   std::vector<bool> active;
   std::vector<std::vector<NodeId>> consumers;
+  std::vector<float> negative_reach;
 };
 
 // Operators whose output bytes are input bytes: the output takes the input's range. Null for all others.

@@ -24,6 +24,12 @@ ValueRange FromTable(const TensorRange& entry, QuantMode mode) {
   return range;
 }
 
+// A symmetric threshold may come from the positive side: then the observed minimum is nearer to zero.
+float NegativeReach(const TensorRange& entry, QuantMode mode) {
+  if (mode == QuantMode::kAsymmetric) return std::max(-entry.low, 0.0f);
+  return std::min(std::max(-entry.min, 0.0f), entry.threshold);
+}
+
 // Propagation concerns nodes that move or compute f32 activations in integers.
 std::vector<bool> ActiveNodes(const Graph& graph, const std::vector<bool>& has_range,
                               const std::vector<std::string>& float_tensors) {
@@ -45,7 +51,9 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
   const std::vector<const TensorRange*> entries = MatchTable(graph, table);
   RangeResult result;
   std::vector<bool> fixed(entries.size(), false);
+  std::vector<float> negative_reach;
   for (const TensorRange* entry : entries) {
+    negative_reach.push_back(entry == nullptr ? 0.0f : NegativeReach(*entry, options.mode));
     result.ranges.push_back(entry == nullptr ? ValueRange{} : FromTable(*entry, options.mode));
     result.has_range.push_back(entry != nullptr);
   }
@@ -58,7 +66,7 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
   }
   RangeGroups groups(graph, options.mode, result.ranges, std::move(fixed));
   Propagation state{graph, groups, ActiveNodes(graph, result.has_range, options.float_tensors),
-                    graph.Consumers()};
+                    graph.Consumers(), std::move(negative_reach)};
   ApplyForwardRules(state);
   ApplyBackwardRules(state);
   for (size_t i = 0; i < result.ranges.size(); ++i) {
