@@ -158,9 +158,17 @@ std::optional<Perm> AsTranspose(const ElementOrder& movement, const Shape& shape
 
 std::vector<uint8_t> PermuteBytes(const std::vector<uint8_t>& bytes, size_t size,
                                   const Shape& shape, const Perm& perm) {
+  // Dims that stay together move as one; what stays last is copied in one piece.
+  ElementOrder order = Normalize(shape, perm);
+  if (order.IsPlain()) return bytes;
+  if (order.perm.back() + 1 == static_cast<int64_t>(order.perm.size())) {
+    size *= static_cast<size_t>(order.dims.back());
+    order.dims.pop_back();
+    order.perm.pop_back();
+  }
   std::vector<uint8_t> result(bytes.size());
-  const Shape dims = Permute(shape, perm);
-  const Shape strides = Permute(Strides(shape), perm);
+  const Shape dims = Permute(order.dims, order.perm);
+  const Shape strides = Permute(Strides(order.dims), order.perm);
   std::vector<int64_t> index(dims.size(), 0);
   int64_t source = 0;
   for (size_t at = 0; at < result.size(); at += size) {

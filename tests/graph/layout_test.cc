@@ -40,6 +40,15 @@ TEST(ElementOrder, FindsTheCommonSplit) {
   EXPECT_EQ(CommonDims({}, {1, 1}), (Shape{}));
 }
 
+TEST(ElementOrder, PermutesBytes) {
+  const std::vector<uint8_t> bytes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  EXPECT_EQ(PermuteBytes(bytes, 1, {2, 3, 2}, {1, 0, 2}),
+            (std::vector<uint8_t>{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}));
+  EXPECT_EQ(PermuteBytes(bytes, 2, {2, 3}, {1, 0}),
+            (std::vector<uint8_t>{0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}));
+  EXPECT_EQ(PermuteBytes(bytes, 1, {1, 12}, {1, 0}), bytes);
+}
+
 TEST(Layout, ConvReadsAndWritesNhwcAndOutputsLeaveInOnnxOrder) {
   Net net;
   const ValueId x = net.Input("x", {2, 3, 5, 7});
