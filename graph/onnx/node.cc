@@ -11,6 +11,8 @@ using onnx::AttributeProto;
 
 // No dimension of a tensor that anyone can hold is larger; sums and products of a few stay in int64.
 constexpr int64_t kMaxDim = int64_t{1} << 40;
+// A small file can ask for any amount of constants.
+constexpr int64_t kMaxFoldedBytes = int64_t{1} << 32;
 
 }  // namespace
 
@@ -124,28 +126,35 @@ void OnnxNode::RefuseOutput(int i, const char* role) const {
   CheckSupported(!OutputUsed(i), "output ", i, " (", role, ") is used, only output 0 is supported");
 }
 
+std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vector<ValueId>& inputs,
+                                                   const Shape& shape) const {
+  std::vector<const Value*> constants;
+  for (ValueId id : inputs) {
+    constants.push_back(id.valid() ? &At(id) : nullptr);
+    if (constants.back() && !constants.back()->is_constant()) return nullptr;
+  }
+  auto folded = FoldNode(op, constants, shape);
+  const bool shared = folded && folded == constants[0]->constant;  // Reshape copies nothing
+  if (folded && !shared) state_.folded_bytes += static_cast<int64_t>(folded->bytes.size());
+  Require(state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
+          "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
+  return folded;
+}
+
 ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
   for (int64_t d : result.shape) {
     Check(d >= 0 && d < kMaxDim, "the result would have the shape ", ToString(result.shape),
           "; every dimension must be in [0, 2^40)");
   }
-  std::vector<const Value*> constants;
-  for (ValueId id : inputs) {
-    constants.push_back(id.valid() ? &At(id) : nullptr);
-    if (constants.back() && !constants.back()->is_constant()) constants.clear();
-    if (constants.empty()) break;
-  }
   try {
     NumElements(result.shape);
-    if (!constants.empty()) result.constant = FoldNode(op, constants, result.shape);
+    result.constant = Fold(op, inputs, result.shape);
   } catch (const Error& error) {
     Fail(error.code(), where_, ": ", error.what());
   }
   const bool folded = result.is_constant();
   const ValueId id = state_.graph.AddValue(std::move(result));
-  if (!folded) {
-    state_.graph.AddNode({label_, std::move(op), std::move(inputs), {id}});
-  }
+  if (!folded) state_.graph.AddNode({label_, std::move(op), std::move(inputs), {id}});
   return id;
 }
 

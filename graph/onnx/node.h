@@ -25,6 +25,7 @@ struct ImportState {
   std::unordered_map<std::string, ValueId> values;  // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;        // readers of each ONNX name, graph outputs included
   std::unordered_set<std::string> taken;            // names of all values, ONNX ones and ours
+  int64_t folded_bytes = 0;                         // made by executing constant nodes so far
 
   // `base`, or `base` with a number that makes it unique; it is taken from now on.
   std::string Unique(const std::string& base);
@@ -114,6 +115,9 @@ class OnnxNode {
   const onnx::AttributeProto* Find(const char* name) const;
   const onnx::AttributeProto* Find(const char* name, int type, const char* type_name) const;
   ValueId Make(Op op, std::vector<ValueId> inputs, Value result);
+  // The elements of the result when all inputs are constant, else null.
+  std::shared_ptr<const ConstantData> Fold(const Op& op, const std::vector<ValueId>& inputs,
+                                           const Shape& shape) const;
 
   const onnx::NodeProto& proto_;
   ImportState& state_;

@@ -264,6 +264,15 @@ TEST_F(ImportModel, ValueNamesAreUnique) {
   EXPECT_THAT(g.output_names, ElementsAre("y"));
 }
 
+TEST_F(ImportModel, ReshapedConstantsShareTheirData) {
+  ModelBuilder b(13);
+  b.Input("x", {1}).Ints("s", {1}, {1 << 20}).Ints("flat", {1}, {-1});
+  b.Node("ConstantOfShape", {"s"}, {"v0"});
+  for (int i = 0; i < 2000; ++i) b.Node("Reshape", {Cat("v", i), "flat"}, {Cat("v", i + 1)});
+  b.Node("Add", {"x", "v2000"}, {"y"}).Output("y");
+  EXPECT_EQ(OpsOf(b.Import()), "Add");
+}
+
 TEST_F(ImportModel, FoldingRefusesResultsThatNobodyCanHold) {
   ModelBuilder b(13);
   b.Input("x", {1}).Ints("s", {2}, {1 << 20, 1 << 19}).Node("ConstantOfShape", {"s"}, {"c"});
