@@ -4,6 +4,7 @@
 #include <array>
 
 #include "quantize/numerics/requantize.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
@@ -13,33 +14,24 @@ namespace {
 
 class QuantizeStep : public Step {
  public:
-  explicit QuantizeStep(const StepContext& context)
-      : src_(context.In<float>(Field::kSrc)), dst_(context.Out<uint8_t>(Field::kDst)) {
+  explicit QuantizeStep(const StepContext& context) : loop_(ElementwiseFor(context.isa).quantize) {
     const TensorRecord& dst = context.Record(Field::kDst);
     count_ = NumElements(dst.shape);
-    scale_ = dst.scale;
-    zero_ = dst.zero_point;
-    lo_ = dst.dtype == DType::kS8 ? -128 : 0;
-    hi_ = dst.dtype == DType::kS8 ? 127 : 255;
+    const bool is_signed = dst.dtype == DType::kS8;
+    args_ = {.x = context.In<float>(Field::kSrc), .y = context.Out<uint8_t>(Field::kDst),
+             .scale = dst.scale, .zero = dst.zero_point,
+             .lo = is_signed ? -128 : 0, .hi = is_signed ? 127 : 255};
   }
 
   void Run(const Team& team) noexcept override {
     const Range part = Part(count_, 64, team);
-    const float* src = src_;
-    uint8_t* dst = dst_;
-    const float scale = scale_;
-    const int32_t zero = zero_, lo = lo_, hi = hi_;
-    for (int64_t i = part.begin; i < part.end; ++i) {
-      dst[i] = static_cast<uint8_t>(numerics::QuantizeValue(src[i], scale, zero, lo, hi));
-    }
+    loop_(args_, part.begin, part.end);
   }
 
  private:
-  const float* src_;
-  uint8_t* dst_;
+  void (*loop_)(const QuantizeArgs&, int64_t, int64_t) noexcept;
+  QuantizeArgs args_;
   int64_t count_ = 0;
-  float scale_ = 1.0f;
-  int32_t zero_ = 0, lo_ = 0, hi_ = 0;
 };
 
 class DequantizeStep : public Step {
