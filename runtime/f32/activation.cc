@@ -22,15 +22,21 @@ std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
   });
 }
 
+// The product is computed on both sides of zero: a multiplication that may not happen could not be vectorized.
+float Leak(float x, float slope) {
+  const float scaled = x * slope;
+  return x < 0 ? scaled : x;
+}
+
 void PReluRow(const float* x, const float* slope, int64_t slope_stride, float* out, int64_t count) {
   if (slope_stride == 1) {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = x[i] < 0 ? x[i] * slope[i] : x[i];
+    for (int64_t i = 0; i < count; ++i) out[i] = Leak(x[i], slope[i]);
     return;
   }
   const float factor = *slope;
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) out[i] = x[i] < 0 ? x[i] * factor : x[i];
+  for (int64_t i = 0; i < count; ++i) out[i] = Leak(x[i], factor);
 }
 
 }  // namespace
@@ -41,7 +47,7 @@ std::unique_ptr<Step> MakeClip(const StepContext& context) {
 
 std::unique_ptr<Step> MakeLeakyRelu(const StepContext& context) {
   const float alpha = context.command->GetFloat(Field::kAlphaF);
-  return MakeElementwise(context, [alpha](float x) { return x < 0 ? alpha * x : x; });
+  return MakeElementwise(context, [alpha](float x) { return Leak(x, alpha); });
 }
 
 std::unique_ptr<Step> MakePRelu(const StepContext& context) {

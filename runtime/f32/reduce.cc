@@ -1,5 +1,6 @@
 // kReduceF32 over any set of axes. Every output is reduced on its own, in memory order and in double, so the result
 // does not depend on the number of threads.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -38,58 +39,79 @@ struct Plan {
   Dims reduced;  // without its innermost dimension, which is `run`
   int64_t run = 1, run_stride = 0;
   int64_t count = 1;  // elements reduced for one output
+  int64_t width = 1;  // outputs whose elements are neighbours: the last dimension, when it is kept
 };
 
+// Neighbouring outputs are reduced together, so that a channels-last image is read along its rows.
+constexpr int64_t kMaxLanes = 16;
+using Lanes = std::array<double, kMaxLanes>;
+
+// Calls take(lane, element) for the elements of `lanes` neighbouring outputs, in memory order for each of them.
 template <typename F>
-void ForEachReduced(const Plan& plan, const float* base, const F& take) {
+void ForEachReduced(const Plan& plan, const float* base, int64_t lanes, const F& take) {
   for (int64_t row = 0; row < plan.reduced.total; ++row) {
     const float* at = base + plan.reduced.Offset(row);
-    for (int64_t i = 0; i < plan.run; ++i) take(static_cast<double>(at[i * plan.run_stride]));
+    for (int64_t i = 0; i < plan.run; ++i, at += plan.run_stride) {
+      for (int64_t lane = 0; lane < lanes; ++lane) take(lane, static_cast<double>(at[lane]));
+    }
   }
 }
 
 template <ReduceMode kMode>
-double ReduceOne(const Plan& plan, const float* base) {
+double Start() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr bool kExtreme = kMode == ReduceMode::kMax || kMode == ReduceMode::kLogSumExp;
-  double value = kExtreme ? -kInfinity : kMode == ReduceMode::kMin ? kInfinity
-                                     : kMode == ReduceMode::kProd  ? 1.0
-                                                                   : 0.0;
-  ForEachReduced(plan, base, [&value](double x) {
-    if constexpr (kExtreme) {
-      value = x > value || x != x ? x : value;
-    } else if constexpr (kMode == ReduceMode::kMin) {
-      value = x < value || x != x ? x : value;
-    } else if constexpr (kMode == ReduceMode::kProd) {
-      value *= x;
-    } else if constexpr (kMode == ReduceMode::kL1) {
-      value += std::fabs(x);
-    } else if constexpr (kMode == ReduceMode::kL2 || kMode == ReduceMode::kSumSquare) {
-      value += x * x;
-    } else {
-      value += x;
-    }
-  });
-  if constexpr (kMode == ReduceMode::kMean) return value / plan.count;
-  if constexpr (kMode == ReduceMode::kL2) return std::sqrt(value);
-  if constexpr (kMode == ReduceMode::kLogSum) return std::log(value);
-  if constexpr (kMode == ReduceMode::kLogSumExp) {
-    if (std::isinf(value) || value != value) return value;
-    double sum = 0;
-    ForEachReduced(plan, base, [&sum, value](double x) { sum += std::exp(x - value); });
-    return value + std::log(sum);
-  }
-  return value;
+  if (kMode == ReduceMode::kMax || kMode == ReduceMode::kLogSumExp) return -kInfinity;
+  if (kMode == ReduceMode::kMin) return kInfinity;
+  return kMode == ReduceMode::kProd ? 1.0 : 0.0;
 }
 
-using ReduceFunction = double (*)(const Plan& plan, const float* base);
+template <ReduceMode kMode>
+double Join(double value, double x) {
+  switch (kMode) {
+    case ReduceMode::kMax:
+    case ReduceMode::kLogSumExp: return x > value || x != x ? x : value;  // first pass: the maximum
+    case ReduceMode::kMin: return x < value || x != x ? x : value;
+    case ReduceMode::kProd: return value * x;
+    case ReduceMode::kL1: return value + std::fabs(x);
+    case ReduceMode::kL2:
+    case ReduceMode::kSumSquare: return value + x * x;
+    default: return value + x;
+  }
+}
+
+// The second pass of LogSumExp: `values` holds the maxima.
+void FinishLogSumExp(const Plan& plan, const float* base, int64_t lanes, Lanes* values) {
+  Lanes sums{};
+  ForEachReduced(plan, base, lanes, [&](int64_t lane, double x) { sums[lane] += std::exp(x - (*values)[lane]); });
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    if (std::isfinite((*values)[lane])) (*values)[lane] += std::log(sums[lane]);
+  }
+}
+
+template <ReduceMode kMode>
+void ReduceLanes(const Plan& plan, const float* base, int64_t lanes, float* out) {
+  Lanes values;
+  values.fill(Start<kMode>());
+  ForEachReduced(plan, base, lanes,
+                 [&values](int64_t lane, double x) { values[lane] = Join<kMode>(values[lane], x); });
+  if (kMode == ReduceMode::kLogSumExp) FinishLogSumExp(plan, base, lanes, &values);
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    double value = values[lane];
+    if (kMode == ReduceMode::kMean) value /= plan.count;
+    if (kMode == ReduceMode::kL2) value = std::sqrt(value);
+    if (kMode == ReduceMode::kLogSum) value = std::log(value);
+    out[lane] = static_cast<float>(value);
+  }
+}
+
+using ReduceFunction = void (*)(const Plan& plan, const float* base, int64_t lanes, float* out);
 
 // By ReduceMode.
 constexpr ReduceFunction kFunctions[] = {
-    ReduceOne<ReduceMode::kMean>, ReduceOne<ReduceMode::kSum>,       ReduceOne<ReduceMode::kMax>,
-    ReduceOne<ReduceMode::kMin>,  ReduceOne<ReduceMode::kProd>,      ReduceOne<ReduceMode::kL1>,
-    ReduceOne<ReduceMode::kL2>,   ReduceOne<ReduceMode::kSumSquare>, ReduceOne<ReduceMode::kLogSumExp>,
-    ReduceOne<ReduceMode::kLogSum>,
+    ReduceLanes<ReduceMode::kMean>, ReduceLanes<ReduceMode::kSum>,       ReduceLanes<ReduceMode::kMax>,
+    ReduceLanes<ReduceMode::kMin>,  ReduceLanes<ReduceMode::kProd>,      ReduceLanes<ReduceMode::kL1>,
+    ReduceLanes<ReduceMode::kL2>,   ReduceLanes<ReduceMode::kSumSquare>, ReduceLanes<ReduceMode::kLogSumExp>,
+    ReduceLanes<ReduceMode::kLogSum>,
 };
 static_assert(std::size(kFunctions) == kReduceModeCount);
 
@@ -109,6 +131,7 @@ Plan MakePlan(const StepContext& context) {
     (reduce[d] ? plan.reduced : plan.kept).Append(shape[d], strides[d]);
   }
   plan.count = plan.reduced.total;
+  if (!shape.empty() && !reduce[shape.size() - 1]) plan.width = shape.back();
   if (plan.reduced.rank > 0 && plan.count > 0) {
     const int last = --plan.reduced.rank;
     plan.run = plan.reduced.size[last];
@@ -132,8 +155,10 @@ std::unique_ptr<Step> MakeReduce(const StepContext& context) {
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const Range range = Part(plan.kept.total, 16, team);
-    for (int64_t i = range.begin; i < range.end; ++i) {
-      out[i] = static_cast<float>(reduce(plan, in + plan.kept.Offset(i)));
+    for (int64_t i = range.begin; i < range.end;) {
+      const int64_t lanes = std::min({kMaxLanes, plan.width - i % plan.width, range.end - i});
+      reduce(plan, in + plan.kept.Offset(i), lanes, out + i);
+      i += lanes;
     }
   });
 }
