@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "runtime/float/float_library.h"
+
 namespace rshift {
 namespace {
 
@@ -18,7 +20,7 @@ std::string CpuName() {
 }  // namespace
 
 std::map<std::string, std::string> DescribeEnvironment() {
-  return {{"cpu", CpuName()}, {"onednn", RSHIFT_ONEDNN_VERSION}, {"rshift", RSHIFT_VERSION}};
+  return {{"cpu", CpuName()}, {"onednn", OneDnnVersion()}, {"rshift", RSHIFT_VERSION}};
 }
 
 }  // namespace rshift
