@@ -77,8 +77,9 @@ ValueId LayoutBuilder::Define(ValueId id, const Perm& perm) {
   const bool nhwc = perm == kNhwcPerm;
   Value value = old_.value(id);
   const ElementOrder order = Normalize(value.shape, perm);
-  const bool plain = !nhwc && order == ElementOrderOfPlain(id);
-  if (!plain) value.shape = Permute(value.shape, perm);
+  const Shape memory = Permute(value.shape, perm);
+  const bool plain = order == ElementOrderOfPlain(id) && memory == value.shape;
+  value.shape = memory;  // exactly what the operator writes, dims of 1 included
   value.layout = nhwc ? Layout::kNhwc : Layout::kPlain;
   value.name =
       plain || nhwc ? TakeName(id, nhwc ? "__nhwc" : "__nchw") : FreshName(value.name + "__nhwc");

@@ -39,7 +39,7 @@ class Grower {
 
   void Move() {
     const ValueId x = Any(images_);
-    switch (Pick(0, 15)) {
+    switch (Pick(0, 18)) {
       case 0:
       case 1:
       case 2:
@@ -68,6 +68,12 @@ class Grower {
         return AddShuffle(x);
       case 14:
         return images_.push_back(net_.BatchNormOf(x));
+      case 15:
+        return AddHalves(x);
+      case 16:
+        return AddResampling(x);
+      case 17:
+        return AddGather(x);
       default:
         return AddOther();
     }
@@ -217,6 +223,51 @@ class Grower {
     for (int64_t groups : {2, 3}) {
       if (S(x)[1] % groups == 0) return images_.push_back(net_.Shuffle(x, groups));
     }
+  }
+
+  // The two halves of the channels, interleaved or not, as ShuffleNet v2 exports write them.
+  void AddHalves(ValueId x) {
+    const Shape s = S(x);
+    if (s[0] != 1 || s[1] % 2 != 0) return;
+    const int64_t half = s[1] / 2;
+    const int64_t pixels = s[2] * s[3];
+    ValueId y = x;
+    if (Pick(0, 1) == 0) y = net_.TransposeOf(net_.ReshapeTo(y, {half, 2, pixels}), {1, 0, 2});
+    y = net_.ReshapeTo(y, {2, 1, half, s[2], s[3]});
+    for (int64_t i : {0, -1}) {
+      const ValueId part = net_.Add(Gather{0}, {y, net_.Integers({}, {i})}, {1, half, s[2], s[3]});
+      images_.push_back(part);
+    }
+  }
+
+  void AddResampling(ValueId x) {
+    const Shape s = S(x);
+    if (NumElements(s) > 600) return;
+    if (s[1] % 4 == 0 && Pick(0, 1) == 0) {
+      const DepthToSpace op{2, Pick(0, 1) == 0};
+      return images_.push_back(net_.Add(op, {x}, {s[0], s[1] / 4, s[2] * 2, s[3] * 2}));
+    }
+    if (Pick(0, 1) == 0) {
+      const ConvTranspose up{
+          {.kernel_h = 2, .kernel_w = 1, .stride_h = 2, .pad_top = 1}, 1, 0, 0, {}};
+      const std::vector<ValueId> inputs = {x, net_.Random({s[1], 3, 2, 1})};
+      return images_.push_back(net_.Add(up, inputs, {s[0], 3, s[2] * 2 - 1, s[3]}));
+    }
+    const Resize resize{.coordinate = CoordinateMode::kAsymmetric,
+                        .nearest = NearestMode::kFloor,
+                        .scales = {1, 1, 2, 3}};
+    images_.push_back(net_.Add(resize, {x}, {s[0], s[1], s[2] * 2, s[3] * 3}));
+  }
+
+  void AddGather(ValueId x) {
+    const int64_t axis = Pick(1, 3);
+    Shape out = S(x);
+    if (Pick(0, 1) == 0) {
+      out[axis] = 2;
+      return images_.push_back(net_.Add(Gather{axis}, {x, net_.Integers({2}, {-1, 0})}, out));
+    }
+    out.erase(out.begin() + axis);
+    others_.push_back(net_.Add(Gather{axis}, {x, net_.Integers({}, {0})}, out));
   }
 
   // Something with a value that is no image any more.
