@@ -1,10 +1,12 @@
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "runtime/cost.h"
 #include "runtime/runtime.h"
 #include "runtime/step.h"
 
@@ -37,6 +39,7 @@ struct Session::Impl {
   AlignedBuffer arena;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<double> milliseconds;  // of RunTimed, one per command
+  std::vector<double> cost_ns;       // estimate, one per command: a stretch gets the threads that are worth waking
 
   std::span<std::byte> Bytes(int tensor) {
     const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
@@ -50,11 +53,14 @@ struct Session::Impl {
 };
 
 void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
-  if (threads == 1) {
+  double nanoseconds = 0;
+  for (size_t i = begin; i < end; ++i) nanoseconds += cost_ns[i];
+  const int team_size = WorthwhileThreads(nanoseconds, threads);
+  if (team_size == 1) {
     for (size_t i = begin; i < end; ++i) RunSerial(i, timed);
     return;
   }
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_size)
   {
     // The system may give fewer threads than asked: the steps divide by what is there.
     const Team team{omp_get_thread_num(), omp_get_num_threads()};
@@ -104,11 +110,15 @@ Session::Session(const Program& program, const SessionOptions& options)
   impl_->steps.reserve(image.commands.size());
   impl_->milliseconds.resize(image.commands.size());
   for (size_t i = 0; i < image.commands.size(); ++i) {
+    impl_->cost_ns.push_back(EstimateNanoseconds(image, image.commands[i]));
+    // A command of the float library opens its own region: its threads are settled here.
+    const bool library = FindOp(image.commands[i].opcode)->op_class == OpClass::kFloatLibrary;
     const StepContext context{.program = &program,
                               .command = &image.commands[i],
                               .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
                               .isa = options.isa,
-                              .threads = impl_->threads};
+                              .threads = library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads)
+                                                 : impl_->threads};
     const MakeStep make = FindStep(image.commands[i].opcode);
     Require(make != nullptr, ErrorCode::kUnsupported, program.where(), ": ", CommandName(image, i),
             " has no implementation here: the float library is not registered");

@@ -21,7 +21,9 @@ struct Taps {
 Taps TapsInside(int64_t start, int64_t kernel, int64_t dilation, int64_t lo, int64_t hi) {
   const auto first_at_least = [&](int64_t bound) {
     const int64_t distance = bound - start;
-    return distance <= 0 ? 0 : std::min(kernel, (distance + dilation - 1) / dilation);
+    if (distance <= 0) return int64_t{0};
+    // Divisions are slow beside a small window's work.
+    return std::min(kernel, dilation == 1 ? distance : (distance + dilation - 1) / dilation);
   };
   const int64_t begin = first_at_least(lo);
   return {begin, std::max(begin, first_at_least(hi))};

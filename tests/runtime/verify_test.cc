@@ -308,6 +308,41 @@ TEST(Verify, AConcatCountsWhenAllItsPartsAreThere) {
   ExpectRefused(b, "never written", [](auto* p) { p->image.commands[1].Set(Field::kOffset, 2); });
 }
 
+// dst and src f32 [2, 6]; src2 f32 [6].
+ProgramBuilder Float(Opcode opcode) {
+  ProgramBuilder b;
+  const int32_t src = b.Input({DType::kF32, {2, 6}}), src2 = b.Input({DType::kF32, {6}});
+  const int32_t dst = b.Output({DType::kF32, {2, 6}});
+  b.Add(opcode, dst, src).Set(Field::kSrc2, src2);
+  return b;
+}
+
+TEST(Verify, FloatCommands) {
+  const ProgramBuilder binary = Float(Opcode::kBinaryF32), prelu = Float(Opcode::kPReluF32);
+  ExpectRefused(binary, "broadcast", [](auto* b) { Of(b, Field::kSrc2).shape = {5}; });
+  ExpectRefused(binary, "expected bool", [](auto* b) { First(b).Set(Field::kMode, 8); });
+  ExpectRefused(binary, "equal element types", [](auto* b) { Of(b, Field::kSrc2).dtype = DType::kS32; });
+  ExpectRefused(prelu, "expected equal shapes", [](auto* b) { Of(b, Field::kDst).shape = {12}; });
+  ExpectRefused(Float(Opcode::kSoftmaxF32), "axis is 2", [](auto* b) { First(b).Set(Field::kAxis, 2); });
+  ProgramBuilder norm = Float(Opcode::kLayerNormF32);
+  First(&norm).Set(Field::kAxis, 1);
+  ExpectRefused(norm, "expected 6 elements", [](auto* b) { Of(b, Field::kSrc2).shape = {5}; });
+  ProgramBuilder reduce = Float(Opcode::kReduceF32);
+  First(&reduce).Set(Field::kList, reduce.List({-1}));
+  Of(&reduce, Field::kDst).shape = {2, 1};
+  ExpectRefused(reduce, "expected 2 elements", [](auto* b) { Of(b, Field::kDst).shape = {2, 2}; });
+  ExpectRefused(reduce, "out of range", [](auto* b) { First(b).Set(Field::kList, b->List({2})); });
+}
+
+TEST(Verify, MatMulF32Shapes) {
+  ProgramBuilder b;
+  const int32_t src = b.Input({DType::kF32, {4, 2, 3}}), src2 = b.Input({DType::kF32, {3, 5}});
+  const int32_t dst = b.Output({DType::kF32, {4, 2, 5}});
+  b.Add(Opcode::kMatMulF32, dst, src).Set(Field::kSrc2, src2);
+  ExpectRefused(b, "equal K", [](auto* p) { Of(p, Field::kSrc2).shape = {5, 3}; });
+  ExpectRefused(b, "expected shape 4x2x5", [](auto* p) { Of(p, Field::kDst).shape = {2, 4, 5}; });
+}
+
 TEST(Verify, MessagesNameFileAndCommand) {
   ProgramBuilder b = Conv();
   b.image.command_names = {"conv_12"};

@@ -1,0 +1,55 @@
+// A run of integer commands allocates nothing: operator new is counted, and must stand still.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/runtime/program_builder.h"
+
+namespace {
+std::atomic<int> allocations{0};
+}
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace rshift::testing {
+namespace {
+
+TEST(Session, RunAllocatesNothing) {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kF32, {1, 8, 8, 4}}), q = b.Arena({DType::kU8, {1, 8, 8, 4}});
+  const int32_t sum = b.Arena({DType::kU8, {1, 8, 8, 4}}), pool = b.Arena({DType::kU8, {1, 4, 4, 4}});
+  const int32_t conv = b.Arena({DType::kU8, {1, 4, 4, 16}}), padded = b.Arena({DType::kU8, {1, 6, 6, 16}});
+  const int32_t turned = b.Arena({DType::kU8, {1, 16, 6, 6}}), out = b.Output({DType::kF32, {1, 16, 6, 6}});
+  b.Add(Opcode::kQuantize, q, in);
+  b.Add(Opcode::kAdd, sum, q).Set(Field::kSrc2, q).Set(Field::kMultiplier, 3).Set(Field::kClampHiQ, 255);
+  Command& p = b.Add(Opcode::kMaxPool, pool, sum).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
+  p.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
+  const int32_t weights = b.Const(DType::kBytes, {64}, Bytes(64, 1));
+  const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<RequantRecord>(16));
+  Command& c = b.Add(Opcode::kConv, conv, pool).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+  c.Set(Field::kClampHiQ, 255);
+  const int32_t pads = b.List({0, 1, 1, 0}), perm = b.List({0, 3, 1, 2});
+  b.Add(Opcode::kPad, padded, conv).Set(Field::kList, pads).Set(Field::kList2, pads);
+  b.Add(Opcode::kTranspose, turned, padded).Set(Field::kList, perm);
+  b.Add(Opcode::kDequantize, out, turned);
+  const Program program = b.Build();
+  for (const int threads : {1, 2}) {
+    Session session(program, {.threads = threads});
+    session.Run();  // the thread pool starts
+    const int before = allocations;
+    for (int i = 0; i < 3; ++i) session.Run();
+    EXPECT_EQ(allocations, before) << threads << " threads";
+  }
+  EXPECT_GT(allocations, 0);  // the counter counts
+}
+
+}  // namespace
+}  // namespace rshift::testing
