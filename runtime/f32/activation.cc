@@ -22,11 +22,7 @@ std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
   });
 }
 
-// The product is computed on both sides of zero: a multiplication that may not happen could not be vectorized.
-float Leak(float x, float slope) {
-  const float scaled = x * slope;
-  return x < 0 ? scaled : x;
-}
+float Leak(float x, float slope) { return Select(x < 0, x * slope, x); }
 
 void PReluRow(const float* x, const float* slope, int64_t slope_stride, float* out, int64_t count) {
   if (slope_stride == 1) {

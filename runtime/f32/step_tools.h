@@ -3,6 +3,8 @@
 #ifndef RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
 #define RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
 
+#include <bit>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -44,6 +46,13 @@ int RequireMode(const StepContext& context, Field field, int count);
 // The command's axis in [0, rank) (negative counts from the end); throws kCorrupt.
 int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank);
 
+// condition ? a : b without a branch: as bits, since the compiler does not vectorize a choice between floats (it might
+// hide a floating-point exception).
+inline float Select(bool condition, float a, float b) {
+  const uint32_t mask = -static_cast<uint32_t>(condition);
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(a) & mask) | (std::bit_cast<uint32_t>(b) & ~mask));
+}
+
 // A fused y = min(max(x, lo), hi). Off when the opcode has no clamp fields.
 struct Clamp {
   float lo = -std::numeric_limits<float>::infinity();
@@ -54,8 +63,8 @@ struct Clamp {
   }
   // A NaN stays one.
   float operator()(float x) const {
-    const float raised = lo > x ? lo : x;
-    return hi < raised ? hi : raised;
+    const float raised = Select(lo > x, lo, x);
+    return Select(hi < raised, hi, raised);
   }
 };
 Clamp ReadClamp(const StepContext& context);
