@@ -28,6 +28,7 @@ class ByteWriter {
   void PutBytes(std::span<const uint8_t> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
+  void Reserve(uint64_t size) { bytes_.reserve(size); }
   void PadTo(uint64_t size) { bytes_.resize(size); }
   uint64_t size() const { return bytes_.size(); }
   std::vector<uint8_t> Take() { return std::move(bytes_); }

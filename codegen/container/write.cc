@@ -86,6 +86,7 @@ std::vector<uint8_t> WriteContainer(const ProgramImage& image) {
   }
   const std::vector<uint8_t> table = WriteSectionTable(sections);
   ByteWriter file;
+  file.Reserve(end);
   file.PutBytes(WriteHeader(table, end, FeaturesOf(image)));
   file.PutBytes(table);
   for (const Section& section : sections) {

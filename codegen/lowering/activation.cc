@@ -17,18 +17,21 @@ void SetRelu(const QRelu& op, Command& command) {
 }  // namespace
 
 void Lower(LoweringContext& context, const Node& node, const Clip& op) {
+  RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kClipF32);
   SetClamp(op.clamp, command);
   context.Emit(node, command);
 }
 
 void Lower(LoweringContext& context, const Node& node, const LeakyRelu& op) {
+  RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kLeakyReluF32);
   command.SetFloat(Field::kAlphaF, op.alpha);
   context.Emit(node, command);
 }
 
 void Lower(LoweringContext& context, const Node& node, const PRelu&) {
+  RequireF32(context, node);
   Command command = NewCommand(Opcode::kPReluF32);
   command.Set(Field::kSrc, context.Input(node, 0)).Set(Field::kSrc2, context.Input(node, 1));
   command.Set(Field::kDst, context.Output(node));
@@ -36,6 +39,7 @@ void Lower(LoweringContext& context, const Node& node, const PRelu&) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const Unary& op) {
+  RequireTypes(context, node, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
   Command command = UnaryCommand(context, node, Opcode::kUnaryF32);
   command.Set(Field::kMode, static_cast<int64_t>(op.op));
   command.SetFloat(Field::kAlphaF, op.alpha).SetFloat(Field::kBetaF, op.beta);

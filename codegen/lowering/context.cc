@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/aligned.h"
 #include "base/error.h"
 
 namespace rshift {
@@ -33,7 +34,13 @@ TensorRecord RecordOf(const Value& value) {
 LoweringContext::LoweringContext(const Graph& graph, bool observable)
     : graph_(graph), observable_(observable), tensor_of_(graph.value_count(), -1),
       is_output_(graph.value_count(), false) {
-  for (int i = 0; i < graph.value_count(); ++i) names_.insert(graph.value(ValueId(i)).name);
+  uint64_t constant_bytes = 0;
+  for (int i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(ValueId(i));
+    names_.insert(value.name);
+    if (value.is_constant()) constant_bytes += value.constant->bytes.size() + kBufferAlignment;
+  }
+  pool_.Reserve(constant_bytes + constant_bytes / 8);
   for (const ValueId output : graph.outputs) is_output_[output.index()] = true;
   for (const ValueId input : graph.inputs) {
     if (graph.value(input).is_constant()) continue;  // bound: no longer an input

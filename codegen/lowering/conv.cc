@@ -12,6 +12,7 @@ std::span<const uint8_t> BytesOf(const std::vector<int8_t>& weights) {
 
 template <typename FloatConv>
 void LowerFloat(LoweringContext& context, const Node& node, const FloatConv& op, Opcode opcode) {
+  RequireF32(context, node);
   RequireNhwc(node, context.InputValue(node, 0));
   RequireNhwc(node, context.OutputValue(node));
   Command command = NewCommand(opcode);

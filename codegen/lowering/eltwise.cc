@@ -21,6 +21,7 @@ int32_t BroadcastInput(LoweringContext& context, const Node& node, size_t index)
 }  // namespace
 
 void Lower(LoweringContext& context, const Node& node, const Binary& op) {
+  RequireTypes(context, node, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
   Command command = NewCommand(Opcode::kBinaryF32);
   command.Set(Field::kSrc, context.Input(node, 0)).Set(Field::kSrc2, context.Input(node, 1));
   command.Set(Field::kMode, static_cast<int64_t>(op.op));

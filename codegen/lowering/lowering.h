@@ -4,6 +4,7 @@
 #define RSHIFT_CODEGEN_LOWERING_LOWERING_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,11 @@ int32_t AddRequant(LoweringContext& context, const Node& node,
 void RequireNoWeightZeroPoint(const Node& node, std::span<const int32_t> zero_w);
 // Throws kUnsupported unless the value has NHWC layout.
 void RequireNhwc(const Node& node, const Value& value);
+// Throws kUnsupported unless every input that is there has one of the types.
+void RequireTypes(LoweringContext& context, const Node& node, std::initializer_list<DType> types);
+inline void RequireF32(LoweringContext& context, const Node& node) {
+  RequireTypes(context, node, {DType::kF32});
+}
 
 // Source index of every output index of one dimension (resize.cc); float arithmetic as in ONNX Runtime.
 std::vector<int64_t> NearestIndices(const Resize& op, float scale, int64_t in, int64_t out);

@@ -6,6 +6,7 @@
 namespace rshift::lowering {
 
 void Lower(LoweringContext& context, const Node& node, const MatMul& op) {
+  RequireF32(context, node);
   Command command = NewCommand(Opcode::kMatMulF32);
   command.Set(Field::kSrc, context.Input(node, 0));
   command.Set(Field::kSrc2, context.Input(node, 1));

@@ -11,6 +11,7 @@ void Lower(LoweringContext&, const Node& node, const BatchNorm&) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const LayerNorm& op) {
+  RequireF32(context, node);
   Command command = NewCommand(Opcode::kLayerNormF32);
   command.Set(Field::kSrc, context.Input(node, 0));
   command.Set(Field::kSrc2, context.Input(node, 1));
@@ -22,6 +23,7 @@ void Lower(LoweringContext& context, const Node& node, const LayerNorm& op) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const InstanceNorm& op) {
+  RequireF32(context, node);
   Command command = NewCommand(Opcode::kInstanceNormF32);
   command.Set(Field::kSrc, context.Input(node, 0));
   command.Set(Field::kSrc2, context.Input(node, 1));
@@ -34,6 +36,7 @@ void Lower(LoweringContext& context, const Node& node, const InstanceNorm& op) {
 void Lower(LoweringContext& context, const Node& node, const Lrn& op) {
   Require(op.size >= 1 && op.size <= (int64_t{1} << 20), ErrorCode::kUnsupported, Describe(node),
           ": size is ", op.size, ", expected 1..", int64_t{1} << 20);
+  RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kLrnF32);
   command.Set(Field::kAxis, AxisOf(node, op.axis, context.InputValue(node, 0).shape.size()));
   command.Set(Field::kCount, op.size);
@@ -45,6 +48,7 @@ void Lower(LoweringContext& context, const Node& node, const Lrn& op) {
 void Lower(LoweringContext& context, const Node& node, const Softmax& op) {
   const size_t rank = context.InputValue(node, 0).shape.size();
   if (rank == 0) Fail(ErrorCode::kUnsupported, Describe(node), ": input is a scalar");
+  RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kSoftmaxF32);
   command.Set(Field::kAxis, AxisOf(node, op.axis, rank));
   command.Set(Field::kFlags, op.log ? 1 : 0);

@@ -16,10 +16,12 @@ Command PoolCommand(LoweringContext& context, const Node& node, const Window& wi
 }  // namespace
 
 void Lower(LoweringContext& context, const Node& node, const MaxPool& op) {
+  RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8});
   context.Emit(node, PoolCommand(context, node, op.window, Opcode::kMaxPool));
 }
 
 void Lower(LoweringContext& context, const Node& node, const AveragePool& op) {
+  RequireF32(context, node);
   Command command = PoolCommand(context, node, op.window, Opcode::kAveragePoolF32);
   command.Set(Field::kFlags, op.count_include_pad ? 1 : 0);
   context.Emit(node, command);

@@ -90,8 +90,7 @@ void Lower(LoweringContext& context, const Node& node, const Resize& op) {
   Require(NumElements(x.shape) > 0 || NumElements(y.shape) == 0, ErrorCode::kInvalidInput,
           Describe(node), ": input of shape ", ToString(x.shape), " is empty");
   if (op.mode == ResizeMode::kNearest) return LowerNearest(context, node, op);
-  Require(x.dtype == DType::kF32, ErrorCode::kUnsupported, Describe(node),
-          ": linear and cubic resizing of ", Name(x.dtype), ", expected f32");
+  RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kResizeF32);
   command.Set(Field::kMode, static_cast<int64_t>(op.mode));
   command.Set(Field::kCoordinate, static_cast<int64_t>(op.coordinate));

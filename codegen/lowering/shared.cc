@@ -1,4 +1,5 @@
 // What the lowering of several operator families shares.
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -78,6 +79,18 @@ void RequireNhwc(const Node& node, const Value& value) {
   Require(value.layout == Layout::kNhwc && value.shape.size() == 4, ErrorCode::kUnsupported,
           Describe(node), ": '", value.name, "' of shape ", ToString(value.shape),
           " is not in NHWC layout: run the layout pass before the compiler");
+}
+
+void RequireTypes(LoweringContext& context, const Node& node, std::initializer_list<DType> types) {
+  for (const ValueId id : node.inputs) {
+    if (!id.valid()) continue;
+    const Value& value = context.graph().value(id);
+    if (std::find(types.begin(), types.end(), value.dtype) != types.end()) continue;
+    std::string expected;
+    for (const DType type : types) expected += Cat(expected.empty() ? "" : " or ", Name(type));
+    Fail(ErrorCode::kUnsupported, Describe(node), ": input '", value.name, "' has elements of type ",
+         Name(value.dtype), ", expected ", expected);
+  }
 }
 
 }  // namespace rshift::lowering

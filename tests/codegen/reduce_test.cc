@@ -15,6 +15,14 @@ TEST(LowerReduce, FunctionAndAxes) {
   EXPECT_EQ(ListOf(image, image.commands[0], Field::kList), (std::vector<int64_t>{1, 2}));
 }
 
+TEST(LowerReduce, RefusesIntegers) {
+  TestGraph test;
+  const ValueId x = test.Input("x", {{2, 3}, DType::kS64, Layout::kPlain, std::nullopt});
+  test.Output(test.Node("y", {{2}, DType::kS64, Layout::kPlain, std::nullopt}, Reduce{ReduceOp::kSum, {1}}, {x}));
+  EXPECT_EQ(CompileError(test, ErrorCode::kUnsupported),
+            "y_node (ReduceSum): input 'x' has elements of type s64, expected f32");
+}
+
 TEST(LowerArgMax, FlagsTellMinimumAndLastIndex) {
   for (int flags = 0; flags < 4; ++flags) {
     TestGraph test;

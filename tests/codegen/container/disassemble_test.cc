@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/container/container.h"
-#include "tests/codegen/sample_program.h"
+#include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
 namespace {

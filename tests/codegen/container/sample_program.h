@@ -1,6 +1,6 @@
 // A small hand-made program with integer and F32 commands, for the tests of the file format.
-#ifndef RSHIFT_TESTS_CODEGEN_SAMPLE_PROGRAM_H_
-#define RSHIFT_TESTS_CODEGEN_SAMPLE_PROGRAM_H_
+#ifndef RSHIFT_TESTS_CODEGEN_CONTAINER_SAMPLE_PROGRAM_H_
+#define RSHIFT_TESTS_CODEGEN_CONTAINER_SAMPLE_PROGRAM_H_
 
 #include "codegen/container/image.h"
 
@@ -11,4 +11,4 @@ ProgramImage SampleProgram();
 
 }  // namespace rshift
 
-#endif  // RSHIFT_TESTS_CODEGEN_SAMPLE_PROGRAM_H_
+#endif  // RSHIFT_TESTS_CODEGEN_CONTAINER_SAMPLE_PROGRAM_H_

@@ -1,4 +1,4 @@
-#include "tests/codegen/sample_program.h"
+#include "tests/codegen/container/sample_program.h"
 
 #include <cstring>
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
-#include "tests/codegen/sample_program.h"
+#include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tests/codegen/sample_program.h"
+#include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
 namespace {
