@@ -39,14 +39,16 @@ struct Session::Impl {
   AlignedBuffer arena;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<double> milliseconds;  // of RunTimed, one per command
-  std::vector<double> cost_ns;       // estimate, one per command: a stretch gets the threads that are worth waking
+  std::vector<double>
+      cost_ns;  // estimate, one per command: a stretch gets the threads that are worth waking
 
   std::span<std::byte> Bytes(int tensor) {
     const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
     return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.bytes()};
   }
 
-  // Commands [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0 keeps the clock.
+  // Commands [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0
+  // keeps the clock.
   void RunParallel(size_t begin, size_t end, bool timed) noexcept;
   void RunSerial(size_t index, bool timed) noexcept;
   void RunAll(bool timed) noexcept;
@@ -113,12 +115,13 @@ Session::Session(const Program& program, const SessionOptions& options)
     impl_->cost_ns.push_back(EstimateNanoseconds(image, image.commands[i]));
     // A command of the float library opens its own region: its threads are settled here.
     const bool library = FindOp(image.commands[i].opcode)->op_class == OpClass::kFloatLibrary;
-    const StepContext context{.program = &program,
-                              .command = &image.commands[i],
-                              .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
-                              .isa = options.isa,
-                              .threads = library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads)
-                                                 : impl_->threads};
+    const StepContext context{
+        .program = &program,
+        .command = &image.commands[i],
+        .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
+        .isa = options.isa,
+        .threads =
+            library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads) : impl_->threads};
     const MakeStep make = FindStep(image.commands[i].opcode);
     Require(make != nullptr, ErrorCode::kUnsupported, program.where(), ": ", CommandName(image, i),
             " has no implementation here: the float library is not registered");

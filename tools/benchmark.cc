@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "runtime/cost.h"
+
 namespace rshift {
 namespace {
 
@@ -13,17 +15,6 @@ double Percentile(std::vector<double> values, double fraction) {
   std::sort(values.begin(), values.end());
   const auto index = static_cast<size_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
   return values[index];
-}
-
-// Bytes a command reads and writes, each tensor once.
-uint64_t BytesMoved(const ProgramImage& image, const Command& command) {
-  uint64_t bytes = 0;
-  for (const FieldSpec& field : FindOp(command.opcode)->fields) {
-    const int32_t tensor = command.Tensor(field.field);
-    const bool is_tensor = field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
-    if (is_tensor && tensor >= 0) bytes += image.tensors[tensor].bytes();
-  }
-  return bytes;
 }
 
 struct CommandRow {
@@ -53,27 +44,6 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
 }
 
 }  // namespace
-
-int64_t MacCount(const ProgramImage& image, const Command& command) {
-  const auto tensor = [&](Field f) -> const TensorRecord& { return image.tensors[command.Tensor(f)]; };
-  const auto window = [&] { return command.Get(Field::kKernelH) * command.Get(Field::kKernelW); };
-  const int64_t outputs = NumElements(tensor(Field::kDst).shape);
-  switch (command.opcode) {
-    case Opcode::kConv:
-    case Opcode::kConvF32:
-      return outputs * window() * tensor(Field::kSrc).shape.back() / std::max<int64_t>(1, command.Get(Field::kGroups));
-    case Opcode::kConvTransposeF32:
-      return NumElements(tensor(Field::kSrc).shape) * window() * tensor(Field::kDst).shape.back() /
-             std::max<int64_t>(1, command.Get(Field::kGroups));
-    case Opcode::kDepthwise:
-      return outputs * window();
-    case Opcode::kMatMul:
-    case Opcode::kMatMulF32:
-      return outputs * tensor(Field::kSrc).shape.back();
-    default:
-      return 0;
-  }
-}
 
 void RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options) {
   for (int i = 0; i < options.warmup; ++i) session.Run();

@@ -13,8 +13,6 @@ struct BenchmarkOptions {
   bool per_command = false, json = false;
 };
 
-// Multiply-accumulates of one command (convolutions and matrix products; 0 for others).
-int64_t MacCount(const ProgramImage& image, const Command& command);
 // Prints min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS, bytes moved.
 void RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options);
 

@@ -1,0 +1,56 @@
+#include "runtime/cost.h"
+
+#include <algorithm>
+
+namespace rshift {
+namespace {
+
+constexpr double kIntegerMacNs = 0.005, kFloatMacNs = 0.02, kByteNs = 0.1, kCommandNs = 200;
+constexpr double kShareNs = 40000;  // below this a barrier and a possible wake-up cost more than they save
+
+}  // namespace
+
+int64_t MacCount(const ProgramImage& image, const Command& command) {
+  const auto shape = [&](Field f) -> const Shape& {
+    return image.tensors[static_cast<size_t>(command.Tensor(f))].shape;
+  };
+  const int64_t window = command.Get(Field::kKernelH) * command.Get(Field::kKernelW);
+  const int64_t groups = std::max<int64_t>(1, command.Get(Field::kGroups));
+  switch (command.opcode) {
+    case Opcode::kConv:
+    case Opcode::kConvF32:
+      return NumElements(shape(Field::kDst)) * window * shape(Field::kSrc).back() / groups;
+    case Opcode::kConvTransposeF32:
+      return NumElements(shape(Field::kSrc)) * window * shape(Field::kDst).back() / groups;
+    case Opcode::kDepthwise:
+      return NumElements(shape(Field::kDst)) * window;
+    case Opcode::kMatMul:
+    case Opcode::kMatMulF32:
+      return shape(Field::kSrc).empty() ? 0 : NumElements(shape(Field::kDst)) * shape(Field::kSrc).back();
+    default:
+      return 0;
+  }
+}
+
+uint64_t BytesMoved(const ProgramImage& image, const Command& command) {
+  uint64_t bytes = 0;
+  for (const FieldSpec& field : FindOp(command.opcode)->fields) {
+    const bool is_tensor = field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
+    const int32_t tensor = is_tensor ? command.Tensor(field.field) : -1;
+    if (tensor >= 0) bytes += image.tensors[static_cast<size_t>(tensor)].bytes();
+  }
+  return bytes;
+}
+
+double EstimateNanoseconds(const ProgramImage& image, const Command& command) {
+  const double mac_ns = IsFloatCompute(command.opcode) ? kFloatMacNs : kIntegerMacNs;
+  return kCommandNs + mac_ns * static_cast<double>(MacCount(image, command)) +
+         kByteNs * static_cast<double>(BytesMoved(image, command));
+}
+
+int WorthwhileThreads(double nanoseconds, int threads) {
+  const double shares = nanoseconds / kShareNs;
+  return shares >= threads ? threads : std::max(1, static_cast<int>(shares));
+}
+
+}  // namespace rshift
