@@ -39,7 +39,8 @@ bool OutputsConstant(const onnx::NodeProto& node, const ImportState& state) {
   for (const std::string& output : node.output()) {
     auto found = state.values.find(output);
     if (output.empty()) continue;
-    if (found == state.values.end() || !state.graph.value(found->second).is_constant()) return false;
+    if (found == state.values.end() || !state.graph.value(found->second).is_constant())
+      return false;
   }
   return true;
 }
@@ -113,12 +114,19 @@ auto WithPlace(const std::string& where, F f) {
   }
 }
 
+// Without characters that would break the line.
+std::string Unquoted(const std::string& name) {
+  const std::string quoted = Quoted(name);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::string ListUnsupported(const std::vector<NodeSupport>& nodes, int count) {
-  std::string text = Cat(count, " of ", nodes.size(), " nodes ", count == 1 ? "is" : "are",
-                         " not supported:");
+  std::string text =
+      Cat(count, " of ", nodes.size(), " nodes ", count == 1 ? "is" : "are", " not supported:");
   for (const NodeSupport& node : nodes) {
     if (node.supported) continue;
-    text += Cat("\n  ", Quoted(node.node), " (", node.op, "): ", node.reason, "; ", node.advice);
+    text += Cat("\n  ", Quoted(node.node), " (", Unquoted(node.op), "): ", node.reason, "; ",
+                node.advice);
   }
   return text;
 }
@@ -151,9 +159,8 @@ Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
 }
 
 std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {
-  return WithPlace(path, [&] {
-    return ImportModel(ReadFile(path), FolderOf(path), options, true).nodes;
-  });
+  return WithPlace(
+      path, [&] { return ImportModel(ReadFile(path), FolderOf(path), options, true).nodes; });
 }
 
 }  // namespace rshift

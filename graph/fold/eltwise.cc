@@ -35,8 +35,12 @@ int64_t PowInts(int64_t base, int64_t exponent) {
   return Wrap(result);
 }
 
-float MinFloats(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b); }
-float MaxFloats(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b); }
+float MinFloats(float a, float b) {
+  return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b);
+}
+float MaxFloats(float a, float b) {
+  return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+}
 
 // Indexed by BinaryOp; arithmetic first, then comparisons, whose result is 0 or 1.
 constexpr FloatFunction kFloatFunctions[] = {
@@ -84,8 +88,8 @@ void Select(const Value& condition, const Value& a, const Value& b, const Shape&
   const auto c = condition.constant->As<uint8_t>();
   const auto x = a.constant->As<T>(), y = b.constant->As<T>();
   T* result = reinterpret_cast<T*>(bytes.data());
-  std::array<Shape, 3> strides{BroadcastStrides(condition.shape, out), BroadcastStrides(a.shape, out),
-                               BroadcastStrides(b.shape, out)};
+  std::array<Shape, 3> strides{BroadcastStrides(condition.shape, out),
+                               BroadcastStrides(a.shape, out), BroadcastStrides(b.shape, out)};
   WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 3>& at) {
     result[i] = c[at[0]] ? x[at[1]] : y[at[2]];
   });
@@ -120,10 +124,18 @@ FoldResult FoldWhere(const Value& condition, const Value& a, const Value& b, con
   auto data = std::make_shared<ConstantData>();
   data->bytes.resize(NumElements(out) * SizeOf(a.dtype));
   switch (SizeOf(a.dtype)) {
-    case 1: Select<uint8_t>(condition, a, b, out, data->bytes); break;
-    case 2: Select<uint16_t>(condition, a, b, out, data->bytes); break;
-    case 4: Select<uint32_t>(condition, a, b, out, data->bytes); break;
-    default: Select<uint64_t>(condition, a, b, out, data->bytes); break;
+    case 1:
+      Select<uint8_t>(condition, a, b, out, data->bytes);
+      break;
+    case 2:
+      Select<uint16_t>(condition, a, b, out, data->bytes);
+      break;
+    case 4:
+      Select<uint32_t>(condition, a, b, out, data->bytes);
+      break;
+    default:
+      Select<uint64_t>(condition, a, b, out, data->bytes);
+      break;
   }
   return data;
 }

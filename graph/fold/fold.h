@@ -1,5 +1,5 @@
-// Executes operators over constants, so that the shape arithmetic and the weight preparation of exporters
-// disappear at import. Scalar code: it runs once per model.
+// Executes operators over constants, so that the shape arithmetic and the weight preparation of
+// exporters disappear at import. Scalar code: it runs once per model.
 #ifndef RSHIFT_GRAPH_FOLD_FOLD_H_
 #define RSHIFT_GRAPH_FOLD_FOLD_H_
 
@@ -12,9 +12,10 @@
 
 namespace rshift {
 
-// The elements of the result of `op`, which has the given shape; null where `op` is not evaluated here (convolution,
-// pooling, resize: they stay nodes over constants). inputs[i] is null for an omitted optional input.
-// Throws kInvalidInput (index out of range, integer division by zero) and kUnsupported (too large).
+// The elements of the result of `op`, which has the given shape; null where `op` is not evaluated
+// here (convolution, pooling, resize: they stay nodes over constants). inputs[i] is null for an
+// omitted optional input. Throws kInvalidInput (index out of range, integer division by zero) and
+// kUnsupported (too large).
 std::shared_ptr<const ConstantData> FoldNode(const Op& op, const std::vector<const Value*>& inputs,
                                              const Shape& shape);
 
@@ -49,8 +50,8 @@ FoldResult FoldSpaceToDepth(const SpaceToDepth& op, const Value& x);
 // Strides of `shape` seen through numpy broadcasting to `out`: 0 along broadcast dimensions.
 Shape BroadcastStrides(const Shape& shape, const Shape& out);
 
-// Calls f(i) with i = 0, 1, ... over `out` in row-major order, with offsets[k] advancing by strides[k].
-// K operands are walked together.
+// Calls f(i) with i = 0, 1, ... over `out` in row-major order, with offsets[k] advancing by
+// strides[k]. K operands are walked together.
 template <size_t K, typename F>
 void WalkStrided(const Shape& out, const std::array<Shape, K>& strides, F f) {
   const int64_t total = NumElements(out);

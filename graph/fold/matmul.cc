@@ -27,7 +27,8 @@ FoldResult FoldMatMul(const MatMul& op, const FoldInputs& inputs, const Shape& o
         for (int64_t j = 0; j < n; ++j) row[j] += factor * w[at[1] + c * n + j];
       }
       for (int64_t j = 0; j < n; ++j) {
-        const double bias = inputs.size() > 2 && inputs[2] ? inputs[2]->constant->As<float>()[j] : 0.0f;
+        const double bias =
+            inputs.size() > 2 && inputs[2] ? inputs[2]->constant->As<float>()[j] : 0.0f;
         result[(i * m + r) * n + j] = static_cast<float>(row[j] + bias);
       }
     }

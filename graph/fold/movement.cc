@@ -20,10 +20,14 @@ FoldResult CopyTyped(const Value& x, const Shape& out, const Shape& strides, int
 // Element i of the result is read at origin + sum of index * stride.
 FoldResult CopyStrided(const Value& x, const Shape& out, const Shape& strides, int64_t origin = 0) {
   switch (SizeOf(x.dtype)) {
-    case 1: return CopyTyped<uint8_t>(x, out, strides, origin);
-    case 2: return CopyTyped<uint16_t>(x, out, strides, origin);
-    case 4: return CopyTyped<uint32_t>(x, out, strides, origin);
-    default: return CopyTyped<uint64_t>(x, out, strides, origin);
+    case 1:
+      return CopyTyped<uint8_t>(x, out, strides, origin);
+    case 2:
+      return CopyTyped<uint16_t>(x, out, strides, origin);
+    case 4:
+      return CopyTyped<uint32_t>(x, out, strides, origin);
+    default:
+      return CopyTyped<uint64_t>(x, out, strides, origin);
   }
 }
 
@@ -65,7 +69,8 @@ FoldResult TransposeMatrix(const Value& x) {
   for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     for (int64_t c0 = 0; c0 < columns; c0 += kTile) {
       for (int64_t c = c0; c < std::min(c0 + kTile, columns); ++c) {
-        for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) to[c * rows + r] = from[r * columns + c];
+        for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r)
+          to[c * rows + r] = from[r * columns + c];
       }
     }
   }

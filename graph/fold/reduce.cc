@@ -23,22 +23,32 @@ double Start(ReduceOp op) {
 
 double Accumulate(ReduceOp op, double sum, double x) {
   switch (op) {
-    case ReduceOp::kMax: return std::isnan(x) ? x : std::max(sum, x);
-    case ReduceOp::kMin: return std::isnan(x) ? x : std::min(sum, x);
-    case ReduceOp::kProd: return sum * x;
-    case ReduceOp::kL1: return sum + std::fabs(x);
+    case ReduceOp::kMax:
+      return std::isnan(x) ? x : std::max(sum, x);
+    case ReduceOp::kMin:
+      return std::isnan(x) ? x : std::min(sum, x);
+    case ReduceOp::kProd:
+      return sum * x;
+    case ReduceOp::kL1:
+      return sum + std::fabs(x);
     case ReduceOp::kL2:
-    case ReduceOp::kSumSquare: return sum + x * x;
-    default: return sum + x;
+    case ReduceOp::kSumSquare:
+      return sum + x * x;
+    default:
+      return sum + x;
   }
 }
 
 double Finish(ReduceOp op, double sum, double count) {
   switch (op) {
-    case ReduceOp::kMean: return sum / count;
-    case ReduceOp::kL2: return std::sqrt(sum);
-    case ReduceOp::kLogSum: return std::log(sum);
-    default: return sum;
+    case ReduceOp::kMean:
+      return sum / count;
+    case ReduceOp::kL2:
+      return std::sqrt(sum);
+    case ReduceOp::kLogSum:
+      return std::log(sum);
+    default:
+      return sum;
   }
 }
 
@@ -78,12 +88,18 @@ FoldResult ReduceFloats(const Reduce& op, const Value& x, size_t results) {
 int64_t AccumulateInt(ReduceOp op, int64_t sum, int64_t x) {
   const auto s = static_cast<uint64_t>(sum), v = static_cast<uint64_t>(x);
   switch (op) {
-    case ReduceOp::kMax: return std::max(sum, x);
-    case ReduceOp::kMin: return std::min(sum, x);
-    case ReduceOp::kProd: return static_cast<int64_t>(s * v);
-    case ReduceOp::kL1: return static_cast<int64_t>(s + (x < 0 ? 0 - v : v));
-    case ReduceOp::kSumSquare: return static_cast<int64_t>(s + v * v);
-    default: return static_cast<int64_t>(s + v);
+    case ReduceOp::kMax:
+      return std::max(sum, x);
+    case ReduceOp::kMin:
+      return std::min(sum, x);
+    case ReduceOp::kProd:
+      return static_cast<int64_t>(s * v);
+    case ReduceOp::kL1:
+      return static_cast<int64_t>(s + (x < 0 ? 0 - v : v));
+    case ReduceOp::kSumSquare:
+      return static_cast<int64_t>(s + v * v);
+    default:
+      return static_cast<int64_t>(s + v);
   }
 }
 

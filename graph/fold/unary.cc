@@ -27,7 +27,9 @@ constexpr Function kFunctions[] = {
     HardSigmoid,
     [](float x, float, float) { return x * HardSigmoid(x, 1.0f / 6.0f, 0.5f); },
     [](float x, float alpha, float) { return Elu(x, alpha); },
-    [](float x, float alpha, float gamma) { return gamma * (x > 0.0f ? x : alpha * std::expm1(x)); },
+    [](float x, float alpha, float gamma) {
+      return gamma * (x > 0.0f ? x : alpha * std::expm1(x));
+    },
     [](float x, float, float) { return Softplus(x); },
     [](float x, float, float) { return x / (1.0f + std::fabs(x)); },
     [](float x, float, float) { return std::exp(x); },
@@ -49,7 +51,9 @@ constexpr Function kFunctions[] = {
     [](float x, float, float) { return Sign(x); },
     [](float x, float, float) { return x == 0.0f ? 1.0f : 0.0f; },
     [](float x, float alpha, float) { return x > alpha ? x : 0.0f; },
-    [](float x, float alpha, float) { return std::max(x, 0.0f) + std::min(0.0f, alpha * std::expm1(x / alpha)); },
+    [](float x, float alpha, float) {
+      return std::max(x, 0.0f) + std::min(0.0f, alpha * std::expm1(x / alpha));
+    },
     [](float x, float, float) { return std::tan(x); },
     [](float x, float, float) { return std::asin(x); },
     [](float x, float, float) { return std::acos(x); },
@@ -66,19 +70,25 @@ static_assert(std::size(kFunctions) == static_cast<size_t>(UnaryOp::kSquare) + 1
 int64_t ApplyToInt(UnaryOp op, int64_t x) {
   const int64_t negated = static_cast<int64_t>(0 - static_cast<uint64_t>(x));
   switch (op) {
-    case UnaryOp::kAbs: return x < 0 ? negated : x;
-    case UnaryOp::kNeg: return negated;
-    case UnaryOp::kSign: return (x > 0) - (x < 0);
-    case UnaryOp::kNot: return x == 0;
-    case UnaryOp::kSquare: return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
-    default: return x;  // Floor, Ceil, Round
+    case UnaryOp::kAbs:
+      return x < 0 ? negated : x;
+    case UnaryOp::kNeg:
+      return negated;
+    case UnaryOp::kSign:
+      return (x > 0) - (x < 0);
+    case UnaryOp::kNot:
+      return x == 0;
+    case UnaryOp::kSquare:
+      return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+    default:
+      return x;  // Floor, Ceil, Round
   }
 }
 
 bool WorksOnInts(UnaryOp op) {
-  return op == UnaryOp::kAbs || op == UnaryOp::kNeg || op == UnaryOp::kSign || op == UnaryOp::kNot ||
-         op == UnaryOp::kSquare || op == UnaryOp::kFloor || op == UnaryOp::kCeil ||
-         op == UnaryOp::kRound;
+  return op == UnaryOp::kAbs || op == UnaryOp::kNeg || op == UnaryOp::kSign ||
+         op == UnaryOp::kNot || op == UnaryOp::kSquare || op == UnaryOp::kFloor ||
+         op == UnaryOp::kCeil || op == UnaryOp::kRound;
 }
 
 }  // namespace

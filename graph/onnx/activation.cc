@@ -23,7 +23,8 @@ void ImportAnyType(OnnxNode& node) {
 }
 
 void ImportNot(OnnxNode& node) {
-  node.Check(node.TypeOf(0) == DType::kBool, "input has type ", Name(node.TypeOf(0)), ", expected bool");
+  node.Check(node.TypeOf(0) == DType::kBool, "input has type ", Name(node.TypeOf(0)),
+             ", expected bool");
   node.Output(Unary{UnaryOp::kNot, 0.0f, 0.0f}, {node.Input(0)}, DType::kBool, node.ShapeOf(0));
 }
 
@@ -82,7 +83,8 @@ void ImportPRelu(OnnxNode& node) {
     slope = node.Reshaped(slope, per_channel);
   }
   node.Check(Broadcast(x, node.At(slope).shape, node.where()) == x, "slope has the shape ",
-             ToString(node.At(slope).shape), ", which does not broadcast to the input ", ToString(x));
+             ToString(node.At(slope).shape), ", which does not broadcast to the input ",
+             ToString(x));
   node.Output(PRelu{}, {node.Input(0), slope}, DType::kF32, x);
 }
 
@@ -115,7 +117,8 @@ void ClipByMinMax(OnnxNode& node) {
     if (!node.HasInput(i)) continue;
     node.Check(NumElements(node.ShapeOf(i)) == 1, "bound ", i, " has the shape ",
                ToString(node.ShapeOf(i)), ", expected a scalar");
-    x = node.Broadcasted(i == 1 ? BinaryOp::kMax : BinaryOp::kMin, x, node.Reshaped(node.Input(i), {}));
+    x = node.Broadcasted(i == 1 ? BinaryOp::kMax : BinaryOp::kMin, x,
+                         node.Reshaped(node.Input(i), {}));
   }
   node.Output(Identity{}, {x}, node.At(x).dtype, node.At(x).shape);
 }

@@ -19,7 +19,8 @@ Value MakeValue(DType type, Shape shape, const std::vector<T>& elements) {
 void ImportConstant(OnnxNode& node) {
   if (node.HasAttribute("value")) return node.OutputConstant(node.Tensor("value"));
   if (node.HasAttribute("value_float")) {
-    return node.OutputConstant(MakeValue<float>(DType::kF32, {}, {node.Float("value_float", 0.0f)}));
+    return node.OutputConstant(
+        MakeValue<float>(DType::kF32, {}, {node.Float("value_float", 0.0f)}));
   }
   if (node.HasAttribute("value_int")) {
     return node.OutputConstant(MakeValue<int64_t>(DType::kS64, {}, {node.Int("value_int", 0)}));

@@ -6,6 +6,8 @@
 namespace rshift {
 namespace {
 
+constexpr int64_t kLargest = int64_t{1} << 31;
+
 // Inputs of a convolution as [N, C, H, W], 1-D ones with height 1.
 struct ConvInputs {
   size_t rank = 4;  // of x as written
@@ -42,15 +44,15 @@ Window ConvWindow(OnnxNode& node, const ConvInputs& in) {
   const Size2 kernel = SpatialSize(node, in.w);
   if (node.HasAttribute("kernel_shape")) {
     const Size2 said = ReadKernelShape(node, in.rank);
-    node.Check(said.h == kernel.h && said.w == kernel.w, "attribute 'kernel_shape' is ", said.h, "x",
-               said.w, " but the weight has ", kernel.h, "x", kernel.w);
+    node.Check(said.h == kernel.h && said.w == kernel.w, "attribute 'kernel_shape' is ", said.h,
+               "x", said.w, " but the weight has ", kernel.h, "x", kernel.w);
   }
   return ReadWindow(node, kernel, in.rank);
 }
 
 int64_t ReadGroups(const OnnxNode& node) {
   const int64_t groups = node.Int("group", 1);
-  node.Check(groups >= 1 && groups < (int64_t{1} << 31), "attribute 'group' is ", groups,
+  node.Check(groups >= 1 && groups < kLargest, "attribute 'group' is ", groups,
              ", expected 1 or more");
   return groups;
 }
@@ -64,8 +66,9 @@ void Finish(OnnxNode& node, Op op, const ConvInputs& in, int64_t channels, Size2
 void ImportConv(OnnxNode& node) {
   ConvInputs in = ReadInputs(node, "[OC, IC/group, KH, KW]");
   const int64_t groups = ReadGroups(node), channels = in.w[0];
-  node.Check(in.x[1] == in.w[1] * groups, "input has ", in.x[1], " channels, but the weight ",
-             ToString(in.w), " with group ", groups, " expects ", in.w[1] * groups);
+  node.Check(in.x[1] % groups == 0 && in.x[1] / groups == in.w[1], "input has ", in.x[1],
+             " channels, which does not fit the weight ", ToString(in.w),
+             " [OC, IC/group, KH, KW] with group ", groups);
   node.Check(channels % groups == 0, "the weight has ", channels,
              " output channels, expected a multiple of group ", groups);
   Window window = ConvWindow(node, in);
@@ -104,19 +107,20 @@ Size2 ReadOptionalPair(const OnnxNode& node, const char* name, size_t rank) {
   node.Check(values.size() == rank - 2, "attribute '", name, "' has ", values.size(),
              " entries, expected ", rank - 2);
   for (int64_t v : values) {
-    node.Check(v >= 0 && v < (int64_t{1} << 31), "attribute '", name, "' holds ", v,
-               ", expected 0 or more");
+    node.Check(v >= 0 && v < kLargest, "attribute '", name, "' holds ", v, ", expected 0 or more");
   }
   return rank == 3 ? Size2{0, values[0]} : Size2{values[0], values[1]};
 }
 
 void ImportConvTranspose(OnnxNode& node) {
   ConvInputs in = ReadInputs(node, "[IC, OC/group, KH, KW]");
-  const int64_t groups = ReadGroups(node), channels = in.w[1] * groups;
+  const int64_t groups = ReadGroups(node);
   node.Check(in.x[1] == in.w[0], "input has ", in.x[1], " channels, but the weight ",
              ToString(in.w), " expects ", in.w[0]);
-  node.Check(in.x[1] % groups == 0, "input has ", in.x[1], " channels, expected a multiple of group ",
-             groups);
+  node.Check(in.x[1] % groups == 0, "input has ", in.x[1],
+             " channels, expected a multiple of group ", groups);
+  node.Check(in.w[1] < kLargest, "the weight ", ToString(in.w), " is too large");
+  const int64_t channels = in.w[1] * groups;
   Window window = ConvWindow(node, in);
   const Size2 x = SpatialSize(node, in.x);
   node.Check(x.h >= 1 && x.w >= 1, "input has the shape ", ToString(in.x), ", which is empty");
@@ -127,7 +131,8 @@ void ImportConvTranspose(OnnxNode& node) {
                             pad.h, wanted.h,        &window.pad_top, &window.pad_bottom};
   const TransposedAxis columns{x.w,   window.kernel_w, window.stride_w,  window.dilation_w,
                                pad.w, wanted.w,        &window.pad_left, &window.pad_right};
-  const Size2 size{ResolveTransposed(node, rows, auto_pad), ResolveTransposed(node, columns, auto_pad)};
+  const Size2 size{ResolveTransposed(node, rows, auto_pad),
+                   ResolveTransposed(node, columns, auto_pad)};
   AddBias(node, in, channels);
   Finish(node, ConvTranspose{window, groups, pad.h, pad.w, {}}, in, channels, size);
 }

@@ -35,8 +35,8 @@ void ImportPow(OnnxNode& node) {
   if (type == node.At(b).dtype || type == DType::kF32) {
     return node.OutputBinary(BinaryOp::kPow, a, node.Converted(b, type));
   }
-  const ValueId power =
-      node.Broadcasted(BinaryOp::kPow, node.Converted(a, DType::kF32), node.Converted(b, DType::kF32));
+  const ValueId power = node.Broadcasted(BinaryOp::kPow, node.Converted(a, DType::kF32),
+                                         node.Converted(b, DType::kF32));
   node.Output(Cast{type}, {power}, type, node.At(power).shape);
 }
 

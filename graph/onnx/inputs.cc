@@ -32,8 +32,8 @@ Declared ReadType(const onnx::ValueInfoProto& info) {
     if (dim.has_dim_value() && dim.dim_value() > 0) d.size = dim.dim_value();
     Require(!dim.has_dim_value() || dim.dim_value() >= -1, ErrorCode::kInvalidInput, where,
             " has the dimension ", dim.dim_value());
-    Require(d.size < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, " has the dimension ", d.size,
-            ", which is too large");
+    Require(d.size < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, " has the dimension ",
+            d.size, ", which is too large");
     declared.dims.push_back(d);
   }
   return declared;
@@ -86,13 +86,15 @@ void CheckNames(const onnx::GraphProto& graph, const ImportOptions& options,
                 const ImportState& state) {
   std::string inputs;
   for (const auto& info : graph.input()) {
-    if (!state.values.count(info.name())) inputs += (inputs.empty() ? "" : ", ") + Quoted(info.name());
+    if (!state.values.count(info.name()))
+      inputs += (inputs.empty() ? "" : ", ") + Quoted(info.name());
   }
   const auto check = [&](const std::string& name, const char* option) {
     const bool known = std::any_of(graph.input().begin(), graph.input().end(),
                                    [&](const auto& info) { return info.name() == name; });
-    Require(known && !state.values.count(name), ErrorCode::kInvalidInput, option, ": the model has no input ",
-            Quoted(name), "; its inputs are ", inputs.empty() ? "none" : inputs);
+    Require(known && !state.values.count(name), ErrorCode::kInvalidInput, option,
+            ": the model has no input ", Quoted(name), "; its inputs are ",
+            inputs.empty() ? "none" : inputs);
   };
   for (const auto& [name, shape] : options.input_shapes) check(name, "--input-shape");
   for (const auto& [name, value] : options.bound_inputs) {
@@ -157,8 +159,8 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
     if (given != options.input_shapes.end()) shape = given->second, known = true;
     if (!known && lenient) continue;
     Require(known, ErrorCode::kInvalidInput, "input ", Quoted(name), " has a dynamic shape ",
-            declared.has_shape ? Describe(declared) : "(unknown rank)", ": give --input-shape ", name,
-            ":", Example(declared));
+            declared.has_shape ? Describe(declared) : "(unknown rank)", ": give --input-shape ",
+            name, ":", Example(declared));
     NumElements(shape);
     Value value;
     value.name = name;

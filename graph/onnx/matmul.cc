@@ -3,7 +3,8 @@
 namespace rshift {
 namespace {
 
-// A vector on the left is a row, on the right a column; the added dimension leaves the result again.
+// A vector on the left is a row, on the right a column; the added dimension leaves the result
+// again.
 void ImportMatMul(OnnxNode& node) {
   node.RequireFloat(0);
   node.RequireFloat(1);
@@ -18,7 +19,8 @@ void ImportMatMul(OnnxNode& node) {
   Shape out = Broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), node.where());
   out.push_back(a[a.size() - 2]);
   out.push_back(b.back());
-  const std::vector<ValueId> inputs{node.Reshaped(node.Input(0), a), node.Reshaped(node.Input(1), b)};
+  const std::vector<ValueId> inputs{node.Reshaped(node.Input(0), a),
+                                    node.Reshaped(node.Input(1), b)};
   if (!row && !column) return node.Output(MatMul{}, inputs, DType::kF32, out);
   Shape reduced = out;
   if (column) reduced.pop_back();
@@ -61,7 +63,8 @@ void ImportGemm(OnnxNode& node) {
   node.RequireFloat(0);
   node.RequireFloat(1);
   node.Check(node.ShapeOf(0).size() == 2 && node.ShapeOf(1).size() == 2, "inputs have the shapes ",
-             ToString(node.ShapeOf(0)), " and ", ToString(node.ShapeOf(1)), ", expected two matrices");
+             ToString(node.ShapeOf(0)), " and ", ToString(node.ShapeOf(1)),
+             ", expected two matrices");
   const ValueId a = Transposed(node, node.Input(0), node.Int("transA", 0) != 0);
   ValueId b = Transposed(node, node.Input(1), node.Int("transB", 0) != 0);
   node.Check(node.At(a).shape[1] == node.At(b).shape[0], "inner dimensions ", node.At(a).shape[1],

@@ -1,4 +1,5 @@
-// The parts of reading an ONNX file that come before any node: parsing, checking the names, ordering.
+// The parts of reading an ONNX file that come before any node: parsing, checking the names,
+// ordering.
 #ifndef RSHIFT_GRAPH_ONNX_MODEL_H_
 #define RSHIFT_GRAPH_ONNX_MODEL_H_
 
@@ -24,8 +25,8 @@ std::vector<int> OrderNodes(const onnx::GraphProto& graph);
 
 // Adds the initializers as constants; their protobuf copies are freed.
 void AddInitializers(onnx::GraphProto& graph, ImportState& state);
-// Adds the graph inputs that are no initializers, with the user's shapes and bindings. With `lenient`, an
-// input whose shape stays dynamic is left unknown instead of throwing.
+// Adds the graph inputs that are no initializers, with the user's shapes and bindings. With
+// `lenient`, an input whose shape stays dynamic is left unknown instead of throwing.
 void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool lenient,
                ImportState& state);
 void AddOutputs(const onnx::GraphProto& graph, ImportState& state);

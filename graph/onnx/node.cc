@@ -9,7 +9,8 @@ namespace {
 
 using onnx::AttributeProto;
 
-// No dimension of a tensor that anyone can hold is larger; sums and products of a few stay in int64.
+// No dimension of a tensor that anyone can hold is larger; sums and products of a few stay in
+// int64.
 constexpr int64_t kMaxDim = int64_t{1} << 40;
 // A small file can ask for any amount of constants.
 constexpr int64_t kMaxFoldedBytes = int64_t{1} << 32;
@@ -95,10 +96,11 @@ void OnnxNode::RequireFloat(int i) const {
 
 std::vector<int64_t> OnnxNode::ConstantInts(int i, const char* role) const {
   const Value& value = At(Input(i));
-  CheckSupported(value.is_constant(), role, " ", Quoted(value.name),
-                 " are computed from the model's input, expected a constant; shapes must be static");
-  Check(value.dtype != DType::kF32 && value.shape.size() <= 1, role, " ", Quoted(value.name), " are ",
-        Name(value.dtype), " ", ToString(value.shape), ", expected a list of integers");
+  CheckSupported(
+      value.is_constant(), role, " ", Quoted(value.name),
+      " are computed from the model's input, expected a constant; shapes must be static");
+  Check(value.dtype != DType::kF32 && value.shape.size() <= 1, role, " ", Quoted(value.name),
+        " are ", Name(value.dtype), " ", ToString(value.shape), ", expected a list of integers");
   return IntElements(value);
 }
 
@@ -136,8 +138,9 @@ std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vect
   auto folded = FoldNode(op, constants, shape);
   const bool shared = folded && folded == constants[0]->constant;  // Reshape copies nothing
   if (folded && !shared) state_.folded_bytes += static_cast<int64_t>(folded->bytes.size());
-  Require(state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
-          "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
+  Require(
+      state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
+      "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
   return folded;
 }
 
@@ -167,7 +170,8 @@ ValueId OnnxNode::Emit(Op op, std::vector<ValueId> inputs, DType type, Shape sha
 }
 
 void OnnxNode::Output(Op op, std::vector<ValueId> inputs, DType type, Shape shape, int i) {
-  Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ", i + 1);
+  Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
+        i + 1);
   if (proto_.output(i).empty()) return;
   Value result;
   result.name = proto_.output(i);
@@ -177,7 +181,8 @@ void OnnxNode::Output(Op op, std::vector<ValueId> inputs, DType type, Shape shap
 }
 
 void OnnxNode::OutputConstant(Value constant, int i) {
-  Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ", i + 1);
+  Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
+        i + 1);
   constant.name = proto_.output(i);
   state_.values[proto_.output(i)] = state_.graph.AddValue(std::move(constant));
 }

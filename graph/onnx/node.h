@@ -1,6 +1,6 @@
-// What an import function sees of one ONNX node: its attributes, its inputs with their static shapes, and
-// ways to emit graph nodes in its place. A node whose inputs are all constant is executed at once and
-// leaves a constant behind.
+// What an import function sees of one ONNX node: its attributes, its inputs with their static
+// shapes, and ways to emit graph nodes in its place. A node whose inputs are all constant is
+// executed at once and leaves a constant behind.
 #ifndef RSHIFT_GRAPH_ONNX_NODE_H_
 #define RSHIFT_GRAPH_ONNX_NODE_H_
 
@@ -22,10 +22,11 @@ struct ImportState {
   Graph graph;
   int64_t opset = 0;
   ExternalData external;
-  std::unordered_map<std::string, ValueId> values;  // by ONNX name; absent: behind an unsupported node
-  std::unordered_map<std::string, int> uses;        // readers of each ONNX name, graph outputs included
-  std::unordered_set<std::string> taken;            // names of all values, ONNX ones and ours
-  int64_t folded_bytes = 0;                         // made by executing constant nodes so far
+  std::unordered_map<std::string, ValueId>
+      values;                                 // by ONNX name; absent: behind an unsupported node
+  std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included
+  std::unordered_set<std::string> taken;      // names of all values, ONNX ones and ours
+  int64_t folded_bytes = 0;                   // made by executing constant nodes so far
 
   // `base`, or `base` with a number that makes it unique; it is taken from now on.
   std::string Unique(const std::string& base);
@@ -58,8 +59,8 @@ class OnnxNode {
   const Value& At(ValueId id) const { return state_.graph.value(id); }
   // Throws kUnsupported unless input i is f32.
   void RequireFloat(int i) const;
-  // Elements of a constant input. `role` ("axes") is for the message; throws kUnsupported when the input is
-  // computed from the model's input.
+  // Elements of a constant input. `role` ("axes") is for the message; throws kUnsupported when the
+  // input is computed from the model's input.
   std::vector<int64_t> ConstantInts(int i, const char* role) const;
   std::vector<float> ConstantFloats(int i, const char* role) const;
   // Input i where there is one, else the attribute; empty when neither is there.
@@ -83,7 +84,7 @@ class OnnxNode {
   ValueId Reshaped(ValueId id, const Shape& shape);  // id itself when it has that shape
   ValueId Broadcasted(BinaryOp op, ValueId a, ValueId b);
   ValueId Applied(UnaryOp op, ValueId x);
-  ValueId Converted(ValueId id, DType to);           // id itself when it has that type
+  ValueId Converted(ValueId id, DType to);  // id itself when it has that type
   ValueId Scalar(float value, DType type = DType::kF32);
   ValueId Add(Value constant);  // under a name derived from output 0
   void OutputBinary(BinaryOp op, ValueId a, ValueId b);

@@ -35,8 +35,8 @@ void ImportElementwiseBatchNorm(OnnxNode& node, float epsilon) {
   const ValueId deviation = node.Applied(
       UnaryOp::kSqrt, node.Broadcasted(BinaryOp::kAdd, node.Input(4), node.Scalar(epsilon)));
   const ValueId factor = node.Broadcasted(BinaryOp::kDiv, node.Input(1), deviation);
-  const ValueId shift = node.Broadcasted(
-      BinaryOp::kSub, node.Input(2), node.Broadcasted(BinaryOp::kMul, node.Input(3), factor));
+  const ValueId shift = node.Broadcasted(BinaryOp::kSub, node.Input(2),
+                                         node.Broadcasted(BinaryOp::kMul, node.Input(3), factor));
   node.OutputBinary(BinaryOp::kAdd, node.Broadcasted(BinaryOp::kMul, node.Input(0), factor), shift);
 }
 
@@ -88,7 +88,8 @@ void ImportRmsNorm(OnnxNode& node) {
   node.RequireFloat(1);
   const Shape x = node.ShapeOf(0);
   std::vector<int64_t> axes;
-  for (auto a = node.Axis(node.Int("axis", -1), x.size()); a < static_cast<int64_t>(x.size()); ++a) {
+  for (auto a = node.Axis(node.Int("axis", -1), x.size()); a < static_cast<int64_t>(x.size());
+       ++a) {
     axes.push_back(a);
   }
   const ValueId mean =
@@ -96,7 +97,8 @@ void ImportRmsNorm(OnnxNode& node) {
   const ValueId root = node.Applied(
       UnaryOp::kSqrt,
       node.Broadcasted(BinaryOp::kAdd, mean, node.Scalar(node.Float("epsilon", 1e-5f))));
-  node.OutputBinary(BinaryOp::kMul, node.Broadcasted(BinaryOp::kDiv, node.Input(0), root), node.Input(1));
+  node.OutputBinary(BinaryOp::kMul, node.Broadcasted(BinaryOp::kDiv, node.Input(0), root),
+                    node.Input(1));
 }
 
 void ImportInstanceNorm(OnnxNode& node) {
@@ -109,15 +111,15 @@ void ImportInstanceNorm(OnnxNode& node) {
               {node.Input(0), node.Input(1), node.Input(2)}, DType::kF32, x);
 }
 
-// Groups become channels of an instance normalization. Until opset 20 scale and bias count groups, from
-// opset 21 on channels.
+// Groups become channels of an instance normalization. Until opset 20 scale and bias count groups,
+// from opset 21 on channels.
 void ImportGroupNorm(OnnxNode& node) {
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   node.Check(x.size() >= 3, "input has the shape ", ToString(x), ", expected [N, C, ...]");
   const int64_t groups = node.Int("num_groups", 0);
-  node.Check(groups >= 1 && x[1] % groups == 0, "attribute 'num_groups' is ", groups,
-             ", expected a divisor of ", x[1], " channels");
+  node.Check(groups >= 1 && groups <= x[1] && x[1] % groups == 0, "attribute 'num_groups' is ",
+             groups, ", expected a divisor of ", x[1], " channels");
   const bool by_group = node.opset() < 21;
   CheckVector(node, 1, by_group ? groups : x[1], "scale");
   CheckVector(node, 2, by_group ? groups : x[1], "bias");
@@ -142,8 +144,8 @@ void ImportMeanVariance(OnnxNode& node) {
   const ValueId centred = node.Broadcasted(BinaryOp::kSub, node.Input(0), mean);
   const ValueId variance =
       Reduced(node, ReduceOp::kMean, node.Applied(UnaryOp::kSquare, centred), axes);
-  const ValueId deviation = node.Broadcasted(BinaryOp::kAdd, node.Applied(UnaryOp::kSqrt, variance),
-                                             node.Scalar(1e-9f));
+  const ValueId deviation =
+      node.Broadcasted(BinaryOp::kAdd, node.Applied(UnaryOp::kSqrt, variance), node.Scalar(1e-9f));
   node.OutputBinary(BinaryOp::kDiv, centred, deviation);
 }
 
@@ -153,38 +155,38 @@ void ImportLpNorm(OnnxNode& node) {
   const int64_t p = node.Int("p", 2);
   node.Check(p == 1 || p == 2, "attribute 'p' is ", p, ", expected 1 or 2");
   const int64_t axis = node.Axis(node.Int("axis", -1), node.ShapeOf(0).size());
-  const ValueId norm =
-      Reduced(node, p == 1 ? ReduceOp::kL1 : ReduceOp::kL2, node.Input(0), {axis});
-  node.OutputBinary(BinaryOp::kDiv, node.Input(0),
-                    node.Broadcasted(BinaryOp::kMax, norm,
-                                     node.Scalar(std::numeric_limits<float>::min())));
+  const ValueId norm = Reduced(node, p == 1 ? ReduceOp::kL1 : ReduceOp::kL2, node.Input(0), {axis});
+  node.OutputBinary(
+      BinaryOp::kDiv, node.Input(0),
+      node.Broadcasted(BinaryOp::kMax, norm, node.Scalar(std::numeric_limits<float>::min())));
 }
 
 void ImportLrn(OnnxNode& node) {
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   const int64_t size = node.Int("size", 0);
-  node.Check(size >= 1, "attribute 'size' is ", size, ", expected 1 or more");
+  node.Check(size >= 1 && size < (int64_t{1} << 31), "attribute 'size' is ", size,
+             ", expected 1 or more");
   node.Check(x.size() >= 2, "input has the shape ", ToString(x), ", expected [N, C, ...]");
-  node.Output(Lrn{size, node.Float("alpha", 1e-4f), node.Float("beta", 0.75f),
-                  node.Float("bias", 1.0f), 1},
-              {node.Input(0)}, DType::kF32, x);
+  node.Output(
+      Lrn{size, node.Float("alpha", 1e-4f), node.Float("beta", 0.75f), node.Float("bias", 1.0f), 1},
+      {node.Input(0)}, DType::kF32, x);
 }
 
-// Before opset 13 all dimensions from `axis` on are one long row; when only one of them is not 1 this is
-// the modern form along that dimension.
+// Before opset 13 all dimensions from `axis` on are one long row; when only one of them is not 1
+// this is the modern form along that dimension.
 void ImportSoftmax(OnnxNode& node, bool log) {
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   node.Check(!x.empty(), "input is a scalar, expected one dimension or more");
   const bool flattens = node.opset() < 13;
-  const int64_t axis = node.Axis(node.Int("axis", flattens ? 1 : -1), x.size() + (flattens && x.size() == 1));
+  const int64_t axis = node.Axis(node.Int("axis", flattens ? 1 : -1), x.size());
   if (!flattens) return node.Output(Softmax{axis, log}, {node.Input(0)}, DType::kF32, x);
-  int64_t longer = 0, only = std::min<int64_t>(axis, x.size() - 1);
+  int64_t longer = 0, only = axis;
   for (size_t d = axis; d < x.size(); ++d) {
     if (x[d] != 1) only = static_cast<int64_t>(d), ++longer;
   }
-  if (longer <= 1 && axis < static_cast<int64_t>(x.size())) {
+  if (longer <= 1) {
     return node.Output(Softmax{only, log}, {node.Input(0)}, DType::kF32, x);
   }
   const Shape rows{NumElements(Shape(x.begin(), x.begin() + axis)),

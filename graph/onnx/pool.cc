@@ -54,7 +54,8 @@ void ImportGlobal(OnnxNode& node, bool max) {
   out[1] = x[1];
   Shape image = x;
   if (x.size() != 4) image = {x[0], x[1], 1, NumElements(Shape(x.begin() + 2, x.end()))};
-  node.Check(image[2] >= 1 && image[3] >= 1, "input has the shape ", ToString(x), ", which is empty");
+  node.Check(image[2] >= 1 && image[3] >= 1, "input has the shape ", ToString(x),
+             ", which is empty");
   Window window;
   window.kernel_h = image[2];
   window.kernel_w = image[3];

@@ -1,5 +1,5 @@
-// The protobuf classes of ONNX, and nothing else of libonnx: its checker and its shape inference refuse
-// files newer than the library.
+// The protobuf classes of ONNX, and nothing else of libonnx: its checker and its shape inference
+// refuse files newer than the library.
 #ifndef RSHIFT_GRAPH_ONNX_PROTO_H_
 #define RSHIFT_GRAPH_ONNX_PROTO_H_
 

@@ -20,8 +20,8 @@ void ImportReduce(OnnxNode& node) {
   Shape out;
   for (size_t d = 0; d < x.size(); ++d) {
     const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(d));
-    node.Check(!reduced || x[d] > 0 || kOp != ReduceOp::kMean, "takes the mean over the empty dimension ",
-               d, " of ", ToString(x));
+    node.Check(!reduced || x[d] > 0 || kOp != ReduceOp::kMean,
+               "takes the mean over the empty dimension ", d, " of ", ToString(x));
     if (!reduced) out.push_back(x[d]);
     if (reduced && keep) out.push_back(1);
   }
@@ -37,8 +37,8 @@ void ImportArg(OnnxNode& node, bool min) {
   Shape out = x;
   out[axis] = 1;
   if (node.Int("keepdims", 1) == 0) out.erase(out.begin() + axis);
-  node.Output(ArgMax{axis, min, node.Int("select_last_index", 0) != 0}, {node.Input(0)}, DType::kS64,
-              out);
+  node.Output(ArgMax{axis, min, node.Int("select_last_index", 0) != 0}, {node.Input(0)},
+              DType::kS64, out);
 }
 
 constexpr ImportEntry kImports[] = {

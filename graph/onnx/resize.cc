@@ -7,10 +7,18 @@ namespace rshift {
 namespace {
 
 int64_t ScaledSize(const OnnxNode& node, int64_t in, float scale) {
-  node.Check(std::isfinite(scale) && scale > 0.0f, "a scale is ", scale, ", expected a number above 0");
+  node.Check(std::isfinite(scale) && scale > 0.0f, "a scale is ", scale,
+             ", expected a number above 0");
   const float size = std::floor(static_cast<float>(in) * scale);
   node.Check(size >= 1.0f && size < 1099511627776.0f, "scale ", scale, " makes dimension ", in,
              " become ", size, ", expected 1 or more");
+  return static_cast<int64_t>(size);
+}
+
+int64_t RoundedSize(const OnnxNode& node, int64_t in, float scale) {
+  const float size = std::floor(scale * static_cast<float>(in) + 0.5f);
+  node.Check(size >= 1.0f && size < 1099511627776.0f, "keeping the aspect ratio makes dimension ",
+             in, " become ", size, ", expected 1 or more");
   return static_cast<int64_t>(size);
 }
 
@@ -30,21 +38,25 @@ ResizeMode ReadMode(const OnnxNode& node) {
   const std::string mode = node.String("mode", "nearest");
   if (mode == "nearest") return ResizeMode::kNearest;
   if (mode == "linear" || mode == "bilinear") return ResizeMode::kLinear;
-  node.Check(mode == "cubic", "attribute 'mode' is ", Quoted(mode), ", expected nearest, linear or cubic");
+  node.Check(mode == "cubic", "attribute 'mode' is ", Quoted(mode),
+             ", expected nearest, linear or cubic");
   return ResizeMode::kCubic;
 }
 
-// Upsample, and Resize of opset 10: asymmetric; nearest takes the floor going up, the ceiling going down.
+// Upsample, and Resize of opset 10: asymmetric; nearest takes the floor going up, the ceiling going
+// down.
 void ImportOldResize(OnnxNode& node) {
   const Shape x = node.ShapeOf(0);
-  const Target target =
-      FromScales(node, x, node.HasInput(1) ? node.ConstantFloats(1, "scales") : node.Floats("scales"));
+  const Target target = FromScales(
+      node, x, node.HasInput(1) ? node.ConstantFloats(1, "scales") : node.Floats("scales"));
   Resize op;
   op.mode = ReadMode(node);
   node.Check(op.mode != ResizeMode::kCubic, "mode cubic needs opset 11");
   op.coordinate = CoordinateMode::kAsymmetric;
-  const bool down = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
-  const bool up = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s > 1; });
+  const bool down =
+      std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
+  const bool up =
+      std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s > 1; });
   node.CheckSupported(!(up && down) || op.mode != ResizeMode::kNearest,
                       "enlarges one dimension and shrinks another with mode nearest");
   op.nearest = down ? NearestMode::kCeil : NearestMode::kFloor;
@@ -108,7 +120,7 @@ Target FromSizes(const OnnxNode& node, const Shape& x, const std::vector<int64_t
   if (policy == "stretch") return target;
   for (int64_t d : axes) {
     target.scales[d] = common;
-    target.out[d] = static_cast<int64_t>(std::floor(common * static_cast<float>(x[d]) + 0.5f));
+    target.out[d] = RoundedSize(node, x[d], common);
   }
   return target;
 }
@@ -124,7 +136,8 @@ Target ReadTarget(const OnnxNode& node, const Shape& x) {
     node.Check(node.HasInput(3), "has neither scales nor sizes");
     return FromSizes(node, x, axes, node.ConstantInts(3, "sizes"));
   }
-  node.Check(scales.size() == axes.size(), "has ", scales.size(), " scales, expected ", axes.size());
+  node.Check(scales.size() == axes.size(), "has ", scales.size(), " scales, expected ",
+             axes.size());
   std::vector<float> all(x.size(), 1.0f);
   for (size_t i = 0; i < axes.size(); ++i) all[axes[i]] = scales[i];
   return FromScales(node, x, all);
@@ -140,7 +153,8 @@ void ImportResize(OnnxNode& node) {
   op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
   op.exclude_outside = node.Int("exclude_outside", 0) != 0;
   const Target target = ReadTarget(node, x);
-  const bool down = std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
+  const bool down =
+      std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
   node.CheckSupported(node.Int("antialias", 0) == 0 || !down || op.mode == ResizeMode::kNearest,
                       "antialias = 1 is not supported when shrinking");
   op.scales = target.scales;

@@ -105,7 +105,9 @@ Value IntConstant(Shape shape, const std::vector<int64_t>& elements) {
 void ImportShape(OnnxNode& node) {
   const Shape x = node.ShapeOf(0);
   const auto rank = static_cast<int64_t>(x.size());
-  const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
   const int64_t start = clamp(node.Int("start", 0)), end = clamp(node.Int("end", rank));
   const Shape part(x.begin() + start, x.begin() + std::max(start, end));
   node.OutputConstant(IntConstant({static_cast<int64_t>(part.size())}, part));
@@ -116,8 +118,8 @@ void ImportSize(OnnxNode& node) {
 }
 
 constexpr ImportEntry kImports[] = {
-    {"Identity", ImportIdentity}, {"Dropout", ImportDropout},     {"Reshape", ImportReshape},
-    {"Flatten", ImportFlatten},   {"Squeeze", ImportSqueeze},     {"Unsqueeze", ImportUnsqueeze},
+    {"Identity", ImportIdentity}, {"Dropout", ImportDropout}, {"Reshape", ImportReshape},
+    {"Flatten", ImportFlatten},   {"Squeeze", ImportSqueeze}, {"Unsqueeze", ImportUnsqueeze},
     {"Shape", ImportShape},       {"Size", ImportSize},
 };
 

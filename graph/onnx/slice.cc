@@ -14,17 +14,19 @@ struct Cut {
 
 Cut CutDimension(int64_t size, int64_t start, int64_t end, int64_t step) {
   step = std::clamp(step, -kFar, kFar);
+  if (size == 0) return {0, step, 0};
   const auto from_end = [&](int64_t at) { return at < 0 ? at + size : at; };
   const int64_t lowest = step > 0 ? 0 : -1;
   start = std::clamp<int64_t>(from_end(start), 0, step > 0 ? size : size - 1);
   end = std::clamp<int64_t>(from_end(end), lowest, size);
-  if (size == 0) return {0, step, 0};
-  const int64_t length = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
+  const int64_t length =
+      step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
   return {start, step, std::max<int64_t>(length, 0)};
 }
 
 void OutputSlice(OnnxNode& node, const Slice& op, const Shape& out, int i) {
-  if (out == node.ShapeOf(0) && std::all_of(op.steps.begin(), op.steps.end(), [](int64_t s) { return s > 0; })) {
+  if (out == node.ShapeOf(0) &&
+      std::all_of(op.steps.begin(), op.steps.end(), [](int64_t s) { return s > 0; })) {
     return node.Output(Identity{}, {node.Input(0)}, node.TypeOf(0), out, i);
   }
   node.Output(op, {node.Input(0)}, node.TypeOf(0), out, i);
@@ -39,10 +41,10 @@ void ImportSlice(OnnxNode& node) {
     for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
   if (steps.empty()) steps.assign(starts.size(), 1);
-  node.Check(starts.size() == ends.size() && starts.size() == axes.size() &&
-                 starts.size() == steps.size(),
-             "has ", starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes and ",
-             steps.size(), " steps, expected equal counts");
+  node.Check(
+      starts.size() == ends.size() && starts.size() == axes.size() && starts.size() == steps.size(),
+      "has ", starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes and ",
+      steps.size(), " steps, expected equal counts");
   node.Axes(axes, rank);
   Slice op{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 1)};
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -63,8 +65,8 @@ std::vector<int64_t> SplitSizes(OnnxNode& node, int64_t size) {
   const int64_t parts = node.Int("num_outputs", node.OutputCount());
   node.Check(parts >= 1 && parts == node.OutputCount(), "splits into ", parts, " parts but has ",
              node.OutputCount(), " outputs");
-  node.Check(node.opset() >= 18 || size % parts == 0, "cannot split ", size, " elements into ", parts,
-             " equal parts");
+  node.Check(node.opset() >= 18 || size % parts == 0, "cannot split ", size, " elements into ",
+             parts, " equal parts");
   const int64_t each = (size + parts - 1) / parts;
   for (int64_t rest = size; parts > static_cast<int64_t>(sizes.size()); rest -= sizes.back()) {
     sizes.push_back(std::min(each, rest));

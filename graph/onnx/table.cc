@@ -20,7 +20,8 @@ constexpr const char* kQuantized = "the model is quantized already";
 constexpr const char* kGiveFloat = "give the float model; model_deploy quantizes it itself";
 constexpr const char* kControl = "control flow and subgraphs are not supported";
 constexpr const char* kUnroll =
-    "freeze the condition with --bind and simplify the model (onnxsim), or export without the branch or loop";
+    "freeze the condition with --bind and simplify the model (onnxsim), or export without the "
+    "branch or loop";
 constexpr const char* kRecurrent = "recurrent layers are not supported";
 constexpr const char* kSplitModel = "deploy the part before it and run the rest in the application";
 constexpr const char* kDynamic = "the size of its result depends on the data";
@@ -64,7 +65,8 @@ ImportFunction FindImport(const std::string& op_type) {
 }
 
 std::string GeneralAdvice() {
-  return "export the model without it, or deploy the part before it and run the rest in the application";
+  return "export the model without it, or deploy the part before it and run the rest in the "
+         "application";
 }
 
 Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model) {

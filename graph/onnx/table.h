@@ -31,7 +31,8 @@ std::span<const ImportEntry> SliceImports();
 // Null when the operator (of the default domain) is not supported.
 ImportFunction FindImport(const std::string& op_type);
 
-// Why a node is not supported by its type alone, and what to do. `reason` is empty when it is supported.
+// Why a node is not supported by its type alone, and what to do. `reason` is empty when it is
+// supported.
 struct Refusal {
   std::string reason, advice;
 };

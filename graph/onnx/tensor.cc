@@ -28,12 +28,13 @@ void CheckPlainPath(const ExternalData& external, const std::string& location,
     Require(part != "..", ErrorCode::kInvalidInput, where, ": external data location ",
             Quoted(location), " leaves the model's folder; keep the data file beside the model");
     path += "/" + part;
-    struct stat info{};
+    struct stat info {};
     Require(lstat(path.c_str(), &info) == 0, ErrorCode::kIo, where, ": external data file ",
             Quoted(path), " cannot be opened; copy it beside the model");
     const bool last = end == location.size();
     Require(last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode), ErrorCode::kInvalidInput, where,
-            ": external data file ", Quoted(path), " is a link or not a plain file; copy it beside the model");
+            ": external data file ", Quoted(path),
+            " is a link or not a plain file; copy it beside the model");
     begin = end + 1;
   }
 }
@@ -49,8 +50,9 @@ int64_t ParseCount(const std::string& text, const char* key, const std::string& 
 
 std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& external,
                                        const std::string& where) {
-  Require(!external.folder.empty(), ErrorCode::kUnsupported, where,
-          ": keeps its data in another file, which a model in memory cannot; give the model's path");
+  Require(
+      !external.folder.empty(), ErrorCode::kUnsupported, where,
+      ": keeps its data in another file, which a model in memory cannot; give the model's path");
   std::string location;
   int64_t offset = 0, length = -1;
   for (const auto& entry : tensor.external_data()) {
@@ -61,14 +63,15 @@ std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& 
   auto file = external.files.find(location);
   if (file == external.files.end()) {
     CheckPlainPath(external, location, where);
-    file = external.files.emplace(location, MappedFile::Map(external.folder + "/" + location)).first;
+    file =
+        external.files.emplace(location, MappedFile::Map(external.folder + "/" + location)).first;
   }
   auto bytes = file->second.bytes();
   const auto size = static_cast<int64_t>(bytes.size());
   if (length < 0) length = std::max<int64_t>(size - offset, 0);
   Require(offset <= size && length <= size - offset, ErrorCode::kInvalidInput, where,
-          ": external data ends at byte ", offset, " + ", length, " but ", Quoted(location), " has ",
-          size, " bytes; the data file is incomplete");
+          ": external data ends at byte ", offset, " + ", length, " but ", Quoted(location),
+          " has ", size, " bytes; the data file is incomplete");
   return bytes.subspan(offset, length);
 }
 
@@ -85,7 +88,9 @@ std::vector<uint8_t> ConvertRaw(std::span<const uint8_t> raw, Convert convert) {
   return out;
 }
 
-float Bfloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+float Bfloat16ToFloat(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 // raw_data and external data: little-endian elements.
 std::vector<uint8_t> FromRaw(std::span<const uint8_t> raw, int type) {
@@ -173,8 +178,9 @@ std::string OnnxTypeName(int onnx_type) {
   if (TensorProto::DataType_IsValid(onnx_type)) {
     return TensorProto::DataType_Name(static_cast<TensorProto::DataType>(onnx_type));
   }
-  static constexpr const char* kNewer[] = {"FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-                                           "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1"};
+  static constexpr const char* kNewer[] = {"FLOAT8E4M3FN",   "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
+                                           "FLOAT8E5M2FNUZ", "UINT4",          "INT4",
+                                           "FLOAT4E2M1"};
   if (onnx_type >= 17 && onnx_type <= 23) return kNewer[onnx_type - 17];
   return std::to_string(onnx_type);
 }
@@ -219,9 +225,11 @@ Value ImportTensor(const TensorProto& tensor, ExternalData& external, const std:
   value.dtype = ImportDType(tensor.data_type(), where);
   value.shape.assign(tensor.dims().begin(), tensor.dims().end());
   for (int64_t d : value.shape) {
-    Require(d >= 0, ErrorCode::kInvalidInput, where, ": dimension ", d, " is negative");
+    Require(d >= 0 && d < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, ": dimension ", d,
+            " is negative or 2^40 and more");
   }
-  Require(!tensor.has_segment(), ErrorCode::kUnsupported, where, ": segmented tensors are not supported");
+  Require(!tensor.has_segment(), ErrorCode::kUnsupported, where,
+          ": segmented tensors are not supported");
   const int64_t count = NumElements(value.shape);
   const size_t stored = StoredSize(tensor.data_type(), value.dtype);
   const bool is_external = tensor.data_location() == TensorProto::EXTERNAL;

@@ -18,14 +18,16 @@ struct ExternalData {
   std::map<std::string, MappedFile> files;
 };
 
-// The element type that a tensor of this ONNX type has in the graph: f16, bf16 and double become F32.
-// Throws kUnsupported for strings, complex and sub-byte types, kInvalidInput for numbers that mean nothing.
+// The element type that a tensor of this ONNX type has in the graph: f16, bf16 and double become
+// F32. Throws kUnsupported for strings, complex and sub-byte types, kInvalidInput for numbers that
+// mean nothing.
 DType ImportDType(int onnx_type, const std::string& where);
 // "FLOAT16", or the number where this build's ONNX does not know it.
 std::string OnnxTypeName(int onnx_type);
 
 // The name of the result is the tensor's. Throws kInvalidInput when data and dimensions disagree.
-Value ImportTensor(const onnx::TensorProto& tensor, ExternalData& external, const std::string& where);
+Value ImportTensor(const onnx::TensorProto& tensor, ExternalData& external,
+                   const std::string& where);
 
 // A name for use inside a one-line message: quoted, control characters replaced, cut when long.
 std::string Quoted(const std::string& name);

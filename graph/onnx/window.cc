@@ -51,6 +51,10 @@ Size2 SpatialSize(const OnnxNode& node, const Shape& x) {
   node.Check(x.size() >= 3, "input has the shape ", ToString(x), ", expected [N, C, H, W]");
   node.CheckSupported(x.size() <= 4, "input has the shape ", ToString(x),
                       "; only 1-D and 2-D windows are supported");
+  for (size_t d = 2; d < x.size(); ++d) {
+    node.Check(x[d] < kLargest, "input has the shape ", ToString(x),
+               "; height and width must be below 2^31");
+  }
   return x.size() == 3 ? Size2{1, x[2]} : Size2{x[2], x[3]};
 }
 

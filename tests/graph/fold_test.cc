@@ -1,4 +1,7 @@
-// Operators over constants, by worked examples (those of the ONNX operator pages where they have some).
+// Operators over constants, by worked examples (those of the ONNX operator pages where they have
+// some).
+#include "graph/fold/fold.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +9,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "graph/fold/fold.h"
 
 namespace rshift {
 namespace {
@@ -22,8 +24,12 @@ Value Make(DType type, Shape shape, std::vector<T> elements) {
   v.constant = MakeConstant<T>(elements);
   return v;
 }
-Value Floats(Shape shape, std::vector<float> elements) { return Make(DType::kF32, shape, elements); }
-Value Ints(Shape shape, std::vector<int64_t> elements) { return Make(DType::kS64, shape, elements); }
+Value Floats(Shape shape, std::vector<float> elements) {
+  return Make(DType::kF32, shape, elements);
+}
+Value Ints(Shape shape, std::vector<int64_t> elements) {
+  return Make(DType::kS64, shape, elements);
+}
 
 template <typename T>
 std::vector<T> Fold(const Op& op, const std::vector<Value>& inputs, const Shape& out) {
@@ -54,14 +60,17 @@ TEST(Fold, BinaryBroadcastsBothSides) {
 }
 
 TEST(Fold, ComparisonsGiveBools) {
-  EXPECT_THAT(Fold<uint8_t>(Binary{BinaryOp::kEqual, {}}, {Ints({3}, {-1, 2, 3}), Ints({1}, {-1})}, {3}),
-              ElementsAre(1, 0, 0));
-  EXPECT_THAT(Fold<uint8_t>(Binary{BinaryOp::kLess, {}}, {Floats({2}, {1, NAN}), Floats({}, {2})}, {2}),
-              ElementsAre(1, 0));
+  EXPECT_THAT(
+      Fold<uint8_t>(Binary{BinaryOp::kEqual, {}}, {Ints({3}, {-1, 2, 3}), Ints({1}, {-1})}, {3}),
+      ElementsAre(1, 0, 0));
+  EXPECT_THAT(
+      Fold<uint8_t>(Binary{BinaryOp::kLess, {}}, {Floats({2}, {1, NAN}), Floats({}, {2})}, {2}),
+      ElementsAre(1, 0));
   const Value flags = Make<uint8_t>(DType::kBool, {2}, {1, 0});
   EXPECT_THAT(Fold<uint8_t>(Binary{BinaryOp::kXor, {}}, {flags, flags}, {2}), ElementsAre(0, 0));
   EXPECT_THAT(Fold<uint8_t>(Unary{UnaryOp::kNot, 0, 0}, {flags}, {2}), ElementsAre(0, 1));
-  EXPECT_THAT(Fold<int64_t>(Where{}, {flags, Ints({2}, {1, 2}), Ints({}, {9})}, {2}), ElementsAre(1, 9));
+  EXPECT_THAT(Fold<int64_t>(Where{}, {flags, Ints({2}, {1, 2}), Ints({}, {9})}, {2}),
+              ElementsAre(1, 9));
 }
 
 TEST(Fold, NarrowIntegersWrap) {
@@ -70,8 +79,9 @@ TEST(Fold, NarrowIntegersWrap) {
 }
 
 TEST(Fold, CastTruncatesSaturatesAndNeverTraps) {
-  EXPECT_THAT(Fold<int64_t>(Cast{DType::kS64}, {Floats({4}, {-1.9f, 2.9f, 1e30f, -1e30f})}, {4}),
-              ElementsAre(-1, 2, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()));
+  EXPECT_THAT(
+      Fold<int64_t>(Cast{DType::kS64}, {Floats({4}, {-1.9f, 2.9f, 1e30f, -1e30f})}, {4}),
+      ElementsAre(-1, 2, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()));
   EXPECT_THAT(Fold<uint8_t>(Cast{DType::kBool}, {Floats({3}, {0.0f, 0.1f, NAN})}, {3}),
               ElementsAre(0, 1, 1));
   EXPECT_THAT(Fold<float>(Cast{DType::kF32}, {Ints({2}, {-3, 4})}, {2}), ElementsAre(-3, 4));
@@ -93,7 +103,8 @@ TEST(Fold, UnaryFunctions) {
   EXPECT_NEAR(apply(UnaryOp::kElu, -1.0f, 2.0f), 2.0f * (std::exp(-1.0f) - 1.0f), 1e-6);
   EXPECT_NEAR(apply(UnaryOp::kCelu, -1.0f, 2.0f), 2.0f * (std::exp(-0.5f) - 1.0f), 1e-6);
   EXPECT_EQ(apply(UnaryOp::kThresholdedRelu, 1.0f, 1.0f), 0.0f);
-  EXPECT_THAT(Fold<int64_t>(Unary{UnaryOp::kNeg, 0, 0}, {Ints({2}, {3, -4})}, {2}), ElementsAre(-3, 4));
+  EXPECT_THAT(Fold<int64_t>(Unary{UnaryOp::kNeg, 0, 0}, {Ints({2}, {3, -4})}, {2}),
+              ElementsAre(-3, 4));
   EXPECT_THAT(Fold<float>(Clip{{0, 6}}, {Floats({3}, {-1, 3, 7})}, {3}), ElementsAre(0, 3, 6));
   EXPECT_THAT(Fold<float>(LeakyRelu{0.5f}, {Floats({2}, {-2, 2})}, {2}), ElementsAre(-1, 2));
   EXPECT_THAT(Fold<float>(PRelu{}, {Floats({2, 2}, {-1, -1, 1, -1}), Floats({2}, {2, 3})}, {2, 2}),
@@ -112,7 +123,8 @@ TEST(Fold, Reductions) {
   EXPECT_THAT(reduce(ReduceOp::kProd, {1}, {2}), ElementsAre(6, 120));
   EXPECT_THAT(reduce(ReduceOp::kSumSquare, {1}, {2}), ElementsAre(14, 77));
   EXPECT_NEAR(reduce(ReduceOp::kLogSumExp, {1}, {2})[0], 3.4076059f, 1e-6);
-  EXPECT_THAT(Fold<int64_t>(Reduce{ReduceOp::kProd, {0}}, {Ints({3}, {2, 3, 4})}, {}), ElementsAre(24));
+  EXPECT_THAT(Fold<int64_t>(Reduce{ReduceOp::kProd, {0}}, {Ints({3}, {2, 3, 4})}, {}),
+              ElementsAre(24));
   const Value ties = Floats({1, 4}, {1, 3, 3, 2});
   EXPECT_THAT(Fold<int64_t>(ArgMax{1, false, false}, {ties}, {1}), ElementsAre(1));
   EXPECT_THAT(Fold<int64_t>(ArgMax{1, false, true}, {ties}, {1}), ElementsAre(2));
@@ -127,7 +139,8 @@ TEST(Fold, Movement) {
   EXPECT_THAT(Fold<int64_t>(Slice{{1, 2}, {-1, -2}}, {x}, {2, 2}), ElementsAre(6, 4, 3, 1));
   EXPECT_THAT(Fold<int64_t>(Expand{}, {Ints({2, 1}, {7, 8})}, {2, 2, 2}),
               ElementsAre(7, 7, 8, 8, 7, 7, 8, 8));
-  EXPECT_THAT(Fold<int64_t>(Tile{{1, 2}}, {x}, {2, 6}), ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
+  EXPECT_THAT(Fold<int64_t>(Tile{{1, 2}}, {x}, {2, 6}),
+              ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
   EXPECT_THAT(Fold<int64_t>(Concat{1}, {x, Ints({2, 1}, {9, 8})}, {2, 4}),
               ElementsAre(1, 2, 3, 9, 4, 5, 6, 8));
   EXPECT_THAT(Fold<int64_t>(Gather{1}, {x, Ints({2}, {-1, 0})}, {2, 2}), ElementsAre(3, 1, 6, 4));
@@ -159,7 +172,8 @@ TEST(Fold, DepthAndSpace) {
   EXPECT_THAT(Fold<int64_t>(DepthToSpace{2, true}, {x}, {1, 2, 2, 2}),
               ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   const Value back = Ints({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7});
-  EXPECT_THAT(Fold<int64_t>(SpaceToDepth{2}, {back}, {1, 8, 1, 1}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(Fold<int64_t>(SpaceToDepth{2}, {back}, {1, 8, 1, 1}),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST(Fold, MatMulBroadcastsItsBatches) {

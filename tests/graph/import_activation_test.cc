@@ -20,11 +20,13 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 Clamp ClampOf(const Graph& g) { return std::get<Clip>(g.nodes().at(0).op).clamp; }
 
 TEST(ImportActivation, EveryPlainFunction) {
-  for (const char* op :
-       {"Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Softplus", "Softsign",
-        "ThresholdedRelu", "Gelu", "Mish", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Sign",
-        "Floor", "Ceil", "Round", "Erf", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh",
-        "Asinh", "Acosh", "Atanh"}) {
+  for (const char* op : {"Sigmoid",    "Tanh",  "HardSigmoid", "HardSwish", "Elu",
+                         "Selu",       "Celu",  "Softplus",    "Softsign",  "ThresholdedRelu",
+                         "Gelu",       "Mish",  "Exp",         "Log",       "Sqrt",
+                         "Reciprocal", "Abs",   "Neg",         "Sign",      "Floor",
+                         "Ceil",       "Round", "Erf",         "Sin",       "Cos",
+                         "Tan",        "Asin",  "Acos",        "Atan",      "Sinh",
+                         "Cosh",       "Asinh", "Acosh",       "Atanh"}) {
     const Graph g = OneNode(20, {2, 3}, op, {"x"}).Import();
     EXPECT_EQ(OpsOf(g), op);
     EXPECT_EQ(OutputOf(g).shape, (Shape{2, 3}));

@@ -15,8 +15,9 @@ using testing::OutputOf;
 Window WindowOf(const Graph& graph) { return std::get<Conv>(graph.nodes().at(0).op).window; }
 
 TEST(ImportConv, ReadsPadsInOnnxOrderAndComputesTheShape) {
-  auto b = OneNode(13, {2, 4, 9, 11}, "Conv", {"x", "w", "b"},
-                   {{"pads", {1, 2, 3, 4}}, {"strides", {2, 3}}, {"dilations", {2, 1}}, {"group", 2}});
+  auto b =
+      OneNode(13, {2, 4, 9, 11}, "Conv", {"x", "w", "b"},
+              {{"pads", {1, 2, 3, 4}}, {"strides", {2, 3}}, {"dilations", {2, 1}}, {"group", 2}});
   b.Floats("w", {6, 2, 3, 5}).Floats("b", {6});
   const Graph g = b.Import();
   const Window w = WindowOf(g);
@@ -34,7 +35,8 @@ TEST(ImportConv, ReadsPadsInOnnxOrderAndComputesTheShape) {
 
 TEST(ImportConv, AutoPadPutsTheOddPadWhereItBelongs) {
   for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
-    auto b = OneNode(13, {1, 1, 6, 6}, "Conv", {"x", "w"}, {{"auto_pad", mode}, {"strides", {2, 2}}});
+    auto b =
+        OneNode(13, {1, 1, 6, 6}, "Conv", {"x", "w"}, {{"auto_pad", mode}, {"strides", {2, 2}}});
     b.Floats("w", {1, 1, 3, 3});
     const Graph g = b.Import();
     // out 3, needs (3 - 1) * 2 + 3 - 6 = 1 pad
@@ -64,17 +66,20 @@ TEST(ImportConv, OneDimensionalGetsHeightOne) {
 TEST(ImportConv, SaysWhatIsWrongWithTheWeights) {
   auto rank = OneNode(13, {1, 3, 8, 8}, "Conv", {"x", "w"});
   rank.Floats("w", {4, 3, 3});
-  EXPECT_THAT(rank.ImportError(),
-              HasSubstr("y (Conv): weight 'w' has 3 dimensions, expected 4 [OC, IC/group, KH, KW]"));
+  EXPECT_THAT(
+      rank.ImportError(),
+      HasSubstr("y (Conv): weight 'w' has 3 dimensions, expected 4 [OC, IC/group, KH, KW]"));
   auto channels = OneNode(13, {1, 3, 8, 8}, "Conv", {"x", "w"});
   channels.Floats("w", {4, 2, 3, 3});
-  EXPECT_THAT(channels.ImportError(), HasSubstr("input has 3 channels"));
+  EXPECT_THAT(channels.ImportError(),
+              HasSubstr("input has 3 channels, which does not fit the weight 4x2x3x3"));
   auto bias = OneNode(13, {1, 3, 8, 8}, "Conv", {"x", "w", "b"});
   bias.Floats("w", {4, 3, 3, 3}).Floats("b", {3});
   EXPECT_THAT(bias.ImportError(), HasSubstr("bias 'b' has the shape 3, expected 4"));
   auto kernel = OneNode(13, {1, 3, 2, 8}, "Conv", {"x", "w"});
   kernel.Floats("w", {4, 3, 3, 3});
-  EXPECT_THAT(kernel.ImportError(), HasSubstr("the window of 3 is larger than the padded input of 2"));
+  EXPECT_THAT(kernel.ImportError(),
+              HasSubstr("the window of 3 is larger than the padded input of 2"));
   auto cube = OneNode(13, {1, 3, 8, 8, 8}, "Conv", {"x", "w"});
   cube.Floats("w", {4, 3, 3, 3, 3});
   EXPECT_THAT(cube.ImportError(), HasSubstr("only 1-D and 2-D windows are supported"));

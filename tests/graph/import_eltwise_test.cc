@@ -50,7 +50,9 @@ TEST(ImportEltwise, LogicalOperatorsAndWhere) {
   ModelBuilder b(13);
   b.Input("p", {2, 1}, onnx::TensorProto::BOOL).Input("q", {3}, onnx::TensorProto::BOOL);
   b.Floats("a", {1}).Floats("c", {});
-  b.Node("And", {"p", "q"}, {"and"}).Node("Or", {"and", "q"}, {"or"}).Node("Xor", {"or", "q"}, {"xor"});
+  b.Node("And", {"p", "q"}, {"and"})
+      .Node("Or", {"and", "q"}, {"or"})
+      .Node("Xor", {"or", "q"}, {"xor"});
   b.Node("Not", {"xor"}, {"not"}).Node("Where", {"not", "a", "c"}, {"y"}).Output("y");
   const Graph g = b.Import();
   EXPECT_EQ(OpsOf(g), "And Or Xor Not Where");
@@ -76,14 +78,16 @@ TEST(ImportEltwise, MixedTypesAndShapesAreRefused) {
 }
 
 TEST(ImportEltwise, CastToHalfAndDoubleStaysF32) {
-  for (int to : {onnx::TensorProto::FLOAT16, onnx::TensorProto::DOUBLE, onnx::TensorProto::BFLOAT16}) {
+  for (int to :
+       {onnx::TensorProto::FLOAT16, onnx::TensorProto::DOUBLE, onnx::TensorProto::BFLOAT16}) {
     const Graph g = OneNode(13, {2}, "Cast", {"x"}, {{"to", to}}).Import();
     EXPECT_EQ(OutputOf(g).dtype, DType::kF32);
   }
   const Graph g = OneNode(13, {2}, "Cast", {"x"}, {{"to", int{onnx::TensorProto::INT32}}}).Import();
   EXPECT_EQ(OutputOf(g).dtype, DType::kS32);
-  EXPECT_THAT(OneNode(13, {2}, "Cast", {"x"}, {{"to", int{onnx::TensorProto::STRING}}}).ImportError(),
-              HasSubstr("element type STRING is not supported"));
+  EXPECT_THAT(
+      OneNode(13, {2}, "Cast", {"x"}, {{"to", int{onnx::TensorProto::STRING}}}).ImportError(),
+      HasSubstr("element type STRING is not supported"));
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 namespace rshift {
 namespace {
 
+using testing::Elements;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::Elements;
 using testing::OneNode;
 using testing::OpsOf;
 using testing::OutputOf;
 
-const Value& InputOf(const Graph& g, int node, int i) { return g.value(g.nodes().at(node).inputs.at(i)); }
+const Value& InputOf(const Graph& g, int node, int i) {
+  return g.value(g.nodes().at(node).inputs.at(i));
+}
 
 TEST(ImportGemm, FoldsTransposeAlphaAndBeta) {
   auto b = OneNode(13, {2, 3}, "Gemm", {"x", "w", "c"},

@@ -12,11 +12,11 @@
 namespace rshift {
 namespace {
 
+using testing::Elements;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::Elements;
 using testing::ModelBuilder;
+using ::testing::Not;
 using testing::OneNode;
 using testing::OpsOf;
 using testing::OutputOf;
@@ -25,8 +25,8 @@ using testing::OutputOf;
 class ImportModel : public ::testing::Test {
  protected:
   ImportModel() {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("rshift_import_" + std::to_string(getpid()));
+    folder_ =
+        std::filesystem::temp_directory_path() / ("rshift_import_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
   ~ImportModel() override { std::filesystem::remove_all(folder_); }
@@ -58,8 +58,9 @@ TEST_F(ImportModel, BadFilesAreOneLineErrors) {
 }
 
 TEST_F(ImportModel, NamesMustFitTogether) {
-  EXPECT_THAT(OneNode(13, {2}, "Relu", {"nowhere"}).ImportError(),
-              HasSubstr("model: node 'y' reads 'nowhere', which no node, input or initializer provides"));
+  EXPECT_THAT(
+      OneNode(13, {2}, "Relu", {"nowhere"}).ImportError(),
+      HasSubstr("model: node 'y' reads 'nowhere', which no node, input or initializer provides"));
   ModelBuilder cycle(13);
   cycle.Input("x", {2}).Node("Add", {"x", "b"}, {"a"}).Node("Relu", {"a"}, {"b"}).Output("b");
   EXPECT_THAT(cycle.ImportError(), HasSubstr("node 'a' is part of a cycle"));
@@ -81,7 +82,8 @@ TEST_F(ImportModel, NodesMayStandInAnyOrder) {
 }
 
 TEST_F(ImportModel, OpsetsOutsideTheRangeAreRefused) {
-  EXPECT_THAT(OneNode(5, {2}, "Relu", {"x"}).ImportError(), HasSubstr("uses opset 5, expected 6 to 23"));
+  EXPECT_THAT(OneNode(5, {2}, "Relu", {"x"}).ImportError(),
+              HasSubstr("uses opset 5, expected 6 to 23"));
   EXPECT_THAT(OneNode(24, {2}, "Relu", {"x"}).ImportError(), HasSubstr("uses opset 24"));
   ModelBuilder b = OneNode(23, {2}, "Relu", {"x"});
   b.model.set_ir_version(12);
@@ -92,7 +94,10 @@ TEST_F(ImportModel, OpsetsOutsideTheRangeAreRefused) {
 
 TEST_F(ImportModel, DynamicShapesNeedABinding) {
   ModelBuilder b(13);
-  b.Input("x", {-1, 1, 4, 4}).Input("z", {-1, 2}).Node("Relu", {"x"}, {"y"}).Node("Exp", {"z"}, {"w"});
+  b.Input("x", {-1, 1, 4, 4})
+      .Input("z", {-1, 2})
+      .Node("Relu", {"x"}, {"y"})
+      .Node("Exp", {"z"}, {"w"});
   b.Output("y").Output("w");
   EXPECT_THAT(b.ImportError(),
               HasSubstr("input 'x' has a dynamic shape [N,1,4,4]: give --input-shape x:1x1x4x4"));
@@ -102,11 +107,13 @@ TEST_F(ImportModel, DynamicShapesNeedABinding) {
   EXPECT_EQ(OutputOf(g, 0).shape, (Shape{3, 1, 4, 4}));
   EXPECT_EQ(OutputOf(g, 1).shape, (Shape{3, 2}));
   options.input_shapes["z"] = {2, 2};
-  EXPECT_THAT(b.ImportError(options), HasSubstr("dimension 'N' is 3 in input 'x' but 2 in input 'z'"));
+  EXPECT_THAT(b.ImportError(options),
+              HasSubstr("dimension 'N' is 3 in input 'x' but 2 in input 'z'"));
   options.input_shapes = {{"x", {3, 2, 4, 4}}};
   EXPECT_THAT(b.ImportError(options), HasSubstr("but the model declares [N,1,4,4]"));
   options.input_shapes = {{"q", {3}}};
-  EXPECT_THAT(b.ImportError(options), HasSubstr("the model has no input 'q'; its inputs are 'x', 'z'"));
+  EXPECT_THAT(b.ImportError(options),
+              HasSubstr("the model has no input 'q'; its inputs are 'x', 'z'"));
 }
 
 TEST_F(ImportModel, BoundInputsBecomeConstants) {
@@ -127,7 +134,10 @@ TEST_F(ImportModel, BoundInputsBecomeConstants) {
 
 TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
   ModelBuilder b(13);
-  b.Input("x", {-1, 4}).Node("LSTM", {"x"}, {"a"}).Node("Relu", {"a"}, {"b"}).Node("If", {"b"}, {"c"});
+  b.Input("x", {-1, 4})
+      .Node("LSTM", {"x"}, {"a"})
+      .Node("Relu", {"a"}, {"b"})
+      .Node("If", {"b"}, {"c"});
   b.Node("QuantizeLinear", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
   b.graph().mutable_node(4)->set_domain("com.example");
   b.graph().mutable_node(0)->set_name("recurrent");
@@ -135,7 +145,8 @@ TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
   EXPECT_THAT(error, HasSubstr("model: 4 of 5 nodes are not supported:\n"));
   EXPECT_THAT(error, HasSubstr("\n  'recurrent' (LSTM): recurrent layers"));
   EXPECT_THAT(error, HasSubstr("\n  'c' (If): control flow"));
-  EXPECT_THAT(error, HasSubstr("\n  'd' (QuantizeLinear): the model is quantized already; give the float"));
+  EXPECT_THAT(
+      error, HasSubstr("\n  'd' (QuantizeLinear): the model is quantized already; give the float"));
   EXPECT_THAT(error, HasSubstr("\n  'y' (com.example:FancyOp): operator of the custom domain"));
 }
 
@@ -155,12 +166,16 @@ TEST_F(ImportModel, LocalFunctionsAreUnsupported) {
   auto* function = b.model.add_functions();
   function->set_name("MyGelu");
   function->set_domain("local");
-  EXPECT_THAT(b.ImportError(), HasSubstr("(local:MyGelu): calls a function that is defined inside"));
+  EXPECT_THAT(b.ImportError(),
+              HasSubstr("(local:MyGelu): calls a function that is defined inside"));
 }
 
 TEST_F(ImportModel, CheckSupportReportsEveryNode) {
   ModelBuilder b(13);
-  b.Input("x", {2, 3}).Node("Shape", {"x"}, {"s"}).Node("Relu", {"x"}, {"r"}).Node("GRU", {"r"}, {"g"});
+  b.Input("x", {2, 3})
+      .Node("Shape", {"x"}, {"s"})
+      .Node("Relu", {"x"}, {"r"})
+      .Node("GRU", {"r"}, {"g"});
   b.Node("Exp", {"g"}, {"y"}).Output("y");
   WriteFileAtomic(Path("m.onnx"), b.Bytes());
   const auto nodes = CheckSupport(Path("m.onnx"));
@@ -200,11 +215,12 @@ TEST_F(ImportModel, HalfPrecisionBecomesF32) {
 TEST_F(ImportModel, InitializersMustMatchTheirDimensions) {
   auto few = OneNode(13, {2}, "Add", {"x", "c"});
   few.Floats("c", {3}, {1, 2});
-  EXPECT_THAT(few.ImportError(), HasSubstr("initializer 'c': has 2 elements, expected 3 for 3 FLOAT"));
+  EXPECT_THAT(few.ImportError(),
+              HasSubstr("initializer 'c': has 2 elements, expected 3 for 3 FLOAT"));
   auto negative = OneNode(13, {2}, "Add", {"x", "c"});
   negative.Floats("c", {1}, {1});
   negative.graph().mutable_initializer(0)->set_dims(0, -1);
-  EXPECT_THAT(negative.ImportError(), HasSubstr("initializer 'c': dimension -1 is negative"));
+  EXPECT_THAT(negative.ImportError(), HasSubstr("initializer 'c': dimension -1 is negative or"));
   auto huge = OneNode(13, {2}, "Add", {"x", "c"});
   huge.Floats("c", {1}, {1});
   huge.graph().mutable_initializer(0)->set_dims(0, int64_t{1} << 62);
@@ -226,7 +242,8 @@ TEST_F(ImportModel, ExternalDataLiesBesideTheModelAndNowhereElse) {
     t.add_dims(2);
     t.set_data_location(onnx::TensorProto::EXTERNAL);
     for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", location},
-                                     {"offset", "4"}, {"length", length}}) {
+                                     {"offset", "4"},
+                                     {"length", length}}) {
       auto* entry = t.add_external_data();
       entry->set_key(key);
       entry->set_value(value);
@@ -235,7 +252,8 @@ TEST_F(ImportModel, ExternalDataLiesBesideTheModelAndNowhereElse) {
     return b;
   };
   const float elements[] = {0.0f, 1.5f, 2.5f};
-  WriteFileAtomic(Path("w.bin"), std::span(reinterpret_cast<const uint8_t*>(elements), sizeof elements));
+  WriteFileAtomic(Path("w.bin"),
+                  std::span(reinterpret_cast<const uint8_t*>(elements), sizeof elements));
   std::filesystem::create_symlink(Path("w.bin"), Path("link.bin"));
   const auto error = [&](const ModelBuilder& b) {
     WriteFileAtomic(Path("m.onnx"), b.Bytes());
@@ -259,7 +277,8 @@ TEST_F(ImportModel, ValueNamesAreUnique) {
   b.Input("y/Reshape", {2, 3, 4}).Node("Softmax", {"y/Reshape"}, {"y"}, {{"axis", 1}}).Output("y");
   const Graph g = b.Import();
   std::set<std::string> names;
-  for (int i = 0; i < g.value_count(); ++i) EXPECT_TRUE(names.insert(g.value(ValueId(i)).name).second);
+  for (int i = 0; i < g.value_count(); ++i)
+    EXPECT_TRUE(names.insert(g.value(ValueId(i)).name).second);
   EXPECT_EQ(OutputOf(g).name, "y");
   EXPECT_THAT(g.output_names, ElementsAre("y"));
 }
@@ -277,7 +296,8 @@ TEST_F(ImportModel, FoldingRefusesResultsThatNobodyCanHold) {
   ModelBuilder b(13);
   b.Input("x", {1}).Ints("s", {2}, {1 << 20, 1 << 19}).Node("ConstantOfShape", {"s"}, {"c"});
   b.Node("Add", {"x", "c"}, {"y"}).Output("y");
-  EXPECT_THAT(b.ImportError(), HasSubstr("the constant result 1048576x524288 has more than 2^28 elements"));
+  EXPECT_THAT(b.ImportError(),
+              HasSubstr("the constant result 1048576x524288 has more than 2^28 elements"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The real models of ../shared: what they import to, and what is said about those that cannot be imported.
+// The real models of ../shared: what they import to, and what is said about those that cannot be
+// imported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +21,8 @@ std::string ModelPath(const std::string& name) {
   return root + "/models/" + name;
 }
 
-#define SKIP_WITHOUT(name)                                                                        \
-  if (!std::filesystem::exists(ModelPath(name))) {                                                \
+#define SKIP_WITHOUT(name)                                                                      \
+  if (!std::filesystem::exists(ModelPath(name))) {                                              \
     GTEST_SKIP() << ModelPath(name) << " is not there; set RSHIFT_SHARED to the shared folder"; \
   }
 
@@ -30,7 +31,8 @@ std::string Census(const Graph& graph) {
   std::map<std::string, int> counts;
   for (const Node& node : graph.nodes()) ++counts[OpName(node.op)];
   std::string text;
-  for (const auto& [name, count] : counts) text += (text.empty() ? "" : " ") + Cat(name, " ", count);
+  for (const auto& [name, count] : counts)
+    text += (text.empty() ? "" : " ") + Cat(name, " ", count);
   return text;
 }
 
@@ -43,7 +45,8 @@ class ImportSharedModel : public ::testing::TestWithParam<Expected> {};
 TEST_P(ImportSharedModel, HasOnlyTheNodesThatCompute) {
   SKIP_WITHOUT(GetParam().file);
   ImportOptions options;
-  if (std::string(GetParam().file).starts_with("superres")) options.input_shapes["input"] = {1, 1, 224, 224};
+  if (std::string(GetParam().file).starts_with("superres"))
+    options.input_shapes["input"] = {1, 1, 224, 224};
   const Graph graph = ImportOnnx(ModelPath(GetParam().file), options);
   EXPECT_EQ(Census(graph), GetParam().census);
   EXPECT_EQ(ToString(testing::OutputOf(graph).shape), GetParam().output);
@@ -62,49 +65,40 @@ INSTANTIATE_TEST_SUITE_P(
                  "AveragePool 1 Clip 26 Concat 8 Conv 26 Identity 1 MaxPool 3 Softmax 1",
                  "1x1000x1x1"},
         Expected{"mobilenet_v1_025/mobilenet_v1_025_float.onnx",
-                 "AveragePool 1 Clip 27 Conv 28 Identity 1 Reshape 1 Softmax 1",
-                 "1x1001"},
+                 "AveragePool 1 Clip 27 Conv 28 Identity 1 Reshape 1 Softmax 1", "1x1001"},
         Expected{"mobilenet_v2/mobilenet_v2_float.onnx",
-                 "Add 10 AveragePool 1 Clip 35 Conv 53 Identity 1 Reshape 1 Softmax 1",
-                 "1x1001"},
+                 "Add 10 AveragePool 1 Clip 35 Conv 53 Identity 1 Reshape 1 Softmax 1", "1x1001"},
         Expected{"resnet8_cifar10/pretrainedResnet_float.onnx",
                  "Add 3 AveragePool 1 Clip 7 Conv 9 Identity 1 MatMul 1 Reshape 1 Softmax 1",
                  "1x10"},
         Expected{"vww96/vww_96_float_float.onnx",
-                 "AveragePool 1 Clip 27 Conv 27 Identity 1 MatMul 1 Reshape 1 Softmax 1",
-                 "1x2"},
+                 "AveragePool 1 Clip 27 Conv 27 Identity 1 MatMul 1 Reshape 1 Softmax 1", "1x2"},
         Expected{"ultraface_rfb320/version-RFB-320.onnx",
                  "Add 3 BatchNorm 35 Clip 37 Concat 5 Conv 52 Div 2 Exp 1 Mul 4 Reshape 8 "
                  "Slice 6 Softmax 1 Sub 1 Transpose 8",
                  "1x4420x2"},
         Expected{"ultraface_rfb320/version-RFB-320_simplified.onnx",
-                 "Add 1 Clip 37 Concat 3 Conv 52 Reshape 8 Softmax 1 Transpose 8",
-                 "1x4420x2"},
+                 "Add 1 Clip 37 Concat 3 Conv 52 Reshape 8 Softmax 1 Transpose 8", "1x4420x2"},
         Expected{"ultraface_rfb320/version-RFB-320_without_postprocessing.onnx",
                  "Add 1 BatchNorm 35 Clip 37 Concat 3 Conv 52 Reshape 8 Softmax 1 Transpose 8",
                  "1x4420x2"},
         Expected{"blazeface/blazeface.onnx",
                  "Add 16 Clip 17 Concat 2 Conv 37 MaxPool 3 Pad 15 Reshape 4 Transpose 4",
                  "1x896x16"},
-        Expected{"mnist_cntk/mnist.onnx",
-                 "Add 3 Clip 2 Conv 2 MatMul 1 MaxPool 2 Reshape 1",
+        Expected{"mnist_cntk/mnist.onnx", "Add 3 Clip 2 Conv 2 MatMul 1 MaxPool 2 Reshape 1",
                  "1x10"},
-        Expected{"mnist_conv/model.onnx",
-                 "Add 3 Clip 2 Conv 2 MatMul 1 MaxPool 2 Reshape 1",
+        Expected{"mnist_conv/model.onnx", "Add 3 Clip 2 Conv 2 MatMul 1 MaxPool 2 Reshape 1",
                  "1x10"},
-        Expected{"superres_x3/pytorch_super_resolution.onnx",
-                 "Clip 3 Conv 4 DepthToSpace 1",
+        Expected{"superres_x3/pytorch_super_resolution.onnx", "Clip 3 Conv 4 DepthToSpace 1",
                  "1x1x672x672"},
         Expected{"fashion/resnet_prelu.onnx",
-                 "Add 4 AveragePool 1 BatchNorm 11 Conv 11 MatMul 1 PRelu 9 Reshape 1",
-                 "1x10"},
+                 "Add 4 AveragePool 1 BatchNorm 11 Conv 11 MatMul 1 PRelu 9 Reshape 1", "1x10"},
         Expected{"fashion/mobilenet_leaky.onnx",
                  "Add 2 AveragePool 2 BatchNorm 15 Clip 9 Concat 1 Conv 15 LeakyRelu 6 "
                  "MatMul 1 MaxPool 1 Pad 2 Reshape 1",
                  "1x10"},
         Expected{"fashion/mobilenet_hostile.onnx",
-                 "Add 2 AveragePool 1 Clip 11 Conv 16 MatMul 1 Reshape 1",
-                 "1x10"},
+                 "Add 2 AveragePool 1 Clip 11 Conv 16 MatMul 1 Reshape 1", "1x10"},
         Expected{"fashion/vit_tiny.onnx",
                  "Add 47 Concat 1 Conv 1 Div 13 Erf 4 Gather 13 MatMul 25 Mul 21 Pow 9 "
                  "ReduceMean 18 Reshape 9 Softmax 4 Sqrt 9 Sub 9 Transpose 13",
@@ -118,8 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "Reshape 1 Softmax 1",
                  "1x1000"},
         Expected{"light_graphs/light_vgg19.onnx",
-                 "Clip 18 Conv 16 Identity 2 MatMul 3 MaxPool 5 Reshape 1 Softmax 1",
-                 "1x1000"},
+                 "Clip 18 Conv 16 Identity 2 MatMul 3 MaxPool 5 Reshape 1 Softmax 1", "1x1000"},
         Expected{"light_graphs/light_densenet121.onnx",
                  "Add 121 AveragePool 4 BatchNorm 121 Clip 121 Concat 58 Conv 121 MaxPool 1 "
                  "Mul 121",
@@ -147,11 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "Add 10 ArgMax 1 AveragePool 1 Clip 37 Concat 1 Conv 55 Identity 2 Resize 3",
                  "1x513x513"},
         Expected{"dscnn_keywords/kws_ref_model_float32_float.onnx",
-                 "AveragePool 1 Clip 9 Conv 9 Identity 1 MatMul 1 Reshape 1 Softmax 1",
-                 "1x12"},
-        Expected{"autoencoder_ad01/ad01_fp32_float.onnx",
-                 "Clip 9 Identity 1 MatMul 10",
-                 "1x640"}));
+                 "AveragePool 1 Clip 9 Conv 9 Identity 1 MatMul 1 Reshape 1 Softmax 1", "1x12"},
+        Expected{"autoencoder_ad01/ad01_fp32_float.onnx", "Clip 9 Identity 1 MatMul 10", "1x640"}));
 
 // Same operators on the same shapes with the same constants; only names may differ.
 void ExpectSameProgram(const Graph& a, const Graph& b) {
@@ -192,7 +182,8 @@ TEST(ImportSharedModels, UnsupportedNodesAreNamed) {
     return "no error";
   };
   SKIP_WITHOUT("qlstm/model.onnx");
-  EXPECT_THAT(error("silero_vad/silero_vad_16k_op15.onnx"), HasSubstr("'/model/decoder/If_1' (If)"));
+  EXPECT_THAT(error("silero_vad/silero_vad_16k_op15.onnx"),
+              HasSubstr("'/model/decoder/If_1' (If)"));
   EXPECT_THAT(error("silero_vad/silero_vad_op18_ifless.onnx"), HasSubstr("'node_cond__1' (If)"));
   EXPECT_THAT(error("qlstm/model.onnx"), HasSubstr("3 of 7 nodes"));
   EXPECT_THAT(error("qlstm/model.onnx"), HasSubstr("(Scan)"));
@@ -201,9 +192,10 @@ TEST(ImportSharedModels, UnsupportedNodesAreNamed) {
       error("superres_x3/pytorch_superresolution_with_pre_post_processing_op18.onnx");
   EXPECT_THAT(superres, HasSubstr("(com.microsoft.extensions:DecodeImage)"));
   EXPECT_THAT(superres, HasSubstr("(com.microsoft.extensions:EncodeImage)"));
-  EXPECT_THAT(error("superres_x3/pytorch_super_resolution.onnx"),
-              HasSubstr("input 'input' has a dynamic shape [batch_size,1,224,224]: give --input-shape "
-                        "input:1x1x224x224"));
+  EXPECT_THAT(
+      error("superres_x3/pytorch_super_resolution.onnx"),
+      HasSubstr("input 'input' has a dynamic shape [batch_size,1,224,224]: give --input-shape "
+                "input:1x1x224x224"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// No file may crash the importer: a model with many operators is cut and altered, and each variant must either
-// be imported or be refused with an Error.
+// No file may crash the importer: a model with many operators is cut and altered, and each variant
+// must either be imported or be refused with an Error.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,16 +15,23 @@ std::string ManyOperators() {
   ModelBuilder b(13);
   b.Input("x", {1, 4, 8, 8}).Input("n", {-1}, onnx::TensorProto::INT64);
   b.Floats("w", {4, 2, 3, 3}).Floats("v", {4}).Floats("g", {36, 3}).Floats("s", {4}, {1, 1, 2, 2});
-  b.Ints("flat", {2}, {1, -1}).Ints("one", {1}, {1}).Ints("three", {1}, {3}).Ints("size", {2}, {2, 3});
+  b.Ints("flat", {2}, {1, -1})
+      .Ints("one", {1}, {1})
+      .Ints("three", {1}, {3})
+      .Ints("size", {2}, {2, 3});
   b.Ints("pads", {8}, {0, 0, 1, 1, 0, 0, 1, 1}).Ints("zero", {}, {0}).Ints("five", {}, {5});
-  b.Node("Conv", {"x", "w", "v"}, {"c"}, {{"group", 2}, {"pads", {1, 1, 1, 1}}, {"strides", {2, 2}}});
+  b.Node("Conv", {"x", "w", "v"}, {"c"},
+         {{"group", 2}, {"pads", {1, 1, 1, 1}}, {"strides", {2, 2}}});
   b.Node("BatchNormalization", {"c", "v", "v", "v", "v"}, {"bn"}).Node("Relu", {"bn"}, {"r"});
   b.Node("MaxPool", {"r"}, {"p"}, {{"kernel_shape", {2, 2}}, {"ceil_mode", 1}});
   b.Node("Resize", {"p", "", "s"}, {"u"}, {{"mode", "linear"}}).Node("Pad", {"u", "pads"}, {"pad"});
   b.Node("AveragePool", {"pad"}, {"a"}, {{"kernel_shape", {3, 3}}, {"auto_pad", "SAME_UPPER"}});
-  b.Node("Transpose", {"a"}, {"t"}, {{"perm", {0, 2, 3, 1}}}).Node("Slice", {"t", "one", "three"}, {"sl"});
-  b.Node("Concat", {"t", "t"}, {"cat"}, {{"axis", -1}}).Node("Softmax", {"cat"}, {"sm"}, {{"axis", 2}});
-  b.Node("Split", {"sm"}, {"sp0", "sp1"}, {{"axis", 3}}).Node("ReduceMean", {"sp1"}, {"rm"}, {{"axes", {1}}});
+  b.Node("Transpose", {"a"}, {"t"}, {{"perm", {0, 2, 3, 1}}})
+      .Node("Slice", {"t", "one", "three"}, {"sl"});
+  b.Node("Concat", {"t", "t"}, {"cat"}, {{"axis", -1}})
+      .Node("Softmax", {"cat"}, {"sm"}, {{"axis", 2}});
+  b.Node("Split", {"sm"}, {"sp0", "sp1"}, {{"axis", 3}})
+      .Node("ReduceMean", {"sp1"}, {"rm"}, {{"axes", {1}}});
   b.Node("GlobalAveragePool", {"p"}, {"gap"}).Node("Flatten", {"p"}, {"f"});
   b.Node("Gemm", {"f", "g"}, {"y"}, {{"alpha", 0.5f}}).Node("Shape", {"x"}, {"sh"});
   b.Node("Gather", {"sh", "one"}, {"ga"}).Node("ConstantOfShape", {"size"}, {"cs"});
@@ -33,7 +40,8 @@ std::string ManyOperators() {
   b.Node("ArgMax", {"gap"}, {"am"}).Node("Cast", {"ex"}, {"ca"}, {{"to", 1}});
   b.Node("ConvTranspose", {"r", "w"}, {"ct"}, {{"group", 2}, {"output_padding", {1, 1}}});
   b.Node("Unsqueeze", {"gap", "one"}, {"us"}).Node("LRN", {"ct"}, {"lrn"}, {{"size", 3}});
-  for (const char* name : {"y", "sl", "rm", "sp0", "am", "ca", "d", "lrn", "us", "ti", "ra"}) b.Output(name);
+  for (const char* name : {"y", "sl", "rm", "sp0", "am", "ca", "d", "lrn", "us", "ti", "ra"})
+    b.Output(name);
   return b.Bytes();
 }
 
@@ -42,7 +50,8 @@ bool Imports(const std::string& bytes) {
   ImportOptions options;
   options.input_shapes["n"] = {2};
   try {
-    ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "mutant", options);
+    ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "mutant",
+                    options);
     return true;
   } catch (const Error&) {
     return false;
@@ -53,8 +62,8 @@ TEST(ImportMutation, TheModelItselfIsGood) {
   ImportOptions options;
   options.input_shapes["n"] = {2};
   const std::string bytes = ManyOperators();
-  EXPECT_NO_THROW(ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "model",
-                                  options));
+  EXPECT_NO_THROW(ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                                  "model", options));
 }
 
 TEST(ImportMutation, EveryTruncationIsRefused) {

@@ -14,7 +14,8 @@ using testing::OutputOf;
 
 ModelBuilder BatchNormModel(int opset, const Shape& parameters,
                             const std::vector<testing::Attribute>& attributes = {}) {
-  auto b = OneNode(opset, {2, 3, 4, 5}, "BatchNormalization", {"x", "s", "b", "m", "v"}, attributes);
+  auto b =
+      OneNode(opset, {2, 3, 4, 5}, "BatchNormalization", {"x", "s", "b", "m", "v"}, attributes);
   for (const char* name : {"s", "b", "m", "v"}) b.Floats(name, parameters);
   return b;
 }
@@ -24,8 +25,10 @@ TEST(ImportNorm, BatchNormKeepsItsParameters) {
   EXPECT_EQ(OpsOf(g), "BatchNorm");
   EXPECT_EQ(std::get<BatchNorm>(g.nodes()[0].op).epsilon, 1e-3f);
   EXPECT_EQ(g.nodes()[0].inputs.size(), 5u);
-  EXPECT_THAT(BatchNormModel(13, {4}).ImportError(), HasSubstr("scale 's' has the shape 4, expected 3"));
-  EXPECT_THAT(BatchNormModel(15, {3}, {{"training_mode", 1}}).ImportError(), HasSubstr("training mode"));
+  EXPECT_THAT(BatchNormModel(13, {4}).ImportError(),
+              HasSubstr("scale 's' has the shape 4, expected 3"));
+  EXPECT_THAT(BatchNormModel(15, {3}, {{"training_mode", 1}}).ImportError(),
+              HasSubstr("training mode"));
 }
 
 TEST(ImportNorm, BatchNormOfEachElementBecomesMulAndAdd) {
@@ -67,10 +70,12 @@ TEST(ImportNorm, LayerNormStretchesItsScale) {
 }
 
 TEST(ImportNorm, GroupNormCountsScaleByGroupUntilOpset20) {
-  auto by_group = OneNode(18, {2, 4, 5, 6}, "GroupNormalization", {"x", "s", "b"}, {{"num_groups", 2}});
+  auto by_group =
+      OneNode(18, {2, 4, 5, 6}, "GroupNormalization", {"x", "s", "b"}, {{"num_groups", 2}});
   by_group.Floats("s", {2}).Floats("b", {2});
   EXPECT_EQ(OpsOf(by_group.Import()), "Reshape InstanceNorm Reshape");
-  auto by_channel = OneNode(21, {2, 4, 5, 6}, "GroupNormalization", {"x", "s", "b"}, {{"num_groups", 2}});
+  auto by_channel =
+      OneNode(21, {2, 4, 5, 6}, "GroupNormalization", {"x", "s", "b"}, {{"num_groups", 2}});
   by_channel.Floats("s", {4}).Floats("b", {4});
   const Graph g = by_channel.Import();
   EXPECT_EQ(OpsOf(g), "Reshape InstanceNorm Reshape Mul Add");

@@ -30,9 +30,10 @@ TEST(ImportPool, CeilModeRoundsUpButNoWindowStartsBehindTheImage) {
 }
 
 TEST(ImportPool, AveragePoolKeepsCountIncludePad) {
-  const Graph g = OneNode(13, {1, 2, 5, 5}, "AveragePool", {"x"},
-                          {{"kernel_shape", {3, 3}}, {"pads", {1, 1, 1, 1}}, {"count_include_pad", 1}})
-                      .Import();
+  const Graph g =
+      OneNode(13, {1, 2, 5, 5}, "AveragePool", {"x"},
+              {{"kernel_shape", {3, 3}}, {"pads", {1, 1, 1, 1}}, {"count_include_pad", 1}})
+          .Import();
   EXPECT_TRUE(std::get<AveragePool>(g.nodes()[0].op).count_include_pad);
   EXPECT_EQ(OutputOf(g).shape, (Shape{1, 2, 5, 5}));
 }

@@ -13,9 +13,11 @@ using testing::OpsOf;
 using testing::OutputOf;
 
 TEST(ImportReduce, EveryReduction) {
-  for (const char* op : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
-                         "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp", "ReduceLogSum"}) {
-    const Graph g = OneNode(11, {2, 3, 4}, op, {"x"}, {{"axes", {-1, 0}}, {"keepdims", 0}}).Import();
+  for (const char* op :
+       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+        "ReduceSumSquare", "ReduceLogSumExp", "ReduceLogSum"}) {
+    const Graph g =
+        OneNode(11, {2, 3, 4}, op, {"x"}, {{"axes", {-1, 0}}, {"keepdims", 0}}).Import();
     EXPECT_EQ(OpsOf(g), op);
     EXPECT_EQ(OutputOf(g).shape, (Shape{3}));
     EXPECT_THAT(std::get<Reduce>(g.nodes()[0].op).axes, ElementsAre(0, 2));
@@ -35,7 +37,8 @@ TEST(ImportReduce, AxesAsInputOrAbsent) {
 
 TEST(ImportReduce, ArgMaxGivesIndices) {
   const Graph g = OneNode(12, {2, 3, 4}, "ArgMax", {"x"},
-                          {{"axis", -2}, {"keepdims", 0}, {"select_last_index", 1}}).Import();
+                          {{"axis", -2}, {"keepdims", 0}, {"select_last_index", 1}})
+                      .Import();
   EXPECT_EQ(OutputOf(g).shape, (Shape{2, 4}));
   EXPECT_EQ(OutputOf(g).dtype, DType::kS64);
   EXPECT_EQ(std::get<ArgMax>(g.nodes()[0].op).axis, 1);

@@ -14,8 +14,9 @@ using testing::OutputOf;
 Resize ResizeOf(const Graph& g) { return std::get<Resize>(g.nodes().at(0).op); }
 
 TEST(ImportResize, UpsampleAndOpset10AreAsymmetric) {
-  const Graph seven = OneNode(7, {1, 2, 3, 4}, "Upsample", {"x"},
-                              {{"scales", std::vector<float>{1, 1, 2, 1.5f}}}).Import();
+  const Graph seven =
+      OneNode(7, {1, 2, 3, 4}, "Upsample", {"x"}, {{"scales", std::vector<float>{1, 1, 2, 1.5f}}})
+          .Import();
   EXPECT_EQ(OutputOf(seven).shape, (Shape{1, 2, 6, 6}));
   EXPECT_EQ(ResizeOf(seven).coordinate, CoordinateMode::kAsymmetric);
   EXPECT_EQ(ResizeOf(seven).nearest, NearestMode::kFloor);
@@ -58,14 +59,16 @@ TEST(ImportResize, AxesAndAspectRatio) {
 }
 
 TEST(ImportResize, RefusesWhatItCannotDo) {
-  const auto error = [](const std::vector<testing::Attribute>& attributes, std::vector<float> scales) {
+  const auto error = [](const std::vector<testing::Attribute>& attributes,
+                        std::vector<float> scales) {
     auto b = OneNode(18, {1, 2, 4, 8}, "Resize", {"x", "", "s"}, attributes);
     b.Floats("s", {4}, scales);
     return b.ImportError();
   };
   EXPECT_THAT(error({{"coordinate_transformation_mode", "tf_crop_and_resize"}}, {1, 1, 2, 2}),
               HasSubstr("'tf_crop_and_resize' is not supported"));
-  EXPECT_THAT(error({{"mode", "linear"}, {"antialias", 1}}, {1, 1, 0.5f, 0.5f}), HasSubstr("antialias"));
+  EXPECT_THAT(error({{"mode", "linear"}, {"antialias", 1}}, {1, 1, 0.5f, 0.5f}),
+              HasSubstr("antialias"));
   EXPECT_THAT(error({}, {1, 1, 0.1f, 0.1f}), HasSubstr("expected 1 or more"));
   EXPECT_THAT(error({}, {1, 1, -2, 2}), HasSubstr("a scale is -2"));
 }

@@ -8,9 +8,9 @@
 namespace rshift {
 namespace {
 
+using testing::Elements;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::Elements;
 using testing::ModelBuilder;
 using testing::OneNode;
 using testing::OpsOf;
@@ -29,7 +29,8 @@ TEST(ImportShape, ReshapeCopiesZerosAndInfersMinusOne) {
   EXPECT_THAT(WithList(13, {2, 3, 4}, "Reshape", {5, -1}).ImportError(),
               HasSubstr("cannot reshape 2x3x4 with 24 elements to rows of 5"));
   EXPECT_THAT(WithList(13, {2, 3}, "Reshape", {7}).ImportError(), HasSubstr("cannot reshape 2x3"));
-  EXPECT_THAT(WithList(13, {2, 3}, "Reshape", {-1, -1}).ImportError(), HasSubstr("two dimensions of -1"));
+  EXPECT_THAT(WithList(13, {2, 3}, "Reshape", {-1, -1}).ImportError(),
+              HasSubstr("two dimensions of -1"));
   EXPECT_THAT(WithList(14, {2, 3}, "Reshape", {0, 6}, {{"allowzero", 1}}).ImportError(),
               HasSubstr("cannot reshape"));
   auto computed = OneNode(13, {6}, "Reshape", {"x", "s"});
@@ -38,7 +39,8 @@ TEST(ImportShape, ReshapeCopiesZerosAndInfersMinusOne) {
 }
 
 TEST(ImportShape, FlattenSqueezeUnsqueezeInBothForms) {
-  EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Flatten", {"x"}, {{"axis", 2}}).Import()).shape, (Shape{6, 4}));
+  EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Flatten", {"x"}, {{"axis", 2}}).Import()).shape,
+            (Shape{6, 4}));
   EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Flatten", {"x"}, {{"axis", -1}}).Import()).shape,
             (Shape{6, 4}));
   EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Flatten", {"x"}, {{"axis", 0}}).Import()).shape,
@@ -47,7 +49,8 @@ TEST(ImportShape, FlattenSqueezeUnsqueezeInBothForms) {
             (Shape{1, 3}));
   EXPECT_EQ(OutputOf(WithList(13, {1, 3, 1}, "Squeeze", {0}).Import()).shape, (Shape{3, 1}));
   EXPECT_EQ(OutputOf(OneNode(13, {1, 3, 1}, "Squeeze", {"x"}).Import()).shape, (Shape{3}));
-  EXPECT_THAT(WithList(13, {1, 3}, "Squeeze", {1}).ImportError(), HasSubstr("dimension 1 of 1x3 is not 1"));
+  EXPECT_THAT(WithList(13, {1, 3}, "Squeeze", {1}).ImportError(),
+              HasSubstr("dimension 1 of 1x3 is not 1"));
   EXPECT_EQ(OutputOf(OneNode(11, {3}, "Unsqueeze", {"x"}, {{"axes", {0, 2}}}).Import()).shape,
             (Shape{1, 3, 1}));
   EXPECT_EQ(OutputOf(WithList(13, {3}, "Unsqueeze", {-1, 0}).Import()).shape, (Shape{1, 3, 1}));
@@ -66,9 +69,10 @@ TEST(ImportShape, SliceClampsAsNumpyDoes) {
   EXPECT_EQ(slice(10, 100, -100, -1).first, 10);
   EXPECT_EQ(slice(10, -1, std::numeric_limits<int64_t>::min(), -4).first, 3);
   EXPECT_EQ(slice(10, 5, 5, 1).first, 0);
+  EXPECT_EQ(slice(10, 3, 2, -1).first, 1);
   EXPECT_EQ(slice(10, 0, kEnd, 1).second, "Identity");
-  const Graph old = OneNode(9, {4, 6}, "Slice", {"x"},
-                            {{"starts", {1}}, {"ends", {-1}}, {"axes", {1}}}).Import();
+  const Graph old =
+      OneNode(9, {4, 6}, "Slice", {"x"}, {{"starts", {1}}, {"ends", {-1}}, {"axes", {1}}}).Import();
   EXPECT_EQ(OutputOf(old).shape, (Shape{4, 4}));
   EXPECT_THAT(std::get<Slice>(old.nodes()[0].op).starts, ElementsAre(0, 1));
 }
@@ -93,8 +97,9 @@ TEST(ImportShape, SplitBecomesSlices) {
 }
 
 TEST(ImportShape, PadInBothForms) {
-  const Graph old = OneNode(9, {1, 2, 3, 4}, "Pad", {"x"},
-                            {{"pads", {0, 0, 1, 2, 0, 0, 3, -1}}, {"value", 2.5f}}).Import();
+  const Graph old =
+      OneNode(9, {1, 2, 3, 4}, "Pad", {"x"}, {{"pads", {0, 0, 1, 2, 0, 0, 3, -1}}, {"value", 2.5f}})
+          .Import();
   EXPECT_EQ(OutputOf(old).shape, (Shape{1, 2, 7, 5}));
   const Pad& pad = std::get<Pad>(old.nodes()[0].op);
   EXPECT_THAT(pad.before, ElementsAre(0, 0, 1, 2));
@@ -105,13 +110,15 @@ TEST(ImportShape, PadInBothForms) {
   EXPECT_EQ(OutputOf(axes.Import()).shape, (Shape{1, 2, 3, 7}));
   EXPECT_THAT(WithList(13, {3}, "Pad", {3, 0}, {{"mode", "reflect"}}).ImportError(),
               HasSubstr("reflects 3 and 0 elements of a dimension of 3"));
-  EXPECT_THAT(WithList(13, {3}, "Pad", {-2, -2}).ImportError(), HasSubstr("pads dimension 3 by -2 and -2"));
+  EXPECT_THAT(WithList(13, {3}, "Pad", {-2, -2}).ImportError(),
+              HasSubstr("pads dimension 3 by -2 and -2"));
 }
 
 TEST(ImportShape, MovementOperators) {
   EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Transpose", {"x"}).Import()).shape, (Shape{4, 3, 2}));
-  EXPECT_EQ(OutputOf(OneNode(13, {2, 3, 4}, "Transpose", {"x"}, {{"perm", {1, 2, 0}}}).Import()).shape,
-            (Shape{3, 4, 2}));
+  EXPECT_EQ(
+      OutputOf(OneNode(13, {2, 3, 4}, "Transpose", {"x"}, {{"perm", {1, 2, 0}}}).Import()).shape,
+      (Shape{3, 4, 2}));
   EXPECT_EQ(OutputOf(WithList(13, {3, 1}, "Expand", {2, 1, 4}).Import()).shape, (Shape{2, 3, 4}));
   EXPECT_EQ(OutputOf(WithList(13, {3, 1}, "Tile", {2, 5}).Import()).shape, (Shape{6, 5}));
   EXPECT_EQ(OutputOf(WithList(13, {5, 7}, "Gather", {0, -1, 2}, {{"axis", 1}}).Import()).shape,
@@ -119,17 +126,20 @@ TEST(ImportShape, MovementOperators) {
   EXPECT_THAT(WithList(13, {5, 7}, "Gather", {7}, {{"axis", 1}}).ImportError(),
               HasSubstr("index 7 is outside [-7, 7)"));
   const Graph crd =
-      OneNode(13, {1, 12, 2, 3}, "DepthToSpace", {"x"}, {{"blocksize", 2}, {"mode", "CRD"}}).Import();
+      OneNode(13, {1, 12, 2, 3}, "DepthToSpace", {"x"}, {{"blocksize", 2}, {"mode", "CRD"}})
+          .Import();
   EXPECT_EQ(OutputOf(crd).shape, (Shape{1, 3, 4, 6}));
   EXPECT_TRUE(std::get<DepthToSpace>(crd.nodes()[0].op).crd);
-  EXPECT_EQ(OutputOf(OneNode(13, {1, 3, 4, 6}, "SpaceToDepth", {"x"}, {{"blocksize", 2}}).Import()).shape,
-            (Shape{1, 12, 2, 3}));
+  EXPECT_EQ(
+      OutputOf(OneNode(13, {1, 3, 4, 6}, "SpaceToDepth", {"x"}, {{"blocksize", 2}}).Import()).shape,
+      (Shape{1, 12, 2, 3}));
   auto concat = OneNode(13, {2, 3}, "Concat", {"x", "c", "x"}, {{"axis", -1}});
   concat.Floats("c", {2, 4});
   EXPECT_EQ(OutputOf(concat.Import()).shape, (Shape{2, 10}));
   auto wrong = OneNode(13, {2, 3}, "Concat", {"x", "c"}, {{"axis", 1}});
   wrong.Floats("c", {3, 4});
-  EXPECT_THAT(wrong.ImportError(), HasSubstr("input 'c' has the shape 3x4, which differs from 2x3"));
+  EXPECT_THAT(wrong.ImportError(),
+              HasSubstr("input 'c' has the shape 3x4, which differs from 2x3"));
 }
 
 TEST(ImportShape, ShapeChainsDisappear) {

@@ -89,7 +89,8 @@ class ModelBuilder {
     }
     return *this;
   }
-  ModelBuilder& Floats(const std::string& name, const Shape& shape, std::vector<float> values = {}) {
+  ModelBuilder& Floats(const std::string& name, const Shape& shape,
+                       std::vector<float> values = {}) {
     if (values.empty()) values.assign(NumElements(shape), 0.5f);
     *graph().add_initializer() = FloatTensor(name, shape, values);
     return *this;
@@ -148,7 +149,8 @@ inline const Value& OutputOf(const rshift::Graph& graph, int i = 0) {
 // "Reshape Softmax Reshape"
 inline std::string OpsOf(const rshift::Graph& graph) {
   std::string ops;
-  for (const auto& node : graph.nodes()) ops += (ops.empty() ? "" : " ") + std::string(OpName(node.op));
+  for (const auto& node : graph.nodes())
+    ops += (ops.empty() ? "" : " ") + std::string(OpName(node.op));
   return ops;
 }
 
