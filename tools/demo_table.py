@@ -68,7 +68,7 @@ def collect(folder):
 
 
 def print_table(result):
-    print(f"Fashion-MNIST, {result['images']} test images")
+    print(f"Fashion-MNIST, {result['images']} test images, one thread")
     print(f"{'mode':<12}{'top-1':>9}{'agreement':>12}{'file size':>13}{'ms/image':>11}{'speed-up':>10}")
     base = result['f32']['median_ms']
     for mode in MODES:
