@@ -10,10 +10,14 @@ constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnn
 
 const char* Name(Isa isa) {
   switch (isa) {
-    case Isa::kScalar: return "scalar";
-    case Isa::kAvx2: return "avx2";
-    case Isa::kAvxVnni: return "avxvnni";
-    case Isa::kAvx512Vnni: return "avx512vnni";
+    case Isa::kScalar:
+      return "scalar";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvxVnni:
+      return "avxvnni";
+    case Isa::kAvx512Vnni:
+      return "avx512vnni";
   }
   return "unknown";
 }
@@ -30,9 +34,12 @@ bool CpuSupports(Isa isa) {
 #if defined(__x86_64__)
   // libgcc asks the operating system (XCR0) as well as CPUID.
   switch (isa) {
-    case Isa::kScalar: return true;
-    case Isa::kAvx2: return __builtin_cpu_supports("avx2");
-    case Isa::kAvxVnni: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni");
+    case Isa::kScalar:
+      return true;
+    case Isa::kAvx2:
+      return __builtin_cpu_supports("avx2");
+    case Isa::kAvxVnni:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni");
     case Isa::kAvx512Vnni:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -7,7 +7,8 @@ namespace rshift {
 namespace {
 
 // Lines of four K positions of one group: the first `ic` positions of each tap exist.
-void SumGroup(const PackedShape& shape, const int8_t* weights, int64_t first_channel, WeightSums* sums) {
+void SumGroup(const PackedShape& shape, const int8_t* weights, int64_t first_channel,
+              WeightSums* sums) {
   const int64_t ic4 = RoundUp(shape.ic_per_group, 4), n = shape.n();
   for (int64_t first = 0; first < n; first += 64) {
     const int64_t width = std::min<int64_t>(64, n - first);

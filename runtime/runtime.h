@@ -6,8 +6,9 @@
 //   session.Run();
 //   std::span<const std::byte> logits = session.Output(0);
 //
-// A Program is immutable and may serve several sessions (one per host thread). Everything that can fail fails in
-// Load or in the Session's constructor; Run() is noexcept and allocates nothing for integer commands.
+// A Program is immutable and may serve several sessions (one per host thread). Everything that can
+// fail fails in Load or in the Session's constructor; Run() is noexcept and allocates nothing for
+// integer commands.
 #ifndef RSHIFT_RUNTIME_RUNTIME_H_
 #define RSHIFT_RUNTIME_RUNTIME_H_
 
@@ -34,7 +35,8 @@ class Program {
   static Program Load(const std::string& path, const LoadOptions& options = {});
   static Program FromBytes(std::span<const uint8_t> bytes, const std::string& where = "program");
 
-  const ProgramImage& image() const { return image_; }  // image().constants is empty: see constants()
+  // image().constants is empty: see constants().
+  const ProgramImage& image() const { return image_; }
   std::span<const uint8_t> constants() const { return constants_; }
   const std::string& where() const { return where_; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
@@ -56,13 +58,14 @@ bool CpuSupports(Isa isa);
 Isa BestIsa();
 
 struct SessionOptions {
-  int threads = 0;            // 0: as many as the CPU has
-  Isa isa = BestIsa();        // throws kUnsupported when the CPU lacks it
+  int threads = 0;      // 0: as many as the CPU has
+  Isa isa = BestIsa();  // throws kUnsupported when the CPU lacks it
 };
 
 class Session {
  public:
-  // Called after each command with its index; runs outside any parallel region. The tensor memory is valid until return.
+  // Called after each command with its index; runs outside any parallel region. The tensor memory
+  // is valid until return.
   using Observer = std::function<void(int command)>;
 
   Session(const Program& program, const SessionOptions& options = {});
@@ -73,11 +76,12 @@ class Session {
   // Tensor memory in the tensor's own layout and type. Input contents survive Run().
   std::span<std::byte> Input(int index);
   std::span<const std::byte> Output(int index) const;
-  // Any tensor; arena contents are only meaningful while it is alive (or everywhere in a program compiled for observation).
+  // Any tensor; arena contents are only meaningful while it is alive (or everywhere in a program
+  // compiled for observation).
   std::span<const std::byte> Tensor(int tensor) const;
 
   void Run() noexcept;
-  void RunObserved(const Observer& after_command);   // exceptions of the observer propagate
+  void RunObserved(const Observer& after_command);  // exceptions of the observer propagate
   // Runs with a clock around each command; ms per command.
   std::vector<double> RunTimed();
 

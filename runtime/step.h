@@ -20,14 +20,15 @@ struct Team {
 struct Range {
   int64_t begin = 0, end = 0;
 };
-// Static, deterministic partition of [0, total) into count parts; multiples of `grain`, except the last one.
+// Static, deterministic partition of [0, total) into count parts; multiples of `grain`, except the
+// last one.
 Range Part(int64_t total, int64_t grain, const Team& team);
 
 class Step {
  public:
   virtual ~Step() = default;
-  // Parallel steps: called once by every thread of the team, which together cover the work. Others: called by
-  // one thread, outside any parallel region.
+  // Parallel steps: called once by every thread of the team, which together cover the work. Others:
+  // called by one thread, outside any parallel region.
   virtual void Run(const Team& team) noexcept = 0;
   virtual bool parallel() const { return true; }
 };
@@ -41,17 +42,24 @@ struct StepContext {
   int threads = 1;
 
   const TensorRecord& Record(Field f) const;
-  bool Has(Field f) const;                     // an optional tensor that is there
-  const void* In(Field f) const;               // const region or arena
+  bool Has(Field f) const;        // an optional tensor that is there
+  const void* In(Field f) const;  // const region or arena
   void* Out(Field f) const;
-  template <typename T> const T* In(Field f) const { return static_cast<const T*>(In(f)); }
-  template <typename T> T* Out(Field f) const { return static_cast<T*>(Out(f)); }
+  template <typename T>
+  const T* In(Field f) const {
+    return static_cast<const T*>(In(f));
+  }
+  template <typename T>
+  T* Out(Field f) const {
+    return static_cast<T*>(Out(f));
+  }
 };
 
 using MakeStep = std::unique_ptr<Step> (*)(const StepContext&);
 
-// The table of step makers: integer and movement ones are built in; rshift_float registers its own explicitly, once,
-// before the first Session: RegisterFloatLibrary() in runtime/float/float_library.h.
+// The table of step makers: integer and movement ones are built in; rshift_float registers its own
+// explicitly, once, before the first Session: RegisterFloatLibrary() in
+// runtime/float/float_library.h.
 void RegisterStep(Opcode opcode, MakeStep make);
 // Null when there is none (a session then fails with kUnsupported naming the command).
 MakeStep FindStep(Opcode opcode);

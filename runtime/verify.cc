@@ -14,27 +14,36 @@ void CheckSemantics(const CommandCheck& check) {
   switch (check.command.opcode) {
     case Opcode::kQuantize:
     case Opcode::kDequantize:
-    case Opcode::kRequantize: return verify::CheckQuantize(check);
+    case Opcode::kRequantize:
+      return verify::CheckQuantize(check);
     case Opcode::kConv:
     case Opcode::kDepthwise:
-    case Opcode::kMatMul: return verify::CheckConv(check);
+    case Opcode::kMatMul:
+      return verify::CheckConv(check);
     case Opcode::kAdd:
-    case Opcode::kAddFloat: return verify::CheckAdd(check);
+    case Opcode::kAddFloat:
+      return verify::CheckAdd(check);
     case Opcode::kAveragePool:
     case Opcode::kMaxPool:
-    case Opcode::kAveragePoolF32: return verify::CheckPool(check);
+    case Opcode::kAveragePoolF32:
+      return verify::CheckPool(check);
     case Opcode::kLeakyRelu:
     case Opcode::kPRelu:
-    case Opcode::kTable: return verify::CheckActivation(check);
+    case Opcode::kTable:
+      return verify::CheckActivation(check);
     case Opcode::kConvF32:
     case Opcode::kConvTransposeF32:
-    case Opcode::kMatMulF32: return verify::CheckFloatLibrary(check);
-    default: break;
+    case Opcode::kMatMulF32:
+      return verify::CheckFloatLibrary(check);
+    default:
+      break;
   }
-  if (opcode >= static_cast<int>(Opcode::kTranspose) && opcode <= static_cast<int>(Opcode::kResizeNearest)) {
+  if (opcode >= static_cast<int>(Opcode::kTranspose) &&
+      opcode <= static_cast<int>(Opcode::kResizeNearest)) {
     return verify::CheckMove(check);
   }
-  if (opcode >= static_cast<int>(Opcode::kBinaryF32) && opcode <= static_cast<int>(Opcode::kInstanceNormF32)) {
+  if (opcode >= static_cast<int>(Opcode::kBinaryF32) &&
+      opcode <= static_cast<int>(Opcode::kInstanceNormF32)) {
     return verify::CheckFloat(check);
   }
   check.Check(false, "opcode ", opcode, " has no rules");
@@ -53,18 +62,21 @@ bool MayRunInPlace(Opcode opcode) {
     case Opcode::kUnaryF32:
     case Opcode::kClipF32:
     case Opcode::kLeakyReluF32:
-    case Opcode::kPReluF32: return true;
-    default: return false;
+    case Opcode::kPReluF32:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool Overlap(const TensorRecord& a, const TensorRecord& b) {
-  return a.bytes() > 0 && b.bytes() > 0 && a.region == b.region && a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
+  return a.bytes() > 0 && b.bytes() > 0 && a.region == b.region &&
+         a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
 }
 
 bool IsTensorInput(FieldKind kind) {
-  return kind == FieldKind::kTensorIn || kind == FieldKind::kTensorInOpt || kind == FieldKind::kConst ||
-         kind == FieldKind::kConstOpt;
+  return kind == FieldKind::kTensorIn || kind == FieldKind::kTensorInOpt ||
+         kind == FieldKind::kConst || kind == FieldKind::kConstOpt;
 }
 
 void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow) {
@@ -72,7 +84,8 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow) 
   const TensorRecord& dst = check.Tensor(Field::kDst);
   check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
   if (!Overlap(src, dst)) return;
-  const bool identical = src.offset == dst.offset && src.shape == dst.shape && src.bytes() == dst.bytes();
+  const bool identical =
+      src.offset == dst.offset && src.shape == dst.shape && src.bytes() == dst.bytes();
   check.Check(identical && MayRunInPlace(check.command.opcode), check.Describe(field), " overlaps ",
               check.Describe(Field::kDst));
 }
@@ -95,7 +108,8 @@ std::string NameOf(const ProgramImage& image, size_t index, const std::string& w
 
 }  // namespace
 
-void Verify(const ProgramImage& image, std::span<const uint8_t> constants, const std::string& where) {
+void Verify(const ProgramImage& image, std::span<const uint8_t> constants,
+            const std::string& where) {
   DataFlow flow(image);
   for (size_t i = 0; i < image.commands.size(); ++i) {
     const Command& command = image.commands[i];
@@ -105,14 +119,16 @@ void Verify(const ProgramImage& image, std::span<const uint8_t> constants, const
     CheckDestination(check);
     CheckSemantics(check);
     for (const FieldSpec& field : spec->fields) {
-      if (IsTensorInput(field.kind) && check.Has(field.field)) CheckOperand(check, field.field, flow);
+      if (IsTensorInput(field.kind) && check.Has(field.field))
+        CheckOperand(check, field.field, flow);
     }
     flow.Write(check);
   }
   for (const Binding& output : image.outputs) {
     const TensorRecord& tensor = image.tensors[static_cast<size_t>(output.tensor)];
-    Require(flow.IsWritten(tensor), ErrorCode::kCorrupt, where, ": output '", output.name, "' (tensor '",
-            tensor.name, "'): some of its bytes are never written; the file is damaged or was written by "
+    Require(flow.IsWritten(tensor), ErrorCode::kCorrupt, where, ": output '", output.name,
+            "' (tensor '", tensor.name,
+            "'): some of its bytes are never written; the file is damaged or was written by "
             "another version");
   }
 }

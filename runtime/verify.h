@@ -1,5 +1,6 @@
-// The proof that a program may run: after it, no input bytes can make a command read or write outside its tensors,
-// overflow an accumulator, or read bytes that nobody wrote. Whatever a file holds, it is refused here or it is safe.
+// The proof that a program may run: after it, no input bytes can make a command read or write
+// outside its tensors, overflow an accumulator, or read bytes that nobody wrote. Whatever a file
+// holds, it is refused here or it is safe.
 #ifndef RSHIFT_RUNTIME_VERIFY_H_
 #define RSHIFT_RUNTIME_VERIFY_H_
 
@@ -11,12 +12,14 @@
 
 namespace rshift {
 
-// `image` has passed ReadContainer(): tensors lie inside their regions, command fields in the ISA table's ranges,
-// destinations in the arena. Checks, for each command: element types, shape algebra, constants (sizes and contents),
-// the accumulator bound |bias| + 255 * sum|w| < 2^31, that its destination overlaps no operand (but for in-place
-// element-wise commands), no graph input and that every byte it reads was written before; at the end, that every output
-// was. Throws kCorrupt naming `where`, the command and the tensor.
-void Verify(const ProgramImage& image, std::span<const uint8_t> constants, const std::string& where);
+// `image` has passed ReadContainer(): tensors lie inside their regions, command fields in the ISA
+// table's ranges, destinations in the arena. Checks, for each command: element types, shape
+// algebra, constants (sizes and contents), the accumulator bound |bias| + 255 * sum|w| < 2^31, that
+// its destination overlaps no operand (but for in-place element-wise commands), no graph input and
+// that every byte it reads was written before; at the end, that every output was. Throws kCorrupt
+// naming `where`, the command and the tensor.
+void Verify(const ProgramImage& image, std::span<const uint8_t> constants,
+            const std::string& where);
 
 }  // namespace rshift
 

@@ -24,10 +24,14 @@ const KernelTable& KernelsFor(Isa isa) {
   static const KernelTable avxvnni = FillFrom(kAvxVnniKernels, avx2);
   static const KernelTable avx512vnni = FillFrom(kAvx512VnniKernels, avx2);
   switch (isa) {
-    case Isa::kScalar: return kScalarKernels;
-    case Isa::kAvx2: return avx2;
-    case Isa::kAvxVnni: return avxvnni;
-    case Isa::kAvx512Vnni: return avx512vnni;
+    case Isa::kScalar:
+      return kScalarKernels;
+    case Isa::kAvx2:
+      return avx2;
+    case Isa::kAvxVnni:
+      return avxvnni;
+    case Isa::kAvx512Vnni:
+      return avx512vnni;
   }
 #endif
   (void)isa;

@@ -1,4 +1,5 @@
-// Which kernels a session uses: one table per instruction set with its gaps filled from simpler ones.
+// Which kernels a session uses: one table per instruction set with its gaps filled from simpler
+// ones.
 #ifndef RSHIFT_RUNTIME_KERNELS_DISPATCH_H_
 #define RSHIFT_RUNTIME_KERNELS_DISPATCH_H_
 

@@ -3,8 +3,8 @@
 #include "quantize/numerics/add.h"
 #include "quantize/numerics/quantize.h"
 
-// Written for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt). `omp simd`: an element depends on its own index
-// only, in place as well.
+// Written for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt). `omp simd`: an element
+// depends on its own index only, in place as well.
 namespace rshift {
 namespace {
 
@@ -22,19 +22,21 @@ template <typename A, typename B>
 }
 
 template <typename A, typename B>
-[[gnu::always_inline]] inline void AddFloatLoop(const AddFloatArgs& args, int64_t begin, int64_t end) {
+[[gnu::always_inline]] inline void AddFloatLoop(const AddFloatArgs& args, int64_t begin,
+                                                int64_t end) {
   const A* a = static_cast<const A*>(args.a);
   const B* b = static_cast<const B*>(args.b);
   uint8_t* y = args.y;
   const AddFloatArgs p = args;
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
-    y[i] = static_cast<uint8_t>(numerics::AddFloat(a[i], p.scale_a, p.zero_a, b[i], p.scale_b, p.zero_b,
-                                                   p.scale_y, p.zero_y, p.lo, p.hi));
+    y[i] = static_cast<uint8_t>(numerics::AddFloat(a[i], p.scale_a, p.zero_a, b[i], p.scale_b,
+                                                   p.zero_b, p.scale_y, p.zero_y, p.lo, p.hi));
   }
 }
 
-[[gnu::always_inline]] inline void QuantizeLoop(const QuantizeArgs& args, int64_t begin, int64_t end) {
+[[gnu::always_inline]] inline void QuantizeLoop(const QuantizeArgs& args, int64_t begin,
+                                                int64_t end) {
   const float* x = args.x;
   uint8_t* y = args.y;
   const QuantizeArgs p = args;
@@ -45,29 +47,30 @@ template <typename A, typename B>
 }
 
 // The three loops as functions for one instruction set, and their table.
-#define RSHIFT_ELEMENTWISE(name, ...)                                                       \
-  template <typename A, typename B>                                                         \
-  __VA_ARGS__ void Add##name(const AddArgs& args, int64_t begin, int64_t end) noexcept {    \
-    AddLoop<A, B>(args, begin, end);                                                        \
-  }                                                                                         \
-  template <typename A, typename B>                                                         \
+#define RSHIFT_ELEMENTWISE(name, ...)                                                              \
+  template <typename A, typename B>                                                                \
+  __VA_ARGS__ void Add##name(const AddArgs& args, int64_t begin, int64_t end) noexcept {           \
+    AddLoop<A, B>(args, begin, end);                                                               \
+  }                                                                                                \
+  template <typename A, typename B>                                                                \
   __VA_ARGS__ void AddFloat##name(const AddFloatArgs& args, int64_t begin, int64_t end) noexcept { \
-    AddFloatLoop<A, B>(args, begin, end);                                                   \
-  }                                                                                         \
+    AddFloatLoop<A, B>(args, begin, end);                                                          \
+  }                                                                                                \
   __VA_ARGS__ void Quantize##name(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept { \
-    QuantizeLoop(args, begin, end);                                                         \
-  }                                                                                         \
-  constexpr ElementwiseTable k##name = {                                                    \
-      {{Add##name<uint8_t, uint8_t>, Add##name<uint8_t, int8_t>},                           \
-       {Add##name<int8_t, uint8_t>, Add##name<int8_t, int8_t>}},                            \
-      {{AddFloat##name<uint8_t, uint8_t>, AddFloat##name<uint8_t, int8_t>},                 \
-       {AddFloat##name<int8_t, uint8_t>, AddFloat##name<int8_t, int8_t>}},                  \
+    QuantizeLoop(args, begin, end);                                                                \
+  }                                                                                                \
+  constexpr ElementwiseTable k##name = {                                                           \
+      {{Add##name<uint8_t, uint8_t>, Add##name<uint8_t, int8_t>},                                  \
+       {Add##name<int8_t, uint8_t>, Add##name<int8_t, int8_t>}},                                   \
+      {{AddFloat##name<uint8_t, uint8_t>, AddFloat##name<uint8_t, int8_t>},                        \
+       {AddFloat##name<int8_t, uint8_t>, AddFloat##name<int8_t, int8_t>}},                         \
       Quantize##name}
 
 RSHIFT_ELEMENTWISE(Scalar, );
 #if defined(__x86_64__)
 RSHIFT_ELEMENTWISE(Avx2, [[gnu::target("avx2")]]);
-RSHIFT_ELEMENTWISE(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]);
+RSHIFT_ELEMENTWISE(Avx512,
+                   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]);
 #endif
 
 }  // namespace
@@ -75,10 +78,13 @@ RSHIFT_ELEMENTWISE(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,pre
 const ElementwiseTable& ElementwiseFor(Isa isa) {
 #if defined(__x86_64__)
   switch (isa) {
-    case Isa::kScalar: return kScalar;
+    case Isa::kScalar:
+      return kScalar;
     case Isa::kAvx2:
-    case Isa::kAvxVnni: return kAvx2;
-    case Isa::kAvx512Vnni: return kAvx512;
+    case Isa::kAvxVnni:
+      return kAvx2;
+    case Isa::kAvx512Vnni:
+      return kAvx512;
   }
 #endif
   (void)isa;

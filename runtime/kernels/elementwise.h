@@ -1,5 +1,6 @@
-// Element-wise loops that gain from wide registers: additions and quantization. One body (elementwise.cc) compiled for each
-// instruction set by function attributes: what a body calls and does not inline stays code for any CPU. Same values everywhere.
+// Element-wise loops that gain from wide registers: additions and quantization. One body
+// (elementwise.cc) compiled for each instruction set by function attributes: what a body calls and
+// does not inline stays code for any CPU. Same values everywhere.
 #ifndef RSHIFT_RUNTIME_KERNELS_ELEMENTWISE_H_
 #define RSHIFT_RUNTIME_KERNELS_ELEMENTWISE_H_
 

@@ -1,11 +1,14 @@
-// The contract between the convolution steps and the units that compute them, one unit per instruction set. Plain data
-// and function pointers only: a unit is compiled with its own -m flags and may include nothing but this header,
-// <immintrin.h>, <cstdint> and <cstring>, so that no inline function built for a newer CPU leaks into the program.
+// The contract between the convolution steps and the units that compute them, one unit per
+// instruction set. Plain data and function pointers only: a unit is compiled with its own -m flags
+// and may include nothing but this header, <immintrin.h>, <cstdint> and <cstring>, so that no
+// inline function built for a newer CPU leaks into the program.
 //
 // What every kernel computes, bit for bit (kernels/reference.cc is the specification in code):
-//   acc = bias[oc] + sum over taps and ic of  x[pixel, ic] * w[oc, tap, ic]      x raw (s8 or u8), pads are zero_x
-//   y   = clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)     (64-bit; rshift 0: no rounding term)
-// The verifier has proved |bias| + 255 * sum|w| < 2^31 for each channel; any order of summation is exact.
+//   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * w[oc, tap, ic]
+//   y   = clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
+// with x raw (s8 or u8), zero_x in the pads, the product in 64 bits and no rounding term at rshift 0.
+// The verifier has proved |bias| + 255 * sum|w| < 2^31 for each channel; any order of summation is
+// exact.
 #ifndef RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 #define RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 
@@ -14,18 +17,21 @@
 
 namespace rshift {
 
-// Per-channel requantization as separate arrays, 64-byte aligned, each `groups * n` entries (depthwise: RoundUp(C, 64)):
-// channel oc of group g is entry g * n + oc. Padding entries have bias 0, multiplier 0 and a valid rshift.
+// Per-channel requantization as separate arrays, 64-byte aligned, each `groups * n` entries
+// (depthwise: RoundUp(C, 64)): channel oc of group g is entry g * n + oc. Padding entries have bias
+// 0, multiplier 0 and a valid rshift.
 struct RequantArgs {
   const int32_t* bias = nullptr;
-  // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32. Equals `bias` for u8.
+  // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32.
+  // Equals `bias` for u8.
   const int32_t* bias_unsigned = nullptr;
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]
-  int32_t min_rshift = 0, max_rshift = 0;  // over all entries: >= 32 allows the high-half form of the shift
-  int32_t zero_y = 0, lo = 0, hi = 0;      // lo..hi lies within the destination's type
-  // Weight zero points (the sum above is then of x * (w - zero_w)), or null. Only the scalar kernels are ever called
-  // with it: the steps see to that.
+  // Over all entries: >= 32 allows the high-half form of the shift.
+  int32_t min_rshift = 0, max_rshift = 0;
+  int32_t zero_y = 0, lo = 0, hi = 0;  // lo..hi lies within the destination's type
+  // Weight zero points (the sum above is then of x * (w - zero_w)), or null. Only the scalar
+  // kernels are ever called with it: the steps see to that.
   const int32_t* zero_w = nullptr;
 };
 
@@ -34,31 +40,34 @@ struct WindowArgs {
   int64_t pad_top = 0, pad_left = 0;
 };
 
-// NHWC. `m` numbers output pixels: m = (batch * oh + y) * ow + x; its bytes start at dst + m * oc. MatMul is the case
-// batch = 1, ih = oh = rows, iw = ow = 1 with a 1x1 window: output pixel m reads src + m * ic.
-// Readable (never writable) past the end of src, weights and zero_row: 64 bytes.
+// NHWC. `m` numbers output pixels: m = (batch * oh + y) * ow + x; its bytes start at dst + m * oc.
+// MatMul is the case batch = 1, ih = oh = rows, iw = ow = 1 with a 1x1 window: output pixel m reads
+// src + m * ic. Readable (never writable) past the end of src, weights and zero_row: 64 bytes.
 struct ConvArgs {
-  const uint8_t* src = nullptr;      // s8 or u8 bytes
-  uint8_t* dst = nullptr;            // s8 or u8 bytes: y truncated to its low byte
-  const int8_t* weights = nullptr;   // codegen/packing/packing.h: per group [panel][k/4][panel width][4]
+  const uint8_t* src = nullptr;  // s8 or u8 bytes
+  uint8_t* dst = nullptr;        // s8 or u8 bytes: y truncated to its low byte
+  // codegen/packing/packing.h: per group [panel][k/4][panel width][4].
+  const int8_t* weights = nullptr;
   // One pixel outside the image: at least ic + 64 bytes of zero_x, 64-byte aligned.
   const uint8_t* zero_row = nullptr;
   bool src_signed = true;
   int64_t batch = 1, ih = 1, iw = 1, ic = 0, oh = 1, ow = 1, oc = 0;
   int64_t groups = 1;
   int64_t ic_per_group = 0, oc_per_group = 0;
-  int64_t ic4 = 0;                   // ic_per_group rounded up to 4; weights beyond ic_per_group are 0
-  int64_t k = 0;                     // taps * ic4: padded K of one group
-  int64_t n = 0;                     // oc_per_group rounded up to 16: padded N of one group
-  int64_t panels_per_group = 0;      // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n))
+  int64_t ic4 = 0;  // ic_per_group rounded up to 4; weights beyond ic_per_group are 0
+  int64_t k = 0;    // taps * ic4: padded K of one group
+  int64_t n = 0;    // oc_per_group rounded up to 16: padded N of one group
+  // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n)).
+  int64_t panels_per_group = 0;
   WindowArgs window = {};
   RequantArgs requant = {};
   // 1x1 window, stride 1, no pads: output pixel m reads exactly the input pixel m.
   bool pointwise = false;
 };
 
-// What one thread computes: all output pixels of [m_begin, m_end) for panels [panel_begin, panel_end), where panel
-// index = group * panels_per_group + panel. Only the oc_per_group real channels are written.
+// What one thread computes: all output pixels of [m_begin, m_end) for panels [panel_begin,
+// panel_end), where panel index = group * panels_per_group + panel. Only the oc_per_group real
+// channels are written.
 struct ConvRange {
   int64_t m_begin = 0, m_end = 0;
   int64_t panel_begin = 0, panel_end = 0;
@@ -73,7 +82,7 @@ struct DepthwiseArgs {
   bool src_signed = true;
   int64_t batch = 1, ih = 1, iw = 1, oh = 1, ow = 1;
   int64_t channels = 0;
-  int64_t c64 = 0;                    // channels rounded up to 64
+  int64_t c64 = 0;  // channels rounded up to 64
   WindowArgs window = {};
   RequantArgs requant = {};
 };
@@ -84,18 +93,21 @@ struct DepthwiseRange {
   int64_t c_begin = 0, c_end = 0;
 };
 
-// `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch function asked for.
+// `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch
+// function asked for.
 using ConvFn = void (*)(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept;
 using ConvScratchFn = size_t (*)(const ConvArgs& args) noexcept;
-using DepthwiseFn = void (*)(const DepthwiseArgs& args, const DepthwiseRange& range, void* scratch) noexcept;
+using DepthwiseFn = void (*)(const DepthwiseArgs& args, const DepthwiseRange& range,
+                             void* scratch) noexcept;
 using DepthwiseScratchFn = size_t (*)(const DepthwiseArgs& args) noexcept;
 
-// A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI -> AVX2 -> scalar), together
-// with its scratch and grain. A null ...Scratch function asks for nothing.
+// A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
+// AVX2 -> scalar), together with its scratch and grain. A null ...Scratch function asks for
+// nothing.
 struct KernelTable {
-  ConvFn conv = nullptr;              // also MatMul
+  ConvFn conv = nullptr;  // also MatMul
   ConvScratchFn conv_scratch = nullptr;
-  int64_t conv_m_grain = 1;           // rows of one register tile: threads get multiples of it
+  int64_t conv_m_grain = 1;  // rows of one register tile: threads get multiples of it
   DepthwiseFn depthwise = nullptr;
   DepthwiseScratchFn depthwise_scratch = nullptr;
 };

@@ -31,8 +31,9 @@ const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap, int64_t
 }
 
 uint8_t Finish(const RequantArgs& requant, int64_t entry, int32_t accumulator) {
-  const int32_t y = numerics::Requantize(accumulator, requant.multiplier[entry], requant.rshift[entry],
-                                         requant.zero_y, requant.lo, requant.hi);
+  const int32_t y =
+      numerics::Requantize(accumulator, requant.multiplier[entry], requant.rshift[entry],
+                           requant.zero_y, requant.lo, requant.hi);
   return static_cast<uint8_t>(y);
 }
 
@@ -66,7 +67,8 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
     int32_t total = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap, args.ic) + group * args.ic_per_group;
-      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width, acc);
+      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width,
+                                      acc);
     }
     uint8_t* dst = args.dst + m * args.oc + group * args.oc_per_group + first;
     for (int64_t c = 0; c < real; ++c) {

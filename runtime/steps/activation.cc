@@ -45,8 +45,8 @@ numerics::LeakyParams MakeParams(const StepContext& context) {
 std::unique_ptr<Step> MakeLeakyRelu(const StepContext& context) {
   const numerics::LeakyParams params = MakeParams(context);
   return MakeByteMapStep(context, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-    return numerics::LeakyRelu(x, params);
-  }));
+                           return numerics::LeakyRelu(x, params);
+                         }));
 }
 
 std::unique_ptr<Step> MakeTable(const StepContext& context) {
@@ -67,7 +67,8 @@ class PReluStep : public Step {
     numerics::LeakyParams params = MakeParams(context);
     for (int64_t c = 0; c < channels_; ++c) {
       params.multiplier = slopes[c];
-      tables_.push_back(MakeByteTable(src.dtype, [&](int32_t x) { return numerics::PRelu(x, params); }));
+      tables_.push_back(
+          MakeByteTable(src.dtype, [&](int32_t x) { return numerics::PRelu(x, params); }));
     }
   }
 
@@ -93,8 +94,8 @@ std::unique_ptr<Step> MakePRelu(const StepContext& context) {
   numerics::LeakyParams params = MakeParams(context);
   params.multiplier = *context.In<int8_t>(Field::kSrc2);
   return MakeByteMapStep(context, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-    return numerics::PRelu(x, params);
-  }));
+                           return numerics::PRelu(x, params);
+                         }));
 }
 
 }  // namespace

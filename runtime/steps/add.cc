@@ -1,4 +1,5 @@
-// Addition of two quantized tensors of equal shape: by integers (symmetric) or by fixed-order float (asymmetric).
+// Addition of two quantized tensors of equal shape: by integers (symmetric) or by fixed-order float
+// (asymmetric).
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
 #include "runtime/steps/steps.h"
@@ -43,17 +44,22 @@ std::unique_ptr<Step> MakeAdd(const StepContext& context) {
   args.multiplier_a = static_cast<int32_t>(context.command->Get(Field::kMultiplier));
   args.multiplier_b = static_cast<int32_t>(context.command->Get(Field::kMultiplier2));
   args.rshift = static_cast<int32_t>(context.command->Get(Field::kRshift));
-  const auto loop =
-      ElementwiseFor(context.isa).add[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)];
-  return std::make_unique<AddStep<AddArgs>>(args, loop, NumElements(context.Record(Field::kDst).shape));
+  const auto loop = ElementwiseFor(context.isa)
+                        .add[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)];
+  return std::make_unique<AddStep<AddArgs>>(args, loop,
+                                            NumElements(context.Record(Field::kDst).shape));
 }
 
 std::unique_ptr<Step> MakeAddFloat(const StepContext& context) {
   const TensorRecord& a = context.Record(Field::kSrc);
   const TensorRecord& b = context.Record(Field::kSrc2);
   const TensorRecord& y = context.Record(Field::kDst);
-  AddFloatArgs args{.scale_a = a.scale, .scale_b = b.scale, .scale_y = y.scale,
-                    .zero_a = a.zero_point, .zero_b = b.zero_point, .zero_y = y.zero_point};
+  AddFloatArgs args{.scale_a = a.scale,
+                    .scale_b = b.scale,
+                    .scale_y = y.scale,
+                    .zero_a = a.zero_point,
+                    .zero_b = b.zero_point,
+                    .zero_y = y.zero_point};
   SetOperands(context, &args);
   const auto loop = ElementwiseFor(context.isa)
                         .add_float[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)];

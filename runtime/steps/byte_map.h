@@ -22,7 +22,8 @@ template <typename F>
 ByteTable MakeByteTable(DType src, const F& f) {
   ByteTable table;
   for (int byte = 0; byte < 256; ++byte) {
-    table[static_cast<size_t>(byte)] = static_cast<uint8_t>(f(ValueOf(static_cast<uint8_t>(byte), src)));
+    table[static_cast<size_t>(byte)] =
+        static_cast<uint8_t>(f(ValueOf(static_cast<uint8_t>(byte), src)));
   }
   return table;
 }

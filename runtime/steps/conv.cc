@@ -1,5 +1,5 @@
-// Conv, MatMul (a 1x1 convolution over rows) and Depthwise: arguments prepared once, the kernel of the session's
-// instruction set called on each thread's share.
+// Conv, MatMul (a 1x1 convolution over rows) and Depthwise: arguments prepared once, the kernel of
+// the session's instruction set called on each thread's share.
 #include <algorithm>
 #include <cstring>
 
@@ -16,15 +16,20 @@ namespace {
 constexpr int64_t kPanel = 64;
 
 WindowArgs MakeWindow(const Command& command) {
-  return {.kernel_h = command.Get(Field::kKernelH), .kernel_w = command.Get(Field::kKernelW),
-          .stride_h = command.Get(Field::kStrideH), .stride_w = command.Get(Field::kStrideW),
-          .dilation_h = command.Get(Field::kDilationH), .dilation_w = command.Get(Field::kDilationW),
-          .pad_top = command.Get(Field::kPadTop), .pad_left = command.Get(Field::kPadLeft)};
+  return {.kernel_h = command.Get(Field::kKernelH),
+          .kernel_w = command.Get(Field::kKernelW),
+          .stride_h = command.Get(Field::kStrideH),
+          .stride_w = command.Get(Field::kStrideW),
+          .dilation_h = command.Get(Field::kDilationH),
+          .dilation_w = command.Get(Field::kDilationW),
+          .pad_top = command.Get(Field::kPadTop),
+          .pad_left = command.Get(Field::kPadLeft)};
 }
 
 bool HasPads(const Command& command) {
-  return command.Get(Field::kPadTop) + command.Get(Field::kPadLeft) + command.Get(Field::kPadBottom) +
-             command.Get(Field::kPadRight) > 0;
+  return command.Get(Field::kPadTop) + command.Get(Field::kPadLeft) +
+             command.Get(Field::kPadBottom) + command.Get(Field::kPadRight) >
+         0;
 }
 
 // One pixel of zero points with the slack kernels may read.
@@ -48,7 +53,8 @@ class Scratch {
   AlignedBuffer memory_;
 };
 
-// Two ways to divide a grid of rows x columns: the one whose largest share is smaller, or `prefer_rows` when equal.
+// Two ways to divide a grid of rows x columns: the one whose largest share is smaller, or
+// `prefer_rows` when equal.
 bool SplitRows(int64_t rows, int64_t columns, int count, bool prefer_rows) {
   const int64_t by_rows = (rows + count - 1) / count * columns;
   const int64_t by_columns = (columns + count - 1) / count * rows;
@@ -62,7 +68,9 @@ const KernelTable& Kernels(const StepContext& context) {
 class ConvStep : public Step {
  public:
   ConvStep(const StepContext& context, ConvArgs args)
-      : kernels_(Kernels(context)), args_(args), zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
+      : kernels_(Kernels(context)),
+        args_(args),
+        zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
     const PackedShape packed{args_.groups, args_.oc_per_group, args_.ic_per_group,
                              args_.window.kernel_h * args_.window.kernel_w};
@@ -76,12 +84,15 @@ class ConvStep : public Step {
     args_.n = packed.n();
     args_.panels_per_group = (args_.n + kPanel - 1) / kPanel;
     requant_ = MakeRequantArrays(context,
-                                 {.channels = args_.oc, .per_group = args_.oc_per_group,
-                                  .padded = args_.n, .entries = args_.groups * args_.n},
+                                 {.channels = args_.oc,
+                                  .per_group = args_.oc_per_group,
+                                  .padded = args_.n,
+                                  .entries = args_.groups * args_.n},
                                  SumConvWeights(packed, args_.weights).plain);
     args_.requant = requant_.args;
     weights_dominate_ = packed.bytes() > args_.batch * args_.ih * args_.iw * args_.ic;
-    if (kernels_.conv_scratch != nullptr) scratch_ = {kernels_.conv_scratch(args_), context.threads};
+    if (kernels_.conv_scratch != nullptr)
+      scratch_ = {kernels_.conv_scratch(args_), context.threads};
   }
 
   void Run(const Team& team) noexcept override {
@@ -115,8 +126,13 @@ class ConvStep : public Step {
 std::unique_ptr<Step> MakeConv(const StepContext& context) {
   const Shape& src = context.Record(Field::kSrc).shape;
   const Shape& dst = context.Record(Field::kDst).shape;
-  ConvArgs args{.batch = src[0], .ih = src[1], .iw = src[2], .ic = src[3],
-                .oh = dst[1], .ow = dst[2], .oc = dst[3]};
+  ConvArgs args{.batch = src[0],
+                .ih = src[1],
+                .iw = src[2],
+                .ic = src[3],
+                .oh = dst[1],
+                .ow = dst[2],
+                .oc = dst[3]};
   args.groups = context.command->Get(Field::kGroups);
   args.ic_per_group = args.ic / args.groups;
   args.oc_per_group = args.oc / args.groups;
@@ -131,15 +147,22 @@ std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
   const Shape& src = context.Record(Field::kSrc).shape;
   const int64_t k = src.back(), n = context.Record(Field::kDst).shape.back();
   const int64_t rows = NumElements(Shape(src.begin(), src.end() - 1));
-  const ConvArgs args{.ih = rows, .ic = k, .oh = rows, .oc = n,
-                      .ic_per_group = k, .oc_per_group = n, .pointwise = true};
+  const ConvArgs args{.ih = rows,
+                      .ic = k,
+                      .oh = rows,
+                      .oc = n,
+                      .ic_per_group = k,
+                      .oc_per_group = n,
+                      .pointwise = true};
   return std::make_unique<ConvStep>(context, args);
 }
 
 class DepthwiseStep : public Step {
  public:
   explicit DepthwiseStep(const StepContext& context)
-      : kernels_(Kernels(context)), zero_row_(MakeZeroRow(context.Record(Field::kSrc))), scratch_(0, 1) {
+      : kernels_(Kernels(context)),
+        zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
+        scratch_(0, 1) {
     const Shape& src = context.Record(Field::kSrc).shape;
     const Shape& dst = context.Record(Field::kDst).shape;
     args_ = {.src = context.In<uint8_t>(Field::kSrc),
@@ -147,13 +170,20 @@ class DepthwiseStep : public Step {
              .weights = context.In<int8_t>(Field::kWeights),
              .zero_row = zero_row_.data(),
              .src_signed = context.Record(Field::kSrc).dtype == DType::kS8,
-             .batch = src[0], .ih = src[1], .iw = src[2], .oh = dst[1], .ow = dst[2],
-             .channels = src[3], .c64 = RoundUp(src[3], kPanel),
+             .batch = src[0],
+             .ih = src[1],
+             .iw = src[2],
+             .oh = dst[1],
+             .ow = dst[2],
+             .channels = src[3],
+             .c64 = RoundUp(src[3], kPanel),
              .window = MakeWindow(*context.command)};
     const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
     requant_ = MakeRequantArrays(context,
-                                 {.channels = args_.channels, .per_group = args_.c64,
-                                  .padded = args_.c64, .entries = args_.c64},
+                                 {.channels = args_.channels,
+                                  .per_group = args_.c64,
+                                  .padded = args_.c64,
+                                  .entries = args_.c64},
                                  SumDepthwiseWeights(args_.channels, taps, args_.weights).plain);
     args_.requant = requant_.args;
     if (kernels_.depthwise_scratch != nullptr) {

@@ -1,9 +1,10 @@
-// Gather: slices of src on one axis, chosen by an index tensor. Indices are data: one that is outside the axis (after
-// adding its size to a negative one) gives zeros, since a running program cannot fail.
+// Gather: slices of src on one axis, chosen by an index tensor. Indices are data: one that is
+// outside the axis (after adding its size to a negative one) gives zeros, since a running program
+// cannot fail.
 #include <cstring>
 
-#include "runtime/steps/steps.h"
 #include "runtime/step.h"
+#include "runtime/steps/steps.h"
 
 namespace rshift {
 namespace {
@@ -36,14 +37,16 @@ class GatherStep : public Step {
       if (index < 0 || index >= size_) {
         std::memset(dst, 0, static_cast<size_t>(chunk_));
       } else {
-        std::memcpy(dst, src_ + (item / count_ * size_ + index) * chunk_, static_cast<size_t>(chunk_));
+        std::memcpy(dst, src_ + (item / count_ * size_ + index) * chunk_,
+                    static_cast<size_t>(chunk_));
       }
     }
   }
 
  private:
   int64_t Index(int64_t i) const {
-    return wide_ ? static_cast<const int64_t*>(indices_)[i] : static_cast<const int32_t*>(indices_)[i];
+    return wide_ ? static_cast<const int64_t*>(indices_)[i]
+                 : static_cast<const int32_t*>(indices_)[i];
   }
 
   const std::byte* src_;

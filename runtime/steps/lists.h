@@ -1,4 +1,5 @@
-// What makers of movement steps need: constant integer lists and byte strides. The verifier has checked both.
+// What makers of movement steps need: constant integer lists and byte strides. The verifier has
+// checked both.
 #ifndef RSHIFT_RUNTIME_STEPS_LISTS_H_
 #define RSHIFT_RUNTIME_STEPS_LISTS_H_
 

@@ -10,7 +10,7 @@ namespace {
 // A piece of a destination row that is one piece of the source, or fill.
 struct Run {
   int64_t dst = 0;
-  int64_t src = 0;    // bytes, or kFillIndex
+  int64_t src = 0;  // bytes, or kFillIndex
   int64_t bytes = 0;
 };
 
@@ -41,7 +41,8 @@ std::vector<Run> JoinRuns(const std::vector<int64_t>& map, int64_t bytes) {
 
 class MappedStep : public Step {
  public:
-  MappedStep(const StepContext& context, const std::vector<std::vector<int64_t>>& maps, int64_t fill)
+  MappedStep(const StepContext& context, const std::vector<std::vector<int64_t>>& maps,
+             int64_t fill)
       : src_(context.In<std::byte>(Field::kSrc)),
         dst_(context.Out<std::byte>(Field::kDst)),
         fill_(static_cast<uint64_t>(fill)) {

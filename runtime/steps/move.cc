@@ -1,5 +1,5 @@
-// Data movement that is a strided view (Slice, Expand, Tile), a part of a Concat (CopyInto), or an index map for each
-// dimension (Pad, nearest Resize).
+// Data movement that is a strided view (Slice, Expand, Tile), a part of a Concat (CopyInto), or an
+// index map for each dimension (Pad, nearest Resize).
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -89,9 +89,14 @@ class CopyIntoStep : public Step {
 int64_t PadSource(int64_t index, int64_t size, int64_t mode) {
   if (index >= 0 && index < size) return index;
   switch (mode) {
-    case 1: return index < 0 ? -index : 2 * (size - 1) - index;  // reflect; the verifier bounds the pads by size - 1
-    case 2: return index < 0 ? 0 : size - 1;                     // edge
-    default: return kFillIndex;
+    case 1:
+      return index < 0
+                 ? -index
+                 : 2 * (size - 1) - index;  // reflect; the verifier bounds the pads by size - 1
+    case 2:
+      return index < 0 ? 0 : size - 1;  // edge
+    default:
+      return kFillIndex;
   }
 }
 

@@ -1,4 +1,5 @@
-// Max and average pooling, NHWC. Works in blocks of channels, so that one pass over the taps serves them all.
+// Max and average pooling, NHWC. Works in blocks of channels, so that one pass over the taps serves
+// them all.
 #include <algorithm>
 
 #include "quantize/numerics/average_pool.h"
@@ -46,8 +47,9 @@ struct PoolShape {
     pad_bottom = c.Get(Field::kPadBottom), pad_right = c.Get(Field::kPadRight);
   }
 
-  // Calls f(m, c, count, y0, x0, rows, columns) for each output pixel of this thread and block of channels;
-  // (y0, x0) is the input position of tap (0, 0), rows and columns the taps inside the image.
+  // Calls f(m, c, count, y0, x0, rows, columns) for each output pixel of this thread and block of
+  // channels; (y0, x0) is the input position of tap (0, 0), rows and columns the taps inside the
+  // image.
   template <typename F>
   void ForEach(const Team& team, const F& f) const {
     const int64_t blocks = (channels + kBlock - 1) / kBlock;
@@ -77,11 +79,13 @@ class MaxPoolStep : public Step {
                                 const Taps& rows, const Taps& columns) {
       T best[kBlock];
       // The verifier has made sure that there is a tap inside the image: it is the start.
-      const int64_t y = y0 + rows.begin * shape_.dilation_h, x = x0 + columns.begin * shape_.dilation_w;
+      const int64_t y = y0 + rows.begin * shape_.dilation_h,
+                    x = x0 + columns.begin * shape_.dilation_w;
       std::copy_n(src_ + shape_.Offset(m, y, x) + c, count, best);
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const T* src = src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
+          const T* src =
+              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
           for (int64_t i = 0; i < count; ++i) best[i] = src[i] > best[i] ? src[i] : best[i];
         }
       }
@@ -99,7 +103,9 @@ template <typename T>
 class AveragePoolStep : public Step {
  public:
   explicit AveragePoolStep(const StepContext& context)
-      : shape_(context), src_(context.In<T>(Field::kSrc)), dst_(context.Out<uint8_t>(Field::kDst)),
+      : shape_(context),
+        src_(context.In<T>(Field::kSrc)),
+        dst_(context.Out<uint8_t>(Field::kDst)),
         zero_x_(context.Record(Field::kSrc).zero_point),
         scale_(context.command->GetFloat(Field::kScaleF)),
         offset_(context.command->GetFloat(Field::kOffsetF)),
@@ -113,7 +119,8 @@ class AveragePoolStep : public Step {
       int32_t sum[kBlock] = {};
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const T* src = src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
+          const T* src =
+              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
           for (int64_t i = 0; i < count; ++i) sum[i] += src[i];
         }
       }
@@ -122,8 +129,8 @@ class AveragePoolStep : public Step {
       const auto pads = static_cast<int32_t>((taps - inside) * zero_x_);
       uint8_t* dst = dst_ + m * shape_.channels + c;
       for (int64_t i = 0; i < count; ++i) {
-        dst[i] = static_cast<uint8_t>(numerics::AveragePool(sum[i] + pads, static_cast<int32_t>(taps),
-                                                            scale_, offset_, lo_, hi_));
+        dst[i] = static_cast<uint8_t>(numerics::AveragePool(
+            sum[i] + pads, static_cast<int32_t>(taps), scale_, offset_, lo_, hi_));
       }
     });
   }
@@ -147,9 +154,12 @@ class AveragePoolStep : public Step {
 
 std::unique_ptr<Step> MakeMaxPool(const StepContext& context) {
   switch (context.Record(Field::kSrc).dtype) {
-    case DType::kS8: return std::make_unique<MaxPoolStep<int8_t>>(context);
-    case DType::kU8: return std::make_unique<MaxPoolStep<uint8_t>>(context);
-    default: return std::make_unique<MaxPoolStep<float>>(context);
+    case DType::kS8:
+      return std::make_unique<MaxPoolStep<int8_t>>(context);
+    case DType::kU8:
+      return std::make_unique<MaxPoolStep<uint8_t>>(context);
+    default:
+      return std::make_unique<MaxPoolStep<float>>(context);
   }
 }
 

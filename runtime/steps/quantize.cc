@@ -18,9 +18,12 @@ class QuantizeStep : public Step {
     const TensorRecord& dst = context.Record(Field::kDst);
     count_ = NumElements(dst.shape);
     const bool is_signed = dst.dtype == DType::kS8;
-    args_ = {.x = context.In<float>(Field::kSrc), .y = context.Out<uint8_t>(Field::kDst),
-             .scale = dst.scale, .zero = dst.zero_point,
-             .lo = is_signed ? -128 : 0, .hi = is_signed ? 127 : 255};
+    args_ = {.x = context.In<float>(Field::kSrc),
+             .y = context.Out<uint8_t>(Field::kDst),
+             .scale = dst.scale,
+             .zero = dst.zero_point,
+             .lo = is_signed ? -128 : 0,
+             .hi = is_signed ? 127 : 255};
   }
 
   void Run(const Team& team) noexcept override {
@@ -63,12 +66,13 @@ std::unique_ptr<Step> MakeRequantize(const StepContext& context) {
   const int32_t zero_y = context.Record(Field::kDst).zero_point;
   const Command& command = *context.command;
   return MakeByteMapStep(context, MakeByteTable(src.dtype, [&](int32_t x) {
-    return numerics::RequantizeByte(x, src.zero_point,
-                                    static_cast<int32_t>(command.Get(Field::kMultiplier)),
-                                    static_cast<int32_t>(command.Get(Field::kRshift)), zero_y,
-                                    static_cast<int32_t>(command.Get(Field::kClampLoQ)),
-                                    static_cast<int32_t>(command.Get(Field::kClampHiQ)));
-  }));
+                           return numerics::RequantizeByte(
+                               x, src.zero_point,
+                               static_cast<int32_t>(command.Get(Field::kMultiplier)),
+                               static_cast<int32_t>(command.Get(Field::kRshift)), zero_y,
+                               static_cast<int32_t>(command.Get(Field::kClampLoQ)),
+                               static_cast<int32_t>(command.Get(Field::kClampHiQ)));
+                         }));
 }
 
 template <typename T>

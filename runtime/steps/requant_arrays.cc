@@ -28,7 +28,8 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     const int64_t entry = layout.Entry(c);
     bias[entry] = record.bias;
     // Modulo 2^32, as the vector units add.
-    const uint32_t shifted = is_signed ? 128u * static_cast<uint32_t>(weight_sums[static_cast<size_t>(c)]) : 0u;
+    const uint32_t shifted =
+        is_signed ? 128u * static_cast<uint32_t>(weight_sums[static_cast<size_t>(c)]) : 0u;
     bias_unsigned[entry] = static_cast<int32_t>(static_cast<uint32_t>(record.bias) - shifted);
     multiplier[entry] = record.multiplier;
     rshift[entry] = record.rshift;
@@ -38,7 +39,8 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   }
   if (layout.channels == 0) args.min_rshift = 0;
   for (int64_t entry = 0; entry < layout.entries; ++entry) {
-    if (multiplier[entry] == 0) rshift[entry] = args.max_rshift;  // padding, or a constant channel: any shift gives 0
+    if (multiplier[entry] == 0)
+      rshift[entry] = args.max_rshift;  // padding, or a constant channel: any shift gives 0
   }
   args.bias = bias;
   args.bias_unsigned = bias_unsigned;

@@ -17,13 +17,17 @@ struct RequantArrays {
   RequantArgs args;
 };
 
-// Channel c of `channels` goes to entry Entry(c) = c / per_group * padded + c % per_group; `entries` in all.
+// Channel c of `channels` goes to entry Entry(c) = c / per_group * padded + c % per_group;
+// `entries` in all.
 struct RequantLayout {
   int64_t channels = 0, per_group = 0, padded = 0, entries = 0;
-  int64_t Entry(int64_t channel) const { return channel / per_group * padded + channel % per_group; }
+  int64_t Entry(int64_t channel) const {
+    return channel / per_group * padded + channel % per_group;
+  }
 };
 
-// `weight_sums`: one per channel. Reads kRequant, kZeroW, the clamp, src's type and dst's zero point.
+// `weight_sums`: one per channel. Reads kRequant, kZeroW, the clamp, src's type and dst's zero
+// point.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
                                 const std::vector<int64_t>& weight_sums);
 

@@ -6,8 +6,10 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kBlock = 32;             // elements: a block's lines of both sides stay in the first-level cache
-constexpr int64_t kRunBytes = 16 * 1024;   // a dense run is cut into elements of this size, so that threads share it
+// Elements: a block's lines of both sides stay in the first-level cache.
+constexpr int64_t kBlock = 32;
+// A dense run is cut into elements of this size, so that threads share it.
+constexpr int64_t kRunBytes = 16 * 1024;
 
 std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
   std::vector<StridedDim> merged;
@@ -52,11 +54,16 @@ void CopyChunks(const StridedCopy& copy, const std::byte* src, std::byte* dst, i
 void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
              int64_t columns) {
   switch (copy.element) {
-    case 1: return CopyBlock<uint8_t>(copy, src, dst, rows, columns);
-    case 2: return CopyBlock<uint16_t>(copy, src, dst, rows, columns);
-    case 4: return CopyBlock<uint32_t>(copy, src, dst, rows, columns);
-    case 8: return CopyBlock<uint64_t>(copy, src, dst, rows, columns);
-    default: return CopyChunks(copy, src, dst, rows, columns);
+    case 1:
+      return CopyBlock<uint8_t>(copy, src, dst, rows, columns);
+    case 2:
+      return CopyBlock<uint16_t>(copy, src, dst, rows, columns);
+    case 4:
+      return CopyBlock<uint32_t>(copy, src, dst, rows, columns);
+    case 8:
+      return CopyBlock<uint64_t>(copy, src, dst, rows, columns);
+    default:
+      return CopyChunks(copy, src, dst, rows, columns);
   }
 }
 
@@ -73,7 +80,8 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   copy.element = element;
   std::vector<StridedDim> merged = Merge(dims);
   if (!merged.empty() && merged.back().stride == element) {
-    // Whole runs; a long one is divided evenly where its size allows, to give threads something to share.
+    // Whole runs; a long one is divided evenly where its size allows, to give threads something to
+    // share.
     int64_t run = merged.back().size, parts = 1;
     while (run % 2 == 0 && run * element > kRunBytes) {
       run /= 2;
@@ -92,7 +100,8 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
     copy.columns = merged.back();
     merged.pop_back();
   }
-  // Among the other dimensions, the one that walks the source most closely becomes the block's second side.
+  // Among the other dimensions, the one that walks the source most closely becomes the block's
+  // second side.
   auto closest = std::min_element(merged.begin(), merged.end(), [](const auto& a, const auto& b) {
     return std::abs(a.stride) < std::abs(b.stride);
   });

@@ -1,7 +1,9 @@
-// Copies a strided view of the source to a dense destination: Transpose, Slice, Expand and Tile are all such views.
+// Copies a strided view of the source to a dense destination: Transpose, Slice, Expand and Tile are
+// all such views.
 //
-//   dst[i0, i1, ..., in] (dense, row-major)  =  src + i0 * stride[0] + ... + in * stride[n]      strides in bytes;
-//   0 repeats, a negative one walks backwards.
+//   dst[i0, i1, ..., in] (dense, row-major) = src + i0 * stride[0] + ... + in * stride[n]
+//
+// Strides are in bytes; 0 repeats, a negative one walks backwards.
 #ifndef RSHIFT_RUNTIME_STEPS_STRIDED_COPY_H_
 #define RSHIFT_RUNTIME_STEPS_STRIDED_COPY_H_
 
@@ -20,16 +22,18 @@ struct StridedDim {
 
 struct StridedCopy {
   std::vector<StridedDim> outer;  // loops around the inner two
-  // dst rows of `columns.size` elements; `rows` is the dimension whose source elements are neighbours (a transpose in
-  // blocks), or a single row.
+  // dst rows of `columns.size` elements; `rows` is the dimension whose source elements are
+  // neighbours (a transpose in blocks), or a single row.
   StridedDim rows{1, 0, 0}, columns{1, 0, 0};
-  int64_t element = 1;            // bytes copied at a time
+  int64_t element = 1;  // bytes copied at a time
   int64_t outer_count = 1;
 };
 
-// Drops dimensions of 1, merges neighbours that are one run, grows the element by a dense innermost dimension.
+// Drops dimensions of 1, merges neighbours that are one run, grows the element by a dense innermost
+// dimension.
 StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element);
-void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst, const Team& team);
+void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
+                    const Team& team);
 
 }  // namespace rshift
 

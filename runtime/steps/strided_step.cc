@@ -17,8 +17,8 @@ class StridedStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStridedStep(const StepContext& context, const std::vector<StridedDim>& dims,
-                                      int64_t first) {
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context,
+                                      const std::vector<StridedDim>& dims, int64_t first) {
   const auto element = static_cast<int64_t>(SizeOf(context.Record(Field::kDst).dtype));
   StridedCopy copy = PlanStridedCopy(dims, element);
   if (copy.outer_count == 0) first = 0;  // nothing is read: stay inside the tensor

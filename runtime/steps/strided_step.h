@@ -10,9 +10,10 @@
 
 namespace rshift {
 
-// `dims` are the destination's, with source strides in bytes; element (0, ..., 0) is at src + first bytes.
-std::unique_ptr<Step> MakeStridedStep(const StepContext& context, const std::vector<StridedDim>& dims,
-                                      int64_t first);
+// `dims` are the destination's, with source strides in bytes; element (0, ..., 0) is at src + first
+// bytes.
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context,
+                                      const std::vector<StridedDim>& dims, int64_t first);
 
 }  // namespace rshift
 

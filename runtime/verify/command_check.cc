@@ -12,13 +12,16 @@ namespace {
 struct ByteRange {
   int32_t lo, hi;
 };
-ByteRange RangeOf(DType type) { return type == DType::kS8 ? ByteRange{-128, 127} : ByteRange{0, 255}; }
+ByteRange RangeOf(DType type) {
+  return type == DType::kS8 ? ByteRange{-128, 127} : ByteRange{0, 255};
+}
 
 }  // namespace
 
 std::string CommandCheck::Describe(Field f) const {
   const TensorRecord& tensor = Tensor(f);
-  return Cat(Name(f), " '", tensor.name, "' (", Name(tensor.dtype), " ", ToString(tensor.shape), ")");
+  return Cat(Name(f), " '", tensor.name, "' (", Name(tensor.dtype), " ", ToString(tensor.shape),
+             ")");
 }
 
 void CommandCheck::CheckType(Field f, std::initializer_list<DType> types) const {
@@ -38,7 +41,8 @@ void CommandCheck::CheckShape(Field f, const Shape& expected) const {
 }
 
 void CommandCheck::CheckSameShape(Field a, Field b) const {
-  Check(Tensor(a).shape == Tensor(b).shape, Describe(a), " and ", Describe(b), ": expected equal shapes");
+  Check(Tensor(a).shape == Tensor(b).shape, Describe(a), " and ", Describe(b),
+        ": expected equal shapes");
 }
 
 void CommandCheck::CheckImage(Field f) const {
@@ -58,20 +62,21 @@ void CommandCheck::CheckByte(Field f) const {
 void CommandCheck::CheckScaled(Field f) const {
   CheckByte(f);
   const float scale = Tensor(f).scale;
-  Check(Tensor(f).quantized && scale > 0.0f && std::isfinite(scale), Describe(f), ": scale is ", scale,
-        ", expected a positive finite number");
+  Check(Tensor(f).quantized && scale > 0.0f && std::isfinite(scale), Describe(f), ": scale is ",
+        scale, ", expected a positive finite number");
 }
 
 void CommandCheck::CheckBlob(Field f, int64_t bytes) const {
   CheckType(f, {DType::kBytes, DType::kS8, DType::kU8});
-  Check(static_cast<int64_t>(Tensor(f).bytes()) == bytes, Describe(f), ": expected ", bytes, " bytes");
+  Check(static_cast<int64_t>(Tensor(f).bytes()) == bytes, Describe(f), ": expected ", bytes,
+        " bytes");
 }
 
 void CommandCheck::CheckClamp() const {
   const ByteRange range = RangeOf(Tensor(Field::kDst).dtype);
   const int64_t lo = Get(Field::kClampLoQ), hi = Get(Field::kClampHiQ);
-  Check(lo >= range.lo && hi <= range.hi && lo <= hi, "clamp is ", lo, "..", hi, ", expected within ",
-        range.lo, "..", range.hi);
+  Check(lo >= range.lo && hi <= range.hi && lo <= hi, "clamp is ", lo, "..", hi,
+        ", expected within ", range.lo, "..", range.hi);
 }
 
 std::vector<int64_t> CommandCheck::List(Field f, int64_t entries) const {
@@ -84,7 +89,8 @@ std::vector<int64_t> CommandCheck::List(Field f, int64_t entries) const {
 
 int64_t CommandCheck::Axis(size_t rank) const {
   const int64_t axis = Get(Field::kAxis);
-  Check(axis >= 0 && axis < static_cast<int64_t>(rank), "axis is ", axis, ", expected less than ", rank);
+  Check(axis >= 0 && axis < static_cast<int64_t>(rank), "axis is ", axis, ", expected less than ",
+        rank);
   return axis;
 }
 

@@ -1,4 +1,5 @@
-// What the checks of all operator families share: one command with its tensors, and messages that name it.
+// What the checks of all operator families share: one command with its tensors, and messages that
+// name it.
 #ifndef RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
 #define RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
 
@@ -18,7 +19,9 @@ struct CommandCheck {
   const Command& command;
   std::string where;  // "net.rshift: command 3 (add 'res1')"
 
-  const TensorRecord& Tensor(Field f) const { return image.tensors[static_cast<size_t>(command.Tensor(f))]; }
+  const TensorRecord& Tensor(Field f) const {
+    return image.tensors[static_cast<size_t>(command.Tensor(f))];
+  }
   bool Has(Field f) const { return command.Tensor(f) >= 0; }
   int64_t Get(Field f) const { return command.Get(f); }
   // Of a constant tensor.
@@ -26,10 +29,13 @@ struct CommandCheck {
 
   template <typename... Args>
   void Check(bool ok, const Args&... parts) const {
-    if (!ok) Fail(ErrorCode::kCorrupt, where, ": ", parts..., "; the file is damaged or was written by another version");
+    if (!ok)
+      Fail(ErrorCode::kCorrupt, where, ": ", parts...,
+           "; the file is damaged or was written by another version");
   }
 
-  // --- tensors: each throws naming the field, the tensor, what was expected and what was found -----------
+  // --- tensors: each throws naming the field, the tensor, what was expected and what was found
+  // -----------
   void CheckType(Field f, std::initializer_list<DType> types) const;
   void CheckSameType(Field a, Field b) const;
   void CheckShape(Field f, const Shape& expected) const;
@@ -54,18 +60,19 @@ struct CommandCheck {
 // Product that throws like CommandCheck::Check when it overflows; factors >= 0.
 int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t> factors);
 
-// --- one function per operator family; each throws kCorrupt ------------------------------------------------
-void CheckQuantize(const CommandCheck& check);    // quantize, dequantize, requantize
-void CheckConv(const CommandCheck& check);        // conv, depthwise, matmul
-void CheckAdd(const CommandCheck& check);         // add, add_float
-void CheckPool(const CommandCheck& check);        // average_pool, max_pool, average_pool_f32
-void CheckActivation(const CommandCheck& check);  // leaky_relu, prelu, table
-void CheckMove(const CommandCheck& check);        // transpose ... resize_nearest
-void CheckFloat(const CommandCheck& check);       // opcodes 40-53
+// --- one function per operator family; each throws kCorrupt
+// ------------------------------------------------
+void CheckQuantize(const CommandCheck& check);      // quantize, dequantize, requantize
+void CheckConv(const CommandCheck& check);          // conv, depthwise, matmul
+void CheckAdd(const CommandCheck& check);           // add, add_float
+void CheckPool(const CommandCheck& check);          // average_pool, max_pool, average_pool_f32
+void CheckActivation(const CommandCheck& check);    // leaky_relu, prelu, table
+void CheckMove(const CommandCheck& check);          // transpose ... resize_nearest
+void CheckFloat(const CommandCheck& check);         // opcodes 40-53
 void CheckFloatLibrary(const CommandCheck& check);  // conv_f32, conv_transpose_f32, matmul_f32
 
-// Requant records, weight zero points and the accumulator bound of conv, depthwise and matmul. `absolute`: sum|w| per
-// channel over `k` weights.
+// Requant records, weight zero points and the accumulator bound of conv, depthwise and matmul.
+// `absolute`: sum|w| per channel over `k` weights.
 void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute, int64_t k);
 
 }  // namespace rshift::verify

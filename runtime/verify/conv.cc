@@ -1,4 +1,5 @@
-// Convolution, depthwise convolution, matrix product: packed weights, requant records, the accumulator bound.
+// Convolution, depthwise convolution, matrix product: packed weights, requant records, the
+// accumulator bound.
 #include <cstring>
 
 #include "base/checked.h"
@@ -21,10 +22,12 @@ void CheckPadding(const CommandCheck& check, const WeightSums& sums) {
 
 void CheckPacked(const CommandCheck& check, const PackedShape& shape) {
   // The factors one by one: PackedShape's own products must not overflow.
-  const int64_t bytes = CheckedProduct(check, {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4),
-                                               RoundUp(shape.oc_per_group, 16)});
+  const int64_t bytes = CheckedProduct(
+      check,
+      {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4), RoundUp(shape.oc_per_group, 16)});
   check.CheckBlob(Field::kWeights, bytes);
-  const WeightSums sums = SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
+  const WeightSums sums =
+      SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
   CheckPadding(check, sums);
   CheckRequant(check, sums.absolute, shape.taps * shape.ic_per_group);
 }
@@ -33,8 +36,8 @@ void CheckConvolution(const CommandCheck& check) {
   CheckConvWindow(check);
   const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
   const int64_t groups = check.Get(Field::kGroups);
-  check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic, " input and ", oc,
-              " output channels");
+  check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
+              " input and ", oc, " output channels");
   CheckPacked(check, {groups, oc / groups, ic / groups,
                       check.Get(Field::kKernelH) * check.Get(Field::kKernelW)});
 }
@@ -42,12 +45,12 @@ void CheckConvolution(const CommandCheck& check) {
 void CheckDepthwise(const CommandCheck& check) {
   CheckConvWindow(check);
   const int64_t channels = check.Tensor(Field::kSrc).shape[3];
-  check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst), ": expected ",
-              channels, " channels");
+  check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
+              ": expected ", channels, " channels");
   const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUp(channels, 64)}));
-  const WeightSums sums =
-      SumDepthwiseWeights(channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
+  const WeightSums sums = SumDepthwiseWeights(
+      channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
   CheckPadding(check, sums);
   CheckRequant(check, sums.absolute, taps);
 }
@@ -69,9 +72,12 @@ void CheckMatMul(const CommandCheck& check) {
 void CheckConv(const CommandCheck& check) {
   CheckOperands(check);
   switch (check.command.opcode) {
-    case Opcode::kDepthwise: return CheckDepthwise(check);
-    case Opcode::kMatMul: return CheckMatMul(check);
-    default: return CheckConvolution(check);
+    case Opcode::kDepthwise:
+      return CheckDepthwise(check);
+    case Opcode::kMatMul:
+      return CheckMatMul(check);
+    default:
+      return CheckConvolution(check);
   }
 }
 
@@ -92,14 +98,14 @@ void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolut
                 ": multiplier is ", record.multiplier, ", expected 0 or 2^30..2^31-1");
     check.Check(record.rshift <= 62, "requant of channel ", c, ": rshift is ", int{record.rshift},
                 ", expected 0..62");
-    check.Check(record.zero[0] == 0 && record.zero[1] == 0 && record.zero[2] == 0, "requant of channel ", c,
-                ": a reserved byte is not zero");
-    // x is at most 255 in magnitude in either form (s8, or s8 + 128 in the vector kernels). A weight zero point is
-    // applied apart, to the sum of all x.
+    check.Check(record.zero[0] == 0 && record.zero[1] == 0 && record.zero[2] == 0,
+                "requant of channel ", c, ": a reserved byte is not zero");
+    // x is at most 255 in magnitude in either form (s8, or s8 + 128 in the vector kernels). A
+    // weight zero point is applied apart, to the sum of all x.
     int64_t largest = absolute[static_cast<size_t>(c)];
     if (zero_w != nullptr) {
-      check.Check(zero_w[c] >= -128 && zero_w[c] <= 127, "weight zero point of channel ", c, " is ", zero_w[c],
-                  ", expected -128..127");
+      check.Check(zero_w[c] >= -128 && zero_w[c] <= 127, "weight zero point of channel ", c, " is ",
+                  zero_w[c], ", expected -128..127");
       largest += std::abs(zero_w[c]) * k;
     }
     const int64_t bound = std::abs(int64_t{record.bias}) + 255 * largest;

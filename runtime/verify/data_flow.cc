@@ -52,7 +52,8 @@ void DataFlow::WritePart(const CommandCheck& check) {
   }
   if (outer <= 1) return WriteRange(dst.offset + static_cast<uint64_t>(first) * inner, src.bytes());
   auto partial = std::find_if(partials_.begin(), partials_.end(), [&](const Partial& p) {
-    return p.offset == dst.offset && p.bytes == dst.bytes() && p.shape == dst.shape && p.axis == axis;
+    return p.offset == dst.offset && p.bytes == dst.bytes() && p.shape == dst.shape &&
+           p.axis == axis;
   });
   if (partial == partials_.end()) {
     partials_.push_back({dst.offset, dst.bytes(), dst.shape, axis, {}});

@@ -28,7 +28,8 @@ class DataFlow {
   void Write(const CommandCheck& check);
 
  private:
-  // Parts of a Concat on an inner axis are strided: their tensor counts as written once they cover the axis.
+  // Parts of a Concat on an inner axis are strided: their tensor counts as written once they cover
+  // the axis.
   struct Partial {
     uint64_t offset = 0, bytes = 0;
     Shape shape;

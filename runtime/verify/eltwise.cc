@@ -18,9 +18,9 @@ void CheckSymmetricSum(const CommandCheck& check) {
   const int64_t rshift = check.Get(Field::kRshift);
   check.Check(rshift <= 30, "rshift is ", rshift, ", expected 0..30");
   const int64_t rounding = rshift == 0 ? 0 : int64_t{1} << (rshift - 1);
-  const int64_t sum = Magnitude(check.Tensor(Field::kSrc)) * std::abs(check.Get(Field::kMultiplier)) +
-                      Magnitude(check.Tensor(Field::kSrc2)) * std::abs(check.Get(Field::kMultiplier2)) +
-                      rounding;
+  const int64_t sum =
+      Magnitude(check.Tensor(Field::kSrc)) * std::abs(check.Get(Field::kMultiplier)) +
+      Magnitude(check.Tensor(Field::kSrc2)) * std::abs(check.Get(Field::kMultiplier2)) + rounding;
   check.Check(sum < int64_t{1} << 31, "the sum may reach ", sum, ", expected less than 2^31");
 }
 

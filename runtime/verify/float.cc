@@ -1,5 +1,5 @@
-// F32 commands that need no library. The steps check element types in detail when they are made; here it is shapes, so
-// that nothing is read or written outside a tensor.
+// F32 commands that need no library. The steps check element types in detail when they are made;
+// here it is shapes, so that nothing is read or written outside a tensor.
 #include "runtime/f32/modes.h"
 #include "runtime/verify/command_check.h"
 
@@ -16,7 +16,8 @@ void CheckFloats(const CommandCheck& check, std::initializer_list<Field> fields)
 
 void CheckElements(const CommandCheck& check, Field f, int64_t expected) {
   if (!check.Has(f)) return;
-  check.Check(Elements(check, f) == expected, check.Describe(f), ": expected ", expected, " elements");
+  check.Check(Elements(check, f) == expected, check.Describe(f), ": expected ", expected,
+              " elements");
 }
 
 // Numpy broadcasting of all of `fields` gives dst's shape.
@@ -74,7 +75,8 @@ void CheckInstanceNorm(const CommandCheck& check) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   CheckFloats(check, {Field::kDst, Field::kSrc, Field::kSrc2, Field::kSrc3});
   const TensorRecord& src = check.Tensor(Field::kSrc);
-  check.Check(src.shape.size() >= 3, check.Describe(Field::kSrc), ": expected at least 3 dimensions");
+  check.Check(src.shape.size() >= 3, check.Describe(Field::kSrc),
+              ": expected at least 3 dimensions");
   const int64_t channels = src.layout == Layout::kNhwc ? src.shape.back() : src.shape[1];
   CheckElements(check, Field::kSrc2, channels);
   CheckElements(check, Field::kSrc3, channels);
@@ -92,8 +94,8 @@ void CheckLayerNorm(const CommandCheck& check) {
 void CheckResize(const CommandCheck& check) {
   CheckFloats(check, {Field::kDst, Field::kSrc, Field::kList});
   const Shape& src = check.Tensor(Field::kSrc).shape;
-  check.Check(src.size() == check.Tensor(Field::kDst).shape.size(), check.Describe(Field::kSrc), " and ",
-              check.Describe(Field::kDst), ": expected equal ranks");
+  check.Check(src.size() == check.Tensor(Field::kDst).shape.size(), check.Describe(Field::kSrc),
+              " and ", check.Describe(Field::kDst), ": expected equal ranks");
   CheckElements(check, Field::kList, static_cast<int64_t>(src.size()));
   check.Check(Elements(check, Field::kSrc) > 0 || Elements(check, Field::kDst) == 0,
               check.Describe(Field::kSrc), ": nothing to interpolate");
@@ -103,7 +105,8 @@ void CheckResize(const CommandCheck& check) {
 
 void CheckFloat(const CommandCheck& check) {
   switch (check.command.opcode) {
-    case Opcode::kBinaryF32: return CheckBinary(check);
+    case Opcode::kBinaryF32:
+      return CheckBinary(check);
     case Opcode::kWhere:
       check.CheckType(Field::kSrc, {DType::kBool});
       check.CheckSameType(Field::kDst, Field::kSrc2);
@@ -116,14 +119,22 @@ void CheckFloat(const CommandCheck& check) {
     case Opcode::kUnaryF32:
       check.CheckSameType(Field::kDst, Field::kSrc);
       return check.CheckSameShape(Field::kDst, Field::kSrc);
-    case Opcode::kCast: return check.CheckSameShape(Field::kDst, Field::kSrc);
-    case Opcode::kReduceF32: return CheckReduce(check);
-    case Opcode::kArgMax: return CheckArgMax(check);
-    case Opcode::kInstanceNormF32: return CheckInstanceNorm(check);
-    case Opcode::kLayerNormF32: return CheckLayerNorm(check);
-    case Opcode::kResizeF32: return CheckResize(check);
+    case Opcode::kCast:
+      return check.CheckSameShape(Field::kDst, Field::kSrc);
+    case Opcode::kReduceF32:
+      return CheckReduce(check);
+    case Opcode::kArgMax:
+      return CheckArgMax(check);
+    case Opcode::kInstanceNormF32:
+      return CheckInstanceNorm(check);
+    case Opcode::kLayerNormF32:
+      return CheckLayerNorm(check);
+    case Opcode::kResizeF32:
+      return CheckResize(check);
     case Opcode::kSoftmaxF32:
-    case Opcode::kLrnF32: check.Axis(check.Tensor(Field::kSrc).shape.size()); [[fallthrough]];
+    case Opcode::kLrnF32:
+      check.Axis(check.Tensor(Field::kSrc).shape.size());
+      [[fallthrough]];
     default:
       CheckFloats(check, {Field::kDst, Field::kSrc});
       check.CheckSameShape(Field::kDst, Field::kSrc);

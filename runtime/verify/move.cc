@@ -1,4 +1,5 @@
-// Data movement: element types are equal, and every index a command will use lies inside its source.
+// Data movement: element types are equal, and every index a command will use lies inside its
+// source.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -25,7 +26,8 @@ void CheckTranspose(const CommandCheck& check, const Move& move) {
   Shape expected;
   for (const int64_t axis : perm) {
     const bool fresh = axis >= 0 && axis < move.rank() && !seen[static_cast<size_t>(axis)];
-    check.Check(fresh, check.Describe(Field::kList), ": ", axis, " is out of range or twice in a permutation");
+    check.Check(fresh, check.Describe(Field::kList), ": ", axis,
+                " is out of range or twice in a permutation");
     seen[static_cast<size_t>(axis)] = true;
     expected.push_back(move.src[static_cast<size_t>(axis)]);
   }
@@ -40,8 +42,9 @@ void CheckCopyInto(const CommandCheck& check, const Move& move) {
   expected[axis] = move.dst[axis];
   check.CheckShape(Field::kDst, expected);
   const int64_t offset = check.Get(Field::kOffset);
-  check.Check(offset <= move.dst[axis] && move.src[axis] <= move.dst[axis] - offset, "rows ", offset, " to ",
-              offset, " + ", move.src[axis], " on axis ", axis, " leave ", check.Describe(Field::kDst));
+  check.Check(offset <= move.dst[axis] && move.src[axis] <= move.dst[axis] - offset, "rows ",
+              offset, " to ", offset, " + ", move.src[axis], " on axis ", axis, " leave ",
+              check.Describe(Field::kDst));
 }
 
 void CheckSlice(const CommandCheck& check, const Move& move) {
@@ -52,9 +55,10 @@ void CheckSlice(const CommandCheck& check, const Move& move) {
     if (move.dst[d] == 0) continue;
     const auto distance = CheckedMul<int64_t>(move.dst[d] - 1, steps[d]);
     const auto last = distance ? CheckedAdd<int64_t>(starts[d], *distance) : std::nullopt;
-    const bool inside = starts[d] >= 0 && starts[d] < move.src[d] && last && *last >= 0 && *last < move.src[d];
-    check.Check(inside && steps[d] != 0, "dimension ", d, ": ", move.dst[d], " elements from ", starts[d],
-                " in steps of ", steps[d], " leave ", check.Describe(Field::kSrc));
+    const bool inside =
+        starts[d] >= 0 && starts[d] < move.src[d] && last && *last >= 0 && *last < move.src[d];
+    check.Check(inside && steps[d] != 0, "dimension ", d, ": ", move.dst[d], " elements from ",
+                starts[d], " in steps of ", steps[d], " leave ", check.Describe(Field::kSrc));
   }
 }
 
@@ -65,12 +69,12 @@ void CheckPad(const CommandCheck& check, const Move& move) {
   constexpr int64_t kMax = int64_t{1} << 40;
   for (size_t d = 0; d < move.src.size(); ++d) {
     const bool sane = before[d] >= 0 && after[d] >= 0 && before[d] < kMax && after[d] < kMax;
-    check.Check(sane && move.dst[d] == move.src[d] + before[d] + after[d], "dimension ", d, ": ", move.src[d],
-                " with pads ", before[d], " and ", after[d], " is not ", move.dst[d]);
+    check.Check(sane && move.dst[d] == move.src[d] + before[d] + after[d], "dimension ", d, ": ",
+                move.src[d], " with pads ", before[d], " and ", after[d], " is not ", move.dst[d]);
     const int64_t largest = std::max(before[d], after[d]);
     const int64_t mode = check.Get(Field::kMode);
-    check.Check(mode != 1 || largest == 0 || largest < move.src[d], "dimension ", d, ": a reflecting pad of ",
-                largest, " is not less than the size ", move.src[d]);
+    check.Check(mode != 1 || largest == 0 || largest < move.src[d], "dimension ", d,
+                ": a reflecting pad of ", largest, " is not less than the size ", move.src[d]);
     check.Check(mode != 2 || largest == 0 || move.src[d] > 0, "dimension ", d,
                 ": an edge pad of an empty dimension");
   }
@@ -82,7 +86,8 @@ void CheckExpand(const CommandCheck& check, const Move& move) {
     const int64_t target = move.dst[move.dst.size() - move.src.size() + d];
     ok = move.src[d] == 1 || move.src[d] == target;
   }
-  check.Check(ok, check.Describe(Field::kSrc), " cannot be broadcast to ", check.Describe(Field::kDst));
+  check.Check(ok, check.Describe(Field::kSrc), " cannot be broadcast to ",
+              check.Describe(Field::kDst));
 }
 
 void CheckTile(const CommandCheck& check, const Move& move) {
@@ -90,8 +95,8 @@ void CheckTile(const CommandCheck& check, const Move& move) {
   const std::vector<int64_t> repeats = check.List(Field::kList, move.rank());
   for (size_t d = 0; d < move.src.size(); ++d) {
     const auto product = CheckedMul<int64_t>(move.src[d], repeats[d]);
-    check.Check(repeats[d] >= 0 && product && *product == move.dst[d], "dimension ", d, ": ", move.src[d],
-                " repeated ", repeats[d], " times is not ", move.dst[d]);
+    check.Check(repeats[d] >= 0 && product && *product == move.dst[d], "dimension ", d, ": ",
+                move.src[d], " repeated ", repeats[d], " times is not ", move.dst[d]);
   }
 }
 
@@ -119,8 +124,8 @@ void CheckResizeNearest(const CommandCheck& check, const Move& move) {
   size_t next = 0;
   for (size_t d = 0; d < move.dst.size(); ++d) {
     for (int64_t i = 0; i < move.dst[d]; ++i, ++next) {
-      check.Check(list[next] >= 0 && list[next] < move.src[d], check.Describe(Field::kList), ": index ",
-                  list[next], " is outside dimension ", d, " of ", move.src[d]);
+      check.Check(list[next] >= 0 && list[next] < move.src[d], check.Describe(Field::kList),
+                  ": index ", list[next], " is outside dimension ", d, " of ", move.src[d]);
     }
   }
 }
@@ -131,14 +136,22 @@ void CheckMove(const CommandCheck& check) {
   check.CheckSameType(Field::kSrc, Field::kDst);
   const Move move{check.Tensor(Field::kSrc).shape, check.Tensor(Field::kDst).shape};
   switch (check.command.opcode) {
-    case Opcode::kTranspose: return CheckTranspose(check, move);
-    case Opcode::kCopyInto: return CheckCopyInto(check, move);
-    case Opcode::kSlice: return CheckSlice(check, move);
-    case Opcode::kPad: return CheckPad(check, move);
-    case Opcode::kExpand: return CheckExpand(check, move);
-    case Opcode::kTile: return CheckTile(check, move);
-    case Opcode::kGather: return CheckGather(check, move);
-    default: return CheckResizeNearest(check, move);
+    case Opcode::kTranspose:
+      return CheckTranspose(check, move);
+    case Opcode::kCopyInto:
+      return CheckCopyInto(check, move);
+    case Opcode::kSlice:
+      return CheckSlice(check, move);
+    case Opcode::kPad:
+      return CheckPad(check, move);
+    case Opcode::kExpand:
+      return CheckExpand(check, move);
+    case Opcode::kTile:
+      return CheckTile(check, move);
+    case Opcode::kGather:
+      return CheckGather(check, move);
+    default:
+      return CheckResizeNearest(check, move);
   }
 }
 

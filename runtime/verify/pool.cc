@@ -24,7 +24,8 @@ void CheckSum(const CommandCheck& check) {
 void CheckPool(const CommandCheck& check) {
   CheckPoolWindow(check);
   check.Check(check.Tensor(Field::kSrc).shape[3] == check.Tensor(Field::kDst).shape[3],
-              check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst), ": expected equal channels");
+              check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst),
+              ": expected equal channels");
   switch (check.command.opcode) {
     case Opcode::kAveragePool:
       check.CheckByte(Field::kSrc);

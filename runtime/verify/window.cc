@@ -3,7 +3,8 @@
 namespace rshift::verify {
 namespace {
 
-// One dimension. The ISA table bounds kernel, stride, dilation and pads by 2^20, shapes by 2^40: no overflow.
+// One dimension. The ISA table bounds kernel, stride, dilation and pads by 2^20, shapes by 2^40: no
+// overflow.
 struct Axis {
   const char* name;
   int64_t in, out, kernel, stride, dilation, before, after;
@@ -12,20 +13,33 @@ struct Axis {
 };
 
 Axis Vertical(const CommandCheck& c) {
-  return {"height", c.Tensor(Field::kSrc).shape[1], c.Tensor(Field::kDst).shape[1], c.Get(Field::kKernelH),
-          c.Get(Field::kStrideH), c.Get(Field::kDilationH), c.Get(Field::kPadTop), c.Get(Field::kPadBottom)};
+  return {"height",
+          c.Tensor(Field::kSrc).shape[1],
+          c.Tensor(Field::kDst).shape[1],
+          c.Get(Field::kKernelH),
+          c.Get(Field::kStrideH),
+          c.Get(Field::kDilationH),
+          c.Get(Field::kPadTop),
+          c.Get(Field::kPadBottom)};
 }
 
 Axis Horizontal(const CommandCheck& c) {
-  return {"width", c.Tensor(Field::kSrc).shape[2], c.Tensor(Field::kDst).shape[2], c.Get(Field::kKernelW),
-          c.Get(Field::kStrideW), c.Get(Field::kDilationW), c.Get(Field::kPadLeft), c.Get(Field::kPadRight)};
+  return {"width",
+          c.Tensor(Field::kSrc).shape[2],
+          c.Tensor(Field::kDst).shape[2],
+          c.Get(Field::kKernelW),
+          c.Get(Field::kStrideW),
+          c.Get(Field::kDilationW),
+          c.Get(Field::kPadLeft),
+          c.Get(Field::kPadRight)};
 }
 
 void CheckImages(const CommandCheck& check) {
   check.CheckImage(Field::kSrc);
   check.CheckImage(Field::kDst);
   check.Check(check.Tensor(Field::kSrc).shape[0] == check.Tensor(Field::kDst).shape[0],
-              check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst), ": expected equal N");
+              check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst),
+              ": expected equal N");
 }
 
 // Does the window that starts at `start` have a tap inside [0, in)?
@@ -43,9 +57,9 @@ void CheckTaps(const CommandCheck& check, const Axis& axis) {
   for (int64_t i = 0; ok && i < axis.out && i * axis.stride < axis.before; ++i) {
     ok = HasTap(axis, i * axis.stride - axis.before);
   }
-  check.Check(ok, "a window in the ", axis.name, " of ", axis.in, " lies outside the image (kernel ",
-              axis.kernel, ", stride ", axis.stride, ", pads ", axis.before, " and ", axis.after,
-              ", output ", axis.out, ")");
+  check.Check(ok, "a window in the ", axis.name, " of ", axis.in,
+              " lies outside the image (kernel ", axis.kernel, ", stride ", axis.stride, ", pads ",
+              axis.before, " and ", axis.after, ", output ", axis.out, ")");
 }
 
 }  // namespace
@@ -54,9 +68,9 @@ void CheckConvWindow(const CommandCheck& check) {
   CheckImages(check);
   for (const Axis& axis : {Vertical(check), Horizontal(check)}) {
     const int64_t room = axis.Room();
-    check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ", axis.out,
-                ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ", axis.dilation, " * (",
-                axis.kernel, " - 1) - 1) / ", axis.stride, " + 1");
+    check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ",
+                axis.out, ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ",
+                axis.dilation, " * (", axis.kernel, " - 1) - 1) / ", axis.stride, " + 1");
   }
 }
 

@@ -6,9 +6,11 @@
 
 namespace rshift::verify {
 
-// src and dst are images with equal N, and dst's H and W are exactly what the window makes of src's.
+// src and dst are images with equal N, and dst's H and W are exactly what the window makes of
+// src's.
 void CheckConvWindow(const CommandCheck& check);
-// As above, or up to one more in each dimension (ceil_mode); every window has at least one tap inside the image.
+// As above, or up to one more in each dimension (ceil_mode); every window has at least one tap
+// inside the image.
 void CheckPoolWindow(const CommandCheck& check);
 
 }  // namespace rshift::verify

@@ -25,16 +25,23 @@ namespace {
 TEST(Session, RunAllocatesNothing) {
   ProgramBuilder b;
   const int32_t in = b.Input({DType::kF32, {1, 8, 8, 4}}), q = b.Arena({DType::kU8, {1, 8, 8, 4}});
-  const int32_t sum = b.Arena({DType::kU8, {1, 8, 8, 4}}), pool = b.Arena({DType::kU8, {1, 4, 4, 4}});
-  const int32_t conv = b.Arena({DType::kU8, {1, 4, 4, 16}}), padded = b.Arena({DType::kU8, {1, 6, 6, 16}});
-  const int32_t turned = b.Arena({DType::kU8, {1, 16, 6, 6}}), out = b.Output({DType::kF32, {1, 16, 6, 6}});
+  const int32_t sum = b.Arena({DType::kU8, {1, 8, 8, 4}}),
+                pool = b.Arena({DType::kU8, {1, 4, 4, 4}});
+  const int32_t conv = b.Arena({DType::kU8, {1, 4, 4, 16}}),
+                padded = b.Arena({DType::kU8, {1, 6, 6, 16}});
+  const int32_t turned = b.Arena({DType::kU8, {1, 16, 6, 6}}),
+                out = b.Output({DType::kF32, {1, 16, 6, 6}});
   b.Add(Opcode::kQuantize, q, in);
-  b.Add(Opcode::kAdd, sum, q).Set(Field::kSrc2, q).Set(Field::kMultiplier, 3).Set(Field::kClampHiQ, 255);
+  b.Add(Opcode::kAdd, sum, q)
+      .Set(Field::kSrc2, q)
+      .Set(Field::kMultiplier, 3)
+      .Set(Field::kClampHiQ, 255);
   Command& p = b.Add(Opcode::kMaxPool, pool, sum).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
   p.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
   const int32_t weights = b.Const(DType::kBytes, {64}, Bytes(64, 1));
   const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<RequantRecord>(16));
-  Command& c = b.Add(Opcode::kConv, conv, pool).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+  Command& c =
+      b.Add(Opcode::kConv, conv, pool).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   c.Set(Field::kClampHiQ, 255);
   const int32_t pads = b.List({0, 1, 1, 0}), perm = b.List({0, 3, 1, 2});
   b.Add(Opcode::kPad, padded, conv).Set(Field::kList, pads).Set(Field::kList2, pads);

@@ -53,9 +53,11 @@ ConvCase RandomConv(Random& random) {
     c.groups = random.Int(0, 2) == 0 ? random.Int(2, 4) : 1;
     c.ic = c.groups * random.Int(1, 9);
     c.oc = c.groups * (random.Int(0, 3) == 0 ? random.Int(60, 140) : random.Int(1, 20));
-    c.kh = random.Int(1, 4), c.kw = random.Int(1, 4), c.sh = random.Int(1, 3), c.sw = random.Int(1, 3);
+    c.kh = random.Int(1, 4), c.kw = random.Int(1, 4), c.sh = random.Int(1, 3),
+    c.sw = random.Int(1, 3);
     c.dh = random.Int(1, 2), c.dw = random.Int(1, 2);
-    c.pt = random.Int(0, 3), c.pl = random.Int(0, 3), c.pb = random.Int(0, 3), c.pr = random.Int(0, 3);
+    c.pt = random.Int(0, 3), c.pl = random.Int(0, 3), c.pb = random.Int(0, 3),
+    c.pr = random.Int(0, 3);
     c.oh = OutSize(c.ih, c.kh, c.sh, c.dh, c.pt + c.pb);
     c.ow = OutSize(c.iw, c.kw, c.sw, c.dw, c.pl + c.pr);
   } while (c.oh == 0 || c.ow == 0);
@@ -81,7 +83,8 @@ Bytes Expected(const ConvCase& c) {
           acc += value * (weight - (c.zero_w ? c.weight_zeros[oc] : 0));
         }
       }
-      const int64_t y = ShiftedProduct(acc, c.requant[oc].multiplier, c.requant[oc].rshift) + c.zero_y;
+      const int64_t y =
+          ShiftedProduct(acc, c.requant[oc].multiplier, c.requant[oc].rshift) + c.zero_y;
       dst.push_back(static_cast<uint8_t>(Saturate(y, c.lo, c.hi)));
     }
   }
@@ -109,7 +112,8 @@ int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
       for (int64_t tap = 0; tap < shape.taps; ++tap) {
         const int64_t at = oc / shape.oc_per_group * shape.group_bytes() +
                            shape.Offset(oc % shape.oc_per_group, tap, ic);
-        packed[at] = static_cast<uint8_t>(c.weights[(oc * shape.ic_per_group + ic) * shape.taps + tap]);
+        packed[at] =
+            static_cast<uint8_t>(c.weights[(oc * shape.ic_per_group + ic) * shape.taps + tap]);
       }
     }
   }

@@ -81,7 +81,8 @@ TEST(DequantizeStep, IsScaleTimesDifference) {
     b.Add(Opcode::kDequantize, dst, src);
     std::vector<float> expected;
     for (const uint8_t byte : data) {
-      expected.push_back(static_cast<float>(Value(byte, spec.dtype) - spec.zero_point) * spec.scale);
+      expected.push_back(static_cast<float>(Value(byte, spec.dtype) - spec.zero_point) *
+                         spec.scale);
     }
     ASSERT_EQ(RunEverywhere(b, {data}), AsBytes(expected));
   }
@@ -117,7 +118,8 @@ TEST(AddStep, AddsProductsAndShiftsOnce) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Shape shape = RandomShape(random);
-    TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape), y = RandomSpec(random, shape);
+    TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape),
+               y = RandomSpec(random, shape);
     a.zero_point = c.zero_point = y.zero_point = 0;
     const Bytes left = random.Data(NumElements(shape)), right = random.Data(NumElements(shape));
     const int64_t ma = random.Int(0, 32767), mb = random.Int(-32767, 32767);
@@ -130,7 +132,8 @@ TEST(AddStep, AddsProductsAndShiftsOnce) {
     Bytes expected;
     for (size_t i = 0; i < left.size(); ++i) {
       const int64_t sum = Value(left[i], a.dtype) * ma + Value(right[i], c.dtype) * mb;
-      expected.push_back(static_cast<uint8_t>(Saturate(ShiftedProduct(sum, 1, rshift), clamp.lo, clamp.hi)));
+      expected.push_back(
+          static_cast<uint8_t>(Saturate(ShiftedProduct(sum, 1, rshift), clamp.lo, clamp.hi)));
     }
     ASSERT_EQ(RunEverywhere(b, {left, right}), expected);
   }
@@ -141,7 +144,8 @@ TEST(AddFloatStep, DequantizesAddsAndQuantizes) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Shape shape = RandomShape(random);
-    const TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape), y = RandomSpec(random, shape);
+    const TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape),
+                     y = RandomSpec(random, shape);
     const Bytes left = random.Data(NumElements(shape)), right = random.Data(NumElements(shape));
     ProgramBuilder b;
     const int32_t src = b.Input(a), src2 = b.Input(c), dst = b.Output(y);
@@ -151,8 +155,8 @@ TEST(AddFloatStep, DequantizesAddsAndQuantizes) {
     for (size_t i = 0; i < left.size(); ++i) {
       const float real_a = static_cast<float>(Value(left[i], a.dtype) - a.zero_point) * a.scale;
       const float real_b = static_cast<float>(Value(right[i], c.dtype) - c.zero_point) * c.scale;
-      expected.push_back(
-          static_cast<uint8_t>(Quantized(real_a + real_b, y.scale, y.zero_point, clamp.lo, clamp.hi)));
+      expected.push_back(static_cast<uint8_t>(
+          Quantized(real_a + real_b, y.scale, y.zero_point, clamp.lo, clamp.hi)));
     }
     ASSERT_EQ(RunEverywhere(b, {left, right}), expected);
   }
@@ -193,7 +197,8 @@ TEST(LeakyReluStep, BranchesOnTheZeroPoint) {
     const ClampQ clamp = SetClamp(random, &command, to);
     Bytes expected;
     for (const uint8_t byte : data) {
-      const int32_t y = Leaky(Value(byte, from.dtype) - from.zero_point, slope, sides) + to.zero_point;
+      const int32_t y =
+          Leaky(Value(byte, from.dtype) - from.zero_point, slope, sides) + to.zero_point;
       expected.push_back(static_cast<uint8_t>(Saturate(y, clamp.lo, clamp.hi)));
     }
     ASSERT_EQ(RunEverywhere(b, {data}), expected);
@@ -218,7 +223,8 @@ TEST(PReluStep, HasOneSlopeOrOnePerChannel) {
     Bytes expected;
     for (size_t i = 0; i < data.size(); ++i) {
       const auto slope = static_cast<int8_t>(slopes[i % static_cast<size_t>(channels)]);
-      const int32_t y = Leaky(Value(data[i], from.dtype) - from.zero_point, slope, sides) + to.zero_point;
+      const int32_t y =
+          Leaky(Value(data[i], from.dtype) - from.zero_point, slope, sides) + to.zero_point;
       expected.push_back(static_cast<uint8_t>(Saturate(y, clamp.lo, clamp.hi)));
     }
     ASSERT_EQ(RunEverywhere(b, {data}), expected);

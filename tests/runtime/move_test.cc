@@ -81,11 +81,12 @@ TEST(TransposeStep, PermutesDimensionsOfAnyRankAndElement) {
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     ProgramBuilder b;
     AddMove(&b, Opcode::kTranspose, c).Set(Field::kList, b.List(perm));
-    ASSERT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, src, dst, c.element(), [&](const Index& i) {
-      Index from(i.size());
-      for (size_t d = 0; d < i.size(); ++d) from[static_cast<size_t>(perm[d])] = i[d];
-      return from;
-    }));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from(i.size());
+                for (size_t d = 0; d < i.size(); ++d) from[static_cast<size_t>(perm[d])] = i[d];
+                return from;
+              }));
   }
 }
 
@@ -95,8 +96,8 @@ TEST(TransposeStep, MovesBetweenNchwAndNhwcOfARealImage) {
   ProgramBuilder b;
   AddMove(&b, Opcode::kTranspose, c).Set(Field::kList, b.List({0, 2, 3, 1}));
   EXPECT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, c.src, c.dst, 4, [](const Index& i) {
-    return Index{i[0], i[3], i[1], i[2]};
-  }));
+              return Index{i[0], i[3], i[1], i[2]};
+            }));
 }
 
 TEST(SliceStep, StartsAndStepsBothWays) {
@@ -107,7 +108,8 @@ TEST(SliceStep, StartsAndStepsBothWays) {
     Shape dst;
     Index starts, steps;
     for (const int64_t dim : src) {
-      const int64_t step = random.Int(1, 3) * (random.Int(0, 2) == 0 ? -1 : 1), start = random.Int(0, dim - 1);
+      const int64_t step = random.Int(1, 3) * (random.Int(0, 2) == 0 ? -1 : 1),
+                    start = random.Int(0, dim - 1);
       const int64_t room = step > 0 ? (dim - 1 - start) / step : start / -step;
       starts.push_back(start);
       steps.push_back(step);
@@ -115,12 +117,15 @@ TEST(SliceStep, StartsAndStepsBothWays) {
     }
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     ProgramBuilder b;
-    AddMove(&b, Opcode::kSlice, c).Set(Field::kList, b.List(starts)).Set(Field::kList2, b.List(steps));
-    ASSERT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, src, dst, c.element(), [&](const Index& i) {
-      Index from;
-      for (size_t d = 0; d < i.size(); ++d) from.push_back(starts[d] + i[d] * steps[d]);
-      return from;
-    }));
+    AddMove(&b, Opcode::kSlice, c)
+        .Set(Field::kList, b.List(starts))
+        .Set(Field::kList2, b.List(steps));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from;
+                for (size_t d = 0; d < i.size(); ++d) from.push_back(starts[d] + i[d] * steps[d]);
+                return from;
+              }));
   }
 }
 
@@ -148,12 +153,14 @@ TEST(CopyIntoStep, BuildsAConcatOnAnyAxis) {
     Bytes expected(static_cast<size_t>(NumElements(dst_shape) * element));
     for (const MoveCase& part : parts) {
       const int32_t src = b.Input({type, part.src});
-      b.Add(Opcode::kCopyInto, dst, src).Set(Field::kAxis, static_cast<int64_t>(axis)).Set(Field::kOffset, offset);
+      b.Add(Opcode::kCopyInto, dst, src)
+          .Set(Field::kAxis, static_cast<int64_t>(axis))
+          .Set(Field::kOffset, offset);
       for (int64_t i = 0; i < NumElements(part.src); ++i) {
         Index to = At(part.src, i);
         to[axis] += offset;
-        std::memcpy(expected.data() + Position(dst_shape, to) * element, part.data.data() + i * element,
-                    static_cast<size_t>(element));
+        std::memcpy(expected.data() + Position(dst_shape, to) * element,
+                    part.data.data() + i * element, static_cast<size_t>(element));
       }
       offset += part.src[axis];
       inputs.push_back(part.data);
@@ -186,7 +193,9 @@ TEST(PadStep, FillsReflectsAndRepeatsTheEdge) {
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     const int64_t fill = static_cast<int64_t>(random.engine()) * 0x1000193;
     ProgramBuilder b;
-    AddMove(&b, Opcode::kPad, c).Set(Field::kList, b.List(before)).Set(Field::kList2, b.List(after));
+    AddMove(&b, Opcode::kPad, c)
+        .Set(Field::kList, b.List(before))
+        .Set(Field::kList2, b.List(after));
     b.image.commands[0].Set(Field::kMode, mode).Set(Field::kFill, fill);
     const Source source = [&](const Index& i) -> std::optional<Index> {
       Index from;
@@ -211,11 +220,12 @@ TEST(ExpandStep, BroadcastsOnesAndMissingDimensions) {
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     ProgramBuilder b;
     AddMove(&b, Opcode::kExpand, c);
-    ASSERT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, src, dst, c.element(), [&](const Index& i) {
-      Index from(i.end() - static_cast<int64_t>(src.size()), i.end());
-      for (size_t d = 0; d < src.size(); ++d) from[d] = src[d] == 1 ? 0 : from[d];
-      return from;
-    }));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from(i.end() - static_cast<int64_t>(src.size()), i.end());
+                for (size_t d = 0; d < src.size(); ++d) from[d] = src[d] == 1 ? 0 : from[d];
+                return from;
+              }));
   }
 }
 
@@ -233,11 +243,12 @@ TEST(TileStep, RepeatsEachDimension) {
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     ProgramBuilder b;
     AddMove(&b, Opcode::kTile, c).Set(Field::kList, b.List(repeats));
-    ASSERT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, src, dst, c.element(), [&](const Index& i) {
-      Index from;
-      for (size_t d = 0; d < i.size(); ++d) from.push_back(i[d] % src[d]);
-      return from;
-    }));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from;
+                for (size_t d = 0; d < i.size(); ++d) from.push_back(i[d] % src[d]);
+                return from;
+              }));
   }
 }
 
@@ -272,7 +283,8 @@ TEST(GatherStep, CountsNegativeIndicesFromTheEndAndGivesZerosOutside) {
       from.insert(from.end(), rest, i.end());
       return from;
     };
-    ASSERT_EQ(RunEverywhere(b, {c.data, AsBytes(indices)}), Expected(c.data, src, dst, c.element(), source));
+    ASSERT_EQ(RunEverywhere(b, {c.data, AsBytes(indices)}),
+              Expected(c.data, src, dst, c.element(), source));
   }
 }
 
@@ -288,17 +300,20 @@ TEST(ResizeNearestStep, ReadsTheListedIndices) {
       const bool same = random.Int(0, 1) == 0;
       dst.push_back(same ? dim : random.Int(1, 12));
       maps.emplace_back();
-      for (int64_t i = 0; i < dst.back(); ++i) maps.back().push_back(same ? i : random.Int(0, dim - 1));
+      for (int64_t i = 0; i < dst.back(); ++i)
+        maps.back().push_back(same ? i : random.Int(0, dim - 1));
       list.insert(list.end(), maps.back().begin(), maps.back().end());
     }
     const MoveCase c = MakeCase(random, RandomType(random), src, dst);
     ProgramBuilder b;
     AddMove(&b, Opcode::kResizeNearest, c).Set(Field::kList, b.List(list));
-    ASSERT_EQ(RunEverywhere(b, {c.data}), Expected(c.data, src, dst, c.element(), [&](const Index& i) {
-      Index from;
-      for (size_t d = 0; d < i.size(); ++d) from.push_back(maps[d][static_cast<size_t>(i[d])]);
-      return from;
-    }));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from;
+                for (size_t d = 0; d < i.size(); ++d)
+                  from.push_back(maps[d][static_cast<size_t>(i[d])]);
+                return from;
+              }));
   }
 }
 

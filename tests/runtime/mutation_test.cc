@@ -1,5 +1,6 @@
-// Every byte of a small program changed: the file is refused, or it is safe to run (the address sanitizer watches).
-// Twice: on the file itself, where the checksums catch it, and on the image before it is written, where they do not.
+// Every byte of a small program changed: the file is refused, or it is safe to run (the address
+// sanitizer watches). Twice: on the file itself, where the checksums catch it, and on the image
+// before it is written, where they do not.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -15,22 +16,32 @@ ProgramBuilder SmallNet() {
   ProgramBuilder b;
   Random random(5);
   const int32_t in = b.Input({DType::kF32, {1, 6, 6, 3}});
-  const int32_t q = b.Arena({DType::kS8, {1, 6, 6, 3}, 0.1f, 3}), conv = b.Arena({DType::kS8, {1, 6, 6, 5}});
-  const int32_t leaky = b.Arena({DType::kS8, {1, 6, 6, 5}}), pool = b.Arena({DType::kS8, {1, 3, 3, 5}});
-  const int32_t cat = b.Arena({DType::kS8, {1, 3, 3, 10}}), turned = b.Arena({DType::kS8, {1, 10, 3, 3}});
+  const int32_t q = b.Arena({DType::kS8, {1, 6, 6, 3}, 0.1f, 3}),
+                conv = b.Arena({DType::kS8, {1, 6, 6, 5}});
+  const int32_t leaky = b.Arena({DType::kS8, {1, 6, 6, 5}}),
+                pool = b.Arena({DType::kS8, {1, 3, 3, 5}});
+  const int32_t cat = b.Arena({DType::kS8, {1, 3, 3, 10}}),
+                turned = b.Arena({DType::kS8, {1, 10, 3, 3}});
   const int32_t out = b.Output({DType::kF32, {1, 10, 3, 3}});
   b.Add(Opcode::kQuantize, q, in);
   const PackedShape packed{1, 5, 3, 9};
   Bytes weights(static_cast<size_t>(packed.bytes()));
   for (int64_t oc = 0; oc < 5; ++oc) {
-    for (int64_t i = 0; i < 27; ++i) weights[packed.Offset(oc, i / 3, i % 3)] = static_cast<uint8_t>(random.Int(0, 255));
+    for (int64_t i = 0; i < 27; ++i)
+      weights[packed.Offset(oc, i / 3, i % 3)] = static_cast<uint8_t>(random.Int(0, 255));
   }
   Command& c = b.Add(Opcode::kConv, conv, q);
   c.Set(Field::kWeights, b.Const(DType::kBytes, {packed.bytes()}, weights));
-  c.Set(Field::kRequant, b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38, {0, 0, 0}})));
-  c.Set(Field::kKernelH, 3).Set(Field::kKernelW, 3).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
-  for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight}) c.Set(pad, 1);
-  Command& l = b.Add(Opcode::kLeakyRelu, leaky, conv).Set(Field::kMultiplier, 13).Set(Field::kRshift, 7);
+  c.Set(Field::kRequant,
+        b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38, {0, 0, 0}})));
+  c.Set(Field::kKernelH, 3)
+      .Set(Field::kKernelW, 3)
+      .Set(Field::kClampLoQ, -128)
+      .Set(Field::kClampHiQ, 127);
+  for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight})
+    c.Set(pad, 1);
+  Command& l =
+      b.Add(Opcode::kLeakyRelu, leaky, conv).Set(Field::kMultiplier, 13).Set(Field::kRshift, 7);
   l.Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
   Command& p = b.Add(Opcode::kMaxPool, pool, leaky).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
   p.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
@@ -139,7 +150,8 @@ TEST(Mutation, AChangedTensorIsRefusedOrSafe) {
       attempt();
     }
     for (size_t d = 0; d < original.shape.size(); ++d) {
-      for (const int64_t dim : {int64_t{0}, original.shape[d] - 1, original.shape[d] + 1, int64_t{1} << 39}) {
+      for (const int64_t dim :
+           {int64_t{0}, original.shape[d] - 1, original.shape[d] + 1, int64_t{1} << 39}) {
         tensor.shape[d] = dim;
         attempt();
       }

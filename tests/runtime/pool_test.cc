@@ -12,8 +12,8 @@ struct PoolCase {
   int64_t n, ih, iw, c, kh, kw, sh, sw, dh, dw, pt, pl, pb, pr, oh, ow;
 };
 
-int64_t OutSize(Random& random, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
-                int64_t after) {
+int64_t OutSize(Random& random, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                int64_t before, int64_t after) {
   const int64_t room = in + before + after - dilation * (kernel - 1) - 1;
   if (room < 0) return 0;
   const int64_t ceil = (room + stride - 1) / stride + 1;
@@ -22,8 +22,8 @@ int64_t OutSize(Random& random, int64_t in, int64_t kernel, int64_t stride, int6
   return room / stride + 1;
 }
 
-bool EveryWindowMeetsTheImage(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation,
-                              int64_t before) {
+bool EveryWindowMeetsTheImage(int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                              int64_t dilation, int64_t before) {
   for (int64_t o = 0; o < out; ++o) {
     bool meets = false;
     for (int64_t k = 0; k < kernel; ++k) {
@@ -40,12 +40,15 @@ PoolCase RandomPool(Random& random) {
   do {
     p.n = random.Int(1, 2), p.ih = random.Int(1, 10), p.iw = random.Int(1, 10);
     p.c = random.Int(0, 3) == 0 ? random.Int(60, 140) : random.Int(1, 20);
-    p.kh = random.Int(1, 4), p.kw = random.Int(1, 4), p.sh = random.Int(1, 3), p.sw = random.Int(1, 3);
+    p.kh = random.Int(1, 4), p.kw = random.Int(1, 4), p.sh = random.Int(1, 3),
+    p.sw = random.Int(1, 3);
     p.dh = random.Int(1, 2), p.dw = random.Int(1, 2);
-    p.pt = random.Int(0, 2), p.pl = random.Int(0, 2), p.pb = random.Int(0, 2), p.pr = random.Int(0, 2);
+    p.pt = random.Int(0, 2), p.pl = random.Int(0, 2), p.pb = random.Int(0, 2),
+    p.pr = random.Int(0, 2);
     p.oh = OutSize(random, p.ih, p.kh, p.sh, p.dh, p.pt, p.pb);
     p.ow = OutSize(random, p.iw, p.kw, p.sw, p.dw, p.pl, p.pr);
-  } while (p.oh == 0 || p.ow == 0 || !EveryWindowMeetsTheImage(p.ih, p.oh, p.kh, p.sh, p.dh, p.pt) ||
+  } while (p.oh == 0 || p.ow == 0 ||
+           !EveryWindowMeetsTheImage(p.ih, p.oh, p.kh, p.sh, p.dh, p.pt) ||
            !EveryWindowMeetsTheImage(p.iw, p.ow, p.kw, p.sw, p.dw, p.pl));
   return p;
 }
@@ -57,8 +60,8 @@ void SetWindow(Command* command, const PoolCase& p) {
   command->Set(Field::kPadRight, p.pr);
 }
 
-// f(index of the input element, or -1 for a pad) for every tap of output pixel m, channel c; taps behind the pads
-// (ceil_mode) are left out.
+// f(index of the input element, or -1 for a pad) for every tap of output pixel m, channel c; taps
+// behind the pads (ceil_mode) are left out.
 template <typename F>
 void ForEachTap(const PoolCase& p, int64_t m, int64_t c, const F& f) {
   for (int64_t tap = 0; tap < p.kh * p.kw; ++tap) {
@@ -78,7 +81,8 @@ TEST(MaxPoolStep, TakesTheLargestTapOfTheImage) {
     const DType type = random.Byte();
     const Bytes data = random.Data(p.n * p.ih * p.iw * p.c);
     ProgramBuilder b;
-    const int32_t src = b.Input({type, {p.n, p.ih, p.iw, p.c}}), dst = b.Output({type, {p.n, p.oh, p.ow, p.c}});
+    const int32_t src = b.Input({type, {p.n, p.ih, p.iw, p.c}}),
+                  dst = b.Output({type, {p.n, p.oh, p.ow, p.c}});
     SetWindow(&b.Add(Opcode::kMaxPool, dst, src), p);
     Bytes expected;
     for (int64_t i = 0; i < p.n * p.oh * p.ow * p.c; ++i) {
@@ -104,7 +108,8 @@ TEST(MaxPoolStep, TakesFloatsToo) {
   std::vector<float> expected;
   for (int64_t i = 0; i < p.n * p.oh * p.ow * p.c; ++i) {
     float best = -100.0f;
-    ForEachTap(p, i / p.c, i % p.c, [&](int64_t at) { best = at >= 0 ? std::max(best, data[at]) : best; });
+    ForEachTap(p, i / p.c, i % p.c,
+               [&](int64_t at) { best = at >= 0 ? std::max(best, data[at]) : best; });
     expected.push_back(best);
   }
   EXPECT_EQ(RunEverywhere(b, {AsBytes(data)}), AsBytes(expected));
@@ -115,7 +120,8 @@ TEST(AveragePoolStep, DividesByTheTapsThatCount) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const PoolCase p = RandomPool(random);
-    TensorSpec from{random.Byte(), {p.n, p.ih, p.iw, p.c}}, to{random.Byte(), {p.n, p.oh, p.ow, p.c}};
+    TensorSpec from{random.Byte(), {p.n, p.ih, p.iw, p.c}},
+        to{random.Byte(), {p.n, p.oh, p.ow, p.c}};
     from.zero_point = random.Zero(from.dtype);
     to.zero_point = random.Zero(to.dtype);
     const bool include_pad = random.Int(0, 1) == 1;
@@ -125,7 +131,9 @@ TEST(AveragePoolStep, DividesByTheTapsThatCount) {
     const int32_t src = b.Input(from), dst = b.Output(to);
     Command& command = b.Add(Opcode::kAveragePool, dst, src);
     SetWindow(&command, p);
-    command.SetFloat(Field::kScaleF, scale).SetFloat(Field::kOffsetF, offset).Set(Field::kFlags, include_pad);
+    command.SetFloat(Field::kScaleF, scale)
+        .SetFloat(Field::kOffsetF, offset)
+        .Set(Field::kFlags, include_pad);
     command.Set(Field::kClampLoQ, Lowest(to.dtype)).Set(Field::kClampHiQ, Highest(to.dtype));
     Bytes expected;
     for (int64_t i = 0; i < p.n * p.oh * p.ow * p.c; ++i) {
@@ -137,8 +145,10 @@ TEST(AveragePoolStep, DividesByTheTapsThatCount) {
       });
       const float factor = scale / static_cast<float>(count);
       const float product = factor * static_cast<float>(sum);
-      const auto rounded = static_cast<int64_t>(std::nearbyint(static_cast<double>(product + offset)));
-      expected.push_back(static_cast<uint8_t>(Saturate(rounded, Lowest(to.dtype), Highest(to.dtype))));
+      const auto rounded =
+          static_cast<int64_t>(std::nearbyint(static_cast<double>(product + offset)));
+      expected.push_back(
+          static_cast<uint8_t>(Saturate(rounded, Lowest(to.dtype), Highest(to.dtype))));
     }
     ASSERT_EQ(RunEverywhere(b, {data}), expected);
   }

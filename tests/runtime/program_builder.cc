@@ -71,7 +71,8 @@ Bytes ProgramBuilder::File() const { return WriteContainer(image); }
 
 Program ProgramBuilder::Build() const { return Program::FromBytes(File(), "test"); }
 
-Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs, const RunOptions& options) {
+Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
+                 const RunOptions& options) {
   Session session(program, {.threads = options.threads, .isa = options.isa});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::span<std::byte> input = session.Input(static_cast<int>(i));
@@ -92,7 +93,8 @@ Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inp
   const Program program = builder.Build();
   const Bytes expected = RunProgram(program, inputs);
   for (const int threads : {2, 3}) {
-    EXPECT_EQ(RunProgram(program, inputs, {threads, Isa::kScalar}), expected) << threads << " threads";
+    EXPECT_EQ(RunProgram(program, inputs, {threads, Isa::kScalar}), expected)
+        << threads << " threads";
   }
   for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
     if (!CpuSupports(isa)) continue;

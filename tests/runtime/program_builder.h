@@ -1,5 +1,6 @@
-// Programs by hand, command by command, for the tests of the runtime: each goes through WriteContainer and
-// Program::FromBytes, so what runs is what a file would hold. `image` is open: a negative test spoils one thing.
+// Programs by hand, command by command, for the tests of the runtime: each goes through
+// WriteContainer and Program::FromBytes, so what runs is what a file would hold. `image` is open: a
+// negative test spoils one thing.
 #ifndef RSHIFT_TESTS_RUNTIME_PROGRAM_BUILDER_H_
 #define RSHIFT_TESTS_RUNTIME_PROGRAM_BUILDER_H_
 
@@ -55,8 +56,10 @@ struct RunOptions {
   Isa isa = Isa::kScalar;
 };
 // All outputs, one after the other.
-Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs, const RunOptions& options = {});
-// Runs with 1, 2 and 3 threads and on every instruction set of this CPU, expects equal bytes and returns them.
+Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
+                 const RunOptions& options = {});
+// Runs with 1, 2 and 3 threads and on every instruction set of this CPU, expects equal bytes and
+// returns them.
 Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inputs);
 
 // The message with which building or loading fails; "" when it does not.
@@ -65,16 +68,22 @@ std::string LoadError(const ProgramBuilder& builder);
 // A generator that says its seed when a test fails is made by SCOPED_TRACE(seed) in the test.
 struct Random {
   explicit Random(uint32_t seed) : engine(seed) {}
-  int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(engine); }
+  int64_t Int(int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(engine);
+  }
   float Float(float lo, float hi) { return std::uniform_real_distribution<float>(lo, hi)(engine); }
   DType Byte() { return Int(0, 1) == 0 ? DType::kS8 : DType::kU8; }
-  int32_t Zero(DType type) { return static_cast<int32_t>(type == DType::kS8 ? Int(-128, 127) : Int(0, 255)); }
+  int32_t Zero(DType type) {
+    return static_cast<int32_t>(type == DType::kS8 ? Int(-128, 127) : Int(0, 255));
+  }
   Bytes Data(int64_t count);
   std::mt19937 engine;
 };
 
 // The integer a byte stands for, the lowest and highest of a type.
-inline int32_t Value(uint8_t byte, DType type) { return type == DType::kS8 ? static_cast<int8_t>(byte) : byte; }
+inline int32_t Value(uint8_t byte, DType type) {
+  return type == DType::kS8 ? static_cast<int8_t>(byte) : byte;
+}
 inline int32_t Lowest(DType type) { return type == DType::kS8 ? -128 : 0; }
 inline int32_t Highest(DType type) { return type == DType::kS8 ? 127 : 255; }
 

@@ -37,7 +37,8 @@ TEST(Session, ObservesEveryCommandInOrderAndSeesItsResult) {
     session.Input(0)[0] = std::byte{7};
     std::vector<std::pair<int, int>> seen;
     session.RunObserved([&](int command) {
-      const int32_t dst = program.image().commands[static_cast<size_t>(command)].Tensor(Field::kDst);
+      const int32_t dst =
+          program.image().commands[static_cast<size_t>(command)].Tensor(Field::kDst);
       seen.emplace_back(command, std::to_integer<int>(session.Tensor(dst)[0]));
     });
     EXPECT_EQ(seen, (std::vector<std::pair<int, int>>{{0, 248}, {1, 248}, {2, 7}}));
@@ -47,7 +48,9 @@ TEST(Session, ObservesEveryCommandInOrderAndSeesItsResult) {
 TEST(Session, PassesOnWhatAnObserverThrows) {
   const Program program = ThreeCommands().Build();
   Session session(program, {.threads = 2});
-  EXPECT_THROW(session.RunObserved([](int command) { Require(command < 1, ErrorCode::kInternal, "stop"); }), Error);
+  EXPECT_THROW(
+      session.RunObserved([](int command) { Require(command < 1, ErrorCode::kInternal, "stop"); }),
+      Error);
   session.Run();  // still usable
 }
 

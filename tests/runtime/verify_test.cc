@@ -1,4 +1,5 @@
-// A valid program of each family, spoilt in one way at a time: each must be refused with a message that says what.
+// A valid program of each family, spoilt in one way at a time: each must be refused with a message
+// that says what.
 #include "runtime/verify.h"
 
 #include <gmock/gmock.h>
@@ -33,13 +34,17 @@ uint8_t* Data(ProgramBuilder* b, Field f) { return b->image.constants.data() + O
 ProgramBuilder Conv() {
   ProgramBuilder b;
   const PackedShape packed{2, 10, 3, 9};
-  const int32_t src = b.Input({DType::kS8, {1, 5, 5, 6}}), dst = b.Output({DType::kS8, {1, 5, 5, 20}});
-  const int32_t weights = b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
+  const int32_t src = b.Input({DType::kS8, {1, 5, 5, 6}}),
+                dst = b.Output({DType::kS8, {1, 5, 5, 20}});
+  const int32_t weights =
+      b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
   const std::vector<RequantRecord> records(20, {5, 1 << 30, 33, {0, 0, 0}});
   const int32_t requant = b.Const(DType::kBytes, {240}, records);
-  Command& c = b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+  Command& c =
+      b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   c.Set(Field::kKernelH, 3).Set(Field::kKernelW, 3).Set(Field::kGroups, 2);
-  for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight}) c.Set(pad, 1);
+  for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight})
+    c.Set(pad, 1);
   c.Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
   return b;
 }
@@ -50,18 +55,26 @@ TEST(Verify, ConvGeometry) {
   ExpectRefused(Conv(), "output height", [](auto* b) { First(b).Set(Field::kDilationH, 1 << 20); });
   ExpectRefused(Conv(), "groups do not divide", [](auto* b) { First(b).Set(Field::kGroups, 4); });
   ExpectRefused(Conv(), "[N, H, W, C]", [](auto* b) { Of(b, Field::kSrc).shape = {1, 25, 6}; });
-  ExpectRefused(Conv(), "expected equal N", [](auto* b) { Of(b, Field::kDst).shape = {4, 5, 5, 5}; });
-  ExpectRefused(Conv(), "expected s8 or u8", [](auto* b) { Of(b, Field::kSrc).dtype = DType::kBool; });
+  ExpectRefused(Conv(), "expected equal N", [](auto* b) {
+    Of(b, Field::kDst).shape = {4, 5, 5, 5};
+  });
+  ExpectRefused(Conv(), "expected s8 or u8",
+                [](auto* b) { Of(b, Field::kSrc).dtype = DType::kBool; });
 }
 
 TEST(Verify, ConvConstants) {
-  ExpectRefused(Conv(), "expected 1152 bytes", [](auto* b) { Of(b, Field::kWeights).shape = {1088}; });
+  ExpectRefused(Conv(), "expected 1152 bytes",
+                [](auto* b) { Of(b, Field::kWeights).shape = {1088}; });
   ExpectRefused(Conv(), "padding is not zero", [](auto* b) { Data(b, Field::kWeights)[3] = 1; });
   ExpectRefused(Conv(), "padding is not zero", [](auto* b) { Data(b, Field::kWeights)[40] = 1; });
-  ExpectRefused(Conv(), "expected 240 bytes", [](auto* b) { Of(b, Field::kRequant).shape = {252}; });
-  ExpectRefused(Conv(), "channel 0: multiplier", [](auto* b) { Data(b, Field::kRequant)[7] = 0x20; });
-  ExpectRefused(Conv(), "channel 1: multiplier", [](auto* b) { Data(b, Field::kRequant)[19] = 0xc0; });
-  ExpectRefused(Conv(), "channel 0: rshift is 63", [](auto* b) { Data(b, Field::kRequant)[8] = 63; });
+  ExpectRefused(Conv(), "expected 240 bytes",
+                [](auto* b) { Of(b, Field::kRequant).shape = {252}; });
+  ExpectRefused(Conv(), "channel 0: multiplier",
+                [](auto* b) { Data(b, Field::kRequant)[7] = 0x20; });
+  ExpectRefused(Conv(), "channel 1: multiplier",
+                [](auto* b) { Data(b, Field::kRequant)[19] = 0xc0; });
+  ExpectRefused(Conv(), "channel 0: rshift is 63",
+                [](auto* b) { Data(b, Field::kRequant)[8] = 63; });
   ExpectRefused(Conv(), "reserved byte", [](auto* b) { Data(b, Field::kRequant)[9] = 1; });
   ExpectRefused(Conv(), "accumulator", [](auto* b) {
     const int32_t bias = std::numeric_limits<int32_t>::min();
@@ -82,7 +95,8 @@ TEST(Verify, AccumulatorBoundIsExact) {
 
 TEST(Verify, ConvQuantization) {
   ExpectRefused(Conv(), "clamp is", [](auto* b) { First(b).Set(Field::kClampHiQ, 128); });
-  ExpectRefused(Conv(), "clamp is", [](auto* b) { First(b).Set(Field::kClampLoQ, 20).Set(Field::kClampHiQ, 10); });
+  ExpectRefused(Conv(), "clamp is",
+                [](auto* b) { First(b).Set(Field::kClampLoQ, 20).Set(Field::kClampHiQ, 10); });
   ExpectRefused(Conv(), "zero point is 200", [](auto* b) { Of(b, Field::kSrc).zero_point = 200; });
   ExpectRefused(Conv(), "weight zero point", [](auto* b) {
     const int32_t zero_w = b->Const(DType::kS32, {20}, std::vector<int32_t>(20, 128));
@@ -98,7 +112,8 @@ ProgramBuilder MatMul() {
   ProgramBuilder b;
   const PackedShape packed{1, 10, 7, 1};
   const int32_t src = b.Input({DType::kU8, {2, 3, 7}}), dst = b.Output({DType::kU8, {2, 3, 10}});
-  const int32_t weights = b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
+  const int32_t weights =
+      b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
   const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<RequantRecord>(10));
   b.Add(Opcode::kMatMul, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   First(&b).Set(Field::kClampHiQ, 255);
@@ -106,15 +121,20 @@ ProgramBuilder MatMul() {
 }
 
 TEST(Verify, MatMulShapes) {
-  ExpectRefused(MatMul(), "expected shape 2x3x10", [](auto* b) { Of(b, Field::kDst).shape = {3, 2, 10}; });
-  ExpectRefused(MatMul(), "expected 192 bytes", [](auto* b) { Of(b, Field::kSrc).shape = {2, 2, 10};
-                                                              Of(b, Field::kDst).shape = {2, 2, 10};
-                                                              Of(b, Field::kWeights).shape = {128}; });
+  ExpectRefused(MatMul(), "expected shape 2x3x10", [](auto* b) {
+    Of(b, Field::kDst).shape = {3, 2, 10};
+  });
+  ExpectRefused(MatMul(), "expected 192 bytes", [](auto* b) {
+    Of(b, Field::kSrc).shape = {2, 2, 10};
+    Of(b, Field::kDst).shape = {2, 2, 10};
+    Of(b, Field::kWeights).shape = {128};
+  });
 }
 
 ProgramBuilder Depthwise() {
   ProgramBuilder b;
-  const int32_t src = b.Input({DType::kU8, {1, 4, 4, 5}}), dst = b.Output({DType::kU8, {1, 3, 3, 5}});
+  const int32_t src = b.Input({DType::kU8, {1, 4, 4, 5}}),
+                dst = b.Output({DType::kU8, {1, 3, 3, 5}});
   const int32_t weights = b.Const(DType::kBytes, {256}, Bytes(256));
   const int32_t requant = b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5));
   b.Add(Opcode::kDepthwise, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
@@ -123,26 +143,36 @@ ProgramBuilder Depthwise() {
 }
 
 TEST(Verify, DepthwiseShapesAndPadding) {
-  ExpectRefused(Depthwise(), "expected 5 channels", [](auto* b) { Of(b, Field::kDst).shape = {1, 3, 3, 4}; });
-  ExpectRefused(Depthwise(), "expected 256 bytes", [](auto* b) { Of(b, Field::kWeights).shape = {192}; });
-  ExpectRefused(Depthwise(), "padding is not zero", [](auto* b) { Data(b, Field::kWeights)[5] = 1; });
+  ExpectRefused(Depthwise(), "expected 5 channels", [](auto* b) {
+    Of(b, Field::kDst).shape = {1, 3, 3, 4};
+  });
+  ExpectRefused(Depthwise(), "expected 256 bytes",
+                [](auto* b) { Of(b, Field::kWeights).shape = {192}; });
+  ExpectRefused(Depthwise(), "padding is not zero",
+                [](auto* b) { Data(b, Field::kWeights)[5] = 1; });
 }
 
 ProgramBuilder Add(Opcode opcode) {
   ProgramBuilder b;
   const int32_t src = b.Input({DType::kS8, {2, 8}}), src2 = b.Input({DType::kU8, {2, 8}});
   const int32_t dst = b.Output({DType::kS8, {2, 8}});
-  b.Add(opcode, dst, src).Set(Field::kSrc2, src2).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  b.Add(opcode, dst, src)
+      .Set(Field::kSrc2, src2)
+      .Set(Field::kClampLoQ, -128)
+      .Set(Field::kClampHiQ, 127);
   if (opcode == Opcode::kAdd) First(&b).Set(Field::kMultiplier, 100).Set(Field::kMultiplier2, 100);
   return b;
 }
 
 TEST(Verify, Additions) {
   const ProgramBuilder add = Add(Opcode::kAdd), add_float = Add(Opcode::kAddFloat);
-  ExpectRefused(add, "the sum may reach", [](auto* b) { First(b).Set(Field::kMultiplier, 1 << 24); });
-  ExpectRefused(add, "the sum may reach", [](auto* b) { First(b).Set(Field::kMultiplier2, INT32_MIN); });
+  ExpectRefused(add, "the sum may reach",
+                [](auto* b) { First(b).Set(Field::kMultiplier, 1 << 24); });
+  ExpectRefused(add, "the sum may reach",
+                [](auto* b) { First(b).Set(Field::kMultiplier2, INT32_MIN); });
   ExpectRefused(add, "rshift is 31", [](auto* b) { First(b).Set(Field::kRshift, 31); });
-  ExpectRefused(add, "expected 0 in a symmetric", [](auto* b) { Of(b, Field::kSrc2).zero_point = 1; });
+  ExpectRefused(add, "expected 0 in a symmetric",
+                [](auto* b) { Of(b, Field::kSrc2).zero_point = 1; });
   ExpectRefused(add, "expected equal shapes", [](auto* b) { Of(b, Field::kSrc2).shape = {8, 2}; });
   ExpectRefused(add_float, "scale is 0", [](auto* b) { Of(b, Field::kDst).scale = 0.0f; });
   ExpectRefused(add_float, "scale is", [](auto* b) {
@@ -153,7 +183,8 @@ TEST(Verify, Additions) {
 
 ProgramBuilder Pool(Opcode opcode) {
   ProgramBuilder b;
-  const int32_t src = b.Input({DType::kU8, {1, 6, 6, 3}}), dst = b.Output({DType::kU8, {1, 3, 3, 3}});
+  const int32_t src = b.Input({DType::kU8, {1, 6, 6, 3}}),
+                dst = b.Output({DType::kU8, {1, 3, 3, 3}});
   Command& c = b.Add(opcode, dst, src).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
   c.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
   if (opcode == Opcode::kAveragePool) c.Set(Field::kClampHiQ, 255).SetFloat(Field::kScaleF, 1.0f);
@@ -166,7 +197,9 @@ TEST(Verify, Pools) {
     ExpectRefused(pool, "output height", [](auto* b) { First(b).Set(Field::kStrideH, 1); });
     ExpectRefused(pool, "equal channels", [](auto* b) { Of(b, Field::kDst).shape = {1, 3, 3, 2}; });
     ExpectRefused(pool, "outside the image", [](auto* b) {
-      First(b).Set(Field::kPadTop, 2).Set(Field::kKernelH, 4);  // a dilation of 3 steps over the image's 1 row
+      First(b)
+          .Set(Field::kPadTop, 2)
+          .Set(Field::kKernelH, 4);  // a dilation of 3 steps over the image's 1 row
       Of(b, Field::kSrc).shape = {1, 1, 6, 3};
       Of(b, Field::kDst).shape = {1, 2, 3, 3};
       First(b).Set(Field::kDilationH, 3).Set(Field::kPadBottom, 9);
@@ -178,7 +211,8 @@ TEST(Verify, Pools) {
       b->image.arena_size += 64;
     });
   }
-  ExpectRefused(Pool(Opcode::kMaxPool), "equal element types", [](auto* b) { Of(b, Field::kDst).dtype = DType::kS8; });
+  ExpectRefused(Pool(Opcode::kMaxPool), "equal element types",
+                [](auto* b) { Of(b, Field::kDst).dtype = DType::kS8; });
   ExpectRefused(Pool(Opcode::kAveragePool), "may reach", [](auto* b) {
     First(b).Set(Field::kFlags, 1).Set(Field::kKernelH, 4096).Set(Field::kKernelW, 4096);
     First(b).Set(Field::kPadTop, 4095).Set(Field::kPadLeft, 4095);
@@ -190,7 +224,8 @@ TEST(Verify, Pools) {
 TEST(Verify, Activations) {
   ProgramBuilder b;
   const int32_t src = b.Input({DType::kS8, {2, 8}}), dst = b.Output({DType::kS8, {2, 8}});
-  const int32_t slopes = b.Const(DType::kS8, {8}, Bytes(8)), table = b.Const(DType::kBytes, {256}, Bytes(256));
+  const int32_t slopes = b.Const(DType::kS8, {8}, Bytes(8)),
+                table = b.Const(DType::kBytes, {256}, Bytes(256));
   b.Add(Opcode::kPRelu, dst, src).Set(Field::kSrc2, slopes).Set(Field::kClampHiQ, 127);
   ExpectRefused(b, "expected 1 slope", [](auto* p) { Of(p, Field::kSrc2).shape = {7}; });
   b.image.commands.clear();
@@ -272,9 +307,11 @@ TEST(Verify, BytesMustBeWrittenBeforeTheyAreRead) {
   const int32_t out = b.Output({DType::kU8, {64}});
   b.Add(Opcode::kExpand, middle, in);
   b.Add(Opcode::kExpand, out, middle);
-  ExpectRefused(b, "never written", [](auto* p) { std::swap(p->image.commands[0], p->image.commands[1]); });
+  ExpectRefused(b, "never written",
+                [](auto* p) { std::swap(p->image.commands[0], p->image.commands[1]); });
   ExpectRefused(b, "output 'out0'", [](auto* p) { p->image.commands.pop_back(); });
-  ExpectRefused(b, "overlaps the program's input", [&](auto* p) { (*p)[out].offset = (*p)[in].offset; });
+  ExpectRefused(b, "overlaps the program's input",
+                [&](auto* p) { (*p)[out].offset = (*p)[in].offset; });
 }
 
 TEST(Verify, ADestinationOverlapsNoOperandButInPlace) {
@@ -287,7 +324,8 @@ TEST(Verify, ADestinationOverlapsNoOperandButInPlace) {
   ExpectRefused(b, "overlaps dst", [&](auto* p) { (*p)[out].offset = (*p)[middle].offset + 64; });
   // A Table may run in place, but not shifted.
   ProgramBuilder t;
-  const int32_t src = t.Input({DType::kU8, {128}}), a = t.Arena({DType::kU8, {128}}), c = t.Output({DType::kU8, {128}});
+  const int32_t src = t.Input({DType::kU8, {128}}), a = t.Arena({DType::kU8, {128}}),
+                c = t.Output({DType::kU8, {128}});
   const int32_t table = t.Const(DType::kBytes, {256}, Bytes(256));
   t.Add(Opcode::kTable, a, src).Set(Field::kTable, table);
   t.Add(Opcode::kTable, c, a).Set(Field::kTable, table);
@@ -304,7 +342,8 @@ TEST(Verify, AConcatCountsWhenAllItsPartsAreThere) {
   b.Add(Opcode::kCopyInto, cat, in).Set(Field::kAxis, 1);
   b.Add(Opcode::kCopyInto, cat, in).Set(Field::kAxis, 1).Set(Field::kOffset, 3);
   b.Add(Opcode::kExpand, out, cat);
-  ExpectRefused(b, "never written", [](auto* p) { p->image.commands.erase(p->image.commands.begin()); });
+  ExpectRefused(b, "never written",
+                [](auto* p) { p->image.commands.erase(p->image.commands.begin()); });
   ExpectRefused(b, "never written", [](auto* p) { p->image.commands[1].Set(Field::kOffset, 2); });
 }
 
@@ -321,9 +360,11 @@ TEST(Verify, FloatCommands) {
   const ProgramBuilder binary = Float(Opcode::kBinaryF32), prelu = Float(Opcode::kPReluF32);
   ExpectRefused(binary, "broadcast", [](auto* b) { Of(b, Field::kSrc2).shape = {5}; });
   ExpectRefused(binary, "expected bool", [](auto* b) { First(b).Set(Field::kMode, 8); });
-  ExpectRefused(binary, "equal element types", [](auto* b) { Of(b, Field::kSrc2).dtype = DType::kS32; });
+  ExpectRefused(binary, "equal element types",
+                [](auto* b) { Of(b, Field::kSrc2).dtype = DType::kS32; });
   ExpectRefused(prelu, "expected equal shapes", [](auto* b) { Of(b, Field::kDst).shape = {12}; });
-  ExpectRefused(Float(Opcode::kSoftmaxF32), "axis is 2", [](auto* b) { First(b).Set(Field::kAxis, 2); });
+  ExpectRefused(Float(Opcode::kSoftmaxF32), "axis is 2",
+                [](auto* b) { First(b).Set(Field::kAxis, 2); });
   ProgramBuilder norm = Float(Opcode::kLayerNormF32);
   First(&norm).Set(Field::kAxis, 1);
   ExpectRefused(norm, "expected 6 elements", [](auto* b) { Of(b, Field::kSrc2).shape = {5}; });
