@@ -11,9 +11,9 @@
 namespace rshift {
 
 struct CompileOptions {
-  // No aliasing, no reuse: every value of the graph has memory of its own that is not overwritten (calibration,
-  // dumps, comparison). A value is complete after the last command whose dst is the tensor of its name (a Concat
-  // has one command for each part).
+  // No aliasing, no reuse: every value of the graph has memory of its own that is not overwritten
+  // (calibration, dumps, comparison). A value is complete after the last command whose dst is the
+  // tensor of its name (a Concat has one command for each part).
   bool observable = false;
   std::map<std::string, std::string> meta;
 };

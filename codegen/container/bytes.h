@@ -1,4 +1,5 @@
-// Little-endian reading and writing with bounds. Not for use outside codegen/container and its tests.
+// Little-endian reading and writing with bounds. Not for use outside codegen/container and its
+// tests.
 #ifndef RSHIFT_CODEGEN_CONTAINER_BYTES_H_
 #define RSHIFT_CODEGEN_CONTAINER_BYTES_H_
 
@@ -48,7 +49,8 @@ class ByteReader {
     const std::span<const uint8_t> raw = GetBytes(sizeof(T), what);
     std::make_unsigned_t<T> bits = 0;
     for (size_t i = 0; i < sizeof(T); ++i) {
-      bits |= static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(raw[i]) << (8 * i));
+      bits |= static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(raw[i])
+                                                   << (8 * i));
     }
     return static_cast<T>(bits);
   }
@@ -65,7 +67,8 @@ class ByteReader {
     next_ += size;
     return result;
   }
-  // A count of records of at least `record_size` bytes each, bounded by what is left of the section.
+  // A count of records of at least `record_size` bytes each, bounded by what is left of the
+  // section.
   uint32_t GetCount(uint64_t record_size, const char* what) {
     const auto count = Get<uint32_t>(what);
     if (count > remaining() / record_size) {

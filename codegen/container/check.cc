@@ -26,8 +26,8 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
     Require(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
             ": tensor '", tensor.name, "' has ", tensor.bytes(), " bytes at offset ", tensor.offset,
             ", which with ", kSlack, " bytes of slack leaves its region of ", limit, " bytes");
-    Require(names.insert(tensor.name).second, ErrorCode::kCorrupt, where, ": two tensors are named '",
-            tensor.name, "'");
+    Require(names.insert(tensor.name).second, ErrorCode::kCorrupt, where,
+            ": two tensors are named '", tensor.name, "'");
   }
 }
 

@@ -25,8 +25,8 @@ std::string Printable(const std::string& name) {
 std::string TensorText(const ProgramImage& image, int64_t id) {
   if (id < 0 || id >= static_cast<int64_t>(image.tensors.size())) return "none";
   const TensorRecord& tensor = image.tensors[id];
-  std::string text = Cat(Printable(tensor.name), ":", Name(tensor.dtype), "[", ToString(tensor.shape),
-                         "]", tensor.layout == Layout::kNhwc ? "nhwc" : "");
+  std::string text = Cat(Printable(tensor.name), ":", Name(tensor.dtype), "[",
+                         ToString(tensor.shape), "]", tensor.layout == Layout::kNhwc ? "nhwc" : "");
   if (tensor.quantized) text += Cat("{", tensor.scale, ",", tensor.zero_point, "}");
   return text;
 }
@@ -49,9 +49,8 @@ std::string CommandText(const ProgramImage& image, const Command& command) {
   std::ostringstream out;
   out << std::left << std::setw(14) << spec->name;
   for (const FieldSpec& field : spec->fields) {
-    const bool required =
-        field.kind == FieldKind::kTensorOut || field.kind == FieldKind::kTensorIn ||
-        field.kind == FieldKind::kConst;
+    const bool required = field.kind == FieldKind::kTensorOut ||
+                          field.kind == FieldKind::kTensorIn || field.kind == FieldKind::kConst;
     if (!required && command.Get(field.field) == defaults.Get(field.field)) continue;
     out << ' ' << Name(field.field) << '=' << FieldText(image, field, command);
   }

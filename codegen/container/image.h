@@ -1,4 +1,5 @@
-// A compiled program as plain values: what codegen makes, what a .rshift file holds, what the runtime loads.
+// A compiled program as plain values: what codegen makes, what a .rshift file holds, what the
+// runtime loads.
 #ifndef RSHIFT_CODEGEN_CONTAINER_IMAGE_H_
 #define RSHIFT_CODEGEN_CONTAINER_IMAGE_H_
 
@@ -20,18 +21,18 @@ enum class Region : uint8_t {
   kArena = 1,  // one scratch block of arena_size bytes; graph inputs and outputs live here too
 };
 
-// Offsets are multiples of 64. A tensor occupies [offset, offset + bytes); constants and arena end with at least
-// 64 readable bytes past the last tensor. Two tensors may share bytes when they are aliases (Reshape) or not
-// alive at the same time.
+// Offsets are multiples of 64. A tensor occupies [offset, offset + bytes); constants and arena end
+// with at least 64 readable bytes past the last tensor. Two tensors may share bytes when they are
+// aliases (Reshape) or not alive at the same time.
 struct TensorRecord {
-  std::string name;        // ONNX name for values of the model; constants: "conv1.weights", ...
+  std::string name;  // ONNX name for values of the model; constants: "conv1.weights", ...
   DType dtype = DType::kF32;
   Layout layout = Layout::kPlain;
   Region region = Region::kArena;
   bool quantized = false;  // scale and zero_point are meaningful
   float scale = 0.0f;
   int32_t zero_point = 0;
-  Shape shape;             // memory order, rank <= 8
+  Shape shape;  // memory order, rank <= 8
   uint64_t offset = 0;
   uint64_t bytes() const { return static_cast<uint64_t>(NumElements(shape)) * SizeOf(dtype); }
 };
@@ -43,18 +44,20 @@ struct Binding {
 };
 
 struct ProgramImage {
-  // Sorted text metadata: "model", "source_sha256", "mode" (f32|symmetric|asymmetric), "profile", "target",
-  // "preprocess" (YAML text), "producer", "calibration_method", ...
+  // Sorted text metadata: "model", "source_sha256", "mode" (f32|symmetric|asymmetric), "profile",
+  // "target", "preprocess" (YAML text), "producer", "calibration_method", ...
   std::map<std::string, std::string> meta;
   std::vector<TensorRecord> tensors;
   std::vector<Binding> inputs, outputs;
   std::vector<Command> commands;
-  std::vector<std::string> command_names;  // one per command: the graph node; may be empty (stripped)
+  std::vector<std::string>
+      command_names;  // one per command: the graph node; may be empty (stripped)
   std::vector<uint8_t> constants;
   uint64_t arena_size = 0;
 };
 
-// One requantization record of a constant kBytes tensor, 12 bytes: bias, multiplier, rshift, 3 zero bytes.
+// One requantization record of a constant kBytes tensor, 12 bytes: bias, multiplier, rshift, 3 zero
+// bytes.
 struct RequantRecord {
   int32_t bias = 0;
   int32_t multiplier = 0;  // [2^30, 2^31), or 0

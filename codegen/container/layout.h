@@ -1,4 +1,5 @@
-// The numbers of the file layout; see codegen/FORMAT.md. Not for use outside codegen/container and its tests.
+// The numbers of the file layout; see codegen/FORMAT.md. Not for use outside codegen/container and
+// its tests.
 #ifndef RSHIFT_CODEGEN_CONTAINER_LAYOUT_H_
 #define RSHIFT_CODEGEN_CONTAINER_LAYOUT_H_
 

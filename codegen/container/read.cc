@@ -54,7 +54,8 @@ Header ReadHeader(std::span<const uint8_t> file, const std::string& where) {
   const auto crc = in.Get<uint32_t>("header crc");
   if (crc != Crc32c(file.first(kHeaderCrcAt))) in.Bad("checksum differs: the file is damaged");
   in.ExpectZero(8, "reserved bytes");
-  if (header_size != kHeaderSize) in.Bad("header has ", header_size, " bytes, expected ", kHeaderSize);
+  if (header_size != kHeaderSize)
+    in.Bad("header has ", header_size, " bytes, expected ", kHeaderSize);
   if (flags != 0) in.Bad("flags are ", flags, ", expected 0");
   Require(file_size == file.size(), ErrorCode::kCorrupt, where, ": file has ", file.size(),
           " bytes, expected ", file_size, ": it is ",
@@ -109,7 +110,8 @@ std::vector<Entry> ReadSectionTable(std::span<const uint8_t> file, const Header&
   return entries;
 }
 
-// The known sections in the order of kSections; null where the file has none. Unknown optional ones are skipped.
+// The known sections in the order of kSections; null where the file has none. Unknown optional ones
+// are skipped.
 std::array<const Entry*, kSections.size()> SortOut(const std::vector<Entry>& entries,
                                                    const std::string& where) {
   std::array<const Entry*, kSections.size()> found{};
@@ -119,7 +121,8 @@ std::array<const Entry*, kSections.size()> SortOut(const std::vector<Entry>& ent
       return k.name == entry.section.kind;
     });
     if (kind == kSections.end()) {
-      Require(entry.flags == 0, ErrorCode::kCorrupt, where, ": section table: required section of "
+      Require(entry.flags == 0, ErrorCode::kCorrupt, where,
+              ": section table: required section of "
               "unknown kind: the file is damaged or newer than this program");
       continue;
     }
@@ -133,8 +136,8 @@ std::array<const Entry*, kSections.size()> SortOut(const std::vector<Entry>& ent
     next = index + 1;
   }
   for (size_t i = 0; i < kSections.size(); ++i) {
-    Require(found[i] != nullptr || !kSections[i].required, ErrorCode::kCorrupt, where,
-            ": section ", kSections[i].name, " is missing");
+    Require(found[i] != nullptr || !kSections[i].required, ErrorCode::kCorrupt, where, ": section ",
+            kSections[i].name, " is missing");
   }
   return found;
 }
@@ -156,7 +159,8 @@ ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& wh
   for (const Entry& entry : entries) {
     const ContainerView::Section& section = entry.section;
     Require(Crc32c(file.subspan(section.offset, section.size)) == section.crc, ErrorCode::kCorrupt,
-            where, ": section at offset ", section.offset, ": checksum differs: the file is damaged");
+            where, ": section at offset ", section.offset,
+            ": checksum differs: the file is damaged");
     view.sections.push_back(section);
   }
   using ReadSection = void (*)(std::span<const uint8_t>, const std::string&, ProgramImage&);

@@ -16,15 +16,17 @@ std::vector<uint8_t> WriteTensors(const ProgramImage& image);
 std::vector<uint8_t> WriteBindings(const ProgramImage& image);
 std::vector<uint8_t> WriteCommandNames(const ProgramImage& image);
 
-// Each fills its part of `image`; `where` names file and section. Throws kCorrupt. Bindings and command names need
-// the tensors and the commands read before.
+// Each fills its part of `image`; `where` names file and section. Throws kCorrupt. Bindings and
+// command names need the tensors and the commands read before.
 void ReadMeta(std::span<const uint8_t> bytes, const std::string& where, ProgramImage& image);
 void ReadTensors(std::span<const uint8_t> bytes, const std::string& where, ProgramImage& image);
 void ReadBindings(std::span<const uint8_t> bytes, const std::string& where, ProgramImage& image);
-void ReadCommandNames(std::span<const uint8_t> bytes, const std::string& where, ProgramImage& image);
+void ReadCommandNames(std::span<const uint8_t> bytes, const std::string& where,
+                      ProgramImage& image);
 
-// What holds across sections: tensors inside their regions (with slack), bindings and written tensors in the
-// arena, constant operands in the constants, zero bytes between constants, unique names. Throws kCorrupt.
+// What holds across sections: tensors inside their regions (with slack), bindings and written
+// tensors in the arena, constant operands in the constants, zero bytes between constants, unique
+// names. Throws kCorrupt.
 void CheckImage(const ProgramImage& image, std::span<const uint8_t> constants,
                 const std::string& where);
 

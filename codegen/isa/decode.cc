@@ -1,4 +1,5 @@
-// Bytes -> commands. Whatever the bytes are, the result is kCorrupt or commands that encode to the same bytes.
+// Bytes -> commands. Whatever the bytes are, the result is kCorrupt or commands that encode to the
+// same bytes.
 #include <string>
 
 #include "base/error.h"
@@ -60,7 +61,8 @@ class Decoder {
     command.opcode = spec.opcode;
     const size_t mask_start = next_;
     const uint64_t mask = Leb128();
-    if (mask >> spec.fields.size() != 0) Bad(mask_start, spec.name, ": presence mask has unknown bits");
+    if (mask >> spec.fields.size() != 0)
+      Bad(mask_start, spec.name, ": presence mask has unknown bits");
     for (size_t i = 0; i < spec.fields.size(); ++i) {
       const FieldSpec& field = spec.fields[i];
       int64_t& last = sticky_[static_cast<size_t>(field.field)];

@@ -70,8 +70,8 @@ std::vector<uint8_t> EncodeCommands(std::span<const Command> commands) {
     for (const FieldSpec& field : spec->fields) {
       const int64_t value = commands[i].Get(field.field);
       const std::string error = FieldError(field, value, std::numeric_limits<int32_t>::max());
-      Require(error.empty(), ErrorCode::kInternal, "command ", i, " (", spec->name, "): ",
-              Name(field.field), " is ", value, ", ", error);
+      Require(error.empty(), ErrorCode::kInternal, "command ", i, " (", spec->name,
+              "): ", Name(field.field), " is ", value, ", ", error);
     }
     EncodeCommand(commands[i], *spec, sticky, out);
   }

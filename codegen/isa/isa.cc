@@ -82,9 +82,9 @@ int64_t DefaultOf(const FieldSpec& spec) {
 
 const OpSpec* FindOp(Opcode opcode) {
   const std::span<const OpSpec> table = IsaTable();
-  const auto found = std::lower_bound(
-      table.begin(), table.end(), opcode,
-      [](const OpSpec& spec, Opcode wanted) { return spec.opcode < wanted; });
+  const auto found =
+      std::lower_bound(table.begin(), table.end(), opcode,
+                       [](const OpSpec& spec, Opcode wanted) { return spec.opcode < wanted; });
   return found != table.end() && found->opcode == opcode ? &*found : nullptr;
 }
 

@@ -1,9 +1,9 @@
-// The instruction table. Append fields to the end of an opcode's list only: their position is the bit in
-// the presence mask.
-#include "codegen/isa/isa.h"
-
+// The instruction table. Append fields to the end of an opcode's list only: their position is the
+// bit in the presence mask.
 #include <cstddef>
 #include <limits>
+
+#include "codegen/isa/isa.h"
 
 namespace rshift {
 namespace {
@@ -15,7 +15,9 @@ constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
 constexpr int64_t kInt64Min = std::numeric_limits<int64_t>::min();
 constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
 
-constexpr FieldSpec Int(Field field, int64_t lo, int64_t hi) { return {field, FieldKind::kInt, lo, hi}; }
+constexpr FieldSpec Int(Field field, int64_t lo, int64_t hi) {
+  return {field, FieldKind::kInt, lo, hi};
+}
 constexpr FieldSpec Float(Field field) { return {field, FieldKind::kFloat}; }
 constexpr FieldSpec In(Field field) { return {field, FieldKind::kTensorIn}; }
 constexpr FieldSpec Optional(Field field) { return {field, FieldKind::kTensorInOpt}; }
@@ -38,7 +40,7 @@ constexpr auto Join(const std::array<FieldSpec, N>&... parts) {
   return all;
 }
 
-// --- groups of fields -------------------------------------------------------------------------------------
+// --- groups of fields ---
 constexpr auto kDstSrc = List(FieldSpec{Field::kDst, FieldKind::kTensorOut}, In(Field::kSrc));
 constexpr auto kSrc2In = List(In(Field::kSrc2));
 constexpr auto kWeightsIn =
@@ -61,7 +63,7 @@ constexpr auto kAxis = List(Int(Field::kAxis, 0, 7));
 constexpr auto Mode(int64_t last) { return List(Int(Field::kMode, 0, last)); }
 constexpr auto Flags(int64_t all) { return List(Int(Field::kFlags, 0, all)); }
 
-// --- fields of each opcode --------------------------------------------------------------------------------
+// --- fields of each opcode ---
 constexpr auto kRequantizeFields =
     Join(kDstSrc, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
 constexpr auto kConvFields = Join(kDstSrc, kWeightsIn, kWindow, kGroups, kClampQ, kRounding);
@@ -75,9 +77,8 @@ constexpr auto kAddFloatFields = Join(kDstSrc, kSrc2In, kClampQ);
 constexpr auto kAveragePoolFields =
     Join(kDstSrc, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ);
 constexpr auto kMaxPoolFields = Join(kDstSrc, kWindow);
-constexpr auto kLeakyReluFields =
-    Join(kDstSrc, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)), kRshift, kPositiveSide,
-         kClampQ, kRounding);
+constexpr auto kLeakyReluFields = Join(kDstSrc, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)),
+                                       kRshift, kPositiveSide, kClampQ, kRounding);
 constexpr auto kPReluFields =
     Join(kDstSrc, List(Const(Field::kSrc2)), kRshift, kPositiveSide, kClampQ, kRounding);
 constexpr auto kTableFields = Join(kDstSrc, List(Const(Field::kTable)));
@@ -103,10 +104,9 @@ constexpr auto kResizeF32Fields =
     Join(kListFields, Mode(2),
          List(Int(Field::kCoordinate, 0, 4), Int(Field::kNearest, 0, 3), Float(Field::kAlphaF)),
          Flags(1));
-constexpr auto kLrnF32Fields =
-    Join(kDstSrc, kAxis,
-         List(Int(Field::kCount, 1, kMaxWindow), Float(Field::kAlphaF), Float(Field::kBetaF),
-              Float(Field::kBiasF)));
+constexpr auto kLrnF32Fields = Join(kDstSrc, kAxis,
+                                    List(Int(Field::kCount, 1, kMaxWindow), Float(Field::kAlphaF),
+                                         Float(Field::kBetaF), Float(Field::kBiasF)));
 constexpr auto kInstanceNormF32Fields =
     Join(kDstSrc, kSrc2In, List(In(Field::kSrc3), Float(Field::kEpsilonF)));
 constexpr auto kConvF32Fields =
@@ -122,7 +122,8 @@ constexpr OpSpec kOps[] = {
     {Opcode::kDequantize, "dequantize", kInteger, kDstSrc,
      "s8/u8 to f32 by src's scale and zero point"},
     {Opcode::kRequantize, "requantize", kInteger, kRequantizeFields,
-     "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor 1"},
+     "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor "
+     "1"},
     {Opcode::kConv, "conv", kInteger, kConvFields,
      "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc"},
     {Opcode::kDepthwise, "depthwise", kInteger, kDepthwiseFields,
@@ -135,7 +136,8 @@ constexpr OpSpec kOps[] = {
      "dequantize both, add in float, requantize; scales and zero points from the tensor table"},
     {Opcode::kAveragePool, "average_pool", kInteger, kAveragePoolFields,
      "NHWC; clamp(round(scale / taps * sum + offset)); flags 1: count_include_pad"},
-    {Opcode::kMaxPool, "max_pool", kInteger, kMaxPoolFields, "NHWC maximum of s8, u8 or f32; pads never win"},
+    {Opcode::kMaxPool, "max_pool", kInteger, kMaxPoolFields,
+     "NHWC maximum of s8, u8 or f32; pads never win"},
     {Opcode::kLeakyRelu, "leaky_relu", kInteger, kLeakyReluFields,
      "negative side * multiplier >> rshift, positive side * multiplier2 >> rshift2 (0: factor 1)"},
     {Opcode::kPRelu, "prelu", kInteger, kPReluFields,
@@ -148,7 +150,8 @@ constexpr OpSpec kOps[] = {
     {Opcode::kSlice, "slice", kMove, kTwoListFields,
      "dst index i reads src index list[d] + i * list2[d] in each dimension d"},
     {Opcode::kPad, "pad", kMove, kPadFields,
-     "list before and list2 after, both >= 0; mode 0 constant, 1 reflect, 2 edge; fill: bits of one element"},
+     "list before and list2 after, both >= 0; mode 0 constant, 1 reflect, 2 edge; fill: bits of "
+     "one element"},
     {Opcode::kExpand, "expand", kMove, kDstSrc, "broadcast to dst's shape"},
     {Opcode::kTile, "tile", kMove, kListFields, "repeat list[d] times in each dimension d"},
     {Opcode::kGather, "gather", kMove, kGatherFields,
@@ -167,7 +170,8 @@ constexpr OpSpec kOps[] = {
      "over one axis; flags 1: logarithm of it"},
     {Opcode::kLayerNormF32, "layer_norm_f32", kFloat, kLayerNormF32Fields,
      "over the dimensions from axis on; src2 scale, src3 bias"},
-    {Opcode::kReduceF32, "reduce_f32", kFloat, kReduceF32Fields, "mode: ReduceOp over the axes in list"},
+    {Opcode::kReduceF32, "reduce_f32", kFloat, kReduceF32Fields,
+     "mode: ReduceOp over the axes in list"},
     {Opcode::kArgMax, "argmax", kFloat, kArgMaxFields,
      "index on axis as s64; flags 1: minimum, 2: the last of equals"},
     {Opcode::kWhere, "where", kFloat, kWhereFields, "src ? src2 : src3, broadcasting"},

@@ -62,8 +62,8 @@ void PutOp(const OpSpec& op, std::ostringstream& out) {
       << "| bit | field | number | kind | range |\n|---|---|---|---|---|\n";
   for (size_t i = 0; i < op.fields.size(); ++i) {
     const FieldSpec& field = op.fields[i];
-    out << "| " << i << " | " << Name(field.field) << " | " << static_cast<int>(field.field) << " | "
-        << Name(field.kind) << " | ";
+    out << "| " << i << " | " << Name(field.field) << " | " << static_cast<int>(field.field)
+        << " | " << Name(field.kind) << " | ";
     if (field.kind == FieldKind::kInt) out << Number(field.lo) << " .. " << Number(field.hi);
     out << " |\n";
   }

@@ -1,4 +1,5 @@
-// codegen/ISA.md as text, made from the instruction table; a test compares it with the file in the tree.
+// codegen/ISA.md as text, made from the instruction table; a test compares it with the file in the
+// tree.
 #ifndef RSHIFT_CODEGEN_ISA_MARKDOWN_H_
 #define RSHIFT_CODEGEN_ISA_MARKDOWN_H_
 

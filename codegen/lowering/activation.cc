@@ -60,9 +60,9 @@ void Lower(LoweringContext& context, const Node& node, const QPRelu& op) {
           Describe(node), ": ", slopes, " slopes for an input of shape ", ToString(shape),
           ", expected 1 or one for each channel of the last dimension");
   Command command = UnaryCommand(context, node, Opcode::kPRelu);
-  command.Set(Field::kSrc2,
-              context.AddConst(node.name + ".slopes", DType::kS8, {slopes},
-                               {reinterpret_cast<const uint8_t*>(op.slopes.data()), op.slopes.size()}));
+  command.Set(Field::kSrc2, context.AddConst(node.name + ".slopes", DType::kS8, {slopes},
+                                             {reinterpret_cast<const uint8_t*>(op.slopes.data()),
+                                              op.slopes.size()}));
   SetRelu(op, command);
   context.Emit(node, command);
 }

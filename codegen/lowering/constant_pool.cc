@@ -12,7 +12,8 @@ uint64_t ConstantPool::Add(std::span<const uint8_t> bytes) {
   for (const uint64_t offset : same) {
     if (std::equal(bytes.begin(), bytes.end(), bytes_.begin() + offset)) return offset;
   }
-  const uint64_t offset = (bytes_.size() + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  const uint64_t offset =
+      (bytes_.size() + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   bytes_.resize(offset);
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   same.push_back(offset);

@@ -12,7 +12,8 @@ namespace rshift {
 
 class ConstantPool {
  public:
-  // Room for constants of this size in all: growing by doubling would hold a large model's weights twice.
+  // Room for constants of this size in all: growing by doubling would hold a large model's weights
+  // twice.
   void Reserve(uint64_t bytes) { bytes_.reserve(bytes); }
   // Offset of these bytes in the region, a multiple of 64.
   uint64_t Add(std::span<const uint8_t> bytes);

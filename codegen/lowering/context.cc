@@ -9,7 +9,8 @@
 namespace rshift {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "constants are stored as they are in memory");
+static_assert(std::endian::native == std::endian::little,
+              "constants are stored as they are in memory");
 
 constexpr size_t kMaxRank = 8;
 
@@ -32,7 +33,9 @@ TensorRecord RecordOf(const Value& value) {
 }  // namespace
 
 LoweringContext::LoweringContext(const Graph& graph, bool observable)
-    : graph_(graph), observable_(observable), tensor_of_(graph.value_count(), -1),
+    : graph_(graph),
+      observable_(observable),
+      tensor_of_(graph.value_count(), -1),
       is_output_(graph.value_count(), false) {
   uint64_t constant_bytes = 0;
   for (int i = 0; i < graph.value_count(); ++i) {
@@ -123,9 +126,9 @@ int32_t LoweringContext::View(const std::string& name, int32_t tensor, const Sha
   view.name = UniqueName(name);
   view.layout = Layout::kPlain;
   view.shape = shape;
-  Require(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name, "' of shape ",
-          ToString(shape), " has another size than '", record(tensor).name, "' of shape ",
-          ToString(record(tensor).shape));
+  Require(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name,
+          "' of shape ", ToString(shape), " has another size than '", record(tensor).name,
+          "' of shape ", ToString(record(tensor).shape));
   return AddTensor(std::move(view), buffer_of_[tensor]);
 }
 

@@ -1,5 +1,6 @@
-// What the lowering of every operator works with: tensors for values, constants, commands. Tensors of the arena
-// belong to buffers; views (Reshape) share one. Placement follows when all commands are known.
+// What the lowering of every operator works with: tensors for values, constants, commands. Tensors
+// of the arena belong to buffers; views (Reshape) share one. Placement follows when all commands
+// are known.
 #ifndef RSHIFT_CODEGEN_LOWERING_CONTEXT_H_
 #define RSHIFT_CODEGEN_LOWERING_CONTEXT_H_
 
@@ -24,8 +25,9 @@ class LoweringContext {
   const Graph& graph() const { return graph_; }
   const TensorRecord& record(int32_t tensor) const { return image_.tensors[tensor]; }
 
-  // --- operands -----------------------------------------------------------------------------------
-  // The tensor of a value: an input, a node's output made before, or a constant, stored at its first use.
+  // --- operands ---
+  // The tensor of a value: an input, a node's output made before, or a constant, stored at its
+  // first use.
   int32_t Tensor(ValueId value);
   // As Tensor(node.inputs[index]); -1 when the input is omitted.
   int32_t Input(const Node& node, size_t index);
@@ -35,8 +37,9 @@ class LoweringContext {
   const Value& InputValue(const Node& node, size_t index) const;
   const Value& OutputValue(const Node& node) const { return graph_.value(node.outputs[0]); }
 
-  // --- other tensors --------------------------------------------------------------------------------
-  // A new tensor like `like` (type, quantization) in a buffer of its own; plain unless the shape is like's.
+  // --- other tensors ---
+  // A new tensor like `like` (type, quantization) in a buffer of its own; plain unless the shape is
+  // like's.
   int32_t Temporary(const std::string& name, const TensorRecord& like, const Shape& shape);
   // The same bytes as `tensor`, seen with another shape.
   int32_t View(const std::string& name, int32_t tensor, const Shape& shape);
@@ -44,10 +47,11 @@ class LoweringContext {
                    std::span<const uint8_t> bytes);
   // A 1-D s64 constant.
   int32_t AddList(const std::string& name, std::span<const int64_t> elements);
-  // Makes the node's output the same bytes as `tensor`; by a copy where names or outputs must not share memory.
+  // Makes the node's output the same bytes as `tensor`; by a copy where names or outputs must not
+  // share memory.
   void DefineAlias(const Node& node, int32_t tensor);
 
-  // --- commands ---------------------------------------------------------------------------------------
+  // --- commands ---
   void Emit(const Node& node, const Command& command);
 
   // Binds the outputs, plans the arena. The context is used up.
@@ -73,11 +77,11 @@ class LoweringContext {
   bool observable_;
   ProgramImage image_;
   ConstantPool pool_;
-  std::vector<int32_t> buffer_of_;     // per tensor; -1: constant
+  std::vector<int32_t> buffer_of_;  // per tensor; -1: constant
   std::vector<BufferState> buffers_;
-  std::vector<int32_t> tensor_of_;     // per value; -1: none yet
-  std::vector<bool> is_output_;        // per value
-  std::set<std::string> names_;        // of tensors, and of all values
+  std::vector<int32_t> tensor_of_;  // per value; -1: none yet
+  std::vector<bool> is_output_;     // per value
+  std::set<std::string> names_;     // of tensors, and of all values
 };
 
 }  // namespace rshift

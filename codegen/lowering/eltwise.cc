@@ -10,8 +10,8 @@ int32_t BroadcastInput(LoweringContext& context, const Node& node, size_t index)
   const int32_t tensor = context.Input(node, index);
   const Value& output = context.OutputValue(node);
   if (context.InputValue(node, index).shape == output.shape) return tensor;
-  const int32_t expanded = context.Temporary(Cat(output.name, ".input", index),
-                                             context.record(tensor), output.shape);
+  const int32_t expanded =
+      context.Temporary(Cat(output.name, ".input", index), context.record(tensor), output.shape);
   Command command = NewCommand(Opcode::kExpand);
   command.Set(Field::kSrc, tensor).Set(Field::kDst, expanded);
   context.Emit(node, command);

@@ -1,5 +1,6 @@
-// One function per operator: node -> commands. Overloads, so that a new alternative of Op does not compile until
-// it has one. All throw kUnsupported, naming the node, for forms that have no command.
+// One function per operator: node -> commands. Overloads, so that a new alternative of Op does not
+// compile until it has one. All throw kUnsupported, naming the node, for forms that have no
+// command.
 #ifndef RSHIFT_CODEGEN_LOWERING_LOWERING_H_
 #define RSHIFT_CODEGEN_LOWERING_LOWERING_H_
 
@@ -65,7 +66,7 @@ void Lower(LoweringContext& context, const Node& node, const Quantize& op);
 void Lower(LoweringContext& context, const Node& node, const Dequantize& op);
 void Lower(LoweringContext& context, const Node& node, const Requantize& op);
 
-// --- what several families share (shared.cc) ------------------------------------------------------------
+// --- what several families share (shared.cc) ---
 // "node (Op)" for messages.
 std::string Describe(const Node& node);
 // A command for the node with kDst and kSrc set to its output and first input.
@@ -74,7 +75,8 @@ Command UnaryCommand(LoweringContext& context, const Node& node, Opcode opcode);
 void SetWindow(const Node& node, const Window& window, Command& command);
 void SetClamp(const Clamp& clamp, Command& command);
 void SetClamp(const ClampQ& clamp, Command& command);
-// `axis` of a tensor with `rank` dimensions, negative ones counted from the end; throws kInvalidInput.
+// `axis` of a tensor with `rank` dimensions, negative ones counted from the end; throws
+// kInvalidInput.
 int64_t AxisOf(const Node& node, int64_t axis, size_t rank);
 // The constant tensor of a requant table.
 int32_t AddRequant(LoweringContext& context, const Node& node,
@@ -89,7 +91,8 @@ inline void RequireF32(LoweringContext& context, const Node& node) {
   RequireTypes(context, node, {DType::kF32});
 }
 
-// Source index of every output index of one dimension (resize.cc); float arithmetic as in ONNX Runtime.
+// Source index of every output index of one dimension (resize.cc); float arithmetic as in ONNX
+// Runtime.
 std::vector<int64_t> NearestIndices(const Resize& op, float scale, int64_t in, int64_t out);
 
 }  // namespace rshift::lowering

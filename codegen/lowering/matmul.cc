@@ -27,7 +27,8 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
   RequireNoWeightZeroPoint(node, op.zero_w);
   const int64_t k = w.shape[0], n = w.shape[1];
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
-  std::vector<int8_t> transposed(weights.size());  // [N, K]: output channels first, as the packing takes them
+  std::vector<int8_t> transposed(
+      weights.size());  // [N, K]: output channels first, as the packing takes them
   for (int64_t row = 0; row < k; ++row) {
     for (int64_t column = 0; column < n; ++column) {
       transposed[column * k + row] = weights[row * n + column];
@@ -37,10 +38,10 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
       PackConvWeights({.groups = 1, .oc_per_group = n, .ic_per_group = k, .taps = 1}, transposed);
 
   Command command = UnaryCommand(context, node, Opcode::kMatMul);
-  command.Set(Field::kWeights,
-              context.AddConst(node.name + ".weights", DType::kBytes,
-                               {static_cast<int64_t>(packed.size())},
-                               {reinterpret_cast<const uint8_t*>(packed.data()), packed.size()}));
+  command.Set(
+      Field::kWeights,
+      context.AddConst(node.name + ".weights", DType::kBytes, {static_cast<int64_t>(packed.size())},
+                       {reinterpret_cast<const uint8_t*>(packed.data()), packed.size()}));
   command.Set(Field::kRequant, AddRequant(context, node, op.channels, n));
   SetClamp(op.clamp, command);
   context.Emit(node, command);

@@ -5,9 +5,10 @@
 namespace rshift::lowering {
 
 void Lower(LoweringContext&, const Node& node, const BatchNorm&) {
-  Fail(ErrorCode::kUnsupported, Describe(node),
-       " has no command: the BatchNorm pass turns it into a multiplication and an addition; run the "
-       "passes before the compiler");
+  Fail(
+      ErrorCode::kUnsupported, Describe(node),
+      " has no command: the BatchNorm pass turns it into a multiplication and an addition; run the "
+      "passes before the compiler");
 }
 
 void Lower(LoweringContext& context, const Node& node, const LayerNorm& op) {

@@ -29,7 +29,8 @@ float SourceCoordinate(CoordinateMode mode, float x, float scale, float in, floa
   return x;
 }
 
-// Halves are exact in float, so comparing with one is; negative results are clamped to 0 by the caller.
+// Halves are exact in float, so comparing with one is; negative results are clamped to 0 by the
+// caller.
 float Nearest(NearestMode mode, float coordinate) {
   switch (mode) {
     case NearestMode::kRoundPreferFloor:
@@ -67,9 +68,8 @@ std::vector<int64_t> NearestIndices(const Resize& op, float scale, int64_t in, i
       indices[i] = i;
       continue;
     }
-    const float coordinate =
-        SourceCoordinate(op.coordinate, static_cast<float>(i), scale, static_cast<float>(in),
-                         static_cast<float>(out));
+    const float coordinate = SourceCoordinate(op.coordinate, static_cast<float>(i), scale,
+                                              static_cast<float>(in), static_cast<float>(out));
     // Clamped as float first: a coordinate may lie beyond every integer type.
     const float nearest = std::clamp(Nearest(op.nearest, coordinate), 0.0f, static_cast<float>(in));
     indices[i] = std::min(static_cast<int64_t>(nearest), in - 1);
@@ -99,9 +99,8 @@ void Lower(LoweringContext& context, const Node& node, const Resize& op) {
   command.Set(Field::kFlags, op.exclude_outside ? 1 : 0);
   const std::span<const uint8_t> scales{reinterpret_cast<const uint8_t*>(op.scales.data()),
                                         op.scales.size() * sizeof(float)};
-  command.Set(Field::kList,
-              context.AddConst(node.name + ".scales", DType::kF32,
-                               {static_cast<int64_t>(op.scales.size())}, scales));
+  command.Set(Field::kList, context.AddConst(node.name + ".scales", DType::kF32,
+                                             {static_cast<int64_t>(op.scales.size())}, scales));
   context.Emit(node, command);
 }
 

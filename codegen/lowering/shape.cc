@@ -62,11 +62,12 @@ int32_t Crop(LoweringContext& context, const Node& node, const Pad& op) {
     starts[d] = std::max<int64_t>(-op.before[d], 0);
     cropped[d] = in[d] - starts[d] - std::max<int64_t>(-op.after[d], 0);
     Require(cropped[d] >= 0, ErrorCode::kInvalidInput, Describe(node), ": negative pads ",
-            op.before[d], " and ", op.after[d], " remove more than dimension ", d, " of size ", in[d]);
+            op.before[d], " and ", op.after[d], " remove more than dimension ", d, " of size ",
+            in[d]);
   }
   if (cropped == in) return source;
-  const int32_t result = context.Temporary(context.OutputValue(node).name + ".crop",
-                                           context.record(source), cropped);
+  const int32_t result =
+      context.Temporary(context.OutputValue(node).name + ".crop", context.record(source), cropped);
   Command command = NewCommand(Opcode::kSlice);
   command.Set(Field::kSrc, source).Set(Field::kDst, result);
   command.Set(Field::kList, context.AddList(node.name + ".crop_starts", starts));
@@ -104,7 +105,8 @@ void Lower(LoweringContext& context, const Node& node, const Concat& op) {
   int64_t offset = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Shape& part = context.InputValue(node, i).shape;
-    RequireRank(node, "dimensions of an input", part.size(), context.OutputValue(node).shape.size());
+    RequireRank(node, "dimensions of an input", part.size(),
+                context.OutputValue(node).shape.size());
     if (NumElements(part) > 0) {
       Command command = NewCommand(Opcode::kCopyInto);
       command.Set(Field::kSrc, context.Input(node, i)).Set(Field::kDst, output);
@@ -144,8 +146,7 @@ void Lower(LoweringContext& context, const Node& node, const Pad& op) {
   command.Set(Field::kList, context.AddList(node.name + ".before", before));
   command.Set(Field::kList2, context.AddList(node.name + ".after", after));
   command.Set(Field::kMode, static_cast<int64_t>(op.mode));
-  command.Set(Field::kFill,
-              op.mode == PadMode::kConstant ? FillBits(node, x.dtype, op.value) : 0);
+  command.Set(Field::kFill, op.mode == PadMode::kConstant ? FillBits(node, x.dtype, op.value) : 0);
   context.Emit(node, command);
 }
 

@@ -44,8 +44,8 @@ void SetClamp(const ClampQ& clamp, Command& command) {
 
 int64_t AxisOf(const Node& node, int64_t axis, size_t rank) {
   const auto dims = static_cast<int64_t>(rank);
-  Require(axis >= -dims && axis < dims, ErrorCode::kInvalidInput, Describe(node), ": axis is ", axis,
-          ", expected one of ", dims, " dimensions");
+  Require(axis >= -dims && axis < dims, ErrorCode::kInvalidInput, Describe(node), ": axis is ",
+          axis, ", expected one of ", dims, " dimensions");
   return axis < 0 ? axis + dims : axis;
 }
 
@@ -88,8 +88,8 @@ void RequireTypes(LoweringContext& context, const Node& node, std::initializer_l
     if (std::find(types.begin(), types.end(), value.dtype) != types.end()) continue;
     std::string expected;
     for (const DType type : types) expected += Cat(expected.empty() ? "" : " or ", Name(type));
-    Fail(ErrorCode::kUnsupported, Describe(node), ": input '", value.name, "' has elements of type ",
-         Name(value.dtype), ", expected ", expected);
+    Fail(ErrorCode::kUnsupported, Describe(node), ": input '", value.name,
+         "' has elements of type ", Name(value.dtype), ", expected ", expected);
   }
 }
 

@@ -37,7 +37,8 @@ void Lower(LoweringContext& context, const Node& node, const DepthToSpace& op) {
   const Value& x = context.InputValue(node, 0);
   const bool nhwc = x.layout == Layout::kNhwc;
   const int64_t b = op.block;
-  RequireBlock(node, x.shape, b, b >= 1 && x.shape.size() == 4 && x.shape[nhwc ? 3 : 1] % (b * b) == 0);
+  RequireBlock(node, x.shape, b,
+               b >= 1 && x.shape.size() == 4 && x.shape[nhwc ? 3 : 1] % (b * b) == 0);
   const int64_t n = x.shape[0];
   Movement movement;
   if (nhwc) {

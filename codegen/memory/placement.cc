@@ -16,7 +16,8 @@ bool AliveTogether(const Buffer& a, const Buffer& b) {
 
 // The largest sum of live sizes; it can only change where a buffer's life begins.
 int64_t LowerBound(const std::vector<Buffer>& buffers, const std::vector<int64_t>& sizes) {
-  std::vector<std::pair<int64_t, int64_t>> events;  // time, change; a life ends after its last command
+  std::vector<std::pair<int64_t, int64_t>>
+      events;  // time, change; a life ends after its last command
   for (size_t i = 0; i < buffers.size(); ++i) {
     events.emplace_back(buffers[i].first, sizes[i]);
     events.emplace_back(buffers[i].last + 1, -sizes[i]);
@@ -45,7 +46,8 @@ Plan PlaceInOrder(const PlacementProblem& problem, const Order& order) {
   Plan plan;
   plan.offsets.assign(problem.sizes.size(), -1);
   plan.lower_bound = problem.lower_bound;
-  std::vector<std::pair<int64_t, int64_t>> taken;  // begin, end of placed buffers alive at the same time
+  std::vector<std::pair<int64_t, int64_t>>
+      taken;  // begin, end of placed buffers alive at the same time
   for (const int32_t buffer : order) {
     taken.clear();
     for (const int32_t other : problem.conflicts[buffer]) {

@@ -1,4 +1,5 @@
-// One placement: buffers take the lowest free address, in a given order. Not for use outside codegen/memory.
+// One placement: buffers take the lowest free address, in a given order. Not for use outside
+// codegen/memory.
 #ifndef RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_
 #define RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_
 
@@ -23,8 +24,9 @@ using Order = std::vector<int32_t>;
 // First fit.
 Plan PlaceInOrder(const PlacementProblem& problem, const Order& order);
 
-// Swaps buffers of the order for a fixed number of steps that depends on the problem's size alone, keeping what
-// is not worse; always the same result for the same input. Gives the best plan found, at best the lower bound.
+// Swaps buffers of the order for a fixed number of steps that depends on the problem's size alone,
+// keeping what is not worse; always the same result for the same input. Gives the best plan found,
+// at best the lower bound.
 Plan HillClimb(const PlacementProblem& problem, Order order);
 
 }  // namespace rshift

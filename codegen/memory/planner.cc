@@ -17,19 +17,28 @@ namespace {
 using Key = std::tuple<int64_t, int64_t>;
 using KeyOf = Key (*)(const Buffer&);
 constexpr std::array<KeyOf, 5> kOrders = {
-    [](const Buffer& b) { return Key{-b.size, b.first}; },                          // big ones first
-    [](const Buffer& b) { return Key{-(b.last - b.first), -b.size}; },              // long lives first
-    [](const Buffer& b) { return Key{-b.size * (b.last - b.first + 1), b.first}; },  // both
-    [](const Buffer& b) { return Key{b.first, -b.size}; },                          // in time
-    [](const Buffer& b) { return Key{-b.last, -b.size}; },                          // backwards in time
+    [](const Buffer& b) {
+      return Key{-b.size, b.first};
+    },  // big ones first
+    [](const Buffer& b) {
+      return Key{-(b.last - b.first), -b.size};
+    },  // long lives first
+    [](const Buffer& b) {
+      return Key{-b.size * (b.last - b.first + 1), b.first};
+    },  // both
+    [](const Buffer& b) {
+      return Key{b.first, -b.size};
+    },  // in time
+    [](const Buffer& b) {
+      return Key{-b.last, -b.size};
+    },  // backwards in time
 };
 
 Order SortedBy(const std::vector<Buffer>& buffers, KeyOf key) {
   Order order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return key(buffers[a]) < key(buffers[b]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return key(buffers[a]) < key(buffers[b]); });
   return order;
 }
 
@@ -66,7 +75,8 @@ std::string ValidatePlan(const std::vector<Buffer>& buffers, const Plan& plan) {
                  plan.arena);
     }
     for (size_t j = 0; j < i; ++j) {
-      const bool in_time = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
+      const bool in_time =
+          buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
       const bool in_space = begin < plan.offsets[j] + buffers[j].size && plan.offsets[j] < end;
       if (in_time && in_space) return Cat("buffers ", j, " and ", i, " overlap");
     }

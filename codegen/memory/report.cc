@@ -17,8 +17,8 @@ bool SameBytes(const TensorRecord& a, const TensorRecord& b) {
   return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
 }
 
-// Which tensors are views of one buffer: a tensor whose first use is a read holds what the tensor used last
-// before it left in these bytes.
+// Which tensors are views of one buffer: a tensor whose first use is a read holds what the tensor
+// used last before it left in these bytes.
 std::vector<size_t> FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives) {
   std::vector<size_t> by_time;
   for (size_t i = 0; i < lives.size(); ++i) {
@@ -42,22 +42,26 @@ std::vector<size_t> FindOwners(const ProgramImage& image, const std::vector<Life
 }
 
 char Letter(size_t index) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   return kLetters[index % kLetters.size()];
 }
 
 std::string Bytes(uint64_t bytes) {
   std::ostringstream out;
   out << bytes << " bytes";
-  if (bytes >= 1024) out << " (" << std::fixed << std::setprecision(2) << bytes / 1048576.0 << " MiB)";
+  if (bytes >= 1024)
+    out << " (" << std::fixed << std::setprecision(2) << bytes / 1048576.0 << " MiB)";
   return out.str();
 }
 
 void PutMap(const MemoryReport& report, int columns, int rows, std::ostringstream& out) {
   int64_t commands = 1;
-  for (const ArenaBlock& block : report.blocks) commands = std::max(commands, block.buffer.last + 1);
+  for (const ArenaBlock& block : report.blocks)
+    commands = std::max(commands, block.buffer.last + 1);
   const auto width = static_cast<int>(std::min<int64_t>(columns, commands));
-  const int64_t per_row = std::max<int64_t>((static_cast<int64_t>(report.arena) + rows - 1) / rows, 1);
+  const int64_t per_row =
+      std::max<int64_t>((static_cast<int64_t>(report.arena) + rows - 1) / rows, 1);
   for (int row = rows; row-- > 0;) {
     const int64_t low = row * per_row;
     if (low >= static_cast<int64_t>(report.arena)) continue;
@@ -95,7 +99,8 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
     int& block = block_of[owner[i]];
     if (block < 0) {
       block = static_cast<int>(report.blocks.size());
-      report.blocks.push_back({image.tensors[owner[i]].name, tensor.offset, {size, lives[i].first, lives[i].last}});
+      report.blocks.push_back(
+          {image.tensors[owner[i]].name, tensor.offset, {size, lives[i].first, lives[i].last}});
       continue;
     }
     ArenaBlock& known = report.blocks[block];

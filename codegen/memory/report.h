@@ -13,9 +13,9 @@ namespace rshift {
 
 // One stretch of the arena for one stretch of the program; views of the same bytes are one block.
 struct ArenaBlock {
-  std::string name;       // of its first tensor
+  std::string name;  // of its first tensor
   uint64_t offset = 0;
-  Buffer buffer;          // size in bytes, life in commands
+  Buffer buffer;  // size in bytes, life in commands
 };
 
 struct MemoryReport {

@@ -1,10 +1,13 @@
-// Weight layouts of the integer kernels; the same bytes serve every instruction set, straight from the file.
+// Weight layouts of the integer kernels; the same bytes serve every instruction set, straight from
+// the file.
 //
-// Convolution and MatMul (per group): panels of 64 output channels, the last panel narrowed to a multiple of 16:
-//   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8, zero padded.
-// One 16-channel column of one K step is one 64-byte line. Groups follow each other, each padded to its own panels.
-// Depthwise: [KH*KW][C padded to 64] s8.
-// RequantRecord tables: one record per output channel, in channel order, no padding.
+// Convolution and MatMul (per group): panels of 64 output channels, the last panel narrowed to a
+// multiple of 16:
+//   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8,
+//   zero padded.
+// One 16-channel column of one K step is one 64-byte line. Groups follow each other, each padded to
+// its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one record per
+// output channel, in channel order, no padding.
 #ifndef RSHIFT_CODEGEN_PACKING_PACKING_H_
 #define RSHIFT_CODEGEN_PACKING_PACKING_H_
 
@@ -36,7 +39,8 @@ struct PackedShape {
 // `weights` in ONNX order [OC, IC/groups, KH, KW] (MatMul: pass [N, K, 1, 1]).
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights);
 // `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, 64)].
-std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps, std::span<const int8_t> weights);
+std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
+                                         std::span<const int8_t> weights);
 
 }  // namespace rshift
 

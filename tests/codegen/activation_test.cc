@@ -29,7 +29,8 @@ TEST(LowerLeakyRelu, Slope) {
 }
 
 TEST(LowerUnary, FunctionAndParameters) {
-  const Command command = CompileUnary(Unary{UnaryOp::kHardSigmoid, 0.2f, 0.5f}, F32({4})).commands[0];
+  const Command command =
+      CompileUnary(Unary{UnaryOp::kHardSigmoid, 0.2f, 0.5f}, F32({4})).commands[0];
   EXPECT_EQ(command.opcode, Opcode::kUnaryF32);
   EXPECT_EQ(command.Get(Field::kMode), 2);
   EXPECT_EQ(command.GetFloat(Field::kAlphaF), 0.2f);
@@ -43,7 +44,8 @@ TEST(LowerPRelu, SlopesAreAnOperand) {
   test.Output(test.Node("y", Nhwc({1, 2, 2, 3}), PRelu{}, {x, slope}));
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kPReluF32});
-  EXPECT_EQ(ConstantOf<float>(image, image.commands[0], Field::kSrc2), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(ConstantOf<float>(image, image.commands[0], Field::kSrc2),
+            (std::vector<float>{1, 2, 3}));
 }
 
 TEST(LowerQLeakyRelu, BothSides) {
@@ -60,7 +62,8 @@ TEST(LowerQLeakyRelu, BothSides) {
 TEST(LowerQPRelu, SlopesAreConstantBytes) {
   const ProgramImage image = CompileUnary(QPRelu{{-1, 2, 3}, 7, 0, 0, {}}, kQ);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kPRelu});
-  EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kSrc2), (std::vector<int8_t>{-1, 2, 3}));
+  EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kSrc2),
+            (std::vector<int8_t>{-1, 2, 3}));
   EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc2).dtype, DType::kS8);
   EXPECT_EQ(image.commands[0].Get(Field::kRshift), 7);
   EXPECT_NO_THROW(CompileUnary(QPRelu{{5}, 7, 0, 0, {}}, kQ));

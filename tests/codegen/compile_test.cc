@@ -18,7 +18,8 @@ TestGraph Chain(int length, int64_t size) {
   TestGraph test;
   ValueId value = test.Input("v0", F32({size / 4}));
   for (int i = 1; i <= length; ++i) {
-    value = test.Node("v" + std::to_string(i), F32({size / 4}), Unary{UnaryOp::kExp, 0, 0}, {value});
+    value =
+        test.Node("v" + std::to_string(i), F32({size / 4}), Unary{UnaryOp::kExp, 0, 0}, {value});
   }
   test.Output(value);
   return test;
@@ -46,7 +47,8 @@ TEST(Compile, IntermediateTensorsReuseMemoryInputsAndOutputsDoNot) {
   // v0 and v10 always, two of the others in turn; 64 bytes of slack.
   EXPECT_EQ(image.arena_size, 4 * 640u + 64u);
   const TensorRecord& input = RecordOf(image, "v0");
-  for (int i = 1; i <= 10; ++i) EXPECT_FALSE(Overlap(input, RecordOf(image, "v" + std::to_string(i))));
+  for (int i = 1; i <= 10; ++i)
+    EXPECT_FALSE(Overlap(input, RecordOf(image, "v" + std::to_string(i))));
   EXPECT_EQ(AnalyzeMemory(image).lower_bound, 4 * 640u);
 }
 
@@ -96,7 +98,8 @@ TEST(Compile, OutputsHaveMemoryOfTheirOwn) {
   // Every output is written by a command.
   std::set<int32_t> written;
   for (const Command& command : image.commands) written.insert(command.Tensor(Field::kDst));
-  for (const Binding& output : image.outputs) EXPECT_TRUE(written.contains(output.tensor)) << output.name;
+  for (const Binding& output : image.outputs)
+    EXPECT_TRUE(written.contains(output.tensor)) << output.name;
 }
 
 TEST(Compile, AScalarOutputOfAConstantIsCopied) {
@@ -138,11 +141,13 @@ TEST(Compile, ConstantNamesNeverCollideWithValues) {
 }
 
 TEST(Compile, TheSameGraphGivesTheSameBytes) {
-  EXPECT_EQ(WriteContainer(CompileChecked(Chain(30, 640))), WriteContainer(CompileChecked(Chain(30, 640))));
+  EXPECT_EQ(WriteContainer(CompileChecked(Chain(30, 640))),
+            WriteContainer(CompileChecked(Chain(30, 640))));
 }
 
 TEST(Compile, CarriesMetadata) {
-  const ProgramImage image = Compile(Chain(1, 64).graph, {.observable = false, .meta = {{"model", "chain"}}});
+  const ProgramImage image =
+      Compile(Chain(1, 64).graph, {.observable = false, .meta = {{"model", "chain"}}});
   EXPECT_EQ(image.meta.at("model"), "chain");
 }
 

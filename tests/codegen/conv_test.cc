@@ -23,7 +23,8 @@ QConv MakeQConv(int64_t groups, int64_t oc) {
   QConv conv;
   conv.window = kWindow;
   conv.groups = groups;
-  for (int32_t i = 0; i < oc; ++i) conv.channels.push_back({10 * i - 5, (1 << 30) + i, 30 + i % 20});
+  for (int32_t i = 0; i < oc; ++i)
+    conv.channels.push_back({10 * i - 5, (1 << 30) + i, 30 + i % 20});
   conv.clamp = {-7, 99};
   return conv;
 }
@@ -128,8 +129,8 @@ TEST(LowerConv, KeepsFloatWeightsInOnnxOrder) {
   const std::vector<float> weights = {1, 2, 3, 4, 5, 6};
   const ValueId w = test.Floats("w", {3, 2, 1, 1}, weights);
   const ValueId b = test.Floats("b", {3}, {7, 8, 9});
-  test.Output(test.Node("y", Nhwc({1, 4, 4, 3}), Conv{.window = {}, .groups = 1, .clamp = {0.0f, 6.0f}},
-                        {x, w, b}));
+  test.Output(test.Node("y", Nhwc({1, 4, 4, 3}),
+                        Conv{.window = {}, .groups = 1, .clamp = {0.0f, 6.0f}}, {x, w, b}));
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kConvF32});
   const Command& conv = image.commands[0];

@@ -42,7 +42,8 @@ TEST(LowerMatMul, OperandsBiasAndClamp) {
   const ValueId b = test.Input("b", F32({5, 3, 4}));
   const ValueId bias = test.Floats("bias", {4}, {1, 2, 3, 4});
   const ValueId y = test.Node("y", F32({5, 2, 4}), MatMul{}, {a, b});
-  test.Output(test.Node("z", F32({5, 2, 4}), MatMul{.clamp = {0.0f, 1.0f}}, {a, b, bias})).Output(y);
+  test.Output(test.Node("z", F32({5, 2, 4}), MatMul{.clamp = {0.0f, 1.0f}}, {a, b, bias}))
+      .Output(y);
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kMatMulF32, Opcode::kMatMulF32}));
   EXPECT_EQ(image.commands[0].Tensor(Field::kSrc3), -1);

@@ -59,7 +59,8 @@ TEST(PlanArena, RandomProblemsGetValidPlansNearTheLowerBound) {
     const Plan plan = PlanArena(buffers);
     ASSERT_EQ(ValidatePlan(buffers, plan), "");
     ASSERT_GE(plan.arena, plan.lower_bound);
-    worst = std::max(worst, static_cast<double>(plan.arena) / static_cast<double>(plan.lower_bound));
+    worst =
+        std::max(worst, static_cast<double>(plan.arena) / static_cast<double>(plan.lower_bound));
   }
   RecordProperty("worst_ratio", std::to_string(worst));
   EXPECT_LT(worst, 1.25);

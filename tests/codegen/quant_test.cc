@@ -13,7 +13,8 @@ TEST(LowerQuantize, FromFloatToIntegersAndBack) {
       test.Node("r", QuantizedPlain({4}, {0.25f, -3}), Requantize{1 << 30, 29, {-10, 20}}, {q});
   test.Output(test.Node("y", F32({4}), Dequantize{}, {r}));
   const ProgramImage image = CompileChecked(test);
-  ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kQuantize, Opcode::kRequantize, Opcode::kDequantize}));
+  ASSERT_EQ(OpcodesOf(image),
+            (std::vector{Opcode::kQuantize, Opcode::kRequantize, Opcode::kDequantize}));
   EXPECT_EQ(RecordOf(image, image.commands[0], Field::kDst).zero_point, 3);
   EXPECT_EQ(image.commands[1].Get(Field::kMultiplier), 1 << 30);
   EXPECT_EQ(image.commands[1].Get(Field::kRshift), 29);

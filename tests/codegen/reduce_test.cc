@@ -18,7 +18,8 @@ TEST(LowerReduce, FunctionAndAxes) {
 TEST(LowerReduce, RefusesIntegers) {
   TestGraph test;
   const ValueId x = test.Input("x", {{2, 3}, DType::kS64, Layout::kPlain, std::nullopt});
-  test.Output(test.Node("y", {{2}, DType::kS64, Layout::kPlain, std::nullopt}, Reduce{ReduceOp::kSum, {1}}, {x}));
+  test.Output(test.Node("y", {{2}, DType::kS64, Layout::kPlain, std::nullopt},
+                        Reduce{ReduceOp::kSum, {1}}, {x}));
   EXPECT_EQ(CompileError(test, ErrorCode::kUnsupported),
             "y_node (ReduceSum): input 'x' has elements of type s64, expected f32");
 }

@@ -53,7 +53,7 @@ TEST(AnalyzeMemory, ViewsAreOneBlockWithTheTensorTheyShow) {
   EXPECT_EQ(report.blocks.size(), 5u);
   const ArenaBlock& a = Find(report, "a");
   EXPECT_EQ(a.buffer.first, 0);
-  EXPECT_EQ(a.buffer.last, 2);  // the view's last use
+  EXPECT_EQ(a.buffer.last, 2);              // the view's last use
   const ArenaBlock& c = Find(report, "c");  // the same address later is another block
   EXPECT_EQ(c.buffer.first, 3);
   EXPECT_EQ(c.buffer.last, 4);
@@ -70,9 +70,9 @@ TEST(MemoryMap, ShowsNumbersMapAndBlocks) {
   const std::string text = MemoryMap(AnalyzeMemory(Chain()), 5, 5);
   EXPECT_THAT(text, HasSubstr("lower bound 320 bytes\n"));
   EXPECT_THAT(text, HasSubstr("gap         0 bytes\n"));
-  EXPECT_THAT(text, HasSubstr("           0 |AAAAA|\n"));   // the input lives on
-  EXPECT_THAT(text, HasSubstr("          64 |BBBEE|\n"));   // a, then c
-  EXPECT_THAT(text, HasSubstr("         192 |..DD.|\n"));   // b
+  EXPECT_THAT(text, HasSubstr("           0 |AAAAA|\n"));  // the input lives on
+  EXPECT_THAT(text, HasSubstr("          64 |BBBEE|\n"));  // a, then c
+  EXPECT_THAT(text, HasSubstr("         192 |..DD.|\n"));  // b
   EXPECT_THAT(text, HasSubstr("commands 0..2  a\n"));
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 using Indices = std::vector<int64_t>;
 
-Indices Nearest(CoordinateMode coordinate, NearestMode nearest, float scale, int64_t in, int64_t out) {
+Indices Nearest(CoordinateMode coordinate, NearestMode nearest, float scale, int64_t in,
+                int64_t out) {
   Resize op;
   op.coordinate = coordinate;
   op.nearest = nearest;
@@ -18,13 +19,15 @@ Indices Nearest(CoordinateMode coordinate, NearestMode nearest, float scale, int
 
 // The indices behind the ONNX specification's own examples of Resize.
 TEST(NearestIndices, ExamplesOfTheOnnxSpecification) {
-  // resize_upsample_scales_nearest: 2 -> 4 rows by 2, 2 -> 6 columns by 3, half_pixel, round_prefer_floor
+  // resize_upsample_scales_nearest: 2 -> 4 rows by 2, 2 -> 6 columns by 3, half_pixel,
+  // round_prefer_floor
   EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 2.0f, 2, 4),
             (Indices{0, 0, 1, 1}));
   EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 3.0f, 2, 6),
             (Indices{0, 0, 0, 1, 1, 1}));
   // resize_downsample_scales_nearest: 2 -> 1 and 4 -> 2 by 0.6
-  EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 0.6f, 2, 1), (Indices{0}));
+  EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 0.6f, 2, 1),
+            (Indices{0}));
   EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 0.6f, 4, 2),
             (Indices{0, 2}));
   // resize_upsample_sizes_nearest_ceil_half_pixel: 4 -> 8 by 2
@@ -44,13 +47,16 @@ TEST(NearestIndices, HalvesGoTheWayTheModeSays) {
             (Indices{0, 0, 1, 1}));
   EXPECT_EQ(Nearest(CoordinateMode::kAsymmetric, NearestMode::kRoundPreferCeil, 2.0f, 2, 4),
             (Indices{0, 1, 1, 1}));
-  EXPECT_EQ(Nearest(CoordinateMode::kAsymmetric, NearestMode::kFloor, 2.0f, 2, 4), (Indices{0, 0, 1, 1}));
-  EXPECT_EQ(Nearest(CoordinateMode::kAsymmetric, NearestMode::kCeil, 2.0f, 2, 4), (Indices{0, 1, 1, 1}));
+  EXPECT_EQ(Nearest(CoordinateMode::kAsymmetric, NearestMode::kFloor, 2.0f, 2, 4),
+            (Indices{0, 0, 1, 1}));
+  EXPECT_EQ(Nearest(CoordinateMode::kAsymmetric, NearestMode::kCeil, 2.0f, 2, 4),
+            (Indices{0, 1, 1, 1}));
 }
 
 TEST(NearestIndices, OneOutputPixel) {
   // half_pixel: the middle, 1.5; pytorch_half_pixel and align_corners: the first
-  EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 0.25f, 4, 1), (Indices{1}));
+  EXPECT_EQ(Nearest(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor, 0.25f, 4, 1),
+            (Indices{1}));
   EXPECT_EQ(Nearest(CoordinateMode::kPytorchHalfPixel, NearestMode::kRoundPreferFloor, 0.25f, 4, 1),
             (Indices{0}));
   EXPECT_EQ(Nearest(CoordinateMode::kAlignCorners, NearestMode::kRoundPreferFloor, 0.25f, 4, 1),
@@ -59,8 +65,9 @@ TEST(NearestIndices, OneOutputPixel) {
 
 TEST(NearestIndices, HalfPixelSymmetricStaysCentred) {
   // 4 -> 3 by 0.8 (3.2 rounded down): half a pixel on both sides is left out.
-  EXPECT_EQ(Nearest(CoordinateMode::kHalfPixelSymmetric, NearestMode::kRoundPreferFloor, 0.8f, 4, 3),
-            (Indices{0, 1, 3}));
+  EXPECT_EQ(
+      Nearest(CoordinateMode::kHalfPixelSymmetric, NearestMode::kRoundPreferFloor, 0.8f, 4, 3),
+      (Indices{0, 1, 3}));
 }
 
 TEST(NearestIndices, AlwaysInsideTheInput) {
@@ -101,8 +108,9 @@ TEST(LowerResize, NearestIsAListOfIndicesForAnyType) {
 TEST(LowerResize, CubicCarriesItsParameters) {
   TestGraph test;
   const ValueId x = test.Input("x", Nhwc({1, 2, 3, 4}));
-  const Resize op{ResizeMode::kCubic, CoordinateMode::kAlignCorners, NearestMode::kFloor, -0.5f, true,
-                  {1.0f, 2.0f, 2.0f, 1.0f}};
+  const Resize op{
+      ResizeMode::kCubic,      CoordinateMode::kAlignCorners, NearestMode::kFloor, -0.5f, true,
+      {1.0f, 2.0f, 2.0f, 1.0f}};
   test.Output(test.Node("y", Nhwc({1, 4, 6, 4}), op, {x}));
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kResizeF32});

@@ -1,5 +1,5 @@
-// Random programs through the runtime: compiled with reuse and views they give the same bytes as compiled for
-// observation, where every value has memory of its own.
+// Random programs through the runtime: compiled with reuse and views they give the same bytes as
+// compiled for observation, where every value has memory of its own.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -66,15 +66,24 @@ class RandomGraph {
     const ValueId x = Any();
     const Shape in = ShapeOf(x);
     switch (Below(random_, 9)) {
-      case 0: return Add(in, RandomTable(random_), {x});
-      case 1: return Add({in[1], in[0]}, Reshape{}, {x});
-      case 2: return Add({in[1], in[0]}, Transpose{{1, 0}}, {x});
-      case 3: return Add({2 * in[0], in[1]}, Concat{0}, {x, x});
-      case 4: return Add(in, SaturatingAdd(), {x, x});
-      case 5: return Add({in[0], 1 + in[1]}, Pad{PadMode::kConstant, {0, 1}, {0, 0}, 7.0f}, {x});
-      case 6: return Add(in, Slice{{in[0] - 1, 0}, {-1, 1}}, {x});
-      case 7: return Add(in, Identity{}, {x});
-      default: return AddConcatOfTwo(x);
+      case 0:
+        return Add(in, RandomTable(random_), {x});
+      case 1:
+        return Add({in[1], in[0]}, Reshape{}, {x});
+      case 2:
+        return Add({in[1], in[0]}, Transpose{{1, 0}}, {x});
+      case 3:
+        return Add({2 * in[0], in[1]}, Concat{0}, {x, x});
+      case 4:
+        return Add(in, SaturatingAdd(), {x, x});
+      case 5:
+        return Add({in[0], 1 + in[1]}, Pad{PadMode::kConstant, {0, 1}, {0, 0}, 7.0f}, {x});
+      case 6:
+        return Add(in, Slice{{in[0] - 1, 0}, {-1, 1}}, {x});
+      case 7:
+        return Add(in, Identity{}, {x});
+      default:
+        return AddConcatOfTwo(x);
     }
   }
 
@@ -99,7 +108,8 @@ Outputs RunProgram(const ProgramImage& image, uint64_t seed) {
   Session session(program, {.threads = 1, .isa = Isa::kScalar});
   Random random(seed);
   for (size_t i = 0; i < image.inputs.size(); ++i) {
-    for (std::byte& byte : session.Input(static_cast<int>(i))) byte = static_cast<std::byte>(random());
+    for (std::byte& byte : session.Input(static_cast<int>(i)))
+      byte = static_cast<std::byte>(random());
   }
   session.Run();
   Outputs outputs;

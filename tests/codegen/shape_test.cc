@@ -16,7 +16,8 @@ using Ints = std::vector<int64_t>;
 constexpr QuantParams kQuant{0.5f, -2};
 
 // x -> clip -> `op` -> clip -> y, so that neither end is a graph input or output.
-ProgramImage CompileBetween(const Op& op, const Kind& in, const Kind& out, bool observable = false) {
+ProgramImage CompileBetween(const Op& op, const Kind& in, const Kind& out,
+                            bool observable = false) {
   TestGraph test;
   const ValueId x = test.Input("x", in);
   const ValueId a = test.Node("a", in, QTable{}, {x});
@@ -31,8 +32,8 @@ void ExpectSameBytes(const ProgramImage& image, const std::string& a, const std:
 }
 
 TEST(LowerReshape, IsAViewOfTheSameBytes) {
-  const ProgramImage image =
-      CompileBetween(Reshape{}, QuantizedNhwc({1, 2, 3, 4}, kQuant), QuantizedPlain({6, 4}, kQuant));
+  const ProgramImage image = CompileBetween(Reshape{}, QuantizedNhwc({1, 2, 3, 4}, kQuant),
+                                            QuantizedPlain({6, 4}, kQuant));
   EXPECT_EQ(OpcodesOf(image), (std::vector{Opcode::kTable, Opcode::kTable}));
   ExpectSameBytes(image, "a", "b");
   EXPECT_EQ(RecordOf(image, image.commands[1], Field::kSrc).shape, (Shape{6, 4}));
@@ -55,8 +56,9 @@ TEST(LowerTranspose, PermIsAList) {
 }
 
 TEST(LowerTranspose, IsAViewWhenNothingMoves) {
-  const ProgramImage image = CompileBetween(Transpose{{0, 3, 1, 2}}, QuantizedNhwc({1, 1, 4, 1}, kQuant),
-                                            QuantizedPlain({1, 1, 1, 4}, kQuant));
+  const ProgramImage image =
+      CompileBetween(Transpose{{0, 3, 1, 2}}, QuantizedNhwc({1, 1, 4, 1}, kQuant),
+                     QuantizedPlain({1, 1, 1, 4}, kQuant));
   EXPECT_EQ(image.commands.size(), 2u);
   ExpectSameBytes(image, "a", "b");
 }
@@ -98,9 +100,11 @@ TEST(LowerPad, FillIsTheBitsOfOneElement) {
 }
 
 TEST(LowerPad, NegativePadsCropFirst) {
-  const ProgramImage image = CompileBetween(Pad{PadMode::kReflect, {-1, 2}, {1, -1}, 0.0f},
-                                            QuantizedPlain({4, 5}, kQuant), QuantizedPlain({4, 6}, kQuant));
-  ASSERT_EQ(OpcodesOf(image), (std::vector{Opcode::kTable, Opcode::kSlice, Opcode::kPad, Opcode::kTable}));
+  const ProgramImage image =
+      CompileBetween(Pad{PadMode::kReflect, {-1, 2}, {1, -1}, 0.0f}, QuantizedPlain({4, 5}, kQuant),
+                     QuantizedPlain({4, 6}, kQuant));
+  ASSERT_EQ(OpcodesOf(image),
+            (std::vector{Opcode::kTable, Opcode::kSlice, Opcode::kPad, Opcode::kTable}));
   EXPECT_EQ(ListOf(image, image.commands[1], Field::kList), (Ints{1, 0}));
   EXPECT_EQ(RecordOf(image, image.commands[1], Field::kDst).shape, (Shape{3, 4}));
   EXPECT_EQ(ListOf(image, image.commands[2], Field::kList), (Ints{0, 2}));
@@ -109,28 +113,33 @@ TEST(LowerPad, NegativePadsCropFirst) {
 }
 
 TEST(LowerPad, NegativePadsAloneAreASlice) {
-  const ProgramImage image = CompileBetween(Pad{PadMode::kConstant, {-1}, {-2}, 0.0f},
-                                            QuantizedPlain({8}, kQuant), QuantizedPlain({5}, kQuant));
+  const ProgramImage image =
+      CompileBetween(Pad{PadMode::kConstant, {-1}, {-2}, 0.0f}, QuantizedPlain({8}, kQuant),
+                     QuantizedPlain({5}, kQuant));
   EXPECT_EQ(OpcodesOf(image), (std::vector{Opcode::kTable, Opcode::kSlice, Opcode::kTable}));
 }
 
 TEST(LowerPad, RefusesAFractionForIntegers) {
   TestGraph test;
   const ValueId x = test.Input("x", QuantizedPlain({2}, kQuant));
-  test.Output(test.Node("y", QuantizedPlain({3}, kQuant), Pad{PadMode::kConstant, {1}, {0}, 0.5f}, {x}));
+  test.Output(
+      test.Node("y", QuantizedPlain({3}, kQuant), Pad{PadMode::kConstant, {1}, {0}, 0.5f}, {x}));
   EXPECT_THAT(CompileError(test, ErrorCode::kInvalidInput), HasSubstr("pad value is 0.5"));
 }
 
 TEST(LowerExpand, CommandOrView) {
   EXPECT_EQ(CompileBetween(Expand{}, QuantizedPlain({3}, kQuant), QuantizedPlain({2, 3}, kQuant))
-                .commands[1].opcode, Opcode::kExpand);
+                .commands[1]
+                .opcode,
+            Opcode::kExpand);
   EXPECT_EQ(CompileBetween(Expand{}, QuantizedPlain({3}, kQuant), QuantizedPlain({3}, kQuant))
-                .commands.size(), 2u);
+                .commands.size(),
+            2u);
 }
 
 TEST(LowerTile, Repeats) {
-  const ProgramImage image = CompileBetween(Tile{{2, 1}}, QuantizedPlain({2, 3}, kQuant),
-                                            QuantizedPlain({4, 3}, kQuant));
+  const ProgramImage image =
+      CompileBetween(Tile{{2, 1}}, QuantizedPlain({2, 3}, kQuant), QuantizedPlain({4, 3}, kQuant));
   EXPECT_EQ(image.commands[1].opcode, Opcode::kTile);
   EXPECT_EQ(ListOf(image, image.commands[1], Field::kList), (Ints{2, 1}));
 }
@@ -151,7 +160,8 @@ TEST(LowerCast, CommandOrView) {
   TestGraph test;
   const ValueId x = test.Input("x", F32({4}));
   const ValueId same = test.Node("same", F32({4}), Cast{DType::kF32}, {x});
-  test.Output(test.Node("y", {{4}, DType::kS64, Layout::kPlain, std::nullopt}, Cast{DType::kS64}, {same}));
+  test.Output(
+      test.Node("y", {{4}, DType::kS64, Layout::kPlain, std::nullopt}, Cast{DType::kS64}, {same}));
   const ProgramImage image = CompileChecked(test);
   EXPECT_EQ(OpcodesOf(image), std::vector{Opcode::kCast});
   ExpectSameBytes(image, "x", "same");

@@ -1,4 +1,5 @@
-// DepthToSpace and SpaceToDepth: the transposition they become, executed, against the ONNX definition.
+// DepthToSpace and SpaceToDepth: the transposition they become, executed, against the ONNX
+// definition.
 #include <gtest/gtest.h>
 
 #include <numeric>

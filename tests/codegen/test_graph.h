@@ -21,8 +21,8 @@ struct Kind {
   std::optional<QuantParams> quant;
 };
 Kind F32(Shape shape);
-Kind Nhwc(Shape shape);                              // f32
-Kind QuantizedNhwc(Shape shape, QuantParams quant);  // s8
+Kind Nhwc(Shape shape);                               // f32
+Kind QuantizedNhwc(Shape shape, QuantParams quant);   // s8
 Kind QuantizedPlain(Shape shape, QuantParams quant);  // s8
 
 struct TestGraph {

@@ -101,12 +101,12 @@ TEST(Container, TheWriterRefusesWhatReadersRefuse) {
   refuses([](ProgramImage& image) { image.tensors[0].offset = 32; });
   refuses([](ProgramImage& image) { image.constants.resize(image.constants.size() - 64); });
   refuses([](ProgramImage& image) { image.tensors[1].name = "data"; });
-  refuses([](ProgramImage& image) { image.outputs[0].tensor = 5; });       // a constant
+  refuses([](ProgramImage& image) { image.outputs[0].tensor = 5; });  // a constant
   refuses([](ProgramImage& image) { image.outputs[0].tensor = 99; });
   refuses([](ProgramImage& image) { image.commands[1].Set(Field::kWeights, 0); });
   refuses([](ProgramImage& image) { image.commands[1].Set(Field::kDst, 5); });
   refuses([](ProgramImage& image) { image.command_names.pop_back(); });
-  refuses([](ProgramImage& image) { image.constants.back() = 1; });        // not zero between tensors
+  refuses([](ProgramImage& image) { image.constants.back() = 1; });  // not zero between tensors
 }
 
 }  // namespace

@@ -12,14 +12,18 @@ using ::testing::Not;
 
 TEST(Disassemble, OneLinePerCommandWithTensorsAndFieldsThatMatter) {
   const std::string text = Disassemble(SampleProgram());
-  EXPECT_EQ(text,
-            "input  data = data:f32[1x2x2x3]nhwc\n"
-            "output prob = prob:f32[1x2x2x2]nhwc\n"
-            "   0  quantize       dst=data_q:s8[1x2x2x3]nhwc{0.5,-3} src=data:f32[1x2x2x3]nhwc  ; quantize\n"
-            "   1  conv           dst=conv:u8[1x2x2x2]nhwc{0.25,7} src=data_q:s8[1x2x2x3]nhwc{0.5,-3} "
-            "weights=conv.weights:bytes[64] requant=conv.requant:bytes[24] clamp_hi=255  ; conv\n"
-            "   2  dequantize     dst=conv_f:f32[1x2x2x2]nhwc src=conv:u8[1x2x2x2]nhwc{0.25,7}  ; dequantize\n"
-            "   3  softmax_f32    dst=prob:f32[1x2x2x2]nhwc src=conv_f:f32[1x2x2x2]nhwc axis=3  ; softmax\n");
+  EXPECT_EQ(
+      text,
+      "input  data = data:f32[1x2x2x3]nhwc\n"
+      "output prob = prob:f32[1x2x2x2]nhwc\n"
+      "   0  quantize       dst=data_q:s8[1x2x2x3]nhwc{0.5,-3} src=data:f32[1x2x2x3]nhwc  ; "
+      "quantize\n"
+      "   1  conv           dst=conv:u8[1x2x2x2]nhwc{0.25,7} src=data_q:s8[1x2x2x3]nhwc{0.5,-3} "
+      "weights=conv.weights:bytes[64] requant=conv.requant:bytes[24] clamp_hi=255  ; conv\n"
+      "   2  dequantize     dst=conv_f:f32[1x2x2x2]nhwc src=conv:u8[1x2x2x2]nhwc{0.25,7}  ; "
+      "dequantize\n"
+      "   3  softmax_f32    dst=prob:f32[1x2x2x2]nhwc src=conv_f:f32[1x2x2x2]nhwc axis=3  ; "
+      "softmax\n");
 }
 
 TEST(Disassemble, NamesCannotControlTheTerminal) {

@@ -1,5 +1,5 @@
-// codegen/ISA.md and the hex dump in codegen/FORMAT.md are made from the code; these tests fail when they
-// differ from it. RSHIFT_UPDATE_DOCS=1 writes them.
+// codegen/ISA.md and the hex dump in codegen/FORMAT.md are made from the code; these tests fail
+// when they differ from it. RSHIFT_UPDATE_DOCS=1 writes them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -52,7 +52,8 @@ std::vector<Note> NotesOf(const ProgramImage& image, const ContainerView& view) 
   NoteHeader(notes);
   for (size_t i = 0; i < view.sections.size(); ++i) {
     const uint64_t at = kHeaderSize + i * kSectionEntrySize;
-    notes.push_back({at, "section " + view.sections[i].kind + ": kind, flags (1: required), offset"});
+    notes.push_back(
+        {at, "section " + view.sections[i].kind + ": kind, flags (1: required), offset"});
     notes.push_back({at + 16, "  size, CRC32C, log2 of the alignment"});
   }
   for (const ContainerView::Section& section : view.sections) {
@@ -66,7 +67,8 @@ std::vector<Note> NotesOf(const ProgramImage& image, const ContainerView& view) 
       what += ": arena size, number of tensors, 0";
       uint64_t at = section.offset + 16;
       for (const TensorRecord& tensor : image.tensors) {
-        notes.push_back({at, "tensor '" + tensor.name + "': name size; type, layout, region, quantized; rank; scale"});
+        notes.push_back({at, "tensor '" + tensor.name +
+                                 "': name size; type, layout, region, quantized; rank; scale"});
         notes.push_back({at + 16, "  zero point, 0, offset"});
         notes.push_back({at + 32, "  dimensions, 8 of them"});
         at += kTensorRecordSize;
@@ -75,7 +77,8 @@ std::vector<Note> NotesOf(const ProgramImage& image, const ContainerView& view) 
     }
     notes.push_back({section.offset, what});
   }
-  notes.push_back({view.constants_offset + 64, "requant records: bias, multiplier, rshift, 0, 0, 0"});
+  notes.push_back(
+      {view.constants_offset + 64, "requant records: bias, multiplier, rshift, 0, 0, 0"});
   return notes;
 }
 
@@ -83,7 +86,8 @@ std::string HexDump(const std::vector<uint8_t>& file, const std::vector<Note>& n
   std::ostringstream out;
   bool skipping = false;
   const auto hex = [&](uint64_t value, int digits) {
-    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out << "0123456789abcdef"[value >> shift & 15];
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+      out << "0123456789abcdef"[value >> shift & 15];
   };
   for (uint64_t row = 0; row < file.size(); row += 16) {
     const uint64_t end = std::min<uint64_t>(row + 16, file.size());

@@ -1,4 +1,5 @@
-// Damaged files: always an error or a program that is written as exactly these bytes, never a crash.
+// Damaged files: always an error or a program that is written as exactly these bytes, never a
+// crash.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +60,8 @@ bool HasUnknownSection(const ContainerView& view) {
   });
 }
 
-// True when accepted; then writing must give these bytes again (but for sections that readers skip).
+// True when accepted; then writing must give these bytes again (but for sections that readers
+// skip).
 bool AcceptedAsCanonical(const std::vector<uint8_t>& file) {
   if (!Accepted(file)) return false;
   ContainerView view = ReadContainer(file, "net.rshift");
@@ -67,7 +69,8 @@ bool AcceptedAsCanonical(const std::vector<uint8_t>& file) {
   EXPECT_FALSE(Disassemble(view.image).empty());
   if (HasUnknownSection(view)) return true;
   std::vector<uint8_t> written = WriteContainer(view.image);
-  Store(written, 0x0e, Load<uint16_t>(file, 0x0e));  // a newer minor version is read, ours is written
+  Store(written, 0x0e,
+        Load<uint16_t>(file, 0x0e));  // a newer minor version is read, ours is written
   FixChecksums(written);
   EXPECT_TRUE(written == file);
   return true;
@@ -96,7 +99,8 @@ TEST(ForgedFile, EveryChangedByteIsAnErrorOrCanonical) {
   const std::vector<uint8_t> file = WriteContainer(SampleProgram());
   int accepted = 0;
   for (size_t at = 0; at < file.size(); ++at) {
-    const bool in_padding = at > 1024 && at < 4096;  // nothing but zeros there: a few changes are enough
+    const bool in_padding =
+        at > 1024 && at < 4096;  // nothing but zeros there: a few changes are enough
     for (int change = 1; change < 256; change += in_padding ? 100 : 3) {
       std::vector<uint8_t> mutant = file;
       mutant[at] ^= change;
@@ -109,8 +113,16 @@ TEST(ForgedFile, EveryChangedByteIsAnErrorOrCanonical) {
 
 TEST(ForgedFile, SeveralExtremeNumbersAtOnce) {
   const std::vector<uint8_t> file = WriteContainer(SampleProgram());
-  const uint64_t values[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, uint64_t{1} << 40,
-                             uint64_t{1} << 63, ~uint64_t{0}};
+  const uint64_t values[] = {0,
+                             1,
+                             0x7f,
+                             0xff,
+                             0xffff,
+                             0x7fffffff,
+                             0xffffffff,
+                             uint64_t{1} << 40,
+                             uint64_t{1} << 63,
+                             ~uint64_t{0}};
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {
     std::vector<uint8_t> mutant = file;

@@ -16,13 +16,15 @@ TEST(PackConvWeights, WorkedExample) {
   std::vector<int8_t> expected(64);
   expected[0] = 1, expected[1] = 2, expected[2] = 3;  // channel 0, then one zero of padding
   expected[4] = 4, expected[5] = 5, expected[6] = 6;  // channel 1
-  EXPECT_EQ(PackConvWeights({.groups = 1, .oc_per_group = 2, .ic_per_group = 3, .taps = 1}, weights),
-            expected);
+  EXPECT_EQ(
+      PackConvWeights({.groups = 1, .oc_per_group = 2, .ic_per_group = 3, .taps = 1}, weights),
+      expected);
 }
 
 TEST(PackConvWeights, EveryWeightIsWhereOffsetSaysAndAllElseIsZero) {
-  for (const PackedShape& shape : {PackedShape{1, 1, 1, 1}, PackedShape{1, 64, 4, 9}, PackedShape{1, 65, 5, 9},
-                                   PackedShape{3, 7, 6, 4}, PackedShape{2, 130, 3, 2}}) {
+  for (const PackedShape& shape :
+       {PackedShape{1, 1, 1, 1}, PackedShape{1, 64, 4, 9}, PackedShape{1, 65, 5, 9},
+        PackedShape{3, 7, 6, 4}, PackedShape{2, 130, 3, 2}}) {
     const int64_t count = shape.groups * shape.oc_per_group * shape.ic_per_group * shape.taps;
     std::vector<int8_t> weights(count);
     for (int64_t i = 0; i < count; ++i) weights[i] = static_cast<int8_t>(i % 127 + 1);
@@ -48,9 +50,9 @@ TEST(PackConvWeights, EveryWeightIsWhereOffsetSaysAndAllElseIsZero) {
 
 TEST(PackConvWeights, AColumnOfSixteenChannelsIsOneLine) {
   const PackedShape shape{1, 80, 8, 1};
-  EXPECT_EQ(shape.Offset(0, 0, 4), 64 * 4);         // second K step of the full panel
-  EXPECT_EQ(shape.Offset(64, 0, 0), 64 * 8);        // the narrow panel starts behind it
-  EXPECT_EQ(shape.Offset(64, 0, 4), 64 * 8 + 64);   // and is 16 wide
+  EXPECT_EQ(shape.Offset(0, 0, 4), 64 * 4);        // second K step of the full panel
+  EXPECT_EQ(shape.Offset(64, 0, 0), 64 * 8);       // the narrow panel starts behind it
+  EXPECT_EQ(shape.Offset(64, 0, 4), 64 * 8 + 64);  // and is 16 wide
 }
 
 TEST(PackConvWeights, RefusesAWrongNumberOfWeights) {

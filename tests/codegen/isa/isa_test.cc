@@ -162,7 +162,8 @@ TEST(DecodeCommands, RejectsEverythingThatIsNotCanonical) {
   EXPECT_EQ(CodeOf({1, 0b01, 1, 0}), ErrorCode::kCorrupt) << "tensor -1";
   EXPECT_EQ(CodeOf({1, 0b01, 0xd0, 0x0f, 0}), ErrorCode::kCorrupt) << "tensor 1000";
   EXPECT_EQ(CodeOf({1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0}),
-            ErrorCode::kCorrupt) << "70-bit number";
+            ErrorCode::kCorrupt)
+      << "70-bit number";
 }
 
 TEST(DecodeCommands, BoundsTheNumberOfCommands) {
@@ -192,7 +193,8 @@ TEST(DecodeCommands, RandomBytesAreCanonicalOrCorrupt) {
   for (int i = 0; i < 20000; ++i) {
     std::vector<uint8_t> bytes(RandomIn(random, 0, 40));
     // Small numbers, so that many streams get past the first command.
-    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random() % (random() % 4 == 0 ? 256 : 30));
+    for (uint8_t& byte : bytes)
+      byte = static_cast<uint8_t>(random() % (random() % 4 == 0 ? 256 : 30));
     ExpectCanonicalOrCorrupt(bytes);
   }
 }
