@@ -17,6 +17,7 @@ case "${1:-}" in
 esac
 
 results=build/test-results
+export OMP_WAIT_POLICY=passive  # threads that spin at barriers slow everything on a shared machine
 python=build/venv/bin/python
 
 echo "test: 1/4 packages and Python oracles (3 minutes the first time)"
@@ -39,7 +40,8 @@ pytest_status=0
 oracles=absent
 if "$python" -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null; then
   oracles=present
-  "$python" -m pytest tests/e2e -q -p no:cacheprovider --junitxml="$results/pytest.xml"
+  "$python" -m pytest tests/e2e -q -p no:cacheprovider \
+    --junitxml="$results/pytest.xml"
   pytest_status=$?
 fi
 

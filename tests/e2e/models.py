@@ -37,8 +37,10 @@ def fashion(name, **options):
                 500, **options)
 
 
+# Probabilities of 1,000 classes exaggerate small differences of an undecided image; the logits of this net
+# are bounded at 0.99 in test_accuracy.py.
 SQUEEZENET = Case('squeezenet_1_1', 'squeezenet_1_1/squeezenet_1_1.onnx', 'squeezenet_1_1',
-                  'calibration', 'imagenet_val', 100)
+                  'calibration', 'imagenet_val', 100, cosine=0.9)
 MOBILENET_V2 = Case('mobilenet_v2', 'mobilenet_v2/mobilenet_v2_float.onnx', 'mobilenet_v2',
                     'calibration', 'imagenet_val', 100)
 RESNET_PRELU = fashion('resnet_prelu')
@@ -50,7 +52,7 @@ VIT_TINY = fashion('vit_tiny', modes=('f32',))
 CASES = (
     SQUEEZENET,
     Case('squeezenet_1_1_fp16', 'squeezenet_1_1/squeezenet_1_1_fp16.onnx', 'squeezenet_1_1',
-         'calibration', 'imagenet_val'),
+         'calibration', 'imagenet_val', cosine=0.9),
     MOBILENET_V2,
     Case('mobilenet_v1_025', 'mobilenet_v1_025/mobilenet_v1_025_float.onnx', 'mobilenet_v1_025',
          'calibration', 'imagenet_val', 100),

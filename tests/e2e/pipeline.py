@@ -17,6 +17,8 @@ FASHION = pathlib.Path('/usr/share/datasets/fashion-mnist')
 TRAIN_IMAGES = FASHION / 'train-images-idx3-ubyte.gz'
 TEST_IMAGES = FASHION / 't10k-images-idx3-ubyte.gz'
 TEST_LABELS = FASHION / 't10k-labels-idx1-ubyte.gz'
+# Computing commands of the ISA table's float class whose names do not end in _f32.
+FLOAT_OPCODES = ('argmax', 'where', 'cast')
 INTEGER_MODES = ('symmetric', 'asymmetric')
 
 
@@ -86,8 +88,11 @@ def single(path):
 
 def f32_commands(program):
     """The commands of a program that compute in floating point, as {opcode: count}."""
-    names = re.findall(r'\b\w+_f32\b', run('model_tool', 'disasm', program))
-    return dict(sorted(collections.Counter(names).items()))
+    lines = run('model_tool', 'disasm', program).splitlines()
+    opcodes = [found[1] for line in lines if (found := re.match(r' *\d+ +(\w+) +dst=', line))]
+    assert opcodes, f'{program}: no commands in the disassembly'
+    return dict(sorted(collections.Counter(
+        name for name in opcodes if name.endswith('_f32') or name in FLOAT_OPCODES).items()))
 
 
 def cosine(a, b):
