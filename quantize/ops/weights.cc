@@ -75,6 +75,9 @@ ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& qu
 }  // namespace
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {
+  Require(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels, ErrorCode::kInvalidInput,
+          r.node, ": the bias has ", r.bias.size(), " elements, expected one for each of ", r.channels,
+          " output channels; repair the model");
   QuantizedWeights result;
   result.weights.resize(r.weights.size());
   std::vector<float> largest(r.channels);

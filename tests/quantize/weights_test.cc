@@ -111,6 +111,7 @@ TEST(WeightsTest, RejectsWhatIsNotFinite) {
   QuantizeReport report;
   EXPECT_THROW(QuantizeWeights(Request(weights, {}, 1), &report), Error);
   EXPECT_THROW(QuantizeWeights(Request(fine, bias, 1), &report), Error);
+  EXPECT_THROW(QuantizeWeights(Request(fine, fine, 1), &report), Error);  // two biases, one channel
 }
 
 }  // namespace
