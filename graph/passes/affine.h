@@ -3,6 +3,7 @@
 #define RSHIFT_GRAPH_PASSES_AFFINE_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -19,8 +20,9 @@ int64_t OutputChannelAxis(const Graph& graph, const Node& node);
 // Whether `affine` behind `node` can go into its weights and bias: they are F32 constants (the
 // weights may be activations when every scale is 1) and no clamp stands between.
 bool CanFold(const Graph& graph, const Node& node, const Affine& affine);
-// Gives `node` new weights and bias constants (computed in double), named after `output`.
-void Fold(Graph& graph, Node& node, const Affine& affine, const std::string& output);
+// Gives `node` new weights and bias constants (computed in double), named after `output`
+// (by value: adding constants moves the names that the graph holds).
+void Fold(Graph& graph, Node& node, const Affine& affine, std::string output);
 
 // first, then second.
 Affine Compose(const Affine& first, const Affine& second);
