@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kBins = 4096;
 constexpr double kLeastMass = 0.999;  // of the non-zero values
 constexpr double kEmptyLevel = 1e-9;  // probability of a level that keeps nothing but receives clipped values
-constexpr size_t kCoarseStep = 128;   // bins; each refinement divides it by 4
+constexpr size_t kCoarseStep = 64;   // bins; each refinement divides it by 4
 
 // Divergence of any range of bins in time proportional to the number of levels: the sum of P log P comes from prefix
 // sums, and Q is constant over the occupied bins of a level.
@@ -75,12 +75,17 @@ class Search {
  public:
   Search(const LinearHistogram& histogram, int levels)
       : bins_(histogram.counts.size()), levels_(levels), error_(histogram), divergence_(histogram, error_, levels),
-        error_limit_(error_(0, bins_, levels)), first_(0), last_(bins_), best_(divergence_(0, bins_)) {}
+        first_(0), last_(bins_), best_(divergence_(0, bins_)), least_error_(error_(0, bins_, levels)),
+        error_limit_(least_error_) {}
+
+  // First every range is weighed, then the limit is set, then the ranges are offered.
+  void Weigh(size_t first, size_t last) {
+    if (Allowed(first, last)) least_error_ = std::min(least_error_, error_(first, last, levels_));
+  }
+  void SetErrorLimit() { error_limit_ = std::sqrt(least_error_ * error_limit_); }
 
   void Offer(size_t first, size_t last) {
-    if (last < first + static_cast<size_t>(levels_) || last > bins_) return;
-    if (error_.Mass(first, last) < kLeastMass * error_.total()) return;
-    if (error_(first, last, levels_) > error_limit_) return;
+    if (!Allowed(first, last) || error_(first, last, levels_) > error_limit_) return;
     const double divergence = divergence_(first, last);
     const bool wider = last - first > last_ - first_;
     if (divergence < best_ || (divergence == best_ && wider)) {
@@ -94,20 +99,38 @@ class Search {
   size_t last() const { return last_; }
 
  private:
+  bool Allowed(size_t first, size_t last) const {
+    return last >= first + static_cast<size_t>(levels_) && last <= bins_ &&
+           error_.Mass(first, last) >= kLeastMass * error_.total();
+  }
+
   size_t bins_;
   int levels_;
   ClipError error_;
   Divergence divergence_;
-  double error_limit_;
   size_t first_, last_;
   double best_;
+  double least_error_, error_limit_;
 };
 
-// Ranges from [0, zero] x [zero, bins], every `step` bins from both ends inwards.
-void OfferGrid(Search& search, size_t zero, size_t step) {
-  for (size_t first = 0; first <= zero; first += step) {
-    for (size_t cut = 0; cut + zero <= search.bins(); cut += step) search.Offer(first, search.bins() - cut);
-  }
+// Every range with one end fixed; `high`: the upper end moves.
+void SearchOneSide(Search& search, bool high) {
+  const size_t bins = search.bins();
+  for (size_t cut = 0; cut < bins; ++cut) search.Weigh(high ? 0 : cut, high ? bins - cut : bins);
+  search.SetErrorLimit();
+  for (size_t cut = 0; cut < bins; ++cut) search.Offer(high ? 0 : cut, high ? bins - cut : bins);
+}
+
+// Ranges from [0, zero] x [zero, bins]; on a grid of kCoarseStep bins.
+void SearchGrid(Search& search, size_t zero) {
+  const auto for_each = [&](size_t step, auto&& visit) {
+    for (size_t first = 0; first <= zero; first += step) {
+      for (size_t cut = 0; cut + zero <= search.bins(); cut += step) visit(first, search.bins() - cut);
+    }
+  };
+  for_each(kCoarseStep, [&](size_t first, size_t last) { search.Weigh(first, last); });
+  search.SetErrorLimit();
+  for_each(kCoarseStep, [&](size_t first, size_t last) { search.Offer(first, last); });
 }
 
 void OfferAround(Search& search, size_t zero, size_t step) {
@@ -128,7 +151,7 @@ double KlThreshold(const TensorStatistics& statistics, int levels) {
   const LinearHistogram histogram = AbsoluteHistogram(statistics, kBins);
   if (histogram.high == 0) return 0;
   Search search(histogram, levels);
-  for (size_t last = kBins; last >= static_cast<size_t>(levels); --last) search.Offer(0, last);
+  SearchOneSide(search, true);
   return search.last() == kBins ? histogram.high : static_cast<double>(search.last()) * histogram.width();
 }
 
@@ -137,13 +160,11 @@ ClipRange KlRange(const TensorStatistics& statistics, int levels) {
   const ClipRange observed{statistics.min, statistics.max};
   if (histogram.low == histogram.high) return observed;
   Search search(histogram, levels);
-  if (histogram.low == 0) {
-    for (size_t last = kBins; last >= static_cast<size_t>(levels); --last) search.Offer(0, last);
-  } else if (histogram.high == 0) {
-    for (size_t first = 0; first + static_cast<size_t>(levels) <= kBins; ++first) search.Offer(first, kBins);
+  if (histogram.low == 0 || histogram.high == 0) {
+    SearchOneSide(search, histogram.low == 0);
   } else {
     const auto zero = static_cast<size_t>(-histogram.low / histogram.width());
-    OfferGrid(search, zero, kCoarseStep);
+    SearchGrid(search, zero);
     for (size_t step = kCoarseStep / 4; step > 0; step /= 4) OfferAround(search, zero, step);
   }
   ClipRange range = observed;

@@ -6,7 +6,8 @@
 // hard where few values are large and matter, as in logits, or where nearly all are close to zero. Two bounds keep
 // it honest:
 //   - at least 99.9 % of the non-zero values stay inside;
-//   - the squared error of clipping and rounding together is not larger than without any clipping.
+//   - the squared error of clipping and rounding together is at most the geometric mean of the least one that
+//     any range reaches and that of no clipping.
 // Zeros are left out: every quantizer holds them exactly. Equal divergence: the wider range.
 #ifndef RSHIFT_CALIBRATE_KL_H_
 #define RSHIFT_CALIBRATE_KL_H_

@@ -27,6 +27,12 @@ void AddInterval(LinearHistogram& histogram, double low, double high, double cou
   }
 }
 
+// A prefix sum between two bins.
+double At(const std::vector<double>& sums, double position) {
+  const auto bin = std::min(static_cast<size_t>(position), sums.size() - 2);
+  return sums[bin] + (position - static_cast<double>(bin)) * (sums[bin + 1] - sums[bin]);
+}
+
 }  // namespace
 
 LinearHistogram SignedHistogram(const TensorStatistics& statistics, size_t bins) {
@@ -75,14 +81,15 @@ double ClipError::operator()(size_t first, size_t last, int levels) const {
   const double low = histogram_.low + static_cast<double>(first) * width;
   const double high = histogram_.low + static_cast<double>(last) * width;
   const double step = (high - low) / levels;
-  const auto bin_of = [&](double x) {
-    return std::clamp(static_cast<int64_t>((x - histogram_.low) / width), static_cast<int64_t>(first),
-                      static_cast<int64_t>(last));
+  // Half a step is only a few bins: bins count in part, or the error would jump from one range to the next.
+  const auto position = [&](double x) {
+    return std::clamp((x - histogram_.low) / width, static_cast<double>(first), static_cast<double>(last));
   };
-  const auto zero_first = static_cast<size_t>(bin_of(-step / 2)), zero_last = static_cast<size_t>(bin_of(step / 2));
-  const double rounded = Mass(first, zero_first) + Mass(zero_last, last);
-  return Distance(0, first, low) + Distance(last, histogram_.counts.size(), high) +
-         Distance(zero_first, zero_last, 0.0) + rounded * step * step / 12;
+  const double zero_first = position(-step / 2), zero_last = position(step / 2);
+  const double to_zero = At(s2_, zero_last) - At(s2_, zero_first);
+  const double rounded = Mass(first, last) - (At(s0_, zero_last) - At(s0_, zero_first));
+  return Distance(0, first, low) + Distance(last, histogram_.counts.size(), high) + to_zero +
+         std::max(0.0, rounded) * step * step / 12;
 }
 
 }  // namespace rshift

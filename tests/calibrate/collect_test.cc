@@ -1,0 +1,124 @@
+// The bundled model calibrated on a few Fashion-MNIST images: threads, shards, interruption, bad samples.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "base/atomic_file.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/ranges/ranges.h"
+#include "graph/import.h"
+#include "graph/passes/passes.h"
+#include "runtime/float/float_library.h"
+#include "tests/calibrate/temporary_folder.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kImages = "/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz";
+
+class CollectTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kImages)) GTEST_SKIP() << "needs Debian's dataset-fashion-mnist: " << kImages;
+    const std::string source = std::getenv("RSHIFT_SOURCE_DIR");
+    RegisterFloatLibrary();
+    graph_ = RunPasses(ImportOnnx(source + "/examples/fashion_mnist/model.onnx", {}));
+    const std::string recipe = source + "/configs/preprocess/fashion_mnist.yaml";
+    for (const ValueId id : graph_.inputs) specs_.push_back({graph_.value(id).name, graph_.value(id).shape});
+    dataset_ = OpenDataset({kImages}, specs_, ReadPreprocess(ReadTextFile(recipe), recipe));
+    samples_ = ChooseSamples(dataset_->size(), 120, 1);
+  }
+
+  StatisticsFile Collect(const std::vector<int64_t>& samples, CollectOptions options) {
+    options.quiet = true;
+    return CollectStatistics(graph_, *dataset_, samples, "recipe", options);
+  }
+  StatisticsFile Collect(int threads) {
+    CollectOptions options;
+    options.threads = threads;
+    return Collect(samples_, options);
+  }
+
+  Graph graph_;
+  std::vector<InputSpec> specs_;
+  std::unique_ptr<Dataset> dataset_;
+  std::vector<int64_t> samples_;
+};
+
+TEST_F(CollectTest, EveryCalibratedValueIsSeenOncePerSample) {
+  const StatisticsFile file = Collect(2);
+  const std::vector<ValueId> values = CalibratedValues(graph_);
+  ASSERT_EQ(file.tensors.size(), values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& value = graph_.value(values[i]);
+    EXPECT_EQ(file.tensors[i].name, value.name);
+    EXPECT_EQ(file.tensors[i].count, static_cast<uint64_t>(NumElements(value.shape)) * samples_.size()) << value.name;
+    EXPECT_LT(file.tensors[i].min, file.tensors[i].max) << value.name;
+  }
+  EXPECT_EQ(file.samples.size(), samples_.size());
+  EXPECT_EQ(file.model_sha256, graph_.sha256);
+  EXPECT_TRUE(file.environment.contains("cpu"));
+  EXPECT_TRUE(file.environment.contains("onednn"));
+}
+
+TEST_F(CollectTest, ThreadsDoNotMatter) {
+  const auto one = WriteStatistics(Collect(1));
+  EXPECT_EQ(WriteStatistics(Collect(2)), one);
+  EXPECT_EQ(WriteStatistics(Collect(3)), one);
+}
+
+TEST_F(CollectTest, MergedShardsAreTheWhole) {
+  std::vector<int64_t> shards[3];
+  for (size_t i = 0; i < samples_.size(); ++i) shards[i % 3].push_back(samples_[i]);
+  StatisticsFile merged = Collect(shards[2], {});
+  Merge(merged, Collect(shards[0], {}));
+  Merge(merged, Collect(shards[1], {}));
+  const StatisticsFile whole = Collect(1);
+  EXPECT_EQ(WriteStatistics(merged), WriteStatistics(whole));
+  EXPECT_EQ(WriteTable(DeriveTable(merged, {})), WriteTable(DeriveTable(whole, {})));
+}
+
+TEST_F(CollectTest, InterruptedRunCarriesOn) {
+  const TemporaryFolder folder;
+  CollectOptions options;
+  options.threads = 2;
+  options.checkpoint = folder / "partial.stats";
+  std::atomic<int> polls = 0;
+  options.interrupted = [&] { return ++polls > 70; };
+  EXPECT_THAT(ErrorOf([&] { Collect(samples_, options); }), HasSubstr("interrupted; carry on with --resume"));
+  const StatisticsFile partial = ReadStatistics(ReadFile(options.checkpoint), "partial");
+  EXPECT_EQ(partial.samples.size(), 70u);
+  options.interrupted = nullptr;
+  options.resume = true;
+  EXPECT_EQ(WriteStatistics(Collect(samples_, options)), WriteStatistics(Collect(1)));
+  EXPECT_THAT(ErrorOf([&] { Collect({samples_[0], samples_[1]}, options); }), HasSubstr("does not use"));
+}
+
+TEST_F(CollectTest, ReportsTheFirstBadSampleWhateverTheThreads) {
+  const TemporaryFolder folder;
+  std::vector<float> values(20 * 28 * 28, 0.5f);
+  for (const int bad : {17, 6, 11}) values[bad * 28 * 28 + 3] = std::nanf("");
+  WriteNpy(folder / "x.npy", MakeArray<float>("", DType::kF32, {20, 1, 28, 28}, values));
+  dataset_ = OpenDataset({folder / "x.npy"}, specs_, std::nullopt);
+  for (const int threads : {1, 2, 4}) {
+    CollectOptions options;
+    options.threads = threads;
+    EXPECT_THAT(ErrorOf([&] { Collect(ChooseSamples(20, 0, 0), options); }), HasSubstr("'x.npy:6'")) << threads;
+  }
+}
+
+TEST_F(CollectTest, OverflowInsideTheModelNamesTensorAndSample) {
+  const TemporaryFolder folder;
+  WriteNpy(folder / "x.npy", MakeArray<float>("", DType::kF32, {1, 1, 28, 28}, std::vector<float>(28 * 28, 3e38f)));
+  dataset_ = OpenDataset({folder / "x.npy"}, specs_, std::nullopt);
+  const std::string error = ErrorOf([&] { Collect({0}, {}); });
+  EXPECT_THAT(error, HasSubstr("tensor '"));
+  EXPECT_THAT(error, HasSubstr("sample 'x.npy'"));
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,165 @@
+#include "calibrate/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "base/checksum.h"
+#include "tests/calibrate/temporary_folder.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr unsigned kSeed = 11;
+
+TensorStatistics Empty(const std::string& name) {
+  TensorStatistics statistics;
+  statistics.name = name;
+  return statistics;
+}
+
+std::vector<float> Values(std::mt19937& random, int count) {
+  std::normal_distribution<float> normal(0, 3);
+  std::vector<float> values;
+  for (int i = 0; i < count; ++i) values.push_back(random() % 5 == 0 ? 0.0f : std::exp(normal(random)) * normal(random));
+  return values;
+}
+
+StatisticsFile MakeFile(std::mt19937& random, const std::string& sample) {
+  StatisticsFile file{"abc", 3, "inputs: []", {{"cpu", "x"}}, {{sample + "hash", sample}}, {}};
+  for (const char* name : {"a", "b"}) {
+    file.tensors.push_back(Empty(name));
+    Add(file.tensors.back(), Values(random, 300), sample);
+  }
+  return file;
+}
+
+TEST(StatisticsTest, BinsCoverEveryValue) {
+  std::mt19937 random(kSeed);
+  std::vector<float> values = Values(random, 1000);
+  const float extremes[] = {std::numeric_limits<float>::max(), -std::numeric_limits<float>::max(),
+                            std::numeric_limits<float>::denorm_min(), -std::numeric_limits<float>::denorm_min(),
+                            1.0f, -1.0f, 0.0f, -0.0f};
+  values.insert(values.end(), std::begin(extremes), std::end(extremes));
+  TensorStatistics statistics = Empty("t");
+  Add(statistics, values, "s");
+  const auto bins = Bins(statistics);
+  uint64_t count = 0;
+  for (size_t i = 0; i < bins.size(); ++i) {
+    count += bins[i].count;
+    EXPECT_LE(bins[i].low, bins[i].high);
+    if (i > 0) {
+      EXPECT_LE(bins[i - 1].high, bins[i].low);
+    }
+  }
+  EXPECT_EQ(count, values.size());
+  for (const float v : values) {
+    const bool covered = std::any_of(bins.begin(), bins.end(), [&](const WeightedBin& bin) {
+      return bin.low <= v && v <= bin.high;
+    });
+    EXPECT_TRUE(covered) << v;
+  }
+}
+
+TEST(StatisticsTest, AnySplitAndOrderGivesTheSame) {
+  std::mt19937 random(kSeed);
+  std::vector<std::vector<float>> parts;
+  for (int i = 0; i < 12; ++i) parts.push_back(Values(random, 50 + i * 13));
+  StatisticsFile whole{"m", 1, "", {}, {}, {Empty("t")}};
+  for (const auto& part : parts) Add(whole.tensors[0], part, "s");
+  for (int round = 0; round < 10; ++round) {
+    std::shuffle(parts.begin(), parts.end(), random);
+    std::vector<TensorStatistics> shards(3, Empty("t"));
+    for (size_t i = 0; i < parts.size(); ++i) Add(shards[random() % 3], parts[i], "s");
+    StatisticsFile merged{"m", 1, "", {}, {}, {Empty("t")}};
+    for (const auto& shard : shards) Merge(merged.tensors[0], shard);
+    EXPECT_EQ(WriteStatistics(merged), WriteStatistics(whole)) << "seed " << kSeed << ", round " << round;
+  }
+}
+
+TEST(StatisticsTest, NamesTensorAndSampleOfBadValues) {
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    TensorStatistics statistics = Empty("conv3");
+    const std::string error = ErrorOf([&] { Add(statistics, std::vector<float>{1, bad, 2}, "dog.jpg"); });
+    EXPECT_THAT(error, HasSubstr("'conv3'"));
+    EXPECT_THAT(error, HasSubstr("'dog.jpg'"));
+    EXPECT_EQ(statistics.count, 0u);
+  }
+}
+
+TEST(StatisticsFileTest, RoundTrip) {
+  std::mt19937 random(kSeed);
+  StatisticsFile file = MakeFile(random, "one");
+  file.tensors.push_back(Empty("never seen"));
+  const auto bytes = WriteStatistics(file);
+  const StatisticsFile read = ReadStatistics(bytes, "f");
+  EXPECT_EQ(read.model_sha256, "abc");
+  EXPECT_EQ(read.pass_list_version, 3);
+  EXPECT_EQ(read.preprocess, file.preprocess);
+  EXPECT_EQ(read.samples, file.samples);
+  EXPECT_EQ(read.tensors[1].histogram.pages, file.tensors[1].histogram.pages);
+  EXPECT_EQ(WriteStatistics(read), bytes);
+}
+
+TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
+  std::mt19937 random(kSeed);
+  StatisticsFile a = MakeFile(random, "one"), b = MakeFile(random, "two");
+  b.environment["cpu"] = "y";
+  StatisticsFile ab = a, ba = b;
+  Merge(ab, b);
+  Merge(ba, a);
+  EXPECT_EQ(WriteStatistics(ab), WriteStatistics(ba));
+  EXPECT_EQ(ab.environment["cpu"], "x + y");
+  EXPECT_EQ(ab.samples.size(), 2u);
+  EXPECT_THAT(ErrorOf([&] { Merge(ab, a); }), HasSubstr("both hold sample 'one'"));
+  StatisticsFile other = b;
+  other.model_sha256 = "def";
+  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different models"));
+  other = b;
+  other.preprocess = "";
+  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("preprocessing"));
+  other = b;
+  other.tensors[0].name = "c";
+  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different tensors"));
+}
+
+TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {
+  std::mt19937 random(kSeed);
+  StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
+  Add(file.tensors[0], Values(random, 20), "one");
+  const auto good = WriteStatistics(file);
+  for (size_t size = 0; size < good.size(); ++size) {
+    EXPECT_NE(ErrorOf([&] { ReadStatistics(std::span(good).first(size), "f"); }), "") << size;
+  }
+  for (size_t at = 0; at < good.size(); ++at) {
+    auto bad = good;
+    bad[at] ^= static_cast<uint8_t>(1 + random() % 255);
+    EXPECT_NE(ErrorOf([&] { ReadStatistics(bad, "f"); }), "") << at;
+  }
+}
+
+TEST(StatisticsFileTest, CraftedContentBehindAGoodChecksumNeverCrashes) {
+  std::mt19937 random(kSeed);
+  StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
+  Add(file.tensors[0], Values(random, 20), "one");
+  const auto good = WriteStatistics(file);
+  for (int i = 0; i < 20000; ++i) {
+    auto bytes = good;
+    for (unsigned n = 1 + random() % 3; n > 0; --n) bytes[24 + random() % (bytes.size() - 24)] = static_cast<uint8_t>(random());
+    const uint32_t crc = Crc32c(std::span(bytes).subspan(24));
+    for (int b = 0; b < 4; ++b) bytes[12 + b] = static_cast<uint8_t>(crc >> (8 * b));
+    const std::string error = ErrorOf([&] {
+      // What is accepted has one encoding.
+      EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes) << "seed " << kSeed << ", round " << i;
+    });
+    (void)error;  // an Error is fine, a crash is not
+  }
+}
+
+}  // namespace
+}  // namespace rshift
