@@ -11,7 +11,7 @@ Needs Debian's python3-torch, python3-numpy and dataset-fashion-mnist:
     python3 examples/fashion_mnist/train.py --output build/model.onnx
 
 Everything is seeded, the algorithms are deterministic and the number of
-threads is fixed, so a second run on the same CPU type gives the same file.
+threads is fixed.
 """
 
 import argparse
