@@ -35,7 +35,7 @@ struct Arguments {
 
 void AddOptions(CLI::App& app, Arguments& a) {
   a.model.AddTo(app);
-  app.add_option("--calibration", a.calibration, "calibration table (not needed for --mode f32)");
+  app.add_option("--calibration", a.calibration, "calibration table (--mode f32 needs none; it takes the preprocessing from it)");
   app.add_option("-o,--output", a.output, "the .rshift program to write")->required();
   app.add_option("--mode", a.mode, "symmetric | asymmetric | f32 (default symmetric)")
       ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
@@ -69,7 +69,7 @@ void CheckArguments(const Arguments& a) {
             "--dump-graph quantized: an f32 program has no quantized stage");
   }
   if (a.mode == "f32") {
-    const char* useless = !a.calibration.empty() ? "--calibration" : !a.config.empty() ? "--config"
+    const char* useless = !a.config.empty() ? "--config"
                           : !a.target.empty() ? "--target" : a.profile != "tpu" ? "--profile"
                           : !a.test_input.empty() ? "--test-input" : nullptr;
     Require(useless == nullptr, ErrorCode::kInvalidInput, useless == nullptr ? "" : useless,
@@ -144,8 +144,8 @@ int Run(const Arguments& a) {
   Graph final_graph = floating;
   CalibrationTable table;
   QuantizeOptions options;
+  if (!a.calibration.empty()) table = LoadTable(a, floating);
   if (a.mode != "f32") {
-    table = LoadTable(a, floating);
     options.mode = a.mode == "symmetric" ? QuantMode::kSymmetric : QuantMode::kAsymmetric;
     if (!a.target.empty()) options.target = ReadTarget(ReadTextFile(a.target), a.target);
     if (!a.config.empty()) options.config = ReadQuantizeConfig(ReadTextFile(a.config), a.config);

@@ -61,7 +61,15 @@ double Milliseconds(std::chrono::steady_clock::duration d) {
   return std::chrono::duration<double, std::milli>(d).count();
 }
 
-// Runs once, adding every tensor a command writes to `dump`.
+// What a program without inputs runs on: one empty sample.
+class NoInputDataset : public Dataset {
+ public:
+  int64_t size() const override { return 1; }
+  std::string name(int64_t) const override { return "no input"; }
+  Sample Read(int64_t) const override { return {"no input", "", {}}; }
+};
+
+// Runs once, adding every tensor to `dump` as soon as it is complete.
 void RunDumping(const Program& program, Session& session, bool raw, ArrayCollector& dump) {
   const ProgramImage& image = program.image();
   for (const Binding& input : image.inputs) {
@@ -69,13 +77,11 @@ void RunDumping(const Program& program, Session& session, bool raw, ArrayCollect
     array.name = input.name;
     dump.Add(array);
   }
-  std::vector<int> last_write(image.tensors.size(), -1);  // a Concat is written by several commands: dump it whole
-  for (size_t i = 0; i < image.commands.size(); ++i) {
-    last_write[image.commands[i].Tensor(Field::kDst)] = static_cast<int>(i);
-  }
+  const std::vector<std::vector<int32_t>> complete = CompletedTensors(image);
   session.RunObserved([&](int command) {
-    const int32_t dst = image.commands[command].Tensor(Field::kDst);
-    if (last_write[dst] == command) dump.Add(ToArray(image.tensors[dst], session.Tensor(dst), raw));
+    for (const int32_t tensor : complete[command]) {
+      dump.Add(ToArray(image.tensors[tensor], session.Tensor(tensor), raw));
+    }
   });
 }
 
@@ -133,7 +139,9 @@ void PrintRun(const Arguments& a, RunResult result, const Accuracy* accuracy) {
 }
 
 void RunData(const Arguments& a, const Program& program, Session& session) {
-  const auto dataset = OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
+  const auto dataset = program.image().inputs.empty()
+                           ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
+                           : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
   if (a.labels.empty()) {
     PrintRun(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
     return;
@@ -145,19 +153,19 @@ void RunData(const Arguments& a, const Program& program, Session& session) {
 }
 
 int Run(const Arguments& a) {
-  Require(!a.input.empty() || !a.dataset.empty() || a.benchmark, ErrorCode::kInvalidInput,
-          "nothing to do: give --input X, --dataset PATH or --benchmark");
-  Require(a.output.empty() || !a.input.empty() || !a.dataset.empty(), ErrorCode::kInvalidInput,
-          "--output needs --input or --dataset");
-  Require(a.dump.empty() || !a.input.empty() || !a.dataset.empty(), ErrorCode::kInvalidInput,
-          "--dump-tensors needs --input or --dataset");
   SessionOptions options;
   options.threads = a.threads;
   if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
   RegisterFloatLibrary();
   const Program program = Program::Load(a.program, {.copy = a.copy});
+  const bool has_data = !a.input.empty() || !a.dataset.empty();
+  const bool is_constant = program.image().inputs.empty();  // runs without data
+  Require(has_data || is_constant || a.benchmark, ErrorCode::kInvalidInput,
+          "nothing to do: give --input X, --dataset PATH or --benchmark");
+  Require((a.output.empty() && a.dump.empty()) || has_data || is_constant, ErrorCode::kInvalidInput,
+          "--output and --dump-tensors need --input or --dataset");
   Session session(program, options);
-  if (!a.input.empty() || !a.dataset.empty()) RunData(a, program, session);
+  if (has_data || is_constant) RunData(a, program, session);
   if (a.benchmark) {
     RunBenchmark(program, session,
                  {.iterations = a.iterations, .warmup = a.warmup, .per_command = a.per_command, .json = a.json});

@@ -18,6 +18,10 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program, const std::v
 // Copies a sample into the session's inputs.
 void FillInputs(const Program& program, Session& session, const Sample& sample);
 
+// For each command, the arena tensors that are complete once it has run: its destination after its last write (a Concat is
+// written by several commands), and the views (Reshape) of those bytes, which no command writes.
+std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image);
+
 // Collects tensors over samples, stacked along the first dimension, for one .npz file.
 class ArrayCollector {
  public:

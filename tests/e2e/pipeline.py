@@ -95,6 +95,16 @@ def f32_commands(program):
         name for name in opcodes if name.endswith('_f32') or name in FLOAT_OPCODES).items()))
 
 
+def undecided(program):
+    """{output: tensor} for outputs that a final Softmax makes: the tensor it reads, under its ONNX name."""
+    text = run('model_tool', 'disasm', program)
+    outputs = dict(re.findall(r'^output (\S+) = ([^:\s]+):', text, re.MULTILINE))
+    reads = dict(re.findall(r'softmax_f32 +dst=([^:\s]+):\S+ src=([^:\s]+):', text))
+    plain = {name.split('__')[0]: source for name, source in reads.items()}
+    return {public: plain[tensor.split('__')[0]].split('__')[0]
+            for public, tensor in outputs.items() if tensor.split('__')[0] in plain}
+
+
 def cosine(a, b):
     a, b = np.ravel(a).astype(np.float64), np.ravel(b).astype(np.float64)
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
