@@ -78,7 +78,12 @@ struct DepthwiseUnit {
     acc.lo = _mm256_add_epi32(acc.lo, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), Load(weights)));
     acc.hi = _mm256_add_epi32(acc.hi, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), Load(weights + 16)));
   }
-  static void StoreChannels(const RequantArgs& q, int64_t entry, const Pair& acc, uint8_t* dst, int64_t count) {
+  struct Finish {
+    int64_t entry;  // sixteen registers hold no more
+  };
+  static Finish Prepare(const RequantArgs&, int64_t entry) { return {entry}; }
+  static void StoreChannels(const RequantArgs& q, const Finish& f, const Pair& acc, uint8_t* dst, int64_t count) {
+    const int64_t entry = f.entry;
     const auto bias = [&q, entry](int64_t at) {
       return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q.bias + entry + at));
     };

@@ -26,18 +26,42 @@ inline __m512i Broadcast4(const uint8_t* x) {
   return _mm512_set1_epi32(four);
 }
 
-// (acc * multiplier + 2^(rshift-1)) >> rshift for 8 lanes of s64 whose low halves hold the operands.
-inline __m512i ScaleEven(__m512i acc, __m512i multiplier, __m512i rshift) {
-  const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), rshift), 1);
-  return _mm512_srav_epi64(_mm512_add_epi64(_mm512_mul_epi32(acc, multiplier), half), rshift);
+// The scales of 16 channels, split into even and odd lanes of s64 once for many pixels (a store of bytes may alias the
+// arrays as far as the compiler knows, so it would not keep them by itself).
+struct Scales {
+  __m512i multiplier_even, multiplier_odd;
+  __m512i half_even, half_odd;    // 2^(rshift-1), or 0
+  __m512i rshift_even, rshift_odd;
+  __m512i rshift_high;            // rshift - 32 as s32, for RequantizeHigh
+};
+
+inline Scales LoadScales(const RequantArgs& q, int64_t entry) {
+  const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry), rshift = _mm512_loadu_si512(q.rshift + entry);
+  const __m512i one = _mm512_set1_epi64(1);
+  Scales s;
+  s.multiplier_even = multiplier;
+  s.multiplier_odd = _mm512_srli_epi64(multiplier, 32);
+  s.rshift_even = _mm512_and_si512(rshift, _mm512_set1_epi64(0xffffffff));
+  s.rshift_odd = _mm512_srli_epi64(rshift, 32);
+  s.half_even = _mm512_srli_epi64(_mm512_sllv_epi64(one, s.rshift_even), 1);
+  s.half_odd = _mm512_srli_epi64(_mm512_sllv_epi64(one, s.rshift_odd), 1);
+  s.rshift_high = _mm512_sub_epi32(rshift, _mm512_set1_epi32(32));
+  return s;
+}
+
+// acc * multiplier + 2^(rshift-1), for the even and the odd channels.
+inline __m512i ProductEven(__m512i acc, const Scales& s) {
+  return _mm512_add_epi64(_mm512_mul_epi32(acc, s.multiplier_even), s.half_even);
+}
+inline __m512i ProductOdd(__m512i acc, const Scales& s) {
+  return _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), s.multiplier_odd), s.half_odd);
 }
 
 // 16 channels: clamp(scaled + zero_y, lo, hi) as s32. In 64 bits throughout, so that scales above 1 saturate rightly.
-inline __m512i RequantizeWide(__m512i acc, __m512i multiplier, __m512i rshift, const RequantArgs& q) {
-  const __m512i low = _mm512_set1_epi64(0xffffffff);
+inline __m512i RequantizeWide(__m512i acc, const Scales& s, const RequantArgs& q) {
   const __m512i lo = _mm512_set1_epi64(q.lo - q.zero_y), hi = _mm512_set1_epi64(q.hi - q.zero_y);
-  __m512i even = ScaleEven(acc, multiplier, _mm512_and_si512(rshift, low));
-  __m512i odd = ScaleEven(_mm512_srli_epi64(acc, 32), _mm512_srli_epi64(multiplier, 32), _mm512_srli_epi64(rshift, 32));
+  __m512i even = _mm512_srav_epi64(ProductEven(acc, s), s.rshift_even);
+  __m512i odd = _mm512_srav_epi64(ProductOdd(acc, s), s.rshift_odd);
   even = _mm512_min_epi64(_mm512_max_epi64(even, lo), hi);
   odd = _mm512_min_epi64(_mm512_max_epi64(odd, lo), hi);
   const __m512i y = _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_slli_epi64(odd, 32));
@@ -45,29 +69,22 @@ inline __m512i RequantizeWide(__m512i acc, __m512i multiplier, __m512i rshift, c
 }
 
 // The same when every rshift is >= 32: floor(floor(y / 2^32) / 2^(s-32)) = floor(y / 2^s), so only high halves matter.
-inline __m512i RequantizeHigh(__m512i acc, __m512i multiplier, __m512i rshift, const RequantArgs& q) {
-  const __m512i one = _mm512_set1_epi64(1), low = _mm512_set1_epi64(0xffffffff), one32 = _mm512_set1_epi32(1);
-  const __m512i below = _mm512_sub_epi32(rshift, one32);  // rounding term 2^(s-1)
-  const __m512i half_even = _mm512_sllv_epi64(one, _mm512_and_si512(below, low));
-  const __m512i half_odd = _mm512_sllv_epi64(one, _mm512_srli_epi64(below, 32));
-  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier), half_even);
-  const __m512i odd =
-      _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), _mm512_srli_epi64(multiplier, 32)), half_odd);
-  const __m512i high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, static_cast<_MM_PERM_ENUM>(0xB1));
-  __m512i y = _mm512_srav_epi32(high, _mm512_sub_epi32(rshift, _mm512_set1_epi32(32)));
-  y = _mm512_add_epi32(y, _mm512_set1_epi32(q.zero_y));
+inline __m512i RequantizeHigh(__m512i acc, const Scales& s, const RequantArgs& q) {
+  const __m512i high = _mm512_mask_shuffle_epi32(ProductOdd(acc, s), 0x5555, ProductEven(acc, s),
+                                                 static_cast<_MM_PERM_ENUM>(0xB1));
+  const __m512i y = _mm512_add_epi32(_mm512_srav_epi32(high, s.rshift_high), _mm512_set1_epi32(q.zero_y));
   return _mm512_min_epi32(_mm512_max_epi32(y, _mm512_set1_epi32(q.lo)), _mm512_set1_epi32(q.hi));
 }
 
 // Stores channels [0, count) of 16.
-inline void Store16(const RequantArgs& q, int64_t entry, __m512i acc, uint8_t* dst, int64_t count) {
-  if (count <= 0) return;
-  const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry);
-  const __m512i rshift = _mm512_loadu_si512(q.rshift + entry);
-  const __m512i y = q.min_rshift >= 32 ? RequantizeHigh(acc, multiplier, rshift, q)
-                                       : RequantizeWide(acc, multiplier, rshift, q);
-  const __mmask16 mask = count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1);
-  _mm512_mask_cvtepi32_storeu_epi8(dst, mask, y);
+inline void Store16(const RequantArgs& q, const Scales& s, __m512i acc, uint8_t* dst, int64_t count) {
+  const __m512i y = q.min_rshift >= 32 ? RequantizeHigh(acc, s, q) : RequantizeWide(acc, s, q);
+  const __m128i bytes = _mm512_cvtepi32_epi8(y);
+  if (count >= 16) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), bytes);  // narrowing stores under a mask are slow on many CPUs
+  } else if (count > 0) {
+    _mm_mask_storeu_epi8(dst, static_cast<__mmask16>((1u << count) - 1), bytes);
+  }
 }
 
 // R pixels x V * 16 channels.
@@ -99,12 +116,13 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
       }
     }
   }
-#pragma GCC unroll 6
-  for (int r = 0; r < R; ++r) {
-    if (r >= t.count) break;
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      Store16(args.requant, t.entry + 16 * v, acc[r][v], t.dst + r * t.dst_stride + 16 * v, t.real - 16 * v);
+  for (int v = 0; v < V; ++v) {
+    const Scales scales = LoadScales(args.requant, t.entry + 16 * v);
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r) {
+      if (r >= t.count) break;
+      Store16(args.requant, scales, acc[r][v], t.dst + r * t.dst_stride + 16 * v, t.real - 16 * v);
     }
   }
 }
@@ -144,15 +162,52 @@ struct Unit {
     acc.hi =
         _mm512_add_epi32(acc.hi, _mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), _mm512_loadu_si512(weights + 32)));
   }
-  static void StoreChannels(const RequantArgs& q, int64_t entry, const Pair& acc, uint8_t* dst, int64_t count) {
+  struct Finish {
+    Scales first, second;
+    __m512i bias_first, bias_second;
+  };
+  static Finish Prepare(const RequantArgs& q, int64_t entry) {
+    return {LoadScales(q, entry), LoadScales(q, entry + 16), _mm512_loadu_si512(q.bias + entry),
+            _mm512_loadu_si512(q.bias + entry + 16)};
+  }
+  static void StoreChannels(const RequantArgs& q, const Finish& f, const Pair& acc, uint8_t* dst, int64_t count) {
     const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
     const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
     const __m512i a = _mm512_permutex2var_epi32(acc.lo, first, acc.hi);
     const __m512i b = _mm512_permutex2var_epi32(acc.lo, second, acc.hi);
-    Store16(q, entry, _mm512_add_epi32(a, _mm512_loadu_si512(q.bias + entry)), dst, count);
-    Store16(q, entry + 16, _mm512_add_epi32(b, _mm512_loadu_si512(q.bias + entry + 16)), dst + 16, count - 16);
+    Store16(q, f.first, _mm512_add_epi32(a, f.bias_first), dst, count);
+    Store16(q, f.second, _mm512_add_epi32(b, f.bias_second), dst + 16, count - 16);
   }
 };
+
+void MaxPool(const PoolWindow& w, int64_t count, bool is_signed, uint8_t* dst) noexcept {
+  for (int64_t c = 0; c < count; c += 64) {
+    const __mmask64 mask = count - c >= 64 ? ~__mmask64{0} : (__mmask64{1} << (count - c)) - 1;
+    __m512i best = _mm512_maskz_loadu_epi8(mask, w.base + c);
+    for (int64_t y = 0; y < w.rows; ++y) {
+      const uint8_t* tap = w.base + c + y * w.row_step;
+      for (int64_t x = 0; x < w.columns; ++x, tap += w.column_step) {
+        const __m512i value = _mm512_maskz_loadu_epi8(mask, tap);
+        best = is_signed ? _mm512_max_epi8(best, value) : _mm512_max_epu8(best, value);
+      }
+    }
+    _mm512_mask_storeu_epi8(dst + c, mask, best);
+  }
+}
+
+void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) noexcept {
+  for (int64_t c = 0; c < count; c += 16) {
+    __m512i total = _mm512_setzero_si512();
+    for (int64_t y = 0; y < w.rows; ++y) {
+      const uint8_t* tap = w.base + c + y * w.row_step;
+      for (int64_t x = 0; x < w.columns; ++x, tap += w.column_step) {
+        const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tap));
+        total = _mm512_add_epi32(total, is_signed ? _mm512_cvtepi8_epi32(value) : _mm512_cvtepu8_epi32(value));
+      }
+    }
+    _mm512_storeu_si512(sum + c, total);
+  }
+}
 
 }  // namespace
 
@@ -160,7 +215,9 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveConv<Unit>,
                                         .conv_scratch = ConvScratchBytes<Unit>,
                                         .conv_m_grain = Unit::kRows,
                                         .depthwise = DriveDepthwise<Unit>,
-                                        .depthwise_scratch = DepthwiseScratchBytes<Unit>};
+                                        .depthwise_scratch = DepthwiseScratchBytes<Unit>,
+                                        .max_pool = MaxPool,
+                                        .sum_pool = SumPool};
 
 }  // namespace rshift
 #endif

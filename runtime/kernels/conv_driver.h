@@ -54,12 +54,20 @@ inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
 template <typename Args>
 void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const uint8_t** rows, int64_t stride) {
   const WindowArgs& w = args.window;
+  const int64_t x0 = p.x * w.stride_w - w.pad_left;
+  const bool columns_inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw;
+  const int64_t step = w.dilation_w * pixel_bytes;
   for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
     const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
     const bool row_inside = y >= 0 && y < args.ih;
+    if (row_inside && columns_inside) {
+      const uint8_t* at = args.src + ((p.batch * args.ih + y) * args.iw + x0) * pixel_bytes;
+      for (int64_t kx = 0; kx < w.kernel_w; ++kx, rows += stride, at += step) *rows = at;
+      continue;
+    }
     const uint8_t* line = args.src + (p.batch * args.ih + (row_inside ? y : 0)) * args.iw * pixel_bytes;
     for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-      const int64_t x = p.x * w.stride_w - w.pad_left + kx * w.dilation_w;
+      const int64_t x = x0 + kx * w.dilation_w;
       *rows = row_inside && x >= 0 && x < args.iw ? line + x * pixel_bytes : args.zero_row;
       rows += stride;
     }

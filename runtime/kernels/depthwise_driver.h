@@ -10,7 +10,8 @@
 //   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out);   // w1 may be null: zeros
 //   static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t* weights, bool is_signed);
 //   static Pair Zero();
-//   static void StoreChannels(const RequantArgs&, int64_t entry, const Pair&, uint8_t* dst, int64_t count);
+//   using Finish = bias and scales of the block; static Finish Prepare(const RequantArgs&, int64_t entry);
+//   static void StoreChannels(const RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 
@@ -29,6 +30,7 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
   const int64_t pairs = TapPairs(args);
   const int64_t left = range.c_end - first;
   const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
+  const typename Unit::Finish finish = Unit::Prepare(args.requant, first);
   PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
   for (int64_t m = range.m_begin; m < range.m_end; ++m) {
     FillTaps(args, cursor, args.channels, taps, 1);
@@ -38,7 +40,7 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
       Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first, weights + p * 2 * Unit::kDwChannels,
                     args.src_signed);
     }
-    Unit::StoreChannels(args.requant, first, acc, args.dst + m * args.channels + first, count);
+    Unit::StoreChannels(args.requant, finish, acc, args.dst + m * args.channels + first, count);
   }
 }
 

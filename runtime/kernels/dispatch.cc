@@ -13,6 +13,8 @@ KernelTable FillFrom(KernelTable table, const KernelTable& simpler) {
     table.depthwise = simpler.depthwise;
     table.depthwise_scratch = simpler.depthwise_scratch;
   }
+  if (table.max_pool == nullptr) table.max_pool = simpler.max_pool;
+  if (table.sum_pool == nullptr) table.sum_pool = simpler.sum_pool;
   return table;
 }
 

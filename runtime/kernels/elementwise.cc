@@ -1,6 +1,7 @@
 #include "runtime/kernels/elementwise.h"
 
 #include "quantize/numerics/add.h"
+#include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/quantize.h"
 
 // Written for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt). `omp simd`: an element
@@ -46,7 +47,16 @@ template <typename A, typename B>
   }
 }
 
-// The three loops as functions for one instruction set, and their table.
+[[gnu::always_inline]] inline void AverageLoop(const AverageArgs& args, int64_t count) {
+  const AverageArgs p = args;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    p.y[i] = static_cast<uint8_t>(
+        numerics::AveragePool(p.sum[i] + p.pads, p.taps, p.scale, p.offset, p.lo, p.hi));
+  }
+}
+
+// The loops as functions for one instruction set, and their table.
 #define RSHIFT_ELEMENTWISE(name, ...)                                                              \
   template <typename A, typename B>                                                                \
   __VA_ARGS__ void Add##name(const AddArgs& args, int64_t begin, int64_t end) noexcept {           \
@@ -59,12 +69,16 @@ template <typename A, typename B>
   __VA_ARGS__ void Quantize##name(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept { \
     QuantizeLoop(args, begin, end);                                                                \
   }                                                                                                \
+  __VA_ARGS__ void Average##name(const AverageArgs& args, int64_t count) noexcept {                \
+    AverageLoop(args, count);                                                                      \
+  }                                                                                                \
   constexpr ElementwiseTable k##name = {                                                           \
       {{Add##name<uint8_t, uint8_t>, Add##name<uint8_t, int8_t>},                                  \
        {Add##name<int8_t, uint8_t>, Add##name<int8_t, int8_t>}},                                   \
       {{AddFloat##name<uint8_t, uint8_t>, AddFloat##name<uint8_t, int8_t>},                        \
        {AddFloat##name<int8_t, uint8_t>, AddFloat##name<int8_t, int8_t>}},                         \
-      Quantize##name}
+      Quantize##name,                                                                              \
+      Average##name}
 
 RSHIFT_ELEMENTWISE(Scalar, );
 #if defined(__x86_64__)

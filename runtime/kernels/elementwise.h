@@ -1,4 +1,4 @@
-// Element-wise loops that gain from wide registers: additions and quantization. One body
+// Element-wise loops that gain from wide registers: additions, quantization, averages. One body
 // (elementwise.cc) compiled for each instruction set by function attributes: what a body calls and
 // does not inline stays code for any CPU. Same values everywhere.
 #ifndef RSHIFT_RUNTIME_KERNELS_ELEMENTWISE_H_
@@ -33,11 +33,21 @@ struct QuantizeArgs {
   int32_t zero = 0, lo = 0, hi = 0;
 };
 
+// Sums of `taps` taps (pads that count are added by `pads`) to averages.
+struct AverageArgs {
+  const int32_t* sum = nullptr;
+  uint8_t* y = nullptr;
+  int32_t pads = 0, taps = 1;
+  float scale = 1.0f, offset = 0.0f;  // numerics::AveragePool
+  int32_t lo = 0, hi = 0;
+};
+
 // Elements [begin, end). The first index is 1 when a is s8, the second when b is.
 struct ElementwiseTable {
   void (*add[2][2])(const AddArgs&, int64_t begin, int64_t end) noexcept;
   void (*add_float[2][2])(const AddFloatArgs&, int64_t begin, int64_t end) noexcept;
   void (*quantize)(const QuantizeArgs&, int64_t begin, int64_t end) noexcept;
+  void (*average)(const AverageArgs&, int64_t count) noexcept;
 };
 
 const ElementwiseTable& ElementwiseFor(Isa isa);

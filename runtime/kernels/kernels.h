@@ -93,6 +93,19 @@ struct DepthwiseRange {
   int64_t c_begin = 0, c_end = 0;
 };
 
+// The taps of one pooling window that lie inside the image: rows x columns of them (each >= 1), from `base`, which is
+// the first channel wanted of the first tap. Readable past the last channel: 64 bytes.
+struct PoolWindow {
+  const uint8_t* base = nullptr;
+  int64_t rows = 1, columns = 1;
+  int64_t row_step = 0, column_step = 0;  // bytes from tap to tap
+};
+
+// Channels [0, count): the greatest of the taps, as bytes of s8 or u8.
+using MaxPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed, uint8_t* dst) noexcept;
+// Channels [0, count): the sum of the taps; writes up to `count` rounded up to 16.
+using SumPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed, int32_t* sum) noexcept;
+
 // `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch
 // function asked for.
 using ConvFn = void (*)(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept;
@@ -110,6 +123,8 @@ struct KernelTable {
   int64_t conv_m_grain = 1;  // rows of one register tile: threads get multiples of it
   DepthwiseFn depthwise = nullptr;
   DepthwiseScratchFn depthwise_scratch = nullptr;
+  MaxPoolFn max_pool = nullptr;
+  SumPoolFn sum_pool = nullptr;
 };
 
 // Each defined by the unit of that name (x86-64 only, but for the first).

@@ -124,8 +124,32 @@ void Depthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void*) no
   }
 }
 
+// f(tap) for every tap of the window.
+template <typename F>
+void ForEachTap(const PoolWindow& window, const F& f) {
+  for (int64_t y = 0; y < window.rows; ++y) {
+    for (int64_t x = 0; x < window.columns; ++x) f(window.base + y * window.row_step + x * window.column_step);
+  }
+}
+
+void MaxPool(const PoolWindow& window, int64_t count, bool is_signed, uint8_t* dst) noexcept {
+  std::copy_n(window.base, count, dst);
+  const uint8_t flip = is_signed ? 0x80 : 0;  // s8 order as u8 order
+  ForEachTap(window, [&](const uint8_t* tap) {
+    for (int64_t c = 0; c < count; ++c) dst[c] = (tap[c] ^ flip) > (dst[c] ^ flip) ? tap[c] : dst[c];
+  });
+}
+
+void SumPool(const PoolWindow& window, int64_t count, bool is_signed, int32_t* sum) noexcept {
+  std::fill_n(sum, count, 0);
+  ForEachTap(window, [&](const uint8_t* tap) {
+    for (int64_t c = 0; c < count; ++c) sum[c] += is_signed ? Value<true>(tap[c]) : Value<false>(tap[c]);
+  });
+}
+
 }  // namespace
 
-const KernelTable kScalarKernels = {.conv = Conv, .depthwise = Depthwise};
+const KernelTable kScalarKernels = {
+    .conv = Conv, .depthwise = Depthwise, .max_pool = MaxPool, .sum_pool = SumPool};
 
 }  // namespace rshift

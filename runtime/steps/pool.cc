@@ -2,7 +2,8 @@
 // them all.
 #include <algorithm>
 
-#include "quantize/numerics/average_pool.h"
+#include "runtime/kernels/dispatch.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
@@ -10,7 +11,7 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kBlock = 64;  // channels
+constexpr int64_t kBlock = 256;  // channels
 
 // The window's taps along one dimension that lie inside [lo, hi): first and past-the-last tap.
 struct Taps {
@@ -66,72 +67,100 @@ struct PoolShape {
   int64_t Offset(int64_t m, int64_t y, int64_t x) const {
     return ((m / ow / oh * ih + y) * iw + x) * channels;
   }
+
+  // The taps inside the image, for the kernels.
+  PoolWindow Window(const uint8_t* src, int64_t m, int64_t c, int64_t y0, int64_t x0, const Taps& rows,
+                    const Taps& columns) const {
+    return {.base = src + c + Offset(m, y0 + rows.begin * dilation_h, x0 + columns.begin * dilation_w),
+            .rows = rows.count(),
+            .columns = columns.count(),
+            .row_step = dilation_h * iw * channels,
+            .column_step = dilation_w * channels};
+  }
 };
 
-template <typename T>
-class MaxPoolStep : public Step {
+class MaxPoolF32Step : public Step {
  public:
-  explicit MaxPoolStep(const StepContext& context)
-      : shape_(context), src_(context.In<T>(Field::kSrc)), dst_(context.Out<T>(Field::kDst)) {}
+  explicit MaxPoolF32Step(const StepContext& context)
+      : shape_(context), src_(context.In<float>(Field::kSrc)), dst_(context.Out<float>(Field::kDst)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
-      T best[kBlock];
+      float* best = dst_ + m * shape_.channels + c;
       // The verifier has made sure that there is a tap inside the image: it is the start.
-      const int64_t y = y0 + rows.begin * shape_.dilation_h,
-                    x = x0 + columns.begin * shape_.dilation_w;
+      const int64_t y = y0 + rows.begin * shape_.dilation_h, x = x0 + columns.begin * shape_.dilation_w;
       std::copy_n(src_ + shape_.Offset(m, y, x) + c, count, best);
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const T* src =
-              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
-          for (int64_t i = 0; i < count; ++i) best[i] = src[i] > best[i] ? src[i] : best[i];
+          const float* tap = src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
+          for (int64_t i = 0; i < count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
         }
       }
-      std::copy_n(best, count, dst_ + m * shape_.channels + c);
     });
   }
 
  private:
   PoolShape shape_;
-  const T* src_;
-  T* dst_;
+  const float* src_;
+  float* dst_;
 };
 
-template <typename T>
-class AveragePoolStep : public Step {
+class MaxPoolStep : public Step {
  public:
-  explicit AveragePoolStep(const StepContext& context)
+  explicit MaxPoolStep(const StepContext& context)
       : shape_(context),
-        src_(context.In<T>(Field::kSrc)),
+        src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
-        zero_x_(context.Record(Field::kSrc).zero_point),
-        scale_(context.command->GetFloat(Field::kScaleF)),
-        offset_(context.command->GetFloat(Field::kOffsetF)),
-        lo_(static_cast<int32_t>(context.command->Get(Field::kClampLoQ))),
-        hi_(static_cast<int32_t>(context.command->Get(Field::kClampHiQ))),
-        include_pad_((context.command->Get(Field::kFlags) & 1) != 0) {}
+        is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
+        kernels_(KernelsFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
-      int32_t sum[kBlock] = {};
-      for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
-        for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const T* src =
-              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
-          for (int64_t i = 0; i < count; ++i) sum[i] += src[i];
-        }
-      }
+      kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_,
+                        dst_ + m * shape_.channels + c);
+    });
+  }
+
+ private:
+  PoolShape shape_;
+  const uint8_t* src_;
+  uint8_t* dst_;
+  bool is_signed_;
+  const KernelTable& kernels_;
+};
+
+class AveragePoolStep : public Step {
+ public:
+  explicit AveragePoolStep(const StepContext& context)
+      : shape_(context),
+        src_(context.In<uint8_t>(Field::kSrc)),
+        dst_(context.Out<uint8_t>(Field::kDst)),
+        zero_x_(context.Record(Field::kSrc).zero_point),
+        is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
+        include_pad_((context.command->Get(Field::kFlags) & 1) != 0),
+        kernels_(KernelsFor(context.isa)),
+        average_(ElementwiseFor(context.isa).average) {
+    finish_.scale = context.command->GetFloat(Field::kScaleF);
+    finish_.offset = context.command->GetFloat(Field::kOffsetF);
+    finish_.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
+    finish_.hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
+  }
+
+  void Run(const Team& team) noexcept override {
+    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
+                                const Taps& rows, const Taps& columns) {
+      alignas(64) int32_t sum[kBlock];
+      kernels_.sum_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_, sum);
       const int64_t inside = rows.count() * columns.count();
       const int64_t taps = include_pad_ ? PaddedTaps(y0, x0) : inside;
-      const auto pads = static_cast<int32_t>((taps - inside) * zero_x_);
-      uint8_t* dst = dst_ + m * shape_.channels + c;
-      for (int64_t i = 0; i < count; ++i) {
-        dst[i] = static_cast<uint8_t>(numerics::AveragePool(
-            sum[i] + pads, static_cast<int32_t>(taps), scale_, offset_, lo_, hi_));
-      }
+      AverageArgs finish = finish_;
+      finish.sum = sum;
+      finish.y = dst_ + m * shape_.channels + c;
+      finish.taps = static_cast<int32_t>(taps);
+      finish.pads = static_cast<int32_t>((taps - inside) * zero_x_);
+      average_(finish, count);
     });
   }
 
@@ -144,30 +173,22 @@ class AveragePoolStep : public Step {
   }
 
   PoolShape shape_;
-  const T* src_;
+  const uint8_t* src_;
   uint8_t* dst_;
   int32_t zero_x_;
-  float scale_, offset_;
-  int32_t lo_, hi_;
-  bool include_pad_;
+  bool is_signed_, include_pad_;
+  AverageArgs finish_;
+  const KernelTable& kernels_;
+  decltype(ElementwiseTable::average) average_;
 };
 
 std::unique_ptr<Step> MakeMaxPool(const StepContext& context) {
-  switch (context.Record(Field::kSrc).dtype) {
-    case DType::kS8:
-      return std::make_unique<MaxPoolStep<int8_t>>(context);
-    case DType::kU8:
-      return std::make_unique<MaxPoolStep<uint8_t>>(context);
-    default:
-      return std::make_unique<MaxPoolStep<float>>(context);
-  }
+  if (context.Record(Field::kSrc).dtype == DType::kF32) return std::make_unique<MaxPoolF32Step>(context);
+  return std::make_unique<MaxPoolStep>(context);
 }
 
 std::unique_ptr<Step> MakeAveragePool(const StepContext& context) {
-  if (context.Record(Field::kSrc).dtype == DType::kS8) {
-    return std::make_unique<AveragePoolStep<int8_t>>(context);
-  }
-  return std::make_unique<AveragePoolStep<uint8_t>>(context);
+  return std::make_unique<AveragePoolStep>(context);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "runtime/kernels/dispatch.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -201,6 +202,31 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     table.depthwise(a, {m_cut, m, 0, c_cut}, scratch.data());
     table.depthwise(a, {0, m, c_cut, a.channels}, scratch.data());
     ASSERT_EQ(actual, expected);
+  }
+}
+
+TEST_P(KernelTest, PoolsEqualScalarOnRandomWindows) {
+  const KernelTable& table = KernelsFor(GetParam());
+  for (int seed = 0; seed < kShapes; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(static_cast<uint64_t>(seed));
+    const int64_t count = random.Int(1, 200), pixel = count + random.Int(0, 9), width = random.Int(1, 9);
+    const bool is_signed = random.OneIn(2);
+    PoolWindow window{.rows = random.Int(1, 6), .columns = random.Int(1, width),
+                      .row_step = random.Int(1, 2) * width * pixel, .column_step = pixel};
+    const int64_t bytes = window.rows * window.row_step + window.columns * window.column_step + count;
+    const AlignedBuffer src = RandomBytes(random, bytes, random.OneIn(10));
+    window.base = src.data();
+    std::vector<uint8_t> expected(count + 8, 0x5a), actual(count + 8, 0x5a);
+    kScalarKernels.max_pool(window, count, is_signed, expected.data());
+    table.max_pool(window, count, is_signed, actual.data());
+    ASSERT_EQ(actual, expected);
+    std::vector<int32_t> expected_sum(count + 16, 7), actual_sum(count + 16, 7);
+    kScalarKernels.sum_pool(window, count, is_signed, expected_sum.data());
+    table.sum_pool(window, count, is_signed, actual_sum.data());
+    expected_sum.resize(count);
+    actual_sum.resize(count);
+    ASSERT_EQ(actual_sum, expected_sum);
   }
 }
 
