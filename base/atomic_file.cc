@@ -109,6 +109,10 @@ void WriteFileAtomic(const std::string& path, std::string_view text) {
   WriteFileAtomic(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
 }
 
+void CheckWritable(const std::string& path) {
+  if (!IsSpecialFile(path)) TemporaryFile probe(path);
+}
+
 TemporaryFile::TemporaryFile(std::string path) : target_(ResolveTarget(path)) {
   Require(!IsSpecialFile(target_), ErrorCode::kIo, path,
           ": cannot write: is a device or a pipe, expected a regular file");

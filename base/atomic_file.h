@@ -18,6 +18,9 @@ std::string ReadTextFile(const std::string& path);
 void WriteFileAtomic(const std::string& path, std::span<const uint8_t> bytes);
 void WriteFileAtomic(const std::string& path, std::string_view text);
 
+// Throws what WriteFileAtomic would throw before its first byte: to be asked before long work whose result goes to `path`.
+void CheckWritable(const std::string& path);
+
 // A name beside `path` for writers that insist on opening a file themselves (libzip); Commit() renames
 // it onto `path`, the destructor removes it when Commit() was not reached.
 class TemporaryFile {

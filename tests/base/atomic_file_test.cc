@@ -117,6 +117,19 @@ TEST_F(AtomicFileTest, ErrorsNameTheFileAndTheReason) {
   EXPECT_THAT(ErrorOf(ErrorCode::kIo, [] { ReadFile(""); }), HasSubstr("(empty file name)"));
 }
 
+TEST_F(AtomicFileTest, CheckWritableRefusesWhatAWriteWouldRefuseAndLeavesNoTrace) {
+  WriteFileAtomic(Path("file"), "old");
+  CheckWritable(Path("file"));
+  CheckWritable(Path("new"));
+  CheckWritable("/dev/null");
+  EXPECT_EQ(ReadTextFile(Path("file")), "old");
+  EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { CheckWritable(directory_); }),
+            directory_.string() + ": cannot write: is a directory, expected a file name");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { CheckWritable(Path("no/such")); }),
+            Path("no/such") + ": cannot create a file beside it: No such file or directory");
+}
+
 TEST_F(AtomicFileTest, ReplacesTheFileBehindALinkAndKeepsItsPermissions) {
   WriteFileAtomic(Path("file"), "old");
   fs::permissions(Path("file"), fs::perms::owner_all);
