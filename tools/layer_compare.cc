@@ -1,13 +1,13 @@
 #include "tools/layer_compare.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/error.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "runtime/runtime.h"
+#include "tools/runner_data.h"
 #include "tools/tensor_view.h"
 
 namespace rshift {
@@ -67,15 +67,6 @@ int64_t CountSaturated(const TensorRecord& record, std::span<const float> intege
   return count;
 }
 
-void FillInputs(Session& session, const Sample& sample) {
-  for (size_t i = 0; i < sample.inputs.size(); ++i) {
-    const std::span<std::byte> input = session.Input(static_cast<int>(i));
-    Require(input.size() == sample.inputs[i].size() * sizeof(float), ErrorCode::kInvalidInput, sample.name,
-            ": holds ", sample.inputs[i].size(), " values, the model's input has ", input.size() / sizeof(float));
-    if (!input.empty()) std::memcpy(input.data(), sample.inputs[i].data(), input.size());
-  }
-}
-
 }  // namespace
 
 std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer, const Dataset& samples,
@@ -87,8 +78,8 @@ std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integ
   std::vector<Pair> pairs = PairTensors(integer_program.image(), float_program.image());
   for (int64_t s = 0; s < samples.size(); ++s) {
     const Sample sample = samples.Read(s);
-    FillInputs(float_session, sample);
-    FillInputs(integer_session, sample);
+    FillInputs(float_program, float_session, sample);
+    FillInputs(integer_program, integer_session, sample);
     float_session.Run();
     integer_session.Run();
     for (Pair& pair : pairs) {
