@@ -4,19 +4,20 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "tools/usage.h"
 
 namespace rshift {
 
 std::vector<int> ParseTop(const std::string& text) {
   std::vector<int> top;
-  Require(text.empty() || text.back() != ',', ErrorCode::kInvalidInput, "--top ", text, ": ends with a comma");
+  RequireUsage(text.empty() || text.back() != ',', "--top ", text, ": ends with a comma");
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, ',');) {
     const bool digits = !part.empty() && part.size() < 7 && part.find_first_not_of("0123456789") == std::string::npos;
-    Require(digits && std::stoi(part) > 0, ErrorCode::kInvalidInput, "--top ", text, ": expected numbers such as 1,5");
+    RequireUsage(digits && std::stoi(part) > 0, "--top ", text, ": expected numbers such as 1,5");
     top.push_back(std::stoi(part));
   }
-  Require(!top.empty(), ErrorCode::kInvalidInput, "--top: expected numbers such as 1,5");
+  RequireUsage(!top.empty(), "--top: expected numbers such as 1,5");
   return top;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "runtime/cost.h"
@@ -45,7 +44,7 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
 
 }  // namespace
 
-void RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options) {
+nlohmann::json RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options) {
   for (int i = 0; i < options.warmup; ++i) session.Run();
   std::vector<double> times;
   for (int i = 0; i < options.iterations; ++i) {
@@ -59,23 +58,21 @@ void RunBenchmark(const Program& program, Session& session, const BenchmarkOptio
   const double gops = median == 0 ? 0 : 2e-6 * static_cast<double>(macs) / median;
   std::vector<CommandRow> rows;
   if (options.per_command) rows = TimeCommands(program, session, options.iterations);
-  if (options.json) {
-    nlohmann::json json = {{"iterations", options.iterations}, {"threads", session.threads()},
-                           {"min_ms", Percentile(times, 0)}, {"median_ms", median},
-                           {"p99_ms", Percentile(times, 0.99)}, {"gops", gops}, {"macs", macs}};
-    for (const CommandRow& r : rows) {
-      json["commands"].push_back({{"command", r.name}, {"node", r.node}, {"median_ms", r.median_ms},
-                                  {"gops", r.gops}, {"bytes", r.bytes}});
-    }
-    std::printf("%s\n", json.dump().c_str());
-    return;
+  nlohmann::json json = {{"iterations", options.iterations}, {"threads", session.threads()},
+                         {"min_ms", Percentile(times, 0)}, {"median_ms", median},
+                         {"p99_ms", Percentile(times, 0.99)}, {"gops", gops}, {"macs", macs}};
+  for (const CommandRow& r : rows) {
+    json["commands"].push_back({{"command", r.name}, {"node", r.node}, {"median_ms", r.median_ms},
+                                {"gops", r.gops}, {"bytes", r.bytes}});
   }
+  if (options.json) return json;
   std::printf("%d runs, %d threads: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f GOPS\n", options.iterations,
               session.threads(), Percentile(times, 0), median, Percentile(times, 0.99), gops);
   for (const CommandRow& r : rows) {
     std::printf("  %9.4f ms %8.1f GOPS %10llu bytes  %-18s %s\n", r.median_ms, r.gops,
                 static_cast<unsigned long long>(r.bytes), r.name.c_str(), r.node.c_str());
   }
+  return json;
 }
 
 }  // namespace rshift

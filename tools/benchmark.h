@@ -2,7 +2,7 @@
 #ifndef RSHIFT_TOOLS_BENCHMARK_H_
 #define RSHIFT_TOOLS_BENCHMARK_H_
 
-#include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "runtime/runtime.h"
 
@@ -13,8 +13,9 @@ struct BenchmarkOptions {
   bool per_command = false, json = false;
 };
 
-// Prints min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS, bytes moved.
-void RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options);
+// min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS, bytes moved. Prints them
+// unless options.json; returns them.
+nlohmann::json RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options);
 
 }  // namespace rshift
 

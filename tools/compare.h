@@ -41,7 +41,7 @@ struct Tolerance {
     return !s.has_nan && s.cosine >= cosine && s.euclid >= euclid;
   }
 };
-// Throws kInvalidInput.
+// Throws UsageError.
 Tolerance ParseTolerance(const std::string& text);
 
 }  // namespace rshift

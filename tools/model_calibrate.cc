@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "graph/passes/passes.h"
 #include "runtime/float/float_library.h"
 #include "tools/tool_main.h"
+#include "tools/usage.h"
 
 namespace rshift {
 namespace {
@@ -31,7 +33,7 @@ struct Arguments {
   std::string output, preprocess, method = "kl", statistics, shard, format = "rshift";
   int64_t samples = 100;
   uint64_t seed = 0;
-  double percentile = 99.99;
+  std::optional<double> percentile;
   int threads = 0;
   bool resume = false, json = false;
 };
@@ -46,11 +48,13 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("-o,--output", a.output, "the calibration table to write")->required();
   app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")->excludes(from);
   app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
-      ->check(CLI::NonNegativeNumber)->excludes(from);
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))->excludes(from);
   app.add_option("--seed", a.seed, "which samples are chosen (default 0)")->excludes(from);
-  app.add_option("--method", a.method, "minmax | percentile | kl (default kl)");
+  app.add_option("--method", a.method, "minmax | percentile | kl (default kl)")
+      ->check(CLI::IsMember({"minmax", "percentile", "kl"}));
   app.add_option("--percentile", a.percentile, "for --method percentile (default 99.99)");
-  app.add_option("--threads", a.threads, "samples in parallel (default: all cores)")->check(CLI::PositiveNumber);
+  app.add_option("--threads", a.threads, "samples in parallel (default: all cores)")
+      ->check(CLI::Range(1, kMaxThreads))->excludes(from);
   app.add_option("--statistics", a.statistics, "also write the statistics: mergeable, any method later");
   app.add_option("--shard", a.shard, "I/N: of the chosen samples, every N-th from I (0-based)")->excludes(from);
   app.add_option("--format", a.format, "rshift | tpu-mlir (default rshift)")
@@ -65,7 +69,7 @@ std::vector<int64_t> Shard(std::vector<int64_t> samples, const std::string& shar
   int used = 0;
   const bool ok = std::sscanf(shard.c_str(), "%lld/%lld%n", &index, &count, &used) == 2 &&
                   used == static_cast<int>(shard.size()) && count > 0 && index >= 0 && index < count;
-  Require(ok, ErrorCode::kInvalidInput, "--shard ", shard, ": expected I/N with 0 <= I < N");
+  RequireUsage(ok, "--shard ", shard, ": expected I/N with 0 <= I < N");
   std::vector<int64_t> mine;
   for (size_t i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count)) {
     mine.push_back(samples[i]);
@@ -83,7 +87,7 @@ std::vector<InputSpec> InputSpecs(const Graph& graph) {
 StatisticsFile Measure(const Arguments& a, const Graph& graph) {
   std::optional<Preprocess> preprocess;
   if (!a.preprocess.empty()) preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
-  Require(!a.dataset.empty(), ErrorCode::kInvalidInput, "give --dataset PATH (or --from-statistics FILE.stats)");
+  RequireUsage(!a.dataset.empty(), "give --dataset PATH (or --from-statistics FILE.stats)");
   const auto dataset = OpenDataset(a.dataset, InputSpecs(graph), preprocess);
   const auto samples = Shard(ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
   std::signal(SIGINT, OnInterrupt);
@@ -112,8 +116,22 @@ StatisticsFile Load(const Arguments& a, const Graph& graph) {
   return merged;
 }
 
+MethodOptions ChooseMethod(const Arguments& a) {
+  MethodOptions options;
+  options.method = ParseMethod(a.method);
+  if (!a.percentile) return options;
+  RequireUsage(options.method == Method::kPercentile, "--percentile needs --method percentile");
+  RequireUsage(*a.percentile > 50 && *a.percentile <= 100, "--percentile ", *a.percentile,
+               ": expected more than 50 and at most 100");
+  options.percentile = *a.percentile;
+  return options;
+}
+
 int Run(const Arguments& a) {
-  const MethodOptions method{ParseMethod(a.method), a.percentile};
+  const MethodOptions method = ChooseMethod(a);
+  for (const std::string& path : {a.output, a.statistics}) {
+    if (!path.empty()) CheckWritable(path);  // now, not after the measurement
+  }
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import()));
   const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);

@@ -14,6 +14,7 @@
 #include "runtime/float/float_library.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
+#include "tools/usage.h"
 
 namespace rshift {
 namespace {
@@ -45,12 +46,15 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--config", a.config, "per-layer overrides (YAML)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
   app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
-  app.add_option("--test-input", a.test_input, "run float and integer program on these and compare every tensor");
-  app.add_option("--tolerance", a.tolerance, "COS,EUCLID every compared tensor must reach, else exit 1");
+  auto* test_input =
+      app.add_option("--test-input", a.test_input, "run float and integer program on these and compare every tensor");
+  app.add_option("--tolerance", a.tolerance, "COS,EUCLID every compared tensor must reach, else exit 1")
+      ->needs(test_input);
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", a.report_json, "the same as JSON");
   app.add_option("--dump-graph", a.dump_graph, "STAGE[=FILE]: imported | passes | quantized (repeatable)");
-  app.add_option("--threads", a.threads, "for --test-input (default: all cores)")->check(CLI::PositiveNumber);
+  app.add_option("--threads", a.threads, "for --test-input (default: all cores)")
+      ->check(CLI::Range(1, kMaxThreads))->needs(test_input);
 }
 
 void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph) {
@@ -63,25 +67,23 @@ void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph)
 void CheckArguments(const Arguments& a) {
   for (const std::string& request : a.dump_graph) {
     const std::string stage = request.substr(0, request.find('='));
-    Require(stage == "imported" || stage == "passes" || stage == "quantized", ErrorCode::kInvalidInput,
-            "--dump-graph ", request, ": stage must be imported, passes or quantized");
-    Require(stage != "quantized" || a.mode != "f32", ErrorCode::kInvalidInput,
-            "--dump-graph quantized: an f32 program has no quantized stage");
+    RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized",
+                 "--dump-graph ", request, ": stage must be imported, passes or quantized");
+    RequireUsage(stage != "quantized" || a.mode != "f32",
+                 "--dump-graph quantized: an f32 program has no quantized stage");
   }
   if (a.mode == "f32") {
     const char* useless = !a.config.empty() ? "--config"
                           : !a.target.empty() ? "--target" : a.profile != "tpu" ? "--profile"
                           : !a.test_input.empty() ? "--test-input" : nullptr;
-    Require(useless == nullptr, ErrorCode::kInvalidInput, useless == nullptr ? "" : useless,
-            " has no meaning with --mode f32: leave it out");
+    RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
+                 " has no meaning with --mode f32: leave it out");
   } else {
-    Require(!a.calibration.empty(), ErrorCode::kInvalidInput, "--mode ", a.mode,
-            " needs --calibration TABLE.yaml (make one with model_calibrate)");
+    RequireUsage(!a.calibration.empty(), "--mode ", a.mode,
+                 " needs --calibration TABLE.yaml (make one with model_calibrate)");
   }
   Require(a.profile == "tpu", ErrorCode::kUnsupported, "--profile ", a.profile,
           ": only the tpu profile is built so far");
-  Require(a.tolerance.empty() || !a.test_input.empty(), ErrorCode::kInvalidInput,
-          "--tolerance needs --test-input");
 }
 
 std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph, const CalibrationTable& table,
@@ -135,6 +137,9 @@ int JudgeLayers(const DeployReport& report) {
 
 int Run(const Arguments& a) {
   CheckArguments(a);
+  for (const std::string& path : {a.output, a.report, a.report_json}) {
+    if (!path.empty()) CheckWritable(path);  // now, not after the work
+  }
   DeployReport report{.model = a.model.path, .output = a.output, .mode = a.mode, .profile = a.profile};
   if (!a.tolerance.empty()) report.tolerance = ParseTolerance(a.tolerance);
   const Graph imported = ImportOnnx(a.model.path, a.model.Import());

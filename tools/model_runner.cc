@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "codegen/isa/isa.h"
@@ -15,6 +16,7 @@
 #include "tools/runner_data.h"
 #include "tools/tensor_view.h"
 #include "tools/tool_main.h"
+#include "tools/usage.h"
 
 namespace rshift {
 namespace {
@@ -25,6 +27,9 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
     "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n";
+
+constexpr int kMaxRuns = 1000000000;
+constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
   std::string program, output, dump, isa, labels, top = "1,5", preprocess;
@@ -42,16 +47,19 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--output", a.output, "write the outputs to this .npz, stacked over samples");
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
   app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
-  app.add_option("--isa", a.isa, "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)");
-  app.add_option("--threads", a.threads, "default: all cores")->check(CLI::PositiveNumber);
+  app.add_option("--isa", a.isa, "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
+      ->check(CLI::IsMember({"scalar", "avx2", "avxvnni", "avx512vnni"}));
+  app.add_option("--threads", a.threads, "default: all cores")->check(CLI::Range(1, kMaxThreads));
   auto* benchmark = app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99");
   app.add_option("--iterations", a.iterations, "for --benchmark (default 50)")
-      ->check(CLI::PositiveNumber)->needs(benchmark);
-  app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")->check(CLI::NonNegativeNumber)->needs(benchmark);
+      ->check(CLI::Range(1, kMaxRuns))->needs(benchmark);
+  app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")->check(CLI::Range(0, kMaxRuns))->needs(benchmark);
   app.add_flag("--per-command", a.per_command, "for --benchmark: a table per command")->needs(benchmark);
-  app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")->needs(dataset);
-  app.add_option("--label-offset", a.label_offset, "added to every label");
-  app.add_option("--top", a.top, "which top-k to count (default 1,5)");
+  auto* labels =
+      app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")->needs(dataset);
+  app.add_option("--label-offset", a.label_offset, "added to every label")
+      ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))->needs(labels);
+  app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
   app.add_option("--preprocess", a.preprocess, "overrides the preprocessing recorded in the program");
   app.add_flag("--copy", a.copy, "read the program into memory instead of mapping it");
   app.add_flag("--json", a.json, "machine-readable results on stdout");
@@ -120,36 +128,34 @@ RunResult RunSamples(const Arguments& a, const Program& program, Session& sessio
   return result;
 }
 
-void PrintRun(const Arguments& a, RunResult result, const Accuracy* accuracy) {
+// Prints a line for people unless --json is given; the same as JSON.
+nlohmann::json Summarize(const Arguments& a, RunResult result, const Accuracy* accuracy) {
   std::sort(result.milliseconds.begin(), result.milliseconds.end());
   const double median = result.milliseconds[result.milliseconds.size() / 2];
-  if (a.json) {
-    nlohmann::json json = {{"images", result.images}, {"median_ms", median}};
-    for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
-      json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
-    }
-    std::printf("%s\n", json.dump().c_str());
-    return;
+  nlohmann::json json = {{"images", result.images}, {"median_ms", median}};
+  for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
+    json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
   }
+  if (a.json) return json;
   std::printf("%lld samples, median %.3f ms", static_cast<long long>(result.images), median);
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     std::printf(", top-%d %.2f %%", accuracy->top()[i], accuracy->Percent(i));
   }
   std::printf("\n");
+  return json;
 }
 
-void RunData(const Arguments& a, const Program& program, Session& session) {
+nlohmann::json RunData(const Arguments& a, const Program& program, Session& session) {
   const auto dataset = program.image().inputs.empty()
                            ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
                            : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
   if (a.labels.empty()) {
-    PrintRun(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
-    return;
+    return Summarize(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
   }
   Accuracy accuracy(ParseTop(a.top));
   const std::vector<int64_t> labels = ReadLabels(a.labels, *dataset);
   const RunResult result = RunSamples(a, program, session, *dataset, &accuracy, labels);
-  PrintRun(a, result, &accuracy);
+  return Summarize(a, result, &accuracy);
 }
 
 int Run(const Arguments& a) {
@@ -160,16 +166,22 @@ int Run(const Arguments& a) {
   const Program program = Program::Load(a.program, {.copy = a.copy});
   const bool has_data = !a.input.empty() || !a.dataset.empty();
   const bool is_constant = program.image().inputs.empty();  // runs without data
-  Require(has_data || is_constant || a.benchmark, ErrorCode::kInvalidInput,
-          "nothing to do: give --input X, --dataset PATH or --benchmark");
-  Require((a.output.empty() && a.dump.empty()) || has_data || is_constant, ErrorCode::kInvalidInput,
-          "--output and --dump-tensors need --input or --dataset");
-  Session session(program, options);
-  if (has_data || is_constant) RunData(a, program, session);
-  if (a.benchmark) {
-    RunBenchmark(program, session,
-                 {.iterations = a.iterations, .warmup = a.warmup, .per_command = a.per_command, .json = a.json});
+  RequireUsage(has_data || is_constant || a.benchmark,
+               "nothing to do: give --input X, --dataset PATH or --benchmark");
+  RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
+               "--output and --dump-tensors need --input or --dataset");
+  RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(), "--raw needs --output or --dump-tensors");
+  for (const std::string& path : {a.output, a.dump}) {
+    if (!path.empty()) CheckWritable(path);  // now, not after the run
   }
+  Session session(program, options);
+  nlohmann::json json;  // one object: where both give a figure, the benchmark's counts
+  if (has_data || is_constant) json = RunData(a, program, session);
+  if (a.benchmark) {
+    json.update(RunBenchmark(program, session,
+                             {.iterations = a.iterations, .warmup = a.warmup, .per_command = a.per_command, .json = a.json}));
+  }
+  if (a.json) std::printf("%s\n", json.dump().c_str());
   return 0;
 }
 

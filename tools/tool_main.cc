@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "tools/usage.h"
 
 namespace rshift {
 namespace {
@@ -22,12 +23,21 @@ Shape ParseShape(const std::string& text, const std::string& argument) {
     int64_t dim = 0;
     const auto [next, error] = std::from_chars(at, end, dim);
     const bool separated = next == end || (*next == 'x' && next + 1 < end);
-    Require(error == std::errc() && dim > 0 && separated, ErrorCode::kInvalidInput, "--input-shape ",
-            argument, ": expected NAME:1x3x224x224 with positive sizes");
+    RequireUsage(error == std::errc() && dim > 0 && separated, "--input-shape ", argument,
+                 ": expected NAME:1x3x224x224 with positive sizes");
     shape.push_back(dim);
     at = next == end ? end : next + 1;
   }
   return shape;
+}
+
+// Messages quote names and lines of the files at hand: their control characters must not reach a terminal.
+void PrintError(std::string message) {
+  for (char& c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n') || byte == 0x7f) c = '?';
+  }
+  std::fprintf(stderr, "error: %s\n", message.c_str());
 }
 
 }  // namespace
@@ -43,14 +53,19 @@ int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& b
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    PrintError(Cat(error.what(), " (see --help)"));
+    return 2;
   }
   try {
     return body();
+  } catch (const UsageError& error) {
+    PrintError(error.what());
+    return 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "error: out of memory\n");
+    PrintError("out of memory");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    PrintError(error.what());
   }
   return 1;
 }
@@ -66,13 +81,13 @@ ImportOptions ModelArguments::Import() const {
   ImportOptions options;
   for (const std::string& argument : input_shapes) {
     const size_t colon = argument.rfind(':');
-    Require(colon != std::string::npos && colon > 0, ErrorCode::kInvalidInput, "--input-shape ", argument,
-            ": expected NAME:1x3x224x224");
+    RequireUsage(colon != std::string::npos && colon > 0, "--input-shape ", argument,
+                 ": expected NAME:1x3x224x224");
     options.input_shapes[argument.substr(0, colon)] = ParseShape(argument.substr(colon + 1), argument);
   }
   for (const std::string& argument : bindings) {
     const auto [name, path_of_array] = SplitNamedPath(argument);
-    Require(!name.empty(), ErrorCode::kInvalidInput, "--bind ", argument, ": expected NAME=X.npy");
+    RequireUsage(!name.empty(), "--bind ", argument, ": expected NAME=X.npy");
     NumpyArray array = ReadNpy(path_of_array);
     Value value{name, array.dtype, array.shape, Layout::kPlain, std::nullopt, nullptr};
     value.constant = MakeConstant(std::span<const uint8_t>(array.bytes));

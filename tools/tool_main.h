@@ -13,7 +13,8 @@
 
 namespace rshift {
 
-// Parses, then runs `body`. Exit code 0: done; 1: the work failed (`error: ...` on stderr); 2: wrong usage. `body` returns
+// Parses, then runs `body`. Exit code 0: done; 1: the work failed (`error: ...` on stderr); 2: wrong
+// usage, found by the parser or thrown by `body` as UsageError. `body` returns
 // the exit code of a finished run: 1 for a comparison below its bound.
 int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 // A tool's App with --version and examples in its help.
@@ -26,6 +27,8 @@ struct ModelArguments {
   void AddTo(CLI::App& app);
   ImportOptions Import() const;
 };
+
+constexpr int kMaxThreads = 1024;  // what the runtime takes
 
 // "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text is a plain path.
 std::pair<std::string, std::string> SplitNamedPath(const std::string& text);

@@ -1,5 +1,7 @@
 """Bad input: exit code 1 and exactly one `error:` line that says what is wrong; never a crash."""
 
+import json
+
 import numpy as np
 import onnx
 import pytest
@@ -217,3 +219,58 @@ def test_wrong_usage_is_exit_code_2():
         assert pipeline.call(tool, '--no-such-option').returncode == 2, tool
         assert pipeline.call(tool, '--help').returncode == 0, tool
         assert pipeline.call(tool, '--version').returncode == 0, tool
+
+
+def usage_fails(tool, *args):
+    done = pipeline.call(tool, *args)
+    assert done.returncode == 2, f'{tool} {args}\n{done.returncode} {done.stderr}'
+    assert done.stdout == ''
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith('error:') and len(lines[0]) < 200, done.stderr
+
+
+def test_arguments_that_cannot_be_meant_are_exit_code_2_before_any_work(good, tmp_path):
+    calibrate = ('model_calibrate', pipeline.EXAMPLE, '-o', tmp_path / 't.yaml')
+    usage_fails(*calibrate)
+    data = (*calibrate, '--dataset', good / 'sample.npy')
+    for extra in (('--method', 'guess'), ('--percentile', 99), ('--shard', '2/2'), ('--shard', 'x'),
+                  ('--method', 'percentile', '--percentile', 0), ('--threads', 0), ('--samples', -1),
+                  ('--input-shape', 'input:1x'), ('--bind', 'input'), ('--from-statistics', 'x')):
+        usage_fails(*data, *extra)
+    deploy = ('model_deploy', pipeline.EXAMPLE, '-o', tmp_path / 'p.rshift')
+    usage_fails(*deploy)
+    table = (*deploy, '--calibration', good / 'table.yaml')
+    for extra in (('--mode', 'int4'), ('--tolerance', '0.9,0.9'), ('--dump-graph', 'last'),
+                  ('--threads', 2), ('--test-input', 'x', '--tolerance', '0.9')):
+        usage_fails(*table, *extra)
+    usage_fails(*deploy, '--mode', 'f32', '--config', 'layers.yaml')
+    run = ('model_runner', good / 'program.rshift')
+    usage_fails(*run)
+    usage_fails(*run, '--benchmark', '--output', tmp_path / 'o.npz')
+    sample = (*run, '--input', good / 'sample.npy')
+    for extra in (('--isa', 'mmx'), ('--threads', 2000), ('--raw',), ('--top', '1'), ('--per-command',),
+                  ('--label-offset', 1), ('--iterations', 5)):
+        usage_fails(*sample, *extra)
+    usage_fails('model_tool', 'compare', 'a.npz', 'b.npz', '--tolerance', '1')
+    assert not list(tmp_path.iterdir())
+
+
+def test_unwritable_output_is_found_before_the_work(good, tmp_path):
+    nowhere = tmp_path / 'no' / 'such'
+    sample = good / 'sample.npy'
+    deploy = ('model_deploy', pipeline.EXAMPLE, '--calibration', good / 'table.yaml')
+    calibrate = ('model_calibrate', pipeline.EXAMPLE, '--dataset', sample)
+    for command in ((*calibrate, '-o', nowhere),
+                    (*calibrate, '-o', tmp_path / 't.yaml', '--statistics', nowhere),
+                    (*deploy, '-o', nowhere), (*deploy, '-o', tmp_path / 'p', '--report', nowhere),
+                    ('model_runner', good / 'program.rshift', '--input', sample, '--output', nowhere)):
+        assert str(nowhere) in pipeline.fails(*command)
+        assert pipeline.call(*command).stdout == ''
+    assert not list(tmp_path.iterdir())
+
+
+def test_data_and_benchmark_together_are_one_json_object(good):
+    out = pipeline.run('model_runner', good / 'program.rshift', '--input', good / 'sample.npy', '--benchmark',
+                       '--iterations', 2, '--json')
+    result = json.loads(out)
+    assert result['images'] == 1 and result['iterations'] == 2
