@@ -112,7 +112,8 @@ class Planner {
     }
   }
 
-  // A movement of F32 data whose every reader is an integer node: quantize first, then move bytes.
+  // Quantize first, then move bytes: a movement of F32 data whose every reader is an integer node, and one that
+  // takes a graph input to a graph output (a MaxPool or a Concat that is the whole model).
   void Backward() {
     for (size_t n = graph_.nodes().size(); n-- > 0;) {
       if (plan_.forms[n] != NodeForm::kFloat || kinds_[n] != OpKind::kMove) continue;
@@ -121,7 +122,9 @@ class Planner {
       const bool all_integer = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
         return plan_.forms[reader.index()] == NodeForm::kInteger;
       });
-      if (!readers.empty() && all_integer && !graph_.IsOutput(y)) plan_.forms[n] = NodeForm::kInteger;
+      const bool ends_in_bytes =
+          graph_.IsOutput(y) ? sources_[y.index()] == Source::kFlexible : !readers.empty();
+      if (all_integer && ends_in_bytes) plan_.forms[n] = NodeForm::kInteger;
     }
   }
 

@@ -63,5 +63,28 @@ TEST(PlanTest, MovementOfFloatDataIsDoneInBytesWhenAllReadersAreInteger) {
   EXPECT_EQ(r.report.float_nodes.size(), 1u);
 }
 
+TEST(PlanTest, MovementFromInputToOutputIsDoneInBytes) {
+  LittleGraph little;
+  ValueId v = little.Input("x", {1, 4, 4, 2});
+  v = little.Add("p", MaxPool{{.kernel_h = 2, .kernel_w = 2}}, {v}, {1, 3, 3, 2});
+  v = little.Add("c", Clip{{-0.3f, 0.4f}}, {v}, {1, 3, 3, 2});
+  little.Output(little.Add("y", Reshape{}, {v}, {1, 18}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_TRUE(r.report.float_nodes.empty());
+  EXPECT_EQ(Count<Quantize>(r.graph), 1);
+  EXPECT_EQ(Count<Requantize>(r.graph), 1);
+}
+
+TEST(PlanTest, MovementFromInputToAFloatNodeStaysFloat) {
+  LittleGraph little;
+  ValueId v = little.Input("x", {2, 4});
+  v = little.Add("r", Reshape{}, {v}, {4, 2});
+  little.Output(v);
+  little.Output(little.Add("y", Softmax{1, false}, {v}, {4, 2}));
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  EXPECT_EQ(r.report.float_nodes.size(), 2u);
+  EXPECT_EQ(Count<Quantize>(r.graph), 0);
+}
+
 }  // namespace
 }  // namespace rshift::test
