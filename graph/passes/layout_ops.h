@@ -10,6 +10,8 @@ namespace rshift {
 
 // Conv, pools, Resize over H and W...: always NHWC.
 bool AddSpatial(LayoutBuilder& builder, const Node& node);
+// PRelu with a constant slope for each channel: always NHWC.
+bool AddChannelPRelu(LayoutBuilder& builder, const Node& node);
 // Operators without a layout of their own follow an input that is NHWC.
 bool AddFollower(LayoutBuilder& builder, const Node& node);
 // Gather of one index from a reading of NHWC memory (the halves of a ShuffleNet block): a Slice of

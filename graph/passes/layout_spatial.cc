@@ -45,6 +45,21 @@ bool AddSpatial(LayoutBuilder& b, const Node& node) {
   return true;
 }
 
+// One slope for each channel: in NHWC it lies along the innermost dimension, as the integer form needs it.
+bool AddChannelPRelu(LayoutBuilder& b, const Node& node) {
+  if (!std::holds_alternative<PRelu>(node.op) || b.OldShape(node.inputs[0]).size() != 4) return false;
+  const Value& slope = b.old().value(node.inputs[1]);
+  const Shape& shape = slope.shape;
+  const bool by_channel = slope.is_constant() && shape.size() >= 3 && NumElements(shape) > 1 &&
+                          NumElements(shape) == shape[shape.size() - 3];
+  if (!by_channel) return false;
+  Shape padded(4 - shape.size(), 1);
+  padded.insert(padded.end(), shape.begin(), shape.end());
+  b.AddNode(node.name, node.op, {b.Nhwc(node.inputs[0]), b.NhwcAs(node.inputs[1], padded)},
+            b.Define(node.outputs[0], kNhwcPerm));
+  return true;
+}
+
 bool AddMatMulOfFlattened(LayoutBuilder& b, const Node& node) {
   if (!std::holds_alternative<MatMul>(node.op) || b.IsPlainFree(node.inputs[0])) return false;
   const Value& weight = b.old().value(node.inputs[1]);

@@ -14,8 +14,9 @@ Graph Rebuild(const Graph& graph, bool spatial) {
       builder.AddReshape(node.inputs[0], node);
     } else if (std::holds_alternative<Transpose>(node.op)) {
       builder.AddTranspose(node.inputs[0], node);
-    } else if (!(spatial && (AddSpatial(builder, node) || AddFollower(builder, node) ||
-                             AddSelection(builder, node) || AddMatMulOfFlattened(builder, node)))) {
+    } else if (!(spatial && (AddSpatial(builder, node) || AddChannelPRelu(builder, node) ||
+                             AddFollower(builder, node) || AddSelection(builder, node) ||
+                             AddMatMulOfFlattened(builder, node)))) {
       AddPlain(builder, node);
     }
   }

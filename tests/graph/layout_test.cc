@@ -151,6 +151,17 @@ TEST(Layout, BroadcastConstantsArePermuted) {
   EXPECT_EQ(Ops(after), "Reshape Conv Mul Add Sub Mul PRelu ReduceMax Reshape");
 }
 
+TEST(Layout, PReluWithASlopeForEachChannelIsNhwcOnItsOwn) {
+  Net net;
+  const ValueId x = net.Input("x", {2, 3, 4, 5});
+  const Graph channel = Checked(net.Done({net.Like(PRelu{}, {x, net.Random({3, 1, 1})})}), 2);
+  EXPECT_EQ(Ops(channel), "Transpose PRelu Transpose");
+  Net other;
+  const ValueId z = other.Input("x", {2, 3, 4, 5});
+  const Graph column = Checked(other.Done({other.Like(PRelu{}, {z, other.Random({5})})}), 0);
+  EXPECT_EQ(Ops(column), "PRelu");
+}
+
 TEST(Layout, ReduceMayLeaveAnyOrderBehind) {
   for (const auto& [axes, shape, transposes] :
        std::vector<std::tuple<std::vector<int64_t>, Shape, int>>{{{2, 3}, {2, 6}, 0},
