@@ -83,8 +83,12 @@ template <typename A, typename B>
 RSHIFT_ELEMENTWISE(Scalar, );
 #if defined(__x86_64__)
 RSHIFT_ELEMENTWISE(Avx2, [[gnu::target("avx2")]]);
+#if defined(__clang__)  // does not take the width here: 256 bits serve as well
+RSHIFT_ELEMENTWISE(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]);
+#else
 RSHIFT_ELEMENTWISE(Avx512,
                    [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]);
+#endif
 #endif
 
 }  // namespace
