@@ -69,6 +69,7 @@ void CheckArguments(const Arguments& a) {
     const std::string stage = request.substr(0, request.find('='));
     RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized",
                  "--dump-graph ", request, ": stage must be imported, passes or quantized");
+    RequireUsage(request.back() != '=', "--dump-graph ", request, ": the file name is missing");
     RequireUsage(stage != "quantized" || a.mode != "f32",
                  "--dump-graph quantized: an f32 program has no quantized stage");
   }

@@ -1,7 +1,9 @@
 #include "tools/tool_main.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -58,7 +60,11 @@ int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& b
     return 2;
   }
   try {
-    return body();
+    const int code = body();
+    // A full disk behind a redirection loses what was printed: that is a failure, too.
+    Require(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, ErrorCode::kIo,
+            "cannot write to the standard output: ", std::strerror(errno));
+    return code;
   } catch (const UsageError& error) {
     PrintError(error.what());
     return 2;
