@@ -1,30 +1,88 @@
 // model_tool support: what Rshift makes of every node of an ONNX model, before any work is done.
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/error.h"
+#include "graph/passes/passes.h"
+#include "quantize/plan.h"
 #include "tools/tool_commands.h"
 
 namespace rshift {
+namespace {
+
+struct Fate {
+  std::string status;
+  std::string reason;  // why a node runs in F32
+};
+
+// What becomes of the nodes that are left after the passes in an integer program, by name.
+using Fates = std::map<std::string, Fate>;
+
+Fates PlanFates(const Graph& graph) {
+  const Plan plan = MakePlan(graph, QuantizeConfig{});
+  Fates fates;
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    Fate fate;
+    switch (plan.forms[n]) {
+      case NodeForm::kInteger: fate.status = "integer"; break;
+      case NodeForm::kFloat: fate = {"F32", plan.reasons[n]}; break;
+      case NodeForm::kOther: fate.status = "copied"; break;
+    }
+    fates[graph.nodes()[n].name] = fate;
+  }
+  return fates;
+}
+
+// None while shapes are open: `why` then says so.
+std::optional<Fates> FindFates(const std::string& model, const ImportOptions& options, std::string& why) {
+  try {
+    return PlanFates(RunPasses(ImportOnnx(model, options)));
+  } catch (const Error& error) {
+    why = error.what();
+    return std::nullopt;
+  }
+}
+
+Fate FateOf(const NodeSupport& node, const std::optional<Fates>& fates) {
+  if (!node.supported) return {"unsupported", node.reason + "; " + node.advice};
+  if (node.folded) return {"folded", ""};
+  if (!fates) return {"supported", ""};
+  const auto at = fates->find(node.node);
+  return at == fates->end() ? Fate{"fused", ""} : at->second;
+}
+
+}  // namespace
 
 int SupportCommand(const std::string& model, const ImportOptions& options, bool json) {
   const std::vector<NodeSupport> nodes = CheckSupport(model, options);
-  int unsupported = 0;
+  std::map<std::string, int> counts = {{"unsupported", 0}};
+  for (const NodeSupport& n : nodes) counts["unsupported"] += !n.supported;
+  const int unsupported = counts["unsupported"];
+  std::string why;
+  std::optional<Fates> fates;
+  if (unsupported == 0) fates = FindFates(model, options, why);
   nlohmann::json rows = nlohmann::json::array();
   for (const NodeSupport& n : nodes) {
-    unsupported += !n.supported;
-    const char* status = !n.supported ? "unsupported" : n.folded ? "folded" : "supported";
+    const Fate fate = FateOf(n, fates);
+    if (n.supported) ++counts[fate.status];
     if (json) {
-      rows.push_back({{"node", n.node}, {"op", n.op}, {"status", status}, {"reason", n.reason}, {"advice", n.advice}});
+      rows.push_back({{"node", n.node}, {"op", n.op}, {"status", fate.status},
+                      {"reason", n.supported ? fate.reason : n.reason}, {"advice", n.advice}});
       continue;
     }
-    std::printf("%-12s %-24s %s", status, n.op.c_str(), n.node.c_str());
-    if (!n.reason.empty()) std::printf(": %s; %s", n.reason.c_str(), n.advice.c_str());
-    std::printf("\n");
+    std::printf("%-12s %-24s %s%s%s\n", fate.status.c_str(), n.op.c_str(), n.node.c_str(),
+                fate.reason.empty() ? "" : ": ", fate.reason.c_str());
   }
   if (json) {
-    std::printf("%s\n", nlohmann::json{{"model", model}, {"unsupported", unsupported}, {"nodes", rows}}.dump().c_str());
+    std::printf("%s\n", nlohmann::json{{"model", model}, {"unsupported", unsupported}, {"counts", counts},
+                                       {"nodes", rows}}.dump().c_str());
   } else {
-    std::printf("%zu nodes, %d unsupported\n", nodes.size(), unsupported);
+    std::printf("%zu nodes", nodes.size());
+    for (const auto& [status, count] : counts) std::printf(", %d %s", count, status.c_str());
+    std::printf("\n");
+    if (!why.empty()) std::printf("integer or F32 is not known yet: %s\n", why.c_str());
   }
   if (unsupported == 0) return 0;
   std::fprintf(stderr, "error: %s: %d of %zu nodes are unsupported\n", model.c_str(), unsupported, nodes.size());

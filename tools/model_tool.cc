@@ -38,7 +38,7 @@ int Run(CLI::App& app, const Arguments& a) {
 }
 
 void AddCommands(CLI::App& app, Arguments& a) {
-  CLI::App* support = app.add_subcommand("support", "every node of a model: supported, folded, or why not");
+  CLI::App* support = app.add_subcommand("support", "every node of a model: integer, F32, fused, folded, or why not");
   a.model.AddTo(*support);
   support->add_flag("--json", a.json, "machine-readable");
   CLI::App* info = AddFileCommand(app, "info", "inputs, outputs, sections and sizes of a program", a);

@@ -1,0 +1,42 @@
+"""model_tool support: what becomes of every node of a model."""
+
+import json
+
+import onnx
+from onnx import TensorProto, helper
+
+import pipeline
+
+
+def statuses(model, *args):
+    listed = json.loads(pipeline.run('model_tool', 'support', model, '--json', *args))
+    assert sum(listed['counts'].values()) == len(listed['nodes'])
+    return {row['node']: row for row in listed['nodes']}
+
+
+def test_example_is_all_integer():
+    nodes = statuses(pipeline.EXAMPLE)
+    assert {row['status'] for row in nodes.values()} == {'integer', 'fused', 'folded'}
+    for row in nodes.values():
+        if row['op'] in ('Conv', 'Gemm', 'Add', 'Concat', 'MaxPool', 'AveragePool', 'PRelu'):
+            assert row['status'] == 'integer', row
+        if row['op'] in ('Constant', 'Shape'):
+            assert row['status'] == 'folded', row
+
+
+def test_f32_nodes_have_a_reason_and_open_shapes_are_said(tmp_path):
+    shape = ['N', 3, 8, 8]
+    weights = helper.make_tensor('w', TensorProto.FLOAT, [2, 3, 1, 1], [0.5] * 6)
+    graph = helper.make_graph(
+        [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv'),
+         helper.make_node('Relu', ['c'], ['r'], name='relu'),
+         helper.make_node('Softmax', ['r'], ['y'], name='softmax', axis=1)], 'g',
+        [helper.make_tensor_value_info('x', TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [weights])
+    path = tmp_path / 'net.onnx'
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
+    nodes = statuses(path, '--input-shape', 'x:1x3x8x8')
+    assert [nodes[n]['status'] for n in ('conv', 'relu', 'softmax')] == ['integer', 'fused', 'F32']
+    assert nodes['softmax']['reason']
+    assert {row['status'] for row in statuses(path).values()} == {'supported'}
+    assert '--input-shape' in pipeline.run('model_tool', 'support', path)
