@@ -8,9 +8,9 @@
 
 namespace rshift {
 
-// What every ONNX node becomes in an integer program: integer, F32 (with the reason), fused into a neighbour or needless, folded into a
-// constant, copied (no f32 activations), unsupported (with reason and advice), or just supported while shapes are open. 1
-// when a node is unsupported.
+// What every ONNX node becomes in an integer program: integer, F32 (with the reason), fused into a neighbour or needless,
+// folded into a constant, copied (no f32 activations), unsupported (with reason and advice), or just supported while shapes
+// are open. 1 when a node is unsupported.
 int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
 int InfoCommand(const std::string& program, bool json);
 int DisasmCommand(const std::string& program);
