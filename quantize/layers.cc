@@ -62,9 +62,40 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
   return range;
 }
 
+// Keys that would change nothing are mistakes: the user believes that they do.
+void CheckInputKeys(const std::string& name, const LayerConfig& layer) {
+  Require(!layer.float32 && !layer.per_channel && !layer.multiplier_bits, ErrorCode::kInvalidInput,
+          "configuration: '", name,
+          "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits belong to "
+          "the nodes that read it");
+}
+
+void CheckNodeKeys(const Node& node, const std::string& name, const LayerConfig& layer) {
+  const bool has_weights = std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+  Require(!layer.per_channel || has_weights, ErrorCode::kInvalidInput, "configuration: '", name,
+          "': per_channel is for Conv, Gemm and MatMul; leave it out");
+  const bool has_multipliers =
+      std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
+  Require(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput, "configuration: '", name,
+          "': multiplier_bits is for Add and LeakyRelu; leave it out");
+}
+
+void CheckLayerKeys(const Graph& graph, const QuantizeConfig& config) {
+  for (ValueId id : graph.inputs) {
+    const auto found = config.layers.find(graph.value(id).name);
+    if (found != config.layers.end()) CheckInputKeys(found->first, found->second);
+  }
+  for (const Node& node : graph.nodes()) {
+    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name}) {
+      const auto found = config.layers.find(name);
+      if (found != config.layers.end()) CheckNodeKeys(node, name, found->second);
+    }
+  }
+}
+
 }  // namespace
 
-void CheckLayerNames(const Graph& graph, const QuantizeConfig& config) {
+void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
   std::set<std::string> names;
   for (const Node& node : graph.nodes()) names.insert(node.name);
   for (int i = 0; i < graph.value_count(); ++i) {
@@ -72,8 +103,9 @@ void CheckLayerNames(const Graph& graph, const QuantizeConfig& config) {
   }
   for (const auto& [name, layer] : config.layers) {
     Require(names.contains(name), ErrorCode::kInvalidInput, "configuration: the model has no layer or tensor '",
-            name, "'", CloseMatches(names, name));
+CloseMatches(names, name));
   }
+  CheckLayerKeys(graph, config);
 }
 
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config) {

@@ -10,8 +10,9 @@
 
 namespace rshift {
 
-// Throws kInvalidInput for a name that is neither a node nor a tensor, listing those that look like it.
-void CheckLayerNames(const Graph& graph, const QuantizeConfig& config);
+// Throws kInvalidInput for a name that is neither a node nor a tensor, listing those that look like it, and for
+// keys that mean nothing where they stand (per_channel without weights, the mode of an input).
+void CheckLayers(const Graph& graph, const QuantizeConfig& config);
 
 // What the configuration says about a node: its entry under the output's name, completed by that under the
 // node's name.

@@ -43,7 +43,7 @@ std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
 QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
                              const QuantizeOptions& options) {
   CheckTable(graph, table);
-  CheckLayerNames(graph, options.config);
+  CheckLayers(graph, options.config);
   const Plan plan = MakePlan(graph, options.config);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};

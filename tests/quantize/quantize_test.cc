@@ -102,6 +102,30 @@ TEST(QuantizeGraphTest, AnUnknownLayerIsAnErrorWithCloseMatches) {
   }
 }
 
+TEST(QuantizeGraphTest, AKeyThatWouldChangeNothingIsAnError) {
+  const auto message = [](const std::string& name, const LayerConfig& layer) -> std::string {
+    LittleGraph little = Network();
+    QuantizeOptions options;
+    options.config.layers[name] = layer;
+    try {
+      QuantizeGraph(little.graph(), little.Calibrate(), options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
+      return error.what();
+    }
+    return "";
+  };
+  LayerConfig mode, weights, bits;
+  mode.float32 = true;
+  weights.per_channel = false;
+  bits.multiplier_bits = 8;
+  EXPECT_NE(message("x", mode).find("'x' is an input of the model"), std::string::npos);
+  EXPECT_NE(message("m_node", weights).find("'m_node': per_channel is for"), std::string::npos);
+  EXPECT_NE(message("c1", bits).find("'c1': multiplier_bits is for"), std::string::npos);
+  EXPECT_EQ(message("c1", weights) + message("y_node", weights), "");
+  EXPECT_EQ(message("a", bits) + message("l_node", bits) + message("m", mode), "");
+}
+
 TEST(QuantizeGraphTest, RejectsTheTableOfAnotherModel) {
   LittleGraph little = Network();
   Graph graph = little.graph();
