@@ -46,17 +46,22 @@ bool AddSpatial(LayoutBuilder& b, const Node& node) {
 }
 
 // One slope for each channel: in NHWC it lies along the innermost dimension, as the integer form needs it.
+// [N,C,L] is read as [N,C,1,L].
 bool AddChannelPRelu(LayoutBuilder& b, const Node& node) {
-  if (!std::holds_alternative<PRelu>(node.op) || b.OldShape(node.inputs[0]).size() != 4) return false;
-  const Value& slope = b.old().value(node.inputs[1]);
-  const Shape& shape = slope.shape;
-  const bool by_channel = slope.is_constant() && shape.size() >= 3 && NumElements(shape) > 1 &&
-                          NumElements(shape) == shape[shape.size() - 3];
-  if (!by_channel) return false;
-  Shape padded(4 - shape.size(), 1);
-  padded.insert(padded.end(), shape.begin(), shape.end());
-  b.AddNode(node.name, node.op, {b.Nhwc(node.inputs[0]), b.NhwcAs(node.inputs[1], padded)},
-            b.Define(node.outputs[0], kNhwcPerm));
+  if (!std::holds_alternative<PRelu>(node.op)) return false;
+  const ValueId x = node.inputs[0], slope = node.inputs[1];
+  Shape image = b.OldShape(x), slopes = b.OldShape(slope);
+  if (!b.old().value(slope).is_constant() || image.size() < 3 || image.size() > 4) return false;
+  slopes.insert(slopes.begin(), image.size() - slopes.size(), 1);
+  if (slopes[1] == 1 || NumElements(slopes) != slopes[1]) return false;
+  if (image.size() == 3) {
+    image.insert(image.begin() + 2, 1);
+    slopes.push_back(1);
+    const Form form{b.NhwcAs(x, image), Normalize(image, kNhwcPerm)};
+    b.AddNode(node.name, node.op, {form.id, b.NhwcAs(slope, slopes)}, b.DefineLike(node.outputs[0], form));
+    return true;
+  }
+  b.AddNode(node.name, node.op, {b.Nhwc(x), b.NhwcAs(slope, slopes)}, b.Define(node.outputs[0], kNhwcPerm));
   return true;
 }
 

@@ -156,6 +156,10 @@ TEST(Layout, PReluWithASlopeForEachChannelIsNhwcOnItsOwn) {
   const ValueId x = net.Input("x", {2, 3, 4, 5});
   const Graph channel = Checked(net.Done({net.Like(PRelu{}, {x, net.Random({3, 1, 1})})}), 2);
   EXPECT_EQ(Ops(channel), "Transpose PRelu Transpose");
+  Net sequence;
+  const ValueId s = sequence.Input("x", {2, 3, 5});
+  const Graph line = Checked(sequence.Done({sequence.Like(PRelu{}, {s, sequence.Random({3, 1})})}), 2);
+  EXPECT_EQ(Ops(line), "Transpose Reshape PRelu Reshape Transpose");
   Net other;
   const ValueId z = other.Input("x", {2, 3, 4, 5});
   const Graph column = Checked(other.Done({other.Like(PRelu{}, {z, other.Random({5})})}), 0);
