@@ -51,7 +51,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))->excludes(from);
   app.add_option("--seed", a.seed, "which samples are chosen (default 0)")->excludes(from);
   app.add_option("--method", a.method, "minmax | percentile | kl (default kl)")
-      ->check(CLI::IsMember({"minmax", "percentile", "kl"}));
+      ->check(TakenBy(ParseMethod));
   app.add_option("--percentile", a.percentile, "for --method percentile (default 99.99)");
   app.add_option("--threads", a.threads, "samples in parallel (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads))->excludes(from);

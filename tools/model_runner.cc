@@ -48,7 +48,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
   app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
   app.add_option("--isa", a.isa, "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
-      ->check(CLI::IsMember({"scalar", "avx2", "avxvnni", "avx512vnni"}));
+      ->check(TakenBy(ParseIsa));
   app.add_option("--threads", a.threads, "default: all cores")->check(CLI::Range(1, kMaxThreads));
   auto* benchmark = app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99");
   app.add_option("--iterations", a.iterations, "for --benchmark (default 50)")

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/shape.h"
 #include "graph/import.h"
 
@@ -27,6 +28,21 @@ struct ModelArguments {
   void AddTo(CLI::App& app);
   ImportOptions Import() const;
 };
+
+// An option whose text `parse` must take: its error is wrong usage.
+template <typename Parse>
+CLI::Validator TakenBy(Parse parse) {
+  return CLI::Validator(
+      [parse](std::string& text) -> std::string {
+        try {
+          parse(text);
+          return "";
+        } catch (const Error& error) {
+          return error.what();
+        }
+      },
+      "");
+}
 
 constexpr int kMaxThreads = 1024;  // what the runtime takes
 
