@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "base/error.h"
 
@@ -19,10 +20,12 @@ std::string Format(const char* format, Args... args) {
 }
 
 std::vector<LayerResult> WorstFirst(std::vector<LayerResult> layers) {
-  std::stable_sort(layers.begin(), layers.end(), [](const LayerResult& a, const LayerResult& b) {
-    if (a.similarity.has_nan != b.similarity.has_nan) return a.similarity.has_nan;
-    return a.similarity.sqnr_db < b.similarity.sqnr_db;
-  });
+  // A NaN (an infinity on one side gives one, too) is worst of all and must not reach the comparison.
+  const auto quality = [](const LayerResult& l) {
+    return std::isnan(l.similarity.sqnr_db) ? std::numeric_limits<double>::lowest() : l.similarity.sqnr_db;
+  };
+  std::stable_sort(layers.begin(), layers.end(),
+                   [&](const LayerResult& a, const LayerResult& b) { return quality(a) < quality(b); });
   return layers;
 }
 
@@ -132,7 +135,7 @@ std::string HtmlReport(const DeployReport& report) {
   out += "<table><tr><th>tensor<th>command<th>scale<th>zero point<th>cosine<th>euclid<th>SQNR dB<th>max |a-b|"
          "<th>elements<th>saturated<th>SQNR</tr>";
   for (const LayerResult& l : report.layers) {
-    const double db = l.similarity.has_nan ? 0 : std::clamp(l.similarity.sqnr_db, 0.0, 60.0);
+    const double db = std::isnan(l.similarity.sqnr_db) ? 0 : std::clamp(l.similarity.sqnr_db, 0.0, 60.0);
     out += report.tolerance.Accepts(l.similarity) ? "<tr>" : "<tr class=\"bad\">";
     out += "<td>" + Escape(l.tensor) + "<td>" + Escape(l.command);
     out += Format("<td>%.6g<td>%d<td>%.6f<td>%.6f<td>%.2f<td>%.6g<td>%lld<td>%lld", l.scale, l.zero_point,
