@@ -7,9 +7,9 @@ namespace rshift {
 namespace {
 
 // Lines of four K positions of one group: the first `ic` positions of each tap exist.
-void SumGroup(const WeightLayout& shape, const int8_t* weights, int64_t first_channel,
+void SumGroup(const PackedShape& shape, const int8_t* weights, int64_t first_channel,
               WeightSums* sums) {
-  const int64_t ic4 = RoundUpTo(shape.ic_per_group, 4), n = shape.n();
+  const int64_t ic4 = RoundUp(shape.ic_per_group, 4), n = shape.n();
   for (int64_t first = 0; first < n; first += 64) {
     const int64_t width = std::min<int64_t>(64, n - first);
     for (int64_t kk = 0; kk < shape.k(); kk += 4) {
@@ -34,7 +34,7 @@ void SumGroup(const WeightLayout& shape, const int8_t* weights, int64_t first_ch
 
 }  // namespace
 
-WeightSums SumConvWeights(const WeightLayout& shape, const int8_t* weights) {
+WeightSums SumConvWeights(const PackedShape& shape, const int8_t* weights) {
   const auto channels = static_cast<size_t>(shape.groups * shape.oc_per_group);
   WeightSums sums{std::vector<int64_t>(channels), std::vector<int64_t>(channels)};
   for (int64_t group = 0; group < shape.groups; ++group) {
@@ -46,7 +46,7 @@ WeightSums SumConvWeights(const WeightLayout& shape, const int8_t* weights) {
 WeightSums SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights) {
   const auto count = static_cast<size_t>(channels);
   WeightSums sums{std::vector<int64_t>(count), std::vector<int64_t>(count)};
-  const int64_t row = RoundUpTo(channels, 64);
+  const int64_t row = RoundUp(channels, 64);
   for (int64_t tap = 0; tap < taps; ++tap, weights += row) {
     for (int64_t c = 0; c < channels; ++c) {
       sums.plain[static_cast<size_t>(c)] += weights[c];

@@ -71,14 +71,14 @@ class ConvStep : public Step {
         args_(args),
         zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
-    const WeightLayout packed{args_.groups, args_.oc_per_group, args_.ic_per_group,
+    const PackedShape packed{args_.groups, args_.oc_per_group, args_.ic_per_group,
                               args_.window.kernel_h * args_.window.kernel_w};
     args_.src = context.In<uint8_t>(Field::kSrc);
     args_.dst = context.Out<uint8_t>(Field::kDst);
     args_.weights = context.In<int8_t>(Field::kWeights);
     args_.zero_row = zero_row_.data();
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
-    args_.ic4 = RoundUpTo(packed.ic_per_group, 4);
+    args_.ic4 = RoundUp(packed.ic_per_group, 4);
     args_.k = packed.k();
     args_.n = packed.n();
     args_.panels_per_group = (args_.n + kPanel - 1) / kPanel;
@@ -175,7 +175,7 @@ class DepthwiseStep : public Step {
              .oh = dst[1],
              .ow = dst[2],
              .channels = src[3],
-             .c64 = RoundUpTo(src[3], kPanel),
+             .c64 = RoundUp(src[3], kPanel),
              .window = MakeWindow(*context.command)};
     const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
     requant_ = MakeRequantArrays(context,

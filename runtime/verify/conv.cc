@@ -20,11 +20,11 @@ void CheckPadding(const CommandCheck& check, const WeightSums& sums) {
   check.Check(sums.padding_is_zero, check.Describe(Field::kWeights), ": padding is not zero");
 }
 
-void CheckPacked(const CommandCheck& check, const WeightLayout& shape) {
-  // The factors one by one: WeightLayout's own products must not overflow.
+void CheckPacked(const CommandCheck& check, const PackedShape& shape) {
+  // The factors one by one: PackedShape's own products must not overflow.
   const int64_t bytes =
-      CheckedProduct(check, {shape.groups, shape.taps, RoundUpTo(shape.ic_per_group, 4),
-                             RoundUpTo(shape.oc_per_group, 16)});
+      CheckedProduct(check, {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4),
+                             RoundUp(shape.oc_per_group, 16)});
   check.CheckBlob(Field::kWeights, bytes);
   const WeightSums sums =
       SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
@@ -48,7 +48,7 @@ void CheckDepthwise(const CommandCheck& check) {
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
   const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
-  check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUpTo(channels, 64)}));
+  check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUp(channels, 64)}));
   const WeightSums sums = SumDepthwiseWeights(
       channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
   CheckPadding(check, sums);

@@ -17,8 +17,8 @@ import tempfile
 # folder and, unless the table lists them apart, everything below it.
 BASE = ["base"]
 NUMERICS = BASE + ["quantize/numerics"]
-FORMAT = BASE + ["codegen/isa", "codegen/container"]
-RUNTIME = BASE + ["quantize/numerics", "codegen/isa", "codegen/container", "runtime"]
+FORMAT = BASE + ["codegen/isa", "codegen/container", "codegen/packing"]
+RUNTIME = FORMAT + ["quantize/numerics", "runtime"]
 GRAPH = BASE + ["graph"]
 RANGES = GRAPH + ["calibrate/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
@@ -30,6 +30,7 @@ ALLOWED = {
     "quantize/numerics": NUMERICS,
     "codegen/isa": FORMAT,
     "codegen/container": FORMAT,
+    "codegen/packing": FORMAT,
     "runtime": RUNTIME,
     "runtime/float": RUNTIME + ["runtime/float"],
     "graph": GRAPH,
