@@ -1,5 +1,5 @@
-// Whole-file input and output. Writing goes to a temporary file beside the target, which is flushed and
-// renamed: an interrupted or failed write leaves the old file whole.
+// Whole-file input and output. Writing goes to a temporary file beside the target, which is flushed
+// and renamed: an interrupted or failed write leaves the old file whole.
 #ifndef RSHIFT_BASE_ATOMIC_FILE_H_
 #define RSHIFT_BASE_ATOMIC_FILE_H_
 
@@ -18,11 +18,12 @@ std::string ReadTextFile(const std::string& path);
 void WriteFileAtomic(const std::string& path, std::span<const uint8_t> bytes);
 void WriteFileAtomic(const std::string& path, std::string_view text);
 
-// Throws what WriteFileAtomic would throw before its first byte: to be asked before long work whose result goes to `path`.
+// Throws what WriteFileAtomic would throw before its first byte: to be asked before long work whose
+// result goes to `path`.
 void CheckWritable(const std::string& path);
 
-// A name beside `path` for writers that insist on opening a file themselves (libzip); Commit() renames
-// it onto `path`, the destructor removes it when Commit() was not reached.
+// A name beside `path` for writers that insist on opening a file themselves (libzip); Commit()
+// renames it onto `path`, the destructor removes it when Commit() was not reached.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path);

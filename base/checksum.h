@@ -1,4 +1,5 @@
-// CRC32C (Castagnoli) for file sections, SHA-256 to tie a table to its model. Neither is authentication.
+// CRC32C (Castagnoli) for file sections, SHA-256 to tie a table to its model. Neither is
+// authentication.
 #ifndef RSHIFT_BASE_CHECKSUM_H_
 #define RSHIFT_BASE_CHECKSUM_H_
 

@@ -11,18 +11,19 @@ namespace rshift {
 enum class DType : uint8_t {
   kInvalid = 0,
   kF32 = 1,
-  kF16 = 2,      // model inputs, outputs and weights only; programs compute in F32
+  kF16 = 2,  // model inputs, outputs and weights only; programs compute in F32
   kS8 = 3,
   kU8 = 4,
   kS16 = 5,
   kS32 = 6,
   kS64 = 7,
-  kBool = 8,     // one byte, 0 or 1
-  kF64 = 9,      // model constants only
-  kBytes = 10,   // opaque constant data of a command (packed weights, requant records); size = element count
-  kU16 = 11,     // model constants only
-  kU32 = 12,     // model constants only
-  kU64 = 13,     // model constants only
+  kBool = 8,    // one byte, 0 or 1
+  kF64 = 9,     // model constants only
+  kBytes = 10,  // opaque constant data of a command (packed weights, requant records); size =
+                // element count
+  kU16 = 11,    // model constants only
+  kU32 = 12,    // model constants only
+  kU64 = 13,    // model constants only
 };
 inline constexpr int kDTypeCount = 14;
 

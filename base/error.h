@@ -1,6 +1,6 @@
-// The one exception type of Rshift. Thrown while reading, compiling or loading; never while running a
-// verified program. The message is one line that says what, where, what was expected, what was found and
-// how to mend it:
+// The one exception type of Rshift. Thrown while reading, compiling or loading; never while running
+// a verified program. The message is one line that says what, where, what was expected, what was
+// found and how to mend it:
 //   conv_12: weight 'w12' has 3 dimensions, expected 4 [OC, IC/group, KH, KW]
 #ifndef RSHIFT_BASE_ERROR_H_
 #define RSHIFT_BASE_ERROR_H_
@@ -12,11 +12,11 @@
 namespace rshift {
 
 enum class ErrorCode {
-  kInvalidInput,   // a file or value from the user is wrong
-  kUnsupported,    // well-formed, but not something Rshift can do
-  kIo,             // the operating system refused
-  kCorrupt,        // a .rshift or .stats file fails its checks
-  kInternal,       // a bug in Rshift; says so
+  kInvalidInput,  // a file or value from the user is wrong
+  kUnsupported,   // well-formed, but not something Rshift can do
+  kIo,            // the operating system refused
+  kCorrupt,       // a .rshift or .stats file fails its checks
+  kInternal,      // a bug in Rshift; says so
 };
 
 class Error : public std::runtime_error {

@@ -1,4 +1,5 @@
-// IEEE binary16 <-> binary32, bit exact (round to nearest even, subnormals, infinities, NaN kept quiet).
+// IEEE binary16 <-> binary32, bit exact (round to nearest even, subnormals, infinities, NaN kept
+// quiet).
 #ifndef RSHIFT_BASE_HALF_H_
 #define RSHIFT_BASE_HALF_H_
 

@@ -1,5 +1,5 @@
-// How a tensor's dimensions are ordered in memory. `shape` always lists them in memory order; for kNhwc
-// the shape a user sees (ONNX order) is [shape[0], shape[3], shape[1], shape[2]].
+// How a tensor's dimensions are ordered in memory. `shape` always lists them in memory order; for
+// kNhwc the shape a user sees (ONNX order) is [shape[0], shape[3], shape[1], shape[2]].
 #ifndef RSHIFT_BASE_LAYOUT_H_
 #define RSHIFT_BASE_LAYOUT_H_
 

@@ -1,4 +1,5 @@
-// An index that cannot be mixed up with another kind of index: struct ValueTag; using ValueId = StrongId<ValueTag>.
+// An index that cannot be mixed up with another kind of index: struct ValueTag; using ValueId =
+// StrongId<ValueTag>.
 #ifndef RSHIFT_BASE_STRONG_ID_H_
 #define RSHIFT_BASE_STRONG_ID_H_
 

@@ -15,16 +15,17 @@
 namespace rshift {
 
 struct CollectOptions {
-  int threads = 0;                       // samples in parallel; each sample runs single-threaded
+  int threads = 0;  // samples in parallel; each sample runs single-threaded
   bool quiet = false;
-  std::string checkpoint;                // "" or a file to which partial statistics are saved now and then
-  bool resume = false;                   // start from the checkpoint when it exists and fits
-  std::function<bool()> interrupted;     // polled; true: save the checkpoint and throw
+  std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
+  bool resume = false;     // start from the checkpoint when it exists and fits
+  std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
 };
 
-// `graph`: after RunPasses. Gathers statistics of CalibratedValues(graph) over `samples` of the data set. The result does
-// not depend on threads or order.
-StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset, const std::vector<int64_t>& samples,
+// `graph`: after RunPasses. Gathers statistics of CalibratedValues(graph) over `samples` of the
+// data set. The result does not depend on threads or order.
+StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
+                                 const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
 // Every method works from the statistics alone.

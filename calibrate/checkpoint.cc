@@ -7,8 +7,8 @@
 
 namespace rshift {
 
-bool LoadCheckpoint(const std::string& path, const Dataset& dataset, const std::vector<int64_t>& samples,
-                    StatisticsFile& total) {
+bool LoadCheckpoint(const std::string& path, const Dataset& dataset,
+                    const std::vector<int64_t>& samples, StatisticsFile& total) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::exists(path, ignored)) return false;
   const StatisticsFile saved = ReadStatistics(ReadFile(path), path);
@@ -17,13 +17,15 @@ bool LoadCheckpoint(const std::string& path, const Dataset& dataset, const std::
   for (const auto& [hash, name] : saved.samples) {
     const auto at = names.find(name);
     Require(at != names.end(), ErrorCode::kInvalidInput, path, ": counts sample '", name,
-            "', which this run does not use; give the same data set, --samples, --seed and --shard, or delete the file");
+            "', which this run does not use; give the same data set, --samples, --seed and "
+            "--shard, or delete the file");
     names.erase(at);
   }
   try {
     Merge(total, saved);
   } catch (const Error& error) {
-    Fail(ErrorCode::kInvalidInput, path, ": does not belong to this run (", error.what(), "); delete the file");
+    Fail(ErrorCode::kInvalidInput, path, ": does not belong to this run (", error.what(),
+         "); delete the file");
   }
   return true;
 }
@@ -44,8 +46,10 @@ bool DoneSamples::Take(const Sample& sample) {
     left_.erase(at);
     return true;
   }
-  // Two samples may share a name (folders of equal file names); then content alone tells them apart.
-  Require(known_.contains(key) || !names_.contains(sample.name), ErrorCode::kInvalidInput, "sample '", sample.name,
+  // Two samples may share a name (folders of equal file names); then content alone tells them
+  // apart.
+  Require(known_.contains(key) || !names_.contains(sample.name), ErrorCode::kInvalidInput,
+          "sample '", sample.name,
           "' has changed since the interrupted run; delete the checkpoint and measure again");
   return false;
 }

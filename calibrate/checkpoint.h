@@ -13,18 +13,19 @@
 
 namespace rshift {
 
-// Loads `path` into `total`, which is empty but names model, preprocessing and tensors. False when there is no such
-// file. Throws kInvalidInput when it is of another model, preprocessing or choice of samples.
-bool LoadCheckpoint(const std::string& path, const Dataset& dataset, const std::vector<int64_t>& samples,
-                    StatisticsFile& total);
+// Loads `path` into `total`, which is empty but names model, preprocessing and tensors. False when
+// there is no such file. Throws kInvalidInput when it is of another model, preprocessing or choice
+// of samples.
+bool LoadCheckpoint(const std::string& path, const Dataset& dataset,
+                    const std::vector<int64_t>& samples, StatisticsFile& total);
 void SaveCheckpoint(const std::string& path, const StatisticsFile& total);
 
 // Samples that a checkpoint already counts.
 class DoneSamples {
  public:
   explicit DoneSamples(const std::vector<std::pair<std::string, std::string>>& samples);
-  // True: counted already, do not count it again (each entry answers once). Throws kInvalidInput when the checkpoint
-  // has a sample of this name with other content. Not thread-safe.
+  // True: counted already, do not count it again (each entry answers once). Throws kInvalidInput
+  // when the checkpoint has a sample of this name with other content. Not thread-safe.
   bool Take(const Sample& sample);
 
  private:

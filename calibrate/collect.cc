@@ -26,7 +26,8 @@ constexpr size_t kRound = 50;  // samples between two checkpoints
 Program CompileForObservation(const Graph& graph) {
   CompileOptions options;
   options.observable = true;
-  return Program::FromBytes(WriteContainer(Compile(graph, options)), "float program of " + graph.name);
+  return Program::FromBytes(WriteContainer(Compile(graph, options)),
+                            "float program of " + graph.name);
 }
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
@@ -42,10 +43,12 @@ std::vector<int> MatchInputs(const Graph& graph, const ProgramImage& image) {
     const std::string& name = graph.value(id).name;
     const auto at = std::find_if(image.inputs.begin(), image.inputs.end(),
                                  [&](const Binding& binding) { return binding.name == name; });
-    Require(at != image.inputs.end(), ErrorCode::kInternal, "calibration: the program has no input '", name, "'");
+    Require(at != image.inputs.end(), ErrorCode::kInternal,
+            "calibration: the program has no input '", name, "'");
     const TensorRecord& record = image.tensors[at->tensor];
-    Require(record.dtype == DType::kF32 && record.layout == Layout::kPlain, ErrorCode::kUnsupported, "input '", name,
-            "' is ", Name(record.dtype), ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
+    Require(record.dtype == DType::kF32 && record.layout == Layout::kPlain, ErrorCode::kUnsupported,
+            "input '", name, "' is ", Name(record.dtype),
+            ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
     places.push_back(static_cast<int>(at - image.inputs.begin()));
   }
   return places;
@@ -55,7 +58,10 @@ std::vector<int> MatchInputs(const Graph& graph, const ProgramImage& image) {
 class Worker {
  public:
   Worker(const Program& program, const ObservationPlan& plan, const std::vector<int>& places)
-      : program_(program), plan_(plan), places_(places), session_(program, {.threads = 1}),
+      : program_(program),
+        plan_(plan),
+        places_(places),
+        session_(program, {.threads = 1}),
         statistics_(EmptyStatistics(plan.names)) {}
 
   void Run(const Sample& sample) {
@@ -79,21 +85,22 @@ class Worker {
 
  private:
   void Fill(const Sample& sample) {
-    Require(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '", sample.name, "' has ",
-            sample.inputs.size(), " inputs, the model has ", places_.size());
+    Require(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '", sample.name,
+            "' has ", sample.inputs.size(), " inputs, the model has ", places_.size());
     for (size_t i = 0; i < places_.size(); ++i) {
       const std::span<std::byte> memory = session_.Input(places_[i]);
       const std::vector<float>& values = sample.inputs[i];
-      Require(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput, "sample '", sample.name,
-              "' holds ", values.size(), " values, input '", program_.image().inputs[places_[i]].name, "' takes ",
-              memory.size() / sizeof(float));
+      Require(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput, "sample '",
+              sample.name, "' holds ", values.size(), " values, input '",
+              program_.image().inputs[places_[i]].name, "' takes ", memory.size() / sizeof(float));
       if (!values.empty()) std::memcpy(memory.data(), values.data(), memory.size());
     }
   }
 
   void Observe(const Observation& observation, const std::string& sample) {
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
-    const std::span<const float> values(reinterpret_cast<const float*>(memory.data()), memory.size() / sizeof(float));
+    const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
+                                        memory.size() / sizeof(float));
     Add(statistics_[static_cast<size_t>(observation.statistic)], values, sample);
   }
 
@@ -105,12 +112,13 @@ class Worker {
   std::vector<std::pair<std::string, std::string>> samples_;
 };
 
-// Samples go to whoever is free, in ascending order. After an error nobody starts a new sample, but those started
-// finish: so the reported error is that of the lowest sample, whatever the number of threads.
+// Samples go to whoever is free, in ascending order. After an error nobody starts a new sample, but
+// those started finish: so the reported error is that of the lowest sample, whatever the number of
+// threads.
 class Round {
  public:
-  Round(const Dataset& dataset, std::span<const int64_t> samples, const CollectOptions& options, Progress& progress,
-        DoneSamples& done)
+  Round(const Dataset& dataset, std::span<const int64_t> samples, const CollectOptions& options,
+        Progress& progress, DoneSamples& done)
       : dataset_(dataset), samples_(samples), options_(options), progress_(progress), done_(done) {}
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
@@ -171,20 +179,24 @@ class Round {
 };
 
 size_t ThreadCount(int asked, size_t samples) {
-  const size_t threads = asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
+  const size_t threads =
+      asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
   return std::clamp<size_t>(threads, 1, std::min(std::max<size_t>(samples, 1), kRound));
 }
 
 }  // namespace
 
-StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset, const std::vector<int64_t>& samples,
-                                 const std::string& preprocess_text, const CollectOptions& options) {
+StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
+                                 const std::vector<int64_t>& samples,
+                                 const std::string& preprocess_text,
+                                 const CollectOptions& options) {
   Require(!samples.empty(), ErrorCode::kInvalidInput, "calibration needs at least one sample");
   const Program program = CompileForObservation(graph);
   const ObservationPlan plan = PlanObservation(graph, program.image());
   const std::vector<int> places = MatchInputs(graph, program.image());
-  StatisticsFile total{graph.sha256, kPassListVersion, preprocess_text, DescribeEnvironment(), {},
-                       EmptyStatistics(plan.names)};
+  StatisticsFile total{
+      graph.sha256, kPassListVersion,           preprocess_text, DescribeEnvironment(),
+      {},           EmptyStatistics(plan.names)};
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
   DoneSamples done(total.samples);
 
@@ -202,8 +214,8 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset, con
     if (finished && begin + count == samples.size()) break;
     SaveCheckpoint(options.checkpoint, total);
     if (!finished) {
-      Fail(ErrorCode::kIo, "interrupted; carry on with --resume (", total.samples.size(), " of ", samples.size(),
-           " samples are done)");
+      Fail(ErrorCode::kIo, "interrupted; carry on with --resume (", total.samples.size(), " of ",
+           samples.size(), " samples are done)");
     }
   }
   return total;

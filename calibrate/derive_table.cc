@@ -7,9 +7,12 @@ namespace {
 
 std::string MethodName(const MethodOptions& options) {
   switch (options.method) {
-    case Method::kMinMax: return "minmax";
-    case Method::kPercentile: return Cat("percentile ", options.percentile);
-    case Method::kKl: return "kl";
+    case Method::kMinMax:
+      return "minmax";
+    case Method::kPercentile:
+      return Cat("percentile ", options.percentile);
+    case Method::kKl:
+      return "kl";
   }
   Fail(ErrorCode::kInternal, "threshold method ", static_cast<int>(options.method));
 }
@@ -26,7 +29,8 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
     hashes += hash + "\n";
     table.sample_names.push_back(name);
   }
-  table.samples_sha256 = Sha256Hex({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size()});
+  table.samples_sha256 =
+      Sha256Hex({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size()});
   table.preprocess = statistics.preprocess;
   table.pass_list_version = statistics.pass_list_version;
   table.environment = statistics.environment;

@@ -11,11 +11,12 @@ namespace {
 
 constexpr size_t kBins = 4096;
 constexpr double kLeastMass = 0.999;  // of the non-zero values
-constexpr double kEmptyLevel = 1e-9;  // probability of a level that keeps nothing but receives clipped values
-constexpr size_t kCoarseStep = 64;   // bins; each refinement divides it by 4
+constexpr double kEmptyLevel =
+    1e-9;  // probability of a level that keeps nothing but receives clipped values
+constexpr size_t kCoarseStep = 64;  // bins; each refinement divides it by 4
 
-// Divergence of any range of bins in time proportional to the number of levels: the sum of P log P comes from prefix
-// sums, and Q is constant over the occupied bins of a level.
+// Divergence of any range of bins in time proportional to the number of levels: the sum of P log P
+// comes from prefix sums, and Q is constant over the occupied bins of a level.
 class Divergence {
  public:
   Divergence(const LinearHistogram& histogram, const ClipError& error, int levels)
@@ -38,7 +39,8 @@ class Divergence {
                         PLogP(low_edge + below) + PLogP(high_edge + above);
     const size_t bins = last - first;
     for (size_t level = 0; level < levels_; ++level) {
-      const size_t begin = first + level * bins / levels_, end = first + (level + 1) * bins / levels_;
+      const size_t begin = first + level * bins / levels_,
+                   end = first + (level + 1) * bins / levels_;
       const double mass = error_.Mass(begin, end);
       double reference = mass;
       size_t occupied = occupied_[end] - occupied_[begin];
@@ -74,8 +76,14 @@ class Divergence {
 class Search {
  public:
   Search(const LinearHistogram& histogram, int levels)
-      : bins_(histogram.counts.size()), levels_(levels), error_(histogram), divergence_(histogram, error_, levels),
-        first_(0), last_(bins_), best_(divergence_(0, bins_)), least_error_(error_(0, bins_, levels)),
+      : bins_(histogram.counts.size()),
+        levels_(levels),
+        error_(histogram),
+        divergence_(histogram, error_, levels),
+        first_(0),
+        last_(bins_),
+        best_(divergence_(0, bins_)),
+        least_error_(error_(0, bins_, levels)),
         error_limit_(least_error_) {}
 
   // First every range is weighed, then the limit is set, then the ranges are offered.
@@ -125,7 +133,8 @@ void SearchOneSide(Search& search, bool high) {
 void SearchGrid(Search& search, size_t zero) {
   const auto for_each = [&](size_t step, auto&& visit) {
     for (size_t first = 0; first <= zero; first += step) {
-      for (size_t cut = 0; cut + zero <= search.bins(); cut += step) visit(first, search.bins() - cut);
+      for (size_t cut = 0; cut + zero <= search.bins(); cut += step)
+        visit(first, search.bins() - cut);
     }
   };
   for_each(kCoarseStep, [&](size_t first, size_t last) { search.Weigh(first, last); });
@@ -134,10 +143,12 @@ void SearchGrid(Search& search, size_t zero) {
 }
 
 void OfferAround(Search& search, size_t zero, size_t step) {
-  const auto first = static_cast<int64_t>(search.first()), last = static_cast<int64_t>(search.last());
+  const auto first = static_cast<int64_t>(search.first()),
+             last = static_cast<int64_t>(search.last());
   for (int64_t i = -4; i <= 4; ++i) {
     for (int64_t j = -4; j <= 4; ++j) {
-      const int64_t a = first + i * static_cast<int64_t>(step), b = last + j * static_cast<int64_t>(step);
+      const int64_t a = first + i * static_cast<int64_t>(step),
+                    b = last + j * static_cast<int64_t>(step);
       if (a >= 0 && a <= static_cast<int64_t>(zero) && b >= static_cast<int64_t>(zero)) {
         search.Offer(static_cast<size_t>(a), static_cast<size_t>(b));
       }
@@ -152,7 +163,8 @@ double KlThreshold(const TensorStatistics& statistics, int levels) {
   if (histogram.high == 0) return 0;
   Search search(histogram, levels);
   SearchOneSide(search, true);
-  return search.last() == kBins ? histogram.high : static_cast<double>(search.last()) * histogram.width();
+  return search.last() == kBins ? histogram.high
+                                : static_cast<double>(search.last()) * histogram.width();
 }
 
 ClipRange KlRange(const TensorStatistics& statistics, int levels) {
@@ -168,9 +180,12 @@ ClipRange KlRange(const TensorStatistics& statistics, int levels) {
     for (size_t step = kCoarseStep / 4; step > 0; step /= 4) OfferAround(search, zero, step);
   }
   ClipRange range = observed;
-  if (search.first() > 0) range.low = histogram.low + static_cast<double>(search.first()) * histogram.width();
-  if (search.last() < kBins) range.high = histogram.low + static_cast<double>(search.last()) * histogram.width();
-  return {std::clamp(range.low, observed.low, observed.high), std::clamp(range.high, observed.low, observed.high)};
+  if (search.first() > 0)
+    range.low = histogram.low + static_cast<double>(search.first()) * histogram.width();
+  if (search.last() < kBins)
+    range.high = histogram.low + static_cast<double>(search.last()) * histogram.width();
+  return {std::clamp(range.low, observed.low, observed.high),
+          std::clamp(range.high, observed.low, observed.high)};
 }
 
 }  // namespace rshift

@@ -22,7 +22,8 @@ void AddInterval(LinearHistogram& histogram, double low, double high, double cou
   }
   for (int64_t bin = first; bin <= last; ++bin) {
     const double begin = std::max(low, histogram.low + static_cast<double>(bin) * width);
-    const double end = bin == last ? high : std::min(high, histogram.low + static_cast<double>(bin + 1) * width);
+    const double end =
+        bin == last ? high : std::min(high, histogram.low + static_cast<double>(bin + 1) * width);
     histogram.counts[static_cast<size_t>(bin)] += count * std::max(0.0, end - begin) / (high - low);
   }
 }
@@ -37,9 +38,11 @@ double At(const std::vector<double>& sums, double position) {
 
 LinearHistogram SignedHistogram(const TensorStatistics& statistics, size_t bins) {
   LinearHistogram histogram{std::min(0.0, static_cast<double>(statistics.min)),
-                            std::max(0.0, static_cast<double>(statistics.max)), std::vector<double>(bins, 0.0)};
+                            std::max(0.0, static_cast<double>(statistics.max)),
+                            std::vector<double>(bins, 0.0)};
   for (const WeightedBin& bin : Bins(statistics)) {
-    if (bin.low != bin.high) AddInterval(histogram, bin.low, bin.high, static_cast<double>(bin.count));
+    if (bin.low != bin.high)
+      AddInterval(histogram, bin.low, bin.high, static_cast<double>(bin.count));
   }
   return histogram;
 }
@@ -72,7 +75,8 @@ ClipError::ClipError(const LinearHistogram& histogram) : histogram_(histogram) {
 }
 
 double ClipError::Distance(size_t first, size_t last, double border) const {
-  const double d0 = s0_[last] - s0_[first], d1 = s1_[last] - s1_[first], d2 = s2_[last] - s2_[first];
+  const double d0 = s0_[last] - s0_[first], d1 = s1_[last] - s1_[first],
+               d2 = s2_[last] - s2_[first];
   return std::max(0.0, d2 - 2 * border * d1 + border * border * d0);
 }
 
@@ -81,9 +85,11 @@ double ClipError::operator()(size_t first, size_t last, int levels) const {
   const double low = histogram_.low + static_cast<double>(first) * width;
   const double high = histogram_.low + static_cast<double>(last) * width;
   const double step = (high - low) / levels;
-  // Half a step is only a few bins: bins count in part, or the error would jump from one range to the next.
+  // Half a step is only a few bins: bins count in part, or the error would jump from one range to
+  // the next.
   const auto position = [&](double x) {
-    return std::clamp((x - histogram_.low) / width, static_cast<double>(first), static_cast<double>(last));
+    return std::clamp((x - histogram_.low) / width, static_cast<double>(first),
+                      static_cast<double>(last));
   };
   const double zero_first = position(-step / 2), zero_last = position(step / 2);
   const double to_zero = At(s2_, zero_last) - At(s2_, zero_first);

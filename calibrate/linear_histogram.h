@@ -1,5 +1,6 @@
-// Equal-width bins derived from the log-linear ones, and the error of a uniform quantizer on them. Everything is
-// double arithmetic in a fixed order: the same statistics give the same numbers. Not for use outside calibrate/.
+// Equal-width bins derived from the log-linear ones, and the error of a uniform quantizer on them.
+// Everything is double arithmetic in a fixed order: the same statistics give the same numbers. Not
+// for use outside calibrate/.
 #ifndef RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 #define RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 
@@ -9,8 +10,9 @@
 
 namespace rshift {
 
-// Counts of non-zero values in bins of equal width over [low, high]; a log-linear bin that lies across several is
-// shared out in proportion. Zeros are left out: any quantizer represents them exactly.
+// Counts of non-zero values in bins of equal width over [low, high]; a log-linear bin that lies
+// across several is shared out in proportion. Zeros are left out: any quantizer represents them
+// exactly.
 struct LinearHistogram {
   double low = 0, high = 0;
   std::vector<double> counts;
@@ -27,8 +29,9 @@ LinearHistogram AbsoluteHistogram(const TensorStatistics& statistics, size_t bin
 class ClipError {
  public:
   explicit ClipError(const LinearHistogram& histogram);
-  // Sum of squared errors when the bins [first, last) are kept and quantized with `levels` steps over their width,
-  // and everything else is clipped to their ends. Values within half a step of zero become zero.
+  // Sum of squared errors when the bins [first, last) are kept and quantized with `levels` steps
+  // over their width, and everything else is clipped to their ends. Values within half a step of
+  // zero become zero.
   double operator()(size_t first, size_t last, int levels) const;
   // The mass of bins [first, last).
   double Mass(size_t first, size_t last) const { return s0_[last] - s0_[first]; }

@@ -1,4 +1,5 @@
-// Which tensor of a compiled program to look at after which command. Not for use outside calibrate/ and its tests.
+// Which tensor of a compiled program to look at after which command. Not for use outside calibrate/
+// and its tests.
 #ifndef RSHIFT_CALIBRATE_OBSERVATION_H_
 #define RSHIFT_CALIBRATE_OBSERVATION_H_
 
@@ -21,8 +22,9 @@ struct ObservationPlan {
   std::vector<std::vector<Observation>> after;  // by command: complete once it has run
 };
 
-// `image`: the graph compiled for observation. A tensor that several commands write (parts of a Concat) is complete
-// after the last of them; an alias (Reshape) when the storage it shares is. Throws kInternal when a value is missing.
+// `image`: the graph compiled for observation. A tensor that several commands write (parts of a
+// Concat) is complete after the last of them; an alias (Reshape) when the storage it shares is.
+// Throws kInternal when a value is missing.
 ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image);
 
 }  // namespace rshift

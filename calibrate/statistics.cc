@@ -11,7 +11,7 @@
 namespace rshift {
 namespace {
 
-constexpr int kPageShift = 23;                                  // below sign and exponent
+constexpr int kPageShift = 23;                                    // below sign and exponent
 constexpr int kBinShift = kPageShift - Histogram::kMantissaBits;  // below the 10 mantissa bits
 
 float FirstBadValue(std::span<const float> values) {
@@ -27,7 +27,8 @@ std::pair<double, double> BinInterval(uint32_t page, int bin) {
   const uint32_t high_bits = low_bits + (1u << kBinShift);
   const double low = std::bit_cast<float>(low_bits);
   // The last bin of the largest octave ends where infinity begins.
-  const double high = high_bits == 0x7f800000u ? std::ldexp(1.0, 128) : std::bit_cast<float>(high_bits);
+  const double high =
+      high_bits == 0x7f800000u ? std::ldexp(1.0, 128) : std::bit_cast<float>(high_bits);
   return {low, high};
 }
 
@@ -58,8 +59,9 @@ void Add(TensorStatistics& statistics, std::span<const float> values, const std:
     high = v > high ? v : high;
     finite &= (v - v) == 0.0f;  // false for NaN and both infinities
   }
-  Require(finite, ErrorCode::kInvalidInput, "tensor '", statistics.name, "', sample '", sample, "': ",
-          FirstBadValue(values), " found; calibration needs finite values (check the sample and the preprocessing)");
+  Require(finite, ErrorCode::kInvalidInput, "tensor '", statistics.name, "', sample '", sample,
+          "': ", FirstBadValue(values),
+          " found; calibration needs finite values (check the sample and the preprocessing)");
   statistics.min = statistics.count == 0 ? low : std::min(statistics.min, low);
   statistics.max = statistics.count == 0 ? high : std::max(statistics.max, high);
   statistics.count += values.size();
@@ -82,7 +84,8 @@ void Add(TensorStatistics& statistics, std::span<const float> values, const std:
 }
 
 void Merge(TensorStatistics& into, const TensorStatistics& other) {
-  Require(into.name == other.name, ErrorCode::kInternal, "merging tensor '", other.name, "' into '", into.name, "'");
+  Require(into.name == other.name, ErrorCode::kInternal, "merging tensor '", other.name, "' into '",
+          into.name, "'");
   if (other.count == 0) return;
   into.min = into.count == 0 ? other.min : std::min(into.min, other.min);
   into.max = into.count == 0 ? other.max : std::max(into.max, other.max);
@@ -101,8 +104,10 @@ std::vector<WeightedBin> Bins(const TensorStatistics& statistics) {
     for (int i = 0; i < Histogram::kPageBins; ++i) {
       if (counts[i] == 0) continue;
       const auto [low, high] = BinInterval(page & 0xffu, i);
-      if (is_negative) negative.push_back({-high, -low, counts[i]});
-      else positive.push_back({low, high, counts[i]});
+      if (is_negative)
+        negative.push_back({-high, -low, counts[i]});
+      else
+        positive.push_back({low, high, counts[i]});
     }
   }
   std::reverse(negative.begin(), negative.end());  // larger magnitudes come first
@@ -116,7 +121,8 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
     Fail(ErrorCode::kInvalidInput, "statistics cannot be merged: ", what);
   };
   if (into.model_sha256 != other.model_sha256) refuse("they are of different models");
-  if (into.pass_list_version != other.pass_list_version) refuse("they were made with different pass lists");
+  if (into.pass_list_version != other.pass_list_version)
+    refuse("they were made with different pass lists");
   if (into.preprocess != other.preprocess) refuse("they were made with different preprocessing");
   if (into.tensors.size() != other.tensors.size()) refuse("they hold different tensors");
   std::vector<std::pair<std::string, std::string>> all;

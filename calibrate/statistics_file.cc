@@ -25,7 +25,7 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderSize = 24;
 // 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
-constexpr uint32_t kPageIds = 512;        // sign and exponent
+constexpr uint32_t kPageIds = 512;  // sign and exponent
 constexpr uint32_t kInfinityExponent = 255;
 constexpr uint64_t kMaxCount = uint64_t{1} << 56;  // sums of 256 files cannot overflow
 
@@ -63,13 +63,15 @@ class Reader {
   // A number of entries of at least `least` bytes each: bounded by what is left.
   uint32_t GetCount(size_t least, const char* what) {
     const auto count = Get<uint32_t>(what);
-    if (count > (bytes_.size() - at_) / least) Bad("more ", what, " (", count, ") than the file has room for");
+    if (count > (bytes_.size() - at_) / least)
+      Bad("more ", what, " (", count, ") than the file has room for");
     return count;
   }
   bool AtEnd() const { return at_ == bytes_.size(); }
   template <typename... Args>
   [[noreturn]] void Bad(const Args&... args) const {
-    Fail(ErrorCode::kCorrupt, where_, ", offset ", at_, ": ", args..., "; the statistics file is damaged");
+    Fail(ErrorCode::kCorrupt, where_, ", offset ", at_, ": ", args...,
+         "; the statistics file is damaged");
   }
 
  private:
@@ -94,7 +96,8 @@ void WriteTensor(const TensorStatistics& tensor, Writer& out) {
   out.Put(static_cast<uint32_t>(tensor.histogram.pages.size()));
   for (const auto& [page, counts] : tensor.histogram.pages) {
     out.Put(static_cast<uint16_t>(page));
-    const auto used = std::count_if(counts.begin(), counts.end(), [](uint64_t count) { return count != 0; });
+    const auto used =
+        std::count_if(counts.begin(), counts.end(), [](uint64_t count) { return count != 0; });
     out.Put(static_cast<uint16_t>(used));
     for (size_t bin = 0; bin < counts.size(); ++bin) {
       if (counts[bin] == 0) continue;
@@ -113,8 +116,10 @@ uint64_t ReadPage(Reader& in, uint32_t page, std::array<uint64_t, Histogram::kPa
   for (uint32_t i = 0; i < used; ++i) {
     const int bin = in.Get<uint16_t>("a bin");
     const uint64_t count = in.Get<uint64_t>("a bin");
-    if (bin <= previous || bin >= Histogram::kPageBins) in.Bad("bin ", bin, " follows bin ", previous);
-    if (count == 0 || count > kMaxCount || sum + count > kMaxCount) in.Bad("impossible count ", count);
+    if (bin <= previous || bin >= Histogram::kPageBins)
+      in.Bad("bin ", bin, " follows bin ", previous);
+    if (count == 0 || count > kMaxCount || sum + count > kMaxCount)
+      in.Bad("impossible count ", count);
     counts[static_cast<size_t>(bin)] = count;
     sum += count;
     previous = bin;
@@ -125,10 +130,11 @@ uint64_t ReadPage(Reader& in, uint32_t page, std::array<uint64_t, Histogram::kPa
 void CheckRange(Reader& in, const TensorStatistics& tensor) {
   if (tensor.count == 0) return;
   const std::vector<WeightedBin> bins = Bins(tensor);
-  const bool finite = std::isfinite(tensor.min) && std::isfinite(tensor.max) && tensor.min <= tensor.max;
+  const bool finite =
+      std::isfinite(tensor.min) && std::isfinite(tensor.max) && tensor.min <= tensor.max;
   // Negative bins are (low, high] in truth: the borders may belong to either side.
-  if (!finite || tensor.min < bins.front().low || tensor.min > bins.front().high || tensor.max < bins.back().low ||
-      tensor.max > bins.back().high) {
+  if (!finite || tensor.min < bins.front().low || tensor.min > bins.front().high ||
+      tensor.max < bins.back().low || tensor.max > bins.back().high) {
     in.Bad("tensor '", tensor.name, "': minimum or maximum does not fit the histogram");
   }
 }
@@ -140,7 +146,8 @@ TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
   tensor.max = std::bit_cast<float>(in.Get<uint32_t>("a maximum"));
   tensor.count = in.Get<uint64_t>("a count");
   tensor.histogram.zeros = in.Get<uint64_t>("a count");
-  if (tensor.count > kMaxCount || tensor.histogram.zeros > tensor.count) in.Bad("impossible count of values");
+  if (tensor.count > kMaxCount || tensor.histogram.zeros > tensor.count)
+    in.Bad("impossible count of values");
   const uint32_t pages = in.GetCount(14, "pages");
   if (pages > kPageIds || pages > pages_left) in.Bad("too many pages");
   pages_left -= pages;
@@ -148,27 +155,33 @@ TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
   int64_t previous = -1;
   for (uint32_t i = 0; i < pages; ++i) {
     const uint32_t page = in.Get<uint16_t>("a page");
-    if (page <= previous || page >= kPageIds || (page & 0xff) == kInfinityExponent) in.Bad("page ", page, " is wrong");
+    if (page <= previous || page >= kPageIds || (page & 0xff) == kInfinityExponent)
+      in.Bad("page ", page, " is wrong");
     previous = page;
     sum += ReadPage(in, page, tensor.histogram.pages[page]);
   }
-  if (sum != tensor.count) in.Bad("tensor '", tensor.name, "': the histogram counts ", sum, " of ", tensor.count);
+  if (sum != tensor.count)
+    in.Bad("tensor '", tensor.name, "': the histogram counts ", sum, " of ", tensor.count);
   CheckRange(in, tensor);
   return tensor;
 }
 
 std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where) {
-  const bool ours = bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
-  Require(ours, ErrorCode::kCorrupt, where, ": not a statistics file, or cut off within its header");
+  const bool ours =
+      bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+  Require(ours, ErrorCode::kCorrupt, where,
+          ": not a statistics file, or cut off within its header");
   Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
   const auto version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");
   const auto size = header.Get<uint64_t>("the header");
-  Require(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version, ", expected ", kVersion);
+  Require(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version,
+          ", expected ", kVersion);
   const std::span<const uint8_t> content = bytes.subspan(kHeaderSize);
-  Require(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(), " bytes of content, expected ",
-          size, "; the file is cut off");
-  Require(Crc32c(content) == crc, ErrorCode::kCorrupt, where, ": the checksum is wrong; the file is damaged");
+  Require(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(),
+          " bytes of content, expected ", size, "; the file is cut off");
+  Require(Crc32c(content) == crc, ErrorCode::kCorrupt, where,
+          ": the checksum is wrong; the file is damaged");
   return content;
 }
 
@@ -200,7 +213,8 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
           " histogram pages, a file holds at most ", kMaxPages);
   Writer header;
   header.bytes().assign(kMagic.begin(), kMagic.end());
-  const std::span<const uint8_t> content = std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
+  const std::span<const uint8_t> content =
+      std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
   header.Put(kVersion);
   header.Put(Crc32c(content));
   header.Put(static_cast<uint64_t>(content.size()));
@@ -216,17 +230,20 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
   file.preprocess = in.GetText("the preprocessing");
   for (uint32_t left = in.GetCount(8, "environment entries"); left > 0; --left) {
     const std::string key = in.GetText("the environment");
-    if (!file.environment.empty() && key <= file.environment.rbegin()->first) in.Bad("environment out of order");
+    if (!file.environment.empty() && key <= file.environment.rbegin()->first)
+      in.Bad("environment out of order");
     file.environment[key] = in.GetText("the environment");
   }
   for (uint32_t left = in.GetCount(8, "samples"); left > 0; --left) {
     std::string hash = in.GetText("a sample"), name = in.GetText("a sample");
     file.samples.emplace_back(std::move(hash), std::move(name));
     const size_t count = file.samples.size();
-    if (count > 1 && file.samples[count - 1] < file.samples[count - 2]) in.Bad("samples out of order");
+    if (count > 1 && file.samples[count - 1] < file.samples[count - 2])
+      in.Bad("samples out of order");
   }
   size_t pages_left = kMaxPages;
-  for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left) file.tensors.push_back(ReadTensor(in, pages_left));
+  for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left)
+    file.tensors.push_back(ReadTensor(in, pages_left));
   if (!in.AtEnd()) in.Bad("bytes behind the last tensor");
   return file;
 }

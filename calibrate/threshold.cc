@@ -12,7 +12,8 @@ namespace {
 // Levels on |x|: signed symmetric steps are threshold / 128, unsigned ones threshold / 255.
 constexpr int kSignedLevels = 128, kUnsignedLevels = 255, kAsymmetricLevels = 256;
 
-// The border below which `wanted` of the values lie; `bins` ascending. The end of the bin that reaches it.
+// The border below which `wanted` of the values lie; `bins` ascending. The end of the bin that
+// reaches it.
 double Quantile(const std::vector<WeightedBin>& bins, double wanted) {
   double below = 0;
   for (const WeightedBin& bin : bins) {
@@ -32,24 +33,30 @@ std::vector<WeightedBin> Magnitudes(std::vector<WeightedBin> bins) {
   for (WeightedBin& bin : bins) {
     if (bin.low < 0) bin = {-bin.high, -bin.low, bin.count};
   }
-  std::stable_sort(bins.begin(), bins.end(), [](const WeightedBin& a, const WeightedBin& b) { return a.low < b.low; });
+  std::stable_sort(bins.begin(), bins.end(),
+                   [](const WeightedBin& a, const WeightedBin& b) { return a.low < b.low; });
   return bins;
 }
 
-// Threshold: p percent of all |x| (zeros count). Low and high: the rest is cut off half at each end; all of it at one
-// end when the tensor never goes beyond zero at the other. A range that would be empty although values are not zero
-// (more than p percent are) falls back to the observed one.
+// Threshold: p percent of all |x| (zeros count). Low and high: the rest is cut off half at each
+// end; all of it at one end when the tensor never goes beyond zero at the other. A range that would
+// be empty although values are not zero (more than p percent are) falls back to the observed one.
 void DerivePercentile(const TensorStatistics& statistics, double percentile, TensorRange& range) {
   const std::vector<WeightedBin> bins = Bins(statistics);
   const auto count = static_cast<double>(statistics.count);
   const double rest = (100.0 - percentile) / 100.0 * count;
-  const auto bounded = [](double value, float low, float high) { return std::clamp(static_cast<float>(value), low, high); };
+  const auto bounded = [](double value, float low, float high) {
+    return std::clamp(static_cast<float>(value), low, high);
+  };
   const float threshold = bounded(Quantile(Magnitudes(bins), count - rest), 0.0f, range.threshold);
   if (threshold > 0) range.threshold = threshold;
   const bool two_sided = range.min < 0 && range.max > 0;
   const double tail = two_sided ? rest / 2 : rest;
-  const float high = range.max > 0 ? bounded(Quantile(bins, count - tail), range.min, range.max) : range.max;
-  const float low = range.min < 0 ? bounded(-Quantile(Mirrored(bins), count - tail), range.min, range.max) : range.min;
+  const float high =
+      range.max > 0 ? bounded(Quantile(bins, count - tail), range.min, range.max) : range.max;
+  const float low = range.min < 0
+                        ? bounded(-Quantile(Mirrored(bins), count - tail), range.min, range.max)
+                        : range.min;
   if (high > low && (low < 0 || high > 0)) {
     range.low = low;
     range.high = high;
@@ -71,12 +78,13 @@ Method ParseMethod(const std::string& name) {
   if (name == "minmax") return Method::kMinMax;
   if (name == "percentile") return Method::kPercentile;
   if (name == "kl") return Method::kKl;
-  Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name, "', expected minmax, percentile or kl");
+  Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name,
+       "', expected minmax, percentile or kl");
 }
 
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options) {
-  Require(options.percentile > 50 && options.percentile <= 100, ErrorCode::kInvalidInput, "percentile ",
-          options.percentile, ", expected more than 50 and at most 100");
+  Require(options.percentile > 50 && options.percentile <= 100, ErrorCode::kInvalidInput,
+          "percentile ", options.percentile, ", expected more than 50 and at most 100");
   TensorRange range;
   if (statistics.count > 0) {
     range.min = range.low = statistics.min;
@@ -84,13 +92,21 @@ TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions&
     range.threshold = std::max(std::abs(range.min), std::abs(range.max));
   }
   switch (options.method) {
-    case Method::kMinMax: range.method = "minmax"; break;
-    case Method::kPercentile: range.method = Cat("percentile ", options.percentile); break;
-    case Method::kKl: range.method = "kl"; break;
+    case Method::kMinMax:
+      range.method = "minmax";
+      break;
+    case Method::kPercentile:
+      range.method = Cat("percentile ", options.percentile);
+      break;
+    case Method::kKl:
+      range.method = "kl";
+      break;
   }
   if (range.threshold == 0 || options.method == Method::kMinMax) return range;
-  if (options.method == Method::kPercentile) DerivePercentile(statistics, options.percentile, range);
-  else DeriveKl(statistics, range);
+  if (options.method == Method::kPercentile)
+    DerivePercentile(statistics, options.percentile, range);
+  else
+    DeriveKl(statistics, range);
   return range;
 }
 

@@ -1,4 +1,5 @@
-// Threshold methods: statistics -> where to clip, for both modes. Milliseconds each, from the histogram alone.
+// Threshold methods: statistics -> where to clip, for both modes. Milliseconds each, from the
+// histogram alone.
 #ifndef RSHIFT_CALIBRATE_THRESHOLD_H_
 #define RSHIFT_CALIBRATE_THRESHOLD_H_
 
@@ -18,8 +19,8 @@ struct MethodOptions {
   double percentile = 99.99;  // (50, 100]
 };
 
-// threshold: symmetric (255 levels when min >= 0, else the signed range); low/high: the asymmetric pair, found
-// two-sided. Constant-zero tensors give zeros.
+// threshold: symmetric (255 levels when min >= 0, else the signed range); low/high: the asymmetric
+// pair, found two-sided. Constant-zero tensors give zeros.
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options);
 
 }  // namespace rshift

@@ -49,9 +49,10 @@ std::shared_ptr<const ConstantData> MakeConstant(std::span<const T> elements) {
 }
 
 struct Value {
-  std::string name;  // unique; the ONNX name. A fused value bears the name of the last ONNX value it covers.
+  std::string name;  // unique; the ONNX name. A fused value bears the name of the last ONNX value
+                     // it covers.
   DType dtype = DType::kF32;
-  Shape shape;       // memory order
+  Shape shape;  // memory order
   Layout layout = Layout::kPlain;
   std::optional<QuantParams> quant;              // integer graphs only
   std::shared_ptr<const ConstantData> constant;  // null for activations
@@ -59,7 +60,7 @@ struct Value {
 };
 
 struct Node {
-  std::string name;              // the ONNX node name, or derived from it; for messages
+  std::string name;  // the ONNX node name, or derived from it; for messages
   Op op;
   std::vector<ValueId> inputs;   // an invalid id stands for an omitted optional input
   std::vector<ValueId> outputs;  // one, for every operator so far
@@ -80,9 +81,10 @@ class Graph {
 
   // Convenience: a constant value.
   template <typename T>
-  ValueId AddConstant(std::string constant_name, DType dtype, Shape shape, std::span<const T> elements) {
-    return AddValue({std::move(constant_name), dtype, std::move(shape), Layout::kPlain, std::nullopt,
-                     MakeConstant(elements)});
+  ValueId AddConstant(std::string constant_name, DType dtype, Shape shape,
+                      std::span<const T> elements) {
+    return AddValue({std::move(constant_name), dtype, std::move(shape), Layout::kPlain,
+                     std::nullopt, MakeConstant(elements)});
   }
   // `base`, or `base` with a suffix that makes it unique among the values.
   std::string UniqueName(const std::string& base) const;
@@ -100,14 +102,16 @@ class Graph {
   void RemoveUnused();
   // Stable: nodes keep their order where the data flow allows. Throws kInternal on a cycle.
   void SortTopologically();
-  // Internal consistency (ids in range, order, one producer, unique names, constant sizes); throws kInternal.
+  // Internal consistency (ids in range, order, one producer, unique names, constant sizes); throws
+  // kInternal.
   void Check() const;
 
   std::string name;
-  std::string sha256;              // of the ONNX file's bytes
+  std::string sha256;  // of the ONNX file's bytes
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
-  // Names under which the outputs leave the tool (an output may be the same value twice, or renamed by a pass).
+  // Names under which the outputs leave the tool (an output may be the same value twice, or renamed
+  // by a pass).
   std::vector<std::string> output_names;
 
  private:

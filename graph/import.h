@@ -1,5 +1,5 @@
-// ONNX file -> Graph: opset 7-23 forms, static shapes, constants folded. Every unsupported node is found
-// before any work starts.
+// ONNX file -> Graph: opset 7-23 forms, static shapes, constants folded. Every unsupported node is
+// found before any work starts.
 #ifndef RSHIFT_GRAPH_IMPORT_H_
 #define RSHIFT_GRAPH_IMPORT_H_
 
@@ -13,22 +13,23 @@
 namespace rshift {
 
 struct ImportOptions {
-  std::map<std::string, Shape> input_shapes;             // --input-shape, ONNX order
-  std::map<std::string, Value> bound_inputs;             // --bind: name -> constant value (name may be empty)
+  std::map<std::string, Shape> input_shapes;  // --input-shape, ONNX order
+  std::map<std::string, Value> bound_inputs;  // --bind: name -> constant value (name may be empty)
 };
 
 struct NodeSupport {
-  std::string node;     // ONNX node name, or its first output's name
-  std::string op;       // "Conv", "onnx.brevitas:Quant"
+  std::string node;  // ONNX node name, or its first output's name
+  std::string op;    // "Conv", "onnx.brevitas:Quant"
   bool supported = false;
   bool folded = false;  // constant after shape inference
   std::string reason;   // empty when supported
   std::string advice;   // what the user can do
 };
 
-// All values carry dtype and static shape in ONNX order, layout kPlain. fp16 tensors are converted to F32
-// (graph inputs and outputs become F32 too). Throws kInvalidInput/kUnsupported; an unsupported model lists
-// all unsupported nodes in one line-broken message whose first line is the summary.
+// All values carry dtype and static shape in ONNX order, layout kPlain. fp16 tensors are converted
+// to F32 (graph inputs and outputs become F32 too). Throws kInvalidInput/kUnsupported; an
+// unsupported model lists all unsupported nodes in one line-broken message whose first line is the
+// summary.
 Graph ImportOnnx(const std::string& path, const ImportOptions& options = {});
 Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
                       const ImportOptions& options = {});

@@ -1,4 +1,5 @@
-// The closed set of operators. Adding one makes std::visit list every stage that does not know it yet.
+// The closed set of operators. Adding one makes std::visit list every stage that does not know it
+// yet.
 #ifndef RSHIFT_GRAPH_OP_H_
 #define RSHIFT_GRAPH_OP_H_
 
@@ -22,10 +23,11 @@ using Op = std::variant<
     Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
     BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize,
     // data movement, any element type
-    Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace, SpaceToDepth,
-    Cast,
+    Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
+    SpaceToDepth, Cast,
     // integer
-    Quantize, Dequantize, Requantize, QConv, QMatMul, QAdd, QAveragePool, QLeakyRelu, QPRelu, QTable>;
+    Quantize, Dequantize, Requantize, QConv, QMatMul, QAdd, QAveragePool, QLeakyRelu, QPRelu,
+    QTable>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

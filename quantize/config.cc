@@ -29,7 +29,8 @@ void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig
     FailAt(part, what, ": low and high belong together; give both");
   }
   if (layer.low && !(*layer.low < *layer.high)) {
-    FailAt(part, what, ": low is ", *layer.low, " and high is ", *layer.high, ", expected low < high");
+    FailAt(part, what, ": low is ", *layer.low, " and high is ", *layer.high,
+           ", expected low < high");
   }
 }
 
@@ -40,10 +41,12 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& name) {
   const auto label = [&](const char* key) { return what + ": " + key; };
   LayerConfig layer;
   if (HasKey(part, "mode")) layer.float32 = ReadMode(child("mode"), label("mode"));
-  if (HasKey(part, "threshold")) layer.threshold = ReadFloat(child("threshold"), label("threshold"));
+  if (HasKey(part, "threshold"))
+    layer.threshold = ReadFloat(child("threshold"), label("threshold"));
   if (HasKey(part, "low")) layer.low = ReadFloat(child("low"), label("low"));
   if (HasKey(part, "high")) layer.high = ReadFloat(child("high"), label("high"));
-  if (HasKey(part, "per_channel")) layer.per_channel = ReadBool(child("per_channel"), label("per_channel"));
+  if (HasKey(part, "per_channel"))
+    layer.per_channel = ReadBool(child("per_channel"), label("per_channel"));
   if (HasKey(part, "multiplier_bits")) {
     layer.multiplier_bits = ReadMultiplierBits(child("multiplier_bits"), label("multiplier_bits"));
   }
@@ -62,7 +65,8 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
     const YamlPart bits = Child(root, "multiplier_bits", "the target");
     CheckKeys(bits, "multiplier_bits", {"add", "leaky_relu"});
     if (HasKey(bits, "add")) {
-      target.add_multiplier_bits = ReadMultiplierBits(Child(bits, "add", ""), "multiplier_bits: add");
+      target.add_multiplier_bits =
+          ReadMultiplierBits(Child(bits, "add", ""), "multiplier_bits: add");
     }
     if (HasKey(bits, "leaky_relu")) {
       target.leaky_multiplier_bits =

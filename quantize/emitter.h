@@ -1,5 +1,6 @@
-// Builds the integer graph node by node. A value may exist in both forms: as integers under its ONNX name, and
-// as f32; whichever is missing is made by one Quantize or Dequantize when it is first asked for.
+// Builds the integer graph node by node. A value may exist in both forms: as integers under its
+// ONNX name, and as f32; whichever is missing is made by one Quantize or Dequantize when it is
+// first asked for.
 #ifndef RSHIFT_QUANTIZE_EMITTER_H_
 #define RSHIFT_QUANTIZE_EMITTER_H_
 
@@ -38,8 +39,8 @@ class Emitter {
   IntType Type(ValueId old) const;
   bool IsZero(ValueId old) const;
 
-  // The new value that holds an old activation, as integers of Type(old), as integers of another type
-  // (by a Requantize of its own when they differ), as f32.
+  // The new value that holds an old activation, as integers of Type(old), as integers of another
+  // type (by a Requantize of its own when they differ), as f32.
   ValueId Int(ValueId old);
   ValueId IntAs(ValueId old, const IntType& type);
   ValueId Float(ValueId old);
@@ -52,13 +53,13 @@ class Emitter {
   // An intermediate of the shape of `like`; `suffix` is appended to like's name.
   ValueId Temporary(ValueId like, const std::string& suffix, const IntType& type);
   // A quantized constant.
-  ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape, const IntType& type,
-                      std::span<const int8_t> bytes);
+  ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
+                      const IntType& type, std::span<const int8_t> bytes);
 
   void AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
   // A Requantize from integers of type `from`, clamped to [clamp.lo, clamp.hi] of type `to`.
-  void AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y, const IntType& to,
-                     const ClampQ& clamp);
+  void AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
+                     const IntType& to, const ClampQ& clamp);
 
   QuantizeResult Finish();
 

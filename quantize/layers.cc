@@ -31,12 +31,14 @@ std::string CloseMatches(const std::set<std::string>& names, const std::string& 
   for (const std::string& name : names) {
     const size_t distance = Distance(name, wanted);
     const bool contains = name.find(wanted) != std::string::npos && wanted.size() > 2;
-    if (contains || distance <= std::max<size_t>(2, wanted.size() / 3)) close.push_back({distance, name});
+    if (contains || distance <= std::max<size_t>(2, wanted.size() / 3))
+      close.push_back({distance, name});
   }
   std::sort(close.begin(), close.end());
   if (close.empty()) return "; --dump-graph lists the names";
   std::string text = "; did you mean ";
-  for (size_t i = 0; i < close.size() && i < 3; ++i) text += (i == 0 ? "'" : ", '") + close[i].second + "'";
+  for (size_t i = 0; i < close.size() && i < 3; ++i)
+    text += (i == 0 ? "'" : ", '") + close[i].second + "'";
   return text + "?";
 }
 
@@ -53,8 +55,8 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
   ValueRange range;
   if (mode == QuantMode::kSymmetric) {
     range.is_signed = layer.low ? *layer.low < 0 : is_signed;
-    range.threshold =
-        layer.threshold ? *layer.threshold : std::max(std::fabs(*layer.low), std::fabs(*layer.high));
+    range.threshold = layer.threshold ? *layer.threshold
+                                      : std::max(std::fabs(*layer.low), std::fabs(*layer.high));
   } else {
     range.low = std::min(layer.low ? *layer.low : is_signed ? -*layer.threshold : 0.0f, 0.0f);
     range.high = std::max(layer.high ? *layer.high : *layer.threshold, 0.0f);
@@ -66,18 +68,20 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
 void CheckInputKeys(const std::string& name, const LayerConfig& layer) {
   Require(!layer.float32 && !layer.per_channel && !layer.multiplier_bits, ErrorCode::kInvalidInput,
           "configuration: '", name,
-          "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits belong to "
+          "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits "
+          "belong to "
           "the nodes that read it");
 }
 
 void CheckNodeKeys(const Node& node, const std::string& name, const LayerConfig& layer) {
-  const bool has_weights = std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+  const bool has_weights =
+      std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
   Require(!layer.per_channel || has_weights, ErrorCode::kInvalidInput, "configuration: '", name,
           "': per_channel is for Conv, Gemm and MatMul; leave it out");
   const bool has_multipliers =
       std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
-  Require(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput, "configuration: '", name,
-          "': multiplier_bits is for Add and LeakyRelu; leave it out");
+  Require(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput, "configuration: '",
+          name, "': multiplier_bits is for Add and LeakyRelu; leave it out");
 }
 
 void CheckLayerKeys(const Graph& graph, const QuantizeConfig& config) {
@@ -102,8 +106,8 @@ void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
     if (!graph.value(ValueId(i)).is_constant()) names.insert(graph.value(ValueId(i)).name);
   }
   for (const auto& [name, layer] : config.layers) {
-    Require(names.contains(name), ErrorCode::kInvalidInput, "configuration: the model has no layer or tensor '",
-CloseMatches(names, name));
+    Require(names.contains(name), ErrorCode::kInvalidInput,
+            "configuration: the model has no layer or tensor '", CloseMatches(names, name));
   }
   CheckLayerKeys(graph, config);
 }

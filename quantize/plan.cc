@@ -12,7 +12,8 @@ namespace {
 enum class Source {
   kNone,      // not an f32 activation
   kInteger,   // made by an integer node
-  kFlexible,  // a graph input, or moved from one: Quantize costs nothing in accuracy that is not lost anyway
+  kFlexible,  // a graph input, or moved from one: Quantize costs nothing in accuracy that is not
+              // lost anyway
   kFloat,     // made by an F32 node
 };
 
@@ -112,8 +113,9 @@ class Planner {
     }
   }
 
-  // Quantize first, then move bytes: a movement of F32 data whose every reader is an integer node, and one that
-  // takes a graph input to a graph output (a MaxPool or a Concat that is the whole model).
+  // Quantize first, then move bytes: a movement of F32 data whose every reader is an integer node,
+  // and one that takes a graph input to a graph output (a MaxPool or a Concat that is the whole
+  // model).
   void Backward() {
     for (size_t n = graph_.nodes().size(); n-- > 0;) {
       if (plan_.forms[n] != NodeForm::kFloat || kinds_[n] != OpKind::kMove) continue;
@@ -131,13 +133,15 @@ class Planner {
   const Graph& graph_;
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<OpKind> kinds_;
-  std::vector<bool> wanted_;    // by value
+  std::vector<bool> wanted_;     // by value
   std::vector<Source> sources_;  // by value
   Plan plan_;
 };
 
 }  // namespace
 
-Plan MakePlan(const Graph& graph, const QuantizeConfig& config) { return Planner(graph, config).Run(); }
+Plan MakePlan(const Graph& graph, const QuantizeConfig& config) {
+  return Planner(graph, config).Run();
+}
 
 }  // namespace rshift

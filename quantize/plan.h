@@ -11,19 +11,20 @@
 namespace rshift {
 
 enum class NodeForm {
-  kOther,    // does not touch f32 activations: copied as it is
-  kFloat,    // runs in F32
+  kOther,  // does not touch f32 activations: copied as it is
+  kFloat,  // runs in F32
   kInteger,
 };
 
 struct Plan {
-  std::vector<NodeForm> forms;          // by node
-  std::vector<std::string> reasons;     // by node: why kFloat
+  std::vector<NodeForm> forms;       // by node
+  std::vector<std::string> reasons;  // by node: why kFloat
 };
 
-// Convolution and MatMul with constant weights are always integer. Functions of few inputs (Add, pools,
-// activations) are integer next to integer values, and stay F32 among F32 nodes, where they would only lose
-// accuracy. Data movement follows what it moves; from graph input to graph output it is integer.
+// Convolution and MatMul with constant weights are always integer. Functions of few inputs (Add,
+// pools, activations) are integer next to integer values, and stay F32 among F32 nodes, where they
+// would only lose accuracy. Data movement follows what it moves; from graph input to graph output
+// it is integer.
 Plan MakePlan(const Graph& graph, const QuantizeConfig& config);
 
 }  // namespace rshift

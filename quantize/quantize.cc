@@ -12,11 +12,13 @@ namespace {
 
 void CheckTable(const Graph& graph, const CalibrationTable& table) {
   Require(table.model_sha256.empty() || graph.sha256.empty() || table.model_sha256 == graph.sha256,
-          ErrorCode::kInvalidInput, "the calibration table is of another model: its model_sha256 is ",
-          table.model_sha256, ", the model's is ", graph.sha256, "; calibrate this model");
+          ErrorCode::kInvalidInput,
+          "the calibration table is of another model: its model_sha256 is ", table.model_sha256,
+          ", the model's is ", graph.sha256, "; calibrate this model");
   Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
-          ErrorCode::kInvalidInput, "the calibration table was made with version ", table.pass_list_version,
-          " of the graph passes, expected ", kPassListVersion, "; calibrate again");
+          ErrorCode::kInvalidInput, "the calibration table was made with version ",
+          table.pass_list_version, " of the graph passes, expected ", kPassListVersion,
+          "; calibrate again");
 }
 
 void EmitFloat(Emitter& emitter, const Node& node, const Plan& plan, size_t n) {

@@ -16,8 +16,8 @@ namespace rshift {
 // What the chip can do: configs/targets/*.yaml.
 struct Target {
   std::string name = "cpu";
-  // Bits of the multiplier, sign included: Add (symmetric), LeakyRelu / PRelu slopes; 8 or 16. Convolution and
-  // requantization always have 32.
+  // Bits of the multiplier, sign included: Add (symmetric), LeakyRelu / PRelu slopes; 8 or 16.
+  // Convolution and requantization always have 32.
   int add_multiplier_bits = 16, leaky_multiplier_bits = 16;
   bool per_channel_weights = true;
 };
@@ -25,7 +25,7 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where);
 
 // --config: per-layer overrides, by node name or output tensor name.
 struct LayerConfig {
-  std::optional<bool> float32;                       // mode: f32
+  std::optional<bool> float32;  // mode: f32
   std::optional<float> threshold, low, high;
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
@@ -33,7 +33,8 @@ struct LayerConfig {
 struct QuantizeConfig {
   std::map<std::string, LayerConfig> layers;
 };
-// Throws kInvalidInput with line numbers; unknown keys are errors. Unknown layer names are found by QuantizeGraph.
+// Throws kInvalidInput with line numbers; unknown keys are errors. Unknown layer names are found by
+// QuantizeGraph.
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where);
 
 struct QuantizeOptions {
@@ -45,10 +46,17 @@ struct QuantizeOptions {
 struct QuantizeReport {
   std::vector<RangeChange> range_changes;
   // Nodes left in F32: name, operator, why.
-  struct FloatNode { std::string node, op, reason; };
+  struct FloatNode {
+    std::string node, op, reason;
+  };
   std::vector<FloatNode> float_nodes;
   // Channels repaired so that accumulator or bias fit int32.
-  struct Repair { std::string node; int64_t channel; std::string reason; float scale_before, scale_after; };
+  struct Repair {
+    std::string node;
+    int64_t channel;
+    std::string reason;
+    float scale_before, scale_after;
+  };
   std::vector<Repair> repairs;
 };
 
@@ -57,8 +65,10 @@ struct QuantizeResult {
   QuantizeReport report;
 };
 
-// `graph`: float, after RunPasses. Graph inputs and outputs stay f32 (Quantize/Dequantize nodes inside).
-QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table, const QuantizeOptions& options);
+// `graph`: float, after RunPasses. Graph inputs and outputs stay f32 (Quantize/Dequantize nodes
+// inside).
+QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
+                             const QuantizeOptions& options);
 
 }  // namespace rshift
 

@@ -6,7 +6,8 @@ namespace rshift {
 namespace {
 
 constexpr double kIntegerMacNs = 0.005, kFloatMacNs = 0.02, kByteNs = 0.1, kCommandNs = 200;
-constexpr double kShareNs = 40000;  // below this a barrier and a possible wake-up cost more than they save
+constexpr double kShareNs =
+    40000;  // below this a barrier and a possible wake-up cost more than they save
 
 }  // namespace
 
@@ -26,7 +27,9 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
       return NumElements(shape(Field::kDst)) * window;
     case Opcode::kMatMul:
     case Opcode::kMatMulF32:
-      return shape(Field::kSrc).empty() ? 0 : NumElements(shape(Field::kDst)) * shape(Field::kSrc).back();
+      return shape(Field::kSrc).empty()
+                 ? 0
+                 : NumElements(shape(Field::kDst)) * shape(Field::kSrc).back();
     default:
       return 0;
   }

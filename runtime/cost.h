@@ -1,5 +1,5 @@
-// How long a command takes on one thread, roughly: what decides how many threads are worth waking for it. Taken from the
-// program alone, so that every run divides the work in the same way.
+// How long a command takes on one thread, roughly: what decides how many threads are worth waking
+// for it. Taken from the program alone, so that every run divides the work in the same way.
 #ifndef RSHIFT_RUNTIME_COST_H_
 #define RSHIFT_RUNTIME_COST_H_
 

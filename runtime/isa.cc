@@ -11,8 +11,8 @@ namespace {
 constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
 
 #if defined(__x86_64__)
-// CPUID leaf 7, subleaf 1, EAX bit 4. Not __builtin_cpu_supports: clang 14 does not know the name. The state it needs is
-// AVX2's.
+// CPUID leaf 7, subleaf 1, EAX bit 4. Not __builtin_cpu_supports: clang 14 does not know the name.
+// The state it needs is AVX2's.
 bool HasAvxVnni() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 4)) != 0;

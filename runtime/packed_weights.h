@@ -1,4 +1,5 @@
-// Sums over packed weights, channel by channel, read in memory order (layout: codegen/packing/packing.h).
+// Sums over packed weights, channel by channel, read in memory order (layout:
+// codegen/packing/packing.h).
 #ifndef RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
 #define RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
 

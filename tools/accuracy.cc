@@ -13,7 +13,8 @@ std::vector<int> ParseTop(const std::string& text) {
   RequireUsage(text.empty() || text.back() != ',', "--top ", text, ": ends with a comma");
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, ',');) {
-    const bool digits = !part.empty() && part.size() < 7 && part.find_first_not_of("0123456789") == std::string::npos;
+    const bool digits = !part.empty() && part.size() < 7 &&
+                        part.find_first_not_of("0123456789") == std::string::npos;
     RequireUsage(digits && std::stoi(part) > 0, "--top ", text, ": expected numbers such as 1,5");
     top.push_back(std::stoi(part));
   }
@@ -22,8 +23,9 @@ std::vector<int> ParseTop(const std::string& text) {
 }
 
 void Accuracy::Add(std::span<const float> scores, int64_t label, const std::string& sample) {
-  Require(label >= 0 && label < static_cast<int64_t>(scores.size()), ErrorCode::kInvalidInput, sample, ": label ",
-          label, " is outside the model's ", scores.size(), " classes (see --label-offset)");
+  Require(label >= 0 && label < static_cast<int64_t>(scores.size()), ErrorCode::kInvalidInput,
+          sample, ": label ", label, " is outside the model's ", scores.size(),
+          " classes (see --label-offset)");
   const float own = scores[static_cast<size_t>(label)];
   int64_t better = 0;
   for (size_t i = 0; i < scores.size(); ++i) {

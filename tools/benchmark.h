@@ -13,9 +13,10 @@ struct BenchmarkOptions {
   bool per_command = false, json = false;
 };
 
-// min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS, bytes moved. Prints them
-// unless options.json; returns them.
-nlohmann::json RunBenchmark(const Program& program, Session& session, const BenchmarkOptions& options);
+// min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS,
+// bytes moved. Prints them unless options.json; returns them.
+nlohmann::json RunBenchmark(const Program& program, Session& session,
+                            const BenchmarkOptions& options);
 
 }  // namespace rshift
 

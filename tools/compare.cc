@@ -58,8 +58,8 @@ Tolerance ParseTolerance(const std::string& text) {
   std::istringstream in(text);
   char comma = 0;
   in >> tolerance.cosine >> comma >> tolerance.euclid;
-  RequireUsage(!in.fail() && comma == ',' && in.peek() == std::char_traits<char>::eof(), "--tolerance ", text,
-               ": expected COS,EUCLID, e.g. 0.99,0.90");
+  RequireUsage(!in.fail() && comma == ',' && in.peek() == std::char_traits<char>::eof(),
+               "--tolerance ", text, ": expected COS,EUCLID, e.g. 0.99,0.90");
   return tolerance;
 }
 

@@ -26,9 +26,15 @@ Fates PlanFates(const Graph& graph) {
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     Fate fate;
     switch (plan.forms[n]) {
-      case NodeForm::kInteger: fate.status = "integer"; break;
-      case NodeForm::kFloat: fate = {"F32", plan.reasons[n]}; break;
-      case NodeForm::kOther: fate.status = "copied"; break;
+      case NodeForm::kInteger:
+        fate.status = "integer";
+        break;
+      case NodeForm::kFloat:
+        fate = {"F32", plan.reasons[n]};
+        break;
+      case NodeForm::kOther:
+        fate.status = "copied";
+        break;
     }
     fates[graph.nodes()[n].name] = fate;
   }
@@ -36,7 +42,8 @@ Fates PlanFates(const Graph& graph) {
 }
 
 // None while shapes are open: `why` then says so.
-std::optional<Fates> FindFates(const std::string& model, const ImportOptions& options, std::string& why) {
+std::optional<Fates> FindFates(const std::string& model, const ImportOptions& options,
+                               std::string& why) {
   try {
     return PlanFates(RunPasses(ImportOnnx(model, options)));
   } catch (const Error& error) {
@@ -68,16 +75,23 @@ int SupportCommand(const std::string& model, const ImportOptions& options, bool 
     const Fate fate = FateOf(n, fates);
     if (n.supported) ++counts[fate.status];
     if (json) {
-      rows.push_back({{"node", n.node}, {"op", n.op}, {"status", fate.status},
-                      {"reason", n.supported ? fate.reason : n.reason}, {"advice", n.advice}});
+      rows.push_back({{"node", n.node},
+                      {"op", n.op},
+                      {"status", fate.status},
+                      {"reason", n.supported ? fate.reason : n.reason},
+                      {"advice", n.advice}});
       continue;
     }
     std::printf("%-12s %-24s %s%s%s\n", fate.status.c_str(), n.op.c_str(), n.node.c_str(),
                 fate.reason.empty() ? "" : ": ", fate.reason.c_str());
   }
   if (json) {
-    std::printf("%s\n", nlohmann::json{{"model", model}, {"unsupported", unsupported}, {"counts", counts},
-                                       {"nodes", rows}}.dump().c_str());
+    std::printf(
+        "%s\n",
+        nlohmann::json{
+            {"model", model}, {"unsupported", unsupported}, {"counts", counts}, {"nodes", rows}}
+            .dump()
+            .c_str());
   } else {
     std::printf("%zu nodes", nodes.size());
     for (const auto& [status, count] : counts) std::printf(", %d %s", count, status.c_str());
@@ -85,7 +99,8 @@ int SupportCommand(const std::string& model, const ImportOptions& options, bool 
     if (!why.empty()) std::printf("integer or F32 is not known yet: %s\n", why.c_str());
   }
   if (unsupported == 0) return 0;
-  std::fprintf(stderr, "error: %s: %d of %zu nodes are unsupported\n", model.c_str(), unsupported, nodes.size());
+  std::fprintf(stderr, "error: %s: %d of %zu nodes are unsupported\n", model.c_str(), unsupported,
+               nodes.size());
   return 1;
 }
 

@@ -21,10 +21,12 @@ nlohmann::json BindingJson(const ProgramImage& image, const Binding& binding) {
   return {{"name", binding.name}, {"type", Name(r.dtype)}, {"shape", OnnxShape(r)}};
 }
 
-void PrintBindings(const ProgramImage& image, const char* what, const std::vector<Binding>& bindings) {
+void PrintBindings(const ProgramImage& image, const char* what,
+                   const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     const TensorRecord& r = image.tensors[b.tensor];
-    std::printf("%-8s %s %s %s\n", what, b.name.c_str(), Name(r.dtype), ToString(OnnxShape(r)).c_str());
+    std::printf("%-8s %s %s %s\n", what, b.name.c_str(), Name(r.dtype),
+                ToString(OnnxShape(r)).c_str());
   }
 }
 
@@ -41,33 +43,41 @@ int InfoCommand(const std::string& program, bool json) {
   const ContainerView view = ReadContainer(bytes, program);
   const ProgramImage& image = view.image;
   if (json) {
-    nlohmann::json out = {{"file", program}, {"file_bytes", bytes.size()}, {"meta", image.meta},
-                          {"arena_bytes", image.arena_size}, {"constant_bytes", view.constants.size()},
-                          {"commands", CommandCounts(image)}, {"tensors", image.tensors.size()}};
+    nlohmann::json out = {{"file", program},
+                          {"file_bytes", bytes.size()},
+                          {"meta", image.meta},
+                          {"arena_bytes", image.arena_size},
+                          {"constant_bytes", view.constants.size()},
+                          {"commands", CommandCounts(image)},
+                          {"tensors", image.tensors.size()}};
     out["inputs"] = out["outputs"] = out["f32_commands"] = nlohmann::json::array();
     for (const Binding& b : image.inputs) out["inputs"].push_back(BindingJson(image, b));
     for (const Binding& b : image.outputs) out["outputs"].push_back(BindingJson(image, b));
     for (size_t i = 0; i < image.commands.size(); ++i) {
       if (!IsFloatCompute(image.commands[i].opcode)) continue;
-      out["f32_commands"].push_back({{"command", FindOp(image.commands[i].opcode)->name},
-                                     {"node", image.command_names.empty() ? "" : image.command_names[i]}});
+      out["f32_commands"].push_back(
+          {{"command", FindOp(image.commands[i].opcode)->name},
+           {"node", image.command_names.empty() ? "" : image.command_names[i]}});
     }
     std::printf("%s\n", out.dump().c_str());
     return 0;
   }
-  std::printf("%s: %zu bytes, arena %llu bytes, constants %zu bytes, %zu tensors, %zu commands\n", program.c_str(),
-              bytes.size(), static_cast<unsigned long long>(image.arena_size), view.constants.size(),
-              image.tensors.size(), image.commands.size());
+  std::printf("%s: %zu bytes, arena %llu bytes, constants %zu bytes, %zu tensors, %zu commands\n",
+              program.c_str(), bytes.size(), static_cast<unsigned long long>(image.arena_size),
+              view.constants.size(), image.tensors.size(), image.commands.size());
   for (const auto& [key, value] : image.meta) {
-    if (value.find('\n') == std::string::npos) std::printf("%-8s %s = %s\n", "meta", key.c_str(), value.c_str());
+    if (value.find('\n') == std::string::npos)
+      std::printf("%-8s %s = %s\n", "meta", key.c_str(), value.c_str());
   }
   PrintBindings(image, "input", image.inputs);
   PrintBindings(image, "output", image.outputs);
   for (const auto& s : view.sections) {
     std::printf("%-8s %s offset %llu size %llu crc32c %08x\n", "section", s.kind.c_str(),
-                static_cast<unsigned long long>(s.offset), static_cast<unsigned long long>(s.size), s.crc);
+                static_cast<unsigned long long>(s.offset), static_cast<unsigned long long>(s.size),
+                s.crc);
   }
-  for (const auto& [name, count] : CommandCounts(image)) std::printf("%-8s %4d %s\n", "command", count, name.c_str());
+  for (const auto& [name, count] : CommandCounts(image))
+    std::printf("%-8s %4d %s\n", "command", count, name.c_str());
   return 0;
 }
 
@@ -113,7 +123,9 @@ int DiffCommand(const std::string& a, const std::string& b) {
   }
   const bool same_constants = std::equal(view_a.constants.begin(), view_a.constants.end(),
                                          view_b.constants.begin(), view_b.constants.end());
-  if (!same_constants) std::printf("constants differ (%zu | %zu bytes)\n", view_a.constants.size(), view_b.constants.size());
+  if (!same_constants)
+    std::printf("constants differ (%zu | %zu bytes)\n", view_a.constants.size(),
+                view_b.constants.size());
   return 1;
 }
 

@@ -29,7 +29,8 @@ struct Pair {
 std::vector<Pair> PairTensors(const ProgramImage& integer, const ProgramImage& floating) {
   std::map<std::string, int32_t> by_name;
   for (size_t i = 0; i < floating.tensors.size(); ++i) {
-    if (floating.tensors[i].region == Region::kArena) by_name[floating.tensors[i].name] = static_cast<int32_t>(i);
+    if (floating.tensors[i].region == Region::kArena)
+      by_name[floating.tensors[i].name] = static_cast<int32_t>(i);
   }
   std::map<int32_t, std::string> written;
   for (const Command& command : integer.commands) {
@@ -40,7 +41,8 @@ std::vector<Pair> PairTensors(const ProgramImage& integer, const ProgramImage& f
     const TensorRecord& record = integer.tensors[i];
     const auto match = by_name.find(record.name);
     const auto command = written.find(static_cast<int32_t>(i));
-    if (record.region != Region::kArena || match == by_name.end() || command == written.end()) continue;
+    if (record.region != Region::kArena || match == by_name.end() || command == written.end())
+      continue;
     Pair pair;
     pair.integer = static_cast<int32_t>(i);
     pair.floating = match->second;
@@ -54,7 +56,8 @@ std::vector<Pair> PairTensors(const ProgramImage& integer, const ProgramImage& f
   return pairs;
 }
 
-int64_t CountSaturated(const TensorRecord& record, std::span<const float> integer, std::span<const float> reference) {
+int64_t CountSaturated(const TensorRecord& record, std::span<const float> integer,
+                       std::span<const float> reference) {
   if (!record.quantized) return 0;
   const int q_lo = record.dtype == DType::kU8 ? 0 : -128, q_hi = q_lo + 255;
   const float lo = record.scale * static_cast<float>(q_lo - record.zero_point);
@@ -62,15 +65,16 @@ int64_t CountSaturated(const TensorRecord& record, std::span<const float> intege
   const float half = record.scale / 2;
   int64_t count = 0;
   for (size_t i = 0; i < integer.size(); ++i) {
-    count += (integer[i] >= hi && reference[i] > hi + half) || (integer[i] <= lo && reference[i] < lo - half);
+    count += (integer[i] >= hi && reference[i] > hi + half) ||
+             (integer[i] <= lo && reference[i] < lo - half);
   }
   return count;
 }
 
 }  // namespace
 
-std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer, const Dataset& samples,
-                                       int threads) {
+std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer,
+                                       const Dataset& samples, int threads) {
   const Program float_program = CompileObservable(floating, "float program");
   const Program integer_program = CompileObservable(integer, "integer program");
   Session float_session(float_program, {.threads = threads});
@@ -85,7 +89,8 @@ std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integ
     for (Pair& pair : pairs) {
       const TensorRecord& record = integer_program.image().tensors[pair.integer];
       const auto a = OnnxFloats(record, integer_session.Tensor(pair.integer));
-      const auto b = OnnxFloats(float_program.image().tensors[pair.floating], float_session.Tensor(pair.floating));
+      const auto b = OnnxFloats(float_program.image().tensors[pair.floating],
+                                float_session.Tensor(pair.floating));
       pair.sum.Add(a, b);
       pair.result.saturated += CountSaturated(record, a, b);
     }

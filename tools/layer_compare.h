@@ -13,18 +13,19 @@ namespace rshift {
 
 struct LayerResult {
   std::string tensor;
-  std::string command;     // what makes it in the integer program, as the disassembler names it
-  bool integer = false;    // s8/u8; else F32 in both programs
-  float scale = 0;         // integer only
+  std::string command;   // what makes it in the integer program, as the disassembler names it
+  bool integer = false;  // s8/u8; else F32 in both programs
+  float scale = 0;       // integer only
   int32_t zero_point = 0;
-  Similarity similarity;   // over all samples together
-  int64_t saturated = 0;   // elements at an end of the integer range whose float value lies beyond it
+  Similarity similarity;  // over all samples together
+  int64_t saturated =
+      0;  // elements at an end of the integer range whose float value lies beyond it
 };
 
-// Every tensor that a command of the integer program writes and that the float program also has, in program order.
-// Both graphs are compiled so that every value exists. The data set is read once.
-std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer, const Dataset& samples,
-                                       int threads);
+// Every tensor that a command of the integer program writes and that the float program also has, in
+// program order. Both graphs are compiled so that every value exists. The data set is read once.
+std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer,
+                                       const Dataset& samples, int threads);
 
 }  // namespace rshift
 

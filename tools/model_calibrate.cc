@@ -1,4 +1,5 @@
-// model_calibrate: measures the activations of a float model on a data set and writes the calibration table.
+// model_calibrate: measures the activations of a float model on a data set and writes the
+// calibration table.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -19,7 +20,8 @@ namespace {
 
 constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml -o net.table.yaml\n"
-    "  model_calibrate net.onnx --dataset train-images-idx3-ubyte.gz --samples 500 --preprocess p.yaml -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset train-images-idx3-ubyte.gz --samples 500 --preprocess "
+    "p.yaml -o t.yaml\n"
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method kl -o t.yaml\n";
@@ -40,23 +42,29 @@ struct Arguments {
 
 void AddOptions(CLI::App& app, Arguments& a) {
   a.model.AddTo(app);
-  auto* dataset = app.add_option("--dataset", a.dataset,
-                                 "image, folder, .txt list, .npy, .npz or idx file; NAME=PATH for several inputs");
+  auto* dataset = app.add_option(
+      "--dataset", a.dataset,
+      "image, folder, .txt list, .npy, .npz or idx file; NAME=PATH for several inputs");
   auto* from = app.add_option("--from-statistics", a.from_statistics,
                               "derive the table from statistics files: no data set, no model run");
   dataset->excludes(from);
   app.add_option("-o,--output", a.output, "the calibration table to write")->required();
-  app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")->excludes(from);
+  app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")
+      ->excludes(from);
   app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))->excludes(from);
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->excludes(from);
   app.add_option("--seed", a.seed, "which samples are chosen (default 0)")->excludes(from);
   app.add_option("--method", a.method, "minmax | percentile | kl (default kl)")
       ->check(TakenBy(ParseMethod));
   app.add_option("--percentile", a.percentile, "for --method percentile (default 99.99)");
   app.add_option("--threads", a.threads, "samples in parallel (default: all cores)")
-      ->check(CLI::Range(1, kMaxThreads))->excludes(from);
-  app.add_option("--statistics", a.statistics, "also write the statistics: mergeable, any method later");
-  app.add_option("--shard", a.shard, "I/N: of the chosen samples, every N-th from I (0-based)")->excludes(from);
+      ->check(CLI::Range(1, kMaxThreads))
+      ->excludes(from);
+  app.add_option("--statistics", a.statistics,
+                 "also write the statistics: mergeable, any method later");
+  app.add_option("--shard", a.shard, "I/N: of the chosen samples, every N-th from I (0-based)")
+      ->excludes(from);
   app.add_option("--format", a.format, "rshift | tpu-mlir (default rshift)")
       ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
   app.add_flag("--resume", a.resume, "carry on an interrupted run")->excludes(from);
@@ -68,13 +76,15 @@ std::vector<int64_t> Shard(std::vector<int64_t> samples, const std::string& shar
   long long index = -1, count = 0;
   int used = 0;
   const bool ok = std::sscanf(shard.c_str(), "%lld/%lld%n", &index, &count, &used) == 2 &&
-                  used == static_cast<int>(shard.size()) && count > 0 && index >= 0 && index < count;
+                  used == static_cast<int>(shard.size()) && count > 0 && index >= 0 &&
+                  index < count;
   RequireUsage(ok, "--shard ", shard, ": expected I/N with 0 <= I < N");
   std::vector<int64_t> mine;
   for (size_t i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count)) {
     mine.push_back(samples[i]);
   }
-  Require(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard, ": no sample is left of ", samples.size());
+  Require(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard, ": no sample is left of ",
+          samples.size());
   return mine;
 }
 
@@ -92,8 +102,11 @@ StatisticsFile Measure(const Arguments& a, const Graph& graph) {
   const auto samples = Shard(ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
-  CollectOptions options{.threads = a.threads, .quiet = a.json, .checkpoint = a.output + ".partial.stats",
-                         .resume = a.resume, .interrupted = [] { return g_interrupted != 0; }};
+  CollectOptions options{.threads = a.threads,
+                         .quiet = a.json,
+                         .checkpoint = a.output + ".partial.stats",
+                         .resume = a.resume,
+                         .interrupted = [] { return g_interrupted != 0; }};
   StatisticsFile statistics =
       CollectStatistics(graph, *dataset, samples, preprocess ? preprocess->text : "", options);
   return statistics;
@@ -105,13 +118,16 @@ StatisticsFile Load(const Arguments& a, const Graph& graph) {
     const std::string& path = a.from_statistics[i];
     StatisticsFile next = ReadStatistics(ReadFile(path), path);
     Require(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
-            ": made from another model (sha256 ", next.model_sha256.substr(0, 12), "..., this model is ",
-            graph.sha256.substr(0, 12), "...); measure again with this model");
+            ": made from another model (sha256 ", next.model_sha256.substr(0, 12),
+            "..., this model is ", graph.sha256.substr(0, 12),
+            "...); measure again with this model");
     Require(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, path,
-            ": made with pass list version ", next.pass_list_version, ", this program has ", kPassListVersion,
-            "; measure again");
-    if (i == 0) merged = std::move(next);
-    else Merge(merged, next);
+            ": made with pass list version ", next.pass_list_version, ", this program has ",
+            kPassListVersion, "; measure again");
+    if (i == 0)
+      merged = std::move(next);
+    else
+      Merge(merged, next);
   }
   return merged;
 }
@@ -141,12 +157,15 @@ int Run(const Arguments& a) {
   std::error_code ignored;
   std::filesystem::remove(a.output + ".partial.stats", ignored);
   if (a.json) {
-    const nlohmann::json summary = {{"table", a.output}, {"method", table.method}, {"samples", table.samples},
-                                    {"tensors", table.tensors.size()}, {"model_sha256", table.model_sha256}};
+    const nlohmann::json summary = {{"table", a.output},
+                                    {"method", table.method},
+                                    {"samples", table.samples},
+                                    {"tensors", table.tensors.size()},
+                                    {"model_sha256", table.model_sha256}};
     std::printf("%s\n", summary.dump().c_str());
   } else {
-    std::printf("%s: %zu tensors, %lld samples, method %s\n", a.output.c_str(), table.tensors.size(),
-                static_cast<long long>(table.samples), table.method.c_str());
+    std::printf("%s: %zu tensors, %lld samples, method %s\n", a.output.c_str(),
+                table.tensors.size(), static_cast<long long>(table.samples), table.method.c_str());
   }
   return 0;
 }
@@ -155,7 +174,8 @@ int Run(const Arguments& a) {
 }  // namespace rshift
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures a trained ONNX model on a data set and writes the calibration table.", "model_calibrate");
+  CLI::App app("Measures a trained ONNX model on a data set and writes the calibration table.",
+               "model_calibrate");
   rshift::Arguments arguments;
   rshift::SetUpApp(app, rshift::kExamples);
   rshift::AddOptions(app, arguments);

@@ -22,13 +22,16 @@ namespace {
 constexpr const char* kExamples =
     "  model_deploy net.onnx --mode f32 -o net_f32.rshift\n"
     "  model_deploy net.onnx --calibration net.table.yaml -o net.rshift\n"
-    "  model_deploy net.onnx --calibration t.yaml --mode asymmetric --config layers.yaml -o net.rshift\n"
-    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance 0.99,0.90 --report r.html\n"
+    "  model_deploy net.onnx --calibration t.yaml --mode asymmetric --config layers.yaml -o "
+    "net.rshift\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance "
+    "0.99,0.90 --report r.html\n"
     "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
 
 struct Arguments {
   ModelArguments model;
-  std::string calibration, output, mode = "symmetric", profile = "tpu", config, target, tolerance, preprocess;
+  std::string calibration, output, mode = "symmetric", profile = "tpu", config, target, tolerance,
+                                   preprocess;
   std::string report, report_json;
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
@@ -36,47 +39,56 @@ struct Arguments {
 
 void AddOptions(CLI::App& app, Arguments& a) {
   a.model.AddTo(app);
-  app.add_option("--calibration", a.calibration, "calibration table (--mode f32 needs none; it takes the preprocessing from it)");
+  app.add_option("--calibration", a.calibration,
+                 "calibration table (--mode f32 needs none; it takes the preprocessing from it)");
   app.add_option("-o,--output", a.output, "the .rshift program to write")->required();
   app.add_option("--mode", a.mode, "symmetric | asymmetric | f32 (default symmetric)")
       ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
   app.add_option("--profile", a.profile, "integer arithmetic (default tpu)")
-      ->check(CLI::IsMember({"tpu", "tflite", "tflite-ref", "tflite-ruy", "tflite-xnnpack", "onnxruntime", "caffe2",
-                             "onednn", "ascend"}));
+      ->check(CLI::IsMember({"tpu", "tflite", "tflite-ref", "tflite-ruy", "tflite-xnnpack",
+                             "onnxruntime", "caffe2", "onednn", "ascend"}));
   app.add_option("--config", a.config, "per-layer overrides (YAML)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
   app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
   auto* test_input =
-      app.add_option("--test-input", a.test_input, "run float and integer program on these and compare every tensor");
-  app.add_option("--tolerance", a.tolerance, "COS,EUCLID every compared tensor must reach, else exit 1")
+      app.add_option("--test-input", a.test_input,
+                     "run float and integer program on these and compare every tensor");
+  app.add_option("--tolerance", a.tolerance,
+                 "COS,EUCLID every compared tensor must reach, else exit 1")
       ->needs(test_input);
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", a.report_json, "the same as JSON");
-  app.add_option("--dump-graph", a.dump_graph, "STAGE[=FILE]: imported | passes | quantized (repeatable)");
+  app.add_option("--dump-graph", a.dump_graph,
+                 "STAGE[=FILE]: imported | passes | quantized (repeatable)");
   app.add_option("--threads", a.threads, "for --test-input (default: all cores)")
-      ->check(CLI::Range(1, kMaxThreads))->needs(test_input);
+      ->check(CLI::Range(1, kMaxThreads))
+      ->needs(test_input);
 }
 
 void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph) {
   for (const std::string& request : a.dump_graph) {
-    if (request == stage) std::fputs(DumpGraph(graph).c_str(), stdout);
-    else if (request.starts_with(stage + "=")) WriteFileAtomic(request.substr(stage.size() + 1), DumpGraph(graph));
+    if (request == stage)
+      std::fputs(DumpGraph(graph).c_str(), stdout);
+    else if (request.starts_with(stage + "="))
+      WriteFileAtomic(request.substr(stage.size() + 1), DumpGraph(graph));
   }
 }
 
 void CheckArguments(const Arguments& a) {
   for (const std::string& request : a.dump_graph) {
     const std::string stage = request.substr(0, request.find('='));
-    RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized",
-                 "--dump-graph ", request, ": stage must be imported, passes or quantized");
+    RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized", "--dump-graph ",
+                 request, ": stage must be imported, passes or quantized");
     RequireUsage(request.back() != '=', "--dump-graph ", request, ": the file name is missing");
     RequireUsage(stage != "quantized" || a.mode != "f32",
                  "--dump-graph quantized: an f32 program has no quantized stage");
   }
   if (a.mode == "f32") {
-    const char* useless = !a.config.empty() ? "--config"
-                          : !a.target.empty() ? "--target" : a.profile != "tpu" ? "--profile"
-                          : !a.test_input.empty() ? "--test-input" : nullptr;
+    const char* useless = !a.config.empty()       ? "--config"
+                          : !a.target.empty()     ? "--target"
+                          : a.profile != "tpu"    ? "--profile"
+                          : !a.test_input.empty() ? "--test-input"
+                                                  : nullptr;
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   } else {
@@ -87,13 +99,14 @@ void CheckArguments(const Arguments& a) {
           ": only the tpu profile is built so far");
 }
 
-std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph, const CalibrationTable& table,
-                                        const Target& target) {
-  std::map<std::string, std::string> meta = {{"producer", "rshift 0.1.0"},
-                                             {"model", std::filesystem::path(a.model.path).stem().string()},
-                                             {"source_sha256", graph.sha256},
-                                             {"mode", a.mode},
-                                             {"preprocess", table.preprocess}};
+std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
+                                        const CalibrationTable& table, const Target& target) {
+  std::map<std::string, std::string> meta = {
+      {"producer", "rshift 0.1.0"},
+      {"model", std::filesystem::path(a.model.path).stem().string()},
+      {"source_sha256", graph.sha256},
+      {"mode", a.mode},
+      {"preprocess", table.preprocess}};
   if (!a.preprocess.empty()) {
     const std::string text = ReadTextFile(a.preprocess);
     ReadPreprocess(text, a.preprocess);  // refuses a bad file now, not on the device
@@ -109,12 +122,13 @@ std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph, 
 
 CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
   CalibrationTable table = ReadTable(ReadTextFile(a.calibration), a.calibration);
-  Require(table.model_sha256.empty() || table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, a.calibration,
-          ": made from another model (sha256 ", table.model_sha256.substr(0, 12), "..., this model is ",
-          graph.sha256.substr(0, 12), "...); calibrate this model");
-  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput,
-          a.calibration, ": made with pass list version ", table.pass_list_version, ", this program has ",
-          kPassListVersion, "; calibrate again");
+  Require(table.model_sha256.empty() || table.model_sha256 == graph.sha256,
+          ErrorCode::kInvalidInput, a.calibration, ": made from another model (sha256 ",
+          table.model_sha256.substr(0, 12), "..., this model is ", graph.sha256.substr(0, 12),
+          "...); calibrate this model");
+  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
+          ErrorCode::kInvalidInput, a.calibration, ": made with pass list version ",
+          table.pass_list_version, ", this program has ", kPassListVersion, "; calibrate again");
   return table;
 }
 
@@ -123,15 +137,19 @@ std::vector<LayerResult> TestLayers(const Arguments& a, const Graph& floating, c
   std::optional<Preprocess> preprocess;
   if (!preprocess_text.empty()) preprocess = ReadPreprocess(preprocess_text, "preprocess");
   std::vector<InputSpec> specs;
-  for (ValueId id : floating.inputs) specs.push_back({floating.value(id).name, floating.value(id).shape});
+  for (ValueId id : floating.inputs)
+    specs.push_back({floating.value(id).name, floating.value(id).shape});
   return CompareLayers(floating, integer, *OpenDataset(a.test_input, specs, preprocess), a.threads);
 }
 
 int JudgeLayers(const DeployReport& report) {
   size_t below = 0;
-  for (const LayerResult& layer : report.layers) below += !report.tolerance.Accepts(layer.similarity);
+  for (const LayerResult& layer : report.layers)
+    below += !report.tolerance.Accepts(layer.similarity);
   if (below == 0) return 0;
-  std::fprintf(stderr, "error: %zu of %zu tensors are below the tolerance %g,%g (cosine,euclid): see the list above\n",
+  std::fprintf(stderr,
+               "error: %zu of %zu tensors are below the tolerance %g,%g (cosine,euclid): see the "
+               "list above\n",
                below, report.layers.size(), report.tolerance.cosine, report.tolerance.euclid);
   return 1;
 }
@@ -141,7 +159,8 @@ int Run(const Arguments& a) {
   for (const std::string& path : {a.output, a.report, a.report_json}) {
     if (!path.empty()) CheckWritable(path);  // now, not after the work
   }
-  DeployReport report{.model = a.model.path, .output = a.output, .mode = a.mode, .profile = a.profile};
+  DeployReport report{
+      .model = a.model.path, .output = a.output, .mode = a.mode, .profile = a.profile};
   if (!a.tolerance.empty()) report.tolerance = ParseTolerance(a.tolerance);
   const Graph imported = ImportOnnx(a.model.path, a.model.Import());
   DumpStage(a, "imported", imported);

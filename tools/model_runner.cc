@@ -42,25 +42,34 @@ struct Arguments {
 void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("program", a.program, "a .rshift file")->required();
   auto* input = app.add_option("--input", a.input, "X or NAME=X: image, .npy, .npz (repeatable)");
-  auto* dataset = app.add_option("--dataset", a.dataset, "folder, list, .npy, .npz, idx: run on every sample")
-                      ->excludes(input);
+  auto* dataset =
+      app.add_option("--dataset", a.dataset, "folder, list, .npy, .npz, idx: run on every sample")
+          ->excludes(input);
   app.add_option("--output", a.output, "write the outputs to this .npz, stacked over samples");
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
   app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
-  app.add_option("--isa", a.isa, "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
+  app.add_option("--isa", a.isa,
+                 "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
   app.add_option("--threads", a.threads, "default: all cores")->check(CLI::Range(1, kMaxThreads));
   auto* benchmark = app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99");
   app.add_option("--iterations", a.iterations, "for --benchmark (default 50)")
-      ->check(CLI::Range(1, kMaxRuns))->needs(benchmark);
-  app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")->check(CLI::Range(0, kMaxRuns))->needs(benchmark);
-  app.add_flag("--per-command", a.per_command, "for --benchmark: a table per command")->needs(benchmark);
+      ->check(CLI::Range(1, kMaxRuns))
+      ->needs(benchmark);
+  app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")
+      ->check(CLI::Range(0, kMaxRuns))
+      ->needs(benchmark);
+  app.add_flag("--per-command", a.per_command, "for --benchmark: a table per command")
+      ->needs(benchmark);
   auto* labels =
-      app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")->needs(dataset);
+      app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")
+          ->needs(dataset);
   app.add_option("--label-offset", a.label_offset, "added to every label")
-      ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))->needs(labels);
+      ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))
+      ->needs(labels);
   app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
-  app.add_option("--preprocess", a.preprocess, "overrides the preprocessing recorded in the program");
+  app.add_option("--preprocess", a.preprocess,
+                 "overrides the preprocessing recorded in the program");
   app.add_flag("--copy", a.copy, "read the program into memory instead of mapping it");
   app.add_flag("--json", a.json, "machine-readable results on stdout");
 }
@@ -98,8 +107,9 @@ struct RunResult {
   int64_t images = 0;
 };
 
-RunResult RunSamples(const Arguments& a, const Program& program, Session& session, const Dataset& dataset,
-                     Accuracy* accuracy, const std::vector<int64_t>& labels) {
+RunResult RunSamples(const Arguments& a, const Program& program, Session& session,
+                     const Dataset& dataset, Accuracy* accuracy,
+                     const std::vector<int64_t>& labels) {
   RunResult result;
   ArrayCollector outputs, dump;
   const ProgramImage& image = program.image();
@@ -108,15 +118,18 @@ RunResult RunSamples(const Arguments& a, const Program& program, Session& sessio
     const Sample sample = dataset.Read(s);
     FillInputs(program, session, sample);
     const auto start = std::chrono::steady_clock::now();
-    if (a.dump.empty()) session.Run();
-    else RunDumping(program, session, a.raw, dump);
+    if (a.dump.empty())
+      session.Run();
+    else
+      RunDumping(program, session, a.raw, dump);
     result.milliseconds.push_back(Milliseconds(std::chrono::steady_clock::now() - start));
     if (accuracy != nullptr) {
       const TensorRecord& record = image.tensors[image.outputs[0].tensor];
       accuracy->Add(OnnxFloats(record, session.Output(0)), labels[s] + a.label_offset, sample.name);
     }
     for (size_t i = 0; !a.output.empty() && i < image.outputs.size(); ++i) {
-      NumpyArray array = ToArray(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i)), a.raw);
+      NumpyArray array = ToArray(image.tensors[image.outputs[i].tensor],
+                                 session.Output(static_cast<int>(i)), a.raw);
       array.name = image.outputs[i].name;
       outputs.Add(array);
     }
@@ -146,9 +159,10 @@ nlohmann::json Summarize(const Arguments& a, RunResult result, const Accuracy* a
 }
 
 nlohmann::json RunData(const Arguments& a, const Program& program, Session& session) {
-  const auto dataset = program.image().inputs.empty()
-                           ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
-                           : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
+  const auto dataset =
+      program.image().inputs.empty()
+          ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
+          : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
   if (a.labels.empty()) {
     return Summarize(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
   }
@@ -170,7 +184,8 @@ int Run(const Arguments& a) {
                "nothing to do: give --input X, --dataset PATH or --benchmark");
   RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
                "--output and --dump-tensors need --input or --dataset");
-  RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(), "--raw needs --output or --dump-tensors");
+  RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(),
+               "--raw needs --output or --dump-tensors");
   for (const std::string& path : {a.output, a.dump}) {
     if (!path.empty()) CheckWritable(path);  // now, not after the run
   }
@@ -179,7 +194,10 @@ int Run(const Arguments& a) {
   if (has_data || is_constant) json = RunData(a, program, session);
   if (a.benchmark) {
     json.update(RunBenchmark(program, session,
-                             {.iterations = a.iterations, .warmup = a.warmup, .per_command = a.per_command, .json = a.json}));
+                             {.iterations = a.iterations,
+                              .warmup = a.warmup,
+                              .per_command = a.per_command,
+                              .json = a.json}));
   }
   if (a.json) std::printf("%s\n", json.dump().c_str());
   return 0;

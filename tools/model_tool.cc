@@ -19,7 +19,8 @@ struct Arguments {
 };
 
 // A subcommand that takes one file.
-CLI::App* AddFileCommand(CLI::App& app, const std::string& name, const std::string& what, Arguments& a) {
+CLI::App* AddFileCommand(CLI::App& app, const std::string& name, const std::string& what,
+                         Arguments& a) {
   CLI::App* command = app.add_subcommand(name, what);
   command->add_option("file", a.a, "a file")->required();
   return command;
@@ -38,10 +39,12 @@ int Run(CLI::App& app, const Arguments& a) {
 }
 
 void AddCommands(CLI::App& app, Arguments& a) {
-  CLI::App* support = app.add_subcommand("support", "every node of a model: integer, F32, fused, folded, or why not");
+  CLI::App* support = app.add_subcommand(
+      "support", "every node of a model: integer, F32, fused, folded, or why not");
   a.model.AddTo(*support);
   support->add_flag("--json", a.json, "machine-readable");
-  CLI::App* info = AddFileCommand(app, "info", "inputs, outputs, sections and sizes of a program", a);
+  CLI::App* info =
+      AddFileCommand(app, "info", "inputs, outputs, sections and sizes of a program", a);
   info->add_flag("--json", a.json, "machine-readable");
   AddFileCommand(app, "disasm", "the command stream of a program as text", a);
   AddFileCommand(app, "verify", "loads and verifies a program without running it", a);

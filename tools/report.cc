@@ -20,12 +20,15 @@ std::string Format(const char* format, Args... args) {
 }
 
 std::vector<LayerResult> WorstFirst(std::vector<LayerResult> layers) {
-  // A NaN (an infinity on one side gives one, too) is worst of all and must not reach the comparison.
+  // A NaN (an infinity on one side gives one, too) is worst of all and must not reach the
+  // comparison.
   const auto quality = [](const LayerResult& l) {
-    return std::isnan(l.similarity.sqnr_db) ? std::numeric_limits<double>::lowest() : l.similarity.sqnr_db;
+    return std::isnan(l.similarity.sqnr_db) ? std::numeric_limits<double>::lowest()
+                                            : l.similarity.sqnr_db;
   };
-  std::stable_sort(layers.begin(), layers.end(),
-                   [&](const LayerResult& a, const LayerResult& b) { return quality(a) < quality(b); });
+  std::stable_sort(layers.begin(), layers.end(), [&](const LayerResult& a, const LayerResult& b) {
+    return quality(a) < quality(b);
+  });
   return layers;
 }
 
@@ -41,17 +44,22 @@ nlohmann::json RangeJson(const ValueRange& r) {
 std::string Escape(const std::string& text) {
   std::string out;
   for (char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else out += c;
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else
+      out += c;
   }
   return out;
 }
 
 std::string LayerLines(const DeployReport& report) {
   std::string out = Format("%zu tensors compared; worst by SQNR:\n", report.layers.size());
-  out += Format("  %-40s %-14s %9s %9s %8s %10s\n", "tensor", "command", "cosine", "euclid", "SQNR dB", "saturated");
+  out += Format("  %-40s %-14s %9s %9s %8s %10s\n", "tensor", "command", "cosine", "euclid",
+                "SQNR dB", "saturated");
   const std::vector<LayerResult> worst = WorstFirst(report.layers);
   for (size_t i = 0; i < std::min(kWorstLayers, worst.size()); ++i) {
     const LayerResult& l = worst[i];
@@ -67,26 +75,35 @@ std::string LayerLines(const DeployReport& report) {
 void CountCommands(const ProgramImage& image, DeployReport& report) {
   for (const Command& command : image.commands) {
     switch (FindOp(command.opcode)->op_class) {
-      case OpClass::kInteger: ++report.integer_commands; break;
-      case OpClass::kMove: ++report.move_commands; break;
+      case OpClass::kInteger:
+        ++report.integer_commands;
+        break;
+      case OpClass::kMove:
+        ++report.move_commands;
+        break;
       case OpClass::kFloat:
-      case OpClass::kFloatLibrary: ++report.float_commands; break;
+      case OpClass::kFloatLibrary:
+        ++report.float_commands;
+        break;
     }
   }
 }
 
 std::string TextReport(const DeployReport& report) {
-  std::string out = Format("%s: %s, %d commands (%d integer, %d data movement, %d F32), %d transposes, %llu bytes, arena %llu bytes\n",
-                           report.output.c_str(), report.mode.c_str(),
-                           report.integer_commands + report.move_commands + report.float_commands,
-                           report.integer_commands, report.move_commands, report.float_commands, report.transposes,
-                           static_cast<unsigned long long>(report.file_bytes),
-                           static_cast<unsigned long long>(report.arena_bytes));
+  std::string out = Format(
+      "%s: %s, %d commands (%d integer, %d data movement, %d F32), %d transposes, %llu bytes, "
+      "arena %llu bytes\n",
+      report.output.c_str(), report.mode.c_str(),
+      report.integer_commands + report.move_commands + report.float_commands,
+      report.integer_commands, report.move_commands, report.float_commands, report.transposes,
+      static_cast<unsigned long long>(report.file_bytes),
+      static_cast<unsigned long long>(report.arena_bytes));
   if (report.mode == "f32") return out;
-  out += Format("ranges changed by Forward/BackwardCalibration: %zu\n", report.quantize.range_changes.size());
+  out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
+                report.quantize.range_changes.size());
   for (const auto& repair : report.quantize.repairs) {
-    out += Cat("repaired ", repair.node, " channel ", repair.channel, ": ", repair.reason, ", weight scale ",
-               repair.scale_before, " -> ", repair.scale_after, "\n");
+    out += Cat("repaired ", repair.node, " channel ", repair.channel, ": ", repair.reason,
+               ", weight scale ", repair.scale_before, " -> ", repair.scale_after, "\n");
   }
   if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
   for (const auto& node : report.quantize.float_nodes) {
@@ -97,52 +114,78 @@ std::string TextReport(const DeployReport& report) {
 }
 
 nlohmann::json JsonReport(const DeployReport& report) {
-  nlohmann::json json = {{"model", report.model}, {"output", report.output}, {"mode", report.mode},
-                         {"profile", report.profile}, {"target", report.target},
-                         {"file_bytes", report.file_bytes}, {"arena_bytes", report.arena_bytes},
+  nlohmann::json json = {{"model", report.model},
+                         {"output", report.output},
+                         {"mode", report.mode},
+                         {"profile", report.profile},
+                         {"target", report.target},
+                         {"file_bytes", report.file_bytes},
+                         {"arena_bytes", report.arena_bytes},
                          {"transposes", report.transposes},
-                         {"commands", {{"integer", report.integer_commands}, {"move", report.move_commands},
-                                       {"f32", report.float_commands}}}};
-  json["float_nodes"] = json["repairs"] = json["range_changes"] = json["layers"] = nlohmann::json::array();
+                         {"commands",
+                          {{"integer", report.integer_commands},
+                           {"move", report.move_commands},
+                           {"f32", report.float_commands}}}};
+  json["float_nodes"] = json["repairs"] = json["range_changes"] = json["layers"] =
+      nlohmann::json::array();
   for (const auto& n : report.quantize.float_nodes) {
     json["float_nodes"].push_back({{"node", n.node}, {"op", n.op}, {"reason", n.reason}});
   }
   for (const auto& r : report.quantize.repairs) {
-    json["repairs"].push_back({{"node", r.node}, {"channel", r.channel}, {"reason", r.reason},
-                               {"scale_before", r.scale_before}, {"scale_after", r.scale_after}});
+    json["repairs"].push_back({{"node", r.node},
+                               {"channel", r.channel},
+                               {"reason", r.reason},
+                               {"scale_before", r.scale_before},
+                               {"scale_after", r.scale_after}});
   }
   for (const auto& c : report.quantize.range_changes) {
-    json["range_changes"].push_back({{"tensor", c.tensor}, {"rule", c.rule}, {"reason", c.reason},
-                                     {"before", RangeJson(c.before)}, {"after", RangeJson(c.after)}});
+    json["range_changes"].push_back({{"tensor", c.tensor},
+                                     {"rule", c.rule},
+                                     {"reason", c.reason},
+                                     {"before", RangeJson(c.before)},
+                                     {"after", RangeJson(c.after)}});
   }
   for (const LayerResult& l : report.layers) {
-    json["layers"].push_back({{"tensor", l.tensor}, {"command", l.command}, {"integer", l.integer},
-                              {"scale", l.scale}, {"zero_point", l.zero_point},
-                              {"cosine", Number(l.similarity.cosine)}, {"euclid", Number(l.similarity.euclid)},
-                              {"sqnr_db", Number(l.similarity.sqnr_db)}, {"max_abs", Number(l.similarity.max_abs)},
-                              {"elements", l.similarity.count}, {"saturated", l.saturated}});
+    json["layers"].push_back({{"tensor", l.tensor},
+                              {"command", l.command},
+                              {"integer", l.integer},
+                              {"scale", l.scale},
+                              {"zero_point", l.zero_point},
+                              {"cosine", Number(l.similarity.cosine)},
+                              {"euclid", Number(l.similarity.euclid)},
+                              {"sqnr_db", Number(l.similarity.sqnr_db)},
+                              {"max_abs", Number(l.similarity.max_abs)},
+                              {"elements", l.similarity.count},
+                              {"saturated", l.saturated}});
   }
   return json;
 }
 
 std::string HtmlReport(const DeployReport& report) {
-  std::string out = "<!doctype html><meta charset=\"utf-8\"><title>" + Escape(report.model) +
-                    "</title><style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:right}"
-                    "td:first-child,td:nth-child(2){text-align:left}pre{background:#f4f4f4;padding:1em}"
-                    "tr.bad{background:#fdd}</style><h1>" + Escape(report.model) + "</h1><pre>" +
-                    Escape(TextReport(report)) + "</pre>";
+  std::string out =
+      "<!doctype html><meta charset=\"utf-8\"><title>" + Escape(report.model) +
+      "</title><style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:right}"
+      "td:first-child,td:nth-child(2){text-align:left}pre{background:#f4f4f4;padding:1em}"
+      "tr.bad{background:#fdd}</style><h1>" +
+      Escape(report.model) + "</h1><pre>" + Escape(TextReport(report)) + "</pre>";
   if (report.layers.empty()) return out + "<p>No --test-input was given: no layer figures.</p>\n";
-  out += "<table><tr><th>tensor<th>command<th>scale<th>zero point<th>cosine<th>euclid<th>SQNR dB<th>max |a-b|"
-         "<th>elements<th>saturated<th>SQNR</tr>";
+  out +=
+      "<table><tr><th>tensor<th>command<th>scale<th>zero point<th>cosine<th>euclid<th>SQNR "
+      "dB<th>max |a-b|"
+      "<th>elements<th>saturated<th>SQNR</tr>";
   for (const LayerResult& l : report.layers) {
-    const double db = std::isnan(l.similarity.sqnr_db) ? 0 : std::clamp(l.similarity.sqnr_db, 0.0, 60.0);
+    const double db =
+        std::isnan(l.similarity.sqnr_db) ? 0 : std::clamp(l.similarity.sqnr_db, 0.0, 60.0);
     out += report.tolerance.Accepts(l.similarity) ? "<tr>" : "<tr class=\"bad\">";
     out += "<td>" + Escape(l.tensor) + "<td>" + Escape(l.command);
-    out += Format("<td>%.6g<td>%d<td>%.6f<td>%.6f<td>%.2f<td>%.6g<td>%lld<td>%lld", l.scale, l.zero_point,
-                  l.similarity.cosine, l.similarity.euclid, l.similarity.sqnr_db, l.similarity.max_abs,
-                  static_cast<long long>(l.similarity.count), static_cast<long long>(l.saturated));
-    out += Format("<td><svg width=\"120\" height=\"10\"><rect width=\"%.0f\" height=\"10\" fill=\"#48a\"/></svg></tr>",
-                  db * 2);
+    out += Format("<td>%.6g<td>%d<td>%.6f<td>%.6f<td>%.2f<td>%.6g<td>%lld<td>%lld", l.scale,
+                  l.zero_point, l.similarity.cosine, l.similarity.euclid, l.similarity.sqnr_db,
+                  l.similarity.max_abs, static_cast<long long>(l.similarity.count),
+                  static_cast<long long>(l.saturated));
+    out += Format(
+        "<td><svg width=\"120\" height=\"10\"><rect width=\"%.0f\" height=\"10\" "
+        "fill=\"#48a\"/></svg></tr>",
+        db * 2);
   }
   return out + "</table>\n";
 }

@@ -10,7 +10,8 @@
 
 namespace rshift {
 
-std::unique_ptr<Dataset> OpenProgramDataset(const Program& program, const std::vector<std::string>& paths,
+std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
+                                            const std::vector<std::string>& paths,
                                             const std::string& override_path) {
   std::optional<Preprocess> preprocess;
   const auto recorded = program.image().meta.find("preprocess");
@@ -30,12 +31,13 @@ namespace {
 
 // Data sets deliver F32; an integer or bool input takes the values it can hold exactly.
 template <typename T>
-void StoreIntegers(std::span<const float> values, std::span<std::byte> memory, const std::string& where) {
+void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
+                   const std::string& where) {
   constexpr float kExact = 1 << 24;  // F32 holds every integer up to here
   for (size_t i = 0; i < values.size(); ++i) {
     const T stored = static_cast<T>(std::clamp(values[i], -kExact, kExact));
-    Require(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, where, ": value ", values[i],
-            " does not fit the input's integer type");
+    Require(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, where, ": value ",
+            values[i], " does not fit the input's integer type");
     std::memcpy(memory.data() + i * sizeof(T), &stored, sizeof(T));
   }
 }
@@ -43,17 +45,26 @@ void StoreIntegers(std::span<const float> values, std::span<std::byte> memory, c
 void Store(const TensorRecord& record, std::span<const float> values, std::span<std::byte> memory,
            const std::string& where) {
   const int64_t elements = NumElements(record.shape);
-  Require(static_cast<int64_t>(values.size()) == elements, ErrorCode::kInvalidInput, where, ": holds ", values.size(),
-          " values, the input takes ", elements);
+  Require(static_cast<int64_t>(values.size()) == elements, ErrorCode::kInvalidInput, where,
+          ": holds ", values.size(), " values, the input takes ", elements);
   if (values.empty()) return;
   switch (record.dtype) {
-    case DType::kF32: std::memcpy(memory.data(), values.data(), memory.size()); return;
-    case DType::kS64: return StoreIntegers<int64_t>(values, memory, where);
-    case DType::kS32: return StoreIntegers<int32_t>(values, memory, where);
-    case DType::kS8: return StoreIntegers<int8_t>(values, memory, where);
-    case DType::kU8: return StoreIntegers<uint8_t>(values, memory, where);
-    case DType::kBool: return StoreIntegers<bool>(values, memory, where);
-    default: Fail(ErrorCode::kUnsupported, where, ": inputs of type ", Name(record.dtype), " cannot be fed");
+    case DType::kF32:
+      std::memcpy(memory.data(), values.data(), memory.size());
+      return;
+    case DType::kS64:
+      return StoreIntegers<int64_t>(values, memory, where);
+    case DType::kS32:
+      return StoreIntegers<int32_t>(values, memory, where);
+    case DType::kS8:
+      return StoreIntegers<int8_t>(values, memory, where);
+    case DType::kU8:
+      return StoreIntegers<uint8_t>(values, memory, where);
+    case DType::kBool:
+      return StoreIntegers<bool>(values, memory, where);
+    default:
+      Fail(ErrorCode::kUnsupported, where, ": inputs of type ", Name(record.dtype),
+           " cannot be fed");
   }
 }
 
@@ -63,8 +74,10 @@ void FillInputs(const Program& program, Session& session, const Sample& sample) 
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const Binding& binding = program.image().inputs[i];
     const TensorRecord& record = program.image().tensors[binding.tensor];
-    Require(record.layout == Layout::kPlain, ErrorCode::kInternal, "input '", binding.name, "' is not in ONNX order");
-    Store(record, sample.inputs[i], session.Input(static_cast<int>(i)), sample.name + ", input '" + binding.name + "'");
+    Require(record.layout == Layout::kPlain, ErrorCode::kInternal, "input '", binding.name,
+            "' is not in ONNX order");
+    Store(record, sample.inputs[i], session.Input(static_cast<int>(i)),
+          sample.name + ", input '" + binding.name + "'");
   }
 }
 
@@ -72,7 +85,8 @@ namespace {
 
 bool Reads(const Command& command, int32_t tensor) {
   for (const FieldSpec& field : FindOp(command.opcode)->fields) {
-    const bool is_input = field.kind == FieldKind::kTensorIn || field.kind == FieldKind::kTensorInOpt;
+    const bool is_input =
+        field.kind == FieldKind::kTensorIn || field.kind == FieldKind::kTensorInOpt;
     if (is_input && command.Tensor(field.field) == tensor) return true;
   }
   return false;
@@ -92,7 +106,8 @@ std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image) {
     if (done[t] >= 0 || image.tensors[t].region != Region::kArena) continue;
     // A view: complete with the last write to its bytes before it is first read.
     for (int c = 0; c < commands && !Reads(image.commands[c], static_cast<int32_t>(t)); ++c) {
-      if (Overlap(image.tensors[image.commands[c].Tensor(Field::kDst)], image.tensors[t])) done[t] = c;
+      if (Overlap(image.tensors[image.commands[c].Tensor(Field::kDst)], image.tensors[t]))
+        done[t] = c;
     }
   }
   std::vector<std::vector<int32_t>> complete(image.commands.size());

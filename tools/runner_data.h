@@ -1,4 +1,5 @@
-// model_runner's way from --input / --dataset arguments to the program's inputs, and from its outputs to files.
+// model_runner's way from --input / --dataset arguments to the program's inputs, and from its
+// outputs to files.
 #ifndef RSHIFT_TOOLS_RUNNER_DATA_H_
 #define RSHIFT_TOOLS_RUNNER_DATA_H_
 
@@ -12,14 +13,17 @@
 
 namespace rshift {
 
-// Opens `paths` with the preprocessing of `override_path`, or the one recorded in the program when that is empty.
-std::unique_ptr<Dataset> OpenProgramDataset(const Program& program, const std::vector<std::string>& paths,
+// Opens `paths` with the preprocessing of `override_path`, or the one recorded in the program when
+// that is empty.
+std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
+                                            const std::vector<std::string>& paths,
                                             const std::string& override_path);
 // Copies a sample into the session's inputs.
 void FillInputs(const Program& program, Session& session, const Sample& sample);
 
-// For each command, the arena tensors that are complete once it has run: its destination after its last write (a Concat is
-// written by several commands), and the views (Reshape) of those bytes, which no command writes.
+// For each command, the arena tensors that are complete once it has run: its destination after its
+// last write (a Concat is written by several commands), and the views (Reshape) of those bytes,
+// which no command writes.
 std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image);
 
 // Collects tensors over samples, stacked along the first dimension, for one .npz file.

@@ -20,12 +20,19 @@ std::vector<float> Convert(std::span<const uint8_t> bytes) {
 
 std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
   switch (dtype) {
-    case DType::kF32: return Convert<float>(bytes);
-    case DType::kS8: return Convert<int8_t>(bytes);
-    case DType::kU8: case DType::kBool: return Convert<uint8_t>(bytes);
-    case DType::kS32: return Convert<int32_t>(bytes);
-    case DType::kS64: return Convert<int64_t>(bytes);
-    default: Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
+    case DType::kF32:
+      return Convert<float>(bytes);
+    case DType::kS8:
+      return Convert<int8_t>(bytes);
+    case DType::kU8:
+    case DType::kBool:
+      return Convert<uint8_t>(bytes);
+    case DType::kS32:
+      return Convert<int32_t>(bytes);
+    case DType::kS64:
+      return Convert<int64_t>(bytes);
+    default:
+      Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace rshift {
 
-// What every ONNX node becomes in an integer program: integer, F32 (with the reason), fused into a neighbour or needless,
-// folded into a constant, copied (no f32 activations), unsupported (with reason and advice), or just supported while shapes
-// are open. 1 when a node is unsupported.
+// What every ONNX node becomes in an integer program: integer, F32 (with the reason), fused into a
+// neighbour or needless, folded into a constant, copied (no f32 activations), unsupported (with
+// reason and advice), or just supported while shapes are open. 1 when a node is unsupported.
 int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
 int InfoCommand(const std::string& program, bool json);
 int DisasmCommand(const std::string& program);
@@ -18,8 +18,10 @@ int VerifyCommand(const std::string& program);
 // 0 when equal; else prints what differs, section by section, and returns 1.
 int DiffCommand(const std::string& a, const std::string& b);
 int MemoryCommand(const std::string& program);
-// Compares the arrays of two .npz files by name. 1 below the tolerance, on a NaN, or when names or shapes differ.
-int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance, bool json);
+// Compares the arrays of two .npz files by name. 1 below the tolerance, on a NaN, or when names or
+// shapes differ.
+int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance,
+                   bool json);
 int StatsCommand(const std::string& statistics);
 
 }  // namespace rshift

@@ -33,7 +33,8 @@ Shape ParseShape(const std::string& text, const std::string& argument) {
   return shape;
 }
 
-// Messages quote names and lines of the files at hand: their control characters must not reach a terminal.
+// Messages quote names and lines of the files at hand: their control characters must not reach a
+// terminal.
 void PrintError(std::string message) {
   for (char& c : message) {
     const auto byte = static_cast<unsigned char>(c);
@@ -46,8 +47,9 @@ void PrintError(std::string message) {
 
 void SetUpApp(CLI::App& app, const std::string& examples) {
   app.set_version_flag("--version", kVersion);
-  app.footer("Examples:\n" + examples +
-             "\nExit codes: 0 done, 1 the work failed (one `error:` line says why), 2 wrong usage.");
+  app.footer(
+      "Examples:\n" + examples +
+      "\nExit codes: 0 done, 1 the work failed (one `error:` line says why), 2 wrong usage.");
   app.get_formatter()->column_width(34);
 }
 
@@ -89,7 +91,8 @@ ImportOptions ModelArguments::Import() const {
     const size_t colon = argument.rfind(':');
     RequireUsage(colon != std::string::npos && colon > 0, "--input-shape ", argument,
                  ": expected NAME:1x3x224x224");
-    options.input_shapes[argument.substr(0, colon)] = ParseShape(argument.substr(colon + 1), argument);
+    options.input_shapes[argument.substr(0, colon)] =
+        ParseShape(argument.substr(colon + 1), argument);
   }
   for (const std::string& argument : bindings) {
     const auto [name, path_of_array] = SplitNamedPath(argument);

@@ -14,14 +14,15 @@
 
 namespace rshift {
 
-// Parses, then runs `body`. Exit code 0: done; 1: the work failed (`error: ...` on stderr); 2: wrong
-// usage, found by the parser or thrown by `body` as UsageError. `body` returns
-// the exit code of a finished run: 1 for a comparison below its bound.
+// Parses, then runs `body`. Exit code 0: done; 1: the work failed (`error: ...` on stderr); 2:
+// wrong usage, found by the parser or thrown by `body` as UsageError. `body` returns the exit code
+// of a finished run: 1 for a comparison below its bound.
 int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 // A tool's App with --version and examples in its help.
 void SetUpApp(CLI::App& app, const std::string& examples);
 
-// --input-shape NAME:1x3x224x224 and --bind NAME=X.npy, shared by every tool that reads an ONNX file.
+// --input-shape NAME:1x3x224x224 and --bind NAME=X.npy, shared by every tool that reads an ONNX
+// file.
 struct ModelArguments {
   std::string path;
   std::vector<std::string> input_shapes, bindings;
@@ -46,7 +47,8 @@ CLI::Validator TakenBy(Parse parse) {
 
 constexpr int kMaxThreads = 1024;  // what the runtime takes
 
-// "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text is a plain path.
+// "NAME=path" -> {NAME, path}; a plain path -> {"", path}. A file that exists under the whole text
+// is a plain path.
 std::pair<std::string, std::string> SplitNamedPath(const std::string& text);
 
 }  // namespace rshift

@@ -1,5 +1,5 @@
-// Wrong usage of a tool: an option that is missing, contradicts another or cannot be read. Exit code 2; an Error of any
-// other kind is exit code 1.
+// Wrong usage of a tool: an option that is missing, contradicts another or cannot be read. Exit
+// code 2; an Error of any other kind is exit code 1.
 #ifndef RSHIFT_TOOLS_USAGE_H_
 #define RSHIFT_TOOLS_USAGE_H_
 

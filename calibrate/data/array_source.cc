@@ -12,12 +12,18 @@ namespace {
 class ArraySource : public Source {
  public:
   // `file` or `held` owns what `view` points to.
-  ArraySource(MappedFile file, NumpyArray held, NpyView view, const std::string& path, const InputSpec& spec)
-      : file_(std::move(file)), held_(std::move(held)), view_(std::move(view)), name_(FileName(path)),
+  ArraySource(MappedFile file, NumpyArray held, NpyView view, const std::string& path,
+              const InputSpec& spec)
+      : file_(std::move(file)),
+        held_(std::move(held)),
+        view_(std::move(view)),
+        name_(FileName(path)),
         size_(CountSamples(view_.shape, spec, path)) {}
 
   int64_t size() const override { return size_; }
-  std::string name(int64_t index) const override { return size_ == 1 ? name_ : Cat(name_, ":", index); }
+  std::string name(int64_t index) const override {
+    return size_ == 1 ? name_ : Cat(name_, ":", index);
+  }
   std::vector<float> Read(int64_t index) const override {
     const size_t bytes = view_.data.size() / static_cast<size_t>(size_);
     return ToFloats(view_.dtype, view_.data.subspan(static_cast<size_t>(index) * bytes, bytes));
@@ -41,8 +47,9 @@ int64_t CountSamples(const Shape& array, const InputSpec& spec, const std::strin
   if (array == sample) return 1;
   if (!array.empty() && Shape(array.begin() + 1, array.end()) == sample) return array[0];
   if (!array.empty() && Shape(array.begin() + 1, array.end()) == shape) return array[0];
-  Fail(ErrorCode::kInvalidInput, where, ": the array has the shape ", ToString(array), ", input '", spec.name,
-       "' takes ", ToString(shape), " (one sample) or a leading dimension of samples; reshape the array");
+  Fail(ErrorCode::kInvalidInput, where, ": the array has the shape ", ToString(array), ", input '",
+       spec.name, "' takes ", ToString(shape),
+       " (one sample) or a leading dimension of samples; reshape the array");
 }
 
 NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan) {
@@ -52,21 +59,25 @@ NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan) {
     if (array.name == plan.spec.name) return std::move(array);
     names += (names.empty() ? "'" : ", '") + array.name + "'";
   }
-  Require(plan.only_input && arrays.size() == 1, ErrorCode::kInvalidInput, path, ": has no array '", plan.spec.name,
-          "' for the model's input of that name, it has ", names.empty() ? "none" : names);
+  Require(plan.only_input && arrays.size() == 1, ErrorCode::kInvalidInput, path, ": has no array '",
+          plan.spec.name, "' for the model's input of that name, it has ",
+          names.empty() ? "none" : names);
   return std::move(arrays[0]);
 }
 
 std::unique_ptr<Source> NpySource(const std::string& path, const InputPlan& plan) {
   MappedFile file = MappedFile::Map(path);
   NpyView view = ParseNpy(file.bytes(), path);
-  return std::make_unique<ArraySource>(std::move(file), NumpyArray{}, std::move(view), path, plan.spec);
+  return std::make_unique<ArraySource>(std::move(file), NumpyArray{}, std::move(view), path,
+                                       plan.spec);
 }
 
 std::unique_ptr<Source> NpzSource(const std::string& path, const InputPlan& plan) {
   NumpyArray array = ReadNpzFor(path, plan);
-  NpyView view{array.dtype, array.shape, array.bytes};  // moving a vector keeps its elements in place
-  return std::make_unique<ArraySource>(MappedFile(), std::move(array), std::move(view), path, plan.spec);
+  NpyView view{array.dtype, array.shape,
+               array.bytes};  // moving a vector keeps its elements in place
+  return std::make_unique<ArraySource>(MappedFile(), std::move(array), std::move(view), path,
+                                       plan.spec);
 }
 
 }  // namespace rshift

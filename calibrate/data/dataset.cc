@@ -34,7 +34,8 @@ std::vector<SampleFile> FolderFiles(const std::string& folder) {
   Require(!error, ErrorCode::kIo, folder, ": cannot list the folder: ", error.message());
   Require(!files.empty(), ErrorCode::kInvalidInput, folder,
           ": the data set is empty: the folder holds no images, .npy or .npz files");
-  std::sort(files.begin(), files.end(), [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
+  std::sort(files.begin(), files.end(),
+            [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
   return files;
 }
 
@@ -49,7 +50,8 @@ std::vector<SampleFile> ListFiles(const std::string& list) {
             "' is neither an image nor .npy nor .npz by its extension");
     files.push_back({path, line});
   }
-  Require(!files.empty(), ErrorCode::kInvalidInput, list, ": the data set is empty: the list names no files");
+  Require(!files.empty(), ErrorCode::kInvalidInput, list,
+          ": the data set is empty: the list names no files");
   return files;
 }
 
@@ -57,14 +59,21 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& pla
   Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
   std::error_code ignored;
   std::unique_ptr<Source> source;
-  if (fs::is_directory(path, ignored)) source = FileSource(FolderFiles(path), plan);
-  else if (HasExtension(path, ".txt")) source = FileSource(ListFiles(path), plan);
-  else if (HasExtension(path, ".npy")) source = NpySource(path, plan);
-  else if (HasExtension(path, ".npz")) source = NpzSource(path, plan);
-  else if (IsImageFile(path)) source = FileSource({{path, FileName(path)}}, plan);
-  else if (LooksLikeIdx(path)) source = IdxSource(ReadIdx(path), path, plan);
+  if (fs::is_directory(path, ignored))
+    source = FileSource(FolderFiles(path), plan);
+  else if (HasExtension(path, ".txt"))
+    source = FileSource(ListFiles(path), plan);
+  else if (HasExtension(path, ".npy"))
+    source = NpySource(path, plan);
+  else if (HasExtension(path, ".npz"))
+    source = NpzSource(path, plan);
+  else if (IsImageFile(path))
+    source = FileSource({{path, FileName(path)}}, plan);
+  else if (LooksLikeIdx(path))
+    source = IdxSource(ReadIdx(path), path, plan);
   Require(source != nullptr, ErrorCode::kInvalidInput, path,
-          ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte (.gz)");
+          ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte "
+          "(.gz)");
   Require(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
   return source;
 }
@@ -86,8 +95,9 @@ class InputFeed {
     const auto [source, at] = Locate(index);
     std::vector<float> values = source->Read(at);
     for (size_t i = 0; i < values.size(); ++i) {
-      Require(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_, "', sample '", source->name(at),
-              "': element ", i, " is ", values[i], ", expected finite values; mend or remove the sample");
+      Require(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_, "', sample '",
+              source->name(at), "': element ", i, " is ", values[i],
+              ", expected finite values; mend or remove the sample");
     }
     return values;
   }
@@ -96,7 +106,8 @@ class InputFeed {
  private:
   std::pair<const Source*, int64_t> Locate(int64_t index) const {
     Require(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ", size());
-    const size_t i = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
+    const size_t i =
+        static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
     return {sources_[i].get(), i == 0 ? index : index - ends_[i - 1]};
   }
 
@@ -127,7 +138,8 @@ class FeedDataset : public Dataset {
   std::vector<InputFeed> feeds_;
 };
 
-std::vector<InputPlan> MakePlans(const std::vector<InputSpec>& inputs, const std::optional<Preprocess>& preprocess) {
+std::vector<InputPlan> MakePlans(const std::vector<InputSpec>& inputs,
+                                 const std::optional<Preprocess>& preprocess) {
   std::vector<InputPlan> plans;
   for (const InputSpec& spec : inputs) {
     InputPlan plan{spec, nullptr, inputs.size() == 1};
@@ -145,9 +157,10 @@ std::string InputNames(const std::vector<InputSpec>& inputs) {
   return names;
 }
 
-// The input that "NAME=path" feeds and the path; -1 for a plain path. A file that exists under the whole text is a
-// plain path.
-std::pair<int, std::string> SplitPath(const std::string& text, const std::vector<InputSpec>& inputs) {
+// The input that "NAME=path" feeds and the path; -1 for a plain path. A file that exists under the
+// whole text is a plain path.
+std::pair<int, std::string> SplitPath(const std::string& text,
+                                      const std::vector<InputSpec>& inputs) {
   if (Exists(text)) return {-1, text};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].name.empty() && text.starts_with(inputs[i].name + "=")) {
@@ -155,15 +168,17 @@ std::pair<int, std::string> SplitPath(const std::string& text, const std::vector
     }
   }
   const size_t equals = text.find('=');
-  Require(equals == std::string::npos || equals == 0 || !Exists(text.substr(equals + 1)), ErrorCode::kInvalidInput,
-          text, ": the model has no input '", text.substr(0, equals), "', it has ", InputNames(inputs));
+  Require(equals == std::string::npos || equals == 0 || !Exists(text.substr(equals + 1)),
+          ErrorCode::kInvalidInput, text, ": the model has no input '", text.substr(0, equals),
+          "', it has ", InputNames(inputs));
   return {-1, text};
 }
 
 // The preprocessing must outlive the sources that point to its entries.
 class OwningDataset : public FeedDataset {
  public:
-  OwningDataset(std::vector<InputFeed> feeds, std::shared_ptr<const std::optional<Preprocess>> preprocess)
+  OwningDataset(std::vector<InputFeed> feeds,
+                std::shared_ptr<const std::optional<Preprocess>> preprocess)
       : FeedDataset(std::move(feeds)), preprocess_(std::move(preprocess)) {}
 
  private:
@@ -172,9 +187,11 @@ class OwningDataset : public FeedDataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
+                                     const std::vector<InputSpec>& inputs,
                                      const std::optional<Preprocess>& preprocess) {
-  Require(!inputs.empty(), ErrorCode::kInvalidInput, "the model has no inputs: there is nothing to feed");
+  Require(!inputs.empty(), ErrorCode::kInvalidInput,
+          "the model has no inputs: there is nothing to feed");
   const auto kept = std::make_shared<const std::optional<Preprocess>>(preprocess);
   const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
   std::vector<InputFeed> feeds;
@@ -189,17 +206,18 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths, cons
     // An .npz, or a folder or list of them, holds every input under its name.
     Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
     std::error_code ignored;
-    Require(HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
-            ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
-            "); say which one this feeds: NAME=", path);
+    Require(
+        HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
+        ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
+        "); say which one this feeds: NAME=", path);
     for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(OpenSource(path, plans[i]));
   }
   for (const InputFeed& feed : feeds) {
-    Require(feed.size() > 0, ErrorCode::kInvalidInput, "the data set has no samples for input '", feed.input_name(),
-            "'; give ", feed.input_name(), "=PATH");
-    Require(feed.size() == feeds[0].size(), ErrorCode::kInvalidInput, "input '", feed.input_name(), "' has ",
-            feed.size(), " samples, input '", feeds[0].input_name(), "' has ", feeds[0].size(),
-            "; every input needs as many");
+    Require(feed.size() > 0, ErrorCode::kInvalidInput, "the data set has no samples for input '",
+            feed.input_name(), "'; give ", feed.input_name(), "=PATH");
+    Require(feed.size() == feeds[0].size(), ErrorCode::kInvalidInput, "input '", feed.input_name(),
+            "' has ", feed.size(), " samples, input '", feeds[0].input_name(), "' has ",
+            feeds[0].size(), "; every input needs as many");
   }
   return std::make_unique<OwningDataset>(std::move(feeds), kept);
 }

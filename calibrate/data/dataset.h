@@ -1,5 +1,5 @@
-// Data sets: images, folders, .txt lists, .npy, .npz, idx-ubyte (.gz too). A data set is a list of samples read one
-// at a time; its memory does not grow with their number.
+// Data sets: images, folders, .txt lists, .npy, .npz, idx-ubyte (.gz too). A data set is a list of
+// samples read one at a time; its memory does not grow with their number.
 #ifndef RSHIFT_CALIBRATE_DATA_DATASET_H_
 #define RSHIFT_CALIBRATE_DATA_DATASET_H_
 
@@ -18,7 +18,7 @@ namespace rshift {
 
 // An array as numpy files hold it (little-endian, C order).
 struct NumpyArray {
-  std::string name;    // key in an .npz, "" otherwise
+  std::string name;  // key in an .npz, "" otherwise
   DType dtype = DType::kF32;
   Shape shape;
   std::vector<uint8_t> bytes;
@@ -26,7 +26,8 @@ struct NumpyArray {
 NumpyArray ReadNpy(const std::string& path);
 std::vector<NumpyArray> ReadNpz(const std::string& path);
 void WriteNpy(const std::string& path, const NumpyArray& array);
-void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays);   // deterministic bytes
+void WriteNpz(const std::string& path,
+              const std::vector<NumpyArray>& arrays);  // deterministic bytes
 
 // What the model wants: a name and a static ONNX-order shape.
 struct InputSpec {
@@ -36,9 +37,9 @@ struct InputSpec {
 
 // One sample: an F32 array per model input, in ONNX order and shape.
 struct Sample {
-  std::string name;     // file name, or file name and index "train-images:17"
-  std::string sha256;   // of the content after preprocessing
-  std::vector<std::vector<float>> inputs;   // one per InputSpec
+  std::string name;                        // file name, or file name and index "train-images:17"
+  std::string sha256;                      // of the content after preprocessing
+  std::vector<std::vector<float>> inputs;  // one per InputSpec
 };
 
 class Dataset {
@@ -46,21 +47,25 @@ class Dataset {
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
   virtual std::string name(int64_t index) const = 0;
-  // Thread-safe. Throws kInvalidInput naming the sample (unreadable image, wrong channels, wrong shape, wrong type).
+  // Thread-safe. Throws kInvalidInput naming the sample (unreadable image, wrong channels, wrong
+  // shape, wrong type).
   virtual Sample Read(int64_t index) const = 0;
 };
 
-// Opens `paths` as one data set, in the order given (folders: sorted by name). With one model input a plain path feeds
-// it; "NAME=path" feeds a named input, and all named inputs must have equally many samples. Image and idx sources need
-// a Preprocess entry for their input. Throws kInvalidInput for an empty data set.
-std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths, const std::vector<InputSpec>& inputs,
+// Opens `paths` as one data set, in the order given (folders: sorted by name). With one model input
+// a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must have equally
+// many samples. Image and idx sources need a Preprocess entry for their input. Throws kInvalidInput
+// for an empty data set.
+std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
+                                     const std::vector<InputSpec>& inputs,
                                      const std::optional<Preprocess>& preprocess);
 
-// `count` of [0, size) (0: all), chosen by `seed`, ascending: a permutation that does not depend on platform.
+// `count` of [0, size) (0: all), chosen by `seed`, ascending: a permutation that does not depend on
+// platform.
 std::vector<int64_t> ChooseSamples(int64_t size, int64_t count, uint64_t seed);
 
-// Labels: `name class` per line (matched by file name), .npy of integers, or idx-ubyte; one per sample, in the data
-// set's order. Throws when a sample has no label.
+// Labels: `name class` per line (matched by file name), .npy of integers, or idx-ubyte; one per
+// sample, in the data set's order. Throws when a sample has no label.
 std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset);
 
 }  // namespace rshift

@@ -29,8 +29,8 @@ bool ReadExactly(gzFile_s* file, uint8_t* to, unsigned size) {
 bool LooksLikeIdx(const std::string& path) {
   const GzFile file(gzopen(path.c_str(), "rb"));  // reads plain files, too
   uint8_t magic[4];
-  return file && ReadExactly(file.get(), magic, 4) && magic[0] == 0 && magic[1] == 0 && magic[2] >= 0x08 &&
-         magic[2] <= 0x0e && magic[3] >= 1 && magic[3] <= kMaxRank;
+  return file && ReadExactly(file.get(), magic, 4) && magic[0] == 0 && magic[1] == 0 &&
+         magic[2] >= 0x08 && magic[2] <= 0x0e && magic[3] >= 1 && magic[3] <= kMaxRank;
 }
 
 IdxArray ReadIdx(const std::string& path) {
@@ -40,9 +40,10 @@ IdxArray ReadIdx(const std::string& path) {
     Fail(ErrorCode::kInvalidInput, path, ": ", what, "; the idx file is damaged, get it again");
   };
   uint8_t magic[4];
-  if (!ReadExactly(file.get(), magic, 4) || magic[0] != 0 || magic[1] != 0) damaged("does not begin as an idx file");
-  Require(magic[2] == kUnsignedByte, ErrorCode::kInvalidInput, path, ": idx element type ", int{magic[2]},
-          ", expected 8 (unsigned byte)");
+  if (!ReadExactly(file.get(), magic, 4) || magic[0] != 0 || magic[1] != 0)
+    damaged("does not begin as an idx file");
+  Require(magic[2] == kUnsignedByte, ErrorCode::kInvalidInput, path, ": idx element type ",
+          int{magic[2]}, ", expected 8 (unsigned byte)");
   if (magic[3] < 1 || magic[3] > kMaxRank) damaged("has an impossible number of dimensions");
   IdxArray array;
   uint64_t bytes = 1;
@@ -54,11 +55,13 @@ IdxArray ReadIdx(const std::string& path) {
     bytes *= dim;
     array.shape.push_back(static_cast<int64_t>(dim));
   }
-  while (array.bytes.size() < bytes) {  // in steps: a damaged size must not allocate before the data is there
+  while (array.bytes.size() <
+         bytes) {  // in steps: a damaged size must not allocate before the data is there
     const size_t have = array.bytes.size();
     const auto step = static_cast<unsigned>(std::min<uint64_t>(kChunk, bytes - have));
     array.bytes.resize(have + step);
-    if (!ReadExactly(file.get(), array.bytes.data() + have, step)) damaged("is shorter than its header says");
+    if (!ReadExactly(file.get(), array.bytes.data() + have, step))
+      damaged("is shorter than its header says");
   }
   uint8_t extra;
   if (gzread(file.get(), &extra, 1) != 0) damaged("is longer than its header says");

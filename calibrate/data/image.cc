@@ -17,14 +17,16 @@ constexpr int64_t kMaxResizedSide = 65536;
 const cv::Scalar kLetterboxFill = cv::Scalar::all(0);
 
 // OpenCV reports its own errors as exceptions with several lines; ours has one.
-[[noreturn]] void FailInOpenCv(const std::string& where, const char* action, const cv::Exception& error) {
+[[noreturn]] void FailInOpenCv(const std::string& where, const char* action,
+                               const cv::Exception& error) {
   std::string reason = error.err.empty() ? "out of memory or bad data" : error.err;
   std::replace(reason.begin(), reason.end(), '\n', ' ');
   Fail(ErrorCode::kInvalidInput, where, ": cannot ", action, ": ", reason);
 }
 
 cv::Mat ToMat(const Image& image) {
-  return cv::Mat(image.height, image.width, CV_8UC(image.channels), const_cast<uint8_t*>(image.pixels.data()));
+  return cv::Mat(image.height, image.width, CV_8UC(image.channels),
+                 const_cast<uint8_t*>(image.pixels.data()));
 }
 
 cv::Mat ResizeTo(const cv::Mat& image, int height, int width) {
@@ -37,8 +39,9 @@ cv::Mat ResizeTo(const cv::Mat& image, int height, int width) {
 // Half to even, as Python's round().
 int ScaledSide(int side, double factor, const std::string& where) {
   const double scaled = std::max(1.0, std::nearbyint(side * factor));
-  Require(scaled <= static_cast<double>(kMaxResizedSide), ErrorCode::kInvalidInput, where, ": a side of ", side,
-          " pixels becomes ", scaled, " by resizing, expected at most ", kMaxResizedSide, "; crop the image");
+  Require(scaled <= static_cast<double>(kMaxResizedSide), ErrorCode::kInvalidInput, where,
+          ": a side of ", side, " pixels becomes ", scaled, " by resizing, expected at most ",
+          kMaxResizedSide, "; crop the image");
   return static_cast<int>(scaled);
 }
 
@@ -48,29 +51,36 @@ cv::Mat Letterbox(const InputPreprocess& p, const cv::Mat& image, const std::str
   const int height = std::min(p.resize_height, ScaledSide(image.rows, factor, where));
   const int width = std::min(p.resize_width, ScaledSide(image.cols, factor, where));
   cv::Mat out(p.resize_height, p.resize_width, image.type(), kLetterboxFill);
-  const cv::Rect inside((p.resize_width - width) / 2, (p.resize_height - height) / 2, width, height);
+  const cv::Rect inside((p.resize_width - width) / 2, (p.resize_height - height) / 2, width,
+                        height);
   ResizeTo(image, height, width).copyTo(out(inside));
   return out;
 }
 
 cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
   switch (p.resize) {
-    case InputPreprocess::ResizeMode::kNone: return image;
-    case InputPreprocess::ResizeMode::kStretch: return ResizeTo(image, p.resize_height, p.resize_width);
-    case InputPreprocess::ResizeMode::kLetterbox: return Letterbox(p, image, where);
-    case InputPreprocess::ResizeMode::kShortSide: break;
+    case InputPreprocess::ResizeMode::kNone:
+      return image;
+    case InputPreprocess::ResizeMode::kStretch:
+      return ResizeTo(image, p.resize_height, p.resize_width);
+    case InputPreprocess::ResizeMode::kLetterbox:
+      return Letterbox(p, image, where);
+    case InputPreprocess::ResizeMode::kShortSide:
+      break;
   }
   const double factor = static_cast<double>(p.resize_height) / std::min(image.rows, image.cols);
-  return ResizeTo(image, ScaledSide(image.rows, factor, where), ScaledSide(image.cols, factor, where));
+  return ResizeTo(image, ScaledSide(image.rows, factor, where),
+                  ScaledSide(image.cols, factor, where));
 }
 
 cv::Mat Crop(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
   if (p.crop_height == 0) return image;
-  Require(p.crop_height <= image.rows && p.crop_width <= image.cols, ErrorCode::kInvalidInput, where, ": is ",
-          image.rows, "x", image.cols, " pixels (height x width) after resizing, the crop needs ", p.crop_height, "x",
+  Require(p.crop_height <= image.rows && p.crop_width <= image.cols, ErrorCode::kInvalidInput,
+          where, ": is ", image.rows, "x", image.cols,
+          " pixels (height x width) after resizing, the crop needs ", p.crop_height, "x",
           p.crop_width, "; resize to a larger size");
-  return image(cv::Rect((image.cols - p.crop_width) / 2, (image.rows - p.crop_height) / 2, p.crop_width,
-                        p.crop_height));
+  return image(cv::Rect((image.cols - p.crop_width) / 2, (image.rows - p.crop_height) / 2,
+                        p.crop_width, p.crop_height));
 }
 
 struct Target {
@@ -79,8 +89,9 @@ struct Target {
 };
 
 Target ReadTarget(const InputPreprocess& p, const Shape& shape, const std::string& where) {
-  Require(shape.size() == 4 && shape[0] == 1, ErrorCode::kInvalidInput, where, ": input '", p.name, "' has the shape ",
-          ToString(shape), ", images need 1xCxHxW or 1xHxWxC with batch 1; bind the batch with --input-shape");
+  Require(shape.size() == 4 && shape[0] == 1, ErrorCode::kInvalidInput, where, ": input '", p.name,
+          "' has the shape ", ToString(shape),
+          ", images need 1xCxHxW or 1xHxWxC with batch 1; bind the batch with --input-shape");
   if (p.layout == InputPreprocess::PixelLayout::kNhwc) return {shape[1], shape[2], shape[3], true};
   return {shape[2], shape[3], shape[1], false};
 }
@@ -108,16 +119,19 @@ std::vector<float> Normalize(const InputPreprocess& p, const cv::Mat& image, con
 Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
   const bool gray = color == InputPreprocess::Color::kGray;
   std::error_code ignored;
-  Require(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path, ": no such image file");
+  Require(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
+          ": no such image file");
   cv::Mat mat;
   try {
     mat = cv::imread(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
-    if (!mat.empty() && color == InputPreprocess::Color::kRgb) cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
+    if (!mat.empty() && color == InputPreprocess::Color::kRgb)
+      cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
   } catch (const cv::Exception& error) {
     FailInOpenCv(path, "decode the image", error);
   }
   Require(!mat.empty(), ErrorCode::kInvalidInput, path,
-          ": cannot be decoded as an image: the file is damaged or not an image; remove it or make it anew");
+          ": cannot be decoded as an image: the file is damaged or not an image; remove it or make "
+          "it anew");
   Image image{mat.rows, mat.cols, mat.channels(), {}};
   const size_t row_bytes = static_cast<size_t>(mat.cols) * static_cast<size_t>(mat.channels());
   image.pixels.reserve(row_bytes * static_cast<size_t>(mat.rows));
@@ -130,21 +144,24 @@ Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
 std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,
                          const std::string& where) {
   const int channels = preprocess.color == InputPreprocess::Color::kGray ? 1 : 3;
-  Require(image.channels == channels, ErrorCode::kInvalidInput, where, ": the image has ", image.channels,
-          image.channels == 1 ? " channel" : " channels", ", 'color' in the preprocessing of input '", preprocess.name,
-          "' has ", channels, "; use the preprocessing file of this model");
+  Require(image.channels == channels, ErrorCode::kInvalidInput, where, ": the image has ",
+          image.channels, image.channels == 1 ? " channel" : " channels",
+          ", 'color' in the preprocessing of input '", preprocess.name, "' has ", channels,
+          "; use the preprocessing file of this model");
   const Target target = ReadTarget(preprocess, shape, where);
-  Require(target.channels == channels, ErrorCode::kInvalidInput, where, ": input '", preprocess.name, "' (",
-          ToString(shape), ") takes ", target.channels, " channels, the preprocessing makes ", channels,
-          "; check 'color' and 'layout'");
-  Require(image.height > 0 && image.width > 0 &&
-              image.pixels.size() == static_cast<size_t>(image.height) * image.width * image.channels,
-          ErrorCode::kInvalidInput, where, ": the image is empty");
+  Require(target.channels == channels, ErrorCode::kInvalidInput, where, ": input '",
+          preprocess.name, "' (", ToString(shape), ") takes ", target.channels,
+          " channels, the preprocessing makes ", channels, "; check 'color' and 'layout'");
+  Require(
+      image.height > 0 && image.width > 0 &&
+          image.pixels.size() == static_cast<size_t>(image.height) * image.width * image.channels,
+      ErrorCode::kInvalidInput, where, ": the image is empty");
   try {
     const cv::Mat pixels = Crop(preprocess, Resize(preprocess, ToMat(image), where), where);
-    Require(pixels.rows == target.height && pixels.cols == target.width, ErrorCode::kInvalidInput, where, ": is ",
-            pixels.rows, "x", pixels.cols, " pixels (height x width) after preprocessing, input '", preprocess.name,
-            "' takes ", target.height, "x", target.width, "; correct 'resize' or 'crop'");
+    Require(pixels.rows == target.height && pixels.cols == target.width, ErrorCode::kInvalidInput,
+            where, ": is ", pixels.rows, "x", pixels.cols,
+            " pixels (height x width) after preprocessing, input '", preprocess.name, "' takes ",
+            target.height, "x", target.width, "; correct 'resize' or 'crop'");
     return Normalize(preprocess, pixels, target);
   } catch (const cv::Exception& error) {
     FailInOpenCv(where, "resize the image", error);

@@ -10,14 +10,16 @@ namespace rshift {
 namespace {
 
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
-  Require(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where, ": images need an entry for input '",
-          plan.spec.name, "' in the preprocessing file; give --preprocess FILE.yaml");
+  Require(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
+          ": images need an entry for input '", plan.spec.name,
+          "' in the preprocessing file; give --preprocess FILE.yaml");
   return *plan.preprocess;
 }
 
 class FilesSource : public Source {
  public:
-  FilesSource(std::vector<SampleFile> files, const InputPlan& plan) : files_(std::move(files)), plan_(plan) {
+  FilesSource(std::vector<SampleFile> files, const InputPlan& plan)
+      : files_(std::move(files)), plan_(plan) {
     for (const SampleFile& file : files_) {
       if (IsImageFile(file.path)) NeedPreprocess(plan_, file.path);
     }
@@ -49,9 +51,11 @@ class IdxImages : public Source {
   int64_t size() const override { return images_.shape[0]; }
   std::string name(int64_t index) const override { return Cat(name_, ":", index); }
   std::vector<float> Read(int64_t index) const override {
-    const auto height = static_cast<int>(images_.shape[1]), width = static_cast<int>(images_.shape[2]);
+    const auto height = static_cast<int>(images_.shape[1]),
+               width = static_cast<int>(images_.shape[2]);
     const size_t pixels = static_cast<size_t>(height) * static_cast<size_t>(width);
-    const auto begin = images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
+    const auto begin =
+        images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
     const Image image{height, width, 1, {begin, begin + static_cast<int64_t>(pixels)}};
     return Apply(*plan_.preprocess, image, plan_.spec.shape, name(index));
   }
@@ -64,17 +68,20 @@ class IdxImages : public Source {
 
 }  // namespace
 
-std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
 
 bool HasExtension(const std::string& path, const char* extension) {
   std::string found = std::filesystem::path(path).extension().string();
-  std::transform(found.begin(), found.end(), found.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(found.begin(), found.end(), found.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return found == extension;
 }
 
 bool IsImageFile(const std::string& path) {
-  constexpr const char* kExtensions[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".pgm", ".ppm",
-                                         ".pnm"};
+  constexpr const char* kExtensions[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp",
+                                         ".tif", ".tiff", ".pgm", ".ppm", ".pnm"};
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),
                      [&](const char* extension) { return HasExtension(path, extension); });
 }
@@ -85,11 +92,12 @@ std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPla
 
 std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan) {
   NeedPreprocess(plan, path);
-  Require(images.shape.size() == 3, ErrorCode::kInvalidInput, path, ": has the shape ", ToString(images.shape),
-          ", idx images are NxHxW; is this the file of the labels?");
+  Require(images.shape.size() == 3, ErrorCode::kInvalidInput, path, ": has the shape ",
+          ToString(images.shape), ", idx images are NxHxW; is this the file of the labels?");
   constexpr int64_t kMaxSide = 65536;
-  Require(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide, ErrorCode::kInvalidInput, path,
-          ": images of ", images.shape[1], "x", images.shape[2], " pixels, expected at most ", kMaxSide, " a side");
+  Require(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide, ErrorCode::kInvalidInput,
+          path, ": images of ", images.shape[1], "x", images.shape[2], " pixels, expected at most ",
+          kMaxSide, " a side");
   std::string name = FileName(path);
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   return std::make_unique<IdxImages>(std::move(images), name, plan);

@@ -26,7 +26,8 @@ constexpr TypeName kTypes[] = {{DType::kF32, "<f4"}, {DType::kF16, "<f2"}, {DTyp
                                {DType::kU16, "<u2"}, {DType::kS32, "<i4"}, {DType::kU32, "<u4"},
                                {DType::kS64, "<i8"}, {DType::kU64, "<u8"}, {DType::kBool, "|b1"}};
 
-// Reads the header's Python dictionary: string keys; values are strings, True/False and tuples of numbers.
+// Reads the header's Python dictionary: string keys; values are strings, True/False and tuples of
+// numbers.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -36,10 +37,14 @@ class HeaderParser {
     while (!Accept('}')) {
       const std::string key = String();
       Expect(':');
-      if (key == "descr" && descr.empty()) descr = String();
-      else if (key == "fortran_order" && !has_order_) fortran_order = Bool();
-      else if (key == "shape" && !has_shape_) Tuple();
-      else Bad(Cat("key '", key, "' is unknown or there twice"));
+      if (key == "descr" && descr.empty())
+        descr = String();
+      else if (key == "fortran_order" && !has_order_)
+        fortran_order = Bool();
+      else if (key == "shape" && !has_shape_)
+        Tuple();
+      else
+        Bad(Cat("key '", key, "' is unknown or there twice"));
       if (!Accept(',')) {
         Expect('}');
         break;
@@ -47,7 +52,8 @@ class HeaderParser {
     }
     Blanks();
     if (at_ != text_.size()) Bad("text behind the dictionary");
-    if (descr.empty() || !has_order_ || !has_shape_) Bad("'descr', 'fortran_order' or 'shape' is missing");
+    if (descr.empty() || !has_order_ || !has_shape_)
+      Bad("'descr', 'fortran_order' or 'shape' is missing");
   }
 
   std::string descr;
@@ -103,7 +109,8 @@ class HeaderParser {
     while (!Accept(')')) {
       Blanks();
       int64_t dim = 0;
-      const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
+      const auto [end, error] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
       if (error != std::errc() || dim < 0 || dim > kMaxElements) Bad("expected a size");
       if (shape.size() == kMaxRank) Bad(Cat("more than ", kMaxRank, " dimensions"));
       at_ = static_cast<size_t>(end - text_.data());
@@ -125,10 +132,12 @@ DType ParseType(std::string descr, const std::string& where) {
   if (!descr.empty() && descr[0] == '=') descr[0] = '<';
   for (const auto& [dtype, name] : kTypes) {
     // One byte has no order: every mark is fine there.
-    if (descr == name || (SizeOf(dtype) == 1 && descr.size() == 3 && descr.substr(1) == name + 1)) return dtype;
+    if (descr == name || (SizeOf(dtype) == 1 && descr.size() == 3 && descr.substr(1) == name + 1))
+      return dtype;
   }
   Fail(ErrorCode::kInvalidInput, where, ": elements are '", descr,
-       "', expected little-endian numbers (f2 f4 f8 i1..i8 u1..u8 or bool); convert with x.astype('<f4')");
+       "', expected little-endian numbers (f2 f4 f8 i1..i8 u1..u8 or bool); convert with "
+       "x.astype('<f4')");
 }
 
 template <typename T>
@@ -144,13 +153,15 @@ void Convert(std::span<const uint8_t> data, std::vector<float>& out) {
 
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  Require(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12, ErrorCode::kInvalidInput, where,
-          ": not a .npy file (it does not begin with \\x93NUMPY)");
+  Require(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12, ErrorCode::kInvalidInput,
+          where, ": not a .npy file (it does not begin with \\x93NUMPY)");
   const int major = file[6];
-  Require(major >= 1 && major <= 3, ErrorCode::kInvalidInput, where, ": .npy version ", major, ", expected 1 to 3");
+  Require(major >= 1 && major <= 3, ErrorCode::kInvalidInput, where, ": .npy version ", major,
+          ", expected 1 to 3");
   const size_t prefix = major == 1 ? 10 : 12;
   size_t length = file[8] | static_cast<size_t>(file[9]) << 8;
-  if (major > 1) length |= static_cast<size_t>(file[10]) << 16 | static_cast<size_t>(file[11]) << 24;
+  if (major > 1)
+    length |= static_cast<size_t>(file[10]) << 16 | static_cast<size_t>(file[11]) << 24;
   Require(length <= kMaxHeader && length <= file.size() - prefix, ErrorCode::kInvalidInput, where,
           ": the .npy header is cut off or damaged");
   HeaderParser header(text.substr(prefix, length), where);
@@ -160,8 +171,8 @@ NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
           ": the array is in Fortran order; save numpy.ascontiguousarray(x) instead");
   int64_t elements = 1;
   for (const int64_t dim : view.shape) {
-    Require(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where, ": the shape ",
-            ToString(view.shape), " is too large");
+    Require(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where,
+            ": the shape ", ToString(view.shape), " is too large");
     elements *= dim;
   }
   const uint64_t bytes = static_cast<uint64_t>(elements) * SizeOf(view.dtype);
@@ -176,13 +187,14 @@ std::vector<uint8_t> NpyHeader(const NumpyArray& array) {
   for (const auto& [dtype, name] : kTypes) {
     if (dtype == array.dtype) descr = name;
   }
-  Require(descr != nullptr, ErrorCode::kUnsupported, "array '", array.name, "': ", Name(array.dtype),
-          " has no numpy type");
+  Require(descr != nullptr, ErrorCode::kUnsupported, "array '", array.name,
+          "': ", Name(array.dtype), " has no numpy type");
   const uint64_t bytes = static_cast<uint64_t>(NumElements(array.shape)) * SizeOf(array.dtype);
-  Require(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name, "' holds ", array.bytes.size(),
-          " bytes, its shape ", ToString(array.shape), " needs ", bytes);
+  Require(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name, "' holds ",
+          array.bytes.size(), " bytes, its shape ", ToString(array.shape), " needs ", bytes);
   std::string dict = Cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
-  for (size_t i = 0; i < array.shape.size(); ++i) dict += Cat(i == 0 ? "" : " ", array.shape[i], ",");
+  for (size_t i = 0; i < array.shape.size(); ++i)
+    dict += Cat(i == 0 ? "" : " ", array.shape[i], ",");
   if (array.shape.size() > 1) dict.pop_back();  // (3,) but (3, 4)
   dict += "), }";
   while ((kMagic.size() + 4 + dict.size() + 1) % 64 != 0) dict += ' ';
@@ -198,22 +210,44 @@ std::vector<uint8_t> NpyHeader(const NumpyArray& array) {
 std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data) {
   std::vector<float> out(data.size() / SizeOf(dtype));
   switch (dtype) {
-    case DType::kF32: Convert<float>(data, out); break;
-    case DType::kF64: Convert<double>(data, out); break;
-    case DType::kS8: Convert<int8_t>(data, out); break;
-    case DType::kU8: case DType::kBool: Convert<uint8_t>(data, out); break;
-    case DType::kS16: Convert<int16_t>(data, out); break;
-    case DType::kU16: Convert<uint16_t>(data, out); break;
-    case DType::kS32: Convert<int32_t>(data, out); break;
-    case DType::kU32: Convert<uint32_t>(data, out); break;
-    case DType::kS64: Convert<int64_t>(data, out); break;
-    case DType::kU64: Convert<uint64_t>(data, out); break;
+    case DType::kF32:
+      Convert<float>(data, out);
+      break;
+    case DType::kF64:
+      Convert<double>(data, out);
+      break;
+    case DType::kS8:
+      Convert<int8_t>(data, out);
+      break;
+    case DType::kU8:
+    case DType::kBool:
+      Convert<uint8_t>(data, out);
+      break;
+    case DType::kS16:
+      Convert<int16_t>(data, out);
+      break;
+    case DType::kU16:
+      Convert<uint16_t>(data, out);
+      break;
+    case DType::kS32:
+      Convert<int32_t>(data, out);
+      break;
+    case DType::kU32:
+      Convert<uint32_t>(data, out);
+      break;
+    case DType::kS64:
+      Convert<int64_t>(data, out);
+      break;
+    case DType::kU64:
+      Convert<uint64_t>(data, out);
+      break;
     case DType::kF16:
       for (size_t i = 0; i < out.size(); ++i) {
         out[i] = HalfToFloat(static_cast<uint16_t>(data[2 * i] | data[2 * i + 1] << 8));
       }
       break;
-    default: Fail(ErrorCode::kInternal, "array of ", Name(dtype));
+    default:
+      Fail(ErrorCode::kInternal, "array of ", Name(dtype));
   }
   return out;
 }

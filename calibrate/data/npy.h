@@ -1,4 +1,5 @@
-// The .npy format (versions 1 to 3), little-endian, C order. Not for use outside calibrate/data and its tests.
+// The .npy format (versions 1 to 3), little-endian, C order. Not for use outside calibrate/data and
+// its tests.
 #ifndef RSHIFT_CALIBRATE_DATA_NPY_H_
 #define RSHIFT_CALIBRATE_DATA_NPY_H_
 
@@ -17,7 +18,8 @@ struct NpyView {
   std::span<const uint8_t> data;  // points into the file's bytes; exactly the shape's elements
 };
 
-// Throws kInvalidInput naming `where` for anything that is not a complete array of numbers in C order.
+// Throws kInvalidInput naming `where` for anything that is not a complete array of numbers in C
+// order.
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where);
 // Array header as numpy writes it (version 1.0, padded to 64 bytes); the elements follow.
 std::vector<uint8_t> NpyHeader(const NumpyArray& array);

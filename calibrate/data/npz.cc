@@ -14,7 +14,8 @@ namespace rshift {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 20;
-// Deflate cannot shrink more than about 1032:1: a larger claim is a damaged directory, and bounds what we allocate.
+// Deflate cannot shrink more than about 1032:1: a larger claim is a damaged directory, and bounds
+// what we allocate.
 constexpr uint64_t kMaxRatio = 1040;
 // 1980-01-01 00:00, the first moment a zip file knows: the bytes must not depend on the clock.
 constexpr uint16_t kDosTime = 0, kDosDate = (1 << 5) | 1;
@@ -34,9 +35,11 @@ std::string OpenError(int code) {
   return text;
 }
 
-std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t& stat, const std::string& where) {
+std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t& stat,
+                               const std::string& where) {
   const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(archive, index, 0));
-  Require(file != nullptr, ErrorCode::kInvalidInput, where, ": cannot be read: ", zip_strerror(archive));
+  Require(file != nullptr, ErrorCode::kInvalidInput, where,
+          ": cannot be read: ", zip_strerror(archive));
   std::vector<uint8_t> bytes;
   while (true) {
     const size_t have = bytes.size();
@@ -45,10 +48,12 @@ std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t&
     Require(got >= 0, ErrorCode::kInvalidInput, where, ": damaged: ", zip_file_strerror(file.get()),
             "; make the file again");
     bytes.resize(have + static_cast<size_t>(got));
-    Require(bytes.size() <= stat.size, ErrorCode::kInvalidInput, where, ": is longer than its directory says");
+    Require(bytes.size() <= stat.size, ErrorCode::kInvalidInput, where,
+            ": is longer than its directory says");
     if (got == 0) break;
   }
-  Require(bytes.size() == stat.size, ErrorCode::kInvalidInput, where, ": is shorter than its directory says");
+  Require(bytes.size() == stat.size, ErrorCode::kInvalidInput, where,
+          ": is shorter than its directory says");
   return bytes;
 }
 
@@ -69,10 +74,11 @@ NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const s
   Require(known, ErrorCode::kInvalidInput, path, ": entry ", index, " of the archive is damaged");
   std::string name = stat.name;
   const std::string where = path + ":" + Printable(name);
-  Require(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE, ErrorCode::kInvalidInput, where,
-          ": compressed by method ", stat.comp_method, ", expected none or deflate (numpy.savez, savez_compressed)");
-  Require(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ", stat.size,
-          " bytes in a file of ", file_size, "; the archive is damaged");
+  Require(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
+          ErrorCode::kInvalidInput, where, ": compressed by method ", stat.comp_method,
+          ", expected none or deflate (numpy.savez, savez_compressed)");
+  Require(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ",
+          stat.size, " bytes in a file of ", file_size, "; the archive is damaged");
   Require(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
           ": not an array, expected names that end in .npy");
   const std::vector<uint8_t> bytes = ReadEntry(archive, index, stat, where);
@@ -89,14 +95,15 @@ std::vector<NumpyArray> ReadNpz(const std::string& path) {
   Require(!size_error, ErrorCode::kIo, path, ": cannot read: ", size_error.message());
   int code = 0;
   const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  Require(archive != nullptr, ErrorCode::kInvalidInput, path, ": not a .npz file: ", OpenError(code));
+  Require(archive != nullptr, ErrorCode::kInvalidInput, path,
+          ": not a .npz file: ", OpenError(code));
   const int64_t count = zip_get_num_entries(archive.get(), 0);
   std::vector<NumpyArray> arrays;
   std::set<std::string> names;
   for (int64_t i = 0; i < count; ++i) {
     arrays.push_back(ReadArray(archive.get(), static_cast<uint64_t>(i), file_size, path));
-    Require(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path, ": array '", arrays.back().name,
-            "' is there twice");
+    Require(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path, ": array '",
+            arrays.back().name, "' is there twice");
   }
   return arrays;
 }
@@ -107,7 +114,8 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
     files.push_back(NpyHeader(array));
     files.back().insert(files.back().end(), array.bytes.begin(), array.bytes.end());
   }
-  if (arrays.empty()) {  // libzip removes a file that would be empty; this is the end record of an empty archive
+  if (arrays.empty()) {  // libzip removes a file that would be empty; this is the end record of an
+                         // empty archive
     std::vector<uint8_t> empty(22, 0);
     std::memcpy(empty.data(), "PK\5\6", 4);
     WriteFileAtomic(path, std::span<const uint8_t>(empty));
@@ -115,15 +123,18 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
   }
   TemporaryFile temporary(path);
   int code = 0;
-  std::unique_ptr<zip_t, Discard> archive(zip_open(temporary.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  std::unique_ptr<zip_t, Discard> archive(
+      zip_open(temporary.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   Require(archive != nullptr, ErrorCode::kIo, path, ": cannot write: ", OpenError(code));
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto fail = [&] {
-      Fail(ErrorCode::kIo, path, ": cannot write array '", arrays[i].name, "': ", zip_strerror(archive.get()));
+      Fail(ErrorCode::kIo, path, ": cannot write array '", arrays[i].name,
+           "': ", zip_strerror(archive.get()));
     };
     zip_source_t* source = zip_source_buffer(archive.get(), files[i].data(), files[i].size(), 0);
     if (source == nullptr) fail();
-    const int64_t index = zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    const int64_t index =
+        zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
       fail();
@@ -132,7 +143,8 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
     if (zip_set_file_compression(archive.get(), at, ZIP_CM_STORE, 0) != 0) fail();
     if (zip_file_set_dostime(archive.get(), at, kDosTime, kDosDate, 0) != 0) fail();
   }
-  if (zip_close(archive.get()) != 0) Fail(ErrorCode::kIo, path, ": cannot write: ", zip_strerror(archive.get()));
+  if (zip_close(archive.get()) != 0)
+    Fail(ErrorCode::kIo, path, ": cannot write: ", zip_strerror(archive.get()));
   archive.release();  // closed
   temporary.Commit();
 }

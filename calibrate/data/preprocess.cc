@@ -47,9 +47,10 @@ void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& 
   input.resize_width = ReadSide(part, "width", what);
   const YamlPart mode = Child(part, "mode", what);
   input.resize = ReadChoice(mode, what + ".mode", kModes);
-  if (input.resize == InputPreprocess::ResizeMode::kShortSide && input.resize_height != input.resize_width) {
-    FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ", input.resize_width,
-           " pixels; give height and width the same value");
+  if (input.resize == InputPreprocess::ResizeMode::kShortSide &&
+      input.resize_height != input.resize_width) {
+    FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ",
+           input.resize_width, " pixels; give height and width the same value");
   }
 }
 
@@ -62,19 +63,22 @@ void ReadCrop(const YamlPart& part, const std::string& what, InputPreprocess& in
 // One number, or a list of one number or one per channel.
 std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, size_t channels) {
   if (part.node.IsScalar()) return {ReadFloat(part, what)};
-  if (!part.node.IsSequence()) FailAt(part, what, " is neither a number nor a list; expected e.g. [104, 117, 123]");
+  if (!part.node.IsSequence())
+    FailAt(part, what, " is neither a number nor a list; expected e.g. [104, 117, 123]");
   std::vector<float> values;
   for (const auto& entry : part.node) values.push_back(ReadFloat({entry, part.where}, what));
   if (values.size() != 1 && values.size() != channels) {
-    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels, ", one per channel of 'color'");
+    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels,
+           ", one per channel of 'color'");
   }
   return values;
 }
 
 InputPreprocess ReadInput(const YamlPart& part, size_t index) {
-  static constexpr Choice<InputPreprocess::Color> kColors[] = {{"RGB", InputPreprocess::Color::kRgb},
-                                                               {"BGR", InputPreprocess::Color::kBgr},
-                                                               {"GRAY", InputPreprocess::Color::kGray}};
+  static constexpr Choice<InputPreprocess::Color> kColors[] = {
+      {"RGB", InputPreprocess::Color::kRgb},
+      {"BGR", InputPreprocess::Color::kBgr},
+      {"GRAY", InputPreprocess::Color::kGray}};
   static constexpr Choice<InputPreprocess::PixelLayout> kLayouts[] = {
       {"NCHW", InputPreprocess::PixelLayout::kNchw}, {"NHWC", InputPreprocess::PixelLayout::kNhwc}};
   const std::string what = Cat("inputs[", index, "]");
@@ -84,14 +88,17 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
   input.name = ReadString(name, what + ".name");
   if (input.name.empty()) FailAt(name, what, ".name is empty; give the name of the model's input");
   input.color = ReadChoice(Child(part, "color", what), what + ".color", kColors);
-  if (HasKey(part, "layout")) input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
+  if (HasKey(part, "layout"))
+    input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
   if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
   if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
   const size_t channels = input.color == InputPreprocess::Color::kGray ? 1 : 3;
-  input.mean = HasKey(part, "mean") ? ReadChannels(Child(part, "mean", what), what + ".mean", channels)
-                                    : std::vector<float>{0.0f};
-  input.scale = HasKey(part, "scale") ? ReadChannels(Child(part, "scale", what), what + ".scale", channels)
-                                      : std::vector<float>{1.0f};
+  input.mean = HasKey(part, "mean")
+                   ? ReadChannels(Child(part, "mean", what), what + ".mean", channels)
+                   : std::vector<float>{0.0f};
+  input.scale = HasKey(part, "scale")
+                    ? ReadChannels(Child(part, "scale", what), what + ".scale", channels)
+                    : std::vector<float>{1.0f};
   return input;
 }
 
@@ -111,7 +118,8 @@ Preprocess ReadPreprocess(const std::string& text, const std::string& where) {
     const YamlPart part{list.node[i], where};
     preprocess.inputs.push_back(ReadInput(part, i));
     const std::string& name = preprocess.inputs.back().name;
-    if (!names.insert(name).second) FailAt(part, "input '", name, "' is listed twice; keep one entry");
+    if (!names.insert(name).second)
+      FailAt(part, "input '", name, "' is listed twice; keep one entry");
   }
   return preprocess;
 }

@@ -16,13 +16,13 @@ struct InputPreprocess {
   enum class PixelLayout { kNchw, kNhwc } layout = PixelLayout::kNchw;
   enum class ResizeMode { kNone, kStretch, kShortSide, kLetterbox } resize = ResizeMode::kNone;
   int resize_height = 0, resize_width = 0;
-  int crop_height = 0, crop_width = 0;   // 0: no crop
-  std::vector<float> mean, scale;        // one, or one per channel in the order of `color`
+  int crop_height = 0, crop_width = 0;  // 0: no crop
+  std::vector<float> mean, scale;       // one, or one per channel in the order of `color`
 };
 
 struct Preprocess {
   std::vector<InputPreprocess> inputs;
-  std::string text;   // the file as it was read, for table and binary
+  std::string text;  // the file as it was read, for table and binary
 };
 
 // Throws kInvalidInput with where:line for unknown keys and bad values.
@@ -35,8 +35,8 @@ struct Image {
 };
 // Decodes with OpenCV; throws kInvalidInput naming the file.
 Image DecodeImage(const std::string& path, InputPreprocess::Color color);
-// Resize, crop, normalize into `shape` (ONNX order, batch 1); throws kInvalidInput when the channel count or size
-// does not fit (`where` names the sample).
+// Resize, crop, normalize into `shape` (ONNX order, batch 1); throws kInvalidInput when the channel
+// count or size does not fit (`where` names the sample).
 std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,
                          const std::string& where);
 

@@ -1,4 +1,5 @@
-// What feeds one model input: a run of samples out of one file or folder. Not for use outside calibrate/data.
+// What feeds one model input: a run of samples out of one file or folder. Not for use outside
+// calibrate/data.
 #ifndef RSHIFT_CALIBRATE_DATA_SOURCE_H_
 #define RSHIFT_CALIBRATE_DATA_SOURCE_H_
 
@@ -22,7 +23,8 @@ class Source {
   virtual std::vector<float> Read(int64_t index) const = 0;
 };
 
-// One model input: its shape and, for images, how they are prepared (null: there is no entry for it).
+// One model input: its shape and, for images, how they are prepared (null: there is no entry for
+// it).
 struct InputPlan {
   InputSpec spec;
   const InputPreprocess* preprocess = nullptr;
@@ -45,10 +47,11 @@ std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, cons
 std::unique_ptr<Source> NpySource(const std::string& path, const InputPlan& plan);
 std::unique_ptr<Source> NpzSource(const std::string& path, const InputPlan& plan);
 
-// The array of an .npz that feeds this input: the one of its name, or the only one of the only input.
+// The array of an .npz that feeds this input: the one of its name, or the only one of the only
+// input.
 NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan);
-// How many samples an array of this shape holds for an input: 1 for its shape (a batch dimension of 1 may be left
-// out), else the leading dimension. Throws kInvalidInput when it does not fit.
+// How many samples an array of this shape holds for an input: 1 for its shape (a batch dimension of
+// 1 may be left out), else the leading dimension. Throws kInvalidInput when it does not fit.
 int64_t CountSamples(const Shape& array, const InputSpec& spec, const std::string& where);
 
 }  // namespace rshift

@@ -8,8 +8,8 @@
 
 namespace rshift {
 
-// The lines of a text file with their numbers (from 1), without surrounding blanks; empty lines and those that
-// start with '#' are left out. Throws kIo.
+// The lines of a text file with their numbers (from 1), without surrounding blanks; empty lines and
+// those that start with '#' are left out. Throws kIo.
 std::vector<std::pair<int, std::string>> ReadLines(const std::string& path);
 
 }  // namespace rshift

@@ -33,16 +33,17 @@ float NegativeReach(const ValueRange& range, QuantMode mode) {
   return range.is_signed ? range.threshold : 0.0f;
 }
 
-// Slopes in [0, 1] make y's negative side shorter than x's: x may take y's range only when that still holds
-// every negative value x can have (positive values pass unchanged, so y's range is right for them). Types
-// must agree.
+// Slopes in [0, 1] make y's negative side shorter than x's: x may take y's range only when that
+// still holds every negative value x can have (positive values pass unchanged, so y's range is
+// right for them). Types must agree.
 bool SlopeRuleFits(const Propagation& state, ValueId x, ValueId y) {
   const QuantMode mode = state.groups.mode();
   const ValueRange& to = state.groups.range(y);
   const auto& members = state.groups.members(x);
   return std::all_of(members.begin(), members.end(), [&](ValueId member) {
     const ValueRange& from = state.groups.own_range(member);
-    return from.is_signed == to.is_signed && state.negative_reach[member.index()] <= NegativeReach(to, mode);
+    return from.is_signed == to.is_signed &&
+           state.negative_reach[member.index()] <= NegativeReach(to, mode);
   });
 }
 
@@ -56,7 +57,8 @@ bool SlopesWithinUnit(const Graph& graph, ValueId slope) {
 void ApplySlopeRule(Propagation& state, size_t n, bool slopes_fit, const std::string& name) {
   const Node& node = state.graph.nodes()[n];
   const ValueId x = node.inputs[0];
-  if (!slopes_fit || !IsOnlyReader(state, n, x) || !SlopeRuleFits(state, x, node.outputs[0])) return;
+  if (!slopes_fit || !IsOnlyReader(state, n, x) || !SlopeRuleFits(state, x, node.outputs[0]))
+    return;
   TakeOutputRange(state, n, x, name);
 }
 
@@ -67,8 +69,8 @@ void ApplyConcatRule(Propagation& state, size_t n) {
   }
 }
 
-// The maximum of bytes is one of them: both directions are right. Backwards where nobody else reads x;
-// else forwards, as long as y's range is still its own; else the result is requantized.
+// The maximum of bytes is one of them: both directions are right. Backwards where nobody else reads
+// x; else forwards, as long as y's range is still its own; else the result is requantized.
 void ApplyMaxPoolRule(Propagation& state, size_t n) {
   const Node& node = state.graph.nodes()[n];
   const ValueId x = node.inputs[0], y = node.outputs[0];

@@ -32,8 +32,8 @@ const char* MovementName(const Graph& graph, const Node& node) {
       [](const SpaceToDepth&) { return "SpaceToDepth"; },
       [](const Resize& op) { return op.mode == ResizeMode::kNearest ? "Resize" : nullptr; },
       [&](const Gather&) -> const char* {
-        const bool fits = !graph.value(node.inputs[0]).is_constant() &&
-                          graph.value(node.inputs[1]).is_constant();
+        const bool fits =
+            !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
         return fits ? "Gather" : nullptr;
       },
       [](const auto&) -> const char* { return nullptr; },
@@ -48,11 +48,13 @@ void ApplyForwardRules(Propagation& state) {
     const char* name = MovementName(state.graph, node);
     if (name == nullptr) continue;
     const ValueId x = node.inputs[0], y = node.outputs[0];
-    Require(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name, ": the configuration gives '",
-            state.graph.value(x).name, "' and '", state.graph.value(y).name, "' different ranges, but ",
-            name, " only moves data; give the range to one of them");
+    Require(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name,
+            ": the configuration gives '", state.graph.value(x).name, "' and '",
+            state.graph.value(y).name, "' different ranges, but ", name,
+            " only moves data; give the range to one of them");
     if (const auto* pad = std::get_if<Pad>(&node.op)) IncludePadValue(state, node, *pad);
-    state.groups.Join(x, y, Cat("ForwardCalibration(", name, ")"), "output takes the input's range");
+    state.groups.Join(x, y, Cat("ForwardCalibration(", name, ")"),
+                      "output takes the input's range");
   }
 }
 

@@ -8,7 +8,8 @@
 namespace rshift {
 
 bool SameRange(const ValueRange& a, const ValueRange& b, QuantMode mode) {
-  if (mode == QuantMode::kSymmetric) return a.is_signed == b.is_signed && a.threshold == b.threshold;
+  if (mode == QuantMode::kSymmetric)
+    return a.is_signed == b.is_signed && a.threshold == b.threshold;
   return a.low == b.low && a.high == b.high;
 }
 
@@ -26,7 +27,11 @@ ValueRange Including(const ValueRange& range, float value, QuantMode mode) {
 
 RangeGroups::RangeGroups(const Graph& graph, QuantMode mode, std::vector<ValueRange> ranges,
                          std::vector<bool> fixed)
-    : graph_(graph), mode_(mode), own_(std::move(ranges)), parent_(own_.size()), groups_(own_.size()) {
+    : graph_(graph),
+      mode_(mode),
+      own_(std::move(ranges)),
+      parent_(own_.size()),
+      groups_(own_.size()) {
   std::iota(parent_.begin(), parent_.end(), 0);
   for (size_t i = 0; i < own_.size(); ++i) {
     const ValueId id(static_cast<int32_t>(i));
@@ -74,7 +79,8 @@ void RangeGroups::Join(ValueId leader, ValueId follower, const std::string& rule
   parent_[loser] = winner;
 }
 
-void RangeGroups::Include(ValueId id, float value, const std::string& rule, const std::string& reason) {
+void RangeGroups::Include(ValueId id, float value, const std::string& rule,
+                          const std::string& reason) {
   const int root = Root(id);
   if (groups_[root].fixed) return;
   groups_[root].included.push_back(value);

@@ -1,6 +1,7 @@
-// ForwardCalibration and BackwardCalibration: which operators want equal ranges, in which direction, and when.
-// (Seed: tpu_quantization_theory; the preconditions are ours.) Where a precondition fails the ranges stay as
-// they are, and quantization uses the operator's form with different scales.
+// ForwardCalibration and BackwardCalibration: which operators want equal ranges, in which
+// direction, and when. (Seed: tpu_quantization_theory; the preconditions are ours.) Where a
+// precondition fails the ranges stay as they are, and quantization uses the operator's form with
+// different scales.
 #ifndef RSHIFT_CALIBRATE_RANGES_PROPAGATION_RULES_H_
 #define RSHIFT_CALIBRATE_RANGES_PROPAGATION_RULES_H_
 
@@ -11,8 +12,9 @@
 
 namespace rshift {
 
-// What the rules look at. `active` by node: false where the node runs in F32 or moves no f32 activations.
-// `negative_reach` by value: how far below zero its own range goes, as far as calibration saw it go.
+// What the rules look at. `active` by node: false where the node runs in F32 or moves no f32
+// activations. `negative_reach` by value: how far below zero its own range goes, as far as
+// calibration saw it go.
 struct Propagation {
   const Graph& graph;
   RangeGroups& groups;
@@ -21,9 +23,9 @@ struct Propagation {
   std::vector<float> negative_reach;
 };
 
-// Operators whose output bytes are input bytes: the output takes the input's range. Null for all others.
-// Reshape, Transpose, Slice, Pad, Expand, Tile, Gather (constant indices), DepthToSpace, SpaceToDepth,
-// Resize (nearest), Identity.
+// Operators whose output bytes are input bytes: the output takes the input's range. Null for all
+// others. Reshape, Transpose, Slice, Pad, Expand, Tile, Gather (constant indices), DepthToSpace,
+// SpaceToDepth, Resize (nearest), Identity.
 const char* MovementName(const Graph& graph, const Node& node);
 
 // In topological order, before any backward rule. Pad extends the range to hold its value.
@@ -31,8 +33,8 @@ const char* MovementName(const Graph& graph, const Node& node);
 void ApplyForwardRules(Propagation& state);
 
 // In reverse topological order, so that a group's readers have decided before it joins another.
-// Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool. A group joins its reader's output only when
-// nobody else reads any of it.
+// Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool. A group joins its reader's output only
+// when nobody else reads any of it.
 void ApplyBackwardRules(Propagation& state);
 
 }  // namespace rshift

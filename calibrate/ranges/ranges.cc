@@ -24,7 +24,8 @@ ValueRange FromTable(const TensorRange& entry, QuantMode mode) {
   return range;
 }
 
-// A symmetric threshold may come from the positive side: then the observed minimum is nearer to zero.
+// A symmetric threshold may come from the positive side: then the observed minimum is nearer to
+// zero.
 float NegativeReach(const TensorRange& entry, QuantMode mode) {
   if (mode == QuantMode::kAsymmetric) return std::max(-entry.low, 0.0f);
   return std::min(std::max(-entry.min, 0.0f), entry.threshold);
@@ -37,8 +38,9 @@ std::vector<bool> ActiveNodes(const Graph& graph, const std::vector<bool>& has_r
   std::vector<bool> active;
   for (const Node& node : graph.nodes()) {
     const ValueId y = node.outputs[0];
-    const bool reads = !node.inputs.empty() && node.inputs[0].valid() &&
-                       (has_range[node.inputs[0].index()] || std::holds_alternative<Concat>(node.op));
+    const bool reads =
+        !node.inputs.empty() && node.inputs[0].valid() &&
+        (has_range[node.inputs[0].index()] || std::holds_alternative<Concat>(node.op));
     active.push_back(reads && has_range[y.index()] && !kept_float.contains(graph.value(y).name));
   }
   return active;
@@ -59,7 +61,8 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
   }
   for (const auto& [name, range] : options.fixed) {
     const ValueId id = graph.FindValue(name);
-    Require(id.valid() && result.has_range[id.index()], ErrorCode::kInvalidInput, "configuration: '", name,
+    Require(id.valid() && result.has_range[id.index()], ErrorCode::kInvalidInput,
+            "configuration: '", name,
             "' is not an f32 tensor of the model, so it can have no range");
     result.ranges[id.index()] = range;
     fixed[id.index()] = true;

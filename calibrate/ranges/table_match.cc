@@ -17,9 +17,8 @@ bool HasLayoutSuffix(const std::string& name) {
     if (at == std::string::npos || at == 0) continue;
     const std::string rest = name.substr(at + std::string(suffix).size());
     if (rest.empty()) return true;
-    if (rest.size() > 1 && rest[0] == '_' && std::all_of(rest.begin() + 1, rest.end(), [](char c) {
-          return c >= '0' && c <= '9';
-        })) {
+    if (rest.size() > 1 && rest[0] == '_' &&
+        std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       return true;
     }
   }
@@ -27,14 +26,16 @@ bool HasLayoutSuffix(const std::string& name) {
 }
 
 bool IsLayoutCopy(const Graph& graph, const Node& node) {
-  const bool moves = std::holds_alternative<Transpose>(node.op) || std::holds_alternative<Reshape>(node.op);
+  const bool moves =
+      std::holds_alternative<Transpose>(node.op) || std::holds_alternative<Reshape>(node.op);
   return moves && HasLayoutSuffix(graph.value(node.outputs[0]).name);
 }
 
 // At most ten names, in the order given.
 std::string List(const std::vector<std::string>& names) {
   std::string text;
-  for (size_t i = 0; i < names.size() && i < 10; ++i) text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  for (size_t i = 0; i < names.size() && i < 10; ++i)
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
   if (names.size() > 10) text += Cat(" and ", names.size() - 10, " more");
   return text;
 }
@@ -75,7 +76,8 @@ std::vector<const TensorRange*> MatchTable(const Graph& graph, const Calibration
   std::map<std::string, const TensorRange*> by_name;
   for (const auto& [name, range] : table.tensors) by_name[name] = &range;
   if (table.method == "tpu-mlir") {
-    for (const auto& [name, range] : table.tensors) by_name.try_emplace(WithoutOperator(name), &range);
+    for (const auto& [name, range] : table.tensors)
+      by_name.try_emplace(WithoutOperator(name), &range);
   }
   std::vector<const TensorRange*> used;
   std::vector<const TensorRange*> found(graph.value_count(), nullptr);

@@ -9,12 +9,12 @@
 
 namespace rshift {
 
-// For each value: the value whose table entry it uses. Itself; for layout copies the value they are made
-// from; invalid for constants and values that are not f32.
+// For each value: the value whose table entry it uses. Itself; for layout copies the value they are
+// made from; invalid for constants and values that are not f32.
 std::vector<ValueId> TableSources(const Graph& graph);
 
-// For each value: the entry it uses, null where TableSources is invalid. Throws kInvalidInput naming the
-// tensors that the table lacks, and those it has that the model lacks.
+// For each value: the entry it uses, null where TableSources is invalid. Throws kInvalidInput
+// naming the tensors that the table lacks, and those it has that the model lacks.
 std::vector<const TensorRange*> MatchTable(const Graph& graph, const CalibrationTable& table);
 
 }  // namespace rshift

@@ -1,4 +1,5 @@
-// YAML, or the TPU-MLIR text form, -> CalibrationTable. Strict: everything odd is an error with its line.
+// YAML, or the TPU-MLIR text form, -> CalibrationTable. Strict: everything odd is an error with its
+// line.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -19,9 +20,9 @@ std::vector<std::string> Words(const std::string& line) {
 
 void CheckRange(const TensorRange& range, const std::string& place, const std::string& name) {
   const auto need = [&](bool ok, const char* rule) {
-    Require(ok, ErrorCode::kInvalidInput, place, ": tensor '", name, "': expected ", rule, ", found min ",
-            range.min, ", max ", range.max, ", threshold ", range.threshold, ", low ", range.low, ", high ",
-            range.high);
+    Require(ok, ErrorCode::kInvalidInput, place, ": tensor '", name, "': expected ", rule,
+            ", found min ", range.min, ", max ", range.max, ", threshold ", range.threshold,
+            ", low ", range.low, ", high ", range.high);
   };
   need(range.min <= range.max, "min <= max");
   need(range.low <= range.high, "low <= high");
@@ -34,7 +35,8 @@ TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
   const auto number = [&](const char* key) {
     return ReadFloat(Child(part, key, what), what + ": " + key);
   };
-  TensorRange range{number("min"), number("max"), number("threshold"), number("low"), number("high"), ""};
+  TensorRange range{number("min"), number("max"),  number("threshold"),
+                    number("low"), number("high"), ""};
   range.method = ReadString(Child(part, "method", what), what + ": method");
   CheckRange(range, Location(part), name);
   return range;
@@ -51,7 +53,8 @@ void ReadLists(const YamlPart& root, CalibrationTable* table) {
     const YamlPart part = Child(root, "environment", "the table");
     CheckKeys(part, "environment", {});
     for (const auto& entry : part.node) {
-      table->environment[entry.first.Scalar()] = ReadString({entry.second, root.where}, "environment");
+      table->environment[entry.first.Scalar()] =
+          ReadString({entry.second, root.where}, "environment");
     }
   }
   if (HasKey(root, "sample_names")) {
@@ -68,11 +71,13 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   const YamlPart root = ParseYaml(text, where);
   const std::string what = "the calibration table";
   if (!root.node.IsMap() || !HasKey(root, "rshift_calibration")) {
-    Fail(ErrorCode::kInvalidInput, where, ": not a calibration table: no 'rshift_calibration: 1'; "
+    Fail(ErrorCode::kInvalidInput, where,
+         ": not a calibration table: no 'rshift_calibration: 1'; "
          "make one with model_calibrate");
   }
-  CheckKeys(root, what, {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
-                         "pass_list_version", "environment", "preprocess", "sample_names", "tensors"});
+  CheckKeys(root, what,
+            {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
+             "pass_list_version", "environment", "preprocess", "sample_names", "tensors"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");
@@ -100,9 +105,9 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
 
 bool IsTpuMlirLine(const std::vector<std::string>& words) {
   float value = 0;
-  return words.size() == 4 && std::all_of(words.begin() + 1, words.end(), [&](const std::string& word) {
-    return ParseFloat(word, &value);
-  });
+  return words.size() == 4 &&
+         std::all_of(words.begin() + 1, words.end(),
+                     [&](const std::string& word) { return ParseFloat(word, &value); });
 }
 
 CalibrationTable ReadTpuMlirTable(const std::string& text, const std::string& where) {

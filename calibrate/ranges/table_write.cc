@@ -1,5 +1,5 @@
-// CalibrationTable -> YAML, and the TPU-MLIR text form. Byte-for-byte reproducible: fixed key order, shortest
-// decimal that reads back to the same float.
+// CalibrationTable -> YAML, and the TPU-MLIR text form. Byte-for-byte reproducible: fixed key
+// order, shortest decimal that reads back to the same float.
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -18,11 +18,11 @@ std::string FloatText(float value) {
 
 // Plain where YAML reads it back as the same string, double-quoted otherwise.
 std::string Quoted(const std::string& text) {
-  bool plain = !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' ||
-                                 text[0] == '/');
+  bool plain = !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) ||
+                                 text[0] == '_' || text[0] == '/');
   for (const char c : text) {
-    plain = plain && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '/' || c == '.' ||
-                      c == '-');
+    plain = plain && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '/' ||
+                      c == '.' || c == '-');
   }
   for (const char* word : {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}) {
     plain = plain && text != word;
@@ -66,9 +66,10 @@ std::string Block(const std::string& text) {
 }
 
 std::string TensorLine(const std::string& name, const TensorRange& range) {
-  return "  " + Quoted(name) + ": {min: " + FloatText(range.min) + ", max: " + FloatText(range.max) +
-         ", threshold: " + FloatText(range.threshold) + ", low: " + FloatText(range.low) +
-         ", high: " + FloatText(range.high) + ", method: " + Quoted(range.method) + "}\n";
+  return "  " + Quoted(name) + ": {min: " + FloatText(range.min) +
+         ", max: " + FloatText(range.max) + ", threshold: " + FloatText(range.threshold) +
+         ", low: " + FloatText(range.low) + ", high: " + FloatText(range.high) +
+         ", method: " + Quoted(range.method) + "}\n";
 }
 
 }  // namespace

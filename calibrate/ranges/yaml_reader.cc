@@ -32,7 +32,8 @@ YamlPart ParseYaml(const std::string& text, const std::string& where) {
   try {
     return {YAML::Load(text), where};
   } catch (const YAML::Exception& error) {
-    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1, ": not valid YAML: ", error.msg);
+    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1,
+         ": not valid YAML: ", error.msg);
   }
 }
 
@@ -64,7 +65,9 @@ YamlPart Child(const YamlPart& map, const std::string& key, const std::string& w
   return {child, map.where};
 }
 
-std::string ReadString(const YamlPart& part, const std::string& what) { return ScalarText(part, what); }
+std::string ReadString(const YamlPart& part, const std::string& what) {
+  return ScalarText(part, what);
+}
 
 bool ParseFloat(std::string_view text, float* value) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);

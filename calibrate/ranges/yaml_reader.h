@@ -1,5 +1,5 @@
-// Strict reading of YAML: duplicate and unknown keys, wrong kinds and malformed numbers are errors that name
-// the file and the line. Used for tables, targets and configurations.
+// Strict reading of YAML: duplicate and unknown keys, wrong kinds and malformed numbers are errors
+// that name the file and the line. Used for tables, targets and configurations.
 #ifndef RSHIFT_CALIBRATE_RANGES_YAML_READER_H_
 #define RSHIFT_CALIBRATE_RANGES_YAML_READER_H_
 
@@ -44,7 +44,7 @@ YamlPart Child(const YamlPart& map, const std::string& key, const std::string& w
 std::string ReadString(const YamlPart& part, const std::string& what);
 float ReadFloat(const YamlPart& part, const std::string& what);  // finite
 int64_t ReadInt(const YamlPart& part, const std::string& what);
-bool ReadBool(const YamlPart& part, const std::string& what);    // true or false
+bool ReadBool(const YamlPart& part, const std::string& what);  // true or false
 
 // A finite number with nothing behind it; false otherwise.
 bool ParseFloat(std::string_view text, float* value);

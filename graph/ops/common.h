@@ -8,7 +8,8 @@
 namespace rshift {
 
 // A 2-D sliding window over [H, W]. 1-D operators are imported with height 1.
-// The output size is that of the node's output value; it may exceed what the pads alone give (ceil_mode).
+// The output size is that of the node's output value; it may exceed what the pads alone give
+// (ceil_mode).
 struct Window {
   int64_t kernel_h = 1, kernel_w = 1;
   int64_t stride_h = 1, stride_w = 1;

@@ -1,4 +1,5 @@
-// Convolution family. Weight constants stay in ONNX order in the graph (packing is codegen's business).
+// Convolution family. Weight constants stay in ONNX order in the graph (packing is codegen's
+// business).
 #ifndef RSHIFT_GRAPH_OPS_CONV_H_
 #define RSHIFT_GRAPH_OPS_CONV_H_
 
@@ -13,7 +14,8 @@ struct Conv {
   Clamp clamp;
 };
 
-// inputs: x [N, IC, H, W], w [IC, OC/groups, KH, KW], bias [OC] (optional). pads as in ONNX (they crop).
+// inputs: x [N, IC, H, W], w [IC, OC/groups, KH, KW], bias [OC] (optional). pads as in ONNX (they
+// crop).
 struct ConvTranspose {
   Window window;
   int64_t groups = 1;

@@ -6,8 +6,8 @@
 
 namespace rshift {
 
-// inputs: x, scale, bias, mean, variance (each [C], C = ONNX dimension 1). Always removed by the passes:
-// folded into a convolution or turned into a multiplication and an addition.
+// inputs: x, scale, bias, mean, variance (each [C], C = ONNX dimension 1). Always removed by the
+// passes: folded into a convolution or turned into a multiplication and an addition.
 struct BatchNorm {
   float epsilon = 1e-5f;
 };

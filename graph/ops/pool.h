@@ -10,8 +10,8 @@ struct MaxPool {
   Window window;
 };
 
-// The divisor is the number of taps inside the image, or inside image and pads with count_include_pad
-// (taps that only ceil_mode adds beyond the pads never count).
+// The divisor is the number of taps inside the image, or inside image and pads with
+// count_include_pad (taps that only ceil_mode adds beyond the pads never count).
 struct AveragePool {
   Window window;
   bool count_include_pad = false;

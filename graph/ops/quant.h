@@ -1,6 +1,7 @@
 // Integer operators: what quantization makes of the float ones. Formulas: quantize/NUMERICS.md.
-// Data movement (Reshape, Transpose, Concat, Slice, Pad, MaxPool, nearest Resize, Gather...) keeps its float struct:
-// on integer tensors it moves bytes, and its inputs and output have equal QuantParams.
+// Data movement (Reshape, Transpose, Concat, Slice, Pad, MaxPool, nearest Resize, Gather...) keeps
+// its float struct: on integer tensors it moves bytes, and its inputs and output have equal
+// QuantParams.
 #ifndef RSHIFT_GRAPH_OPS_QUANT_H_
 #define RSHIFT_GRAPH_OPS_QUANT_H_
 
@@ -12,11 +13,12 @@
 
 namespace rshift {
 
-// One output channel: y = saturate(((acc + bias) * multiplier >> rshift, rounded half up once) + zero_y).
+// One output channel: y = saturate(((acc + bias) * multiplier >> rshift, rounded half up once) +
+// zero_y).
 struct ChannelRequant {
   int32_t bias = 0;
-  int32_t multiplier = 0;   // [2^30, 2^31), or 0 for a channel that is constant zero_y
-  int32_t rshift = 0;       // [0, 62]
+  int32_t multiplier = 0;  // [2^30, 2^31), or 0 for a channel that is constant zero_y
+  int32_t rshift = 0;      // [0, 62]
 };
 
 // Quantized output clamp [lo, hi]: the range of the type, narrowed by a fused Relu/Clip.
@@ -27,15 +29,16 @@ struct ClampQ {
 struct Quantize {};    // f32 -> s8/u8 by the output's QuantParams
 struct Dequantize {};  // s8/u8 -> f32 by the input's QuantParams
 
-// y = clamp(((x - zero_x) * multiplier >> rshift) + zero_y). Also a clip on its own: multiplier 0 means
-// factor 1 (x - zero_x + zero_y).
+// y = clamp(((x - zero_x) * multiplier >> rshift) + zero_y). Also a clip on its own: multiplier 0
+// means factor 1 (x - zero_x + zero_y).
 struct Requantize {
   int32_t multiplier = 0, rshift = 0;
   ClampQ clamp;
 };
 
-// inputs: x (s8/u8, NHWC), w (s8 constant, ONNX order [OC, IC/groups, KH, KW]). Pads hold zero_x (already
-// folded into the bias only where no pads exist: the bias folds -zero_x * sum(w), pads are filled with zero_x).
+// inputs: x (s8/u8, NHWC), w (s8 constant, ONNX order [OC, IC/groups, KH, KW]). Pads hold zero_x
+// (already folded into the bias only where no pads exist: the bias folds -zero_x * sum(w), pads are
+// filled with zero_x).
 struct QConv {
   Window window;
   int64_t groups = 1;
@@ -52,15 +55,16 @@ struct QMatMul {
 };
 
 // Symmetric: y = clamp((a*multiplier_a + b*multiplier_b + 2^(rshift-1)) >> rshift), zero points 0.
-// Asymmetric (by_float): y = clamp(round((a-Za)*Sa + (b-Zb)*Sb) / Sy) + Zy), scales from QuantParams.
+// Asymmetric (by_float): y = clamp(round((a-Za)*Sa + (b-Zb)*Sb) / Sy) + Zy), scales from
+// QuantParams.
 struct QAdd {
   bool by_float = false;
   int32_t multiplier_a = 0, multiplier_b = 0, rshift = 0;
   ClampQ clamp;
 };
 
-// y = clamp(round(scale[n] * sum + offset)) with n valid taps; scale[n] = Sx / (Sy * n), offset = Zy - Sx/Sy * Zx.
-// `scale_x_over_y` = Sx / Sy as float; the kernel divides by n.
+// y = clamp(round(scale[n] * sum + offset)) with n valid taps; scale[n] = Sx / (Sy * n), offset =
+// Zy - Sx/Sy * Zx. `scale_x_over_y` = Sx / Sy as float; the kernel divides by n.
 struct QAveragePool {
   Window window;
   bool count_include_pad = false;
@@ -69,8 +73,8 @@ struct QAveragePool {
   ClampQ clamp;
 };
 
-// y = x >= Zx ? positive(x - Zx) + Zy : ((x - Zx) * multiplier >> rshift) + Zy. `positive` is the identity when
-// multiplier_positive == 0, else (v * multiplier_positive >> rshift_positive).
+// y = x >= Zx ? positive(x - Zx) + Zy : ((x - Zx) * multiplier >> rshift) + Zy. `positive` is the
+// identity when multiplier_positive == 0, else (v * multiplier_positive >> rshift_positive).
 struct QLeakyRelu {
   int32_t multiplier = 0, rshift = 0;
   int32_t multiplier_positive = 0, rshift_positive = 0;
@@ -85,7 +89,8 @@ struct QPRelu {
   ClampQ clamp;
 };
 
-// 256 entries, indexed by the raw byte of x (s8 as its unsigned byte); each entry is the raw byte of y.
+// 256 entries, indexed by the raw byte of x (s8 as its unsigned byte); each entry is the raw byte
+// of y.
 struct QTable {
   std::array<uint8_t, 256> table{};
 };

@@ -9,7 +9,15 @@ namespace rshift {
 
 // Numbered for the file format: append only.
 enum class ReduceOp : uint8_t {
-  kMean = 0, kSum = 1, kMax = 2, kMin = 3, kProd = 4, kL1 = 5, kL2 = 6, kSumSquare = 7, kLogSumExp = 8,
+  kMean = 0,
+  kSum = 1,
+  kMax = 2,
+  kMin = 3,
+  kProd = 4,
+  kL1 = 5,
+  kL2 = 6,
+  kSumSquare = 7,
+  kLogSumExp = 8,
   kLogSum = 9,
 };
 
@@ -22,7 +30,7 @@ struct Reduce {
 // Output s64.
 struct ArgMax {
   int64_t axis = 0;
-  bool min = false;                // ArgMin
+  bool min = false;  // ArgMin
   bool select_last_index = false;
 };
 

@@ -1,5 +1,6 @@
-// Data movement: the same structs serve float and integer tensors. Every axis counts in memory order,
-// is >= 0 after import, and is rewritten by the layout pass. Output shapes are those of the output value.
+// Data movement: the same structs serve float and integer tensors. Every axis counts in memory
+// order, is >= 0 after import, and is rewritten by the layout pass. Output shapes are those of the
+// output value.
 #ifndef RSHIFT_GRAPH_OPS_SHAPE_H_
 #define RSHIFT_GRAPH_OPS_SHAPE_H_
 

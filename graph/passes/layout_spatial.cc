@@ -45,8 +45,8 @@ bool AddSpatial(LayoutBuilder& b, const Node& node) {
   return true;
 }
 
-// One slope for each channel: in NHWC it lies along the innermost dimension, as the integer form needs it.
-// [N,C,L] is read as [N,C,1,L].
+// One slope for each channel: in NHWC it lies along the innermost dimension, as the integer form
+// needs it. [N,C,L] is read as [N,C,1,L].
 bool AddChannelPRelu(LayoutBuilder& b, const Node& node) {
   if (!std::holds_alternative<PRelu>(node.op)) return false;
   const ValueId x = node.inputs[0], slope = node.inputs[1];
@@ -58,10 +58,12 @@ bool AddChannelPRelu(LayoutBuilder& b, const Node& node) {
     image.insert(image.begin() + 2, 1);
     slopes.push_back(1);
     const Form form{b.NhwcAs(x, image), Normalize(image, kNhwcPerm)};
-    b.AddNode(node.name, node.op, {form.id, b.NhwcAs(slope, slopes)}, b.DefineLike(node.outputs[0], form));
+    b.AddNode(node.name, node.op, {form.id, b.NhwcAs(slope, slopes)},
+              b.DefineLike(node.outputs[0], form));
     return true;
   }
-  b.AddNode(node.name, node.op, {b.Nhwc(x), b.NhwcAs(slope, slopes)}, b.Define(node.outputs[0], kNhwcPerm));
+  b.AddNode(node.name, node.op, {b.Nhwc(x), b.NhwcAs(slope, slopes)},
+            b.Define(node.outputs[0], kNhwcPerm));
   return true;
 }
 

@@ -8,11 +8,12 @@
 
 namespace rshift::numerics {
 
-// y = round(scale / count * sum + offset), saturated; each operation rounded to binary32 in this order, without
-// contraction. `sum` holds `count` (>= 1) taps; a pad that counts (count_include_pad) adds zero_x to the sum,
-// the quantized 0. scale = Sx / Sy, offset = Zy - Sx / Sy * Zx.
-inline constexpr int32_t AveragePool(int32_t sum, int32_t count, float scale, float offset, int32_t lo,
-                                     int32_t hi) {
+// y = round(scale / count * sum + offset), saturated; each operation rounded to binary32 in this
+// order, without contraction. `sum` holds `count` (>= 1) taps; a pad that counts
+// (count_include_pad) adds zero_x to the sum, the quantized 0. scale = Sx / Sy, offset = Zy - Sx /
+// Sy * Zx.
+inline constexpr int32_t AveragePool(int32_t sum, int32_t count, float scale, float offset,
+                                     int32_t lo, int32_t hi) {
   const float factor = scale / static_cast<float>(count);
   const float product = factor * static_cast<float>(sum);
   const float v = product + offset;

@@ -22,8 +22,9 @@ struct Multiplier {
 // Correctly rounded (nearest, ties up) from the bits of the double: no libm, the same on every CPU.
 // |multiplier / 2^rshift - scale| <= scale * 2^-(bits-1), where bits counts the sign (8, 16 or 32).
 // Rounding up to 2^(bits-1) renormalises to 2^(bits-2) with rshift - 1.
-// A scale so small that rshift would exceed 62 gives {0, 0}; for 32 bits that is no loss: below 2^-32
-// every int32 accumulator rounds to 0. Throws kInvalidInput unless 0 < scale < 2^(bits-1) (after rounding).
+// A scale so small that rshift would exceed 62 gives {0, 0}; for 32 bits that is no loss: below
+// 2^-32 every int32 accumulator rounds to 0. Throws kInvalidInput unless 0 < scale < 2^(bits-1)
+// (after rounding).
 inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
   const uint64_t raw = std::bit_cast<uint64_t>(scale);
   const int biased = static_cast<int>((raw >> 52) & 0x7ff);
@@ -49,14 +50,15 @@ inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
 }
 
 // For int32 accumulators whose result is then saturated to 8 bits: every scale > 0 has a pair.
-// From 2^31 - 1/2 on, {2^31 - 1, 0}: any accumulator but 0 saturates either way. Below 2^-32, {0, 0}.
+// From 2^31 - 1/2 on, {2^31 - 1, 0}: any accumulator but 0 saturates either way. Below 2^-32, {0,
+// 0}.
 inline constexpr Multiplier AccumulatorMultiplier(double scale) {
   if (scale >= 2147483647.5) return {INT32_MAX, 0};
   return QuantizeMultiplier(scale);
 }
 
-// For differences of 8-bit values (|v| <= 255), where a multiplier of 0 is taken to mean "factor 1": as
-// AccumulatorMultiplier, but below 2^-32 {2^30, 62}, which rounds every such v to 0 as well.
+// For differences of 8-bit values (|v| <= 255), where a multiplier of 0 is taken to mean "factor
+// 1": as AccumulatorMultiplier, but below 2^-32 {2^30, 62}, which rounds every such v to 0 as well.
 inline constexpr Multiplier RescaleMultiplier(double scale) {
   const Multiplier result = AccumulatorMultiplier(scale);
   return result.multiplier == 0 ? Multiplier{1 << 30, kMaxRshift} : result;

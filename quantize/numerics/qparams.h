@@ -15,13 +15,14 @@ struct ScaleZero {
   int32_t zero_point = 0;
 };
 
-// A range too small for a normal float scale (all zeros above all) gets scale 1: every value is then 0.
+// A range too small for a normal float scale (all zeros above all) gets scale 1: every value is
+// then 0.
 inline constexpr float ScaleOrOne(double scale) {
   return scale >= static_cast<double>(FLT_MIN) ? static_cast<float>(scale) : 1.0f;
 }
 
-// Activations, symmetric: [-threshold, threshold] in s8, S = threshold / 128 (the threshold itself saturates
-// to 127); [0, threshold] in u8, S = threshold / 255. threshold >= 0.
+// Activations, symmetric: [-threshold, threshold] in s8, S = threshold / 128 (the threshold itself
+// saturates to 127); [0, threshold] in u8, S = threshold / 255. threshold >= 0.
 inline constexpr ScaleZero SymmetricParams(float threshold, bool is_signed) {
   return {ScaleOrOne(static_cast<double>(threshold) / (is_signed ? 128.0 : 255.0)), 0};
 }

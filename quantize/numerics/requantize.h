@@ -6,8 +6,8 @@
 
 namespace rshift::numerics {
 
-// floor(value / 2^rshift + 1/2): one rounding, ties towards +infinity. rshift in [0, 62]; 0 rounds nothing.
-// |value| <= 2^62, so that the rounding term cannot overflow.
+// floor(value / 2^rshift + 1/2): one rounding, ties towards +infinity. rshift in [0, 62]; 0 rounds
+// nothing. |value| <= 2^62, so that the rounding term cannot overflow.
 inline constexpr int64_t ShiftRightRounded(int64_t value, int32_t rshift) {
   if (rshift == 0) return value;
   return (value + (int64_t{1} << (rshift - 1))) >> rshift;
@@ -24,8 +24,8 @@ inline constexpr int32_t Clamp(int64_t value, int32_t lo, int32_t hi) {
   return static_cast<int32_t>(value);
 }
 
-// Convolution, MatMul: accumulator (bias included) -> value in [lo, hi]. The zero point is added after the
-// rounding, before the saturation.
+// Convolution, MatMul: accumulator (bias included) -> value in [lo, hi]. The zero point is added
+// after the rounding, before the saturation.
 inline constexpr int32_t Requantize(int32_t accumulator, int32_t multiplier, int32_t rshift,
                                     int32_t zero_y, int32_t lo, int32_t hi) {
   return Clamp(MultiplyShift(accumulator, multiplier, rshift) + zero_y, lo, hi);
@@ -36,9 +36,10 @@ inline constexpr int64_t Rescale(int32_t v, int32_t multiplier, int32_t rshift) 
   return multiplier == 0 ? v : MultiplyShift(v, multiplier, rshift);
 }
 
-// One 8-bit value from its own scale and zero point to another's, or a clip on its own (multiplier 0).
-inline constexpr int32_t RequantizeByte(int32_t x, int32_t zero_x, int32_t multiplier, int32_t rshift,
-                                        int32_t zero_y, int32_t lo, int32_t hi) {
+// One 8-bit value from its own scale and zero point to another's, or a clip on its own (multiplier
+// 0).
+inline constexpr int32_t RequantizeByte(int32_t x, int32_t zero_x, int32_t multiplier,
+                                        int32_t rshift, int32_t zero_y, int32_t lo, int32_t hi) {
   return Clamp(Rescale(x - zero_x, multiplier, rshift) + zero_y, lo, hi);
 }
 

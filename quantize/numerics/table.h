@@ -14,7 +14,8 @@ inline constexpr int32_t ValueOfByte(int index, bool is_signed) {
 }
 
 // round(real / scale) + zero, saturated to [lo, hi], in binary64, ties to even. NaN gives zero.
-inline constexpr int32_t QuantizeReal(double real, float scale, int32_t zero, int32_t lo, int32_t hi) {
+inline constexpr int32_t QuantizeReal(double real, float scale, int32_t zero, int32_t lo,
+                                      int32_t hi) {
   if (real != real) return zero < lo ? lo : zero > hi ? hi : zero;
   double v = real / static_cast<double>(scale);
   const double low = lo - zero, high = hi - zero;

@@ -39,7 +39,10 @@ void EmitLeaky(Emitter& emitter, const Node& node, double alpha) {
       emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.leaky_multiplier_bits);
   const numerics::Multiplier negative = NegativeSide(alpha * Ratio(x, y), bits);
   const numerics::Multiplier positive = PositiveSide(x, y);
-  const QLeakyRelu leaky{negative.multiplier, negative.rshift, positive.multiplier, positive.rshift,
+  const QLeakyRelu leaky{negative.multiplier,
+                         negative.rshift,
+                         positive.multiplier,
+                         positive.rshift,
                          {y.qmin(), y.qmax()}};
   const ValueId input = emitter.Int(node.inputs[0]);
   emitter.AddNode(node.name, leaky, {input}, emitter.DefineInt(node.outputs[0]));
@@ -65,7 +68,8 @@ OpSupport SupportPRelu(const Graph& graph, const Node& node) {
   if (!slope.is_constant()) return {OpKind::kFloat, "its slope is not constant"};
   const int64_t count = NumElements(slope.shape);
   if (count == 1) return {OpKind::kFunction, ""};
-  const bool last_dimension = !x.shape.empty() && count == x.shape.back() && slope.shape.back() == count;
+  const bool last_dimension =
+      !x.shape.empty() && count == x.shape.back() && slope.shape.back() == count;
   if (!last_dimension) return {OpKind::kFloat, "its slope is not one number for each channel"};
   return {OpKind::kFunction, ""};
 }
@@ -96,7 +100,8 @@ void EmitPRelu(Emitter& emitter, const Node& node) {
   emitter.AddNode(node.name, std::move(prelu), {input}, emitter.DefineInt(node.outputs[0]));
 }
 
-QTable MakeTable(const IntType& x, const IntType& y, const std::function<double(double)>& function) {
+QTable MakeTable(const IntType& x, const IntType& y,
+                 const std::function<double(double)>& function) {
   QTable table;
   for (int byte = 0; byte < 256; ++byte) {
     const int32_t q = numerics::ValueOfByte(byte, x.dtype == DType::kS8);

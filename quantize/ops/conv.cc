@@ -5,8 +5,10 @@
 namespace rshift {
 
 OpSupport SupportConv(const Graph& graph, const Node& node) {
-  if (!graph.value(node.inputs[1]).is_constant()) return {OpKind::kFloat, "its weights are not constant"};
-  if (node.inputs.size() > 2 && node.inputs[2].valid() && !graph.value(node.inputs[2]).is_constant()) {
+  if (!graph.value(node.inputs[1]).is_constant())
+    return {OpKind::kFloat, "its weights are not constant"};
+  if (node.inputs.size() > 2 && node.inputs[2].valid() &&
+      !graph.value(node.inputs[2]).is_constant()) {
     return {OpKind::kFloat, "its bias is not constant"};
   }
   return {OpKind::kAlways, ""};
@@ -29,11 +31,12 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{op.window, op.groups, std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
+  QConv conv{
+      op.window, op.groups, std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
   const ValueId x = emitter.Int(node.inputs[0]);
   // The scales of the channels live in the records: the constant's own parameters are the identity.
-  const ValueId weights =
-      emitter.AddConstant(w.name + "__q", w.layout, w.shape, {DType::kS8, {1.0f, 0}}, quantized.weights);
+  const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
+                                              {DType::kS8, {1.0f, 0}}, quantized.weights);
   emitter.AddNode(node.name, std::move(conv), {x, weights}, emitter.DefineInt(node.outputs[0]));
 }
 

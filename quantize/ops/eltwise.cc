@@ -20,7 +20,8 @@ int ScalarOperand(const Graph& graph, const Node& node) {
   const Shape& shape = graph.value(node.outputs[0]).shape;
   for (int i = 0; i < 2; ++i) {
     const Value& other = graph.value(node.inputs[1 - i]);
-    if (IsScalarConstant(graph.value(node.inputs[i])) && !other.is_constant() && other.shape == shape) {
+    if (IsScalarConstant(graph.value(node.inputs[i])) && !other.is_constant() &&
+        other.shape == shape) {
       return i;
     }
   }
@@ -29,14 +30,22 @@ int ScalarOperand(const Graph& graph, const Node& node) {
 
 double Apply(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::kAdd: return a + b;
-    case BinaryOp::kSub: return a - b;
-    case BinaryOp::kMul: return a * b;
-    case BinaryOp::kDiv: return a / b;
-    case BinaryOp::kPow: return std::pow(a, b);
-    case BinaryOp::kMin: return std::fmin(a, b);
-    case BinaryOp::kMax: return std::fmax(a, b);
-    default: return std::nan("");  // SupportBinary() lets none of these through
+    case BinaryOp::kAdd:
+      return a + b;
+    case BinaryOp::kSub:
+      return a - b;
+    case BinaryOp::kMul:
+      return a * b;
+    case BinaryOp::kDiv:
+      return a / b;
+    case BinaryOp::kPow:
+      return std::pow(a, b);
+    case BinaryOp::kMin:
+      return std::fmin(a, b);
+    case BinaryOp::kMax:
+      return std::fmax(a, b);
+    default:
+      return std::nan("");  // SupportBinary() lets none of these through
   }
 }
 
@@ -71,8 +80,8 @@ IntType TypeOfConstant(std::span<const float> values, QuantMode mode) {
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
   const auto values = value.constant->As<float>();
   for (float v : values) {
-    Require(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", value.name, "' holds ", v,
-            ", expected finite numbers; repair the model");
+    Require(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", value.name,
+            "' holds ", v, ", expected finite numbers; repair the model");
   }
   const IntType type = TypeOfConstant(values, emitter.options().mode);
   Shape padded(y.shape.size() - value.shape.size(), 1);
@@ -131,7 +140,8 @@ void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
     const auto ratio = [&](const Operand& operand) {
       return static_cast<double>(operand.type.quant.scale) / static_cast<double>(y.quant.scale);
     };
-    factors = numerics::AddMultipliers(ratio(a), ratio(b), a.type.magnitude(), b.type.magnitude(), bits);
+    factors =
+        numerics::AddMultipliers(ratio(a), ratio(b), a.type.magnitude(), b.type.magnitude(), bits);
   }
   add.by_float = !factors.ok;
   add.multiplier_a = factors.multiplier_a;

@@ -7,10 +7,12 @@ namespace rshift {
 OpSupport SupportMatMul(const Graph& graph, const Node& node) {
   const Value& a = graph.value(node.inputs[0]);
   const Value& b = graph.value(node.inputs[1]);
-  if (a.is_constant() || !b.is_constant()) return {OpKind::kFloat, "its second operand is not constant"};
+  if (a.is_constant() || !b.is_constant())
+    return {OpKind::kFloat, "its second operand is not constant"};
   if (b.shape.size() != 2) return {OpKind::kFloat, "its constant operand is not a matrix [K, N]"};
   if (a.shape.size() < 2) return {OpKind::kFloat, "its first operand is a vector"};
-  if (node.inputs.size() > 2 && node.inputs[2].valid() && !graph.value(node.inputs[2]).is_constant()) {
+  if (node.inputs.size() > 2 && node.inputs[2].valid() &&
+      !graph.value(node.inputs[2]).is_constant()) {
     return {OpKind::kFloat, "its bias is not constant"};
   }
   return {OpKind::kAlways, ""};
@@ -36,8 +38,8 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
   QMatMul matmul{std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
   const ValueId x = emitter.Int(node.inputs[0]);
-  const ValueId weights =
-      emitter.AddConstant(w.name + "__q", w.layout, w.shape, {DType::kS8, {1.0f, 0}}, quantized.weights);
+  const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
+                                              {DType::kS8, {1.0f, 0}}, quantized.weights);
   emitter.AddNode(node.name, std::move(matmul), {x, weights}, emitter.DefineInt(node.outputs[0]));
 }
 

@@ -16,14 +16,29 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node) {
       [&](const Binary& op) { return SupportBinary(graph, node, op); },
       [&](const PRelu&) { return SupportPRelu(graph, node); },
       [&](const Unary& op) { return SupportUnary(op); },
-      [](const AveragePool&) { return OpSupport{OpKind::kFunction, ""}; },
-      [](const LeakyRelu&) { return OpSupport{OpKind::kFunction, ""}; },
-      [](const MaxPool&) { return OpSupport{OpKind::kMove, ""}; },
-      [](const Clip&) { return OpSupport{OpKind::kMove, ""}; },
-      [](const Concat&) { return OpSupport{OpKind::kMove, ""}; },
-      [](const Resize&) { return OpSupport{OpKind::kFloat, "only the nearest mode has an integer form"}; },
-      [](const Gather&) { return OpSupport{OpKind::kFloat, "the indices or the data are not as expected: "
-                                                           "constant indices into an activation"}; },
+      [](const AveragePool&) {
+        return OpSupport{OpKind::kFunction, ""};
+      },
+      [](const LeakyRelu&) {
+        return OpSupport{OpKind::kFunction, ""};
+      },
+      [](const MaxPool&) {
+        return OpSupport{OpKind::kMove, ""};
+      },
+      [](const Clip&) {
+        return OpSupport{OpKind::kMove, ""};
+      },
+      [](const Concat&) {
+        return OpSupport{OpKind::kMove, ""};
+      },
+      [](const Resize&) {
+        return OpSupport{OpKind::kFloat, "only the nearest mode has an integer form"};
+      },
+      [](const Gather&) {
+        return OpSupport{OpKind::kFloat,
+                         "the indices or the data are not as expected: "
+                         "constant indices into an activation"};
+      },
       [&](const auto&) {
         return OpSupport{OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
       },

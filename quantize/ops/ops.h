@@ -27,7 +27,8 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node);
 // Writes the integer form of a node with IntegerSupport() != kFloat.
 void EmitInteger(Emitter& emitter, const Node& node);
 
-// --- by family -------------------------------------------------------------------------------------------
+// --- by family
+// -------------------------------------------------------------------------------------------
 OpSupport SupportConv(const Graph& graph, const Node& node);
 void EmitConv(Emitter& emitter, const Node& node, const Conv& op);
 OpSupport SupportMatMul(const Graph& graph, const Node& node);
@@ -47,16 +48,19 @@ OpSupport SupportUnary(const Unary& op);
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
 
 void EmitConcat(Emitter& emitter, const Node& node, const Concat& op);
-// Any operator that gives out bytes it was given: `op` is the integer graph's copy of the attributes.
+// Any operator that gives out bytes it was given: `op` is the integer graph's copy of the
+// attributes.
 void EmitMovement(Emitter& emitter, const Node& node, Op op);
 void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 
-// --- shared ------------------------------------------------------------------------------------------------
+// --- shared
+// ------------------------------------------------------------------------------------------------
 // The quantized bounds of a fused clamp.
 ClampQ QuantizeClamp(const Clamp& clamp, const IntType& type);
 // The table of y = function(x) over all 256 bytes of x, computed in binary64.
 QTable MakeTable(const IntType& x, const IntType& y, const std::function<double(double)>& function);
-void EmitTable(Emitter& emitter, const Node& node, ValueId x, const std::function<double(double)>& function);
+void EmitTable(Emitter& emitter, const Node& node, ValueId x,
+               const std::function<double(double)>& function);
 
 }  // namespace rshift
 

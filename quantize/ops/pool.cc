@@ -4,7 +4,9 @@
 namespace rshift {
 
 // The maximum of bytes of one type is one of those bytes.
-void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op) { EmitMovement(emitter, node, op); }
+void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op) {
+  EmitMovement(emitter, node, op);
+}
 
 void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op) {
   const IntType x = emitter.Type(node.inputs[0]), y = emitter.Type(node.outputs[0]);

@@ -1,5 +1,5 @@
-// Data movement: bytes in, the same bytes out, in the input's type. Where the output's range is another one
-// (a precondition of propagation failed), a Requantize follows.
+// Data movement: bytes in, the same bytes out, in the input's type. Where the output's range is
+// another one (a precondition of propagation failed), a Requantize follows.
 #include <utility>
 
 #include "quantize/numerics/quantize.h"
@@ -32,7 +32,8 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op) {
   EmitMovement(emitter, node, quantized);
 }
 
-// Constant inputs are quantized with the output's parameters; activations are rescaled where theirs differ.
+// Constant inputs are quantized with the output's parameters; activations are rescaled where theirs
+// differ.
 void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
   const ValueId old_y = node.outputs[0];
   const IntType type = emitter.Type(old_y);
@@ -48,7 +49,8 @@ void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
       bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
           v, type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax())));
     }
-    inputs.push_back(emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, bytes));
+    inputs.push_back(
+        emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, bytes));
   }
   emitter.AddNode(node.name, op, inputs, emitter.DefineInt(old_y));
 }

@@ -1,5 +1,6 @@
-// The functions behind the table activations, in binary64. A table is computed once, when a model is deployed,
-// and stored in the file: the runtime needs none of this, and its bytes do not depend on a CPU's libm.
+// The functions behind the table activations, in binary64. A table is computed once, when a model
+// is deployed, and stored in the file: the runtime needs none of this, and its bytes do not depend
+// on a CPU's libm.
 #include <cmath>
 
 #include "quantize/numerics/quantize.h"
@@ -21,50 +22,89 @@ double Elu(double v, double alpha) { return v >= 0 ? v : alpha * std::expm1(v); 
 double Activation(const Unary& op, double v) {
   const double alpha = op.alpha, beta = op.beta;
   switch (op.op) {
-    case UnaryOp::kSigmoid: return Sigmoid(v);
-    case UnaryOp::kTanh: return std::tanh(v);
-    case UnaryOp::kHardSigmoid: return HardSigmoid(v, alpha, beta);
-    case UnaryOp::kHardSwish: return v * HardSigmoid(v, 1.0 / 6.0, 0.5);
-    case UnaryOp::kElu: return Elu(v, alpha);
-    case UnaryOp::kSelu: return beta * Elu(v, alpha);
-    case UnaryOp::kSoftplus: return Softplus(v);
-    case UnaryOp::kSoftsign: return v / (1.0 + std::fabs(v));
-    case UnaryOp::kGelu: return 0.5 * v * (1.0 + std::erf(v * 0.7071067811865476));
-    case UnaryOp::kGeluTanh: return GeluTanh(v);
-    case UnaryOp::kMish: return v * std::tanh(Softplus(v));
-    case UnaryOp::kSilu: return v * Sigmoid(v);
-    case UnaryOp::kThresholdedRelu: return v > alpha ? v : 0.0;
-    case UnaryOp::kCelu: return v >= 0 ? v : alpha * std::expm1(v / alpha);
-    default: return std::nan("");  // see Function()
+    case UnaryOp::kSigmoid:
+      return Sigmoid(v);
+    case UnaryOp::kTanh:
+      return std::tanh(v);
+    case UnaryOp::kHardSigmoid:
+      return HardSigmoid(v, alpha, beta);
+    case UnaryOp::kHardSwish:
+      return v * HardSigmoid(v, 1.0 / 6.0, 0.5);
+    case UnaryOp::kElu:
+      return Elu(v, alpha);
+    case UnaryOp::kSelu:
+      return beta * Elu(v, alpha);
+    case UnaryOp::kSoftplus:
+      return Softplus(v);
+    case UnaryOp::kSoftsign:
+      return v / (1.0 + std::fabs(v));
+    case UnaryOp::kGelu:
+      return 0.5 * v * (1.0 + std::erf(v * 0.7071067811865476));
+    case UnaryOp::kGeluTanh:
+      return GeluTanh(v);
+    case UnaryOp::kMish:
+      return v * std::tanh(Softplus(v));
+    case UnaryOp::kSilu:
+      return v * Sigmoid(v);
+    case UnaryOp::kThresholdedRelu:
+      return v > alpha ? v : 0.0;
+    case UnaryOp::kCelu:
+      return v >= 0 ? v : alpha * std::expm1(v / alpha);
+    default:
+      return std::nan("");  // see Function()
   }
 }
 
 double Function(const Unary& op, double v) {
   switch (op.op) {
-    case UnaryOp::kExp: return std::exp(v);
-    case UnaryOp::kLog: return std::log(v);
-    case UnaryOp::kSqrt: return std::sqrt(v);
-    case UnaryOp::kReciprocal: return 1.0 / v;
-    case UnaryOp::kAbs: return std::fabs(v);
-    case UnaryOp::kNeg: return -v;
-    case UnaryOp::kFloor: return std::floor(v);
-    case UnaryOp::kCeil: return std::ceil(v);
-    case UnaryOp::kRound: return numerics::RoundHalfEven(v);
-    case UnaryOp::kErf: return std::erf(v);
-    case UnaryOp::kSin: return std::sin(v);
-    case UnaryOp::kCos: return std::cos(v);
-    case UnaryOp::kSign: return v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0;
-    case UnaryOp::kTan: return std::tan(v);
-    case UnaryOp::kAsin: return std::asin(v);
-    case UnaryOp::kAcos: return std::acos(v);
-    case UnaryOp::kAtan: return std::atan(v);
-    case UnaryOp::kSinh: return std::sinh(v);
-    case UnaryOp::kCosh: return std::cosh(v);
-    case UnaryOp::kAsinh: return std::asinh(v);
-    case UnaryOp::kAcosh: return std::acosh(v);
-    case UnaryOp::kAtanh: return std::atanh(v);
-    case UnaryOp::kSquare: return v * v;
-    default: return Activation(op, v);
+    case UnaryOp::kExp:
+      return std::exp(v);
+    case UnaryOp::kLog:
+      return std::log(v);
+    case UnaryOp::kSqrt:
+      return std::sqrt(v);
+    case UnaryOp::kReciprocal:
+      return 1.0 / v;
+    case UnaryOp::kAbs:
+      return std::fabs(v);
+    case UnaryOp::kNeg:
+      return -v;
+    case UnaryOp::kFloor:
+      return std::floor(v);
+    case UnaryOp::kCeil:
+      return std::ceil(v);
+    case UnaryOp::kRound:
+      return numerics::RoundHalfEven(v);
+    case UnaryOp::kErf:
+      return std::erf(v);
+    case UnaryOp::kSin:
+      return std::sin(v);
+    case UnaryOp::kCos:
+      return std::cos(v);
+    case UnaryOp::kSign:
+      return v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0;
+    case UnaryOp::kTan:
+      return std::tan(v);
+    case UnaryOp::kAsin:
+      return std::asin(v);
+    case UnaryOp::kAcos:
+      return std::acos(v);
+    case UnaryOp::kAtan:
+      return std::atan(v);
+    case UnaryOp::kSinh:
+      return std::sinh(v);
+    case UnaryOp::kCosh:
+      return std::cosh(v);
+    case UnaryOp::kAsinh:
+      return std::asinh(v);
+    case UnaryOp::kAcosh:
+      return std::acosh(v);
+    case UnaryOp::kAtanh:
+      return std::atanh(v);
+    case UnaryOp::kSquare:
+      return v * v;
+    default:
+      return Activation(op, v);
   }
 }
 

@@ -52,18 +52,20 @@ std::unique_ptr<Step> MakePRelu(const StepContext& context) {
   }
   RequireSameShape(context, Field::kDst, Field::kSrc);
   BroadcastPlan plan;
-  RequireShape(MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                                 {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
-                                 &plan),
-               context, Field::kSrc2, "one that broadcasts to the source");
+  RequireShape(
+      MakeBroadcastPlan(context.Record(Field::kDst).shape,
+                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
+                        &plan),
+      context, Field::kSrc2, "one that broadcasts to the source");
   const float* x = context.In<float>(Field::kSrc);
   const float* slope = context.In<float>(Field::kSrc2);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int64_t slope_stride = plan.strides[1][plan.rank - 1];
-    ForEachRow(plan, Part(plan.total, 64, team), [&](int64_t at, const auto& offsets, int64_t count) {
-      PReluRow(x + at, slope + offsets[1], slope_stride, out + at, count);
-    });
+    ForEachRow(plan, Part(plan.total, 64, team),
+               [&](int64_t at, const auto& offsets, int64_t count) {
+                 PReluRow(x + at, slope + offsets[1], slope_stride, out + at, count);
+               });
   });
 }
 

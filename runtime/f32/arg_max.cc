@@ -40,7 +40,8 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const AxisView& view) 
 }  // namespace
 
 std::unique_ptr<Step> MakeArgMax(const StepContext& context) {
-  RequireType(context, Field::kSrc, {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
+  RequireType(context, Field::kSrc,
+              {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
   RequireType(context, Field::kDst, {DType::kS64});
   const Shape& shape = context.Record(Field::kSrc).shape;
   const AxisView view =
@@ -49,11 +50,16 @@ std::unique_ptr<Step> MakeArgMax(const StepContext& context) {
   RequireShape(NumElements(context.Record(Field::kDst).shape) == view.outer * view.inner, context,
                Field::kDst, "the source's without the axis");
   switch (context.Record(Field::kSrc).dtype) {
-    case DType::kF32: return MakeFor<float>(context, view);
-    case DType::kS8: return MakeFor<int8_t>(context, view);
-    case DType::kU8: return MakeFor<uint8_t>(context, view);
-    case DType::kS32: return MakeFor<int32_t>(context, view);
-    default: return MakeFor<int64_t>(context, view);
+    case DType::kF32:
+      return MakeFor<float>(context, view);
+    case DType::kS8:
+      return MakeFor<int8_t>(context, view);
+    case DType::kU8:
+      return MakeFor<uint8_t>(context, view);
+    case DType::kS32:
+      return MakeFor<int32_t>(context, view);
+    default:
+      return MakeFor<int64_t>(context, view);
   }
 }
 

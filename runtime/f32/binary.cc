@@ -74,7 +74,8 @@ struct Div {
     return a / b;
   }
 };
-// Integers: the sign of the divisor (fmod = 0). Floats: the sign of the dividend (fmod = 1, as ONNX demands).
+// Integers: the sign of the divisor (fmod = 0). Floats: the sign of the dividend (fmod = 1, as ONNX
+// demands).
 struct Mod {
   template <typename T>
   T operator()(T a, T b) const {
@@ -144,20 +145,34 @@ struct GreaterOrEqual {
 template <typename T>
 RowFunction NumberRow(BinaryMode mode) {
   switch (mode) {
-    case BinaryMode::kAdd: return Row<T, T, Add>;
-    case BinaryMode::kSub: return Row<T, T, Sub>;
-    case BinaryMode::kMul: return Row<T, T, Mul>;
-    case BinaryMode::kDiv: return Row<T, T, Div>;
-    case BinaryMode::kPow: return Row<T, T, Pow>;
-    case BinaryMode::kMin: return Row<T, T, Min>;
-    case BinaryMode::kMax: return Row<T, T, Max>;
-    case BinaryMode::kMod: return Row<T, T, Mod>;
-    case BinaryMode::kEqual: return Row<T, uint8_t, Equal>;
-    case BinaryMode::kLess: return Row<T, uint8_t, Less>;
-    case BinaryMode::kLessOrEqual: return Row<T, uint8_t, LessOrEqual>;
-    case BinaryMode::kGreater: return Row<T, uint8_t, Greater>;
-    case BinaryMode::kGreaterOrEqual: return Row<T, uint8_t, GreaterOrEqual>;
-    default: return nullptr;
+    case BinaryMode::kAdd:
+      return Row<T, T, Add>;
+    case BinaryMode::kSub:
+      return Row<T, T, Sub>;
+    case BinaryMode::kMul:
+      return Row<T, T, Mul>;
+    case BinaryMode::kDiv:
+      return Row<T, T, Div>;
+    case BinaryMode::kPow:
+      return Row<T, T, Pow>;
+    case BinaryMode::kMin:
+      return Row<T, T, Min>;
+    case BinaryMode::kMax:
+      return Row<T, T, Max>;
+    case BinaryMode::kMod:
+      return Row<T, T, Mod>;
+    case BinaryMode::kEqual:
+      return Row<T, uint8_t, Equal>;
+    case BinaryMode::kLess:
+      return Row<T, uint8_t, Less>;
+    case BinaryMode::kLessOrEqual:
+      return Row<T, uint8_t, LessOrEqual>;
+    case BinaryMode::kGreater:
+      return Row<T, uint8_t, Greater>;
+    case BinaryMode::kGreaterOrEqual:
+      return Row<T, uint8_t, GreaterOrEqual>;
+    default:
+      return nullptr;
   }
 }
 
@@ -176,21 +191,31 @@ struct SameTruth {
 
 RowFunction BoolRow(BinaryMode mode) {
   switch (mode) {
-    case BinaryMode::kAnd: return Row<uint8_t, uint8_t, And>;
-    case BinaryMode::kOr: return Row<uint8_t, uint8_t, Or>;
-    case BinaryMode::kXor: return Row<uint8_t, uint8_t, Xor>;
-    case BinaryMode::kEqual: return Row<uint8_t, uint8_t, SameTruth>;
-    default: return nullptr;
+    case BinaryMode::kAnd:
+      return Row<uint8_t, uint8_t, And>;
+    case BinaryMode::kOr:
+      return Row<uint8_t, uint8_t, Or>;
+    case BinaryMode::kXor:
+      return Row<uint8_t, uint8_t, Xor>;
+    case BinaryMode::kEqual:
+      return Row<uint8_t, uint8_t, SameTruth>;
+    default:
+      return nullptr;
   }
 }
 
 RowFunction FindRow(DType type, BinaryMode mode) {
   switch (type) {
-    case DType::kF32: return NumberRow<float>(mode);
-    case DType::kS32: return NumberRow<int32_t>(mode);
-    case DType::kS64: return NumberRow<int64_t>(mode);
-    case DType::kBool: return BoolRow(mode);
-    default: return nullptr;
+    case DType::kF32:
+      return NumberRow<float>(mode);
+    case DType::kS32:
+      return NumberRow<int32_t>(mode);
+    case DType::kS64:
+      return NumberRow<int64_t>(mode);
+    case DType::kBool:
+      return BoolRow(mode);
+    default:
+      return nullptr;
   }
 }
 
@@ -203,14 +228,17 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
   RequireType(context, Field::kSrc2, {type});
   RequireType(context, Field::kDst, {mode >= BinaryMode::kEqual ? DType::kBool : type});
   const RowFunction row = FindRow(type, mode);
-  Require(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ", static_cast<int>(mode),
-          " does not take ", Name(type), ": put a Cast before this node in the model");
+  Require(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
+          static_cast<int>(mode), " does not take ", Name(type),
+          ": put a Cast before this node in the model");
   BroadcastPlan plan;
-  RequireShape(MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                                 {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
-                                 &plan),
-               context, Field::kDst, "what its sources broadcast to");
-  const Clamp clamp = context.Record(Field::kDst).dtype == DType::kF32 ? ReadClamp(context) : Clamp{};
+  RequireShape(
+      MakeBroadcastPlan(context.Record(Field::kDst).shape,
+                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
+                        &plan),
+      context, Field::kDst, "what its sources broadcast to");
+  const Clamp clamp =
+      context.Record(Field::kDst).dtype == DType::kF32 ? ReadClamp(context) : Clamp{};
   const int64_t in_size = SizeOf(type);
   const int64_t out_size = SizeOf(context.Record(Field::kDst).dtype);
   const auto* a = context.In<std::byte>(Field::kSrc);
@@ -218,15 +246,16 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int last = plan.rank - 1;
-    ForEachRow(plan, Part(plan.total, 64, team), [&](int64_t at, const auto& offsets, int64_t count) {
-      std::byte* to = out + at * out_size;
-      row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,
-          plan.strides[1][last], to, count);
-      if (!clamp.active()) return;
-      float* values = reinterpret_cast<float*>(to);
+    ForEachRow(plan, Part(plan.total, 64, team),
+               [&](int64_t at, const auto& offsets, int64_t count) {
+                 std::byte* to = out + at * out_size;
+                 row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,
+                     plan.strides[1][last], to, count);
+                 if (!clamp.active()) return;
+                 float* values = reinterpret_cast<float*>(to);
 #pragma omp simd
-      for (int64_t i = 0; i < count; ++i) values[i] = clamp(values[i]);
-    });
+                 for (int64_t i = 0; i < count; ++i) values[i] = clamp(values[i]);
+               });
   });
 }
 

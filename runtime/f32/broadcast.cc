@@ -4,7 +4,8 @@ namespace rshift::f32 {
 namespace {
 
 // Strides of `shape` seen with dst's rank, 0 where a dimension of 1 is repeated.
-bool BroadcastStrides(const Shape& shape, const Shape& dst, std::array<int64_t, kMaxRank>* strides) {
+bool BroadcastStrides(const Shape& shape, const Shape& dst,
+                      std::array<int64_t, kMaxRank>* strides) {
   if (shape.size() > dst.size()) return false;
   const size_t lead = dst.size() - shape.size();
   int64_t stride = 1;
@@ -33,7 +34,8 @@ bool MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Shape*> ope
   int rank = 0;
   for (size_t d = 0; d < dst.size(); ++d) {
     if (dst[d] == 1) continue;
-    // The dimension before can take this one in when each operand steps over it evenly (or repeats both).
+    // The dimension before can take this one in when each operand steps over it evenly (or repeats
+    // both).
     bool merge = rank > 0;
     for (int o = 0; o < plan->operands; ++o) {
       merge = merge && plan->strides[o][rank - 1] == full[o][d] * dst[d];

@@ -14,8 +14,9 @@ namespace rshift::f32 {
 inline constexpr int kMaxRank = 8;
 inline constexpr int kMaxOperands = 3;
 
-// Dimensions are merged where every operand allows it: equal shapes become one dimension, a bias over the last
-// dimension two. The innermost stride of an operand is 1 or, where it is broadcast, 0.
+// Dimensions are merged where every operand allows it: equal shapes become one dimension, a bias
+// over the last dimension two. The innermost stride of an operand is 1 or, where it is broadcast,
+// 0.
 struct BroadcastPlan {
   int64_t total = 1;  // elements of the output
   int rank = 1;
@@ -28,7 +29,8 @@ struct BroadcastPlan {
 bool MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Shape*> operands,
                        BroadcastPlan* plan);
 
-// Calls row(dst offset, operand offsets, elements) for the elements [range.begin, range.end) of the output.
+// Calls row(dst offset, operand offsets, elements) for the elements [range.begin, range.end) of the
+// output.
 template <typename F>
 void ForEachRow(const BroadcastPlan& plan, const Range& range, const F& row) {
   const int last = plan.rank - 1;

@@ -1,7 +1,8 @@
 // kCast between f32, s8, u8, s32, s64 and bool.
 //
-// Float to integer cuts toward zero and saturates at the s64 range (NaN: 0); to a narrower integer the high bits are
-// then dropped, as from one integer to another. ONNX leaves values out of range open; this is one fixed choice.
+// Float to integer cuts toward zero and saturates at the s64 range (NaN: 0); to a narrower integer
+// the high bits are then dropped, as from one integer to another. ONNX leaves values out of range
+// open; this is one fixed choice.
 #include <cmath>
 #include <type_traits>
 
@@ -49,12 +50,18 @@ std::unique_ptr<Step> MakePair(const StepContext& context) {
 template <typename From>
 std::unique_ptr<Step> MakeFrom(const StepContext& context) {
   switch (context.Record(Field::kDst).dtype) {
-    case DType::kF32: return MakePair<From, float>(context);
-    case DType::kS8: return MakePair<From, int8_t>(context);
-    case DType::kU8: return MakePair<From, uint8_t>(context);
-    case DType::kS32: return MakePair<From, int32_t>(context);
-    case DType::kS64: return MakePair<From, int64_t>(context);
-    default: return MakePair<From, Bool>(context);
+    case DType::kF32:
+      return MakePair<From, float>(context);
+    case DType::kS8:
+      return MakePair<From, int8_t>(context);
+    case DType::kU8:
+      return MakePair<From, uint8_t>(context);
+    case DType::kS32:
+      return MakePair<From, int32_t>(context);
+    case DType::kS64:
+      return MakePair<From, int64_t>(context);
+    default:
+      return MakePair<From, Bool>(context);
   }
 }
 
@@ -67,12 +74,18 @@ std::unique_ptr<Step> MakeCast(const StepContext& context) {
   }
   RequireSameShape(context, Field::kDst, Field::kSrc);
   switch (context.Record(Field::kSrc).dtype) {
-    case DType::kF32: return MakeFrom<float>(context);
-    case DType::kS8: return MakeFrom<int8_t>(context);
-    case DType::kU8: return MakeFrom<uint8_t>(context);
-    case DType::kS32: return MakeFrom<int32_t>(context);
-    case DType::kS64: return MakeFrom<int64_t>(context);
-    default: return MakeFrom<Bool>(context);
+    case DType::kF32:
+      return MakeFrom<float>(context);
+    case DType::kS8:
+      return MakeFrom<int8_t>(context);
+    case DType::kU8:
+      return MakeFrom<uint8_t>(context);
+    case DType::kS32:
+      return MakeFrom<int32_t>(context);
+    case DType::kS64:
+      return MakeFrom<int64_t>(context);
+    default:
+      return MakeFrom<Bool>(context);
   }
 }
 

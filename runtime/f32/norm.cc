@@ -1,5 +1,5 @@
-// kLayerNormF32, kInstanceNormF32: (x - mean) / sqrt(variance + epsilon) * scale + bias. Mean and variance (two
-// passes) are summed in double, in memory order.
+// kLayerNormF32, kInstanceNormF32: (x - mean) / sqrt(variance + epsilon) * scale + bias. Mean and
+// variance (two passes) are summed in double, in memory order.
 #include <array>
 #include <cmath>
 
@@ -37,7 +37,8 @@ Moments MomentsOf(const float* x, int64_t count, double epsilon) {
   return {mean, 1.0 / std::sqrt(squares / count + epsilon)};
 }
 
-// x[n, :, c] for `width` neighbouring channels of an NHWC image: every value is read in memory order.
+// x[n, :, c] for `width` neighbouring channels of an NHWC image: every value is read in memory
+// order.
 constexpr int64_t kChannelBlock = 16;
 
 struct NhwcImage {
@@ -45,8 +46,8 @@ struct NhwcImage {
   double epsilon = 0;
 };
 
-void NormalizeChannels(const NhwcImage& image, const float* x, const float* scale, const float* bias,
-                       float* out, int64_t width) {
+void NormalizeChannels(const NhwcImage& image, const float* x, const float* scale,
+                       const float* bias, float* out, int64_t width) {
   std::array<double, kChannelBlock> mean{}, squares{};
   for (int64_t p = 0; p < image.pixels; ++p) {
     for (int64_t c = 0; c < width; ++c) mean[c] += x[p * image.channels + c];
@@ -89,7 +90,8 @@ std::unique_ptr<Step> MakeNhwcInstanceNorm(const StepContext& context, const Nhw
   });
 }
 
-std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t pixels, double epsilon) {
+std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t pixels,
+                                            double epsilon) {
   const Shape& shape = context.Record(Field::kSrc).shape;
   const int64_t planes = shape[0] * shape[1], channels = shape[1];
   const float* x = context.In<float>(Field::kSrc);

@@ -1,5 +1,5 @@
-// kReduceF32 over any set of axes. Every output is reduced on its own, in memory order and in double, so the result
-// does not depend on the number of threads.
+// kReduceF32 over any set of axes. Every output is reduced on its own, in memory order and in
+// double, so the result does not depend on the number of threads.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +46,8 @@ struct Plan {
 constexpr int64_t kMaxLanes = 16;
 using Lanes = std::array<double, kMaxLanes>;
 
-// Calls take(lane, element) for the elements of `lanes` neighbouring outputs, in memory order for each of them.
+// Calls take(lane, element) for the elements of `lanes` neighbouring outputs, in memory order for
+// each of them.
 template <typename F>
 void ForEachReduced(const Plan& plan, const float* base, int64_t lanes, const F& take) {
   for (int64_t row = 0; row < plan.reduced.total; ++row) {
@@ -69,20 +70,27 @@ template <ReduceMode kMode>
 double Join(double value, double x) {
   switch (kMode) {
     case ReduceMode::kMax:
-    case ReduceMode::kLogSumExp: return x > value || x != x ? x : value;  // first pass: the maximum
-    case ReduceMode::kMin: return x < value || x != x ? x : value;
-    case ReduceMode::kProd: return value * x;
-    case ReduceMode::kL1: return value + std::fabs(x);
+    case ReduceMode::kLogSumExp:
+      return x > value || x != x ? x : value;  // first pass: the maximum
+    case ReduceMode::kMin:
+      return x < value || x != x ? x : value;
+    case ReduceMode::kProd:
+      return value * x;
+    case ReduceMode::kL1:
+      return value + std::fabs(x);
     case ReduceMode::kL2:
-    case ReduceMode::kSumSquare: return value + x * x;
-    default: return value + x;
+    case ReduceMode::kSumSquare:
+      return value + x * x;
+    default:
+      return value + x;
   }
 }
 
 // The second pass of LogSumExp: `values` holds the maxima.
 void FinishLogSumExp(const Plan& plan, const float* base, int64_t lanes, Lanes* values) {
   Lanes sums{};
-  ForEachReduced(plan, base, lanes, [&](int64_t lane, double x) { sums[lane] += std::exp(x - (*values)[lane]); });
+  ForEachReduced(plan, base, lanes,
+                 [&](int64_t lane, double x) { sums[lane] += std::exp(x - (*values)[lane]); });
   for (int64_t lane = 0; lane < lanes; ++lane) {
     if (std::isfinite((*values)[lane])) (*values)[lane] += std::log(sums[lane]);
   }
@@ -92,8 +100,9 @@ template <ReduceMode kMode>
 void ReduceLanes(const Plan& plan, const float* base, int64_t lanes, float* out) {
   Lanes values;
   values.fill(Start<kMode>());
-  ForEachReduced(plan, base, lanes,
-                 [&values](int64_t lane, double x) { values[lane] = Join<kMode>(values[lane], x); });
+  ForEachReduced(plan, base, lanes, [&values](int64_t lane, double x) {
+    values[lane] = Join<kMode>(values[lane], x);
+  });
   if (kMode == ReduceMode::kLogSumExp) FinishLogSumExp(plan, base, lanes, &values);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     double value = values[lane];
@@ -108,10 +117,11 @@ using ReduceFunction = void (*)(const Plan& plan, const float* base, int64_t lan
 
 // By ReduceMode.
 constexpr ReduceFunction kFunctions[] = {
-    ReduceLanes<ReduceMode::kMean>, ReduceLanes<ReduceMode::kSum>,       ReduceLanes<ReduceMode::kMax>,
-    ReduceLanes<ReduceMode::kMin>,  ReduceLanes<ReduceMode::kProd>,      ReduceLanes<ReduceMode::kL1>,
-    ReduceLanes<ReduceMode::kL2>,   ReduceLanes<ReduceMode::kSumSquare>, ReduceLanes<ReduceMode::kLogSumExp>,
-    ReduceLanes<ReduceMode::kLogSum>,
+    ReduceLanes<ReduceMode::kMean>,      ReduceLanes<ReduceMode::kSum>,
+    ReduceLanes<ReduceMode::kMax>,       ReduceLanes<ReduceMode::kMin>,
+    ReduceLanes<ReduceMode::kProd>,      ReduceLanes<ReduceMode::kL1>,
+    ReduceLanes<ReduceMode::kL2>,        ReduceLanes<ReduceMode::kSumSquare>,
+    ReduceLanes<ReduceMode::kLogSumExp>, ReduceLanes<ReduceMode::kLogSum>,
 };
 static_assert(std::size(kFunctions) == kReduceModeCount);
 
@@ -148,8 +158,8 @@ std::unique_ptr<Step> MakeReduce(const StepContext& context) {
   RequireType(context, Field::kSrc, {DType::kF32});
   RequireType(context, Field::kDst, {DType::kF32});
   const Plan plan = MakePlan(context);
-  RequireShape(NumElements(context.Record(Field::kDst).shape) == plan.kept.total, context, Field::kDst,
-               "the source's without the reduced axes");
+  RequireShape(NumElements(context.Record(Field::kDst).shape) == plan.kept.total, context,
+               Field::kDst, "the source's without the reduced axes");
   const ReduceFunction reduce = kFunctions[mode];
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);

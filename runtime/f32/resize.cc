@@ -1,5 +1,6 @@
-// kResizeF32: linear and cubic interpolation, each dimension with its own taps. Coordinates and weights are computed
-// in f32 with the expressions of ONNX Runtime's upsample.cc, once, when the step is made.
+// kResizeF32: linear and cubic interpolation, each dimension with its own taps. Coordinates and
+// weights are computed in f32 with the expressions of ONNX Runtime's upsample.cc, once, when the
+// step is made.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,10 +37,14 @@ struct AxisScale {
 float SourceCoordinate(const AxisScale& axis, float at) {
   const float in = static_cast<float>(axis.in), out = static_cast<float>(axis.out);
   switch (axis.mode) {
-    case CoordinateMode::kHalfPixel: return (at + 0.5f) / axis.scale - 0.5f;
-    case CoordinateMode::kPytorchHalfPixel: return out > 1 ? (at + 0.5f) / axis.scale - 0.5f : 0.0f;
-    case CoordinateMode::kAlignCorners: return out == 1 ? 0.0f : at * (in - 1) / (out - 1);
-    case CoordinateMode::kAsymmetric: return at / axis.scale;
+    case CoordinateMode::kHalfPixel:
+      return (at + 0.5f) / axis.scale - 0.5f;
+    case CoordinateMode::kPytorchHalfPixel:
+      return out > 1 ? (at + 0.5f) / axis.scale - 0.5f : 0.0f;
+    case CoordinateMode::kAlignCorners:
+      return out == 1 ? 0.0f : at * (in - 1) / (out - 1);
+    case CoordinateMode::kAsymmetric:
+      return at / axis.scale;
     case CoordinateMode::kHalfPixelSymmetric: {
       const float adjustment = out / (axis.scale * in);
       const float offset = in / 2 * (1 - adjustment);
@@ -98,7 +103,8 @@ struct Plan {
   int combinations = 1;  // taps of one output in all dimensions but the last
 };
 
-// Products of the taps of output `row`, an index over all dimensions but the last; `taps` holds plan.combinations.
+// Products of the taps of output `row`, an index over all dimensions but the last; `taps` holds
+// plan.combinations.
 void CombineTaps(const Plan& plan, int64_t row, Tap* taps) {
   int count = 1;
   taps[0] = {0, 1.0f};
@@ -183,7 +189,8 @@ Plan MakePlan(const StepContext& context, bool linear) {
   const Cubic cubic{context.command->GetFloat(Field::kAlphaF),
                     (context.command->Get(Field::kFlags) & 1) != 0};
   AxisScale axis;
-  axis.mode = static_cast<CoordinateMode>(RequireMode(context, Field::kCoordinate, kCoordinateModeCount));
+  axis.mode =
+      static_cast<CoordinateMode>(RequireMode(context, Field::kCoordinate, kCoordinateModeCount));
   const Shape strides = Strides(in);
   Plan plan;
   size_t used = in.size();
@@ -193,8 +200,9 @@ Plan MakePlan(const StepContext& context, bool linear) {
   int resized = 0;
   for (size_t d = 0; d < used; ++d) {
     RequireShape(in[d] > 0, context, Field::kSrc, "no empty dimension");
-    Require(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context), ": scale ",
-            d, " is ", scales[d], ", expected a positive number: compile the model again");
+    Require(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context),
+            ": scale ", d, " is ", scales[d],
+            ", expected a positive number: compile the model again");
     axis.scale = scales[d];
     axis.in = in[d];
     axis.out = out[d];
@@ -216,7 +224,8 @@ std::unique_ptr<Step> MakeResize(const StepContext& context) {
   Require(mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
           ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
   Plan plan = MakePlan(context, mode == ResizeMode::kLinear);
-  const int64_t positions = plan.inner == 0 ? 0 : NumElements(context.Record(Field::kDst).shape) / plan.inner;
+  const int64_t positions =
+      plan.inner == 0 ? 0 : NumElements(context.Record(Field::kDst).shape) / plan.inner;
   const int64_t grain = plan.inner < 16 ? 16 : 1;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);

@@ -14,7 +14,8 @@ void RequireType(const StepContext& context, Field field, std::initializer_list<
   const TensorRecord& record = context.Record(field);
   if (std::find(types.begin(), types.end(), record.dtype) != types.end()) return;
   std::string expected;
-  for (const DType type : types) expected += (expected.empty() ? "" : " or ") + std::string(Name(type));
+  for (const DType type : types)
+    expected += (expected.empty() ? "" : " or ") + std::string(Name(type));
   Fail(ErrorCode::kUnsupported, Where(context), ": ", Name(field), " '", record.name, "' has type ",
        Name(record.dtype), ", expected ", expected, ": put a Cast before this node in the model");
 }
@@ -28,22 +29,21 @@ void RequireShape(bool ok, const StepContext& context, Field field, const char* 
 
 void RequireSameShape(const StepContext& context, Field a, Field b) {
   if (context.Record(a).shape == context.Record(b).shape) return;
-  RequireShape(false, context, a,
-               Cat(ToString(context.Record(b).shape), " as ", Name(b)).c_str());
+  RequireShape(false, context, a, Cat(ToString(context.Record(b).shape), " as ", Name(b)).c_str());
 }
 
 int RequireMode(const StepContext& context, Field field, int count) {
   const int64_t value = context.command->Get(field);
-  Require(value >= 0 && value < count, ErrorCode::kCorrupt, Where(context), ": ", Name(field), " is ",
-          value, ", expected 0 to ", count - 1, ": compile the model again");
+  Require(value >= 0 && value < count, ErrorCode::kCorrupt, Where(context), ": ", Name(field),
+          " is ", value, ", expected 0 to ", count - 1, ": compile the model again");
   return static_cast<int>(value);
 }
 
 int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank) {
   const int64_t limit = static_cast<int64_t>(rank);
   const int64_t positive = axis < 0 ? axis + limit : axis;
-  Require(positive >= 0 && positive < limit, ErrorCode::kCorrupt, Where(context), ": axis is ", axis,
-          ", expected one of ", rank, " dimensions: compile the model again");
+  Require(positive >= 0 && positive < limit, ErrorCode::kCorrupt, Where(context), ": axis is ",
+          axis, ", expected one of ", rank, " dimensions: compile the model again");
   return positive;
 }
 

@@ -1,5 +1,5 @@
-// What the makers of F32 steps share: a Step from a callable, and checks whose messages name program, operator and
-// tensor.
+// What the makers of F32 steps share: a Step from a callable, and checks whose messages name
+// program, operator and tensor.
 #ifndef RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
 #define RSHIFT_RUNTIME_F32_STEP_TOOLS_H_
 
@@ -46,11 +46,12 @@ int RequireMode(const StepContext& context, Field field, int count);
 // The command's axis in [0, rank) (negative counts from the end); throws kCorrupt.
 int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank);
 
-// condition ? a : b without a branch: as bits, since the compiler does not vectorize a choice between floats (it might
-// hide a floating-point exception).
+// condition ? a : b without a branch: as bits, since the compiler does not vectorize a choice
+// between floats (it might hide a floating-point exception).
 inline float Select(bool condition, float a, float b) {
   const uint32_t mask = -static_cast<uint32_t>(condition);
-  return std::bit_cast<float>((std::bit_cast<uint32_t>(a) & mask) | (std::bit_cast<uint32_t>(b) & ~mask));
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(a) & mask) |
+                              (std::bit_cast<uint32_t>(b) & ~mask));
 }
 
 // A fused y = min(max(x, lo), hi). Off when the opcode has no clamp fields.

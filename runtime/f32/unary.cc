@@ -25,9 +25,7 @@ void Span(const void* in_bytes, void* out_bytes, int64_t count, const Coefficien
 
 float Sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 // log(1 + exp(x)) without overflow.
-float Softplus(float x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
+float Softplus(float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 float Gelu(float x) { return 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f)); }
 float GeluTanh(float x) {
   constexpr float kScale = 0.79788456080286536f;  // sqrt(2 / pi)
@@ -48,10 +46,10 @@ T Sign(T x) {
 constexpr SpanFunction kFloatFunctions[] = {
     RSHIFT_UNARY(Sigmoid(x)),
     RSHIFT_UNARY(std::tanh(x)),
-    RSHIFT_UNARY(Unit(k.alpha * x + k.beta)),
-    RSHIFT_UNARY(x * Unit(x * (1.0f / 6.0f) + 0.5f)),
+    RSHIFT_UNARY(Unit(k.alpha* x + k.beta)),
+    RSHIFT_UNARY(x* Unit(x*(1.0f / 6.0f) + 0.5f)),
     RSHIFT_UNARY(x > 0 ? x : k.alpha * std::expm1(x)),
-    RSHIFT_UNARY(k.beta * (x > 0 ? x : k.alpha * std::expm1(x))),
+    RSHIFT_UNARY(k.beta*(x > 0 ? x : k.alpha * std::expm1(x))),
     RSHIFT_UNARY(Softplus(x)),
     RSHIFT_UNARY(x / (1.0f + std::fabs(x))),
     RSHIFT_UNARY(std::exp(x)),
@@ -66,8 +64,8 @@ constexpr SpanFunction kFloatFunctions[] = {
     RSHIFT_UNARY(std::erf(x)),
     RSHIFT_UNARY(Gelu(x)),
     RSHIFT_UNARY(GeluTanh(x)),
-    RSHIFT_UNARY(x * std::tanh(Softplus(x))),
-    RSHIFT_UNARY(x * Sigmoid(x)),
+    RSHIFT_UNARY(x* std::tanh(Softplus(x))),
+    RSHIFT_UNARY(x* Sigmoid(x)),
     RSHIFT_UNARY(std::sin(x)),
     RSHIFT_UNARY(std::cos(x)),
     RSHIFT_UNARY(Sign(x)),
@@ -83,7 +81,7 @@ constexpr SpanFunction kFloatFunctions[] = {
     RSHIFT_UNARY(std::asinh(x)),
     RSHIFT_UNARY(std::acosh(x)),
     RSHIFT_UNARY(std::atanh(x)),
-    RSHIFT_UNARY(x * x),
+    RSHIFT_UNARY(x* x),
 };
 #undef RSHIFT_UNARY
 static_assert(std::size(kFloatFunctions) == kUnaryModeCount);
@@ -93,7 +91,8 @@ template <typename T>
 SpanFunction IntegerFunction(UnaryMode mode) {
   switch (mode) {
     case UnaryMode::kAbs:
-      return Span<T, [](T x, const Coefficients&) { return x < 0 ? static_cast<T>(~x + 1ull) : x; }>;
+      return Span<T,
+                  [](T x, const Coefficients&) { return x < 0 ? static_cast<T>(~x + 1ull) : x; }>;
     case UnaryMode::kNeg:
       return Span<T, [](T x, const Coefficients&) { return static_cast<T>(~x + 1ull); }>;
     case UnaryMode::kSign:

@@ -15,15 +15,17 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const BroadcastPlan& p
   T* out = context.Out<T>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int last = plan.rank - 1;
-    const int64_t sc = plan.strides[0][last], sa = plan.strides[1][last], sb = plan.strides[2][last];
-    ForEachRow(plan, Part(plan.total, 64, team), [&](int64_t at, const auto& offsets, int64_t count) {
-      const uint8_t* c = condition + offsets[0];
-      const T* from_a = a + offsets[1];
-      const T* from_b = b + offsets[2];
-      for (int64_t i = 0; i < count; ++i) {
-        out[at + i] = c[i * sc] != 0 ? from_a[i * sa] : from_b[i * sb];
-      }
-    });
+    const int64_t sc = plan.strides[0][last], sa = plan.strides[1][last],
+                  sb = plan.strides[2][last];
+    ForEachRow(plan, Part(plan.total, 64, team),
+               [&](int64_t at, const auto& offsets, int64_t count) {
+                 const uint8_t* c = condition + offsets[0];
+                 const T* from_a = a + offsets[1];
+                 const T* from_b = b + offsets[2];
+                 for (int64_t i = 0; i < count; ++i) {
+                   out[at + i] = c[i * sc] != 0 ? from_a[i * sa] : from_b[i * sb];
+                 }
+               });
   });
 }
 
@@ -35,16 +37,21 @@ std::unique_ptr<Step> MakeWhere(const StepContext& context) {
   RequireType(context, Field::kSrc2, {type});
   RequireType(context, Field::kSrc3, {type});
   BroadcastPlan plan;
-  RequireShape(MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                                 {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape,
-                                  &context.Record(Field::kSrc3).shape},
-                                 &plan),
-               context, Field::kDst, "what its sources broadcast to");
+  RequireShape(
+      MakeBroadcastPlan(context.Record(Field::kDst).shape,
+                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape,
+                         &context.Record(Field::kSrc3).shape},
+                        &plan),
+      context, Field::kDst, "what its sources broadcast to");
   switch (SizeOf(type)) {
-    case 1: return MakeFor<uint8_t>(context, plan);
-    case 4: return MakeFor<uint32_t>(context, plan);
-    case 8: return MakeFor<uint64_t>(context, plan);
-    default: break;
+    case 1:
+      return MakeFor<uint8_t>(context, plan);
+    case 4:
+      return MakeFor<uint32_t>(context, plan);
+    case 8:
+      return MakeFor<uint64_t>(context, plan);
+    default:
+      break;
   }
   RequireType(context, Field::kDst,
               {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});

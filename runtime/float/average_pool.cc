@@ -1,5 +1,5 @@
-// kAveragePoolF32, NHWC. The divisor is the number of taps inside the image or, counting pads, inside image and pads;
-// taps that only ceil_mode adds behind the pads never count.
+// kAveragePoolF32, NHWC. The divisor is the number of taps inside the image or, counting pads,
+// inside image and pads; taps that only ceil_mode adds behind the pads never count.
 #include <algorithm>
 #include <array>
 
@@ -27,7 +27,8 @@ Taps TapsAt(const Axis& axis, int64_t out, bool count_pads) {
   taps.origin = out * axis.stride - axis.pad_before;
   taps.end = axis.kernel;
   while (taps.begin < taps.end && taps.origin + taps.begin * axis.dilation < 0) ++taps.begin;
-  while (taps.end > taps.begin && taps.origin + (taps.end - 1) * axis.dilation >= axis.in) --taps.end;
+  while (taps.end > taps.begin && taps.origin + (taps.end - 1) * axis.dilation >= axis.in)
+    --taps.end;
   taps.counted = taps.end - taps.begin;
   if (count_pads) {
     // Nothing lies before the pads: the first window starts on them.
@@ -44,8 +45,8 @@ struct Plan {
 };
 
 // Output (n, y, x), channels [begin, begin + width). Summed in double, in memory order.
-void PoolBlock(const Plan& plan, const float* image, const Taps& rows, const Taps& columns, int64_t width,
-               float* out) {
+void PoolBlock(const Plan& plan, const float* image, const Taps& rows, const Taps& columns,
+               int64_t width, float* out) {
   std::array<double, kChannelBlock> sums{};
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     const int64_t y = rows.origin + i * plan.h.dilation;
@@ -64,9 +65,9 @@ void PoolBlock(const Plan& plan, const float* image, const Taps& rows, const Tap
 Axis ReadAxis(const StepContext& context, bool vertical) {
   const auto get = [&](Field h, Field w) { return context.command->Get(vertical ? h : w); };
   const size_t dim = vertical ? 1 : 2;
-  return {context.Record(Field::kSrc).shape[dim],       context.Record(Field::kDst).shape[dim],
-          get(Field::kKernelH, Field::kKernelW),        get(Field::kStrideH, Field::kStrideW),
-          get(Field::kDilationH, Field::kDilationW),    get(Field::kPadTop, Field::kPadLeft),
+  return {context.Record(Field::kSrc).shape[dim],    context.Record(Field::kDst).shape[dim],
+          get(Field::kKernelH, Field::kKernelW),     get(Field::kStrideH, Field::kStrideW),
+          get(Field::kDilationH, Field::kDilationW), get(Field::kPadTop, Field::kPadLeft),
           get(Field::kPadBottom, Field::kPadRight)};
 }
 
@@ -83,7 +84,8 @@ Plan MakePlan(const StepContext& context) {
             (context.command->Get(Field::kFlags) & 1) != 0};
   for (const Axis* axis : {&plan.h, &plan.w}) {
     Require(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1, ErrorCode::kCorrupt,
-            Where(context), ": the window is empty, expected kernel, stride and dilation of at least 1: ",
+            Where(context),
+            ": the window is empty, expected kernel, stride and dilation of at least 1: ",
             "compile the model again");
   }
   return plan;
@@ -104,7 +106,8 @@ std::unique_ptr<Step> MakeAveragePool(const StepContext& context) {
       const int64_t n = pixel / plan.w.out / plan.h.out;
       const float* image = in + n * plan.h.in * plan.w.in * plan.channels + channel;
       PoolBlock(plan, image, TapsAt(plan.h, y, plan.count_pads), TapsAt(plan.w, x, plan.count_pads),
-                std::min(plan.channels - channel, kChannelBlock), out + pixel * plan.channels + channel);
+                std::min(plan.channels - channel, kChannelBlock),
+                out + pixel * plan.channels + channel);
     }
   });
 }

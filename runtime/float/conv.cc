@@ -1,8 +1,10 @@
 // kConvF32 and kConvTransposeF32.
 //
-// oneDNN counts dimensions in the order N, C, H, W whatever the memory order is. Weights, as ONNX stores them:
+// oneDNN counts dimensions in the order N, C, H, W whatever the memory order is. Weights, as ONNX
+// stores them:
 //   convolution  [OC, IC/g, KH, KW]  -> oneDNN [g, OC/g, IC/g, KH, KW], tag goihw
-//   transposed   [IC, OC/g, KH, KW]  -> oneDNN [g, OC/g, IC/g, KH, KW], tag giohw (channels swapped in memory)
+//   transposed   [IC, OC/g, KH, KW]  -> oneDNN [g, OC/g, IC/g, KH, KW], tag giohw (channels swapped
+//   in memory)
 #include "runtime/float/makers.h"
 #include "runtime/float/onednn_step.h"
 
@@ -11,8 +13,8 @@ namespace {
 
 using dnnl::memory;
 
-// One spatial dimension. `pad_after` is what the output size makes of it, which for a convolution is at most the
-// file's and may be below 0 (input that no window reaches).
+// One spatial dimension. `pad_after` is what the output size makes of it, which for a convolution
+// is at most the file's and may be below 0 (input that no window reaches).
 struct Axis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;
 };
@@ -36,13 +38,15 @@ Axis ReadAxis(const StepContext& context, bool vertical) {
   return axis;
 }
 
-// The small side of the window slides over the large one: large + pads covers (small - 1) strides and one window.
+// The small side of the window slides over the large one: large + pads covers (small - 1) strides
+// and one window.
 void FitPadAfter(const StepContext& context, bool transposed, Axis* axis) {
   const int64_t large = transposed ? axis->out : axis->in;
   const int64_t small = transposed ? axis->in : axis->out;
   const int64_t extent = (axis->kernel - 1) * axis->dilation + 1;
   const int64_t needed = (small - 1) * axis->stride + extent - large - axis->pad_before;
-  const bool fits = transposed || (needed <= axis->pad_after && needed > axis->pad_after - axis->stride);
+  const bool fits =
+      transposed || (needed <= axis->pad_after && needed > axis->pad_after - axis->stride);
   RequireShape(fits, context, Field::kDst, "the size its window, strides and pads give");
   axis->pad_after = needed;
 }
@@ -51,19 +55,24 @@ Problem ReadProblem(const StepContext& context, bool transposed) {
   for (const Field field : {Field::kDst, Field::kSrc, Field::kWeights}) {
     RequireType(context, field, {DType::kF32});
     RequireShape(context.Record(field).shape.size() == 4, context, field, "4 dimensions");
-    RequireShape(NumElements(context.Record(field).shape) > 0, context, field, "no empty dimension");
+    RequireShape(NumElements(context.Record(field).shape) > 0, context, field,
+                 "no empty dimension");
   }
   const Shape& src = context.Record(Field::kSrc).shape;
   const Shape& dst = context.Record(Field::kDst).shape;
-  Problem p{src[0], src[3], dst[3], context.command->Get(Field::kGroups), ReadAxis(context, true),
+  Problem p{src[0],
+            src[3],
+            dst[3],
+            context.command->Get(Field::kGroups),
+            ReadAxis(context, true),
             ReadAxis(context, false)};
   Require(p.groups >= 1 && p.in_channels % p.groups == 0 && p.out_channels % p.groups == 0,
           ErrorCode::kCorrupt, Where(context), ": groups is ", p.groups, ", expected a divisor of ",
           p.in_channels, " and ", p.out_channels, " channels: compile the model again");
   RequireShape(dst[0] == p.batch, context, Field::kDst, "the source's batch");
-  const Shape weights = transposed
-                            ? Shape{p.in_channels, p.out_channels / p.groups, p.h.kernel, p.w.kernel}
-                            : Shape{p.out_channels, p.in_channels / p.groups, p.h.kernel, p.w.kernel};
+  const Shape weights =
+      transposed ? Shape{p.in_channels, p.out_channels / p.groups, p.h.kernel, p.w.kernel}
+                 : Shape{p.out_channels, p.in_channels / p.groups, p.h.kernel, p.w.kernel};
   RequireShape(context.Record(Field::kWeights).shape == weights, context, Field::kWeights,
                ToString(weights).c_str());
   if (context.Has(Field::kSrc3)) {
@@ -107,7 +116,8 @@ Description Describe(const StepContext& context, const Problem& p, bool transpos
   return d;
 }
 
-// Primitive: dnnl::convolution_forward or dnnl::deconvolution_forward; an empty bias desc means none.
+// Primitive: dnnl::convolution_forward or dnnl::deconvolution_forward; an empty bias desc means
+// none.
 template <typename Primitive>
 dnnl::primitive MakePrimitive(const Description& d, dnnl::algorithm algorithm, const Clamp& clamp) {
   const typename Primitive::desc desc(dnnl::prop_kind::forward_inference, algorithm, d.operands.src,

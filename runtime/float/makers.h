@@ -1,5 +1,5 @@
-// The makers behind RegisterFloatLibrary(). They throw kCorrupt for shapes that do not fit together and kUnsupported
-// for what oneDNN cannot do.
+// The makers behind RegisterFloatLibrary(). They throw kCorrupt for shapes that do not fit together
+// and kUnsupported for what oneDNN cannot do.
 #ifndef RSHIFT_RUNTIME_FLOAT_MAKERS_H_
 #define RSHIFT_RUNTIME_FLOAT_MAKERS_H_
 

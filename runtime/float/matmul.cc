@@ -16,8 +16,10 @@ void RequireOperands(const StepContext& context) {
   }
   const Shape& a = context.Record(Field::kSrc).shape;
   const Shape& b = context.Record(Field::kSrc2).shape;
-  RequireShape(a.back() == b[b.size() - 2], context, Field::kSrc2, "[..., K, N] with the source's K");
-  Shape product = Broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), Where(context));
+  RequireShape(a.back() == b[b.size() - 2], context, Field::kSrc2,
+               "[..., K, N] with the source's K");
+  Shape product =
+      Broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), Where(context));
   product.push_back(a[a.size() - 2]);
   product.push_back(b.back());
   RequireShape(context.Record(Field::kDst).shape == product, context, Field::kDst,

@@ -11,8 +11,8 @@
 namespace rshift::f32 {
 namespace {
 
-// Scratch memory: one block for all steps of a session, since they run one after the other. It grows while
-// the session is being made; steps ask for its address when they run.
+// Scratch memory: one block for all steps of a session, since they run one after the other. It
+// grows while the session is being made; steps ask for its address when they run.
 struct Scratch {
   AlignedBuffer memory;
 };
@@ -49,7 +49,8 @@ dnnl::memory Bind(const dnnl::memory::desc& desc, const void* bytes) {
 
 class PrimitiveStep final : public Step {
  public:
-  PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive, const Operands& operands)
+  PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive,
+                const Operands& operands)
       : threads_(context.threads), stream_(CpuEngine()), primitive_(primitive) {
     AddArgument(DNNL_ARG_SRC, Bind(operands.src, context.In(Field::kSrc)));
     AddWeights(context, operands);
@@ -91,8 +92,9 @@ class PrimitiveStep final : public Step {
     const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
                                                     {DNNL_ARG_TO, own.get()}};
     if (context.Record(operands.weights_field).region == Region::kConst) {
-      dnnl::error::wrap_c_api(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
-                              "could not reorder the weights");
+      dnnl::error::wrap_c_api(
+          dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
+          "could not reorder the weights");
     } else {
       reorder_arguments_ = arguments;
       memories_.push_back(std::move(plain));
@@ -100,8 +102,8 @@ class PrimitiveStep final : public Step {
     AddArgument(DNNL_ARG_WEIGHTS, std::move(own));
   }
 
-  // The C call: its C++ wrapper would build a map and a vector at each run. It cannot fail for arguments that
-  // match the primitive; the CPU stream is done when it returns.
+  // The C call: its C++ wrapper would build a map and a vector at each run. It cannot fail for
+  // arguments that match the primitive; the CPU stream is done when it returns.
   void Execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) {
     dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()),
                            arguments.data());
@@ -139,10 +141,13 @@ dnnl::primitive_attr Attributes(const Clamp& clamp) {
   return attributes;
 }
 
-ThreadCount::ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+ThreadCount::ThreadCount(int threads) : before_(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
 ThreadCount::~ThreadCount() { omp_set_num_threads(before_); }
 
-std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context, const dnnl::primitive& primitive,
+std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
+                                        const dnnl::primitive& primitive,
                                         const Operands& operands) {
   return std::make_unique<PrimitiveStep>(context, primitive, operands);
 }

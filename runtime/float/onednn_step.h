@@ -2,9 +2,8 @@
 #ifndef RSHIFT_RUNTIME_FLOAT_ONEDNN_STEP_H_
 #define RSHIFT_RUNTIME_FLOAT_ONEDNN_STEP_H_
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
 
 #include "runtime/f32/step_tools.h"
 
@@ -27,18 +26,19 @@ class ThreadCount {
   int before_;
 };
 
-// How the program's bytes look to oneDNN; the primitive was made with format `any` for the weights. `bias` may be
-// empty: there is none then.
+// How the program's bytes look to oneDNN; the primitive was made with format `any` for the weights.
+// `bias` may be empty: there is none then.
 struct Operands {
   Field weights_field = Field::kWeights;
   dnnl::memory::desc src, weights, bias, dst;
 };
 
 // Reorders constant weights at once, computed ones at each run.
-std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context, const dnnl::primitive& primitive,
-                                        const Operands& operands);
+std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
+                                        const dnnl::primitive& primitive, const Operands& operands);
 
-// Calls make() with the session's thread count set; what oneDNN refuses becomes kUnsupported with the place.
+// Calls make() with the session's thread count set; what oneDNN refuses becomes kUnsupported with
+// the place.
 template <typename F>
 std::unique_ptr<Step> WithOneDnn(const StepContext& context, const F& make) {
   const ThreadCount threads(context.threads);

@@ -1,5 +1,6 @@
-// Kernels for AVX2 without VNNI: activations and weights are widened to s16 and multiplied in pairs into s32, which is exact
-// (vpmaddubsw, the obvious instruction, saturates at s16 and is never used). 3 pixels x 16 channels a tile.
+// Kernels for AVX2 without VNNI: activations and weights are widened to s16 and multiplied in pairs
+// into s32, which is exact (vpmaddubsw, the obvious instruction, saturates at s16 and is never
+// used). 3 pixels x 16 channels a tile.
 #include "runtime/kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -16,7 +17,8 @@ inline __m256i BroadcastWide(const uint8_t* x, bool is_signed) {
   return _mm256_broadcastq_epi64(is_signed ? _mm_cvtepi8_epi16(bytes) : _mm_cvtepu8_epi16(bytes));
 }
 
-// R pixels x 16 channels of the panel, from channel `first`. acc[r][i] holds channels 4i..4i+3, two partial sums each.
+// R pixels x 16 channels of the panel, from channel `first`. acc[r][i] holds channels 4i..4i+3, two
+// partial sums each.
 template <int R>
 void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
   constexpr int kRows = 3;
@@ -41,7 +43,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
       for (int r = 0; r < R; ++r) {
         const __m256i a = BroadcastWide(x[r] + k, args.src_signed);
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) acc[r][i] = _mm256_add_epi32(acc[r][i], _mm256_madd_epi16(a, b[i]));
+        for (int i = 0; i < 4; ++i)
+          acc[r][i] = _mm256_add_epi32(acc[r][i], _mm256_madd_epi16(a, b[i]));
       }
     }
   }
@@ -56,7 +59,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
       const int64_t at = first + 8 * half;
       const __m256i bias =
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.requant.bias + t.entry + at));
-      Store8(args.requant, t.entry + at, _mm256_add_epi32(sorted, bias), t.dst + r * t.dst_stride + at, t.real - at);
+      Store8(args.requant, t.entry + at, _mm256_add_epi32(sorted, bias),
+             t.dst + r * t.dst_stride + at, t.real - at);
     }
   }
 }
@@ -79,8 +83,10 @@ void MaxPool(const PoolWindow& w, int64_t count, bool is_signed, uint8_t* dst) n
         best = is_signed ? _mm256_max_epi8(best, value) : _mm256_max_epu8(best, value);
       }
     }
-    if (count - c >= 32) _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + c), best);
-    else std::memcpy(dst + c, &best, static_cast<size_t>(count - c));
+    if (count - c >= 32)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + c), best);
+    else
+      std::memcpy(dst + c, &best, static_cast<size_t>(count - c));
   }
 }
 
@@ -91,7 +97,8 @@ void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) n
       const uint8_t* tap = w.base + c + y * w.row_step;
       for (int64_t x = 0; x < w.columns; ++x, tap += w.column_step) {
         const __m128i value = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(tap));
-        total = _mm256_add_epi32(total, is_signed ? _mm256_cvtepi8_epi32(value) : _mm256_cvtepu8_epi32(value));
+        total = _mm256_add_epi32(
+            total, is_signed ? _mm256_cvtepi8_epi32(value) : _mm256_cvtepu8_epi32(value));
       }
     }
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(sum + c), total);

@@ -1,5 +1,5 @@
-// Kernels for AVX512-VNNI: 6 pixels x 64 channels in 24 accumulators, u8 x s8 dot products of four (s8 activations are
-// XORed with 0x80, which the bias makes good), exact 64-bit requantization.
+// Kernels for AVX512-VNNI: 6 pixels x 64 channels in 24 accumulators, u8 x s8 dot products of four
+// (s8 activations are XORed with 0x80, which the bias makes good), exact 64-bit requantization.
 #include "runtime/kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -13,8 +13,8 @@
 namespace rshift {
 namespace {
 
-// acc += dot of four. The empty asm keeps the accumulator where it is: without it g++ 12 copies and spills a tile of 24,
-// and the kernel runs at 40 % of the machine's peak instead of 94 %.
+// acc += dot of four. The empty asm keeps the accumulator where it is: without it g++ 12 copies and
+// spills a tile of 24, and the kernel runs at 40 % of the machine's peak instead of 94 %.
 inline void DotAccumulate(__m512i& acc, __m512i a, __m512i b) {
   acc = _mm512_dpbusd_epi32(acc, a, b);
   asm("" : "+v"(acc));
@@ -26,17 +26,18 @@ inline __m512i Broadcast4(const uint8_t* x) {
   return _mm512_set1_epi32(four);
 }
 
-// The scales of 16 channels, split into even and odd lanes of s64 once for many pixels (a store of bytes may alias the
-// arrays as far as the compiler knows, so it would not keep them by itself).
+// The scales of 16 channels, split into even and odd lanes of s64 once for many pixels (a store of
+// bytes may alias the arrays as far as the compiler knows, so it would not keep them by itself).
 struct Scales {
   __m512i multiplier_even, multiplier_odd;
-  __m512i half_even, half_odd;    // 2^(rshift-1), or 0
+  __m512i half_even, half_odd;  // 2^(rshift-1), or 0
   __m512i rshift_even, rshift_odd;
-  __m512i rshift_high;            // rshift - 32 as s32, for RequantizeHigh
+  __m512i rshift_high;  // rshift - 32 as s32, for RequantizeHigh
 };
 
 inline Scales LoadScales(const RequantArgs& q, int64_t entry) {
-  const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry), rshift = _mm512_loadu_si512(q.rshift + entry);
+  const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry),
+                rshift = _mm512_loadu_si512(q.rshift + entry);
   const __m512i one = _mm512_set1_epi64(1);
   Scales s;
   s.multiplier_even = multiplier;
@@ -54,10 +55,12 @@ inline __m512i ProductEven(__m512i acc, const Scales& s) {
   return _mm512_add_epi64(_mm512_mul_epi32(acc, s.multiplier_even), s.half_even);
 }
 inline __m512i ProductOdd(__m512i acc, const Scales& s) {
-  return _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), s.multiplier_odd), s.half_odd);
+  return _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), s.multiplier_odd),
+                          s.half_odd);
 }
 
-// 16 channels: clamp(scaled + zero_y, lo, hi) as s32. In 64 bits throughout, so that scales above 1 saturate rightly.
+// 16 channels: clamp(scaled + zero_y, lo, hi) as s32. In 64 bits throughout, so that scales above 1
+// saturate rightly.
 inline __m512i RequantizeWide(__m512i acc, const Scales& s, const RequantArgs& q) {
   const __m512i lo = _mm512_set1_epi64(q.lo - q.zero_y), hi = _mm512_set1_epi64(q.hi - q.zero_y);
   __m512i even = _mm512_srav_epi64(ProductEven(acc, s), s.rshift_even);
@@ -68,20 +71,24 @@ inline __m512i RequantizeWide(__m512i acc, const Scales& s, const RequantArgs& q
   return _mm512_add_epi32(y, _mm512_set1_epi32(q.zero_y));
 }
 
-// The same when every rshift is >= 32: floor(floor(y / 2^32) / 2^(s-32)) = floor(y / 2^s), so only high halves matter.
+// The same when every rshift is >= 32: floor(floor(y / 2^32) / 2^(s-32)) = floor(y / 2^s), so only
+// high halves matter.
 inline __m512i RequantizeHigh(__m512i acc, const Scales& s, const RequantArgs& q) {
   const __m512i high = _mm512_mask_shuffle_epi32(ProductOdd(acc, s), 0x5555, ProductEven(acc, s),
                                                  static_cast<_MM_PERM_ENUM>(0xB1));
-  const __m512i y = _mm512_add_epi32(_mm512_srav_epi32(high, s.rshift_high), _mm512_set1_epi32(q.zero_y));
+  const __m512i y =
+      _mm512_add_epi32(_mm512_srav_epi32(high, s.rshift_high), _mm512_set1_epi32(q.zero_y));
   return _mm512_min_epi32(_mm512_max_epi32(y, _mm512_set1_epi32(q.lo)), _mm512_set1_epi32(q.hi));
 }
 
 // Stores channels [0, count) of 16.
-inline void Store16(const RequantArgs& q, const Scales& s, __m512i acc, uint8_t* dst, int64_t count) {
+inline void Store16(const RequantArgs& q, const Scales& s, __m512i acc, uint8_t* dst,
+                    int64_t count) {
   const __m512i y = q.min_rshift >= 32 ? RequantizeHigh(acc, s, q) : RequantizeWide(acc, s, q);
   const __m128i bytes = _mm512_cvtepi32_epi8(y);
   if (count >= 16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), bytes);  // narrowing stores under a mask are slow on many CPUs
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst),
+                     bytes);  // narrowing stores under a mask are slow on many CPUs
   } else if (count > 0) {
     _mm_mask_storeu_epi8(dst, static_cast<__mmask16>((1u << count) - 1), bytes);
   }
@@ -92,7 +99,8 @@ template <int R, int V>
 void DotTile(const ConvArgs& args, const TileArgs& t) {
   constexpr int kRows = 6;
   __m512i acc[R][V];
-  const int32_t* bias = (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry;
+  const int32_t* bias =
+      (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry;
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
@@ -132,10 +140,14 @@ struct Unit {
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     switch (tile.width / 16) {
-      case 1: return DotTile<R, 1>(args, tile);
-      case 2: return DotTile<R, 2>(args, tile);
-      case 3: return DotTile<R, 3>(args, tile);
-      default: return DotTile<R, 4>(args, tile);
+      case 1:
+        return DotTile<R, 1>(args, tile);
+      case 2:
+        return DotTile<R, 2>(args, tile);
+      case 3:
+        return DotTile<R, 3>(args, tile);
+      default:
+        return DotTile<R, 4>(args, tile);
     }
   }
 
@@ -156,11 +168,13 @@ struct Unit {
     _mm512_storeu_si512(out, _mm512_unpacklo_epi16(a, b));
     _mm512_storeu_si512(out + 32, _mm512_unpackhi_epi16(a, b));
   }
-  static void AddPair(Pair& acc, const uint8_t* x0, const uint8_t* x1, const int16_t* weights, bool is_signed) {
+  static void AddPair(Pair& acc, const uint8_t* x0, const uint8_t* x1, const int16_t* weights,
+                      bool is_signed) {
     const __m512i a = Widen(x0, is_signed), b = Widen(x1, is_signed);
-    acc.lo = _mm512_add_epi32(acc.lo, _mm512_madd_epi16(_mm512_unpacklo_epi16(a, b), _mm512_loadu_si512(weights)));
-    acc.hi =
-        _mm512_add_epi32(acc.hi, _mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), _mm512_loadu_si512(weights + 32)));
+    acc.lo = _mm512_add_epi32(
+        acc.lo, _mm512_madd_epi16(_mm512_unpacklo_epi16(a, b), _mm512_loadu_si512(weights)));
+    acc.hi = _mm512_add_epi32(
+        acc.hi, _mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), _mm512_loadu_si512(weights + 32)));
   }
   struct Finish {
     Scales first, second;
@@ -170,9 +184,11 @@ struct Unit {
     return {LoadScales(q, entry), LoadScales(q, entry + 16), _mm512_loadu_si512(q.bias + entry),
             _mm512_loadu_si512(q.bias + entry + 16)};
   }
-  static void StoreChannels(const RequantArgs& q, const Finish& f, const Pair& acc, uint8_t* dst, int64_t count) {
+  static void StoreChannels(const RequantArgs& q, const Finish& f, const Pair& acc, uint8_t* dst,
+                            int64_t count) {
     const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-    const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const __m512i second =
+        _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
     const __m512i a = _mm512_permutex2var_epi32(acc.lo, first, acc.hi);
     const __m512i b = _mm512_permutex2var_epi32(acc.lo, second, acc.hi);
     Store16(q, f.first, _mm512_add_epi32(a, f.bias_first), dst, count);
@@ -202,7 +218,8 @@ void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) n
       const uint8_t* tap = w.base + c + y * w.row_step;
       for (int64_t x = 0; x < w.columns; ++x, tap += w.column_step) {
         const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tap));
-        total = _mm512_add_epi32(total, is_signed ? _mm512_cvtepi8_epi32(value) : _mm512_cvtepu8_epi32(value));
+        total = _mm512_add_epi32(
+            total, is_signed ? _mm512_cvtepi8_epi32(value) : _mm512_cvtepu8_epi32(value));
       }
     }
     _mm512_storeu_si512(sum + c, total);

@@ -1,4 +1,5 @@
-// Kernels for AVX-VNNI: 6 pixels x 16 channels in 12 accumulators of 8, u8 x s8 dot products of four.
+// Kernels for AVX-VNNI: 6 pixels x 16 channels in 12 accumulators of 8, u8 x s8 dot products of
+// four.
 #include "runtime/kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -17,7 +18,8 @@ inline __m256i Broadcast4(const uint8_t* x) {
 template <int R>
 void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
   constexpr int kRows = 6;
-  const int32_t* bias = (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry + first;
+  const int32_t* bias =
+      (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry + first;
   __m256i acc[R][2];
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {

@@ -1,12 +1,15 @@
-// The loops around a register tile, once for all instruction sets; included by kernel units only (everything is in the
-// unnamed namespace, so each unit gets its own copy, built with its own flags).
+// The loops around a register tile, once for all instruction sets; included by kernel units only
+// (everything is in the unnamed namespace, so each unit gets its own copy, built with its own
+// flags).
 //
 // A unit provides `struct Unit` with
 //   static constexpr int kRows;                       // output pixels of the largest register tile
-//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R pixels x one panel, R in TileSizes
-// Convolution is an indirect matrix product: for R output pixels a list of row pointers says where each tap reads its
-// channels (a row of zero points outside the image); the tile multiplies those rows with one panel of packed weights.
-// No im2col buffer exists. The pointers are built once and used for a block of panels that fits the L2 cache.
+//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R pixels x one panel,
+//   R in TileSizes
+// Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
+// each tap reads its channels (a row of zero points outside the image); the tile multiplies those
+// rows with one panel of packed weights. No im2col buffer exists. The pointers are built once and
+// used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 
@@ -21,18 +24,18 @@ namespace {
 constexpr int64_t kPanelChannels = 64;
 constexpr int64_t kPanelBlockBytes = 512 * 1024;
 
-// One register tile: `rows[tap * kRows + r]` is what pixel r reads under a tap. Pixels past `count` repeat the first one
-// and are not stored.
+// One register tile: `rows[tap * kRows + r]` is what pixel r reads under a tap. Pixels past `count`
+// repeat the first one and are not stored.
 struct TileArgs {
   const uint8_t* const* rows = nullptr;
   int64_t taps = 1;
-  int64_t channel_offset = 0;        // of the group, in bytes of a pixel
-  const int8_t* weights = nullptr;   // of the panel
-  int64_t width = 64;                // channels of the panel, a multiple of 16
-  int64_t real = 64;                 // of which this many are stored
-  int64_t entry = 0;                 // first index into the requantization arrays
-  uint8_t* dst = nullptr;            // pixel 0, first channel of the panel
-  int64_t dst_stride = 0;            // bytes from pixel to pixel
+  int64_t channel_offset = 0;       // of the group, in bytes of a pixel
+  const int8_t* weights = nullptr;  // of the panel
+  int64_t width = 64;               // channels of the panel, a multiple of 16
+  int64_t real = 64;                // of which this many are stored
+  int64_t entry = 0;                // first index into the requantization arrays
+  uint8_t* dst = nullptr;           // pixel 0, first channel of the panel
+  int64_t dst_stride = 0;           // bytes from pixel to pixel
   int count = 1;
 };
 
@@ -40,7 +43,9 @@ struct PixelCursor {
   int64_t batch, y, x;
 };
 
-inline PixelCursor CursorAt(int64_t m, int64_t oh, int64_t ow) { return {m / ow / oh, m / ow % oh, m % ow}; }
+inline PixelCursor CursorAt(int64_t m, int64_t oh, int64_t ow) {
+  return {m / ow / oh, m / ow % oh, m % ow};
+}
 
 inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
   if (++p.x < ow) return;
@@ -52,7 +57,8 @@ inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
 
 // rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs; `pixel_bytes` = channels.
 template <typename Args>
-void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const uint8_t** rows, int64_t stride) {
+void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const uint8_t** rows,
+              int64_t stride) {
   const WindowArgs& w = args.window;
   const int64_t x0 = p.x * w.stride_w - w.pad_left;
   const bool columns_inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw;
@@ -65,7 +71,8 @@ void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const
       for (int64_t kx = 0; kx < w.kernel_w; ++kx, rows += stride, at += step) *rows = at;
       continue;
     }
-    const uint8_t* line = args.src + (p.batch * args.ih + (row_inside ? y : 0)) * args.iw * pixel_bytes;
+    const uint8_t* line =
+        args.src + (p.batch * args.ih + (row_inside ? y : 0)) * args.iw * pixel_bytes;
     for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
       const int64_t x = x0 + kx * w.dilation_w;
       *rows = row_inside && x >= 0 && x < args.iw ? line + x * pixel_bytes : args.zero_row;
@@ -76,14 +83,18 @@ void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const
 
 template <typename Unit>
 void RunTile(const ConvArgs& args, TileArgs& tile) {
-  if (tile.count == 1) Unit::template Tile<1>(args, tile);
-  else if (tile.count == 2) Unit::template Tile<2>(args, tile);
-  else Unit::template Tile<Unit::kRows>(args, tile);
+  if (tile.count == 1)
+    Unit::template Tile<1>(args, tile);
+  else if (tile.count == 2)
+    Unit::template Tile<2>(args, tile);
+  else
+    Unit::template Tile<Unit::kRows>(args, tile);
 }
 
 // All panels of [panel_begin, panel_end), for the pixels the row list was built for.
 template <typename Unit>
-void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_begin, int64_t panel_end) {
+void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_begin,
+               int64_t panel_end) {
   for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
     const int64_t group = panel / args.panels_per_group;
     const int64_t first = panel % args.panels_per_group * kPanelChannels;
@@ -114,8 +125,10 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
     for (int64_t m = range.m_begin; m < range.m_end; m += kRows) {
       tile.count = static_cast<int>(range.m_end - m < kRows ? range.m_end - m : kRows);
       for (int r = 0; r < tile.count; ++r) {
-        if (args.pointwise) rows[r] = args.src + (m + r) * args.ic;
-        else FillTaps(args, cursor, args.ic, rows + r, kRows);
+        if (args.pointwise)
+          rows[r] = args.src + (m + r) * args.ic;
+        else
+          FillTaps(args, cursor, args.ic, rows + r, kRows);
         Advance(cursor, args.oh, args.ow);
       }
       for (int r = tile.count; r < kRows; ++r) {
@@ -128,7 +141,8 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
-  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) * Unit::kRows * sizeof(const uint8_t*);
+  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) * Unit::kRows *
+         sizeof(const uint8_t*);
 }
 
 }  // namespace

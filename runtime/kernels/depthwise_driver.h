@@ -1,17 +1,19 @@
-// Depthwise convolution, once for all instruction sets; included by kernel units only (see conv_driver.h).
+// Depthwise convolution, once for all instruction sets; included by kernel units only (see
+// conv_driver.h).
 //
-// A block of kChannels channels at a time: the weights of two taps at once are widened to s16 and interleaved into the
-// thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact) serves two taps; then every output pixel
-// reads its taps, widens, interleaves and accumulates. An odd last tap is paired with zero weights.
+// A block of kChannels channels at a time: the weights of two taps at once are widened to s16 and
+// interleaved into the thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact)
+// serves two taps; then every output pixel reads its taps, widens, interleaves and accumulates. An
+// odd last tap is paired with zero weights.
 //
 // A unit provides `struct Unit` with
 //   static constexpr int kDwChannels;                    // 32 or 16
 //   using Pair = two vectors of s32 accumulators (lo, hi halves of the interleaved channels)
-//   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out);   // w1 may be null: zeros
-//   static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t* weights, bool is_signed);
-//   static Pair Zero();
-//   using Finish = bias and scales of the block; static Finish Prepare(const RequantArgs&, int64_t entry);
-//   static void StoreChannels(const RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
+//   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out);   // w1 may be
+//   null: zeros static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t*
+//   weights, bool is_signed); static Pair Zero(); using Finish = bias and scales of the block;
+//   static Finish Prepare(const RequantArgs&, int64_t entry); static void StoreChannels(const
+//   RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 
@@ -25,8 +27,8 @@ inline int64_t TapPairs(const DepthwiseArgs& args) {
 }
 
 template <typename Unit>
-void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int64_t first, const int16_t* weights,
-                    const uint8_t** taps) {
+void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int64_t first,
+                    const int16_t* weights, const uint8_t** taps) {
   const int64_t pairs = TapPairs(args);
   const int64_t left = range.c_end - first;
   const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
@@ -37,15 +39,16 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
     Advance(cursor, args.oh, args.ow);
     typename Unit::Pair acc = Unit::Zero();
     for (int64_t p = 0; p < pairs; ++p) {
-      Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first, weights + p * 2 * Unit::kDwChannels,
-                    args.src_signed);
+      Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
+                    weights + p * 2 * Unit::kDwChannels, args.src_signed);
     }
     Unit::StoreChannels(args.requant, finish, acc, args.dst + m * args.channels + first, count);
   }
 }
 
 template <typename Unit>
-void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void* scratch) noexcept {
+void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range,
+                    void* scratch) noexcept {
   const int64_t taps = args.window.kernel_h * args.window.kernel_w;
   const int64_t pairs = TapPairs(args);
   int16_t* weights = static_cast<int16_t*>(scratch);
@@ -54,7 +57,8 @@ void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void
   for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
     for (int64_t p = 0; p < pairs; ++p) {
       const int8_t* w0 = args.weights + 2 * p * args.c64 + first;
-      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr, weights + p * 2 * Unit::kDwChannels);
+      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr,
+                              weights + p * 2 * Unit::kDwChannels);
     }
     DepthwiseBlock<Unit>(args, range, first, weights, rows);
   }

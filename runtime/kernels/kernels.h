@@ -6,9 +6,9 @@
 // What every kernel computes, bit for bit (kernels/reference.cc is the specification in code):
 //   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * w[oc, tap, ic]
 //   y   = clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
-// with x raw (s8 or u8), zero_x in the pads, the product in 64 bits and no rounding term at rshift 0.
-// The verifier has proved |bias| + 255 * sum|w| < 2^31 for each channel; any order of summation is
-// exact.
+// with x raw (s8 or u8), zero_x in the pads, the product in 64 bits and no rounding term at rshift
+// 0. The verifier has proved |bias| + 255 * sum|w| < 2^31 for each channel; any order of summation
+// is exact.
 #ifndef RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 #define RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 
@@ -93,8 +93,9 @@ struct DepthwiseRange {
   int64_t c_begin = 0, c_end = 0;
 };
 
-// The taps of one pooling window that lie inside the image: rows x columns of them (each >= 1), from `base`, which is
-// the first channel wanted of the first tap. Readable past the last channel: 64 bytes.
+// The taps of one pooling window that lie inside the image: rows x columns of them (each >= 1),
+// from `base`, which is the first channel wanted of the first tap. Readable past the last channel:
+// 64 bytes.
 struct PoolWindow {
   const uint8_t* base = nullptr;
   int64_t rows = 1, columns = 1;
@@ -102,9 +103,11 @@ struct PoolWindow {
 };
 
 // Channels [0, count): the greatest of the taps, as bytes of s8 or u8.
-using MaxPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed, uint8_t* dst) noexcept;
+using MaxPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
+                           uint8_t* dst) noexcept;
 // Channels [0, count): the sum of the taps; writes up to `count` rounded up to 16.
-using SumPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed, int32_t* sum) noexcept;
+using SumPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
+                           int32_t* sum) noexcept;
 
 // `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch
 // function asked for.

@@ -128,7 +128,8 @@ void Depthwise(const DepthwiseArgs& args, const DepthwiseRange& range, void*) no
 template <typename F>
 void ForEachTap(const PoolWindow& window, const F& f) {
   for (int64_t y = 0; y < window.rows; ++y) {
-    for (int64_t x = 0; x < window.columns; ++x) f(window.base + y * window.row_step + x * window.column_step);
+    for (int64_t x = 0; x < window.columns; ++x)
+      f(window.base + y * window.row_step + x * window.column_step);
   }
 }
 
@@ -136,14 +137,16 @@ void MaxPool(const PoolWindow& window, int64_t count, bool is_signed, uint8_t* d
   std::copy_n(window.base, count, dst);
   const uint8_t flip = is_signed ? 0x80 : 0;  // s8 order as u8 order
   ForEachTap(window, [&](const uint8_t* tap) {
-    for (int64_t c = 0; c < count; ++c) dst[c] = (tap[c] ^ flip) > (dst[c] ^ flip) ? tap[c] : dst[c];
+    for (int64_t c = 0; c < count; ++c)
+      dst[c] = (tap[c] ^ flip) > (dst[c] ^ flip) ? tap[c] : dst[c];
   });
 }
 
 void SumPool(const PoolWindow& window, int64_t count, bool is_signed, int32_t* sum) noexcept {
   std::fill_n(sum, count, 0);
   ForEachTap(window, [&](const uint8_t* tap) {
-    for (int64_t c = 0; c < count; ++c) sum[c] += is_signed ? Value<true>(tap[c]) : Value<false>(tap[c]);
+    for (int64_t c = 0; c < count; ++c)
+      sum[c] += is_signed ? Value<true>(tap[c]) : Value<false>(tap[c]);
   });
 }
 

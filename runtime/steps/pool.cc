@@ -69,31 +69,36 @@ struct PoolShape {
   }
 
   // The taps inside the image, for the kernels.
-  PoolWindow Window(const uint8_t* src, int64_t m, int64_t c, int64_t y0, int64_t x0, const Taps& rows,
-                    const Taps& columns) const {
-    return {.base = src + c + Offset(m, y0 + rows.begin * dilation_h, x0 + columns.begin * dilation_w),
-            .rows = rows.count(),
-            .columns = columns.count(),
-            .row_step = dilation_h * iw * channels,
-            .column_step = dilation_w * channels};
+  PoolWindow Window(const uint8_t* src, int64_t m, int64_t c, int64_t y0, int64_t x0,
+                    const Taps& rows, const Taps& columns) const {
+    return {
+        .base = src + c + Offset(m, y0 + rows.begin * dilation_h, x0 + columns.begin * dilation_w),
+        .rows = rows.count(),
+        .columns = columns.count(),
+        .row_step = dilation_h * iw * channels,
+        .column_step = dilation_w * channels};
   }
 };
 
 class MaxPoolF32Step : public Step {
  public:
   explicit MaxPoolF32Step(const StepContext& context)
-      : shape_(context), src_(context.In<float>(Field::kSrc)), dst_(context.Out<float>(Field::kDst)) {}
+      : shape_(context),
+        src_(context.In<float>(Field::kSrc)),
+        dst_(context.Out<float>(Field::kDst)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
       float* best = dst_ + m * shape_.channels + c;
       // The verifier has made sure that there is a tap inside the image: it is the start.
-      const int64_t y = y0 + rows.begin * shape_.dilation_h, x = x0 + columns.begin * shape_.dilation_w;
+      const int64_t y = y0 + rows.begin * shape_.dilation_h,
+                    x = x0 + columns.begin * shape_.dilation_w;
       std::copy_n(src_ + shape_.Offset(m, y, x) + c, count, best);
       for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
         for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const float* tap = src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
+          const float* tap =
+              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
           for (int64_t i = 0; i < count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
         }
       }
@@ -183,7 +188,8 @@ class AveragePoolStep : public Step {
 };
 
 std::unique_ptr<Step> MakeMaxPool(const StepContext& context) {
-  if (context.Record(Field::kSrc).dtype == DType::kF32) return std::make_unique<MaxPoolF32Step>(context);
+  if (context.Record(Field::kSrc).dtype == DType::kF32)
+    return std::make_unique<MaxPoolF32Step>(context);
   return std::make_unique<MaxPoolStep>(context);
 }
 

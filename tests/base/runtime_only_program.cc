@@ -1,5 +1,5 @@
-// A device's program: it links rshift_runtime, whole, and nothing else. dependency_test.py looks at the
-// shared libraries it needs.
+// A device's program: it links rshift_runtime, whole, and nothing else. dependency_test.py looks at
+// the shared libraries it needs.
 #include <cstdio>
 
 #include "base/error.h"

@@ -26,8 +26,9 @@ std::vector<uint8_t> Npy(const std::string& dict, const std::vector<uint8_t>& da
 
 TEST(NpyTest, RoundTripOfEveryType) {
   const TemporaryFolder folder;
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kF64, DType::kS8, DType::kU8, DType::kS16, DType::kU16,
-                            DType::kS32, DType::kU32, DType::kS64, DType::kU64, DType::kBool}) {
+  for (const DType dtype :
+       {DType::kF32, DType::kF16, DType::kF64, DType::kS8, DType::kU8, DType::kS16, DType::kU16,
+        DType::kS32, DType::kU32, DType::kS64, DType::kU64, DType::kBool}) {
     for (const Shape& shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0, 4}, Shape{1, 2, 1, 3}}) {
       NumpyArray array{"", dtype, shape, {}};
       array.bytes.resize(static_cast<size_t>(NumElements(shape)) * SizeOf(dtype), 1);
@@ -44,7 +45,8 @@ TEST(NpyTest, HeaderIsWhatNumpyWrites) {
   const std::vector<uint8_t> header = NpyHeader({"", DType::kF32, {3}, std::vector<uint8_t>(12)});
   const std::string text(header.begin() + 10, header.end());
   EXPECT_EQ(header.size(), 128u);
-  EXPECT_THAT(text, ::testing::StartsWith("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }  "));
+  EXPECT_THAT(text,
+              ::testing::StartsWith("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }  "));
   EXPECT_EQ(text.back(), '\n');
 }
 
@@ -54,23 +56,33 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
   };
   EXPECT_EQ(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }", 8), "");
   EXPECT_EQ(error("{\"shape\": (2,), \"descr\": \"|u1\", \"fortran_order\": False}", 2), "");
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }", 8), HasSubstr("ascontiguousarray"));
-  EXPECT_THAT(error("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8), HasSubstr("'>f4'"));
-  EXPECT_THAT(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 8), HasSubstr("'|O'"));
-  EXPECT_THAT(error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", 8), HasSubstr("header"));
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8), HasSubstr("needs 12"));
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 8), HasSubstr("size"));
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1099511627776), }", 8),
-              HasSubstr("too large"));
+  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }", 8),
+              HasSubstr("ascontiguousarray"));
+  EXPECT_THAT(error("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8),
+              HasSubstr("'>f4'"));
+  EXPECT_THAT(error("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", 8),
+              HasSubstr("'|O'"));
+  EXPECT_THAT(error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", 8),
+              HasSubstr("header"));
+  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8),
+              HasSubstr("needs 12"));
+  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 8),
+              HasSubstr("size"));
+  EXPECT_THAT(
+      error("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1099511627776), }",
+            8),
+      HasSubstr("too large"));
   EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, }", 8), HasSubstr("missing"));
-  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': '', }", 8), HasSubstr("'more'"));
+  EXPECT_THAT(error("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': '', }", 8),
+              HasSubstr("'more'"));
   EXPECT_THAT(error("{'descr': '<f4", 8), HasSubstr("does not end"));
 }
 
 TEST(NpzTest, RoundTripAndReproducibleBytes) {
   const TemporaryFolder folder;
-  const std::vector<NumpyArray> arrays = {MakeArray<float>("conv1/out:0", DType::kF32, {2, 2}, {1, 2, 3, 4}),
-                                          MakeArray<uint8_t>("b", DType::kU8, {3}, {7, 8, 9})};
+  const std::vector<NumpyArray> arrays = {
+      MakeArray<float>("conv1/out:0", DType::kF32, {2, 2}, {1, 2, 3, 4}),
+      MakeArray<uint8_t>("b", DType::kU8, {3}, {7, 8, 9})};
   WriteNpz(folder / "a.npz", arrays);
   setenv("TZ", "Asia/Tokyo", 1);
   WriteNpz(folder / "b.npz", arrays);
@@ -82,7 +94,8 @@ TEST(NpzTest, RoundTripAndReproducibleBytes) {
   EXPECT_EQ(read[1].bytes, arrays[1].bytes);
   WriteNpz(folder / "none.npz", {});
   EXPECT_TRUE(ReadNpz(folder / "none.npz").empty());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3) << "left-over temporary files";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 3)
+      << "left-over temporary files";
 }
 
 TEST(NpzTest, FailedWriteLeavesTheOldFile) {
@@ -94,7 +107,8 @@ TEST(NpzTest, FailedWriteLeavesTheOldFile) {
 }
 
 // Any bytes give an array or an Error: cut at every length, and with random bytes changed.
-void Damage(const std::vector<uint8_t>& good, const std::string& path, const std::function<void()>& read) {
+void Damage(const std::vector<uint8_t>& good, const std::string& path,
+            const std::function<void()>& read) {
   for (size_t size = 0; size < good.size(); ++size) {
     WriteBytes(path, {good.begin(), good.begin() + static_cast<int64_t>(size)});
     EXPECT_NE(ErrorOf(read), "") << "cut to " << size;
@@ -103,7 +117,8 @@ void Damage(const std::vector<uint8_t>& good, const std::string& path, const std
   std::mt19937 random(kSeed);
   for (int i = 0; i < 600; ++i) {
     std::vector<uint8_t> bytes = good;
-    for (unsigned n = 1 + random() % 4; n > 0; --n) bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    for (unsigned n = 1 + random() % 4; n > 0; --n)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
     WriteBytes(path, bytes);
     ErrorOf(read);  // anything but a crash, another exception or an endless allocation
   }

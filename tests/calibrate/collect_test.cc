@@ -1,4 +1,5 @@
-// The bundled model calibrated on a few Fashion-MNIST images: threads, shards, interruption, bad samples.
+// The bundled model calibrated on a few Fashion-MNIST images: threads, shards, interruption, bad
+// samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,12 +24,14 @@ constexpr const char* kImages = "/usr/share/datasets/fashion-mnist/t10k-images-i
 class CollectTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(kImages)) GTEST_SKIP() << "needs Debian's dataset-fashion-mnist: " << kImages;
+    if (!std::filesystem::exists(kImages))
+      GTEST_SKIP() << "needs Debian's dataset-fashion-mnist: " << kImages;
     const std::string source = std::getenv("RSHIFT_SOURCE_DIR");
     RegisterFloatLibrary();
     graph_ = RunPasses(ImportOnnx(source + "/examples/fashion_mnist/model.onnx", {}));
     const std::string recipe = source + "/configs/preprocess/fashion_mnist.yaml";
-    for (const ValueId id : graph_.inputs) specs_.push_back({graph_.value(id).name, graph_.value(id).shape});
+    for (const ValueId id : graph_.inputs)
+      specs_.push_back({graph_.value(id).name, graph_.value(id).shape});
     dataset_ = OpenDataset({kImages}, specs_, ReadPreprocess(ReadTextFile(recipe), recipe));
     samples_ = ChooseSamples(dataset_->size(), 120, 1);
   }
@@ -56,7 +59,9 @@ TEST_F(CollectTest, EveryCalibratedValueIsSeenOncePerSample) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Value& value = graph_.value(values[i]);
     EXPECT_EQ(file.tensors[i].name, value.name);
-    EXPECT_EQ(file.tensors[i].count, static_cast<uint64_t>(NumElements(value.shape)) * samples_.size()) << value.name;
+    EXPECT_EQ(file.tensors[i].count,
+              static_cast<uint64_t>(NumElements(value.shape)) * samples_.size())
+        << value.name;
     EXPECT_LT(file.tensors[i].min, file.tensors[i].max) << value.name;
   }
   EXPECT_EQ(file.samples.size(), samples_.size());
@@ -89,13 +94,17 @@ TEST_F(CollectTest, InterruptedRunCarriesOn) {
   options.checkpoint = folder / "partial.stats";
   std::atomic<int> polls = 0;
   options.interrupted = [&] { return ++polls > 70; };
-  EXPECT_THAT(ErrorOf([&] { Collect(samples_, options); }), HasSubstr("interrupted; carry on with --resume"));
+  EXPECT_THAT(ErrorOf([&] { Collect(samples_, options); }),
+              HasSubstr("interrupted; carry on with --resume"));
   const StatisticsFile partial = ReadStatistics(ReadFile(options.checkpoint), "partial");
   EXPECT_EQ(partial.samples.size(), 70u);
   options.interrupted = nullptr;
   options.resume = true;
   EXPECT_EQ(WriteStatistics(Collect(samples_, options)), WriteStatistics(Collect(1)));
-  EXPECT_THAT(ErrorOf([&] { Collect({samples_[0], samples_[1]}, options); }), HasSubstr("does not use"));
+  EXPECT_THAT(ErrorOf([&] {
+                Collect({samples_[0], samples_[1]}, options);
+              }),
+              HasSubstr("does not use"));
 }
 
 TEST_F(CollectTest, ReportsTheFirstBadSampleWhateverTheThreads) {
@@ -107,13 +116,15 @@ TEST_F(CollectTest, ReportsTheFirstBadSampleWhateverTheThreads) {
   for (const int threads : {1, 2, 4}) {
     CollectOptions options;
     options.threads = threads;
-    EXPECT_THAT(ErrorOf([&] { Collect(ChooseSamples(20, 0, 0), options); }), HasSubstr("'x.npy:6'")) << threads;
+    EXPECT_THAT(ErrorOf([&] { Collect(ChooseSamples(20, 0, 0), options); }), HasSubstr("'x.npy:6'"))
+        << threads;
   }
 }
 
 TEST_F(CollectTest, OverflowInsideTheModelNamesTensorAndSample) {
   const TemporaryFolder folder;
-  WriteNpy(folder / "x.npy", MakeArray<float>("", DType::kF32, {1, 1, 28, 28}, std::vector<float>(28 * 28, 3e38f)));
+  WriteNpy(folder / "x.npy",
+           MakeArray<float>("", DType::kF32, {1, 1, 28, 28}, std::vector<float>(28 * 28, 3e38f)));
   dataset_ = OpenDataset({folder / "x.npy"}, specs_, std::nullopt);
   const std::string error = ErrorOf([&] { Collect({0}, {}); });
   EXPECT_THAT(error, HasSubstr("tensor '"));

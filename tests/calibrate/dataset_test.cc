@@ -21,10 +21,13 @@ using ::testing::HasSubstr;
 const std::vector<InputSpec> kVector = {{"x", {1, 3}}};
 const std::vector<InputSpec> kGray = {{"x", {1, 1, 2, 2}}};
 
-Preprocess GrayRecipe() { return ReadPreprocess("inputs:\n  - {name: x, color: GRAY, mean: [10], scale: [0.5]}\n", "p"); }
+Preprocess GrayRecipe() {
+  return ReadPreprocess("inputs:\n  - {name: x, color: GRAY, mean: [10], scale: [0.5]}\n", "p");
+}
 
 std::vector<uint8_t> IdxImages(uint32_t count, const std::vector<uint8_t>& pixels) {
-  std::vector<uint8_t> bytes = {0, 0, 8, 3, 0, 0, 0, static_cast<uint8_t>(count), 0, 0, 0, 2, 0, 0, 0, 2};
+  std::vector<uint8_t> bytes = {0, 0, 8, 3, 0, 0, 0, static_cast<uint8_t>(count),
+                                0, 0, 0, 2, 0, 0, 0, 2};
   for (const uint8_t pixel : pixels) bytes.push_back(pixel);
   return bytes;
 }
@@ -64,11 +67,14 @@ TEST(DatasetTest, NpyOfTheInputsShapeIsOneSample) {
 TEST(DatasetTest, OtherElementTypesAreConverted) {
   const TemporaryFolder folder;
   WriteNpy(folder / "u8.npy", MakeArray<uint8_t>("", DType::kU8, {1, 3}, {0, 128, 255}));
-  WriteNpy(folder / "f16.npy", MakeArray<uint16_t>("", DType::kF16, {1, 3},
-                                                   {FloatToHalf(1.5f), FloatToHalf(-2), FloatToHalf(0.25f)}));
+  WriteNpy(folder / "f16.npy",
+           MakeArray<uint16_t>("", DType::kF16, {1, 3},
+                               {FloatToHalf(1.5f), FloatToHalf(-2), FloatToHalf(0.25f)}));
   WriteNpy(folder / "f64.npy", MakeArray<double>("", DType::kF64, {1, 3}, {0.1, -3, 1e10}));
   WriteNpy(folder / "s64.npy", MakeArray<int64_t>("", DType::kS64, {1, 3}, {-7, 0, 9}));
-  const auto read = [&](const char* name) { return OpenDataset({folder / name}, kVector, std::nullopt)->Read(0).inputs[0]; };
+  const auto read = [&](const char* name) {
+    return OpenDataset({folder / name}, kVector, std::nullopt)->Read(0).inputs[0];
+  };
   EXPECT_THAT(read("u8.npy"), ElementsAre(0, 128, 255));
   EXPECT_THAT(read("f16.npy"), ElementsAre(1.5f, -2, 0.25f));
   EXPECT_THAT(read("f64.npy"), ElementsAre(0.1f, -3, 1e10f));
@@ -84,7 +90,8 @@ TEST(DatasetTest, NpzFeedsInputsByName) {
   ASSERT_EQ(dataset->size(), 2);
   EXPECT_THAT(dataset->Read(1).inputs[0], ElementsAre(3, 4));
   EXPECT_THAT(dataset->Read(1).inputs[1], ElementsAre(6));
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "s.npz"}, kVector, std::nullopt); }), HasSubstr("no array 'x'"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "s.npz"}, kVector, std::nullopt); }),
+              HasSubstr("no array 'x'"));
 }
 
 TEST(DatasetTest, LoneNpzArrayFeedsTheOnlyInputWhateverItsName) {
@@ -98,10 +105,16 @@ TEST(DatasetTest, NamedInputsNeedEquallyManySamples) {
   const std::vector<InputSpec> two = {{"a", {1, 1}}, {"b", {1, 1}}};
   WriteNpy(folder / "1.npy", MakeArray<float>("", DType::kF32, {1, 1}, {1}));
   WriteNpy(folder / "2.npy", MakeArray<float>("", DType::kF32, {2, 1}, {1, 2}));
-  const auto open = [&](const std::vector<std::string>& paths) { return OpenDataset(paths, two, std::nullopt); };
+  const auto open = [&](const std::vector<std::string>& paths) {
+    return OpenDataset(paths, two, std::nullopt);
+  };
   EXPECT_EQ(open({"b=" + folder / "2.npy", "a=" + folder / "2.npy"})->size(), 2);
-  EXPECT_THAT(ErrorOf([&] { open({"b=" + folder / "2.npy", "a=" + folder / "1.npy"}); }), HasSubstr("has 2 samples"));
-  EXPECT_THAT(ErrorOf([&] { open({"b=" + folder / "2.npy"}); }), HasSubstr("no samples for input 'a'"));
+  EXPECT_THAT(ErrorOf([&] {
+                open({"b=" + folder / "2.npy", "a=" + folder / "1.npy"});
+              }),
+              HasSubstr("has 2 samples"));
+  EXPECT_THAT(ErrorOf([&] { open({"b=" + folder / "2.npy"}); }),
+              HasSubstr("no samples for input 'a'"));
   EXPECT_THAT(ErrorOf([&] { open({"c=" + folder / "2.npy"}); }), HasSubstr("no input 'c'"));
   EXPECT_THAT(ErrorOf([&] { open({folder / "2.npy"}); }), HasSubstr("say which one"));
 }
@@ -151,7 +164,8 @@ TEST(DatasetTest, FolderOfArraysIsOneSampleEach) {
   EXPECT_THAT(dataset->Read(0).inputs[0], ElementsAre(1, 2, 3));
   EXPECT_THAT(dataset->Read(1).inputs[0], ElementsAre(4, 5, 6));
   WriteNpy(folder / "3.npy", MakeArray<float>("", DType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6}));
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder.path()}, kVector, std::nullopt)->Read(2); }), HasSubstr("3.npy"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder.path()}, kVector, std::nullopt)->Read(2); }),
+              HasSubstr("3.npy"));
 }
 
 TEST(DatasetTest, ListIsRelativeToItself) {
@@ -164,7 +178,8 @@ TEST(DatasetTest, ListIsRelativeToItself) {
   ASSERT_EQ(dataset->size(), 2);
   EXPECT_EQ(dataset->name(0), "sub/b.png");
   WriteText(folder / "bad.txt", "a.png\n\nmissing.png\n");
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "bad.txt"}, kGray, GrayRecipe()); }), HasSubstr("bad.txt:3"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "bad.txt"}, kGray, GrayRecipe()); }),
+              HasSubstr("bad.txt:3"));
 }
 
 TEST(DatasetTest, SeveralPathsFollowEachOther) {
@@ -184,16 +199,20 @@ TEST(DatasetTest, EmptyDataSetsAreErrors) {
   WriteNpy(folder / "none.npy", MakeArray<float>("", DType::kF32, {0, 3}, {}));
   WriteBytes(folder / "none-ubyte", IdxImages(0, {}));
   for (const char* name : {"empty", "empty.txt", "none.npy"}) {
-    EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / name}, kVector, std::nullopt); }), HasSubstr("empty")) << name;
+    EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / name}, kVector, std::nullopt); }),
+                HasSubstr("empty"))
+        << name;
   }
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "none-ubyte"}, kGray, GrayRecipe()); }), HasSubstr("empty"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "none-ubyte"}, kGray, GrayRecipe()); }),
+              HasSubstr("empty"));
   EXPECT_THAT(ErrorOf([&] { OpenDataset({}, kVector, std::nullopt); }), HasSubstr("no samples"));
 }
 
 TEST(DatasetTest, BadSamplesAreNamed) {
   const TemporaryFolder folder;
   WriteText(folder / "broken.png", "\x89PNG\r\n\x1a\n then nothing");
-  WriteNpy(folder / "nan.npy", MakeArray<float>("", DType::kF32, {2, 3}, {1, 2, 3, 4, std::nanf(""), 6}));
+  WriteNpy(folder / "nan.npy",
+           MakeArray<float>("", DType::kF32, {2, 3}, {1, 2, 3, 4, std::nanf(""), 6}));
   WriteNpy(folder / "wrong.npy", MakeArray<float>("", DType::kF32, {1, 4}, {1, 2, 3, 4}));
   WriteText(folder / "strange.bin", "hello");
   const auto broken = OpenDataset({folder / "broken.png"}, kGray, GrayRecipe());
@@ -201,9 +220,12 @@ TEST(DatasetTest, BadSamplesAreNamed) {
   const auto nan = OpenDataset({folder / "nan.npy"}, kVector, std::nullopt);
   EXPECT_EQ(ErrorOf([&] { nan->Read(0); }), "");
   EXPECT_THAT(ErrorOf([&] { nan->Read(1); }), HasSubstr("nan.npy:1"));
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "wrong.npy"}, kVector, std::nullopt); }), HasSubstr("1x4"));
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "absent"}, kVector, std::nullopt); }), HasSubstr("absent"));
-  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "strange.bin"}, kVector, std::nullopt); }), HasSubstr("unknown kind"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "wrong.npy"}, kVector, std::nullopt); }),
+              HasSubstr("1x4"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "absent"}, kVector, std::nullopt); }),
+              HasSubstr("absent"));
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "strange.bin"}, kVector, std::nullopt); }),
+              HasSubstr("unknown kind"));
 }
 
 TEST(ChooseSamplesTest, AscendingDistinctAndFixed) {
@@ -242,7 +264,9 @@ TEST(ReadLabelsTest, MissingExtraAndMalformedLabelsAreErrors) {
   WriteText(folder / "bad.txt", "a.png one\n");
   WriteNpy(folder / "long.npy", MakeArray<int32_t>("", DType::kS32, {2}, {1, 2}));
   WriteNpy(folder / "real.npy", MakeArray<float>("", DType::kF32, {1}, {1}));
-  const auto error = [&](const char* name) { return ErrorOf([&] { ReadLabels(folder / name, *dataset); }); };
+  const auto error = [&](const char* name) {
+    return ErrorOf([&] { ReadLabels(folder / name, *dataset); });
+  };
   EXPECT_THAT(error("missing.txt"), HasSubstr("no label for sample 'a.png'"));
   EXPECT_THAT(error("twice.txt"), HasSubstr("twice.txt:2"));
   EXPECT_THAT(error("bad.txt"), HasSubstr("bad.txt:1"));

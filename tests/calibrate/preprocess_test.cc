@@ -27,7 +27,8 @@ TEST(ReadPreprocessTest, EveryReadyFileParses) {
   const char* source = std::getenv("RSHIFT_SOURCE_DIR");
   ASSERT_NE(source, nullptr);
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/configs/preprocess")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(source) + "/configs/preprocess")) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = ReadTextFile(entry.path());
     const Preprocess preprocess = ReadPreprocess(text, entry.path());
@@ -39,16 +40,23 @@ TEST(ReadPreprocessTest, EveryReadyFileParses) {
 }
 
 TEST(ReadPreprocessTest, ErrorsNameTheLine) {
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    gamma: 2\n"), HasSubstr("p.yaml:4"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: CMYK\n"), HasSubstr("RGB | BGR | GRAY"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    mean: [1, 2]\n"), HasSubstr("2 numbers"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    mean: [1, 2, .nan]\n"), HasSubstr("p.yaml:4"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    resize: {height: 8, width: 9, mode: short_side}\n"),
-              HasSubstr("short_side"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    resize: {height: 0, width: 9, mode: stretch}\n"),
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    gamma: 2\n"),
               HasSubstr("p.yaml:4"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    color: BGR\n"), HasSubstr("twice"));
-  EXPECT_THAT(ErrorIn("inputs:\n  - {name: x, color: RGB}\n  - {name: x, color: RGB}\n"), HasSubstr("twice"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: CMYK\n"), HasSubstr("RGB | BGR | GRAY"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    mean: [1, 2]\n"),
+              HasSubstr("2 numbers"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    mean: [1, 2, .nan]\n"),
+              HasSubstr("p.yaml:4"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    resize: {height: 8, width: 9, "
+                      "mode: short_side}\n"),
+              HasSubstr("short_side"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    resize: {height: 0, width: 9, "
+                      "mode: stretch}\n"),
+              HasSubstr("p.yaml:4"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - name: x\n    color: RGB\n    color: BGR\n"),
+              HasSubstr("twice"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - {name: x, color: RGB}\n  - {name: x, color: RGB}\n"),
+              HasSubstr("twice"));
   EXPECT_THAT(ErrorIn("inputs: []\n"), HasSubstr("inputs"));
   EXPECT_THAT(ErrorIn("inputs: [\n"), HasSubstr("p.yaml:"));
   EXPECT_NE(ErrorIn(""), "");
@@ -57,30 +65,35 @@ TEST(ReadPreprocessTest, ErrorsNameTheLine) {
 
 TEST(ApplyTest, MeanAndScalePerChannelInBothLayouts) {
   const Image image{1, 2, 3, {10, 20, 30, 40, 50, 60}};
-  EXPECT_THAT(Apply(Recipe("color: RGB, mean: [10, 0, 10], scale: [1, 0.5, 2]"), image, {1, 3, 1, 2}, "s"),
-              ElementsAre(0, 30, 10, 25, 40, 100));
-  EXPECT_THAT(Apply(Recipe("color: RGB, layout: NHWC, mean: 10, scale: [2]"), image, {1, 1, 2, 3}, "s"),
-              ElementsAre(0, 20, 40, 60, 80, 100));
+  EXPECT_THAT(
+      Apply(Recipe("color: RGB, mean: [10, 0, 10], scale: [1, 0.5, 2]"), image, {1, 3, 1, 2}, "s"),
+      ElementsAre(0, 30, 10, 25, 40, 100));
+  EXPECT_THAT(
+      Apply(Recipe("color: RGB, layout: NHWC, mean: 10, scale: [2]"), image, {1, 1, 2, 3}, "s"),
+      ElementsAre(0, 20, 40, 60, 80, 100));
 }
 
 TEST(ApplyTest, StretchIsBilinearWithHalfPixelCentres) {
   // 2 -> 4: output pixel i lies at (i + 0.5) / 2 - 0.5 = -0.25 (edge), 0.25, 0.75, 1.25 (edge).
   const Image image{1, 2, 1, {0, 100}};
-  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 1, width: 4, mode: stretch}"), image, {1, 1, 1, 4}, "s"),
+  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 1, width: 4, mode: stretch}"), image,
+                    {1, 1, 1, 4}, "s"),
               ElementsAre(0, 25, 75, 100));
 }
 
 TEST(ApplyTest, ShortSideThenCentreCrop) {
   // 2 x 5 keeps its size; the crop of 2 x 2 begins at column (5 - 2) / 2 = 1.
   const Image image{2, 5, 1, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}};
-  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 2, width: 2, mode: short_side}, crop: {height: 2, width: 2}"),
+  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 2, width: 2, mode: short_side}, crop: "
+                           "{height: 2, width: 2}"),
                     image, {1, 1, 2, 2}, "s"),
               ElementsAre(1, 2, 6, 7));
 }
 
 TEST(ApplyTest, LetterboxCentresOnBlack) {
   const Image image{1, 2, 1, {50, 50}};
-  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 4, width: 4, mode: letterbox}"), image, {1, 1, 4, 4}, "s"),
+  EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 4, width: 4, mode: letterbox}"), image,
+                    {1, 1, 4, 4}, "s"),
               ElementsAre(0, 0, 0, 0, 50, 50, 50, 50, 50, 50, 50, 50, 0, 0, 0, 0));
 }
 
@@ -98,13 +111,17 @@ TEST(ApplyTest, WhatDoesNotFitIsNamed) {
 
 TEST(DecodeImageTest, ChannelOrder) {
   const TemporaryFolder folder;
-  cv::imwrite(folder / "c.png", cv::Mat(1, 1, CV_8UC3, cv::Scalar(1, 2, 3)));  // blue 1, green 2, red 3
-  EXPECT_THAT(DecodeImage(folder / "c.png", InputPreprocess::Color::kBgr).pixels, ElementsAre(1, 2, 3));
-  EXPECT_THAT(DecodeImage(folder / "c.png", InputPreprocess::Color::kRgb).pixels, ElementsAre(3, 2, 1));
+  cv::imwrite(folder / "c.png",
+              cv::Mat(1, 1, CV_8UC3, cv::Scalar(1, 2, 3)));  // blue 1, green 2, red 3
+  EXPECT_THAT(DecodeImage(folder / "c.png", InputPreprocess::Color::kBgr).pixels,
+              ElementsAre(1, 2, 3));
+  EXPECT_THAT(DecodeImage(folder / "c.png", InputPreprocess::Color::kRgb).pixels,
+              ElementsAre(3, 2, 1));
   EXPECT_THAT(DecodeImage(folder / "c.png", InputPreprocess::Color::kGray).pixels, ElementsAre(2));
   WriteText(folder / "bad.png", "not an image");
   for (const char* name : {"bad.png", "absent.png"}) {
-    EXPECT_THAT(ErrorOf([&] { DecodeImage(folder / name, InputPreprocess::Color::kRgb); }), HasSubstr(name));
+    EXPECT_THAT(ErrorOf([&] { DecodeImage(folder / name, InputPreprocess::Color::kRgb); }),
+                HasSubstr(name));
   }
 }
 

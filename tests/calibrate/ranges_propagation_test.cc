@@ -14,7 +14,8 @@ class RangesTest : public testing::Test {
  protected:
   ValueId Value(const std::string& name, float low, float high) {
     table_.tensors.emplace_back(
-        name, TensorRange{low, high, std::max(std::fabs(low), std::fabs(high)), low, high, "minmax"});
+        name,
+        TensorRange{low, high, std::max(std::fabs(low), std::fabs(high)), low, high, "minmax"});
     return graph_.AddValue({name, DType::kF32, {4}, Layout::kPlain, {}, nullptr});
   }
   ValueId Input(const std::string& name, float low, float high) {
@@ -37,7 +38,9 @@ class RangesTest : public testing::Test {
   const ValueRange& Range(const std::string& name) {
     return result_.ranges[graph_.FindValue(name).index()];
   }
-  bool Equal(const std::string& a, const std::string& b) { return SameRange(Range(a), Range(b), options_.mode); }
+  bool Equal(const std::string& a, const std::string& b) {
+    return SameRange(Range(a), Range(b), options_.mode);
+  }
 
   const Op kRelu = Clip{{0.0f, INFINITY}};
   Graph graph_;

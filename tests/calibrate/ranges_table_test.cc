@@ -1,10 +1,9 @@
-#include "calibrate/ranges/table.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "base/error.h"
+#include "calibrate/ranges/table.h"
 
 namespace rshift {
 namespace {
@@ -19,11 +18,12 @@ CalibrationTable Example() {
   table.preprocess = "inputs:\n  - name: data_0\n\n    color: BGR\n";
   table.pass_list_version = 3;
   table.environment = {{"cpu", "Xeon: 'W' #5"}, {"onednn", "2.6.3"}};
-  table.tensors = {{"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}},
-                   {"/model/x:0", {0, std::numeric_limits<float>::max(), 1e-45f, 0.1f, 1e30f, "minmax"}},
-                   {"122", {-0.0f, 1, 1, 0, 1, "kl"}},
-                   {"null", {0, 0, 0, 0, 0, "percentile 99.99"}},
-                   {"\xc3\xa9 \"q\"", {0, 1, 1, 0, 1, "kl"}}};
+  table.tensors = {
+      {"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}},
+      {"/model/x:0", {0, std::numeric_limits<float>::max(), 1e-45f, 0.1f, 1e30f, "minmax"}},
+      {"122", {-0.0f, 1, 1, 0, 1, "kl"}},
+      {"null", {0, 0, 0, 0, 0, "percentile 99.99"}},
+      {"\xc3\xa9 \"q\"", {0, 1, 1, 0, 1, "kl"}}};
   return table;
 }
 
@@ -73,14 +73,17 @@ TEST(TableTest, HasTheDocumentedForm) {
   table.method = "kl";
   table.samples = 100;
   table.tensors = {{"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}}};
-  EXPECT_EQ(WriteTable(table),
-            "rshift_calibration: 1\nmodel_sha256: ab12\nmethod: kl\nsamples: 100\nsamples_sha256: \"\"\n"
-            "pass_list_version: 0\ntensors:\n"
-            "  conv1_out: {min: -2.1000001, max: 3.5, threshold: 3.21, low: -1.98, high: 3.21, method: kl}\n");
+  EXPECT_EQ(
+      WriteTable(table),
+      "rshift_calibration: 1\nmodel_sha256: ab12\nmethod: kl\nsamples: 100\nsamples_sha256: \"\"\n"
+      "pass_list_version: 0\ntensors:\n"
+      "  conv1_out: {min: -2.1000001, max: 3.5, threshold: 3.21, low: -1.98, high: 3.21, method: "
+      "kl}\n");
 }
 
 TEST(TableTest, OddPreprocessingTextSurvives) {
-  for (const char* text : {"a", "a\n\n", " a: 1\n", "a: 1\r\nb: 2\n", "\n", "a:\tb\n", "# c\na: {b: [1, 2]}\n"}) {
+  for (const char* text :
+       {"a", "a\n\n", " a: 1\n", "a: 1\r\nb: 2\n", "\n", "a:\tb\n", "# c\na: {b: [1, 2]}\n"}) {
     CalibrationTable table;
     table.preprocess = text;
     EXPECT_EQ(ReadTable(WriteTable(table), "t").preprocess, text);
@@ -94,15 +97,19 @@ TEST(TableTest, FindsByName) {
 }
 
 TEST(TableTest, AcceptsAHandWrittenTable) {
-  const CalibrationTable table = ReadTable(With(kFine) + "preprocess: {inputs: [{name: x}]}\n", "t.yaml");
+  const CalibrationTable table =
+      ReadTable(With(kFine) + "preprocess: {inputs: [{name: x}]}\n", "t.yaml");
   EXPECT_EQ(table.tensors.size(), 1u);
   EXPECT_FALSE(table.preprocess.empty());
 }
 
 TEST(TableTest, ErrorsNameFileAndLine) {
   EXPECT_EQ(MessageOf(With(kFine)), "no error");
-  EXPECT_EQ(MessageOf(With(std::string(kFine) + kFine)).rfind("t.yaml:7: tensors has 'x' twice", 0), 0u);
-  const auto line6 = [](const std::string& line) { return MessageOf(With(line)).rfind("t.yaml:6: ", 0) == 0; };
+  EXPECT_EQ(MessageOf(With(std::string(kFine) + kFine)).rfind("t.yaml:7: tensors has 'x' twice", 0),
+            0u);
+  const auto line6 = [](const std::string& line) {
+    return MessageOf(With(line)).rfind("t.yaml:6: ", 0) == 0;
+  };
   EXPECT_TRUE(line6("  x: {min: .nan, max: 1, threshold: 1, low: -1, high: 1, method: kl}\n"));
   EXPECT_TRUE(line6("  x: {min: -1, max: inf, threshold: 1, low: -1, high: 1, method: kl}\n"));
   EXPECT_TRUE(line6("  x: {min: -1, max: 1e99, threshold: 1, low: -1, high: 1, method: kl}\n"));
@@ -121,10 +128,13 @@ TEST(TableTest, RejectsWhatIsNotATable) {
   EXPECT_NE(MessageOf("hello").find("not a calibration table"), std::string::npos);
   EXPECT_NE(MessageOf("a: b\n").find("not a calibration table"), std::string::npos);
   EXPECT_EQ(MessageOf("a: [b\n").rfind("t.yaml:", 0), 0u);
-  EXPECT_EQ(MessageOf("rshift_calibration: 2\nmodel_sha256: a\nmethod: kl\nsamples: 1\ntensors: {}\n")
-                .rfind("t.yaml:1: version 2", 0), 0u);
+  EXPECT_EQ(
+      MessageOf("rshift_calibration: 2\nmodel_sha256: a\nmethod: kl\nsamples: 1\ntensors: {}\n")
+          .rfind("t.yaml:1: version 2", 0),
+      0u);
   EXPECT_EQ(MessageOf(With(kFine) + "extra: 1\n").rfind("t.yaml:7: ", 0), 0u);
-  EXPECT_NE(MessageOf("rshift_calibration: 1\nmethod: kl\nsamples: 1\ntensors: {}\n").find("model_sha256"),
+  EXPECT_NE(MessageOf("rshift_calibration: 1\nmethod: kl\nsamples: 1\ntensors: {}\n")
+                .find("model_sha256"),
             std::string::npos);
 }
 
@@ -141,8 +151,10 @@ TEST(TpuMlirTableTest, ComesBack) {
 }
 
 TEST(TpuMlirTableTest, ReadsTheirFilesAndNothingSilently) {
-  const CalibrationTable table = ReadTable("# mlir version: x\n###\n# op_name threshold min max\n"
-                                           "images_Conv 1.0000080 0.0000000 1e+05\r\n\n", "t");
+  const CalibrationTable table = ReadTable(
+      "# mlir version: x\n###\n# op_name threshold min max\n"
+      "images_Conv 1.0000080 0.0000000 1e+05\r\n\n",
+      "t");
   EXPECT_EQ(table.tensors[0].second.high, 1e5f);
   EXPECT_EQ(MessageOf("a 1 0 1\nb nan 0 1\n").rfind("t.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("a 1 0 1\nb 1 0\n").rfind("t.yaml:2: ", 0), 0u);

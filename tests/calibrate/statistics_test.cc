@@ -26,7 +26,8 @@ TensorStatistics Empty(const std::string& name) {
 std::vector<float> Values(std::mt19937& random, int count) {
   std::normal_distribution<float> normal(0, 3);
   std::vector<float> values;
-  for (int i = 0; i < count; ++i) values.push_back(random() % 5 == 0 ? 0.0f : std::exp(normal(random)) * normal(random));
+  for (int i = 0; i < count; ++i)
+    values.push_back(random() % 5 == 0 ? 0.0f : std::exp(normal(random)) * normal(random));
   return values;
 }
 
@@ -42,9 +43,14 @@ StatisticsFile MakeFile(std::mt19937& random, const std::string& sample) {
 TEST(StatisticsTest, BinsCoverEveryValue) {
   std::mt19937 random(kSeed);
   std::vector<float> values = Values(random, 1000);
-  const float extremes[] = {std::numeric_limits<float>::max(), -std::numeric_limits<float>::max(),
-                            std::numeric_limits<float>::denorm_min(), -std::numeric_limits<float>::denorm_min(),
-                            1.0f, -1.0f, 0.0f, -0.0f};
+  const float extremes[] = {std::numeric_limits<float>::max(),
+                            -std::numeric_limits<float>::max(),
+                            std::numeric_limits<float>::denorm_min(),
+                            -std::numeric_limits<float>::denorm_min(),
+                            1.0f,
+                            -1.0f,
+                            0.0f,
+                            -0.0f};
   values.insert(values.end(), std::begin(extremes), std::end(extremes));
   TensorStatistics statistics = Empty("t");
   Add(statistics, values, "s");
@@ -78,14 +84,17 @@ TEST(StatisticsTest, AnySplitAndOrderGivesTheSame) {
     for (size_t i = 0; i < parts.size(); ++i) Add(shards[random() % 3], parts[i], "s");
     StatisticsFile merged{"m", 1, "", {}, {}, {Empty("t")}};
     for (const auto& shard : shards) Merge(merged.tensors[0], shard);
-    EXPECT_EQ(WriteStatistics(merged), WriteStatistics(whole)) << "seed " << kSeed << ", round " << round;
+    EXPECT_EQ(WriteStatistics(merged), WriteStatistics(whole))
+        << "seed " << kSeed << ", round " << round;
   }
 }
 
 TEST(StatisticsTest, NamesTensorAndSampleOfBadValues) {
   for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     TensorStatistics statistics = Empty("conv3");
-    const std::string error = ErrorOf([&] { Add(statistics, std::vector<float>{1, bad, 2}, "dog.jpg"); });
+    const std::string error = ErrorOf([&] {
+      Add(statistics, std::vector<float>{1, bad, 2}, "dog.jpg");
+    });
     EXPECT_THAT(error, HasSubstr("'conv3'"));
     EXPECT_THAT(error, HasSubstr("'dog.jpg'"));
     EXPECT_EQ(statistics.count, 0u);
@@ -150,12 +159,14 @@ TEST(StatisticsFileTest, CraftedContentBehindAGoodChecksumNeverCrashes) {
   const auto good = WriteStatistics(file);
   for (int i = 0; i < 20000; ++i) {
     auto bytes = good;
-    for (unsigned n = 1 + random() % 3; n > 0; --n) bytes[24 + random() % (bytes.size() - 24)] = static_cast<uint8_t>(random());
+    for (unsigned n = 1 + random() % 3; n > 0; --n)
+      bytes[24 + random() % (bytes.size() - 24)] = static_cast<uint8_t>(random());
     const uint32_t crc = Crc32c(std::span(bytes).subspan(24));
     for (int b = 0; b < 4; ++b) bytes[12 + b] = static_cast<uint8_t>(crc >> (8 * b));
     const std::string error = ErrorOf([&] {
       // What is accepted has one encoding.
-      EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes) << "seed " << kSeed << ", round " << i;
+      EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes)
+          << "seed " << kSeed << ", round " << i;
     });
     (void)error;  // an Error is fine, a crash is not
   }

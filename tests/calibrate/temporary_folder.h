@@ -7,8 +7,8 @@
 
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,20 +35,26 @@ class TemporaryFolder {
 };
 
 inline void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                              static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 
-inline void WriteText(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+inline void WriteText(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 template <typename T>
-NumpyArray MakeArray(const std::string& name, DType dtype, Shape shape, const std::vector<T>& elements) {
-  NumpyArray array{name, dtype, std::move(shape), std::vector<uint8_t>(elements.size() * sizeof(T))};
+NumpyArray MakeArray(const std::string& name, DType dtype, Shape shape,
+                     const std::vector<T>& elements) {
+  NumpyArray array{name, dtype, std::move(shape),
+                   std::vector<uint8_t>(elements.size() * sizeof(T))};
   if (!elements.empty()) std::memcpy(array.bytes.data(), elements.data(), array.bytes.size());
   return array;
 }
 
-// The message of the rshift::Error that `body` throws; "" when it throws none. Checks that it is one line.
+// The message of the rshift::Error that `body` throws; "" when it throws none. Checks that it is
+// one line.
 inline std::string ErrorOf(const std::function<void()>& body) {
   try {
     body();

@@ -51,18 +51,21 @@ TensorStatistics Statistics(const std::vector<float>& values) {
 double Error(const std::vector<float>& values, double scale, int lo, int hi, int zero = 0) {
   double sum = 0;
   for (const float v : values) {
-    const double q = std::clamp(std::nearbyint(v / scale) + zero, static_cast<double>(lo), static_cast<double>(hi));
+    const double q = std::clamp(std::nearbyint(v / scale) + zero, static_cast<double>(lo),
+                                static_cast<double>(hi));
     sum += std::pow((q - zero) * scale - v, 2);
   }
   return sum / static_cast<double>(values.size());
 }
 
 double SymmetricError(const std::vector<float>& values, const TensorRange& range) {
-  return range.min < 0 ? Error(values, range.threshold / 128.0, -128, 127) : Error(values, range.threshold / 255.0, 0, 255);
+  return range.min < 0 ? Error(values, range.threshold / 128.0, -128, 127)
+                       : Error(values, range.threshold / 255.0, 0, 255);
 }
 
 double AsymmetricError(const std::vector<float>& values, const TensorRange& range) {
-  const double low = std::min(0.0f, range.low), high = std::max(0.0f, range.high), scale = (high - low) / 255;
+  const double low = std::min(0.0f, range.low), high = std::max(0.0f, range.high),
+               scale = (high - low) / 255;
   return Error(values, scale, 0, 255, static_cast<int>(std::nearbyint(-low / scale)));
 }
 
@@ -124,7 +127,8 @@ TEST(ThresholdTest, KlIsNeverWorseThanNoClipping) {
   for (float& v : shifted) v = v > 0 ? v : v / 8;
   std::vector<float> peak(kCount, 1e-5f);  // nearly all is close to zero, what matters is far away
   for (size_t i = 0; i < peak.size(); i += 1000) peak[i] = 1.0f + static_cast<float>(i) / kCount;
-  for (const auto& values : {Gauss(), Laplace(), Relu(Gauss()), Relu(Laplace()), outlier, shifted, peak}) {
+  for (const auto& values :
+       {Gauss(), Laplace(), Relu(Gauss()), Relu(Laplace()), outlier, shifted, peak}) {
     const TensorStatistics statistics = Statistics(values);
     const TensorRange kl = DeriveRange(statistics, kKl), minmax = DeriveRange(statistics, kMinMax);
     EXPECT_LE(kl.threshold, minmax.threshold);
@@ -165,7 +169,8 @@ TEST(ThresholdTest, KlBeatsMinMaxOnHeavyTails) {
     const TensorRange kl = DeriveRange(statistics, kKl), minmax = DeriveRange(statistics, kMinMax);
     const double full = SymmetricError(values, minmax);
     EXPECT_LT(SymmetricError(values, kl), full);
-    EXPECT_LT(SymmetricError(values, kl), 1.02 * std::sqrt(full * BestSymmetricError(values, minmax)));
+    EXPECT_LT(SymmetricError(values, kl),
+              1.02 * std::sqrt(full * BestSymmetricError(values, minmax)));
     EXPECT_LT(AsymmetricError(values, kl), AsymmetricError(values, minmax));
   }
 }
@@ -186,12 +191,17 @@ TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   EXPECT_EQ(ParseMethod("kl"), Method::kKl);
   EXPECT_THAT(ErrorOf([] { ParseMethod("best"); }), HasSubstr("minmax, percentile or kl"));
   for (const double bad : {50.0, 100.5, -1.0, std::nan("")}) {
-    EXPECT_NE(ErrorOf([&] { DeriveRange(Statistics({1}), {Method::kPercentile, bad}); }), "") << bad;
+    EXPECT_NE(ErrorOf([&] {
+                DeriveRange(Statistics({1}), {Method::kPercentile, bad});
+              }),
+              "")
+        << bad;
   }
 }
 
 TEST(DeriveTableTest, TakesOverWhatTheStatisticsSay) {
-  StatisticsFile file{"abc", 3, "recipe", {{"cpu", "x"}}, {{"1", "b"}, {"2", "a"}}, {Statistics({-1, 2})}};
+  StatisticsFile file{
+      "abc", 3, "recipe", {{"cpu", "x"}}, {{"1", "b"}, {"2", "a"}}, {Statistics({-1, 2})}};
   const CalibrationTable table = DeriveTable(file, {Method::kPercentile, 99.99});
   EXPECT_EQ(table.model_sha256, "abc");
   EXPECT_EQ(table.method, "percentile 99.99");

@@ -158,7 +158,8 @@ TEST(Layout, PReluWithASlopeForEachChannelIsNhwcOnItsOwn) {
   EXPECT_EQ(Ops(channel), "Transpose PRelu Transpose");
   Net sequence;
   const ValueId s = sequence.Input("x", {2, 3, 5});
-  const Graph line = Checked(sequence.Done({sequence.Like(PRelu{}, {s, sequence.Random({3, 1})})}), 2);
+  const Graph line =
+      Checked(sequence.Done({sequence.Like(PRelu{}, {s, sequence.Random({3, 1})})}), 2);
   EXPECT_EQ(Ops(line), "Transpose Reshape PRelu Reshape Transpose");
   Net other;
   const ValueId z = other.Input("x", {2, 3, 4, 5});

@@ -14,7 +14,8 @@ LittleGraph Behind(Op op, float low, float high, std::vector<float> slope = {}) 
   const ValueId w = little.Constant("w", {3, 3, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
   const ValueId c = little.Add("c", Conv{}, {x, w}, {1, 4, 4, 3});
   std::vector<ValueId> inputs = {c};
-  if (!slope.empty()) inputs.push_back(little.Constant("slope", {static_cast<int64_t>(slope.size())}, slope));
+  if (!slope.empty())
+    inputs.push_back(little.Constant("slope", {static_cast<int64_t>(slope.size())}, slope));
   little.Output(little.Add("y", std::move(op), inputs, {1, 4, 4, 3}));
   return little;
 }
@@ -38,7 +39,8 @@ TEST(LeakyReluTest, IsWithinTheBound) {
           options.target.leaky_multiplier_bits = bits;
           const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
           EXPECT_TRUE(r.report.float_nodes.empty());
-          EXPECT_LE(WorstError(little, r, "y"), Bound(r, bits == 8 ? 2 : 0.02)) << alpha << " " << low;
+          EXPECT_LE(WorstError(little, r, "y"), Bound(r, bits == 8 ? 2 : 0.02))
+              << alpha << " " << low;
         }
       }
     }
@@ -47,21 +49,24 @@ TEST(LeakyReluTest, IsWithinTheBound) {
 
 TEST(LeakyReluTest, EqualThresholdsPassPositiveValuesUnchanged) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -1, 2);
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  const QuantizeResult r =
+      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
   EXPECT_EQ(Only<QLeakyRelu>(r.graph).multiplier_positive, 0);
   EXPECT_EQ(Scale(r, "c"), Scale(r, "y"));
 }
 
 TEST(LeakyReluTest, ALongNegativeSideKeepsItsOwnScale) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -4, 2);
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+  const QuantizeResult r =
+      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
   EXPECT_GE(Only<QLeakyRelu>(r.graph).multiplier_positive, 1 << 30);
   EXPECT_NEAR(Scale(r, "c") / Scale(r, "y"), 2, 0.1);
 }
 
 TEST(PReluTest, IsWithinTheBound) {
   for (QuantMode mode : kModes) {
-    for (const auto& slopes : {std::vector<float>{0.25f, 0.1f, 0.0f}, {-0.5f, 0.9f, 0.3f}, {0.2f}}) {
+    for (const auto& slopes :
+         {std::vector<float>{0.25f, 0.1f, 0.0f}, {-0.5f, 0.9f, 0.3f}, {0.2f}}) {
       for (float low : {-1.0f, -4.0f}) {
         LittleGraph little = Behind(PRelu{}, low, 2, slopes);
         const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
@@ -86,7 +91,8 @@ TEST(ClipTest, AloneItIsARequantizeThatClamps) {
   for (QuantMode mode : kModes) {
     LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
     const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    EXPECT_EQ(Only<Requantize>(r.graph).multiplier, 0);  // BackwardCalibration made the scales equal
+    EXPECT_EQ(Only<Requantize>(r.graph).multiplier,
+              0);  // BackwardCalibration made the scales equal
     EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
   }
 }

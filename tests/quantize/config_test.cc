@@ -46,7 +46,8 @@ TEST(TargetTest, RejectsOtherWidths) {
 TEST(ConfigTest, ReadsEveryKey) {
   const QuantizeConfig config = ReadQuantizeConfig(
       "layers:\n  a: {mode: f32}\n  b: {threshold: 2.5, per_channel: false}\n"
-      "  c: {low: -1, high: 3, multiplier_bits: 8, mode: int8}\n", "q.yaml");
+      "  c: {low: -1, high: 3, multiplier_bits: 8, mode: int8}\n",
+      "q.yaml");
   EXPECT_EQ(config.layers.at("a").float32, true);
   EXPECT_EQ(config.layers.at("b").threshold, 2.5f);
   EXPECT_EQ(config.layers.at("b").per_channel, false);
@@ -62,8 +63,11 @@ TEST(ConfigTest, TheExampleIsValid) {
 }
 
 TEST(ConfigTest, ErrorsNameFileAndLine) {
-  EXPECT_EQ(MessageOf("layers:\n  a: {treshold: 1}\n").rfind("q.yaml:2: layer 'a' has an unknown key", 0), 0u);
-  EXPECT_EQ(MessageOf("layers:\n  a: {threshold: 1}\n  a: {threshold: 2}\n").rfind("q.yaml:3: ", 0), 0u);
+  EXPECT_EQ(
+      MessageOf("layers:\n  a: {treshold: 1}\n").rfind("q.yaml:2: layer 'a' has an unknown key", 0),
+      0u);
+  EXPECT_EQ(MessageOf("layers:\n  a: {threshold: 1}\n  a: {threshold: 2}\n").rfind("q.yaml:3: ", 0),
+            0u);
   EXPECT_EQ(MessageOf("layers:\n  a: {threshold: -1}\n").rfind("q.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("layers:\n  a: {low: 2, high: 1}\n").rfind("q.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("layers:\n  a: {low: 2}\n").rfind("q.yaml:2: ", 0), 0u);

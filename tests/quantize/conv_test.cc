@@ -30,10 +30,11 @@ const Case kCases[] = {
     {"depthwise", kSame, 6, 6, 6, -1, 4, kNone},
 };
 
-// Half a unit for the output's rounding, and what the roundings of inputs, weights and bias amount to:
-// |x| <= bound, |dx| <= Sx, |w| <= 1, |dw| <= 1 / 254, bias dx * dw.
+// Half a unit for the output's rounding, and what the roundings of inputs, weights and bias amount
+// to: |x| <= bound, |dx| <= Sx, |w| <= 1, |dw| <= 1 / 254, bias dx * dw.
 double Bound(const Case& c, double sx, double sy) {
-  const double taps = static_cast<double>(c.window.kernel_h * c.window.kernel_w * c.channels_in / c.groups);
+  const double taps =
+      static_cast<double>(c.window.kernel_h * c.window.kernel_w * c.channels_in / c.groups);
   const double x = std::max(std::fabs(c.input_low), std::fabs(c.input_high));
   return 0.51 + taps * (sx * 1.0 + x / 254 + sx / 254) / sy;
 }

@@ -22,7 +22,8 @@ TEST(AddTest, IsWithinTheBoundInBothModes) {
         LittleGraph little;
         const ValueId a = little.Input("a", {1, 4, 4, 3}, low, 1);
         const ValueId b = little.Input("b", {1, 4, 4, 3}, low, 0.6f);
-        little.Output(little.Add("y", Binary{BinaryOp::kAdd, {0.0f, INFINITY}}, {a, b}, {1, 4, 4, 3}));
+        little.Output(
+            little.Add("y", Binary{BinaryOp::kAdd, {0.0f, INFINITY}}, {a, b}, {1, 4, 4, 3}));
         QuantizeOptions options = Mode(mode);
         options.target.add_multiplier_bits = bits;
         const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
@@ -38,9 +39,13 @@ TEST(AddTest, TheConfigurationChoosesTheMultipliersBits) {
   const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
   little.Output(little.Add("y", Binary{}, {a, b}, {2, 3}));
   QuantizeOptions options;
-  EXPECT_GT(Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a, 127);
+  EXPECT_GT(
+      Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a,
+      127);
   options.config.layers["y"].multiplier_bits = 8;
-  EXPECT_LE(Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a, 127);
+  EXPECT_LE(
+      Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a,
+      127);
 }
 
 TEST(AddTest, ARatioBeyondTheMultipliersUsesTheFloatForm) {

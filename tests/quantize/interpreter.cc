@@ -50,8 +50,10 @@ int64_t Flat(const Shape& shape, const std::vector<int64_t>& index) {
   return flat;
 }
 
-// Calls visit(output offset, {input row, input column}, tap) for the taps of NHWC windows; row -1 is a pad.
-using Visit = std::function<void(int64_t n, int64_t oh, int64_t ow, int64_t h, int64_t w, int64_t kh, int64_t kw)>;
+// Calls visit(output offset, {input row, input column}, tap) for the taps of NHWC windows; row -1
+// is a pad.
+using Visit = std::function<void(int64_t n, int64_t oh, int64_t ow, int64_t h, int64_t w,
+                                 int64_t kh, int64_t kw)>;
 void ForEachTap(const Window& window, const Shape& x, const Shape& y, const Visit& visit) {
   for (int64_t n = 0; n < y[0]; ++n)
     for (int64_t oh = 0; oh < y[1]; ++oh)
@@ -70,17 +72,19 @@ Tensor Convolve(const Context& c, const Window& window, int64_t groups, double p
   const Tensor &x = c.in(0), &w = c.in(1);
   Tensor y = c.Empty();
   const int64_t oc_per_group = w.shape[0] / groups, ic_per_group = w.shape[1];
-  ForEachTap(window, x.shape, y.shape, [&](auto n, auto oh, auto ow, auto h, auto col, auto kh, auto kw) {
-    for (int64_t oc = 0; oc < w.shape[0]; ++oc) {
-      double& sum = y.data[((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + oc];
-      for (int64_t ic = 0; ic < ic_per_group; ++ic) {
-        const int64_t channel = oc / oc_per_group * ic_per_group + ic;
-        const double v =
-            h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + col) * x.shape[3] + channel];
-        sum += v * w.data[((oc * ic_per_group + ic) * w.shape[2] + kh) * w.shape[3] + kw];
-      }
-    }
-  });
+  ForEachTap(
+      window, x.shape, y.shape, [&](auto n, auto oh, auto ow, auto h, auto col, auto kh, auto kw) {
+        for (int64_t oc = 0; oc < w.shape[0]; ++oc) {
+          double& sum = y.data[((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + oc];
+          for (int64_t ic = 0; ic < ic_per_group; ++ic) {
+            const int64_t channel = oc / oc_per_group * ic_per_group + ic;
+            const double v =
+                h < 0 ? pad
+                      : x.data[((n * x.shape[1] + h) * x.shape[2] + col) * x.shape[3] + channel];
+            sum += v * w.data[((oc * ic_per_group + ic) * w.shape[2] + kh) * w.shape[3] + kw];
+          }
+        }
+      });
   return y;
 }
 
@@ -102,14 +106,15 @@ void AddBias(const Context& c, const Clamp& clamp, Tensor* y) {
   }
 }
 
-void RequantizeAll(const Context& c, const std::vector<ChannelRequant>& channels, const ClampQ& clamp,
-                   Tensor* y) {
+void RequantizeAll(const Context& c, const std::vector<ChannelRequant>& channels,
+                   const ClampQ& clamp, Tensor* y) {
   const int32_t zero = c.out().quant->zero_point;
   for (size_t i = 0; i < y->data.size(); ++i) {
     const ChannelRequant& r = channels[i % channels.size()];
     const double acc = y->data[i] + r.bias;
     ASSERT_LT(std::fabs(acc), 2147483648.0) << c.node.name << ": the accumulator overflows";
-    y->data[i] = nm::Requantize(static_cast<int32_t>(acc), r.multiplier, r.rshift, zero, clamp.lo, clamp.hi);
+    y->data[i] =
+        nm::Requantize(static_cast<int32_t>(acc), r.multiplier, r.rshift, zero, clamp.lo, clamp.hi);
   }
 }
 
@@ -123,7 +128,8 @@ Tensor Pool(const Context& c, const Window& window, bool max, bool count_pad, do
     if (h < 0 && (max || !count_pad)) return;
     for (int64_t ch = 0; ch < y.shape[3]; ++ch) {
       const int64_t at = ((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + ch;
-      const double v = h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + w) * x.shape[3] + ch];
+      const double v =
+          h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + w) * x.shape[3] + ch];
       y.data[at] = max ? std::max(y.data[at], v) : y.data[at] + v;
       ++counts[at];
     }
@@ -149,14 +155,16 @@ Tensor EachElement(const Context& c, const std::function<double(double)>& functi
   return y;
 }
 
-Tensor Moved(const Context& c, const std::function<std::vector<int64_t>(std::vector<int64_t>)>& source,
+Tensor Moved(const Context& c,
+             const std::function<std::vector<int64_t>(std::vector<int64_t>)>& source,
              double pad = 0) {
   const Tensor& x = c.in(0);
   Tensor y = c.Empty();
   for (size_t i = 0; i < y.data.size(); ++i) {
     const std::vector<int64_t> from = source(Index(y.shape, static_cast<int64_t>(i)));
     bool inside = true;
-    for (size_t d = 0; d < from.size(); ++d) inside = inside && from[d] >= 0 && from[d] < x.shape[d];
+    for (size_t d = 0; d < from.size(); ++d)
+      inside = inside && from[d] >= 0 && from[d] < x.shape[d];
     y.data[i] = inside ? x.data[Flat(x.shape, from)] : pad;
   }
   return y;
@@ -275,14 +283,15 @@ struct Run {
   }
   Tensor operator()(const Dequantize&) const {
     const QuantParams& q = *c.meta(0).quant;
-    return EachElement(
-        c, [&](double v) { return nm::DequantizeValue(static_cast<int32_t>(v), q.scale, q.zero_point); });
+    return EachElement(c, [&](double v) {
+      return nm::DequantizeValue(static_cast<int32_t>(v), q.scale, q.zero_point);
+    });
   }
   Tensor operator()(const Requantize& op) const {
     const int32_t zx = c.meta(0).quant->zero_point, zy = c.out().quant->zero_point;
     return EachElement(c, [&](double v) {
-      return nm::RequantizeByte(static_cast<int32_t>(v), zx, op.multiplier, op.rshift, zy, op.clamp.lo,
-                                op.clamp.hi);
+      return nm::RequantizeByte(static_cast<int32_t>(v), zx, op.multiplier, op.rshift, zy,
+                                op.clamp.lo, op.clamp.hi);
     });
   }
   Tensor operator()(const QConv& op) const {
@@ -299,30 +308,33 @@ struct Run {
     const QuantParams a = *c.meta(0).quant, b = *c.meta(1).quant, q = *c.out().quant;
     Tensor y = c.Empty();
     for (size_t i = 0; i < y.data.size(); ++i) {
-      const auto va = static_cast<int32_t>(c.in(0).data[i]), vb = static_cast<int32_t>(c.in(1).data[i]);
-      y.data[i] = op.by_float ? nm::AddFloat(va, a.scale, a.zero_point, vb, b.scale, b.zero_point, q.scale,
-                                             q.zero_point, op.clamp.lo, op.clamp.hi)
-                              : nm::AddSymmetric(va, vb, op.multiplier_a, op.multiplier_b, op.rshift,
-                                                 op.clamp.lo, op.clamp.hi);
+      const auto va = static_cast<int32_t>(c.in(0).data[i]),
+                 vb = static_cast<int32_t>(c.in(1).data[i]);
+      y.data[i] = op.by_float ? nm::AddFloat(va, a.scale, a.zero_point, vb, b.scale, b.zero_point,
+                                             q.scale, q.zero_point, op.clamp.lo, op.clamp.hi)
+                              : nm::AddSymmetric(va, vb, op.multiplier_a, op.multiplier_b,
+                                                 op.rshift, op.clamp.lo, op.clamp.hi);
     }
     return y;
   }
   Tensor operator()(const QAveragePool& op) const {
     const double pad = c.meta(0).quant->zero_point;
     return Pool(c, op.window, false, op.count_include_pad, pad, [&](double sum, int64_t count) {
-      return nm::AveragePool(static_cast<int32_t>(sum), static_cast<int32_t>(count), op.scale_x_over_y,
-                             op.offset, op.clamp.lo, op.clamp.hi);
+      return nm::AveragePool(static_cast<int32_t>(sum), static_cast<int32_t>(count),
+                             op.scale_x_over_y, op.offset, op.clamp.lo, op.clamp.hi);
     });
   }
   Tensor operator()(const QLeakyRelu& op) const {
-    const nm::LeakyParams p{c.meta(0).quant->zero_point, c.out().quant->zero_point, op.multiplier, op.rshift,
-                            op.multiplier_positive, op.rshift_positive, op.clamp.lo, op.clamp.hi};
+    const nm::LeakyParams p{
+        c.meta(0).quant->zero_point, c.out().quant->zero_point, op.multiplier, op.rshift,
+        op.multiplier_positive,      op.rshift_positive,        op.clamp.lo,   op.clamp.hi};
     return EachElement(c, [&](double v) { return nm::LeakyRelu(static_cast<int32_t>(v), p); });
   }
   Tensor operator()(const QPRelu& op) const {
     Tensor y = c.in(0);
-    nm::LeakyParams p{c.meta(0).quant->zero_point, c.out().quant->zero_point, 0, op.rshift,
-                      op.multiplier_positive, op.rshift_positive, op.clamp.lo, op.clamp.hi};
+    nm::LeakyParams p{
+        c.meta(0).quant->zero_point, c.out().quant->zero_point, 0,           op.rshift,
+        op.multiplier_positive,      op.rshift_positive,        op.clamp.lo, op.clamp.hi};
     for (size_t i = 0; i < y.data.size(); ++i) {
       p.multiplier = op.slopes[i % op.slopes.size()];
       y.data[i] = nm::PRelu(static_cast<int32_t>(y.data[i]), p);
@@ -351,11 +363,21 @@ Tensor ConstantTensor(const Value& value) {
   Tensor tensor{value.shape, {}};
   const auto append = [&](auto span) { tensor.data.assign(span.begin(), span.end()); };
   switch (value.dtype) {
-    case DType::kF32: append(value.constant->As<float>()); break;
-    case DType::kS8: append(value.constant->As<int8_t>()); break;
-    case DType::kU8: append(value.constant->As<uint8_t>()); break;
-    case DType::kS64: append(value.constant->As<int64_t>()); break;
-    default: ADD_FAILURE() << "constant '" << value.name << "' has an element type the interpreter does not know";
+    case DType::kF32:
+      append(value.constant->As<float>());
+      break;
+    case DType::kS8:
+      append(value.constant->As<int8_t>());
+      break;
+    case DType::kU8:
+      append(value.constant->As<uint8_t>());
+      break;
+    case DType::kS64:
+      append(value.constant->As<int64_t>());
+      break;
+    default:
+      ADD_FAILURE() << "constant '" << value.name
+                    << "' has an element type the interpreter does not know";
   }
   return tensor;
 }
@@ -375,7 +397,8 @@ Tensors Execute(const Graph& graph, const Tensors& inputs) {
     values[node.outputs[0].index()] = std::move(y);
   }
   Tensors result;
-  for (int i = 0; i < graph.value_count(); ++i) result[graph.value(ValueId(i)).name] = std::move(values[i]);
+  for (int i = 0; i < graph.value_count(); ++i)
+    result[graph.value(ValueId(i)).name] = std::move(values[i]);
   return result;
 }
 

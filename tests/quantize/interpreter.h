@@ -1,5 +1,6 @@
-// Executes little graphs, float and integer, element by element: the oracle of the quantizer's tests. Independent
-// of the runtime; integer operators are spelled with quantize/numerics, float ones in double.
+// Executes little graphs, float and integer, element by element: the oracle of the quantizer's
+// tests. Independent of the runtime; integer operators are spelled with quantize/numerics, float
+// ones in double.
 #ifndef RSHIFT_TESTS_QUANTIZE_INTERPRETER_H_
 #define RSHIFT_TESTS_QUANTIZE_INTERPRETER_H_
 

@@ -60,7 +60,8 @@ CalibrationTable LittleGraph::Calibrate(int runs) {
     for (ValueId id : values) {
       const std::string& name = graph_.value(id).name;
       for (double v : tensors.at(name).data) {
-        TensorRange& range = ranges.try_emplace(name, TensorRange{1e30f, -1e30f, 0, 0, 0, "minmax"}).first->second;
+        TensorRange& range =
+            ranges.try_emplace(name, TensorRange{1e30f, -1e30f, 0, 0, 0, "minmax"}).first->second;
         range.min = std::min(range.min, static_cast<float>(v));
         range.max = std::max(range.max, static_cast<float>(v));
       }
@@ -91,7 +92,8 @@ QuantizeOptions Mode(QuantMode mode) {
   return options;
 }
 
-double WorstError(const LittleGraph& little, const QuantizeResult& result, const std::string& output) {
+double WorstError(const LittleGraph& little, const QuantizeResult& result,
+                  const std::string& output) {
   const ValueId id = result.graph.FindValue(output);
   const QuantParams& q = *result.graph.value(id).quant;
   double worst = 0;
@@ -101,8 +103,10 @@ double WorstError(const LittleGraph& little, const QuantizeResult& result, const
     for (size_t i = 0; i < expected.data.size(); ++i) {
       const double real = (actual.data[i] - q.zero_point) * q.scale;
       // Beyond the range there is nothing to compare: both ends saturate.
-      const double lo = ((result.graph.value(id).dtype == DType::kU8 ? 0 : -128) - q.zero_point) * q.scale;
-      const double hi = ((result.graph.value(id).dtype == DType::kU8 ? 255 : 127) - q.zero_point) * q.scale;
+      const double lo =
+          ((result.graph.value(id).dtype == DType::kU8 ? 0 : -128) - q.zero_point) * q.scale;
+      const double hi =
+          ((result.graph.value(id).dtype == DType::kU8 ? 255 : 127) - q.zero_point) * q.scale;
       const double wanted = std::min(std::max(expected.data[i], lo), hi);
       worst = std::max(worst, std::fabs(real - wanted) / q.scale);
     }

@@ -1,4 +1,5 @@
-// Builds little NHWC graphs, calibrates them by running them, and compares the integer graph with the float one.
+// Builds little NHWC graphs, calibrates them by running them, and compares the integer graph with
+// the float one.
 #ifndef RSHIFT_TESTS_QUANTIZE_LITTLE_GRAPH_H_
 #define RSHIFT_TESTS_QUANTIZE_LITTLE_GRAPH_H_
 
@@ -30,7 +31,11 @@ class LittleGraph {
 
  private:
   Tensors RandomInputs();
-  struct InputRange { std::string name; Shape shape; float low, high; };
+  struct InputRange {
+    std::string name;
+    Shape shape;
+    float low, high;
+  };
   Graph graph_;
   std::mt19937 random_;
   std::vector<InputRange> inputs_;
@@ -43,9 +48,10 @@ Shape ConvShape(const Shape& x, const Window& window, int64_t channels);
 QuantizeOptions Mode(QuantMode mode);
 inline const QuantMode kModes[] = {QuantMode::kSymmetric, QuantMode::kAsymmetric};
 
-// Largest |integer - float| of the output, in units of the output's scale, over the samples of the calibration
-// (others could leave the ranges). The output's integers have the value's ONNX name.
-double WorstError(const LittleGraph& little, const QuantizeResult& result, const std::string& output);
+// Largest |integer - float| of the output, in units of the output's scale, over the samples of the
+// calibration (others could leave the ranges). The output's integers have the value's ONNX name.
+double WorstError(const LittleGraph& little, const QuantizeResult& result,
+                  const std::string& output);
 
 // The one node of that type; fails the test when there is none.
 template <typename T>

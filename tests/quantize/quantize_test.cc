@@ -22,7 +22,8 @@ LittleGraph Network() {
   const ValueId l = little.Add("l", LeakyRelu{0.1f}, {c2}, {1, 8, 8, 4});
   const ValueId a = little.Add("a", Binary{}, {l, c1}, {1, 8, 8, 4});
   const ValueId m = little.Add("m", MaxPool{{2, 2, 2, 2, 1, 1, 0, 0, 0, 0}}, {a}, {1, 4, 4, 4});
-  const ValueId g = little.Add("g", AveragePool{{4, 4, 1, 1, 1, 1, 0, 0, 0, 0}, false}, {m}, {1, 1, 1, 4});
+  const ValueId g =
+      little.Add("g", AveragePool{{4, 4, 1, 1, 1, 1, 0, 0, 0, 0}, false}, {m}, {1, 1, 1, 4});
   const ValueId f = little.Add("f", Reshape{}, {g}, {1, 4});
   const ValueId w3 = little.RandomConstant("w3", {4, 10}, -1, 1);
   const ValueId y = little.Add("y", MatMul{}, {f, w3}, {1, 10});
@@ -48,7 +49,8 @@ TEST(QuantizeGraphTest, OutputsStayF32UnderTheirNames) {
   ASSERT_EQ(r.graph.outputs.size(), 1u);
   EXPECT_EQ(r.graph.value(r.graph.outputs[0]).dtype, DType::kF32);
   EXPECT_EQ(r.graph.output_names[0], "y");
-  EXPECT_EQ(r.graph.value(r.graph.FindValue("y")).dtype, DType::kS8);  // the integers bear the ONNX name
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("y")).dtype,
+            DType::kS8);  // the integers bear the ONNX name
   EXPECT_EQ(r.graph.value(r.graph.inputs[0]).dtype, DType::kF32);
 }
 
@@ -98,7 +100,8 @@ TEST(QuantizeGraphTest, AnUnknownLayerIsAnErrorWithCloseMatches) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    EXPECT_NE(std::string(error.what()).find("did you mean 'c1_node'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("did you mean 'c1_node'"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -67,12 +67,15 @@ TEST(ConcatTest, SingleReadersTakeTheOutputsRangeOthersAreRescaled) {
     little.Output(little.Add("y", Concat{3}, {a, b, k}, {1, 4, 4, 5}));
     little.Output(a);  // a second reader
     const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    const auto quant = [&](const char* name) { return *r.graph.value(r.graph.FindValue(name)).quant; };
+    const auto quant = [&](const char* name) {
+      return *r.graph.value(r.graph.FindValue(name)).quant;
+    };
     EXPECT_EQ(quant("b"), quant("y"));
     EXPECT_FALSE(quant("a") == quant("y"));
     EXPECT_EQ(quant("a__rescaled"), quant("y"));
     EXPECT_EQ(quant("k__q"), quant("y"));
-    EXPECT_LE(WorstError(little, r, "y"), 3.1);  // x's unit is a third of y's; two roundings of a and b
+    EXPECT_LE(WorstError(little, r, "y"),
+              3.1);  // x's unit is a third of y's; two roundings of a and b
     EXPECT_LE(WorstError(little, r, "a"), 2.0);
   }
 }

@@ -9,7 +9,8 @@
 namespace rshift {
 namespace {
 
-WeightRequest Request(std::span<const float> weights, std::span<const float> bias, int64_t channels) {
+WeightRequest Request(std::span<const float> weights, std::span<const float> bias,
+                      int64_t channels) {
   WeightRequest r;
   r.node = "conv";
   r.weights = weights;

@@ -1,5 +1,5 @@
-// Every instruction set's kernels against the scalar ones: equal bytes on random shapes, tails, pads, strides, dilations,
-// groups, every rshift and the extremes of the operands.
+// Every instruction set's kernels against the scalar ones: equal bytes on random shapes, tails,
+// pads, strides, dilations, groups, every rshift and the extremes of the operands.
 #include "runtime/kernels/kernels.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,9 @@ constexpr int kShapes = 2000;
 
 struct Random {
   explicit Random(uint64_t seed) : engine(seed) {}
-  int64_t Int(int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(engine() % static_cast<uint64_t>(hi - lo + 1)); }
+  int64_t Int(int64_t lo, int64_t hi) {
+    return lo + static_cast<int64_t>(engine() % static_cast<uint64_t>(hi - lo + 1));
+  }
   bool OneIn(int n) { return Int(1, n) == 1; }
   std::mt19937_64 engine;
 };
@@ -36,7 +38,9 @@ Requant RandomRequant(Random& random, int64_t entries, bool small_shifts) {
   Requant q;
   for (int64_t i = 0; i < entries; ++i) {
     q.bias.push_back(static_cast<int32_t>(random.Int(-2000000, 2000000)));
-    q.multiplier.push_back(random.OneIn(20) ? 0 : static_cast<int32_t>(random.Int(int64_t{1} << 30, (int64_t{1} << 31) - 1)));
+    q.multiplier.push_back(random.OneIn(20) ? 0
+                                            : static_cast<int32_t>(random.Int(
+                                                  int64_t{1} << 30, (int64_t{1} << 31) - 1)));
     q.rshift.push_back(static_cast<int32_t>(small_shifts ? random.Int(0, 62) : random.Int(32, 50)));
   }
   q.bias_unsigned = q.bias;
@@ -44,7 +48,9 @@ Requant RandomRequant(Random& random, int64_t entries, bool small_shifts) {
 }
 
 RequantArgs MakeRequantArgs(Random& random, const Requant& q, bool dst_signed) {
-  RequantArgs args{.bias = q.bias.data(), .bias_unsigned = q.bias_unsigned.data(), .multiplier = q.multiplier.data(),
+  RequantArgs args{.bias = q.bias.data(),
+                   .bias_unsigned = q.bias_unsigned.data(),
+                   .multiplier = q.multiplier.data(),
                    .rshift = q.rshift.data()};
   args.min_rshift = *std::min_element(q.rshift.begin(), q.rshift.end());
   args.max_rshift = *std::max_element(q.rshift.begin(), q.rshift.end());
@@ -58,7 +64,8 @@ RequantArgs MakeRequantArgs(Random& random, const Requant& q, bool dst_signed) {
 AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
   AlignedBuffer buffer(static_cast<size_t>(size) + 64);
   for (size_t i = 0; i < buffer.size(); ++i) {
-    buffer.data()[i] = extremes ? (random.OneIn(2) ? 0x80 : 0x7f) : static_cast<uint8_t>(random.Int(0, 255));
+    buffer.data()[i] =
+        extremes ? (random.OneIn(2) ? 0x80 : 0x7f) : static_cast<uint8_t>(random.Int(0, 255));
   }
   return buffer;
 }
@@ -78,17 +85,22 @@ WindowArgs RandomWindow(Random& random) {
 }
 
 // Input size that gives `out` outputs (with whatever bottom pad remains).
-int64_t InputSize(Random& random, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
+int64_t InputSize(Random& random, int64_t out, int64_t kernel, int64_t stride, int64_t dilation,
+                  int64_t pad) {
   const int64_t needed = (out - 1) * stride + (kernel - 1) * dilation + 1 - pad;
   return std::max<int64_t>(1, needed - random.Int(0, 2));
 }
 
 const KernelTable* Table(Isa isa) {
   switch (isa) {
-    case Isa::kAvx2: return &kAvx2Kernels;
-    case Isa::kAvxVnni: return &kAvxVnniKernels;
-    case Isa::kAvx512Vnni: return &kAvx512VnniKernels;
-    case Isa::kScalar: break;
+    case Isa::kAvx2:
+      return &kAvx2Kernels;
+    case Isa::kAvxVnni:
+      return &kAvxVnniKernels;
+    case Isa::kAvx512Vnni:
+      return &kAvx512VnniKernels;
+    case Isa::kScalar:
+      break;
   }
   return &kScalarKernels;
 }
@@ -121,10 +133,12 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     a.batch = random.Int(1, 2);
     a.oh = random.Int(1, 5);
     a.ow = random.Int(1, 9);
-    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h, a.window.pad_top);
-    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w, a.window.pad_left);
-    a.pointwise = taps == 1 && a.window.stride_h == 1 && a.window.stride_w == 1 && a.window.pad_top == 0 &&
-                  a.window.pad_left == 0 && a.ih == a.oh && a.iw == a.ow;
+    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h,
+                     a.window.pad_top);
+    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w,
+                     a.window.pad_left);
+    a.pointwise = taps == 1 && a.window.stride_h == 1 && a.window.stride_w == 1 &&
+                  a.window.pad_top == 0 && a.window.pad_left == 0 && a.ih == a.oh && a.iw == a.ow;
     a.src_signed = random.OneIn(2);
     const bool extremes = random.OneIn(10);
     const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.ic, extremes);
@@ -132,14 +146,15 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     AlignedBuffer zero_row(static_cast<size_t>(a.ic) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q = RandomRequant(random, a.groups * a.n, random.OneIn(3));
-    // Zero the weights of padding channels of K, and fold the shift of s8 inputs into bias_unsigned.
+    // Zero the weights of padding channels of K, and fold the shift of s8 inputs into
+    // bias_unsigned.
     for (int64_t g = 0; g < a.groups; ++g) {
       for (int64_t oc = 0; oc < a.n; ++oc) {
         int64_t sum = 0;
         const int64_t first = oc / 64 * 64, width = std::min<int64_t>(64, a.n - first);
         for (int64_t kk = 0; kk < a.k; ++kk) {
-          auto* w = reinterpret_cast<int8_t*>(weights.data()) + g * a.k * a.n + first * a.k + kk / 4 * width * 4 +
-                    (oc - first) * 4 + kk % 4;
+          auto* w = reinterpret_cast<int8_t*>(weights.data()) + g * a.k * a.n + first * a.k +
+                    kk / 4 * width * 4 + (oc - first) * 4 + kk % 4;
           if (kk % a.ic4 >= a.ic_per_group || oc >= a.oc_per_group) *w = 0;
           sum += *w;
         }
@@ -156,7 +171,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
     a.dst = actual.data();
     AlignedBuffer scratch(table.conv_scratch == nullptr ? 0 : table.conv_scratch(a));
-    const int64_t m_cut = random.Int(0, m), p_cut = random.Int(0, panels);  // four shares, as threads would take them
+    const int64_t m_cut = random.Int(0, m),
+                  p_cut = random.Int(0, panels);  // four shares, as threads would take them
     table.conv(a, {0, m_cut, 0, p_cut}, scratch.data());
     table.conv(a, {m_cut, m, 0, p_cut}, scratch.data());
     table.conv(a, {0, m, p_cut, panels}, scratch.data());
@@ -178,8 +194,10 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     a.batch = random.Int(1, 2);
     a.oh = random.Int(1, 5);
     a.ow = random.Int(1, 9);
-    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h, a.window.pad_top);
-    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w, a.window.pad_left);
+    a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h,
+                     a.window.pad_top);
+    a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w,
+                     a.window.pad_left);
     a.src_signed = random.OneIn(2);
     const bool extremes = random.OneIn(10);
     const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.channels, extremes);
@@ -210,11 +228,15 @@ TEST_P(KernelTest, PoolsEqualScalarOnRandomWindows) {
   for (int seed = 0; seed < kShapes; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(static_cast<uint64_t>(seed));
-    const int64_t count = random.Int(1, 200), pixel = count + random.Int(0, 9), width = random.Int(1, 9);
+    const int64_t count = random.Int(1, 200), pixel = count + random.Int(0, 9),
+                  width = random.Int(1, 9);
     const bool is_signed = random.OneIn(2);
-    PoolWindow window{.rows = random.Int(1, 6), .columns = random.Int(1, width),
-                      .row_step = random.Int(1, 2) * width * pixel, .column_step = pixel};
-    const int64_t bytes = window.rows * window.row_step + window.columns * window.column_step + count;
+    PoolWindow window{.rows = random.Int(1, 6),
+                      .columns = random.Int(1, width),
+                      .row_step = random.Int(1, 2) * width * pixel,
+                      .column_step = pixel};
+    const int64_t bytes =
+        window.rows * window.row_step + window.columns * window.column_step + count;
     const AlignedBuffer src = RandomBytes(random, bytes, random.OneIn(10));
     window.base = src.data();
     std::vector<uint8_t> expected(count + 8, 0x5a), actual(count + 8, 0x5a);
@@ -230,7 +252,8 @@ TEST_P(KernelTest, PoolsEqualScalarOnRandomWindows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllSets, KernelTest, testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni),
+INSTANTIATE_TEST_SUITE_P(AllSets, KernelTest,
+                         testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni),
                          [](const auto& param) { return std::string(Name(param.param)); });
 
 }  // namespace

@@ -25,7 +25,8 @@ TEST(AccuracyTest, RefusesLabelsOutsideTheClassesAndNanScores) {
   const std::vector<float> scores{0, 1};
   EXPECT_THROW(accuracy.Add(scores, 2, "a"), Error);
   EXPECT_THROW(accuracy.Add(scores, -1, "a"), Error);
-  EXPECT_THROW(accuracy.Add(std::vector<float>{0, std::numeric_limits<float>::quiet_NaN()}, 0, "a"), Error);
+  EXPECT_THROW(accuracy.Add(std::vector<float>{0, std::numeric_limits<float>::quiet_NaN()}, 0, "a"),
+               Error);
 }
 
 TEST(AccuracyTest, TopListIsStrict) {

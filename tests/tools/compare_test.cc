@@ -23,7 +23,8 @@ TEST(CompareTest, EqualTensorsReachEveryMaximum) {
 }
 
 TEST(CompareTest, WorkedExample) {
-  // a = (3, 4), b = (4, 3): cosine 24/25, |a-b| = sqrt 2, |(a+b)/2| = sqrt(24.5), SQNR = 10 log10(25 / 2).
+  // a = (3, 4), b = (4, 3): cosine 24/25, |a-b| = sqrt 2, |(a+b)/2| = sqrt(24.5), SQNR = 10
+  // log10(25 / 2).
   const Similarity s = Compare(Floats{3, 4}, Floats{4, 3});
   EXPECT_NEAR(s.cosine, 0.96, 1e-12);
   EXPECT_NEAR(s.euclid, 1 - std::sqrt(2.0) / std::sqrt(24.5), 1e-12);

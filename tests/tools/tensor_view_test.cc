@@ -19,7 +19,8 @@ TEST(TensorViewTest, NhwcTensorsLeaveInOnnxOrder) {
   const TensorRecord record = Record(DType::kU8, Layout::kNhwc, {1, 1, 2, 3});
   const std::vector<uint8_t> memory{1, 2, 3, 11, 12, 13};
   EXPECT_EQ(OnnxShape(record), (Shape{1, 3, 1, 2}));
-  EXPECT_EQ(OnnxBytes(record, std::as_bytes(std::span(memory))), (std::vector<uint8_t>{1, 11, 2, 12, 3, 13}));
+  EXPECT_EQ(OnnxBytes(record, std::as_bytes(std::span(memory))),
+            (std::vector<uint8_t>{1, 11, 2, 12, 3, 13}));
 }
 
 TEST(TensorViewTest, QuantizedTensorsBecomeRealValues) {

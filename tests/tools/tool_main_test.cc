@@ -52,15 +52,19 @@ TEST(ToolMain, UsageFoundLaterIsExitCode2AndOtherErrorsAre1) {
 }
 
 TEST(ToolMain, ControlCharactersOfAFileDoNotReachTheTerminal) {
-  EXPECT_EQ(RunTool({}, []() -> int { Fail(ErrorCode::kInvalidInput, "label '\x1b[2J\x7f\xc3\xa9'"); }).error,
-            "error: label '?[2J?\xc3\xa9'\n");
+  EXPECT_EQ(
+      RunTool({}, []() -> int { Fail(ErrorCode::kInvalidInput, "label '\x1b[2J\x7f\xc3\xa9'"); })
+          .error,
+      "error: label '?[2J?\xc3\xa9'\n");
 }
 
 TEST(ToolMain, UnreadableOptionTextsAreUsageErrors) {
   EXPECT_THROW(ParseTop("1,"), UsageError);
   EXPECT_THROW(ParseTolerance("0.9"), UsageError);
-  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {"x:1x"}, .bindings = {}}.Import()), UsageError);
-  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {}, .bindings = {"x"}}.Import()), UsageError);
+  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {"x:1x"}, .bindings = {}}.Import()),
+               UsageError);
+  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {}, .bindings = {"x"}}.Import()),
+               UsageError);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ struct Side {
 };
 constexpr Side kSigned{-128, 127}, kUnsigned{0, 255};
 
-// All pairs: within half a unit plus the multipliers' errors, and never out of the accumulator's type.
+// All pairs: within half a unit plus the multipliers' errors, and never out of the accumulator's
+// type.
 void CheckAllPairs(double ratio_a, double ratio_b, Side a, Side b, int bits) {
   const AddFactors f = AddMultipliers(ratio_a, ratio_b, a.magnitude(), b.magnitude(), bits);
   ASSERT_TRUE(f.ok);
@@ -26,9 +27,11 @@ void CheckAllPairs(double ratio_a, double ratio_b, Side a, Side b, int bits) {
       ASSERT_LE(sum + rounding, limit);
       ASSERT_GE(sum, -limit - 1);
       const double exact = qa * ratio_a + qb * ratio_b;
-      const int32_t y = AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -1000000, 1000000);
+      const int32_t y =
+          AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -1000000, 1000000);
       ASSERT_NEAR(y, exact, bound) << qa << " " << qb;
-      const int32_t clamped = AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -128, 127);
+      const int32_t clamped =
+          AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -128, 127);
       ASSERT_EQ(clamped, std::min(std::max(y, -128), 127));
     }
   }
@@ -36,7 +39,8 @@ void CheckAllPairs(double ratio_a, double ratio_b, Side a, Side b, int bits) {
 
 TEST(AddTest, EveryPairIsWithinTheBound) {
   for (int bits : {8, 16}) {
-    for (auto [a, b] : {std::pair{0.5, 0.5}, {1.0, 0.25}, {0.7, 0.01}, {0.05, 0.9}, {1.9, 1.3}, {0.003, 0.002}}) {
+    for (auto [a, b] :
+         {std::pair{0.5, 0.5}, {1.0, 0.25}, {0.7, 0.01}, {0.05, 0.9}, {1.9, 1.3}, {0.003, 0.002}}) {
       CheckAllPairs(a, b, kSigned, kSigned, bits);
       CheckAllPairs(a, b, kUnsigned, kSigned, bits);
       CheckAllPairs(a, b, kUnsigned, kUnsigned, bits);
@@ -50,8 +54,8 @@ TEST(AddTest, WorkedExample) {
   EXPECT_EQ(f.rshift, 7);
   EXPECT_EQ(f.multiplier_a, 64);
   EXPECT_EQ(f.multiplier_b, 32);
-  EXPECT_EQ(AddSymmetric(10, 5, 64, 32, 7, -128, 127), 6);    // 6.25
-  EXPECT_EQ(AddSymmetric(10, 6, 64, 32, 7, -128, 127), 7);    // 6.5: ties up
+  EXPECT_EQ(AddSymmetric(10, 5, 64, 32, 7, -128, 127), 6);     // 6.25
+  EXPECT_EQ(AddSymmetric(10, 6, 64, 32, 7, -128, 127), 7);     // 6.5: ties up
   EXPECT_EQ(AddSymmetric(-10, -6, 64, 32, 7, -128, 127), -6);  // -6.5: ties up
 }
 
@@ -73,7 +77,8 @@ TEST(AddFloatTest, EveryPairIsTheRoundedRealSum) {
   const int32_t za = -20, zb = 7, zy = 11;
   for (int32_t a = -128; a <= 127; ++a) {
     for (int32_t b = -128; b <= 127; ++b) {
-      const double exact = (static_cast<double>(sa) * (a - za) + static_cast<double>(sb) * (b - zb)) / sy + zy;
+      const double exact =
+          (static_cast<double>(sa) * (a - za) + static_cast<double>(sb) * (b - zb)) / sy + zy;
       const int32_t y = AddFloat(a, sa, za, b, sb, zb, sy, zy, -128, 127);
       ASSERT_NEAR(y, std::fmin(std::fmax(exact, -128.0), 127.0), 0.5001) << a << " " << b;
     }

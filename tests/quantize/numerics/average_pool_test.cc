@@ -32,10 +32,11 @@ TEST(AveragePoolTest, IsWithinHalfAUnitOfTheRealMean) {
     const int32_t zero_x = static_cast<int32_t>(random() % 256) - 128;
     const int32_t zero_y = static_cast<int32_t>(random() % 256) - 128;
     const int32_t sum = count * (static_cast<int32_t>(random() % 256) - 128);
-    const double exact = static_cast<double>(scale) * (static_cast<double>(sum) / count - zero_x) + zero_y;
+    const double exact =
+        static_cast<double>(scale) * (static_cast<double>(sum) / count - zero_x) + zero_y;
     const float offset = AveragePoolOffset(scale, zero_x, zero_y);
-    ASSERT_NEAR(AveragePool(sum, count, scale, offset, -128, 127), std::fmin(std::fmax(exact, -128.0), 127.0),
-                0.501)
+    ASSERT_NEAR(AveragePool(sum, count, scale, offset, -128, 127),
+                std::fmin(std::fmax(exact, -128.0), 127.0), 0.501)
         << sum << " / " << count;
   }
 }

@@ -41,7 +41,8 @@ TEST(LeakyReluTest, DifferentScalesAreWithinTheBound) {
         p.lo = -1000;
         p.hi = 1000;
         const Multiplier positive = RescaleMultiplier(ratio);
-        const Multiplier negative = alpha == 0 ? Multiplier{} : QuantizeMultiplier(alpha * ratio, bits);
+        const Multiplier negative =
+            alpha == 0 ? Multiplier{} : QuantizeMultiplier(alpha * ratio, bits);
         p.multiplier = negative.multiplier;
         p.rshift = negative.rshift;
         p.multiplier_positive = positive.multiplier;

@@ -58,7 +58,8 @@ TEST(MultiplierTest, IsTheNearestMultiplierOfItsShift) {
 TEST(MultiplierTest, FlushesWhatNeedsMoreThan62Bits) {
   EXPECT_EQ(QuantizeMultiplier(std::ldexp(1.0, -32)), (Multiplier{1 << 30, 62}));
   EXPECT_EQ(QuantizeMultiplier(std::ldexp(1.0, -34)), Multiplier{});
-  EXPECT_EQ(QuantizeMultiplier(std::nextafter(std::ldexp(1.0, -32), 0.0)), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(QuantizeMultiplier(std::nextafter(std::ldexp(1.0, -32), 0.0)),
+            (Multiplier{1 << 30, 62}));
   EXPECT_EQ(QuantizeMultiplier(std::ldexp(0.99, -32)), Multiplier{});
   EXPECT_EQ(QuantizeMultiplier(DBL_MIN), Multiplier{});
   EXPECT_EQ(QuantizeMultiplier(std::numeric_limits<double>::denorm_min()), Multiplier{});
@@ -78,7 +79,8 @@ TEST(MultiplierTest, RejectsWhatIsNotAPositiveFiniteScaleInRange) {
 
 TEST(MultiplierTest, ReplacesWhatDoesNotFitByAPairWithTheSameResult) {
   EXPECT_EQ(AccumulatorMultiplier(1e30), (Multiplier{INT32_MAX, 0}));
-  EXPECT_EQ(AccumulatorMultiplier(std::numeric_limits<double>::infinity()), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(AccumulatorMultiplier(std::numeric_limits<double>::infinity()),
+            (Multiplier{INT32_MAX, 0}));
   EXPECT_EQ(AccumulatorMultiplier(1e-30), Multiplier{});
   EXPECT_EQ(RescaleMultiplier(1e-30), (Multiplier{1 << 30, 62}));
   EXPECT_EQ(RescaleMultiplier(0.1234), (Multiplier{2119995857, 34}));

@@ -42,7 +42,9 @@ TEST(QParamsTest, ZeroIsExactAndTheRangeIsCoveredToHalfAStep) {
     const ScaleZero p = AsymmetricParams(low, high);
     ASSERT_GE(p.zero_point, -128);
     ASSERT_LE(p.zero_point, 127);
-    ASSERT_EQ(DequantizeValue(QuantizeValue(0, p.scale, p.zero_point, -128, 127), p.scale, p.zero_point), 0);
+    ASSERT_EQ(
+        DequantizeValue(QuantizeValue(0, p.scale, p.zero_point, -128, 127), p.scale, p.zero_point),
+        0);
     const double half = 0.5001 * p.scale;
     ASSERT_LE(DequantizeValue(-128, p.scale, p.zero_point), std::min(low, 0.0f) + half);
     ASSERT_GE(DequantizeValue(127, p.scale, p.zero_point), std::max(high, 0.0f) - half);

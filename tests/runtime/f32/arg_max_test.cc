@@ -11,11 +11,12 @@ using namespace rshift::testing;
 template <typename T>
 void CheckArgMax(const Shape& shape, size_t axis, int flags) {
   const uint32_t seed = static_cast<uint32_t>(100 * shape.size() + 10 * axis + flags);
-  SCOPED_TRACE(::testing::Message() << Name(DTypeOf<T>()) << " " << ToString(shape) << " axis " << axis
-                                    << " flags " << flags << " seed " << seed);
+  SCOPED_TRACE(::testing::Message() << Name(DTypeOf<T>()) << " " << ToString(shape) << " axis "
+                                    << axis << " flags " << flags << " seed " << seed);
   std::mt19937 random(seed);
   std::vector<T> values(NumElements(shape));
-  for (T& value : values) value = static_cast<T>(static_cast<int>(random() % 7) - (std::is_unsigned_v<T> ? 0 : 3));
+  for (T& value : values)
+    value = static_cast<T>(static_cast<int>(random() % 7) - (std::is_unsigned_v<T> ? 0 : 3));
   Shape kept = shape;
   kept[axis] = 1;
   std::vector<int64_t> want;
@@ -52,7 +53,9 @@ TEST(ArgMaxTest, AnyAxisTypeAndTieRule) {
 }
 
 TEST(ArgMaxTest, RejectsAnEmptyAxis) {
-  EXPECT_NE(ErrorOf(CommandCase(Opcode::kArgMax, {{Field::kSrc, Make<float>({0}, {})}}, DType::kS64, {1})), "");
+  EXPECT_NE(ErrorOf(CommandCase(Opcode::kArgMax, {{Field::kSrc, Make<float>({0}, {})}}, DType::kS64,
+                                {1})),
+            "");
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace {
 using f32::BinaryMode;
 using namespace rshift::testing;
 
-CommandCase BinaryCase(BinaryMode mode, const TestTensor& a, const TestTensor& b, DType type, Shape dst) {
+CommandCase BinaryCase(BinaryMode mode, const TestTensor& a, const TestTensor& b, DType type,
+                       Shape dst) {
   CommandCase test(Opcode::kBinaryF32, {{Field::kSrc, a}, {Field::kSrc2, b}}, type, std::move(dst));
   test.Set(Field::kMode, static_cast<int>(mode));
   return test;
@@ -20,20 +21,34 @@ CommandCase BinaryCase(BinaryMode mode, const TestTensor& a, const TestTensor& b
 
 double Reference(BinaryMode mode, double a, double b) {
   switch (mode) {
-    case BinaryMode::kAdd: return a + b;
-    case BinaryMode::kSub: return a - b;
-    case BinaryMode::kMul: return a * b;
-    case BinaryMode::kDiv: return a / b;
-    case BinaryMode::kPow: return std::pow(a, b);
-    case BinaryMode::kMin: return std::min(a, b);
-    case BinaryMode::kMax: return std::max(a, b);
-    case BinaryMode::kMod: return std::fmod(a, b);
-    case BinaryMode::kEqual: return a == b;
-    case BinaryMode::kLess: return a < b;
-    case BinaryMode::kLessOrEqual: return a <= b;
-    case BinaryMode::kGreater: return a > b;
-    case BinaryMode::kGreaterOrEqual: return a >= b;
-    default: return -1;
+    case BinaryMode::kAdd:
+      return a + b;
+    case BinaryMode::kSub:
+      return a - b;
+    case BinaryMode::kMul:
+      return a * b;
+    case BinaryMode::kDiv:
+      return a / b;
+    case BinaryMode::kPow:
+      return std::pow(a, b);
+    case BinaryMode::kMin:
+      return std::min(a, b);
+    case BinaryMode::kMax:
+      return std::max(a, b);
+    case BinaryMode::kMod:
+      return std::fmod(a, b);
+    case BinaryMode::kEqual:
+      return a == b;
+    case BinaryMode::kLess:
+      return a < b;
+    case BinaryMode::kLessOrEqual:
+      return a <= b;
+    case BinaryMode::kGreater:
+      return a > b;
+    case BinaryMode::kGreaterOrEqual:
+      return a >= b;
+    default:
+      return -1;
   }
 }
 
@@ -54,7 +69,8 @@ const Shapes kShapes[] = {
     {{0, 3}, {3}, {0, 3}},
 };
 
-std::vector<double> ReferenceOf(BinaryMode mode, const TestTensor& a, const TestTensor& b, const Shape& dst) {
+std::vector<double> ReferenceOf(BinaryMode mode, const TestTensor& a, const TestTensor& b,
+                                const Shape& dst) {
   const std::vector<float> x = a.As<float>(), y = b.As<float>();
   std::vector<double> want;
   ForEachIndex(dst, [&](const Shape& index) {
@@ -75,8 +91,8 @@ TEST(BinaryTest, EveryModeBroadcastsLikeNumpy) {
       const TestTensor a = RandomFloats(a_shape, random, power ? 0.1f : -2.0f, 2.0f);
       const TestTensor b = RandomFloats(b_shape, random, power ? -3.0f : 0.25f, 2.0f);
       const bool compares = mode >= static_cast<int>(BinaryMode::kEqual);
-      const TestTensor got = RunOnAnyThreads(BinaryCase(static_cast<BinaryMode>(mode), a, b,
-                                                        compares ? DType::kBool : DType::kF32, dst));
+      const TestTensor got = RunOnAnyThreads(BinaryCase(
+          static_cast<BinaryMode>(mode), a, b, compares ? DType::kBool : DType::kF32, dst));
       const std::vector<double> want = ReferenceOf(static_cast<BinaryMode>(mode), a, b, dst);
       if (compares) {
         EXPECT_EQ(got.bytes, std::vector<uint8_t>(want.begin(), want.end()));
@@ -111,7 +127,8 @@ TEST(BinaryTest, NanWinsInMinAndMax) {
 template <typename T>
 std::vector<T> Integers(BinaryMode mode, const std::vector<T>& a, const std::vector<T>& b) {
   const Shape shape{static_cast<int64_t>(a.size())};
-  return RunOnAnyThreads(BinaryCase(mode, Make<T>(shape, a), Make<T>(shape, b), DTypeOf<T>(), shape))
+  return RunOnAnyThreads(
+             BinaryCase(mode, Make<T>(shape, a), Make<T>(shape, b), DTypeOf<T>(), shape))
       .template As<T>();
 }
 
@@ -133,7 +150,8 @@ TEST(BinaryTest, IntegerArithmeticWrapsAround) {
   const int32_t highest = std::numeric_limits<int32_t>::max();
   EXPECT_EQ(Integers<int32_t>(BinaryMode::kAdd, {highest, 2}, {1, 3}),
             (std::vector<int32_t>{std::numeric_limits<int32_t>::min(), 5}));
-  EXPECT_EQ(Integers<int32_t>(BinaryMode::kMul, {65536, -3}, {65536, 5}), (std::vector<int32_t>{0, -15}));
+  EXPECT_EQ(Integers<int32_t>(BinaryMode::kMul, {65536, -3}, {65536, 5}),
+            (std::vector<int32_t>{0, -15}));
   EXPECT_EQ(Integers<int64_t>(BinaryMode::kPow, {3, -2}, {4, 3}), (std::vector<int64_t>{81, -8}));
   EXPECT_EQ(Integers<int64_t>(BinaryMode::kMax, {3, -2}, {4, -3}), (std::vector<int64_t>{4, -2}));
 }
@@ -155,7 +173,9 @@ TEST(BinaryTest, RejectsWhatItCannotCompute) {
   EXPECT_NE(ErrorOf(BinaryCase(BinaryMode::kAdd, floats, bytes, DType::kF32, {2})), "");
   EXPECT_NE(ErrorOf(BinaryCase(BinaryMode::kAnd, floats, floats, DType::kBool, {2})), "");
   EXPECT_NE(ErrorOf(BinaryCase(BinaryMode::kLess, floats, floats, DType::kF32, {2})), "");
-  EXPECT_NE(ErrorOf(BinaryCase(BinaryMode::kAdd, floats, Make<float>({3}, {1, 2, 3}), DType::kF32, {3})), "");
+  EXPECT_NE(
+      ErrorOf(BinaryCase(BinaryMode::kAdd, floats, Make<float>({3}, {1, 2, 3}), DType::kF32, {3})),
+      "");
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ TestTensor Cast(const TestTensor& x, DType to) {
 }
 
 const TestTensor kAllTypes[] = {
-    Make<float>({3}, {0, 1, 100}),     Make<int8_t>({3}, {0, 1, 100}),    Make<uint8_t>({3}, {0, 1, 100}),
-    Make<int32_t>({3}, {0, 1, 100}), Make<int64_t>({3}, {0, 1, 100}),
+    Make<float>({3}, {0, 1, 100}),   Make<int8_t>({3}, {0, 1, 100}),
+    Make<uint8_t>({3}, {0, 1, 100}), Make<int32_t>({3}, {0, 1, 100}),
+    Make<int64_t>({3}, {0, 1, 100}),
 };
 
 TEST(CastTest, EveryPairKeepsValuesThatBothTypesHold) {
@@ -44,7 +45,8 @@ TEST(CastTest, FloatsAreCutTowardZero) {
 }
 
 TEST(CastTest, OutOfRangeIsDefined) {
-  const TestTensor floats = Make<float>({4}, {std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f, 300});
+  const TestTensor floats =
+      Make<float>({4}, {std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f, 300});
   EXPECT_EQ(Cast(floats, DType::kS64).As<int64_t>(),
             (std::vector<int64_t>{0, std::numeric_limits<int64_t>::max(),
                                   std::numeric_limits<int64_t>::min(), 300}));
@@ -61,7 +63,9 @@ TEST(CastTest, LongTensorsHaveTails) {
 }
 
 TEST(CastTest, RejectsOtherTypes) {
-  EXPECT_NE(ErrorOf(CommandCase(Opcode::kCast, {{Field::kSrc, Make<float>({1}, {1})}}, DType::kS16, {1})), "");
+  EXPECT_NE(
+      ErrorOf(CommandCase(Opcode::kCast, {{Field::kSrc, Make<float>({1}, {1})}}, DType::kS16, {1})),
+      "");
 }
 
 }  // namespace

@@ -61,16 +61,18 @@ TestTensor RandomFloats(const Shape& shape, std::mt19937& random, float lo, floa
   return Make<float>(shape, values);
 }
 
-CommandCase::CommandCase(Opcode opcode, std::vector<std::pair<Field, TestTensor>> tensors, DType dst_type,
-                         Shape dst_shape, Layout dst_layout)
+CommandCase::CommandCase(Opcode opcode, std::vector<std::pair<Field, TestTensor>> tensors,
+                         DType dst_type, Shape dst_shape, Layout dst_layout)
     : inputs(std::move(tensors)) {
   command.opcode = opcode;
   dst.dtype = dst_type;
   dst.shape = std::move(dst_shape);
   dst.layout = dst_layout;
   for (const FieldSpec& spec : FindOp(opcode)->fields) {
-    if (spec.field == Field::kClampLoF) SetFloat(spec.field, -std::numeric_limits<float>::infinity());
-    if (spec.field == Field::kClampHiF) SetFloat(spec.field, std::numeric_limits<float>::infinity());
+    if (spec.field == Field::kClampLoF)
+      SetFloat(spec.field, -std::numeric_limits<float>::infinity());
+    if (spec.field == Field::kClampHiF)
+      SetFloat(spec.field, std::numeric_limits<float>::infinity());
   }
 }
 
@@ -120,7 +122,8 @@ TestTensor RunCommand(const CommandCase& test, int threads) {
     if (tensor.constant) continue;
     const std::span<std::byte> input = session.Input(index++);
     EXPECT_EQ(input.size(), tensor.bytes.size());
-    std::copy_n(reinterpret_cast<const std::byte*>(tensor.bytes.data()), input.size(), input.data());
+    std::copy_n(reinterpret_cast<const std::byte*>(tensor.bytes.data()), input.size(),
+                input.data());
   }
   session.Run();
   session.Run();  // a second run must not depend on the first
@@ -163,7 +166,8 @@ void ExpectClose(const std::vector<float>& got, const std::vector<double>& want,
     if (std::isnan(want[i]) && std::isnan(got[i])) continue;
     if (static_cast<double>(got[i]) == want[i]) continue;  // infinities too
     const double limit = tolerance * std::max(1.0, std::fabs(want[i]));
-    ASSERT_LE(std::fabs(got[i] - want[i]), limit) << "element " << i << ": " << got[i] << " for " << want[i];
+    ASSERT_LE(std::fabs(got[i] - want[i]), limit)
+        << "element " << i << ": " << got[i] << " for " << want[i];
   }
 }
 

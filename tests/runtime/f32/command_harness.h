@@ -1,5 +1,5 @@
-// One command as a whole program: written to a container, loaded, verified and run. Used by the tests of runtime/f32
-// and runtime/float.
+// One command as a whole program: written to a container, loaded, verified and run. Used by the
+// tests of runtime/f32 and runtime/float.
 #ifndef RSHIFT_TESTS_RUNTIME_F32_COMMAND_HARNESS_H_
 #define RSHIFT_TESTS_RUNTIME_F32_COMMAND_HARNESS_H_
 
@@ -29,7 +29,7 @@ struct TestTensor {
   DType dtype = DType::kF32;
   Shape shape;
   std::vector<uint8_t> bytes;
-  bool constant = false;          // lies in the file instead of being an input
+  bool constant = false;  // lies in the file instead of being an input
   Layout layout = Layout::kPlain;
 
   template <typename T>
@@ -42,8 +42,8 @@ struct TestTensor {
 
 template <typename T>
 TestTensor Make(Shape shape, const std::vector<T>& values) {
-  TestTensor tensor{DTypeOf<T>(), std::move(shape), std::vector<uint8_t>(values.size() * sizeof(T)), false,
-                    Layout::kPlain};
+  TestTensor tensor{DTypeOf<T>(), std::move(shape), std::vector<uint8_t>(values.size() * sizeof(T)),
+                    false, Layout::kPlain};
   if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
@@ -57,12 +57,13 @@ TestTensor ConstantList(const std::vector<T>& values) {
 }
 TestTensor Constant(TestTensor tensor);
 TestTensor Nhwc(TestTensor tensor);
-TestTensor RandomFloats(const Shape& shape, std::mt19937& random, float lo = -2.0f, float hi = 2.0f);
+TestTensor RandomFloats(const Shape& shape, std::mt19937& random, float lo = -2.0f,
+                        float hi = 2.0f);
 
 struct CommandCase {
   Command command;  // without its tensors
   std::vector<std::pair<Field, TestTensor>> inputs;
-  TestTensor dst;   // type, shape and layout of what is written
+  TestTensor dst;  // type, shape and layout of what is written
 
   CommandCase(Opcode opcode, std::vector<std::pair<Field, TestTensor>> tensors, DType dst_type,
               Shape dst_shape, Layout dst_layout = Layout::kPlain);
@@ -77,7 +78,8 @@ TestTensor RunCommand(const CommandCase& test, int threads);
 // Runs with 1, 2 and 3 threads, expects equal bytes, and returns them.
 TestTensor RunOnAnyThreads(const CommandCase& test);
 
-// The message of the rshift::Error that making the program and its session throws; "" when it does not.
+// The message of the rshift::Error that making the program and its session throws; "" when it does
+// not.
 std::string ErrorOf(const CommandCase& test);
 
 // Every index of `shape`, last dimension fastest.
@@ -92,7 +94,8 @@ void ForEachIndex(const Shape& shape, const F& visit) {
     }
   }
 }
-// Row-major position of `index`, a leading dimension or a dimension of size 1 in `shape` being broadcast.
+// Row-major position of `index`, a leading dimension or a dimension of size 1 in `shape` being
+// broadcast.
 int64_t BroadcastOffset(const Shape& shape, const Shape& index);
 
 // Compares every element: |got - want| <= tolerance * max(1, |want|); NaN equals NaN.

@@ -32,8 +32,8 @@ TEST(LayerNormTest, NormalizesFromTheAxisOn) {
       const int64_t size = NumElements(inner);
       const TestTensor x = RandomFloats(shape, random, 3, 9), scale = RandomFloats(inner, random),
                        bias = RandomFloats(inner, random);
-      CommandCase test(Opcode::kLayerNormF32, {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}}, DType::kF32,
-                       shape);
+      CommandCase test(Opcode::kLayerNormF32, {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}},
+                       DType::kF32, shape);
       if (with_bias) test.inputs.push_back({Field::kSrc3, Constant(bias)});
       test.Set(Field::kAxis, axis).SetFloat(Field::kEpsilonF, 1e-5f);
       const auto values = x.As<float>(), scales = scale.As<float>(), biases = bias.As<float>();
@@ -43,8 +43,8 @@ TEST(LayerNormTest, NormalizesFromTheAxisOn) {
         for (int64_t i = 0; i < size; ++i) group.push_back(row * size + i);
         const Normal normal = Moments(values, group, 1e-5f);
         for (int64_t i = 0; i < size; ++i) {
-          want[group[i]] =
-              (values[group[i]] - normal.mean) * normal.factor * scales[i] + (with_bias ? biases[i] : 0);
+          want[group[i]] = (values[group[i]] - normal.mean) * normal.factor * scales[i] +
+                           (with_bias ? biases[i] : 0);
         }
       }
       ExpectClose(RunOnAnyThreads(test).As<float>(), want, 1e-6);
@@ -54,9 +54,10 @@ TEST(LayerNormTest, NormalizesFromTheAxisOn) {
 
 TEST(LayerNormTest, RejectsAScaleOfTheWrongSize) {
   std::mt19937 random(1);
-  CommandCase test(Opcode::kLayerNormF32,
-                   {{Field::kSrc, RandomFloats({2, 3}, random)}, {Field::kSrc2, RandomFloats({2}, random)}},
-                   DType::kF32, {2, 3});
+  CommandCase test(
+      Opcode::kLayerNormF32,
+      {{Field::kSrc, RandomFloats({2, 3}, random)}, {Field::kSrc2, RandomFloats({2}, random)}},
+      DType::kF32, {2, 3});
   test.Set(Field::kAxis, 1);
   EXPECT_NE(ErrorOf(test), "");
 }
@@ -65,10 +66,12 @@ TEST(LayerNormTest, RejectsAScaleOfTheWrongSize) {
 void CheckInstanceNorm(const TestTensor& x, size_t channel_dim, uint32_t seed) {
   std::mt19937 random(seed);
   const int64_t channels = x.shape[channel_dim];
-  const TestTensor scale = RandomFloats({channels}, random), bias = RandomFloats({channels}, random);
-  CommandCase test(Opcode::kInstanceNormF32,
-                   {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}, {Field::kSrc3, Constant(bias)}},
-                   DType::kF32, x.shape, x.layout);
+  const TestTensor scale = RandomFloats({channels}, random),
+                   bias = RandomFloats({channels}, random);
+  CommandCase test(
+      Opcode::kInstanceNormF32,
+      {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}, {Field::kSrc3, Constant(bias)}},
+      DType::kF32, x.shape, x.layout);
   test.SetFloat(Field::kEpsilonF, 1e-3f);
   const auto values = x.As<float>(), scales = scale.As<float>(), biases = bias.As<float>();
   std::vector<std::vector<int64_t>> groups(x.shape[0] * channels);

@@ -23,16 +23,26 @@ double Reference(ReduceMode mode, const std::vector<double>& x) {
     lowest = std::min(lowest, value);
   }
   switch (mode) {
-    case ReduceMode::kMean: return sum / x.size();
-    case ReduceMode::kSum: return sum;
-    case ReduceMode::kMax: return highest;
-    case ReduceMode::kMin: return lowest;
-    case ReduceMode::kProd: return product;
-    case ReduceMode::kL1: return l1;
-    case ReduceMode::kL2: return std::sqrt(squares);
-    case ReduceMode::kSumSquare: return squares;
-    case ReduceMode::kLogSumExp: return std::log(powers);
-    case ReduceMode::kLogSum: return std::log(sum);
+    case ReduceMode::kMean:
+      return sum / x.size();
+    case ReduceMode::kSum:
+      return sum;
+    case ReduceMode::kMax:
+      return highest;
+    case ReduceMode::kMin:
+      return lowest;
+    case ReduceMode::kProd:
+      return product;
+    case ReduceMode::kL1:
+      return l1;
+    case ReduceMode::kL2:
+      return std::sqrt(squares);
+    case ReduceMode::kSumSquare:
+      return squares;
+    case ReduceMode::kLogSumExp:
+      return std::log(powers);
+    case ReduceMode::kLogSum:
+      return std::log(sum);
   }
   return -1;
 }
@@ -41,11 +51,13 @@ bool Contains(const std::vector<int64_t>& axes, int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>& axes, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message() << "mode " << static_cast<int>(mode) << " " << ToString(shape) << " over "
-                                    << ToString(axes) << " seed " << seed);
+void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>& axes,
+                 uint32_t seed) {
+  SCOPED_TRACE(::testing::Message() << "mode " << static_cast<int>(mode) << " " << ToString(shape)
+                                    << " over " << ToString(axes) << " seed " << seed);
   std::mt19937 random(seed);
-  const TestTensor x = RandomFloats(shape, random, mode == ReduceMode::kLogSum ? 0.1f : -1.5f, 1.5f);
+  const TestTensor x =
+      RandomFloats(shape, random, mode == ReduceMode::kLogSum ? 0.1f : -1.5f, 1.5f);
   Shape kept;
   for (size_t d = 0; d < shape.size(); ++d) {
     kept.push_back(Contains(axes, static_cast<int64_t>(d)) ? 1 : shape[d]);
@@ -58,8 +70,9 @@ void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>
   });
   std::vector<double> want;
   for (const auto& group : groups) want.push_back(Reference(mode, group));
-  CommandCase test(Opcode::kReduceF32, {{Field::kSrc, x}, {Field::kList, ConstantList<int64_t>(axes)}},
-                   DType::kF32, kept);
+  CommandCase test(Opcode::kReduceF32,
+                   {{Field::kSrc, x}, {Field::kList, ConstantList<int64_t>(axes)}}, DType::kF32,
+                   kept);
   test.Set(Field::kMode, static_cast<int>(mode));
   ExpectClose(RunOnAnyThreads(test).As<float>(), want, 1e-6);
 }
@@ -72,7 +85,8 @@ TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
       for (int64_t d = 0; d < 4; ++d) {
         if ((set >> d) & 1) axes.push_back(d);
       }
-      CheckReduce(static_cast<ReduceMode>(mode), shape, axes, static_cast<uint32_t>(100 * mode + set));
+      CheckReduce(static_cast<ReduceMode>(mode), shape, axes,
+                  static_cast<uint32_t>(100 * mode + set));
     }
   }
 }
@@ -85,9 +99,10 @@ TEST(ReduceTest, OtherRanks) {
 }
 
 TEST(ReduceTest, LogSumExpDoesNotOverflow) {
-  CommandCase test(Opcode::kReduceF32,
-                   {{Field::kSrc, Make<float>({2}, {1000, 1000})}, {Field::kList, ConstantList<int64_t>({0})}},
-                   DType::kF32, {});
+  CommandCase test(
+      Opcode::kReduceF32,
+      {{Field::kSrc, Make<float>({2}, {1000, 1000})}, {Field::kList, ConstantList<int64_t>({0})}},
+      DType::kF32, {});
   test.Set(Field::kMode, static_cast<int>(ReduceMode::kLogSumExp));
   ExpectClose(RunOnAnyThreads(test).As<float>(), {1000 + std::log(2.0)}, 1e-6);
 }

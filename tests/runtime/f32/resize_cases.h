@@ -1,6 +1,8 @@
 // Expected values of ONNX Runtime 1.31.1 (CPU), made with
-//   node = make_node("Resize", ["x", "", "scales"], ["y"], mode=..., coordinate_transformation_mode=...,
-//                    cubic_coeff_a=..., exclude_outside=...)    # opset 19; or sizes instead of scales
+//   node = make_node("Resize", ["x", "", "scales"], ["y"], mode=...,
+//   coordinate_transformation_mode=...,
+//                    cubic_coeff_a=..., exclude_outside=...)    # opset 19; or sizes instead of
+//                    scales
 //   x = (((arange(n) * 37 + 11) % 101) / 16.0 - 3).astype(float32).reshape(shape)
 // The scale of a dimension given by its size is float32(out) / float32(in).
 #ifndef RSHIFT_TESTS_RUNTIME_F32_RESIZE_CASES_H_

@@ -21,8 +21,9 @@ TestTensor Sawtooth(const Shape& shape) {
 
 CommandCase CaseOf(const ResizeCase& expected, const TestTensor& x, const Shape& out,
                    const std::vector<float>& scales) {
-  CommandCase test(Opcode::kResizeF32, {{Field::kSrc, x}, {Field::kList, ConstantList<float>(scales)}},
-                   DType::kF32, out);
+  CommandCase test(Opcode::kResizeF32,
+                   {{Field::kSrc, x}, {Field::kList, ConstantList<float>(scales)}}, DType::kF32,
+                   out);
   test.Set(Field::kMode, expected.mode).Set(Field::kCoordinate, expected.coordinate);
   test.SetFloat(Field::kAlphaF, expected.cubic_a).Set(Field::kFlags, expected.exclude_outside);
   return test;
@@ -31,14 +32,16 @@ CommandCase CaseOf(const ResizeCase& expected, const TestTensor& x, const Shape&
 TEST(ResizeTest, AgreesWithOnnxRuntime) {
   int number = 0;
   for (const ResizeCase& expected : kResizeCases) {
-    SCOPED_TRACE(::testing::Message() << "case " << number++ << " mode " << expected.mode << " coordinate "
-                                      << expected.coordinate << " " << ToString(expected.in));
+    SCOPED_TRACE(::testing::Message()
+                 << "case " << number++ << " mode " << expected.mode << " coordinate "
+                 << expected.coordinate << " " << ToString(expected.in));
     const CommandCase test = CaseOf(expected, Sawtooth(expected.in), expected.out, expected.scales);
     ExpectClose(RunOnAnyThreads(test).As<float>(), expected.expected, 2e-6);
   }
 }
 
-// [N, 1, H, W] values, each repeated over 21 channels as NHWC, must give the same image in every channel.
+// [N, 1, H, W] values, each repeated over 21 channels as NHWC, must give the same image in every
+// channel.
 TEST(ResizeTest, ChannelsLastGivesTheSameImage) {
   constexpr int64_t kChannels = 21;
   for (const ResizeCase& expected : kResizeCases) {
@@ -56,7 +59,8 @@ TEST(ResizeTest, ChannelsLastGivesTheSameImage) {
   }
 }
 
-// Linear interpolation reproduces a linear function away from the border, in all dimensions at once.
+// Linear interpolation reproduces a linear function away from the border, in all dimensions at
+// once.
 TEST(ResizeTest, FourDimensionsAtOnce) {
   const Shape in{3, 4, 3, 5}, out{6, 8, 6, 10};
   std::vector<float> values;
@@ -65,7 +69,8 @@ TEST(ResizeTest, FourDimensionsAtOnce) {
   });
   ResizeCase attributes{};
   attributes.mode = static_cast<int>(f32::ResizeMode::kLinear);
-  const auto got = RunOnAnyThreads(CaseOf(attributes, Make<float>(in, values), out, {2, 2, 2, 2})).As<float>();
+  const auto got =
+      RunOnAnyThreads(CaseOf(attributes, Make<float>(in, values), out, {2, 2, 2, 2})).As<float>();
   size_t position = 0;
   ForEachIndex(out, [&](const Shape& o) {
     double want = 0, weight = 1;

@@ -35,8 +35,8 @@ TEST(SoftmaxTest, AnyAxis) {
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       for (const bool log : {false, true}) {
         const uint32_t seed = static_cast<uint32_t>(10 * shape.size() + axis);
-        SCOPED_TRACE(::testing::Message() << ToString(shape) << " axis " << axis << " log " << log
-                                          << " seed " << seed);
+        SCOPED_TRACE(::testing::Message()
+                     << ToString(shape) << " axis " << axis << " log " << log << " seed " << seed);
         std::mt19937 random(seed);
         const TestTensor x = RandomFloats(shape, random, -90, 90);
         CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, x}}, DType::kF32, shape);
@@ -48,7 +48,8 @@ TEST(SoftmaxTest, AnyAxis) {
 }
 
 TEST(SoftmaxTest, RejectsAnAxisThatIsNotThere) {
-  CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, Make<float>({2}, {1, 2})}}, DType::kF32, {2});
+  CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, Make<float>({2}, {1, 2})}}, DType::kF32,
+                   {2});
   test.Set(Field::kAxis, 1);
   EXPECT_NE(ErrorOf(test), "");
 }

@@ -37,7 +37,8 @@ const Function kFunctions[] = {
     {UnaryMode::kHardSigmoid, -3, 3, [](double x) { return Unit(kAlpha * x + kBeta); }},
     {UnaryMode::kHardSwish, -6, 6, [](double x) { return x * Unit(x / 6 + 0.5); }},
     {UnaryMode::kElu, -5, 5, [](double x) { return x < 0 ? kAlpha * (std::exp(x) - 1) : x; }},
-    {UnaryMode::kSelu, -5, 5, [](double x) { return kBeta * (x < 0 ? kAlpha * (std::exp(x) - 1) : x); }},
+    {UnaryMode::kSelu, -5, 5,
+     [](double x) { return kBeta * (x < 0 ? kAlpha * (std::exp(x) - 1) : x); }},
     {UnaryMode::kSoftplus, -30, 30, Softplus},
     {UnaryMode::kSoftsign, -30, 30, [](double x) { return x / (1 + std::fabs(x)); }},
     {UnaryMode::kExp, -10, 10, [](double x) { return std::exp(x); }},
@@ -50,19 +51,25 @@ const Function kFunctions[] = {
     {UnaryMode::kCeil, -9, 9, [](double x) { return std::ceil(x); }},
     {UnaryMode::kRound, -9, 9, [](double x) { return std::nearbyint(x); }},
     {UnaryMode::kErf, -3, 3, [](double x) { return std::erf(x); }},
-    {UnaryMode::kGelu, -5, 5, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
+    {UnaryMode::kGelu, -5, 5,
+     [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
     {UnaryMode::kGeluTanh, -5, 5,
      [](double x) {
-       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+       return 0.5 * x *
+              (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
      }},
     {UnaryMode::kMish, -8, 8, [](double x) { return x * std::tanh(Softplus(x)); }},
     {UnaryMode::kSilu, -8, 8, [](double x) { return x * Sigmoid(x); }},
     {UnaryMode::kSin, -8, 8, [](double x) { return std::sin(x); }},
     {UnaryMode::kCos, -8, 8, [](double x) { return std::cos(x); }},
-    {UnaryMode::kSign, -8, 8, [](double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }},
+    {UnaryMode::kSign, -8, 8, [](double x) { return x > 0   ? 1
+                                                    : x < 0 ? -1
+                                                            : 0; }},
     {UnaryMode::kThresholdedRelu, -2, 2, [](double x) { return x > kAlpha ? x : 0; }},
     {UnaryMode::kCelu, -5, 5,
-     [](double x) { return std::max(0.0, x) + std::min(0.0, kAlpha * (std::exp(x / kAlpha) - 1)); }},
+     [](double x) {
+       return std::max(0.0, x) + std::min(0.0, kAlpha * (std::exp(x / kAlpha) - 1));
+     }},
     {UnaryMode::kTan, -1, 1, [](double x) { return std::tan(x); }},
     {UnaryMode::kAsin, -1, 1, [](double x) { return std::asin(x); }},
     {UnaryMode::kAcos, -1, 1, [](double x) { return std::acos(x); }},
@@ -98,10 +105,14 @@ TEST(UnaryTest, RoundsHalfToEven) {
 
 TEST(UnaryTest, LargeArgumentsDoNotOverflow) {
   const auto x = Make<float>({2}, {200.0f, -200.0f});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSoftplus, x)).As<float>(), (std::vector<float>{200, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSigmoid, x)).As<float>(), (std::vector<float>{1, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSilu, x)).As<float>(), (std::vector<float>{200, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kMish, x)).As<float>(), (std::vector<float>{200, 0}));
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSoftplus, x)).As<float>(),
+            (std::vector<float>{200, 0}));
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSigmoid, x)).As<float>(),
+            (std::vector<float>{1, 0}));
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSilu, x)).As<float>(),
+            (std::vector<float>{200, 0}));
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kMish, x)).As<float>(),
+            (std::vector<float>{200, 0}));
 }
 
 TEST(UnaryTest, IntegersAndBool) {
@@ -112,7 +123,8 @@ TEST(UnaryTest, IntegersAndBool) {
   EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kNeg, s32)).As<int32_t>(),
             (std::vector<int32_t>{-5, 7, 0, lowest}));
   const auto s64 = Make<int64_t>({3}, {5, -7, 0});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSign, s64)).As<int64_t>(), (std::vector<int64_t>{1, -1, 0}));
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSign, s64)).As<int64_t>(),
+            (std::vector<int64_t>{1, -1, 0}));
   EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kNot, BoolTensor({3}, {1, 0, 1}))).bytes,
             (std::vector<uint8_t>{0, 1, 0}));
   EXPECT_NE(ErrorOf(UnaryCase(UnaryMode::kExp, s64)), "");

@@ -11,19 +11,22 @@ using namespace rshift::testing;
 TestTensor Pattern(DType type, const Shape& shape, uint8_t seed) {
   TestTensor tensor{type, shape, {}, false, Layout::kPlain};
   tensor.bytes.resize(NumElements(shape) * SizeOf(type));
-  for (size_t i = 0; i < tensor.bytes.size(); ++i) tensor.bytes[i] = static_cast<uint8_t>(seed + 2 * i);
+  for (size_t i = 0; i < tensor.bytes.size(); ++i)
+    tensor.bytes[i] = static_cast<uint8_t>(seed + 2 * i);
   if (type == DType::kBool) std::fill(tensor.bytes.begin(), tensor.bytes.end(), seed & 1);
   return tensor;
 }
 
 TEST(WhereTest, ChoosesElementsOfEveryType) {
-  for (const DType type : {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool}) {
+  for (const DType type :
+       {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool}) {
     SCOPED_TRACE(Name(type));
     const Shape dst{4, 3, 5};
     const TestTensor condition = BoolTensor({3, 1}, {1, 0, 1});
     const TestTensor a = Pattern(type, {4, 1, 5}, 0), b = Pattern(type, {5}, 1);
-    const CommandCase test(Opcode::kWhere, {{Field::kSrc, condition}, {Field::kSrc2, a}, {Field::kSrc3, b}},
-                           type, dst);
+    const CommandCase test(Opcode::kWhere,
+                           {{Field::kSrc, condition}, {Field::kSrc2, a}, {Field::kSrc3, b}}, type,
+                           dst);
     std::vector<uint8_t> want;
     const size_t size = SizeOf(type);
     ForEachIndex(dst, [&](const Shape& index) {

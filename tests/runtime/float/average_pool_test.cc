@@ -17,9 +17,10 @@ struct PoolCase {
 
 CommandCase CommandOf(const PoolCase& c, uint32_t seed) {
   std::mt19937 random(seed);
-  CommandCase test(Opcode::kAveragePoolF32,
-                   {{Field::kSrc, Nhwc(RandomFloats({c.batch, c.h.in, c.w.in, c.channels}, random))}},
-                   DType::kF32, {c.batch, PoolCase::Out(c.h), PoolCase::Out(c.w), c.channels}, Layout::kNhwc);
+  CommandCase test(
+      Opcode::kAveragePoolF32,
+      {{Field::kSrc, Nhwc(RandomFloats({c.batch, c.h.in, c.w.in, c.channels}, random))}},
+      DType::kF32, {c.batch, PoolCase::Out(c.h), PoolCase::Out(c.w), c.channels}, Layout::kNhwc);
   SetWindow(c.h, c.w, &test);
   test.Set(Field::kFlags, c.count_pads ? 1 : 0);
   return test;
@@ -48,8 +49,9 @@ std::vector<double> Reference(const PoolCase& c, const CommandCase& test) {
 }
 
 void CheckPool(const PoolCase& c, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " channels " << c.channels
-                                    << " count pads " << c.count_pads << "; h: " << c.h << "; w: " << c.w);
+  SCOPED_TRACE(::testing::Message()
+               << "seed " << seed << " batch " << c.batch << " channels " << c.channels
+               << " count pads " << c.count_pads << "; h: " << c.h << "; w: " << c.w);
   RegisterFloatLibrary();
   const CommandCase test = CommandOf(c, seed);
   ExpectClose(RunOnAnyThreads(test).As<float>(), Reference(c, test), 1e-6);
@@ -61,7 +63,8 @@ TEST(AveragePoolF32Test, RandomWindowsWithAndWithoutOverhang) {
     PoolCase c;
     for (WindowAxis* axis : {&c.h, &c.w}) {
       *axis = RandomAxis(random);
-      // ceil_mode adds a window when the stride leaves a rest and the window starts inside image or front pads.
+      // ceil_mode adds a window when the stride leaves a rest and the window starts inside image or
+      // front pads.
       const int64_t rest = (axis->in + axis->before + axis->after - axis->extent()) % axis->stride;
       const bool starts_inside = axis->ConvOut() * axis->stride < axis->in + axis->before;
       axis->extra = rest != 0 && starts_inside ? 1 : 0;
@@ -77,14 +80,15 @@ TEST(AveragePoolF32Test, WholeImage) {
   CheckPool({.h = {7, 7}, .w = {9, 9}, .batch = 2, .channels = 320}, 1);
 }
 
-// ONNX operator text, AveragePool with ceil_mode: x = 1..16 as 4x4, kernel 3, stride 2 gives 6, 7.5, 12, 13.5.
+// ONNX operator text, AveragePool with ceil_mode: x = 1..16 as 4x4, kernel 3, stride 2 gives
+// 6, 7.5, 12, 13.5.
 TEST(AveragePoolF32Test, CeilModeExampleOfTheStandard) {
   RegisterFloatLibrary();
   std::vector<float> x;
   for (int i = 1; i <= 16; ++i) x.push_back(static_cast<float>(i));
   for (const int flags : {0, 1}) {
-    CommandCase test(Opcode::kAveragePoolF32, {{Field::kSrc, Nhwc(Make<float>({1, 4, 4, 1}, x))}}, DType::kF32,
-                     {1, 2, 2, 1}, Layout::kNhwc);
+    CommandCase test(Opcode::kAveragePoolF32, {{Field::kSrc, Nhwc(Make<float>({1, 4, 4, 1}, x))}},
+                     DType::kF32, {1, 2, 2, 1}, Layout::kNhwc);
     SetWindow({.kernel = 3, .stride = 2}, {.kernel = 3, .stride = 2}, &test);
     test.Set(Field::kFlags, flags);
     EXPECT_EQ(RunOnAnyThreads(test).As<float>(), (std::vector<float>{6, 7.5f, 12, 13.5f}));

@@ -35,8 +35,10 @@ CommandCase CommandOf(const ConvCase& c, uint32_t seed) {
 }
 
 std::vector<double> Reference(const ConvCase& c, const CommandCase& test) {
-  const auto x = test.Input(Field::kSrc).As<float>(), weights = test.Input(Field::kWeights).As<float>();
-  const auto bias = c.bias ? test.Input(Field::kSrc3).As<float>() : std::vector<float>(c.oc * c.groups);
+  const auto x = test.Input(Field::kSrc).As<float>(),
+             weights = test.Input(Field::kWeights).As<float>();
+  const auto bias =
+      c.bias ? test.Input(Field::kSrc3).As<float>() : std::vector<float>(c.oc * c.groups);
   std::vector<double> want;
   ForEachIndex(test.dst.shape, [&](const Shape& o) {
     const int64_t group = o[3] / c.oc;
@@ -47,8 +49,10 @@ std::vector<double> Reference(const ConvCase& c, const CommandCase& test) {
         const int64_t z = o[2] * c.w.stride + j * c.w.dilation - c.w.before;
         if (y < 0 || y >= c.h.in || z < 0 || z >= c.w.in) continue;
         for (int64_t k = 0; k < c.ic; ++k) {
-          const int64_t at = ((o[0] * c.h.in + y) * c.w.in + z) * c.ic * c.groups + group * c.ic + k;
-          sum += static_cast<double>(x[at]) * weights[((o[3] * c.ic + k) * c.h.kernel + i) * c.w.kernel + j];
+          const int64_t at =
+              ((o[0] * c.h.in + y) * c.w.in + z) * c.ic * c.groups + group * c.ic + k;
+          sum += static_cast<double>(x[at]) *
+                 weights[((o[3] * c.ic + k) * c.h.kernel + i) * c.w.kernel + j];
         }
       }
     }
@@ -58,15 +62,17 @@ std::vector<double> Reference(const ConvCase& c, const CommandCase& test) {
 }
 
 void CheckConv(const ConvCase& c, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " groups " << c.groups
-                                    << " channels a group " << c.ic << " -> " << c.oc << "; h: " << c.h
-                                    << "; w: " << c.w);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " groups "
+                                    << c.groups << " channels a group " << c.ic << " -> " << c.oc
+                                    << "; h: " << c.h << "; w: " << c.w);
   RegisterFloatLibrary();
   const CommandCase test = CommandOf(c, seed);
   const std::vector<double> want = Reference(c, test);
   // |sum| stays small while the terms do not: the tolerance is that of the terms.
-  const double tolerance = 1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
-  for (const int threads : {1, 2}) ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  const double tolerance =
+      1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
+  for (const int threads : {1, 2})
+    ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
 }
 
 TEST(ConvF32Test, RandomShapes) {
@@ -101,17 +107,20 @@ TEST(ConvF32Test, Depthwise) {
 }
 
 TEST(ConvF32Test, CommonLayers) {
-  CheckConv({.h = {32, 3, 2, 1, 0, 1}, .w = {32, 3, 2, 1, 0, 1}, .ic = 3, .oc = 32, .lo = 0, .hi = 6}, 1);
+  CheckConv(
+      {.h = {32, 3, 2, 1, 0, 1}, .w = {32, 3, 2, 1, 0, 1}, .ic = 3, .oc = 32, .lo = 0, .hi = 6}, 1);
   CheckConv({.h = {7, 1}, .w = {7, 1}, .ic = 160, .oc = 64}, 2);
   CheckConv({.h = {1}, .w = {100, 9, 1, 1, 4, 4}, .ic = 8, .oc = 8}, 3);  // 1-D
   CheckConv({.h = {9, 3, 1, 4, 4, 4}, .w = {9, 3, 1, 4, 4, 4}, .ic = 16, .oc = 16}, 4);
   CheckConv({.h = {5, 5}, .w = {5, 5}, .ic = 3, .oc = 7, .lo = -1.5f}, 5);
-  CheckConv({.h = {3, 2, 1, 1, 5, 5}, .w = {3, 2, 1, 1, 4, 3}, .ic = 2, .oc = 3}, 6);  // pads beyond the window
+  CheckConv({.h = {3, 2, 1, 1, 5, 5}, .w = {3, 2, 1, 1, 4, 3}, .ic = 2, .oc = 3},
+            6);  // pads beyond the window
 }
 
 TEST(ConvF32Test, SessionsOnSeveralThreadsGiveTheBytesOfOne) {
   RegisterFloatLibrary();
-  const CommandCase test = CommandOf({.h = {20, 3, 1, 1, 1, 1}, .w = {20, 3, 1, 1, 1, 1}, .ic = 24, .oc = 40}, 8);
+  const CommandCase test =
+      CommandOf({.h = {20, 3, 1, 1, 1, 1}, .w = {20, 3, 1, 1, 1, 1}, .ic = 24, .oc = 40}, 8);
   const std::vector<uint8_t> alone = RunCommand(test, 1).bytes;
   std::vector<std::vector<uint8_t>> results(4);
   std::vector<std::thread> threads;

@@ -25,7 +25,8 @@ CommandCase CommandOf(const TransposeCase& c, uint32_t seed) {
   CommandCase test(Opcode::kConvTransposeF32,
                    {{Field::kSrc, Nhwc(RandomFloats({c.batch, c.h.in, c.w.in, ic}, random))},
                     {Field::kWeights, weights}},
-                   DType::kF32, {c.batch, c.h.TransposedOut(), c.w.TransposedOut(), oc}, Layout::kNhwc);
+                   DType::kF32, {c.batch, c.h.TransposedOut(), c.w.TransposedOut(), oc},
+                   Layout::kNhwc);
   if (c.bias) test.inputs.push_back({Field::kSrc3, Constant(RandomFloats({oc}, random))});
   SetWindow(c.h, c.w, &test);
   test.Set(Field::kGroups, c.groups);
@@ -64,14 +65,16 @@ std::vector<double> Reference(const TransposeCase& c, const CommandCase& test) {
 }
 
 void CheckTranspose(const TransposeCase& c, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " groups " << c.groups
-                                    << " channels a group " << c.ic << " -> " << c.oc << "; h: " << c.h
-                                    << "; w: " << c.w);
+  SCOPED_TRACE(::testing::Message() << "seed " << seed << " batch " << c.batch << " groups "
+                                    << c.groups << " channels a group " << c.ic << " -> " << c.oc
+                                    << "; h: " << c.h << "; w: " << c.w);
   RegisterFloatLibrary();
   const CommandCase test = CommandOf(c, seed);
   const std::vector<double> want = Reference(c, test);
-  const double tolerance = 1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
-  for (const int threads : {1, 2}) ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  const double tolerance =
+      1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
+  for (const int threads : {1, 2})
+    ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
 }
 
 // Pads that leave an output, output padding below the stride.
@@ -103,10 +106,12 @@ TEST(ConvTransposeF32Test, RandomShapes) {
 
 TEST(ConvTransposeF32Test, CommonLayers) {
   CheckTranspose({.h = {8, 2, 2}, .w = {8, 2, 2}, .ic = 16, .oc = 8}, 1);
-  CheckTranspose({.h = {8, 4, 2, 1, 1, 1}, .w = {8, 4, 2, 1, 1, 1}, .ic = 16, .oc = 8, .lo = 0, .hi = 6}, 2);
+  CheckTranspose(
+      {.h = {8, 4, 2, 1, 1, 1}, .w = {8, 4, 2, 1, 1, 1}, .ic = 16, .oc = 8, .lo = 0, .hi = 6}, 2);
   CheckTranspose({.h = {8, 3, 2, 1, 1, 1, 1}, .w = {8, 3, 2, 1, 1, 1, 1}, .ic = 16, .oc = 8}, 3);
-  CheckTranspose({.h = {5, 4, 2, 1, 1, 1}, .w = {5, 4, 2, 1, 1, 1}, .groups = 21}, 4);  // bilinear upsampling
-  CheckTranspose({.h = {1}, .w = {17, 5, 3, 1, 1, 2, 1}, .ic = 3, .oc = 6}, 5);         // 1-D
+  CheckTranspose({.h = {5, 4, 2, 1, 1, 1}, .w = {5, 4, 2, 1, 1, 1}, .groups = 21},
+                 4);  // bilinear upsampling
+  CheckTranspose({.h = {1}, .w = {17, 5, 3, 1, 1, 2, 1}, .ic = 3, .oc = 6}, 5);  // 1-D
 }
 
 }  // namespace

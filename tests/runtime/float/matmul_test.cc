@@ -46,13 +46,15 @@ std::vector<double> Reference(const MatMulCase& c, const CommandCase& test) {
 }
 
 void CheckMatMul(const MatMulCase& c, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message() << "seed " << seed << " " << ToString(c.a) << " x " << ToString(c.b)
-                                    << " bias " << c.bias << " constant " << c.constant);
+  SCOPED_TRACE(::testing::Message()
+               << "seed " << seed << " " << ToString(c.a) << " x " << ToString(c.b) << " bias "
+               << c.bias << " constant " << c.constant);
   RegisterFloatLibrary();
   const CommandCase test = CommandOf(c, seed);
   const double tolerance = 4e-6 * std::sqrt(static_cast<double>(c.a.back()));
   const std::vector<double> want = Reference(c, test);
-  for (const int threads : {1, 2}) ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  for (const int threads : {1, 2})
+    ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
 }
 
 const MatMulCase kShapes[] = {

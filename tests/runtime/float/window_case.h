@@ -20,8 +20,8 @@ struct WindowAxis {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const WindowAxis& a) {
-  return out << "in " << a.in << " kernel " << a.kernel << " stride " << a.stride << " dilation " << a.dilation
-             << " pads " << a.before << "," << a.after << " extra " << a.extra;
+  return out << "in " << a.in << " kernel " << a.kernel << " stride " << a.stride << " dilation "
+             << a.dilation << " pads " << a.before << "," << a.after << " extra " << a.extra;
 }
 
 inline void SetWindow(const WindowAxis& h, const WindowAxis& w, CommandCase* test) {
