@@ -51,9 +51,9 @@ double EstimateNanoseconds(const ProgramImage& image, const Command& command) {
          kByteNs * static_cast<double>(BytesMoved(image, command));
 }
 
-int WorthwhileThreads(double nanoseconds, int threads) {
-  const double shares = nanoseconds / kShareNs;
-  return shares >= threads ? threads : std::max(1, static_cast<int>(shares));
+int WorthwhileThreads(double nanoseconds, int threads, double share_ns) {
+  if (nanoseconds >= share_ns * threads) return threads;
+  return std::max(1, static_cast<int>(nanoseconds / share_ns));
 }
 
 }  // namespace rshift

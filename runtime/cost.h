@@ -15,8 +15,8 @@ int64_t MacCount(const ProgramImage& image, const Command& command);
 uint64_t BytesMoved(const ProgramImage& image, const Command& command);
 // Nanoseconds on one thread of a recent x86 core; right within a factor of about three.
 double EstimateNanoseconds(const ProgramImage& image, const Command& command);
-// As many of `threads` as get at least 40 microseconds of work each, at least 1.
-int WorthwhileThreads(double nanoseconds, int threads);
+// As many of `threads` as get at least `share_ns` of work each, at least 1; all of them when it is 0.
+int WorthwhileThreads(double nanoseconds, int threads, double share_ns);
 
 }  // namespace rshift
 

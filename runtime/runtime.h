@@ -60,6 +60,9 @@ Isa BestIsa();
 struct SessionOptions {
   int threads = 0;      // 0: as many as the CPU has
   Isa isa = BestIsa();  // throws kUnsupported when the CPU lacks it
+  // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up
+  // cost more than they save. 0: every thread takes part in every command, however small (tests).
+  double least_share_ns = 40000;
 };
 
 class Session {

@@ -36,6 +36,7 @@ std::string CommandName(const ProgramImage& image, size_t index) {
 struct Session::Impl {
   const Program* program = nullptr;
   int threads = 1;
+  double least_share_ns = 0;
   AlignedBuffer arena;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<double> milliseconds;  // of RunTimed, one per command
@@ -57,7 +58,7 @@ struct Session::Impl {
 void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
   double nanoseconds = 0;
   for (size_t i = begin; i < end; ++i) nanoseconds += cost_ns[i];
-  const int team_size = WorthwhileThreads(nanoseconds, threads);
+  const int team_size = WorthwhileThreads(nanoseconds, threads, least_share_ns);
   if (team_size == 1) {
     for (size_t i = begin; i < end; ++i) RunSerial(i, timed);
     return;
@@ -107,6 +108,7 @@ Session::Session(const Program& program, const SessionOptions& options)
           ": this CPU lacks it; the best it has is ", Name(BestIsa()));
   impl_->program = &program;
   impl_->threads = ChooseThreads(options.threads);
+  impl_->least_share_ns = options.least_share_ns;
   const ProgramImage& image = program.image();
   impl_->arena = AlignedBuffer(image.arena_size);
   impl_->steps.reserve(image.commands.size());
@@ -120,8 +122,9 @@ Session::Session(const Program& program, const SessionOptions& options)
         .command = &image.commands[i],
         .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
         .isa = options.isa,
-        .threads =
-            library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads) : impl_->threads};
+        .threads = library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads,
+                                               options.least_share_ns)
+                           : impl_->threads};
     const MakeStep make = FindStep(image.commands[i].opcode);
     Require(make != nullptr, ErrorCode::kUnsupported, program.where(), ": ", CommandName(image, i),
             " has no implementation here: the float library is not registered");

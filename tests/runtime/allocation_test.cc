@@ -49,7 +49,7 @@ TEST(Session, RunAllocatesNothing) {
   b.Add(Opcode::kDequantize, out, turned);
   const Program program = b.Build();
   for (const int threads : {1, 2}) {
-    Session session(program, {.threads = threads});
+    Session session(program, {.threads = threads, .least_share_ns = 0});
     session.Run();  // the thread pool starts
     const int before = allocations;
     for (int i = 0; i < 3; ++i) session.Run();

@@ -73,7 +73,7 @@ Program ProgramBuilder::Build() const { return Program::FromBytes(File(), "test"
 
 Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
                  const RunOptions& options) {
-  Session session(program, {.threads = options.threads, .isa = options.isa});
+  Session session(program, {.threads = options.threads, .isa = options.isa, .least_share_ns = 0});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::span<std::byte> input = session.Input(static_cast<int>(i));
     EXPECT_EQ(input.size(), inputs[i].size());

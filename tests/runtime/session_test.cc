@@ -32,7 +32,7 @@ TEST(Session, ObservesEveryCommandInOrderAndSeesItsResult) {
   const ProgramBuilder b = ThreeCommands();
   const Program program = b.Build();
   for (const int threads : {1, 3}) {
-    Session session(program, {.threads = threads});
+    Session session(program, {.threads = threads, .least_share_ns = 0});
     EXPECT_EQ(session.threads(), threads);
     session.Input(0)[0] = std::byte{7};
     std::vector<std::pair<int, int>> seen;
@@ -47,7 +47,7 @@ TEST(Session, ObservesEveryCommandInOrderAndSeesItsResult) {
 
 TEST(Session, PassesOnWhatAnObserverThrows) {
   const Program program = ThreeCommands().Build();
-  Session session(program, {.threads = 2});
+  Session session(program, {.threads = 2, .least_share_ns = 0});
   EXPECT_THROW(
       session.RunObserved([](int command) { Require(command < 1, ErrorCode::kInternal, "stop"); }),
       Error);
@@ -57,7 +57,7 @@ TEST(Session, PassesOnWhatAnObserverThrows) {
 TEST(Session, TimesEveryCommand) {
   const Program program = ThreeCommands().Build();
   for (const int threads : {1, 2}) {
-    Session session(program, {.threads = threads});
+    Session session(program, {.threads = threads, .least_share_ns = 0});
     const std::vector<double> milliseconds = session.RunTimed();
     ASSERT_EQ(milliseconds.size(), 3u);
     for (const double ms : milliseconds) EXPECT_GT(ms, 0.0);
@@ -66,7 +66,7 @@ TEST(Session, TimesEveryCommand) {
 
 TEST(Session, KeepsItsInputsAndCanBeMoved) {
   const Program program = ThreeCommands().Build();
-  Session first(program, {.threads = 2});
+  Session first(program, {.threads = 2, .least_share_ns = 0});
   for (size_t i = 0; i < 40; ++i) first.Input(0)[i] = std::byte(i);
   Session session = std::move(first);
   for (int run = 0; run < 2; ++run) {

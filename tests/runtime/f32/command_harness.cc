@@ -116,7 +116,7 @@ ProgramImage ImageOf(const CommandCase& test) {
 TestTensor RunCommand(const CommandCase& test, int threads) {
   const std::vector<uint8_t> file = WriteContainer(ImageOf(test));
   const Program program = Program::FromBytes(file, "test.rshift");
-  Session session(program, {.threads = threads});
+  Session session(program, {.threads = threads, .least_share_ns = 0});
   int index = 0;
   for (const auto& [field, tensor] : test.inputs) {
     if (tensor.constant) continue;
