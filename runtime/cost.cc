@@ -6,8 +6,6 @@ namespace rshift {
 namespace {
 
 constexpr double kIntegerMacNs = 0.005, kFloatMacNs = 0.02, kByteNs = 0.1, kCommandNs = 200;
-constexpr double kShareNs =
-    40000;  // below this a barrier and a possible wake-up cost more than they save
 
 }  // namespace
 
