@@ -77,6 +77,28 @@ std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
   return Cat(" ", key, "=", multiplier, ">>", rshift);
 }
 
+std::string Text(Rounding rounding) {
+  constexpr std::array<const char*, kRoundingCount> kNames = {
+      "", " two_step", " float_even", " float_zero_even", " half_float", " half_away"};
+  return kNames[static_cast<size_t>(rounding)];
+}
+
+// What follows the accumulator of a QConv or QMatMul.
+template <typename Product>
+std::string TailText(const Product& o) {
+  std::string text = Text(o.rounding);
+  for (const PostOp& p : o.post_ops) {
+    text += Cat(" post_op=", static_cast<int>(p.kind), ":", Number(p.alpha), ",", Number(p.beta),
+                ",", Number(p.scale));
+  }
+  if (o.rounding == Rounding::kHalfFloat) {
+    const AscendTail& a = o.ascend;
+    text += Cat(a.relu ? " relu" : "", " quant=", Number(a.quant_scale), ",",
+                Number(a.quant_offset), " rounding=", static_cast<int>(a.rounding));
+  }
+  return text;
+}
+
 constexpr std::array<const char*, 10> kReduceNames = {
     "mean", "sum", "max", "min", "prod", "l1", "l2", "sumsquare", "logsumexp", "logsum"};
 constexpr std::array<const char*, 3> kResizeNames = {"nearest", "linear", "cubic"};
@@ -164,17 +186,35 @@ std::string Attributes(const Op& op) {
           },
           [](const QConv& o) {
             return Text(o.window) + FieldUnlessOne("groups", o.groups) +
-                   Text(o.channels, o.zero_w) + Text(o.clamp);
+                   Text(o.channels, o.zero_w) + Text(o.clamp) + TailText(o);
           },
-          [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp); },
+          [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp) + TailText(o); },
           [](const QAdd& o) {
             if (o.by_float) return Cat(" by_float", Text(o.clamp));
             return Field("multiplier_a", static_cast<int64_t>(o.multiplier_a)) +
-                   Shift("multiplier_b", o.multiplier_b, o.rshift) + Text(o.clamp);
+                   Shift("multiplier_b", o.multiplier_b, o.rshift) + Text(o.rounding) +
+                   Text(o.clamp);
+          },
+          [](const QAddShifted& o) {
+            return Field("left_shift", static_cast<int64_t>(o.left_shift)) +
+                   Shift("a", o.multiplier_a, o.rshift_a) + Shift("b", o.multiplier_b, o.rshift_b) +
+                   Shift("y", o.multiplier_y, o.rshift_y) + Text(o.rounding) + Text(o.clamp);
+          },
+          [](const QAddFma& o) {
+            return Field("ratio_a", o.ratio_a) + Field("ratio_b", o.ratio_b) +
+                   Field("fixed", o.fixed) + Text(o.clamp);
+          },
+          [](const QMul& o) {
+            return Shift("multiplier", o.multiplier, o.rshift) + Text(o.rounding) + Text(o.clamp);
+          },
+          [](const QSoftmax& o) {
+            return Field("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
           },
           [](const QAveragePool& o) {
             return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
-                   Field("scale", o.scale_x_over_y) + Field("offset", o.offset) + Text(o.clamp);
+                   Field("arithmetic", static_cast<int64_t>(o.arithmetic)) +
+                   Field("scale", o.scale_x_over_y) + Field("offset", o.offset) +
+                   Shift("multiplier", o.multiplier, o.rshift) + Text(o.rounding) + Text(o.clamp);
           },
           [](const QLeakyRelu& o) {
             return Shift("negative", o.multiplier, o.rshift) +
@@ -190,7 +230,11 @@ std::string Attributes(const Op& op) {
           [](const PRelu&) { return std::string(); }, [](const Where&) { return std::string(); },
           [](const Identity&) { return std::string(); },
           [](const Reshape&) { return std::string(); }, [](const Expand&) { return std::string(); },
-          [](const Quantize&) { return std::string(); },
+          [](const Quantize& o) {
+            return o.rounding == RealRounding::kEven
+                       ? std::string()
+                       : Field("rounding", static_cast<int64_t>(o.rounding));
+          },
           [](const Dequantize&) { return std::string(); }},
       op);
 }

@@ -48,14 +48,26 @@ std::shared_ptr<const ConstantData> MakeConstant(std::span<const T> elements) {
   return data;
 }
 
+// What a DequantizeLinear of constants read: a float constant that the model holds as integers
+// keeps them, exactly (a bias of 2^31 has no exact float). Scales and zero points: one, or one per
+// index of `axis`. A pass that changes the floats drops this or changes it alike.
+struct QuantizedOrigin {
+  DType dtype = DType::kS8;  // s8, u8 or s32
+  int64_t axis = -1;         // of the value's shape; -1: one scale for all
+  std::vector<float> scales;
+  std::vector<int32_t> zero_points;
+  std::shared_ptr<const ConstantData> integers;  // elements of dtype, in the value's order
+};
+
 struct Value {
   std::string name;  // unique; the ONNX name. A fused value bears the name of the last ONNX value
                      // it covers.
   DType dtype = DType::kF32;
   Shape shape;  // memory order
   Layout layout = Layout::kPlain;
-  std::optional<QuantParams> quant;              // integer graphs only
-  std::shared_ptr<const ConstantData> constant;  // null for activations
+  std::optional<QuantParams> quant;                 // integer graphs only
+  std::shared_ptr<const ConstantData> constant;     // null for activations
+  std::shared_ptr<const QuantizedOrigin> origin{};  // f32 constants of a QDQ model, else null
   bool is_constant() const { return constant != nullptr; }
 };
 

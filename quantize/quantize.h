@@ -10,6 +10,7 @@
 #include "calibrate/ranges/ranges.h"
 #include "calibrate/ranges/table.h"
 #include "graph/graph.h"
+#include "quantize/profile.h"
 
 namespace rshift {
 
@@ -39,6 +40,7 @@ QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::strin
 
 struct QuantizeOptions {
   QuantMode mode = QuantMode::kSymmetric;
+  Profile profile;
   Target target;
   QuantizeConfig config;
 };

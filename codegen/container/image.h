@@ -56,13 +56,12 @@ struct ProgramImage {
   uint64_t arena_size = 0;
 };
 
-// One requantization record of a constant kBytes tensor, 12 bytes: bias, multiplier, rshift, 3 zero
-// bytes.
+// One requantization record of a constant kBytes tensor, 12 bytes. What the words mean is the
+// command's Rounding (base/rounding.h).
 struct RequantRecord {
   int32_t bias = 0;
-  int32_t multiplier = 0;  // [2^30, 2^31), or 0
-  uint8_t rshift = 0;      // [0, 62]
-  uint8_t zero[3] = {0, 0, 0};
+  int32_t multiplier = 0;  // [2^30, 2^31), or 0; float roundings: bits of an f32 >= 0
+  int32_t rshift = 0;      // [0, 62]; kFloatZeroEven, kHalfFloat: bits of an f32
 };
 static_assert(sizeof(RequantRecord) == 12);
 

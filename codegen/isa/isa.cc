@@ -48,6 +48,8 @@ constexpr auto MakeFieldNames() {
   set(Field::kCoordinate, "coordinate");
   set(Field::kNearest, "nearest");
   set(Field::kRounding, "rounding");
+  set(Field::kMultiplier3, "multiplier3");
+  set(Field::kRshift3, "rshift3");
   set(Field::kScaleF, "scale_f");
   set(Field::kOffsetF, "offset_f");
   set(Field::kAlphaF, "alpha_f");

@@ -33,6 +33,11 @@ enum class Opcode : uint8_t {
   kLeakyRelu = 11,   // negative side: multiplier, rshift; positive: multiplier2 (0: 1), rshift2
   kPRelu = 12,       // src2 = constant s8 slopes [C] or [1]; rshift; multiplier2, rshift2 as above
   kTable = 13,       // dst byte = table[src byte]
+  // rescale both << count, add, rescale: multiplier, rshift; multiplier2, rshift2; multiplier3...
+  kAddShifted = 14,
+  kAddFma = 15,   // fma(src, scale, fma(src2, alpha, offset)), to even
+  kMul = 16,      // requantize((src - Z) * (src2 - Z)): multiplier, rshift, rounding
+  kSoftmax = 17,  // last dimension; mode = SoftmaxArithmetic, table: 1024 bytes, 256 s32 / f32
   // --- data movement: any element type, inside the region ---
   kTranspose = 20,  // list = perm
   kCopyInto = 21,   // dst[.., offset + i, ..] <- src on `axis`: a part of a Concat
@@ -69,8 +74,10 @@ enum class Opcode : uint8_t {
 enum class Field : uint8_t {
   // tensors (index into the tensor table, -1 = absent where optional)
   // kWeights: kBytes (packed) for integer commands, f32 for F32 ones. kRequant: kBytes, 12 * OC.
-  // kTable: kBytes, 256.
-  // kList, kList2: 1-D s64 constants (kResizeF32: kList is the 1-D f32 scales). kZeroW: 1-D s32,
+  // kTable: kBytes, 256 (kSoftmax: 1024).
+  // kList, kList2: 1-D s64 constants (kResizeF32: kList is the 1-D f32 scales; kConv, kDepthwise,
+  // kMatMul: 1-D f32, four numbers for each post-operation: kind, alpha, beta, scale). kZeroW: 1-D
+  // s32,
   // absent: all zero.
   kDst = 0,
   kSrc = 1,
@@ -109,7 +116,9 @@ enum class Field : uint8_t {
   kFill = 41,
   kCoordinate = 42,
   kNearest = 43,
-  kRounding = 44,  // 0: one rounding, half up (tpu profile). Others come with the profiles.
+  kRounding = 44,  // base/rounding.h
+  kMultiplier3 = 45,
+  kRshift3 = 46,
   // f32, stored as their bit pattern
   kScaleF = 60,
   kOffsetF = 61,

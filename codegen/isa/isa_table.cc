@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/rounding.h"
 #include "codegen/isa/isa.h"
 
 namespace rshift {
@@ -54,8 +55,9 @@ constexpr auto kWindow =
 constexpr auto kGroups = List(Int(Field::kGroups, 1, kMaxWindow));
 constexpr auto kClampQ = List(Int(Field::kClampLoQ, -128, 255), Int(Field::kClampHiQ, -128, 255));
 constexpr auto kClampF = List(Float(Field::kClampLoF), Float(Field::kClampHiF));
-constexpr auto kRounding = List(Int(Field::kRounding, 0, 0));
+constexpr auto kRounding = List(Int(Field::kRounding, 0, kRoundingCount - 1));
 constexpr auto kRshift = List(Int(Field::kRshift, 0, 62));
+// The second multiplier and shift: positive side of LeakyRelu, second operand of an addition.
 constexpr auto kPositiveSide =
     List(Int(Field::kMultiplier2, 0, kInt32Max), Int(Field::kRshift2, 0, 62));
 constexpr auto kAxis = List(Int(Field::kAxis, 0, 7));
@@ -63,19 +65,39 @@ constexpr auto kAxis = List(Int(Field::kAxis, 0, 7));
 constexpr auto Mode(int64_t last) { return List(Int(Field::kMode, 0, last)); }
 constexpr auto Flags(int64_t all) { return List(Int(Field::kFlags, 0, all)); }
 
+// What kFloatZeroEven and kHalfFloat add to a convolution or matrix product: post-operations with
+// their addend; relu (flags 1), square-root forms (2, 4), rounding, scale and offset of
+// AscendQuant.
+constexpr auto kTail = List(Optional(Field::kSrc2), OptionalConst(Field::kList),
+                            Int(Field::kFlags, 0, 7), Int(Field::kMode, 0, kRealRoundingCount - 1),
+                            Float(Field::kScaleF), Float(Field::kOffsetF));
+
 // --- fields of each opcode ---
+constexpr auto kQuantizeFields = Join(kDstSrc, Mode(kRealRoundingCount - 1));
 constexpr auto kRequantizeFields =
     Join(kDstSrc, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
-constexpr auto kConvFields = Join(kDstSrc, kWeightsIn, kWindow, kGroups, kClampQ, kRounding);
-constexpr auto kDepthwiseFields = Join(kDstSrc, kWeightsIn, kWindow, kClampQ, kRounding);
-constexpr auto kMatMulFields = Join(kDstSrc, kWeightsIn, kClampQ, kRounding);
+constexpr auto kConvFields = Join(kDstSrc, kWeightsIn, kWindow, kGroups, kClampQ, kRounding, kTail);
+constexpr auto kDepthwiseFields = Join(kDstSrc, kWeightsIn, kWindow, kClampQ, kRounding, kTail);
+constexpr auto kMatMulFields = Join(kDstSrc, kWeightsIn, kClampQ, kRounding, kTail);
 constexpr auto kAddFields = Join(kDstSrc, kSrc2In,
                                  List(Int(Field::kMultiplier, kInt32Min, kInt32Max),
                                       Int(Field::kMultiplier2, kInt32Min, kInt32Max)),
                                  kRshift, kClampQ, kRounding);
 constexpr auto kAddFloatFields = Join(kDstSrc, kSrc2In, kClampQ);
+constexpr auto kAddShiftedFields =
+    Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
+         List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
+              Int(Field::kCount, 0, 20)),
+         kClampQ, kRounding);
+constexpr auto kAddFmaFields =
+    Join(kDstSrc, kSrc2In,
+         List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ);
+constexpr auto kMulFields = Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)),
+                                 kRshift, kClampQ, kRounding);
+constexpr auto kSoftmaxFields = Join(kDstSrc, List(Const(Field::kTable)), Mode(2), kClampQ);
 constexpr auto kAveragePoolFields =
-    Join(kDstSrc, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ);
+    Join(kDstSrc, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ,
+         Mode(4), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
 constexpr auto kMaxPoolFields = Join(kDstSrc, kWindow);
 constexpr auto kLeakyReluFields = Join(kDstSrc, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)),
                                        kRshift, kPositiveSide, kClampQ, kRounding);
@@ -117,8 +139,8 @@ constexpr auto kAveragePoolF32Fields = Join(kDstSrc, kWindow, Flags(1));
 using enum OpClass;
 
 constexpr OpSpec kOps[] = {
-    {Opcode::kQuantize, "quantize", kInteger, kDstSrc,
-     "f32 to s8/u8 by dst's scale and zero point"},
+    {Opcode::kQuantize, "quantize", kInteger, kQuantizeFields,
+     "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding"},
     {Opcode::kDequantize, "dequantize", kInteger, kDstSrc,
      "s8/u8 to f32 by src's scale and zero point"},
     {Opcode::kRequantize, "requantize", kInteger, kRequantizeFields,
@@ -131,11 +153,12 @@ constexpr OpSpec kOps[] = {
     {Opcode::kMatMul, "matmul", kInteger, kMatMulFields,
      "src [..., M, K] times packed s8 weights [K, N], one requant record per column"},
     {Opcode::kAdd, "add", kInteger, kAddFields,
-     "clamp((src * multiplier + src2 * multiplier2) >> rshift), equal shapes, zero points 0"},
+     "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst), equal shapes"},
     {Opcode::kAddFloat, "add_float", kInteger, kAddFloatFields,
      "dequantize both, add in float, requantize; scales and zero points from the tensor table"},
     {Opcode::kAveragePool, "average_pool", kInteger, kAveragePoolFields,
-     "NHWC; clamp(round(scale / taps * sum + offset)); flags 1: count_include_pad"},
+     "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags 1: "
+     "count_include_pad"},
     {Opcode::kMaxPool, "max_pool", kInteger, kMaxPoolFields,
      "NHWC maximum of s8, u8 or f32; pads never win"},
     {Opcode::kLeakyRelu, "leaky_relu", kInteger, kLeakyReluFields,
@@ -143,6 +166,14 @@ constexpr OpSpec kOps[] = {
     {Opcode::kPRelu, "prelu", kInteger, kPReluFields,
      "as leaky_relu with s8 slopes src2 [C] or [1] along the last dimension"},
     {Opcode::kTable, "table", kInteger, kTableFields, "dst byte = table[src byte]"},
+    {Opcode::kAddShifted, "add_shifted", kInteger, kAddShiftedFields,
+     "each operand << count rescaled by its pair, the sum by the third; equal shapes"},
+    {Opcode::kAddFma, "add_fma", kInteger, kAddFmaFields,
+     "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes, equal shapes"},
+    {Opcode::kMul, "mul", kInteger, kMulFields,
+     "requantize((src - Z) * (src2 - Z)) + Zdst, equal shapes"},
+    {Opcode::kSoftmax, "softmax", kInteger, kSoftmaxFields,
+     "over the last dimension; mode: SoftmaxArithmetic; table: 256 numbers by max - src"},
     {Opcode::kTranspose, "transpose", kMove, kListFields,
      "dst dimension i is src dimension list[i]; any element type"},
     {Opcode::kCopyInto, "copy_into", kMove, kCopyIntoFields,

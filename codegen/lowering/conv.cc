@@ -45,7 +45,6 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   Require(w.is_constant() && w.dtype == DType::kS8 && w.shape.size() == 4, ErrorCode::kInternal,
           Describe(node), ": weight '", w.name, "' is ", Name(w.dtype), " of shape ",
           ToString(w.shape), ", expected constant s8 [OC, IC/groups, KH, KW]");
-  RequireNoWeightZeroPoint(node, op.zero_w);
   const int64_t ic = x.shape[3], oc = y.shape[3], taps = w.shape[2] * w.shape[3];
   Require(op.groups > 0 && ic % op.groups == 0 && oc % op.groups == 0 && w.shape[0] == oc &&
               w.shape[1] == ic / op.groups,
@@ -66,6 +65,8 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   if (!depthwise) command.Set(Field::kGroups, op.groups);
   SetWindow(node, op.window, command);
   SetClamp(op.clamp, command);
+  SetZeroW(context, node, op.zero_w, oc, command);
+  SetTail(context, node, op.rounding, op.post_ops, op.ascend, command);
   context.Emit(node, command);
 }
 

@@ -39,17 +39,53 @@ void Lower(LoweringContext& context, const Node& node, const Where&) {
   context.Emit(node, command);
 }
 
+namespace {
+
+// A command with both operands and, last because Output() makes the tensor, its result.
+Command ByteCommand(LoweringContext& context, const Node& node, Opcode opcode,
+                    const ClampQ& clamp) {
+  Command command = NewCommand(opcode);
+  command.Set(Field::kSrc, BroadcastInput(context, node, 0));
+  command.Set(Field::kSrc2, BroadcastInput(context, node, 1));
+  SetClamp(clamp, command);
+  command.Set(Field::kDst, context.Output(node));
+  return command;
+}
+
+}  // namespace
+
 void Lower(LoweringContext& context, const Node& node, const QAdd& op) {
-  const int32_t a = BroadcastInput(context, node, 0);
-  const int32_t b = BroadcastInput(context, node, 1);
-  Command command = NewCommand(op.by_float ? Opcode::kAddFloat : Opcode::kAdd);
-  command.Set(Field::kSrc, a).Set(Field::kSrc2, b);
+  Command command =
+      ByteCommand(context, node, op.by_float ? Opcode::kAddFloat : Opcode::kAdd, op.clamp);
   if (!op.by_float) {
     command.Set(Field::kMultiplier, op.multiplier_a).Set(Field::kMultiplier2, op.multiplier_b);
     command.Set(Field::kRshift, op.rshift);
+    command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
   }
-  SetClamp(op.clamp, command);
-  command.Set(Field::kDst, context.Output(node));
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QAddShifted& op) {
+  Command command = ByteCommand(context, node, Opcode::kAddShifted, op.clamp);
+  command.Set(Field::kCount, op.left_shift);
+  command.Set(Field::kMultiplier, op.multiplier_a).Set(Field::kRshift, op.rshift_a);
+  command.Set(Field::kMultiplier2, op.multiplier_b).Set(Field::kRshift2, op.rshift_b);
+  command.Set(Field::kMultiplier3, op.multiplier_y).Set(Field::kRshift3, op.rshift_y);
+  command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QAddFma& op) {
+  Command command = ByteCommand(context, node, Opcode::kAddFma, op.clamp);
+  command.SetFloat(Field::kScaleF, op.ratio_a).SetFloat(Field::kAlphaF, op.ratio_b);
+  command.SetFloat(Field::kOffsetF, op.fixed);
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QMul& op) {
+  Command command = ByteCommand(context, node, Opcode::kMul, op.clamp);
+  command.Set(Field::kMultiplier, op.multiplier).Set(Field::kRshift, op.rshift);
+  command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
   context.Emit(node, command);
 }
 

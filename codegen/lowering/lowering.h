@@ -29,6 +29,9 @@ void Lower(LoweringContext& context, const Node& node, const QAveragePool& op);
 void Lower(LoweringContext& context, const Node& node, const Binary& op);
 void Lower(LoweringContext& context, const Node& node, const Where& op);
 void Lower(LoweringContext& context, const Node& node, const QAdd& op);
+void Lower(LoweringContext& context, const Node& node, const QAddShifted& op);
+void Lower(LoweringContext& context, const Node& node, const QAddFma& op);
+void Lower(LoweringContext& context, const Node& node, const QMul& op);
 // activation.cc
 void Lower(LoweringContext& context, const Node& node, const Clip& op);
 void Lower(LoweringContext& context, const Node& node, const LeakyRelu& op);
@@ -43,6 +46,7 @@ void Lower(LoweringContext& context, const Node& node, const LayerNorm& op);
 void Lower(LoweringContext& context, const Node& node, const InstanceNorm& op);
 void Lower(LoweringContext& context, const Node& node, const Lrn& op);
 void Lower(LoweringContext& context, const Node& node, const Softmax& op);
+void Lower(LoweringContext& context, const Node& node, const QSoftmax& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);
@@ -81,8 +85,12 @@ int64_t AxisOf(const Node& node, int64_t axis, size_t rank);
 // The constant tensor of a requant table.
 int32_t AddRequant(LoweringContext& context, const Node& node,
                    std::span<const ChannelRequant> channels, int64_t expected);
-// Throws kUnsupported when a weight zero point is not zero.
-void RequireNoWeightZeroPoint(const Node& node, std::span<const int32_t> zero_w);
+// The constant of the weight zero points, unless all are 0.
+void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_t> zero_w,
+              int64_t expected, Command& command);
+// Rounding, post-operations and what follows them.
+void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
+             std::span<const PostOp> post_ops, const AscendTail& ascend, Command& command);
 // Throws kUnsupported unless the value has NHWC layout.
 void RequireNhwc(const Node& node, const Value& value);
 // Throws kUnsupported unless every input that is there has one of the types.

@@ -24,7 +24,6 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
           ErrorCode::kInternal, Describe(node), ": weight '", w.name, "' is ", Name(w.dtype),
           " of shape ", ToString(w.shape), ", expected constant s8 [K, N] for an input of shape ",
           ToString(x.shape));
-  RequireNoWeightZeroPoint(node, op.zero_w);
   const int64_t k = w.shape[0], n = w.shape[1];
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
   std::vector<int8_t> transposed(
@@ -44,6 +43,8 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
                        {reinterpret_cast<const uint8_t*>(packed.data()), packed.size()}));
   command.Set(Field::kRequant, AddRequant(context, node, op.channels, n));
   SetClamp(op.clamp, command);
+  SetZeroW(context, node, op.zero_w, n, command);
+  SetTail(context, node, op.rounding, op.post_ops, op.ascend, command);
   context.Emit(node, command);
 }
 

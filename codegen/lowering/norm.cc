@@ -56,4 +56,15 @@ void Lower(LoweringContext& context, const Node& node, const Softmax& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QSoftmax& op) {
+  Command command = UnaryCommand(context, node, Opcode::kSoftmax);
+  command.Set(
+      Field::kTable,
+      context.AddConst(node.name + ".table", DType::kBytes, {sizeof(op.table)},
+                       {reinterpret_cast<const uint8_t*>(op.table.data()), sizeof(op.table)}));
+  command.Set(Field::kMode, static_cast<int64_t>(op.arithmetic));
+  SetClamp(op.clamp, command);
+  context.Emit(node, command);
+}
+
 }  // namespace rshift::lowering

@@ -32,6 +32,9 @@ void Lower(LoweringContext& context, const Node& node, const QAveragePool& op) {
   command.Set(Field::kFlags, op.count_include_pad ? 1 : 0);
   command.SetFloat(Field::kScaleF, op.scale_x_over_y).SetFloat(Field::kOffsetF, op.offset);
   SetClamp(op.clamp, command);
+  command.Set(Field::kMode, static_cast<int64_t>(op.arithmetic));
+  command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
+  command.Set(Field::kMultiplier, op.multiplier).Set(Field::kRshift, op.rshift);
   context.Emit(node, command);
 }
 

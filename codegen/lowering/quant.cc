@@ -3,8 +3,9 @@
 
 namespace rshift::lowering {
 
-void Lower(LoweringContext& context, const Node& node, const Quantize&) {
-  context.Emit(node, UnaryCommand(context, node, Opcode::kQuantize));
+void Lower(LoweringContext& context, const Node& node, const Quantize& op) {
+  Command command = UnaryCommand(context, node, Opcode::kQuantize);
+  context.Emit(node, command.Set(Field::kMode, static_cast<int64_t>(op.rounding)));
 }
 
 void Lower(LoweringContext& context, const Node& node, const Dequantize&) {

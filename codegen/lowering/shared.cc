@@ -56,23 +56,45 @@ int32_t AddRequant(LoweringContext& context, const Node& node,
   std::vector<uint8_t> bytes(channels.size() * sizeof(RequantRecord));
   for (size_t i = 0; i < channels.size(); ++i) {
     const ChannelRequant& channel = channels[i];
-    Require(channel.rshift >= 0 && channel.rshift <= 62, ErrorCode::kInternal, Describe(node),
-            ": channel ", i, ": rshift is ", channel.rshift, ", expected 0..62");
-    RequantRecord record;
-    record.bias = channel.bias;
-    record.multiplier = channel.multiplier;
-    record.rshift = static_cast<uint8_t>(channel.rshift);
+    const RequantRecord record{channel.bias, channel.multiplier, channel.rshift};
     std::memcpy(bytes.data() + i * sizeof(record), &record, sizeof(record));
   }
   return context.AddConst(node.name + ".requant", DType::kBytes,
                           {static_cast<int64_t>(bytes.size())}, bytes);
 }
 
-void RequireNoWeightZeroPoint(const Node& node, std::span<const int32_t> zero_w) {
-  for (const int32_t zero : zero_w) {
-    Require(zero == 0, ErrorCode::kUnsupported, Describe(node), ": weight zero point is ", zero,
-            ", expected 0: the integer kernels take symmetric weights");
+void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_t> zero_w,
+              int64_t expected, Command& command) {
+  if (std::all_of(zero_w.begin(), zero_w.end(), [](int32_t zero) { return zero == 0; })) return;
+  Require(static_cast<int64_t>(zero_w.size()) == expected, ErrorCode::kInternal, Describe(node),
+          ": ", zero_w.size(), " weight zero points, expected ", expected);
+  command.Set(Field::kZeroW, context.AddConst(node.name + ".zero_w", DType::kS32, {expected},
+                                              {reinterpret_cast<const uint8_t*>(zero_w.data()),
+                                               zero_w.size_bytes()}));
+}
+
+void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
+             std::span<const PostOp> post_ops, const AscendTail& ascend, Command& command) {
+  command.Set(Field::kRounding, static_cast<int64_t>(rounding));
+  if (!post_ops.empty()) {
+    std::vector<float> list;
+    bool sums = false;
+    for (const PostOp& p : post_ops) {
+      list.insert(list.end(), {static_cast<float>(p.kind), p.alpha, p.beta, p.scale});
+      sums = sums || p.kind == PostOp::Kind::kSum;
+    }
+    command.Set(Field::kList,
+                context.AddConst(
+                    node.name + ".post_ops", DType::kF32, {static_cast<int64_t>(list.size())},
+                    {reinterpret_cast<const uint8_t*>(list.data()), list.size() * sizeof(float)}));
+    if (sums) command.Set(Field::kSrc2, context.Input(node, 2));
   }
+  if (rounding != Rounding::kHalfFloat) return;
+  command.Set(Field::kFlags,
+              (ascend.relu ? 1 : 0) | (ascend.sqrt_dequant ? 2 : 0) | (ascend.sqrt_quant ? 4 : 0));
+  command.Set(Field::kMode, static_cast<int64_t>(ascend.rounding));
+  command.SetFloat(Field::kScaleF, ascend.quant_scale);
+  command.SetFloat(Field::kOffsetF, ascend.quant_offset);
 }
 
 void RequireNhwc(const Node& node, const Value& value) {

@@ -1,4 +1,5 @@
-// Integer operators: what quantization makes of the float ones. Formulas: quantize/NUMERICS.md.
+// Integer operators: what quantization makes of the float ones. Formulas: quantize/NUMERICS.md;
+// base/rounding.h says what multiplier and rshift mean under each Rounding.
 // Data movement (Reshape, Transpose, Concat, Slice, Pad, MaxPool, nearest Resize, Gather...) keeps
 // its float struct: on integer tensors it moves bytes, and its inputs and output have equal
 // QuantParams.
@@ -9,16 +10,46 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/rounding.h"
 #include "graph/ops/common.h"
 
 namespace rshift {
 
-// One output channel: y = saturate(((acc + bias) * multiplier >> rshift, rounded half up once) +
-// zero_y).
+// One output channel: y = requantize(acc + bias) by the node's Rounding.
 struct ChannelRequant {
   int32_t bias = 0;
-  int32_t multiplier = 0;  // [2^30, 2^31), or 0 for a channel that is constant zero_y
-  int32_t rshift = 0;      // [0, 62]
+  // Integer roundings: [2^30, 2^31), or 0 for a channel that is constant zero_y. Float roundings:
+  // the bits of an f32 scale >= 0.
+  int32_t multiplier = 0;
+  // Integer roundings: [0, 62]. kFloatZeroEven, kHalfFloat: the bits of the f32 bias_f; else 0.
+  int32_t rshift = 0;
+};
+
+// What kFloatZeroEven does between scale and zero point, in order. f: the value so far.
+struct PostOp {
+  enum class Kind : int32_t {
+    kSum = 0,     // f += scale * float(y_old): the second input of the node, of the output's type
+    kRelu = 1,    // f = f > 0 ? f : alpha * f;  then * scale
+    kTanh = 2,    // scale * tanh(f)
+    kLinear = 3,  // scale * (alpha * f + beta)
+    kClip = 4,    // scale * min(max(f, alpha), beta)
+    kLogistic = 5,
+    kElu = 6,  // f > 0 ? f : alpha * (exp(f) - 1)
+    kAbs = 7,
+    kSqrt = 8,
+    kSquare = 9,
+  };
+  Kind kind = Kind::kRelu;
+  float alpha = 0, beta = 0, scale = 1;
+};
+inline constexpr int kPostOpKindCount = 10;
+
+// The tail of an Ascend convolution: bias_f in fp16, relu, then AscendQuant of the fp16 value.
+struct AscendTail {
+  bool relu = false;
+  bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
+  float quant_scale = 1, quant_offset = 0;        // round(h * quant_scale + quant_offset)
+  RealRounding rounding = RealRounding::kEven;
 };
 
 // Quantized output clamp [lo, hi]: the range of the type, narrowed by a fused Relu/Clip.
@@ -26,7 +57,10 @@ struct ClampQ {
   int32_t lo = -128, hi = 127;
 };
 
-struct Quantize {};    // f32 -> s8/u8 by the output's QuantParams
+// f32 -> s8/u8 by the output's QuantParams: saturate(round(x / S) + Z).
+struct Quantize {
+  RealRounding rounding = RealRounding::kEven;
+};
 struct Dequantize {};  // s8/u8 -> f32 by the input's QuantParams
 
 // y = clamp(((x - zero_x) * multiplier >> rshift) + zero_y). Also a clip on its own: multiplier 0
@@ -43,8 +77,11 @@ struct QConv {
   Window window;
   int64_t groups = 1;
   std::vector<ChannelRequant> channels;  // OC
-  std::vector<int32_t> zero_w;           // empty (all 0) or OC entries
+  std::vector<int32_t> zero_w;           // empty (all 0) or OC entries: x * (w - zero_w)
   ClampQ clamp;
+  Rounding rounding = Rounding::kHalfUp;
+  std::vector<PostOp> post_ops{};  // kFloatZeroEven only; kSum: the node has a third input
+  AscendTail ascend{};             // kHalfFloat only
 };
 
 // inputs: x [..., M, K] (s8/u8), w (s8 constant [K, N]). channels: N entries.
@@ -52,15 +89,53 @@ struct QMatMul {
   std::vector<ChannelRequant> channels;
   std::vector<int32_t> zero_w;
   ClampQ clamp;
+  Rounding rounding = Rounding::kHalfUp;
+  std::vector<PostOp> post_ops{};
+  AscendTail ascend{};
 };
 
-// Symmetric: y = clamp((a*multiplier_a + b*multiplier_b + 2^(rshift-1)) >> rshift), zero points 0.
+// y = clamp((((a-Za)*multiplier_a + (b-Zb)*multiplier_b + 2^(rshift-1)) >> rshift) + Zy); rounding
+// kHalfUp, or kHalfAway for the one rounding. The seed's symmetric form has zero points 0.
 // Asymmetric (by_float): y = clamp(round((a-Za)*Sa + (b-Zb)*Sb) / Sy) + Zy), scales from
 // QuantParams.
 struct QAdd {
   bool by_float = false;
   int32_t multiplier_a = 0, multiplier_b = 0, rshift = 0;
   ClampQ clamp;
+  Rounding rounding = Rounding::kHalfUp;
+};
+
+// TFLite: u = rescale((a-Za) << left_shift, a), v likewise, y = clamp(rescale(u + v, y) + Zy).
+struct QAddShifted {
+  int32_t left_shift = 20;
+  int32_t multiplier_a = 0, rshift_a = 0, multiplier_b = 0, rshift_b = 0;
+  int32_t multiplier_y = 0, rshift_y = 0;
+  ClampQ clamp;
+  Rounding rounding = Rounding::kTwoStep;  // or kHalfUp
+};
+
+// ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a and b raw bytes.
+struct QAddFma {
+  float ratio_a = 1, ratio_b = 1, fixed = 0;
+  ClampQ clamp;
+};
+
+// y = requantize((a-Za) * (b-Zb)) + Zy. kFloatZeroEven: float(product) * scale + float(Zy), to
+// even.
+struct QMul {
+  int32_t multiplier = 0, rshift = 0;
+  ClampQ clamp;
+  Rounding rounding = Rounding::kHalfUp;
+};
+
+enum class PoolArithmetic : uint8_t {
+  kScaleOffset = 0,   // tpu, below
+  kInteger = 1,       // TFLite: round half away (sum / n), raw values; pads never count
+  kDequantized = 2,   // ONNX Runtime: s = sum of float(x - Zx) * Sx in window order;
+                      // to_even(s / n / Sy + float(Zy))
+  kRequantize = 3,    // requantize(sum - n * Zx) by multiplier and rshift, n the whole window (no
+                      // pads): the mean with 1 / n inside the multiplier
+  kScaleSumAway = 4,  // Caffe2: round half away((sum - n * Zx) * (scale / n)) + Zy
 };
 
 // y = clamp(round(scale[n] * sum + offset)) with n valid taps; scale[n] = Sx / (Sy * n), offset =
@@ -71,6 +146,10 @@ struct QAveragePool {
   float scale_x_over_y = 1.0f;
   float offset = 0.0f;
   ClampQ clamp;
+  PoolArithmetic arithmetic = PoolArithmetic::kScaleOffset;
+  // kRequantize
+  Rounding rounding = Rounding::kHalfUp;
+  int32_t multiplier = 0, rshift = 0;
 };
 
 // y = x >= Zx ? positive(x - Zx) + Zy : ((x - Zx) * multiplier >> rshift) + Zy. `positive` is the
@@ -93,6 +172,23 @@ struct QPRelu {
 // of y.
 struct QTable {
   std::array<uint8_t, 256> table{};
+};
+
+// Over the last dimension, by the difference to the row's greatest byte: entry d of `table` belongs
+// to d = max - x in [0, 255].
+enum class SoftmaxArithmetic : uint8_t {
+  // TFLite reference: table[d] = exp in Q0.31, 0 from the cut-off on; sum of round-shifted entries
+  // in Q12.19, reciprocal, product: quantize/numerics.
+  kFixedPoint = 0,
+  // TFLite optimised: table[d] = exp(-d * S) as f32 bits; y = round(table / sum * 256) + Z.
+  kFloatTable = 1,
+  // ONNX Runtime: table[d] as f32 bits, y = to_even(table * floor(1 / Sy) / sum) + Z.
+  kFloatQuotient = 2,
+};
+struct QSoftmax {
+  SoftmaxArithmetic arithmetic = SoftmaxArithmetic::kFixedPoint;
+  std::array<int32_t, 256> table{};
+  ClampQ clamp;
 };
 
 }  // namespace rshift

@@ -33,7 +33,7 @@ ProgramBuilder SmallNet() {
   Command& c = b.Add(Opcode::kConv, conv, q);
   c.Set(Field::kWeights, b.Const(DType::kBytes, {packed.bytes()}, weights));
   c.Set(Field::kRequant,
-        b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38, {0, 0, 0}})));
+        b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38})));
   c.Set(Field::kKernelH, 3)
       .Set(Field::kKernelW, 3)
       .Set(Field::kClampLoQ, -128)

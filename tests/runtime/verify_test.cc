@@ -38,7 +38,7 @@ ProgramBuilder Conv() {
                 dst = b.Output({DType::kS8, {1, 5, 5, 20}});
   const int32_t weights =
       b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
-  const std::vector<RequantRecord> records(20, {5, 1 << 30, 33, {0, 0, 0}});
+  const std::vector<RequantRecord> records(20, {5, 1 << 30, 33});
   const int32_t requant = b.Const(DType::kBytes, {240}, records);
   Command& c =
       b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
