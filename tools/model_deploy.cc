@@ -177,6 +177,7 @@ int Run(const Arguments& a) {
     QuantizeResult quantized = QuantizeGraph(floating, table, options);
     final_graph = std::move(quantized.graph);
     report.quantize = std::move(quantized.report);
+    report.proofs = ProveIntegers(final_graph);
     DumpStage(a, "quantized", final_graph);
   }
   report.target = options.target.name;

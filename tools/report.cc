@@ -70,6 +70,38 @@ std::string LayerLines(const DeployReport& report) {
   return out;
 }
 
+// One line: what was proved, and the tightest place.
+std::string ProofLine(const std::vector<LayerProof>& proofs) {
+  if (proofs.empty()) return "";
+  int64_t channels = 0, flushed = 0;
+  const LayerProof* tightest = &proofs.front();
+  for (const LayerProof& proof : proofs) {
+    channels += proof.channels;
+    flushed += proof.flushed;
+    if (proof.limit <= INT32_MAX && proof.headroom_bits() < tightest->headroom_bits())
+      tightest = &proof;
+  }
+  return Cat("proved: ", proofs.size(), " operators, ", channels,
+             " channels: accumulators, biases, multipliers and shifts in range; least headroom ",
+             Format("%.1f", tightest->headroom_bits()), " bits (", tightest->op, " '",
+             tightest->node, "'), ", flushed, " channels constant\n");
+}
+
+nlohmann::json ProofJson(const LayerProof& p) {
+  return {{"node", p.node},
+          {"op", p.op},
+          {"rounding", Name(p.rounding)},
+          {"channels", p.channels},
+          {"accumulator_bound", p.accumulator},
+          {"accumulator_limit", p.limit},
+          {"headroom_bits", p.headroom_bits()},
+          {"largest_bias", p.largest_bias},
+          {"multiplier", {p.min_multiplier, p.max_multiplier}},
+          {"rshift", {p.min_rshift, p.max_rshift}},
+          {"constant_channels", p.flushed},
+          {"exact_in_float", p.exact_in_float}};
+}
+
 }  // namespace
 
 void CountCommands(const ProgramImage& image, DeployReport& report) {
@@ -101,6 +133,7 @@ std::string TextReport(const DeployReport& report) {
   if (report.mode == "f32") return out;
   out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
                 report.quantize.range_changes.size());
+  out += ProofLine(report.proofs);
   for (const auto& repair : report.quantize.repairs) {
     out += Cat("repaired ", repair.node, " channel ", repair.channel, ": ", repair.reason,
                ", weight scale ", repair.scale_before, " -> ", repair.scale_after, "\n");
@@ -126,7 +159,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
                           {{"integer", report.integer_commands},
                            {"move", report.move_commands},
                            {"f32", report.float_commands}}}};
-  json["float_nodes"] = json["repairs"] = json["range_changes"] = json["layers"] =
+  json["float_nodes"] = json["repairs"] = json["range_changes"] = json["layers"] = json["proofs"] =
       nlohmann::json::array();
   for (const auto& n : report.quantize.float_nodes) {
     json["float_nodes"].push_back({{"node", n.node}, {"op", n.op}, {"reason", n.reason}});
@@ -145,6 +178,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
                                      {"before", RangeJson(c.before)},
                                      {"after", RangeJson(c.after)}});
   }
+  for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));
   for (const LayerResult& l : report.layers) {
     json["layers"].push_back({{"tensor", l.tensor},
                               {"command", l.command},

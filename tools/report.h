@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/container/image.h"
+#include "quantize/proof.h"
 #include "quantize/quantize.h"
 #include "tools/layer_compare.h"
 
@@ -18,13 +19,15 @@ struct DeployReport {
   uint64_t file_bytes = 0, arena_bytes = 0;
   int transposes = 0;
   int integer_commands = 0, move_commands = 0, float_commands = 0;
-  QuantizeReport quantize = {};           // empty for f32
-  std::vector<LayerResult> layers = {};   // with --test-input only
-  Tolerance tolerance = {};               // likewise
+  QuantizeReport quantize = {};          // empty for f32
+  std::vector<LayerProof> proofs = {};   // likewise
+  std::vector<LayerResult> layers = {};  // with --test-input only
+  Tolerance tolerance = {};              // likewise
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);
-// The lines model_deploy prints: sizes, commands, F32 nodes by name, repairs, and the worst layers.
+// The lines model_deploy prints: sizes, commands, F32 nodes by name, proofs, repairs, and the worst
+// layers.
 std::string TextReport(const DeployReport& report);
 nlohmann::json JsonReport(const DeployReport& report);
 std::string HtmlReport(const DeployReport& report);

@@ -1,0 +1,219 @@
+#include "quantize/proof.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kInt32Limit = 2147483647;
+// Kernels may shift s8 inputs to u8: 255 bounds |x| whatever its type.
+constexpr int64_t kLargestInput = 255;
+
+bool IsFloat(Rounding rounding) {
+  return rounding == Rounding::kFloatEven || rounding == Rounding::kFloatZeroEven ||
+         rounding == Rounding::kHalfFloat;
+}
+
+// Largest |q - Z| of a tensor.
+int64_t Reach(const Value& value) {
+  const int64_t zero = value.quant ? value.quant->zero_point : 0;
+  const int64_t lo = value.dtype == DType::kU8 ? 0 : -128, hi = lo + 255;
+  return std::max(zero - lo, hi - zero);
+}
+
+class Prover {
+ public:
+  explicit Prover(const Graph& graph) : graph_(graph) {}
+
+  void Prove(const Node& node) {
+    node_ = &node;
+    std::visit(
+        Overloaded{[&](const QConv& op) { Product(op, Filter(node, op)); },
+                   [&](const QMatMul& op) { Product(op, Columns(node, op)); },
+                   [&](const QAdd& op) {
+                     if (!op.by_float) Add(op);
+                   },
+                   [&](const QAddShifted& op) { AddShifted(op); }, [&](const QMul& op) { Mul(op); },
+                   [&](const QAveragePool& op) { Pool(op); },
+                   [&](const QLeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
+                   [&](const Requantize& op) { Rescale(op); }, [](const auto&) {}},
+        node.op);
+  }
+
+  std::vector<LayerProof> Take() { return std::move(proofs_); }
+
+ private:
+  const Value& In(size_t i) const { return graph_.value(node_->inputs[i]); }
+
+  LayerProof Start(Rounding rounding, int64_t limit) const {
+    LayerProof proof;
+    proof.node = node_->name;
+    proof.op = OpName(node_->op);
+    proof.rounding = rounding;
+    proof.limit = limit;
+    return proof;
+  }
+
+  void Finish(LayerProof proof) {
+    Require(proof.accumulator <= proof.limit, ErrorCode::kInternal, proof.node, " (", proof.op,
+            "): the accumulator may reach ", proof.accumulator, ", expected at most ", proof.limit);
+    proof.exact_in_float = !IsFloat(proof.rounding) || proof.accumulator <= int64_t{1} << 24;
+    proofs_.push_back(std::move(proof));
+  }
+
+  // Widens the ranges by one pair; `lowest` is the smallest multiplier of its width.
+  void AddPair(LayerProof& proof, int64_t channel, int32_t multiplier, int32_t rshift,
+               int32_t lowest) const {
+    if (multiplier == 0) {
+      ++proof.flushed;
+      return;
+    }
+    if (IsFloat(proof.rounding)) {
+      const float scale = std::bit_cast<float>(multiplier);
+      Require(scale >= 0 && std::isfinite(scale), ErrorCode::kInternal, proof.node, ": channel ",
+              channel, ": scale is ", scale, ", expected a finite number >= 0");
+      return;
+    }
+    Require(multiplier >= lowest && rshift >= 0 && rshift <= 62, ErrorCode::kInternal, proof.node,
+            ": channel ", channel, ": multiplier ", multiplier, " >> ", rshift,
+            ", expected at least ", lowest, " and a shift of 0..62");
+    const bool first = proof.max_multiplier == 0;
+    proof.min_multiplier = first ? multiplier : std::min(proof.min_multiplier, multiplier);
+    proof.max_multiplier = std::max(proof.max_multiplier, multiplier);
+    proof.min_rshift = first ? rshift : std::min(proof.min_rshift, rshift);
+    proof.max_rshift = std::max(proof.max_rshift, rshift);
+  }
+
+  // sum |w - zero_w| of each output channel.
+  std::vector<int64_t> Filter(const Node& node, const QConv& op) const {
+    const Value& w = graph_.value(node.inputs[1]);
+    const auto q = w.constant->As<int8_t>();
+    const size_t channels = op.channels.size();
+    std::vector<int64_t> sums(channels);
+    for (size_t i = 0; i < q.size(); ++i) {
+      const size_t c = i / (q.size() / channels);
+      sums[c] += std::abs(q[i] - (op.zero_w.empty() ? 0 : op.zero_w[c]));
+    }
+    return sums;
+  }
+
+  std::vector<int64_t> Columns(const Node& node, const QMatMul& op) const {
+    const auto q = graph_.value(node.inputs[1]).constant->As<int8_t>();
+    const size_t channels = op.channels.size();
+    std::vector<int64_t> sums(channels);
+    for (size_t i = 0; i < q.size(); ++i) {
+      const size_t c = i % channels;
+      sums[c] += std::abs(q[i] - (op.zero_w.empty() ? 0 : op.zero_w[c]));
+    }
+    return sums;
+  }
+
+  template <typename Op>
+  void Product(const Op& op, const std::vector<int64_t>& magnitudes) {
+    LayerProof proof = Start(op.rounding, kInt32Limit);
+    proof.channels = static_cast<int64_t>(op.channels.size());
+    for (size_t c = 0; c < op.channels.size(); ++c) {
+      const ChannelRequant& channel = op.channels[c];
+      const int64_t bias = std::abs(int64_t{channel.bias});
+      proof.largest_bias = std::max(proof.largest_bias, bias);
+      proof.accumulator = std::max(proof.accumulator, bias + kLargestInput * magnitudes[c]);
+      AddPair(proof, static_cast<int64_t>(c), channel.multiplier, channel.rshift, 1 << 30);
+    }
+    Finish(std::move(proof));
+  }
+
+  void Add(const QAdd& op) {
+    const int64_t half = op.rshift > 0 ? int64_t{1} << (op.rshift - 1) : 0;
+    LayerProof proof = Start(op.rounding, kInt32Limit);
+    proof.accumulator = Reach(In(0)) * std::abs(int64_t{op.multiplier_a}) +
+                        Reach(In(1)) * std::abs(int64_t{op.multiplier_b}) + half;
+    // The seed's int16 form: recognised by its sum, which the choice of rshift keeps inside.
+    if (op.multiplier_a < 128 && op.multiplier_b < 128 && proof.accumulator <= 32767)
+      proof.limit = 32767;
+    if (op.rounding == Rounding::kHalfAway) proof.limit = int64_t{1} << 62;  // int64 in Caffe2
+    AddPair(proof, 0, std::abs(op.multiplier_a), op.rshift, 0);
+    AddPair(proof, 1, std::abs(op.multiplier_b), op.rshift, 0);
+    Finish(std::move(proof));
+  }
+
+  void AddShifted(const QAddShifted& op) {
+    LayerProof proof = Start(op.rounding, kInt32Limit);
+    // Both factors are at most 1 (the larger scale is the unit), halved by the unit's factor 2.
+    proof.accumulator = (Reach(In(0)) + Reach(In(1))) << op.left_shift;
+    AddPair(proof, 0, op.multiplier_a, op.rshift_a, 1 << 30);
+    AddPair(proof, 1, op.multiplier_b, op.rshift_b, 1 << 30);
+    AddPair(proof, 2, op.multiplier_y, op.rshift_y, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  void Mul(const QMul& op) {
+    LayerProof proof = Start(op.rounding, kInt32Limit);
+    proof.accumulator = Reach(In(0)) * Reach(In(1));
+    AddPair(proof, 0, op.multiplier, op.rshift, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  void Pool(const QAveragePool& op) {
+    const int64_t taps = op.window.kernel_h * op.window.kernel_w;
+    LayerProof proof = Start(op.rounding, kInt32Limit);
+    proof.accumulator = taps * kLargestInput;
+    if (op.arithmetic == PoolArithmetic::kRequantize)
+      AddPair(proof, 0, op.multiplier, op.rshift, 1);
+    Finish(std::move(proof));
+  }
+
+  void Leaky(const QLeakyRelu& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
+    proof.accumulator = Reach(In(0)) * std::max<int64_t>(op.multiplier, op.multiplier_positive);
+    AddPair(proof, 0, op.multiplier, op.rshift, 1);
+    if (op.multiplier_positive != 0)
+      AddPair(proof, 1, op.multiplier_positive, op.rshift_positive, 1);
+    Finish(std::move(proof));
+  }
+
+  void PRelu(const QPRelu& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
+    proof.channels = static_cast<int64_t>(op.slopes.size());
+    proof.accumulator = Reach(In(0)) * std::max<int64_t>(128, op.multiplier_positive);
+    proof.max_rshift = proof.min_rshift = op.rshift;
+    Finish(std::move(proof));
+  }
+
+  void Rescale(const Requantize& op) {
+    if (op.multiplier == 0) return;  // a clamp
+    LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
+    proof.accumulator = Reach(In(0)) * int64_t{op.multiplier};
+    AddPair(proof, 0, op.multiplier, op.rshift, 1);
+    Finish(std::move(proof));
+  }
+
+  const Graph& graph_;
+  const Node* node_ = nullptr;
+  std::vector<LayerProof> proofs_;
+};
+
+}  // namespace
+
+double LayerProof::headroom_bits() const {
+  return std::log2(static_cast<double>(limit) /
+                   static_cast<double>(std::max<int64_t>(accumulator, 1)));
+}
+
+const char* Name(Rounding rounding) {
+  constexpr const char* kNames[kRoundingCount] = {"half_up",         "two_step",   "float_even",
+                                                  "float_zero_even", "half_float", "half_away"};
+  return kNames[static_cast<size_t>(rounding)];
+}
+
+std::vector<LayerProof> ProveIntegers(const Graph& graph) {
+  Prover prover(graph);
+  for (const Node& node : graph.nodes()) prover.Prove(node);
+  return prover.Take();
+}
+
+}  // namespace rshift
