@@ -12,7 +12,9 @@ namespace rshift::numerics {
 
 inline constexpr int kMaxRshift = 62;
 
-// multiplier in [2^(bits-2), 2^(bits-1)) and rshift in [0, 62], or {0, 0}: see QuantizeMultiplier.
+// scale = multiplier / 2^rshift: multiplier in [2^(bits-2), 2^(bits-1)) and rshift <= 62, or {0,
+// 0}. A negative rshift is a left shift: scales from 2^(bits-1) on. Commands hold shifts of 0..62
+// only: see AccumulatorMultiplier.
 struct Multiplier {
   int32_t multiplier = 0;
   int32_t rshift = 0;
@@ -23,8 +25,8 @@ struct Multiplier {
 // |multiplier / 2^rshift - scale| <= scale * 2^-(bits-1), where bits counts the sign (8, 16 or 32).
 // Rounding up to 2^(bits-1) renormalises to 2^(bits-2) with rshift - 1.
 // A scale so small that rshift would exceed 62 gives {0, 0}; for 32 bits that is no loss: below
-// 2^-32 every int32 accumulator rounds to 0. Throws kInvalidInput unless 0 < scale < 2^(bits-1)
-// (after rounding).
+// 2^-32 every int32 accumulator rounds to 0. Throws kInvalidInput unless scale is positive and
+// finite.
 inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
   const uint64_t raw = std::bit_cast<uint64_t>(scale);
   const int biased = static_cast<int>((raw >> 52) & 0x7ff);
@@ -42,10 +44,6 @@ inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
     rshift -= 1;
   }
   if (rshift > kMaxRshift) return {};
-  if (rshift < 0) {
-    Fail(ErrorCode::kInvalidInput, "multiplier: scale ", scale, " does not fit ", bits,
-         " bits, expected less than 2^", bits - 1, "; check the ranges of the tensors around it");
-  }
   return {static_cast<int32_t>(multiplier), rshift};
 }
 
