@@ -14,25 +14,34 @@ OpSupport SupportConv(const Graph& graph, const Node& node) {
   return {OpKind::kAlways, ""};
 }
 
+namespace {
+
+LinearKind KindOf(const Conv& op, const Shape& w, int64_t input_channels) {
+  if (op.groups > 1 && op.groups == input_channels) return LinearKind::kDepthwise;
+  const bool one = w[2] == 1 && w[3] == 1 && op.groups == 1;
+  return one ? LinearKind::kPointwise : LinearKind::kGeneral;
+}
+
+}  // namespace
+
 void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const Value& w = emitter.old().value(node.inputs[1]);  // [OC, IC/groups, KH, KW]
-  WeightRequest request;
-  request.node = node.name;
-  request.weights = w.constant->As<float>();
-  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
-    request.bias = emitter.old().value(node.inputs[2]).constant->As<float>();
-  }
+  WeightRequest request = RequestOf(emitter, node);
   request.channels = w.shape[0];
   request.k = w.shape[0] == 0 ? 0 : NumElements(w.shape) / w.shape[0];
   request.channel_stride = request.k;
-  request.x = emitter.Type(node.inputs[0]);
-  request.y = emitter.Type(node.outputs[0]);
-  request.x_is_zero = emitter.IsZero(node.inputs[0]);
-  request.per_channel =
-      emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  request.channel_axis = 0;
+  request.kind = KindOf(op, w.shape, w.shape[1] * op.groups);
+  request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{
-      op.window, op.groups, std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
+  QConv conv{op.window,
+             op.groups,
+             std::move(quantized.channels),
+             std::move(quantized.zero_w),
+             quantized.form.clamp,
+             quantized.form.rounding,
+             std::move(quantized.form.post_ops),
+             quantized.form.ascend};
   const ValueId x = emitter.Int(node.inputs[0]);
   // The scales of the channels live in the records: the constant's own parameters are the identity.
   const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,

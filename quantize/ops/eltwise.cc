@@ -1,10 +1,8 @@
-// Addition of two tensors; any function of a tensor and one constant number as a table.
+// Add, Sub, Mul of two tensors; any function of a tensor and one constant number as a table.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
-#include "quantize/numerics/add.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/ops/ops.h"
 
@@ -56,7 +54,11 @@ void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar
     const double y = scalar == 0 ? Apply(kind, c, v) : Apply(kind, v, c);
     return y < lo ? lo : y > hi ? hi : y;
   };
-  EmitTable(emitter, node, node.inputs[1 - scalar], function);
+  const ValueId x = node.inputs[1 - scalar];
+  const ByteLayer layer{emitter.Type(x), emitter.Type(node.outputs[0])};
+  const QTable table = RulesOf(emitter).Table(layer, function);
+  const ValueId input = emitter.Int(x);
+  emitter.AddNode(node.name, table, {input}, emitter.DefineInt(node.outputs[0]));
 }
 
 struct Operand {
@@ -76,6 +78,18 @@ IntType TypeOfConstant(std::span<const float> values, QuantMode mode) {
   return {DType::kS8, {numerics::WeightScale(largest), 0}};
 }
 
+// The integers of a QDQ model with one scale, u8 or s8; false: there are none.
+bool TakeIntegers(const Value& value, std::vector<int8_t>* bytes, IntType* type) {
+  const QuantizedOrigin* origin = value.origin.get();
+  if (origin == nullptr || origin->scales.size() != 1) return false;
+  if (origin->dtype != DType::kS8 && origin->dtype != DType::kU8) return false;
+  const auto q = origin->integers->As<int8_t>();
+  bytes->assign(q.begin(), q.end());
+  const int32_t zero = origin->zero_points.empty() ? 0 : origin->zero_points[0];
+  *type = {origin->dtype, {origin->scales[0], zero}};
+  return true;
+}
+
 // The constant spread out to `shape`, one byte an element.
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
   const auto values = value.constant->As<float>();
@@ -83,7 +97,14 @@ Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, 
     Require(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", value.name,
             "' holds ", v, ", expected finite numbers; repair the model");
   }
-  const IntType type = TypeOfConstant(values, emitter.options().mode);
+  IntType type;
+  std::vector<int8_t> integers;
+  if (!TakeIntegers(value, &integers, &type)) {
+    type = TypeOfConstant(values, emitter.options().mode);
+    for (float v : values) {
+      integers.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, type)));
+    }
+  }
   Shape padded(y.shape.size() - value.shape.size(), 1);
   padded.insert(padded.end(), value.shape.begin(), value.shape.end());
   Shape strides = Strides(padded);
@@ -97,8 +118,7 @@ Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, 
       at += rest % y.shape[d] * strides[d];
       rest /= y.shape[d];
     }
-    bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
-        values[at], type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax())));
+    bytes.push_back(integers[at]);
   }
   return {emitter.AddConstant(value.name + "__q", y.layout, y.shape, type, bytes), type};
 }
@@ -117,37 +137,29 @@ Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {
 
 }  // namespace
 
-OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op) {
-  if (op.op <= BinaryOp::kMax && ScalarOperand(graph, node) >= 0) return {OpKind::kFunction, ""};
-  if (op.op == BinaryOp::kAdd) return {OpKind::kFunction, ""};
+OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
+                        const Arithmetic& rules) {
+  const bool scalar = op.op <= BinaryOp::kMax && ScalarOperand(graph, node) >= 0;
+  if (scalar && rules.ScalarIsTable(op.op)) return {OpKind::kFunction, ""};
+  if (rules.HasBinary(op.op)) return {OpKind::kFunction, ""};
   return {OpKind::kFloat, Cat(OpName(node.op), " of two tensors has no integer form")};
 }
 
 void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
-  if (const int scalar = ScalarOperand(emitter.old(), node); scalar >= 0) {
+  const Arithmetic& rules = RulesOf(emitter);
+  const int scalar = ScalarOperand(emitter.old(), node);
+  if (scalar >= 0 && rules.ScalarIsTable(op.op)) {
     EmitScalar(emitter, node, op, scalar);
     return;
   }
   const Operand a = MakeOperand(emitter, node, node.inputs[0]);
   const Operand b = MakeOperand(emitter, node, node.inputs[1]);
-  const IntType y = emitter.Type(node.outputs[0]);
-  QAdd add;
-  add.clamp = QuantizeClamp(op.clamp, y);
-  numerics::AddFactors factors;
-  if (emitter.options().mode == QuantMode::kSymmetric) {
-    const int bits =
-        emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
-    const auto ratio = [&](const Operand& operand) {
-      return static_cast<double>(operand.type.quant.scale) / static_cast<double>(y.quant.scale);
-    };
-    factors =
-        numerics::AddMultipliers(ratio(a), ratio(b), a.type.magnitude(), b.type.magnitude(), bits);
-  }
-  add.by_float = !factors.ok;
-  add.multiplier_a = factors.multiplier_a;
-  add.multiplier_b = factors.multiplier_b;
-  add.rshift = factors.rshift;
-  emitter.AddNode(node.name, add, {a.id, b.id}, emitter.DefineInt(node.outputs[0]));
+  const int bits =
+      emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
+  const BinaryLayer layer{
+      op.op, a.type, b.type, emitter.Type(node.outputs[0]), op.clamp, emitter.options().mode, bits};
+  emitter.AddNode(node.name, rules.MakeBinary(layer), {a.id, b.id},
+                  emitter.DefineInt(node.outputs[0]));
 }
 
 }  // namespace rshift

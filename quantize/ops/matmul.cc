@@ -20,23 +20,18 @@ OpSupport SupportMatMul(const Graph& graph, const Node& node) {
 
 void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const Value& w = emitter.old().value(node.inputs[1]);
-  WeightRequest request;
-  request.node = node.name;
-  request.weights = w.constant->As<float>();
-  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
-    request.bias = emitter.old().value(node.inputs[2]).constant->As<float>();
-  }
+  WeightRequest request = RequestOf(emitter, node);
   request.k = w.shape[0];
   request.channels = w.shape[1];
   request.channel_stride = 1;
   request.k_stride = w.shape[1];
-  request.x = emitter.Type(node.inputs[0]);
-  request.y = emitter.Type(node.outputs[0]);
-  request.x_is_zero = emitter.IsZero(node.inputs[0]);
-  request.per_channel =
-      emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  request.channel_axis = 1;
+  request.kind = LinearKind::kFullyConnected;
+  request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QMatMul matmul{std::move(quantized.channels), {}, QuantizeClamp(op.clamp, request.y)};
+  QMatMul matmul{
+      std::move(quantized.channels), std::move(quantized.zero_w),        quantized.form.clamp,
+      quantized.form.rounding,       std::move(quantized.form.post_ops), quantized.form.ascend};
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
                                               {DType::kS8, {1.0f, 0}}, quantized.weights);

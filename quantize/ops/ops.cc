@@ -1,21 +1,21 @@
 #include "quantize/ops/ops.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "calibrate/ranges/propagation_rules.h"
-#include "quantize/numerics/quantize.h"
 
 namespace rshift {
 
-OpSupport IntegerSupport(const Graph& graph, const Node& node) {
+OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& profile) {
+  const Arithmetic& rules = ArithmeticOf(profile);
   if (MovementName(graph, node) != nullptr) return {OpKind::kMove, ""};
   const auto support = Overloaded{
       [&](const Conv&) { return SupportConv(graph, node); },
       [&](const MatMul&) { return SupportMatMul(graph, node); },
-      [&](const Binary& op) { return SupportBinary(graph, node, op); },
-      [&](const PRelu&) { return SupportPRelu(graph, node); },
+      [&](const Binary& op) { return SupportBinary(graph, node, op, rules); },
+      [&](const PRelu&) { return SupportPRelu(graph, node, rules); },
       [&](const Unary& op) { return SupportUnary(op); },
+      [&](const Reduce& op) { return SupportReduce(graph, node, op, rules); },
+      [&](const Softmax& op) { return SupportSoftmax(graph, node, op, rules); },
       [](const AveragePool&) {
         return OpSupport{OpKind::kFunction, ""};
       },
@@ -52,6 +52,8 @@ void EmitInteger(Emitter& emitter, const Node& node) {
       [&](const MatMul& op) { EmitMatMul(emitter, node, op); },
       [&](const MaxPool& op) { EmitMaxPool(emitter, node, op); },
       [&](const AveragePool& op) { EmitAveragePool(emitter, node, op); },
+      [&](const Reduce&) { EmitReduce(emitter, node); },
+      [&](const Softmax&) { EmitSoftmax(emitter, node); },
       [&](const Binary& op) { EmitBinary(emitter, node, op); },
       [&](const Clip& op) { EmitClip(emitter, node, op); },
       [&](const LeakyRelu& op) { EmitLeakyRelu(emitter, node, op); },
@@ -62,14 +64,6 @@ void EmitInteger(Emitter& emitter, const Node& node) {
       [&](const auto& op) { EmitMovement(emitter, node, op); },
   };
   std::visit(emit, node.op);
-}
-
-ClampQ QuantizeClamp(const Clamp& clamp, const IntType& type) {
-  const auto quantize = [&](float bound) {
-    return numerics::QuantizeValue(bound, type.quant.scale, type.quant.zero_point, type.qmin(),
-                                   type.qmax());
-  };
-  return {quantize(clamp.lo), quantize(clamp.hi)};
 }
 
 }  // namespace rshift

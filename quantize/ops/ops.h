@@ -2,11 +2,11 @@
 #ifndef RSHIFT_QUANTIZE_OPS_OPS_H_
 #define RSHIFT_QUANTIZE_OPS_OPS_H_
 
-#include <functional>
 #include <string>
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
+#include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
 
@@ -22,8 +22,9 @@ struct OpSupport {
   std::string reason;  // for kFloat: why
 };
 
-// Whether a node that reads and writes f32 activations has an integer form. Independent of ranges.
-OpSupport IntegerSupport(const Graph& graph, const Node& node);
+// Whether a node that reads and writes f32 activations has an integer form in a profile.
+// Independent of ranges.
+OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& profile = {});
 // Writes the integer form of a node with IntegerSupport() != kFloat.
 void EmitInteger(Emitter& emitter, const Node& node);
 
@@ -36,13 +37,21 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op);
 
 void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op);
 void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op);
+OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
+                        const Arithmetic& rules);
+void EmitReduce(Emitter& emitter, const Node& node);
 
-OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op);
+OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
+                         const Arithmetic& rules);
+void EmitSoftmax(Emitter& emitter, const Node& node);
+
+OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
+                        const Arithmetic& rules);
 void EmitBinary(Emitter& emitter, const Node& node, const Binary& op);
 
 void EmitClip(Emitter& emitter, const Node& node, const Clip& op);
 void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op);
-OpSupport SupportPRelu(const Graph& graph, const Node& node);
+OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitPRelu(Emitter& emitter, const Node& node);
 OpSupport SupportUnary(const Unary& op);
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
@@ -55,12 +64,8 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 
 // --- shared
 // ------------------------------------------------------------------------------------------------
-// The quantized bounds of a fused clamp.
-ClampQ QuantizeClamp(const Clamp& clamp, const IntType& type);
-// The table of y = function(x) over all 256 bytes of x, computed in binary64.
-QTable MakeTable(const IntType& x, const IntType& y, const std::function<double(double)>& function);
-void EmitTable(Emitter& emitter, const Node& node, ValueId x,
-               const std::function<double(double)>& function);
+// The rules of the emitter's profile.
+const Arithmetic& RulesOf(const Emitter& emitter);
 
 }  // namespace rshift
 

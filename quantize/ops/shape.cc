@@ -2,7 +2,6 @@
 // another one (a precondition of propagation failed), a Requantize follows.
 #include <utility>
 
-#include "quantize/numerics/quantize.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
@@ -26,8 +25,7 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op) {
   const IntType type = emitter.Type(node.inputs[0]);
   Pad quantized = op;
   if (op.mode == PadMode::kConstant) {
-    quantized.value = static_cast<float>(numerics::QuantizeValue(
-        op.value, type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax()));
+    quantized.value = static_cast<float>(RulesOf(emitter).Constant(op.value, type));
   }
   EmitMovement(emitter, node, quantized);
 }
@@ -46,8 +44,7 @@ void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
     }
     std::vector<int8_t> bytes;
     for (float v : value.constant->As<float>()) {
-      bytes.push_back(static_cast<int8_t>(numerics::QuantizeValue(
-          v, type.quant.scale, type.quant.zero_point, type.qmin(), type.qmax())));
+      bytes.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, type)));
     }
     inputs.push_back(
         emitter.AddConstant(value.name + "__q", value.layout, value.shape, type, bytes));

@@ -51,11 +51,13 @@ double Activation(const Unary& op, double v) {
     case UnaryOp::kCelu:
       return v >= 0 ? v : alpha * std::expm1(v / alpha);
     default:
-      return std::nan("");  // see Function()
+      return std::nan("");  // see Evaluate()
   }
 }
 
-double Function(const Unary& op, double v) {
+}  // namespace
+
+double Evaluate(const Unary& op, double v) {
   switch (op.op) {
     case UnaryOp::kExp:
       return std::exp(v);
@@ -108,15 +110,9 @@ double Function(const Unary& op, double v) {
   }
 }
 
-}  // namespace
-
 OpSupport SupportUnary(const Unary& op) {
   if (op.op == UnaryOp::kNot) return {OpKind::kFloat, "works on bool"};
   return {OpKind::kFunction, ""};
-}
-
-void EmitUnary(Emitter& emitter, const Node& node, const Unary& op) {
-  EmitTable(emitter, node, node.inputs[0], [&op](double v) { return Function(op, v); });
 }
 
 }  // namespace rshift

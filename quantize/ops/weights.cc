@@ -8,6 +8,7 @@
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
+#include "quantize/numerics/table.h"
 
 namespace rshift {
 namespace {
@@ -33,6 +34,23 @@ float LargestMagnitude(const WeightRequest& r, int64_t channel) {
   return largest;
 }
 
+double Bias(const WeightRequest& r, int64_t channel) {
+  if (r.bias.empty()) return 0.0;
+  const auto bias = static_cast<double>(r.bias[channel]);
+  Require(std::isfinite(bias), ErrorCode::kInvalidInput, r.node, ": the bias of output channel ",
+          channel, " is ", bias, ", expected a finite number; repair the model");
+  return bias;
+}
+
+LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
+  return {r.kind, per_channel, r.x, r.y, r.clamp};
+}
+
+double IntegerBias(const WeightRequest& r, float scale, double bias) {
+  const double unit = static_cast<double>(r.x.quant.scale) * static_cast<double>(scale);
+  return numerics::RoundHalfEven(bias / unit);
+}
+
 Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, double bias,
                         bool zero) {
   Channel result;
@@ -44,9 +62,7 @@ Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, do
     sum += q;
     magnitudes += std::abs(q);
   }
-  const double unit = static_cast<double>(r.x.quant.scale) * static_cast<double>(scale);
-  result.bias =
-      numerics::RoundHalfEven(bias / unit) - static_cast<double>(r.x.quant.zero_point) * sum;
+  result.bias = IntegerBias(r, scale, bias) - static_cast<double>(r.x.quant.zero_point) * sum;
   result.magnitude = std::fabs(result.bias) + kLargestInput * magnitudes;
   return result;
 }
@@ -65,10 +81,8 @@ void Report(QuantizeReport* report, const WeightRequest& r, int64_t channel,
 }
 
 ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& quantized,
-                      float scale, QuantizeReport* report) {
-  const double factor = static_cast<double>(r.x.quant.scale) * static_cast<double>(scale) /
-                        static_cast<double>(r.y.quant.scale);
-  const numerics::Multiplier m = numerics::AccumulatorMultiplier(factor);
+                      const LinearLayer& layer, float scale, double bias, QuantizeReport* report) {
+  const RequantWords m = r.arithmetic->Words(layer, scale, static_cast<float>(bias));
   if (m.multiplier == 0 && quantized.magnitude > 0) {
     Report(report, r, channel, "the scale is below 2^-32: every accumulator rounds to 0", scale,
            scale);
@@ -76,7 +90,135 @@ ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& qu
   return {static_cast<int32_t>(quantized.bias), m.multiplier, m.rshift};
 }
 
+// --- the integers of a QDQ model ---
+
+float ScaleAt(const QuantizedOrigin& origin, int64_t channel) {
+  return origin.scales.size() == 1 ? origin.scales[0] : origin.scales[channel];
+}
+
+int32_t ZeroAt(const QuantizedOrigin& origin, int64_t channel) {
+  if (origin.zero_points.empty()) return 0;
+  return origin.zero_points.size() == 1 ? origin.zero_points[0] : origin.zero_points[channel];
+}
+
+void CheckOrigin(const WeightRequest& r) {
+  const QuantizedOrigin& w = *r.weights_origin;
+  Require(w.dtype == DType::kS8 || w.dtype == DType::kU8, ErrorCode::kUnsupported, r.node,
+          ": its quantized weights are ", Name(w.dtype), ", expected s8 or u8");
+  const auto count = static_cast<int64_t>(w.scales.size());
+  Require(count == 1 || (w.axis == r.channel_axis && count == r.channels), ErrorCode::kUnsupported,
+          r.node, ": its weights have ", count, " scales along axis ", w.axis,
+          ", expected one, or one for each of ", r.channels, " output channels along axis ",
+          r.channel_axis);
+  for (float scale : w.scales) {
+    Require(scale > 0 && std::isfinite(scale), ErrorCode::kInvalidInput, r.node,
+            ": a weight scale is ", scale, ", expected a positive finite number; repair the model");
+  }
+}
+
+// The bias in units of S_x S_w, before folding.
+double TakenBias(const WeightRequest& r, int64_t channel, float scale) {
+  if (r.bias.empty()) return 0.0;
+  const QuantizedOrigin* origin = r.bias_origin;
+  if (origin == nullptr || origin->dtype != DType::kS32) {
+    return IntegerBias(r, scale, Bias(r, channel));
+  }
+  const double q = static_cast<double>(origin->integers->As<int32_t>()[channel]) -
+                   static_cast<double>(ZeroAt(*origin, channel));
+  const double unit = static_cast<double>(r.x.quant.scale) * static_cast<double>(scale);
+  const auto own = static_cast<double>(ScaleAt(*origin, channel));
+  if (std::fabs(own - unit) <= unit * 0x1p-16) return q;
+  return numerics::RoundHalfEven(q * own / unit);
+}
+
+void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
+  CheckOrigin(r);
+  const QuantizedOrigin& origin = *r.weights_origin;
+  const int32_t shift = origin.dtype == DType::kU8 ? 128 : 0;
+  const LinearLayer layer = LayerOf(r, origin.scales.size() > 1);
+  result->form = r.arithmetic->Linear(layer);
+  bool any_zero = false;
+  for (int64_t c = 0; c < r.channels; ++c) {
+    const int32_t zero = ZeroAt(origin, c) - shift;
+    const float scale = ScaleAt(origin, c);
+    double sum = 0, magnitudes = 0;
+    for (int64_t k = 0; k < r.k; ++k) {
+      const int64_t at = c * r.channel_stride + k * r.k_stride;
+      const int32_t q = numerics::ValueOfByte(origin.integers->bytes[at], shift == 0) - shift;
+      result->weights[at] = static_cast<int8_t>(q);
+      sum += q - zero;
+      magnitudes += std::abs(q - zero);
+    }
+    Channel channel;
+    const double bias = result->form.float_bias ? 0.0 : TakenBias(r, c, scale);
+    channel.bias = bias - static_cast<double>(r.x.quant.zero_point) * sum;
+    channel.magnitude = std::fabs(channel.bias) + kLargestInput * magnitudes;
+    Require(channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
+            ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
+            ", expected below 2^31; its integers come from the model: quantize it with a larger "
+            "weight scale");
+    result->zero_w.push_back(zero);
+    any_zero = any_zero || zero != 0;
+    result->channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
+  }
+  if (!any_zero) result->zero_w.clear();
+}
+
+// --- the floats of any other ---
+
+void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
+  const LinearLayer layer = LayerOf(r, r.per_channel);
+  result->form = r.arithmetic->Linear(layer);
+  std::vector<float> largest(r.channels);
+  for (int64_t c = 0; c < r.channels; ++c) largest[c] = LargestMagnitude(r, c);
+  const float overall = largest.empty() ? 0.0f : *std::max_element(largest.begin(), largest.end());
+  for (int64_t c = 0; c < r.channels; ++c) {
+    const double bias = Bias(r, c);
+    const double folded = result->form.float_bias ? 0.0 : bias;
+    const bool zero = largest[c] == 0 || r.x_is_zero;
+    const float wanted = zero ? ScaleOfZeroChannel(r, bias)
+                              : numerics::WeightScale(r.per_channel ? largest[c] : overall);
+    float scale = wanted;
+    Channel quantized = QuantizeChannel(r, c, scale, folded, zero);
+    while (quantized.magnitude > kAccumulatorLimit) {
+      Require(scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
+              ": the accumulator of output channel ", c,
+              " does not fit int32 with any weight scale; check the ranges of its input");
+      scale *= 2;
+      quantized = QuantizeChannel(r, c, scale, folded, zero);
+    }
+    if (scale != wanted) {
+      Report(report, r, c, "bias or accumulator would not fit int32: weight scale raised", wanted,
+             scale);
+    }
+    for (int64_t k = 0; k < r.k; ++k) {
+      result->weights[c * r.channel_stride + k * r.k_stride] = quantized.weights[k];
+    }
+    result->channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
+  }
+}
+
 }  // namespace
+
+WeightRequest RequestOf(Emitter& emitter, const Node& node) {
+  const Value& w = emitter.old().value(node.inputs[1]);
+  WeightRequest request;
+  request.node = node.name;
+  request.weights = w.constant->As<float>();
+  request.weights_origin = w.origin.get();
+  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+    const Value& bias = emitter.old().value(node.inputs[2]);
+    request.bias = bias.constant->As<float>();
+    request.bias_origin = bias.origin.get();
+  }
+  request.x = emitter.Type(node.inputs[0]);
+  request.y = emitter.Type(node.outputs[0]);
+  request.x_is_zero = emitter.IsZero(node.inputs[0]);
+  request.per_channel =
+      emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  request.arithmetic = &ArithmeticOf(emitter.options().profile);
+  return request;
+}
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {
   Require(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels,
@@ -84,33 +226,10 @@ QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report)
           " elements, expected one for each of ", r.channels, " output channels; repair the model");
   QuantizedWeights result;
   result.weights.resize(r.weights.size());
-  std::vector<float> largest(r.channels);
-  for (int64_t c = 0; c < r.channels; ++c) largest[c] = LargestMagnitude(r, c);
-  const float overall = largest.empty() ? 0.0f : *std::max_element(largest.begin(), largest.end());
-  for (int64_t c = 0; c < r.channels; ++c) {
-    const double bias = r.bias.empty() ? 0.0 : static_cast<double>(r.bias[c]);
-    Require(std::isfinite(bias), ErrorCode::kInvalidInput, r.node, ": the bias of output channel ",
-            c, " is ", bias, ", expected a finite number; repair the model");
-    const bool zero = largest[c] == 0 || r.x_is_zero;
-    const float wanted = zero ? ScaleOfZeroChannel(r, bias)
-                              : numerics::WeightScale(r.per_channel ? largest[c] : overall);
-    float scale = wanted;
-    Channel quantized = QuantizeChannel(r, c, scale, bias, zero);
-    while (quantized.magnitude > kAccumulatorLimit) {
-      Require(scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
-              ": the accumulator of output channel ", c,
-              " does not fit int32 with any weight scale; check the ranges of its input");
-      scale *= 2;
-      quantized = QuantizeChannel(r, c, scale, bias, zero);
-    }
-    if (scale != wanted) {
-      Report(report, r, c, "bias or accumulator would not fit int32: weight scale raised", wanted,
-             scale);
-    }
-    for (int64_t k = 0; k < r.k; ++k) {
-      result.weights[c * r.channel_stride + k * r.k_stride] = quantized.weights[k];
-    }
-    result.channels.push_back(Record(r, c, quantized, scale, report));
+  if (r.weights_origin != nullptr) {
+    TakeIntegers(r, report, &result);
+  } else {
+    QuantizeFloats(r, report, &result);
   }
   return result;
 }

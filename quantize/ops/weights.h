@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
+#include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
 
@@ -16,21 +17,39 @@ struct WeightRequest {
   std::string node;  // for messages
   std::span<const float> weights;
   std::span<const float> bias;  // empty or one per channel
+  // The integers that a QDQ model holds; null: `weights`, `bias` are quantized.
+  const QuantizedOrigin* weights_origin = nullptr;
+  const QuantizedOrigin* bias_origin = nullptr;
+  int64_t channel_axis = 0;  // of the weights' shape: along which scales may differ
   int64_t channels = 0, k = 0;
   int64_t channel_stride = 0, k_stride = 1;
   IntType x, y;
   bool x_is_zero = false;  // calibration saw only zeros in x: the output is the bias
   bool per_channel = true;
+  LinearKind kind = LinearKind::kGeneral;
+  Clamp clamp;
+  const Arithmetic* arithmetic = &TpuArithmetic();
 };
 
 struct QuantizedWeights {
-  std::vector<int8_t> weights;  // in [-127, 127], in the order of the request's
+  std::vector<int8_t> weights;  // in the order of the request's
   std::vector<ChannelRequant> channels;
+  std::vector<int32_t> zero_w;  // empty: all 0
+  LinearForm form;
 };
 
-// S_w = max|w| / 127; bias = round(B / (S_x S_w)) - Z_x sum(q_w); Multiplier / 2^rshift = S_x S_w /
-// S_y. Every accumulator fits: |bias| + 255 sum|q_w| < 2^31; a channel that breaks the bound gets a
-// larger S_w and an entry in the report. Throws kInvalidInput when a weight or bias is not finite.
+// What Conv and MatMul have in common: weights, bias, their origins, types and options of a node.
+WeightRequest RequestOf(Emitter& emitter, const Node& node);
+
+// S_w = max|w| / 127, q_w in [-127, 127]; bias = round(B / (S_x S_w)) - Z_x sum(q_w); multiplier
+// and shift by the profile. Every accumulator fits: |bias| + 255 sum|q_w| < 2^31; a channel that
+// breaks the bound gets a larger S_w and an entry in the report. Throws kInvalidInput when a weight
+// or bias is not finite.
+//
+// The integers of a QDQ model are never changed: s8 as they are, u8 minus 128 with their zero
+// points; an s32 bias whose scale is S_x S_w (to a relative 2^-16, in which exporters differ) as it
+// is, folded with - Z_x sum(q_w - Z_w). A channel that breaks |bias| + 255 sum|q_w - Z_w| < 2^31 is
+// an error that names it.
 QuantizedWeights QuantizeWeights(const WeightRequest& request, QuantizeReport* report);
 
 }  // namespace rshift

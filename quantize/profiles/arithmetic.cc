@@ -1,0 +1,79 @@
+#include "quantize/profiles/arithmetic.h"
+
+#include "base/error.h"
+#include "quantize/numerics/quantize.h"
+#include "quantize/numerics/real_rounding.h"
+#include "quantize/numerics/requantize.h"
+#include "quantize/numerics/table.h"
+
+namespace rshift {
+
+IntType Arithmetic::ActivationType(const ValueRange& range, QuantMode mode) const {
+  return TypeOfRange(range, mode);
+}
+
+int32_t Arithmetic::Constant(float value, const IntType& type) const {
+  return numerics::QuantizeValue(value, type.quant.scale, type.quant.zero_point, type.qmin(),
+                                 type.qmax());
+}
+
+ClampQ Arithmetic::Bounds(const Clamp& clamp, const IntType& type) const {
+  return {Constant(clamp.lo, type), Constant(clamp.hi, type)};
+}
+
+SoftmaxForm Arithmetic::MakeSoftmax(const IntType&, const IntType&, int64_t) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer Softmax");
+}
+
+Op Arithmetic::MakePRelu(const ByteLayer&, std::span<const float>) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer PRelu");
+}
+
+QTable Arithmetic::Table(const ByteLayer& layer,
+                         const std::function<double(double)>& function) const {
+  return TableOf(layer.x, [&](int32_t q) {
+    const float real = numerics::DequantizeValue(q, layer.x.quant.scale, layer.x.quant.zero_point);
+    const auto value = static_cast<float>(function(static_cast<double>(real)));
+    return numerics::QuantizeValue(value, layer.y.quant.scale, layer.y.quant.zero_point,
+                                   layer.y.qmin(), layer.y.qmax());
+  });
+}
+
+Op Arithmetic::MakeLeakyRelu(const ByteLayer& layer, double alpha) const {
+  return Table(layer, [alpha](double v) { return v >= 0 ? v : alpha * v; });
+}
+
+QTable Arithmetic::MakeUnary(const ByteLayer& layer, const Unary& op) const {
+  return Table(layer, [&op](double v) { return Evaluate(op, v); });
+}
+
+Op Arithmetic::MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const {
+  if (layer.x == layer.y) return Requantize{0, 0, clamp};
+  QTable table = Table(layer, [](double v) { return v; });
+  for (int byte = 0; byte < 256; ++byte) {
+    const int32_t q = numerics::ValueOfByte(table.table[byte], layer.y.dtype == DType::kS8);
+    table.table[byte] = static_cast<uint8_t>(numerics::Clamp(q, clamp.lo, clamp.hi));
+  }
+  return table;
+}
+
+QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry) {
+  QTable table;
+  for (int byte = 0; byte < 256; ++byte) {
+    table.table[byte] =
+        static_cast<uint8_t>(entry(numerics::ValueOfByte(byte, x.dtype == DType::kS8)));
+  }
+  return table;
+}
+
+const Arithmetic& ArithmeticOf(const Profile& profile) {
+  switch (profile.id) {
+    case ProfileId::kTpu:
+      return TpuArithmetic();
+    default:
+      Fail(ErrorCode::kInvalidInput, "profile '", Name(profile.id),
+           "' has no arithmetic in this build");
+  }
+}
+
+}  // namespace rshift

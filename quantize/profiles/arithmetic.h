@@ -1,0 +1,147 @@
+// The rules of a profile: which integer operator, with which numbers, stands for a float one. One
+// implementation for each family of profiles, in a file of its own. quantize/ops asks and emits;
+// nothing here touches a graph. Formulas: quantize/NUMERICS.md.
+#ifndef RSHIFT_QUANTIZE_PROFILES_ARITHMETIC_H_
+#define RSHIFT_QUANTIZE_PROFILES_ARITHMETIC_H_
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/rounding.h"
+#include "graph/graph.h"
+#include "graph/op.h"
+#include "quantize/emitter.h"
+#include "quantize/profile.h"
+
+namespace rshift {
+
+// --- Convolution and MatMul ---------------------------------------------------------------------
+enum class LinearKind : uint8_t {
+  kGeneral,         // a convolution that is none of the others
+  kPointwise,       // 1 x 1, one group
+  kDepthwise,       // groups = input channels, more than one
+  kFullyConnected,  // MatMul with constant weights
+};
+
+struct LinearLayer {
+  LinearKind kind = LinearKind::kGeneral;
+  bool per_channel = true;  // weight scales: one for each output channel, or one for all
+  IntType x, y;
+  Clamp clamp;  // fused Relu, Clip
+};
+
+// What all channels of a node share.
+struct LinearForm {
+  ClampQ clamp;
+  Rounding rounding = Rounding::kHalfUp;
+  // false: the bias is rounded to an integer of scale Sx Sw and folded with the zero point of x.
+  // true: the integer bias folds the zero point alone; Words() puts the real bias into rshift.
+  bool float_bias = false;
+  std::vector<PostOp> post_ops{};
+  AscendTail ascend{};
+};
+
+// ChannelRequant without its bias.
+struct RequantWords {
+  int32_t multiplier = 0, rshift = 0;
+  friend bool operator==(const RequantWords&, const RequantWords&) = default;
+};
+
+// --- other operators ----------------------------------------------------------------------------
+// Add, Sub, Mul of two tensors of y's shape; a constant operand is already integers.
+struct BinaryLayer {
+  BinaryOp op = BinaryOp::kAdd;
+  IntType a, b, y;
+  Clamp clamp;
+  QuantMode mode = QuantMode::kSymmetric;
+  int multiplier_bits = 32;  // of the target or the configuration
+};
+
+struct PoolLayer {
+  Window window;
+  bool count_include_pad = false;
+  // The window is the whole image, without pads; `mean`: it was a ReduceMean.
+  bool global = false, mean = false;
+  int64_t height = 0, width = 0;  // of x
+  IntType x, y;
+};
+
+struct ByteLayer {  // functions of one byte
+  IntType x, y;
+  int multiplier_bits = 32;
+};
+
+// `type`: of the bytes the operator gives, where the framework knows only one output type; equals y
+// otherwise. The emitter rescales from it to y.
+struct SoftmaxForm {
+  QSoftmax op;
+  IntType type;
+};
+
+class Arithmetic {
+ public:
+  virtual ~Arithmetic() = default;
+
+  // --- which nodes are integer, whatever their types
+  // Of two activations, or an activation and a constant tensor.
+  virtual bool HasBinary(BinaryOp op) const = 0;
+  // An activation and one constant number: a table of x (true) or MakeBinary() with a constant
+  // tensor.
+  virtual bool ScalarIsTable(BinaryOp) const { return true; }
+  virtual bool HasSoftmax() const { return false; }
+  virtual bool HasMean() const { return false; }   // ReduceMean over height and width
+  virtual bool HasPRelu() const { return false; }  // of one slope for each channel
+
+  // --- activations, constants, bounds
+  virtual IntType ActivationType(const ValueRange& range, QuantMode mode) const;
+  // Quantize commands of graph inputs and of F32 nodes' results.
+  virtual RealRounding InputRounding() const { return RealRounding::kEven; }
+  // A real constant as an integer of `type`: Pad's value, parts of Concat, constant operands.
+  virtual int32_t Constant(float value, const IntType& type) const;
+  // The quantized bounds of a fused or lone Relu, Clip.
+  virtual ClampQ Bounds(const Clamp& clamp, const IntType& type) const;
+
+  // --- Conv, MatMul
+  virtual LinearForm Linear(const LinearLayer& layer) const = 0;
+  // `bias`: the real bias, for LinearForm::float_bias; 0 without one.
+  virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
+
+  // --- operators
+  // For HasBinary(layer.op): QAdd, QAddShifted, QAddFma or QMul.
+  virtual Op MakeBinary(const BinaryLayer& layer) const = 0;
+  virtual QAveragePool MakePool(const PoolLayer& layer) const = 0;
+  // For HasSoftmax(). width: elements of a row.
+  virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
+
+  // --- functions of a byte; the defaults are tables by Table()
+  // Dequantize, function, Quantize in the framework's float type and rounding. `function` is exact
+  // to binary64. Default: binary32 with ties to even.
+  virtual QTable Table(const ByteLayer& layer, const std::function<double(double)>& function) const;
+  virtual Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const;
+  // For HasPRelu(): one slope for each channel.
+  virtual Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const;
+  virtual QTable MakeUnary(const ByteLayer& layer, const Unary& op) const;
+  // From one type to another, then the clamp (in units of y): Requantize, parts of a Concat, a lone
+  // Clip.
+  virtual Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const;
+};
+
+// By the profile of QuantizeOptions. Lives as long as the program.
+const Arithmetic& ArithmeticOf(const Profile& profile);
+
+// One for each family; ArithmeticOf() chooses.
+const Arithmetic& TpuArithmetic();
+const Arithmetic& TfLiteArithmetic(const Profile& profile);
+const Arithmetic& OnnxRuntimeArithmetic();
+
+// --- shared by the implementations --------------------------------------------------------------
+// The function of a Unary in binary64.
+double Evaluate(const Unary& op, double v);
+// entry(q): the y that belongs to x = q.
+QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_PROFILES_ARITHMETIC_H_

@@ -1,0 +1,166 @@
+// tpu: Multiplier and rshift, one rounding half up. NUMERICS.md sections 3 to 10.
+#include <algorithm>
+#include <cmath>
+
+#include "quantize/numerics/add.h"
+#include "quantize/numerics/average_pool.h"
+#include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/prelu.h"
+#include "quantize/numerics/table.h"
+#include "quantize/profiles/arithmetic.h"
+
+namespace rshift {
+namespace {
+
+double Ratio(const IntType& x, const IntType& y) {
+  return static_cast<double>(x.quant.scale) / static_cast<double>(y.quant.scale);
+}
+
+// {0, 0}, factor 1, where x and y have equal scales.
+numerics::Multiplier PositiveSide(const ByteLayer& layer) {
+  if (layer.x.quant.scale == layer.y.quant.scale) return {};
+  return numerics::RescaleMultiplier(Ratio(layer.x, layer.y));
+}
+
+// A factor too large for `bits` takes 32.
+numerics::Multiplier NegativeSide(double factor, int bits) {
+  if (factor == 0) return {};
+  const double limit = static_cast<double>(int64_t{1} << (bits - 1)) - 1;
+  if (factor < limit) return numerics::QuantizeMultiplier(factor, bits);
+  return numerics::AccumulatorMultiplier(factor);
+}
+
+QAdd WithFactors(const ClampQ& clamp, const numerics::AddFactors& factors, int32_t sign_b) {
+  QAdd add;
+  add.clamp = clamp;
+  add.by_float = !factors.ok;
+  add.multiplier_a = factors.multiplier_a;
+  add.multiplier_b = sign_b * factors.multiplier_b;
+  add.rshift = factors.rshift;
+  return add;
+}
+
+class Tpu final : public Arithmetic {
+ public:
+  bool HasBinary(BinaryOp op) const override {
+    return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
+  }
+  bool HasPRelu() const override { return true; }
+
+  LinearForm Linear(const LinearLayer& layer) const override {
+    LinearForm form;
+    form.clamp = Bounds(layer.clamp, layer.y);
+    return form;
+  }
+
+  RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
+    const numerics::Multiplier m = numerics::AccumulatorMultiplier(
+        static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
+        static_cast<double>(layer.y.quant.scale));
+    return {m.multiplier, m.rshift};
+  }
+
+  Op MakeBinary(const BinaryLayer& layer) const override {
+    if (layer.op == BinaryOp::kMul) return Product(layer);
+    return layer.op == BinaryOp::kSub ? Difference(layer) : Sum(layer);
+  }
+
+  QAveragePool MakePool(const PoolLayer& layer) const override {
+    const QuantParams &x = layer.x.quant, &y = layer.y.quant;
+    QAveragePool pool;
+    pool.window = layer.window;
+    pool.count_include_pad = layer.count_include_pad;
+    pool.scale_x_over_y = static_cast<float>(Ratio(layer.x, layer.y));
+    pool.offset = numerics::AveragePoolOffset(pool.scale_x_over_y, x.zero_point, y.zero_point);
+    pool.clamp = {layer.y.qmin(), layer.y.qmax()};
+    return pool;
+  }
+  bool HasMean() const override { return true; }
+
+  QTable Table(const ByteLayer& layer,
+               const std::function<double(double)>& function) const override {
+    return TableOf(layer.x, [&](int32_t q) {
+      const double real = static_cast<double>(layer.x.quant.scale) * (q - layer.x.quant.zero_point);
+      return numerics::QuantizeReal(function(real), layer.y.quant.scale, layer.y.quant.zero_point,
+                                    layer.y.qmin(), layer.y.qmax());
+    });
+  }
+
+  Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const override {
+    if (alpha < 0) return Arithmetic::MakeLeakyRelu(layer, alpha);  // not monotonic: a table
+    const numerics::Multiplier negative =
+        NegativeSide(alpha * Ratio(layer.x, layer.y), layer.multiplier_bits);
+    const numerics::Multiplier positive = PositiveSide(layer);
+    return QLeakyRelu{negative.multiplier,
+                      negative.rshift,
+                      positive.multiplier,
+                      positive.rshift,
+                      {layer.y.qmin(), layer.y.qmax()}};
+  }
+
+  Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const override {
+    const double ratio = Ratio(layer.x, layer.y);
+    double largest = 0;
+    for (float slope : slopes) largest = std::max(largest, std::fabs(slope * ratio));
+    QPRelu prelu;
+    prelu.rshift = numerics::PReluShift(largest);
+    for (float slope : slopes) {
+      prelu.slopes.push_back(numerics::PReluSlope(slope * ratio, prelu.rshift));
+    }
+    const numerics::Multiplier positive = PositiveSide(layer);
+    prelu.multiplier_positive = positive.multiplier;
+    prelu.rshift_positive = positive.rshift;
+    prelu.clamp = {layer.y.qmin(), layer.y.qmax()};
+    return prelu;
+  }
+
+  Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
+    const numerics::Multiplier factor = PositiveSide(layer);
+    return Requantize{factor.multiplier, factor.rshift, clamp};
+  }
+
+ private:
+  QAdd Sum(const BinaryLayer& layer) const {
+    numerics::AddFactors factors;
+    if (layer.mode == QuantMode::kSymmetric) {
+      factors =
+          numerics::AddMultipliers(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y),
+                                   layer.a.magnitude(), layer.b.magnitude(), layer.multiplier_bits);
+    }
+    return WithFactors(Bounds(layer.clamp, layer.y), factors, 1);
+  }
+
+  // There is no float form of a difference: the integer one serves both modes. Ratios too large for
+  // 8 bits take 16; beyond those both are taken down together: what then is not 0 saturates.
+  QAdd Difference(const BinaryLayer& layer) const {
+    double a = Ratio(layer.a, layer.y), b = Ratio(layer.b, layer.y);
+    const int32_t reach_a = Reach(layer.a), reach_b = Reach(layer.b);
+    numerics::AddFactors factors =
+        numerics::AddMultipliers(a, b, reach_a, reach_b, layer.multiplier_bits);
+    if (!factors.ok) {
+      const double excess = std::max(1.0, std::max(a, b) / 32766.0);
+      factors = numerics::AddMultipliers(a / excess, b / excess, reach_a, reach_b, 16);
+    }
+    return WithFactors(Bounds(layer.clamp, layer.y), factors, -1);
+  }
+
+  static int32_t Reach(const IntType& type) {
+    return std::max(type.qmax() - type.quant.zero_point, type.quant.zero_point - type.qmin());
+  }
+
+  QMul Product(const BinaryLayer& layer) const {
+    const numerics::Multiplier m = numerics::AccumulatorMultiplier(
+        static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
+        static_cast<double>(layer.y.quant.scale));
+    return {m.multiplier, m.rshift, Bounds(layer.clamp, layer.y), Rounding::kHalfUp};
+  }
+};
+
+}  // namespace
+
+const Arithmetic& TpuArithmetic() {
+  static const Tpu tpu;
+  return tpu;
+}
+
+}  // namespace rshift
