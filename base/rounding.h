@@ -27,8 +27,15 @@ enum class Rounding : uint8_t {
   kHalfFloat = 4,
   // As kHalfUp, but the one rounding is half away from zero (Caffe2's Int8Add).
   kHalfAway = 5,
+  // As kTwoStep, but the second rounding is half up as well. LiteRT's optimised kernels (ruy on
+  // x86).
+  kTwoStepUp = 6,
+  // clamp(round(double(acc) * scale) + Z), the product rounded to binary64, then half away from
+  // zero. `multiplier` holds the upper 32 bits of the f64 scale, `rshift` the lower ones. LiteRT's
+  // reference FullyConnected.
+  kDoubleAway = 7,
 };
-inline constexpr int kRoundingCount = 6;
+inline constexpr int kRoundingCount = 8;
 
 // A real number to an integer (Quantize commands, tables).
 enum class RealRounding : uint8_t {

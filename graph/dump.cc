@@ -79,7 +79,8 @@ std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
 
 std::string Text(Rounding rounding) {
   constexpr std::array<const char*, kRoundingCount> kNames = {
-      "", " two_step", " float_even", " float_zero_even", " half_float", " half_away"};
+      "",            " two_step",  " float_even",   " float_zero_even",
+      " half_float", " half_away", " two_step_up", " double_away"};
   return kNames[static_cast<size_t>(rounding)];
 }
 

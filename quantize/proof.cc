@@ -73,6 +73,7 @@ class Prover {
       ++proof.flushed;
       return;
     }
+    if (proof.rounding == Rounding::kDoubleAway) return;  // any finite f64 scale
     if (IsFloat(proof.rounding)) {
       const float scale = std::bit_cast<float>(multiplier);
       Require(scale >= 0 && std::isfinite(scale), ErrorCode::kInternal, proof.node, ": channel ",
@@ -206,7 +207,8 @@ double LayerProof::headroom_bits() const {
 
 const char* Name(Rounding rounding) {
   constexpr const char* kNames[kRoundingCount] = {"half_up",         "two_step",   "float_even",
-                                                  "float_zero_even", "half_float", "half_away"};
+                                                  "float_zero_even", "half_float", "half_away",
+                                                  "two_step_up",     "double_away"};
   return kNames[static_cast<size_t>(rounding)];
 }
 
