@@ -14,7 +14,7 @@ namespace rshift {
 
 // `image` has passed ReadContainer(): tensors lie inside their regions, command fields in the ISA
 // table's ranges, destinations in the arena. Checks, for each command: element types, shape
-// algebra, constants (sizes and contents), the accumulator bound |bias| + 255 * sum|w| < 2^31, that
+// algebra, constants (sizes and contents), the accumulator bound |bias| + 255 * sum|w - zero_w| < 2^31, that
 // its destination overlaps no operand (but for in-place element-wise commands), no graph input and
 // that every byte it reads was written before; at the end, that every output was. Throws kCorrupt
 // naming `where`, the command and the tensor.

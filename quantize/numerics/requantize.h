@@ -1,8 +1,13 @@
-// int32 accumulator -> 8-bit value by Multiplier / 2^rshift. NUMERICS.md section 3.
+// int32 accumulator -> 8-bit value, for every Rounding of base/rounding.h. NUMERICS.md section 3.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 #define RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 
 #include <cstdint>
+
+#include "base/rounding.h"
+#include "quantize/numerics/double_scale.h"
+#include "quantize/numerics/float_scale.h"
+#include "quantize/numerics/two_step.h"
 
 namespace rshift::numerics {
 
@@ -18,6 +23,12 @@ inline constexpr int64_t MultiplyShift(int64_t value, int32_t multiplier, int32_
   return ShiftRightRounded(value * multiplier, rshift);
 }
 
+// As ShiftRightRounded, but ties away from zero.
+inline constexpr int64_t ShiftRightAway(int64_t value, int32_t rshift) {
+  if (rshift == 0) return value;
+  return (value + (int64_t{1} << (rshift - 1)) - (value < 0 ? 1 : 0)) >> rshift;
+}
+
 inline constexpr int32_t Clamp(int64_t value, int32_t lo, int32_t hi) {
   if (value < lo) return lo;
   if (value > hi) return hi;
@@ -29,6 +40,39 @@ inline constexpr int32_t Clamp(int64_t value, int32_t lo, int32_t hi) {
 inline constexpr int32_t Requantize(int32_t accumulator, int32_t multiplier, int32_t rshift,
                                     int32_t zero_y, int32_t lo, int32_t hi) {
   return Clamp(MultiplyShift(accumulator, multiplier, rshift) + zero_y, lo, hi);
+}
+
+// The integer roundings without zero point and saturation: acc * multiplier / 2^rshift.
+inline constexpr int64_t ScaleInteger(Rounding rounding, int32_t acc, int32_t multiplier,
+                                      int32_t rshift) {
+  if (rounding == Rounding::kTwoStep) return MultiplyTwoStep(acc, multiplier, rshift);
+  if (rounding == Rounding::kTwoStepUp) return MultiplyTwoStepUp(acc, multiplier, rshift);
+  const int64_t product = int64_t{acc} * multiplier;
+  return rounding == Rounding::kHalfAway ? ShiftRightAway(product, rshift)
+                                         : ShiftRightRounded(product, rshift);
+}
+
+inline constexpr bool IsIntegerRounding(Rounding rounding) {
+  return rounding == Rounding::kHalfUp || rounding == Rounding::kTwoStep ||
+         rounding == Rounding::kTwoStepUp || rounding == Rounding::kHalfAway;
+}
+
+// An accumulator by its two words under any rounding but kHalfFloat (half_float.h); without
+// post-operations (post_ops.h). kFloatEven takes the scale from `multiplier`'s bits, kFloatZeroEven
+// bias_f from `rshift`'s as well.
+inline constexpr int32_t RequantizeBy(Rounding rounding, int32_t acc, int32_t multiplier,
+                                      int32_t rshift, int32_t zero_y, int32_t lo, int32_t hi) {
+  if (rounding == Rounding::kFloatEven) {
+    return RequantizeFloatEven(acc, WordToFloat(multiplier), zero_y, lo, hi);
+  }
+  if (rounding == Rounding::kFloatZeroEven) {
+    return RequantizeFloatZeroEven(acc, WordToFloat(rshift), WordToFloat(multiplier), zero_y, lo,
+                                   hi);
+  }
+  if (rounding == Rounding::kDoubleAway) {
+    return Clamp(ScaleDouble(acc, WordsToDouble(multiplier, rshift)) + zero_y, lo, hi);
+  }
+  return Clamp(ScaleInteger(rounding, acc, multiplier, rshift) + zero_y, lo, hi);
 }
 
 // v * Multiplier / 2^rshift of the difference v = x - zero_x; multiplier 0 stands for the factor 1.

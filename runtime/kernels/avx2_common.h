@@ -42,6 +42,15 @@ inline __m256i Requantize(__m256i acc, __m256i multiplier, __m256i rshift, const
   return _mm256_add_epi32(y, _mm256_set1_epi32(q.zero_y));
 }
 
+// Channels [0, count) of 16, two accumulators of eight, to the finish function.
+inline void Finish16(const RequantArgs& q, int64_t entry, __m256i first, __m256i second,
+                     uint8_t* dst, int64_t count) {
+  alignas(32) int32_t acc[16];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(acc), first);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(acc + 8), second);
+  q.finish(q, entry, acc, count < 16 ? count : 16, dst);
+}
+
 // Stores channels [0, count) of 8.
 inline void Store8(const RequantArgs& q, int64_t entry, __m256i acc, uint8_t* dst, int64_t count) {
   if (count <= 0) return;
@@ -64,6 +73,23 @@ inline void Store8(const RequantArgs& q, int64_t entry, __m256i acc, uint8_t* ds
     std::memcpy(dst, &all, static_cast<size_t>(count));
 }
 
+// Complete accumulators of 16 channels, less zero_w * sum: channels [0, count) as bytes.
+inline void Store16(const RequantArgs& q, int64_t entry, __m256i first, __m256i second,
+                    const int32_t* sum, uint8_t* dst, int64_t count) {
+  if (sum != nullptr) {
+    const auto less = [&](__m256i acc, int64_t at) {
+      const __m256i zero =
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q.zero_w + entry + at));
+      return _mm256_sub_epi32(acc, _mm256_mullo_epi32(zero, _mm256_set1_epi32(*sum)));
+    };
+    first = less(first, 0);
+    second = less(second, 8);
+  }
+  if (q.finish != nullptr) return Finish16(q, entry, first, second, dst, count);
+  Store8(q, entry, first, dst, count);
+  Store8(q, entry + 8, second, dst + 8, count - 8);
+}
+
 // Depthwise convolution, 16 channels, two taps at a time.
 struct DepthwiseUnit {
   static constexpr int kDwChannels = 16;
@@ -79,9 +105,12 @@ struct DepthwiseUnit {
   static __m256i Load(const int16_t* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   }
-  static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out) {
-    const __m256i a = Widen(w0, true);
-    const __m256i b = w1 == nullptr ? _mm256_setzero_si256() : Widen(w1, true);
+  static void InterleaveWeights(const int8_t* w0, const int8_t* w1, const int16_t* zero_w,
+                                int16_t* out) {
+    const __m256i zero = zero_w == nullptr ? _mm256_setzero_si256() : Load(zero_w);
+    const __m256i a = _mm256_sub_epi16(Widen(w0, true), zero);
+    const __m256i b =
+        w1 == nullptr ? _mm256_setzero_si256() : _mm256_sub_epi16(Widen(w1, true), zero);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_unpacklo_epi16(a, b));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 16), _mm256_unpackhi_epi16(a, b));
   }
@@ -105,8 +134,8 @@ struct DepthwiseUnit {
     };
     const __m256i first = _mm256_permute2x128_si256(acc.lo, acc.hi, 0x20);
     const __m256i second = _mm256_permute2x128_si256(acc.lo, acc.hi, 0x31);
-    Store8(q, entry, _mm256_add_epi32(first, bias(0)), dst, count);
-    Store8(q, entry + 8, _mm256_add_epi32(second, bias(8)), dst + 8, count - 8);
+    Store16(q, entry, _mm256_add_epi32(first, bias(0)), _mm256_add_epi32(second, bias(8)), nullptr,
+            dst, count);
   }
 };
 

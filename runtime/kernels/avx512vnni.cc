@@ -94,6 +94,19 @@ inline void Store16(const RequantArgs& q, const Scales& s, __m512i acc, uint8_t*
   }
 }
 
+// Complete accumulators to the finish function, pixel after pixel.
+template <int R, int V>
+inline void FinishTile(const RequantArgs& q, const TileArgs& t, const __m512i (&acc)[R][V]) {
+  alignas(64) int32_t row[V * 16];
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) {
+    if (r >= t.count) break;
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) _mm512_store_si512(row + 16 * v, acc[r][v]);
+    q.finish(q, t.entry, row, t.real, t.dst + r * t.dst_stride);
+  }
+}
+
 // R pixels x V * 16 channels.
 template <int R, int V>
 void DotTile(const ConvArgs& args, const TileArgs& t) {
@@ -124,6 +137,19 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
       }
     }
   }
+  if (t.sums != nullptr) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      const __m512i zero = _mm512_loadu_si512(args.requant.zero_w + t.entry + 16 * v);
+#pragma GCC unroll 6
+      for (int r = 0; r < R; ++r) {
+        if (r >= t.count) break;
+        acc[r][v] =
+            _mm512_sub_epi32(acc[r][v], _mm512_mullo_epi32(zero, _mm512_set1_epi32(t.sums[r])));
+      }
+    }
+  }
+  if (args.requant.finish != nullptr) return FinishTile<R, V>(args.requant, t, acc);
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
     const Scales scales = LoadScales(args.requant, t.entry + 16 * v);
@@ -162,9 +188,12 @@ struct Unit {
     const __m256i x = _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
     return is_signed ? _mm512_cvtepi8_epi16(x) : _mm512_cvtepu8_epi16(x);
   }
-  static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out) {
-    const __m512i a = Widen(w0, true);
-    const __m512i b = w1 == nullptr ? _mm512_setzero_si512() : Widen(w1, true);
+  static void InterleaveWeights(const int8_t* w0, const int8_t* w1, const int16_t* zero_w,
+                                int16_t* out) {
+    const __m512i zero = zero_w == nullptr ? _mm512_setzero_si512() : _mm512_loadu_si512(zero_w);
+    const __m512i a = _mm512_sub_epi16(Widen(w0, true), zero);
+    const __m512i b =
+        w1 == nullptr ? _mm512_setzero_si512() : _mm512_sub_epi16(Widen(w1, true), zero);
     _mm512_storeu_si512(out, _mm512_unpacklo_epi16(a, b));
     _mm512_storeu_si512(out + 32, _mm512_unpackhi_epi16(a, b));
   }
@@ -177,12 +206,20 @@ struct Unit {
         acc.hi, _mm512_madd_epi16(_mm512_unpackhi_epi16(a, b), _mm512_loadu_si512(weights + 32)));
   }
   struct Finish {
-    Scales first, second;
+    int64_t entry;
+    Scales first, second;  // unless there is a finish function
     __m512i bias_first, bias_second;
   };
   static Finish Prepare(const RequantArgs& q, int64_t entry) {
-    return {LoadScales(q, entry), LoadScales(q, entry + 16), _mm512_loadu_si512(q.bias + entry),
-            _mm512_loadu_si512(q.bias + entry + 16)};
+    Finish f;
+    f.entry = entry;
+    f.bias_first = _mm512_loadu_si512(q.bias + entry);
+    f.bias_second = _mm512_loadu_si512(q.bias + entry + 16);
+    if (q.finish == nullptr) {
+      f.first = LoadScales(q, entry);
+      f.second = LoadScales(q, entry + 16);
+    }
+    return f;
   }
   static void StoreChannels(const RequantArgs& q, const Finish& f, const Pair& acc, uint8_t* dst,
                             int64_t count) {
@@ -191,8 +228,16 @@ struct Unit {
         _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
     const __m512i a = _mm512_permutex2var_epi32(acc.lo, first, acc.hi);
     const __m512i b = _mm512_permutex2var_epi32(acc.lo, second, acc.hi);
-    Store16(q, f.first, _mm512_add_epi32(a, f.bias_first), dst, count);
-    Store16(q, f.second, _mm512_add_epi32(b, f.bias_second), dst + 16, count - 16);
+    const __m512i low = _mm512_add_epi32(a, f.bias_first);
+    const __m512i high = _mm512_add_epi32(b, f.bias_second);
+    if (q.finish != nullptr) {
+      alignas(64) int32_t row[32];
+      _mm512_store_si512(row, low);
+      _mm512_store_si512(row + 16, high);
+      return q.finish(q, f.entry, row, count, dst);
+    }
+    Store16(q, f.first, low, dst, count);
+    Store16(q, f.second, high, dst + 16, count - 16);
   }
 };
 

@@ -46,9 +46,9 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
     if (r >= t.count) break;
-    uint8_t* dst = t.dst + r * t.dst_stride + first;
-    Store8(args.requant, t.entry + first, acc[r][0], dst, t.real - first);
-    Store8(args.requant, t.entry + first + 8, acc[r][1], dst + 8, t.real - first - 8);
+    Store16(args.requant, t.entry + first, acc[r][0], acc[r][1],
+            t.sums == nullptr ? nullptr : t.sums + r, t.dst + r * t.dst_stride + first,
+            t.real - first);
   }
 }
 

@@ -8,10 +8,13 @@
 //   R in TileSizes
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
-// rows with one panel of packed weights. No im2col buffer exists. The pointers are built once and
-// used for a block of panels that fits the L2 cache.
+// rows with one panel of packed weights. No im2col buffer exists. Weight zero points are taken off
+// at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
+// pointers are built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
+
+#include <immintrin.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +40,49 @@ struct TileArgs {
   uint8_t* dst = nullptr;           // pixel 0, first channel of the panel
   int64_t dst_stride = 0;           // bytes from pixel to pixel
   int count = 1;
+  // With weight zero points: for each pixel the sum of the x it reads, of this group; else null.
+  const int32_t* sums = nullptr;
 };
+
+// Sum of n bytes as u8: 16 at a time, nothing read past the end.
+inline int64_t SumBytes(const uint8_t* x, int64_t n) {
+  int64_t i = 0;
+  __m128i total = _mm_setzero_si128();
+  for (; i + 16 <= n; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
+    total = _mm_add_epi64(total, _mm_sad_epu8(bytes, _mm_setzero_si128()));
+  }
+  int64_t sum = _mm_cvtsi128_si64(total) + _mm_cvtsi128_si64(_mm_srli_si128(total, 8));
+  for (; i < n; ++i) sum += x[i];
+  return sum;
+}
+
+// Sum of n bytes as s8: x XOR 0x80 is x + 128.
+inline int64_t SumSignedBytes(const uint8_t* x, int64_t n) {
+  int64_t i = 0;
+  __m128i total = _mm_setzero_si128();
+  const __m128i flip = _mm_set1_epi8(static_cast<char>(0x80));
+  for (; i + 16 <= n; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
+    total = _mm_add_epi64(total, _mm_sad_epu8(_mm_xor_si128(bytes, flip), _mm_setzero_si128()));
+  }
+  int64_t sum = _mm_cvtsi128_si64(total) + _mm_cvtsi128_si64(_mm_srli_si128(total, 8)) - 128 * i;
+  for (; i < n; ++i) sum += static_cast<int8_t>(x[i]);
+  return sum;
+}
+
+// The sums of a tile's pixels; |sum| <= 255 * taps * channels, modulo 2^32 as all else.
+inline void SumRows(const ConvArgs& args, const TileArgs& tile, int rows_of_tile, int32_t* sums) {
+  for (int r = 0; r < tile.count; ++r) {
+    int64_t sum = 0;
+    for (int64_t tap = 0; tap < tile.taps; ++tap) {
+      const uint8_t* x = tile.rows[tap * rows_of_tile + r] + tile.channel_offset;
+      sum +=
+          args.src_signed ? SumSignedBytes(x, args.ic_per_group) : SumBytes(x, args.ic_per_group);
+    }
+    sums[r] = static_cast<int32_t>(sum);
+  }
+}
 
 struct PixelCursor {
   int64_t batch, y, x;
@@ -95,6 +140,8 @@ void RunTile(const ConvArgs& args, TileArgs& tile) {
 template <typename Unit>
 void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_begin,
                int64_t panel_end) {
+  int32_t sums[Unit::kRows];
+  int64_t sums_of = -1;  // group
   for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
     const int64_t group = panel / args.panels_per_group;
     const int64_t first = panel % args.panels_per_group * kPanelChannels;
@@ -105,6 +152,11 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
     tile.weights = args.weights + group * args.k * args.n + first * args.k;
     tile.entry = group * args.n + first;
     tile.dst = args.dst + m * args.oc + group * args.oc_per_group + first;
+    if (args.requant.zero_w != nullptr && group != sums_of) {
+      SumRows(args, tile, Unit::kRows, sums);
+      tile.sums = sums;
+      sums_of = group;
+    }
     RunTile<Unit>(args, tile);
   }
 }

@@ -3,17 +3,19 @@
 //
 // A block of kChannels channels at a time: the weights of two taps at once are widened to s16 and
 // interleaved into the thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact)
-// serves two taps; then every output pixel reads its taps, widens, interleaves and accumulates. An
-// odd last tap is paired with zero weights.
+// serves two taps; weight zero points are taken off while widening (255 * 255 * 2 fits s32); then
+// every output pixel reads its taps, widens, interleaves and accumulates. An odd last tap is paired
+// with zero weights.
 //
 // A unit provides `struct Unit` with
 //   static constexpr int kDwChannels;                    // 32 or 16
 //   using Pair = two vectors of s32 accumulators (lo, hi halves of the interleaved channels)
-//   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, int16_t* out);   // w1 may be
-//   null: zeros static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t*
-//   weights, bool is_signed); static Pair Zero(); using Finish = bias and scales of the block;
-//   static Finish Prepare(const RequantArgs&, int64_t entry); static void StoreChannels(const
-//   RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
+//   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, const int16_t* zero_w,
+//   int16_t* out);   // w1 may be null: zeros. zero_w is taken off each weight (kDwChannels of s16,
+//   or null) and the difference fits s16. static void AddPair(Pair&, const uint8_t* x0, const
+//   uint8_t* x1, const int16_t* weights, bool is_signed); static Pair Zero(); using Finish = bias
+//   and scales of the block; static Finish Prepare(const RequantArgs&, int64_t entry); static void
+//   StoreChannels(const RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 
@@ -54,10 +56,15 @@ void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range,
   int16_t* weights = static_cast<int16_t*>(scratch);
   const uint8_t** rows = reinterpret_cast<const uint8_t**>(weights + pairs * 2 * Unit::kDwChannels);
   rows[2 * pairs - 1] = args.zero_row;  // what an odd last tap is paired with; its weights are 0
+  alignas(64) int16_t zeros[Unit::kDwChannels];
+  const int16_t* zero_w = args.requant.zero_w == nullptr ? nullptr : zeros;
   for (int64_t first = range.c_begin; first < range.c_end; first += Unit::kDwChannels) {
+    for (int64_t c = 0; zero_w != nullptr && c < Unit::kDwChannels; ++c) {
+      zeros[c] = static_cast<int16_t>(args.requant.zero_w[first + c]);
+    }
     for (int64_t p = 0; p < pairs; ++p) {
       const int8_t* w0 = args.weights + 2 * p * args.c64 + first;
-      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr,
+      Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr, zero_w,
                               weights + p * 2 * Unit::kDwChannels);
     }
     DepthwiseBlock<Unit>(args, range, first, weights, rows);

@@ -4,11 +4,14 @@
 // inline function built for a newer CPU leaks into the program.
 //
 // What every kernel computes, bit for bit (kernels/reference.cc is the specification in code):
-//   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * w[oc, tap, ic]
-//   y   = clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
-// with x raw (s8 or u8), zero_x in the pads, the product in 64 bits and no rounding term at rshift
-// 0. The verifier has proved |bias| + 255 * sum|w| < 2^31 for each channel; any order of summation
-// is exact.
+//   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * (w[oc, tap, ic] - zero_w[oc])
+//   y   = finish(acc), or without a finish function
+//         clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
+// with x raw (s8 or u8), zero_x in the pads, w in [-128, 127], the product in 64 bits and no
+// rounding term at rshift 0. The verifier has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each
+// channel: acc fits int32. What a kernel sums on its way (x + 128 for x, sum x * w and sum x apart,
+// any order) may leave int32; all of it is added, subtracted and multiplied modulo 2^32 without
+// saturation, and so arrives at acc.
 #ifndef RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 #define RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 
@@ -20,19 +23,33 @@ namespace rshift {
 // Per-channel requantization as separate arrays, 64-byte aligned, each `groups * n` entries
 // (depthwise: RoundUp(C, 64)): channel oc of group g is entry g * n + oc. Padding entries have bias
 // 0, multiplier 0 and a valid rshift.
+struct RequantArgs;
+
+// Complete accumulators of channels [0, count) of one output pixel, entry + i being channel i's
+// place in the arrays -> the bytes dst[0, count). count <= 64. finish.h has them all.
+using FinishFn = void (*)(const RequantArgs& args, int64_t entry, const int32_t* acc, int64_t count,
+                          uint8_t* dst) noexcept;
+struct FinishTail;  // finish.h
+
 struct RequantArgs {
   const int32_t* bias = nullptr;
   // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32.
   // Equals `bias` for u8.
   const int32_t* bias_unsigned = nullptr;
+  // Integer roundings; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]
+  // Float roundings; null for the integer ones.
+  const float* scale = nullptr;   // finite, >= 0; 0 in padding entries
+  const float* bias_f = nullptr;  // finite; 0 where the rounding has none
   // Over all entries: >= 32 allows the high-half form of the shift.
   int32_t min_rshift = 0, max_rshift = 0;
   int32_t zero_y = 0, lo = 0, hi = 0;  // lo..hi lies within the destination's type
-  // Weight zero points (the sum above is then of x * (w - zero_w)), or null. Only the scalar
-  // kernels are ever called with it: the steps see to that.
+  // Weight zero points in [-128, 127], 0 in padding entries; null: all 0.
   const int32_t* zero_w = nullptr;
+  // Null: the kernel's own half-up form of the formula above.
+  FinishFn finish = nullptr;
+  const FinishTail* tail = nullptr;  // what finish needs besides
 };
 
 struct WindowArgs {

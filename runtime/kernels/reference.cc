@@ -30,23 +30,30 @@ const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap, int64_t
   return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * pixel_bytes;
 }
 
-uint8_t Finish(const RequantArgs& requant, int64_t entry, int32_t accumulator) {
-  const int32_t y =
-      numerics::Requantize(accumulator, requant.multiplier[entry], requant.rshift[entry],
-                           requant.zero_y, requant.lo, requant.hi);
-  return static_cast<uint8_t>(y);
+// Accumulators of channels [0, count) -> bytes.
+void Finish(const RequantArgs& requant, int64_t entry, const int32_t* acc, int64_t count,
+            uint8_t* dst) {
+  if (requant.finish != nullptr) return requant.finish(requant, entry, acc, count, dst);
+  for (int64_t c = 0; c < count; ++c) {
+    dst[c] = static_cast<uint8_t>(numerics::Requantize(acc[c], requant.multiplier[entry + c],
+                                                       requant.rshift[entry + c], requant.zero_y,
+                                                       requant.lo, requant.hi));
+  }
 }
 
-// acc[0, width) += one tap: x[0, ic) times its packed lines; returns the sum of x.
+// acc[0, width) += one tap: x[0, ic) times its packed lines; returns the sum of x. Modulo 2^32: see
+// kernels.h.
 template <bool kSigned>
-int32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t width, int32_t* acc) {
-  int32_t total = 0;
+uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t width,
+                       uint32_t* acc) {
+  uint32_t total = 0;
   for (int64_t i = 0; i < ic; i += 4, w += width * 4) {
     int32_t v[4] = {0, 0, 0, 0};
     for (int64_t j = 0; j < std::min<int64_t>(4, ic - i); ++j) v[j] = Value<kSigned>(x[i + j]);
-    total += v[0] + v[1] + v[2] + v[3];
+    total += static_cast<uint32_t>(v[0] + v[1] + v[2] + v[3]);
     for (int64_t c = 0; c < width; ++c) {
-      acc[c] += v[0] * w[c * 4] + v[1] * w[c * 4 + 1] + v[2] * w[c * 4 + 2] + v[3] * w[c * 4 + 3];
+      acc[c] += static_cast<uint32_t>(v[0] * w[c * 4] + v[1] * w[c * 4 + 1] + v[2] * w[c * 4 + 2] +
+                                      v[3] * w[c * 4 + 3]);
     }
   }
   return total;
@@ -63,19 +70,21 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
   const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
   for (int64_t m = m_begin; m < m_end; ++m) {
     const Pixel pixel = PixelAt(m, args.oh, args.ow);
-    int32_t acc[kPanel] = {};
-    int32_t total = 0;
+    uint32_t acc[kPanel] = {};
+    uint32_t total = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap, args.ic) + group * args.ic_per_group;
       total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width,
                                       acc);
     }
-    uint8_t* dst = args.dst + m * args.oc + group * args.oc_per_group + first;
+    int32_t sums[kPanel];
     for (int64_t c = 0; c < real; ++c) {
-      int32_t sum = args.requant.bias[entry + c] + acc[c];
-      if (args.requant.zero_w != nullptr) sum -= args.requant.zero_w[entry + c] * total;
-      dst[c] = Finish(args.requant, entry + c, sum);
+      const int32_t zero = args.requant.zero_w == nullptr ? 0 : args.requant.zero_w[entry + c];
+      const uint32_t bias = static_cast<uint32_t>(args.requant.bias[entry + c]);
+      sums[c] = static_cast<int32_t>(bias + acc[c] - static_cast<uint32_t>(zero) * total);
     }
+    Finish(args.requant, entry, sums, real,
+           args.dst + m * args.oc + group * args.oc_per_group + first);
   }
 }
 
@@ -94,23 +103,19 @@ void DepthwisePixel(const DepthwiseArgs& args, int64_t m, int64_t c_begin, int64
   const Pixel pixel = PixelAt(m, args.oh, args.ow);
   const int64_t taps = args.window.kernel_h * args.window.kernel_w;
   const RequantArgs& requant = args.requant;
-  int32_t acc[kPanel], total[kPanel] = {};
+  int32_t acc[kPanel];
   for (int64_t first = c_begin; first < c_end; first += kPanel) {
     const int64_t count = std::min(kPanel, c_end - first);
     std::copy_n(requant.bias + first, count, acc);
-    std::fill_n(total, count, 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap, args.channels) + first;
       const int8_t* w = args.weights + tap * args.c64 + first;
       for (int64_t c = 0; c < count; ++c) {
-        acc[c] += Value<kSigned>(x[c]) * w[c];
-        total[c] += Value<kSigned>(x[c]);
+        const int32_t zero = requant.zero_w == nullptr ? 0 : requant.zero_w[first + c];
+        acc[c] += Value<kSigned>(x[c]) * (w[c] - zero);
       }
     }
-    for (int64_t c = 0; c < count; ++c) {
-      if (requant.zero_w != nullptr) acc[c] -= requant.zero_w[first + c] * total[c];
-      args.dst[m * args.channels + first + c] = Finish(requant, first + c, acc[c]);
-    }
+    Finish(requant, first, acc, count, args.dst + m * args.channels + first);
   }
 }
 

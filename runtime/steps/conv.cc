@@ -60,19 +60,15 @@ bool SplitRows(int64_t rows, int64_t columns, int count, bool prefer_rows) {
   return by_rows != by_columns ? by_rows < by_columns : prefer_rows;
 }
 
-const KernelTable& Kernels(const StepContext& context) {
-  return context.Has(Field::kZeroW) ? kScalarKernels : KernelsFor(context.isa);
-}
-
 class ConvStep : public Step {
  public:
   ConvStep(const StepContext& context, ConvArgs args)
-      : kernels_(Kernels(context)),
+      : kernels_(KernelsFor(context.isa)),
         args_(args),
         zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
     const PackedShape packed{args_.groups, args_.oc_per_group, args_.ic_per_group,
-                              args_.window.kernel_h * args_.window.kernel_w};
+                             args_.window.kernel_h * args_.window.kernel_w};
     args_.src = context.In<uint8_t>(Field::kSrc);
     args_.dst = context.Out<uint8_t>(Field::kDst);
     args_.weights = context.In<int8_t>(Field::kWeights);
@@ -159,7 +155,7 @@ std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
 class DepthwiseStep : public Step {
  public:
   explicit DepthwiseStep(const StepContext& context)
-      : kernels_(Kernels(context)),
+      : kernels_(KernelsFor(context.isa)),
         zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
     const Shape& src = context.Record(Field::kSrc).shape;

@@ -3,19 +3,70 @@
 #include <algorithm>
 #include <cstring>
 
+#include "quantize/numerics/requantize.h"
+
 namespace rshift {
+namespace {
+
+struct Arrays {
+  int32_t *bias, *bias_unsigned, *multiplier, *rshift, *zero_w;
+  float *scale, *bias_f;
+};
+constexpr int kArrays = 7;
+
+Arrays Divide(uint8_t* memory, int64_t stride) {
+  const auto at = [&](int index) { return memory + stride * index * 4; };
+  const auto ints = [&](int index) { return reinterpret_cast<int32_t*>(at(index)); };
+  const auto floats = [&](int index) { return reinterpret_cast<float*>(at(index)); };
+  return {ints(0), ints(1), ints(2), ints(3), ints(4), floats(5), floats(6)};
+}
+
+void FillIntegers(const RequantLayout& layout, const Arrays& arrays, RequantArgs* args) {
+  for (int64_t entry = 0; entry < layout.entries; ++entry) {
+    if (arrays.multiplier[entry] == 0)
+      arrays.rshift[entry] = args->max_rshift;  // padding, or a constant channel: any shift gives 0
+  }
+  args->multiplier = arrays.multiplier;
+  args->rshift = arrays.rshift;
+}
+
+// What the rounding reads besides the records.
+void FillTail(const StepContext& context, Rounding rounding, FinishTail* tail) {
+  const Command& command = *context.command;
+  if (context.Has(Field::kList)) {
+    const float* list = context.In<float>(Field::kList);
+    const int64_t count = NumElements(context.Record(Field::kList).shape) / 4;
+    for (int64_t i = 0; i < count; ++i) {
+      const float* op = list + 4 * i;
+      tail->post_ops.push_back(
+          {static_cast<numerics::PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]});
+    }
+  }
+  tail->dst = context.Out<uint8_t>(Field::kDst);
+  if (context.Has(Field::kSrc2)) {
+    tail->addend = context.In<uint8_t>(Field::kSrc2);
+    tail->addend_signed = context.Record(Field::kSrc2).dtype == DType::kS8;
+  }
+  if (rounding != Rounding::kHalfFloat) return;
+  const int64_t flags = command.Get(Field::kFlags);
+  tail->half = {.relu = (flags & 1) != 0,
+                .sqrt_dequant = (flags & 2) != 0,
+                .sqrt_quant = (flags & 4) != 0,
+                .quant_scale = command.GetFloat(Field::kScaleF),
+                .quant_offset = command.GetFloat(Field::kOffsetF),
+                .rounding = static_cast<RealRounding>(command.Get(Field::kMode))};
+}
+
+}  // namespace
 
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
                                 const std::vector<int64_t>& weight_sums) {
-  constexpr int kArrays = 5;
   RequantArrays result;
   const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
   result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
-  auto* bias = reinterpret_cast<int32_t*>(result.memory.data());
-  int32_t* bias_unsigned = bias + stride;
-  int32_t* multiplier = bias_unsigned + stride;
-  int32_t* rshift = multiplier + stride;
-  int32_t* zero_w = rshift + stride;
+  const Arrays arrays = Divide(result.memory.data(), stride);
+  const auto rounding = static_cast<Rounding>(context.command->Get(Field::kRounding));
+  const bool integer = numerics::IsIntegerRounding(rounding);
   const auto* records = context.In<uint8_t>(Field::kRequant);
   const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
   const bool is_signed = context.Record(Field::kSrc).dtype == DType::kS8;
@@ -26,30 +77,40 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     RequantRecord record;
     std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
     const int64_t entry = layout.Entry(c);
-    bias[entry] = record.bias;
+    arrays.bias[entry] = record.bias;
     // Modulo 2^32, as the vector units add.
     const uint32_t shifted =
         is_signed ? 128u * static_cast<uint32_t>(weight_sums[static_cast<size_t>(c)]) : 0u;
-    bias_unsigned[entry] = static_cast<int32_t>(static_cast<uint32_t>(record.bias) - shifted);
-    multiplier[entry] = record.multiplier;
-    rshift[entry] = record.rshift;
-    if (zeros != nullptr) zero_w[entry] = zeros[c];
+    arrays.bias_unsigned[entry] =
+        static_cast<int32_t>(static_cast<uint32_t>(record.bias) - shifted);
+    if (zeros != nullptr) arrays.zero_w[entry] = zeros[c];
+    if (!integer) {
+      arrays.scale[entry] = numerics::WordToFloat(record.multiplier);
+      arrays.bias_f[entry] = numerics::WordToFloat(record.rshift);  // 0.0f where there is none
+      continue;
+    }
+    arrays.multiplier[entry] = record.multiplier;
+    arrays.rshift[entry] = record.rshift;
     args.min_rshift = std::min<int32_t>(args.min_rshift, record.rshift);
     args.max_rshift = std::max<int32_t>(args.max_rshift, record.rshift);
   }
   if (layout.channels == 0) args.min_rshift = 0;
-  for (int64_t entry = 0; entry < layout.entries; ++entry) {
-    if (multiplier[entry] == 0)
-      rshift[entry] = args.max_rshift;  // padding, or a constant channel: any shift gives 0
+  if (integer) {
+    FillIntegers(layout, arrays, &args);
+  } else {
+    args.scale = arrays.scale;
+    args.bias_f = arrays.bias_f;
   }
-  args.bias = bias;
-  args.bias_unsigned = bias_unsigned;
-  args.multiplier = multiplier;
-  args.rshift = rshift;
-  args.zero_w = zeros != nullptr ? zero_w : nullptr;
+  args.bias = arrays.bias;
+  args.bias_unsigned = arrays.bias_unsigned;
+  args.zero_w = zeros != nullptr ? arrays.zero_w : nullptr;
   args.zero_y = context.Record(Field::kDst).zero_point;
   args.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
   args.hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
+  result.tail = std::make_unique<FinishTail>();
+  FillTail(context, rounding, result.tail.get());
+  args.tail = result.tail.get();
+  args.finish = FinishFor(rounding, !result.tail->post_ops.empty());
   return result;
 }
 

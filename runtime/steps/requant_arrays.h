@@ -3,10 +3,11 @@
 #define RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/aligned.h"
-#include "runtime/kernels/kernels.h"
+#include "runtime/kernels/finish.h"
 #include "runtime/step.h"
 
 namespace rshift {
@@ -14,6 +15,7 @@ namespace rshift {
 // Owns the arrays that args() points into; move it, do not copy.
 struct RequantArrays {
   AlignedBuffer memory;
+  std::unique_ptr<FinishTail> tail;
   RequantArgs args;
 };
 
@@ -26,8 +28,8 @@ struct RequantLayout {
   }
 };
 
-// `weight_sums`: one per channel. Reads kRequant, kZeroW, the clamp, src's type and dst's zero
-// point.
+// `weight_sums`: sum of w, one per channel. Reads kRequant, kZeroW, the rounding with its tail, the
+// clamp, src's type and dst's zero point.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
                                 const std::vector<int64_t>& weight_sums);
 

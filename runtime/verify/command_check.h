@@ -71,9 +71,9 @@ void CheckMove(const CommandCheck& check);          // transpose ... resize_near
 void CheckFloat(const CommandCheck& check);         // opcodes 40-53
 void CheckFloatLibrary(const CommandCheck& check);  // conv_f32, conv_transpose_f32, matmul_f32
 
-// Requant records, weight zero points and the accumulator bound of conv, depthwise and matmul.
-// `absolute`: sum|w| per channel over `k` weights.
-void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute, int64_t k);
+// Rounding, requant records and the accumulator bound of conv, depthwise and matmul. `absolute`:
+// sum|w - zero_w| per channel.
+void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute);
 
 }  // namespace rshift::verify
 

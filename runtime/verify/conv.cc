@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "runtime/packed_weights.h"
 #include "runtime/verify/command_check.h"
+#include "runtime/verify/requant.h"
 #include "runtime/verify/window.h"
 
 namespace rshift::verify {
@@ -20,6 +21,19 @@ void CheckPadding(const CommandCheck& check, const WeightSums& sums) {
   check.Check(sums.padding_is_zero, check.Describe(Field::kWeights), ": padding is not zero");
 }
 
+// The weight zero points, one per channel in the range of s8, or null.
+const int32_t* CheckZeroW(const CommandCheck& check, int64_t channels) {
+  if (!check.Has(Field::kZeroW)) return nullptr;
+  check.CheckType(Field::kZeroW, {DType::kS32});
+  check.CheckShape(Field::kZeroW, {channels});
+  const auto* zero_w = reinterpret_cast<const int32_t*>(check.Data(Field::kZeroW));
+  for (int64_t c = 0; c < channels; ++c) {
+    check.Check(zero_w[c] >= -128 && zero_w[c] <= 127, "weight zero point of channel ", c, " is ",
+                zero_w[c], ", expected -128..127");
+  }
+  return zero_w;
+}
+
 void CheckPacked(const CommandCheck& check, const PackedShape& shape) {
   // The factors one by one: PackedShape's own products must not overflow.
   const int64_t bytes = CheckedProduct(
@@ -27,9 +41,10 @@ void CheckPacked(const CommandCheck& check, const PackedShape& shape) {
       {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4), RoundUp(shape.oc_per_group, 16)});
   check.CheckBlob(Field::kWeights, bytes);
   const WeightSums sums =
-      SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
+      SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)),
+                     CheckZeroW(check, shape.groups * shape.oc_per_group));
   CheckPadding(check, sums);
-  CheckRequant(check, sums.absolute, shape.taps * shape.ic_per_group);
+  CheckRequant(check, sums.absolute);
 }
 
 void CheckConvolution(const CommandCheck& check) {
@@ -50,9 +65,10 @@ void CheckDepthwise(const CommandCheck& check) {
   const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUp(channels, 64)}));
   const WeightSums sums = SumDepthwiseWeights(
-      channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)));
+      channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)),
+      CheckZeroW(check, channels));
   CheckPadding(check, sums);
-  CheckRequant(check, sums.absolute, taps);
+  CheckRequant(check, sums.absolute);
 }
 
 void CheckMatMul(const CommandCheck& check) {
@@ -81,32 +97,20 @@ void CheckConv(const CommandCheck& check) {
   }
 }
 
-void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute, int64_t k) {
+void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute) {
+  const Rounding rounding = CheckTail(check);
+  const bool bias_f = rounding == Rounding::kFloatZeroEven || rounding == Rounding::kHalfFloat;
   const auto channels = static_cast<int64_t>(absolute.size());
   check.CheckBlob(Field::kRequant, CheckedProduct(check, {channels, sizeof(RequantRecord)}));
-  const int32_t* zero_w = nullptr;
-  if (check.Has(Field::kZeroW)) {
-    check.CheckType(Field::kZeroW, {DType::kS32});
-    check.CheckShape(Field::kZeroW, {channels});
-    zero_w = reinterpret_cast<const int32_t*>(check.Data(Field::kZeroW));
-  }
   const uint8_t* data = check.Data(Field::kRequant);
   for (int64_t c = 0; c < channels; ++c) {
     RequantRecord record;
     std::memcpy(&record, data + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
-    check.Check(record.multiplier == 0 || record.multiplier >= 1 << 30, "requant of channel ", c,
-                ": multiplier is ", record.multiplier, ", expected 0 or 2^30..2^31-1");
-    check.Check(record.rshift >= 0 && record.rshift <= 62, "requant of channel ", c, ": rshift is ",
-                record.rshift, ", expected 0..62");
-    // x is at most 255 in magnitude in either form (s8, or s8 + 128 in the vector kernels). A
-    // weight zero point is applied apart, to the sum of all x.
-    int64_t largest = absolute[static_cast<size_t>(c)];
-    if (zero_w != nullptr) {
-      check.Check(zero_w[c] >= -128 && zero_w[c] <= 127, "weight zero point of channel ", c, " is ",
-                  zero_w[c], ", expected -128..127");
-      largest += std::abs(zero_w[c]) * k;
-    }
-    const int64_t bound = std::abs(int64_t{record.bias}) + 255 * largest;
+    CheckWords(check, rounding, bias_f, record.multiplier, record.rshift,
+               Cat("requant of channel ", c));
+    // x is at most 255 in magnitude in either form (s8, or s8 + 128 in the vector kernels). Sums on
+    // the way to the accumulator may wrap (runtime/kernels/kernels.h); the accumulator may not.
+    const int64_t bound = std::abs(int64_t{record.bias}) + 255 * absolute[static_cast<size_t>(c)];
     check.Check(bound < int64_t{1} << 31, "channel ", c, ": the accumulator may reach ", bound,
                 ", expected less than 2^31");
   }

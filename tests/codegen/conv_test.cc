@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "base/error.h"
 #include "codegen/packing/packing.h"
 #include "tests/codegen/test_graph.h"
@@ -100,13 +102,59 @@ TEST(LowerQConv, TwoFiltersPerChannelAndASingleChannelAreNotDepthwise) {
   EXPECT_EQ(CompileChecked(QConvGraph(MakeQConv(1, 1), 1, 1)).commands[0].opcode, Opcode::kConv);
 }
 
-TEST(LowerQConv, RefusesWeightZeroPointsThatMatter) {
+TEST(LowerQConv, CarriesWeightZeroPointsThatMatter) {
   QConv conv = MakeQConv(1, 2);
   conv.zero_w = {0, 0};
-  EXPECT_NO_THROW(CompileChecked(QConvGraph(conv, 3, 2)));
+  EXPECT_EQ(CompileChecked(QConvGraph(conv, 3, 2)).commands[0].Tensor(Field::kZeroW), -1);
   conv.zero_w = {0, 5};
-  EXPECT_THAT(CompileError(QConvGraph(conv, 3, 2), ErrorCode::kUnsupported),
-              HasSubstr("y_node (QConv): weight zero point is 5"));
+  const ProgramImage image = CompileChecked(QConvGraph(conv, 3, 2));
+  EXPECT_EQ(ConstantOf<int32_t>(image, image.commands[0], Field::kZeroW), conv.zero_w);
+  conv.zero_w = {5};
+  EXPECT_THAT(CompileError(QConvGraph(conv, 3, 2), ErrorCode::kInternal),
+              HasSubstr("1 weight zero points, expected 2"));
+}
+
+TEST(LowerQConv, CarriesRoundingAndPostOperationsWithTheirAddend) {
+  QConv conv = MakeQConv(1, 5);
+  conv.rounding = Rounding::kFloatZeroEven;
+  for (ChannelRequant& channel : conv.channels) {
+    channel.multiplier = std::bit_cast<int32_t>(0.125f);
+    channel.rshift = std::bit_cast<int32_t>(-3.5f);
+  }
+  conv.post_ops = {{PostOp::Kind::kSum, 0, 0, 0.5f}, {PostOp::Kind::kElu, 2, 0, 1}};
+  TestGraph test;
+  const ValueId x = test.Input("x", QuantizedNhwc({1, 8, 8, 3}, kQuant));
+  const ValueId old = test.Input("old", QuantizedNhwc({1, 4, 7, 5}, {0.25f, -1}));
+  const ValueId w = test.S8("w", {5, 3, 3, 2}, Counting(5 * 3 * 6));
+  test.Output(test.Node("y", QuantizedNhwc({1, 4, 7, 5}, {0.25f, -1}), conv, {x, w, old}));
+  const ProgramImage image = CompileChecked(test);
+  const Command& command = image.commands[0];
+  EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kFloatZeroEven));
+  EXPECT_EQ(ConstantOf<float>(image, command, Field::kList),
+            (std::vector<float>{0, 0, 0, 0.5f, 6, 2, 0, 1}));
+  EXPECT_EQ(RecordOf(image, command, Field::kSrc2).name, "old");
+  const auto records = ConstantOf<RequantRecord>(image, command, Field::kRequant);
+  EXPECT_EQ(std::bit_cast<float>(records[4].rshift), -3.5f);
+  EXPECT_EQ(command.GetFloat(Field::kScaleF), 0.0f);
+}
+
+TEST(LowerQConv, CarriesTheAscendTail) {
+  QConv conv = MakeQConv(4, 4);
+  conv.rounding = Rounding::kHalfFloat;
+  conv.ascend = {.relu = true,
+                 .sqrt_dequant = false,
+                 .sqrt_quant = true,
+                 .quant_scale = 3.5f,
+                 .quant_offset = -7,
+                 .rounding = RealRounding::kCeil};
+  const Command command = CompileChecked(QConvGraph(conv, 4, 4)).commands[0];
+  EXPECT_EQ(command.opcode, Opcode::kDepthwise);
+  EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kHalfFloat));
+  EXPECT_EQ(command.Get(Field::kFlags), 5);
+  EXPECT_EQ(command.Get(Field::kMode), static_cast<int64_t>(RealRounding::kCeil));
+  EXPECT_EQ(command.GetFloat(Field::kScaleF), 3.5f);
+  EXPECT_EQ(command.GetFloat(Field::kOffsetF), -7.0f);
+  EXPECT_EQ(command.Tensor(Field::kSrc2), -1);
 }
 
 TEST(LowerQConv, RefusesNegativePadsAndPlainLayout) {

@@ -1,23 +1,27 @@
 // Every instruction set's kernels against the scalar ones: equal bytes on random shapes, tails,
-// pads, strides, dilations, groups, every rshift and the extremes of the operands.
+// pads, strides, dilations, groups, every rounding with and without weight zero points, every
+// rshift and the extremes of the operands.
 #include "runtime/kernels/kernels.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/aligned.h"
+#include "quantize/numerics/requantize.h"
 #include "runtime/kernels/dispatch.h"
+#include "runtime/kernels/finish.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
 namespace {
 
-constexpr int kShapes = 2000;
+constexpr int kShapes = 3000;  // a kernel and instruction set: 500 of each rounding
 
 struct Random {
   explicit Random(uint64_t seed) : engine(seed) {}
@@ -30,35 +34,102 @@ struct Random {
 
 int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 
+// The arrays that RequantArgs points into.
 struct Requant {
-  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift;
+  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift, zero_w;
+  std::vector<float> scale, bias_f;
+  FinishTail tail;
+  RequantArgs args;
 };
 
-Requant RandomRequant(Random& random, int64_t entries, bool small_shifts) {
-  Requant q;
+constexpr Rounding kRoundings[] = {Rounding::kHalfUp,    Rounding::kTwoStep,
+                                   Rounding::kFloatEven, Rounding::kFloatZeroEven,
+                                   Rounding::kHalfFloat, Rounding::kHalfAway};
+
+void RandomIntegerWords(Random& random, int64_t entries, bool small_shifts, Requant* q) {
   for (int64_t i = 0; i < entries; ++i) {
-    q.bias.push_back(static_cast<int32_t>(random.Int(-2000000, 2000000)));
-    q.multiplier.push_back(random.OneIn(20) ? 0
-                                            : static_cast<int32_t>(random.Int(
-                                                  int64_t{1} << 30, (int64_t{1} << 31) - 1)));
-    q.rshift.push_back(static_cast<int32_t>(small_shifts ? random.Int(0, 62) : random.Int(32, 50)));
+    const int64_t kind = random.Int(0, 19);
+    q->multiplier.push_back(kind == 0   ? 0
+                            : kind == 1 ? 1 << 30
+                            : kind == 2
+                                ? INT32_MAX
+                                : static_cast<int32_t>(random.Int(int64_t{1} << 30, INT32_MAX)));
+    q->rshift.push_back(
+        static_cast<int32_t>(small_shifts ? random.Int(0, 62) : random.Int(32, 50)));
   }
-  q.bias_unsigned = q.bias;
-  return q;
+  q->args.multiplier = q->multiplier.data();
+  q->args.rshift = q->rshift.data();
+  q->args.min_rshift = *std::min_element(q->rshift.begin(), q->rshift.end());
+  q->args.max_rshift = *std::max_element(q->rshift.begin(), q->rshift.end());
 }
 
-RequantArgs MakeRequantArgs(Random& random, const Requant& q, bool dst_signed) {
-  RequantArgs args{.bias = q.bias.data(),
-                   .bias_unsigned = q.bias_unsigned.data(),
-                   .multiplier = q.multiplier.data(),
-                   .rshift = q.rshift.data()};
-  args.min_rshift = *std::min_element(q.rshift.begin(), q.rshift.end());
-  args.max_rshift = *std::max_element(q.rshift.begin(), q.rshift.end());
-  const int lo = dst_signed ? -128 : 0, hi = lo + 255;
-  args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
-  args.lo = static_cast<int32_t>(random.Int(lo, args.zero_y));
-  args.hi = static_cast<int32_t>(random.Int(args.zero_y, hi));
-  return args;
+// Powers of two among the scales: ties.
+void RandomFloatWords(Random& random, int64_t entries, Requant* q) {
+  for (int64_t i = 0; i < entries; ++i) {
+    const auto exponent = static_cast<int>(random.Int(-22, random.OneIn(10) ? 100 : -4));
+    const float mantissa =
+        random.OneIn(3) ? 1.0f : 1.0f + static_cast<float>(random.Int(0, 1 << 23)) * 0x1p-23f;
+    q->scale.push_back(random.OneIn(20) ? 0.0f : std::ldexp(mantissa, exponent));
+    q->bias_f.push_back(random.OneIn(2) ? 0.0f : static_cast<float>(random.Int(-9999, 9999)) / 8);
+  }
+  q->args.scale = q->scale.data();
+  q->args.bias_f = q->bias_f.data();
+}
+
+void RandomTail(Random& random, FinishTail* tail) {
+  for (int64_t i = random.Int(0, 3); i > 0; --i) {
+    tail->post_ops.push_back(
+        {static_cast<numerics::PostOpKind>(random.Int(1, numerics::kPostOpKinds - 1)),
+         static_cast<float>(random.Int(-300, 300)) / 16,
+         static_cast<float>(random.Int(-300, 300)) / 16,
+         static_cast<float>(random.Int(-64, 64)) / 32});
+  }
+  tail->half = {.relu = random.OneIn(2),
+                .sqrt_dequant = random.OneIn(4),
+                .sqrt_quant = random.OneIn(4),
+                .quant_scale = static_cast<float>(random.Int(1, 999)) / 256,
+                .quant_offset = static_cast<float>(random.Int(-128, 127)),
+                .rounding = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
+}
+
+// Every rounding in turn; weight zero points in one case of three. `entries` that hold no channel
+// may be anything but for zero_w.
+void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
+  const Rounding rounding = kRoundings[seed % kRoundingCount];
+  const int64_t bias = random.OneIn(8) ? 2000000000 : 2000000;
+  for (int64_t i = 0; i < entries; ++i) {
+    q->bias.push_back(static_cast<int32_t>(random.Int(-bias, bias)));
+    q->zero_w.push_back(static_cast<int32_t>(random.Int(-128, 127)));
+  }
+  q->bias_unsigned = q->bias;
+  if (random.OneIn(3)) q->args.zero_w = q->zero_w.data();
+  if (numerics::IsIntegerRounding(rounding)) {
+    RandomIntegerWords(random, entries, random.OneIn(3), q);
+  } else {
+    RandomFloatWords(random, entries, q);
+  }
+  RandomTail(random, &q->tail);
+  q->args.bias = q->bias.data();
+  q->args.bias_unsigned = q->bias_unsigned.data();
+  q->args.tail = &q->tail;
+  q->args.finish = FinishFor(rounding, !q->tail.post_ops.empty());
+  const int lo = random.OneIn(2) ? -128 : 0, hi = lo + 255;
+  q->args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
+  q->args.lo = static_cast<int32_t>(random.Int(lo, q->args.zero_y));
+  q->args.hi = static_cast<int32_t>(random.Int(q->args.zero_y, hi));
+}
+
+// A sum among the post-operations, with an addend for each of `bytes` of dst.
+AlignedBuffer RandomAddend(Random& random, int64_t bytes, FinishTail* tail) {
+  AlignedBuffer addend(static_cast<size_t>(bytes));
+  for (size_t i = 0; i < addend.size(); ++i)
+    addend.data()[i] = static_cast<uint8_t>(random.Int(0, 255));
+  tail->addend_signed = random.OneIn(2);
+  if (!tail->post_ops.empty()) {
+    tail->post_ops[0].kind = numerics::PostOpKind::kSum;
+    tail->addend = addend.data();
+  }
+  return addend;
 }
 
 AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
@@ -145,7 +216,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     AlignedBuffer weights = RandomBytes(random, a.groups * a.k * a.n, extremes);
     AlignedBuffer zero_row(static_cast<size_t>(a.ic) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
-    Requant q = RandomRequant(random, a.groups * a.n, random.OneIn(3));
+    Requant q;
+    RandomRequant(random, seed, a.groups * a.n, &q);
     // Zero the weights of padding channels of K, and fold the shift of s8 inputs into
     // bias_unsigned.
     for (int64_t g = 0; g < a.groups; ++g) {
@@ -158,18 +230,21 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
           if (kk % a.ic4 >= a.ic_per_group || oc >= a.oc_per_group) *w = 0;
           sum += *w;
         }
-        if (a.src_signed) q.bias_unsigned[g * a.n + oc] -= static_cast<int32_t>(128 * sum);
+        if (a.src_signed) {  // modulo 2^32
+          q.bias_unsigned[g * a.n + oc] = static_cast<int32_t>(q.bias[g * a.n + oc] - 128 * sum);
+        }
       }
     }
-    a.requant = MakeRequantArgs(random, q, random.OneIn(2));
+    a.requant = q.args;
     a.src = src.data();
     a.weights = reinterpret_cast<const int8_t*>(weights.data());
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow, panels = a.groups * a.panels_per_group;
+    const AlignedBuffer addend = RandomAddend(random, m * a.oc, &q.tail);
     std::vector<uint8_t> expected(m * a.oc + 8, 0x5a), actual(m * a.oc + 8, 0x5a);
-    a.dst = expected.data();
+    q.tail.dst = a.dst = expected.data();
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
-    a.dst = actual.data();
+    q.tail.dst = a.dst = actual.data();
     AlignedBuffer scratch(table.conv_scratch == nullptr ? 0 : table.conv_scratch(a));
     const int64_t m_cut = random.Int(0, m),
                   p_cut = random.Int(0, panels);  // four shares, as threads would take them
@@ -204,16 +279,18 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     const AlignedBuffer weights = RandomBytes(random, taps * a.c64, extremes);
     AlignedBuffer zero_row(static_cast<size_t>(a.channels) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
-    const Requant q = RandomRequant(random, a.c64, random.OneIn(3));
-    a.requant = MakeRequantArgs(random, q, random.OneIn(2));
+    Requant q;
+    RandomRequant(random, seed, a.c64, &q);
+    a.requant = q.args;
     a.src = src.data();
     a.weights = reinterpret_cast<const int8_t*>(weights.data());
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow;
+    const AlignedBuffer addend = RandomAddend(random, m * a.channels, &q.tail);
     std::vector<uint8_t> expected(m * a.channels + 8, 0x5a), actual(m * a.channels + 8, 0x5a);
-    a.dst = expected.data();
+    q.tail.dst = a.dst = expected.data();
     kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);
-    a.dst = actual.data();
+    q.tail.dst = a.dst = actual.data();
     AlignedBuffer scratch(table.depthwise_scratch == nullptr ? 0 : table.depthwise_scratch(a));
     const int64_t m_cut = random.Int(0, m), c_cut = std::min(a.channels, random.Int(0, 2) * 64);
     table.depthwise(a, {0, m_cut, 0, c_cut}, scratch.data());

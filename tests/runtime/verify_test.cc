@@ -75,7 +75,8 @@ TEST(Verify, ConvConstants) {
                 [](auto* b) { Data(b, Field::kRequant)[19] = 0xc0; });
   ExpectRefused(Conv(), "channel 0: rshift is 63",
                 [](auto* b) { Data(b, Field::kRequant)[8] = 63; });
-  ExpectRefused(Conv(), "reserved byte", [](auto* b) { Data(b, Field::kRequant)[9] = 1; });
+  ExpectRefused(Conv(), "channel 0: rshift is 289",
+                [](auto* b) { Data(b, Field::kRequant)[9] = 1; });
   ExpectRefused(Conv(), "accumulator", [](auto* b) {
     const int32_t bias = std::numeric_limits<int32_t>::min();
     std::memcpy(Data(b, Field::kRequant), &bias, sizeof(bias));

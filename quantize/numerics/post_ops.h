@@ -1,0 +1,72 @@
+// What oneDNN calls post-operations: between the output scale and the zero point, in binary32, each
+// operation rounded. Functions are computed in binary64 (elementary.h) and rounded once.
+#ifndef RSHIFT_QUANTIZE_NUMERICS_POST_OPS_H_
+#define RSHIFT_QUANTIZE_NUMERICS_POST_OPS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "quantize/numerics/elementary.h"
+
+namespace rshift::numerics {
+
+// Numbered as in the file.
+enum class PostOpKind : int32_t {
+  kSum = 0,
+  kRelu = 1,
+  kTanh = 2,
+  kLinear = 3,
+  kClip = 4,
+  kLogistic = 5,
+  kElu = 6,
+  kAbs = 7,
+  kSqrt = 8,
+  kSquare = 9,
+};
+inline constexpr int kPostOpKinds = 10;
+
+struct PostOp {
+  PostOpKind kind = PostOpKind::kRelu;
+  float alpha = 0, beta = 0, scale = 1;
+};
+
+// A function of f alone (every kind but kSum), before the operation's own scale.
+inline float PostFunction(const PostOp& op, float f) {
+  switch (op.kind) {
+    case PostOpKind::kRelu:
+      return f > 0.0f ? f : op.alpha * f;
+    case PostOpKind::kTanh:
+      return static_cast<float>(Tanh(static_cast<double>(f)));
+    case PostOpKind::kLinear: {
+      const float product = op.alpha * f;
+      return product + op.beta;
+    }
+    case PostOpKind::kClip:
+      return f < op.alpha ? op.alpha : f > op.beta ? op.beta : f;
+    case PostOpKind::kLogistic:
+      return static_cast<float>(Logistic(static_cast<double>(f)));
+    case PostOpKind::kElu:
+      return f > 0.0f ? f : op.alpha * static_cast<float>(Expm1(static_cast<double>(f)));
+    case PostOpKind::kAbs:
+      return f < 0.0f ? -f : f;
+    case PostOpKind::kSqrt:
+      return std::sqrt(f);  // correctly rounded; NaN below zero
+    case PostOpKind::kSquare:
+      return f * f;
+    default:
+      return f;
+  }
+}
+
+// kSum: f + scale * y_old, y_old being the addend's raw integer; others: scale * function(f).
+inline float ApplyPostOp(const PostOp& op, float f, int32_t y_old) {
+  if (op.kind == PostOpKind::kSum) {
+    const float addend = op.scale * static_cast<float>(y_old);
+    return f + addend;
+  }
+  return op.scale * PostFunction(op, f);
+}
+
+}  // namespace rshift::numerics
+
+#endif  // RSHIFT_QUANTIZE_NUMERICS_POST_OPS_H_

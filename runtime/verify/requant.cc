@@ -1,0 +1,121 @@
+#include "runtime/verify/requant.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "quantize/numerics/post_ops.h"
+#include "quantize/numerics/requantize.h"
+
+namespace rshift::verify {
+namespace {
+
+constexpr int64_t kMostPostOps = 32;
+
+void CheckPostOp(const CommandCheck& check, int64_t index, const float* op) {
+  const std::string what = Cat("post-operation ", index);
+  const bool known = op[0] >= 0 && op[0] < static_cast<float>(numerics::kPostOpKinds) &&
+                     op[0] == std::floor(op[0]);
+  check.Check(known, what, ": kind is ", op[0], ", expected an integer below ",
+              numerics::kPostOpKinds);
+  for (int i = 1; i < 4; ++i) {
+    // A clip may be open at either end.
+    const bool bound = static_cast<int>(op[0]) == static_cast<int>(numerics::PostOpKind::kClip) &&
+                       i < 3 && !std::isnan(op[i]);
+    check.Check(bound || std::isfinite(op[i]), what, ": number ", i, " is ", op[i],
+                ", expected a finite one");
+  }
+}
+
+// True when one of them adds src2.
+bool CheckPostOps(const CommandCheck& check) {
+  check.CheckType(Field::kList, {DType::kF32});
+  const Shape& shape = check.Tensor(Field::kList).shape;
+  check.Check(
+      shape.size() == 1 && shape[0] >= 4 && shape[0] % 4 == 0 && shape[0] <= 4 * kMostPostOps,
+      check.Describe(Field::kList), ": expected four numbers for each of 1..", kMostPostOps,
+      " post-operations");
+  std::vector<float> list(static_cast<size_t>(shape[0]));
+  std::memcpy(list.data(), check.Data(Field::kList), list.size() * sizeof(float));
+  bool sums = false;
+  for (int64_t i = 0; i < shape[0] / 4; ++i) {
+    CheckPostOp(check, i, list.data() + 4 * i);
+    sums |= list[static_cast<size_t>(4 * i)] == static_cast<float>(numerics::PostOpKind::kSum);
+  }
+  return sums;
+}
+
+void CheckAddend(const CommandCheck& check, bool sums) {
+  check.Check(check.Has(Field::kSrc2) == sums,
+              sums ? "a post-operation adds src2, which is absent"
+                   : "src2 is there, but no post-operation adds it");
+  if (!sums) return;
+  check.CheckByte(Field::kSrc2);
+  check.CheckSameType(Field::kSrc2, Field::kDst);
+  check.CheckSameShape(Field::kSrc2, Field::kDst);
+}
+
+}  // namespace
+
+Rounding CheckRounding(const CommandCheck& check, std::initializer_list<Rounding> allowed) {
+  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
+  std::string expected;
+  for (const Rounding r : allowed) {
+    expected += Cat(expected.empty() ? "" : ", ", static_cast<int>(r));
+  }
+  check.Check(std::find(allowed.begin(), allowed.end(), rounding) != allowed.end(), "rounding is ",
+              check.Get(Field::kRounding), ", expected ", expected);
+  return rounding;
+}
+
+void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64_t multiplier,
+                int64_t rshift, const std::string& what) {
+  if (numerics::IsIntegerRounding(rounding)) {
+    check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
+                ", expected 0 or 2^30..2^31-1");
+    check.Check(rshift >= 0 && rshift <= 62, what, ": rshift is ", rshift, ", expected 0..62");
+    return;
+  }
+  const float scale = numerics::WordToFloat(static_cast<int32_t>(multiplier));
+  check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
+              ", expected a finite number, at least 0");
+  if (!bias_f) {
+    check.Check(rshift == 0, what, ": rshift is ", rshift, ", expected 0 under rounding ",
+                static_cast<int>(rounding));
+    return;
+  }
+  const float bias = numerics::WordToFloat(static_cast<int32_t>(rshift));
+  check.Check(std::isfinite(bias), what, ": bias_f is ", bias, ", expected a finite number");
+}
+
+Rounding CheckTail(const CommandCheck& check) {
+  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
+  const bool has_list = check.Has(Field::kList);
+  check.Check(!has_list || rounding == Rounding::kFloatZeroEven,
+              "there are post-operations under rounding ", static_cast<int>(rounding),
+              ", expected them under ", static_cast<int>(Rounding::kFloatZeroEven), " only");
+  CheckAddend(check, has_list && CheckPostOps(check));
+  if (rounding != Rounding::kHalfFloat) {
+    CheckUnused(check, {Field::kFlags, Field::kMode, Field::kScaleF, Field::kOffsetF});
+    return rounding;
+  }
+  const float scale = check.command.GetFloat(Field::kScaleF);
+  check.Check(std::isfinite(scale) && scale > 0, "scale is ", scale,
+              ", expected a positive finite number");
+  CheckFinite(check, Field::kOffsetF);
+  return rounding;
+}
+
+void CheckUnused(const CommandCheck& check, std::initializer_list<Field> fields) {
+  for (const Field f : fields) {
+    check.Check(check.Get(f) == 0, Name(f), " is ", check.Get(f),
+                ", expected 0 where nothing uses it");
+  }
+}
+
+void CheckFinite(const CommandCheck& check, Field field) {
+  const float value = check.command.GetFloat(field);
+  check.Check(std::isfinite(value), Name(field), " is ", value, ", expected a finite number");
+}
+
+}  // namespace rshift::verify
