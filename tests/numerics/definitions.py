@@ -157,7 +157,19 @@ def scale_two_step(acc, multiplier, rshift):
     return divide_by_power(doubling_high(wrap32(acc << left), multiplier), right)
 
 
-INTEGER_PATHS = {"half_up": scale_half_up, "two_step": scale_two_step, "half_away": scale_half_away}
+def scale_two_step_up(acc, multiplier, rshift):
+    """As two_step, but the second rounding is half up (ruy on x86)."""
+    left, right = max(31 - rshift, 0), max(rshift - 31, 0)
+    return half_up(Fraction(doubling_high(wrap32(acc << left), multiplier), 2**right))
+
+
+def scale_double_away(acc, scale):
+    """A binary64 product, then half away from zero (TFLite's reference FullyConnected)."""
+    return half_away(Fraction(float(acc) * scale))
+
+
+INTEGER_PATHS = {"half_up": scale_half_up, "two_step": scale_two_step,
+                 "two_step_up": scale_two_step_up, "half_away": scale_half_away}
 
 
 def finish(rounded, zero, kind):

@@ -133,6 +133,16 @@ def requantize_rows(rng):
     return rows
 
 
+def double_rows(rng):
+    rows = Rows("acc,scale,zero,type,y")
+    scales = [1.0, 0.5, 2.0**-20, 2.0**-31, 2.0**-40, 0.1, 1 / 3, 255.0]
+    for scale in scales + [2.0**rng.uniform(-20, 1) for _ in range(30)]:
+        for acc in float_accumulators(rng, scale):
+            zero, kind = rows.next_output()
+            rows.add(acc, scale, zero, kind, d.finish(d.scale_double_away(acc, scale), zero, kind))
+    return rows
+
+
 def qnnpack_rows(rng):
     rows = Rows("scale,multiplier,rshift,acc,zero,type,q31,fp32,precise")
     scales = [2.0**-e for e in range(1, 33)] + [f32(2.0**-e * (2 - 2.0**-23)) for e in range(1, 33)]
@@ -289,6 +299,7 @@ FILES = {
     "multiplier": multiplier_rows,
     "tflite_multiplier": tflite_multiplier_rows,
     "requantize": requantize_rows,
+    "double": double_rows,
     "qnnpack": qnnpack_rows,
     "float": float_rows,
     "post_op": post_op_rows,
