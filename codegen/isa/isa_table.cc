@@ -97,7 +97,7 @@ constexpr auto kMulFields = Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 
 constexpr auto kSoftmaxFields = Join(kDstSrc, List(Const(Field::kTable)), Mode(2), kClampQ);
 constexpr auto kAveragePoolFields =
     Join(kDstSrc, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ,
-         Mode(4), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
+         Mode(5), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
 constexpr auto kMaxPoolFields = Join(kDstSrc, kWindow);
 constexpr auto kLeakyReluFields = Join(kDstSrc, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)),
                                        kRshift, kPositiveSide, kClampQ, kRounding);

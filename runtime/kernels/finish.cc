@@ -13,35 +13,16 @@ namespace {
 
 constexpr int64_t kMost = 64;  // channels of one call
 
-void TwoStep(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-             uint8_t* dst) noexcept {
-  const int32_t* multiplier = q.multiplier + entry;
-  const int32_t* rshift = q.rshift + entry;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t y = numerics::MultiplyTwoStep(acc[i], multiplier[i], rshift[i]);
-    dst[i] = static_cast<uint8_t>(numerics::Clamp(y + q.zero_y, q.lo, q.hi));
-  }
-}
-
-// kTwoStepUp, kDoubleAway: one channel after the other.
+// The roundings whose words are two integers.
 template <Rounding kRounding>
 void ByWords(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
              uint8_t* dst) noexcept {
-  for (int64_t i = 0; i < count; ++i) {
-    dst[i] = static_cast<uint8_t>(
-        numerics::RequantizeBy(kRounding, acc[i], q.multiplier[entry + i], q.rshift[entry + i],
-                               q.zero_y, q.lo, q.hi));
-  }
-}
-
-void HalfAway(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-              uint8_t* dst) noexcept {
   const int32_t* multiplier = q.multiplier + entry;
   const int32_t* rshift = q.rshift + entry;
+  const RequantArgs args = q;  // the bytes may alias it as far as the compiler knows
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t product = int64_t{acc[i]} * multiplier[i];
-    const int64_t y = numerics::ShiftRightAway(product, rshift[i]);
-    dst[i] = static_cast<uint8_t>(numerics::Clamp(y + q.zero_y, q.lo, q.hi));
+    dst[i] = static_cast<uint8_t>(numerics::RequantizeBy(kRounding, acc[i], multiplier[i],
+                                                         rshift[i], args.zero_y, args.lo, args.hi));
   }
 }
 
@@ -160,7 +141,7 @@ FinishFn FinishFor(Rounding rounding, bool post_ops) {
     case Rounding::kHalfUp:
       return nullptr;
     case Rounding::kTwoStep:
-      return TwoStep;
+      return ByWords<Rounding::kTwoStep>;
     case Rounding::kFloatEven:
       return FloatEven;
     case Rounding::kFloatZeroEven:
@@ -168,7 +149,7 @@ FinishFn FinishFor(Rounding rounding, bool post_ops) {
     case Rounding::kHalfFloat:
       return HalfFloat;
     case Rounding::kHalfAway:
-      return HalfAway;
+      return ByWords<Rounding::kHalfAway>;
     case Rounding::kTwoStepUp:
       return ByWords<Rounding::kTwoStepUp>;
     case Rounding::kDoubleAway:

@@ -36,7 +36,7 @@ struct RequantArgs {
   // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32.
   // Equals `bias` for u8.
   const int32_t* bias_unsigned = nullptr;
-  // Integer roundings; null for the others.
+  // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]
   // Float roundings; null for the integer ones.

@@ -21,8 +21,9 @@ Arrays Divide(uint8_t* memory, int64_t stride) {
   return {ints(0), ints(1), ints(2), ints(3), ints(4), floats(5), floats(6)};
 }
 
-void FillIntegers(const RequantLayout& layout, const Arrays& arrays, RequantArgs* args) {
-  for (int64_t entry = 0; entry < layout.entries; ++entry) {
+void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding rounding,
+                  RequantArgs* args) {
+  for (int64_t entry = 0; entry < layout.entries && rounding != Rounding::kDoubleAway; ++entry) {
     if (arrays.multiplier[entry] == 0)
       arrays.rshift[entry] = args->max_rshift;  // padding, or a constant channel: any shift gives 0
   }
@@ -66,7 +67,8 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
   const Arrays arrays = Divide(result.memory.data(), stride);
   const auto rounding = static_cast<Rounding>(context.command->Get(Field::kRounding));
-  const bool integer = numerics::IsIntegerRounding(rounding);
+  // Words to be kept as they are: also the halves of a double.
+  const bool integer = numerics::IsIntegerRounding(rounding) || rounding == Rounding::kDoubleAway;
   const auto* records = context.In<uint8_t>(Field::kRequant);
   const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
   const bool is_signed = context.Record(Field::kSrc).dtype == DType::kS8;
@@ -96,7 +98,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   }
   if (layout.channels == 0) args.min_rshift = 0;
   if (integer) {
-    FillIntegers(layout, arrays, &args);
+    FillIntegers(layout, arrays, rounding, &args);
   } else {
     args.scale = arrays.scale;
     args.bias_f = arrays.bias_f;

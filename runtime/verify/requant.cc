@@ -76,6 +76,13 @@ void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64
     check.Check(rshift >= 0 && rshift <= 62, what, ": rshift is ", rshift, ", expected 0..62");
     return;
   }
+  if (rounding == Rounding::kDoubleAway) {
+    const double scale =
+        numerics::WordsToDouble(static_cast<int32_t>(multiplier), static_cast<int32_t>(rshift));
+    check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
+                ", expected a finite number, at least 0");
+    return;
+  }
   const float scale = numerics::WordToFloat(static_cast<int32_t>(multiplier));
   check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
               ", expected a finite number, at least 0");

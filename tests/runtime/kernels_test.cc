@@ -21,7 +21,7 @@
 namespace rshift {
 namespace {
 
-constexpr int kShapes = 3000;  // a kernel and instruction set: 500 of each rounding
+constexpr int kShapes = 3200;  // a kernel and instruction set: 400 of each rounding
 
 struct Random {
   explicit Random(uint64_t seed) : engine(seed) {}
@@ -42,10 +42,6 @@ struct Requant {
   RequantArgs args;
 };
 
-constexpr Rounding kRoundings[] = {Rounding::kHalfUp,    Rounding::kTwoStep,
-                                   Rounding::kFloatEven, Rounding::kFloatZeroEven,
-                                   Rounding::kHalfFloat, Rounding::kHalfAway};
-
 void RandomIntegerWords(Random& random, int64_t entries, bool small_shifts, Requant* q) {
   for (int64_t i = 0; i < entries; ++i) {
     const int64_t kind = random.Int(0, 19);
@@ -61,6 +57,20 @@ void RandomIntegerWords(Random& random, int64_t entries, bool small_shifts, Requ
   q->args.rshift = q->rshift.data();
   q->args.min_rshift = *std::min_element(q->rshift.begin(), q->rshift.end());
   q->args.max_rshift = *std::max_element(q->rshift.begin(), q->rshift.end());
+}
+
+void RandomDoubleWords(Random& random, int64_t entries, Requant* q) {
+  for (int64_t i = 0; i < entries; ++i) {
+    const int64_t fraction = random.OneIn(3) ? 0 : random.Int(0, (int64_t{1} << 52) - 1);
+    const double scale = random.OneIn(20)
+                             ? 0.0
+                             : std::ldexp(1.0 + static_cast<double>(fraction) * 0x1p-52,
+                                          static_cast<int>(random.Int(-22, -4)));
+    q->multiplier.push_back(numerics::UpperWord(scale));
+    q->rshift.push_back(numerics::LowerWord(scale));
+  }
+  q->args.multiplier = q->multiplier.data();
+  q->args.rshift = q->rshift.data();
 }
 
 // Powers of two among the scales: ties.
@@ -95,7 +105,7 @@ void RandomTail(Random& random, FinishTail* tail) {
 // Every rounding in turn; weight zero points in one case of three. `entries` that hold no channel
 // may be anything but for zero_w.
 void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
-  const Rounding rounding = kRoundings[seed % kRoundingCount];
+  const auto rounding = static_cast<Rounding>(seed % kRoundingCount);
   const int64_t bias = random.OneIn(8) ? 2000000000 : 2000000;
   for (int64_t i = 0; i < entries; ++i) {
     q->bias.push_back(static_cast<int32_t>(random.Int(-bias, bias)));
@@ -105,6 +115,8 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   if (random.OneIn(3)) q->args.zero_w = q->zero_w.data();
   if (numerics::IsIntegerRounding(rounding)) {
     RandomIntegerWords(random, entries, random.OneIn(3), q);
+  } else if (rounding == Rounding::kDoubleAway) {
+    RandomDoubleWords(random, entries, q);
   } else {
     RandomFloatWords(random, entries, q);
   }
