@@ -15,6 +15,7 @@ struct MaxPool {
 struct AveragePool {
   Window window;
   bool count_include_pad = false;
+  bool global = false;  // imported from GlobalAveragePool
 };
 
 }  // namespace rshift

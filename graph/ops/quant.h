@@ -114,14 +114,16 @@ struct QAddShifted {
   Rounding rounding = Rounding::kTwoStep;  // or kHalfUp
 };
 
-// ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))), a and b raw bytes.
+// ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))) on unsigned bytes: it
+// turns s8 tensors into u8 before anything else, so a, b and Z of an s8 tensor are taken + 128, and
+// 128 is subtracted from the result (`fixed` is of the unsigned zero points). fma: one rounding.
 struct QAddFma {
   float ratio_a = 1, ratio_b = 1, fixed = 0;
   ClampQ clamp;
 };
 
-// y = requantize((a-Za) * (b-Zb)) + Zy. kFloatZeroEven: float(product) * scale + float(Zy), to
-// even.
+// y = requantize((a-Za) * (b-Zb)) + Zy. kFloatZeroEven (ONNX Runtime): float(product) * scale +
+// float(Zy), to even, Zy of an s8 tensor taken + 128 as in QAddFma and subtracted afterwards.
 struct QMul {
   int32_t multiplier = 0, rshift = 0;
   ClampQ clamp;
@@ -132,10 +134,14 @@ enum class PoolArithmetic : uint8_t {
   kScaleOffset = 0,   // tpu, below
   kInteger = 1,       // TFLite: round half away (sum / n), raw values; pads never count
   kDequantized = 2,   // ONNX Runtime: s = sum of float(x - Zx) * Sx in window order;
-                      // to_even(s / n / Sy + float(Zy))
+                      // to_even(s / n / Sy + float(Zy)), Zy + 128 for s8 as in QAddFma
   kRequantize = 3,    // requantize(sum - n * Zx) by multiplier and rshift, n the whole window (no
                       // pads): the mean with 1 / n inside the multiplier
   kScaleSumAway = 4,  // Caffe2: round half away((sum - n * Zx) * (scale / n)) + Zy
+  // LiteRT means: the raw sum of q over the whole window (no pads), the zero points in `offset`.
+  // kTwoStepUp: clamp(requantize(sum) + int(offset)), offset integral; kFloatZeroEven:
+  // clamp(to_even(float(sum) * scale + offset)), each operation rounded.
+  kRawSum = 5,
 };
 
 // y = clamp(round(scale[n] * sum + offset)) with n valid taps; scale[n] = Sx / (Sy * n), offset =
@@ -147,7 +153,7 @@ struct QAveragePool {
   float offset = 0.0f;
   ClampQ clamp;
   PoolArithmetic arithmetic = PoolArithmetic::kScaleOffset;
-  // kRequantize
+  // kRequantize, kRawSum
   Rounding rounding = Rounding::kHalfUp;
   int32_t multiplier = 0, rshift = 0;
 };
@@ -180,9 +186,11 @@ enum class SoftmaxArithmetic : uint8_t {
   // TFLite reference: table[d] = exp in Q0.31, 0 from the cut-off on; sum of round-shifted entries
   // in Q12.19, reciprocal, product: quantize/numerics.
   kFixedPoint = 0,
-  // TFLite optimised: table[d] = exp(-d * S) as f32 bits; y = round(table / sum * 256) + Z.
+  // LiteRT: table[d] = exp(-d * S) as f32 bits; sum in element order, inverse = 1 / (sum * Sy); y =
+  // clamp(to_even(table * inverse) + Z). Every operation in f32.
   kFloatTable = 1,
-  // ONNX Runtime: table[d] as f32 bits, y = to_even(table * floor(1 / Sy) / sum) + Z.
+  // ONNX Runtime: table[d] as f32 bits, y = clamp(to_even((table * floor(1 / Sy)) / sum) + Z), sum
+  // in element order. Every operation in f32.
   kFloatQuotient = 2,
 };
 struct QSoftmax {

@@ -1,9 +1,11 @@
 // Add, Sub, Mul of two tensors; any function of a tensor and one constant number as a table.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "quantize/numerics/qparams.h"
+#include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
@@ -90,21 +92,29 @@ bool TakeIntegers(const Value& value, std::vector<int8_t>* bytes, IntType* type)
   return true;
 }
 
-// The constant spread out to `shape`, one byte an element.
-Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+struct ConstantIntegers {
+  IntType type;
+  std::vector<int8_t> bytes;
+};
+
+ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value) {
   const auto values = value.constant->As<float>();
   for (float v : values) {
     Require(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", value.name,
             "' holds ", v, ", expected finite numbers; repair the model");
   }
-  IntType type;
-  std::vector<int8_t> integers;
-  if (!TakeIntegers(value, &integers, &type)) {
-    type = TypeOfConstant(values, emitter.options().mode);
-    for (float v : values) {
-      integers.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, type)));
-    }
+  ConstantIntegers result;
+  if (TakeIntegers(value, &result.bytes, &result.type)) return result;
+  result.type = TypeOfConstant(values, emitter.options().mode);
+  for (float v : values) {
+    result.bytes.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, result.type)));
   }
+  return result;
+}
+
+// The constant spread out to `shape`, one byte an element.
+Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+  const auto [type, integers] = IntegersOf(emitter, node, value);
   Shape padded(y.shape.size() - value.shape.size(), 1);
   padded.insert(padded.end(), value.shape.begin(), value.shape.end());
   Shape strides = Strides(padded);
@@ -135,6 +145,22 @@ Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {
   return {expanded, type};
 }
 
+// By a table, where the profile has a rule of its own for a tensor and one number.
+bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, int scalar) {
+  const Value& value = emitter.old().value(node.inputs[scalar]);
+  const ConstantIntegers constant = IntegersOf(emitter, node, value);
+  const ValueId old_x = node.inputs[1 - scalar];
+  layer.a = scalar == 0 ? constant.type : emitter.Type(old_x);
+  layer.b = scalar == 1 ? constant.type : emitter.Type(old_x);
+  const int32_t q = numerics::ValueOfByte(static_cast<uint8_t>(constant.bytes[0]),
+                                          constant.type.dtype == DType::kS8);
+  const std::optional<QTable> table = RulesOf(emitter).MakeScalar(layer, q, scalar == 0);
+  if (!table) return false;
+  const ValueId x = emitter.Int(old_x);
+  emitter.AddNode(node.name, *table, {x}, emitter.DefineInt(node.outputs[0]));
+  return true;
+}
+
 }  // namespace
 
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
@@ -152,12 +178,18 @@ void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
     EmitScalar(emitter, node, op, scalar);
     return;
   }
+  BinaryLayer layer;
+  layer.op = op.op;
+  layer.y = emitter.Type(node.outputs[0]);
+  layer.clamp = op.clamp;
+  layer.mode = emitter.options().mode;
+  layer.multiplier_bits =
+      emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
+  if (scalar >= 0 && EmitIntegerScalar(emitter, node, layer, scalar)) return;
   const Operand a = MakeOperand(emitter, node, node.inputs[0]);
   const Operand b = MakeOperand(emitter, node, node.inputs[1]);
-  const int bits =
-      emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
-  const BinaryLayer layer{
-      op.op, a.type, b.type, emitter.Type(node.outputs[0]), op.clamp, emitter.options().mode, bits};
+  layer.a = a.type;
+  layer.b = b.type;
   emitter.AddNode(node.name, rules.MakeBinary(layer), {a.id, b.id},
                   emitter.DefineInt(node.outputs[0]));
 }

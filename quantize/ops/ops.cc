@@ -16,8 +16,9 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
       [&](const Unary& op) { return SupportUnary(op); },
       [&](const Reduce& op) { return SupportReduce(graph, node, op, rules); },
       [&](const Softmax& op) { return SupportSoftmax(graph, node, op, rules); },
-      [](const AveragePool&) {
-        return OpSupport{OpKind::kFunction, ""};
+      [&](const AveragePool& op) {
+        if (rules.HasPool(op)) return OpSupport{OpKind::kFunction, ""};
+        return OpSupport{OpKind::kFloat, "this profile has no AveragePool that counts pads"};
       },
       [](const LeakyRelu&) {
         return OpSupport{OpKind::kFunction, ""};

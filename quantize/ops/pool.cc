@@ -17,12 +17,20 @@ void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op) 
   layer.height = x[1];
   layer.width = x[2];
   const Window whole{x[1], x[2], op.window.stride_h, op.window.stride_w};
-  layer.global = op.window == whole;
+  layer.whole = op.window == whole;
+  layer.global = layer.whole && op.global;
   layer.x = emitter.Type(node.inputs[0]);
   layer.y = emitter.Type(node.outputs[0]);
+  const PoolForm form = RulesOf(emitter).MakePool(layer);
   const ValueId input = emitter.Int(node.inputs[0]);
-  emitter.AddNode(node.name, RulesOf(emitter).MakePool(layer), {input},
-                  emitter.DefineInt(node.outputs[0]));
+  if (form.type == layer.y) {
+    emitter.AddNode(node.name, form.op, {input}, emitter.DefineInt(node.outputs[0]));
+    return;
+  }
+  const ValueId raw = emitter.Temporary(node.outputs[0], "__raw", form.type);
+  emitter.AddNode(node.name, form.op, {input}, raw);
+  emitter.AddRequantize(node.name + "__rescale", raw, form.type, emitter.DefineInt(node.outputs[0]),
+                        layer.y, {layer.y.qmin(), layer.y.qmax()});
 }
 
 OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
@@ -40,10 +48,10 @@ void EmitReduce(Emitter& emitter, const Node& node) {
   PoolLayer layer;
   layer.window.kernel_h = layer.height = x[1];
   layer.window.kernel_w = layer.width = x[2];
-  layer.global = layer.mean = true;
+  layer.whole = layer.mean = true;
   layer.x = emitter.Type(node.inputs[0]);
   layer.y = emitter.Type(old_y);
-  const QAveragePool pool = RulesOf(emitter).MakePool(layer);
+  const QAveragePool pool = RulesOf(emitter).MakePool(layer).op;
   const ValueId input = emitter.Int(node.inputs[0]);
   const Shape shape = {x[0], 1, 1, x[3]};
   if (emitter.old().value(old_y).shape == shape) {

@@ -70,6 +70,13 @@ const Arithmetic& ArithmeticOf(const Profile& profile) {
   switch (profile.id) {
     case ProfileId::kTpu:
       return TpuArithmetic();
+    case ProfileId::kTfLite:
+    case ProfileId::kTfLiteRef:
+    case ProfileId::kTfLiteRuy:
+    case ProfileId::kTfLiteXnnpack:
+      return TfLiteArithmetic(profile);
+    case ProfileId::kOnnxRuntime:
+      return OnnxRuntimeArithmetic();
     default:
       Fail(ErrorCode::kInvalidInput, "profile '", Name(profile.id),
            "' has no arithmetic in this build");

@@ -5,6 +5,7 @@
 #define RSHIFT_QUANTIZE_PROFILES_ARITHMETIC_H_
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,7 +63,9 @@ struct BinaryLayer {
 struct PoolLayer {
   Window window;
   bool count_include_pad = false;
-  // The window is the whole image, without pads; `mean`: it was a ReduceMean.
+  // The window is the whole image, without pads.
+  bool whole = false;
+  // What the model calls it: GlobalAveragePool, ReduceMean over height and width, or AveragePool.
   bool global = false, mean = false;
   int64_t height = 0, width = 0;  // of x
   IntType x, y;
@@ -80,6 +83,11 @@ struct SoftmaxForm {
   IntType type;
 };
 
+struct PoolForm {
+  QAveragePool op;
+  IntType type;  // as in SoftmaxForm
+};
+
 class Arithmetic {
  public:
   virtual ~Arithmetic() = default;
@@ -90,6 +98,8 @@ class Arithmetic {
   // An activation and one constant number: a table of x (true) or MakeBinary() with a constant
   // tensor.
   virtual bool ScalarIsTable(BinaryOp) const { return true; }
+  // Of an AveragePool with these attributes.
+  virtual bool HasPool(const AveragePool&) const { return true; }
   virtual bool HasSoftmax() const { return false; }
   virtual bool HasMean() const { return false; }   // ReduceMean over height and width
   virtual bool HasPRelu() const { return false; }  // of one slope for each channel
@@ -111,7 +121,12 @@ class Arithmetic {
   // --- operators
   // For HasBinary(layer.op): QAdd, QAddShifted, QAddFma or QMul.
   virtual Op MakeBinary(const BinaryLayer& layer) const = 0;
-  virtual QAveragePool MakePool(const PoolLayer& layer) const = 0;
+  // For !ScalarIsTable(layer.op): the operand of type b (a, if constant_is_a) is q everywhere.
+  // Null: as MakeBinary() with a constant tensor.
+  virtual std::optional<QTable> MakeScalar(const BinaryLayer&, int32_t, bool) const {
+    return std::nullopt;
+  }
+  virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
 

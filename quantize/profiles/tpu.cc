@@ -65,7 +65,7 @@ class Tpu final : public Arithmetic {
     return layer.op == BinaryOp::kSub ? Difference(layer) : Sum(layer);
   }
 
-  QAveragePool MakePool(const PoolLayer& layer) const override {
+  PoolForm MakePool(const PoolLayer& layer) const override {
     const QuantParams &x = layer.x.quant, &y = layer.y.quant;
     QAveragePool pool;
     pool.window = layer.window;
@@ -73,7 +73,7 @@ class Tpu final : public Arithmetic {
     pool.scale_x_over_y = static_cast<float>(Ratio(layer.x, layer.y));
     pool.offset = numerics::AveragePoolOffset(pool.scale_x_over_y, x.zero_point, y.zero_point);
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
-    return pool;
+    return {pool, layer.y};
   }
   bool HasMean() const override { return true; }
 

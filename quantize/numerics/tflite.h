@@ -1,0 +1,94 @@
+// The numbers of LiteRT's (TFLite's) kernels besides convolutions. NUMERICS.md, profiles tflite*.
+// Source: the public definitions of its reference kernels, and experiments with the library on
+// values at and beside every tie (tests/e2e/frameworks).
+#ifndef RSHIFT_QUANTIZE_NUMERICS_TFLITE_H_
+#define RSHIFT_QUANTIZE_NUMERICS_TFLITE_H_
+
+#include <bit>
+#include <cstdint>
+
+#include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/requantize.h"
+#include "quantize/numerics/tflite_multiplier.h"
+#include "quantize/numerics/two_step.h"
+
+namespace rshift::numerics {
+
+// The product in binary32, the quotient in binary64: uint8 convolutions, and the optimised
+// FullyConnected with one weight scale.
+inline constexpr double TfLiteScaleProduct(float scale_x, float scale_w, float scale_y) {
+  const float product = scale_x * scale_w;
+  return static_cast<double>(product) / static_cast<double>(scale_y);
+}
+
+// --- Add: u = rescale((a - Za) << 20, a) + rescale((b - Zb) << 20, b), y = rescale(u, y) + Zy
+// -----
+inline constexpr int32_t kTfLiteAddShift = 20;
+struct TfLiteAddFactors {
+  Multiplier a, b, y;  // two-step words
+};
+inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float scale_y) {
+  const auto a = static_cast<double>(scale_a), b = static_cast<double>(scale_b);
+  const double twice = 2.0 * (a > b ? a : b);
+  const double unit = static_cast<double>(1 << kTfLiteAddShift) * static_cast<double>(scale_y);
+  return {TfLiteMultiplier(a / twice), TfLiteMultiplier(b / twice), TfLiteMultiplier(twice / unit)};
+}
+
+// --- Mul: two steps by S_a S_b / S_y in binary32
+// ----------------------------------------------------
+inline constexpr Multiplier TfLiteMul(float scale_a, float scale_b, float scale_y) {
+  return TfLiteMultiplier(TfLiteScaleSingle(scale_a, scale_b, scale_y));
+}
+
+// --- Mean over n elements
+// --------------------------------------------------------------------------- Reference: the
+// multiplier of S_x / S_y is shifted left as far as n allows, then divided by n, towards zero. In
+// (2^29, 2^31). y = two_step(sum - n Zx) + Zy.
+inline constexpr Multiplier TfLiteReferenceMean(float scale_x, float scale_y, int64_t n) {
+  const double scale = static_cast<double>(scale_x) / static_cast<double>(scale_y);
+  const Multiplier whole = TfLiteMultiplier(scale);
+  if (whole.multiplier == 0) return {};
+  int32_t shift = 63 - std::countl_zero(static_cast<uint64_t>(n));
+  if (shift > 32) shift = 32;
+  // 31 + the shift that frexp gives: 62 - rshift.
+  if (shift > 62 - whole.rshift) shift = 62 - whole.rshift;
+  const int64_t divided = (int64_t{whole.multiplier} << shift) / n;
+  return {static_cast<int32_t>(divided), whole.rshift + shift};
+}
+
+// Optimised: y = two_step_up(sum of q) + bias.
+struct TfLiteMeanFactors {
+  Multiplier m;
+  int32_t bias = 0;
+};
+inline constexpr TfLiteMeanFactors TfLiteOptimisedMean(float scale_x, int32_t zero_x, float scale_y,
+                                                       int32_t zero_y, int64_t n) {
+  const float unit = static_cast<float>(n) * scale_y;
+  const float zero = static_cast<float>(zero_x) * scale_x;
+  const float real = zero / scale_y;
+  const float away = real > 0 ? real + 0.5f : real - 0.5f;
+  return {TfLiteMultiplier(static_cast<double>(scale_x / unit)),
+          zero_y - static_cast<int32_t>(away)};
+}
+
+// --- one byte
+// ---------------------------------------------------------------------------------------
+// LeakyReLU: S_x / S_y and S_x alpha / S_y in binary32, two steps each.
+inline constexpr int32_t TfLiteLeakyRelu(int32_t v, float scale_x, float alpha, float scale_y) {
+  const float negative = scale_x * alpha;
+  const float scale = v >= 0 ? scale_x / scale_y : negative / scale_y;
+  const bool minus = scale < 0;  // alpha < 0: the sign goes to v
+  const Multiplier m = TfLiteMultiplier(static_cast<double>(minus ? -scale : scale));
+  return MultiplyTwoStep(minus ? -v : v, m.multiplier, m.rshift);
+}
+
+// Quantize from integers to integers: two steps by S_x / S_y in binary64.
+inline constexpr int32_t TfLiteRescale(int32_t v, float scale_x, float scale_y) {
+  const Multiplier m =
+      TfLiteMultiplier(static_cast<double>(scale_x) / static_cast<double>(scale_y));
+  return MultiplyTwoStep(v, m.multiplier, m.rshift);
+}
+
+}  // namespace rshift::numerics
+
+#endif  // RSHIFT_QUANTIZE_NUMERICS_TFLITE_H_

@@ -1,0 +1,109 @@
+// onnxruntime: binary32 scales, ties to even. NUMERICS.md, profile onnxruntime.
+#include "quantize/numerics/onnxruntime.h"
+
+#include <bit>
+
+#include "quantize/numerics/xnnpack.h"
+#include "quantize/profiles/arithmetic.h"
+
+namespace rshift {
+namespace {
+
+int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
+
+// It turns s8 tensors into u8 first: the zero point in its float arithmetic.
+int32_t UnsignedZero(const IntType& type) {
+  return type.quant.zero_point + (type.dtype == DType::kS8 ? 128 : 0);
+}
+int32_t UnsignedValue(int32_t q, const IntType& type) {
+  return q + (type.dtype == DType::kS8 ? 128 : 0);
+}
+
+class OnnxRuntime final : public Arithmetic {
+ public:
+  bool HasBinary(BinaryOp op) const override {
+    return op == BinaryOp::kAdd || op == BinaryOp::kMul;
+  }
+  bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
+  bool HasSoftmax() const override { return true; }
+
+  LinearForm Linear(const LinearLayer& layer) const override {
+    LinearForm form;
+    form.clamp = Bounds(layer.clamp, layer.y);
+    form.rounding = Rounding::kFloatEven;
+    return form;
+  }
+
+  RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
+    return {Bits(numerics::FloatScale(layer.x.quant.scale, scale_w, layer.y.quant.scale)), 0};
+  }
+
+  Op MakeBinary(const BinaryLayer& layer) const override {
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    if (layer.op == BinaryOp::kMul) {
+      const float scale =
+          numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
+      return QMul{Bits(scale), 0, clamp, Rounding::kFloatZeroEven};
+    }
+    const numerics::OrtAddFactors f = Sum(layer);
+    return QAddFma{f.ratio_a, f.ratio_b, f.fixed, clamp};
+  }
+
+  // The scalar's product goes into the constant part by a product and a sum of their own.
+  std::optional<QTable> MakeScalar(const BinaryLayer& layer, int32_t q,
+                                   bool constant_is_a) const override {
+    if (layer.op != BinaryOp::kAdd) return std::nullopt;
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    const numerics::OrtAddFactors f = Sum(layer);
+    const IntType& constant = constant_is_a ? layer.a : layer.b;
+    const IntType& x = constant_is_a ? layer.b : layer.a;
+    const float product =
+        static_cast<float>(UnsignedValue(q, constant)) * (constant_is_a ? f.ratio_a : f.ratio_b);
+    const float fixed = f.fixed + product;
+    const float ratio = constant_is_a ? f.ratio_b : f.ratio_a;
+    const int32_t shift = UnsignedZero(layer.y) - layer.y.quant.zero_point;
+    return TableOf(x, [=](int32_t v) {
+      const float sum = std::fma(static_cast<float>(UnsignedValue(v, x)), ratio, fixed);
+      return numerics::RoundToByte(sum, 0, clamp.lo + shift, clamp.hi + shift) - shift;
+    });
+  }
+
+  PoolForm MakePool(const PoolLayer& layer) const override {
+    QAveragePool pool;
+    pool.window = layer.window;
+    pool.count_include_pad = layer.count_include_pad;
+    pool.clamp = {layer.y.qmin(), layer.y.qmax()};
+    pool.arithmetic = PoolArithmetic::kDequantized;
+    if (layer.global) {
+      pool.arithmetic = PoolArithmetic::kRequantize;
+      pool.rounding = Rounding::kFloatEven;
+      pool.multiplier = Bits(numerics::OrtGlobalPoolScale(layer.x.quant.scale, layer.y.quant.scale,
+                                                          layer.height * layer.width));
+    }
+    return {pool, layer.y};
+  }
+
+  SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const override {
+    QSoftmax softmax;
+    softmax.arithmetic = SoftmaxArithmetic::kFloatQuotient;
+    const std::array<float, 256> table = numerics::OrtSoftmaxTable(x.quant.scale, width);
+    for (size_t d = 0; d < table.size(); ++d) softmax.table[d] = Bits(table[d]);
+    softmax.clamp = {y.qmin(), y.qmax()};
+    return {softmax, y};
+  }
+
+ private:
+  static numerics::OrtAddFactors Sum(const BinaryLayer& layer) {
+    return numerics::OrtAdd(layer.a.quant.scale, UnsignedZero(layer.a), layer.b.quant.scale,
+                            UnsignedZero(layer.b), layer.y.quant.scale, UnsignedZero(layer.y));
+  }
+};
+
+}  // namespace
+
+const Arithmetic& OnnxRuntimeArithmetic() {
+  static const OnnxRuntime onnxruntime;
+  return onnxruntime;
+}
+
+}  // namespace rshift

@@ -1,0 +1,299 @@
+// tflite, tflite-ref, tflite-ruy, tflite-xnnpack: an older TFLite by its table of D1, D2, F2, and
+// the three ways in which today's LiteRT computes. NUMERICS.md, profiles tflite*.
+#include "quantize/numerics/tflite.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "quantize/numerics/elementary.h"
+#include "quantize/numerics/real_rounding.h"
+#include "quantize/numerics/xnnpack.h"
+#include "quantize/profiles/arithmetic.h"
+
+namespace rshift {
+namespace {
+
+int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
+
+RequantWords Words(const numerics::Multiplier& m) { return {m.multiplier, m.rshift}; }
+
+// How a convolution's accumulator becomes a byte.
+struct Requant {
+  Rounding rounding;
+  enum class Scale { kDouble, kProduct, kSingle, kFloat } scale;
+};
+constexpr Requant kD1{Rounding::kHalfUp, Requant::Scale::kDouble};
+constexpr Requant kD2{Rounding::kTwoStep, Requant::Scale::kDouble};
+constexpr Requant kF2{Rounding::kTwoStep, Requant::Scale::kSingle};
+constexpr Requant kProductD2{Rounding::kTwoStep, Requant::Scale::kProduct};
+constexpr Requant kUp{Rounding::kTwoStepUp, Requant::Scale::kDouble};
+constexpr Requant kProductUp{Rounding::kTwoStepUp, Requant::Scale::kProduct};
+constexpr Requant kDoubleProduct{Rounding::kDoubleAway, Requant::Scale::kDouble};
+constexpr Requant kXnnpack{Rounding::kFloatEven, Requant::Scale::kFloat};
+
+// The seed's table: one scale D2, F2, F2; one for each channel D1, D2, D1 (general, depthwise,
+// pointwise). FullyConnected has one scale there and is D2.
+Requant ByTable(const LinearLayer& layer, Variant variant) {
+  if (variant == Variant::kD1) return kD1;
+  if (variant == Variant::kD2) return kD2;
+  if (variant == Variant::kF2) return kF2;
+  if (layer.kind == LinearKind::kFullyConnected) return kD2;
+  const bool depthwise = layer.kind == LinearKind::kDepthwise;
+  if (layer.per_channel) return depthwise ? kD2 : kD1;
+  return layer.kind == LinearKind::kGeneral ? kD2 : kF2;
+}
+
+bool IsUnsigned(const LinearLayer& layer) { return layer.x.dtype == DType::kU8; }
+
+Requant Reference(const LinearLayer& layer) {
+  if (layer.kind == LinearKind::kFullyConnected) return kDoubleProduct;
+  return IsUnsigned(layer) ? kProductD2 : kD2;
+}
+
+Requant Optimised(const LinearLayer& layer) {
+  if (layer.kind == LinearKind::kDepthwise && IsUnsigned(layer)) return kProductD2;
+  const bool single = layer.kind == LinearKind::kFullyConnected && !layer.per_channel;
+  return single || IsUnsigned(layer) ? kProductUp : kUp;
+}
+
+class TfLite final : public Arithmetic {
+ public:
+  explicit TfLite(const Profile& profile) : profile_(profile) {}
+
+  bool HasBinary(BinaryOp op) const override {
+    return op == BinaryOp::kAdd || op == BinaryOp::kMul;
+  }
+  bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
+  // Pads never count in TFLite.
+  bool HasPool(const AveragePool& op) const override {
+    const Window& w = op.window;
+    const bool pads = w.pad_top > 0 || w.pad_left > 0 || w.pad_bottom > 0 || w.pad_right > 0;
+    return !(pads && op.count_include_pad);
+  }
+  bool HasSoftmax() const override { return true; }
+  bool HasMean() const override { return true; }
+
+  RealRounding InputRounding() const override { return RealRounding::kAway; }
+
+  // XNNPACK rounds the bounds of its clamps to even, everything else is half away from zero.
+  int32_t Constant(float value, const IntType& type) const override {
+    const RealRounding rounding = IsXnnpack() ? RealRounding::kEven : RealRounding::kAway;
+    return numerics::QuantizeValueBy(rounding, value, type.quant.scale, type.quant.zero_point,
+                                     type.qmin(), type.qmax());
+  }
+
+  LinearForm Linear(const LinearLayer& layer) const override {
+    LinearForm form;
+    form.clamp = Bounds(layer.clamp, layer.y);
+    form.rounding = RequantOf(layer).rounding;
+    return form;
+  }
+
+  RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
+    const float x = layer.x.quant.scale, y = layer.y.quant.scale;
+    const Requant requant = RequantOf(layer);
+    if (requant.rounding == Rounding::kDoubleAway) {
+      const double scale = numerics::TfLiteScaleDouble(x, scale_w, y);
+      return {numerics::UpperWord(scale), numerics::LowerWord(scale)};
+    }
+    switch (requant.scale) {
+      case Requant::Scale::kDouble:
+        return Pair(numerics::TfLiteScaleDouble(x, scale_w, y));
+      case Requant::Scale::kProduct:
+        return Pair(numerics::TfLiteScaleProduct(x, scale_w, y));
+      case Requant::Scale::kSingle:
+        return Pair(numerics::TfLiteScaleSingle(x, scale_w, y));
+      case Requant::Scale::kFloat:
+        break;
+    }
+    return {Bits(numerics::FloatScale(x, scale_w, y)), 0};
+  }
+
+  Op MakeBinary(const BinaryLayer& layer) const override {
+    return layer.op == BinaryOp::kMul ? Product(layer) : Sum(layer);
+  }
+
+  PoolForm MakePool(const PoolLayer& layer) const override {
+    const bool same = layer.x.quant == layer.y.quant && layer.x.dtype == layer.y.dtype;
+    if (layer.mean || (layer.whole && !same)) return {Mean(layer), layer.y};
+    QAveragePool pool;
+    pool.window = layer.window;
+    pool.arithmetic = PoolArithmetic::kInteger;
+    pool.clamp = {layer.x.qmin(), layer.x.qmax()};
+    return {pool, layer.x};
+  }
+
+  SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
+    QSoftmax softmax;
+    softmax.arithmetic = SoftmaxArithmetic::kFloatTable;
+    for (int d = 0; d < 256; ++d) {
+      const float exponent = -x.quant.scale * static_cast<float>(d);
+      const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
+      softmax.table[static_cast<size_t>(d)] = Bits(value);
+    }
+    softmax.clamp = {y.qmin(), y.qmax()};
+    return {softmax, y};
+  }
+
+  // Half away from zero, but in XNNPACK's tables.
+  QTable Table(const ByteLayer& layer,
+               const std::function<double(double)>& function) const override {
+    const QuantParams &x = layer.x.quant, &y = layer.y.quant;
+    return TableOf(layer.x, [&](int32_t q) {
+      const float real = numerics::DequantizeValue(q, x.scale, x.zero_point);
+      const auto value = static_cast<float>(function(static_cast<double>(real)));
+      return Constant(value, {layer.y.dtype, y});
+    });
+  }
+
+  Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const override {
+    const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
+    const auto slope = static_cast<float>(alpha);
+    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRatio(sx / sy);
+    return Bytes(layer, {layer.y.qmin(), layer.y.qmax()}, [=](int32_t v) {
+      return xnnpack ? numerics::XnnpackLeakyRelu(v, sx, slope, sy)
+                     : numerics::TfLiteLeakyRelu(v, sx, slope, sy);
+    });
+  }
+
+  Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
+    if (layer.x == layer.y) return Requantize{0, 0, clamp};
+    const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
+    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRatio(sx / sy);
+    return Bytes(layer, clamp, [=](int32_t v) {
+      return xnnpack ? numerics::XnnpackRescale(v, sx, sy) : numerics::TfLiteRescale(v, sx, sy);
+    });
+  }
+
+ private:
+  bool IsXnnpack() const { return profile_.id == ProfileId::kTfLiteXnnpack; }
+
+  Requant RequantOf(const LinearLayer& layer) const {
+    switch (profile_.id) {
+      case ProfileId::kTfLiteRef:
+        return Reference(layer);
+      case ProfileId::kTfLiteRuy:
+        return Optimised(layer);
+      case ProfileId::kTfLiteXnnpack:
+        // The delegate leaves unsigned depthwise convolutions to the optimised kernels.
+        if (layer.kind == LinearKind::kDepthwise && IsUnsigned(layer)) return Optimised(layer);
+        return kXnnpack;
+      default:
+        return ByTable(layer, profile_.variant);
+    }
+  }
+
+  static RequantWords Pair(double scale) {
+    return rshift::Words(numerics::TfLiteMultiplier(scale));
+  }
+
+  // function: of q - Z_x, without Z_y.
+  static QTable Bytes(const ByteLayer& layer, const ClampQ& clamp,
+                      const std::function<int32_t(int32_t)>& function) {
+    return TableOf(layer.x, [&](int32_t q) {
+      const int64_t y = int64_t{function(q - layer.x.quant.zero_point)} + layer.y.quant.zero_point;
+      return numerics::Clamp(y, clamp.lo, clamp.hi);
+    });
+  }
+
+  Op Sum(const BinaryLayer& layer) const {
+    const float a = layer.a.quant.scale, b = layer.b.quant.scale, y = layer.y.quant.scale;
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    if (IsXnnpack()) {
+      const numerics::XnnpackAddFactors f = numerics::XnnpackAdd(a, b, y);
+      if (f.ok) {
+        return QAdd{false, f.multiplier_a, f.multiplier_b, f.shift, clamp, Rounding::kHalfUp};
+      }
+    }
+    const numerics::TfLiteAddFactors f = numerics::TfLiteAdd(a, b, y);
+    QAddShifted add;
+    add.left_shift = numerics::kTfLiteAddShift;
+    add.multiplier_a = f.a.multiplier;
+    add.rshift_a = f.a.rshift;
+    add.multiplier_b = f.b.multiplier;
+    add.rshift_b = f.b.rshift;
+    add.multiplier_y = f.y.multiplier;
+    add.rshift_y = f.y.rshift;
+    add.clamp = clamp;
+    return add;
+  }
+
+  Op Product(const BinaryLayer& layer) const {
+    const float a = layer.a.quant.scale, b = layer.b.quant.scale, y = layer.y.quant.scale;
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    const float scale = numerics::FloatScale(a, b, y);
+    if (IsXnnpack() && numerics::IsXnnpackMulScale(scale)) {
+      return QMul{Bits(scale), 0, clamp, Rounding::kFloatEven};
+    }
+    const numerics::Multiplier m = numerics::TfLiteMul(a, b, y);
+    return QMul{m.multiplier, m.rshift, clamp, Rounding::kTwoStep};
+  }
+
+  QAveragePool Mean(const PoolLayer& layer) const {
+    const QuantParams &x = layer.x.quant, &y = layer.y.quant;
+    const int64_t n = layer.height * layer.width;
+    QAveragePool pool;
+    pool.window = layer.window;
+    pool.clamp = {layer.y.qmin(), layer.y.qmax()};
+    pool.arithmetic = PoolArithmetic::kRawSum;
+    if (IsXnnpack()) {
+      const auto f = numerics::XnnpackMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
+      pool.rounding = Rounding::kFloatZeroEven;
+      pool.multiplier = Bits(f.scale);
+      pool.offset = f.bias;
+    } else if (profile_.id == ProfileId::kTfLiteRuy) {
+      const auto f = numerics::TfLiteOptimisedMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
+      pool.rounding = Rounding::kTwoStepUp;
+      pool.multiplier = f.m.multiplier;
+      pool.rshift = f.m.rshift;
+      pool.offset = static_cast<float>(f.bias);
+    } else {
+      const numerics::Multiplier m = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
+      pool.arithmetic = PoolArithmetic::kRequantize;
+      pool.rounding = Rounding::kTwoStep;
+      pool.multiplier = m.multiplier;
+      pool.rshift = m.rshift;
+    }
+    return pool;
+  }
+
+  Profile profile_;
+};
+
+}  // namespace
+
+const Arithmetic& TfLiteArithmetic(const Profile& profile) {
+  static const TfLite table({ProfileId::kTfLite, Variant::kByTable});
+  static const TfLite d1({ProfileId::kTfLite, Variant::kD1});
+  static const TfLite d2({ProfileId::kTfLite, Variant::kD2});
+  static const TfLite f2({ProfileId::kTfLite, Variant::kF2});
+  static const TfLite reference({ProfileId::kTfLiteRef, Variant::kByTable});
+  static const TfLite optimised({ProfileId::kTfLiteRuy, Variant::kByTable});
+  static const TfLite xnnpack({ProfileId::kTfLiteXnnpack, Variant::kByTable});
+  Require(profile.id == ProfileId::kTfLite || profile.variant == Variant::kByTable,
+          ErrorCode::kInvalidInput, "variant '", Name(profile.variant),
+          "' means nothing to profile '", Name(profile.id), "', expected profile tflite");
+  switch (profile.id) {
+    case ProfileId::kTfLiteRef:
+      return reference;
+    case ProfileId::kTfLiteRuy:
+      return optimised;
+    case ProfileId::kTfLiteXnnpack:
+      return xnnpack;
+    default:
+      break;
+  }
+  switch (profile.variant) {
+    case Variant::kD1:
+      return d1;
+    case Variant::kD2:
+      return d2;
+    case Variant::kF2:
+      return f2;
+    case Variant::kByTable:
+      break;
+  }
+  return table;
+}
+
+}  // namespace rshift
