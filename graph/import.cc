@@ -136,6 +136,7 @@ Graph FinishImport(Imported imported) {
           ListUnsupported(imported.nodes, imported.unsupported));
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
+  SpreadQuantParams(graph);
   graph.Check();
   return graph;
 }

@@ -2,9 +2,10 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "quantize/layers.h"
-#include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
+#include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
 
@@ -17,9 +18,22 @@ IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
   return {is_unsigned ? DType::kU8 : DType::kS8, {params.scale, params.zero_point}};
 }
 
-Emitter::Emitter(const Graph& old, const RangeResult& ranges, const QuantizeOptions& options)
+ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options) {
+  const Arithmetic& rules = ArithmeticOf(options.profile);
+  const QuantMode mode = options.mode;
+  ValueTypes result;
+  for (const ValueRange& range : ranges.ranges) {
+    result.types.push_back(rules.ActivationType(range, mode));
+    result.zero.push_back(mode == QuantMode::kSymmetric ? range.threshold == 0
+                                                        : range.low == range.high);
+    result.names.emplace_back();
+  }
+  return result;
+}
+
+Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOptions& options)
     : old_(old),
-      ranges_(ranges),
+      types_(types),
       options_(options),
       ints_(old.value_count()),
       floats_(old.value_count()) {
@@ -35,12 +49,17 @@ Emitter::Emitter(const Graph& old, const RangeResult& ranges, const QuantizeOpti
 LayerConfig Emitter::Layer(const Node& node) const { return LayerOf(old_, node, options_.config); }
 
 IntType Emitter::Type(ValueId old) const {
-  return TypeOfRange(ranges_.ranges[old.index()], options_.mode);
+  const IntType& type = types_.types[old.index()];
+  Require(type.quant.scale > 0, ErrorCode::kInternal, "'", old_.value(old).name,
+          "' has no integer type; this is a bug in Rshift");
+  return type;
 }
 
-bool Emitter::IsZero(ValueId old) const {
-  const ValueRange& range = ranges_.ranges[old.index()];
-  return options_.mode == QuantMode::kSymmetric ? range.threshold == 0 : range.low == range.high;
+bool Emitter::IsZero(ValueId old) const { return types_.zero[old.index()]; }
+
+std::string Emitter::IntName(ValueId old) const {
+  const std::string& name = types_.names[old.index()];
+  return name.empty() ? old_.value(old).name : name;
 }
 
 std::string Emitter::FreshName(const std::string& base) {
@@ -58,12 +77,13 @@ ValueId Emitter::AddInt(Value value, const IntType& type) {
 ValueId Emitter::Int(ValueId old) {
   ValueId& made = ints_[old.index()];
   if (made.valid()) return made;
+  if (old_.value(old).dtype != DType::kF32) return Same(old);  // an input of bytes
   const ValueId source = Float(old);
   Value value = old_.value(old);
   value.name = FreshName(value.name + "__q");
   const std::string name = value.name;
   made = AddInt(std::move(value), Type(old));
-  AddNode(name, Quantize{}, {source}, made);
+  AddNode(name, Quantize{ArithmeticOf(options_.profile).InputRounding()}, {source}, made);
   return made;
 }
 
@@ -82,7 +102,8 @@ ValueId Emitter::Float(ValueId old) {
   const ValueId source = ints_[old.index()];
   if (!source.valid()) return Same(old);
   Value value = old_.value(old);
-  value.name = FreshName(value.name + "__f32");
+  if (value.dtype != DType::kF32) return source;  // read as the bytes it is
+  if (new_.value(source).name == value.name) value.name = FreshName(value.name + "__f32");
   const std::string name = value.name;
   made = new_.AddValue(std::move(value));
   AddNode(name, Dequantize{}, {source}, made);
@@ -97,15 +118,32 @@ ValueId Emitter::Same(ValueId old) {
 }
 
 ValueId Emitter::DefineInt(ValueId old) {
-  ints_[old.index()] = AddInt(old_.value(old), Type(old));
+  Value value = old_.value(old);
+  value.name = IntName(old);
+  ints_[old.index()] = AddInt(std::move(value), Type(old));
   return ints_[old.index()];
+}
+
+bool Emitter::HasInt(ValueId old) const { return ints_[old.index()].valid(); }
+
+void Emitter::Alias(ValueId id, ValueId other) {
+  const ValueId made = Int(other);
+  ints_[id.index()] = made;
 }
 
 ValueId Emitter::DefineFloat(ValueId old) { return Same(old); }
 
 ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntType& type) {
+  const Value& value = old_.value(like);
+  return Temporary(like, suffix, type, value.shape, value.layout);
+}
+
+ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntType& type,
+                           const Shape& shape, Layout layout) {
   Value value = old_.value(like);
   value.name = FreshName(value.name + suffix);
+  value.shape = shape;
+  value.layout = layout;
   return AddInt(std::move(value), type);
 }
 
@@ -125,15 +163,7 @@ void Emitter::AddNode(const std::string& name, Op op, std::vector<ValueId> input
 
 void Emitter::AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
                             const IntType& to, const ClampQ& clamp) {
-  Requantize op;
-  if (from.quant.scale != to.quant.scale) {
-    const numerics::Multiplier factor = numerics::RescaleMultiplier(
-        static_cast<double>(from.quant.scale) / static_cast<double>(to.quant.scale));
-    op.multiplier = factor.multiplier;
-    op.rshift = factor.rshift;
-  }
-  op.clamp = clamp;
-  AddNode(name, op, {x}, y);
+  AddNode(name, ArithmeticOf(options_.profile).MakeRescale({from, to}, clamp), {x}, y);
 }
 
 QuantizeResult Emitter::Finish() {

@@ -26,9 +26,19 @@ struct IntType {
 };
 IntType TypeOfRange(const ValueRange& range, QuantMode mode);
 
+// What is known of the values of the old graph, one entry each.
+struct ValueTypes {
+  std::vector<IntType> types;      // as integers; scale 0: never held as integers
+  std::vector<bool> zero;          // calibration never saw anything but 0
+  std::vector<std::string> names;  // of the integers, where it is not the value's own; else empty
+};
+// By the rules of the options' mode and profile.
+ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options);
+
 class Emitter {
  public:
-  Emitter(const Graph& old, const RangeResult& ranges, const QuantizeOptions& options);
+  // All of them must outlive the emitter.
+  Emitter(const Graph& old, const ValueTypes& types, const QuantizeOptions& options);
 
   const Graph& old() const { return old_; }
   const QuantizeOptions& options() const { return options_; }
@@ -42,6 +52,8 @@ class Emitter {
   // The new value that holds an old activation, as integers of Type(old), as integers of another
   // type (by a Requantize of its own when they differ), as f32.
   ValueId Int(ValueId old);
+  // The integers of an old value exist already.
+  bool HasInt(ValueId old) const;
   ValueId IntAs(ValueId old, const IntType& type);
   ValueId Float(ValueId old);
   // Any old value as it is: constants, other types.
@@ -50,14 +62,19 @@ class Emitter {
   // Makes the new value that a node will write.
   ValueId DefineInt(ValueId old);
   ValueId DefineFloat(ValueId old);
+  // Old value `id` has the integers of `other`.
+  void Alias(ValueId id, ValueId other);
   // An intermediate of the shape of `like`; `suffix` is appended to like's name.
   ValueId Temporary(ValueId like, const std::string& suffix, const IntType& type);
+  ValueId Temporary(ValueId like, const std::string& suffix, const IntType& type,
+                    const Shape& shape, Layout layout);
   // A quantized constant.
   ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
                       const IntType& type, std::span<const int8_t> bytes);
 
   void AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
-  // A Requantize from integers of type `from`, clamped to [clamp.lo, clamp.hi] of type `to`.
+  // The profile's rescaling from integers of type `from`, clamped to [clamp.lo, clamp.hi] of type
+  // `to`.
   void AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
                      const IntType& to, const ClampQ& clamp);
 
@@ -66,9 +83,10 @@ class Emitter {
  private:
   std::string FreshName(const std::string& base);
   ValueId AddInt(Value value, const IntType& type);
+  std::string IntName(ValueId old) const;
 
   const Graph& old_;
-  const RangeResult& ranges_;
+  const ValueTypes& types_;
   const QuantizeOptions& options_;
   Graph new_;
   QuantizeReport report_;

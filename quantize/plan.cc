@@ -4,6 +4,7 @@
 
 #include "quantize/layers.h"
 #include "quantize/ops/ops.h"
+#include "quantize/qdq.h"
 
 namespace rshift {
 namespace {
@@ -19,8 +20,11 @@ enum class Source {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const QuantizeConfig& config)
-      : graph_(graph), consumers_(graph.Consumers()), kinds_(graph.nodes().size(), OpKind::kFloat) {
+  Planner(const Graph& graph, const QuantizeConfig& config, const Profile& profile)
+      : graph_(graph),
+        profile_(profile),
+        consumers_(graph.Consumers()),
+        kinds_(graph.nodes().size(), OpKind::kFloat) {
     plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
     plan_.reasons.resize(graph.nodes().size());
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
@@ -50,7 +54,7 @@ class Planner {
     } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
       plan_.reasons[n] = "the configuration says f32";
     } else {
-      const OpSupport support = IntegerSupport(graph_, node);
+      const OpSupport support = IntegerSupport(graph_, node, profile_);
       kinds_[n] = support.kind;
       plan_.reasons[n] = support.reason;
     }
@@ -131,6 +135,7 @@ class Planner {
   }
 
   const Graph& graph_;
+  const Profile profile_;
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<OpKind> kinds_;
   std::vector<bool> wanted_;     // by value
@@ -140,8 +145,9 @@ class Planner {
 
 }  // namespace
 
-Plan MakePlan(const Graph& graph, const QuantizeConfig& config) {
-  return Planner(graph, config).Run();
+Plan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile) {
+  if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
+  return Planner(graph, config, profile).Run();
 }
 
 }  // namespace rshift

@@ -24,8 +24,8 @@ struct Plan {
 // Convolution and MatMul with constant weights are always integer. Functions of few inputs (Add,
 // pools, activations) are integer next to integer values, and stay F32 among F32 nodes, where they
 // would only lose accuracy. Data movement follows what it moves; from graph input to graph output
-// it is integer.
-Plan MakePlan(const Graph& graph, const QuantizeConfig& config);
+// it is integer. Models with their own parameters: quantize/qdq.h.
+Plan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile = {});
 
 }  // namespace rshift
 

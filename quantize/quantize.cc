@@ -6,6 +6,7 @@
 #include "quantize/layers.h"
 #include "quantize/ops/ops.h"
 #include "quantize/plan.h"
+#include "quantize/qdq.h"
 
 namespace rshift {
 namespace {
@@ -40,28 +41,65 @@ std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
   return names;
 }
 
+void CheckProfile(const Profile& profile) {
+  Require(profile.variant == Variant::kByTable || profile.id == ProfileId::kTfLite,
+          ErrorCode::kInvalidInput, "variant ", Name(profile.variant), " with profile ",
+          Name(profile.id), ": the variants are those of profile tflite; leave --variant out");
+  ArithmeticOf(profile);  // throws for a profile that this build does not have
+}
+
+QuantizeResult EmitGraph(const Graph& graph, const Plan& plan, const ValueTypes& types,
+                         const QuantizeOptions& options) {
+  Emitter emitter(graph, types, options);
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (plan.forms[n] != NodeForm::kInteger) {
+      EmitFloat(emitter, node, plan, n);
+    } else if (std::holds_alternative<Quantize>(node.op)) {
+      EmitModelQuantize(emitter, node);
+    } else if (std::holds_alternative<Dequantize>(node.op)) {
+      EmitModelDequantize(emitter, node);
+    } else {
+      EmitInteger(emitter, node);
+    }
+  }
+  QuantizeResult result = emitter.Finish();
+  result.mode = options.mode;
+  return result;
+}
+
+QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table,
+                               QuantizeOptions options) {
+  Require(table.tensors.empty(), ErrorCode::kInvalidInput,
+          "the model holds its own quantization parameters; leave the calibration table out");
+  CheckQdqConfig(graph, options.config);
+  options.mode = ModeOfTypes(graph, options);
+  QdqPlan plan = PlanQdq(graph, options.config, options.profile);
+  QuantizeResult result = EmitGraph(graph, plan.plan, plan.types, options);
+  result.report.type_sources = std::move(plan.sources);
+  return result;
+}
+
+QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
+                               const QuantizeOptions& options) {
+  CheckTable(graph, table);
+  const Plan plan = MakePlan(graph, options.config, options.profile);
+  RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
+                             FloatTensors(graph, plan)};
+  RangeResult ranges = PropagateRanges(graph, table, range_options);
+  QuantizeResult result = EmitGraph(graph, plan, TypesOfRanges(ranges, options), options);
+  result.report.range_changes = std::move(ranges.changes);
+  return result;
+}
+
 }  // namespace
 
 QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
                              const QuantizeOptions& options) {
-  CheckTable(graph, table);
+  CheckProfile(options.profile);
   CheckLayers(graph, options.config);
-  const Plan plan = MakePlan(graph, options.config);
-  RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
-                             FloatTensors(graph, plan)};
-  RangeResult ranges = PropagateRanges(graph, table, range_options);
-  Emitter emitter(graph, ranges, options);
-  for (size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
-    if (plan.forms[n] == NodeForm::kInteger) {
-      EmitInteger(emitter, node);
-    } else {
-      EmitFloat(emitter, node, plan, n);
-    }
-  }
-  QuantizeResult result = emitter.Finish();
-  result.report.range_changes = std::move(ranges.changes);
-  return result;
+  if (HoldsQuantization(graph)) return QuantizeByModel(graph, table, options);
+  return QuantizeByTable(graph, table, options);
 }
 
 }  // namespace rshift

@@ -40,6 +40,8 @@ QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::strin
 
 struct QuantizeOptions {
   QuantMode mode = QuantMode::kSymmetric;
+  // A model with its own parameters decides the mode, unless the user did: then true.
+  bool mode_given = false;
   Profile profile;
   Target target;
   QuantizeConfig config;
@@ -60,15 +62,27 @@ struct QuantizeReport {
     float scale_before, scale_after;
   };
   std::vector<Repair> repairs;
+  // Models with their own parameters: who gave each tensor its type.
+  struct TypeSource {
+    std::string tensor;
+    DType dtype = DType::kS8;
+    QuantParams quant;
+    std::string source;  // "QuantizeLinear conv1_quant", "moved from t0_q"
+  };
+  std::vector<TypeSource> type_sources;
 };
 
 struct QuantizeResult {
   Graph graph;
   QuantizeReport report;
+  QuantMode mode = QuantMode::kSymmetric;  // that of the options, or the model's own
 };
 
+// Whether the model holds its own quantization: QuantizeLinear or DequantizeLinear of activations.
+bool HoldsQuantization(const Graph& graph);
+
 // `graph`: float, after RunPasses. Graph inputs and outputs stay f32 (Quantize/Dequantize nodes
-// inside).
+// inside). A graph with HoldsQuantization() keeps its own parameters: `table` must be empty.
 QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
                              const QuantizeOptions& options);
 

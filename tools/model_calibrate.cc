@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "calibrate/calibrate.h"
 #include "graph/passes/passes.h"
+#include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -150,6 +151,8 @@ int Run(const Arguments& a) {
   }
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import()));
+  Require(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
+          ": the model holds its own quantization parameters; deploy it directly");
   const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);
   const CalibrationTable table = DeriveTable(statistics, method);
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));

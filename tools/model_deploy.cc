@@ -1,4 +1,4 @@
-// model_deploy: float model + calibration table -> one .rshift program.
+// model_deploy: float model + calibration table, or a QDQ model -> one .rshift program.
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -26,12 +26,13 @@ constexpr const char* kExamples =
     "net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance "
     "0.99,0.90 --report r.html\n"
+    "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
+    "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
     "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
 
 struct Arguments {
   ModelArguments model;
-  std::string calibration, output, mode = "symmetric", profile = "tpu", config, target, tolerance,
-                                   preprocess;
+  std::string calibration, output, mode, profile, variant, config, target, tolerance, preprocess;
   std::string report, report_json;
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
@@ -40,13 +41,19 @@ struct Arguments {
 void AddOptions(CLI::App& app, Arguments& a) {
   a.model.AddTo(app);
   app.add_option("--calibration", a.calibration,
-                 "calibration table (--mode f32 needs none; it takes the preprocessing from it)");
+                 "calibration table (--mode f32 needs none; it takes the preprocessing from it; a "
+                 "model with QuantizeLinear and DequantizeLinear has its own parameters)");
   app.add_option("-o,--output", a.output, "the .rshift program to write")->required();
-  app.add_option("--mode", a.mode, "symmetric | asymmetric | f32 (default symmetric)")
+  app.add_option("--mode", a.mode,
+                 "symmetric | asymmetric | f32 (default symmetric; a QDQ model's own)")
       ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
+  std::vector<std::string> profiles;
+  for (int i = 0; i < kProfileCount; ++i) profiles.push_back(Name(static_cast<ProfileId>(i)));
   app.add_option("--profile", a.profile, "integer arithmetic (default tpu)")
-      ->check(CLI::IsMember({"tpu", "tflite", "tflite-ref", "tflite-ruy", "tflite-xnnpack",
-                             "onnxruntime", "caffe2", "onednn", "ascend"}));
+      ->check(CLI::IsMember(profiles));
+  app.add_option("--variant", a.variant,
+                 "d1 | d2 | f2: one requantization for all of profile tflite")
+      ->check(CLI::IsMember({"d1", "d2", "f2"}));
   app.add_option("--config", a.config, "per-layer overrides (YAML)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
   app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
@@ -86,36 +93,62 @@ void CheckArguments(const Arguments& a) {
   if (a.mode == "f32") {
     const char* useless = !a.config.empty()       ? "--config"
                           : !a.target.empty()     ? "--target"
-                          : a.profile != "tpu"    ? "--profile"
+                          : !a.profile.empty()    ? "--profile"
+                          : !a.variant.empty()    ? "--variant"
                           : !a.test_input.empty() ? "--test-input"
                                                   : nullptr;
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
-  } else {
-    RequireUsage(!a.calibration.empty(), "--mode ", a.mode,
-                 " needs --calibration TABLE.yaml (make one with model_calibrate)");
   }
-  Require(a.profile == "tpu", ErrorCode::kUnsupported, "--profile ", a.profile,
-          ": only the tpu profile is built so far");
+  RequireUsage(a.variant.empty() || a.profile == "tflite",
+               "--variant belongs to --profile tflite: give that, or leave it out");
+}
+
+// What can only be said when the model is known.
+void CheckAgainstModel(const Arguments& a, const Graph& graph) {
+  if (a.mode == "f32") return;
+  if (HoldsQuantization(graph)) {
+    RequireUsage(a.calibration.empty(), "--calibration: ", a.model.path,
+                 " holds its own quantization parameters (QuantizeLinear, DequantizeLinear); leave "
+                 "the table out");
+    return;
+  }
+  RequireUsage(!a.calibration.empty(), "--mode ", a.mode.empty() ? "symmetric" : a.mode,
+               " needs --calibration TABLE.yaml (make one with model_calibrate)");
+}
+
+QuantizeOptions Options(const Arguments& a) {
+  QuantizeOptions options;
+  options.mode_given = !a.mode.empty();
+  options.mode = a.mode == "asymmetric" ? QuantMode::kAsymmetric : QuantMode::kSymmetric;
+  if (!a.profile.empty()) options.profile.id = ParseProfile(a.profile);
+  if (!a.variant.empty()) options.profile.variant = ParseVariant(a.variant);
+  if (!a.target.empty()) options.target = ReadTarget(ReadTextFile(a.target), a.target);
+  if (!a.config.empty()) options.config = ReadQuantizeConfig(ReadTextFile(a.config), a.config);
+  return options;
 }
 
 std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
-                                        const CalibrationTable& table, const Target& target) {
+                                        const CalibrationTable& table,
+                                        const QuantizeOptions& options, const std::string& mode) {
   std::map<std::string, std::string> meta = {
       {"producer", "rshift 0.1.0"},
       {"model", std::filesystem::path(a.model.path).stem().string()},
       {"source_sha256", graph.sha256},
-      {"mode", a.mode},
+      {"mode", mode},
       {"preprocess", table.preprocess}};
   if (!a.preprocess.empty()) {
     const std::string text = ReadTextFile(a.preprocess);
     ReadPreprocess(text, a.preprocess);  // refuses a bad file now, not on the device
     meta["preprocess"] = text;
   }
-  if (a.mode != "f32") {
-    meta["profile"] = a.profile;
-    meta["target"] = target.name;
-    meta["calibration_method"] = table.method;
+  if (mode != "f32") {
+    meta["profile"] = Name(options.profile.id);
+    if (options.profile.variant != Variant::kByTable) {
+      meta["variant"] = Name(options.profile.variant);
+    }
+    meta["target"] = options.target.name;
+    meta["calibration_method"] = HoldsQuantization(graph) ? "the model's own" : table.method;
   }
   return meta;
 }
@@ -159,8 +192,7 @@ int Run(const Arguments& a) {
   for (const std::string& path : {a.output, a.report, a.report_json}) {
     if (!path.empty()) CheckWritable(path);  // now, not after the work
   }
-  DeployReport report{
-      .model = a.model.path, .output = a.output, .mode = a.mode, .profile = a.profile};
+  DeployReport report{.model = a.model.path, .output = a.output, .mode = a.mode};
   if (!a.tolerance.empty()) report.tolerance = ParseTolerance(a.tolerance);
   const Graph imported = ImportOnnx(a.model.path, a.model.Import());
   DumpStage(a, "imported", imported);
@@ -168,13 +200,13 @@ int Run(const Arguments& a) {
   DumpStage(a, "passes", floating);
   Graph final_graph = floating;
   CalibrationTable table;
-  QuantizeOptions options;
+  CheckAgainstModel(a, floating);
+  const QuantizeOptions options = Options(a);
   if (!a.calibration.empty()) table = LoadTable(a, floating);
   if (a.mode != "f32") {
-    options.mode = a.mode == "symmetric" ? QuantMode::kSymmetric : QuantMode::kAsymmetric;
-    if (!a.target.empty()) options.target = ReadTarget(ReadTextFile(a.target), a.target);
-    if (!a.config.empty()) options.config = ReadQuantizeConfig(ReadTextFile(a.config), a.config);
     QuantizeResult quantized = QuantizeGraph(floating, table, options);
+    report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
+    report.profile = Name(options.profile.id);
     final_graph = std::move(quantized.graph);
     report.quantize = std::move(quantized.report);
     report.proofs = ProveIntegers(final_graph);
@@ -182,7 +214,7 @@ int Run(const Arguments& a) {
   }
   report.target = options.target.name;
   CompileOptions compile;
-  compile.meta = Meta(a, floating, table, options.target);
+  compile.meta = Meta(a, floating, table, options, report.mode);
   const ProgramImage image = Compile(final_graph, compile);
   const std::vector<uint8_t> bytes = WriteContainer(image);
   if (!a.test_input.empty()) {

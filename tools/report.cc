@@ -131,8 +131,12 @@ std::string TextReport(const DeployReport& report) {
       static_cast<unsigned long long>(report.file_bytes),
       static_cast<unsigned long long>(report.arena_bytes));
   if (report.mode == "f32") return out;
-  out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
-                report.quantize.range_changes.size());
+  if (report.quantize.type_sources.empty()) {
+    out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
+                  report.quantize.range_changes.size());
+  } else {
+    out += Format("types taken from the model: %zu tensors\n", report.quantize.type_sources.size());
+  }
   out += ProofLine(report.proofs);
   for (const auto& repair : report.quantize.repairs) {
     out += Cat("repaired ", repair.node, " channel ", repair.channel, ": ", repair.reason,
@@ -159,8 +163,17 @@ nlohmann::json JsonReport(const DeployReport& report) {
                           {{"integer", report.integer_commands},
                            {"move", report.move_commands},
                            {"f32", report.float_commands}}}};
-  json["float_nodes"] = json["repairs"] = json["range_changes"] = json["layers"] = json["proofs"] =
-      nlohmann::json::array();
+  for (const char* list :
+       {"float_nodes", "repairs", "range_changes", "type_sources", "layers", "proofs"}) {
+    json[list] = nlohmann::json::array();
+  }
+  for (const auto& t : report.quantize.type_sources) {
+    json["type_sources"].push_back({{"tensor", t.tensor},
+                                    {"type", Name(t.dtype)},
+                                    {"scale", t.quant.scale},
+                                    {"zero_point", t.quant.zero_point},
+                                    {"source", t.source}});
+  }
   for (const auto& n : report.quantize.float_nodes) {
     json["float_nodes"].push_back({{"node", n.node}, {"op", n.op}, {"reason", n.reason}});
   }
@@ -195,6 +208,21 @@ nlohmann::json JsonReport(const DeployReport& report) {
   return json;
 }
 
+namespace {
+
+// Where each type came from, for models with their own parameters.
+std::string TypeTable(const QuantizeReport& report) {
+  if (report.type_sources.empty()) return "";
+  std::string out = "<h2>Types</h2><table><tr><th>tensor<th>source<th>type<th>scale<th>zero</tr>";
+  for (const auto& t : report.type_sources) {
+    out += "<tr><td>" + Escape(t.tensor) + "<td>" + Escape(t.source);
+    out += Format("<td>%s<td>%.9g<td>%d</tr>", Name(t.dtype), t.quant.scale, t.quant.zero_point);
+  }
+  return out + "</table>\n";
+}
+
+}  // namespace
+
 std::string HtmlReport(const DeployReport& report) {
   std::string out =
       "<!doctype html><meta charset=\"utf-8\"><title>" + Escape(report.model) +
@@ -202,7 +230,9 @@ std::string HtmlReport(const DeployReport& report) {
       "td:first-child,td:nth-child(2){text-align:left}pre{background:#f4f4f4;padding:1em}"
       "tr.bad{background:#fdd}</style><h1>" +
       Escape(report.model) + "</h1><pre>" + Escape(TextReport(report)) + "</pre>";
-  if (report.layers.empty()) return out + "<p>No --test-input was given: no layer figures.</p>\n";
+  const std::string types = TypeTable(report.quantize);
+  if (report.layers.empty())
+    return out + types + "<p>No --test-input was given: no layer figures.</p>\n";
   out +=
       "<table><tr><th>tensor<th>command<th>scale<th>zero point<th>cosine<th>euclid<th>SQNR "
       "dB<th>max |a-b|"
@@ -221,7 +251,7 @@ std::string HtmlReport(const DeployReport& report) {
         "fill=\"#48a\"/></svg></tr>",
         db * 2);
   }
-  return out + "</table>\n";
+  return out + "</table>\n" + types;
 }
 
 }  // namespace rshift

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/fold/fold.h"
+#include "graph/fold/origin.h"
 
 namespace rshift {
 namespace {
@@ -128,6 +129,13 @@ void OnnxNode::RefuseOutput(int i, const char* role) const {
   CheckSupported(!OutputUsed(i), "output ", i, " (", role, ") is used, only output 0 is supported");
 }
 
+void OnnxNode::CountFolded(const ConstantData& data) const {
+  state_.folded_bytes += static_cast<int64_t>(data.bytes.size());
+  Require(
+      state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
+      "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
+}
+
 std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vector<ValueId>& inputs,
                                                    const Shape& shape) const {
   std::vector<const Value*> constants;
@@ -137,10 +145,7 @@ std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vect
   }
   auto folded = FoldNode(op, constants, shape);
   const bool shared = folded && folded == constants[0]->constant;  // Reshape copies nothing
-  if (folded && !shared) state_.folded_bytes += static_cast<int64_t>(folded->bytes.size());
-  Require(
-      state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
-      "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
+  if (folded && !shared) CountFolded(*folded);
   return folded;
 }
 
@@ -152,6 +157,9 @@ ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
   try {
     NumElements(result.shape);
     result.constant = Fold(op, inputs, result.shape);
+    if (result.is_constant() && inputs[0].valid()) {
+      result.origin = OriginAfter(op, At(inputs[0]), result.shape);
+    }
   } catch (const Error& error) {
     Fail(error.code(), where_, ": ", error.what());
   }
@@ -180,9 +188,24 @@ void OnnxNode::Output(Op op, std::vector<ValueId> inputs, DType type, Shape shap
   state_.values[proto_.output(i)] = Make(std::move(op), std::move(inputs), std::move(result));
 }
 
+void OnnxNode::SetQuant(ValueId id, const QuantParams& params) {
+  Value& value = state_.graph.value(id);
+  CheckSupported(!value.quant || *value.quant == params, "reads ", Quoted(value.name),
+                 " with scale ", params.scale, " and zero point ", params.zero_point,
+                 ", but elsewhere it has ", value.quant ? value.quant->scale : 0.0f, " and ",
+                 value.quant ? value.quant->zero_point : 0, "; a tensor has one scale");
+  value.quant = params;
+}
+
+void OnnxNode::SetOutputQuant(const QuantParams& params) {
+  const auto found = state_.values.find(proto_.output(0));
+  if (found != state_.values.end()) SetQuant(found->second, params);
+}
+
 void OnnxNode::OutputConstant(Value constant, int i) {
   Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
         i + 1);
+  CountFolded(*constant.constant);
   constant.name = proto_.output(i);
   state_.values[proto_.output(i)] = state_.graph.AddValue(std::move(constant));
 }

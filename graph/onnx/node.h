@@ -77,6 +77,10 @@ class OnnxNode {
   ValueId Emit(Op op, std::vector<ValueId> inputs, DType type, Shape shape);
   // The node that makes output i.
   void Output(Op op, std::vector<ValueId> inputs, DType type, Shape shape, int i = 0);
+  // The parameters of a tensor of bytes, which belong to it, not to its reader: throws kUnsupported
+  // when it has others already.
+  void SetQuant(ValueId id, const QuantParams& params);
+  void SetOutputQuant(const QuantParams& params);  // of output 0
   // Output i is this constant.
   void OutputConstant(Value constant, int i = 0);
 
@@ -116,6 +120,8 @@ class OnnxNode {
   const onnx::AttributeProto* Find(const char* name) const;
   const onnx::AttributeProto* Find(const char* name, int type, const char* type_name) const;
   ValueId Make(Op op, std::vector<ValueId> inputs, Value result);
+  // Throws kUnsupported when a small file makes gigabytes of constants.
+  void CountFolded(const ConstantData& data) const;
   // The elements of the result when all inputs are constant, else null.
   std::shared_ptr<const ConstantData> Fold(const Op& op, const std::vector<ValueId>& inputs,
                                            const Shape& shape) const;

@@ -9,15 +9,16 @@ std::map<std::string, ImportFunction> BuildTable() {
   std::map<std::string, ImportFunction> table;
   for (const auto& family :
        {ActivationImports(), ConstantImports(), ConvImports(), EltwiseImports(), MatMulImports(),
-        MovementImports(), NormImports(), PoolImports(), ReduceImports(), ResizeImports(),
-        ShapeImports(), SliceImports()}) {
+        MovementImports(), NormImports(), PoolImports(), QuantImports(), ReduceImports(),
+        ResizeImports(), ShapeImports(), SliceImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;
 }
 
-constexpr const char* kQuantized = "the model is quantized already";
-constexpr const char* kGiveFloat = "give the float model; model_deploy quantizes it itself";
+constexpr const char* kQuantized =
+    "of the quantized forms only QuantizeLinear and DequantizeLinear are supported";
+constexpr const char* kGiveFloat = "export the model in the QDQ format, or give the float model";
 constexpr const char* kControl = "control flow and subgraphs are not supported";
 constexpr const char* kUnroll =
     "freeze the condition with --bind and simplify the model (onnxsim), or export without the "
@@ -36,8 +37,6 @@ constexpr KnownRefusal kKnown[] = {
     {"LSTM", kRecurrent, kSplitModel},
     {"GRU", kRecurrent, kSplitModel},
     {"RNN", kRecurrent, kSplitModel},
-    {"QuantizeLinear", kQuantized, kGiveFloat},
-    {"DequantizeLinear", kQuantized, kGiveFloat},
     {"DynamicQuantizeLinear", kQuantized, kGiveFloat},
     {"QLinearConv", kQuantized, kGiveFloat},
     {"QLinearMatMul", kQuantized, kGiveFloat},

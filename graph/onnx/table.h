@@ -23,10 +23,15 @@ std::span<const ImportEntry> MatMulImports();
 std::span<const ImportEntry> MovementImports();
 std::span<const ImportEntry> NormImports();
 std::span<const ImportEntry> PoolImports();
+std::span<const ImportEntry> QuantImports();
 std::span<const ImportEntry> ReduceImports();
 std::span<const ImportEntry> ResizeImports();
 std::span<const ImportEntry> ShapeImports();
 std::span<const ImportEntry> SliceImports();
+
+// Byte tensors that only move data take the parameters of their neighbours (graph/onnx/quant.cc).
+// Throws kUnsupported where those differ.
+void SpreadQuantParams(Graph& graph);
 
 // Null when the operator (of the default domain) is not supported.
 ImportFunction FindImport(const std::string& op_type);

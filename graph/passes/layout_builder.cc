@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "graph/fold/origin.h"
 
 namespace rshift {
 namespace {
@@ -186,6 +187,11 @@ Form LayoutBuilder::Materialize(ValueId id, const Form& from, const ElementOrder
     } else {
       value.constant = source.constant;
     }
+    value.origin =
+        MoveOrigin(source, value.shape, [&](const std::vector<uint8_t>& bytes, size_t size) {
+          return movement->IsPlain() ? bytes
+                                     : PermuteBytes(bytes, size, movement->dims, movement->perm);
+        });
     value.name = TakeName(id, suffix);
     return {new_.AddValue(std::move(value)), to};
   }

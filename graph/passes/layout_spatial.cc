@@ -1,6 +1,7 @@
 // Operators with H and W in their definition, and the ones that end the spatial part of a model.
 #include <numeric>
 
+#include "graph/fold/origin.h"
 #include "graph/passes/layout_ops.h"
 
 namespace rshift {
@@ -93,10 +94,13 @@ bool AddMatMulOfFlattened(LayoutBuilder& b, const Node& node) {
   weight_dims.push_back(weight.shape[1]);
 
   Value permuted = weight;
+  const auto permute = [&](const std::vector<uint8_t>& bytes, size_t size) {
+    return PermuteBytes(bytes, size, weight_dims, weight_perm);
+  };
   auto data = std::make_shared<ConstantData>();
-  data->bytes =
-      PermuteBytes(weight.constant->bytes, SizeOf(weight.dtype), weight_dims, weight_perm);
+  data->bytes = permute(weight.constant->bytes, SizeOf(weight.dtype));
   permuted.constant = std::move(data);
+  permuted.origin = MoveOrigin(weight, weight.shape, permute);
   const std::string name = b.old().value(node.inputs[0]).name;
   ValueId flat = native.id;
   if (b.graph().value(flat).shape != shape || b.graph().value(flat).layout != Layout::kPlain) {

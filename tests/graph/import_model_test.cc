@@ -138,15 +138,15 @@ TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
       .Node("LSTM", {"x"}, {"a"})
       .Node("Relu", {"a"}, {"b"})
       .Node("If", {"b"}, {"c"});
-  b.Node("QuantizeLinear", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
+  b.Node("QLinearConv", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
   b.graph().mutable_node(4)->set_domain("com.example");
   b.graph().mutable_node(0)->set_name("recurrent");
   const std::string error = b.ImportError();
   EXPECT_THAT(error, HasSubstr("model: 4 of 5 nodes are not supported:\n"));
   EXPECT_THAT(error, HasSubstr("\n  'recurrent' (LSTM): recurrent layers"));
   EXPECT_THAT(error, HasSubstr("\n  'c' (If): control flow"));
-  EXPECT_THAT(
-      error, HasSubstr("\n  'd' (QuantizeLinear): the model is quantized already; give the float"));
+  EXPECT_THAT(error, HasSubstr("\n  'd' (QLinearConv): of the quantized forms only "
+                               "QuantizeLinear and DequantizeLinear are supported; export"));
   EXPECT_THAT(error, HasSubstr("\n  'y' (com.example:FancyOp): operator of the custom domain"));
 }
 

@@ -1,0 +1,228 @@
+// QuantizeLinear and DequantizeLinear. On activations they become nodes, and the integer tensor
+// holds the parameters. Of a constant only the result is left: DequantizeLinear gives an f32
+// constant that remembers its integers (Value::origin).
+#include <cmath>
+
+#include "graph/onnx/table.h"
+
+namespace rshift {
+namespace {
+
+// Scale and zero point as written: one of each, or one per index of `axis`.
+struct Parameters {
+  std::vector<float> scales;
+  std::vector<int32_t> zero_points;
+  int64_t axis = -1;  // of the tensor; -1: one for all
+};
+
+void RefuseBlocks(const OnnxNode& node) {
+  const int64_t block = node.Int("block_size", 0);
+  node.CheckSupported(block == 0, "has block_size ", block,
+                      "; only one scale per tensor or per channel is supported");
+}
+
+std::vector<float> ReadScales(const OnnxNode& node) {
+  const std::string name = Quoted(node.At(node.Input(1)).name);
+  const std::vector<float> scales = node.ConstantFloats(1, "scale");
+  for (float scale : scales) {
+    node.Check(std::isfinite(scale) && scale > 0, "scale ", name, " holds ", scale,
+               ", expected a finite number above 0; export the model again");
+  }
+  node.Check(node.ShapeOf(1).size() <= 1 && !scales.empty(), "scale ", name, " has the shape ",
+             ToString(node.ShapeOf(1)), ", expected one number or a list of one per channel");
+  return scales;
+}
+
+std::vector<int32_t> ReadZeroPoints(const OnnxNode& node, DType type, size_t count) {
+  if (!node.HasInput(2)) return std::vector<int32_t>(count, 0);
+  const Value& value = node.At(node.Input(2));
+  const std::string name = Quoted(value.name);
+  node.Check(value.dtype == type, "zero point ", name, " has type ", Name(value.dtype),
+             ", but the integers of this tensor are ", Name(type), "; expected equal types");
+  node.Check(value.shape.size() <= 1 && NumElements(value.shape) == static_cast<int64_t>(count),
+             "zero point ", name, " has the shape ", ToString(value.shape), ", but scale ",
+             Quoted(node.At(node.Input(1)).name), " has ", count,
+             " elements; expected equally many");
+  const std::vector<int64_t> elements = node.ConstantInts(2, "zero points");
+  for (int64_t zero : elements) {
+    node.Check(type != DType::kS32 || zero == 0, "zero point ", name, " holds ", zero,
+               ", expected 0 for integers of type s32");
+  }
+  return {elements.begin(), elements.end()};
+}
+
+// `x`: the tensor as it is, integers of `type` on one side or the other.
+Parameters ReadParameters(const OnnxNode& node, const Shape& x, DType type) {
+  RefuseBlocks(node);
+  Parameters p{ReadScales(node), {}, -1};
+  p.zero_points = ReadZeroPoints(node, type, p.scales.size());
+  if (p.scales.size() == 1) return p;
+  node.CheckSupported(node.opset() >= 13, "has ", p.scales.size(),
+                      " scales; scales per channel need opset 13");
+  p.axis = node.Axis(node.Int("axis", 1), x.size());
+  node.Check(x[p.axis] == static_cast<int64_t>(p.scales.size()), "scale ",
+             Quoted(node.At(node.Input(1)).name), " has ", p.scales.size(), " elements, but ",
+             Quoted(node.At(node.Input(0)).name), " has ", x[p.axis], " channels along axis ",
+             p.axis, " of ", ToString(x));
+  return p;
+}
+
+// Which scale belongs to each element of `shape`.
+template <typename F>
+void ForEachElement(const Shape& shape, int64_t axis, F f) {
+  const int64_t count = NumElements(shape);
+  const int64_t behind = axis < 0 ? 1 : Strides(shape)[axis];
+  for (int64_t i = 0; i < count; ++i) f(i, axis < 0 ? 0 : i / behind % shape[axis]);
+}
+
+QuantParams ActivationParams(const OnnxNode& node, const Parameters& p) {
+  node.CheckSupported(p.axis < 0, "quantizes the activation ", Quoted(node.At(node.Input(0)).name),
+                      " with ", p.scales.size(),
+                      " scales along an axis; activations need one scale for the whole tensor");
+  return {p.scales[0], p.zero_points[0]};
+}
+
+// s8 or u8: that of the zero point, else `output_dtype`, else u8.
+DType QuantizedType(const OnnxNode& node) {
+  DType type = DType::kU8;
+  if (const int64_t wanted = node.Int("output_dtype", 0); wanted != 0) {
+    type = ImportDType(static_cast<int>(wanted), node.where());
+    node.Check(!node.HasInput(2) || node.TypeOf(2) == type, "attribute 'output_dtype' is ",
+               Name(type), ", but the zero point has type ",
+               node.HasInput(2) ? Name(node.TypeOf(2)) : "");
+  }
+  if (node.HasInput(2)) type = node.TypeOf(2);
+  node.CheckSupported(type == DType::kS8 || type == DType::kU8, "quantizes to ", Name(type),
+                      "; only s8 and u8 are supported");
+  return type;
+}
+
+// round(x / scale) + zero, ties to even, saturated.
+Value QuantizeConstant(const OnnxNode& node, const Value& x, const Parameters& p, DType type) {
+  const float lo = type == DType::kU8 ? 0.0f : -128.0f, hi = lo + 255.0f;
+  const auto in = x.constant->As<float>();
+  auto data = std::make_shared<ConstantData>();
+  data->bytes.resize(in.size());
+  ForEachElement(x.shape, p.axis, [&](int64_t i, int64_t channel) {
+    node.Check(!std::isnan(in[i]), "constant ", Quoted(x.name),
+               " holds NaN, expected numbers; repair the model");
+    const auto zero = static_cast<float>(p.zero_points[channel]);
+    const float v = std::min(std::max(in[i] / p.scales[channel], lo - zero), hi - zero);
+    data->bytes[i] = static_cast<uint8_t>(static_cast<int>(std::nearbyint(v) + zero));
+  });
+  Value result;
+  result.dtype = type;
+  result.shape = x.shape;
+  result.constant = std::move(data);
+  return result;
+}
+
+void ImportQuantizeLinear(OnnxNode& node) {
+  node.RequireFloat(0);
+  const DType type = QuantizedType(node);
+  const Shape shape = node.ShapeOf(0);
+  const Parameters p = ReadParameters(node, shape, type);
+  const Value x = node.At(node.Input(0));
+  if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
+  const QuantParams params = ActivationParams(node, p);
+  node.Output(Quantize{}, {node.Input(0)}, type, shape);
+  node.SetOutputQuant(params);
+}
+
+// (q - zero) * scale: exact difference, one rounding, as ONNX Runtime does it.
+Value DequantizeConstant(const Value& q, const Parameters& p) {
+  const std::vector<int64_t> integers = IntElements(q);
+  std::vector<float> reals(integers.size());
+  ForEachElement(q.shape, p.axis, [&](int64_t i, int64_t channel) {
+    reals[i] = static_cast<float>(integers[i] - p.zero_points[channel]) * p.scales[channel];
+  });
+  Value result;
+  result.shape = q.shape;
+  result.constant = MakeConstant<float>(reals);
+  auto origin = std::make_shared<QuantizedOrigin>();
+  origin->dtype = q.dtype;
+  origin->axis = p.axis;
+  origin->scales = p.scales;
+  origin->zero_points = p.zero_points;
+  origin->integers = q.constant;
+  result.origin = std::move(origin);
+  return result;
+}
+
+void ImportDequantizeLinear(OnnxNode& node) {
+  const DType type = node.TypeOf(0);
+  node.CheckSupported(type == DType::kS8 || type == DType::kU8 || type == DType::kS32,
+                      "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ", Name(type),
+                      "; only s8, u8 and s32 are supported");
+  const Shape shape = node.ShapeOf(0);
+  const Parameters p = ReadParameters(node, shape, type);
+  const Value q = node.At(node.Input(0));
+  if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p));
+  const QuantParams params = ActivationParams(node, p);
+  if (type == DType::kS32) {
+    const ValueId scale = node.Scalar(params.scale);
+    return node.OutputBinary(BinaryOp::kMul, node.Converted(node.Input(0), DType::kF32), scale);
+  }
+  node.SetQuant(node.Input(0), params);
+  node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, shape);
+}
+
+constexpr ImportEntry kImports[] = {
+    {"QuantizeLinear", ImportQuantizeLinear},
+    {"DequantizeLinear", ImportDequantizeLinear},
+};
+
+const char* MovementOfIntegers(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [](const Identity&) { return "Identity"; }, [](const Reshape&) { return "Reshape"; },
+          [](const Transpose&) { return "Transpose"; }, [](const Concat&) { return "Concat"; },
+          [](const Slice&) { return "Slice"; }, [](const Pad&) { return "Pad"; },
+          [](const Expand&) { return "Expand"; }, [](const Tile&) { return "Tile"; },
+          [](const Gather&) { return "Gather"; }, [](const MaxPool&) { return "MaxPool"; },
+          [](const DepthToSpace&) { return "DepthToSpace"; },
+          [](const SpaceToDepth&) { return "SpaceToDepth"; },
+          [](const auto&) -> const char* { return nullptr; }},
+      op);
+}
+
+// Calls f(input, output) for every activation of bytes that a node moves.
+template <typename F>
+void ForMovedBytes(Graph& graph, const Node& node, F f) {
+  if (MovementOfIntegers(node.op) == nullptr) return;
+  Value& out = graph.value(node.outputs[0]);
+  if (out.dtype != DType::kS8 && out.dtype != DType::kU8) return;
+  const size_t count = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
+  for (size_t i = 0; i < count; ++i) {
+    Value& in = graph.value(node.inputs[i]);
+    if (in.dtype == out.dtype && !in.is_constant()) f(in, out);
+  }
+}
+
+}  // namespace
+
+void SpreadQuantParams(Graph& graph) {
+  auto& nodes = graph.nodes();
+  for (const Node& node : nodes) {
+    ForMovedBytes(graph, node, [](const Value& in, Value& out) {
+      if (!out.quant) out.quant = in.quant;
+    });
+  }
+  for (size_t n = nodes.size(); n-- > 0;) {
+    ForMovedBytes(graph, nodes[n], [](Value& in, const Value& out) {
+      if (!in.quant) in.quant = out.quant;
+    });
+  }
+  for (const Node& node : nodes) {
+    ForMovedBytes(graph, node, [&](const Value& in, const Value& out) {
+      Require(in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ",
+              MovementOfIntegers(node.op), " moves the integers ", Quoted(in.name), " to ",
+              Quoted(out.name),
+              ", which have another scale or zero point; expected equal parameters on both sides");
+    });
+  }
+}
+
+std::span<const ImportEntry> QuantImports() { return kImports; }
+
+}  // namespace rshift
