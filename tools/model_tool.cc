@@ -10,12 +10,25 @@ constexpr const char* kExamples =
     "  model_tool info net.rshift\n"
     "  model_tool disasm net.rshift\n"
     "  model_tool diff a.rshift b.rshift\n"
-    "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n";
+    "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
+    "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n";
+
+constexpr const char* kRequantizeExamples =
+    "Examples:\n"
+    "  echo 1000 | model_tool requantize --profile tpu --scale 0.1234 --show-multiplier\n"
+    "  echo 1000 | model_tool requantize --profile tflite --variant d2 --multiplier 2119995857 "
+    "--rshift 34\n"
+    "  echo 1000 | model_tool requantize --profile onnxruntime --scale 0.1234 --zero-point 3\n"
+    "  echo 1000 | model_tool requantize --profile caffe2 --variant precise --scale 0.1234 "
+    "--type u8\n"
+    "  echo 1000 | model_tool requantize --profile ascend --variant floor --scale 0.01 "
+    "--quant-scale 12.5\n";
 
 struct Arguments {
   ModelArguments model;
   std::string a, b, tolerance = "0.99,0.90";
-  bool json = false;
+  bool json = false, show = false;
+  RequantizeArguments requantize;
 };
 
 // A subcommand that takes one file.
@@ -35,7 +48,44 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "diff") return DiffCommand(a.a, a.b);
   if (command == "memory") return MemoryCommand(a.a);
   if (command == "compare") return CompareCommand(a.a, a.b, a.tolerance, a.json);
+  if (command == "requantize") return RequantizeCommand(a.requantize, a.show, a.json);
   return StatsCommand(a.a);
+}
+
+std::string VariantList() {
+  std::string text = "variant of the profile, its default first:";
+  for (int i = 0; i < kProfileCount; ++i) {
+    const auto profile = static_cast<ProfileId>(i);
+    const std::vector<std::string> names = VariantsOf(profile);
+    if (names.empty()) continue;
+    text += Cat(" ", Name(profile));
+    for (const std::string& name : names) text += (name == names[0] ? " " : "|") + name;
+    text += ";";
+  }
+  text.back() = '.';
+  return text;
+}
+
+void AddRequantize(CLI::App& app, Arguments& a) {
+  RequantizeArguments& r = a.requantize;
+  CLI::App* command = app.add_subcommand(
+      "requantize",
+      "int32 accumulators on stdin, one a line, to the integers a profile makes of them");
+  command->add_option("--profile", r.profile, "arithmetic (default tpu)")
+      ->check(TakenBy([](const std::string& name) { ParseProfile(name); }));
+  command->add_option("--variant", r.variant, VariantList());
+  command->add_option("--scale", r.scale,
+                      "the real factor S_x S_w / S_y (ascend: deq_scale = S_x S_w)");
+  command->add_option("--multiplier", r.multiplier, "the integer factor, with --rshift");
+  command->add_option("--rshift", r.rshift, "its shift to the right, 0..62");
+  command->add_option("--zero-point", r.zero_point, "of the output (default 0)");
+  command->add_option("--type", r.type, "of the output: s8 or u8 (default s8)");
+  command->add_option("--bias", r.bias, "onednn: f32, in units of the accumulator; ascend: fp16");
+  command->add_option("--quant-scale", r.quant_scale, "ascend: 1 / S_y (default 1)");
+  command->add_flag("--show-multiplier", a.show,
+                    "say multiplier and rshift, or the scale, on stderr");
+  command->add_flag("--json", a.json, "machine-readable");
+  command->footer(kRequantizeExamples);
 }
 
 void AddCommands(CLI::App& app, Arguments& a) {
@@ -56,6 +106,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   compare->add_option("other", a.b, "the reference .npz")->required();
   compare->add_option("--tolerance", a.tolerance, "COS,EUCLID (default 0.99,0.90)");
   compare->add_flag("--json", a.json, "machine-readable");
+  AddRequantize(app, a);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/import.h"
+#include "tools/requantize_rule.h"
 
 namespace rshift {
 
@@ -23,6 +24,10 @@ int MemoryCommand(const std::string& program);
 int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance,
                    bool json);
 int StatsCommand(const std::string& statistics);
+// int32 accumulators on the standard input, one a line, to 8-bit integers on the standard output.
+// `show`: says multiplier and rshift, or the scale, on stderr. Throws kInvalidInput naming the line
+// that is no int32; what came before it has been answered.
+int RequantizeCommand(const RequantizeArguments& arguments, bool show, bool json);
 
 }  // namespace rshift
 
