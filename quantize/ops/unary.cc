@@ -3,21 +3,22 @@
 // on a CPU's libm.
 #include <cmath>
 
+#include "quantize/numerics/elementary.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
 namespace {
 
-double Sigmoid(double v) { return 1.0 / (1.0 + std::exp(-v)); }
-double Softplus(double v) { return v > 0 ? v + std::log1p(std::exp(-v)) : std::log1p(std::exp(v)); }
+double Sigmoid(double v) { return numerics::Logistic(v); }
+double Softplus(double v) { return v > 0 ? v + std::log1p(numerics::Exp(-v)) : std::log1p(numerics::Exp(v)); }
 double HardSigmoid(double v, double alpha, double beta) {
   return std::fmin(std::fmax(alpha * v + beta, 0.0), 1.0);
 }
 double GeluTanh(double v) {
-  return 0.5 * v * (1.0 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
+  return 0.5 * v * (1.0 + numerics::Tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
 }
-double Elu(double v, double alpha) { return v >= 0 ? v : alpha * std::expm1(v); }
+double Elu(double v, double alpha) { return v >= 0 ? v : alpha * numerics::Expm1(v); }
 
 double Activation(const Unary& op, double v) {
   const double alpha = op.alpha, beta = op.beta;
@@ -25,7 +26,7 @@ double Activation(const Unary& op, double v) {
     case UnaryOp::kSigmoid:
       return Sigmoid(v);
     case UnaryOp::kTanh:
-      return std::tanh(v);
+      return numerics::Tanh(v);
     case UnaryOp::kHardSigmoid:
       return HardSigmoid(v, alpha, beta);
     case UnaryOp::kHardSwish:
@@ -43,13 +44,13 @@ double Activation(const Unary& op, double v) {
     case UnaryOp::kGeluTanh:
       return GeluTanh(v);
     case UnaryOp::kMish:
-      return v * std::tanh(Softplus(v));
+      return v * numerics::Tanh(Softplus(v));
     case UnaryOp::kSilu:
       return v * Sigmoid(v);
     case UnaryOp::kThresholdedRelu:
       return v > alpha ? v : 0.0;
     case UnaryOp::kCelu:
-      return v >= 0 ? v : alpha * std::expm1(v / alpha);
+      return v >= 0 ? v : alpha * numerics::Expm1(v / alpha);
     default:
       return std::nan("");  // see Evaluate()
   }
@@ -60,7 +61,7 @@ double Activation(const Unary& op, double v) {
 double Evaluate(const Unary& op, double v) {
   switch (op.op) {
     case UnaryOp::kExp:
-      return std::exp(v);
+      return numerics::Exp(v);
     case UnaryOp::kLog:
       return std::log(v);
     case UnaryOp::kSqrt:

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "quantize/numerics/logistic.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
 
@@ -65,6 +66,13 @@ class OnnxRuntime final : public Arithmetic {
     return TableOf(x, [=](int32_t v) {
       const float sum = std::fma(static_cast<float>(UnsignedValue(v, x)), ratio, fixed);
       return numerics::RoundToByte(sum, 0, clamp.lo + shift, clamp.hi + shift) - shift;
+    });
+  }
+
+  QTable MakeUnary(const ByteLayer& layer, const Unary& op) const override {
+    if (op.op != UnaryOp::kSigmoid) return Arithmetic::MakeUnary(layer, op);
+    return Table(layer, [](double v) {
+      return static_cast<double>(numerics::OrtLogistic(static_cast<float>(v)));
     });
   }
 

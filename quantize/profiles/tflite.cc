@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 #include "quantize/numerics/elementary.h"
+#include "quantize/numerics/fixed_exp.h"
+#include "quantize/numerics/float_scale.h"
+#include "quantize/numerics/logistic.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
@@ -75,11 +78,15 @@ class TfLite final : public Arithmetic {
 
   RealRounding InputRounding() const override { return RealRounding::kAway; }
 
-  // XNNPACK rounds the bounds of its clamps to even, everything else is half away from zero.
+  // Bounds, constants and table entries. XNNPACK adds the zero point before it rounds to even,
+  // everything else rounds half away from zero.
   int32_t Constant(float value, const IntType& type) const override {
-    const RealRounding rounding = IsXnnpack() ? RealRounding::kEven : RealRounding::kAway;
-    return numerics::QuantizeValueBy(rounding, value, type.quant.scale, type.quant.zero_point,
-                                     type.qmin(), type.qmax());
+    const QuantParams& q = type.quant;
+    if (!IsXnnpack()) {
+      return numerics::QuantizeValueBy(RealRounding::kAway, value, q.scale, q.zero_point,
+                                       type.qmin(), type.qmax());
+    }
+    return numerics::RoundWithZero(value / q.scale, q.zero_point, type.qmin(), type.qmax());
   }
 
   LinearForm Linear(const LinearLayer& layer) const override {
@@ -125,17 +132,22 @@ class TfLite final : public Arithmetic {
 
   SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
     QSoftmax softmax;
+    softmax.clamp = {y.qmin(), y.qmax()};
+    if (profile_.id == ProfileId::kTfLite || profile_.id == ProfileId::kTfLiteRef) {
+      softmax.arithmetic = SoftmaxArithmetic::kFixedPoint;
+      softmax.table = numerics::FixedSoftmaxTable(x.quant.scale);
+      const IntType only{y.dtype, {0x1p-8f, y.qmin()}};
+      return {softmax, only};
+    }
     softmax.arithmetic = SoftmaxArithmetic::kFloatTable;
     for (int d = 0; d < 256; ++d) {
       const float exponent = -x.quant.scale * static_cast<float>(d);
       const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
       softmax.table[static_cast<size_t>(d)] = Bits(value);
     }
-    softmax.clamp = {y.qmin(), y.qmax()};
     return {softmax, y};
   }
 
-  // Half away from zero, but in XNNPACK's tables.
   QTable Table(const ByteLayer& layer,
                const std::function<double(double)>& function) const override {
     const QuantParams &x = layer.x.quant, &y = layer.y.quant;
@@ -146,10 +158,19 @@ class TfLite final : public Arithmetic {
     });
   }
 
+  QTable MakeUnary(const ByteLayer& layer, const Unary& op) const override {
+    if (op.op != UnaryOp::kSigmoid || IsXnnpack()) return Arithmetic::MakeUnary(layer, op);
+    return Table(layer, [](double v) {
+      return static_cast<double>(numerics::TfLiteLogistic(static_cast<float>(v)));
+    });
+  }
+
   Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const override {
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
     const auto slope = static_cast<float>(alpha);
-    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRatio(sx / sy);
+    const float ratio = sx / sy, negative = ratio * slope;
+    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRatio(ratio) &&
+                         numerics::IsXnnpackRatio(negative < 0 ? -negative : negative);
     return Bytes(layer, {layer.y.qmin(), layer.y.qmax()}, [=](int32_t v) {
       return xnnpack ? numerics::XnnpackLeakyRelu(v, sx, slope, sy)
                      : numerics::TfLiteLeakyRelu(v, sx, slope, sy);
