@@ -46,17 +46,18 @@ Isa ParseIsa(const std::string& name) {
 bool CpuSupports(Isa isa) {
 #if defined(__x86_64__)
   // libgcc asks the operating system (XCR0) as well as CPUID.
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   switch (isa) {
     case Isa::kScalar:
       return true;
     case Isa::kAvx2:
-      return __builtin_cpu_supports("avx2");
+      return has_avx2;
     case Isa::kAvxVnni:
-      return __builtin_cpu_supports("avx2") && HasAvxVnni();
+      return has_avx2 && HasAvxVnni();
     case Isa::kAvx512Vnni:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
-             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+      return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512vnni");
   }
 #endif
   return isa == Isa::kScalar;

@@ -21,7 +21,10 @@ void RegisterBuiltIns() {
   RegisterQuantizeSteps();
   RegisterConvSteps();
   RegisterAddSteps();
-  RegisterPoolSteps();
+  RegisterMulSteps();
+  RegisterMaxPoolSteps();
+  RegisterAveragePoolSteps();
+  RegisterSoftmaxSteps();
   RegisterActivationSteps();
   RegisterMoveSteps();
   RegisterTransposeSteps();

@@ -22,7 +22,12 @@ void CheckSemantics(const CommandCheck& check) {
       return verify::CheckConv(check);
     case Opcode::kAdd:
     case Opcode::kAddFloat:
+    case Opcode::kAddShifted:
+    case Opcode::kAddFma:
+    case Opcode::kMul:
       return verify::CheckAdd(check);
+    case Opcode::kSoftmax:
+      return verify::CheckSoftmax(check);
     case Opcode::kAveragePool:
     case Opcode::kMaxPool:
     case Opcode::kAveragePoolF32:
@@ -55,6 +60,9 @@ bool MayRunInPlace(Opcode opcode) {
     case Opcode::kRequantize:
     case Opcode::kAdd:
     case Opcode::kAddFloat:
+    case Opcode::kAddShifted:
+    case Opcode::kAddFma:
+    case Opcode::kMul:
     case Opcode::kLeakyRelu:
     case Opcode::kPRelu:
     case Opcode::kTable:

@@ -88,7 +88,7 @@ constexpr auto kAddShiftedFields =
     Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
          List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
               Int(Field::kCount, 0, 20)),
-         kClampQ, kRounding);
+         kClampQ, kRounding, Mode(2));
 constexpr auto kAddFmaFields =
     Join(kDstSrc, kSrc2In,
          List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ);
@@ -167,7 +167,8 @@ constexpr OpSpec kOps[] = {
      "as leaky_relu with s8 slopes src2 [C] or [1] along the last dimension"},
     {Opcode::kTable, "table", kInteger, kTableFields, "dst byte = table[src byte]"},
     {Opcode::kAddShifted, "add_shifted", kInteger, kAddShiftedFields,
-     "each operand << count rescaled by its pair, the sum by the third; equal shapes"},
+     "each operand << count rescaled by its pair, the sum by the third; equal shapes; mode: "
+     "AddBlocks"},
     {Opcode::kAddFma, "add_fma", kInteger, kAddFmaFields,
      "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes, equal shapes"},
     {Opcode::kMul, "mul", kInteger, kMulFields,

@@ -72,6 +72,7 @@ void Lower(LoweringContext& context, const Node& node, const QAddShifted& op) {
   command.Set(Field::kMultiplier2, op.multiplier_b).Set(Field::kRshift2, op.rshift_b);
   command.Set(Field::kMultiplier3, op.multiplier_y).Set(Field::kRshift3, op.rshift_y);
   command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
+  command.Set(Field::kMode, static_cast<int64_t>(op.blocks));
   context.Emit(node, command);
 }
 

@@ -30,11 +30,18 @@ void Lower(LoweringContext& context, const Node& node, const AveragePool& op) {
 void Lower(LoweringContext& context, const Node& node, const QAveragePool& op) {
   Command command = PoolCommand(context, node, op.window, Opcode::kAveragePool);
   command.Set(Field::kFlags, op.count_include_pad ? 1 : 0);
-  command.SetFloat(Field::kScaleF, op.scale_x_over_y).SetFloat(Field::kOffsetF, op.offset);
   SetClamp(op.clamp, command);
   command.Set(Field::kMode, static_cast<int64_t>(op.arithmetic));
-  command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
-  command.Set(Field::kMultiplier, op.multiplier).Set(Field::kRshift, op.rshift);
+  // What an arithmetic does not read stays at its default.
+  const PoolArithmetic a = op.arithmetic;
+  if (a == PoolArithmetic::kScaleOffset || a == PoolArithmetic::kScaleSumAway)
+    command.SetFloat(Field::kScaleF, op.scale_x_over_y);
+  if (a == PoolArithmetic::kScaleOffset || a == PoolArithmetic::kRawSum)
+    command.SetFloat(Field::kOffsetF, op.offset);
+  if (a == PoolArithmetic::kRequantize || a == PoolArithmetic::kRawSum) {
+    command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
+    command.Set(Field::kMultiplier, op.multiplier).Set(Field::kRshift, op.rshift);
+  }
   context.Emit(node, command);
 }
 

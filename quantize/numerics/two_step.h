@@ -16,7 +16,7 @@ inline constexpr int32_t SaturatingRoundingDoublingHighMul(int32_t a, int32_t b)
   return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 30)) >> 31);
 }
 
-// x / 2^exponent, nearest, ties away from zero. exponent in [0, 31].
+// x / 2^exponent, nearest, ties away from zero. exponent in [0, 62]; from 32 on the result is 0.
 inline constexpr int32_t RoundingDivideByPot(int32_t x, int32_t exponent) {
   if (exponent == 0) return x;
   const int64_t half = int64_t{1} << (exponent - 1);
@@ -38,12 +38,14 @@ inline constexpr int32_t MultiplyTwoStep(int32_t acc, int32_t multiplier, int32_
       SaturatingRoundingDoublingHighMul(ShiftLeftModulo(acc, left), multiplier), right);
 }
 
-// As MultiplyTwoStep, but the division too rounds half up: LiteRT's ruy kernels on x86.
+// As MultiplyTwoStep, but the division too rounds half up: LiteRT's ruy kernels on x86. From
+// kTwoStepTail on, rshift stands for MultiplyTwoStep by rshift - kTwoStepTail.
+inline constexpr int32_t kTwoStepTail = 64;
 inline constexpr int32_t MultiplyTwoStepUp(int32_t acc, int32_t multiplier, int32_t rshift) {
+  if (rshift >= kTwoStepTail) return MultiplyTwoStep(acc, multiplier, rshift - kTwoStepTail);
   const int32_t left = rshift < 31 ? 31 - rshift : 0;
   const int32_t right = rshift > 31 ? rshift - 31 : 0;
-  const int64_t high =
-      SaturatingRoundingDoublingHighMul(ShiftLeftModulo(acc, left), multiplier);
+  const int64_t high = SaturatingRoundingDoublingHighMul(ShiftLeftModulo(acc, left), multiplier);
   if (right == 0) return static_cast<int32_t>(high);
   return static_cast<int32_t>((high + (int64_t{1} << (right - 1))) >> right);
 }

@@ -1,6 +1,7 @@
 #include "runtime/kernels/elementwise.h"
 
 #include "quantize/numerics/add.h"
+#include "quantize/numerics/add_forms.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/quantize.h"
 
@@ -17,8 +18,9 @@ template <typename A, typename B>
   const AddArgs p = args;
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
-    y[i] = static_cast<uint8_t>(
-        numerics::AddSymmetric(a[i], b[i], p.multiplier_a, p.multiplier_b, p.rshift, p.lo, p.hi));
+    y[i] = static_cast<uint8_t>(numerics::AddCommonShift(a[i] - p.zero_a, b[i] - p.zero_b,
+                                                         p.multiplier_a, p.multiplier_b, p.rshift,
+                                                         p.zero_y, p.lo, p.hi));
   }
 }
 
@@ -33,6 +35,20 @@ template <typename A, typename B>
   for (int64_t i = begin; i < end; ++i) {
     y[i] = static_cast<uint8_t>(numerics::AddFloat(a[i], p.scale_a, p.zero_a, b[i], p.scale_b,
                                                    p.zero_b, p.scale_y, p.zero_y, p.lo, p.hi));
+  }
+}
+
+// fma is one instruction where the function's instruction set has it, else the C library's: exact
+// either way.
+[[gnu::always_inline]] inline void AddFmaLoop(const AddFmaArgs& args, int64_t begin, int64_t end) {
+  const uint8_t* a = args.a;
+  const uint8_t* b = args.b;
+  uint8_t* y = args.y;
+  const AddFmaArgs p = args;
+#pragma omp simd
+  for (int64_t i = begin; i < end; ++i) {
+    y[i] = static_cast<uint8_t>(numerics::AddFma(a[i] ^ p.flip_a, b[i] ^ p.flip_b, p.ratio_a,
+                                                 p.ratio_b, p.fixed, p.shift_y, p.lo, p.hi));
   }
 }
 
@@ -66,6 +82,9 @@ template <typename A, typename B>
   __VA_ARGS__ void AddFloat##name(const AddFloatArgs& args, int64_t begin, int64_t end) noexcept { \
     AddFloatLoop<A, B>(args, begin, end);                                                          \
   }                                                                                                \
+  __VA_ARGS__ void AddFma##name(const AddFmaArgs& args, int64_t begin, int64_t end) noexcept {     \
+    AddFmaLoop(args, begin, end);                                                                  \
+  }                                                                                                \
   __VA_ARGS__ void Quantize##name(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept { \
     QuantizeLoop(args, begin, end);                                                                \
   }                                                                                                \
@@ -77,17 +96,18 @@ template <typename A, typename B>
        {Add##name<int8_t, uint8_t>, Add##name<int8_t, int8_t>}},                                   \
       {{AddFloat##name<uint8_t, uint8_t>, AddFloat##name<uint8_t, int8_t>},                        \
        {AddFloat##name<int8_t, uint8_t>, AddFloat##name<int8_t, int8_t>}},                         \
+      AddFma##name,                                                                                \
       Quantize##name,                                                                              \
       Average##name}
 
 RSHIFT_ELEMENTWISE(Scalar, );
 #if defined(__x86_64__)
-RSHIFT_ELEMENTWISE(Avx2, [[gnu::target("avx2")]]);
+RSHIFT_ELEMENTWISE(Avx2, [[gnu::target("avx2,fma")]]);
 #if defined(__clang__)  // does not take the width here: 256 bits serve as well
-RSHIFT_ELEMENTWISE(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]);
+RSHIFT_ELEMENTWISE(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
 #else
-RSHIFT_ELEMENTWISE(Avx512,
-                   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]);
+RSHIFT_ELEMENTWISE(
+    Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
 #endif
 #endif
 

@@ -15,8 +15,17 @@ struct AddArgs {
   const void* a = nullptr;
   const void* b = nullptr;
   uint8_t* y = nullptr;
-  int32_t multiplier_a = 0, multiplier_b = 0, rshift = 0;  // numerics::AddSymmetric
+  int32_t multiplier_a = 0, multiplier_b = 0, rshift = 0;  // numerics::AddCommonShift
+  int32_t zero_a = 0, zero_b = 0, zero_y = 0;
   int32_t lo = 0, hi = 0;
+};
+struct AddFmaArgs {
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;
+  uint8_t* y = nullptr;
+  float ratio_a = 1.0f, ratio_b = 1.0f, fixed = 0.0f;  // numerics::AddFma
+  uint8_t flip_a = 0, flip_b = 0;                      // 0x80 makes s8 bytes unsigned
+  int32_t shift_y = 0, lo = 0, hi = 0;
 };
 struct AddFloatArgs {
   const void* a = nullptr;
@@ -46,6 +55,7 @@ struct AverageArgs {
 struct ElementwiseTable {
   void (*add[2][2])(const AddArgs&, int64_t begin, int64_t end) noexcept;
   void (*add_float[2][2])(const AddFloatArgs&, int64_t begin, int64_t end) noexcept;
+  void (*add_fma)(const AddFmaArgs&, int64_t begin, int64_t end) noexcept;
   void (*quantize)(const QuantizeArgs&, int64_t begin, int64_t end) noexcept;
   void (*average)(const AverageArgs&, int64_t count) noexcept;
 };

@@ -1,7 +1,10 @@
-// Addition of two quantized tensors of equal shape: by integers (symmetric) or by fixed-order float
-// (asymmetric).
+// Additions and products of two quantized tensors of equal shape.
+#include <array>
+
+#include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
+#include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -9,7 +12,7 @@ namespace {
 
 constexpr int64_t kGrain = 64;  // elements: threads write different cache lines
 
-// Args: AddArgs or AddFloatArgs.
+// Args: AddArgs, AddFloatArgs, AddFmaArgs or the loops' below.
 template <typename Args>
 class AddStep : public Step {
  public:
@@ -38,16 +41,52 @@ void SetOperands(const StepContext& context, Args* args) {
   args->hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
 }
 
+template <typename Args>
+void SetZeros(const StepContext& context, Args* args) {
+  args->zero_a = context.Record(Field::kSrc).zero_point;
+  args->zero_b = context.Record(Field::kSrc2).zero_point;
+  args->zero_y = context.Record(Field::kDst).zero_point;
+}
+
+template <typename Args>
+std::unique_ptr<Step> Make(const StepContext& context, const Args& args,
+                           typename AddStep<Args>::Loop loop) {
+  return std::make_unique<AddStep<Args>>(args, loop,
+                                         NumElements(context.Record(Field::kDst).shape));
+}
+
+int32_t Get(const StepContext& context, Field f) {
+  return static_cast<int32_t>(context.command->Get(f));
+}
+
+Rounding RoundingOf(const StepContext& context) {
+  return static_cast<Rounding>(context.command->Get(Field::kRounding));
+}
+
+template <typename A, typename B>
+void AddAway(const AddArgs& args, int64_t begin, int64_t end) noexcept {
+  const AddArgs p = args;
+  const A* a = static_cast<const A*>(p.a);
+  const B* b = static_cast<const B*>(p.b);
+  for (int64_t i = begin; i < end; ++i) {
+    p.y[i] = static_cast<uint8_t>(numerics::AddCommonShiftAway(a[i] - p.zero_a, b[i] - p.zero_b,
+                                                               p.multiplier_a, p.multiplier_b,
+                                                               p.rshift, p.zero_y, p.lo, p.hi));
+  }
+}
+
 std::unique_ptr<Step> MakeAdd(const StepContext& context) {
   AddArgs args;
   SetOperands(context, &args);
+  SetZeros(context, &args);
   args.multiplier_a = static_cast<int32_t>(context.command->Get(Field::kMultiplier));
   args.multiplier_b = static_cast<int32_t>(context.command->Get(Field::kMultiplier2));
   args.rshift = static_cast<int32_t>(context.command->Get(Field::kRshift));
-  const auto loop = ElementwiseFor(context.isa)
-                        .add[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)];
-  return std::make_unique<AddStep<AddArgs>>(args, loop,
-                                            NumElements(context.Record(Field::kDst).shape));
+  const bool a = IsSigned(context, Field::kSrc), b = IsSigned(context, Field::kSrc2);
+  if (RoundingOf(context) == Rounding::kHalfUp)
+    return Make(context, args, ElementwiseFor(context.isa).add[a][b]);
+  if (a) return Make(context, args, b ? AddAway<int8_t, int8_t> : AddAway<int8_t, uint8_t>);
+  return Make(context, args, b ? AddAway<uint8_t, int8_t> : AddAway<uint8_t, uint8_t>);
 }
 
 std::unique_ptr<Step> MakeAddFloat(const StepContext& context) {
@@ -61,9 +100,81 @@ std::unique_ptr<Step> MakeAddFloat(const StepContext& context) {
                     .zero_b = b.zero_point,
                     .zero_y = y.zero_point};
   SetOperands(context, &args);
-  const auto loop = ElementwiseFor(context.isa)
-                        .add_float[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)];
-  return std::make_unique<AddStep<AddFloatArgs>>(args, loop, NumElements(y.shape));
+  return Make(context, args,
+              ElementwiseFor(context.isa)
+                  .add_float[IsSigned(context, Field::kSrc)][IsSigned(context, Field::kSrc2)]);
+}
+
+std::unique_ptr<Step> MakeAddFma(const StepContext& context) {
+  const Command& command = *context.command;
+  const auto flip = [&](Field f) { return static_cast<uint8_t>(IsSigned(context, f) ? 0x80 : 0); };
+  const AddFmaArgs args{.a = context.In<uint8_t>(Field::kSrc),
+                        .b = context.In<uint8_t>(Field::kSrc2),
+                        .y = context.Out<uint8_t>(Field::kDst),
+                        .ratio_a = command.GetFloat(Field::kScaleF),
+                        .ratio_b = command.GetFloat(Field::kAlphaF),
+                        .fixed = command.GetFloat(Field::kOffsetF),
+                        .flip_a = flip(Field::kSrc),
+                        .flip_b = flip(Field::kSrc2),
+                        .shift_y = numerics::UnsignedShift(IsSigned(context, Field::kDst)),
+                        .lo = Get(context, Field::kClampLoQ),
+                        .hi = Get(context, Field::kClampHiQ)};
+  return Make(context, args, ElementwiseFor(context.isa).add_fma);
+}
+
+// Each operand's rescaled value is a table of its byte; one rescaling is left for an element.
+struct AddShiftedArgs {
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;
+  uint8_t* y = nullptr;
+  std::array<int32_t, 256> term_a{}, term_b{};
+  int32_t multiplier = 0, rshift = 0, zero_y = 0, lo = 0, hi = 0;
+};
+
+template <Rounding kRounding>
+void AddShifted(const AddShiftedArgs& p, int64_t begin, int64_t end) noexcept {
+  const int32_t multiplier = p.multiplier, rshift = p.rshift;
+  const int32_t zero_y = p.zero_y, lo = p.lo, hi = p.hi;
+  for (int64_t i = begin; i < end; ++i) {
+    const int32_t sum = p.term_a[p.a[i]] + p.term_b[p.b[i]];
+    p.y[i] = static_cast<uint8_t>(
+        numerics::RequantizeBy(kRounding, sum, multiplier, rshift, zero_y, lo, hi));
+  }
+}
+
+std::array<int32_t, 256> ShiftedTerms(const StepContext& context, Field operand, Field multiplier,
+                                      Field rshift) {
+  const TensorRecord& record = context.Record(operand);
+  std::array<int32_t, 256> terms{};
+  for (int byte = 0; byte < 256; ++byte) {
+    const int32_t v = ValueOf(static_cast<uint8_t>(byte), record.dtype) - record.zero_point;
+    terms[static_cast<size_t>(byte)] =
+        numerics::AddShiftedTerm(RoundingOf(context), v, Get(context, Field::kCount),
+                                 Get(context, multiplier), Get(context, rshift));
+  }
+  return terms;
+}
+
+std::unique_ptr<Step> MakeAddShifted(const StepContext& context) {
+  const AddShiftedArgs args{
+      .a = context.In<uint8_t>(Field::kSrc),
+      .b = context.In<uint8_t>(Field::kSrc2),
+      .y = context.Out<uint8_t>(Field::kDst),
+      .term_a = ShiftedTerms(context, Field::kSrc, Field::kMultiplier, Field::kRshift),
+      .term_b = ShiftedTerms(context, Field::kSrc2, Field::kMultiplier2, Field::kRshift2),
+      .multiplier = Get(context, Field::kMultiplier3),
+      .rshift = Get(context, Field::kRshift3),
+      .zero_y = context.Record(Field::kDst).zero_point,
+      .lo = Get(context, Field::kClampLoQ),
+      .hi = Get(context, Field::kClampHiQ)};
+  switch (RoundingOf(context)) {
+    case Rounding::kTwoStep:
+      return Make(context, args, AddShifted<Rounding::kTwoStep>);
+    case Rounding::kTwoStepUp:
+      return Make(context, args, AddShifted<Rounding::kTwoStepUp>);
+    default:
+      return Make(context, args, AddShifted<Rounding::kHalfUp>);
+  }
 }
 
 }  // namespace
@@ -71,6 +182,8 @@ std::unique_ptr<Step> MakeAddFloat(const StepContext& context) {
 void RegisterAddSteps() {
   RegisterStep(Opcode::kAdd, MakeAdd);
   RegisterStep(Opcode::kAddFloat, MakeAddFloat);
+  RegisterStep(Opcode::kAddFma, MakeAddFma);
+  RegisterStep(Opcode::kAddShifted, MakeAddShifted);
 }
 
 }  // namespace rshift

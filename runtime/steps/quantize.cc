@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
@@ -12,9 +13,37 @@
 namespace rshift {
 namespace {
 
+// The roundings other than to even, which has a loop for each instruction set.
+template <RealRounding kRounding>
+void QuantizeBy(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
+  const QuantizeArgs p = args;
+  for (int64_t i = begin; i < end; ++i) {
+    p.y[i] = static_cast<uint8_t>(
+        numerics::QuantizeValueBy(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
+  }
+}
+
+using QuantizeLoop = void (*)(const QuantizeArgs&, int64_t, int64_t) noexcept;
+
+QuantizeLoop LoopFor(RealRounding rounding, Isa isa) {
+  switch (rounding) {
+    case RealRounding::kAway:
+      return QuantizeBy<RealRounding::kAway>;
+    case RealRounding::kFloor:
+      return QuantizeBy<RealRounding::kFloor>;
+    case RealRounding::kCeil:
+      return QuantizeBy<RealRounding::kCeil>;
+    case RealRounding::kTruncate:
+      return QuantizeBy<RealRounding::kTruncate>;
+    default:
+      return ElementwiseFor(isa).quantize;
+  }
+}
+
 class QuantizeStep : public Step {
  public:
-  explicit QuantizeStep(const StepContext& context) : loop_(ElementwiseFor(context.isa).quantize) {
+  explicit QuantizeStep(const StepContext& context)
+      : loop_(LoopFor(static_cast<RealRounding>(context.command->Get(Field::kMode)), context.isa)) {
     const TensorRecord& dst = context.Record(Field::kDst);
     count_ = NumElements(dst.shape);
     const bool is_signed = dst.dtype == DType::kS8;
@@ -32,7 +61,7 @@ class QuantizeStep : public Step {
   }
 
  private:
-  void (*loop_)(const QuantizeArgs&, int64_t, int64_t) noexcept;
+  QuantizeLoop loop_;
   QuantizeArgs args_;
   int64_t count_ = 0;
 };
@@ -64,14 +93,16 @@ class DequantizeStep : public Step {
 std::unique_ptr<Step> MakeRequantize(const StepContext& context) {
   const TensorRecord& src = context.Record(Field::kSrc);
   const int32_t zero_y = context.Record(Field::kDst).zero_point;
-  const Command& command = *context.command;
+  const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
+  const auto rounding = static_cast<Rounding>(get(Field::kRounding));
+  const int32_t multiplier = get(Field::kMultiplier), rshift = get(Field::kRshift);
+  const int32_t lo = get(Field::kClampLoQ), hi = get(Field::kClampHiQ);
   return MakeByteMapStep(context, MakeByteTable(src.dtype, [&](int32_t x) {
-                           return numerics::RequantizeByte(
-                               x, src.zero_point,
-                               static_cast<int32_t>(command.Get(Field::kMultiplier)),
-                               static_cast<int32_t>(command.Get(Field::kRshift)), zero_y,
-                               static_cast<int32_t>(command.Get(Field::kClampLoQ)),
-                               static_cast<int32_t>(command.Get(Field::kClampHiQ)));
+                           const int32_t v = x - src.zero_point;
+                           // Multiplier 0 stands for the factor 1.
+                           if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
+                           return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y,
+                                                         lo, hi);
                          }));
 }
 

@@ -4,14 +4,17 @@
 
 namespace rshift {
 
-void RegisterQuantizeSteps();    // quantize, dequantize, requantize
-void RegisterConvSteps();        // conv, depthwise, matmul
-void RegisterAddSteps();         // add, addfloat
-void RegisterPoolSteps();        // averagepool, maxpool
-void RegisterActivationSteps();  // leakyrelu, prelu, table
-void RegisterMoveSteps();        // copyinto, slice, expand, tile, pad, resize_nearest
-void RegisterTransposeSteps();   // transpose
-void RegisterGatherSteps();      // gather
+void RegisterQuantizeSteps();     // quantize, dequantize, requantize
+void RegisterConvSteps();         // conv, depthwise, matmul
+void RegisterAddSteps();          // add, add_float, add_fma, add_shifted
+void RegisterMulSteps();          // mul
+void RegisterMaxPoolSteps();      // max_pool
+void RegisterAveragePoolSteps();  // average_pool
+void RegisterSoftmaxSteps();      // softmax
+void RegisterActivationSteps();   // leaky_relu, prelu, table
+void RegisterMoveSteps();         // copy_into, slice, expand, tile, pad, resize_nearest
+void RegisterTransposeSteps();    // transpose
+void RegisterGatherSteps();       // gather
 
 }  // namespace rshift
 

@@ -64,7 +64,8 @@ int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t>
 // ------------------------------------------------
 void CheckQuantize(const CommandCheck& check);      // quantize, dequantize, requantize
 void CheckConv(const CommandCheck& check);          // conv, depthwise, matmul
-void CheckAdd(const CommandCheck& check);           // add, add_float
+void CheckAdd(const CommandCheck& check);           // add, add_float, add_shifted, add_fma, mul
+void CheckSoftmax(const CommandCheck& check);       // softmax
 void CheckPool(const CommandCheck& check);          // average_pool, max_pool, average_pool_f32
 void CheckActivation(const CommandCheck& check);    // leaky_relu, prelu, table
 void CheckMove(const CommandCheck& check);          // transpose ... resize_nearest

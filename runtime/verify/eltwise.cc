@@ -1,20 +1,23 @@
 // Quantize, Dequantize, Requantize, additions and activations.
+#include <algorithm>
 #include <cstdlib>
 
 #include "runtime/verify/command_check.h"
+#include "runtime/verify/requant.h"
 
 namespace rshift::verify {
 namespace {
 
-// Largest |x| of a byte tensor.
-int64_t Magnitude(const TensorRecord& tensor) { return tensor.dtype == DType::kS8 ? 128 : 255; }
+// Largest |x - zero point| of a byte tensor.
+int64_t Magnitude(const TensorRecord& tensor) {
+  const int64_t lo = tensor.dtype == DType::kS8 ? -128 : 0;
+  return std::max(tensor.zero_point - lo, lo + 255 - tensor.zero_point);
+}
 
-// The sum with its rounding term must fit int32 (quantize/numerics/add.h).
-void CheckSymmetricSum(const CommandCheck& check) {
-  for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) {
-    check.Check(check.Tensor(f).zero_point == 0, check.Describe(f), ": zero point is ",
-                check.Tensor(f).zero_point, ", expected 0 in a symmetric addition");
-  }
+// Half up: the sum with its rounding term must fit int32. Half away from zero is in 64 bits, where
+// any sum fits (quantize/numerics/add_forms.h).
+void CheckCommonShift(const CommandCheck& check) {
+  if (CheckRounding(check, {Rounding::kHalfUp, Rounding::kHalfAway}) == Rounding::kHalfAway) return;
   const int64_t rshift = check.Get(Field::kRshift);
   check.Check(rshift <= 30, "rshift is ", rshift, ", expected 0..30");
   const int64_t rounding = rshift == 0 ? 0 : int64_t{1} << (rshift - 1);
@@ -22,6 +25,29 @@ void CheckSymmetricSum(const CommandCheck& check) {
       Magnitude(check.Tensor(Field::kSrc)) * std::abs(check.Get(Field::kMultiplier)) +
       Magnitude(check.Tensor(Field::kSrc2)) * std::abs(check.Get(Field::kMultiplier2)) + rounding;
   check.Check(sum < int64_t{1} << 31, "the sum may reach ", sum, ", expected less than 2^31");
+}
+
+// Operands rescaled by factors of at most 1 (rshift >= 31) add up in int32.
+void CheckShifted(const CommandCheck& check) {
+  const Rounding rounding =
+      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp});
+  const auto words = [&](Field multiplier, Field rshift, const char* what) {
+    CheckWords(check, rounding, false, check.Get(multiplier), check.Get(rshift), what);
+  };
+  words(Field::kMultiplier, Field::kRshift, "first operand");
+  words(Field::kMultiplier2, Field::kRshift2, "second operand");
+  words(Field::kMultiplier3, Field::kRshift3, "sum");
+  for (const Field f : {Field::kRshift, Field::kRshift2}) {
+    check.Check(check.Get(f) >= 31, Name(f), " is ", check.Get(f), ", expected at least 31");
+  }
+}
+
+void CheckProduct(const CommandCheck& check) {
+  const Rounding rounding =
+      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
+                            Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp});
+  CheckWords(check, rounding, false, check.Get(Field::kMultiplier), check.Get(Field::kRshift),
+             "product");
 }
 
 }  // namespace
@@ -41,6 +67,8 @@ void CheckQuantize(const CommandCheck& check) {
       check.CheckByte(Field::kSrc);
       check.CheckByte(Field::kDst);
       check.CheckClamp();
+      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway,
+                            Rounding::kTwoStepUp});
   }
 }
 
@@ -52,7 +80,20 @@ void CheckAdd(const CommandCheck& check) {
     if (check.command.opcode == Opcode::kAddFloat) check.CheckScaled(f);
   }
   check.CheckClamp();
-  if (check.command.opcode == Opcode::kAdd) CheckSymmetricSum(check);
+  switch (check.command.opcode) {
+    case Opcode::kAdd:
+      return CheckCommonShift(check);
+    case Opcode::kAddShifted:
+      return CheckShifted(check);
+    case Opcode::kMul:
+      return CheckProduct(check);
+    case Opcode::kAddFma:
+      CheckFinite(check, Field::kScaleF);
+      CheckFinite(check, Field::kAlphaF);
+      return CheckFinite(check, Field::kOffsetF);
+    default:
+      return;
+  }
 }
 
 void CheckActivation(const CommandCheck& check) {
@@ -61,6 +102,7 @@ void CheckActivation(const CommandCheck& check) {
   check.CheckByte(Field::kDst);
   if (check.command.opcode == Opcode::kTable) return check.CheckBlob(Field::kTable, 256);
   check.CheckClamp();
+  CheckRounding(check, {Rounding::kHalfUp});
   if (check.command.opcode != Opcode::kPRelu) return;
   check.CheckType(Field::kSrc2, {DType::kS8, DType::kBytes});
   const Shape& src = check.Tensor(Field::kSrc).shape;

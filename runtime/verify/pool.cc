@@ -1,7 +1,10 @@
 // Pooling: channels stay, windows meet the image, sums fit.
 #include <algorithm>
+#include <cmath>
 
+#include "quantize/numerics/requantize.h"
 #include "runtime/verify/command_check.h"
+#include "runtime/verify/requant.h"
 #include "runtime/verify/window.h"
 
 namespace rshift::verify {
@@ -19,6 +22,69 @@ void CheckSum(const CommandCheck& check) {
               ", expected less than 2^31");
 }
 
+// Modes whose number of taps is the whole window's: no pads, no window that ceil_mode adds.
+void CheckWholeWindows(const CommandCheck& check) {
+  CheckUnused(
+      check, {Field::kFlags, Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight});
+  const Shape& src = check.Tensor(Field::kSrc).shape;
+  const Shape& dst = check.Tensor(Field::kDst).shape;
+  const auto last = [&](size_t d, Field kernel, Field stride, Field dilation) {
+    const int64_t end =
+        (dst[d] - 1) * check.Get(stride) + (check.Get(kernel) - 1) * check.Get(dilation) + 1;
+    check.Check(end <= src[d], "the last window reaches ", end, " of ", src[d],
+                ", expected whole windows under mode ", check.Get(Field::kMode));
+  };
+  last(1, Field::kKernelH, Field::kStrideH, Field::kDilationH);
+  last(2, Field::kKernelW, Field::kStrideW, Field::kDilationW);
+}
+
+// The mean as a factor of its own: integer multipliers may be any (LiteRT divides one by the number
+// of taps).
+void CheckFactor(const CommandCheck& check, Rounding rounding) {
+  if (numerics::IsIntegerRounding(rounding)) return;  // the ISA table's ranges
+  CheckWords(check, rounding, false, check.Get(Field::kMultiplier), check.Get(Field::kRshift),
+             "average");
+}
+
+// PoolArithmetic; what a mode does not read is at its default.
+void CheckArithmetic(const CommandCheck& check) {
+  const auto mode = check.Get(Field::kMode);
+  if (mode != 3 && mode != 5)
+    CheckUnused(check, {Field::kRounding, Field::kMultiplier, Field::kRshift});
+  if (mode != 0 && mode != 4) CheckUnused(check, {Field::kScaleF});
+  if (mode != 0 && mode != 5) CheckUnused(check, {Field::kOffsetF});
+  switch (mode) {
+    case 1:
+      return CheckUnused(check, {Field::kFlags});
+    case 2:
+      check.CheckScaled(Field::kSrc);
+      return check.CheckScaled(Field::kDst);
+    case 3:
+      CheckWholeWindows(check);
+      return CheckFactor(
+          check, CheckRounding(
+                     check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
+                             Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp}));
+    case 4:
+      return CheckFinite(check, Field::kScaleF);
+    case 5: {
+      CheckWholeWindows(check);
+      const Rounding rounding = CheckRounding(
+          check, {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
+      CheckFactor(check, rounding);
+      const float offset = check.command.GetFloat(Field::kOffsetF);
+      const bool whole = std::abs(offset) <= 16777216.0f && offset == std::trunc(offset);
+      check.Check(whole || (rounding == Rounding::kFloatZeroEven && std::isfinite(offset)),
+                  "offset is ", offset,
+                  ", expected an integer of at most 24 bits, or under rounding ",
+                  static_cast<int>(Rounding::kFloatZeroEven), " a finite number");
+      return;
+    }
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 void CheckPool(const CommandCheck& check) {
@@ -31,7 +97,8 @@ void CheckPool(const CommandCheck& check) {
       check.CheckByte(Field::kSrc);
       check.CheckByte(Field::kDst);
       check.CheckClamp();
-      return CheckSum(check);
+      CheckSum(check);
+      return CheckArithmetic(check);
     case Opcode::kMaxPool:
       check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kF32});
       return check.CheckSameType(Field::kSrc, Field::kDst);

@@ -172,8 +172,12 @@ TEST(Verify, Additions) {
   ExpectRefused(add, "the sum may reach",
                 [](auto* b) { First(b).Set(Field::kMultiplier2, INT32_MIN); });
   ExpectRefused(add, "rshift is 31", [](auto* b) { First(b).Set(Field::kRshift, 31); });
-  ExpectRefused(add, "expected 0 in a symmetric",
-                [](auto* b) { Of(b, Field::kSrc2).zero_point = 1; });
+  // (128 + 255) * 4800000 fits 32 bits, (255 + 255) * 4800000 with other zero points does not.
+  ExpectRefused(add, "the sum may reach 2448000000", [](auto* b) {
+    First(b).Set(Field::kMultiplier, 4800000).Set(Field::kMultiplier2, -4800000);
+    Of(b, Field::kSrc).zero_point = 127;
+    Of(b, Field::kSrc2).zero_point = 255;
+  });
   ExpectRefused(add, "expected equal shapes", [](auto* b) { Of(b, Field::kSrc2).shape = {8, 2}; });
   ExpectRefused(add_float, "scale is 0", [](auto* b) { Of(b, Field::kDst).scale = 0.0f; });
   ExpectRefused(add_float, "scale is", [](auto* b) {

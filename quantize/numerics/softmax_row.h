@@ -1,0 +1,86 @@
+// Softmax of one row of bytes by tables over d = max - x. NUMERICS.md, profiles. Sources: TFLite's
+// int8 Softmax on gemmlowp's fixed-point functions; LiteRT's optimised kernel; ONNX Runtime's
+// QLinearSoftmax.
+#ifndef RSHIFT_QUANTIZE_NUMERICS_SOFTMAX_ROW_H_
+#define RSHIFT_QUANTIZE_NUMERICS_SOFTMAX_ROW_H_
+
+#include <bit>
+#include <cstdint>
+
+#include "quantize/numerics/quantize.h"
+#include "quantize/numerics/requantize.h"
+#include "quantize/numerics/two_step.h"
+
+namespace rshift::numerics {
+
+// x * 2^exponent for exponent in [0, 31], saturated.
+inline constexpr int32_t SaturatingShiftLeft(int32_t x, int32_t exponent) {
+  const int64_t y = int64_t{x} << exponent;
+  return y > INT32_MAX ? INT32_MAX : y < INT32_MIN ? INT32_MIN : static_cast<int32_t>(y);
+}
+
+// 1 / (1 + a) in Q0.31 for a in [0, 1) as Q0.31: three Newton-Raphson steps on half the
+// denominator, in Q2.29, from 48/17 - 32/17 * that half.
+inline constexpr int32_t OneOverOnePlus(int32_t a) {
+  const int64_t sum = int64_t{a} + INT32_MAX;  // a + 1, whose Q0.31 is INT32_MAX
+  const auto half = static_cast<int32_t>((sum + 1) / 2);
+  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;  // Q2.29
+  constexpr int32_t kOne = 1 << 29;
+  int32_t x = k48Over17 + SaturatingRoundingDoublingHighMul(half, kMinus32Over17);
+  for (int step = 0; step < 3; ++step) {
+    const int32_t rest = kOne - SaturatingRoundingDoublingHighMul(half, x);
+    // Q2 * Q2 is Q4: two bits back.
+    x += SaturatingShiftLeft(SaturatingRoundingDoublingHighMul(x, rest), 2);
+  }
+  return SaturatingShiftLeft(x, 1);  // half of x as Q1.30, to Q0.31
+}
+
+// What one row has in common: kFixedPoint's reciprocal of its sum. sum: Q12.19, > 0.
+struct RowReciprocal {
+  int32_t scale = 0;   // Q0.31
+  int32_t rshift = 0;  // of the product with a table entry, to 8 bits
+};
+
+inline constexpr RowReciprocal Reciprocal(int32_t sum) {
+  const auto bits = static_cast<uint32_t>(sum);
+  const int headroom = std::countl_zero(bits);  // at least 1
+  const auto fraction = static_cast<int32_t>((bits << headroom) - (uint32_t{1} << 31));
+  return {OneOverOnePlus(fraction), 12 - headroom + 31 - 8};
+}
+
+// A table entry (exp in Q0.31) as it is summed, in Q12.19.
+inline constexpr int32_t ToAccumulation(int32_t entry) { return RoundingDivideByPot(entry, 12); }
+
+// zero is the lowest value of the output's type. rshift may be 32 to 34 for sums from 512 on; the
+// quotient is then 0 (TFLite's own code shifts by more than the width there: undefined).
+inline constexpr int32_t SoftmaxFixedPoint(int32_t entry, const RowReciprocal& row, int32_t zero,
+                                           int32_t lo, int32_t hi) {
+  const int32_t product = SaturatingRoundingDoublingHighMul(row.scale, entry);
+  return Clamp(int64_t{RoundingDivideByPot(product, row.rshift)} + zero, lo, hi);
+}
+
+// inverse = 1 / (sum * scale_y), one rounding each; entry * inverse to even, + zero.
+inline constexpr float SoftmaxInverse(float sum, float scale_y) {
+  const float product = sum * scale_y;
+  return 1.0f / product;
+}
+inline constexpr int32_t SoftmaxFloatTable(float entry, float inverse, int32_t zero, int32_t lo,
+                                           int32_t hi) {
+  return RoundToByte(entry * inverse, zero, lo, hi);
+}
+
+// units = floor(1 / Sy): (entry * units) / sum to even, + zero.
+inline constexpr float SoftmaxUnits(float scale_y) {
+  const float units = 1.0f / scale_y;
+  if (!(units < 8388608.0f)) return units;  // an integer already, or infinite
+  return static_cast<float>(static_cast<int32_t>(units));
+}
+inline constexpr int32_t SoftmaxFloatQuotient(float entry, float units, float sum, int32_t zero,
+                                              int32_t lo, int32_t hi) {
+  const float product = entry * units;
+  return RoundToByte(product / sum, zero, lo, hi);
+}
+
+}  // namespace rshift::numerics
+
+#endif  // RSHIFT_QUANTIZE_NUMERICS_SOFTMAX_ROW_H_

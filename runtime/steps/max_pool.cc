@@ -1,0 +1,78 @@
+// Max pooling, NHWC. Works in blocks of channels, so that one pass over the taps serves them all.
+#include <algorithm>
+
+#include "runtime/kernels/dispatch.h"
+#include "runtime/step.h"
+#include "runtime/steps/pool_shape.h"
+#include "runtime/steps/steps.h"
+
+namespace rshift {
+namespace {
+
+class MaxPoolF32Step : public Step {
+ public:
+  explicit MaxPoolF32Step(const StepContext& context)
+      : shape_(context),
+        src_(context.In<float>(Field::kSrc)),
+        dst_(context.Out<float>(Field::kDst)) {}
+
+  void Run(const Team& team) noexcept override {
+    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
+                                const Taps& rows, const Taps& columns) {
+      float* best = dst_ + m * shape_.channels + c;
+      // The verifier has made sure that there is a tap inside the image: it is the start.
+      const int64_t y = y0 + rows.begin * shape_.dilation_h,
+                    x = x0 + columns.begin * shape_.dilation_w;
+      std::copy_n(src_ + shape_.Offset(m, y, x) + c, count, best);
+      for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
+        for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
+          const float* tap =
+              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
+          for (int64_t i = 0; i < count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
+        }
+      }
+    });
+  }
+
+ private:
+  PoolShape shape_;
+  const float* src_;
+  float* dst_;
+};
+
+class MaxPoolStep : public Step {
+ public:
+  explicit MaxPoolStep(const StepContext& context)
+      : shape_(context),
+        src_(context.In<uint8_t>(Field::kSrc)),
+        dst_(context.Out<uint8_t>(Field::kDst)),
+        is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
+        kernels_(KernelsFor(context.isa)) {}
+
+  void Run(const Team& team) noexcept override {
+    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
+                                const Taps& rows, const Taps& columns) {
+      kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_,
+                        dst_ + m * shape_.channels + c);
+    });
+  }
+
+ private:
+  PoolShape shape_;
+  const uint8_t* src_;
+  uint8_t* dst_;
+  bool is_signed_;
+  const KernelTable& kernels_;
+};
+
+std::unique_ptr<Step> MakeMaxPool(const StepContext& context) {
+  if (context.Record(Field::kSrc).dtype == DType::kF32)
+    return std::make_unique<MaxPoolF32Step>(context);
+  return std::make_unique<MaxPoolStep>(context);
+}
+
+}  // namespace
+
+void RegisterMaxPoolSteps() { RegisterStep(Opcode::kMaxPool, MakeMaxPool); }
+
+}  // namespace rshift

@@ -1,0 +1,99 @@
+// Softmax of bytes over the last dimension, by a table over the difference to the row's greatest.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "quantize/numerics/softmax_row.h"
+#include "runtime/step.h"
+#include "runtime/steps/steps.h"
+
+namespace rshift {
+namespace {
+
+// graph/ops/quant.h, SoftmaxArithmetic.
+enum class Arithmetic { kFixedPoint = 0, kFloatTable = 1, kFloatQuotient = 2 };
+
+class SoftmaxStep : public Step {
+ public:
+  explicit SoftmaxStep(const StepContext& context)
+      : src_(context.In<uint8_t>(Field::kSrc)),
+        dst_(context.Out<uint8_t>(Field::kDst)),
+        flip_(context.Record(Field::kSrc).dtype == DType::kS8 ? 0x80 : 0),
+        arithmetic_(static_cast<Arithmetic>(context.command->Get(Field::kMode))),
+        scale_y_(context.Record(Field::kDst).scale),
+        zero_y_(context.Record(Field::kDst).zero_point),
+        lo_(static_cast<int32_t>(context.command->Get(Field::kClampLoQ))),
+        hi_(static_cast<int32_t>(context.command->Get(Field::kClampHiQ))) {
+    const Shape& shape = context.Record(Field::kSrc).shape;
+    columns_ = shape.back();
+    rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
+    std::memcpy(words_.data(), context.In(Field::kTable), sizeof(words_));
+    std::memcpy(table_.data(), context.In(Field::kTable), sizeof(table_));
+  }
+
+  void Run(const Team& team) noexcept override {
+    const Range part = Part(rows_, 1, team);
+    for (int64_t row = part.begin; row < part.end; ++row) {
+      const uint8_t* x = src_ + row * columns_;
+      uint8_t* y = dst_ + row * columns_;
+      uint8_t greatest = 0;  // as unsigned bytes
+      for (int64_t i = 0; i < columns_; ++i) greatest = std::max<uint8_t>(greatest, x[i] ^ flip_);
+      if (arithmetic_ == Arithmetic::kFixedPoint) {
+        FixedRow(x, greatest, y);
+      } else {
+        FloatRow(x, greatest, y);
+      }
+    }
+  }
+
+ private:
+  size_t Difference(uint8_t greatest, uint8_t x) const {
+    return static_cast<size_t>(greatest - (x ^ flip_));
+  }
+
+  void FixedRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < columns_; ++i)
+      sum += numerics::ToAccumulation(words_[Difference(greatest, x[i])]);
+    const numerics::RowReciprocal row = numerics::Reciprocal(sum);
+    for (int64_t i = 0; i < columns_; ++i) {
+      y[i] = static_cast<uint8_t>(
+          numerics::SoftmaxFixedPoint(words_[Difference(greatest, x[i])], row, zero_y_, lo_, hi_));
+    }
+  }
+
+  void FloatRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    float sum = 0;  // in element order, never in parallel: the order is part of the result
+    for (int64_t i = 0; i < columns_; ++i) sum += table_[Difference(greatest, x[i])];
+    const float inverse = numerics::SoftmaxInverse(sum, scale_y_);
+    const float units = numerics::SoftmaxUnits(scale_y_);
+    const bool quotient = arithmetic_ == Arithmetic::kFloatQuotient;
+    for (int64_t i = 0; i < columns_; ++i) {
+      const float entry = table_[Difference(greatest, x[i])];
+      y[i] = static_cast<uint8_t>(
+          quotient ? numerics::SoftmaxFloatQuotient(entry, units, sum, zero_y_, lo_, hi_)
+                   : numerics::SoftmaxFloatTable(entry, inverse, zero_y_, lo_, hi_));
+    }
+  }
+
+  const uint8_t* src_;
+  uint8_t* dst_;
+  uint8_t flip_;
+  Arithmetic arithmetic_;
+  float scale_y_;
+  int32_t zero_y_, lo_, hi_;
+  int64_t rows_ = 0, columns_ = 0;
+  std::array<int32_t, 256> words_;
+  std::array<float, 256> table_;
+};
+
+}  // namespace
+
+void RegisterSoftmaxSteps() {
+  RegisterStep(Opcode::kSoftmax, [](const StepContext& context) -> std::unique_ptr<Step> {
+    return std::make_unique<SoftmaxStep>(context);
+  });
+}
+
+}  // namespace rshift

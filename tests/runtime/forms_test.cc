@@ -1,0 +1,228 @@
+// Additions, products, quantization and softmax in the frameworks' forms, against their definitions
+// written out.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/runtime/rounding_oracle.h"
+
+namespace rshift::testing {
+namespace {
+
+// Two inputs and an output of one shape, with a clamp; the command is for the test to fill in.
+struct Pair {
+  TensorSpec a, b, y;
+  Bytes left, right;
+  int32_t lo, hi;
+  ProgramBuilder builder;
+
+  Pair(Random& random, Opcode opcode) {
+    const Shape shape = {random.Int(1, 5), random.Int(1, 90)};
+    for (TensorSpec* spec : {&a, &b, &y}) {
+      *spec = {random.Byte(), shape, random.Float(0.001f, 0.2f), 0};
+      spec->zero_point = random.Zero(spec->dtype);
+    }
+    left = random.Data(NumElements(shape));
+    right = random.Data(NumElements(shape));
+    const bool narrow = random.Int(0, 2) == 0;
+    lo = narrow ? static_cast<int32_t>(random.Int(Lowest(y.dtype), y.zero_point)) : Lowest(y.dtype);
+    hi = narrow ? static_cast<int32_t>(random.Int(y.zero_point, Highest(y.dtype)))
+                : Highest(y.dtype);
+    const int32_t src = builder.Input(a), src2 = builder.Input(b), dst = builder.Output(y);
+    builder.Add(opcode, dst, src).Set(Field::kSrc2, src2);
+    command().Set(Field::kClampLoQ, lo).Set(Field::kClampHiQ, hi);
+  }
+  Command& command() { return builder.image.commands[0]; }
+
+  // expected(value of a, value of b, both less their zero points) for every element.
+  template <typename F>
+  void ExpectEach(const F& expected) {
+    Bytes bytes;
+    for (size_t i = 0; i < left.size(); ++i) {
+      bytes.push_back(static_cast<uint8_t>(expected(Value(left[i], a.dtype) - a.zero_point,
+                                                    Value(right[i], b.dtype) - b.zero_point)));
+    }
+    ASSERT_EQ(RunEverywhere(builder, {left, right}), bytes);
+  }
+};
+
+TEST(AddStep, ZeroPointsAndTiesUp) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAdd);
+    // Multipliers of 22 bits, a subtraction among them; or small ones, whose sums are often ties.
+    const int64_t most = seed % 2 == 0 ? (1 << 22) - 1 : 5;
+    const int64_t ma = random.Int(0, most), mb = random.Int(-most, most);
+    const auto rshift = static_cast<int>(seed % 2 == 0 ? random.Int(16, 24) : random.Int(0, 3));
+    p.command().Set(Field::kMultiplier, ma).Set(Field::kMultiplier2, mb);
+    p.command().Set(Field::kRshift, rshift);
+    p.ExpectEach([&](int64_t a, int64_t b) {
+      return Saturate(ShiftedProduct(a * ma + b * mb, 1, rshift) + p.y.zero_point, p.lo, p.hi);
+    });
+  }
+}
+
+TEST(AddStep, TiesAwayFromZeroInSixtyFourBits) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAdd);
+    const int64_t most = seed % 3 == 0 ? INT32_MAX : seed % 3 == 1 ? (1 << 22) - 1 : 5;
+    const int64_t ma = random.Int(-most, most), mb = random.Int(-most, most);
+    const auto rshift = static_cast<int>(seed % 3 == 0   ? random.Int(28, 62)
+                                         : seed % 3 == 1 ? random.Int(16, 35)
+                                                         : random.Int(0, 3));
+    p.command().Set(Field::kMultiplier, ma).Set(Field::kMultiplier2, mb);
+    p.command()
+        .Set(Field::kRshift, rshift)
+        .Set(Field::kRounding, static_cast<int64_t>(Rounding::kHalfAway));
+    p.ExpectEach([&](int64_t a, int64_t b) {
+      const int64_t sum = a * ma + b * mb;
+      const int64_t magnitude = ShiftedProduct(std::abs(sum), 1, rshift);
+      return Saturate((sum < 0 ? -magnitude : magnitude) + p.y.zero_point, p.lo, p.hi);
+    });
+  }
+}
+
+TEST(AddShiftedStep, RescalesOperandsAndSum) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAddShifted);
+    const Rounding rounding =
+        std::array{Rounding::kTwoStep, Rounding::kHalfUp, Rounding::kTwoStepUp}[seed % 3];
+    const auto left = static_cast<int>(random.Int(0, 1) == 0 ? 20 : random.Int(0, 20));
+    const Words wa = RandomWords(random, rounding, static_cast<int>(random.Int(0, 6)), false);
+    const Words wb = RandomWords(random, rounding, static_cast<int>(random.Int(0, 6)), false);
+    const Words wy =
+        RandomWords(random, rounding, left + static_cast<int>(random.Int(-3, 4)), false);
+    p.command().Set(Field::kMultiplier, wa.multiplier).Set(Field::kRshift, wa.rshift);
+    p.command().Set(Field::kMultiplier2, wb.multiplier).Set(Field::kRshift2, wb.rshift);
+    p.command().Set(Field::kMultiplier3, wy.multiplier).Set(Field::kRshift3, wy.rshift);
+    p.command().Set(Field::kCount, left).Set(Field::kRounding, static_cast<int64_t>(rounding));
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      const int64_t sum = ScaledInteger(rounding, a * (1 << left), wa) +
+                          ScaledInteger(rounding, b * (1 << left), wb);
+      return Saturate(ScaledInteger(rounding, static_cast<int32_t>(sum), wy) + p.y.zero_point, p.lo,
+                      p.hi);
+    });
+  }
+}
+
+// One rounding of the exact sum: the product of a byte and a float is exact in double, and the sum
+// is rounded to odd there, so that the conversion to float is the only one that counts.
+float ExactFma(int32_t a, float ratio, float c) {
+  const double product = static_cast<double>(a) * static_cast<double>(ratio);
+  const double sum = product + static_cast<double>(c);
+  const double back = sum - product;  // two-sum: what the addition lost
+  const double lost = (product - (sum - back)) + (static_cast<double>(c) - back);
+  auto bits = std::bit_cast<uint64_t>(sum);
+  if (lost != 0 && (bits & 1) == 0) bits += (lost > 0) == (sum > 0) ? 1 : -1;
+  return static_cast<float>(std::bit_cast<double>(bits));
+}
+
+TEST(AddFmaStep, EachProductIsFusedIntoItsSum) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAddFma);
+    const float ratio_a = random.Float(-2.0f, 2.0f), ratio_b = random.Float(0.0f, 2.0f);
+    const float fixed = random.Float(-100.0f, 100.0f);
+    p.command().SetFloat(Field::kScaleF, ratio_a).SetFloat(Field::kAlphaF, ratio_b);
+    p.command().SetFloat(Field::kOffsetF, fixed);
+    const int32_t shift_y = p.y.dtype == DType::kS8 ? 128 : 0;
+    const auto as_unsigned = [](int32_t v, const TensorSpec& spec) {
+      return v + spec.zero_point + (spec.dtype == DType::kS8 ? 128 : 0);
+    };
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      const float inner = ExactFma(as_unsigned(b, p.b), ratio_b, fixed);
+      const float sum = ExactFma(as_unsigned(a, p.a), ratio_a, inner);
+      return ToByte(sum, RealRounding::kEven, -shift_y, p.lo, p.hi);
+    });
+  }
+}
+
+TEST(MulStep, EveryRounding) {
+  for (uint32_t seed = 1; seed <= 240; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kMul);
+    const Rounding rounding =
+        std::array{Rounding::kHalfUp,        Rounding::kTwoStep,  Rounding::kFloatEven,
+                   Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp}[seed % 6];
+    const Words words = RandomWords(random, rounding, static_cast<int>(random.Int(2, 12)), false);
+    p.command().Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
+    p.command().Set(Field::kRounding, static_cast<int64_t>(rounding));
+    const int32_t shift_y = p.y.dtype == DType::kS8 ? 128 : 0;
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      if (rounding != Rounding::kFloatZeroEven)
+        return Requantized(rounding, a * b, words, p.y.zero_point, p.lo, p.hi);
+      // ONNX Runtime adds the zero point of the unsigned form.
+      const float scaled = ScaledFloat(rounding, a * b, words);
+      return ToByte(scaled + static_cast<float>(p.y.zero_point + shift_y), RealRounding::kEven,
+                    -shift_y, p.lo, p.hi);
+    });
+  }
+}
+
+TEST(QuantizeStep, EveryRealRounding) {
+  for (uint32_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto mode = static_cast<RealRounding>(seed % kRealRoundingCount);
+    TensorSpec spec{random.Byte(), {random.Int(1, 300)}, seed % 2 == 0 ? 0.25f : 0.1f, 0};
+    spec.zero_point = random.Zero(spec.dtype);
+    std::vector<float> values = {
+        std::numeric_limits<float>::quiet_NaN(), INFINITY, -INFINITY, -0.0f, 1e30f, -1e30f};
+    values.resize(static_cast<size_t>(spec.shape[0]));
+    for (size_t i = 6; i < values.size(); ++i) {
+      const auto units =
+          static_cast<float>(random.Int(-600, 600)) / 2;  // ties, and their neighbours
+      const int64_t step = random.Int(-1, 1);
+      const float tie = units * spec.scale;
+      values[i] = step == 0 ? tie : std::nextafter(tie, step < 0 ? -1e9f : 1e9f);
+    }
+    ProgramBuilder b;
+    const int32_t src = b.Input({DType::kF32, spec.shape}), dst = b.Output(spec);
+    b.Add(Opcode::kQuantize, dst, src).Set(Field::kMode, static_cast<int64_t>(mode));
+    Bytes expected;
+    for (const float value : values) {
+      expected.push_back(static_cast<uint8_t>(ToByte(value / spec.scale, mode, spec.zero_point,
+                                                     Lowest(spec.dtype), Highest(spec.dtype))));
+    }
+    ASSERT_EQ(RunEverywhere(b, {AsBytes(values)}), expected);
+  }
+}
+
+TEST(RequantizeStep, EveryIntegerRounding) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Rounding rounding = std::array{Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway,
+                                         Rounding::kTwoStepUp}[seed % 4];
+    TensorSpec from{random.Byte(), {256}}, to{random.Byte(), {256}};
+    from.zero_point = random.Zero(from.dtype);
+    to.zero_point = random.Zero(to.dtype);
+    const Words words = RandomWords(random, rounding, static_cast<int>(random.Int(-2, 4)), false);
+    ProgramBuilder b;
+    const int32_t src = b.Input(from), dst = b.Output(to);
+    Command& command = b.Add(Opcode::kRequantize, dst, src);
+    command.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
+    command.Set(Field::kRounding, static_cast<int64_t>(rounding));
+    command.Set(Field::kClampLoQ, Lowest(to.dtype)).Set(Field::kClampHiQ, Highest(to.dtype));
+    Bytes data, expected;
+    for (int byte = 0; byte < 256; ++byte) {
+      data.push_back(static_cast<uint8_t>(byte));
+      expected.push_back(static_cast<uint8_t>(
+          Requantized(rounding, Value(data.back(), from.dtype) - from.zero_point, words,
+                      to.zero_point, Lowest(to.dtype), Highest(to.dtype))));
+    }
+    ASSERT_EQ(RunEverywhere(b, {data}), expected);
+  }
+}
+
+}  // namespace
+}  // namespace rshift::testing
