@@ -1,0 +1,1 @@
+"""Quantized operators through foreign frameworks, and their integer arithmetic in numpy."""

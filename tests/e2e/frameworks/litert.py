@@ -1,0 +1,33 @@
+"""LiteRT in its three ways; each is a profile of its own."""
+
+import numpy as np
+from ai_edge_litert import interpreter
+
+from frameworks import tflite_builder
+
+_RESOLVERS = interpreter.OpResolverType
+WAYS = {'tflite-ref': _RESOLVERS.BUILTIN_REF,
+        'tflite-ruy': _RESOLVERS.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        'tflite-xnnpack': _RESOLVERS.BUILTIN}
+
+
+def load(content, profile, keep=False):
+    """An interpreter of the bytes of a .tflite file; keep: intermediate tensors stay readable."""
+    made = interpreter.Interpreter(
+        model_content=content, experimental_op_resolver_type=WAYS[profile], num_threads=1,
+        experimental_preserve_all_tensors=keep)
+    made.allocate_tensors()
+    return made
+
+
+def delegated(made):
+    return any('DELEGATE' in op['op_name'].upper() for op in made._get_ops_details())  # pylint: disable=protected-access
+
+
+def run(case, profile):
+    """(output, whether a delegate took the operator)."""
+    made = load(tflite_builder.build(case), profile)
+    for detail, x in zip(made.get_input_details(), case.inputs):
+        made.set_tensor(detail['index'], x)
+    made.invoke()
+    return np.array(made.get_tensor(made.get_output_details()[0]['index'])), delegated(made)

@@ -1,0 +1,39 @@
+"""ONNX Runtime at its default optimisation level on QDQ models: the profile onnxruntime."""
+
+import collections
+import os
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from frameworks import qdq_builder
+
+
+NAME = f'ONNX Runtime {onnxruntime.__version__}'
+
+
+def session(model, optimized=None):
+    """optimized: where to write the optimized model."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    if optimized:
+        options.optimized_model_filepath = str(optimized)
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    return onnxruntime.InferenceSession(content, options, providers=['CPUExecutionProvider'])
+
+
+def optimized_operators(model):
+    """{operator: count} of the graph that ONNX Runtime really runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'optimized.onnx')
+        session(model, path)
+        return dict(collections.Counter(n.op_type for n in onnx.load(path).graph.node))
+
+
+def run(case):
+    """The output bytes of a case, NHWC."""
+    y = session(qdq_builder.build(case)).run(None, qdq_builder.feeds(case))[0]
+    return qdq_builder.to_nhwc(qdq_builder.bytes_of(np.asarray(y), case.output_quant))

@@ -1,0 +1,26 @@
+"""Profiles tflite-ref, tflite-ruy and tflite-xnnpack against LiteRT in its three ways.
+
+Random quantized operators (frameworks/random_cases.py, seeded by operator, type and profile)
+through LiteRT, through model_deploy and model_runner, and through the formulas of
+frameworks/arithmetic_tflite.py: every byte equal, on every instruction set of this CPU.
+"""
+
+import pytest
+
+pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: LiteRT is not compared')
+
+from frameworks import compare, litert, ours  # noqa: E402
+from frameworks.table import table  # noqa: E402, F401  pylint: disable=unused-import
+
+
+@pytest.mark.parametrize('profile', litert.WAYS)
+@pytest.mark.parametrize('kind', ('s8', 'u8'))
+@pytest.mark.parametrize('op', compare.OPERATORS)
+def test_operator(op, kind, profile, tmp_path, table, report):  # noqa: F811
+    elements, mismatches, lines = compare.compare(
+        op, kind, profile, lambda case: litert.run(case, profile)[0], tmp_path,
+        ours.instruction_sets(op))
+    table(profile=profile, operator=op, type=kind, oracle='LiteRT 2.3.0', elements=elements,
+          mismatches=mismatches)
+    report(f'{profile:15} {op:13} {kind}: {elements:>9,} bytes, {mismatches:,} differ')
+    assert not lines, '\n'.join(lines)
