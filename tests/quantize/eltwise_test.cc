@@ -86,13 +86,70 @@ TEST(ScalarTest, AFunctionOfOneTensorAndANumberIsATable) {
   }
 }
 
-TEST(MulTest, TwoTensorsStayFloat) {
+TEST(MulTest, IsWithinTheBoundInBothModes) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId a = little.Input("a", {1, 4, 4, 3}, -1, 2), b = little.Input("b", {1, 4, 4, 3});
+    little.Output(little.Add("y", Binary{BinaryOp::kMul, {}}, {a, b}, {1, 4, 4, 3}));
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    EXPECT_EQ(Count<QMul>(result.graph), 1);
+    const double sa = result.graph.value(result.graph.FindValue("a__q")).quant->scale;
+    const double sb = result.graph.value(result.graph.FindValue("b__q")).quant->scale;
+    const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+    EXPECT_LE(WorstError(little, result, "y"), 0.51 + (sa * 1 + sb * 2 + sa * sb) / sy);
+  }
+}
+
+TEST(SubTest, IsWithinTheBoundInBothModes) {
+  for (QuantMode mode : kModes) {
+    for (int bits : {8, 16}) {
+      LittleGraph little;
+      const ValueId a = little.Input("a", {2, 24}, -1, 2), b = little.Input("b", {2, 24});
+      little.Output(little.Add("y", Binary{BinaryOp::kSub, {}}, {a, b}, {2, 24}));
+      QuantizeOptions options = Mode(mode);
+      options.target.add_multiplier_bits = bits;
+      const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+      const QAdd& sub = Only<QAdd>(result.graph);
+      EXPECT_FALSE(sub.by_float);
+      EXPECT_LT(sub.multiplier_b, 0);
+      const double sa = result.graph.value(result.graph.FindValue("a__q")).quant->scale;
+      const double sb = result.graph.value(result.graph.FindValue("b__q")).quant->scale;
+      const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+      const double rounding = 255.0 / static_cast<double>(int64_t{1} << sub.rshift);
+      EXPECT_LE(WorstError(little, result, "y"), 0.51 + (sa + sb) / sy + rounding);
+    }
+  }
+}
+
+TEST(SubTest, ARatioBeyondEveryMultiplierKeepsTheSign) {
   LittleGraph little;
-  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
-  little.Output(little.Add("y", Binary{BinaryOp::kMul, {}}, {a, b}, {2, 3}));
+  const ValueId a = little.Input("a", {4, 64}), b = little.Input("b", {4, 64});
+  little.Output(little.Add("y", Binary{BinaryOp::kSub, {}}, {a, b}, {4, 64}));
+  QuantizeOptions options;
+  options.config.layers["y"].threshold = 1e-6f;
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  for (const Tensors& inputs : little.samples()) {
+    const Tensors t = Execute(result.graph, inputs);
+    for (size_t i = 0; i < t.at("y").data.size(); ++i) {
+      const double difference = t.at("a__q").data[i] - t.at("b__q").data[i];
+      // Both scales are 1 / 128 to a relative 2^-6: beyond two steps the sign is certain.
+      if (difference > 2) {
+        EXPECT_EQ(t.at("y").data[i], 127);
+      }
+      if (difference < -2) {
+        EXPECT_EQ(t.at("y").data[i], -128);
+      }
+    }
+  }
+}
+
+TEST(DivTest, TwoTensorsStayFloat) {
+  LittleGraph little;
+  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3}, 1, 2);
+  little.Output(little.Add("y", Binary{BinaryOp::kDiv, {}}, {a, b}, {2, 3}));
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), {});
   ASSERT_EQ(result.report.float_nodes.size(), 1u);
-  EXPECT_EQ(result.report.float_nodes[0].reason, "Mul of two tensors has no integer form");
+  EXPECT_EQ(result.report.float_nodes[0].reason, "Div of two tensors has no integer form");
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <functional>
 #include <limits>
 
-#include "quantize/numerics/add.h"
-#include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/prelu.h"
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
+#include "tests/quantize/integer_ops.h"
 
 namespace rshift::test {
 namespace {
@@ -30,6 +30,10 @@ struct Context {
     return {out().shape, std::vector<double>(static_cast<size_t>(NumElements(out().shape)), 0.0)};
   }
 };
+
+ByteType TypeOf(const Value& value) {
+  return {value.quant->scale, value.quant->zero_point, value.dtype == DType::kS8};
+}
 
 double Clamped(double v, const Clamp& clamp) {
   return std::min<double>(std::max<double>(v, clamp.lo), clamp.hi);
@@ -68,7 +72,8 @@ void ForEachTap(const Window& window, const Shape& x, const Shape& y, const Visi
 }
 
 // Sum of x * w; `pad` is what a pad holds.
-Tensor Convolve(const Context& c, const Window& window, int64_t groups, double pad) {
+Tensor Convolve(const Context& c, const Window& window, int64_t groups, double pad,
+                const std::vector<int32_t>& zero_w = {}) {
   const Tensor &x = c.in(0), &w = c.in(1);
   Tensor y = c.Empty();
   const int64_t oc_per_group = w.shape[0] / groups, ic_per_group = w.shape[1];
@@ -81,20 +86,25 @@ Tensor Convolve(const Context& c, const Window& window, int64_t groups, double p
             const double v =
                 h < 0 ? pad
                       : x.data[((n * x.shape[1] + h) * x.shape[2] + col) * x.shape[3] + channel];
-            sum += v * w.data[((oc * ic_per_group + ic) * w.shape[2] + kh) * w.shape[3] + kw];
+            const double zero = zero_w.empty() ? 0 : zero_w[oc];
+            sum +=
+                v * (w.data[((oc * ic_per_group + ic) * w.shape[2] + kh) * w.shape[3] + kw] - zero);
           }
         }
       });
   return y;
 }
 
-Tensor Multiply(const Context& c) {
+Tensor Multiply(const Context& c, const std::vector<int32_t>& zero_w = {}) {
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor y = c.Empty();
   const int64_t k = b.shape[0], n = b.shape[1];
   for (size_t i = 0; i < y.data.size(); ++i) {
     const int64_t row = static_cast<int64_t>(i) / n, column = static_cast<int64_t>(i) % n;
-    for (int64_t j = 0; j < k; ++j) y.data[i] += a.data[row * k + j] * b.data[j * n + column];
+    const double zero = zero_w.empty() ? 0 : zero_w[column];
+    for (int64_t j = 0; j < k; ++j) {
+      y.data[i] += a.data[row * k + j] * (b.data[j * n + column] - zero);
+    }
   }
   return y;
 }
@@ -106,20 +116,22 @@ void AddBias(const Context& c, const Clamp& clamp, Tensor* y) {
   }
 }
 
-void RequantizeAll(const Context& c, const std::vector<ChannelRequant>& channels,
-                   const ClampQ& clamp, Tensor* y) {
+template <typename Product>
+void RequantizeAll(const Context& c, const Product& op, Tensor* y) {
   const int32_t zero = c.out().quant->zero_point;
+  const Tensor* addend = c.has(2) ? &c.in(2) : nullptr;
   for (size_t i = 0; i < y->data.size(); ++i) {
-    const ChannelRequant& r = channels[i % channels.size()];
+    const ChannelRequant& r = op.channels[i % op.channels.size()];
     const double acc = y->data[i] + r.bias;
     ASSERT_LT(std::fabs(acc), 2147483648.0) << c.node.name << ": the accumulator overflows";
-    y->data[i] =
-        nm::Requantize(static_cast<int32_t>(acc), r.multiplier, r.rshift, zero, clamp.lo, clamp.hi);
+    const auto old = addend == nullptr ? 0 : static_cast<int32_t>(addend->data[i]);
+    y->data[i] = FinishAccumulator(op, r, static_cast<int32_t>(acc), old, zero);
   }
 }
 
 Tensor Pool(const Context& c, const Window& window, bool max, bool count_pad, double pad,
-            const std::function<double(double sum, int64_t count)>& finish) {
+            const std::function<double(double sum, int64_t count)>& finish,
+            const std::function<double(double, double)>& add = std::plus<double>()) {
   const Tensor& x = c.in(0);
   Tensor y = c.Empty();
   std::vector<int64_t> counts(y.data.size(), 0);
@@ -130,7 +142,7 @@ Tensor Pool(const Context& c, const Window& window, bool max, bool count_pad, do
       const int64_t at = ((n * y.shape[1] + oh) * y.shape[2] + ow) * y.shape[3] + ch;
       const double v =
           h < 0 ? pad : x.data[((n * x.shape[1] + h) * x.shape[2] + w) * x.shape[3] + ch];
-      y.data[at] = max ? std::max(y.data[at], v) : y.data[at] + v;
+      y.data[at] = max ? std::max(y.data[at], v) : add(y.data[at], v);
       ++counts[at];
     }
   });
@@ -195,7 +207,10 @@ struct Run {
     for (size_t i = 0; i < y.data.size(); ++i) {
       const double a = Broadcasted(c.in(0), y.shape, static_cast<int64_t>(i));
       const double b = Broadcasted(c.in(1), y.shape, static_cast<int64_t>(i));
-      const double v = op.op == BinaryOp::kAdd ? a + b : op.op == BinaryOp::kMul ? a * b : a - b;
+      const double v = op.op == BinaryOp::kAdd   ? a + b
+                       : op.op == BinaryOp::kMul ? a * b
+                       : op.op == BinaryOp::kDiv ? a / b
+                                                 : a - b;
       y.data[i] = Clamped(v, op.clamp);
     }
     return y;
@@ -274,11 +289,11 @@ struct Run {
   }
 
   // --- integer ---
-  Tensor operator()(const Quantize&) const {
+  Tensor operator()(const Quantize& op) const {
     const QuantParams& q = *c.out().quant;
     const auto [lo, hi] = Limits(c.out().dtype);
     return EachElement(c, [&, l = lo, h = hi](double v) {
-      return nm::QuantizeValue(static_cast<float>(v), q.scale, q.zero_point, l, h);
+      return nm::QuantizeValueBy(op.rounding, static_cast<float>(v), q.scale, q.zero_point, l, h);
     });
   }
   Tensor operator()(const Dequantize&) const {
@@ -295,34 +310,62 @@ struct Run {
     });
   }
   Tensor operator()(const QConv& op) const {
-    Tensor y = Convolve(c, op.window, op.groups, c.meta(0).quant->zero_point);
-    RequantizeAll(c, op.channels, op.clamp, &y);
+    Tensor y = Convolve(c, op.window, op.groups, c.meta(0).quant->zero_point, op.zero_w);
+    RequantizeAll(c, op, &y);
     return y;
   }
   Tensor operator()(const QMatMul& op) const {
-    Tensor y = Multiply(c);
-    RequantizeAll(c, op.channels, op.clamp, &y);
+    Tensor y = Multiply(c, op.zero_w);
+    RequantizeAll(c, op, &y);
     return y;
   }
-  Tensor operator()(const QAdd& op) const {
-    const QuantParams a = *c.meta(0).quant, b = *c.meta(1).quant, q = *c.out().quant;
+  template <typename Pair>
+  Tensor Pairs(const Pair& op) const {
+    const ByteType a = TypeOf(c.meta(0)), b = TypeOf(c.meta(1)), q = TypeOf(c.out());
     Tensor y = c.Empty();
     for (size_t i = 0; i < y.data.size(); ++i) {
-      const auto va = static_cast<int32_t>(c.in(0).data[i]),
-                 vb = static_cast<int32_t>(c.in(1).data[i]);
-      y.data[i] = op.by_float ? nm::AddFloat(va, a.scale, a.zero_point, vb, b.scale, b.zero_point,
-                                             q.scale, q.zero_point, op.clamp.lo, op.clamp.hi)
-                              : nm::AddSymmetric(va, vb, op.multiplier_a, op.multiplier_b,
-                                                 op.rshift, op.clamp.lo, op.clamp.hi);
+      y.data[i] = PairResult(op, static_cast<int32_t>(c.in(0).data[i]),
+                             static_cast<int32_t>(c.in(1).data[i]), a, b, q);
+    }
+    return y;
+  }
+  Tensor operator()(const QAdd& op) const { return Pairs(op); }
+  Tensor operator()(const QAddShifted& op) const {
+    const ByteType a = TypeOf(c.meta(0)), b = TypeOf(c.meta(1)), q = TypeOf(c.out());
+    Tensor y = c.Empty();
+    const size_t block = op.blocks == AddBlocks::kSixteen ? 16 : 8;
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      y.data[i] = PairResult(op, static_cast<int32_t>(c.in(0).data[i]),
+                             static_cast<int32_t>(c.in(1).data[i]), a, b, q,
+                             i < y.data.size() / block * block);
+    }
+    return y;
+  }
+  Tensor operator()(const QAddFma& op) const { return Pairs(op); }
+  Tensor operator()(const QMul& op) const { return Pairs(op); }
+  Tensor operator()(const QSoftmax& op) const {
+    const ByteType q = TypeOf(c.out());
+    Tensor y = c.in(0);
+    const size_t width = static_cast<size_t>(y.shape.back());
+    for (size_t row = 0; row < y.data.size(); row += width) {
+      SoftmaxRow(op, std::span(y.data).subspan(row, width), q);
     }
     return y;
   }
   Tensor operator()(const QAveragePool& op) const {
-    const double pad = c.meta(0).quant->zero_point;
-    return Pool(c, op.window, false, op.count_include_pad, pad, [&](double sum, int64_t count) {
-      return nm::AveragePool(static_cast<int32_t>(sum), static_cast<int32_t>(count),
-                             op.scale_x_over_y, op.offset, op.clamp.lo, op.clamp.hi);
-    });
+    const ByteType x = TypeOf(c.meta(0)), q = TypeOf(c.out());
+    if (op.arithmetic == PoolArithmetic::kDequantized) {
+      // The sum is a sum of floats: in window order, each addition rounded.
+      const auto add = [&](double sum, double v) {
+        const float real = nm::DequantizeValue(static_cast<int32_t>(v), x.scale, x.zero);
+        return static_cast<double>(static_cast<float>(sum) + real);
+      };
+      return Pool(
+          c, op.window, false, op.count_include_pad, x.zero,
+          [&](double sum, int64_t count) { return PoolResult(op, sum, count, x, q); }, add);
+    }
+    return Pool(c, op.window, false, op.count_include_pad, x.zero,
+                [&](double sum, int64_t count) { return PoolResult(op, sum, count, x, q); });
   }
   Tensor operator()(const QLeakyRelu& op) const {
     const nm::LeakyParams p{

@@ -1,0 +1,185 @@
+#include "tests/quantize/integer_ops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "quantize/numerics/add.h"
+#include "quantize/numerics/average_pool.h"
+#include "quantize/numerics/half_float.h"
+#include "quantize/numerics/post_ops.h"
+#include "quantize/numerics/requantize.h"
+#include "quantize/numerics/softmax_row.h"
+
+namespace rshift::test {
+namespace {
+
+namespace nm = ::rshift::numerics;
+
+// ONNX Runtime computes on u8: 128 more than an s8.
+int32_t Lift(const ByteType& type) { return type.is_signed ? 128 : 0; }
+
+template <typename Product>
+int32_t Finish(const Product& op, const ChannelRequant& r, int32_t acc, int32_t old,
+               int32_t zero_y) {
+  if (op.rounding == Rounding::kHalfFloat) {
+    const nm::HalfTail tail{.relu = op.ascend.relu,
+                            .sqrt_dequant = op.ascend.sqrt_dequant,
+                            .sqrt_quant = op.ascend.sqrt_quant,
+                            .quant_scale = op.ascend.quant_scale,
+                            .quant_offset = op.ascend.quant_offset,
+                            .rounding = op.ascend.rounding};
+    const float h =
+        nm::DequantizeHalf(acc, nm::WordToFloat(r.multiplier), nm::WordToFloat(r.rshift), tail);
+    return nm::QuantizeHalf(h, tail, op.clamp.lo, op.clamp.hi);
+  }
+  if (op.post_ops.empty()) {
+    return nm::RequantizeBy(op.rounding, acc, r.multiplier, r.rshift, zero_y, op.clamp.lo,
+                            op.clamp.hi);
+  }
+  float f = nm::ScaledAccumulator(acc, nm::WordToFloat(r.rshift), nm::WordToFloat(r.multiplier));
+  for (const PostOp& p : op.post_ops) {
+    f = nm::ApplyPostOp({static_cast<nm::PostOpKind>(p.kind), p.alpha, p.beta, p.scale}, f, old);
+  }
+  return nm::RoundWithZero(f, zero_y, op.clamp.lo, op.clamp.hi);
+}
+
+}  // namespace
+
+int32_t FinishAccumulator(const QConv& op, const ChannelRequant& r, int32_t acc, int32_t old,
+                          int32_t zero_y) {
+  return Finish(op, r, acc, old, zero_y);
+}
+
+int32_t FinishAccumulator(const QMatMul& op, const ChannelRequant& r, int32_t acc, int32_t old,
+                          int32_t zero_y) {
+  return Finish(op, r, acc, old, zero_y);
+}
+
+int32_t PairResult(const QAdd& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y) {
+  if (op.by_float) {
+    return nm::AddFloat(a, type_a.scale, type_a.zero, b, type_b.scale, type_b.zero, y.scale, y.zero,
+                        op.clamp.lo, op.clamp.hi);
+  }
+  const int64_t sum =
+      int64_t{a - type_a.zero} * op.multiplier_a + int64_t{b - type_b.zero} * op.multiplier_b;
+  EXPECT_LT(std::llabs(sum), int64_t{1} << 31);
+  const int64_t rounded = op.rounding == Rounding::kHalfAway
+                              ? nm::ShiftRightAway(sum, op.rshift)
+                              : nm::ShiftRightRounded(sum, op.rshift);
+  return nm::Clamp(rounded + y.zero, op.clamp.lo, op.clamp.hi);
+}
+
+int32_t PairResult(const QAddShifted& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y, bool in_block) {
+  const auto scale = [&](int64_t v, int32_t multiplier, int32_t rshift) {
+    return nm::ScaleInteger(op.rounding, static_cast<int32_t>(v), multiplier, rshift);
+  };
+  const auto high = [](double v, int32_t multiplier) {
+    return nm::SaturatingRoundingDoublingHighMul(static_cast<int32_t>(v), multiplier);
+  };
+  const auto term = [&](int32_t v, int32_t multiplier, int32_t rshift) -> int64_t {
+    const double shifted = std::ldexp(v, op.left_shift);
+    if (!in_block || op.blocks == AddBlocks::kNone) {
+      return scale(static_cast<int64_t>(shifted), multiplier, rshift);
+    }
+    if (op.blocks == AddBlocks::kSixteen) {
+      return high(std::floor(std::ldexp(shifted, 31 - rshift)), multiplier);
+    }
+    return static_cast<int64_t>(std::floor(std::ldexp(high(shifted, multiplier), 31 - rshift)));
+  };
+  const int64_t u = term(a - type_a.zero, op.multiplier_a, op.rshift_a);
+  const int64_t v = term(b - type_b.zero, op.multiplier_b, op.rshift_b);
+  return nm::Clamp(scale(u + v, op.multiplier_y, op.rshift_y) + y.zero, op.clamp.lo, op.clamp.hi);
+}
+
+int32_t PairResult(const QAddFma& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y) {
+  const auto fa = static_cast<float>(a + Lift(type_a)), fb = static_cast<float>(b + Lift(type_b));
+  const float sum = std::fma(fa, op.ratio_a, std::fma(fb, op.ratio_b, op.fixed));
+  const int32_t lift = Lift(y);
+  return nm::RoundToByte(sum, 0, op.clamp.lo + lift, op.clamp.hi + lift) - lift;
+}
+
+int32_t PairResult(const QMul& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y) {
+  const int32_t product = (a - type_a.zero) * (b - type_b.zero);
+  if (op.rounding != Rounding::kFloatZeroEven) {
+    return nm::RequantizeBy(op.rounding, product, op.multiplier, op.rshift, y.zero, op.clamp.lo,
+                            op.clamp.hi);
+  }
+  const int32_t lift = Lift(y);
+  return nm::RequantizeFloatZeroEven(product, 0.0f, nm::WordToFloat(op.multiplier), y.zero + lift,
+                                     op.clamp.lo + lift, op.clamp.hi + lift) -
+         lift;
+}
+
+int32_t PoolResult(const QAveragePool& op, double sum, int64_t count, const ByteType& x,
+                   const ByteType& y) {
+  const int32_t lo = op.clamp.lo, hi = op.clamp.hi;
+  const auto total = static_cast<int32_t>(sum);
+  const auto n = static_cast<int32_t>(count);
+  switch (op.arithmetic) {
+    case PoolArithmetic::kScaleOffset:
+      return nm::AveragePool(total, n, op.scale_x_over_y, op.offset, lo, hi);
+    case PoolArithmetic::kInteger:
+      // std::lround is half away from zero, and the quotient of such integers is never within a
+      // rounding error of a tie that it is not.
+      return nm::Clamp(std::lround(sum / static_cast<double>(n)), lo, hi);
+    case PoolArithmetic::kDequantized: {
+      const float mean = static_cast<float>(sum) / static_cast<float>(n);
+      const float scaled = mean / y.scale;
+      const int32_t lift = Lift(y);
+      return nm::RoundWithZero(scaled, y.zero + lift, lo + lift, hi + lift) - lift;
+    }
+    case PoolArithmetic::kRequantize:
+      return nm::RequantizeBy(op.rounding, total - n * x.zero, op.multiplier, op.rshift, y.zero, lo,
+                              hi);
+    case PoolArithmetic::kScaleSumAway: {
+      const float factor = op.scale_x_over_y / static_cast<float>(n);
+      const float v = static_cast<float>(total - n * x.zero) * factor;
+      return nm::Clamp(static_cast<int64_t>(std::round(v)) + y.zero, lo, hi);
+    }
+    case PoolArithmetic::kRawSum:
+      if (op.rounding == Rounding::kFloatZeroEven) {
+        const float v = static_cast<float>(total) * nm::WordToFloat(op.multiplier);
+        return nm::RoundToByte(v + op.offset, 0, lo, hi);
+      }
+      return nm::RequantizeBy(op.rounding, total, op.multiplier, op.rshift,
+                              static_cast<int32_t>(op.offset), lo, hi);
+  }
+  return 0;
+}
+
+void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y) {
+  const double top = *std::max_element(row.begin(), row.end());
+  const auto entry = [&](double x) { return op.table[static_cast<size_t>(top - x)]; };
+  if (op.arithmetic == SoftmaxArithmetic::kFixedPoint) {
+    int32_t sum = 0;
+    for (double x : row) sum += nm::ToAccumulation(entry(x));
+    const nm::RowReciprocal reciprocal = nm::Reciprocal(sum);
+    for (double& x : row) {
+      x = nm::SoftmaxFixedPoint(entry(x), reciprocal, y.zero, op.clamp.lo, op.clamp.hi);
+    }
+    return;
+  }
+  float sum = 0;
+  for (double x : row) sum += std::bit_cast<float>(entry(x));
+  for (double& x : row) {
+    const auto e = std::bit_cast<float>(entry(x));
+    if (op.arithmetic == SoftmaxArithmetic::kFloatQuotient) {
+      const float numerator = e * std::floor(1.0f / y.scale);
+      x = nm::RoundToByte(numerator / sum, y.zero, op.clamp.lo, op.clamp.hi);
+      continue;
+    }
+    const float inverse = 1.0f / (sum * y.scale);
+    const float v = e * inverse;
+    const float whole = y.is_signed ? std::round(v) : std::trunc(v + 0.5f);
+    x = nm::Clamp(static_cast<int64_t>(whole) + y.zero, op.clamp.lo, op.clamp.hi);
+  }
+}
+
+}  // namespace rshift::test
