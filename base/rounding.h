@@ -28,7 +28,8 @@ enum class Rounding : uint8_t {
   // As kHalfUp, but the one rounding is half away from zero (Caffe2's Int8Add).
   kHalfAway = 5,
   // As kTwoStep, but the second rounding is half up as well. LiteRT's optimised kernels (ruy on
-  // x86).
+  // x86). In a record, rshift + 64 (64..126) makes that channel kTwoStep by rshift: the channels
+  // behind the last full vector of those kernels.
   kTwoStepUp = 6,
   // clamp(round(double(acc) * scale) + Z), the product rounded to binary64, then half away from
   // zero. `multiplier` holds the upper 32 bits of the f64 scale, `rshift` the lower ones. LiteRT's

@@ -81,6 +81,10 @@ class QdqPlanner {
     std::optional<IntType> type;
     for (NodeId reader : consumers_[y.index()]) {
       const Node& node = graph_.node(reader);
+      // A Clip of integers is a clamp of them: its input may be held in its output's type.
+      if (std::holds_alternative<Clip>(node.op) && consumers_[y.index()].size() == 1) {
+        return WantedType(node.outputs[0], why);
+      }
       if (!std::holds_alternative<Quantize>(node.op)) {
         *why = Cat("no QuantizeLinear behind it: ", node.name, " reads its result in F32");
         return std::nullopt;
@@ -129,7 +133,10 @@ class QdqPlanner {
     if (const Node* reader = QuantizeReader(y, type)) {
       result_.types.names[y.index()] = graph_.value(reader->outputs[0]).name;
     } else {
-      AddSource(graph_.value(y).name, type, Cat("moved from ", NameOfBytes(node.inputs[0])));
+      const bool moved = Held(node.inputs[0]) == type;
+      AddSource(graph_.value(y).name, type,
+                moved ? Cat("moved from ", NameOfBytes(node.inputs[0]))
+                      : "the QuantizeLinear behind the Clip that reads it");
     }
     if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<MatMul>(node.op)) return;
     const Value& weights = graph_.value(node.inputs[1]);

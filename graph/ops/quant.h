@@ -105,6 +105,19 @@ struct QAdd {
   Rounding rounding = Rounding::kHalfUp;
 };
 
+// LiteRT's optimised additions on x86 compute u and v in vectors, in another order; what is left
+// behind the last full vector of the whole tensor (n elements) is kNone. high(): the doubling high
+// product of kTwoStep; rshift >= 31.
+enum class AddBlocks : uint8_t {
+  kNone = 0,
+  // Elements below 16 * floor(n / 16): u = high((a-Za) << (left_shift - (rshift_a - 31)),
+  // multiplier_a) (a left shift below 0 is one to the right, towards -infinity).
+  kSixteen = 1,
+  // Elements below 8 * floor(n / 8): u = high((a-Za) << left_shift, multiplier_a) >> (rshift_a -
+  // 31), towards -infinity.
+  kEight = 2,
+};
+
 // TFLite: u = rescale((a-Za) << left_shift, a), v likewise, y = clamp(rescale(u + v, y) + Zy).
 struct QAddShifted {
   int32_t left_shift = 20;
@@ -112,6 +125,7 @@ struct QAddShifted {
   int32_t multiplier_y = 0, rshift_y = 0;
   ClampQ clamp;
   Rounding rounding = Rounding::kTwoStep;  // or kHalfUp
+  AddBlocks blocks = AddBlocks::kNone;     // kTwoStep only
 };
 
 // ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))) on unsigned bytes: it
@@ -139,7 +153,8 @@ enum class PoolArithmetic : uint8_t {
                       // pads): the mean with 1 / n inside the multiplier
   kScaleSumAway = 4,  // Caffe2: round half away((sum - n * Zx) * (scale / n)) + Zy
   // LiteRT means: the raw sum of q over the whole window (no pads), the zero points in `offset`.
-  // kTwoStepUp: clamp(requantize(sum) + int(offset)), offset integral; kFloatZeroEven:
+  // kTwoStepUp: clamp(requantize(sum) + int(offset)), offset integral; channels from 16 *
+  // floor(C / 16) on by kTwoStep. kFloatZeroEven:
   // clamp(to_even(float(sum) * scale + offset)), each operation rounded.
   kRawSum = 5,
 };

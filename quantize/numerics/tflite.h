@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/tflite_multiplier.h"
 #include "quantize/numerics/two_step.h"
@@ -80,6 +81,18 @@ inline constexpr int32_t TfLiteLeakyRelu(int32_t v, float scale_x, float alpha, 
   const bool minus = scale < 0;  // alpha < 0: the sign goes to v
   const Multiplier m = TfLiteMultiplier(static_cast<double>(minus ? -scale : scale));
   return MultiplyTwoStep(minus ? -v : v, m.multiplier, m.rshift);
+}
+
+// A part of an unsigned Concat, without Z_y: q m - Z_x m with m = S_x (1 / S_y), each operation in
+// binary32, then half away from zero.
+inline constexpr int32_t TfLiteConcatPart(int32_t q, float scale_x, int32_t zero_x, float scale_y) {
+  const float inverse = 1.0f / scale_y;
+  const float m = scale_x * inverse;
+  const float bias = static_cast<float>(-zero_x) * m;
+  const float product = static_cast<float>(q) * m;
+  const float v = product + bias;
+  constexpr float kFar = 1e6f;  // far outside a byte
+  return RoundReal(v > kFar ? kFar : v < -kFar ? -kFar : v, RealRounding::kAway);
 }
 
 // Quantize from integers to integers: two steps by S_x / S_y in binary64.

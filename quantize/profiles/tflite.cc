@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "base/error.h"
 #include "quantize/numerics/elementary.h"
 #include "quantize/numerics/fixed_exp.h"
 #include "quantize/numerics/float_scale.h"
@@ -104,8 +103,11 @@ class TfLite final : public Arithmetic {
       return {numerics::UpperWord(scale), numerics::LowerWord(scale)};
     }
     switch (requant.scale) {
-      case Requant::Scale::kDouble:
-        return Pair(numerics::TfLiteScaleDouble(x, scale_w, y));
+      case Requant::Scale::kDouble: {
+        RequantWords words = Pair(numerics::TfLiteScaleDouble(x, scale_w, y));
+        if (InTail(layer, requant)) words.rshift += numerics::kTwoStepTail;
+        return words;
+      }
       case Requant::Scale::kProduct:
         return Pair(numerics::TfLiteScaleProduct(x, scale_w, y));
       case Requant::Scale::kSingle:
@@ -186,8 +188,22 @@ class TfLite final : public Arithmetic {
     });
   }
 
+  // Signed tensors of a TFLite Concat have one type; unsigned ones are rescaled in binary32.
+  Op MakeConcatPart(const ByteLayer& layer) const override {
+    if (layer.x.dtype == DType::kS8) return Arithmetic::MakeConcatPart(layer);
+    const QuantParams& x = layer.x.quant;
+    const float sy = layer.y.quant.scale;
+    return TableOf(layer.x, [&](int32_t q) {
+      const int32_t v = numerics::TfLiteConcatPart(q, x.scale, x.zero_point, sy);
+      return numerics::Clamp(int64_t{v} + layer.y.quant.zero_point, layer.y.qmin(), layer.y.qmax());
+    });
+  }
+
  private:
   bool IsXnnpack() const { return profile_.id == ProfileId::kTfLiteXnnpack; }
+
+  // What the delegate does not take runs in the optimised kernels.
+  bool IsOptimised() const { return IsXnnpack() || profile_.id == ProfileId::kTfLiteRuy; }
 
   Requant RequantOf(const LinearLayer& layer) const {
     switch (profile_.id) {
@@ -202,6 +218,13 @@ class TfLite final : public Arithmetic {
       default:
         return ByTable(layer, profile_.variant);
     }
+  }
+
+  // The optimised signed depthwise kernel computes vectors of 8 channels; the rest is rounded as
+  // the reference does.
+  static bool InTail(const LinearLayer& layer, const Requant& requant) {
+    return requant.rounding == Rounding::kTwoStepUp && layer.kind == LinearKind::kDepthwise &&
+           layer.channel >= layer.channels / 8 * 8;
   }
 
   static RequantWords Pair(double scale) {
@@ -236,6 +259,9 @@ class TfLite final : public Arithmetic {
     add.multiplier_y = f.y.multiplier;
     add.rshift_y = f.y.rshift;
     add.clamp = clamp;
+    if (IsOptimised()) {
+      add.blocks = layer.y.dtype == DType::kS8 ? AddBlocks::kSixteen : AddBlocks::kEight;
+    }
     return add;
   }
 
@@ -291,9 +317,6 @@ const Arithmetic& TfLiteArithmetic(const Profile& profile) {
   static const TfLite reference({ProfileId::kTfLiteRef, Variant::kByTable});
   static const TfLite optimised({ProfileId::kTfLiteRuy, Variant::kByTable});
   static const TfLite xnnpack({ProfileId::kTfLiteXnnpack, Variant::kByTable});
-  Require(profile.id == ProfileId::kTfLite || profile.variant == Variant::kByTable,
-          ErrorCode::kInvalidInput, "variant '", Name(profile.variant),
-          "' means nothing to profile '", Name(profile.id), "', expected profile tflite");
   switch (profile.id) {
     case ProfileId::kTfLiteRef:
       return reference;
@@ -311,7 +334,7 @@ const Arithmetic& TfLiteArithmetic(const Profile& profile) {
       return d2;
     case Variant::kF2:
       return f2;
-    case Variant::kByTable:
+    default:
       break;
   }
   return table;
