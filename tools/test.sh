@@ -31,7 +31,7 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 cmake --preset release "${launcher[@]}" >/dev/null && cmake --build --preset release || exit 1
 
 echo "test: 3/4 C++ suites (5 minutes)"
-GTEST_OUTPUT="xml:$PWD/$results/gtest/" ctest --test-dir build/release --label-exclude benchmark \
+GTEST_OUTPUT="xml:$PWD/$results/gtest/" ctest --test-dir build/release --label-exclude "benchmark|oracle" \
   --parallel "$(nproc)" --no-tests=error --output-on-failure --output-junit "$PWD/$results/ctest.xml"
 ctest_status=$?
 
