@@ -55,6 +55,13 @@ IntType Emitter::Type(ValueId old) const {
   return type;
 }
 
+ConvTail Emitter::Tail(const Node& node) const {
+  const auto found = tails_.find(&node);
+  return found != tails_.end() ? found->second : ConvTail{{}, node.outputs[0], {}};
+}
+
+void Emitter::SetTail(const Node& node, ConvTail tail) { tails_[&node] = std::move(tail); }
+
 bool Emitter::IsZero(ValueId old) const { return types_.zero[old.index()]; }
 
 std::string Emitter::IntName(ValueId old) const {
@@ -85,15 +92,6 @@ ValueId Emitter::Int(ValueId old) {
   made = AddInt(std::move(value), Type(old));
   AddNode(name, Quantize{ArithmeticOf(options_.profile).InputRounding()}, {source}, made);
   return made;
-}
-
-ValueId Emitter::IntAs(ValueId old, const IntType& type) {
-  const IntType own = Type(old);
-  const ValueId x = Int(old);
-  if (own == type) return x;
-  const ValueId y = Temporary(old, "__rescaled", type);
-  AddRequantize(new_.value(y).name, x, own, y, type, {type.qmin(), type.qmax()});
-  return y;
 }
 
 ValueId Emitter::Float(ValueId old) {

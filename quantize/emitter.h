@@ -4,6 +4,7 @@
 #ifndef RSHIFT_QUANTIZE_EMITTER_H_
 #define RSHIFT_QUANTIZE_EMITTER_H_
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -35,6 +36,22 @@ struct ValueTypes {
 // By the rules of the options' mode and profile.
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options);
 
+// What the only reader of a convolution makes of its real result f: a function of it (post_op
+// without its scale), the sum with a tensor of type `addend` (kSum), or a clamp (kClip: alpha,
+// beta).
+struct TailOp {
+  PostOp::Kind kind = PostOp::Kind::kRelu;
+  float alpha = 0, beta = 0;
+  IntType addend;
+};
+
+// What a convolution takes in of the nodes behind it (quantize/ops/tails.h).
+struct ConvTail {
+  std::vector<TailOp> ops;
+  ValueId y;       // old: what the last of them writes
+  ValueId addend;  // old: the other operand of an Add; invalid without one
+};
+
 class Emitter {
  public:
   // All of them must outlive the emitter.
@@ -48,13 +65,14 @@ class Emitter {
   // The type an old value has as integers. IsZero: calibration never saw anything but 0.
   IntType Type(ValueId old) const;
   bool IsZero(ValueId old) const;
+  // The tail of a Conv or MatMul; without one, empty and y the node's own output.
+  ConvTail Tail(const Node& node) const;
+  void SetTail(const Node& node, ConvTail tail);
 
-  // The new value that holds an old activation, as integers of Type(old), as integers of another
-  // type (by a Requantize of its own when they differ), as f32.
+  // The new value that holds an old activation, as integers of Type(old), as f32.
   ValueId Int(ValueId old);
   // The integers of an old value exist already.
   bool HasInt(ValueId old) const;
-  ValueId IntAs(ValueId old, const IntType& type);
   ValueId Float(ValueId old);
   // Any old value as it is: constants, other types.
   ValueId Same(ValueId old);
@@ -92,6 +110,7 @@ class Emitter {
   QuantizeReport report_;
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
   std::set<std::string> names_;
+  std::map<const Node*, ConvTail> tails_;
 };
 
 }  // namespace rshift

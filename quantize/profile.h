@@ -20,8 +20,24 @@ enum class ProfileId : uint8_t {
 };
 inline constexpr int kProfileCount = 9;
 
-// Forces one requantization on every Conv and MatMul of profile tflite.
-enum class Variant : uint8_t { kByTable, kD1, kD2, kF2 };
+// One arithmetic of a profile that has several, in place of its default.
+enum class Variant : uint8_t {
+  kByTable,
+  // tflite: on every Conv and MatMul
+  kD1,
+  kD2,
+  kF2,
+  // caffe2: QNNPACK's other requantizations
+  kFp32,
+  kPrecise,
+  // ascend: round_mode (the default is Round, ties to even); the attributes of AscendQuant in fp16
+  kAway,
+  kFloor,
+  kCeil,
+  kTruncate,
+  kHalf,
+};
+inline constexpr int kVariantCount = 11;
 
 struct Profile {
   ProfileId id = ProfileId::kTpu;
@@ -31,6 +47,10 @@ struct Profile {
 
 const char* Name(ProfileId id);     // "tflite-ref", as --profile and the binary spell it
 const char* Name(Variant variant);  // "d1"; "" by table
+// kByTable goes with every profile.
+bool HasVariant(ProfileId id, Variant variant);
+// "d1, d2 or f2"; "" for a profile with one arithmetic.
+std::string VariantNames(ProfileId id);
 // Throw kInvalidInput listing the names.
 ProfileId ParseProfile(const std::string& name);
 Variant ParseVariant(const std::string& name);

@@ -5,6 +5,7 @@
 #include "quantize/emitter.h"
 #include "quantize/layers.h"
 #include "quantize/ops/ops.h"
+#include "quantize/ops/tails.h"
 #include "quantize/plan.h"
 #include "quantize/qdq.h"
 
@@ -42,17 +43,22 @@ std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
 }
 
 void CheckProfile(const Profile& profile) {
-  Require(profile.variant == Variant::kByTable || profile.id == ProfileId::kTfLite,
-          ErrorCode::kInvalidInput, "variant ", Name(profile.variant), " with profile ",
-          Name(profile.id), ": the variants are those of profile tflite; leave --variant out");
+  const std::string variants = VariantNames(profile.id);
+  Require(HasVariant(profile.id, profile.variant), ErrorCode::kInvalidInput, "variant ",
+          Name(profile.variant), " with profile ", Name(profile.id),
+          variants.empty() ? ": it has no variants; leave --variant out"
+                           : ": its variants are " + variants);
   ArithmeticOf(profile);  // throws for a profile that this build does not have
 }
 
 QuantizeResult EmitGraph(const Graph& graph, const Plan& plan, const ValueTypes& types,
                          const QuantizeOptions& options) {
   Emitter emitter(graph, types, options);
+  Tails tails = FindTails(graph, plan, types, ArithmeticOf(options.profile));
+  for (auto& [n, tail] : tails.of) emitter.SetTail(graph.nodes()[n], std::move(tail));
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
+    if (tails.taken.contains(n)) continue;
     if (plan.forms[n] != NodeForm::kInteger) {
       EmitFloat(emitter, node, plan, n);
     } else if (std::holds_alternative<Quantize>(node.op)) {

@@ -52,8 +52,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--profile", a.profile, "integer arithmetic (default tpu)")
       ->check(CLI::IsMember(profiles));
   app.add_option("--variant", a.variant,
-                 "d1 | d2 | f2: one requantization for all of profile tflite")
-      ->check(CLI::IsMember({"d1", "d2", "f2"}));
+                 "another arithmetic of the profile: tflite d1 | d2 | f2, caffe2 fp32 | precise, "
+                 "ascend away | floor | ceil | truncate | fp16")
+      ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
   app.add_option("--config", a.config, "per-layer overrides (YAML)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
   app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
@@ -100,17 +101,22 @@ void CheckArguments(const Arguments& a) {
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
-  RequireUsage(a.variant.empty() || a.profile == "tflite",
-               "--variant belongs to --profile tflite: give that, or leave it out");
+  if (!a.variant.empty()) {
+    const ProfileId profile = a.profile.empty() ? ProfileId::kTpu : ParseProfile(a.profile);
+    const std::string names = VariantNames(profile);
+    RequireUsage(HasVariant(profile, ParseVariant(a.variant)), "--variant ", a.variant,
+                 ": profile ", Name(profile), " has ", names.empty() ? "none" : names,
+                 "; give the --profile it belongs to, or leave it out");
+  }
 }
 
 // What can only be said when the model is known.
 void CheckAgainstModel(const Arguments& a, const Graph& graph) {
   if (a.mode == "f32") return;
   if (HoldsQuantization(graph)) {
-    RequireUsage(a.calibration.empty(), "--calibration: ", a.model.path,
-                 " holds its own quantization parameters (QuantizeLinear, DequantizeLinear); leave "
-                 "the table out");
+    RequireUsage(a.calibration.empty(),
+                 "--calibration: the model holds its own quantization parameters "
+                 "(QuantizeLinear, DequantizeLinear); leave the table out");
     return;
   }
   RequireUsage(!a.calibration.empty(), "--mode ", a.mode.empty() ? "symmetric" : a.mode,

@@ -46,7 +46,7 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   // The scales of the channels live in the records: the constant's own parameters are the identity.
   const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
                                               {DType::kS8, {1.0f, 0}}, quantized.weights);
-  emitter.AddNode(node.name, std::move(conv), {x, weights}, emitter.DefineInt(node.outputs[0]));
+  AddLinearNode(emitter, node, std::move(conv), x, weights);
 }
 
 }  // namespace rshift

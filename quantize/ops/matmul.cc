@@ -35,7 +35,7 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
                                               {DType::kS8, {1.0f, 0}}, quantized.weights);
-  emitter.AddNode(node.name, std::move(matmul), {x, weights}, emitter.DefineInt(node.outputs[0]));
+  AddLinearNode(emitter, node, std::move(matmul), x, weights);
 }
 
 }  // namespace rshift

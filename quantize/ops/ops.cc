@@ -10,6 +10,7 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
   if (MovementName(graph, node) != nullptr) return {OpKind::kMove, ""};
   const auto support = Overloaded{
       [&](const Conv&) { return SupportConv(graph, node); },
+      [&](const ConvTranspose& op) { return SupportConvTranspose(graph, node, op); },
       [&](const MatMul&) { return SupportMatMul(graph, node); },
       [&](const Binary& op) { return SupportBinary(graph, node, op, rules); },
       [&](const PRelu&) { return SupportPRelu(graph, node, rules); },
@@ -18,7 +19,8 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
       [&](const Softmax& op) { return SupportSoftmax(graph, node, op, rules); },
       [&](const AveragePool& op) {
         if (rules.HasPool(op)) return OpSupport{OpKind::kFunction, ""};
-        return OpSupport{OpKind::kFloat, "this profile has no AveragePool that counts pads"};
+        return OpSupport{OpKind::kFloat,
+                         "this profile has no integer form of it, or none that counts pads"};
       },
       [](const LeakyRelu&) {
         return OpSupport{OpKind::kFunction, ""};
@@ -50,6 +52,7 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
 void EmitInteger(Emitter& emitter, const Node& node) {
   const auto emit = Overloaded{
       [&](const Conv& op) { EmitConv(emitter, node, op); },
+      [&](const ConvTranspose& op) { EmitConvTranspose(emitter, node, op); },
       [&](const MatMul& op) { EmitMatMul(emitter, node, op); },
       [&](const MaxPool& op) { EmitMaxPool(emitter, node, op); },
       [&](const AveragePool& op) { EmitAveragePool(emitter, node, op); },

@@ -32,6 +32,8 @@ void EmitInteger(Emitter& emitter, const Node& node);
 // -------------------------------------------------------------------------------------------
 OpSupport SupportConv(const Graph& graph, const Node& node);
 void EmitConv(Emitter& emitter, const Node& node, const Conv& op);
+OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvTranspose& op);
+void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& op);
 OpSupport SupportMatMul(const Graph& graph, const Node& node);
 void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op);
 

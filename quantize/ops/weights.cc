@@ -43,7 +43,7 @@ double Bias(const WeightRequest& r, int64_t channel) {
 }
 
 LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
-  return {r.kind, per_channel, r.x, r.y, r.clamp};
+  return {r.kind, per_channel, r.x, r.y, r.clamp, r.tail, r.channels};
 }
 
 double IntegerBias(const WeightRequest& r, float scale, double bias) {
@@ -81,7 +81,8 @@ void Report(QuantizeReport* report, const WeightRequest& r, int64_t channel,
 }
 
 ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& quantized,
-                      const LinearLayer& layer, float scale, double bias, QuantizeReport* report) {
+                      LinearLayer layer, float scale, double bias, QuantizeReport* report) {
+  layer.channel = channel;
   const RequantWords m = r.arithmetic->Words(layer, scale, static_cast<float>(bias));
   if (m.multiplier == 0 && quantized.magnitude > 0) {
     Report(report, r, channel, "the scale is below 2^-32: every accumulator rounds to 0", scale,
@@ -212,12 +213,21 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
     request.bias_origin = bias.origin.get();
   }
   request.x = emitter.Type(node.inputs[0]);
-  request.y = emitter.Type(node.outputs[0]);
+  const ConvTail tail = emitter.Tail(node);
+  request.y = emitter.Type(tail.y);
+  request.tail = tail.ops;
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
   request.arithmetic = &ArithmeticOf(emitter.options().profile);
   return request;
+}
+
+void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights) {
+  const ConvTail tail = emitter.Tail(node);
+  std::vector<ValueId> inputs = {x, weights};
+  if (tail.addend.valid()) inputs.push_back(emitter.Int(tail.addend));
+  emitter.AddNode(node.name, std::move(op), std::move(inputs), emitter.DefineInt(tail.y));
 }
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {

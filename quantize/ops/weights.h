@@ -28,6 +28,7 @@ struct WeightRequest {
   bool per_channel = true;
   LinearKind kind = LinearKind::kGeneral;
   Clamp clamp;
+  std::vector<TailOp> tail{};
   const Arithmetic* arithmetic = &TpuArithmetic();
 };
 
@@ -40,6 +41,8 @@ struct QuantizedWeights {
 
 // What Conv and MatMul have in common: weights, bias, their origins, types and options of a node.
 WeightRequest RequestOf(Emitter& emitter, const Node& node);
+// The integer operator of a Conv or MatMul: x, weights and the tail's addend in, its output out.
+void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights);
 
 // S_w = max|w| / 127, q_w in [-127, 127]; bias = round(B / (S_x S_w)) - Z_x sum(q_w); multiplier
 // and shift by the profile. Every accumulator fits: |bias| + 255 sum|q_w| < 2^31; a channel that

@@ -57,6 +57,10 @@ Op Arithmetic::MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const {
   return table;
 }
 
+Op Arithmetic::MakeConcatPart(const ByteLayer& layer) const {
+  return MakeRescale(layer, {layer.y.qmin(), layer.y.qmax()});
+}
+
 QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry) {
   QTable table;
   for (int byte = 0; byte < 256; ++byte) {
@@ -77,10 +81,14 @@ const Arithmetic& ArithmeticOf(const Profile& profile) {
       return TfLiteArithmetic(profile);
     case ProfileId::kOnnxRuntime:
       return OnnxRuntimeArithmetic();
-    default:
-      Fail(ErrorCode::kInvalidInput, "profile '", Name(profile.id),
-           "' has no arithmetic in this build");
+    case ProfileId::kCaffe2:
+      return Caffe2Arithmetic(profile.variant);
+    case ProfileId::kOneDnn:
+      return OneDnnArithmetic();
+    case ProfileId::kAscend:
+      return AscendArithmetic(profile.variant);
   }
+  Fail(ErrorCode::kInternal, "profile ", static_cast<int>(profile.id), " does not exist");
 }
 
 }  // namespace rshift

@@ -30,7 +30,10 @@ struct LinearLayer {
   LinearKind kind = LinearKind::kGeneral;
   bool per_channel = true;  // weight scales: one for each output channel, or one for all
   IntType x, y;
-  Clamp clamp;  // fused Relu, Clip
+  Clamp clamp;                 // fused Relu, Clip; it comes before the tail
+  std::vector<TailOp> tail{};  // for HasTails() alone; y is the type after it
+  int64_t channels = 0;
+  int64_t channel = 0;  // for Words(): which of them
 };
 
 // What all channels of a node share.
@@ -115,6 +118,8 @@ class Arithmetic {
 
   // --- Conv, MatMul
   virtual LinearForm Linear(const LinearLayer& layer) const = 0;
+  // Takes the operators behind a convolution into it, as LinearLayer::tail.
+  virtual bool HasTails() const { return false; }
   // `bias`: the real bias, for LinearForm::float_bias; 0 without one.
   virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
 
@@ -138,9 +143,10 @@ class Arithmetic {
   // For HasPRelu(): one slope for each channel.
   virtual Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const;
   virtual QTable MakeUnary(const ByteLayer& layer, const Unary& op) const;
-  // From one type to another, then the clamp (in units of y): Requantize, parts of a Concat, a lone
-  // Clip.
+  // From one type to another, then the clamp (in units of y): Requantize, a lone Clip.
   virtual Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const;
+  // An input of a Concat whose type is not the output's. Default: MakeRescale().
+  virtual Op MakeConcatPart(const ByteLayer& layer) const;
 };
 
 // By the profile of QuantizeOptions. Lives as long as the program.
@@ -150,6 +156,9 @@ const Arithmetic& ArithmeticOf(const Profile& profile);
 const Arithmetic& TpuArithmetic();
 const Arithmetic& TfLiteArithmetic(const Profile& profile);
 const Arithmetic& OnnxRuntimeArithmetic();
+const Arithmetic& Caffe2Arithmetic(Variant variant);
+const Arithmetic& OneDnnArithmetic();
+const Arithmetic& AscendArithmetic(Variant variant);
 
 // --- shared by the implementations --------------------------------------------------------------
 // The function of a Unary in binary64.

@@ -1,0 +1,117 @@
+#include "quantize/ops/tails.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+TailOp ClipOf(const Clamp& clamp) { return {PostOp::Kind::kClip, clamp.lo, clamp.hi, {}}; }
+
+std::optional<TailOp> FunctionOf(const Op& op) {
+  if (const auto* clip = std::get_if<Clip>(&op)) return ClipOf(clip->clamp);
+  if (const auto* leaky = std::get_if<LeakyRelu>(&op)) {
+    return TailOp{PostOp::Kind::kRelu, leaky->alpha, 0, {}};
+  }
+  const auto* unary = std::get_if<Unary>(&op);
+  if (unary == nullptr) return std::nullopt;
+  switch (unary->op) {
+    case UnaryOp::kTanh:
+      return TailOp{PostOp::Kind::kTanh, 0, 0, {}};
+    case UnaryOp::kSigmoid:
+      return TailOp{PostOp::Kind::kLogistic, 0, 0, {}};
+    case UnaryOp::kElu:
+      return TailOp{PostOp::Kind::kElu, unary->alpha, 0, {}};
+    case UnaryOp::kAbs:
+      return TailOp{PostOp::Kind::kAbs, 0, 0, {}};
+    case UnaryOp::kSqrt:
+      return TailOp{PostOp::Kind::kSqrt, 0, 0, {}};
+    default:
+      return std::nullopt;
+  }
+}
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const Plan& plan, const ValueTypes& types)
+      : graph_(graph),
+        plan_(plan),
+        types_(types),
+        producers_(graph.Producers()),
+        consumers_(graph.Consumers()) {}
+
+  Tails Run() {
+    for (size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const Op& op = graph_.nodes()[n].op;
+      const bool linear = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
+                          std::holds_alternative<ConvTranspose>(op);
+      if (linear && plan_.forms[n] == NodeForm::kInteger) Follow(n);
+    }
+    return std::move(tails_);
+  }
+
+ private:
+  void Follow(size_t n) {
+    ConvTail tail;
+    tail.y = graph_.nodes()[n].outputs[0];
+    while (Extend(n, &tail)) {
+    }
+    if (!tail.ops.empty()) tails_.of[n] = std::move(tail);
+  }
+
+  bool Extend(size_t n, ConvTail* tail) {
+    const auto& readers = consumers_[tail->y.index()];
+    if (readers.size() != 1 || graph_.IsOutput(tail->y)) return false;
+    const size_t r = readers[0].index();
+    const Node& node = graph_.nodes()[r];
+    const IntType& type = types_.types[node.outputs[0].index()];
+    if (plan_.forms[r] != NodeForm::kInteger || !(type.quant.scale > 0)) return false;
+    const bool summed = tail->addend.valid();
+    if (summed && type.dtype != types_.types[tail->addend.index()].dtype) return false;
+    if (const std::optional<TailOp> op = FunctionOf(node.op)) {
+      tail->ops.push_back(*op);
+    } else if (summed || !TakeSum(n, node, type, tail)) {
+      return false;
+    }
+    tail->y = node.outputs[0];
+    tails_.taken.insert(r);
+    return true;
+  }
+
+  bool TakeSum(size_t n, const Node& node, const IntType& type, ConvTail* tail) {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    if (binary == nullptr || binary->op != BinaryOp::kAdd) return false;
+    const ValueId other = node.inputs[node.inputs[0] == tail->y ? 1 : 0];
+    const Value& value = graph_.value(other);
+    const IntType& addend = types_.types[other.index()];
+    const NodeId producer = producers_[other.index()];
+    const bool before = !producer.valid() || static_cast<size_t>(producer.index()) < n;
+    if (other == tail->y || value.is_constant() || !before) return false;
+    if (value.shape != graph_.value(tail->y).shape) return false;
+    if (!(addend.quant.scale > 0) || addend.dtype != type.dtype || addend.quant.zero_point != 0) {
+      return false;
+    }
+    tail->addend = other;
+    tail->ops.push_back({PostOp::Kind::kSum, 0, 0, addend});
+    if (binary->clamp.active()) tail->ops.push_back(ClipOf(binary->clamp));
+    return true;
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  const ValueTypes& types_;
+  const std::vector<NodeId> producers_;
+  const std::vector<std::vector<NodeId>> consumers_;
+  Tails tails_;
+};
+
+}  // namespace
+
+Tails FindTails(const Graph& graph, const Plan& plan, const ValueTypes& types,
+                const Arithmetic& rules) {
+  return rules.HasTails() ? Finder(graph, plan, types).Run() : Tails{};
+}
+
+}  // namespace rshift

@@ -1,0 +1,106 @@
+// onednn: f32 output scales, post-operations, zero point before the rounding to even. NUMERICS.md,
+// profile onednn.
+#include "quantize/numerics/onednn.h"
+
+#include <cmath>
+
+#include "quantize/numerics/float_scale.h"
+#include "quantize/profiles/arithmetic.h"
+
+namespace rshift {
+namespace {
+
+// kind(c f) = c kind(f) for c > 0: such an operation may come after the division by S_y.
+bool IsHomogeneous(PostOp::Kind kind) {
+  return kind == PostOp::Kind::kSum || kind == PostOp::Kind::kRelu || kind == PostOp::Kind::kAbs ||
+         kind == PostOp::Kind::kClip;
+}
+
+// Operations up to here see real values; those behind see units of y. -1: the output scale already
+// divides by S_y.
+int LastReal(const std::vector<TailOp>& tail) {
+  for (int i = static_cast<int>(tail.size()) - 1; i >= 0; --i) {
+    if (!IsHomogeneous(tail[i].kind)) return i;
+  }
+  return -1;
+}
+
+PostOp Translate(const TailOp& op, bool real, bool divides, float scale_y) {
+  PostOp made{op.kind, op.alpha, op.beta, divides ? 1.0f / scale_y : 1.0f};
+  const float unit = real ? 1.0f : scale_y;
+  if (op.kind == PostOp::Kind::kSum) made.scale = op.addend.quant.scale / unit;
+  if (op.kind == PostOp::Kind::kClip) {
+    made.alpha = op.alpha / unit;
+    made.beta = op.beta / unit;
+  }
+  return made;
+}
+
+class OneDnn final : public Arithmetic {
+ public:
+  bool HasBinary(BinaryOp op) const override { return op == BinaryOp::kAdd; }
+  bool HasTails() const override { return true; }
+
+  // The zero point is added before the rounding, for constants and bounds as for accumulators.
+  int32_t Constant(float value, const IntType& type) const override {
+    return numerics::RoundWithZero(value / type.quant.scale, type.quant.zero_point, type.qmin(),
+                                   type.qmax());
+  }
+
+  LinearForm Linear(const LinearLayer& layer) const override {
+    LinearForm form;
+    form.rounding = Rounding::kFloatZeroEven;
+    form.float_bias = true;
+    if (layer.tail.empty()) {  // a last clip is the same as rounded bounds
+      form.clamp = Bounds(layer.clamp, layer.y);
+      return form;
+    }
+    form.clamp = {layer.y.qmin(), layer.y.qmax()};
+    std::vector<TailOp> tail = layer.tail;
+    if (layer.clamp.active()) {
+      tail.insert(tail.begin(), {PostOp::Kind::kClip, layer.clamp.lo, layer.clamp.hi, {}});
+    }
+    const int last = LastReal(tail);
+    for (int i = 0; i < static_cast<int>(tail.size()); ++i) {
+      form.post_ops.push_back(Translate(tail[i], i <= last, i == last, layer.y.quant.scale));
+    }
+    return form;
+  }
+
+  // Scale: S_x S_w / S_y, or S_x S_w where a post-operation divides by S_y. bias_f: the real bias
+  // in units of the accumulator.
+  RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const override {
+    const float unit = layer.x.quant.scale * scale_w;
+    const float scale =
+        LastReal(layer.tail) >= 0
+            ? unit
+            : numerics::OutputScaleOf(layer.x.quant.scale, scale_w, layer.y.quant.scale);
+    return {numerics::FloatToWord(scale), numerics::FloatToWord(bias == 0 ? 0.0f : bias / unit)};
+  }
+
+  // On its own: dequantize, add, quantize in binary32. As a rule it is a convolution's kSum.
+  Op MakeBinary(const BinaryLayer& layer) const override {
+    QAdd add;
+    add.by_float = true;
+    add.clamp = Bounds(layer.clamp, layer.y);
+    return add;
+  }
+
+  // The mean of the raw bytes in the input's type, as oneDNN's pooling, which has no scales.
+  PoolForm MakePool(const PoolLayer& layer) const override {
+    QAveragePool pool;
+    pool.window = layer.window;
+    pool.count_include_pad = layer.count_include_pad;
+    pool.clamp = {layer.x.qmin(), layer.x.qmax()};
+    return {pool, layer.x};
+  }
+};
+
+}  // namespace
+
+const Arithmetic& OneDnnArithmetic() {
+  static const OneDnn onednn;
+  return onednn;
+}
+
+}  // namespace rshift
