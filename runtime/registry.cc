@@ -21,6 +21,7 @@ void RegisterBuiltIns() {
   RegisterQuantizeSteps();
   RegisterConvSteps();
   RegisterAddSteps();
+  RegisterAddShiftedSteps();
   RegisterMulSteps();
   RegisterMaxPoolSteps();
   RegisterAveragePoolSteps();

@@ -38,6 +38,19 @@ inline constexpr int32_t AddShiftedTerm(Rounding rounding, int32_t v, int32_t le
   return static_cast<int32_t>(ScaleInteger(rounding, v * (1 << left), multiplier, rshift));
 }
 
+// The same in the blocks of LiteRT's optimised kernels (graph/ops/quant.h, AddBlocks): 16 elements,
+// the shift before the product; 8 elements, a shift towards -infinity after it.
+inline constexpr int32_t AddBlockOf16Term(int32_t v, int32_t left, int32_t multiplier,
+                                          int32_t rshift) {
+  const int32_t shift = left - (rshift - 31);
+  const int32_t shifted = shift >= 0 ? v * (1 << shift) : v >> (shift < -31 ? 31 : -shift);
+  return SaturatingRoundingDoublingHighMul(shifted, multiplier);
+}
+inline constexpr int32_t AddBlockOf8Term(int32_t v, int32_t left, int32_t multiplier,
+                                         int32_t rshift) {
+  return SaturatingRoundingDoublingHighMul(v * (1 << left), multiplier) >> (rshift - 31);
+}
+
 // ONNX Runtime computes on unsigned bytes: what an s8 tensor adds to its bytes and zero point
 // before, and takes off after.
 inline constexpr int32_t UnsignedShift(bool is_signed) { return is_signed ? 128 : 0; }

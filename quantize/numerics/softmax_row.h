@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "quantize/numerics/quantize.h"
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/two_step.h"
 
@@ -59,14 +60,18 @@ inline constexpr int32_t SoftmaxFixedPoint(int32_t entry, const RowReciprocal& r
   return Clamp(int64_t{RoundingDivideByPot(product, row.rshift)} + zero, lo, hi);
 }
 
-// inverse = 1 / (sum * scale_y), one rounding each; entry * inverse to even, + zero.
+// inverse = 1 / (sum * scale_y), one rounding each.
 inline constexpr float SoftmaxInverse(float sum, float scale_y) {
   const float product = sum * scale_y;
   return 1.0f / product;
 }
-inline constexpr int32_t SoftmaxFloatTable(float entry, float inverse, int32_t zero, int32_t lo,
-                                           int32_t hi) {
-  return RoundToByte(entry * inverse, zero, lo, hi);
+// entry * inverse, to the nearest integer: ties away from zero for an s8 output, and for u8 by
+// adding 1/2 (itself rounded) and cutting off.
+inline constexpr int32_t SoftmaxFloatTable(float entry, float inverse, bool is_signed, int32_t zero,
+                                           int32_t lo, int32_t hi) {
+  const float v = entry * inverse;
+  if (is_signed) return RoundToByteBy(RealRounding::kAway, v, zero, lo, hi);
+  return RoundToByteBy(RealRounding::kTruncate, v + 0.5f, zero, lo, hi);
 }
 
 // units = floor(1 / Sy): (entry * units) / sum to even, + zero.

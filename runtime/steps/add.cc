@@ -1,10 +1,7 @@
-// Additions and products of two quantized tensors of equal shape.
-#include <array>
-
+// Additions of two quantized tensors of equal shape.
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
-#include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -122,68 +119,12 @@ std::unique_ptr<Step> MakeAddFma(const StepContext& context) {
   return Make(context, args, ElementwiseFor(context.isa).add_fma);
 }
 
-// Each operand's rescaled value is a table of its byte; one rescaling is left for an element.
-struct AddShiftedArgs {
-  const uint8_t* a = nullptr;
-  const uint8_t* b = nullptr;
-  uint8_t* y = nullptr;
-  std::array<int32_t, 256> term_a{}, term_b{};
-  int32_t multiplier = 0, rshift = 0, zero_y = 0, lo = 0, hi = 0;
-};
-
-template <Rounding kRounding>
-void AddShifted(const AddShiftedArgs& p, int64_t begin, int64_t end) noexcept {
-  const int32_t multiplier = p.multiplier, rshift = p.rshift;
-  const int32_t zero_y = p.zero_y, lo = p.lo, hi = p.hi;
-  for (int64_t i = begin; i < end; ++i) {
-    const int32_t sum = p.term_a[p.a[i]] + p.term_b[p.b[i]];
-    p.y[i] = static_cast<uint8_t>(
-        numerics::RequantizeBy(kRounding, sum, multiplier, rshift, zero_y, lo, hi));
-  }
-}
-
-std::array<int32_t, 256> ShiftedTerms(const StepContext& context, Field operand, Field multiplier,
-                                      Field rshift) {
-  const TensorRecord& record = context.Record(operand);
-  std::array<int32_t, 256> terms{};
-  for (int byte = 0; byte < 256; ++byte) {
-    const int32_t v = ValueOf(static_cast<uint8_t>(byte), record.dtype) - record.zero_point;
-    terms[static_cast<size_t>(byte)] =
-        numerics::AddShiftedTerm(RoundingOf(context), v, Get(context, Field::kCount),
-                                 Get(context, multiplier), Get(context, rshift));
-  }
-  return terms;
-}
-
-std::unique_ptr<Step> MakeAddShifted(const StepContext& context) {
-  const AddShiftedArgs args{
-      .a = context.In<uint8_t>(Field::kSrc),
-      .b = context.In<uint8_t>(Field::kSrc2),
-      .y = context.Out<uint8_t>(Field::kDst),
-      .term_a = ShiftedTerms(context, Field::kSrc, Field::kMultiplier, Field::kRshift),
-      .term_b = ShiftedTerms(context, Field::kSrc2, Field::kMultiplier2, Field::kRshift2),
-      .multiplier = Get(context, Field::kMultiplier3),
-      .rshift = Get(context, Field::kRshift3),
-      .zero_y = context.Record(Field::kDst).zero_point,
-      .lo = Get(context, Field::kClampLoQ),
-      .hi = Get(context, Field::kClampHiQ)};
-  switch (RoundingOf(context)) {
-    case Rounding::kTwoStep:
-      return Make(context, args, AddShifted<Rounding::kTwoStep>);
-    case Rounding::kTwoStepUp:
-      return Make(context, args, AddShifted<Rounding::kTwoStepUp>);
-    default:
-      return Make(context, args, AddShifted<Rounding::kHalfUp>);
-  }
-}
-
 }  // namespace
 
 void RegisterAddSteps() {
   RegisterStep(Opcode::kAdd, MakeAdd);
   RegisterStep(Opcode::kAddFloat, MakeAddFloat);
   RegisterStep(Opcode::kAddFma, MakeAddFma);
-  RegisterStep(Opcode::kAddShifted, MakeAddShifted);
 }
 
 }  // namespace rshift

@@ -59,6 +59,15 @@ struct Average {
         return numerics::AverageRawSum(rounding, sum, multiplier, rshift, offset, lo, hi);
     }
   }
+
+  // For the channels behind the last full block of 16 (LiteRT's optimised mean): a copy with the
+  // other rounding.
+  Average Tail() const {
+    Average tail = *this;
+    if (arithmetic == Arithmetic::kRawSum && rounding == Rounding::kTwoStepUp)
+      tail.rounding = Rounding::kTwoStep;
+    return tail;
+  }
 };
 
 class AveragePoolStep : public Step {
@@ -70,6 +79,7 @@ class AveragePoolStep : public Step {
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
         include_pad_((context.command->Get(Field::kFlags) & 1) != 0),
         average_(context),
+        tail_(average_.Tail()),
         kernels_(KernelsFor(context.isa)),
         scale_offset_(ElementwiseFor(context.isa).average) {}
 
@@ -84,14 +94,20 @@ class AveragePoolStep : public Step {
         return Dequantized(window, static_cast<int32_t>(taps), count, dst);
       alignas(64) int32_t sum[kPoolBlock];
       kernels_.sum_pool(window, count, is_signed_, sum);
-      Finish(sum, static_cast<int32_t>(inside), static_cast<int32_t>(taps), count, dst);
+      // kPoolBlock is a multiple of 16: only the last block of channels has a tail.
+      const int64_t full = tail_.rounding == average_.rounding
+                               ? count
+                               : std::min(count, shape_.channels / 16 * 16 - c);
+      const auto of = static_cast<int32_t>(inside), with_pads = static_cast<int32_t>(taps);
+      Finish(average_, sum, of, with_pads, full, dst);
+      if (full < count) Finish(tail_, sum + full, of, with_pads, count - full, dst + full);
     });
   }
 
  private:
-  void Finish(const int32_t* sum, int32_t inside, int32_t taps, int64_t count,
-              uint8_t* dst) const noexcept {
-    const Average a = average_;
+  void Finish(const Average& average, const int32_t* sum, int32_t inside, int32_t taps,
+              int64_t count, uint8_t* dst) const noexcept {
+    const Average a = average;
     if (a.arithmetic == Arithmetic::kScaleOffset) {
       scale_offset_({.sum = sum,
                      .y = dst,
@@ -130,7 +146,7 @@ class AveragePoolStep : public Step {
   const uint8_t* src_;
   uint8_t* dst_;
   bool is_signed_, include_pad_;
-  Average average_;
+  Average average_, tail_;
   const KernelTable& kernels_;
   decltype(ElementwiseTable::average) scale_offset_;
 };

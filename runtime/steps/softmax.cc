@@ -20,6 +20,7 @@ class SoftmaxStep : public Step {
       : src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
         flip_(context.Record(Field::kSrc).dtype == DType::kS8 ? 0x80 : 0),
+        dst_signed_(context.Record(Field::kDst).dtype == DType::kS8),
         arithmetic_(static_cast<Arithmetic>(context.command->Get(Field::kMode))),
         scale_y_(context.Record(Field::kDst).scale),
         zero_y_(context.Record(Field::kDst).zero_point),
@@ -73,13 +74,14 @@ class SoftmaxStep : public Step {
       const float entry = table_[Difference(greatest, x[i])];
       y[i] = static_cast<uint8_t>(
           quotient ? numerics::SoftmaxFloatQuotient(entry, units, sum, zero_y_, lo_, hi_)
-                   : numerics::SoftmaxFloatTable(entry, inverse, zero_y_, lo_, hi_));
+                   : numerics::SoftmaxFloatTable(entry, inverse, dst_signed_, zero_y_, lo_, hi_));
     }
   }
 
   const uint8_t* src_;
   uint8_t* dst_;
   uint8_t flip_;
+  bool dst_signed_;
   Arithmetic arithmetic_;
   float scale_y_;
   int32_t zero_y_, lo_, hi_;

@@ -6,7 +6,8 @@ namespace rshift {
 
 void RegisterQuantizeSteps();     // quantize, dequantize, requantize
 void RegisterConvSteps();         // conv, depthwise, matmul
-void RegisterAddSteps();          // add, add_float, add_fma, add_shifted
+void RegisterAddSteps();          // add, add_float, add_fma
+void RegisterAddShiftedSteps();   // add_shifted
 void RegisterMulSteps();          // mul
 void RegisterMaxPoolSteps();      // max_pool
 void RegisterAveragePoolSteps();  // average_pool

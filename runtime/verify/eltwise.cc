@@ -31,6 +31,9 @@ void CheckCommonShift(const CommandCheck& check) {
 void CheckShifted(const CommandCheck& check) {
   const Rounding rounding =
       CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp});
+  check.Check(check.Get(Field::kMode) == 0 || rounding == Rounding::kTwoStep, "mode is ",
+              check.Get(Field::kMode), " under rounding ", static_cast<int>(rounding),
+              ", expected it under ", static_cast<int>(Rounding::kTwoStep), " only");
   const auto words = [&](Field multiplier, Field rshift, const char* what) {
     CheckWords(check, rounding, false, check.Get(multiplier), check.Get(rshift), what);
   };

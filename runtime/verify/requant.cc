@@ -73,7 +73,11 @@ void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64
   if (numerics::IsIntegerRounding(rounding)) {
     check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
                 ", expected 0 or 2^30..2^31-1");
-    check.Check(rshift >= 0 && rshift <= 62, what, ": rshift is ", rshift, ", expected 0..62");
+    const bool tail = rounding == Rounding::kTwoStepUp && rshift >= numerics::kTwoStepTail &&
+                      rshift <= numerics::kTwoStepTail + 62;
+    check.Check(
+        (rshift >= 0 && rshift <= 62) || tail, what, ": rshift is ", rshift,
+        rounding == Rounding::kTwoStepUp ? ", expected 0..62 or 64..126" : ", expected 0..62");
     return;
   }
   if (rounding == Rounding::kDoubleAway) {

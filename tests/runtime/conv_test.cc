@@ -1,8 +1,11 @@
-// Conv, Depthwise and MatMul against the formula written out, on random shapes.
+// Conv, Depthwise and MatMul against the formula written out, on random shapes: every rounding,
+// with and without weight zero points.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "codegen/packing/packing.h"
-#include "tests/runtime/program_builder.h"
+#include "tests/runtime/rounding_oracle.h"
 
 namespace rshift::testing {
 namespace {
@@ -16,11 +19,34 @@ struct ConvCase {
   std::vector<int8_t> weights;  // [OC, IC/groups, KH, KW]
   std::vector<RequantRecord> requant;
   std::vector<int32_t> weight_zeros;
+  Rounding rounding;
+  std::vector<OraclePostOp> post_ops;  // kFloatZeroEven; a sum adds `old`
+  Bytes old;
+  OracleTail tail;  // kHalfFloat
+  bool sums() const { return !post_ops.empty() && post_ops[0].kind == 0; }
 };
 
 int64_t OutSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
   const int64_t room = in + pads - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
+}
+
+void FillTail(Random& random, ConvCase* c) {
+  c->post_ops.clear();
+  if (c->rounding == Rounding::kFloatZeroEven) {
+    for (int64_t i = random.Int(0, 3); i > 0; --i) {
+      const auto kind = static_cast<int>(random.Int(c->post_ops.empty() ? 0 : 1, 9));
+      c->post_ops.push_back(
+          {kind, random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f), random.Float(-9.0f, 9.0f)});
+    }
+  }
+  c->old = c->sums() ? random.Data(c->n * c->oh * c->ow * c->oc) : Bytes();
+  c->tail = {random.Int(0, 1) == 1,
+             random.Int(0, 3) == 0,
+             random.Int(0, 3) == 0,
+             random.Float(0.01f, 2.0f),
+             static_cast<float>(random.Int(-128, 127)),
+             static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
 }
 
 void FillData(Random& random, ConvCase* c) {
@@ -30,18 +56,21 @@ void FillData(Random& random, ConvCase* c) {
   c->zero_y = random.Zero(c->dst_type);
   c->lo = static_cast<int32_t>(random.Int(Lowest(c->dst_type), c->zero_y));
   c->hi = static_cast<int32_t>(random.Int(c->zero_y, Highest(c->dst_type)));
+  c->rounding = kAllRoundings[random.Int(0, kRoundingCount - 1)];
+  FillTail(random, c);
   c->src = random.Data(c->n * c->ih * c->iw * c->ic);
   for (const uint8_t byte : random.Data(c->oc * (c->ic / c->groups) * c->kh * c->kw)) {
     c->weights.push_back(static_cast<int8_t>(byte));
   }
   for (int64_t i = 0; i < c->oc; ++i) {
-    RequantRecord record;
-    record.bias = static_cast<int32_t>(random.Int(-100000, 100000));
-    record.multiplier = static_cast<int32_t>(random.Int(int64_t{1} << 30, (int64_t{1} << 31) - 1));
-    record.rshift = static_cast<uint8_t>(random.Int(30, 48));
-    if (random.Int(0, 15) == 0) record.multiplier = 0;
-    if (random.Int(0, 15) == 0) record.rshift = static_cast<uint8_t>(random.Int(0, 62));
-    c->requant.push_back(record);
+    const bool bias_f =
+        c->rounding == Rounding::kFloatZeroEven || c->rounding == Rounding::kHalfFloat;
+    Words words = RandomWords(random, c->rounding, static_cast<int>(random.Int(-1, 17)), bias_f);
+    if (random.Int(0, 15) == 0) words.multiplier = 0;
+    if (random.Int(0, 15) == 0 && IsInteger(c->rounding))
+      words.rshift = static_cast<int32_t>(random.Int(0, 62));
+    c->requant.push_back(
+        {static_cast<int32_t>(random.Int(-100000, 100000)), words.multiplier, words.rshift});
     c->weight_zeros.push_back(static_cast<int32_t>(random.Int(-128, 127)));
   }
 }
@@ -61,9 +90,25 @@ ConvCase RandomConv(Random& random) {
     c.oh = OutSize(c.ih, c.kh, c.sh, c.dh, c.pt + c.pb);
     c.ow = OutSize(c.iw, c.kw, c.sw, c.dw, c.pl + c.pr);
   } while (c.oh == 0 || c.ow == 0);
-  c.zero_w = random.Int(0, 4) == 0;
+  c.zero_w = random.Int(0, 2) == 0;
   FillData(random, &c);
   return c;
+}
+
+uint8_t Finished(const ConvCase& c, int64_t m, int64_t oc, int32_t acc) {
+  const Words words{c.requant[oc].multiplier, c.requant[oc].rshift};
+  if (c.rounding == Rounding::kHalfFloat) {
+    return static_cast<uint8_t>(
+        ToByte(HalfChain(acc, words, c.tail), c.tail.rounding, 0, c.lo, c.hi));
+  }
+  if (c.post_ops.empty())
+    return static_cast<uint8_t>(Requantized(c.rounding, acc, words, c.zero_y, c.lo, c.hi));
+  float f = ScaledFloat(c.rounding, acc, words);
+  const int32_t old = c.sums() ? Value(c.old[m * c.oc + oc], c.dst_type) : 0;
+  for (const OraclePostOp& op : c.post_ops) f = PostOperation(op, f, old);
+  if (std::isnan(f)) return static_cast<uint8_t>(c.zero_y);
+  return static_cast<uint8_t>(
+      ToByte(f + static_cast<float>(c.zero_y), RealRounding::kEven, 0, c.lo, c.hi));
 }
 
 Bytes Expected(const ConvCase& c) {
@@ -83,9 +128,7 @@ Bytes Expected(const ConvCase& c) {
           acc += value * (weight - (c.zero_w ? c.weight_zeros[oc] : 0));
         }
       }
-      const int64_t y =
-          ShiftedProduct(acc, c.requant[oc].multiplier, c.requant[oc].rshift) + c.zero_y;
-      dst.push_back(static_cast<uint8_t>(Saturate(y, c.lo, c.hi)));
+      dst.push_back(Finished(c, m, oc, static_cast<int32_t>(acc)));
     }
   }
   return dst;
@@ -95,6 +138,34 @@ void SetRequant(ProgramBuilder* b, Command* command, const ConvCase& c) {
   command->Set(Field::kRequant, b->Const(DType::kBytes, {c.oc * 12}, c.requant));
   if (c.zero_w) command->Set(Field::kZeroW, b->Const(DType::kS32, {c.oc}, c.weight_zeros));
   command->Set(Field::kClampLoQ, c.lo).Set(Field::kClampHiQ, c.hi);
+  command->Set(Field::kRounding, static_cast<int64_t>(c.rounding));
+  if (!c.post_ops.empty()) {
+    const auto numbers = static_cast<int64_t>(4 * c.post_ops.size());
+    std::vector<float> list;
+    for (const OraclePostOp& op : c.post_ops)
+      list.insert(list.end(), {static_cast<float>(op.kind), op.alpha, op.beta, op.scale});
+    command->Set(Field::kList, b->Const(DType::kF32, {numbers}, list));
+  }
+  if (c.rounding != Rounding::kHalfFloat) return;
+  command->Set(Field::kFlags,
+               (c.tail.relu ? 1 : 0) | (c.tail.sqrt_dequant ? 2 : 0) | (c.tail.sqrt_quant ? 4 : 0));
+  command->Set(Field::kMode, static_cast<int64_t>(c.tail.rounding));
+  command->SetFloat(Field::kScaleF, c.tail.scale).SetFloat(Field::kOffsetF, c.tail.offset);
+}
+
+// The command of a case: its source, destination and, where a post-operation adds it, src2.
+Command& AddCommand(ProgramBuilder* b, const ConvCase& c, Opcode opcode, const Shape& src_shape,
+                    const Shape& dst_shape) {
+  const int32_t src = b->Input({c.src_type, src_shape, 1.0f, c.zero_x});
+  const TensorSpec output{c.dst_type, dst_shape, 1.0f, c.zero_y};
+  const int32_t old = c.sums() ? b->Input(output) : -1;
+  const int32_t dst = b->Output(output);
+  return b->Add(opcode, dst, src).Set(Field::kSrc2, old);
+}
+
+std::vector<Bytes> Inputs(const ConvCase& c) {
+  if (c.sums()) return {c.src, c.old};
+  return {c.src};
 }
 
 void SetWindow(Command* command, const ConvCase& c) {
@@ -121,23 +192,22 @@ int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
 }
 
 TEST(ConvStep, MatchesTheFormulaOnRandomShapes) {
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const ConvCase c = RandomConv(random);
     ProgramBuilder b;
-    const int32_t src = b.Input({c.src_type, {c.n, c.ih, c.iw, c.ic}, 1.0f, c.zero_x});
-    const int32_t dst = b.Output({c.dst_type, {c.n, c.oh, c.ow, c.oc}, 1.0f, c.zero_y});
-    Command& command = b.Add(Opcode::kConv, dst, src);
+    Command& command =
+        AddCommand(&b, c, Opcode::kConv, {c.n, c.ih, c.iw, c.ic}, {c.n, c.oh, c.ow, c.oc});
     command.Set(Field::kWeights, PackedWeights(&b, c)).Set(Field::kGroups, c.groups);
     SetWindow(&command, c);
     SetRequant(&b, &command, c);
-    ASSERT_EQ(RunEverywhere(b, {c.src}), Expected(c));
+    ASSERT_EQ(RunEverywhere(b, Inputs(c)), Expected(c));
   }
 }
 
 TEST(DepthwiseStep, MatchesTheFormulaOnRandomShapes) {
-  for (uint32_t seed = 1; seed <= 100; ++seed) {
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ConvCase c = RandomConv(random);
@@ -147,9 +217,8 @@ TEST(DepthwiseStep, MatchesTheFormulaOnRandomShapes) {
     c.weight_zeros.clear();
     FillData(random, &c);
     ProgramBuilder b;
-    const int32_t src = b.Input({c.src_type, {c.n, c.ih, c.iw, c.ic}, 1.0f, c.zero_x});
-    const int32_t dst = b.Output({c.dst_type, {c.n, c.oh, c.ow, c.oc}, 1.0f, c.zero_y});
-    Command& command = b.Add(Opcode::kDepthwise, dst, src);
+    Command& command =
+        AddCommand(&b, c, Opcode::kDepthwise, {c.n, c.ih, c.iw, c.ic}, {c.n, c.oh, c.ow, c.oc});
     const int64_t row = RoundUp(c.oc, 64), taps = c.kh * c.kw;
     Bytes packed(static_cast<size_t>(taps * row));
     for (int64_t i = 0; i < c.oc * taps; ++i) {
@@ -158,12 +227,12 @@ TEST(DepthwiseStep, MatchesTheFormulaOnRandomShapes) {
     command.Set(Field::kWeights, b.Const(DType::kBytes, {taps * row}, packed));
     SetWindow(&command, c);
     SetRequant(&b, &command, c);
-    ASSERT_EQ(RunEverywhere(b, {c.src}), Expected(c));
+    ASSERT_EQ(RunEverywhere(b, Inputs(c)), Expected(c));
   }
 }
 
 TEST(MatMulStep, MatchesTheFormulaOnRandomShapes) {
-  for (uint32_t seed = 1; seed <= 100; ++seed) {
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     ConvCase c{};
@@ -172,15 +241,13 @@ TEST(MatMulStep, MatchesTheFormulaOnRandomShapes) {
     c.ih = c.oh = batch * rows;
     c.ic = random.Int(1, 300);
     c.oc = random.Int(1, 150);
-    c.zero_w = random.Int(0, 4) == 0;
+    c.zero_w = random.Int(0, 2) == 0;
     FillData(random, &c);
     ProgramBuilder b;
-    const int32_t src = b.Input({c.src_type, {batch, rows, c.ic}, 1.0f, c.zero_x});
-    const int32_t dst = b.Output({c.dst_type, {batch, rows, c.oc}, 1.0f, c.zero_y});
-    Command& command = b.Add(Opcode::kMatMul, dst, src);
+    Command& command = AddCommand(&b, c, Opcode::kMatMul, {batch, rows, c.ic}, {batch, rows, c.oc});
     command.Set(Field::kWeights, PackedWeights(&b, c));
     SetRequant(&b, &command, c);
-    ASSERT_EQ(RunEverywhere(b, {c.src}), Expected(c));
+    ASSERT_EQ(RunEverywhere(b, Inputs(c)), Expected(c));
   }
 }
 

@@ -80,6 +80,19 @@ TEST(Finish, IntegerRoundingsAtEveryShift) {
   }
 }
 
+TEST(Finish, TwoStepUpWithTheTailMarkIsTwoStep) {
+  const std::vector<int32_t> acc = HardAccumulators();
+  for (int32_t rshift = 0; rshift <= 62; ++rshift) {
+    const Case marked({{1518500250, rshift + 64}}), plain({{1518500250, rshift}});
+    for (const int32_t a : acc) {
+      uint8_t y, expected;
+      FinishFor(Rounding::kTwoStepUp, false)(marked.args, 0, &a, 1, &y);
+      FinishFor(Rounding::kTwoStep, false)(plain.args, 0, &a, 1, &expected);
+      ASSERT_EQ(y, expected) << a << " " << rshift;
+    }
+  }
+}
+
 TEST(Finish, FloatRoundingsFromTheSmallestScaleToTheLargest) {
   std::vector<Words> words = {{0, 0}, {1, 0}, {std::bit_cast<int32_t>(3.4e38f), 0}};
   for (int exponent = -40; exponent <= 8; ++exponent) {

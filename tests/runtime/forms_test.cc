@@ -112,6 +112,46 @@ TEST(AddShiftedStep, RescalesOperandsAndSum) {
   }
 }
 
+// ScaledInteger's first step alone: the doubling high product of the value as it is.
+int32_t High(int64_t v, int32_t multiplier) {
+  return static_cast<int32_t>(
+      ScaledInteger(Rounding::kTwoStep, static_cast<int32_t>(v), {multiplier, 31}));
+}
+
+TEST(AddShiftedStep, BlocksRoundOtherwiseThanTheTail) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAddShifted);
+    const int mode = seed % 2 == 0 ? 1 : 2, block = mode == 1 ? 16 : 8;
+    const Rounding rounding = Rounding::kTwoStep;
+    // Up to 2^-24: shifts below 0 in front of the product, too.
+    const Words wa = RandomWords(random, rounding, static_cast<int>(random.Int(0, 24)), false);
+    const Words wb = RandomWords(random, rounding, static_cast<int>(random.Int(0, 6)), false);
+    const Words wy = RandomWords(random, rounding, 20 + static_cast<int>(random.Int(-3, 2)), false);
+    p.command().Set(Field::kMultiplier, wa.multiplier).Set(Field::kRshift, wa.rshift);
+    p.command().Set(Field::kMultiplier2, wb.multiplier).Set(Field::kRshift2, wb.rshift);
+    p.command().Set(Field::kMultiplier3, wy.multiplier).Set(Field::kRshift3, wy.rshift);
+    p.command().Set(Field::kCount, 20).Set(Field::kMode, mode);
+    p.command().Set(Field::kRounding, static_cast<int64_t>(rounding));
+    const auto term = [&](int64_t v, const Words& w, bool in_block) -> int64_t {
+      if (!in_block) return ScaledInteger(rounding, static_cast<int32_t>(v << 20), w);
+      const int shift = w.rshift - 31;
+      if (mode == 2) return High(v * (1 << 20), w.multiplier) >> shift;
+      const double shifted = std::floor(std::ldexp(static_cast<double>(v), 20 - shift));
+      return High(static_cast<int64_t>(shifted), w.multiplier);
+    };
+    const size_t tail = p.left.size() / static_cast<size_t>(block) * static_cast<size_t>(block);
+    size_t i = 0;
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      const bool in_block = i++ < tail;
+      const int64_t sum = term(a, wa, in_block) + term(b, wb, in_block);
+      return Saturate(ScaledInteger(rounding, static_cast<int32_t>(sum), wy) + p.y.zero_point, p.lo,
+                      p.hi);
+    });
+  }
+}
+
 // One rounding of the exact sum: the product of a byte and a float is exact in double, and the sum
 // is rounded to odd there, so that the conversion to float is the only one that counts.
 float ExactFma(int32_t a, float ratio, float c) {
