@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "quantize/numerics/two_step.h"
 
 namespace rshift {
 namespace {
@@ -79,6 +80,9 @@ class Prover {
       Require(scale >= 0 && std::isfinite(scale), ErrorCode::kInternal, proof.node, ": channel ",
               channel, ": scale is ", scale, ", expected a finite number >= 0");
       return;
+    }
+    if (proof.rounding == Rounding::kTwoStepUp && rshift >= numerics::kTwoStepTail) {
+      rshift -= numerics::kTwoStepTail;
     }
     Require(multiplier >= lowest && rshift >= 0 && rshift <= 62, ErrorCode::kInternal, proof.node,
             ": channel ", channel, ": multiplier ", multiplier, " >> ", rshift,

@@ -56,7 +56,7 @@ void EmitInteger(Emitter& emitter, const Node& node) {
       [&](const MatMul& op) { EmitMatMul(emitter, node, op); },
       [&](const MaxPool& op) { EmitMaxPool(emitter, node, op); },
       [&](const AveragePool& op) { EmitAveragePool(emitter, node, op); },
-      [&](const Reduce&) { EmitReduce(emitter, node); },
+      [&](const Reduce& op) { EmitReduce(emitter, node, op); },
       [&](const Softmax&) { EmitSoftmax(emitter, node); },
       [&](const Binary& op) { EmitBinary(emitter, node, op); },
       [&](const Clip& op) { EmitClip(emitter, node, op); },

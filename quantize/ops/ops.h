@@ -41,7 +41,7 @@ void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op);
 void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op);
 OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
                         const Arithmetic& rules);
-void EmitReduce(Emitter& emitter, const Node& node);
+void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op);
 
 OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
                          const Arithmetic& rules);

@@ -33,33 +33,58 @@ void EmitAveragePool(Emitter& emitter, const Node& node, const AveragePool& op) 
                         layer.y, {layer.y.qmin(), layer.y.qmax()});
 }
 
+namespace {
+
+// Of a ReduceMean: the dimensions of x that are height and width, in memory order; 0 when it is
+// none over them.
+int64_t HeightOf(const Value& x, const Reduce& op) {
+  if (op.op != ReduceOp::kMean || x.shape.size() != 4) return 0;
+  const int64_t height = x.layout == Layout::kNhwc ? 1 : 2;
+  return op.axes == std::vector<int64_t>{height, height + 1} ? height : 0;
+}
+
+// The integers of x in NHWC order.
+ValueId ImageOf(Emitter& emitter, const Node& node, const IntType& type, const Shape& nhwc) {
+  const ValueId x = emitter.Int(node.inputs[0]);
+  if (emitter.old().value(node.inputs[0]).layout == Layout::kNhwc) return x;
+  const ValueId image = emitter.Temporary(node.inputs[0], "__nhwc", type, nhwc, Layout::kNhwc);
+  emitter.AddNode(node.name + "__nhwc", Transpose{{0, 2, 3, 1}}, {x}, image);
+  return image;
+}
+
+}  // namespace
+
 OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
                         const Arithmetic& rules) {
-  const Value& x = graph.value(node.inputs[0]);
-  const bool mean = op.op == ReduceOp::kMean && x.layout == Layout::kNhwc && x.shape.size() == 4 &&
-                    op.axes == std::vector<int64_t>{1, 2};
-  if (mean && rules.HasMean()) return {OpKind::kFunction, ""};
+  if (rules.HasMean() && HeightOf(graph.value(node.inputs[0]), op) > 0) {
+    return {OpKind::kFunction, ""};
+  }
   return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
 }
 
-void EmitReduce(Emitter& emitter, const Node& node) {
-  const Shape& x = emitter.old().value(node.inputs[0]).shape;  // NHWC
+void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op) {
+  const Value& x = emitter.old().value(node.inputs[0]);
+  const auto height = static_cast<size_t>(HeightOf(x, op));
   const ValueId old_y = node.outputs[0];
   PoolLayer layer;
-  layer.window.kernel_h = layer.height = x[1];
-  layer.window.kernel_w = layer.width = x[2];
+  layer.window.kernel_h = layer.height = x.shape[height];
+  layer.window.kernel_w = layer.width = x.shape[height + 1];
   layer.whole = layer.mean = true;
   layer.x = emitter.Type(node.inputs[0]);
   layer.y = emitter.Type(old_y);
   const QAveragePool pool = RulesOf(emitter).MakePool(layer).op;
-  const ValueId input = emitter.Int(node.inputs[0]);
-  const Shape shape = {x[0], 1, 1, x[3]};
-  if (emitter.old().value(old_y).shape == shape) {
+  const int64_t channels = x.shape[height == 1 ? 3 : 1];
+  const ValueId input =
+      ImageOf(emitter, node, layer.x, {x.shape[0], layer.height, layer.width, channels});
+  const Value& y = emitter.old().value(old_y);
+  const Shape pooled_shape = {x.shape[0], 1, 1, channels};
+  if (y.layout == Layout::kNhwc && y.shape == pooled_shape) {
     emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(old_y));
     return;
   }
-  const ValueId pooled = emitter.Temporary(old_y, "__pooled", layer.y, shape, Layout::kNhwc);
+  const ValueId pooled = emitter.Temporary(old_y, "__pooled", layer.y, pooled_shape, Layout::kNhwc);
   emitter.AddNode(node.name, pool, {input}, pooled);
+  // One element of height and width: the order of the elements is the same.
   emitter.AddNode(node.name + "__reshape", Reshape{}, {pooled}, emitter.DefineInt(old_y));
 }
 
