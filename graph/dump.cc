@@ -79,8 +79,8 @@ std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
 
 std::string Text(Rounding rounding) {
   constexpr std::array<const char*, kRoundingCount> kNames = {
-      "",            " two_step",  " float_even",   " float_zero_even",
-      " half_float", " half_away", " two_step_up", " double_away"};
+      "",           " two_step",    " float_even", " float_zero_even", " half_float",
+      " half_away", " two_step_up", " double_away"};
   return kNames[static_cast<size_t>(rounding)];
 }
 
@@ -258,6 +258,15 @@ std::string Fingerprint(const ConstantData& data) {
   return out.str();
 }
 
+// The integers a constant remembers.
+std::string OriginText(const Value& value) {
+  if (value.origin == nullptr) return "";
+  const QuantizedOrigin& origin = *value.origin;
+  std::string text = Cat(" from ", Name(origin.dtype));
+  if (origin.axis >= 0) return Cat(text, " scales along axis ", origin.axis);
+  return Cat(text, " scale=", Number(origin.scales[0]), " zero=", origin.zero_points[0]);
+}
+
 // Scalars are worth reading; everything else is named by its fingerprint.
 std::string ConstantText(const Value& value) {
   if (value.dtype == DType::kF32 && NumElements(value.shape) == 1) {
@@ -277,7 +286,8 @@ std::string DumpGraph(const Graph& graph) {
   for (int i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(ValueId(i));
     if (value.is_constant()) {
-      out << "const " << value.name << ": " << Type(value) << ConstantText(value) << "\n";
+      out << "const " << value.name << ": " << Type(value) << ConstantText(value)
+          << OriginText(value) << "\n";
     }
   }
   for (const Node& node : graph.nodes()) {

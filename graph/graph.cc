@@ -14,6 +14,18 @@ bool InRange(ValueId id, size_t count) {
   return id.valid() && static_cast<size_t>(id.index()) < count;
 }
 
+void CheckOrigin(const Value& value) {
+  const QuantizedOrigin& origin = *value.origin;
+  const auto scales = static_cast<int64_t>(origin.scales.size());
+  const int64_t wanted = origin.axis < 0 ? 1 : value.shape[origin.axis];
+  const auto bytes = static_cast<size_t>(NumElements(value.shape)) * SizeOf(origin.dtype);
+  Require(value.is_constant() && scales == wanted &&
+              origin.zero_points.size() == origin.scales.size() &&
+              origin.integers->bytes.size() == bytes,
+          ErrorCode::kInternal, "constant '", value.name, "' of ", ToString(value.shape),
+          " does not fit the integers it remembers; this is a bug in Rshift");
+}
+
 void CheckValues(const std::vector<Value>& values) {
   std::unordered_set<std::string> names;
   for (const Value& value : values) {
@@ -22,6 +34,7 @@ void CheckValues(const std::vector<Value>& values) {
     Require(value.layout != Layout::kNhwc || value.shape.size() == 4, ErrorCode::kInternal,
             "value '", value.name, "': NHWC needs 4 dimensions, found ", ToString(value.shape),
             "; this is a bug in Rshift");
+    if (value.origin != nullptr) CheckOrigin(value);
     if (!value.is_constant()) continue;
     const size_t want = static_cast<size_t>(NumElements(value.shape)) * SizeOf(value.dtype);
     Require(value.constant->bytes.size() == want, ErrorCode::kInternal, "constant '", value.name,

@@ -40,6 +40,17 @@ std::string ManyOperators() {
   b.Node("ArgMax", {"gap"}, {"am"}).Node("Cast", {"ex"}, {"ca"}, {{"to", 1}});
   b.Node("ConvTranspose", {"r", "w"}, {"ct"}, {{"group", 2}, {"output_padding", {1, 1}}});
   b.Node("Unsqueeze", {"gap", "one"}, {"us"}).Node("LRN", {"ct"}, {"lrn"}, {{"size", 3}});
+  b.Floats("qs", {}, {0.5f});
+  auto* zero = b.graph().add_initializer();
+  zero->set_name("qz");
+  zero->set_data_type(onnx::TensorProto::UINT8);
+  zero->set_raw_data("\x05");
+  b.Node("QuantizeLinear", {"x", "qs", "qz"}, {"q"});
+  b.Node("DequantizeLinear", {"q", "qs", "qz"}, {"dq"});
+  b.Node("QuantizeLinear", {"w", "v"}, {"wq"}, {{"axis", 0}});
+  b.Node("DequantizeLinear", {"wq", "v"}, {"wdq"}, {{"axis", 0}});
+  b.Node("Transpose", {"wdq"}, {"wt"}).Node("Conv", {"dq", "wdq"}, {"qc"}, {{"group", 2}});
+  b.Output("qc").Output("wt");
   for (const char* name : {"y", "sl", "rm", "sp0", "am", "ca", "d", "lrn", "us", "ti", "ra"})
     b.Output(name);
   return b.Bytes();

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/passes/passes.h"
+#include "graph/dump.h"
 #include "tests/graph/onnx_builder.h"
 #include "tests/graph/origin.h"
 
@@ -99,6 +99,7 @@ TEST(ImportQuant, ConstantsBecomeFloatsThatRememberTheirIntegers) {
   EXPECT_THAT(w.origin->scales, ElementsAre(0.5f));
   EXPECT_THAT(w.origin->zero_points, ElementsAre(128));
   EXPECT_EQ(w.origin->integers->bytes, (std::vector<uint8_t>{0, 128, 129, 130, 254, 255}));
+  EXPECT_THAT(DumpGraph(b.Import()), HasSubstr(" from u8 scale=0.5 zero=128\n"));
 }
 
 TEST(ImportQuant, ScalesPerChannelFollowTheAxis) {
