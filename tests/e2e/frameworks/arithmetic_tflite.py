@@ -59,8 +59,6 @@ def linear_ruy(case):
 
 
 def linear_xnnpack(case):
-    if case.op == 'depthwise' and _per_tensor_u8(case):
-        return linear_ruy(case)  # the delegate leaves it alone
     (sx,), sy = scales(case)
 
     def requantize(acc, sw):

@@ -60,7 +60,7 @@ class Case:
     activation: str | None = None
     alpha: float = 0.0                 # leaky_relu
     axis: int = -1                     # concat
-    name: str = ''
+    onnx: str = ''                     # ONNX operator, where there is more than one for op
 
     def pads(self):
         """(top, left, bottom, right) of the spatial window."""

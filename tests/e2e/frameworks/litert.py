@@ -31,3 +31,26 @@ def run(case, profile):
         made.set_tensor(detail['index'], x)
     made.invoke()
     return np.array(made.get_tensor(made.get_output_details()[0]['index'])), delegated(made)
+
+
+class Model:
+    """tensors(bytes NHWC) -> {N: array}, of one way."""
+
+    def __init__(self, content, profile):
+        self.made = load(content, profile, keep=True)
+        self.plain = load(content, profile)
+
+    def tensors(self, image, indices):
+        found = {}
+        self.made.set_tensor(self.made.get_input_details()[0]['index'], image)
+        self.made.invoke()
+        for n in indices:
+            found[n] = np.array(self.made.get_tensor(n))
+        return found
+
+    def output(self, image):
+        """(N, array) of the interpreter that keeps nothing: its delegate holds the whole graph."""
+        self.plain.set_tensor(self.plain.get_input_details()[0]['index'], image)
+        self.plain.invoke()
+        index = self.plain.get_output_details()[0]['index']
+        return index, np.array(self.plain.get_tensor(index))

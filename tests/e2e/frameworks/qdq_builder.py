@@ -97,6 +97,10 @@ def _weights(graph, case):
 
 
 def _attributes(case):
+    if case.onnx == 'ReduceMean':
+        return {'axes': [2, 3], 'keepdims': 1}
+    if case.onnx == 'GlobalAveragePool':
+        return {}
     if case.op in ('conv', 'depthwise'):
         group = (case.weights.shape[3] if case.op == 'depthwise'
                  else case.inputs[0].shape[3] // case.weights.shape[3])
@@ -114,7 +118,7 @@ def _add_case(graph, case):
     sources = [graph.activation(f'{graph.before}x{i}', f'in{i}', q)
                for i, q in enumerate(case.input_quants)]
     constants = _weights(graph, case) if case.weights is not None else []
-    result = graph.node(OPERATORS[case.op], sources + constants, 'result', **_attributes(case))
+    result = graph.node(case.onnx or OPERATORS[case.op], sources + constants, 'result', **_attributes(case))
     if case.activation == 'relu':
         result = graph.node('Relu', [result], 'clipped')
     elif case.activation == 'relu6':

@@ -134,21 +134,26 @@ class Maker:
 
     def average_pool(self):
         q = self.quant()
-        kernel = (self.integer(1, 7), self.integer(1, 7))
-        padding = self.pick('SAME', 'VALID')
-        y = q
         if self.profile == ONNXRUNTIME:
             y = quant(self.kind, q.scale[0] * 2 ** self.rng.uniform(-1, 1), self.zero())
-        return Case('average_pool', [self.bytes((1, 50, 49, 24))], [q], y, kernel=kernel,
-                    stride=(self.integer(1, 2), self.integer(1, 2)), padding=padding,
-                    activation=self.activation_alone(y.zero))
+        else:  # LiteRT's operator knows one scale; a window as large as the image is a global one
+            y = q
+            if self.integer(0, 3) == 0:
+                size = (self.integer(1, 14), self.integer(1, 14))
+                return Case('average_pool', [self.bytes((1, *size, 2000))], [q], y, kernel=size,
+                            onnx='GlobalAveragePool')
+        return Case('average_pool', [self.bytes((1, 50, 49, 24))], [q], y,
+                    kernel=(self.integer(1, 7), self.integer(1, 7)),
+                    stride=(self.integer(1, 2), self.integer(1, 2)),
+                    padding=self.pick('SAME', 'VALID'), activation=self.activation_alone(y.zero))
 
     def mean(self):
         q = self.quant()
         ratio = 2.0 ** -self.integer(0, 4) if self.integer(0, 1) else self.rng.uniform(0.05, 1.5)
         zero = self.pick(q.zero, self.integer(self.lo, self.hi))
         shape = (1, self.integer(1, 14), self.integer(1, 14), self.integer(1000, 2048))
-        return Case('mean', [self.bytes(shape)], [q], quant(self.kind, q.scale[0] * ratio, zero))
+        return Case('mean', [self.bytes(shape)], [q], quant(self.kind, q.scale[0] * ratio, zero),
+                    onnx='GlobalAveragePool' if self.profile == ONNXRUNTIME else 'ReduceMean')
 
     def leaky_relu(self):
         q, slope = self.quant(), float(np.float32(10 ** self.rng.uniform(-2, 0)))

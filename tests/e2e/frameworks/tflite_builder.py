@@ -90,7 +90,7 @@ def _constants(graph, case):
     if case.weights is None:
         return []
     q = case.weight_quant
-    axis = 3 if case.op == 'depthwise' else 0
+    axis = 3 if case.op == 'depthwise' and len(q.scale) > 1 else 0
     made = [graph.tensor('w', case.weights.shape, q.type, (q.scales, q.zero), axis, case.weights)]
     if case.bias is not None:
         scales = q.scales * case.input_quants[0].scales[0]

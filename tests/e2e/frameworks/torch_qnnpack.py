@@ -78,13 +78,17 @@ def _arrays(case):
     elif case.op == 'conv':
         w = w.transpose(0, 3, 1, 2)
     unit = case.input_quants[0].scales[0] * case.weight_quant.scales
-    channels = w.shape[0]
+    channels = len(case.bias)
     arrays.update({'w': np.ascontiguousarray(w), 'w_s': case.weight_quant.scales, 'w_z': zero,
                    'bias': (case.bias * np.broadcast_to(unit, channels)).astype(np.float32)})
-    if case.op != 'fc':
+    if case.op == 'deconv':
+        arrays.update({'groups': np.array(case.groups), 'output_pad': np.array(case.output_pad)})
+    elif case.op != 'fc':
         groups = case.inputs[0].shape[3] // w.shape[1]
+        arrays['groups'] = np.array(groups)
+    if case.op != 'fc':
         arrays.update({'stride': np.array(case.stride), 'pads': np.array(case.pads()[:2]),
-                       'dilation': np.array(case.dilation), 'groups': np.array(groups)})
+                       'dilation': np.array(case.dilation)})
     return arrays
 
 

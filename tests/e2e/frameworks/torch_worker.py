@@ -34,6 +34,10 @@ def run(get):
     if op == 'fc':
         return torch.ops.quantized.linear(x, torch.ops.quantized.linear_prepack(w, bias), *y)
     stride, pads, dilation, groups = (get(k).tolist() for k in ('stride', 'pads', 'dilation', 'groups'))
+    if op == 'deconv':
+        packed = torch.ops.quantized.conv_transpose2d_prepack(
+            w, bias, stride, pads, get('output_pad').tolist(), dilation, groups)
+        return torch.ops.quantized.conv_transpose2d(x, packed, *y)
     packed = torch.ops.quantized.conv2d_prepack(w, bias, stride, pads, dilation, groups)
     return torch.ops.quantized.conv2d(x, packed, *y)
 
