@@ -212,8 +212,6 @@ class TfLite final : public Arithmetic {
       case ProfileId::kTfLiteRuy:
         return Optimised(layer);
       case ProfileId::kTfLiteXnnpack:
-        // The delegate leaves unsigned depthwise convolutions to the optimised kernels.
-        if (layer.kind == LinearKind::kDepthwise && IsUnsigned(layer)) return Optimised(layer);
         return kXnnpack;
       default:
         return ByTable(layer, profile_.variant);
