@@ -1,0 +1,115 @@
+// Softmax of bytes in its three arithmetics against their definitions.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "quantize/numerics/softmax_row.h"
+#include "tests/runtime/rounding_oracle.h"
+
+namespace rshift::testing {
+namespace {
+
+struct Case {
+  TensorSpec from, to;
+  Bytes data;
+  int64_t columns;
+  std::vector<int32_t> words;
+  ProgramBuilder builder;
+
+  Case(Random& random, int64_t mode, float scale_y, double largest) {
+    columns = random.Int(0, 3) == 0 ? random.Int(100, 1001) : random.Int(1, 40);
+    const Shape shape = {random.Int(1, 3), random.Int(1, 4), columns};
+    from = {random.Byte(), shape};
+    to = {random.Byte(), shape, scale_y};
+    to.zero_point = Lowest(to.dtype);
+    data = random.Data(NumElements(shape));
+    if (random.Int(0, 2) == 0) {  // near the row's greatest: sums of many
+      for (uint8_t& byte : data) byte = static_cast<uint8_t>(60 + byte % 4);
+    }
+    const float step = random.Float(0.005f, 0.3f);
+    for (int d = 0; d < 256; ++d) {
+      const double entry = largest * std::exp(-static_cast<double>(d) * step);
+      words.push_back(mode == 0 ? static_cast<int32_t>(entry)
+                                : std::bit_cast<int32_t>(static_cast<float>(entry)));
+    }
+    const int32_t src = builder.Input(from), dst = builder.Output(to);
+    const int32_t table = builder.Const(DType::kBytes, {1024}, words);
+    Command& command = builder.Add(Opcode::kSoftmax, dst, src).Set(Field::kTable, table);
+    command.Set(Field::kMode, mode);
+    command.Set(Field::kClampLoQ, Lowest(to.dtype)).Set(Field::kClampHiQ, Highest(to.dtype));
+  }
+
+  float Entry(int32_t d) const { return std::bit_cast<float>(words[static_cast<size_t>(d)]); }
+
+  // expected(differences of a row, index in it)
+  template <typename F>
+  void ExpectRows(const F& expected) {
+    Bytes bytes;
+    for (size_t first = 0; first < data.size(); first += static_cast<size_t>(columns)) {
+      std::vector<int32_t> x;
+      for (int64_t i = 0; i < columns; ++i)
+        x.push_back(Value(data[first + static_cast<size_t>(i)], from.dtype));
+      const int32_t greatest = *std::max_element(x.begin(), x.end());
+      for (int32_t& v : x) v = greatest - v;
+      for (size_t i = 0; i < x.size(); ++i) bytes.push_back(static_cast<uint8_t>(expected(x, i)));
+    }
+    ASSERT_EQ(RunEverywhere(builder, {data}), bytes);
+  }
+};
+
+float SumInOrder(const Case& c, const std::vector<int32_t>& differences) {
+  float sum = 0;
+  for (const int32_t d : differences) sum += c.Entry(d);
+  return sum;
+}
+
+TEST(SoftmaxStep, FixedPoint) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Case c(random, 0, 1.0f / 256, 2147483647.0);
+    c.ExpectRows([&](const std::vector<int32_t>& row, size_t i) {
+      int64_t sum = 0;
+      for (const int32_t d : row) sum += (int64_t{c.words[static_cast<size_t>(d)]} + 2048) / 4096;
+      // The reciprocal has its own test: numerics_softmax_row_test.
+      const numerics::RowReciprocal r = numerics::Reciprocal(static_cast<int32_t>(sum));
+      const int64_t entry = c.words[static_cast<size_t>(row[i])];
+      const int64_t product = ShiftedProduct(entry, r.scale, 31);
+      return Saturate(ShiftedProduct(product, 1, r.rshift) + c.to.zero_point, Lowest(c.to.dtype),
+                      Highest(c.to.dtype));
+    });
+  }
+}
+
+TEST(SoftmaxStep, FloatTable) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Case c(random, 1, seed % 2 == 0 ? 1.0f / 256 : 0.003f, 1.0);
+    c.ExpectRows([&](const std::vector<int32_t>& row, size_t i) {
+      const float inverse = 1.0f / (SumInOrder(c, row) * c.to.scale);
+      const float v = c.Entry(row[i]) * inverse;
+      const bool is_signed = c.to.dtype == DType::kS8;
+      const float shifted = is_signed ? v : v + 0.5f;
+      return ToByte(shifted, is_signed ? RealRounding::kAway : RealRounding::kTruncate,
+                    c.to.zero_point, Lowest(c.to.dtype), Highest(c.to.dtype));
+    });
+  }
+}
+
+TEST(SoftmaxStep, FloatQuotient) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Case c(random, 2, seed % 2 == 0 ? 1.0f / 256 : 0.0041f, 1e30);
+    c.ExpectRows([&](const std::vector<int32_t>& row, size_t i) {
+      const float scaled = c.Entry(row[i]) * std::floor(1.0f / c.to.scale);
+      return ToByte(scaled / SumInOrder(c, row), RealRounding::kEven, c.to.zero_point,
+                    Lowest(c.to.dtype), Highest(c.to.dtype));
+    });
+  }
+}
+
+}  // namespace
+}  // namespace rshift::testing
