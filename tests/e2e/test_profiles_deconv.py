@@ -1,0 +1,90 @@
+"""Integer ConvTranspose under every profile: equal to the definition on every byte.
+
+The sums come from the definition (each input adds to the outputs it reaches), the program moves
+bytes and convolves. QNNPACK's deconvolution in PyTorch is a second witness of caffe2.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import pipeline
+from frameworks import compare, deconv, ours, qdq_builder, torch_qnnpack
+from frameworks.arithmetic_others import FORMULAS, accumulate
+from frameworks.fixed_point import I64
+from frameworks.sums import by_channel, finish, scales
+from frameworks.table import table  # noqa: F401  pylint: disable=unused-import
+from test_profiles_formulas import takes
+
+CASES = 24
+
+
+def half_up(acc, scale):
+    """tpu: (acc * M + 2^(r-1)) >> r of the binary64 scale."""
+    fraction, exponent = math.frexp(scale)
+    multiplier, rshift = math.floor(fraction * 2**31 + 0.5), 31 - exponent
+    if multiplier == 2**31:
+        multiplier, rshift = 2**30, rshift - 1
+    return (acc.astype(I64) * multiplier + (1 << (rshift - 1))) >> rshift
+
+
+def tpu(case):
+    (sx,), sy = scales(case)
+    values = by_channel(case, accumulate(case),
+                        lambda acc, sw: half_up(acc, float(sx) * float(sw) / float(sy)))
+    return finish(case, values + case.output_quant.zero, lambda bound, zero: np.rint(bound) + zero)
+
+
+WITNESS = {('tpu', None): tpu, **{key: formulas['conv'] for key, formulas in FORMULAS.items()
+                                  if key[1] in (None, 'fp32')}}
+
+
+def run(case, profile, variant, folder, isa):
+    model, program = folder / 'case.onnx', folder / 'case.rshift'
+    model.write_bytes(deconv.build(case).SerializeToString())
+    extra = ['--variant', variant] if variant else []
+    pipeline.run('model_deploy', model, '--profile', profile, *extra, '-o', program)
+    assert 'conv_transpose_f32' not in pipeline.run('model_tool', 'disasm', program)
+    output = pipeline.infer(program, qdq_builder.feeds(case), folder, '--isa', isa, '--threads', '1')
+    return qdq_builder.to_nhwc(qdq_builder.bytes_of(output['y'], case.output_quant))
+
+
+def cases_of(kind, profile):
+    cases = [deconv.random_case(kind, seed, seed % 2 == 1 and kind == 's8') for seed in range(CASES)]
+    return [case for case in cases if takes(case, profile) and min(case.output_shape()) > 0]
+
+
+@pytest.mark.parametrize('kind', ('s8', 'u8'))
+@pytest.mark.parametrize('profile, variant', WITNESS)
+def test_operator(profile, variant, kind, tmp_path, table, report):  # noqa: F811
+    elements, mismatches, lines = 0, 0, []
+    for i, case in enumerate(cases_of(kind, profile)):
+        actual = run(case, profile, variant, tmp_path, ours.instruction_sets('conv')[-(i % 2)])
+        wanted = WITNESS[profile, variant](case)
+        count, line = compare.differences(case, wanted, actual, f'case {i}')
+        elements, mismatches = elements + wanted.size, mismatches + count
+        lines += [line] if line else []
+    name = f'{profile} {variant}' if variant else profile
+    table(profile=name, operator='conv_transpose', type=kind, oracle='numpy formulas',
+          elements=elements, mismatches=mismatches)
+    report(f'{name:15} conv_transpose {kind}: {elements:>9,} bytes, {mismatches:,} differ')
+    assert not lines, '\n'.join(lines)
+
+
+def test_qnnpack(tmp_path, table, report):  # noqa: F811
+    if torch_qnnpack.python() is None:
+        pytest.skip('no Python with torch and its qnnpack engine (set RSHIFT_TORCH_PYTHON)')
+    cases = [torch_qnnpack.adapted(case) for case in cases_of('s8', 'caffe2') + cases_of('u8', 'caffe2')
+             if not case.activation and len(case.weight_quant.scale) == 1]
+    theirs, version = torch_qnnpack.run(cases, tmp_path)
+    elements, lines = 0, []
+    for i, case in enumerate(cases):
+        actual = run(case, 'caffe2', 'fp32', tmp_path, 'scalar')
+        count, line = compare.differences(case, theirs[i], actual, f'case {i}')
+        elements += theirs[i].size
+        lines += [line] if count else []
+    table(profile='caffe2 fp32', operator='conv_transpose', type='s8, u8',
+          oracle=f'QNNPACK in PyTorch {version}', elements=elements, mismatches=len(lines))
+    report(f'caffe2 fp32     conv_transpose: {elements:,} bytes equal (PyTorch {version})')
+    assert elements > 0 and not lines, '\n'.join(lines)
