@@ -1,0 +1,193 @@
+// Conv and MatMul: which requantization each profile runs, on accumulators at and beside its ties,
+// against formulas written another way.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "base/error.h"
+#include "tests/quantize/integer_ops.h"
+#include "tests/quantize/profile_tools.h"
+
+namespace rshift::test {
+namespace {
+
+constexpr LinearKind kKinds[] = {LinearKind::kGeneral, LinearKind::kPointwise,
+                                 LinearKind::kDepthwise, LinearKind::kFullyConnected};
+
+LinearLayer Layer(LinearKind kind, bool per_channel, bool is_unsigned) {
+  LinearLayer layer;
+  layer.kind = kind;
+  layer.per_channel = per_channel;
+  layer.x = is_unsigned ? U8(0.0235294f, 128) : S8(0.0235294f, -3);
+  layer.y = is_unsigned ? U8(0.0471f, 3) : S8(0.0471f, -3);
+  layer.channels = 20;
+  return layer;
+}
+
+int64_t Finish(const Arithmetic& rules, const LinearLayer& layer, float scale_w, int32_t acc) {
+  const RequantWords words = rules.Words(layer, scale_w, 0.0f);
+  const LinearForm form = rules.Linear(layer);
+  QConv conv;
+  conv.clamp = form.clamp;
+  conv.rounding = form.rounding;
+  return FinishAccumulator(conv, {0, words.multiplier, words.rshift}, acc, 0,
+                           layer.y.quant.zero_point);
+}
+
+// The accumulators nearest to every tie of y, and random ones.
+std::vector<int32_t> Accumulators(const LinearLayer& layer, float scale_w) {
+  const double unit = static_cast<double>(layer.y.quant.scale) /
+                      (static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w));
+  std::vector<int32_t> result = {INT32_MAX, INT32_MIN + 1, 0, 1, -1};
+  for (int half = -520; half <= 520; ++half) {
+    for (int beside = -1; beside <= 1; ++beside) {
+      const double acc = std::nearbyint((half + 0.5) * unit) + beside;
+      if (std::fabs(acc) < 2147483647.0) result.push_back(static_cast<int32_t>(acc));
+    }
+  }
+  std::mt19937 random(5);
+  const auto reach = static_cast<int64_t>(std::min(300 * unit, 2147483647.0));
+  std::uniform_int_distribution<int64_t> any(-reach, reach);
+  for (int i = 0; i < 2000; ++i) result.push_back(static_cast<int32_t>(any(random)));
+  return result;
+}
+
+// Scales with y = acc / 2^k exactly (all ties exact), and others.
+constexpr float kWeightScales[] = {0.0078125f, 0.00213f, 0.0471f / 0.0235294f / 64, 1e-6f, 3e-9f};
+
+using Formula = std::function<int64_t(const LinearLayer& layer, float scale_w, int32_t acc)>;
+
+void Compare(const Arithmetic& rules, const LinearLayer& layer, const Formula& formula) {
+  for (float scale_w : kWeightScales) {
+    for (int32_t acc : Accumulators(layer, scale_w)) {
+      const int64_t wanted = formula(layer, scale_w, acc) + layer.y.quant.zero_point;
+      ASSERT_EQ(Finish(rules, layer, scale_w, acc), Saturate(wanted, layer.y))
+          << "kind " << static_cast<int>(layer.kind) << " acc " << acc << " scale " << scale_w;
+    }
+  }
+}
+
+double Double(const LinearLayer& layer, float scale_w) {
+  return static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
+         static_cast<double>(layer.y.quant.scale);
+}
+float FloatOf(const LinearLayer& layer, float scale_w) {
+  const float product = layer.x.quant.scale * scale_w;
+  return product / layer.y.quant.scale;
+}
+double Mixed(const LinearLayer& layer, float scale_w) {
+  const float product = layer.x.quant.scale * scale_w;
+  return static_cast<double>(product) / static_cast<double>(layer.y.quant.scale);
+}
+
+int64_t D1(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return OneStep(acc, PairOf(Double(layer, scale_w)));
+}
+int64_t D2(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return TwoSteps(acc, PairOf(Double(layer, scale_w)));
+}
+int64_t F2(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return TwoSteps(acc, PairOf(FloatOf(layer, scale_w)));
+}
+int64_t MixedD2(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return TwoSteps(acc, PairOf(Mixed(layer, scale_w)));
+}
+int64_t Up(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return TwoStepsUp(acc, PairOf(Double(layer, scale_w)));
+}
+int64_t MixedUp(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return TwoStepsUp(acc, PairOf(Mixed(layer, scale_w)));
+}
+int64_t FloatEven(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return std::llrint(static_cast<float>(acc) * FloatOf(layer, scale_w));
+}
+int64_t DoubleAway(const LinearLayer& layer, float scale_w, int32_t acc) {
+  return std::llround(static_cast<double>(acc) * Double(layer, scale_w));
+}
+
+TEST(LinearTest, TheTableOfTheOlderTfLite) {
+  const Arithmetic& rules = Rules(ProfileId::kTfLite);
+  Compare(rules, Layer(LinearKind::kGeneral, false, false), D2);
+  Compare(rules, Layer(LinearKind::kDepthwise, false, false), F2);
+  Compare(rules, Layer(LinearKind::kPointwise, false, false), F2);
+  Compare(rules, Layer(LinearKind::kGeneral, true, false), D1);
+  Compare(rules, Layer(LinearKind::kDepthwise, true, false), D2);
+  Compare(rules, Layer(LinearKind::kPointwise, true, false), D1);
+  Compare(rules, Layer(LinearKind::kFullyConnected, false, false), D2);
+}
+
+TEST(LinearTest, AVariantIsForcedOnEveryKind) {
+  for (LinearKind kind : kKinds) {
+    for (bool per_channel : {false, true}) {
+      const LinearLayer layer = Layer(kind, per_channel, false);
+      Compare(Rules(ProfileId::kTfLite, Variant::kD1), layer, D1);
+      Compare(Rules(ProfileId::kTfLite, Variant::kD2), layer, D2);
+      Compare(Rules(ProfileId::kTfLite, Variant::kF2), layer, F2);
+    }
+  }
+}
+
+TEST(LinearTest, LiteRtsReferenceKernels) {
+  const Arithmetic& rules = Rules(ProfileId::kTfLiteRef);
+  for (LinearKind kind : kKinds) {
+    const bool dense = kind == LinearKind::kFullyConnected;
+    for (bool per_channel : {false, true}) {
+      Compare(rules, Layer(kind, per_channel, false), dense ? DoubleAway : D2);
+    }
+    Compare(rules, Layer(kind, false, true), dense ? DoubleAway : MixedD2);
+  }
+}
+
+TEST(LinearTest, LiteRtsOptimisedKernels) {
+  const Arithmetic& rules = Rules(ProfileId::kTfLiteRuy);
+  for (LinearKind kind : kKinds) {
+    const bool dense = kind == LinearKind::kFullyConnected;
+    Compare(rules, Layer(kind, true, false), Up);
+    Compare(rules, Layer(kind, false, false), dense ? MixedUp : Up);
+    Compare(rules, Layer(kind, false, true), kind == LinearKind::kDepthwise ? MixedD2 : MixedUp);
+  }
+}
+
+TEST(LinearTest, TheRestBehindVectorsOfEightIsRoundedAsTheReferenceDoes) {
+  LinearLayer layer = Layer(LinearKind::kDepthwise, true, false);
+  for (layer.channel = 0; layer.channel < layer.channels; ++layer.channel) {
+    Compare(Rules(ProfileId::kTfLiteRuy), layer, layer.channel < 16 ? Up : D2);
+  }
+}
+
+TEST(LinearTest, XnnpackAndOnnxRuntimeMultiplyInFloat) {
+  for (ProfileId id : {ProfileId::kTfLiteXnnpack, ProfileId::kOnnxRuntime}) {
+    for (LinearKind kind : kKinds) {
+      for (bool is_unsigned : {false, true}) {
+        for (bool per_channel : {false, true}) {
+          Compare(Rules(id), Layer(kind, per_channel, is_unsigned), FloatEven);
+        }
+      }
+    }
+  }
+}
+
+TEST(LinearTest, TpuRoundsOnceInDouble) {
+  for (LinearKind kind : kKinds) {
+    Compare(Rules(ProfileId::kTpu), Layer(kind, true, false), D1);
+  }
+}
+
+TEST(LinearTest, AFusedReluIsTheClamp) {
+  for (ProfileId id : kLiteRt) {
+    LinearLayer layer = Layer(LinearKind::kGeneral, true, false);
+    layer.clamp = {0.0f, 6.0f};
+    const ClampQ clamp = Rules(id).Linear(layer).clamp;
+    EXPECT_EQ(clamp.lo, -3);
+    EXPECT_EQ(clamp.hi, 124);  // 6 / 0.0471 = 127.4
+  }
+}
+
+TEST(LinearTest, AVariantOfAnotherProfileIsRefused) {
+  EXPECT_FALSE(HasVariant(ProfileId::kTfLiteRef, Variant::kD1));
+  EXPECT_TRUE(HasVariant(ProfileId::kTfLite, Variant::kD1));
+}
+
+}  // namespace
+}  // namespace rshift::test
