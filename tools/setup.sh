@@ -16,6 +16,7 @@ packages=(
   libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev
   nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist)
 oracles=(numpy onnx onnxruntime opencv-python-headless pytest)
+litert=ai-edge-litert==2.3.0  # compared byte for byte: another version may round differently
 
 usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
 
@@ -55,19 +56,34 @@ oracles_work() {
     build/venv/bin/python -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null
 }
 
+litert_works() {
+  [ "$(build/venv/bin/python -c 'import ai_edge_litert.interpreter, importlib.metadata as m
+print("ai-edge-litert==" + m.version("ai-edge-litert"))' 2>/dev/null)" = "$litert" ]
+}
+
+pip_install() {
+  build/venv/bin/python -m pip install --quiet --disable-pip-version-check --retries 2 \
+    --timeout 20 "$@"
+}
+
 install_oracles() {
-  if oracles_work; then
+  if oracles_work && litert_works; then
     echo "setup: the Python test oracles are installed in build/venv"
     return
   fi
-  echo "setup: installing the Python test oracles in build/venv (about 1 minute): ${oracles[*]}"
+  echo "setup: installing the Python test oracles in build/venv (about 1 minute):" \
+    "${oracles[*]} $litert"
   mkdir -p build
-  if python3 -m venv build/venv && build/venv/bin/python -m pip install --quiet \
-      --disable-pip-version-check --retries 2 --timeout 20 "${oracles[@]}" && oracles_work; then
+  if ! oracles_work && ! { python3 -m venv build/venv && pip_install "${oracles[@]}" &&
+      oracles_work; }; then
+    echo "setup: no Python package index within reach: the end-to-end tests against ONNX Runtime" \
+      "and LiteRT will be SKIPPED"
+    return
+  fi
+  if pip_install "$litert" && litert_works; then
     echo "setup: Python test oracles installed"
   else
-    echo "setup: no Python package index within reach: the end-to-end tests against ONNX Runtime" \
-      "will be SKIPPED"
+    echo "setup: $litert cannot be installed here: the tests against LiteRT will be SKIPPED"
   fi
 }
 
