@@ -25,7 +25,8 @@ inline constexpr int32_t FixedExpOnQuarter(int32_t a) {
 }
 
 // exp(a) in Q0.31 for a <= 0 in Q5.26; exp(0) is INT32_MAX. a is taken apart into a part of
-// [-1/4, 0) and multiples of -1/4, -1/2, ... -16, each of which is one product. Error below 2^-24.
+// [-1/4, 0) and multiples of -1/4, -1/2, ... -16, each of which is one product. Error below 2^-22
+// (the series ends at the fourth power).
 inline constexpr int32_t FixedExp(int32_t a) {
   if (a == 0) return INT32_MAX;
   constexpr int32_t kQuarter = 1 << 24;

@@ -107,6 +107,86 @@ TEST(WeightsTest, ExtremeRangesStillHaveRecords) {
   }
 }
 
+// --- the integers of a QDQ model ---
+
+struct Model {
+  QuantizedOrigin weights, bias;
+  std::vector<float> reals, bias_reals;
+
+  template <typename T>
+  Model(DType type, std::vector<T> q, std::vector<float> scales, std::vector<int32_t> zeros,
+        std::vector<int32_t> bias_q, std::vector<float> bias_scales) {
+    weights = {type, scales.size() > 1 ? 0 : -1, scales, zeros, MakeConstant<T>(q)};
+    bias = {DType::kS32, -1, bias_scales, {0}, MakeConstant<int32_t>(bias_q)};
+    const size_t k = q.size() / bias_q.size();
+    for (size_t i = 0; i < q.size(); ++i) {
+      const size_t c = scales.size() > 1 ? i / k : 0;
+      reals.push_back(scales[c] * static_cast<float>(q[i] - zeros[c]));
+    }
+    for (int32_t b : bias_q) bias_reals.push_back(static_cast<float>(b) * bias_scales[0]);
+  }
+
+  WeightRequest Ask(const IntType& x) const {
+    WeightRequest r = Request(reals, bias_reals, static_cast<int64_t>(bias_reals.size()));
+    r.weights_origin = &weights;
+    r.bias_origin = &bias;
+    r.x = x;
+    return r;
+  }
+};
+
+TEST(QdqWeightsTest, UnsignedIntegersAreShiftedWithTheirZeroPoints) {
+  const std::vector<uint8_t> q = {0, 255, 128, 7};
+  const Model model(DType::kU8, q, {0.01f, 0.02f}, {3, 200}, {1000, -70000}, {0.001f});
+  QuantizeReport report;
+  WeightRequest r = model.Ask({DType::kU8, {0.1f, 5}});
+  const QuantizedWeights got = QuantizeWeights(r, &report);
+  EXPECT_EQ(got.weights, (std::vector<int8_t>{-128, 127, 0, -121}));
+  EXPECT_EQ(got.zero_w, (std::vector<int32_t>{-125, 72}));
+  // The first bias has scale 0.1f * 0.01f; the second has half of 0.1f * 0.02f.
+  EXPECT_EQ(got.channels[0].bias, 1000 - 5 * ((0 - 3) + (255 - 3)));
+  EXPECT_EQ(got.channels[1].bias, -35000 - 5 * ((128 - 200) + (7 - 200)));
+  EXPECT_TRUE(report.repairs.empty());
+}
+
+TEST(QdqWeightsTest, SignedIntegersStayAndZeroPointsOfZeroVanish) {
+  const std::vector<int8_t> q = {-128, 127, 1, 0};
+  const Model model(DType::kS8, q, {0.01f}, {0}, {2000000011}, {0.001f});
+  QuantizeReport report;
+  const QuantizedWeights got = QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report);
+  EXPECT_EQ(got.weights, q);
+  EXPECT_TRUE(got.zero_w.empty());
+  EXPECT_EQ(got.channels[0].bias, 2000000011);  // no float holds it
+}
+
+TEST(QdqWeightsTest, ABiasScaleAFewRoundingsOffIsTaken) {
+  const std::vector<int8_t> q = {1, 1};
+  const Model model(DType::kS8, q, {0.01f}, {0}, {1234567}, {0.001f * (1 + 3e-6f)});
+  QuantizeReport report;
+  EXPECT_EQ(QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report).channels[0].bias, 1234567);
+}
+
+TEST(QdqWeightsTest, AnOverflowIsAnErrorThatNamesTheChannel) {
+  const std::vector<int8_t> q = {1, 1, 127, 127};
+  const Model model(DType::kS8, q, {0.01f}, {0}, {0, 2147483000}, {0.001f});
+  QuantizeReport report;
+  try {
+    QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report);
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("output channel 1 may reach"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(QdqWeightsTest, ScalesAlongAnotherAxisAreRefused) {
+  const std::vector<int8_t> q = {1, 1, 2, 2};
+  Model model(DType::kS8, q, {0.01f, 0.02f}, {0, 0}, {0, 0}, {0.001f});
+  model.weights.axis = 1;
+  QuantizeReport report;
+  EXPECT_THROW(QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report), Error);
+}
+
 TEST(WeightsTest, RejectsWhatIsNotFinite) {
   const float weights[] = {1.0f, std::nanf("")}, fine[] = {1.0f, 2.0f}, bias[] = {INFINITY};
   QuantizeReport report;
