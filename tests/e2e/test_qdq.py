@@ -11,6 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 import qdq_cases
+import test_operators_integer
 
 CASES = [pytest.param(case, kind, id=f'{case.name.replace(" ", "-")}-{kind}')
          for case in qdq_cases.CASES for kind in qdq_cases.TYPES]
@@ -56,6 +57,10 @@ def test_operator(case, kind, tmp_path, report):
                 differ[form] += int((steps != 0).sum())
                 worst[form] = max(worst[form], int(steps.max()))
                 total += steps.size if form == 'int' else 0
+    integers = [pipeline.infer(tmp_path / 'int.rshift', sample, tmp_path, '--raw', '--isa', isa, '--threads', threads)
+                for isa, threads in test_operators_integer.instruction_sets()]
+    for other in integers[1:]:
+        assert {n: a.tobytes() for n, a in other.items()} == {n: a.tobytes() for n, a in integers[0].items()}
     report(f'qdq {case.name:20} {kind}: {total} bytes, {differ["int"]} differ in integers, {differ["f32"]} in F32')
     assert worst['int'] <= case.units
     assert worst['f32'] <= 1 and differ['f32'] <= total / 1000
@@ -96,6 +101,38 @@ def test_tools_say_what_a_qdq_model_does_not_need(tmp_path):
     message = pipeline.fails('model_deploy', path, '-o', program, '--mode', 'symmetric')
     assert "tensor 'x_q' of the model has zero point -7" in message
     pipeline.run('model_deploy', path, '-o', program, '--mode', 'asymmetric')
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_weights_alone_may_be_quantized(mode, tmp_path):
+    """DequantizeLinear of constants only: the activations need a table as in any float model."""
+    builder = qdq_cases.Builder('weights', 's8')
+    w, _ = builder.weights('w', (8, 8, 3, 3), zero=4)
+    builder.node('Conv', [builder.input('x', qdq_cases.IMAGE), w], 'c')
+    builder.outputs = [builder.node('Relu', ['c'], 'y')]
+    model, path = builder.model(), tmp_path / 'm.onnx'
+    onnx.save(model, path)
+    done = pipeline.call('model_deploy', path, '-o', tmp_path / 'p.rshift')
+    assert done.returncode == 2 and '--calibration' in done.stderr
+    (tmp_path / 'data').mkdir()
+    for index in range(8):
+        np.savez(tmp_path / 'data' / f'{index}.npz', **builder.sample(index))
+    table = pipeline.calibrate(path, tmp_path / 'data', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
+    pipeline.deploy(path, tmp_path / 'p.rshift', mode=mode, table=table)
+    assert pipeline.f32_commands(tmp_path / 'p.rshift') == {}
+    sample = builder.sample(0)
+    actual = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path)['y']
+    assert test_operators_integer.sqnr(actual, oracle_of(model)(sample)['y']) > 35
+
+
+def test_layers_can_be_compared(tmp_path):
+    builder = qdq_cases.CASES[0].model('u8')
+    path = tmp_path / 'm.onnx'
+    onnx.save(builder.model(), path)
+    np.savez(tmp_path / 'x.npz', **builder.sample(0))
+    told = deploy(path, tmp_path / 'p.rshift', '--test-input', tmp_path / 'x.npz', '--tolerance', '0.999,0.99')
+    assert {'x_q', 'c_q'} <= {layer['tensor'] for layer in told['layers']}
+    assert all(layer['cosine'] > 0.999 for layer in told['layers'])
 
 
 def broken(change, kind='s8', opset=13):
