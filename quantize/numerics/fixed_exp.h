@@ -45,13 +45,14 @@ inline constexpr int32_t FixedExp(int32_t a) {
 }
 
 // Entry d belongs to x = max - d: exp(-d S) in Q0.31, 0 from where d S no longer fits Q5.26.
-// S < 2^5; at S below 2^-26 the factor is no longer above 1 and every entry is 1.
+// At S below 2^-26, where TFLite's
+// factor would be below 1, every entry is 1.
 inline constexpr std::array<int32_t, 256> FixedSoftmaxTable(float scale_x) {
   double factor = static_cast<double>(scale_x) * 67108864.0;  // 2^26
   if (factor > 2147483647.0) factor = 2147483647.0;
   std::array<int32_t, 256> table{};
-  const Multiplier m = QuantizeMultiplier(factor);
-  const int32_t left = 31 - m.rshift;
+  const Multiplier m = factor < 1.0 ? Multiplier{} : QuantizeMultiplier(factor);
+  const int32_t left = factor < 1.0 ? -1 : 31 - m.rshift;
   // floor(31 * 2^26 / 2^left): beyond it the shifted difference leaves Q5.26.
   const int64_t radius = left >= 0 ? (int64_t{31} << 26) >> left : 255;
   for (int32_t d = 0; d < 256; ++d) {

@@ -42,7 +42,7 @@ TEST(FixedExpTest, IsWithinTwoToTheMinusTwentyTwo) {
 }
 
 TEST(FixedExpTest, TheSoftmaxTableEndsWhereItsArgumentLeavesFiveBits) {
-  for (float scale : {0.0001f, 0.05f, 0.1f, 0.5f, 1.0f, 7.0f}) {
+  for (float scale : {1e-30f, 1e-8f, 0.0001f, 0.05f, 0.1f, 0.5f, 1.0f, 7.0f}) {
     const auto table = FixedSoftmaxTable(scale);
     EXPECT_EQ(table[0], INT32_MAX);
     for (int d = 1; d < 256; ++d) {
@@ -50,7 +50,8 @@ TEST(FixedExpTest, TheSoftmaxTableEndsWhereItsArgumentLeavesFiveBits) {
       if (x > 31) {
         EXPECT_LE(table[static_cast<size_t>(d)], 1) << scale << " " << d;
       } else {
-        EXPECT_NEAR(std::ldexp(table[static_cast<size_t>(d)], -31), std::exp(-x), 2.5e-7);
+        EXPECT_NEAR(std::ldexp(table[static_cast<size_t>(d)], -31), std::exp(-x),
+                    scale < 1.4e-8f ? 4e-6 : 2.5e-7);
       }
     }
   }
@@ -105,14 +106,12 @@ TEST(OrtSoftmaxTest, ItsSumStaysFinite) {
   for (float scale : {1e-6f, 0.05f, 1.0f, 100.0f}) {
     for (int64_t n : {1, 10, 1000, 1000000}) {
       const auto table = OrtSoftmaxTable(scale, n);
-      float sum = 0;
-      for (int64_t i = 0; i < std::min<int64_t>(n, 1000); ++i) sum += table[0];
-      EXPECT_TRUE(std::isfinite(sum * static_cast<float>(n) /
-                                static_cast<float>(std::min<int64_t>(n, 1000))));
-      for (size_t d = 1; d < 256; ++d) {
+      EXPECT_LT(static_cast<double>(table[0]) * static_cast<double>(n),
+                static_cast<double>(FLT_MAX));
+      for (size_t d = 1; d < 256 && table[d] >= FLT_MIN; ++d) {
         const double ratio = static_cast<double>(table[d]) / static_cast<double>(table[0]);
         const double wanted = std::exp(-static_cast<double>(scale) * static_cast<double>(d));
-        ASSERT_NEAR(ratio, wanted, 2e-7 * wanted + 1e-80);
+        ASSERT_NEAR(ratio, wanted, 2e-7 * wanted);
       }
     }
   }
