@@ -52,7 +52,8 @@ const std::vector<Variation>& VariationsOf(ProfileId profile) {
         {"away", Rounding::kHalfFloat, kFloat},
         {"floor", Rounding::kHalfFloat, kFloat},
         {"ceil", Rounding::kHalfFloat, kFloat},
-        {"truncate", Rounding::kHalfFloat, kFloat}}}};
+        {"truncate", Rounding::kHalfFloat, kFloat},
+        {"fp16", Rounding::kHalfFloat, kFloat}}}};
   return all.at(profile);
 }
 
@@ -97,10 +98,10 @@ void CheckValues(const RequantizeArguments& a, const RequantizeRule& rule) {
   RequireUsage(std::isfinite(a.bias), "--bias is not a finite number");
 }
 
-float AsFloat(double scale) {
+float AsFloat(const char* option, double scale) {
   const auto f = static_cast<float>(scale);
-  Require(std::isfinite(f) && f > 0, ErrorCode::kInvalidInput, "--scale is ", scale,
-          ", which no f32 holds, but this profile's scales are f32");
+  Require(std::isfinite(f) && f > 0, ErrorCode::kInvalidInput, option, " is ", scale,
+          ", which is no positive f32, but this profile's scales are f32");
   return f;
 }
 
@@ -120,11 +121,12 @@ void SetWords(Words words, double scale, RequantizeRule* rule) {
     case Words::kTfLite:
       return SetPair(numerics::TfLiteMultiplier(scale), rule);
     case Words::kTfLiteSingle:
-      return SetPair(numerics::TfLiteMultiplier(static_cast<double>(AsFloat(scale))), rule);
+      return SetPair(numerics::TfLiteMultiplier(static_cast<double>(AsFloat("--scale", scale))),
+                     rule);
     case Words::kMantissa:
-      return SetPair(numerics::QnnpackMultiplier(AsFloat(scale)), rule);
+      return SetPair(numerics::QnnpackMultiplier(AsFloat("--scale", scale)), rule);
     case Words::kFloat:
-      rule->scale = AsFloat(scale);
+      rule->scale = AsFloat("--scale", scale);
       rule->multiplier = numerics::FloatToWord(rule->scale);
       rule->rshift =
           rule->rounding == Rounding::kFloatZeroEven ? numerics::FloatToWord(rule->bias) : 0;
@@ -136,24 +138,21 @@ void SetWords(Words words, double scale, RequantizeRule* rule) {
   }
 }
 
-// deq_scale and quant scale take their sqrt_mode form where fp16 could not hold them.
+// fp16: AscendQuant's scale in binary16, in its sqrt_mode form where that could not hold it.
 void SetTail(const RequantizeArguments& a, const std::string& variant, RequantizeRule* rule) {
   static const std::map<std::string, RealRounding> roundings = {
-      {"round", RealRounding::kEven},
-      {"away", RealRounding::kAway},
-      {"floor", RealRounding::kFloor},
-      {"ceil", RealRounding::kCeil},
-      {"truncate", RealRounding::kTruncate}};
+      {"round", RealRounding::kEven}, {"fp16", RealRounding::kEven},
+      {"away", RealRounding::kAway},  {"floor", RealRounding::kFloor},
+      {"ceil", RealRounding::kCeil},  {"truncate", RealRounding::kTruncate}};
   rule->tail.rounding = roundings.at(variant);
   rule->bias = numerics::RoundToHalf(rule->bias);
   RequireUsage(std::isfinite(rule->bias), "--bias is ", a.bias, ", which no fp16 holds");
-  const numerics::AscendScale dequant = numerics::MakeAscendScale(rule->scale);
-  const numerics::AscendScale quant = numerics::MakeAscendScale(AsFloat(a.quant_scale.value_or(1)));
-  rule->scale = dequant.value;
-  rule->tail.sqrt_dequant = dequant.sqrt_mode;
-  rule->tail.quant_scale = quant.value;
-  rule->tail.sqrt_quant = quant.sqrt_mode;
+  rule->tail.quant_scale = AsFloat("--quant-scale", a.quant_scale.value_or(1));
   rule->tail.quant_offset = static_cast<float>(rule->zero);
+  if (variant != "fp16") return;
+  const numerics::AscendScale scale = numerics::MakeAscendScale(rule->tail.quant_scale);
+  rule->tail.quant_scale = numerics::AttributeInHalf(scale.value);
+  rule->tail.sqrt_quant = scale.sqrt_mode;
 }
 
 std::string DescribeFloat(const char* name, float value) {
@@ -214,8 +213,7 @@ std::string RequantizeRule::Describe() const {
     return text;
   }
   if (rounding != Rounding::kHalfFloat) return DescribeFloat("scale", scale);
-  return DescribeFloat("deq_scale", scale) + (tail.sqrt_dequant ? " twice (sqrt_mode)" : "") +
-         DescribeFloat(", quant scale", tail.quant_scale) +
+  return DescribeFloat("deq_scale", scale) + DescribeFloat(", quant scale", tail.quant_scale) +
          (tail.sqrt_quant ? " twice (sqrt_mode)" : "");
 }
 

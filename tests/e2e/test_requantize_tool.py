@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import pipeline
@@ -107,14 +108,26 @@ def test_ascend():
     for row in rows('ascend'):
         offset, low = float.fromhex(row['offset']), -128 if row['type'] == 's8' else 0
         plain = row['relu'] == row['sqrt_dequant'] == row['sqrt_quant'] == '0'
-        deq_scale = float.fromhex(row['deq_scale'])
-        if not plain or offset != int(offset) or not low <= offset < low + 256 or deq_scale < 2.0**-14:
+        if not plain or offset != int(offset) or not low <= offset < low + 256:
             continue
         cases.append(({'profile': 'ascend', 'variant': row['rounding'].replace('even', 'round'),
                        'scale': decimal(row['deq_scale']), 'bias': decimal(row['bias']),
                        'quant_scale': decimal(row['scale']), 'zero_point': int(offset),
                        'type': row['type']}, row['acc'], row['y']))
     assert check(cases[:150]) > 50
+
+
+def test_ascend_attributes_in_half():
+    """0.1 in fp16 is 0.0999755859375: ties of fp32 fall below the half."""
+    exact = {'scale': 1, 'quant_scale': 0.1, 'zero_point': -128, 'type': 's8'}
+    accumulators = list(range(0, 2040, 5))
+    expect = {scale: [max(-128, min(127, round(float(np.float32(np.float32(a) * scale)
+                                                      + np.float32(-128))))) for a in accumulators]
+              for scale in (np.float32(0.1), np.float32(np.float16(0.1)))}
+    single, half = expect.values()
+    assert single != half
+    assert integers(accumulators, 'ascend', **exact) == single
+    assert integers(accumulators, 'ascend', 'fp16', **exact) == half
 
 
 def test_golden_files_are_as_their_generator_writes_them():
@@ -176,6 +189,6 @@ def test_wrong_usage_is_one_line(options, word):
 
 def test_scales_outside_a_profile():
     for profile, variant, scale in (('caffe2', 'q31', '1.5'), ('onnxruntime', None, '1e39'),
-                                    ('ascend', None, '1e-12')):
+                                    ('ascend', None, '1e-46')):
         done = requantize('1\n', profile, variant, scale=scale)
         assert done.returncode == 1 and done.stderr.startswith('error: '), (profile, done.stderr)

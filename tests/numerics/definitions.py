@@ -281,7 +281,10 @@ def tflite_add_pairs(scale_a, scale_b, scale_y, left_shift=20):
 
 
 def fma_add(a, b, ratio_a, ratio_b, fixed, kind):
-    return real_to_byte(fma(F32(a), ratio_a, fma(F32(b), ratio_b, fixed)), "even", 0, kind)
+    """On unsigned bytes; s8 tensors are moved by 128 before and after."""
+    shift = 128 if kind == "s8" else 0
+    value = fma(F32(a + shift), ratio_a, fma(F32(b + shift), ratio_b, fixed))
+    return real_to_byte(value, "even", -shift, kind)
 
 
 # --- average pooling ----------------------------------------------------------------------------------
@@ -298,11 +301,13 @@ def pool_integer(taps, kind):
 
 
 def pool_dequantized(taps, scale_x, zero_x, scale_y, zero_y, kind):
+    """ONNX Runtime: on unsigned zero points, the zero point before the rounding."""
+    shift = 128 if kind == "s8" else 0
     total = F32(0)
     for tap in taps:
         total = F32(total + F32(F32(tap - zero_x) * F32(scale_x)))
-    value = F32(F32(total / F32(len(taps))) / F32(scale_y)) + F32(zero_y)
-    return real_to_byte(value, "even", 0, kind)
+    value = F32(F32(total / F32(len(taps))) / F32(scale_y)) + F32(zero_y + shift)
+    return real_to_byte(value, "even", -shift, kind)
 
 
 def pool_scale_sum_away(taps, ratio, zero_x, zero_y, kind):

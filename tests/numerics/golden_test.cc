@@ -1,10 +1,14 @@
 // Every function of quantize/numerics against the rows of golden/, which independent Python made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
+#include "quantize/numerics/add_forms.h"
 #include "quantize/numerics/ascend.h"
+#include "quantize/numerics/average_forms.h"
+#include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/multiplier.h"
@@ -175,6 +179,69 @@ TEST(Golden, Caffe2Add) {
            EXPECT_EQ(numerics::Clamp(numerics::ShiftRightAway(sum, f.shift) + row.Int("zero_y"),
                                      row.lo(), row.hi()),
                      row.Int("y"));
+         }));
+}
+
+TEST(Golden, TfLiteAdd) {
+  Report("tflite_add", ForEachRow("tflite_add", [](const CsvRow& row) {
+           const Rounding rounding = PathOf(row.Text("path"));
+           const double a = row.Double("scale_a"), b = row.Double("scale_b");
+           const double twice = 2 * std::max(a, b);
+           const auto pair = [](double scale) { return numerics::TfLiteMultiplier(scale); };
+           const Multiplier ma = pair(a / twice), mb = pair(b / twice);
+           const Multiplier my = pair(twice / (1048576.0 * row.Double("scale_y")));
+           const int32_t u = numerics::AddShiftedTerm(rounding, row.Int("a") - row.Int("zero_a"),
+                                                      20, ma.multiplier, ma.rshift);
+           const int32_t v = numerics::AddShiftedTerm(rounding, row.Int("b") - row.Int("zero_b"),
+                                                      20, mb.multiplier, mb.rshift);
+           EXPECT_EQ(numerics::RequantizeBy(rounding, u + v, my.multiplier, my.rshift,
+                                            row.Int("zero_y"), row.lo(), row.hi()),
+                     row.Int("y"));
+         }));
+}
+
+TEST(Golden, FmaAdd) {
+  Report("fma_add", ForEachRow("fma_add", [](const CsvRow& row) {
+           const int32_t shift = numerics::UnsignedShift(row.lo() < 0);
+           EXPECT_EQ(numerics::AddFma(row.Int("a") + shift, row.Int("b") + shift,
+                                      row.Float("ratio_a"), row.Float("ratio_b"),
+                                      row.Float("fixed"), shift, row.lo(), row.hi()),
+                     row.Int("y"));
+         }));
+}
+
+int32_t Average(const CsvRow& row, const std::vector<int32_t>& taps) {
+  const std::string& form = row.Text("form");
+  const auto count = static_cast<int32_t>(taps.size());
+  const int32_t zero_x = row.Int("zero_x"), zero_y = row.Int("zero_y");
+  const float scale_x = row.Float("scale_x"), scale_y = row.Float("scale_y");
+  int32_t sum = 0;
+  float total = 0;
+  for (const int32_t tap : taps) {
+    sum += tap;
+    total += numerics::DequantizeValue(tap, scale_x, zero_x);
+  }
+  if (form == "integer") return numerics::AverageInteger(sum, count, row.lo(), row.hi());
+  if (form == "scale_offset") {
+    return numerics::AveragePool(sum, count, scale_x / scale_y, row.Float("offset"), row.lo(),
+                                 row.hi());
+  }
+  if (form == "dequantized") {
+    return numerics::AverageDequantized(total, count, scale_y, zero_y,
+                                        numerics::UnsignedShift(row.lo() < 0), row.lo(), row.hi());
+  }
+  EXPECT_EQ(form, "scale_sum_away");
+  return numerics::AverageScaleAway(sum - count * zero_x, count, scale_x / scale_y, zero_y,
+                                    row.lo(), row.hi());
+}
+
+TEST(Golden, AveragePool) {
+  Report("average_pool", ForEachRow("average_pool", [](const CsvRow& row) {
+           std::vector<int32_t> taps;
+           for (const std::string& tap : Split(row.Text("taps"), ';')) {
+             taps.push_back(std::stoi(tap));
+           }
+           EXPECT_EQ(Average(row, taps), row.Int("y"));
          }));
 }
 

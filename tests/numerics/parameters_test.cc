@@ -1,0 +1,84 @@
+// What the frameworks' parameters may be: bounds, forms and errors of their headers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "quantize/numerics/ascend.h"
+#include "quantize/numerics/onednn.h"
+#include "quantize/numerics/qnnpack.h"
+#include "quantize/numerics/tflite_multiplier.h"
+
+namespace rshift::numerics {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AscendScale, SquareRootWhereHalfCannotHoldTheNumber) {
+  EXPECT_EQ(MakeAscendScale(1.0f), (AscendScale{1.0f, false}));
+  EXPECT_EQ(MakeAscendScale(65504.0f), (AscendScale{65504.0f, false}));
+  EXPECT_EQ(MakeAscendScale(0x1p-14f), (AscendScale{0x1p-14f, false}));
+  EXPECT_EQ(MakeAscendScale(0x1p20f), (AscendScale{0x1p10f, true}));
+  EXPECT_EQ(MakeAscendScale(0x1p-28f), (AscendScale{0x1p-14f, true}));
+  EXPECT_THAT(ErrorOf([] { MakeAscendScale(0x1p-30f); }), HasSubstr("sqrt_mode"));
+  EXPECT_THAT(ErrorOf([] { MakeAscendScale(INFINITY); }), HasSubstr("sqrt_mode"));
+}
+
+TEST(AscendDeqScale, RefusesForeignBits) {
+  EXPECT_EQ(PackAscendDeqScale({1.0f, 0, 0}), 0x3f800000u);
+  EXPECT_EQ(PackAscendDeqScale({1.0f, 3, -1}), 0x0000ff033f800000u);
+  EXPECT_THAT(ErrorOf([] { UnpackAscendDeqScale(uint64_t{1} << 48); }), HasSubstr("above 47"));
+}
+
+TEST(OutputScale, MasksSayWhichScaleAChannelHas) {
+  const float one[] = {0.5f}, three[] = {1.0f, 2.0f, 3.0f};
+  EXPECT_EQ(OutputScale(kMaskCommon, one, 2, 3), 0.5f);
+  EXPECT_EQ(OutputScale(kMaskDstChannel, three, 2, 3), 3.0f);
+  EXPECT_EQ(OutputScale(kMaskGroupChannel, three, 1, 3), 2.0f);
+  EXPECT_THAT(ErrorOf([&] { OutputScale(4, three, 0, 3); }), HasSubstr("mask is 4"));
+  EXPECT_THAT(ErrorOf([&] { OutputScale(kMaskCommon, three, 0, 3); }), HasSubstr("expected 1"));
+  EXPECT_THAT(ErrorOf([&] { OutputScale(kMaskDstChannel, one, 0, 3); }), HasSubstr("expected 3"));
+}
+
+TEST(Qnnpack, TakesScalesBelowOne) {
+  EXPECT_EQ(QnnpackMultiplier(0x1p-32f), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(QnnpackMultiplier(std::nextafter(1.0f, 0.0f)), (Multiplier{0x7fffff80, 31}));
+  EXPECT_THAT(ErrorOf([] { QnnpackMultiplier(1.0f); }), HasSubstr("outside [2^-32, 1)"));
+  EXPECT_THAT(ErrorOf([] { QnnpackMultiplier(0x1p-33f); }), HasSubstr("outside"));
+  EXPECT_EQ(MantissaMultiplier(1.0f), (Multiplier{1 << 30, 30}));
+  EXPECT_EQ(MantissaMultiplier(0x1.8p30f), (Multiplier{3 << 29, 0}));
+  EXPECT_EQ(MantissaMultiplier(0x1p31f), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(MantissaMultiplier(0x1p-33f), Multiplier{});
+}
+
+TEST(Qnnpack, AddTakesRatiosOfItsRange) {
+  EXPECT_TRUE(QnnpackAdd(1.0f, 0x1p-14f, 1.0f).ok);
+  EXPECT_FALSE(QnnpackAdd(1.0f, 0x1p-15f, 1.0f).ok);
+  EXPECT_FALSE(QnnpackAdd(256.0f, 1.0f, 1.0f).ok);
+  const QnnpackAddFactors largest = QnnpackAdd(255.99f, 255.99f, 1.0f);
+  ASSERT_TRUE(largest.ok);
+  EXPECT_LE(int64_t{255} * largest.multiplier_a + int64_t{255} * largest.multiplier_b, INT32_MAX);
+}
+
+TEST(TfLiteMultiplier, EndsAsTfLiteEnds) {
+  EXPECT_EQ(TfLiteMultiplier(0.0), Multiplier{});
+  EXPECT_EQ(TfLiteMultiplier(0x1p-33), Multiplier{});
+  EXPECT_EQ(TfLiteMultiplier(0x1p-32), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(TfLiteMultiplier(0x1p40), (Multiplier{INT32_MAX, 1}));
+  EXPECT_EQ(TfLiteMultiplier(1.0), (Multiplier{1 << 30, 30}));
+}
+
+}  // namespace
+}  // namespace rshift::numerics
