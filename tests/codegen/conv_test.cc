@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "quantize/numerics/post_ops.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {
@@ -137,6 +138,23 @@ TEST(LowerQConv, CarriesRoundingAndPostOperationsWithTheirAddend) {
   EXPECT_EQ(std::bit_cast<float>(records[4].rshift), -3.5f);
   EXPECT_EQ(command.GetFloat(Field::kScaleF), 0.0f);
 }
+
+// The file's numbers of post-operations are the graph's and the runtime's.
+static_assert(kPostOpKindCount == numerics::kPostOpKinds);
+#define RSHIFT_SAME(name)                                   \
+  static_assert(static_cast<int32_t>(PostOp::Kind::name) == \
+                static_cast<int32_t>(numerics::PostOpKind::name))
+RSHIFT_SAME(kSum);
+RSHIFT_SAME(kRelu);
+RSHIFT_SAME(kTanh);
+RSHIFT_SAME(kLinear);
+RSHIFT_SAME(kClip);
+RSHIFT_SAME(kLogistic);
+RSHIFT_SAME(kElu);
+RSHIFT_SAME(kAbs);
+RSHIFT_SAME(kSqrt);
+RSHIFT_SAME(kSquare);
+#undef RSHIFT_SAME
 
 TEST(LowerQConv, CarriesTheAscendTail) {
   QConv conv = MakeQConv(4, 4);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 #include "tests/codegen/test_graph.h"
@@ -73,6 +74,68 @@ TEST(LowerQAdd, ASmallerOperandIsBroadcastFirst) {
   EXPECT_EQ(expanded.shape, (Shape{1, 2, 2, 3}));
   EXPECT_EQ(expanded.scale, 0.25f);
   EXPECT_EQ(image.commands[0].Tensor(Field::kDst), image.commands[1].Tensor(Field::kSrc2));
+}
+
+// a, b, y of one shape.
+Command Lowered(const Op& op) {
+  TestGraph test;
+  const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 5}));
+  const ValueId b = test.Input("b", QuantizedNhwc({1, 2, 2, 3}, {0.25f, -7}));
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 1}), op, {a, b}));
+  const ProgramImage image = CompileChecked(test);
+  EXPECT_EQ(image.commands.size(), 1u);
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc2).name, "b");
+  EXPECT_EQ(image.commands[0].Get(Field::kClampLoQ), -9);
+  EXPECT_EQ(image.commands[0].Get(Field::kClampHiQ), 9);
+  return image.commands[0];
+}
+
+TEST(LowerQAdd, CarriesItsRounding) {
+  QAdd add{false, 100, -200, 35, {-9, 9}};
+  add.rounding = Rounding::kHalfAway;
+  const Command command = Lowered(add);
+  EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kHalfAway));
+  EXPECT_EQ(command.Get(Field::kRshift), 35);
+}
+
+TEST(LowerQAddShifted, ThreePairsAndTheBlocks) {
+  const Command command = Lowered(QAddShifted{.left_shift = 19,
+                                              .multiplier_a = 1 << 30,
+                                              .rshift_a = 32,
+                                              .multiplier_b = (1 << 30) + 1,
+                                              .rshift_b = 33,
+                                              .multiplier_y = (1 << 30) + 2,
+                                              .rshift_y = 50,
+                                              .clamp = {-9, 9},
+                                              .rounding = Rounding::kTwoStep,
+                                              .blocks = AddBlocks::kEight});
+  EXPECT_EQ(command.opcode, Opcode::kAddShifted);
+  EXPECT_EQ(command.Get(Field::kCount), 19);
+  EXPECT_EQ(command.Get(Field::kMultiplier), 1 << 30);
+  EXPECT_EQ(command.Get(Field::kRshift), 32);
+  EXPECT_EQ(command.Get(Field::kMultiplier2), (1 << 30) + 1);
+  EXPECT_EQ(command.Get(Field::kRshift2), 33);
+  EXPECT_EQ(command.Get(Field::kMultiplier3), (1 << 30) + 2);
+  EXPECT_EQ(command.Get(Field::kRshift3), 50);
+  EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kTwoStep));
+  EXPECT_EQ(command.Get(Field::kMode), 2);
+}
+
+TEST(LowerQAddFma, RatiosAndTheConstant) {
+  const Command command = Lowered(QAddFma{0.5f, 0.25f, -12.5f, {-9, 9}});
+  EXPECT_EQ(command.opcode, Opcode::kAddFma);
+  EXPECT_EQ(command.GetFloat(Field::kScaleF), 0.5f);
+  EXPECT_EQ(command.GetFloat(Field::kAlphaF), 0.25f);
+  EXPECT_EQ(command.GetFloat(Field::kOffsetF), -12.5f);
+}
+
+TEST(LowerQMul, FactorAndRounding) {
+  const Command command =
+      Lowered(QMul{std::bit_cast<int32_t>(0.125f), 0, {-9, 9}, Rounding::kFloatEven});
+  EXPECT_EQ(command.opcode, Opcode::kMul);
+  EXPECT_EQ(command.Get(Field::kMultiplier), std::bit_cast<int32_t>(0.125f));
+  EXPECT_EQ(command.Get(Field::kRshift), 0);
+  EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kFloatEven));
 }
 
 }  // namespace

@@ -47,5 +47,27 @@ TEST(LowerQAveragePool, CarriesScaleOffsetAndClamp) {
   EXPECT_EQ(pool.Get(Field::kClampHiQ), 50);
 }
 
+TEST(LowerQAveragePool, EachArithmeticCarriesWhatItReads) {
+  for (int mode = 0; mode <= 5; ++mode) {
+    SCOPED_TRACE(mode);
+    TestGraph test;
+    const ValueId x = test.Input("x", QuantizedNhwc({1, 8, 8, 4}, {0.5f, 1}));
+    QAveragePool op{kWindow, false, 0.75f, -2.5f, {-100, 50}};
+    op.arithmetic = static_cast<PoolArithmetic>(mode);
+    op.rounding = Rounding::kTwoStep;
+    op.multiplier = 1 << 30;
+    op.rshift = 35;
+    test.Output(test.Node("y", QuantizedNhwc({1, 4, 8, 4}, {0.25f, 2}), op, {x}));
+    const Command pool = CompileChecked(test).commands[0];
+    const bool words = mode == 3 || mode == 5;
+    EXPECT_EQ(pool.Get(Field::kMode), mode);
+    EXPECT_EQ(pool.GetFloat(Field::kScaleF), mode == 0 || mode == 4 ? 0.75f : 0.0f);
+    EXPECT_EQ(pool.GetFloat(Field::kOffsetF), mode == 0 || mode == 5 ? -2.5f : 0.0f);
+    EXPECT_EQ(pool.Get(Field::kRounding), words ? 1 : 0);
+    EXPECT_EQ(pool.Get(Field::kMultiplier), words ? 1 << 30 : 0);
+    EXPECT_EQ(pool.Get(Field::kRshift), words ? 35 : 0);
+  }
+}
+
 }  // namespace
 }  // namespace rshift

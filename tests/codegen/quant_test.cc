@@ -23,5 +23,13 @@ TEST(LowerQuantize, FromFloatToIntegersAndBack) {
   EXPECT_FALSE(RecordOf(image, image.commands[2], Field::kDst).quantized);
 }
 
+TEST(LowerQuantize, CarriesTheRealRounding) {
+  TestGraph test;
+  const ValueId x = test.Input("x", F32({4}));
+  test.Output(test.Node("q", QuantizedPlain({4}, {0.5f, 3}), Quantize{RealRounding::kFloor}, {x}));
+  EXPECT_EQ(CompileChecked(test).commands[0].Get(Field::kMode),
+            static_cast<int64_t>(RealRounding::kFloor));
+}
+
 }  // namespace
 }  // namespace rshift

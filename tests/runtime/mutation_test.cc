@@ -3,6 +3,8 @@
 // before it is written, where they do not.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/packing/packing.h"
@@ -53,6 +55,62 @@ ProgramBuilder SmallNet() {
   return b;
 }
 
+// conv with post-operations and weight zero points -> add_shifted -> mul -> average_pool -> softmax
+ProgramBuilder FrameworkNet() {
+  ProgramBuilder b;
+  Random random(6);
+  const int32_t in = b.Input({DType::kS8, {1, 4, 4, 3}, 0.1f, 3});
+  const int32_t old = b.Input({DType::kU8, {1, 4, 4, 5}, 0.1f, 9});
+  const int32_t conv = b.Arena({DType::kU8, {1, 4, 4, 5}, 0.1f, 7});
+  const int32_t sum = b.Arena({DType::kS8, {1, 4, 4, 5}, 0.1f, 7});
+  const int32_t product = b.Arena({DType::kS8, {1, 4, 4, 5}, 0.1f, -7});
+  const int32_t pool = b.Arena({DType::kS8, {1, 2, 2, 5}, 0.1f, -7});
+  const int32_t out = b.Output({DType::kS8, {1, 2, 2, 5}, 1.0f / 256, -128});
+  const PackedShape packed{1, 5, 3, 1};
+  Bytes weights(static_cast<size_t>(packed.bytes()));
+  for (int64_t oc = 0; oc < 5; ++oc) {
+    for (int64_t i = 0; i < 3; ++i)
+      weights[packed.Offset(oc, 0, i)] = static_cast<uint8_t>(random.Int(0, 255));
+  }
+  const auto bits = [](float value) { return std::bit_cast<int32_t>(value); };
+  const int32_t packed_weights = b.Const(DType::kBytes, {packed.bytes()}, weights);
+  const int32_t records =
+      b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, bits(0.01f), bits(-2.5f)}));
+  const int32_t zeros = b.Const(DType::kS32, {5}, std::vector<int32_t>{1, -128, 127, 0, 5});
+  const int32_t list =
+      b.Const(DType::kF32, {12}, std::vector<float>{0, 0, 0, 0.5f, 8, 0, 0, 2, 6, 1.5f, 0, 1});
+  const int32_t table = b.Const(DType::kBytes, {1024}, std::vector<int32_t>(256, int32_t{1} << 30));
+  const auto add = [&](Opcode opcode, int32_t dst, int32_t src, bool is_signed) -> Command& {
+    return b.Add(opcode, dst, src)
+        .Set(Field::kClampLoQ, is_signed ? -128 : 0)
+        .Set(Field::kClampHiQ, is_signed ? 127 : 255);
+  };
+  add(Opcode::kConv, conv, in, false)
+      .Set(Field::kWeights, packed_weights)
+      .Set(Field::kRequant, records)
+      .Set(Field::kZeroW, zeros)
+      .Set(Field::kList, list)
+      .Set(Field::kSrc2, old)
+      .Set(Field::kRounding, 3);
+  Command& a = add(Opcode::kAddShifted, sum, conv, true).Set(Field::kSrc2, old);
+  a.Set(Field::kMultiplier, 1 << 30).Set(Field::kMultiplier2, 1 << 30).Set(Field::kRshift, 32);
+  a.Set(Field::kMultiplier3, 1 << 30).Set(Field::kRshift2, 31).Set(Field::kRshift3, 48);
+  a.Set(Field::kCount, 20).Set(Field::kRounding, 1).Set(Field::kMode, 1);
+  add(Opcode::kMul, product, sum, true)
+      .Set(Field::kSrc2, conv)
+      .Set(Field::kMultiplier, bits(0.02f))
+      .Set(Field::kRounding, 2);
+  Command& p = add(Opcode::kAveragePool, pool, product, true).Set(Field::kKernelH, 2);
+  p.Set(Field::kKernelW, 2).Set(Field::kStrideH, 2).Set(Field::kStrideW, 2).Set(Field::kMode, 5);
+  p.Set(Field::kRounding, 6).Set(Field::kMultiplier, 1 << 30).Set(Field::kRshift, 32);
+  p.SetFloat(Field::kOffsetF, -20.0f);
+  add(Opcode::kSoftmax, out, pool, true).Set(Field::kTable, table);
+  return b;
+}
+
+using MakeNet = ProgramBuilder (*)();
+class Mutation : public ::testing::TestWithParam<MakeNet> {};
+
 struct Count {
   int refused = 0, ran = 0;
 };
@@ -73,8 +131,8 @@ void LoadAndRun(std::span<const uint8_t> file, Count* count) {
   }
 }
 
-TEST(Mutation, EveryChangedByteOfTheFileIsRefused) {
-  Bytes file = SmallNet().File();
+TEST_P(Mutation, EveryChangedByteOfTheFileIsRefused) {
+  Bytes file = GetParam()().File();
   Count count;
   for (size_t i = 0; i < file.size(); ++i) {
     for (const uint8_t flip : {0x01, 0x80, 0xff}) {
@@ -86,8 +144,8 @@ TEST(Mutation, EveryChangedByteOfTheFileIsRefused) {
   EXPECT_EQ(count.ran, 0);
 }
 
-TEST(Mutation, EveryTruncationIsRefused) {
-  const Bytes file = SmallNet().File();
+TEST_P(Mutation, EveryTruncationIsRefused) {
+  const Bytes file = GetParam()().File();
   Count count;
   for (size_t size = 0; size < file.size(); ++size) LoadAndRun(std::span(file).first(size), &count);
   EXPECT_EQ(count.ran, 0);
@@ -104,8 +162,8 @@ void WriteLoadAndRun(const ProgramImage& image, Count* count) {
   LoadAndRun(file, count);
 }
 
-TEST(Mutation, AChangedConstantIsRefusedOrSafe) {
-  ProgramBuilder b = SmallNet();
+TEST_P(Mutation, AChangedConstantIsRefusedOrSafe) {
+  ProgramBuilder b = GetParam()();
   Count count;
   for (size_t i = 0; i < b.image.constants.size(); ++i) {
     for (const uint8_t flip : {0x01, 0x10, 0x80, 0xff}) {
@@ -118,8 +176,8 @@ TEST(Mutation, AChangedConstantIsRefusedOrSafe) {
   EXPECT_GT(count.ran, 100);  // weights and biases may be anything
 }
 
-TEST(Mutation, AChangedFieldIsRefusedOrSafe) {
-  ProgramBuilder b = SmallNet();
+TEST_P(Mutation, AChangedFieldIsRefusedOrSafe) {
+  ProgramBuilder b = GetParam()();
   Count count;
   const int64_t kDeltas[] = {1, -1, 2, -2, 3, 7, 64, 1 << 20, -(1 << 20), int64_t{1} << 40};
   for (Command& command : b.image.commands) {
@@ -136,8 +194,8 @@ TEST(Mutation, AChangedFieldIsRefusedOrSafe) {
   EXPECT_GT(count.ran, 10);
 }
 
-TEST(Mutation, AChangedTensorIsRefusedOrSafe) {
-  ProgramBuilder b = SmallNet();
+TEST_P(Mutation, AChangedTensorIsRefusedOrSafe) {
+  ProgramBuilder b = GetParam()();
   Count count;
   for (TensorRecord& tensor : b.image.tensors) {
     const TensorRecord original = tensor;
@@ -172,6 +230,8 @@ TEST(Mutation, AChangedTensorIsRefusedOrSafe) {
   EXPECT_GT(count.refused, 100);
   EXPECT_GT(count.ran, 10);
 }
+
+INSTANTIATE_TEST_SUITE_P(Nets, Mutation, ::testing::Values(SmallNet, FrameworkNet));
 
 }  // namespace
 }  // namespace rshift::testing
