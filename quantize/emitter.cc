@@ -81,6 +81,39 @@ ValueId Emitter::AddInt(Value value, const IntType& type) {
   return new_.AddValue(std::move(value));
 }
 
+ValueId Emitter::AddScalarStep(const std::string& name, BinaryOp op, ValueId x, float number) {
+  Value constant{FreshName(name + "_number"), DType::kF32, {1}, Layout::kPlain, {}, {}};
+  constant.constant = MakeConstant(std::span<const float>(&number, 1));
+  Value result = new_.value(x);
+  result.name = FreshName(name);
+  const std::string step = result.name;
+  const ValueId c = new_.AddValue(std::move(constant));
+  const ValueId y = new_.AddValue(std::move(result));
+  AddNode(step, Binary{op, {}}, {x, c}, y);
+  return y;
+}
+
+void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const IntType& type) {
+  const Arithmetic& rules = ArithmeticOf(options_.profile);
+  const std::optional<numerics::AscendScale> scale = rules.InputScale(type);
+  if (!scale) {
+    AddNode(name, Quantize{rules.InputRounding()}, {x}, y);
+    return;
+  }
+  ValueId at = AddScalarStep(name + "_scaled", BinaryOp::kMul, x, scale->value);
+  if (scale->sqrt_mode) at = AddScalarStep(name + "_again", BinaryOp::kMul, at, scale->value);
+  const auto offset = static_cast<float>(type.quant.zero_point);
+  if (offset != 0) at = AddScalarStep(name + "_offset", BinaryOp::kAdd, at, offset);
+  // Rounded as bytes of scale 1; a table that changes nothing gives them their own scale.
+  Value rounded = new_.value(at);
+  rounded.name = FreshName(name + "_rounded");
+  const std::string step = rounded.name;
+  const IntType units{type.dtype, {1.0f, 0}};
+  const ValueId integers = AddInt(std::move(rounded), units);
+  AddNode(step, Quantize{rules.InputRounding()}, {at}, integers);
+  AddNode(name, TableOf(units, [](int32_t q) { return q; }), {integers}, y);
+}
+
 ValueId Emitter::Int(ValueId old) {
   ValueId& made = ints_[old.index()];
   if (made.valid()) return made;
@@ -90,7 +123,7 @@ ValueId Emitter::Int(ValueId old) {
   value.name = FreshName(value.name + "__q");
   const std::string name = value.name;
   made = AddInt(std::move(value), Type(old));
-  AddNode(name, Quantize{ArithmeticOf(options_.profile).InputRounding()}, {source}, made);
+  AddQuantize(name, source, made, Type(old));
   return made;
 }
 

@@ -101,6 +101,9 @@ class Emitter {
  private:
   std::string FreshName(const std::string& base);
   ValueId AddInt(Value value, const IntType& type);
+  // f32 -> integers: one Quantize, or AscendQuant in the steps of its definition.
+  void AddQuantize(const std::string& name, ValueId x, ValueId y, const IntType& type);
+  ValueId AddScalarStep(const std::string& name, BinaryOp op, ValueId x, float number);
   std::string IntName(ValueId old) const;
 
   const Graph& old_;

@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "graph/op.h"
 #include "quantize/emitter.h"
+#include "quantize/numerics/ascend.h"
 #include "quantize/profile.h"
 
 namespace rshift {
@@ -111,6 +112,11 @@ class Arithmetic {
   virtual IntType ActivationType(const ValueRange& range, QuantMode mode) const;
   // Quantize commands of graph inputs and of F32 nodes' results.
   virtual RealRounding InputRounding() const { return RealRounding::kEven; }
+  // The scale by which a graph input is multiplied before its offset is added and the sum rounded
+  // (AscendQuant), twice if sqrt_mode; nullopt: x / S, rounded, + Z. Not for QuantizeLinear nodes.
+  virtual std::optional<numerics::AscendScale> InputScale(const IntType&) const {
+    return std::nullopt;
+  }
   // A real constant as an integer of `type`: Pad's value, parts of Concat, constant operands.
   virtual int32_t Constant(float value, const IntType& type) const;
   // The quantized bounds of a fused or lone Relu, Clip.

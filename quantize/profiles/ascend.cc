@@ -41,6 +41,10 @@ class Ascend final : public Arithmetic {
     return {DType::kS8, {numerics::SymmetricParams(range.threshold, true).scale, 0}};
   }
   RealRounding InputRounding() const override { return rounding_; }
+  std::optional<numerics::AscendScale> InputScale(const IntType& type) const override {
+    const AscendTail tail = Tail(type);
+    return numerics::AscendScale{tail.quant_scale, tail.sqrt_quant};
+  }
 
   int32_t Constant(float value, const IntType& type) const override {
     return Quant(numerics::RoundToHalf(value), type);

@@ -30,7 +30,7 @@ def weights(rng, shape):
     return rng.normal(0, 0.4, shape).astype(F32)
 
 
-def deployed(nodes, constants, folder, mode):
+def deployed(nodes, constants, folder, mode, profile=('--profile', 'onednn')):
     """(program, {tensor: (type, scale, zero)}, commands)."""
     rng = np.random.default_rng(5)
     path, data = folder / 'm.onnx', folder / 'data.npy'
@@ -38,7 +38,7 @@ def deployed(nodes, constants, folder, mode):
     np.save(data, rng.normal(0, 1, (16, *SHAPE[1:])).astype(F32))
     table = pipeline.calibrate(path, data, folder / 't.yaml', samples=16, extra=['--method', 'minmax'])
     pipeline.deploy(path, folder / 'm.rshift', mode=mode, table=table,
-                    extra=['--profile', 'onednn', '--report-json', folder / 'r.json'])
+                    extra=profile)
     text = pipeline.run('model_tool', 'disasm', folder / 'm.rshift')
     found = re.findall(r'([\w.]+):([su]8)\[[\dx]+\]\S*\{([^,]+),(-?\d+)\}', text)
     return folder / 'm.rshift', {n: (t, F32(s), int(z)) for n, t, s, z in found}, text
@@ -56,8 +56,8 @@ def quantize(x, quant):
     return np.clip(np.rint(x / scale) + zero, lo, lo + 255).astype(np.int64)
 
 
-def convolve(q, zero, w, bias, scale_x):
-    """(acc + bias_f, S_x S_w) of a convolution with pads that keep the size; channels first."""
+def accumulate(q, zero, w, scale_x):
+    """(accumulators, S_x S_w) of a convolution with pads that keep the size; channels first."""
     largest = np.abs(w).max((1, 2, 3))
     scale_w = (largest.astype(np.float64) / 127).astype(F32)
     qw = np.clip(np.rint(w / scale_w[:, None, None, None]), -127, 127).astype(np.int64)
@@ -65,7 +65,12 @@ def convolve(q, zero, w, bias, scale_x):
     x = np.pad(q - zero, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))
     acc = np.einsum('nchwij,ocij->nohw', windows, qw)
-    unit = F32(scale_x) * scale_w
+    return acc, F32(scale_x) * scale_w
+
+
+def convolve(q, zero, w, bias, scale_x):
+    """(acc + bias_f, S_x S_w)."""
+    acc, unit = accumulate(q, zero, w, scale_x)
     bias_f = (bias / unit).astype(F32) if bias is not None else np.zeros(len(w), F32)
     return acc.astype(F32) + bias_f[:, None, None], unit[:, None, None]
 
