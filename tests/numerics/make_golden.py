@@ -193,7 +193,30 @@ def post_op_rows(rng):
             f = d.post_op(op, alpha, beta, op_scale, f, old)
             y = d.real_to_byte(F32(f) + F32(zero), "even", 0, kind)
             rows.add(acc, scale, bias, op, alpha, beta, op_scale, old, zero, kind, y)
+    add_contracted_rows(rng, rows)
     return rows
+
+
+def add_contracted_rows(rng, rows):
+    """Sums next to a half, whose byte shows whether product and sum are rounded once or twice."""
+    found = {"sum": 0, "linear": 0}
+    while min(found.values()) < 20:
+        op = "sum" if found["sum"] < 20 else "linear"
+        near = F32(rng.randrange(-3, 3) + 0.5)
+        factor, old = f32(rng.uniform(0.5, 2)), rng.randrange(-127, 128)
+        f = f32(rng.uniform(-90, 90))
+        if op == "sum":
+            f = f32(Fraction(float(near)) - Fraction(factor) * old)
+            once, twice = d.fma(factor, F32(old), f), F32(F32(factor) * F32(old)) + F32(f)
+            numbers = (0.0, 0.0, factor)
+        else:
+            beta = f32(Fraction(float(near)) - Fraction(factor) * Fraction(f))
+            once, twice = d.fma(factor, f, beta), F32(F32(factor) * F32(f)) + F32(beta)
+            numbers = (factor, beta, 1.0)
+        byte = d.real_to_byte(once, "even", 0, "s8")
+        if byte != d.real_to_byte(twice, "even", 0, "s8"):
+            found[op] += 1
+            rows.add(0, 1.0, f, op, *numbers, old, 0, "s8", byte)
 
 
 def ascend_rows(rng):
