@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: LiteRT is not compared')
 
-from frameworks import compare, litert, ours  # noqa: E402
+from frameworks import compare, litert, ours, random_cases  # noqa: E402
 from frameworks.table import table  # noqa: E402, F401  pylint: disable=unused-import
 
 
 @pytest.mark.parametrize('profile', litert.WAYS)
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
-@pytest.mark.parametrize('op', compare.OPERATORS)
+@pytest.mark.parametrize('op', random_cases.OPERATORS['tflite'])
 def test_operator(op, kind, profile, tmp_path, table, report):  # noqa: F811
     elements, mismatches, lines = compare.compare(
         op, kind, profile, lambda case: litert.run(case, profile)[0], tmp_path,

@@ -8,14 +8,15 @@ import pytest
 from frameworks import compare, ort, ours, qdq_builder, random_cases
 from frameworks.table import table  # noqa: F401  pylint: disable=unused-import
 
-KERNELS = {'conv': 'QLinearConv', 'depthwise': 'QLinearConv', 'fc': 'QGemm', 'add': 'QLinearAdd',
+KERNELS = {'conv': 'QLinearConv', 'depthwise': 'QLinearConv', 'fc': 'QGemm', 'matmul': 'QLinearMatMul', 'add': 'QLinearAdd',
            'mul': 'QLinearMul', 'average_pool': 'QLinearAveragePool',
            'mean': 'QLinearGlobalAveragePool', 'leaky_relu': 'QLinearLeakyRelu',
-           'logistic': 'QLinearSigmoid', 'softmax': 'QLinearSoftmax', 'concat': 'QLinearConcat'}
+           'logistic': 'QLinearSigmoid', 'softmax': 'QLinearSoftmax', 'concat': 'QLinearConcat',
+           'quantize': 'QuantizeLinear'}
 
 
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
-@pytest.mark.parametrize('op', compare.OPERATORS)
+@pytest.mark.parametrize('op', random_cases.OPERATORS['onnxruntime'])
 def test_operator(op, kind, tmp_path, table, report):  # noqa: F811
     elements, mismatches, lines = compare.compare(op, kind, 'onnxruntime', ort.run, tmp_path,
                                                   ours.instruction_sets(op))
@@ -26,7 +27,7 @@ def test_operator(op, kind, tmp_path, table, report):  # noqa: F811
 
 
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
-@pytest.mark.parametrize('op', compare.OPERATORS)
+@pytest.mark.parametrize('op', random_cases.OPERATORS['onnxruntime'])
 def test_integer_kernel_runs(op, kind):
     """The comparison means something only if ONNX Runtime fused the operator into its kernel."""
     for case in random_cases.cases_of(op, kind, 'onnxruntime'):

@@ -3,10 +3,10 @@
 No framework and none of our programs: numpy written from quantize/NUMERICS.md, the third witness.
 """
 
-from frameworks import arithmetic_ort, arithmetic_tflite
+from frameworks import arithmetic_ort, arithmetic_tflite, arithmetic_xnnpack
 
 _FORMULAS = {'tflite-ref': arithmetic_tflite.REF, 'tflite-ruy': arithmetic_tflite.RUY,
-             'tflite-xnnpack': arithmetic_tflite.XNNPACK, 'onnxruntime': arithmetic_ort.ORT}
+             'tflite-xnnpack': arithmetic_xnnpack.XNNPACK, 'onnxruntime': arithmetic_ort.ORT}
 
 
 def expected(case, profile):

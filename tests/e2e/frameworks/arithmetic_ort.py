@@ -120,7 +120,8 @@ def softmax(case):
     (sx,), sy = scales(case)
     x = case.inputs[0].astype(I64)
     n = x.shape[-1]
-    lift = max(0.0, math.log(float(np.finfo(F32).max) / n) - 5) / float(sx)
+    room = F32(math.log(float(F32(np.finfo(F32).max) / F32(n))))  # logf
+    lift = max(0.0, float(room) - 5) / float(sx)
     table = np.exp((np.arange(256) - 255 + lift) * float(sx)).astype(F32)
     e = table[255 + x - x.max(-1, keepdims=True)]
     total = np.zeros(e.shape[:-1], F32)
@@ -138,6 +139,12 @@ def concat(case):
     return finish(case, np.concatenate(parts, case.axis))
 
 
+def quantize(case):
+    scaled = (case.inputs[0] / case.output_quant.scales[0]).astype(F32)
+    return finish(case, np.rint(scaled) + case.output_quant.zero)
+
+
 ORT = {'conv': linear, 'depthwise': linear, 'fc': linear, 'add': add, 'mul': mul,
        'average_pool': average_pool, 'mean': global_average_pool, 'leaky_relu': leaky_relu,
-       'logistic': logistic, 'softmax': softmax, 'concat': concat}
+       'logistic': logistic, 'softmax': softmax, 'concat': concat, 'matmul': linear,
+       'quantize': quantize}

@@ -1,4 +1,4 @@
-"""The integers of LiteRT's three ways: reference kernels, optimised kernels, the XNNPACK delegate."""
+"""The integers of LiteRT's kernels: the reference ones (REF) and the optimised ones on x86 (RUY)."""
 
 import math
 
@@ -10,13 +10,9 @@ from frameworks.sums import (accumulate, by_channel, centred, finish, image_sums
                              scales)
 
 
-def _done(case, values):
+def done(case, values):
     """With the zero point already added."""
     return finish(case, values, lambda bound, zero: zero + round_away(bound))
-
-
-def _done_xnnpack(case, values):
-    return finish(case, values, lambda bound, zero: np.rint(bound + F32(zero)))
 
 
 def _linear(case, rounding, float_product):
@@ -26,7 +22,7 @@ def _linear(case, rounding, float_product):
     def requantize(acc, sw):
         product = float(F32(sx * sw)) if float_product else float(sx) * float(sw)
         return rounding(acc, quantize_multiplier(product / float(sy)))
-    return _done(case, by_channel(case, accumulate(case), requantize) + case.output_quant.zero)
+    return done(case, by_channel(case, accumulate(case), requantize) + case.output_quant.zero)
 
 
 def _per_tensor_u8(case):
@@ -40,7 +36,7 @@ def linear_ref(case):
 
     def requantize(acc, sw):
         return round_away(acc.astype(F64) * (float(sx) * float(sw) / float(sy)))
-    return _done(case, by_channel(case, accumulate(case), requantize) + case.output_quant.zero)
+    return done(case, by_channel(case, accumulate(case), requantize) + case.output_quant.zero)
 
 
 def blocks(values, tail, block, axis):
@@ -51,20 +47,13 @@ def blocks(values, tail, block, axis):
 
 def linear_ruy(case):
     one_scale = case.op == 'fc' and len(case.weight_quant.scale) == 1
+    if case.op == 'conv' and case.weights.shape[3] < case.inputs[0].shape[3]:
+        return linear_ref(case)  # groups: no optimised kernel
     if case.op != 'depthwise':
         return _linear(case, d2_up, _per_tensor_u8(case) or one_scale)
     if _per_tensor_u8(case):
         return _linear(case, d2, True)
     return blocks(_linear(case, d2_up, False), _linear(case, d2, False), 8, -1)
-
-
-def linear_xnnpack(case):
-    (sx,), sy = scales(case)
-
-    def requantize(acc, sw):
-        return rne(acc, F32(F32(sx * sw) / sy))
-    return _done_xnnpack(case, by_channel(case, accumulate(case), requantize)
-                         + case.output_quant.zero)
 
 
 def _add_by(case, operand, block):
@@ -77,12 +66,21 @@ def _add_by(case, operand, block):
     scalar = d2(a << 20, ma) + d2(b << 20, mb)
     total = blocks(operand(a, ma) + operand(b, mb), scalar, block, 0)
     values = d2(total, my).reshape(case.output_shape())
-    return _done(case, values + case.output_quant.zero)
+    return done(case, values + case.output_quant.zero)
 
 
 def add(case):
     """Left shift 20 and three products of two roundings."""
     return _add_by(case, lambda x, m: d2(x << 20, m), 1)
+
+
+def sub(case):
+    (sa, sb), sy = scales(case)
+    twice = 2.0 * max(float(sa), float(sb))
+    a, b = (d2(x << 20, quantize_multiplier(float(s) / twice))
+            for x, s in zip(centred(case), (sa, sb)))
+    return done(case, d2(a - b, quantize_multiplier(twice / ((1 << 20) * float(sy))))
+                 + case.output_quant.zero)
 
 
 def add_ruy(case):
@@ -92,38 +90,22 @@ def add_ruy(case):
     return _add_by(case, lambda x, m: srdhm(x << 20, m[0]) >> -m[1], 8)
 
 
-def add_xnnpack(case):
-    """Two 21-bit multipliers, one shift, one rounding half up."""
-    (sa, sb), sy = scales(case)
-    ra, rb = F32(sa / sy), F32(sb / sy)
-    shift = 20 - (math.frexp(max(float(ra), float(rb)))[1] - 1)
-    ma, mb = (int(np.rint(np.ldexp(r, shift))) for r in (ra, rb))
-    a, b = centred(case)
-    acc = (a * ma + b * mb + (1 << (shift - 1))) >> shift
-    return _done_xnnpack(case, acc + case.output_quant.zero)
-
-
-def _product_scale(case):
+def product_scale(case):
     (sa, sb), sy = scales(case)
     return F32(F32(sa * sb) / sy)
 
 
 def mul(case):
     a, b = centred(case)
-    return _done(case, d2(a * b, quantize_multiplier(float(_product_scale(case))))
+    return done(case, d2(a * b, quantize_multiplier(float(product_scale(case))))
                  + case.output_quant.zero)
-
-
-def mul_xnnpack(case):
-    a, b = centred(case)
-    return _done_xnnpack(case, rne(a * b, _product_scale(case)) + case.output_quant.zero)
 
 
 def average_pool(case):
     """Raw bytes, half away from zero; input and output have the same parameters."""
     acc, n = pool_sums(case)
     up = np.where(acc > 0, acc + n // 2, acc - n // 2)
-    return _done(case, np.where(up >= 0, up // n, -((-up) // n)))
+    return done(case, np.where(up >= 0, up // n, -((-up) // n)))
 
 
 def mean_ref(case):
@@ -133,7 +115,7 @@ def mean_ref(case):
     q, shift = quantize_multiplier(float(sx) / float(sy))
     room = min(n.bit_length() - 1, 32, 31 + shift)
     m = ((q << room) // n, shift - room)
-    return _done(case, d2(total - n * case.input_quants[0].zero, m) + case.output_quant.zero)
+    return done(case, d2(total - n * case.input_quants[0].zero, m) + case.output_quant.zero)
 
 
 def mean_ruy(case):
@@ -143,16 +125,39 @@ def mean_ruy(case):
     t = F32(F32(F32(case.input_quants[0].zero) * sx) / sy)
     bias = case.output_quant.zero - int(t + F32(0.5) if t > 0 else t - F32(0.5))
     m = quantize_multiplier(float(F32(sx / F32(F32(n) * sy))))
-    return _done(case, blocks(d2_up(total, m), d2(total, m), 16, -1) + bias)
+    return done(case, blocks(d2_up(total, m), d2(total, m), 16, -1) + bias)
 
 
-def mean_xnnpack(case):
-    """float32, the zero points before the rounding, no contraction."""
+def relu(case):
     (sx,), sy = scales(case)
-    total, n = image_sums(case)
-    m = F32(F32(sx / sy) * F32(F32(1) / F32(n)))
-    bias = F32(F32(case.output_quant.zero) - F32(F32(n * case.input_quants[0].zero) * m))
-    return _done_xnnpack(case, np.rint((total.astype(F32) * m).astype(F32) + bias))
+    (v,) = centred(case)
+    values = d2(v, quantize_multiplier(float(sx) / float(sy))) + case.output_quant.zero
+    return done(case, np.maximum(values, case.output_quant.zero))
+
+
+def requantize_ref(case):
+    (sx,), sy = scales(case)
+    (v,) = centred(case)
+    return done(case, d2(v, quantize_multiplier(float(sx) / float(sy))) + case.output_quant.zero)
+
+
+def requantize_ruy(case):
+    (sx,), sy = scales(case)
+    m = quantize_multiplier(float(sx) / float(sy))
+    v = centred(case)[0].reshape(-1)
+    values = blocks(d2_up(v, m), d2(v, m), 16, 0).reshape(case.output_shape())
+    return done(case, values + case.output_quant.zero)
+
+
+def quantize(case):
+    scaled = (case.inputs[0] / case.output_quant.scales[0]).astype(F32).astype(F64)
+    return done(case, round_away(scaled) + case.output_quant.zero)
+
+
+def quantize_reciprocal(case):
+    """By the reciprocal of the scale, ties to even."""
+    scaled = (case.inputs[0] * F32(F32(1) / case.output_quant.scales[0])).astype(F32)
+    return done(case, np.rint(scaled) + case.output_quant.zero)
 
 
 def leaky_relu(case):
@@ -161,20 +166,7 @@ def leaky_relu(case):
     plus = quantize_multiplier(float(F32(sx / sy)))
     minus = F32(F32(sx * F32(case.alpha)) / sy)
     below = np.sign(minus).astype(I64) * d2(v, quantize_multiplier(abs(float(minus))))
-    return _done(case, np.where(v >= 0, d2(v, plus), below) + case.output_quant.zero)
-
-
-def leaky_relu_xnnpack(case):
-    """Multipliers of 8 fraction bits, half up; outside their range the delegate does not take it."""
-    (sx,), sy = scales(case)
-    (v,) = centred(case)
-    ratio = F32(sx / sy)
-    slope = F32(ratio * F32(case.alpha))
-    if not (2.0**-8 <= ratio <= 2.0**7 and 2.0**-8 <= abs(slope) <= 2.0**7):
-        return leaky_relu(case)
-    plus, minus = (int(np.rint(F32(r * F32(256)))) for r in (ratio, slope))
-    acc = (v * np.where(v >= 0, plus, minus) + 128) >> 8
-    return _done_xnnpack(case, acc + case.output_quant.zero)
+    return done(case, np.where(v >= 0, d2(v, plus), below) + case.output_quant.zero)
 
 
 def inputs_of_table(case):
@@ -194,15 +186,7 @@ def logistic(case):
     x, look_up = inputs_of_table(case)
     y = (F32(1) / (F32(1) + exp32(-x))).astype(F32)
     q = round_away((y / case.output_quant.scales[0]).astype(F32)) + case.output_quant.zero
-    return _done(case, look_up(q))
-
-
-def logistic_xnnpack(case):
-    """The zero point is added before the rounding."""
-    x, look_up = inputs_of_table(case)
-    y = (1 / (1 + np.exp(-x.astype(F64)))).astype(F32)
-    scaled = (y / case.output_quant.scales[0]).astype(F32)
-    return _done(case, look_up(np.rint(scaled + F32(case.output_quant.zero))))
+    return done(case, look_up(q))
 
 
 def softmax_ref(case):
@@ -234,7 +218,7 @@ def softmax(case):
     v = e * (F32(1) / (total * sy))[..., None]
     signed = case.output_quant.type == 's8'
     rounded = round_away(v.astype(F64)) if signed else np.floor(v + F32(0.5))
-    return _done(case, rounded + case.output_quant.zero)
+    return done(case, rounded + case.output_quant.zero)
 
 
 def concat(case):
@@ -248,14 +232,13 @@ def concat(case):
         m = F32(q.scales[0] * F32(F32(1) / out.scales[0]))
         moved = (x.astype(F32) * m).astype(F32) + F32(F32(-q.zero) * m)
         parts.append(round_away(moved.astype(F64)) + out.zero)
-    return _done(case, np.concatenate(parts, case.axis))
+    return done(case, np.concatenate(parts, case.axis))
 
 
 REF = {'conv': linear_ref, 'depthwise': linear_ref, 'fc': linear_ref, 'add': add, 'mul': mul,
        'average_pool': average_pool, 'mean': mean_ref, 'leaky_relu': leaky_relu,
-       'logistic': logistic, 'softmax': softmax_ref, 'concat': concat}
+       'logistic': logistic, 'softmax': softmax_ref, 'concat': concat, 'sub': sub, 'relu': relu,
+       'requantize': requantize_ref, 'quantize': quantize}
 RUY = {**REF, 'conv': linear_ruy, 'depthwise': linear_ruy, 'fc': linear_ruy, 'add': add_ruy,
-       'mean': mean_ruy, 'softmax': softmax}
-XNNPACK = {**RUY, 'conv': linear_xnnpack, 'depthwise': linear_xnnpack, 'fc': linear_xnnpack,
-           'add': add_xnnpack, 'mul': mul_xnnpack, 'mean': mean_xnnpack,
-           'leaky_relu': leaky_relu_xnnpack, 'logistic': logistic_xnnpack}
+       'mean': mean_ruy, 'softmax': softmax, 'requantize': requantize_ruy,
+       'quantize': quantize_reciprocal}

@@ -40,9 +40,11 @@ def quant(kind, scale, zero=0):
 
 @dataclasses.dataclass
 class Case:
-    """op: conv, depthwise, fc, add, mul, average_pool, mean, softmax, leaky_relu, logistic, concat.
+    """op: conv, depthwise, fc, matmul, add, sub, mul, average_pool, mean, softmax, leaky_relu,
+    logistic, relu, concat, quantize (inputs are float32), requantize.
 
-    weights: conv [O,kh,kw,I], depthwise [1,kh,kw,C], fc [O,K]; int8 with zero 0 or uint8.
+    weights: conv [O,kh,kw,I / groups], depthwise [1,kh,kw,C], fc [O,K], matmul [K,O]; int8 with
+    zero 0 or uint8.
     bias: int32 [O] at scale S_x * S_w, or None.  padding: 'SAME', 'VALID' or (top, left, bottom,
     right), the last for QDQ only.  activation: None, 'relu', 'relu6'.
     """
@@ -93,6 +95,8 @@ class Case:
             return (x.shape[0], *spatial, channels)
         if self.op == 'fc':
             return (x.shape[0], self.weights.shape[0])
+        if self.op == 'matmul':
+            return (*x.shape[:-1], self.weights.shape[1])
         if self.op == 'mean':
             return (x.shape[0], 1, 1, x.shape[3])
         if self.op == 'concat':

@@ -5,8 +5,6 @@ import numpy as np
 from frameworks import ours, random_cases
 from frameworks.arithmetic import expected
 
-OPERATORS = ('conv', 'depthwise', 'fc', *random_cases.COUNTS)
-
 
 def _describe(case, wrong, theirs, actual):
     first = tuple(np.argwhere(wrong)[0])

@@ -9,7 +9,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 ONNX_TYPE = {'s8': TensorProto.INT8, 'u8': TensorProto.UINT8}
-OPERATORS = {'conv': 'Conv', 'depthwise': 'Conv', 'fc': 'Gemm', 'add': 'Add', 'mul': 'Mul',
+OPERATORS = {'conv': 'Conv', 'depthwise': 'Conv', 'fc': 'Gemm', 'matmul': 'MatMul',
+             'add': 'Add', 'sub': 'Sub', 'mul': 'Mul', 'relu': 'Relu',
              'average_pool': 'AveragePool', 'mean': 'GlobalAveragePool', 'softmax': 'Softmax',
              'leaky_relu': 'LeakyRelu', 'logistic': 'Sigmoid', 'concat': 'Concat'}
 
@@ -34,6 +35,8 @@ def prefix(index):
 
 def feeds(case, before=''):
     """{input name: float array} of the model."""
+    if case.op == 'quantize':
+        return {f'{before}x0': to_nchw(case.inputs[0])}
     return {f'{before}x{i}': to_nchw(real(x, q))
             for i, (x, q) in enumerate(zip(case.inputs, case.input_quants))}
 
@@ -83,7 +86,7 @@ def _weights(graph, case):
     else:
         w = case.weights.transpose(0, 3, 1, 2) if case.op == 'conv' else case.weights
     q = case.weight_quant
-    axis = {'axis': 0} if len(q.scale) > 1 else {}
+    axis = {'axis': int(case.op == 'matmul')} if len(q.scale) > 1 else {}
     made = [graph.node('DequantizeLinear',
                        [graph.constant('w_q', w), *graph.parameters('w', q)], 'w_dq', **axis)]
     if case.bias is not None:
@@ -118,7 +121,11 @@ def _add_case(graph, case):
     sources = [graph.activation(f'{graph.before}x{i}', f'in{i}', q)
                for i, q in enumerate(case.input_quants)]
     constants = _weights(graph, case) if case.weights is not None else []
-    result = graph.node(case.onnx or OPERATORS[case.op], sources + constants, 'result', **_attributes(case))
+    if case.op in ('quantize', 'requantize'):
+        result = sources[0] if sources else f'{graph.before}x0'
+    else:
+        result = graph.node(case.onnx or OPERATORS[case.op], sources + constants, 'result',
+                            **_attributes(case))
     if case.activation == 'relu':
         result = graph.node('Relu', [result], 'clipped')
     elif case.activation == 'relu6':

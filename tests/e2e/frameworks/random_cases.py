@@ -62,9 +62,9 @@ class Maker:
             shapes = {'conv': ((1, 5, 5, 4), (4096, 1, 1, 4)), 'fc': ((25, 4), (4096, 4)),
                       'depthwise': ((1, 5, 5, 4096), (1, 1, 1, 4096))}
             return *shapes[self.op], {}
-        if self.op == 'fc':
-            depth = self.integer(1, 200)
-            return (500, depth), (self.integer(300, 500), depth), {}
+        if self.op in ('fc', 'matmul'):
+            depth, width = self.integer(1, 200), self.integer(300, 500)
+            return (500, depth), (width, depth) if self.op == 'fc' else (depth, width), {}
         kernel = self.pick((1, 1), (3, 3), (self.integer(1, 5), self.integer(1, 5)))
         attributes = {'stride': (self.integer(1, 2), self.integer(1, 2)), 'padding': 'SAME'}
         if self.integer(0, 2) == 0:
@@ -76,12 +76,12 @@ class Maker:
         if self.op == 'depthwise':
             channels = self.integer(1, 70)
             return (2, 64, 61, channels), (1, *kernel, channels), attributes
-        depth = self.integer(1, 40)
-        return (2, 48, 45, depth), (self.integer(1, 70), *kernel, depth), attributes
+        depth, groups = self.integer(1, 40), self.pick(1, 1, 2, 3)
+        return (2, 48, 45, depth * groups), (self.integer(1, 23) * groups, *kernel, depth), attributes
 
     def linear(self, ties, per_channel):
         x_shape, w_shape, attributes = self.linear_shapes(ties)
-        channels = w_shape[3] if self.op == 'depthwise' else w_shape[0]
+        channels = w_shape[0 if self.op in ('conv', 'fc') else -1]
         x_quant = self.quant()
         w, w_quant = self.weights(w_shape, channels if per_channel else 1)
         taps = w.size // channels
@@ -89,7 +89,7 @@ class Maker:
         if ties:
             x = np.full(x_shape, x_quant.zero) + self.rng.integers(-1, 1, x_shape, endpoint=True)
             x = np.clip(x, self.lo, self.hi).astype(NUMPY[self.kind])
-            y_scale = float(products.mean()) * 10 ** self.rng.uniform(0.5, 5)
+            y_scale = float(products.mean()) * 10 ** self.rng.uniform(-1, 5)
         else:
             x = self.bytes(x_shape)
             y_scale = float(products.mean()) * 50 * taps ** 0.5 * self.rng.uniform(0.3, 3)
@@ -101,6 +101,9 @@ class Maker:
         else:
             bias = np.round(self.rng.uniform(-100, 100, channels) / m)
         bias = np.clip(bias, -2**30, 2**30).astype(np.int32)
+        optional = self.op == 'fc' or self.profile == ONNXRUNTIME  # a LiteRT convolution needs one
+        if self.op == 'matmul' or (optional and not ties and self.integer(0, 3) == 0):
+            bias = None
         return Case(self.op, [x], [x_quant], y_quant, w, w_quant, bias,
                     activation=self.activation(y_quant.zero), **attributes)
 
@@ -122,6 +125,11 @@ class Maker:
             b = quant(self.kind, a.scale[0] * 10 ** self.rng.uniform(-1.5, 1.5), b.zero)
             y = quant(self.kind, max(a.scale[0], b.scale[0]) * self.rng.uniform(0.5, 2.5), self.zero())
         return Case('add', self.pairs(), [a, b], y, activation=self.activation_alone(y.zero))
+
+    def sub(self):
+        case = self.add()
+        case.op = 'sub'
+        return case
 
     def mul(self):
         a, b = self.quant(), self.quant()
@@ -161,6 +169,29 @@ class Maker:
         y = quant(self.kind, q.scale[0] * ratio, self.zero())
         return Case('leaky_relu', [self.all_bytes()], [q], y, alpha=slope)
 
+    def rescaled(self, op):
+        """All bytes and 13 more, to another scale."""
+        q = self.quant()
+        ratio = 2.0 ** self.integer(-3, 3) if self.integer(0, 1) else 10 ** self.rng.uniform(-1, 1)
+        x = np.concatenate([self.all_bytes().reshape(-1), self.bytes(13)]).reshape(1, 1, 269, 1)
+        return Case(op, [x], [q], quant(self.kind, q.scale[0] * ratio, self.zero()))
+
+    def requantize(self):
+        return self.rescaled('requantize')
+
+    def relu(self):
+        return self.rescaled('relu')
+
+    def quantize(self):
+        """Real numbers on the ties, beside them, and beyond the range."""
+        y = self.quant()
+        ties = (np.arange(-400, 400) + 0.5) * y.scale[0]
+        ties = ties.astype(np.float32)
+        x = np.concatenate([ties, np.nextafter(ties, np.float32(np.inf)),
+                            np.nextafter(ties, np.float32(-np.inf)),
+                            self.rng.uniform(-400, 400, 20000).astype(np.float32) * y.scales[0]])
+        return Case('quantize', [x.astype(np.float32).reshape(1, 4, -1, 8)], [], y)
+
     def all_bytes(self):
         return np.arange(self.lo, self.hi + 1).astype(NUMPY[self.kind]).reshape(1, 16, 16, 1)
 
@@ -176,11 +207,18 @@ class Maker:
                     quant(self.kind, 1 / 256, self.lo))
 
     def softmax(self):
+        """Half of the cases: rows with a probability within 3e-5 steps of a tie."""
         width = self.pick(2, 3, 10, 16, 100, 1001, self.integer(2, 64))
         scale = self.pick(np.log(2) / 4, 0.02, 10 ** self.rng.uniform(-2.3, -0.3))
+        x_quant = quant(self.kind, scale, self.zero())
         x = self.bytes((20000 // width, width))
-        return Case('softmax', [x], [quant(self.kind, scale, self.zero())],
-                    quant(self.kind, 1 / 256, self.lo))
+        if self.integer(0, 1):
+            many = self.bytes((200000 // width, width))
+            e = np.exp((many - many.max(-1, keepdims=True).astype(np.int64)) * x_quant.scale[0])
+            y = 256 * e / e.sum(-1, keepdims=True)
+            near = (np.abs(y - np.floor(y) - 0.5) < 3e-5).any(-1)
+            x = many[near] if near.any() else x
+        return Case('softmax', [x], [x_quant], quant(self.kind, 1 / 256, self.lo))
 
     def concat(self):
         y = self.quant()
@@ -191,15 +229,23 @@ class Maker:
                     y, axis=3)
 
 
-COUNTS = {'add': 17, 'mul': 8, 'average_pool': 10, 'mean': 40, 'leaky_relu': 20, 'logistic': 20,
-          'softmax': 10, 'concat': 4}
+COUNTS = {'add': 17, 'sub': 4, 'mul': 8, 'relu': 20, 'requantize': 20, 'quantize': 4, 'average_pool': 10, 'mean': 40, 'leaky_relu': 20, 'logistic': 20,
+          'softmax': 20, 'concat': 4}
+
+
+LINEAR = ('conv', 'depthwise', 'fc', 'matmul')
+# The operators of a profile; the others are no integer operators of that framework.
+OPERATORS = {'tflite': ('conv', 'depthwise', 'fc', *COUNTS),
+             'onnxruntime': ('conv', 'depthwise', 'fc', 'matmul',
+                             *(op for op in COUNTS if op not in ('sub', 'relu', 'requantize')))}
 
 
 def cases_of(op, kind, profile, seed=0):
     """The cases of one operator, one type and one profile."""
     maker = Maker(op, kind, profile, seed)
-    if op not in ('conv', 'depthwise', 'fc'):
+    if op not in LINEAR:
         return [getattr(maker, op)() for _ in range(COUNTS[op])]
     grains = (False, True) if kind == 's8' else (False,)
-    return [maker.linear(ties, grain) for grain in grains for ties in (False, True)
+    return [maker.linear(ties and op != 'matmul', grain)
+            for grain in grains for ties in (False, True)
             for _ in range(8 // len(grains))]

@@ -37,8 +37,8 @@ def accumulate(case):
     """sum (q_x - Z_x)(q_w - Z_w) + bias, channels last; float64 holds these sums exactly."""
     weights = case.weights.astype(F64) - case.weight_quant.zero
     zero = case.input_quants[0].zero
-    if case.op == 'fc':
-        acc = (case.inputs[0].astype(F64) - zero) @ weights.T
+    if case.op in ('fc', 'matmul'):
+        acc = (case.inputs[0].astype(F64) - zero) @ (weights.T if case.op == 'fc' else weights)
     else:
         taps = (windows(case, zero) - zero).astype(F64)
         if case.op == 'depthwise':

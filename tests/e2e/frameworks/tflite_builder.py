@@ -4,16 +4,18 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-TYPES = {'s8': schema.TensorType.INT8, 'u8': schema.TensorType.UINT8, 's32': schema.TensorType.INT32}
+TYPES = {'s8': schema.TensorType.INT8, 'u8': schema.TensorType.UINT8, 's32': schema.TensorType.INT32,
+         'f32': schema.TensorType.FLOAT32}
 ACTIVATIONS = {None: schema.ActivationFunctionType.NONE, 'relu': schema.ActivationFunctionType.RELU,
                'relu6': schema.ActivationFunctionType.RELU6}
 PADDINGS = {'SAME': schema.Padding.SAME, 'VALID': schema.Padding.VALID}
 # Versions at which these operators took int8 and quantized uint8, high enough for each of them.
 OPERATORS = {
     'conv': ('CONV_2D', 3), 'depthwise': ('DEPTHWISE_CONV_2D', 3), 'fc': ('FULLY_CONNECTED', 4),
-    'add': ('ADD', 2), 'mul': ('MUL', 2), 'average_pool': ('AVERAGE_POOL_2D', 2),
+    'add': ('ADD', 2), 'sub': ('SUB', 2), 'mul': ('MUL', 2), 'average_pool': ('AVERAGE_POOL_2D', 2),
     'mean': ('MEAN', 2), 'softmax': ('SOFTMAX', 2), 'leaky_relu': ('LEAKY_RELU', 2),
-    'logistic': ('LOGISTIC', 2), 'concat': ('CONCATENATION', 2)}
+    'logistic': ('LOGISTIC', 2), 'relu': ('RELU', 2), 'concat': ('CONCATENATION', 2),
+    'quantize': ('QUANTIZE', 2), 'requantize': ('QUANTIZE', 2)}
 
 
 class _Graph:
@@ -62,7 +64,10 @@ def _options(case):
         options.filterHeight, options.filterWidth = case.kernel
         return 'Pool2DOptions', options
     plain = {'fc': ('FullyConnectedOptions', schema.FullyConnectedOptionsT),
-             'add': ('AddOptions', schema.AddOptionsT), 'mul': ('MulOptions', schema.MulOptionsT),
+             'add': ('AddOptions', schema.AddOptionsT), 'sub': ('SubOptions', schema.SubOptionsT),
+             'quantize': ('QuantizeOptions', schema.QuantizeOptionsT),
+             'requantize': ('QuantizeOptions', schema.QuantizeOptionsT),
+             'mul': ('MulOptions', schema.MulOptionsT),
              'mean': ('ReducerOptions', schema.ReducerOptionsT),
              'softmax': ('SoftmaxOptions', schema.SoftmaxOptionsT),
              'leaky_relu': ('LeakyReluOptions', schema.LeakyReluOptionsT),
@@ -103,6 +108,8 @@ def build(case):
     graph = _Graph()
     sources = [graph.tensor(f'x{i}', x.shape, q.type, (q.scales, q.zero))
                for i, (x, q) in enumerate(zip(case.inputs, case.input_quants))]
+    if case.op == 'quantize':
+        sources = [graph.tensor('x0', case.inputs[0].shape, 'f32')]
     constants = _constants(graph, case)
     q = case.output_quant
     target = graph.tensor('y', case.output_shape(), q.type, (q.scales, q.zero))
