@@ -172,7 +172,7 @@ def element_wise():
         single(f'{op} scalar', op, floats(0.7))
     single('Pow square', 'Pow', floats(2.0))
     for op in ('Sub', 'Mul'):
-        net = Net(f'{op} tensors', (1, 3, 5, 4), f32=('binary_f32',))
+        net = Net(f'{op} tensors', (1, 3, 5, 4))
         net(op, 'x', net.input('b', (1, 3, 5, 4)), to='y')
 
 
@@ -196,8 +196,8 @@ def pools():
     single('GlobalAveragePool 1x1', 'GlobalAveragePool', shape=(1, 17, 1, 1))
     single('GlobalAveragePool batch', 'GlobalAveragePool', shape=(2, 5, 6, 3), low=0.0)
     single('GlobalMaxPool', 'GlobalMaxPool')
-    single('ReduceMean spatial', 'ReduceMean', axes=[2, 3], keepdims=0, f32=('reduce_f32',))
-    single('ReduceMean spatial 18', 'ReduceMean', ints(2, 3), opset=18, f32=('reduce_f32',))
+    single('ReduceMean spatial', 'ReduceMean', axes=[2, 3], keepdims=0, low=0.0)
+    single('ReduceMean spatial 18', 'ReduceMean', ints(2, 3), opset=18, low=0.0)
 
 
 def activations():
@@ -402,7 +402,7 @@ def small_graphs():
     a = net('Mul', a, net('Sigmoid', net('Mul', a, floats(1.702))))
     net('Add', 'x', net('Add', net.random(8), net('MatMul', a, net.random(16, 8))), to='y')
     net.case.f32 = ('binary_f32',)
-    net = Net('squeeze and excite', (1, 8, 6, 6), sqnr=25.0, f32=('binary_f32',))
+    net = Net('squeeze and excite', (1, 8, 6, 6), sqnr=25.0)
     a = layer(net, 'x', 8, 8)
     s = net('Conv', net('GlobalAveragePool', a), net.random(8, 8, 1, 1), kernel_shape=[1, 1])
     net('Mul', a, net('Sigmoid', s), to='y')
