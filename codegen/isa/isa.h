@@ -26,14 +26,17 @@ enum class Opcode : uint8_t {
   kConv = 4,       // NHWC; weights packed (codegen/packing), requant records; window, groups, clamp
   kDepthwise = 5,  // NHWC; groups == IC, OC == IC; weights packed for depthwise
   kMatMul = 6,     // src [..., M, K] x packed weights [K, N]
-  kAdd = 7,        // symmetric: multiplier, multiplier2, rshift
+  kAdd = 7,        // multiplier, multiplier2, rshift: one common shift
   kAddFloat = 8,   // asymmetric: dequantize, float add, requantize (scales from the tensor table)
-  kAveragePool = 9,  // NHWC; scale (Sx/Sy), offset, flags bit 0 = count_include_pad
-  kMaxPool = 10,     // NHWC, s8/u8/f32
-  kLeakyRelu = 11,   // negative side: multiplier, rshift; positive: multiplier2 (0: 1), rshift2
-  kPRelu = 12,       // src2 = constant s8 slopes [C] or [1]; rshift; multiplier2, rshift2 as above
-  kTable = 13,       // dst byte = table[src byte]
-  // rescale both << count, add, rescale: multiplier, rshift; multiplier2, rshift2; multiplier3...
+  // NHWC; mode = PoolArithmetic: scale (Sx/Sy), offset, or multiplier, rshift, rounding; flags bit
+  // 0 = count_include_pad
+  kAveragePool = 9,
+  kMaxPool = 10,    // NHWC, s8/u8/f32
+  kLeakyRelu = 11,  // negative side: multiplier, rshift; positive: multiplier2 (0: 1), rshift2
+  kPRelu = 12,      // src2 = constant s8 slopes [C] or [1]; rshift; multiplier2, rshift2 as above
+  kTable = 13,      // dst byte = table[src byte]
+  // rescale both << count, add, rescale: multiplier, rshift; multiplier2, rshift2; multiplier3...;
+  // mode = AddBlocks
   kAddShifted = 14,
   kAddFma = 15,   // fma(src, scale, fma(src2, alpha, offset)), to even
   kMul = 16,      // requantize((src - Z) * (src2 - Z)): multiplier, rshift, rounding

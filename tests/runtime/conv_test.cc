@@ -2,6 +2,7 @@
 // with and without weight zero points.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "codegen/packing/packing.h"
@@ -248,6 +249,39 @@ TEST(MatMulStep, MatchesTheFormulaOnRandomShapes) {
     command.Set(Field::kWeights, PackedWeights(&b, c));
     SetRequant(&b, &command, c);
     ASSERT_EQ(RunEverywhere(b, Inputs(c)), Expected(c));
+  }
+}
+
+// sum x * w and zero_w * sum x both leave int32; their difference, the accumulator, does not.
+TEST(MatMulStep, SumsThatWrapOnTheirWayArriveAtTheAccumulator) {
+  for (const DType type : {DType::kS8, DType::kU8}) {
+    Random random(9);
+    ConvCase c{};
+    c.n = c.iw = c.ow = c.groups = c.kh = c.kw = c.sh = c.sw = c.dh = c.dw = 1;
+    c.ih = c.oh = 2;
+    c.ic = 140000;
+    c.oc = 20;
+    FillData(random, &c);
+    c.src_type = type;
+    c.zero_x = 0;
+    c.src.assign(c.src.size(), type == DType::kS8 ? 0x80 : 0xff);
+    c.zero_w = true;
+    c.rounding = Rounding::kFloatEven;
+    c.post_ops.clear();
+    for (int64_t oc = 0; oc < c.oc; ++oc) {
+      c.weight_zeros[oc] = oc % 2 == 0 ? -128 : 127;
+      c.requant[oc] = {0, std::bit_cast<int32_t>(0x1p-20f), 0};
+      for (int64_t i = 0; i < c.ic; ++i) {  // one weight in 30 is another: a visible result
+        const int64_t step = i % 30 == 0 ? oc : 0;
+        c.weights[oc * c.ic + i] =
+            static_cast<int8_t>(c.weight_zeros[oc] + (oc % 2 == 0 ? step : -step));
+      }
+    }
+    ProgramBuilder b;
+    Command& command = AddCommand(&b, c, Opcode::kMatMul, {2, c.ic}, {2, c.oc});
+    command.Set(Field::kWeights, PackedWeights(&b, c));
+    SetRequant(&b, &command, c);
+    ASSERT_EQ(RunEverywhere(b, {c.src}), Expected(c));
   }
 }
 
