@@ -213,7 +213,11 @@ std::string RequantizeRule::Describe() const {
     return text;
   }
   if (rounding != Rounding::kHalfFloat) return DescribeFloat("scale", scale);
-  return DescribeFloat("deq_scale", scale) + DescribeFloat(", quant scale", tail.quant_scale) +
+  char packed[48];
+  std::snprintf(packed, sizeof(packed), ", packed 0x%012llx",
+                static_cast<unsigned long long>(numerics::PackAscendDeqScale({scale, 0, 0})));
+  return DescribeFloat("deq_scale", scale) + packed +
+         DescribeFloat(", quant scale", tail.quant_scale) +
          (tail.sqrt_quant ? " twice (sqrt_mode)" : "");
 }
 

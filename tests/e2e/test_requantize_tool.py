@@ -130,6 +130,12 @@ def test_ascend_attributes_in_half():
     assert integers(accumulators, 'ascend', 'fp16', **exact) == half
 
 
+def test_ascend_says_the_packed_scale():
+    done = requantize('', 'ascend', 'fp16', scale='0.01', quant_scale='1e6', show_multiplier=True)
+    assert done.stderr == ('deq_scale 0.00999999978 (f32 0x3c23d70a), packed 0x00003c23d70a, '
+                           'quant scale 1000 (f32 0x447a0000) twice (sqrt_mode)\n')
+
+
 def test_golden_files_are_as_their_generator_writes_them():
     done = subprocess.run([sys.executable, '-B', str(NUMERICS / 'make_golden.py'), '--check'],
                           capture_output=True, text=True, timeout=120, check=False)

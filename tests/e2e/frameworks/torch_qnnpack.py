@@ -40,9 +40,7 @@ def _unsigned(values, quant):
 
 
 def takes(case):
-    """QNNPACK pads alike on both sides and has no fused bounds here."""
-    if case.activation:
-        return False
+    """QNNPACK pads alike on both sides."""
     if case.op in ('add', 'fc'):
         return True
     top, left, bottom, right = case.pads()
@@ -55,12 +53,13 @@ def adapted(case):
     The bias passes through float32 and is quantized again, so it is kept small; the scale is
     (S_w S_x) * (1 / S_y) there and (S_x S_w) / S_y in QNNPACK and Caffe2: equal for powers of two.
     """
-    if case.bias is None:
+    case = dataclasses.replace(case, activation=None)  # these operators have no bounds
+    if case.weights is None:
         return case
     y = case.output_quant
     scale = (float(2.0 ** np.round(np.log2(y.scale[0]))),)
-    return dataclasses.replace(case, bias=np.clip(case.bias, -2**20, 2**20),
-                               output_quant=dataclasses.replace(y, scale=scale))
+    bias = None if case.bias is None else np.clip(case.bias, -2**20, 2**20)
+    return dataclasses.replace(case, bias=bias, output_quant=dataclasses.replace(y, scale=scale))
 
 
 def _arrays(case):
@@ -78,9 +77,10 @@ def _arrays(case):
     elif case.op == 'conv':
         w = w.transpose(0, 3, 1, 2)
     unit = case.input_quants[0].scales[0] * case.weight_quant.scales
-    channels = len(case.bias)
+    channels = w.shape[1] * case.groups if case.op == 'deconv' else w.shape[0]
+    bias = np.zeros(channels) if case.bias is None else case.bias
     arrays.update({'w': np.ascontiguousarray(w), 'w_s': case.weight_quant.scales, 'w_z': zero,
-                   'bias': (case.bias * np.broadcast_to(unit, channels)).astype(np.float32)})
+                   'bias': (bias * np.broadcast_to(unit, channels)).astype(np.float32)})
     if case.op == 'deconv':
         arrays.update({'groups': np.array(case.groups), 'output_pad': np.array(case.output_pad)})
     elif case.op != 'fc':

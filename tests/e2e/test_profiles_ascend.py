@@ -10,7 +10,7 @@ from onnx import helper
 
 import pipeline
 from frameworks.arithmetic_others import ROUND
-from test_profile_onednn_tails import F32, SHAPE, accumulate, deployed, weights
+from test_profiles_onednn import F32, SHAPE, accumulate, deployed, weights
 
 ROUNDINGS = {None: 'even', 'away': 'away', 'floor': 'floor', 'ceil': 'ceil', 'truncate': 'truncate',
              'fp16': 'even'}
