@@ -52,3 +52,12 @@ def test_operator(profile, variant, op, kind, tmp_path, table, report):  # noqa:
           mismatches=mismatches)
     report(f'{name:15} {op:13} {kind}: {elements:>9,} bytes, {mismatches:,} differ')
     assert not lines, '\n'.join(lines)
+
+
+@pytest.mark.parametrize('arguments, word', [
+    (('--profile', 'onednn', '--variant', 'd1'), 'none'), (('--variant', 'fp32'), 'profile tpu'),
+    (('--profile', 'caffe2', '--variant', 'floor'), 'fp32 or precise'),
+    (('--profile', 'ascend', '--variant', 'nearest'), 'unknown variant')])
+def test_variants_belong_to_their_profile(arguments, word, tmp_path):
+    done = pipeline.call('model_deploy', 'absent.onnx', '-o', tmp_path / 'x.rshift', *arguments)
+    assert done.returncode == 2 and word in done.stderr and done.stderr.count('\n') == 1, done.stderr
