@@ -7,7 +7,10 @@ bytes and convolves. QNNPACK's deconvolution in PyTorch is a second witness of c
 import math
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 from frameworks import compare, deconv, ours, qdq_builder, torch_qnnpack
@@ -88,3 +91,32 @@ def test_qnnpack(tmp_path, table, report):  # noqa: F811
           oracle=f'QNNPACK in PyTorch {version}', elements=elements, mismatches=len(lines))
     report(f'caffe2 fp32     conv_transpose: {elements:,} bytes equal (PyTorch {version})')
     assert elements > 0 and not lines, '\n'.join(lines)
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+@pytest.mark.parametrize('attributes', [
+    {'strides': [2, 2], 'pads': [1, 1, 1, 1], 'output_padding': [1, 1]}, {'strides': [3, 1]},
+    {'strides': [2, 3], 'pads': [4, 2, 3, 1]}, {'dilations': [2, 2], 'group': 2}])
+def test_float_model(attributes, mode, tmp_path, report):
+    """Within 3 % of the range of ONNX Runtime's float result; no F32 command."""
+    rng = np.random.default_rng(3)
+    groups = attributes.get('group', 1)
+    w, b = rng.normal(0, 0.2, (6, 8 // groups, 3, 3)), rng.normal(0, 0.2, 8)
+    node = helper.make_node('ConvTranspose', ['x', 'w', 'b'], ['y'], kernel_shape=[3, 3], **attributes)
+    graph = helper.make_graph(
+        [node], 'deconv', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 6, 9, 11))],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(v.astype(np.float32), k) for k, v in (('w', w), ('b', b))])
+    model, data = tmp_path / 'm.onnx', tmp_path / 'data.npy'
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), model)
+    samples = rng.normal(0, 1, (16, 6, 9, 11)).astype(np.float32)
+    np.save(data, samples)
+    table = pipeline.calibrate(model, data, tmp_path / 't.yaml', samples=16, extra=['--method', 'minmax'])
+    pipeline.deploy(model, tmp_path / 'm.rshift', mode=mode, table=table)
+    assert pipeline.f32_commands(tmp_path / 'm.rshift') == {}
+    actual = pipeline.infer(tmp_path / 'm.rshift', {'x': samples[:1]}, tmp_path)['y']
+    wanted = onnxruntime.InferenceSession(str(model)).run(None, {'x': samples[:1]})[0]
+    unit = np.abs(wanted).max() / 100
+    worst = float(np.abs(actual - wanted).max() / unit)
+    report(f'ConvTranspose {attributes} {mode}: worst {worst:.2f} hundredths of the range')
+    assert actual.shape == wanted.shape and worst < 3
