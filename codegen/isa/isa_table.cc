@@ -88,7 +88,7 @@ constexpr auto kAddShiftedFields =
     Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
          List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
               Int(Field::kCount, 0, 20)),
-         kClampQ, kRounding, Mode(2));
+         kClampQ, kRounding, Mode(3));
 constexpr auto kAddFmaFields =
     Join(kDstSrc, kSrc2In,
          List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ);

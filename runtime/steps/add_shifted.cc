@@ -34,7 +34,8 @@ void Run(const Loop& loop, const Operands& terms, int64_t begin, int64_t end) no
 }
 
 // AddBlocks in graph/ops/quant.h: elements to a block, by mode.
-constexpr int64_t kBlock[] = {1, 16, 8};
+constexpr int64_t kBlock[] = {1, 16, 8, 1};
+constexpr int32_t kSubtract = 3;
 
 class AddShiftedStep : public Step {
  public:
@@ -51,7 +52,7 @@ class AddShiftedStep : public Step {
         count_(NumElements(context.Record(Field::kDst).shape)) {
     const int32_t mode = Get(context, Field::kMode);
     blocks_ = MakeOperands(context, mode);
-    tail_ = MakeOperands(context, 0);
+    tail_ = MakeOperands(context, mode == kSubtract ? kSubtract : 0);
     tail_begin_ = count_ / kBlock[mode] * kBlock[mode];
   }
 
@@ -67,8 +68,12 @@ class AddShiftedStep : public Step {
   }
 
   Operands MakeOperands(const StepContext& context, int32_t mode) const {
-    return {MakeTerms(context, mode, Field::kSrc, Field::kMultiplier, Field::kRshift),
-            MakeTerms(context, mode, Field::kSrc2, Field::kMultiplier2, Field::kRshift2)};
+    Operands made{MakeTerms(context, mode, Field::kSrc, Field::kMultiplier, Field::kRshift),
+                  MakeTerms(context, mode, Field::kSrc2, Field::kMultiplier2, Field::kRshift2)};
+    if (mode == kSubtract) {
+      for (int32_t& term : made.b) term = -term;
+    }
+    return made;
   }
 
   Terms MakeTerms(const StepContext& context, int32_t mode, Field operand, Field multiplier,

@@ -152,6 +152,30 @@ TEST(AddShiftedStep, BlocksRoundOtherwiseThanTheTail) {
   }
 }
 
+TEST(AddShiftedStep, SubtractsUnderModeThree) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAddShifted);
+    const Rounding rounding = Rounding::kTwoStep;
+    const Words wa = RandomWords(random, rounding, static_cast<int>(random.Int(0, 6)), false);
+    const Words wb = RandomWords(random, rounding, static_cast<int>(random.Int(0, 6)), false);
+    const Words wy = RandomWords(random, rounding, 20 + static_cast<int>(random.Int(-3, 2)), false);
+    p.command().Set(Field::kMultiplier, wa.multiplier).Set(Field::kRshift, wa.rshift);
+    p.command().Set(Field::kMultiplier2, wb.multiplier).Set(Field::kRshift2, wb.rshift);
+    p.command().Set(Field::kMultiplier3, wy.multiplier).Set(Field::kRshift3, wy.rshift);
+    p.command().Set(Field::kCount, 20).Set(Field::kMode, 3);
+    p.command().Set(Field::kRounding, static_cast<int64_t>(rounding));
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      const int64_t difference =
+          ScaledInteger(rounding, a * (1 << 20), wa) - ScaledInteger(rounding, b * (1 << 20), wb);
+      return Saturate(
+          ScaledInteger(rounding, static_cast<int32_t>(difference), wy) + p.y.zero_point, p.lo,
+          p.hi);
+    });
+  }
+}
+
 // One rounding of the exact sum: the product of a byte and a float is exact in double, and the sum
 // is rounded to odd there, so that the conversion to float is the only one that counts.
 float ExactFma(int32_t a, float ratio, float c) {
