@@ -116,6 +116,8 @@ enum class AddBlocks : uint8_t {
   // Elements below 8 * floor(n / 8): u = high((a-Za) << left_shift, multiplier_a) >> (rshift_a -
   // 31), towards -infinity.
   kEight = 2,
+  // LiteRT's subtraction, which has no vectors: as kNone, y of u - v.
+  kSubtract = 3,
 };
 
 // TFLite: u = rescale((a-Za) << left_shift, a), v likewise, y = clamp(rescale(u + v, y) + Zy).

@@ -39,7 +39,10 @@ inline constexpr float OrtGlobalPoolScale(float scale_x, float scale_y, int64_t 
 // QLinearSoftmax over n elements: entry d is exp((bit_shift - d) * S), d = max - x; bit_shift * S =
 // ln(FLT_MAX / n) - 5 keeps the sum of n of them finite. binary64, then rounded to binary32.
 inline std::array<float, 256> OrtSoftmaxTable(float scale_x, int64_t n) {
-  const double room = Ln(static_cast<double>(FLT_MAX / static_cast<float>(n))) - 5.0;
+  // Its logarithm is that of binary32.
+  const auto logarithm =
+      static_cast<float>(Ln(static_cast<double>(FLT_MAX / static_cast<float>(n))));
+  const double room = static_cast<double>(logarithm) - 5.0;
   const double shift = (room > 0 ? room : 0.0) / static_cast<double>(scale_x);
   std::array<float, 256> table{};
   for (int d = 0; d < 256; ++d) {

@@ -102,6 +102,12 @@ inline constexpr int32_t TfLiteRescale(int32_t v, float scale_x, float scale_y) 
   return MultiplyTwoStep(v, m.multiplier, m.rshift);
 }
 
+inline constexpr int32_t TfLiteRescaleUp(int32_t v, float scale_x, float scale_y) {
+  const Multiplier m =
+      TfLiteMultiplier(static_cast<double>(scale_x) / static_cast<double>(scale_y));
+  return MultiplyTwoStepUp(v, m.multiplier, m.rshift);
+}
+
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_TFLITE_H_

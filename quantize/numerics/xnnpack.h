@@ -65,7 +65,8 @@ inline constexpr int32_t XnnpackRescale(int32_t v, float scale_x, float scale_y)
   const auto multiplier = static_cast<int32_t>(RoundHalfEven(ratio * 256.0f));
   return (v * multiplier + 128) >> 8;
 }
-// Where the delegate takes the node: both, by S_x / S_y; Mul by S_a S_b / S_y.
+// Where the delegate takes the node: LeakyReLU and Quantize by S_x / S_y; Mul by S_a S_b / S_y.
+inline constexpr bool IsXnnpackRescale(float ratio) { return ratio >= 0x1p-8f && ratio < 0x1p8f; }
 inline constexpr bool IsXnnpackRatio(float ratio) { return ratio >= 0x1p-8f && ratio <= 0x1p7f; }
 inline constexpr bool IsXnnpackMulScale(float scale) { return scale >= 0x1p-16f && scale < 0x1p8f; }
 

@@ -33,9 +33,8 @@ const Arithmetic& RulesOf(const Emitter& emitter) {
 // Equal scales after BackwardCalibration: a clamp. Otherwise a requantization with that clamp.
 void EmitClip(Emitter& emitter, const Node& node, const Clip& op) {
   const IntType x = emitter.Type(node.inputs[0]), y = emitter.Type(node.outputs[0]);
-  const ValueId input = emitter.Int(node.inputs[0]);
-  emitter.AddRequantize(node.name, input, x, emitter.DefineInt(node.outputs[0]), y,
-                        RulesOf(emitter).Bounds(op.clamp, y));
+  EmitByteOp(emitter, node,
+             RulesOf(emitter).MakeClip({x, y}, RulesOf(emitter).Bounds(op.clamp, y)));
 }
 
 void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op) {

@@ -18,7 +18,8 @@ namespace {
 
 LinearKind KindOf(const Conv& op, const Shape& w, int64_t input_channels) {
   if (op.groups > 1 && op.groups == input_channels) return LinearKind::kDepthwise;
-  const bool one = w[2] == 1 && w[3] == 1 && op.groups == 1;
+  if (op.groups > 1) return LinearKind::kGrouped;
+  const bool one = w[2] == 1 && w[3] == 1;
   return one ? LinearKind::kPointwise : LinearKind::kGeneral;
 }
 

@@ -57,6 +57,10 @@ Op Arithmetic::MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const {
   return table;
 }
 
+Op Arithmetic::MakeClip(const ByteLayer& layer, const ClampQ& clamp) const {
+  return MakeRescale(layer, clamp);
+}
+
 Op Arithmetic::MakeConcatPart(const ByteLayer& layer) const {
   return MakeRescale(layer, {layer.y.qmin(), layer.y.qmax()});
 }

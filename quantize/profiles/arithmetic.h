@@ -24,6 +24,7 @@ enum class LinearKind : uint8_t {
   kGeneral,         // a convolution that is none of the others
   kPointwise,       // 1 x 1, one group
   kDepthwise,       // groups = input channels, more than one
+  kGrouped,         // other groups than one
   kFullyConnected,  // MatMul with constant weights
 };
 
@@ -149,8 +150,10 @@ class Arithmetic {
   // For HasPRelu(): one slope for each channel.
   virtual Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const;
   virtual QTable MakeUnary(const ByteLayer& layer, const Unary& op) const;
-  // From one type to another, then the clamp (in units of y): Requantize, a lone Clip.
+  // From one type to another, then the clamp (in units of y): Requantize.
   virtual Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const;
+  // A Relu or Clip that nothing took in. Default: MakeRescale().
+  virtual Op MakeClip(const ByteLayer& layer, const ClampQ& clamp) const;
   // An input of a Concat whose type is not the output's. Default: MakeRescale().
   virtual Op MakeConcatPart(const ByteLayer& layer) const;
 };

@@ -42,7 +42,8 @@ Requant ByTable(const LinearLayer& layer, Variant variant) {
   if (layer.kind == LinearKind::kFullyConnected) return kD2;
   const bool depthwise = layer.kind == LinearKind::kDepthwise;
   if (layer.per_channel) return depthwise ? kD2 : kD1;
-  return layer.kind == LinearKind::kGeneral ? kD2 : kF2;
+  const bool pointwise = layer.kind == LinearKind::kPointwise;
+  return depthwise || pointwise ? kF2 : kD2;
 }
 
 bool IsUnsigned(const LinearLayer& layer) { return layer.x.dtype == DType::kU8; }
@@ -54,6 +55,7 @@ Requant Reference(const LinearLayer& layer) {
 
 Requant Optimised(const LinearLayer& layer) {
   if (layer.kind == LinearKind::kDepthwise && IsUnsigned(layer)) return kProductD2;
+  if (layer.kind == LinearKind::kGrouped) return Reference(layer);  // there is no optimised one
   const bool single = layer.kind == LinearKind::kFullyConnected && !layer.per_channel;
   return single || IsUnsigned(layer) ? kProductUp : kUp;
 }
@@ -63,7 +65,7 @@ class TfLite final : public Arithmetic {
   explicit TfLite(const Profile& profile) : profile_(profile) {}
 
   bool HasBinary(BinaryOp op) const override {
-    return op == BinaryOp::kAdd || op == BinaryOp::kMul;
+    return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
   }
   bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
   // Pads never count in TFLite.
@@ -179,13 +181,22 @@ class TfLite final : public Arithmetic {
     });
   }
 
+  // The optimised kernel rounds both halves up in vectors of 16 elements and behind them as the
+  // reference does: a table of bytes cannot know the place, and is that of the vectors.
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
     if (layer.x == layer.y) return Requantize{0, 0, clamp};
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
-    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRatio(sx / sy);
-    return Bytes(layer, clamp, [=](int32_t v) {
-      return xnnpack ? numerics::XnnpackRescale(v, sx, sy) : numerics::TfLiteRescale(v, sx, sy);
+    const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRescale(sx / sy);
+    return Bytes(layer, clamp, [=, up = IsOptimised()](int32_t v) {
+      if (xnnpack) return numerics::XnnpackRescale(v, sx, sy);
+      return up ? numerics::TfLiteRescaleUp(v, sx, sy) : numerics::TfLiteRescale(v, sx, sy);
     });
+  }
+  // A Relu of its own is the reference's kernel everywhere.
+  Op MakeClip(const ByteLayer& layer, const ClampQ& clamp) const override {
+    if (layer.x == layer.y) return Requantize{0, 0, clamp};
+    const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
+    return Bytes(layer, clamp, [=](int32_t v) { return numerics::TfLiteRescale(v, sx, sy); });
   }
 
   // Signed tensors of a TFLite Concat have one type; unsigned ones are rescaled in binary32.
@@ -238,13 +249,16 @@ class TfLite final : public Arithmetic {
     });
   }
 
+  // Add, Sub.
   Op Sum(const BinaryLayer& layer) const {
+    const bool subtract = layer.op == BinaryOp::kSub;
     const float a = layer.a.quant.scale, b = layer.b.quant.scale, y = layer.y.quant.scale;
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     if (IsXnnpack()) {
       const numerics::XnnpackAddFactors f = numerics::XnnpackAdd(a, b, y);
       if (f.ok) {
-        return QAdd{false, f.multiplier_a, f.multiplier_b, f.shift, clamp, Rounding::kHalfUp};
+        const int32_t b_signed = subtract ? -f.multiplier_b : f.multiplier_b;
+        return QAdd{false, f.multiplier_a, b_signed, f.shift, clamp, Rounding::kHalfUp};
       }
     }
     const numerics::TfLiteAddFactors f = numerics::TfLiteAdd(a, b, y);
@@ -257,7 +271,9 @@ class TfLite final : public Arithmetic {
     add.multiplier_y = f.y.multiplier;
     add.rshift_y = f.y.rshift;
     add.clamp = clamp;
-    if (IsOptimised()) {
+    if (subtract) {
+      add.blocks = AddBlocks::kSubtract;
+    } else if (IsOptimised()) {
       add.blocks = layer.y.dtype == DType::kS8 ? AddBlocks::kSixteen : AddBlocks::kEight;
     }
     return add;

@@ -83,7 +83,8 @@ int32_t PairResult(const QAddShifted& op, int32_t a, int32_t b, const ByteType& 
   };
   const auto term = [&](int32_t v, int32_t multiplier, int32_t rshift) -> int64_t {
     const double shifted = std::ldexp(v, op.left_shift);
-    if (!in_block || op.blocks == AddBlocks::kNone) {
+    const bool vectors = op.blocks == AddBlocks::kSixteen || op.blocks == AddBlocks::kEight;
+    if (!in_block || !vectors) {
       return scale(static_cast<int64_t>(shifted), multiplier, rshift);
     }
     if (op.blocks == AddBlocks::kSixteen) {
@@ -93,7 +94,8 @@ int32_t PairResult(const QAddShifted& op, int32_t a, int32_t b, const ByteType& 
   };
   const int64_t u = term(a - type_a.zero, op.multiplier_a, op.rshift_a);
   const int64_t v = term(b - type_b.zero, op.multiplier_b, op.rshift_b);
-  return nm::Clamp(scale(u + v, op.multiplier_y, op.rshift_y) + y.zero, op.clamp.lo, op.clamp.hi);
+  const int64_t sum = op.blocks == AddBlocks::kSubtract ? u - v : u + v;
+  return nm::Clamp(scale(sum, op.multiplier_y, op.rshift_y) + y.zero, op.clamp.lo, op.clamp.hi);
 }
 
 int32_t PairResult(const QAddFma& op, int32_t a, int32_t b, const ByteType& type_a,
