@@ -203,6 +203,28 @@ TEST(MulTest, TpuRoundsOnceHalfUp) {
   });
 }
 
+TEST(SubTest, LiteRtSubtractsTheRescaledOperandsWithoutVectors) {
+  for (ProfileId id : {ProfileId::kTfLite, ProfileId::kTfLiteRef, ProfileId::kTfLiteRuy}) {
+    Compare(id, BinaryOp::kSub, [](int64_t a, int64_t b, const Case& c) {
+      const double sa = c.a.quant.scale, sb = c.b.quant.scale, sy = c.y.quant.scale;
+      const double twice = 2 * std::max(sa, sb);
+      const int64_t u = TwoSteps((a - c.a.quant.zero_point) * 1048576, PairOf(sa / twice));
+      const int64_t v = TwoSteps((b - c.b.quant.zero_point) * 1048576, PairOf(sb / twice));
+      return TwoSteps(u - v, PairOf(twice / (1048576.0 * sy))) + c.y.quant.zero_point;
+    });
+  }
+}
+
+TEST(SubTest, XnnpackRoundsOnceHalfUp) {
+  Compare(ProfileId::kTfLiteXnnpack, BinaryOp::kSub, [](int64_t a, int64_t b, const Case& c) {
+    const float ra = c.a.quant.scale / c.y.quant.scale, rb = c.b.quant.scale / c.y.quant.scale;
+    const int shift = 20 - std::ilogb(std::max(ra, rb));
+    const int64_t ma = std::lrint(std::ldexp(ra, shift)), mb = std::lrint(std::ldexp(rb, shift));
+    const int64_t sum = (a - c.a.quant.zero_point) * ma - (b - c.b.quant.zero_point) * mb;
+    return QuotientUp(sum, shift) + c.y.quant.zero_point;
+  });
+}
+
 TEST(SubTest, TpuIsWithinItsBound) {
   for (const Case& c : kCases) {
     for (int bits : {8, 16}) {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr LinearKind kKinds[] = {LinearKind::kGeneral, LinearKind::kPointwise,
                                  LinearKind::kDepthwise, LinearKind::kFullyConnected};
+// Without an optimised kernel of its own.
+constexpr LinearKind kGrouped = LinearKind::kGrouped;
 
 LinearLayer Layer(LinearKind kind, bool per_channel, bool is_unsigned) {
   LinearLayer layer;
@@ -147,6 +149,14 @@ TEST(LinearTest, LiteRtsOptimisedKernels) {
     Compare(rules, Layer(kind, false, false), dense ? MixedUp : Up);
     Compare(rules, Layer(kind, false, true), kind == LinearKind::kDepthwise ? MixedD2 : MixedUp);
   }
+}
+
+TEST(LinearTest, GroupedConvolutionsRunInTheReferenceKernel) {
+  for (ProfileId id : {ProfileId::kTfLiteRef, ProfileId::kTfLiteRuy}) {
+    Compare(Rules(id), Layer(kGrouped, true, false), D2);
+    Compare(Rules(id), Layer(kGrouped, false, true), MixedD2);
+  }
+  Compare(Rules(ProfileId::kTfLiteXnnpack), Layer(kGrouped, true, false), FloatEven);
 }
 
 TEST(LinearTest, TheRestBehindVectorsOfEightIsRoundedAsTheReferenceDoes) {

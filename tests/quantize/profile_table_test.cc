@@ -148,6 +148,29 @@ TEST(RescaleTest, EachProfileInItsOwnWay) {
   }
 }
 
+TEST(ClipTest, ALoneReluOfLiteRtIsTheReferencesEverywhere) {
+  for (ProfileId id : kLiteRt) {
+    for (const ByteLayer& layer : kLayers) {
+      if (layer.x == layer.y) continue;
+      const double ratio =
+          static_cast<double>(layer.x.quant.scale) / static_cast<double>(layer.y.quant.scale);
+      const ClampQ clamp{layer.y.quant.zero_point, layer.y.qmax()};
+      Compare(Rules(id).MakeClip(layer, clamp), layer, [&](int32_t q) {
+        const int64_t v = TwoSteps(q - layer.x.quant.zero_point, PairOf(ratio));
+        return std::max<int64_t>(v, 0) + layer.y.quant.zero_point;
+      });
+    }
+  }
+}
+
+TEST(RescaleTest, LiteRtsOptimisedKernelRoundsUpTwice) {
+  const ByteLayer& layer = kLayers[0];
+  Compare(Rules(ProfileId::kTfLiteRuy).MakeRescale(layer, {-128, 127}), layer, [&](int32_t q) {
+    return TwoStepsUp(q - 3, PairOf(static_cast<double>(0.0512f) / static_cast<double>(0.0256f))) -
+           9;
+  });
+}
+
 TEST(ConcatTest, UnsignedPartsOfLiteRtAreRescaledInFloat) {
   for (ProfileId id : kLiteRt) {
     for (const ByteLayer& layer : kLayers) {
