@@ -17,10 +17,10 @@ from frameworks.table import table  # noqa: E402, F401  pylint: disable=unused-i
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
 @pytest.mark.parametrize('op', random_cases.OPERATORS['tflite'])
 def test_operator(op, kind, profile, tmp_path, table, report):  # noqa: F811
-    elements, mismatches, lines = compare.compare(
+    elements, mismatches, faults = compare.compare(
         op, kind, profile, lambda case: litert.run(case, profile)[0], tmp_path,
         ours.instruction_sets(op))
     table(profile=profile, operator=op, type=kind, oracle='LiteRT 2.3.0', elements=elements,
           mismatches=mismatches)
     report(f'{profile:15} {op:13} {kind}: {elements:>9,} bytes, {mismatches:,} differ')
-    assert not lines, '\n'.join(lines)
+    assert not faults, '\n'.join(faults)

@@ -18,12 +18,12 @@ KERNELS = {'conv': 'QLinearConv', 'depthwise': 'QLinearConv', 'fc': 'QGemm', 'ma
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
 @pytest.mark.parametrize('op', random_cases.OPERATORS['onnxruntime'])
 def test_operator(op, kind, tmp_path, table, report):  # noqa: F811
-    elements, mismatches, lines = compare.compare(op, kind, 'onnxruntime', ort.run, tmp_path,
+    elements, mismatches, faults = compare.compare(op, kind, 'onnxruntime', ort.run, tmp_path,
                                                   ours.instruction_sets(op))
     table(profile='onnxruntime', operator=op, type=kind, oracle=ort.NAME, elements=elements,
           mismatches=mismatches)
     report(f'onnxruntime     {op:13} {kind}: {elements:>9,} bytes, {mismatches:,} differ')
-    assert not lines, '\n'.join(lines)
+    assert not faults, '\n'.join(faults)
 
 
 @pytest.mark.parametrize('kind', ('s8', 'u8'))

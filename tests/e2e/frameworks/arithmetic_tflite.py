@@ -141,11 +141,11 @@ def requantize_ref(case):
     return done(case, d2(v, quantize_multiplier(float(sx) / float(sy))) + case.output_quant.zero)
 
 
-def requantize_ruy(case):
+def requantize_ruy(case, block=16):
     (sx,), sy = scales(case)
     m = quantize_multiplier(float(sx) / float(sy))
     v = centred(case)[0].reshape(-1)
-    values = blocks(d2_up(v, m), d2(v, m), 16, 0).reshape(case.output_shape())
+    values = blocks(d2_up(v, m), d2(v, m), block, 0).reshape(case.output_shape())
     return done(case, values + case.output_quant.zero)
 
 

@@ -110,10 +110,13 @@ class Maker:
     # -- others ------------------------------------------------------------------------------------
 
     def pairs(self):
-        """All pairs of bytes and 13 more: a tail behind any vector."""
+        """All pairs of bytes and 13 more: a tail behind any vector.
+
+        One channel: the tail is the same elements in NHWC (LiteRT's) and in NCHW.
+        """
         grid = np.arange(self.lo, self.hi + 1).astype(NUMPY[self.kind])
         every = np.stack(np.meshgrid(grid, grid, indexing='ij')).reshape(2, -1)
-        return list(np.concatenate([every, self.bytes((2, 13))], 1).reshape(2, 1, 11, 59, 101))
+        return list(np.concatenate([every, self.bytes((2, 13))], 1).reshape(2, 1, 11, 5959, 1))
 
     def add(self):
         a, b = self.quant(), self.quant()
