@@ -17,11 +17,12 @@ def _describe(case, wrong, goal, actual):
 
 
 def differences(case, goal, actual, who):
-    """A line about the bytes that differ, or ''."""
+    """(number of differing bytes, a line about them)."""
     assert goal.shape == actual.shape and goal.dtype == actual.dtype, \
         f'{who}: {actual.dtype}{actual.shape}, not {goal.dtype}{goal.shape}'
     wrong = goal != actual
-    return f'{who}: {_describe(case, wrong, goal, actual)}' if wrong.any() else ''
+    count = int(wrong.sum())
+    return count, f'{who}: {_describe(case, wrong, goal, actual)}' if count else ''
 
 
 def compare(op, kind, profile, framework, folder, instruction_sets):
@@ -45,4 +46,4 @@ def compare(op, kind, profile, framework, folder, instruction_sets):
                                   f'case {i}, formulas'))
         faults += [differences(case, goal, runs[isa][i], f'case {i}, model_runner --isa {isa}')
                    for isa in runs]
-    return elements, mismatches, [line for line in faults if line]
+    return elements, mismatches, [line for _, line in faults if line]
