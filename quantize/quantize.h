@@ -54,7 +54,8 @@ struct QuantizeReport {
     std::string node, op, reason;
   };
   std::vector<FloatNode> float_nodes;
-  // Channels repaired so that accumulator or bias fit int32.
+  // Channels repaired so that accumulator or bias fit int32, and, with equal scales, channels whose
+  // multiplier was flushed to zero.
   struct Repair {
     std::string node;
     int64_t channel;

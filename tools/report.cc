@@ -139,8 +139,11 @@ std::string TextReport(const DeployReport& report) {
   }
   out += ProofLine(report.proofs);
   for (const auto& repair : report.quantize.repairs) {
-    out += Cat("repaired ", repair.node, " channel ", repair.channel, ": ", repair.reason,
-               ", weight scale ", repair.scale_before, " -> ", repair.scale_after, "\n");
+    const bool changed = repair.scale_before != repair.scale_after;  // else flushed to zero
+    out += Cat(changed ? "repaired " : "flushed ", repair.node, " channel ", repair.channel, ": ",
+               repair.reason);
+    if (changed) out += Cat(", weight scale ", repair.scale_before, " -> ", repair.scale_after);
+    out += "\n";
   }
   if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
   for (const auto& node : report.quantize.float_nodes) {

@@ -1,17 +1,17 @@
-"""Profiles caffe2, onednn and ascend against numpy formulas: equal on every byte.
+"""Profiles tpu, tflite, caffe2, onednn and ascend against numpy formulas: equal on every byte.
 
 No library here runs these integers as they are defined (QNNPACK in PyTorch: test_profiles_torch.py;
-oneDNN itself: tests/numerics/onednn_test.cc), so the witness is frameworks/arithmetic_others.py.
+oneDNN itself: tests/numerics/onednn_test.cc), so the witnesses are frameworks/arithmetic_others.py and, for tpu and tflite, arithmetic_seed.py.
 """
 
 import numpy as np
 import pytest
 
 import pipeline
-from frameworks import compare, ours, qdq_builder, random_cases
-from frameworks.arithmetic_others import FORMULAS
+from frameworks import arithmetic_others, arithmetic_seed, compare, ours, qdq_builder, random_cases
 from frameworks.table import table  # noqa: F401  pylint: disable=unused-import
 
+FORMULAS = {**arithmetic_seed.FORMULAS, **arithmetic_others.FORMULAS}
 OPERATORS = [(profile, variant, op) for (profile, variant), formulas in FORMULAS.items()
              for op in formulas if variant is None or op in ('conv', 'fc')]
 LARGEST_HALF = 65504.0

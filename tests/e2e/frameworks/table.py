@@ -33,11 +33,24 @@ def table():
     merge(rows)
 
 
-def markdown(rows):
-    lines = ['| profile | operator | type | oracle | elements | mismatches |', '|---|---|---|---|---|---|']
-    lines += [f"| {r['profile']} | {r['operator']} | {r['type']} | {r['oracle']} |"
-              f" {r['elements']:,} | {r['mismatches']:,} |" for r in rows]
+def pivot(rows, oracle):
+    """One table: operators down, profiles across, `elements / mismatches` of both types in the cells."""
+    cells = {}
+    for row in (r for r in rows if r['oracle'] == oracle):
+        elements, mismatches = cells.get((row['operator'], row['profile']), (0, 0))
+        cells[row['operator'], row['profile']] = (elements + row['elements'],
+                                                  mismatches + row['mismatches'])
+    profiles = sorted({profile for _, profile in cells})
+    lines = [f"| {oracle} | {' | '.join(profiles)} |", '|---' * (len(profiles) + 1) + '|']
+    for operator in sorted({operator for operator, _ in cells}):
+        found = [cells.get((operator, profile)) for profile in profiles]
+        text = ' | '.join('' if c is None else f'{c[0]:,} / {c[1]:,}' for c in found)
+        lines.append(f'| {operator} | {text} |')
     return '\n'.join(lines)
+
+
+def markdown(rows):
+    return '\n\n'.join(pivot(rows, oracle) for oracle in sorted({r['oracle'] for r in rows}))
 
 
 if __name__ == '__main__':
