@@ -232,9 +232,10 @@ std::string Attributes(const Op& op) {
           [](const Identity&) { return std::string(); },
           [](const Reshape&) { return std::string(); }, [](const Expand&) { return std::string(); },
           [](const Quantize& o) {
-            return o.rounding == RealRounding::kEven
-                       ? std::string()
-                       : Field("rounding", static_cast<int64_t>(o.rounding));
+            return (o.rounding == RealRounding::kEven
+                        ? std::string()
+                        : Field("rounding", static_cast<int64_t>(o.rounding))) +
+                   Flag("by_reciprocal", o.by_reciprocal);
           },
           [](const Dequantize&) { return std::string(); }},
       op);

@@ -97,7 +97,7 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   const Arithmetic& rules = ArithmeticOf(options_.profile);
   const std::optional<numerics::AscendScale> scale = rules.InputScale(type);
   if (!scale) {
-    AddNode(name, Quantize{rules.InputRounding()}, {x}, y);
+    AddNode(name, rules.InputForm(), {x}, y);
     return;
   }
   ValueId at = AddScalarStep(name + "_scaled", BinaryOp::kMul, x, scale->value);
@@ -110,7 +110,7 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   const std::string step = rounded.name;
   const IntType units{type.dtype, {1.0f, 0}};
   const ValueId integers = AddInt(std::move(rounded), units);
-  AddNode(step, Quantize{rules.InputRounding()}, {at}, integers);
+  AddNode(step, rules.InputForm(), {at}, integers);
   AddNode(name, TableOf(units, [](int32_t q) { return q; }), {integers}, y);
 }
 

@@ -247,7 +247,7 @@ void EmitModelQuantize(Emitter& emitter, const Node& node) {
   const ValueId x = node.inputs[0], q = node.outputs[0];
   if (!emitter.HasInt(x)) {
     const ValueId source = emitter.Float(x);
-    const Quantize op{ArithmeticOf(emitter.options().profile).InputRounding()};
+    const Quantize op = ArithmeticOf(emitter.options().profile).InputForm();
     emitter.AddNode(node.name, op, {source}, emitter.DefineInt(q));
     return;
   }

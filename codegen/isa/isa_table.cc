@@ -73,7 +73,7 @@ constexpr auto kTail = List(Optional(Field::kSrc2), OptionalConst(Field::kList),
                             Float(Field::kScaleF), Float(Field::kOffsetF));
 
 // --- fields of each opcode ---
-constexpr auto kQuantizeFields = Join(kDstSrc, Mode(kRealRoundingCount - 1));
+constexpr auto kQuantizeFields = Join(kDstSrc, Mode(kRealRoundingCount - 1), Flags(1));
 constexpr auto kRequantizeFields =
     Join(kDstSrc, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
 constexpr auto kConvFields = Join(kDstSrc, kWeightsIn, kWindow, kGroups, kClampQ, kRounding, kTail);
@@ -140,7 +140,7 @@ using enum OpClass;
 
 constexpr OpSpec kOps[] = {
     {Opcode::kQuantize, "quantize", kInteger, kQuantizeFields,
-     "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding"},
+     "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale"},
     {Opcode::kDequantize, "dequantize", kInteger, kDstSrc,
      "s8/u8 to f32 by src's scale and zero point"},
     {Opcode::kRequantize, "requantize", kInteger, kRequantizeFields,

@@ -5,7 +5,8 @@ namespace rshift::lowering {
 
 void Lower(LoweringContext& context, const Node& node, const Quantize& op) {
   Command command = UnaryCommand(context, node, Opcode::kQuantize);
-  context.Emit(node, command.Set(Field::kMode, static_cast<int64_t>(op.rounding)));
+  command.Set(Field::kMode, static_cast<int64_t>(op.rounding));
+  context.Emit(node, command.Set(Field::kFlags, op.by_reciprocal ? 1 : 0));
 }
 
 void Lower(LoweringContext& context, const Node& node, const Dequantize&) {

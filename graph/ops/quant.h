@@ -60,6 +60,7 @@ struct ClampQ {
 // f32 -> s8/u8 by the output's QuantParams: saturate(round(x / S) + Z).
 struct Quantize {
   RealRounding rounding = RealRounding::kEven;
+  bool by_reciprocal = false;  // x * f32(1 / S) in place of x / S: LiteRT's optimised kernel
 };
 struct Dequantize {};  // s8/u8 -> f32 by the input's QuantParams
 

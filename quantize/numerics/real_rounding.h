@@ -45,6 +45,13 @@ inline constexpr int32_t QuantizeValueBy(RealRounding rounding, float x, float s
   return RoundToByteBy(rounding, x / scale, zero, lo, hi);
 }
 
+// q = round(x * (1 / scale)) + zero, saturated: two roundings before the last one. It differs from
+// the quotient where that lies within a unit in the last place of a tie.
+inline constexpr int32_t QuantizeByReciprocal(RealRounding rounding, float x, float scale,
+                                              int32_t zero, int32_t lo, int32_t hi) {
+  return RoundToByteBy(rounding, x * (1.0f / scale), zero, lo, hi);
+}
+
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_REAL_ROUNDING_H_

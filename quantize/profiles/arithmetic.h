@@ -112,7 +112,7 @@ class Arithmetic {
   // --- activations, constants, bounds
   virtual IntType ActivationType(const ValueRange& range, QuantMode mode) const;
   // Quantize commands of graph inputs and of F32 nodes' results.
-  virtual RealRounding InputRounding() const { return RealRounding::kEven; }
+  virtual Quantize InputForm() const { return {}; }
   // The scale by which a graph input is multiplied before its offset is added and the sum rounded
   // (AscendQuant), twice if sqrt_mode; nullopt: x / S, rounded, + Z. Not for QuantizeLinear nodes.
   virtual std::optional<numerics::AscendScale> InputScale(const IntType&) const {

@@ -40,7 +40,7 @@ class Ascend final : public Arithmetic {
     if (mode == QuantMode::kAsymmetric) return TypeOfRange(range, mode);
     return {DType::kS8, {numerics::SymmetricParams(range.threshold, true).scale, 0}};
   }
-  RealRounding InputRounding() const override { return rounding_; }
+  Quantize InputForm() const override { return {.rounding = rounding_}; }
   std::optional<numerics::AscendScale> InputScale(const IntType& type) const override {
     const AscendTail tail = Tail(type);
     return numerics::AscendScale{tail.quant_scale, tail.sqrt_quant};

@@ -77,7 +77,11 @@ class TfLite final : public Arithmetic {
   bool HasSoftmax() const override { return true; }
   bool HasMean() const override { return true; }
 
-  RealRounding InputRounding() const override { return RealRounding::kAway; }
+  Quantize InputForm() const override {
+    const bool optimised =
+        profile_.id == ProfileId::kTfLiteRuy || profile_.id == ProfileId::kTfLiteXnnpack;
+    return {optimised ? RealRounding::kEven : RealRounding::kAway, optimised};
+  }
 
   // Bounds, constants and table entries. XNNPACK adds the zero point before it rounds to even,
   // everything else rounds half away from zero.

@@ -23,9 +23,35 @@ void QuantizeBy(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
   }
 }
 
+template <RealRounding kRounding>
+void QuantizeTimes(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
+  const QuantizeArgs p = args;
+  for (int64_t i = begin; i < end; ++i) {
+    p.y[i] = static_cast<uint8_t>(
+        numerics::QuantizeByReciprocal(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
+  }
+}
+
 using QuantizeLoop = void (*)(const QuantizeArgs&, int64_t, int64_t) noexcept;
 
-QuantizeLoop LoopFor(RealRounding rounding, Isa isa) {
+QuantizeLoop ReciprocalLoopFor(RealRounding rounding) {
+  switch (rounding) {
+    case RealRounding::kAway:
+      return QuantizeTimes<RealRounding::kAway>;
+    case RealRounding::kFloor:
+      return QuantizeTimes<RealRounding::kFloor>;
+    case RealRounding::kCeil:
+      return QuantizeTimes<RealRounding::kCeil>;
+    case RealRounding::kTruncate:
+      return QuantizeTimes<RealRounding::kTruncate>;
+    default:
+      return QuantizeTimes<RealRounding::kEven>;
+  }
+}
+
+QuantizeLoop LoopFor(const Command& command, Isa isa) {
+  const auto rounding = static_cast<RealRounding>(command.Get(Field::kMode));
+  if (command.Get(Field::kFlags) != 0) return ReciprocalLoopFor(rounding);
   switch (rounding) {
     case RealRounding::kAway:
       return QuantizeBy<RealRounding::kAway>;
@@ -43,7 +69,7 @@ QuantizeLoop LoopFor(RealRounding rounding, Isa isa) {
 class QuantizeStep : public Step {
  public:
   explicit QuantizeStep(const StepContext& context)
-      : loop_(LoopFor(static_cast<RealRounding>(context.command->Get(Field::kMode)), context.isa)) {
+      : loop_(LoopFor(*context.command, context.isa)) {
     const TensorRecord& dst = context.Record(Field::kDst);
     count_ = NumElements(dst.shape);
     const bool is_signed = dst.dtype == DType::kS8;

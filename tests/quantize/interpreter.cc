@@ -293,7 +293,8 @@ struct Run {
     const QuantParams& q = *c.out().quant;
     const auto [lo, hi] = Limits(c.out().dtype);
     return EachElement(c, [&, l = lo, h = hi](double v) {
-      return nm::QuantizeValueBy(op.rounding, static_cast<float>(v), q.scale, q.zero_point, l, h);
+      const auto by = op.by_reciprocal ? nm::QuantizeByReciprocal : nm::QuantizeValueBy;
+      return by(op.rounding, static_cast<float>(v), q.scale, q.zero_point, l, h);
     });
   }
   Tensor operator()(const Dequantize&) const {

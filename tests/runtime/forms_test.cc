@@ -251,11 +251,16 @@ TEST(QuantizeStep, EveryRealRounding) {
     }
     ProgramBuilder b;
     const int32_t src = b.Input({DType::kF32, spec.shape}), dst = b.Output(spec);
-    b.Add(Opcode::kQuantize, dst, src).Set(Field::kMode, static_cast<int64_t>(mode));
+    const bool reciprocal = seed % 3 == 0;
+    b.Add(Opcode::kQuantize, dst, src)
+        .Set(Field::kMode, static_cast<int64_t>(mode))
+        .Set(Field::kFlags, reciprocal ? 1 : 0);
     Bytes expected;
+    const float inverse = 1.0f / spec.scale;
     for (const float value : values) {
-      expected.push_back(static_cast<uint8_t>(ToByte(value / spec.scale, mode, spec.zero_point,
-                                                     Lowest(spec.dtype), Highest(spec.dtype))));
+      const float units = reciprocal ? value * inverse : value / spec.scale;
+      expected.push_back(static_cast<uint8_t>(
+          ToByte(units, mode, spec.zero_point, Lowest(spec.dtype), Highest(spec.dtype))));
     }
     ASSERT_EQ(RunEverywhere(b, {AsBytes(values)}), expected);
   }

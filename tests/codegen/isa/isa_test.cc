@@ -155,7 +155,7 @@ TEST(DecodeCommands, RejectsEverythingThatIsNotCanonical) {
   EXPECT_EQ(CodeOf({1, 0}), ErrorCode::kCorrupt) << "no end";
   EXPECT_EQ(CodeOf({0, 0}), ErrorCode::kCorrupt) << "bytes after the end";
   EXPECT_EQ(CodeOf({99, 0, 0}), ErrorCode::kCorrupt) << "unknown opcode";
-  EXPECT_EQ(CodeOf({1, 0b1000, 2, 0}), ErrorCode::kCorrupt) << "unknown bit in the mask";
+  EXPECT_EQ(CodeOf({2, 0b100, 2, 0}), ErrorCode::kCorrupt) << "unknown bit in the mask";
   EXPECT_EQ(CodeOf({1, 0b01, 0, 0}), ErrorCode::kCorrupt) << "present but unchanged";
   EXPECT_EQ(CodeOf({1, 0x81, 0x00, 2, 0}), ErrorCode::kCorrupt) << "mask longer than needed";
   EXPECT_EQ(CodeOf({1, 0b01, 0x82, 0x00, 0}), ErrorCode::kCorrupt) << "value longer than needed";
