@@ -1,6 +1,7 @@
 // .npz: a zip archive of .npy files, by libzip.
 #include <zip.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -42,9 +43,11 @@ std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t&
           ": cannot be read: ", zip_strerror(archive));
   std::vector<uint8_t> bytes;
   while (true) {
+    // One byte more than the directory claims, so that a longer entry shows.
     const size_t have = bytes.size();
-    bytes.resize(have + kChunk);
-    const int64_t got = zip_fread(file.get(), bytes.data() + have, kChunk);
+    const size_t wanted = std::min<uint64_t>(kChunk, stat.size - have + 1);
+    bytes.resize(have + wanted);
+    const int64_t got = zip_fread(file.get(), bytes.data() + have, wanted);
     Require(got >= 0, ErrorCode::kInvalidInput, where, ": damaged: ", zip_file_strerror(file.get()),
             "; make the file again");
     bytes.resize(have + static_cast<size_t>(got));
