@@ -13,57 +13,39 @@
 namespace rshift {
 namespace {
 
-// The roundings other than to even, which has a loop for each instruction set.
-template <RealRounding kRounding>
+// Every form but the division rounded to even, which has a loop for each instruction set.
+template <RealRounding kRounding, bool kReciprocal>
 void QuantizeBy(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
+  constexpr auto kQuantize =
+      kReciprocal ? numerics::QuantizeByReciprocal : numerics::QuantizeValueBy;
   const QuantizeArgs p = args;
   for (int64_t i = begin; i < end; ++i) {
-    p.y[i] = static_cast<uint8_t>(
-        numerics::QuantizeValueBy(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
-  }
-}
-
-template <RealRounding kRounding>
-void QuantizeTimes(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
-  const QuantizeArgs p = args;
-  for (int64_t i = begin; i < end; ++i) {
-    p.y[i] = static_cast<uint8_t>(
-        numerics::QuantizeByReciprocal(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
+    p.y[i] = static_cast<uint8_t>(kQuantize(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
   }
 }
 
 using QuantizeLoop = void (*)(const QuantizeArgs&, int64_t, int64_t) noexcept;
 
-QuantizeLoop ReciprocalLoopFor(RealRounding rounding) {
+template <bool kReciprocal>
+QuantizeLoop LoopBy(RealRounding rounding) {
   switch (rounding) {
     case RealRounding::kAway:
-      return QuantizeTimes<RealRounding::kAway>;
+      return QuantizeBy<RealRounding::kAway, kReciprocal>;
     case RealRounding::kFloor:
-      return QuantizeTimes<RealRounding::kFloor>;
+      return QuantizeBy<RealRounding::kFloor, kReciprocal>;
     case RealRounding::kCeil:
-      return QuantizeTimes<RealRounding::kCeil>;
+      return QuantizeBy<RealRounding::kCeil, kReciprocal>;
     case RealRounding::kTruncate:
-      return QuantizeTimes<RealRounding::kTruncate>;
+      return QuantizeBy<RealRounding::kTruncate, kReciprocal>;
     default:
-      return QuantizeTimes<RealRounding::kEven>;
+      return QuantizeBy<RealRounding::kEven, kReciprocal>;
   }
 }
 
 QuantizeLoop LoopFor(const Command& command, Isa isa) {
   const auto rounding = static_cast<RealRounding>(command.Get(Field::kMode));
-  if (command.Get(Field::kFlags) != 0) return ReciprocalLoopFor(rounding);
-  switch (rounding) {
-    case RealRounding::kAway:
-      return QuantizeBy<RealRounding::kAway>;
-    case RealRounding::kFloor:
-      return QuantizeBy<RealRounding::kFloor>;
-    case RealRounding::kCeil:
-      return QuantizeBy<RealRounding::kCeil>;
-    case RealRounding::kTruncate:
-      return QuantizeBy<RealRounding::kTruncate>;
-    default:
-      return ElementwiseFor(isa).quantize;
-  }
+  if (command.Get(Field::kFlags) != 0) return LoopBy<true>(rounding);
+  return rounding == RealRounding::kEven ? ElementwiseFor(isa).quantize : LoopBy<false>(rounding);
 }
 
 class QuantizeStep : public Step {
