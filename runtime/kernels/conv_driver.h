@@ -100,10 +100,10 @@ inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
   ++p.batch;
 }
 
-// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs; `pixel_bytes` = channels.
+// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs.
 template <typename Args>
-void FillTaps(const Args& args, const PixelCursor& p, int64_t pixel_bytes, const uint8_t** rows,
-              int64_t stride) {
+void FillTaps(const Args& args, const PixelCursor& p, const uint8_t** rows, int64_t stride) {
+  const int64_t pixel_bytes = args.src_pitch;
   const WindowArgs& w = args.window;
   const int64_t x0 = p.x * w.stride_w - w.pad_left;
   const bool columns_inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw;
@@ -151,13 +151,16 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
     tile.real = real < tile.width ? real : tile.width;
     tile.weights = args.weights + group * args.k * args.n + first * args.k;
     tile.entry = group * args.n + first;
-    tile.dst = args.dst + m * args.oc + group * args.oc_per_group + first;
+    tile.dst = args.dst + m * args.dst_pitch + group * args.oc_per_group + first;
     if (args.requant.zero_w != nullptr && group != sums_of) {
       SumRows(args, tile, Unit::kRows, sums);
       tile.sums = sums;
       sums_of = group;
     }
     RunTile<Unit>(args, tile);
+    for (int r = 0; args.after.run != nullptr && r < tile.count; ++r) {
+      args.after.run(args.after.state, tile.dst + r * tile.dst_stride, tile.real);
+    }
   }
 }
 
@@ -168,7 +171,7 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   TileArgs tile;
   tile.rows = rows;
   tile.taps = args.window.kernel_h * args.window.kernel_w;
-  tile.dst_stride = args.oc;
+  tile.dst_stride = args.dst_pitch;
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
@@ -178,9 +181,9 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
       tile.count = static_cast<int>(range.m_end - m < kRows ? range.m_end - m : kRows);
       for (int r = 0; r < tile.count; ++r) {
         if (args.pointwise)
-          rows[r] = args.src + (m + r) * args.ic;
+          rows[r] = args.src + (m + r) * args.src_pitch;
         else
-          FillTaps(args, cursor, args.ic, rows + r, kRows);
+          FillTaps(args, cursor, rows + r, kRows);
         Advance(cursor, args.oh, args.ow);
       }
       for (int r = tile.count; r < kRows; ++r) {

@@ -37,14 +37,16 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
   const typename Unit::Finish finish = Unit::Prepare(args.requant, first);
   PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
   for (int64_t m = range.m_begin; m < range.m_end; ++m) {
-    FillTaps(args, cursor, args.channels, taps, 1);
+    FillTaps(args, cursor, taps, 1);
     Advance(cursor, args.oh, args.ow);
     typename Unit::Pair acc = Unit::Zero();
     for (int64_t p = 0; p < pairs; ++p) {
       Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
                     weights + p * 2 * Unit::kDwChannels, args.src_signed);
     }
-    Unit::StoreChannels(args.requant, finish, acc, args.dst + m * args.channels + first, count);
+    uint8_t* dst = args.dst + m * args.dst_pitch + first;
+    Unit::StoreChannels(args.requant, finish, acc, dst, count);
+    if (args.after.run != nullptr) args.after.run(args.after.state, dst, count);
   }
 }
 

@@ -52,14 +52,23 @@ struct RequantArgs {
   const FinishTail* tail = nullptr;  // what finish needs besides
 };
 
+// What a command does to the bytes it has just stored, while the nearest cache holds them: a fused
+// addition or table. Called once for each output pixel and block of at most 64 channels: dst[0,
+// count) are those channels, in place.
+struct AfterArgs {
+  void (*run)(const void* state, uint8_t* dst, int64_t count) noexcept = nullptr;  // null: nothing
+  const void* state = nullptr;
+};
+
 struct WindowArgs {
   int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0;
 };
 
-// NHWC. `m` numbers output pixels: m = (batch * oh + y) * ow + x; its bytes start at dst + m * oc.
-// MatMul is the case batch = 1, ih = oh = rows, iw = ow = 1 with a 1x1 window: output pixel m reads
-// src + m * ic. Readable (never writable) past the end of src, weights and zero_row: 64 bytes.
+// NHWC. `m` numbers output pixels: m = (batch * oh + y) * ow + x; its bytes start at
+// dst + m * dst_pitch. MatMul is the case batch = 1, ih = oh = rows, iw = ow = 1 with a 1x1 window:
+// output pixel m reads src + m * src_pitch. Readable (never writable) past the end of src, weights
+// and zero_row: 64 bytes.
 struct ConvArgs {
   const uint8_t* src = nullptr;  // s8 or u8 bytes
   uint8_t* dst = nullptr;        // s8 or u8 bytes: y truncated to its low byte
@@ -69,6 +78,8 @@ struct ConvArgs {
   const uint8_t* zero_row = nullptr;
   bool src_signed = true;
   int64_t batch = 1, ih = 1, iw = 1, ic = 0, oh = 1, ow = 1, oc = 0;
+  // Bytes from pixel to pixel: ic and oc, or more where the tensor is a part of a wider one.
+  int64_t src_pitch = 0, dst_pitch = 0;
   int64_t groups = 1;
   int64_t ic_per_group = 0, oc_per_group = 0;
   int64_t ic4 = 0;  // ic_per_group rounded up to 4; weights beyond ic_per_group are 0
@@ -78,6 +89,7 @@ struct ConvArgs {
   int64_t panels_per_group = 0;
   WindowArgs window = {};
   RequantArgs requant = {};
+  AfterArgs after = {};
   // 1x1 window, stride 1, no pads: output pixel m reads exactly the input pixel m.
   bool pointwise = false;
 };
@@ -99,9 +111,11 @@ struct DepthwiseArgs {
   bool src_signed = true;
   int64_t batch = 1, ih = 1, iw = 1, oh = 1, ow = 1;
   int64_t channels = 0;
-  int64_t c64 = 0;  // channels rounded up to 64
+  int64_t c64 = 0;                       // channels rounded up to 64
+  int64_t src_pitch = 0, dst_pitch = 0;  // as in ConvArgs
   WindowArgs window = {};
   RequantArgs requant = {};
+  AfterArgs after = {};
 };
 
 // Output pixels [m_begin, m_end), channels [c_begin, c_end); c_begin is a multiple of 64.

@@ -22,12 +22,12 @@ int32_t Value(uint8_t byte) {
 
 // The input pixel under one tap, or the row of zero points outside the image.
 template <typename Args>
-const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap, int64_t pixel_bytes) {
+const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap) {
   const WindowArgs& w = args.window;
   const int64_t y = pixel.y * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
   const int64_t x = pixel.x * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
   if (y < 0 || y >= args.ih || x < 0 || x >= args.iw) return args.zero_row;
-  return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * pixel_bytes;
+  return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * args.src_pitch;
 }
 
 // Accumulators of channels [0, count) -> bytes.
@@ -73,7 +73,7 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
     uint32_t acc[kPanel] = {};
     uint32_t total = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
-      const uint8_t* x = TapRow(args, pixel, tap, args.ic) + group * args.ic_per_group;
+      const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
       total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width,
                                       acc);
     }
@@ -83,8 +83,9 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
       const uint32_t bias = static_cast<uint32_t>(args.requant.bias[entry + c]);
       sums[c] = static_cast<int32_t>(bias + acc[c] - static_cast<uint32_t>(zero) * total);
     }
-    Finish(args.requant, entry, sums, real,
-           args.dst + m * args.oc + group * args.oc_per_group + first);
+    uint8_t* dst = args.dst + m * args.dst_pitch + group * args.oc_per_group + first;
+    Finish(args.requant, entry, sums, real, dst);
+    if (args.after.run != nullptr) args.after.run(args.after.state, dst, real);
   }
 }
 
@@ -108,14 +109,16 @@ void DepthwisePixel(const DepthwiseArgs& args, int64_t m, int64_t c_begin, int64
     const int64_t count = std::min(kPanel, c_end - first);
     std::copy_n(requant.bias + first, count, acc);
     for (int64_t tap = 0; tap < taps; ++tap) {
-      const uint8_t* x = TapRow(args, pixel, tap, args.channels) + first;
+      const uint8_t* x = TapRow(args, pixel, tap) + first;
       const int8_t* w = args.weights + tap * args.c64 + first;
       for (int64_t c = 0; c < count; ++c) {
         const int32_t zero = requant.zero_w == nullptr ? 0 : requant.zero_w[first + c];
         acc[c] += Value<kSigned>(x[c]) * (w[c] - zero);
       }
     }
-    Finish(requant, first, acc, count, args.dst + m * args.channels + first);
+    uint8_t* dst = args.dst + m * args.dst_pitch + first;
+    Finish(requant, first, acc, count, dst);
+    if (args.after.run != nullptr) args.after.run(args.after.state, dst, count);
   }
 }
 

@@ -74,6 +74,8 @@ class ConvStep : public Step {
     args_.weights = context.In<int8_t>(Field::kWeights);
     args_.zero_row = zero_row_.data();
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
+    args_.src_pitch = args_.ic;
+    args_.dst_pitch = args_.oc;
     args_.ic4 = RoundUp(packed.ic_per_group, 4);
     args_.k = packed.k();
     args_.n = packed.n();
@@ -172,6 +174,8 @@ class DepthwiseStep : public Step {
              .ow = dst[2],
              .channels = src[3],
              .c64 = RoundUp(src[3], kPanel),
+             .src_pitch = src[3],
+             .dst_pitch = src[3],
              .window = MakeWindow(*context.command)};
     const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
     requant_ = MakeRequantArrays(context,

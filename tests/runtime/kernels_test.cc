@@ -153,6 +153,16 @@ AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
   return buffer;
 }
 
+// Bytes between the channels of one pixel and the next: parts of wider tensors have some.
+int64_t RandomGap(Random& random) { return random.OneIn(3) ? random.Int(1, 70) : 0; }
+
+// A command's second half that shows how often it ran on a byte.
+void FlipBytes(const void* state, uint8_t* dst, int64_t count) noexcept {
+  for (int64_t i = 0; i < count; ++i) {
+    dst[i] = static_cast<uint8_t>(dst[i] * 3 + *static_cast<const uint8_t*>(state));
+  }
+}
+
 WindowArgs RandomWindow(Random& random) {
   WindowArgs w;
   if (random.OneIn(3)) return w;
@@ -224,7 +234,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
                   a.window.pad_top == 0 && a.window.pad_left == 0 && a.ih == a.oh && a.iw == a.ow;
     a.src_signed = random.OneIn(2);
     const bool extremes = random.OneIn(10);
-    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.ic, extremes);
+    a.src_pitch = a.ic + RandomGap(random);
+    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.src_pitch, extremes);
     AlignedBuffer weights = RandomBytes(random, a.groups * a.k * a.n, extremes);
     AlignedBuffer zero_row(static_cast<size_t>(a.ic) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
@@ -252,8 +263,11 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     a.weights = reinterpret_cast<const int8_t*>(weights.data());
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow, panels = a.groups * a.panels_per_group;
-    const AlignedBuffer addend = RandomAddend(random, m * a.oc, &q.tail);
-    std::vector<uint8_t> expected(m * a.oc + 8, 0x5a), actual(m * a.oc + 8, 0x5a);
+    a.dst_pitch = a.oc + RandomGap(random);
+    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
+    const uint8_t flip = static_cast<uint8_t>(random.Int(1, 255));
+    if (random.OneIn(4)) a.after = {FlipBytes, &flip};
+    std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
     q.tail.dst = a.dst = actual.data();
@@ -287,7 +301,8 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
                      a.window.pad_left);
     a.src_signed = random.OneIn(2);
     const bool extremes = random.OneIn(10);
-    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.channels, extremes);
+    a.src_pitch = a.channels + RandomGap(random);
+    const AlignedBuffer src = RandomBytes(random, a.batch * a.ih * a.iw * a.src_pitch, extremes);
     const AlignedBuffer weights = RandomBytes(random, taps * a.c64, extremes);
     AlignedBuffer zero_row(static_cast<size_t>(a.channels) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
@@ -298,8 +313,11 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     a.weights = reinterpret_cast<const int8_t*>(weights.data());
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow;
-    const AlignedBuffer addend = RandomAddend(random, m * a.channels, &q.tail);
-    std::vector<uint8_t> expected(m * a.channels + 8, 0x5a), actual(m * a.channels + 8, 0x5a);
+    a.dst_pitch = a.channels + RandomGap(random);
+    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
+    const uint8_t flip = static_cast<uint8_t>(random.Int(1, 255));
+    if (random.OneIn(4)) a.after = {FlipBytes, &flip};
+    std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);
     q.tail.dst = a.dst = actual.data();
