@@ -1,6 +1,6 @@
-// From complete accumulators to bytes for every rounding (base/rounding.h): what all instruction
-// sets call where they have no form of their own. One unit for the base instruction set; the
-// formulas are quantize/numerics/{requantize,float_scale,half_float,post_ops}.h.
+// From complete accumulators to bytes for every rounding (base/rounding.h), on any CPU: what all
+// instruction sets call where they have no form of their own. One unit for the base instruction
+// set; the formulas are quantize/numerics/{requantize,float_scale,half_float,post_ops}.h.
 #ifndef RSHIFT_RUNTIME_KERNELS_FINISH_H_
 #define RSHIFT_RUNTIME_KERNELS_FINISH_H_
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "quantize/numerics/half_float.h"
 #include "quantize/numerics/post_ops.h"
 #include "runtime/kernels/kernels.h"
 
@@ -16,7 +15,6 @@ namespace rshift {
 
 struct FinishTail {
   std::vector<numerics::PostOp> post_ops;  // kFloatZeroEven
-  numerics::HalfTail half;                 // kHalfFloat
   // The addend of kSum, of dst's type and shape: what belongs to the byte at dst[i] is at
   // addend[i].
   const uint8_t* dst = nullptr;

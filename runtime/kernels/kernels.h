@@ -8,15 +8,18 @@
 //   y   = finish(acc), or without a finish function
 //         clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
 // with x raw (s8 or u8), zero_x in the pads, w in [-128, 127], the product in 64 bits and no
-// rounding term at rshift 0. The verifier has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each
-// channel: acc fits int32. What a kernel sums on its way (x + 128 for x, sum x * w and sum x apart,
-// any order) may leave int32; all of it is added, subtracted and multiplied modulo 2^32 without
-// saturation, and so arrives at acc.
+// rounding term at rshift 0. The vector units have forms of their own for every rounding
+// (requant_avx512.h, requant_avx2.h); post-operations are left to the finish function. The verifier
+// has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: acc fits int32. What a kernel
+// sums on its way (x + 128 for x, sum x * w and sum x apart, any order) may leave int32; all of it
+// is added, subtracted and multiplied modulo 2^32 without saturation, and so arrives at acc.
 #ifndef RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 #define RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 
 #include <cstddef>
 #include <cstdint>
+
+#include "base/rounding.h"  // two enumerations, no code
 
 namespace rshift {
 
@@ -31,23 +34,33 @@ using FinishFn = void (*)(const RequantArgs& args, int64_t entry, const int32_t*
                           uint8_t* dst) noexcept;
 struct FinishTail;  // finish.h
 
+// What kHalfFloat does behind the channel's scale and bias (quantize/numerics/half_float.h).
+struct HalfArgs {
+  float quant_scale = 1, quant_offset = 0;  // > 0; finite
+  bool relu = false, sqrt_dequant = false, sqrt_quant = false;
+  RealRounding mode = RealRounding::kEven;
+};
+
 struct RequantArgs {
+  Rounding rounding = Rounding::kHalfUp;
+  bool post_ops = false;  // there are some: only `finish` knows them
   const int32_t* bias = nullptr;
   // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32.
   // Equals `bias` for u8.
   const int32_t* bias_unsigned = nullptr;
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
-  const int32_t* rshift = nullptr;      // [0, 62]
+  const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
   // Float roundings; null for the integer ones.
   const float* scale = nullptr;   // finite, >= 0; 0 in padding entries
   const float* bias_f = nullptr;  // finite; 0 where the rounding has none
-  // Over all entries: >= 32 allows the high-half form of the shift.
+  // Of the integer roundings, over all entries: they choose the vector form.
   int32_t min_rshift = 0, max_rshift = 0;
   int32_t zero_y = 0, lo = 0, hi = 0;  // lo..hi lies within the destination's type
   // Weight zero points in [-128, 127], 0 in padding entries; null: all 0.
   const int32_t* zero_w = nullptr;
-  // Null: the kernel's own half-up form of the formula above.
+  HalfArgs half = {};
+  // Null: the half-up formula above.
   FinishFn finish = nullptr;
   const FinishTail* tail = nullptr;  // what finish needs besides
 };

@@ -13,6 +13,7 @@ struct Arrays {
   float *scale, *bias_f;
 };
 constexpr int kArrays = 7;
+constexpr int32_t kMostRshift = 62;
 
 Arrays Divide(uint8_t* memory, int64_t stride) {
   const auto at = [&](int index) { return memory + stride * index * 4; };
@@ -23,6 +24,7 @@ Arrays Divide(uint8_t* memory, int64_t stride) {
 
 void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding rounding,
                   RequantArgs* args) {
+  args->max_rshift = std::max(args->max_rshift, args->min_rshift);  // all multipliers may be 0
   for (int64_t entry = 0; entry < layout.entries && rounding != Rounding::kDoubleAway; ++entry) {
     if (arrays.multiplier[entry] == 0)
       arrays.rshift[entry] = args->max_rshift;  // padding, or a constant channel: any shift gives 0
@@ -31,9 +33,7 @@ void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding ro
   args->rshift = arrays.rshift;
 }
 
-// What the rounding reads besides the records.
-void FillTail(const StepContext& context, Rounding rounding, FinishTail* tail) {
-  const Command& command = *context.command;
+void FillPostOps(const StepContext& context, FinishTail* tail) {
   if (context.Has(Field::kList)) {
     const float* list = context.In<float>(Field::kList);
     const int64_t count = NumElements(context.Record(Field::kList).shape) / 4;
@@ -48,14 +48,16 @@ void FillTail(const StepContext& context, Rounding rounding, FinishTail* tail) {
     tail->addend = context.In<uint8_t>(Field::kSrc2);
     tail->addend_signed = context.Record(Field::kSrc2).dtype == DType::kS8;
   }
-  if (rounding != Rounding::kHalfFloat) return;
+}
+
+HalfArgs ReadHalf(const Command& command) {
   const int64_t flags = command.Get(Field::kFlags);
-  tail->half = {.relu = (flags & 1) != 0,
-                .sqrt_dequant = (flags & 2) != 0,
-                .sqrt_quant = (flags & 4) != 0,
-                .quant_scale = command.GetFloat(Field::kScaleF),
-                .quant_offset = command.GetFloat(Field::kOffsetF),
-                .rounding = static_cast<RealRounding>(command.Get(Field::kMode))};
+  return {.quant_scale = command.GetFloat(Field::kScaleF),
+          .quant_offset = command.GetFloat(Field::kOffsetF),
+          .relu = (flags & 1) != 0,
+          .sqrt_dequant = (flags & 2) != 0,
+          .sqrt_quant = (flags & 4) != 0,
+          .mode = static_cast<RealRounding>(command.Get(Field::kMode))};
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   const bool is_signed = context.Record(Field::kSrc).dtype == DType::kS8;
 
   RequantArgs& args = result.args;
-  args.min_rshift = 62;
+  args.min_rshift = kMostRshift;
   for (int64_t c = 0; c < layout.channels; ++c) {
     RequantRecord record;
     std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
@@ -93,10 +95,10 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     }
     arrays.multiplier[entry] = record.multiplier;
     arrays.rshift[entry] = record.rshift;
+    if (record.multiplier == 0) continue;
     args.min_rshift = std::min<int32_t>(args.min_rshift, record.rshift);
     args.max_rshift = std::max<int32_t>(args.max_rshift, record.rshift);
   }
-  if (layout.channels == 0) args.min_rshift = 0;
   if (integer) {
     FillIntegers(layout, arrays, rounding, &args);
   } else {
@@ -110,9 +112,12 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
   args.hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
   result.tail = std::make_unique<FinishTail>();
-  FillTail(context, rounding, result.tail.get());
+  FillPostOps(context, result.tail.get());
   args.tail = result.tail.get();
-  args.finish = FinishFor(rounding, !result.tail->post_ops.empty());
+  args.rounding = rounding;
+  args.post_ops = !result.tail->post_ops.empty();
+  args.finish = FinishFor(rounding, args.post_ops);
+  if (rounding == Rounding::kHalfFloat) args.half = ReadHalf(*context.command);
   return result;
 }
 

@@ -86,7 +86,7 @@ void RandomFloatWords(Random& random, int64_t entries, Requant* q) {
   q->args.bias_f = q->bias_f.data();
 }
 
-void RandomTail(Random& random, FinishTail* tail) {
+void RandomTail(Random& random, RequantArgs* args, FinishTail* tail) {
   for (int64_t i = random.Int(0, 3); i > 0; --i) {
     tail->post_ops.push_back(
         {static_cast<numerics::PostOpKind>(random.Int(1, numerics::kPostOpKinds - 1)),
@@ -94,12 +94,12 @@ void RandomTail(Random& random, FinishTail* tail) {
          static_cast<float>(random.Int(-300, 300)) / 16,
          static_cast<float>(random.Int(-64, 64)) / 32});
   }
-  tail->half = {.relu = random.OneIn(2),
+  args->half = {.quant_scale = static_cast<float>(random.Int(1, 999)) / 256,
+                .quant_offset = static_cast<float>(random.Int(-128, 127)),
+                .relu = random.OneIn(2),
                 .sqrt_dequant = random.OneIn(4),
                 .sqrt_quant = random.OneIn(4),
-                .quant_scale = static_cast<float>(random.Int(1, 999)) / 256,
-                .quant_offset = static_cast<float>(random.Int(-128, 127)),
-                .rounding = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
+                .mode = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
 }
 
 // Every rounding in turn; weight zero points in one case of three. `entries` that hold no channel
@@ -120,11 +120,13 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   } else {
     RandomFloatWords(random, entries, q);
   }
-  RandomTail(random, &q->tail);
+  RandomTail(random, &q->args, &q->tail);
   q->args.bias = q->bias.data();
   q->args.bias_unsigned = q->bias_unsigned.data();
   q->args.tail = &q->tail;
-  q->args.finish = FinishFor(rounding, !q->tail.post_ops.empty());
+  q->args.rounding = rounding;
+  q->args.post_ops = rounding == Rounding::kFloatZeroEven && !q->tail.post_ops.empty();
+  q->args.finish = FinishFor(rounding, q->args.post_ops);
   const int lo = random.OneIn(2) ? -128 : 0, hi = lo + 255;
   q->args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
   q->args.lo = static_cast<int32_t>(random.Int(lo, q->args.zero_y));

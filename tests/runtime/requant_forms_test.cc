@@ -1,0 +1,212 @@
+// The vector forms of requantization against quantize/numerics: every rounding, every rshift, the
+// extremes of accumulators, multipliers, zero points and bounds, and accumulators on both sides of
+// every rounding's ties.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "quantize/numerics/half_float.h"
+#include "quantize/numerics/requantize.h"
+#include "runtime/runtime.h"
+#include "tests/runtime/program_builder.h"
+#include "tests/runtime/requant_probe.h"
+#include "tests/runtime/rounding_oracle.h"
+
+namespace rshift::testing {
+namespace {
+
+constexpr int kSets = 2500;  // of parameters for each rounding; 64 channels each
+constexpr int kRows = 24;    // accumulators of a channel
+
+struct Set {
+  std::vector<int32_t> multiplier, rshift;
+  std::vector<float> scale, bias_f;
+  RequantArgs args;
+
+  // What a channel multiplies by, about; for the search of ties.
+  double Factor(size_t c) const {
+    if (numerics::IsIntegerRounding(args.rounding)) {
+      return std::ldexp(static_cast<double>(multiplier[c]), -(rshift[c] % numerics::kTwoStepTail));
+    }
+    if (args.rounding == Rounding::kDoubleAway)
+      return numerics::WordsToDouble(multiplier[c], rshift[c]);
+    const double s = args.half.sqrt_dequant ? double{scale[c]} * scale[c] : double{scale[c]};
+    return args.rounding == Rounding::kHalfFloat ? s * args.half.quant_scale : s;
+  }
+
+  int32_t Expected(size_t c, int32_t acc) const {
+    if (args.rounding == Rounding::kHalfFloat) {
+      const HalfArgs& h = args.half;
+      const numerics::HalfTail tail{h.relu,        h.sqrt_dequant, h.sqrt_quant,
+                                    h.quant_scale, h.quant_offset, h.mode};
+      const float v = numerics::DequantizeHalf(acc, scale[c], bias_f[c], tail);
+      return numerics::QuantizeHalf(v, tail, args.lo, args.hi);
+    }
+    return numerics::RequantizeBy(args.rounding, acc, multiplier[c], rshift[c], args.zero_y,
+                                  args.lo, args.hi);
+  }
+};
+
+int32_t RandomMultiplier(Random& random) {
+  switch (random.Int(0, 9)) {
+    case 0:
+      return 0;
+    case 1:
+      return 1 << 30;
+    case 2:
+      return INT32_MAX - static_cast<int32_t>(random.Int(0, 1));
+    case 3:
+      return (1 << 30) + (1 << random.Int(0, 29));
+    default:
+      return static_cast<int32_t>(random.Int(int64_t{1} << 30, INT32_MAX));
+  }
+}
+
+// All shifts, those of the high-half forms only, or one narrow band (channels alike).
+void IntegerWords(Random& random, Set* set) {
+  const int64_t kind = random.Int(0, 4), band = random.Int(0, 62);
+  const int64_t least = kind == 0 ? 0 : kind == 1 ? 32 : kind == 2 ? 33 : band;
+  const int64_t most = kind == 3 ? band : kind == 4 ? std::min<int64_t>(62, band + 3) : 62;
+  const bool tails = set->args.rounding == Rounding::kTwoStepUp && random.Int(0, 2) == 0;
+  for (int64_t c = 0; c < kProbeChannels; ++c) {
+    set->multiplier.push_back(RandomMultiplier(random));
+    const bool tail = tails && random.Int(0, 3) == 0;
+    set->rshift.push_back(static_cast<int32_t>(random.Int(least, most)) +
+                          (tail ? numerics::kTwoStepTail : 0));
+  }
+  set->args.min_rshift = *std::min_element(set->rshift.begin(), set->rshift.end());
+  set->args.max_rshift = *std::max_element(set->rshift.begin(), set->rshift.end());
+}
+
+// Exponents of every practical factor and some far beyond either end; often powers of two, whose
+// products are ties, and their neighbours below (`one_below` 2), whose products nearly are.
+double RandomScale(Random& random, int lowest, int highest, double one_below) {
+  const int64_t kind = random.Int(0, 19);
+  if (kind == 0) return 0.0;
+  const int exponent =
+      static_cast<int>(random.Int(0, 9) == 0 ? random.Int(lowest, highest) : random.Int(-34, 4));
+  const double mantissa =
+      kind < 6   ? 1.0
+      : kind < 9 ? one_below
+                 : 1.0 + static_cast<double>(random.Int(0, (int64_t{1} << 52) - 1)) * 0x1p-52;
+  return std::ldexp(mantissa, exponent);
+}
+
+void FloatWords(Random& random, Set* set) {
+  const Rounding rounding = set->args.rounding;
+  const bool has_bias = rounding != Rounding::kFloatEven && rounding != Rounding::kDoubleAway;
+  for (int64_t c = 0; c < kProbeChannels; ++c) {
+    if (rounding == Rounding::kDoubleAway) {
+      const double scale = RandomScale(random, -1074, 1022, 0x1.fffffffffffffp0);
+      set->multiplier.push_back(numerics::UpperWord(scale));
+      set->rshift.push_back(numerics::LowerWord(scale));
+      continue;
+    }
+    // Rounding up to 2^127 stays finite.
+    const float scale = static_cast<float>(RandomScale(random, -149, 126, 0x1.fffffep0));
+    const bool biased = has_bias && random.Int(0, 2) > 0;
+    float bias = biased ? static_cast<float>(random.Int(-9999, 9999)) / 8 : 0.0f;
+    if (has_bias && random.Int(0, 9) == 0)
+      bias = std::ldexp(bias, static_cast<int>(random.Int(-30, 110)));
+    set->scale.push_back(scale);
+    set->bias_f.push_back(bias);
+    set->multiplier.push_back(numerics::FloatToWord(scale));
+    set->rshift.push_back(numerics::FloatToWord(bias));
+  }
+}
+
+HalfArgs RandomHalf(Random& random) {
+  const auto factor = static_cast<float>(RandomScale(random, -24, 24, 0x1.fffffep0));
+  return {.quant_scale = factor == 0.0f ? random.Float(0.01f, 9.0f) : factor,
+          .quant_offset = static_cast<float>(random.Int(0, 2) == 0 ? 0 : random.Int(-256, 255)) / 2,
+          .relu = random.Int(0, 1) == 0,
+          .sqrt_dequant = random.Int(0, 3) == 0,
+          .sqrt_quant = random.Int(0, 3) == 0,
+          .mode = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
+}
+
+Set RandomSet(Random& random, Rounding rounding) {
+  Set set;
+  RequantArgs& q = set.args;
+  q.rounding = rounding;
+  if (rounding == Rounding::kHalfFloat) q.half = RandomHalf(random);
+  if (numerics::IsIntegerRounding(rounding))
+    IntegerWords(random, &set);
+  else
+    FloatWords(random, &set);
+  q.multiplier = set.multiplier.data();
+  q.rshift = set.rshift.data();
+  q.scale = set.scale.data();
+  q.bias_f = set.bias_f.data();
+  const int least = random.Int(0, 1) == 0 ? -128 : 0;
+  const auto byte = [&] { return static_cast<int32_t>(random.Int(least, least + 255)); };
+  q.zero_y = random.Int(0, 2) == 0 ? (random.Int(0, 1) == 0 ? least : least + 255) : byte();
+  q.lo = least, q.hi = least + 255;
+  if (random.Int(0, 2) == 0) {
+    q.lo = byte(), q.hi = byte();
+    if (q.lo > q.hi) std::swap(q.lo, q.hi);
+  }
+  return set;
+}
+
+int32_t RandomAccumulator(Random& random, const Set& set, size_t c) {
+  constexpr int64_t kLeast = INT32_MIN, kMost = INT32_MAX;
+  const int64_t kind = random.Int(0, 7);
+  if (kind == 0) return static_cast<int32_t>(random.Int(0, 1) == 0 ? kLeast : kMost);
+  if (kind == 1) return static_cast<int32_t>(random.Int(-3, 3));
+  if (kind == 2) return static_cast<int32_t>(random.Int(kLeast, kMost));
+  if (kind == 3) {
+    const int64_t power = int64_t{1} << random.Int(0, 31);
+    const int64_t v = (random.Int(0, 1) == 0 ? power : -power) + random.Int(-2, 2);
+    return static_cast<int32_t>(std::clamp(v, kLeast, kMost));
+  }
+  // Near y + 1/2 for some y of a byte, where the result changes.
+  const double y = static_cast<double>(random.Int(-300, 300)) + 0.5;
+  const double bias = set.bias_f.empty() ? 0.0 : double{set.bias_f[c]};
+  const double at = y / std::max(set.Factor(c), 1e-300) - bias + double(random.Int(-2, 2));
+  return static_cast<int32_t>(
+      std::clamp(std::nearbyint(at), static_cast<double>(kLeast), static_cast<double>(kMost)));
+}
+
+using RequantFn = void (*)(const RequantArgs& q, const int32_t* acc, int32_t* y);
+using NarrowFn = void (*)(const RequantArgs& q, const int32_t* acc, uint8_t* y);
+
+void ExpectEqualsNumerics(Rounding rounding, RequantFn requant, NarrowFn narrow) {
+  for (uint32_t seed = 0; seed < kSets; ++seed) {
+    Random random(seed);
+    const Set set = RandomSet(random, rounding);
+    for (int row = 0; row < kRows; ++row) {
+      int32_t acc[kProbeChannels], y[kProbeChannels];
+      uint8_t bytes[kProbeChannels];
+      for (size_t c = 0; c < kProbeChannels; ++c) acc[c] = RandomAccumulator(random, set, c);
+      requant(set.args, acc, y);
+      narrow(set.args, acc, bytes);
+      for (size_t c = 0; c < kProbeChannels; ++c) {
+        const int32_t expected = set.Expected(c, acc[c]);
+        ASSERT_EQ(y[c], expected) << "seed " << seed << " channel " << c << " acc " << acc[c]
+                                  << " words " << set.multiplier[c] << " " << set.rshift[c]
+                                  << " zero " << set.args.zero_y;
+        ASSERT_EQ(bytes[c], static_cast<uint8_t>(expected)) << "seed " << seed << " channel " << c;
+      }
+    }
+  }
+}
+
+class RequantForms : public ::testing::TestWithParam<Rounding> {};
+
+TEST_P(RequantForms, Avx512EqualsNumerics) {
+  if (!CpuSupports(Isa::kAvx512Vnni)) GTEST_SKIP() << "this CPU has no avx512vnni";
+  ExpectEqualsNumerics(GetParam(), Requant512, Narrow512);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RequantForms, ::testing::ValuesIn(kAllRoundings),
+                         [](const auto& param) {
+                           return "Rounding" + std::to_string(static_cast<int>(param.param));
+                         });
+
+}  // namespace
+}  // namespace rshift::testing
