@@ -4,8 +4,8 @@
 //
 // A unit provides `struct Unit` with
 //   static constexpr int kRows;                       // output pixels of the largest register tile
-//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R pixels x one panel,
-//   R in TileSizes
+//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R = count pixels x
+//   one panel; 1 <= R <= kRows
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
 // rows with one panel of packed weights. No im2col buffer exists. Weight zero points are taken off
@@ -27,8 +27,7 @@ namespace {
 constexpr int64_t kPanelChannels = 64;
 constexpr int64_t kPanelBlockBytes = 512 * 1024;
 
-// One register tile: `rows[tap * kRows + r]` is what pixel r reads under a tap. Pixels past `count`
-// repeat the first one and are not stored.
+// One register tile: `rows[tap * kRows + r]` is what pixel r < count reads under a tap.
 struct TileArgs {
   const uint8_t* const* rows = nullptr;
   int64_t taps = 1;
@@ -100,40 +99,48 @@ inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
   ++p.batch;
 }
 
-// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs.
-template <typename Args>
-void FillTaps(const Args& args, const PixelCursor& p, const uint8_t** rows, int64_t stride) {
-  const int64_t pixel_bytes = args.src_pitch;
-  const WindowArgs& w = args.window;
-  const int64_t x0 = p.x * w.stride_w - w.pad_left;
-  const bool columns_inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw;
-  const int64_t step = w.dilation_w * pixel_bytes;
+// Bytes from the first tap of a window to each of them.
+inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64_t* offsets) {
   for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
-    const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
-    const bool row_inside = y >= 0 && y < args.ih;
-    if (row_inside && columns_inside) {
-      const uint8_t* at = args.src + ((p.batch * args.ih + y) * args.iw + x0) * pixel_bytes;
-      for (int64_t kx = 0; kx < w.kernel_w; ++kx, rows += stride, at += step) *rows = at;
-      continue;
-    }
-    const uint8_t* line =
-        args.src + (p.batch * args.ih + (row_inside ? y : 0)) * args.iw * pixel_bytes;
     for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-      const int64_t x = x0 + kx * w.dilation_w;
-      *rows = row_inside && x >= 0 && x < args.iw ? line + x * pixel_bytes : args.zero_row;
-      rows += stride;
+      *offsets++ = (ky * w.dilation_h * iw + kx * w.dilation_w) * pitch;
     }
   }
 }
 
-template <typename Unit>
-void RunTile(const ConvArgs& args, TileArgs& tile) {
-  if (tile.count == 1)
-    Unit::template Tile<1>(args, tile);
-  else if (tile.count == 2)
-    Unit::template Tile<2>(args, tile);
-  else
-    Unit::template Tile<Unit::kRows>(args, tile);
+// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs. `offsets`: FillTapOffsets.
+template <typename Args>
+void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, const uint8_t** rows,
+              int64_t stride) {
+  const WindowArgs& w = args.window;
+  const int64_t taps = w.kernel_h * w.kernel_w;
+  const int64_t x0 = p.x * w.stride_w - w.pad_left, y0 = p.y * w.stride_h - w.pad_top;
+  const bool inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw && y0 >= 0 &&
+                      y0 + (w.kernel_h - 1) * w.dilation_h < args.ih;
+  // May point before the image: only taps inside are taken from it.
+  const int64_t first = ((p.batch * args.ih + y0) * args.iw + x0) * args.src_pitch;
+  if (inside) {
+    for (int64_t tap = 0; tap < taps; ++tap, rows += stride)
+      *rows = args.src + first + offsets[tap];
+    return;
+  }
+  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+    const int64_t y = y0 + ky * w.dilation_h;
+    const bool row_inside = y >= 0 && y < args.ih;
+    for (int64_t kx = 0; kx < w.kernel_w; ++kx, rows += stride, ++offsets) {
+      const int64_t x = x0 + kx * w.dilation_w;
+      *rows = row_inside && x >= 0 && x < args.iw ? args.src + (first + *offsets) : args.zero_row;
+    }
+  }
+}
+
+// The tile for exactly tile.count pixels.
+template <typename Unit, int R = Unit::kRows>
+void RunTile(const ConvArgs& args, const TileArgs& tile) {
+  if constexpr (R > 1) {
+    if (tile.count < R) return RunTile<Unit, R - 1>(args, tile);
+  }
+  Unit::template Tile<R>(args, tile);
 }
 
 // All panels of [panel_begin, panel_end), for the pixels the row list was built for.
@@ -164,6 +171,19 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
   }
 }
 
+// The row lists of the tile's pixels, from pixel m = `cursor` on, which moves behind them.
+inline void FillRows(const ConvArgs& args, int64_t m, int count, int kept, const int64_t* offsets,
+                     const uint8_t** rows, PixelCursor* cursor) {
+  for (int r = 0; r < count; ++r) {
+    if (args.pointwise) {
+      rows[r] = args.src + (m + r) * args.src_pitch;
+      continue;
+    }
+    FillTaps(args, *cursor, offsets, rows + r, kept);
+    Advance(*cursor, args.oh, args.ow);
+  }
+}
+
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
   constexpr int kRows = Unit::kRows;
@@ -172,23 +192,18 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   tile.rows = rows;
   tile.taps = args.window.kernel_h * args.window.kernel_w;
   tile.dst_stride = args.dst_pitch;
+  int64_t* offsets = reinterpret_cast<int64_t*>(rows + tile.taps * kRows);
+  FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
     const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
     PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
-    for (int64_t m = range.m_begin; m < range.m_end; m += kRows) {
-      tile.count = static_cast<int>(range.m_end - m < kRows ? range.m_end - m : kRows);
-      for (int r = 0; r < tile.count; ++r) {
-        if (args.pointwise)
-          rows[r] = args.src + (m + r) * args.src_pitch;
-        else
-          FillTaps(args, cursor, rows + r, kRows);
-        Advance(cursor, args.oh, args.ow);
-      }
-      for (int r = tile.count; r < kRows; ++r) {
-        for (int64_t tap = 0; tap < tile.taps; ++tap) rows[tap * kRows + r] = rows[tap * kRows];
-      }
+    for (int64_t m = range.m_begin; m < range.m_end; m += tile.count) {
+      // Tiles of nearly equal size: a last one of a single pixel would read all weights for it.
+      const int64_t left = range.m_end - m, tiles = (left + kRows - 1) / kRows;
+      tile.count = static_cast<int>((left + tiles - 1) / tiles);
+      FillRows(args, m, tile.count, kRows, offsets, rows, &cursor);
       RunPanels<Unit>(args, tile, m, p0, p1);
     }
   }
@@ -196,8 +211,8 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
-  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) * Unit::kRows *
-         sizeof(const uint8_t*);
+  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) *
+         (Unit::kRows * sizeof(const uint8_t*) + sizeof(int64_t));
 }
 
 }  // namespace

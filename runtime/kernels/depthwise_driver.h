@@ -30,14 +30,14 @@ inline int64_t TapPairs(const DepthwiseArgs& args) {
 
 template <typename Unit>
 void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int64_t first,
-                    const int16_t* weights, const uint8_t** taps) {
+                    const int16_t* weights, const int64_t* offsets, const uint8_t** taps) {
   const int64_t pairs = TapPairs(args);
   const int64_t left = range.c_end - first;
   const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
   const typename Unit::Finish finish = Unit::Prepare(args.requant, first);
   PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
   for (int64_t m = range.m_begin; m < range.m_end; ++m) {
-    FillTaps(args, cursor, taps, 1);
+    FillTaps(args, cursor, offsets, taps, 1);
     Advance(cursor, args.oh, args.ow);
     typename Unit::Pair acc = Unit::Zero();
     for (int64_t p = 0; p < pairs; ++p) {
@@ -57,6 +57,8 @@ void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range,
   const int64_t pairs = TapPairs(args);
   int16_t* weights = static_cast<int16_t*>(scratch);
   const uint8_t** rows = reinterpret_cast<const uint8_t**>(weights + pairs * 2 * Unit::kDwChannels);
+  int64_t* offsets = reinterpret_cast<int64_t*>(rows + 2 * pairs);
+  FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
   rows[2 * pairs - 1] = args.zero_row;  // what an odd last tap is paired with; its weights are 0
   alignas(64) int16_t zeros[Unit::kDwChannels];
   const int16_t* zero_w = args.requant.zero_w == nullptr ? nullptr : zeros;
@@ -69,14 +71,15 @@ void DriveDepthwise(const DepthwiseArgs& args, const DepthwiseRange& range,
       Unit::InterleaveWeights(w0, 2 * p + 1 < taps ? w0 + args.c64 : nullptr, zero_w,
                               weights + p * 2 * Unit::kDwChannels);
     }
-    DepthwiseBlock<Unit>(args, range, first, weights, rows);
+    DepthwiseBlock<Unit>(args, range, first, weights, offsets, rows);
   }
 }
 
 template <typename Unit>
 size_t DepthwiseScratchBytes(const DepthwiseArgs& args) noexcept {
   const auto pairs = static_cast<size_t>(TapPairs(args));
-  return pairs * 2 * Unit::kDwChannels * sizeof(int16_t) + pairs * 2 * sizeof(const uint8_t*);
+  return pairs * 2 * Unit::kDwChannels * sizeof(int16_t) +
+         pairs * 2 * (sizeof(const uint8_t*) + sizeof(int64_t));
 }
 
 }  // namespace

@@ -244,9 +244,12 @@ struct Narrow {
   }
   // What S::Scale gave for channels 0..15, 16..31, 32..47 and 48..63.
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
+    return _mm512_permutexvar_epi32(order, PackLanes(v0, v1, v2, v3));
+  }
+  // Where v0 holds channels 16 l .. 16 l + 3 in its lane l, v1 the next four, and so on.
+  __m512i PackLanes(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
     const __m512i low = Clamp(_mm512_packs_epi32(v0, v1)), high = Clamp(_mm512_packs_epi32(v2, v3));
-    const __m512i bytes = _mm512_xor_si512(_mm512_packs_epi16(low, high), flip);
-    return _mm512_permutexvar_epi32(order, bytes);
+    return _mm512_xor_si512(_mm512_packs_epi16(low, high), flip);
   }
 };
 

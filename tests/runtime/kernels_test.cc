@@ -310,6 +310,13 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q;
     RandomRequant(random, seed, a.c64, &q);
+    for (int64_t c = 0; c < a.c64 && a.src_signed; ++c) {  // modulo 2^32, as above
+      int64_t sum = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        sum += reinterpret_cast<const int8_t*>(weights.data())[tap * a.c64 + c];
+      }
+      q.bias_unsigned[c] = static_cast<int32_t>(q.bias[c] - 128 * sum);
+    }
     a.requant = q.args;
     a.src = src.data();
     a.weights = reinterpret_cast<const int8_t*>(weights.data());
