@@ -1,0 +1,45 @@
+"""Notices when other programs took the processors during a measurement.
+
+Two threads that share two cores with a third program do not run a little slower: at every barrier one of them may
+wait for a time slice of the system. Such a measurement says nothing of either runtime and is made again.
+"""
+
+import os
+import time
+
+# Of a processor, while a slice was timed; clock ticks are 10 ms, so two of them are always forgiven.
+FOREIGN_SHARE = 0.1
+FORGIVEN_SECONDS = 0.03
+_TICK = os.sysconf('SC_CLK_TCK')
+
+
+def _busy_seconds():
+    """Of all processors together since start; stolen time is someone else's work too."""
+    with open('/proc/stat', encoding='ascii') as file:
+        fields = [int(x) for x in file.readline().split()[1:9]]
+    user, nice, system, _, _, irq, softirq, steal = fields
+    return (user + nice + system + irq + softirq + steal) / _TICK
+
+
+class Watch:
+    """foreign(): processor seconds since construction that the caller does not account for."""
+
+    def __init__(self):
+        self.busy, self.own, self.start = _busy_seconds(), time.process_time(), time.monotonic()
+
+    def disturbed(self, accounted):
+        """accounted: processor seconds of the measured process itself."""
+        own = time.process_time() - self.own
+        foreign = _busy_seconds() - self.busy - own - accounted
+        return foreign > FORGIVEN_SECONDS + FOREIGN_SHARE * (time.monotonic() - self.start)
+
+
+def wait(patience):
+    """Until nobody else runs, at most `patience` seconds; returns the seconds that were waited."""
+    start = time.monotonic()
+    while time.monotonic() - start < patience:
+        watch = Watch()
+        time.sleep(0.2)
+        if not watch.disturbed(0):
+            break
+    return time.monotonic() - start

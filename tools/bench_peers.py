@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Times Rshift against other runtimes on the same models: interleaved rounds, batch 1, median ratios.
+
+ratio = the peer's time / ours: above 1 we are faster. Every model is quantized for each peer by that peer's own
+tool or as a QDQ model; a peer runs at its default and at the best setting found, and the faster one counts.
+Missing packages are installed in build/benchvenv with pinned versions.
+
+  tools/bench_peers.py                                          everything: about 40 minutes
+  tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
+  tools/bench_peers.py --quick --models mobilenet_v2            one setting per peer, 3 short rounds
+  tools/bench_peers.py --json ratios.json --keep build/bench    models stay in build/bench for the next run
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+from bench import environment
+
+PEERS = tuple(environment.PACKAGES)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--models', default='', help='comma separated; default: the four graphs and the real models')
+    parser.add_argument('--peers', default=','.join(PEERS), help=f'comma separated: {", ".join(PEERS)}')
+    parser.add_argument('--dtypes', default='int8,f32', help='comma separated: int8, f32 (default both)')
+    parser.add_argument('--threads', default='1,2', help='comma separated thread counts (default 1,2)')
+    parser.add_argument('--rounds', type=int, default=0, help='default 10, with --quick 3')
+    parser.add_argument('--milliseconds', type=int, default=0, help='of each runtime in a round (default 250; 60)')
+    parser.add_argument('--patience', type=int, default=120,
+                        help='seconds to wait, per model and thread count, for other programs to end (default 120)')
+    parser.add_argument('--quick', action='store_true', help='default settings only, few short rounds')
+    parser.add_argument('--json', metavar='FILE', help='write everything measured to FILE')
+    parser.add_argument('--keep', metavar='DIR', default=str(environment.ROOT / 'build/bench'),
+                        help='where built models are kept between runs (default build/bench)')
+    parser.add_argument('--bin', metavar='DIR', default=str(environment.ROOT / 'build/release/bin'),
+                        help='our programs (default build/release/bin)')
+    parser.add_argument('--shared', metavar='DIR', help='real models (default $RSHIFT_SHARED, else ../shared)',
+                        default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')))
+    options = parser.parse_args(arguments)
+    for name, allowed in (('peers', PEERS), ('dtypes', ('int8', 'f32'))):
+        chosen = [x for x in getattr(options, name).split(',') if x]
+        unknown = [x for x in chosen if x not in allowed]
+        if unknown or not chosen:
+            parser.error(f"--{name} {','.join(unknown) or '(empty)'}: expected some of {', '.join(allowed)}")
+        setattr(options, name, chosen)
+    try:
+        options.threads = [int(t) for t in options.threads.split(',')]
+    except ValueError:
+        parser.error(f'--threads {options.threads}: expected numbers separated by commas')
+    if min(options.threads) < 1 or options.rounds < 0 or options.milliseconds < 0:
+        parser.error('--threads, --rounds and --milliseconds must be positive')
+    options.rounds = options.rounds or (3 if options.quick else 10)
+    options.milliseconds = options.milliseconds or (60 if options.quick else 250)
+    return options
+
+
+def print_rows(rows):
+    for r in rows:
+        print(f"{r['model']:<22}{r['peer']:<12}{r['dtype']:<5}{r['threads']:>2}T  {r['mode']:<11}"
+              f"{r['peer_ms']:>9.3f}{r['our_ms']:>9.3f}{r['ratio']:>8.2f}"
+              f"  [{r['spread'][0]:.2f}..{r['spread'][1]:.2f}]  {r['cosine']:.4f} {r['our_cosine']:.4f}"
+              f"  {r['setting']}"
+              + (f"; {r['disturbed_rounds']} rounds disturbed" if r['disturbed_rounds'] else ''), flush=True)
+
+
+HEADER = (f"{'model':<22}{'peer':<12}{'type':<5}{'':>4} {'our mode':<12}{'peer ms':>8}{'our ms':>9}{'ratio':>8}"
+          '  [quartiles]   cosine  ours    setting of the peer')
+
+
+def main():
+    options = parse(sys.argv[1:])
+    environment.enter(options.peers)
+    from bench import cases, contest, ours, store as stores  # need the packages
+
+    shared = pathlib.Path(options.shared).resolve()
+    programs = ours.Programs(options.bin)
+    known = [*cases.names(shared), 'tiny']
+    chosen = [m for m in options.models.split(',') if m] or cases.names(shared)
+    unknown = [m for m in chosen if m not in known]
+    if unknown:
+        sys.exit(f"error: --models {','.join(unknown)}: expected some of {', '.join(known)}")
+    machine, versions = environment.cpu(), environment.versions(options.peers)
+    print(f"CPU: {machine['model']}, {machine['cores']} cores, {' '.join(machine['isa'])}")
+    print('versions:', ', '.join(f'{name} {version}' for name, version in versions.items()))
+    print(HEADER)
+    store, rows, missing = stores.Store(options.keep), [], []
+    for name in chosen:
+        case = cases.make(name, store, shared, programs)
+        for threads in options.threads:
+            found, absent = contest.hold(case, store, programs, options, threads)
+            print_rows(found)
+            for a in absent:
+                print(f"{name:<22}{a['peer']:<12}{a['dtype']:<5}{threads:>2}T  not measured: {a['why']}", flush=True)
+            rows += found
+            missing += absent
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(
+            {'cpu': machine, 'versions': versions, 'rounds': options.rounds,
+             'milliseconds': options.milliseconds, 'rows': rows, 'not_measured': missing}, indent=1) + '\n',
+            encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
