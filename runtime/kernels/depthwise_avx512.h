@@ -65,7 +65,8 @@ inline size_t DepthwiseDotScratchBytes(const DepthwiseArgs& args) noexcept {
   return bytes;
 }
 
-inline void Interleave(__m512i r0, __m512i r1, __m512i r2, __m512i r3, __m512i* out) {
+[[gnu::always_inline]] inline void Interleave(__m512i r0, __m512i r1, __m512i r2, __m512i r3,
+                                              __m512i* out) {
   const __m512i lo01 = _mm512_unpacklo_epi8(r0, r1), hi01 = _mm512_unpackhi_epi8(r0, r1);
   const __m512i lo23 = _mm512_unpacklo_epi8(r2, r3), hi23 = _mm512_unpackhi_epi8(r2, r3);
   _mm512_store_si512(out, _mm512_unpacklo_epi16(lo01, lo23));
@@ -124,71 +125,91 @@ inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, i
   return q;
 }
 
+// Where a group's four kernel rows read: pixel 0 of the line, and bytes from pixel to pixel (0
+// where every pixel is the one of zero points).
+struct DwLines {
+  const uint8_t* at[4];
+  int64_t step[4];
+};
+
+inline void InterleaveColumns(const DwLines& lines, int64_t x, int64_t count, __m512i flip,
+                              int64_t out_step, __m512i* out) {
+  const auto load = [&](int r, int64_t i) {
+    return _mm512_xor_si512(_mm512_loadu_si512(lines.at[r] + i * lines.step[r]), flip);
+  };
+  for (int64_t i = x; i < x + count; ++i, out += out_step) {
+    Interleave(load(0, i), load(1, i), load(2, i), load(3, i), out);
+  }
+}
+
 // One output row's input columns [x, x + count) of channels [first, first + 64), interleaved.
 inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
-                           int64_t batch, int64_t y, int64_t x, int64_t count) {
+                           const PixelCursor& at, int64_t x, int64_t count) {
   const WindowArgs& w = args.window;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0));
-  const uint8_t* outside = args.zero_row + first;
+  const uint8_t* zeros = args.zero_row + first;
+  const DwLines outside = {{zeros, zeros, zeros, zeros}, {0, 0, 0, 0}};
+  const int64_t step = plan.groups * kDwQuarters;
+  const int64_t before = x < 0 ? (-x < count ? -x : count) : 0;
+  const int64_t end = x + count < args.iw ? count : args.iw - x;
+  const int64_t inside_end = end > before ? end : before;
   for (int64_t g = 0; g < plan.groups; ++g) {
-    const uint8_t* line[4];
+    DwLines lines = outside;
     for (int64_t r = 0; r < 4; ++r) {
-      const int64_t ky = 4 * g + r, iy = y * w.stride_h - w.pad_top + ky * w.dilation_h;
-      const bool inside = ky < w.kernel_h && iy >= 0 && iy < args.ih;
-      line[r] =
-          inside ? args.src + (batch * args.ih + iy) * args.iw * args.src_pitch + first : nullptr;
+      const int64_t ky = 4 * g + r, iy = at.y * w.stride_h - w.pad_top + ky * w.dilation_h;
+      if (ky >= w.kernel_h || iy < 0 || iy >= args.ih) continue;
+      lines.at[r] = args.src + (at.batch * args.ih + iy) * args.iw * args.src_pitch + first;
+      lines.step[r] = args.src_pitch;
     }
     __m512i* out = plan.columns + g * kDwQuarters;
-    for (int64_t i = 0; i < count; ++i, out += plan.groups * kDwQuarters) {
-      const bool column_inside = x + i >= 0 && x + i < args.iw;
-      const auto load = [&](int r) {
-        const uint8_t* at =
-            column_inside && line[r] != nullptr ? line[r] + (x + i) * args.src_pitch : outside;
-        return _mm512_xor_si512(_mm512_loadu_si512(at), flip);
-      };
-      Interleave(load(0), load(1), load(2), load(3), out);
-    }
+    InterleaveColumns(outside, 0, before, flip, step, out);
+    InterleaveColumns(lines, x + before, inside_end - before, flip, step, out + before * step);
+    InterleaveColumns(outside, 0, count - inside_end, flip, step, out + inside_end * step);
   }
 }
 
-// The accumulators of one pixel. kTaps: kernel_w when groups is 1 and it is known, else 0.
-template <int kTaps>
-inline void DotPixel(const DwPlan& plan, const WindowArgs& w, const __m512i* column,
-                     const int32_t* bias, __m512i (&acc)[4]) {
+// One quarter of P pixels. kTaps: kernel_w where groups and dilation_w are 1 and it is known, else
+// 0. kZeroW: weight zero points are taken off, acc - zero_w * (sum of x).
+template <int P, int kTaps, bool kZeroW>
+[[gnu::always_inline]] inline void DotQuarter(const DepthwiseArgs& args, const DwPlan& plan,
+                                              const RequantArgs& q, const __m512i* column,
+                                              int quarter, __m512i (&acc)[P]) {
+  const WindowArgs& w = args.window;
+  const int64_t pixel = w.stride_w * plan.groups * kDwQuarters;
+  const int64_t step = w.dilation_w * plan.groups * kDwQuarters;
+  const __m512i* weights = plan.weights + quarter;
+  const int32_t extra = static_cast<int32_t>(args.src_signed ? 128 * w.kernel_h * w.kernel_w : 0);
+  __m512i sum[P];
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) acc[i] = _mm512_load_si512(bias + 16 * i);
-  const __m512i* weights = plan.weights;
+  for (int p = 0; p < P; ++p) {
+    acc[p] = _mm512_load_si512(q.bias + 16 * quarter);
+    sum[p] = _mm512_set1_epi32(-extra);
+  }
+  column += quarter;
+  const auto add = [&](const __m512i* x, __m512i weight, __m512i ones) {
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) {
+      const __m512i a = _mm512_load_si512(x + p * pixel);
+      acc[p] = _mm512_dpbusd_epi32(acc[p], a, weight);
+      if constexpr (kZeroW) sum[p] = _mm512_dpbusd_epi32(sum[p], a, ones);
+    }
+  };
   if constexpr (kTaps > 0) {
 #pragma GCC unroll 4
-    for (int kx = 0; kx < kTaps; ++kx, weights += 4, column += 4) {
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) acc[i] = _mm512_dpbusd_epi32(acc[i], column[i], weights[i]);
-    }
+    for (int kx = 0; kx < kTaps; ++kx) add(column + 4 * kx, weights[4 * kx], plan.ones[0]);
   } else {
-    const int64_t step = w.dilation_w * plan.groups * kDwQuarters;
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx, column += step) {
-      for (int64_t j = 0; j < plan.groups * kDwQuarters; j += 4, weights += 4) {
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) acc[i] = _mm512_dpbusd_epi32(acc[i], column[j + i], weights[i]);
+    for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+      for (int64_t g = 0; g < plan.groups; ++g, weights += 4) {
+        add(column + kx * step + 4 * g, *weights, plan.ones[g]);
       }
     }
   }
-}
-
-// acc -= zero_w * sum of x.
-inline void TakeOffZeroW(const DepthwiseArgs& args, const DwPlan& plan, const int32_t* zero_w,
-                         const __m512i* column, __m512i (&acc)[4]) {
-  const WindowArgs& w = args.window;
-  const int64_t extra = args.src_signed ? 128 * w.kernel_h * w.kernel_w : 0;
-  const int64_t step = w.dilation_w * plan.groups * kDwQuarters;
-  for (int64_t i = 0; i < 4; ++i) {
-    __m512i sum = _mm512_set1_epi32(static_cast<int32_t>(-extra));
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-      for (int64_t g = 0; g < plan.groups; ++g) {
-        sum = _mm512_dpbusd_epi32(sum, column[kx * step + 4 * g + i], plan.ones[g]);
-      }
+  if constexpr (kZeroW) {
+    const __m512i zero_w = _mm512_load_si512(q.zero_w + 16 * quarter);
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) {
+      acc[p] = _mm512_sub_epi32(acc[p], _mm512_mullo_epi32(zero_w, sum[p]));
     }
-    acc[i] = _mm512_sub_epi32(acc[i], _mm512_mullo_epi32(_mm512_load_si512(zero_w + 16 * i), sum));
   }
 }
 
@@ -199,51 +220,71 @@ struct DwSegment {
   int64_t first = 0, count = 64;  // channels
 };
 
-template <typename S, int kTaps>
+// P pixels from `column` on -> bytes.
+template <typename S, int P, int kTaps, bool kZeroW>
+[[gnu::always_inline]] inline void FinishPixels(const DepthwiseArgs& args, const DwPlan& plan,
+                                                const RequantArgs& q, const S (&form)[4],
+                                                const Narrow& narrow, const __m512i* column,
+                                                uint8_t* dst, int64_t count) {
+  __m512i v[4][P];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    DotQuarter<P, kTaps, kZeroW>(args, plan, q, column, i, v[i]);
+#pragma GCC unroll 4
+    for (int p = 0; p < P; ++p) v[i][p] = form[i].Scale(v[i][p]);
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < P; ++p) {
+    StoreBytes(narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]), dst + p * args.dst_pitch,
+               count);
+  }
+}
+
+template <typename S, int kTaps, bool kZeroW>
 void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                    const DwSegment& segment) {
   const S form[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
   const Narrow narrow = Narrow::Load<S>(q);
-  const __m512i* column = plan.columns;
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
+  const __m512i* column = plan.columns;
   uint8_t* dst = segment.dst;
-  for (int64_t i = 0; i < segment.pixels; ++i, column += step, dst += args.dst_pitch) {
-    __m512i acc[4];
-    DotPixel<kTaps>(plan, args.window, column, q.bias, acc);
-    if (q.zero_w != nullptr) TakeOffZeroW(args, plan, q.zero_w, column, acc);
-    StoreBytes(narrow.PackLanes(form[0].Scale(acc[0]), form[1].Scale(acc[1]), form[2].Scale(acc[2]),
-                                form[3].Scale(acc[3])),
-               dst, segment.count);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, segment.count);
+  int64_t i = 0;
+  for (; i + 4 <= segment.pixels; i += 4, column += 4 * step, dst += 4 * args.dst_pitch) {
+    FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, dst, segment.count);
+  }
+  for (; i < segment.pixels; ++i, column += step, dst += args.dst_pitch) {
+    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, form, narrow, column, dst, segment.count);
   }
 }
 
 // Post-operations want the channels in order.
-inline void FinishSegmentByFunction(const DepthwiseArgs& args, const DwPlan& plan,
-                                    const RequantArgs& q, const DwSegment& segment) {
+template <bool kZeroW>
+void FinishSegmentByFunction(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
+                             const DwSegment& segment) {
   const __m512i* column = plan.columns;
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   uint8_t* dst = segment.dst;
   for (int64_t i = 0; i < segment.pixels; ++i, column += step, dst += args.dst_pitch) {
-    __m512i acc[4];
-    DotPixel<0>(plan, args.window, column, q.bias, acc);
-    if (q.zero_w != nullptr) TakeOffZeroW(args, plan, q.zero_w, column, acc);
     alignas(64) int32_t quarters[64], row[64];
-    for (int64_t j = 0; j < 4; ++j) _mm512_store_si512(quarters + 16 * j, acc[j]);
+    for (int j = 0; j < 4; ++j) {
+      __m512i acc[1];
+      DotQuarter<1, 0, kZeroW>(args, plan, q, column, j, acc);
+      _mm512_store_si512(quarters + 16 * j, acc[0]);
+    }
     OrderByQuarters(quarters, 0, row);  // its own inverse
     args.requant.finish(args.requant, segment.first, row, segment.count, dst);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, segment.count);
   }
 }
 
-inline void RunSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
-                       const DwSegment& segment) {
-  if (q.post_ops) return FinishSegmentByFunction(args, plan, q, segment);
+template <bool kZeroW>
+void RunSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
+                const DwSegment& segment) {
+  if (q.post_ops) return FinishSegmentByFunction<kZeroW>(args, plan, q, segment);
   const bool three = plan.groups == 1 && args.window.kernel_w == 3 && args.window.dilation_w == 1;
   WithRequant(q, [&](auto form) {
     using S = typename decltype(form)::Type;
-    if (three) return FinishSegment<S, 3>(args, plan, q, segment);
-    FinishSegment<S, 0>(args, plan, q, segment);
+    if (three && !kZeroW) return FinishSegment<S, 3, false>(args, plan, q, segment);
+    FinishSegment<S, 0, kZeroW>(args, plan, q, segment);
   });
 }
 
@@ -262,9 +303,16 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
       if (segment.pixels > plan.segment) segment.pixels = plan.segment;
       if (segment.pixels > range.m_end - m) segment.pixels = range.m_end - m;
       segment.dst = args.dst + m * args.dst_pitch + first;
-      PrepareColumns(args, plan, first, at.batch, at.y, at.x * w.stride_w - w.pad_left,
+      PrepareColumns(args, plan, first, at, at.x * w.stride_w - w.pad_left,
                      plan.Columns(segment.pixels, w.stride_w));
-      RunSegment(args, plan, q, segment);
+      if (q.zero_w == nullptr) {
+        RunSegment<false>(args, plan, q, segment);
+      } else {
+        RunSegment<true>(args, plan, q, segment);
+      }
+      for (int64_t i = 0; args.after.run != nullptr && i < segment.pixels; ++i) {
+        args.after.run(args.after.state, segment.dst + i * args.dst_pitch, segment.count);
+      }
     }
   }
 }
