@@ -75,11 +75,23 @@ inline size_t DepthwiseDotScratchBytes(const DepthwiseArgs& args) noexcept {
   _mm512_store_si512(out + 3, _mm512_unpackhi_epi16(hi01, hi23));
 }
 
-inline void PrepareWeights(const DepthwiseArgs& args, const DwPlan& plan, int64_t first) {
+// 32 bytes from each of two places; the first 32 bytes twice.
+inline __m512i LoadHalves(const uint8_t* a, const uint8_t* b) {
+  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a));
+  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+inline __m512i LoadTwice(const void* a) {
+  return _mm512_broadcast_i64x4(_mm256_loadu_si256(static_cast<const __m256i*>(a)));
+}
+
+inline void PrepareWeights(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
+                           bool halves) {
   const WindowArgs& w = args.window;
   const auto row = [&](int64_t ky, int64_t kx) {
     if (ky >= w.kernel_h) return _mm512_setzero_si512();
-    return _mm512_loadu_si512(args.weights + (ky * w.kernel_w + kx) * args.c64 + first);
+    const int8_t* weights = args.weights + (ky * w.kernel_w + kx) * args.c64 + first;
+    return halves ? LoadTwice(weights) : _mm512_loadu_si512(weights);
   };
   __m512i* out = plan.weights;
   for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
@@ -94,24 +106,25 @@ inline void PrepareWeights(const DepthwiseArgs& args, const DwPlan& plan, int64_
   }
 }
 
-// 64 words of a per-channel array in the order of the quarters.
-inline void OrderByQuarters(const void* from, int64_t entry, int32_t* to) {
+// Words of a per-channel array in the order of the quarters: 64, or the first 32 twice.
+inline void OrderByQuarters(const void* from, int64_t entry, bool halves, int32_t* to) {
   const int32_t* source = static_cast<const int32_t*>(from) + entry;
   for (int64_t q = 0; q < 4; ++q) {
     for (int64_t lane = 0; lane < 4; ++lane) {
-      std::memcpy(to + 16 * q + 4 * lane, source + 16 * lane + 4 * q, 16);
+      std::memcpy(to + 16 * q + 4 * lane, source + 16 * (halves ? lane % 2 : lane) + 4 * q, 16);
     }
   }
 }
 
 // The requantization of channels [first, first + 64) as entries 0..63 in the order of the quarters;
 // `bias` is the one that goes with unsigned x.
-inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, int64_t first) {
+inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
+                                bool halves) {
   RequantArgs q = args.requant;
   int32_t* next = plan.arrays;
   const auto order = [&]<typename T>(const T** array) {
     if (*array == nullptr) return;
-    OrderByQuarters(*array, first, next);
+    OrderByQuarters(*array, first, halves, next);
     *array = reinterpret_cast<const T*>(next);
     next += 64;
   };
@@ -142,9 +155,25 @@ inline void InterleaveColumns(const DwLines& lines, int64_t x, int64_t count, __
   }
 }
 
-// One output row's input columns [x, x + count) of channels [first, first + 64), interleaved.
+// The same for halves: columns x and x + apart together; `width` columns exist.
+inline void InterleaveHalves(const DwLines& lines, const DwLines& outside, int64_t x, int64_t apart,
+                             int64_t width, int64_t count, __m512i flip, int64_t out_step,
+                             __m512i* out) {
+  for (int64_t i = x; i < x + count; ++i, out += out_step) {
+    const DwLines& a = i >= 0 && i < width ? lines : outside;
+    const DwLines& b = i + apart >= 0 && i + apart < width ? lines : outside;
+    const auto load = [&](int r) {
+      return _mm512_xor_si512(
+          LoadHalves(a.at[r] + i * a.step[r], b.at[r] + (i + apart) * b.step[r]), flip);
+    };
+    Interleave(load(0), load(1), load(2), load(3), out);
+  }
+}
+
+// One output row's input columns [x, x + count) of channels [first, first + 64), interleaved; with
+// apart > 0 channels [first, first + 32) of those columns and of the ones `apart` further on.
 inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
-                           const PixelCursor& at, int64_t x, int64_t count) {
+                           const PixelCursor& at, int64_t x, int64_t count, int64_t apart) {
   const WindowArgs& w = args.window;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0));
   const uint8_t* zeros = args.zero_row + first;
@@ -162,6 +191,10 @@ inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_
       lines.step[r] = args.src_pitch;
     }
     __m512i* out = plan.columns + g * kDwQuarters;
+    if (apart > 0) {
+      InterleaveHalves(lines, outside, x, apart, args.iw, count, flip, step, out);
+      continue;
+    }
     InterleaveColumns(outside, 0, before, flip, step, out);
     InterleaveColumns(lines, x + before, inside_end - before, flip, step, out + before * step);
     InterleaveColumns(outside, 0, count - inside_end, flip, step, out + inside_end * step);
@@ -218,6 +251,17 @@ struct DwSegment {
   uint8_t* dst = nullptr;  // of the first pixel and channel
   int64_t pixels = 0;
   int64_t first = 0, count = 64;  // channels
+  // > 0: the upper 32 bytes are channels of the pixel that many further on; one more than `pixels`
+  // may be computed there than is stored.
+  int64_t apart = 0, apart_pixels = 0;
+
+  void Store(__m512i bytes, int64_t pixel, int64_t pitch) const {
+    uint8_t* to = dst + pixel * pitch;
+    StoreBytes(bytes, to, count);
+    if (pixel >= apart_pixels) return;
+    const __m256i high = _mm512_extracti64x4_epi64(bytes, 1);
+    StoreBytes(_mm512_castsi256_si512(high), to + apart * pitch, count);
+  }
 };
 
 // P pixels from `column` on -> bytes.
@@ -225,7 +269,7 @@ template <typename S, int P, int kTaps, bool kZeroW>
 [[gnu::always_inline]] inline void FinishPixels(const DepthwiseArgs& args, const DwPlan& plan,
                                                 const RequantArgs& q, const S (&form)[4],
                                                 const Narrow& narrow, const __m512i* column,
-                                                uint8_t* dst, int64_t count) {
+                                                const DwSegment& segment, int64_t pixel) {
   __m512i v[4][P];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
@@ -235,8 +279,7 @@ template <typename S, int P, int kTaps, bool kZeroW>
   }
 #pragma GCC unroll 4
   for (int p = 0; p < P; ++p) {
-    StoreBytes(narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]), dst + p * args.dst_pitch,
-               count);
+    segment.Store(narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]), pixel + p, args.dst_pitch);
   }
 }
 
@@ -247,13 +290,12 @@ void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   const Narrow narrow = Narrow::Load<S>(q);
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   const __m512i* column = plan.columns;
-  uint8_t* dst = segment.dst;
   int64_t i = 0;
-  for (; i + 4 <= segment.pixels; i += 4, column += 4 * step, dst += 4 * args.dst_pitch) {
-    FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, dst, segment.count);
+  for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
+    FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
   }
-  for (; i < segment.pixels; ++i, column += step, dst += args.dst_pitch) {
-    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, form, narrow, column, dst, segment.count);
+  for (; i < segment.pixels; ++i, column += step) {
+    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
   }
 }
 
@@ -271,7 +313,7 @@ void FinishSegmentByFunction(const DepthwiseArgs& args, const DwPlan& plan, cons
       DotQuarter<1, 0, kZeroW>(args, plan, q, column, j, acc);
       _mm512_store_si512(quarters + 16 * j, acc[0]);
     }
-    OrderByQuarters(quarters, 0, row);  // its own inverse
+    OrderByQuarters(quarters, 0, false, row);  // its own inverse
     args.requant.finish(args.requant, segment.first, row, segment.count, dst);
   }
 }
@@ -288,31 +330,42 @@ void RunSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs
   });
 }
 
+// Output pixels [m, m + n) of one row, channels of the segment.
+inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
+                      int64_t m, int64_t n, bool halves, DwSegment* segment) {
+  const WindowArgs& w = args.window;
+  const PixelCursor at = CursorAt(m, args.oh, args.ow);
+  segment->pixels = halves ? (n + 1) / 2 : n;
+  segment->apart = halves ? segment->pixels : 0;
+  segment->apart_pixels = halves ? n - segment->pixels : 0;
+  segment->dst = args.dst + m * args.dst_pitch + segment->first;
+  PrepareColumns(args, plan, segment->first, at, at.x * w.stride_w - w.pad_left,
+                 plan.Columns(segment->pixels, w.stride_w), segment->apart * w.stride_w);
+  if (q.zero_w == nullptr) {
+    RunSegment<false>(args, plan, q, *segment);
+  } else {
+    RunSegment<true>(args, plan, q, *segment);
+  }
+  for (int64_t i = 0; args.after.run != nullptr && i < n; ++i) {
+    args.after.run(args.after.state, segment->dst + i * args.dst_pitch, segment->count);
+  }
+}
+
 inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& range,
                               void* scratch) noexcept {
-  const WindowArgs& w = args.window;
   const DwPlan plan = PlanDepthwise(args, scratch, nullptr);
   for (int64_t first = range.c_begin; first < range.c_end; first += kDwBlock) {
-    PrepareWeights(args, plan, first);
-    const RequantArgs q = OrderRequant(args, plan, first);
     DwSegment segment{.first = first};
     segment.count = range.c_end - first < kDwBlock ? range.c_end - first : kDwBlock;
-    for (int64_t m = range.m_begin; m < range.m_end; m += segment.pixels) {
-      const PixelCursor at = CursorAt(m, args.oh, args.ow);
-      segment.pixels = args.ow - at.x;
-      if (segment.pixels > plan.segment) segment.pixels = plan.segment;
-      if (segment.pixels > range.m_end - m) segment.pixels = range.m_end - m;
-      segment.dst = args.dst + m * args.dst_pitch + first;
-      PrepareColumns(args, plan, first, at, at.x * w.stride_w - w.pad_left,
-                     plan.Columns(segment.pixels, w.stride_w));
-      if (q.zero_w == nullptr) {
-        RunSegment<false>(args, plan, q, segment);
-      } else {
-        RunSegment<true>(args, plan, q, segment);
-      }
-      for (int64_t i = 0; args.after.run != nullptr && i < segment.pixels; ++i) {
-        args.after.run(args.after.state, segment.dst + i * args.dst_pitch, segment.count);
-      }
+    const bool halves = segment.count <= kDwBlock / 2 && !args.requant.post_ops;
+    const int64_t most = halves ? 2 * plan.segment : plan.segment;
+    PrepareWeights(args, plan, first, halves);
+    const RequantArgs q = OrderRequant(args, plan, first, halves);
+    for (int64_t m = range.m_begin, n = 0; m < range.m_end; m += n) {
+      n = args.ow - m % args.ow;
+      if (n > most) n = most;
+      if (n > range.m_end - m) n = range.m_end - m;
+      RunPixels(args, plan, q, m, n, halves, &segment);
     }
   }
 }
