@@ -11,9 +11,14 @@ namespace {
 constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
 
 #if defined(__x86_64__)
-// CPUID leaf 7, subleaf 1, EAX bit 4. Not __builtin_cpu_supports: clang 14 does not know the name.
-// The state it needs is AVX2's.
-bool HasAvxVnni() {
+// By CPUID, not __builtin_cpu_supports: clang 14 does not know these names. The state they need is
+// AVX2's.
+bool HasF16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+bool HasAvxVnni() {  // leaf 7, subleaf 1
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1u << 4)) != 0;
 }
@@ -46,7 +51,8 @@ Isa ParseIsa(const std::string& name) {
 bool CpuSupports(Isa isa) {
 #if defined(__x86_64__)
   // libgcc asks the operating system (XCR0) as well as CPUID.
-  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && HasF16c();
   switch (isa) {
     case Isa::kScalar:
       return true;

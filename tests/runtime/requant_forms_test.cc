@@ -198,6 +198,11 @@ void ExpectEqualsNumerics(Rounding rounding, RequantFn requant, NarrowFn narrow)
 
 class RequantForms : public ::testing::TestWithParam<Rounding> {};
 
+TEST_P(RequantForms, Avx2EqualsNumerics) {
+  if (!CpuSupports(Isa::kAvx2)) GTEST_SKIP() << "this CPU has no avx2";
+  ExpectEqualsNumerics(GetParam(), Requant256, Narrow256);
+}
+
 TEST_P(RequantForms, Avx512EqualsNumerics) {
   if (!CpuSupports(Isa::kAvx512Vnni)) GTEST_SKIP() << "this CPU has no avx512vnni";
   ExpectEqualsNumerics(GetParam(), Requant512, Narrow512);

@@ -12,8 +12,10 @@ namespace rshift::testing {
 inline constexpr int64_t kProbeChannels = 64;
 
 // Accumulators of channels [0, 64) -> clamped values by the form that WithRequant takes.
+void Requant256(const RequantArgs& q, const int32_t* acc, int32_t* y);
 void Requant512(const RequantArgs& q, const int32_t* acc, int32_t* y);
-// The same as bytes, 64 at a time.
+// The same as bytes, 16 or 64 at a time.
+void Narrow256(const RequantArgs& q, const int32_t* acc, uint8_t* y);
 void Narrow512(const RequantArgs& q, const int32_t* acc, uint8_t* y);
 
 }  // namespace rshift::testing
