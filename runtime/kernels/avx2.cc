@@ -48,20 +48,19 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
       }
     }
   }
+  alignas(32) int32_t rows[R][kColumn];
 #pragma GCC unroll 3
   for (int r = 0; r < R; ++r) {
-    if (r >= t.count) break;
     const auto eight = [&](int half) {
       // hadd gives channels {0,1,4,5 | 2,3,6,7}; the permutation sorts them.
       const __m256i sums = _mm256_hadd_epi32(acc[r][2 * half], acc[r][2 * half + 1]);
       const __m256i sorted = _mm256_permute4x64_epi64(sums, 0xd8);
-      const int32_t* bias = args.requant.bias + t.entry + first + 8 * half;
-      return _mm256_add_epi32(sorted, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bias)));
+      return _mm256_add_epi32(sorted, LoadEight(args.requant.bias + t.entry + first + 8 * half));
     };
-    Store16(args.requant, t.entry + first, eight(0), eight(1),
-            t.sums == nullptr ? nullptr : t.sums + r, t.dst + r * t.dst_stride + first,
-            t.real - first);
+    StoreEight(rows[r], eight(0));
+    StoreEight(rows[r] + 8, eight(1));
   }
+  FinishTile<R>(args.requant, t, first, rows);
 }
 
 struct Unit : DepthwiseUnit {

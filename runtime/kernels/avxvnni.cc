@@ -23,8 +23,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
   __m256i acc[R][2];
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
-    acc[r][0] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bias));
-    acc[r][1] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bias + 8));
+    acc[r][0] = LoadEight(bias);
+    acc[r][1] = LoadEight(bias + 8);
   }
   const __m256i flip = _mm256_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
   const int8_t* w = t.weights + first * 4;
@@ -43,13 +43,13 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
       }
     }
   }
+  alignas(32) int32_t rows[R][kColumn];
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
-    if (r >= t.count) break;
-    Store16(args.requant, t.entry + first, acc[r][0], acc[r][1],
-            t.sums == nullptr ? nullptr : t.sums + r, t.dst + r * t.dst_stride + first,
-            t.real - first);
+    StoreEight(rows[r], acc[r][0]);
+    StoreEight(rows[r] + 8, acc[r][1]);
   }
+  FinishTile<R>(args.requant, t, first, rows);
 }
 
 struct Unit : DepthwiseUnit {

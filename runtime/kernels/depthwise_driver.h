@@ -5,17 +5,23 @@
 // interleaved into the thread's scratch, so that one multiply-add (pairs of s16 -> s32, exact)
 // serves two taps; weight zero points are taken off while widening (255 * 255 * 2 fits s32); then
 // every output pixel reads its taps, widens, interleaves and accumulates. An odd last tap is paired
-// with zero weights.
+// with zero weights. Some pixels' accumulators are gathered and requantized together.
 //
 // A unit provides `struct Unit` with
-//   static constexpr int kDwChannels;                    // 32 or 16
+//   static constexpr int kDwChannels;
 //   using Pair = two vectors of s32 accumulators (lo, hi halves of the interleaved channels)
+//   // w1 may be null: zeros. zero_w is taken off each weight (kDwChannels of s16, or null) and the
+//   // difference fits s16.
 //   static void InterleaveWeights(const int8_t* w0, const int8_t* w1, const int16_t* zero_w,
-//   int16_t* out);   // w1 may be null: zeros. zero_w is taken off each weight (kDwChannels of s16,
-//   or null) and the difference fits s16. static void AddPair(Pair&, const uint8_t* x0, const
-//   uint8_t* x1, const int16_t* weights, bool is_signed); static Pair Zero(); using Finish = bias
-//   and scales of the block; static Finish Prepare(const RequantArgs&, int64_t entry); static void
-//   StoreChannels(const RequantArgs&, const Finish&, const Pair&, uint8_t* dst, int64_t count);
+//                                 int16_t* out);
+//   static Pair Zero();
+//   static void AddPair(Pair&, const uint8_t* x0, const uint8_t* x1, const int16_t* weights,
+//                       bool is_signed);
+//   // Sums with their bias, in the order of the channels.
+//   static void StoreSums(const Pair&, const int32_t* bias, int32_t* row);
+//   // Channels [0, count) of `pixels` rows -> bytes.
+//   static void Finish(const RequantArgs&, int64_t entry, const int32_t (*rows)[kDwChannels],
+//                      int64_t pixels, uint8_t* dst, int64_t dst_stride, int64_t count);
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_DRIVER_H_
 
@@ -23,6 +29,8 @@
 
 namespace rshift {
 namespace {
+
+constexpr int64_t kDwPixels = 16;  // requantized together
 
 inline int64_t TapPairs(const DepthwiseArgs& args) {
   return (args.window.kernel_h * args.window.kernel_w + 1) / 2;
@@ -34,19 +42,25 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
   const int64_t pairs = TapPairs(args);
   const int64_t left = range.c_end - first;
   const int64_t count = left < Unit::kDwChannels ? left : Unit::kDwChannels;
-  const typename Unit::Finish finish = Unit::Prepare(args.requant, first);
   PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
-  for (int64_t m = range.m_begin; m < range.m_end; ++m) {
-    FillTaps(args, cursor, offsets, taps, 1);
-    Advance(cursor, args.oh, args.ow);
-    typename Unit::Pair acc = Unit::Zero();
-    for (int64_t p = 0; p < pairs; ++p) {
-      Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
-                    weights + p * 2 * Unit::kDwChannels, args.src_signed);
+  alignas(64) int32_t rows[kDwPixels][Unit::kDwChannels];
+  for (int64_t m = range.m_begin; m < range.m_end; m += kDwPixels) {
+    const int64_t pixels = range.m_end - m < kDwPixels ? range.m_end - m : kDwPixels;
+    for (int64_t r = 0; r < pixels; ++r) {
+      FillTaps(args, cursor, offsets, taps, 1);
+      Advance(cursor, args.oh, args.ow);
+      typename Unit::Pair acc = Unit::Zero();
+      for (int64_t p = 0; p < pairs; ++p) {
+        Unit::AddPair(acc, taps[2 * p] + first, taps[2 * p + 1] + first,
+                      weights + p * 2 * Unit::kDwChannels, args.src_signed);
+      }
+      Unit::StoreSums(acc, args.requant.bias + first, rows[r]);
     }
     uint8_t* dst = args.dst + m * args.dst_pitch + first;
-    Unit::StoreChannels(args.requant, finish, acc, dst, count);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, count);
+    Unit::Finish(args.requant, first, rows, pixels, dst, args.dst_pitch, count);
+    for (int64_t r = 0; r < pixels && args.after.run != nullptr; ++r) {
+      args.after.run(args.after.state, dst + r * args.dst_pitch, count);
+    }
   }
 }
 
