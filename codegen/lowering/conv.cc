@@ -53,9 +53,9 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
           op.groups, " groups");
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
   const bool depthwise = ic > 1 && op.groups == ic && oc == ic;
-  const PackedShape shape{op.groups, oc / op.groups, ic / op.groups, taps};
+  const PackedShape shape = ConvPackedShape(op.groups, oc / op.groups, ic / op.groups, taps);
   const std::vector<int8_t> packed =
-      depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvWeights(shape, weights);
+      depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvolution(shape, taps, weights);
 
   Command command = UnaryCommand(context, node, depthwise ? Opcode::kDepthwise : Opcode::kConv);
   command.Set(Field::kWeights,

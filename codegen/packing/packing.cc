@@ -21,6 +21,22 @@ std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const in
   return packed;
 }
 
+std::vector<int8_t> PackConvolution(const PackedShape& shape, int64_t taps,
+                                    std::span<const int8_t> weights) {
+  if (shape.taps == taps) return PackConvWeights(shape, weights);
+  // [OC][IC][tap] -> [OC][tap][IC], the order in which a patch is gathered.
+  const int64_t rows = shape.groups * shape.oc_per_group, ic = shape.ic_per_group / taps;
+  Require(static_cast<int64_t>(weights.size()) == rows * ic * taps, ErrorCode::kInternal,
+          "PackConvolution: ", weights.size(), " weights, expected ", rows * ic * taps);
+  std::vector<int8_t> gathered(weights.size());
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < ic * taps; ++i) {
+      gathered[row * ic * taps + i % taps * ic + i / taps] = weights[row * ic * taps + i];
+    }
+  }
+  return PackConvWeights(shape, gathered);
+}
+
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights) {
   Require(static_cast<int64_t>(weights.size()) == channels * taps, ErrorCode::kInternal,

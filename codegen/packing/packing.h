@@ -5,6 +5,8 @@
 // multiple of 16:
 //   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8,
 //   zero padded.
+// A stem convolution, whose few input channels would be mostly padding (ConvPackedShape), pads only
+// the whole window: K order (kh, kw, ic), the end padded to a multiple of 4.
 // One 16-channel column of one K step is one 64-byte line. Groups follow each other, each padded to
 // its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one record per
 // output channel, in channel order, no padding.
@@ -36,7 +38,23 @@ struct PackedShape {
   }
 };
 
-// `weights` in ONNX order [OC, IC/groups, KH, KW] (MatMul: pass [N, K, 1, 1]).
+// True where a pixel's window is gathered and multiplied as one row of taps * IC values.
+inline bool GathersPatches(int64_t groups, int64_t ic_per_group, int64_t taps) {
+  return groups == 1 && taps > 1 && ic_per_group < 16 && ic_per_group % 4 != 0;
+}
+// The shape under which a convolution's weights are packed: with gathered patches that of the
+// matrix product, taps = 1 and taps * IC channels.
+inline PackedShape ConvPackedShape(int64_t groups, int64_t oc_per_group, int64_t ic_per_group,
+                                   int64_t taps) {
+  if (!GathersPatches(groups, ic_per_group, taps))
+    return {groups, oc_per_group, ic_per_group, taps};
+  return {groups, oc_per_group, ic_per_group * taps, 1};
+}
+
+// `weights` in ONNX order [OC, IC/groups, KH, KW] of a convolution with `taps` = KH * KW.
+std::vector<int8_t> PackConvolution(const PackedShape& shape, int64_t taps,
+                                    std::span<const int8_t> weights);
+// The same where shape.taps is KH * KW (MatMul: pass [N, K, 1, 1]).
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights);
 // `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, 64)].
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,

@@ -8,7 +8,8 @@
 //   one panel; 1 <= R <= kRows
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
-// rows with one panel of packed weights. No im2col buffer exists. Weight zero points are taken off
+// rows with one panel of packed weights. No im2col buffer exists, but where channels are few
+// (ConvArgs::patches) one for the pixels of a tile. Weight zero points are taken off
 // at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
 // pointers are built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
@@ -30,7 +31,8 @@ constexpr int64_t kPanelBlockBytes = 512 * 1024;
 // One register tile: `rows[tap * kRows + r]` is what pixel r < count reads under a tap.
 struct TileArgs {
   const uint8_t* const* rows = nullptr;
-  int64_t taps = 1;
+  int64_t taps = 1;                 // row pointers of a pixel
+  int64_t channels = 0;             // bytes that count under each
   int64_t channel_offset = 0;       // of the group, in bytes of a pixel
   const int8_t* weights = nullptr;  // of the panel
   int64_t width = 64;               // channels of the panel, a multiple of 16
@@ -76,8 +78,7 @@ inline void SumRows(const ConvArgs& args, const TileArgs& tile, int rows_of_tile
     int64_t sum = 0;
     for (int64_t tap = 0; tap < tile.taps; ++tap) {
       const uint8_t* x = tile.rows[tap * rows_of_tile + r] + tile.channel_offset;
-      sum +=
-          args.src_signed ? SumSignedBytes(x, args.ic_per_group) : SumBytes(x, args.ic_per_group);
+      sum += args.src_signed ? SumSignedBytes(x, tile.channels) : SumBytes(x, tile.channels);
     }
     sums[r] = static_cast<int32_t>(sum);
   }
@@ -171,12 +172,54 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
   }
 }
 
+// Gathered windows may be written and read this far past their end.
+constexpr int64_t kPatchSlack = 16;
+
+// `count` bytes, sixteen at a time: reads and writes up to 15 more.
+inline void CopyLoosely(const uint8_t* from, int64_t count, uint8_t* to) {
+  for (int64_t i = 0; i < count; i += 16) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+}
+
+// The window of one pixel as one row [tap][channel]. What is written past a piece is mended by the
+// next one; behind the last, weights are 0.
+inline void GatherPatch(const ConvArgs& args, const PixelCursor& p, uint8_t* patch) {
+  const WindowArgs& w = args.window;
+  const int64_t x0 = p.x * w.stride_w - w.pad_left, line = w.kernel_w * args.ic;
+  const bool whole =
+      x0 >= 0 && x0 + w.kernel_w <= args.iw && w.dilation_w == 1 && args.src_pitch == args.ic;
+  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+    const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
+    const bool row_inside = y >= 0 && y < args.ih;
+    const int64_t row = (p.batch * args.ih + y) * args.iw;
+    if (row_inside && whole) {
+      CopyLoosely(args.src + (row + x0) * args.ic, line, patch);
+      patch += line;
+      continue;
+    }
+    for (int64_t kx = 0; kx < w.kernel_w; ++kx, patch += args.ic) {
+      const int64_t x = x0 + kx * w.dilation_w;
+      const bool inside = row_inside && x >= 0 && x < args.iw;
+      CopyLoosely(inside ? args.src + (row + x) * args.src_pitch : args.zero_row, args.ic, patch);
+    }
+  }
+}
+
 // The row lists of the tile's pixels, from pixel m = `cursor` on, which moves behind them.
 inline void FillRows(const ConvArgs& args, int64_t m, int count, int kept, const int64_t* offsets,
                      const uint8_t** rows, PixelCursor* cursor) {
   for (int r = 0; r < count; ++r) {
     if (args.pointwise) {
       rows[r] = args.src + (m + r) * args.src_pitch;
+      continue;
+    }
+    if (args.patches) {
+      uint8_t* patch = reinterpret_cast<uint8_t*>(rows + kept) + r * (args.k + kPatchSlack);
+      GatherPatch(args, *cursor, patch);
+      Advance(*cursor, args.oh, args.ow);
+      rows[r] = patch;
       continue;
     }
     FillTaps(args, *cursor, offsets, rows + r, kept);
@@ -190,10 +233,12 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   const uint8_t** rows = static_cast<const uint8_t**>(scratch);
   TileArgs tile;
   tile.rows = rows;
-  tile.taps = args.window.kernel_h * args.window.kernel_w;
+  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+  tile.taps = args.patches ? 1 : taps;
+  tile.channels = args.patches ? taps * args.ic : args.ic_per_group;
   tile.dst_stride = args.dst_pitch;
-  int64_t* offsets = reinterpret_cast<int64_t*>(rows + tile.taps * kRows);
-  FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
+  int64_t* offsets = reinterpret_cast<int64_t*>(rows + taps * kRows);
+  if (!args.patches) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
@@ -211,6 +256,9 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
+  if (args.patches) {
+    return Unit::kRows * (sizeof(const uint8_t*) + static_cast<size_t>(args.k + kPatchSlack));
+  }
   return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) *
          (Unit::kRows * sizeof(const uint8_t*) + sizeof(int64_t));
 }

@@ -59,6 +59,22 @@ uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t wi
   return total;
 }
 
+// The same for a whole window whose taps * ic values follow each other (ConvArgs::patches).
+template <bool kSigned>
+uint32_t AccumulatePatch(const ConvArgs& args, const Pixel& pixel, const int8_t* w, int64_t width,
+                         uint32_t* acc) {
+  const int64_t count = args.window.kernel_h * args.window.kernel_w * args.ic;
+  uint32_t total = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t v = Value<kSigned>(TapRow(args, pixel, i / args.ic)[i % args.ic]);
+    total += static_cast<uint32_t>(v);
+    for (int64_t c = 0; c < width; ++c) {
+      acc[c] += static_cast<uint32_t>(v * w[i / 4 * width * 4 + c * 4 + i % 4]);
+    }
+  }
+  return total;
+}
+
 template <bool kSigned>
 void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64_t m_end) {
   const int64_t group = panel_index / args.panels_per_group;
@@ -72,7 +88,8 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
     const Pixel pixel = PixelAt(m, args.oh, args.ow);
     uint32_t acc[kPanel] = {};
     uint32_t total = 0;
-    for (int64_t tap = 0; tap < taps; ++tap) {
+    if (args.patches) total = AccumulatePatch<kSigned>(args, pixel, weights, width, acc);
+    for (int64_t tap = 0; tap < taps && !args.patches; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
       total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width,
                                       acc);

@@ -53,8 +53,9 @@ void CheckConvolution(const CommandCheck& check) {
   const int64_t groups = check.Get(Field::kGroups);
   check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
               " input and ", oc, " output channels");
-  CheckPacked(check, {groups, oc / groups, ic / groups,
-                      check.Get(Field::kKernelH) * check.Get(Field::kKernelW)});
+  // Of a stem's factors none is large: the product below IC < 16 cannot overflow.
+  CheckPacked(check, ConvPackedShape(groups, oc / groups, ic / groups,
+                                     check.Get(Field::kKernelH) * check.Get(Field::kKernelW)));
 }
 
 void CheckDepthwise(const CommandCheck& check) {

@@ -177,15 +177,17 @@ void SetWindow(Command* command, const ConvCase& c) {
 }
 
 int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
-  const PackedShape shape{c.groups, c.oc / c.groups, c.ic / c.groups, c.kh * c.kw};
+  const int64_t taps = c.kh * c.kw, ic_per_group = c.ic / c.groups;
+  const PackedShape shape = ConvPackedShape(c.groups, c.oc / c.groups, ic_per_group, taps);
   Bytes packed(static_cast<size_t>(shape.bytes()));
   for (int64_t oc = 0; oc < c.oc; ++oc) {
-    for (int64_t ic = 0; ic < shape.ic_per_group; ++ic) {
-      for (int64_t tap = 0; tap < shape.taps; ++tap) {
+    for (int64_t ic = 0; ic < ic_per_group; ++ic) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const bool gathered = shape.taps != taps;
+        const int64_t channel = gathered ? tap * ic_per_group + ic : ic;
         const int64_t at = oc / shape.oc_per_group * shape.group_bytes() +
-                           shape.Offset(oc % shape.oc_per_group, tap, ic);
-        packed[at] =
-            static_cast<uint8_t>(c.weights[(oc * shape.ic_per_group + ic) * shape.taps + tap]);
+                           shape.Offset(oc % shape.oc_per_group, gathered ? 0 : tap, channel);
+        packed[at] = static_cast<uint8_t>(c.weights[(oc * ic_per_group + ic) * taps + tap]);
       }
     }
   }

@@ -55,6 +55,29 @@ TEST(PackConvWeights, AColumnOfSixteenChannelsIsOneLine) {
   EXPECT_EQ(shape.Offset(64, 0, 4), 64 * 8 + 64);  // and is 16 wide
 }
 
+TEST(PackConvolution, AStemsWindowIsOneRowWithoutGaps) {
+  const PackedShape shape = ConvPackedShape(1, 1, 3, 2);
+  ASSERT_EQ(shape.taps, 1);
+  ASSERT_EQ(shape.k(), 8);  // 2 taps of 3 channels: 6, not 2 * 4
+  // [channel][tap]: 11 is channel 1, tap 0.
+  const std::vector<int8_t> packed =
+      PackConvolution(shape, 2, std::vector<int8_t>{1, 2, 11, 12, 21, 22});
+  std::vector<int8_t> expected(128);
+  expected[0] = 1, expected[1] = 11, expected[2] = 21, expected[3] = 2;
+  expected[64] = 12, expected[65] = 22;
+  EXPECT_EQ(packed, expected);
+}
+
+TEST(PackConvolution, KeepsTheTapsApartWhereNothingIsGained) {
+  EXPECT_EQ(ConvPackedShape(1, 8, 4, 9).taps, 9);
+  EXPECT_EQ(ConvPackedShape(1, 8, 17, 9).taps, 9);
+  EXPECT_EQ(ConvPackedShape(2, 8, 3, 9).taps, 9);
+  EXPECT_EQ(ConvPackedShape(1, 8, 3, 1).ic_per_group, 3);
+  const PackedShape shape = ConvPackedShape(1, 1, 4, 2);
+  const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_EQ(PackConvolution(shape, 2, weights), PackConvWeights(shape, weights));
+}
+
 TEST(PackConvWeights, RefusesAWrongNumberOfWeights) {
   const std::vector<int8_t> weights(5);
   EXPECT_THROW(PackConvWeights({1, 2, 3, 1}, weights), Error);
