@@ -9,8 +9,9 @@
 
 namespace rshift {
 
-// CRC32C("123456789") == 0xe3069283. Uses SSE4.2 where the CPU has it.
-uint32_t Crc32c(std::span<const uint8_t> bytes);
+// CRC32C("123456789") == 0xe3069283. `before`: the checksum of what precedes `bytes`, for a text in
+// pieces. Uses carry-less products (AVX-512) or SSE4.2 where the CPU has them.
+uint32_t Crc32c(std::span<const uint8_t> bytes, uint32_t before = 0);
 // 64 lower-case hexadecimal digits.
 std::string Sha256Hex(std::span<const uint8_t> bytes);
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -13,7 +14,7 @@ constexpr Tables MakeTables() {
   Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t state = byte;
-    for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ ((state & 1) ? kPolynomial : 0);
+    for (int bit = 0; bit < 8; ++bit) state = TimesX(state);
     tables[0][byte] = state;
   }
   for (size_t k = 1; k < tables.size(); ++k) {
@@ -36,18 +37,16 @@ uint32_t LoadLittleEndian(const uint8_t* bytes) {
 
 }  // namespace
 
-uint32_t UpdatePortable(uint32_t state, std::span<const uint8_t> bytes) {
-  const uint8_t* next = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= 8; left -= 8, next += 8) {
-    const uint32_t low = LoadLittleEndian(next) ^ state;
-    const uint32_t high = LoadLittleEndian(next + 4);
+uint32_t UpdatePortable(uint32_t state, const uint8_t* bytes, size_t count) {
+  for (; count >= 8; count -= 8, bytes += 8) {
+    const uint32_t low = LoadLittleEndian(bytes) ^ state;
+    const uint32_t high = LoadLittleEndian(bytes + 4);
     state = kTables[7][low & 0xff] ^ kTables[6][(low >> 8) & 0xff] ^
             kTables[5][(low >> 16) & 0xff] ^ kTables[4][low >> 24] ^ kTables[3][high & 0xff] ^
             kTables[2][(high >> 8) & 0xff] ^ kTables[1][(high >> 16) & 0xff] ^
             kTables[0][high >> 24];
   }
-  for (; left > 0; --left, ++next) state = (state >> 8) ^ kTables[0][(state ^ *next) & 0xff];
+  for (; count > 0; --count, ++bytes) state = (state >> 8) ^ kTables[0][(state ^ *bytes) & 0xff];
   return state;
 }
 

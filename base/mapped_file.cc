@@ -19,16 +19,21 @@ size_t RoundUpToPage(size_t size) {
   return (size + page - 1) / page * page;
 }
 
-// Maps `size` > 0 bytes of the file over the front of an anonymous reservation. Within the last
-// page the system fills up with zeros; the reservation makes the slack readable when the file ends
-// at a page's end.
+// Maps `size` > 0 bytes of the file at an address of the system's choosing: it takes one where a
+// large page of the file cache fits, which saves thousands of page faults. Within the last page the
+// system fills up with zeros; where the slack does not fit there, an anonymous page is laid behind.
 //   | file pages ............ | 0 | (zero page when the slack does not fit) |
+// Not MAP_POPULATE: it enters page after page, where a fault enters sixteen or a large page at once
+// (26 MB in the file cache: 1.1 ms against 0.6, and 0.06 with large pages; from disk no
+// difference).
 void* MapWithSlack(int fd, size_t size, size_t reserved, const std::string& path) {
-  void* base = mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base == MAP_FAILED) FailWithErrno(path, "cannot reserve address space");
-  // Every byte is read at once for its checksum: populate instead of taking a fault per page.
-  const int flags = MAP_PRIVATE | MAP_FIXED | MAP_POPULATE;
-  if (mmap(base, size, PROT_READ, flags, fd, 0) == MAP_FAILED) {
+  void* base = mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (base == MAP_FAILED) FailWithErrno(path, "cannot map into memory");
+  const size_t file_pages = RoundUpToPage(size);
+  if (file_pages == reserved) return base;
+  const int flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
+  void* behind = static_cast<uint8_t*>(base) + file_pages;
+  if (mmap(behind, reserved - file_pages, PROT_READ, flags, -1, 0) == MAP_FAILED) {
     const int code = errno;
     munmap(base, reserved);
     errno = code;

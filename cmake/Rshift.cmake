@@ -1,5 +1,8 @@
-# Two functions, so that every folder's CMakeLists.txt is a list of sources and of what they may use.
+# Functions and flags, so that every folder's CMakeLists.txt is a list of sources and of what they may use.
 include_guard(GLOBAL)
+
+# g++ 12 warns about the deliberately undefined operands inside its own AVX-512 headers.
+set(RSHIFT_AVX512_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>)
 
 # rshift_add_library(name SOURCES a.cc b.cc DEPS lib...)
 function(rshift_add_library name)

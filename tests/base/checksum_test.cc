@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -42,50 +43,80 @@ TEST(Crc32cTest, KnownVectors) {
   EXPECT_EQ(Crc32c(counting), 0x46dd794eu);
 }
 
-using Update = uint32_t (*)(uint32_t, std::span<const uint8_t>);
-
-class Crc32cUpdateTest : public testing::TestWithParam<Update> {};
+class Crc32cUpdateTest : public testing::TestWithParam<crc32c::UpdateFn> {
+ protected:
+  static uint32_t Update(uint32_t state, std::span<const uint8_t> bytes) {
+    return GetParam()(state, bytes.data(), bytes.size());
+  }
+};
 
 TEST_P(Crc32cUpdateTest, EveryAlignmentAndSmallSizeMatchesTheDefinition) {
   const std::vector<uint8_t> bytes = RandomBytes(64 + 300, 1);
   for (size_t offset = 0; offset < 64; ++offset) {
     for (size_t size = 0; size <= 300; ++size) {
       const auto part = std::span(bytes).subspan(offset, size);
-      ASSERT_EQ(GetParam()(0xffffffff, part), BitwiseUpdate(0xffffffff, part))
+      ASSERT_EQ(Update(0xffffffff, part), BitwiseUpdate(0xffffffff, part))
           << "offset " << offset << " size " << size;
     }
   }
 }
 
-// 768 and 24576 bytes are where the three-stream loops start, and twice that where they repeat.
-TEST_P(Crc32cUpdateTest, SizesAroundTheStreamLengthsMatchTheDefinition) {
+// 768 and 24576 bytes are where the three-stream loops start, 512 where folding does, and they
+// repeat at multiples.
+TEST_P(Crc32cUpdateTest, SizesAroundTheLoopsMatchTheDefinition) {
   const std::vector<uint8_t> bytes = RandomBytes(2 * 24576 + 4096, 2);
-  for (const size_t middle : {768u, 1536u, 24576u, 24576u + 768u, 49152u, 49152u + 1536u}) {
+  for (const size_t middle :
+       {512u, 768u, 1024u, 1536u, 24576u, 24576u + 768u, 49152u, 49152u + 1536u}) {
     for (size_t size = middle - 17; size <= middle + 17; ++size) {
       const auto part = std::span(bytes).subspan(size % 9, size);
-      ASSERT_EQ(GetParam()(0x12345678, part), BitwiseUpdate(0x12345678, part)) << "size " << size;
+      ASSERT_EQ(Update(0x12345678, part), BitwiseUpdate(0x12345678, part)) << "size " << size;
     }
+  }
+}
+
+TEST_P(Crc32cUpdateTest, RandomSizesAlignmentsAndStatesMatchTheDefinition) {
+  const std::vector<uint8_t> bytes = RandomBytes(70000, 5);
+  std::mt19937 random(6);
+  for (int i = 0; i < 1000; ++i) {
+    const size_t size = random() % (i % 50 == 0 ? 60000 : 3000), offset = random() % 128;
+    const auto state = static_cast<uint32_t>(random());
+    const auto part = std::span(bytes).subspan(offset, size);
+    ASSERT_EQ(Update(state, part), BitwiseUpdate(state, part))
+        << "offset " << offset << " size " << size << " state " << state;
   }
 }
 
 TEST_P(Crc32cUpdateTest, SplitAnywhereGivesTheSame) {
   const std::vector<uint8_t> bytes = RandomBytes(3000, 3);
-  const uint32_t whole = GetParam()(7, bytes);
+  const uint32_t whole = Update(7, bytes);
   for (size_t at = 0; at <= bytes.size(); at += 37) {
-    const uint32_t first = GetParam()(7, std::span(bytes).first(at));
-    EXPECT_EQ(GetParam()(first, std::span(bytes).subspan(at)), whole) << "split at " << at;
+    const uint32_t first = Update(7, std::span(bytes).first(at));
+    EXPECT_EQ(Update(first, std::span(bytes).subspan(at)), whole) << "split at " << at;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Portable, Crc32cUpdateTest, testing::Values(&crc32c::UpdatePortable));
 #if defined(__x86_64__)
-std::vector<Update> HardwareUpdates() {
-  if (__builtin_cpu_supports("sse4.2")) return {&crc32c::UpdateSse42};
-  return {};
+std::vector<crc32c::UpdateFn> HardwareUpdates() {
+  std::vector<crc32c::UpdateFn> updates;
+  if (crc32c::CpuHasSse42()) updates.push_back(&crc32c::UpdateSse42);
+  if (crc32c::CpuHasVpclmul()) updates.push_back(&crc32c::UpdateVpclmul);
+  return updates;
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Crc32cUpdateTest);
-INSTANTIATE_TEST_SUITE_P(Sse42, Crc32cUpdateTest, testing::ValuesIn(HardwareUpdates()));
+INSTANTIATE_TEST_SUITE_P(Hardware, Crc32cUpdateTest, testing::ValuesIn(HardwareUpdates()));
 #endif
+
+TEST(Crc32cTest, APieceAtATimeGivesTheSame) {
+  const std::vector<uint8_t> bytes = RandomBytes(5000, 7);
+  for (const size_t piece : {1u, 7u, 511u, 512u, 4096u}) {
+    uint32_t crc = 0;
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      crc = Crc32c(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)), crc);
+    }
+    EXPECT_EQ(crc, Crc32c(bytes)) << "pieces of " << piece;
+  }
+}
 
 TEST(Crc32cTest, EverySingleBitFlipIsNoticed) {
   std::vector<uint8_t> bytes = RandomBytes(1000, 4);
