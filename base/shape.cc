@@ -20,17 +20,21 @@ int64_t PaddedDim(const Shape& shape, size_t axis, size_t rank) {
 }  // namespace
 
 int64_t NumElements(const Shape& shape) {
+  // The text is made when it is needed: loading a program asks for thousands of products.
   for (const int64_t dim : shape) {
-    Require(dim >= 0, ErrorCode::kInvalidInput, "shape ", ToString(shape),
-            " has a negative dimension, expected every dimension >= 0");
+    if (dim >= 0) continue;
+    Fail(ErrorCode::kInvalidInput, "shape ", ToString(shape),
+         " has a negative dimension, expected every dimension >= 0");
   }
   // A zero makes the whole product zero, however large the other dimensions are.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
   for (const int64_t dim : shape) {
     const std::optional<int64_t> product = CheckedMul<int64_t>(count, dim);
-    Require(product && *product < kMaxElements, ErrorCode::kInvalidInput, "shape ", ToString(shape),
-            " has 2^40 elements or more, expected fewer");
+    if (!product || *product >= kMaxElements) {
+      Fail(ErrorCode::kInvalidInput, "shape ", ToString(shape),
+           " has 2^40 elements or more, expected fewer");
+    }
     count = *product;
   }
   return count;

@@ -1,27 +1,33 @@
-// Sums over packed weights, channel by channel, read in memory order (layout:
-// codegen/packing/packing.h).
+// Packed weights read in memory order (layout: codegen/packing/packing.h), channel by channel.
 #ifndef RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
 #define RSHIFT_RUNTIME_PACKED_WEIGHTS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "codegen/packing/packing.h"
 
 namespace rshift {
 
-struct WeightSums {
-  std::vector<int64_t> plain;     // sum of w, one per output channel of all groups
-  std::vector<int64_t> absolute;  // sum of |w - zero_w|
-  bool padding_is_zero = true;    // entries of channels or K positions that do not exist
-};
+// Called with the number of bytes from the first weight on that will be read next.
+using BeforeReading = std::function<void(int64_t bytes)>;
 
-// `zero_w`: one per output channel, in [-128, 127], or null (0).
-WeightSums SumConvWeights(const PackedShape& shape, const int8_t* weights,
-                          const int32_t* zero_w = nullptr);
+// Sum of w modulo 2^32, one per output channel of all groups.
+std::vector<uint32_t> SumConvWeights(const PackedShape& shape, const int8_t* weights,
+                                     const BeforeReading& before);
 // `weights` [taps][RoundUp(channels, 64)].
-WeightSums SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights,
-                               const int32_t* zero_w = nullptr);
+std::vector<uint32_t> SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights);
+
+// Sum of |w - zero_w|. `zero_w`: one per output channel, in [-128, 127], or null (0).
+std::vector<int64_t> SumConvDistances(const PackedShape& shape, const int8_t* weights,
+                                      const int32_t* zero_w);
+std::vector<int64_t> SumDepthwiseDistances(int64_t channels, int64_t taps, const int8_t* weights,
+                                           const int32_t* zero_w);
+
+// Entries of channels and K positions that do not exist.
+bool ConvPaddingIsZero(const PackedShape& shape, const int8_t* weights);
+bool DepthwisePaddingIsZero(int64_t channels, int64_t taps, const int8_t* weights);
 
 }  // namespace rshift
 

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "codegen/container/container.h"
 #include "runtime/runtime.h"
 #include "runtime/verify.h"
@@ -16,8 +17,15 @@ Program Program::FromFile(MappedFile file, const std::string& where) {
   Program program;
   program.where_ = where;
   program.file_ = std::move(file);
-  ContainerView view = ReadContainer(program.file_.bytes(), where);
-  Verify(view.image, view.constants, where);
+  ContainerView view = ReadStructure(program.file_.bytes(), where);
+  ConstantsCheck constants(view, where);
+  try {
+    program.proof_ = Verify(view.image, constants, where);
+  } catch (const Error&) {
+    constants.Finish();  // what is damaged is called damaged, whatever else it looks like
+    throw;
+  }
+  constants.Finish();
   program.image_ = std::move(view.image);
   program.constants_ = view.constants;
   return program;

@@ -22,6 +22,7 @@
 
 #include "base/mapped_file.h"
 #include "codegen/container/image.h"
+#include "runtime/proof.h"
 
 namespace rshift {
 
@@ -39,6 +40,7 @@ class Program {
   const ProgramImage& image() const { return image_; }
   std::span<const uint8_t> constants() const { return constants_; }
   const std::string& where() const { return where_; }
+  const Proof& proof() const { return proof_; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
 
  private:
@@ -48,6 +50,7 @@ class Program {
   MappedFile file_;
   ProgramImage image_;
   std::span<const uint8_t> constants_;
+  Proof proof_;
 };
 
 enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3 };

@@ -17,6 +17,11 @@ const TensorRecord& StepContext::Record(Field f) const {
   return program->image().tensors[static_cast<size_t>(command->Tensor(f))];
 }
 
+const std::vector<uint32_t>& StepContext::WeightSums() const {
+  const auto index = static_cast<size_t>(command - program->image().commands.data());
+  return program->proof().weight_sums[index];
+}
+
 bool StepContext::Has(Field f) const { return command->Tensor(f) >= 0; }
 
 const void* StepContext::In(Field f) const {

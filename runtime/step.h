@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "codegen/container/image.h"
 #include "runtime/runtime.h"
@@ -42,8 +43,9 @@ struct StepContext {
   int threads = 1;
 
   const TensorRecord& Record(Field f) const;
-  bool Has(Field f) const;        // an optional tensor that is there
-  const void* In(Field f) const;  // const region or arena
+  const std::vector<uint32_t>& WeightSums() const;  // Proof::weight_sums of the command
+  bool Has(Field f) const;                          // an optional tensor that is there
+  const void* In(Field f) const;                    // const region or arena
   void* Out(Field f) const;
   template <typename T>
   const T* In(Field f) const {

@@ -9,7 +9,7 @@ namespace {
 using verify::CommandCheck;
 using verify::DataFlow;
 
-void CheckSemantics(const CommandCheck& check) {
+void CheckSemantics(const CommandCheck& check, std::vector<uint32_t>* weight_sums) {
   const auto opcode = static_cast<int>(check.command.opcode);
   switch (check.command.opcode) {
     case Opcode::kQuantize:
@@ -19,7 +19,8 @@ void CheckSemantics(const CommandCheck& check) {
     case Opcode::kConv:
     case Opcode::kDepthwise:
     case Opcode::kMatMul:
-      return verify::CheckConv(check);
+      *weight_sums = verify::CheckConv(check);
+      return;
     case Opcode::kAdd:
     case Opcode::kAddFloat:
     case Opcode::kAddShifted:
@@ -107,25 +108,19 @@ void CheckDestination(const CommandCheck& check) {
   }
 }
 
-std::string NameOf(const ProgramImage& image, size_t index, const std::string& where) {
-  const OpSpec* spec = FindOp(image.commands[index].opcode);
-  std::string name = Cat(where, ": command ", index, " (", spec == nullptr ? "?" : spec->name);
-  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
-  return name + ")";
-}
-
 }  // namespace
 
-void Verify(const ProgramImage& image, std::span<const uint8_t> constants,
-            const std::string& where) {
+Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::string& where) {
   DataFlow flow(image);
+  Proof proof;
+  proof.weight_sums.resize(image.commands.size());
   for (size_t i = 0; i < image.commands.size(); ++i) {
     const Command& command = image.commands[i];
-    const CommandCheck check{image, constants, command, NameOf(image, i, where)};
+    const CommandCheck check{image, constants, command, i, where};
     const OpSpec* spec = FindOp(command.opcode);
     check.Check(spec != nullptr, "unknown opcode");
     CheckDestination(check);
-    CheckSemantics(check);
+    CheckSemantics(check, &proof.weight_sums[i]);
     for (const FieldSpec& field : spec->fields) {
       if (IsTensorInput(field.kind) && check.Has(field.field))
         CheckOperand(check, field.field, flow);
@@ -139,6 +134,7 @@ void Verify(const ProgramImage& image, std::span<const uint8_t> constants,
             "'): some of its bytes are never written; the file is damaged or was written by "
             "another version");
   }
+  return proof;
 }
 
 }  // namespace rshift

@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "base/checksum.h"
 #include "base/error.h"
+#include "codegen/container/container.h"
 #include "codegen/container/layout.h"
 #include "codegen/container/sections.h"
 
@@ -31,7 +33,54 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
   }
 }
 
-// Bytes that belong to no constant: alignment and slack.
+bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }
+
+void CheckCommand(const ProgramImage& image, size_t index, const std::string& where) {
+  const Command& command = image.commands[index];
+  const OpSpec* spec = FindOp(command.opcode);
+  const auto check = [&](bool ok, const auto&... parts) {
+    Require(ok, ErrorCode::kCorrupt, where, ": command ", index, ": ", parts...);
+  };
+  check(spec != nullptr, "unknown opcode ", static_cast<int>(command.opcode));
+  for (const FieldSpec& field : spec->fields) {
+    if (!IsTensor(field.kind)) continue;
+    const bool is_const = field.kind == FieldKind::kConst || field.kind == FieldKind::kConstOpt;
+    const bool is_out = field.kind == FieldKind::kTensorOut;
+    const int64_t id = command.Get(field.field);
+    const bool optional =
+        field.kind == FieldKind::kTensorInOpt || field.kind == FieldKind::kConstOpt;
+    if (optional && id == -1) continue;
+    check(id >= 0 && id < static_cast<int64_t>(image.tensors.size()), spec->name, ": ",
+          Name(field.field), " is ", id, ", expected one of ", image.tensors.size(), " tensors");
+    const TensorRecord& tensor = image.tensors[id];
+    check(!is_const || tensor.region == Region::kConst, spec->name, ": ", Name(field.field),
+          " is tensor '", tensor.name, "', expected a constant");
+    check(!is_out || tensor.region == Region::kArena, spec->name, ": ", Name(field.field),
+          " is tensor '", tensor.name, "', expected one in the arena");
+  }
+}
+
+}  // namespace
+
+void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
+  CheckRegions(image, constants_size, where);
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    CheckCommand(image, i, where);
+  }
+  for (const std::vector<Binding>* list : {&image.inputs, &image.outputs}) {
+    for (const Binding& binding : *list) {
+      const bool known =
+          binding.tensor >= 0 && binding.tensor < static_cast<int64_t>(image.tensors.size());
+      Require(known && image.tensors[binding.tensor].region == Region::kArena, ErrorCode::kCorrupt,
+              where, ": '", binding.name, "' is bound to tensor ", binding.tensor,
+              ", expected one in the arena");
+    }
+  }
+  Require(image.command_names.empty() || image.command_names.size() == image.commands.size(),
+          ErrorCode::kCorrupt, where, ": ", image.command_names.size(), " command names for ",
+          image.commands.size(), " commands");
+}
+
 void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> constants,
                           const std::string& where) {
   std::vector<std::pair<uint64_t, uint64_t>> used;  // begin, end
@@ -52,55 +101,27 @@ void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> co
   }
 }
 
-void CheckCommand(const ProgramImage& image, const Command& command, const std::string& where) {
-  const OpSpec* spec = FindOp(command.opcode);
-  Require(spec != nullptr, ErrorCode::kCorrupt, where, ": unknown opcode ",
-          static_cast<int>(command.opcode));
-  for (const FieldSpec& field : spec->fields) {
-    const bool is_const = field.kind == FieldKind::kConst || field.kind == FieldKind::kConstOpt;
-    const bool is_out = field.kind == FieldKind::kTensorOut;
-    if (!is_const && !is_out && field.kind != FieldKind::kTensorIn &&
-        field.kind != FieldKind::kTensorInOpt) {
-      continue;
-    }
-    const int64_t id = command.Get(field.field);
-    const bool optional =
-        field.kind == FieldKind::kTensorInOpt || field.kind == FieldKind::kConstOpt;
-    if (optional && id == -1) continue;
-    Require(id >= 0 && id < static_cast<int64_t>(image.tensors.size()), ErrorCode::kCorrupt, where,
-            ": ", spec->name, ": ", Name(field.field), " is ", id, ", expected one of ",
-            image.tensors.size(), " tensors");
-    const TensorRecord& tensor = image.tensors[id];
-    Require(!is_const || tensor.region == Region::kConst, ErrorCode::kCorrupt, where, ": ",
-            spec->name, ": ", Name(field.field), " is tensor '", tensor.name,
-            "', expected a constant");
-    Require(!is_out || tensor.region == Region::kArena, ErrorCode::kCorrupt, where, ": ",
-            spec->name, ": ", Name(field.field), " is tensor '", tensor.name,
-            "', expected one in the arena");
-  }
+void RequireChecksum(uint32_t found, uint32_t expected, uint64_t section_offset,
+                     const std::string& where) {
+  Require(found == expected, ErrorCode::kCorrupt, where, ": section at offset ", section_offset,
+          ": checksum differs: the file is damaged");
 }
 
-}  // namespace
+ConstantsCheck::ConstantsCheck(const ContainerView& view, const std::string& where)
+    : view_(view), where_(where) {}
 
-void CheckImage(const ProgramImage& image, std::span<const uint8_t> constants,
-                const std::string& where) {
-  CheckRegions(image, constants.size(), where);
-  CheckConstantPadding(image, constants, where);
-  for (size_t i = 0; i < image.commands.size(); ++i) {
-    CheckCommand(image, image.commands[i], Cat(where, ": command ", i));
-  }
-  for (const std::vector<Binding>* list : {&image.inputs, &image.outputs}) {
-    for (const Binding& binding : *list) {
-      const bool known =
-          binding.tensor >= 0 && binding.tensor < static_cast<int64_t>(image.tensors.size());
-      Require(known && image.tensors[binding.tensor].region == Region::kArena, ErrorCode::kCorrupt,
-              where, ": '", binding.name, "' is bound to tensor ", binding.tensor,
-              ", expected one in the arena");
-    }
-  }
-  Require(image.command_names.empty() || image.command_names.size() == image.commands.size(),
-          ErrorCode::kCorrupt, where, ": ", image.command_names.size(), " command names for ",
-          image.commands.size(), " commands");
+void ConstantsCheck::ReadTo(uint64_t end) {
+  const uint64_t size = bytes().size();
+  if (end <= done_ || done_ == size) return;
+  const uint64_t next = std::min(end, size);
+  crc_ = Crc32c(bytes().subspan(done_, next - done_), crc_);
+  done_ = next;
+}
+
+void ConstantsCheck::Finish() {
+  ReadTo(bytes().size());
+  RequireChecksum(crc_, view_.constants_crc, view_.constants_offset, where_);
+  CheckConstantPadding(view_.image, bytes(), where_);
 }
 
 uint64_t FeaturesOf(const ProgramImage& image) {

@@ -19,6 +19,7 @@ struct ContainerView {
   ProgramImage image;                  // image.constants is left empty: use `constants`
   std::span<const uint8_t> constants;  // points into the file's bytes
   uint64_t constants_offset = 0;       // in the file
+  uint32_t constants_crc = 0;          // as the section table has it
   struct Section {
     std::string kind;
     uint64_t offset = 0, size = 0;
@@ -31,6 +32,31 @@ struct ContainerView {
 // fields in the ISA table's ranges); throws kCorrupt naming `where`, section and offset. Semantic
 // checks are the runtime's verifier.
 ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& where);
+// The same but for the content of the constants, which is most of the file: that is left to
+// ConstantsCheck.
+ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& where);
+
+// The checks on the content of the constants, for a reader that walks through them anyway and would
+// have each byte fetched from memory once: it calls ReadTo() before it looks at a stretch, and
+// Finish() at the end. What it read is not to be believed before that.
+class ConstantsCheck {
+ public:
+  // `view` must outlive the check and keep its tensors.
+  ConstantsCheck(const ContainerView& view, const std::string& where);
+
+  std::span<const uint8_t> bytes() const { return view_.constants; }
+  // Takes at least [0, end) into the checksum; never the same byte twice.
+  void ReadTo(uint64_t end);
+  // The rest of it. Throws kCorrupt when the checksum is not the section table's, or a byte that
+  // belongs to no tensor is not zero.
+  void Finish();
+
+ private:
+  const ContainerView& view_;
+  const std::string where_;
+  uint64_t done_ = 0;
+  uint32_t crc_ = 0;
+};
 
 // One line per command with tensor names, shapes, types and non-default fields.
 std::string Disassemble(const ProgramImage& image);

@@ -152,21 +152,20 @@ void ReadCommands(std::span<const uint8_t> bytes, const std::string& where, Prog
 
 }  // namespace
 
-ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& where) {
+ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& where) {
   const Header header = ReadHeader(file, where);
   const std::vector<Entry> entries = ReadSectionTable(file, header, where);
+  const std::array<const Entry*, kSections.size()> found = SortOut(entries, where);
   ContainerView view;
   for (const Entry& entry : entries) {
-    const ContainerView::Section& section = entry.section;
-    Require(Crc32c(file.subspan(section.offset, section.size)) == section.crc, ErrorCode::kCorrupt,
-            where, ": section at offset ", section.offset,
-            ": checksum differs: the file is damaged");
-    view.sections.push_back(section);
+    view.sections.push_back(entry.section);
+    if (&entry == found.back()) continue;  // the constants
+    RequireChecksum(Crc32c(file.subspan(entry.section.offset, entry.section.size)),
+                    entry.section.crc, entry.section.offset, where);
   }
   using ReadSection = void (*)(std::span<const uint8_t>, const std::string&, ProgramImage&);
   constexpr std::array<ReadSection, kSections.size()> kReaders = {
       ReadMeta, ReadTensors, ReadBindings, ReadCommands, ReadCommandNames, nullptr};
-  const std::array<const Entry*, kSections.size()> found = SortOut(entries, where);
   for (size_t i = 0; i < kSections.size(); ++i) {
     if (found[i] == nullptr) continue;
     const ContainerView::Section& section = found[i]->section;
@@ -176,11 +175,18 @@ ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& wh
     } else {
       view.constants = bytes;
       view.constants_offset = section.offset;
+      view.constants_crc = section.crc;
     }
   }
-  CheckImage(view.image, view.constants, where);
+  CheckImage(view.image, view.constants.size(), where);
   Require(header.features == FeaturesOf(view.image), ErrorCode::kCorrupt, where,
           ": header: feature bits are ", header.features, ", expected ", FeaturesOf(view.image));
+  return view;
+}
+
+ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& where) {
+  ContainerView view = ReadStructure(file, where);
+  ConstantsCheck(view, where).Finish();
   return view;
 }
 

@@ -25,10 +25,14 @@ void ReadCommandNames(std::span<const uint8_t> bytes, const std::string& where,
                       ProgramImage& image);
 
 // What holds across sections: tensors inside their regions (with slack), bindings and written
-// tensors in the arena, constant operands in the constants, zero bytes between constants, unique
-// names. Throws kCorrupt.
-void CheckImage(const ProgramImage& image, std::span<const uint8_t> constants,
-                const std::string& where);
+// tensors in the arena, constant operands in the constants, unique names. Throws kCorrupt.
+void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::string& where);
+// Bytes that belong to no constant (alignment and slack) are zero. Throws kCorrupt.
+void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> constants,
+                          const std::string& where);
+// Throws kCorrupt unless the section's checksum is the one of the section table.
+void RequireChecksum(uint32_t found, uint32_t expected, uint64_t section_offset,
+                     const std::string& where);
 
 // The feature bits that the commands need.
 uint64_t FeaturesOf(const ProgramImage& image);

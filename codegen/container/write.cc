@@ -64,7 +64,8 @@ std::vector<uint8_t> WriteHeader(std::span<const uint8_t> section_table, uint64_
 
 std::vector<uint8_t> WriteContainer(const ProgramImage& image) {
   try {
-    CheckImage(image, image.constants, "program");
+    CheckImage(image, image.constants.size(), "program");
+    CheckConstantPadding(image, image.constants, "program");
   } catch (const Error& error) {
     Fail(ErrorCode::kInternal, error.what(), " (the compiler made a program that readers refuse)");
   }

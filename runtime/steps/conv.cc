@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codegen/packing/packing.h"
 #include "runtime/kernels/dispatch.h"
-#include "runtime/packed_weights.h"
 #include "runtime/step.h"
 #include "runtime/steps/requant_arrays.h"
 #include "runtime/steps/steps.h"
@@ -82,12 +82,10 @@ class ConvStep : public Step {
     args_.k = packed.k();
     args_.n = packed.n();
     args_.panels_per_group = (args_.n + kPanel - 1) / kPanel;
-    requant_ = MakeRequantArrays(context,
-                                 {.channels = args_.oc,
-                                  .per_group = args_.oc_per_group,
-                                  .padded = args_.n,
-                                  .entries = args_.groups * args_.n},
-                                 SumConvWeights(packed, args_.weights).plain);
+    requant_ = MakeRequantArrays(context, {.channels = args_.oc,
+                                           .per_group = args_.oc_per_group,
+                                           .padded = args_.n,
+                                           .entries = args_.groups * args_.n});
     args_.requant = requant_.args;
     weights_dominate_ = packed.bytes() > args_.batch * args_.ih * args_.iw * args_.ic;
     if (kernels_.conv_scratch != nullptr)
@@ -179,13 +177,10 @@ class DepthwiseStep : public Step {
              .src_pitch = src[3],
              .dst_pitch = src[3],
              .window = MakeWindow(*context.command)};
-    const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
-    requant_ = MakeRequantArrays(context,
-                                 {.channels = args_.channels,
-                                  .per_group = args_.c64,
-                                  .padded = args_.c64,
-                                  .entries = args_.c64},
-                                 SumDepthwiseWeights(args_.channels, taps, args_.weights).plain);
+    requant_ = MakeRequantArrays(context, {.channels = args_.channels,
+                                           .per_group = args_.c64,
+                                           .padded = args_.c64,
+                                           .entries = args_.c64});
     args_.requant = requant_.args;
     if (kernels_.depthwise_scratch != nullptr) {
       scratch_ = {kernels_.depthwise_scratch(args_), context.threads};

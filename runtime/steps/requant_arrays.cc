@@ -62,8 +62,7 @@ HalfArgs ReadHalf(const Command& command) {
 
 }  // namespace
 
-RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
-                                const std::vector<int64_t>& weight_sums) {
+RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout) {
   RequantArrays result;
   const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
   result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
@@ -74,6 +73,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   const auto* records = context.In<uint8_t>(Field::kRequant);
   const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
   const bool is_signed = context.Record(Field::kSrc).dtype == DType::kS8;
+  const std::vector<uint32_t>& weight_sums = context.WeightSums();
 
   RequantArgs& args = result.args;
   args.min_rshift = kMostRshift;
@@ -83,8 +83,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     const int64_t entry = layout.Entry(c);
     arrays.bias[entry] = record.bias;
     // Modulo 2^32, as the vector units add.
-    const uint32_t shifted =
-        is_signed ? 128u * static_cast<uint32_t>(weight_sums[static_cast<size_t>(c)]) : 0u;
+    const uint32_t shifted = is_signed ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
     arrays.bias_unsigned[entry] =
         static_cast<int32_t>(static_cast<uint32_t>(record.bias) - shifted);
     if (zeros != nullptr) arrays.zero_w[entry] = zeros[c];

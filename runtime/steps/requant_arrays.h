@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/aligned.h"
 #include "runtime/kernels/finish.h"
@@ -28,10 +27,9 @@ struct RequantLayout {
   }
 };
 
-// `weight_sums`: sum of w, one per channel. Reads kRequant, kZeroW, the rounding with its tail, the
-// clamp, src's type and dst's zero point.
-RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout,
-                                const std::vector<int64_t>& weight_sums);
+// Reads kRequant, kZeroW, the rounding with its tail, the clamp, src's type, dst's zero point and
+// the sums of weights that the program's proof has.
+RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout);
 
 }  // namespace rshift
 

@@ -18,10 +18,17 @@ ByteRange RangeOf(DType type) {
 
 }  // namespace
 
-std::string CommandCheck::Describe(Field f) const {
-  const TensorRecord& tensor = Tensor(f);
-  return Cat(Name(f), " '", tensor.name, "' (", Name(tensor.dtype), " ", ToString(tensor.shape),
-             ")");
+std::ostream& operator<<(std::ostream& out, const Description& description) {
+  const TensorRecord& tensor = description.check.Tensor(description.field);
+  return out << Name(description.field) << " '" << tensor.name << "' (" << Name(tensor.dtype) << " "
+             << ToString(tensor.shape) << ")";
+}
+
+std::string CommandCheck::CommandName() const {
+  const OpSpec* spec = FindOp(command.opcode);
+  std::string name = Cat(where, ": command ", index, " (", spec == nullptr ? "?" : spec->name);
+  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
+  return name + ")";
 }
 
 void CommandCheck::CheckType(Field f, std::initializer_list<DType> types) const {
@@ -37,7 +44,9 @@ void CommandCheck::CheckSameType(Field a, Field b) const {
 }
 
 void CommandCheck::CheckShape(Field f, const Shape& expected) const {
-  Check(Tensor(f).shape == expected, Describe(f), ": expected shape ", ToString(expected));
+  if (Tensor(f).shape != expected) {
+    Check(false, Describe(f), ": expected shape ", ToString(expected));
+  }
 }
 
 void CommandCheck::CheckSameShape(Field a, Field b) const {

@@ -9,15 +9,25 @@
 #include <vector>
 
 #include "base/error.h"
-#include "codegen/container/image.h"
+#include "codegen/container/container.h"
 
 namespace rshift::verify {
 
+struct CommandCheck;
+
+// "src 'conv1_out' (s8 1x8x8x16)" when it is printed: messages of checks that pass cost nothing.
+struct Description {
+  const CommandCheck& check;
+  Field field;
+};
+std::ostream& operator<<(std::ostream& out, const Description& description);
+
 struct CommandCheck {
   const ProgramImage& image;
-  std::span<const uint8_t> constants;
+  ConstantsCheck& constants;
   const Command& command;
-  std::string where;  // "net.rshift: command 3 (add 'res1')"
+  size_t index;  // of the command
+  const std::string& where;
 
   const TensorRecord& Tensor(Field f) const {
     return image.tensors[static_cast<size_t>(command.Tensor(f))];
@@ -25,12 +35,12 @@ struct CommandCheck {
   bool Has(Field f) const { return command.Tensor(f) >= 0; }
   int64_t Get(Field f) const { return command.Get(f); }
   // Of a constant tensor.
-  const uint8_t* Data(Field f) const { return constants.data() + Tensor(f).offset; }
+  const uint8_t* Data(Field f) const { return constants.bytes().data() + Tensor(f).offset; }
 
   template <typename... Args>
   void Check(bool ok, const Args&... parts) const {
     if (!ok)
-      Fail(ErrorCode::kCorrupt, where, ": ", parts...,
+      Fail(ErrorCode::kCorrupt, CommandName(), ": ", parts...,
            "; the file is damaged or was written by another version");
   }
 
@@ -53,8 +63,9 @@ struct CommandCheck {
   // A constant one-dimensional list of s64 (or s32); -1 entries: any number.
   std::vector<int64_t> List(Field f, int64_t entries) const;
   int64_t Axis(size_t rank) const;
-  // "src 'conv1_out' (s8 1x8x8x16)"
-  std::string Describe(Field f) const;
+  Description Describe(Field f) const { return {*this, f}; }
+  // "net.rshift: command 3 (add 'res1')"
+  std::string CommandName() const;
 };
 
 // Product that throws like CommandCheck::Check when it overflows; factors >= 0.
@@ -62,8 +73,8 @@ int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t>
 
 // --- one function per operator family; each throws kCorrupt
 // ------------------------------------------------
-void CheckQuantize(const CommandCheck& check);      // quantize, dequantize, requantize
-void CheckConv(const CommandCheck& check);          // conv, depthwise, matmul
+void CheckQuantize(const CommandCheck& check);               // quantize, dequantize, requantize
+std::vector<uint32_t> CheckConv(const CommandCheck& check);  // conv, depthwise, matmul: Proof
 void CheckAdd(const CommandCheck& check);           // add, add_float, add_shifted, add_fma, mul
 void CheckSoftmax(const CommandCheck& check);       // softmax
 void CheckPool(const CommandCheck& check);          // average_pool, max_pool, average_pool_f32
@@ -71,10 +82,6 @@ void CheckActivation(const CommandCheck& check);    // leaky_relu, prelu, table
 void CheckMove(const CommandCheck& check);          // transpose ... resize_nearest
 void CheckFloat(const CommandCheck& check);         // opcodes 40-53
 void CheckFloatLibrary(const CommandCheck& check);  // conv_f32, conv_transpose_f32, matmul_f32
-
-// Rounding, requant records and the accumulator bound of conv, depthwise and matmul. `absolute`:
-// sum|w - zero_w| per channel.
-void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute);
 
 }  // namespace rshift::verify
 

@@ -1,8 +1,12 @@
 // Convolution, depthwise convolution, matrix product: packed weights, requant records, the
 // accumulator bound.
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "base/checked.h"
+#include "quantize/numerics/requantize.h"
 #include "runtime/packed_weights.h"
 #include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
@@ -17,9 +21,19 @@ void CheckOperands(const CommandCheck& check) {
   check.CheckClamp();
 }
 
-void CheckPadding(const CommandCheck& check, const WeightSums& sums) {
-  check.Check(sums.padding_is_zero, check.Describe(Field::kWeights), ": padding is not zero");
+const int8_t* Weights(const CommandCheck& check) {
+  return reinterpret_cast<const int8_t*>(check.Data(Field::kWeights));
 }
+
+bool IsSigned(const CommandCheck& check) { return check.Tensor(Field::kSrc).dtype == DType::kS8; }
+
+// What the accumulator bound needs to know of the weights.
+struct Terms {
+  int64_t channels = 0;
+  int64_t count = 0;  // products in one accumulator
+  const int32_t* zero_w = nullptr;
+  std::function<std::vector<int64_t>()> distances;  // sum|w - zero_w| per channel
+};
 
 // The weight zero points, one per channel in the range of s8, or null.
 const int32_t* CheckZeroW(const CommandCheck& check, int64_t channels) {
@@ -34,45 +48,109 @@ const int32_t* CheckZeroW(const CommandCheck& check, int64_t channels) {
   return zero_w;
 }
 
-void CheckPacked(const CommandCheck& check, const PackedShape& shape) {
+RequantRecord Record(const uint8_t* records, int64_t channel) {
+  RequantRecord record;
+  std::memcpy(&record, records + channel * static_cast<int64_t>(sizeof record), sizeof record);
+  return record;
+}
+
+// |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: x is at most 255 in magnitude in either
+// form (s8, or s8 + 128 in the vector kernels). Sums on the way to the accumulator may wrap
+// (runtime/kernels/kernels.h); the accumulator may not.
+void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint8_t* records) {
+  constexpr int64_t kLimit = int64_t{1} << 31;
+  int64_t bias = 0, distance = terms.zero_w == nullptr ? 128 : 0;  // the largest of any channel
+  for (int64_t c = 0; c < terms.channels; ++c) {
+    bias = std::max(bias, std::abs(int64_t{Record(records, c).bias}));
+  }
+  for (int64_t c = 0; c < terms.channels && terms.zero_w != nullptr; ++c) {
+    distance = std::max<int64_t>(distance, std::max(terms.zero_w[c] + 128, 127 - terms.zero_w[c]));
+  }
+  // As if each w were as far from its zero point as a byte can be: mostly that is still in bounds,
+  // and then there is no need to know better.
+  if (bias + 255 * distance * terms.count < kLimit) return;
+  const std::vector<int64_t> distances = terms.distances();
+  for (int64_t c = 0; c < terms.channels; ++c) {
+    const int64_t bound =
+        std::abs(int64_t{Record(records, c).bias}) + 255 * distances[static_cast<size_t>(c)];
+    check.Check(bound < kLimit, "channel ", c, ": the accumulator may reach ", bound,
+                ", expected less than 2^31");
+  }
+}
+
+// Rounding, requant records and the accumulator bound.
+void CheckRequant(const CommandCheck& check, const Terms& terms) {
+  const Rounding rounding = CheckTail(check);
+  const bool bias_f = rounding == Rounding::kFloatZeroEven || rounding == Rounding::kHalfFloat;
+  check.CheckBlob(Field::kRequant, CheckedProduct(check, {terms.channels, sizeof(RequantRecord)}));
+  const TensorRecord& tensor = check.Tensor(Field::kRequant);
+  check.constants.ReadTo(tensor.offset + tensor.bytes());
+  const uint8_t* records = check.Data(Field::kRequant);
+  const bool integer = numerics::IsIntegerRounding(rounding);
+  for (int64_t c = 0; c < terms.channels; ++c) {
+    const auto [bias, multiplier, rshift] = Record(records, c);
+    // What every integer rounding allows, at a glance: there are tens of thousands.
+    if (integer && multiplier >= 1 << 30 && rshift >= 0 && rshift <= 62) continue;
+    CheckWords(check, rounding, bias_f, multiplier, rshift, {"requant of channel ", c});
+  }
+  CheckAccumulators(check, terms, records);
+}
+
+std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& shape) {
   // The factors one by one: PackedShape's own products must not overflow.
   const int64_t bytes = CheckedProduct(
       check,
       {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4), RoundUp(shape.oc_per_group, 16)});
   check.CheckBlob(Field::kWeights, bytes);
-  const WeightSums sums =
-      SumConvWeights(shape, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)),
-                     CheckZeroW(check, shape.groups * shape.oc_per_group));
-  CheckPadding(check, sums);
-  CheckRequant(check, sums.absolute);
+  const int64_t channels = shape.groups * shape.oc_per_group;
+  const int32_t* zero_w = CheckZeroW(check, channels);
+  const int8_t* weights = Weights(check);
+  std::vector<uint32_t> sums;
+  if (IsSigned(check)) {
+    const auto offset = static_cast<int64_t>(check.Tensor(Field::kWeights).offset);
+    sums = SumConvWeights(shape, weights, [&](int64_t count) {
+      check.constants.ReadTo(static_cast<uint64_t>(offset + count));
+    });
+  }
+  check.Check(ConvPaddingIsZero(shape, weights), check.Describe(Field::kWeights),
+              ": padding is not zero");
+  CheckRequant(check, {.channels = channels,
+                       .count = shape.taps * shape.ic_per_group,
+                       .zero_w = zero_w,
+                       .distances = [&] { return SumConvDistances(shape, weights, zero_w); }});
+  return sums;
 }
 
-void CheckConvolution(const CommandCheck& check) {
+std::vector<uint32_t> CheckConvolution(const CommandCheck& check) {
   CheckConvWindow(check);
   const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
   const int64_t groups = check.Get(Field::kGroups);
   check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
               " input and ", oc, " output channels");
   // Of a stem's factors none is large: the product below IC < 16 cannot overflow.
-  CheckPacked(check, ConvPackedShape(groups, oc / groups, ic / groups,
+  return CheckPacked(check,
+                     ConvPackedShape(groups, oc / groups, ic / groups,
                                      check.Get(Field::kKernelH) * check.Get(Field::kKernelW)));
 }
 
-void CheckDepthwise(const CommandCheck& check) {
+std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
   CheckConvWindow(check);
   const int64_t channels = check.Tensor(Field::kSrc).shape[3];
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
   const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUp(channels, 64)}));
-  const WeightSums sums = SumDepthwiseWeights(
-      channels, taps, reinterpret_cast<const int8_t*>(check.Data(Field::kWeights)),
-      CheckZeroW(check, channels));
-  CheckPadding(check, sums);
-  CheckRequant(check, sums.absolute);
+  const int32_t* zero_w = CheckZeroW(check, channels);
+  const int8_t* weights = Weights(check);
+  check.Check(DepthwisePaddingIsZero(channels, taps, weights), check.Describe(Field::kWeights),
+              ": padding is not zero");
+  CheckRequant(check, {.channels = channels, .count = taps, .zero_w = zero_w, .distances = [&] {
+                         return SumDepthwiseDistances(channels, taps, weights, zero_w);
+                       }});
+  return IsSigned(check) ? SumDepthwiseWeights(channels, taps, weights) : std::vector<uint32_t>();
 }
 
-void CheckMatMul(const CommandCheck& check) {
+std::vector<uint32_t> CheckMatMul(const CommandCheck& check) {
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const Shape& dst = check.Tensor(Field::kDst).shape;
   check.Check(!src.empty() && !dst.empty() && src.back() >= 1 && dst.back() >= 1,
@@ -81,12 +159,12 @@ void CheckMatMul(const CommandCheck& check) {
   Shape expected = src;
   expected.back() = dst.back();
   check.CheckShape(Field::kDst, expected);
-  CheckPacked(check, {1, dst.back(), src.back(), 1});
+  return CheckPacked(check, {1, dst.back(), src.back(), 1});
 }
 
 }  // namespace
 
-void CheckConv(const CommandCheck& check) {
+std::vector<uint32_t> CheckConv(const CommandCheck& check) {
   CheckOperands(check);
   switch (check.command.opcode) {
     case Opcode::kDepthwise:
@@ -95,25 +173,6 @@ void CheckConv(const CommandCheck& check) {
       return CheckMatMul(check);
     default:
       return CheckConvolution(check);
-  }
-}
-
-void CheckRequant(const CommandCheck& check, const std::vector<int64_t>& absolute) {
-  const Rounding rounding = CheckTail(check);
-  const bool bias_f = rounding == Rounding::kFloatZeroEven || rounding == Rounding::kHalfFloat;
-  const auto channels = static_cast<int64_t>(absolute.size());
-  check.CheckBlob(Field::kRequant, CheckedProduct(check, {channels, sizeof(RequantRecord)}));
-  const uint8_t* data = check.Data(Field::kRequant);
-  for (int64_t c = 0; c < channels; ++c) {
-    RequantRecord record;
-    std::memcpy(&record, data + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
-    CheckWords(check, rounding, bias_f, record.multiplier, record.rshift,
-               Cat("requant of channel ", c));
-    // x is at most 255 in magnitude in either form (s8, or s8 + 128 in the vector kernels). Sums on
-    // the way to the accumulator may wrap (runtime/kernels/kernels.h); the accumulator may not.
-    const int64_t bound = std::abs(int64_t{record.bias}) + 255 * absolute[static_cast<size_t>(c)];
-    check.Check(bound < int64_t{1} << 31, "channel ", c, ": the accumulator may reach ", bound,
-                ", expected less than 2^31");
   }
 }
 

@@ -34,7 +34,7 @@ void CheckShifted(const CommandCheck& check) {
   check.Check(check.Get(Field::kMode) == 0 || rounding == Rounding::kTwoStep, "mode is ",
               check.Get(Field::kMode), " under rounding ", static_cast<int>(rounding),
               ", expected it under ", static_cast<int>(Rounding::kTwoStep), " only");
-  const auto words = [&](Field multiplier, Field rshift, const char* what) {
+  const auto words = [&](Field multiplier, Field rshift, const WordsName& what) {
     CheckWords(check, rounding, false, check.Get(multiplier), check.Get(rshift), what);
   };
   words(Field::kMultiplier, Field::kRshift, "first operand");

@@ -59,17 +59,23 @@ void CheckAddend(const CommandCheck& check, bool sums) {
 
 Rounding CheckRounding(const CommandCheck& check, std::initializer_list<Rounding> allowed) {
   const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
+  if (std::find(allowed.begin(), allowed.end(), rounding) != allowed.end()) return rounding;
   std::string expected;
   for (const Rounding r : allowed) {
     expected += Cat(expected.empty() ? "" : ", ", static_cast<int>(r));
   }
-  check.Check(std::find(allowed.begin(), allowed.end(), rounding) != allowed.end(), "rounding is ",
-              check.Get(Field::kRounding), ", expected ", expected);
+  check.Check(false, "rounding is ", check.Get(Field::kRounding), ", expected ", expected);
   return rounding;
 }
 
+std::ostream& operator<<(std::ostream& out, const WordsName& name) {
+  out << name.text;
+  if (name.index >= 0) out << name.index;
+  return out;
+}
+
 void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64_t multiplier,
-                int64_t rshift, const std::string& what) {
+                int64_t rshift, const WordsName& what) {
   if (numerics::IsIntegerRounding(rounding)) {
     check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
                 ", expected 0 or 2^30..2^31-1");

@@ -14,11 +14,19 @@ namespace rshift::verify {
 // The command's rounding; throws unless it is one of `allowed`.
 Rounding CheckRounding(const CommandCheck& check, std::initializer_list<Rounding> allowed);
 
+// "product", or "requant of channel 7", when it is printed.
+struct WordsName {
+  WordsName(const char* what, int64_t number = -1) : text(what), index(number) {}  // NOLINT
+  const char* text;
+  int64_t index;
+};
+std::ostream& operator<<(std::ostream& out, const WordsName& name);
+
 // One record, or the multiplier and rshift of a command. Integer roundings: multiplier 0 or in
 // [2^30, 2^31), rshift in [0, 62]. Float roundings: multiplier holds a finite f32 >= 0, rshift 0
 // or, where `bias_f`, a finite f32. `what` names them in messages.
 void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64_t multiplier,
-                int64_t rshift, const std::string& what);
+                int64_t rshift, const WordsName& what);
 
 // kRounding of conv, depthwise and matmul with all that belongs to it: post-operations and their
 // addend (kFloatZeroEven), AscendQuant's attributes (kHalfFloat); whatever the rounding does not

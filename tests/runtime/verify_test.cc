@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "base/error.h"
 #include "codegen/packing/packing.h"
 #include "tests/runtime/program_builder.h"
 
@@ -91,6 +92,43 @@ TEST(Verify, AccumulatorBoundIsExact) {
     const auto narrow = static_cast<int32_t>(-bias);
     std::memcpy(Data(&b, Field::kRequant), &narrow, sizeof(narrow));
     EXPECT_EQ(LoadError(b) == "", bias == (int64_t{1} << 31) - 256) << bias;
+  }
+}
+
+// What the proof learned is what a Session uses: equal to sums by hand, absent for a u8 source.
+TEST(Verify, ProofHasTheSumsOfWeights) {
+  for (const DType type : {DType::kS8, DType::kU8}) {
+    ProgramBuilder b = Conv();
+    Of(&b, Field::kSrc).dtype = type;
+    const PackedShape packed{2, 10, 3, 9};
+    Data(&b, Field::kWeights)[packed.Offset(4, 2, 1)] = 100;
+    Data(&b, Field::kWeights)[packed.Offset(4, 8, 2)] = 0x80;
+    Data(&b, Field::kWeights)[packed.group_bytes() + packed.Offset(9, 0, 0)] = 7;
+    std::vector<uint32_t> expected(20);
+    expected[4] = static_cast<uint32_t>(-28);
+    expected[19] = 7;
+    const Program program = b.Build();
+    ASSERT_EQ(program.proof().weight_sums.size(), 1u);
+    EXPECT_EQ(program.proof().weight_sums[0],
+              type == DType::kS8 ? expected : std::vector<uint32_t>());
+  }
+}
+
+// A program that is damaged is called damaged, whatever the verifier stumbles over first.
+TEST(Verify, DamageComesBeforeMeaning) {
+  ProgramBuilder b = Conv();
+  Bytes file = b.File();
+  const auto constants = file.size() - b.image.constants.size();
+  for (const Field f : {Field::kWeights, Field::kRequant}) {
+    const size_t at = constants + Of(&b, f).offset + 3;  // padding of the first quad; a bias
+    file[at] ^= 0x80;
+    try {
+      Program::FromBytes(file);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("checksum differs"));
+    }
+    file[at] ^= 0x80;
   }
 }
 

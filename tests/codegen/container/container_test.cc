@@ -77,6 +77,33 @@ TEST(Container, AProgramWithoutCommandsAndConstantsIsPossible) {
   EXPECT_NO_THROW(ReadContainer(WriteContainer(image), "net.rshift"));
 }
 
+// However a reader walks through the constants, each byte counts once.
+TEST(Container, ConstantsAreCheckedInPieces) {
+  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+  const ContainerView view = ReadStructure(file, "net.rshift");
+  const uint64_t size = view.constants.size();
+  for (const std::vector<uint64_t>& ends : std::vector<std::vector<uint64_t>>{
+           {}, {0}, {1, 64, 64, 3}, {size}, {size / 2, UINT64_MAX}}) {
+    ConstantsCheck check(view, "net.rshift");
+    for (const uint64_t end : ends) check.ReadTo(end);
+    EXPECT_NO_THROW(check.Finish());
+  }
+}
+
+TEST(Container, DamagedConstantsPassForStructureOnly) {
+  std::vector<uint8_t> file = WriteContainer(SampleProgram());
+  const size_t constants = SampleProgram().constants.size();
+  for (size_t at = file.size() - constants; at < file.size(); ++at) {
+    file[at] ^= 4;
+    const ContainerView view = ReadStructure(file, "net.rshift");
+    ConstantsCheck check(view, "net.rshift");
+    check.ReadTo(100);
+    EXPECT_THROW(check.Finish(), Error) << "byte " << at;
+    EXPECT_THROW(ReadContainer(file, "net.rshift"), Error) << "byte " << at;
+    file[at] ^= 4;
+  }
+}
+
 TEST(Container, MessagesSayWhatIsWrong) {
   EXPECT_THAT(MessageOf({}), HasSubstr("net.rshift: file has 0 bytes"));
   EXPECT_THAT(MessageOf(std::vector<uint8_t>(100, 'x')), HasSubstr("not an Rshift program"));
