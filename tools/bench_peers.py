@@ -8,6 +8,7 @@ Missing packages are installed in build/benchvenv with pinned versions.
   tools/bench_peers.py                                          everything: about 40 minutes
   tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
   tools/bench_peers.py --quick --models mobilenet_v2            one setting per peer, 3 short rounds
+  tools/bench_peers.py --models mobilenet_v2 --per-command      and where our time goes, against the machine's peak
   tools/bench_peers.py --json ratios.json --keep build/bench    models stay in build/bench for the next run
 """
 
@@ -33,6 +34,7 @@ def parse(arguments):
     parser.add_argument('--patience', type=int, default=120,
                         help='seconds to wait, per model and thread count, for other programs to end (default 120)')
     parser.add_argument('--quick', action='store_true', help='default settings only, few short rounds')
+    parser.add_argument('--per-command', action='store_true', help='also our profile of each model, per command')
     parser.add_argument('--json', metavar='FILE', help='write everything measured to FILE')
     parser.add_argument('--keep', metavar='DIR', default=str(environment.ROOT / 'build/bench'),
                         help='where built models are kept between runs (default build/bench)')
@@ -58,17 +60,38 @@ def parse(arguments):
     return options
 
 
-def print_rows(rows):
-    for r in rows:
-        print(f"{r['model']:<22}{r['peer']:<12}{r['dtype']:<5}{r['threads']:>2}T  {r['mode']:<11}"
-              f"{r['peer_ms']:>9.3f}{r['our_ms']:>9.3f}{r['ratio']:>8.2f}"
-              f"  [{r['spread'][0]:.2f}..{r['spread'][1]:.2f}]  {r['cosine']:.4f} {r['our_cosine']:.4f}"
-              f"  {r['setting']}"
-              + (f"; {r['disturbed_rounds']} rounds disturbed" if r['disturbed_rounds'] else ''), flush=True)
-
-
 HEADER = (f"{'model':<22}{'peer':<12}{'type':<5}{'':>4} {'our mode':<12}{'peer ms':>8}{'our ms':>9}{'ratio':>8}"
-          '  [quartiles]   cosine  ours    setting of the peer')
+          f"{'quartiles':>14}{'cosine':>8}{'ours':>7}{'of peak':>9}  setting of the peer")
+
+
+def row_text(r):
+    part = r['our_peak_share']
+    share = '' if part is None else f'{100 * part:.0f} %'
+    spread = f"{r['spread'][0]:.2f}..{r['spread'][1]:.2f}"
+    disturbed = f"; {r['disturbed_rounds']} rounds disturbed" if r['disturbed_rounds'] else ''
+    return (f"{r['model']:<22}{r['peer']:<12}{r['dtype']:<5}{r['threads']:>2}T  {r['mode']:<11}"
+            f"{r['peer_ms']:>9.3f}{r['our_ms']:>9.3f}{r['ratio']:>8.2f}{spread:>14}"
+            f"{r['cosine']:>8.4f}{r['our_cosine']:>7.4f}{share:>9}  {r['setting']}{disturbed}")
+
+
+def print_contest(name, threads, rows, missing, profiles, per_command):
+    for row in rows:
+        print(row_text(row), flush=True)
+    for m in missing:
+        print(f"{name:<22}{m['peer']:<12}{m['dtype']:<5}{threads:>2}T  not measured: {m['why']}", flush=True)
+    found = next(iter(profiles.values())).found
+    print(f"{'':<22}peak of {found['isa']} beside it: {found['peak_gops']:.0f} GOPS at {threads}T", flush=True)
+    for mode, profile in profiles.items() if per_command else ():
+        print(f'\n{name}, {mode}, {threads}T')
+        print('\n'.join(profile.lines()), flush=True)
+
+
+def choose(models, known):
+    chosen = [m for m in models.split(',') if m]
+    unknown = [m for m in chosen if m not in [*known, 'tiny']]
+    if unknown:
+        sys.exit(f"error: --models {','.join(unknown)}: expected some of {', '.join(known)}, tiny")
+    return chosen or known
 
 
 def main():
@@ -77,31 +100,23 @@ def main():
     from bench import cases, contest, ours, store as stores  # need the packages
 
     shared = pathlib.Path(options.shared).resolve()
-    programs = ours.Programs(options.bin)
-    known = [*cases.names(shared), 'tiny']
-    chosen = [m for m in options.models.split(',') if m] or cases.names(shared)
-    unknown = [m for m in chosen if m not in known]
-    if unknown:
-        sys.exit(f"error: --models {','.join(unknown)}: expected some of {', '.join(known)}")
-    machine, versions = environment.cpu(), environment.versions(options.peers)
-    print(f"CPU: {machine['model']}, {machine['cores']} cores, {' '.join(machine['isa'])}")
-    print('versions:', ', '.join(f'{name} {version}' for name, version in versions.items()))
-    print(HEADER)
-    store, rows, missing = stores.Store(options.keep), [], []
+    chosen = choose(options.models, cases.names(shared))
+    programs, store = ours.Programs(options.bin), stores.Store(options.keep)
+    found = {'cpu': environment.cpu(), 'versions': environment.versions(options.peers), 'rounds': options.rounds,
+             'milliseconds': options.milliseconds, 'rows': [], 'not_measured': [], 'profiles': []}
+    print(f"CPU: {found['cpu']['model']}, {found['cpu']['cores']} cores, {' '.join(found['cpu']['isa'])}")
+    print('versions:', ', '.join(f'{name} {version}' for name, version in found['versions'].items()))
+    print(HEADER, flush=True)
     for name in chosen:
         case = cases.make(name, store, shared, programs)
         for threads in options.threads:
-            found, absent = contest.hold(case, store, programs, options, threads)
-            print_rows(found)
-            for a in absent:
-                print(f"{name:<22}{a['peer']:<12}{a['dtype']:<5}{threads:>2}T  not measured: {a['why']}", flush=True)
-            rows += found
-            missing += absent
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(
-            {'cpu': machine, 'versions': versions, 'rounds': options.rounds,
-             'milliseconds': options.milliseconds, 'rows': rows, 'not_measured': missing}, indent=1) + '\n',
-            encoding='utf-8')
+            rows, missing, profiles = contest.Contest(case, store, programs, options, threads).hold()
+            print_contest(name, threads, rows, missing, profiles, options.per_command)
+            found['rows'] += rows
+            found['not_measured'] += missing
+            found['profiles'] += [{'model': name, 'mode': mode, **p.found} for mode, p in profiles.items()]
+            if options.json:  # after each model: a long run that is interrupted leaves what it has
+                pathlib.Path(options.json).write_text(json.dumps(found, indent=1) + '\n', encoding='utf-8')
     return 0
 
 

@@ -1,11 +1,15 @@
 #include "tools/benchmark.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "runtime/cost.h"
+#include "tools/peak.h"
 
 namespace rshift {
 namespace {
@@ -16,10 +20,32 @@ double Percentile(std::vector<double> values, double fraction) {
   return values[index];
 }
 
+double Gops(int64_t macs, double ms) { return ms == 0 ? 0 : 2e-6 * static_cast<double>(macs) / ms; }
+
+// Of the whole process so far.
+uint64_t PeakMemoryBytes() {
+  rusage usage = {};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) * 1024 : 0;
+}
+
+std::vector<double> TimeInferences(Session& session, int iterations) {
+  std::vector<double> times;
+  times.reserve(static_cast<size_t>(iterations));
+  for (int i = 0; i < iterations; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    session.Run();
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  return times;
+}
+
 struct CommandRow {
   std::string name, node;
-  double median_ms = 0, gops = 0;
+  double median_ms = 0, share = 0, gops = 0, peak_share = 0, gb_per_s = 0, predicted_ms = 0;
   uint64_t bytes = 0;
+  bool integer = true;
 };
 
 std::vector<CommandRow> TimeCommands(const Program& program, Session& session, int iterations) {
@@ -31,17 +57,61 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
   }
   std::vector<CommandRow> rows;
   for (size_t c = 0; c < times.size(); ++c) {
+    const Command& command = image.commands[c];
     CommandRow row;
-    row.name = FindOp(image.commands[c].opcode)->name;
+    row.name = FindOp(command.opcode)->name;
     row.node = image.command_names.empty() ? "" : image.command_names[c];
     row.median_ms = Percentile(times[c], 0.5);
-    row.gops = row.median_ms == 0
-                   ? 0
-                   : 2e-6 * static_cast<double>(MacCount(image, image.commands[c])) / row.median_ms;
-    row.bytes = BytesMoved(image, image.commands[c]);
+    row.gops = Gops(MacCount(image, command), row.median_ms);
+    row.integer = !IsFloatCompute(command.opcode);
+    row.bytes = BytesMoved(image, command);
+    row.gb_per_s = row.median_ms == 0 ? 0 : 1e-6 * static_cast<double>(row.bytes) / row.median_ms;
+    row.predicted_ms = 1e-6 * EstimateNanoseconds(image, command);
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+// Of the time of all commands, and of the integer peak.
+void AddShares(double peak_gops, std::vector<CommandRow>* rows) {
+  double total = 0;
+  for (const CommandRow& row : *rows) total += row.median_ms;
+  for (CommandRow& row : *rows) {
+    row.share = total == 0 ? 0 : row.median_ms / total;
+    row.peak_share = row.integer && peak_gops > 0 ? row.gops / peak_gops : 0;
+  }
+}
+
+nlohmann::json ToJson(const CommandRow& r) {
+  return {{"command", r.name}, {"node", r.node},         {"median_ms", r.median_ms},
+          {"share", r.share},  {"gops", r.gops},         {"peak_share", r.peak_share},
+          {"bytes", r.bytes},  {"gb_per_s", r.gb_per_s}, {"predicted_ms", r.predicted_ms}};
+}
+
+// A count that is 0 for most commands is left blank, so that the others stand out.
+std::string OrBlank(const char* format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return value == 0 ? std::string(std::string(text).size(), ' ') : text;
+}
+
+void PrintRows(const std::vector<CommandRow>& rows, double peak_gops, int threads, Isa isa) {
+  if (peak_gops > 0) {
+    std::printf("peak of %s on %d thread%s: %.1f GOPS\n", Name(isa), threads,
+                threads == 1 ? "" : "s", peak_gops);
+  }
+  std::printf("%10s %7s %8s %7s %11s %7s %12s\n", "ms", "share", "GOPS", "of peak", "bytes", "GB/s",
+              "predicted ms");
+  double total = 0, predicted = 0;
+  for (const CommandRow& r : rows) {
+    std::printf("%10.4f %5.1f %% %s %s %11llu %7.1f %12.4f  %-18s %s\n", r.median_ms, 100 * r.share,
+                OrBlank("%8.1f", r.gops).c_str(), OrBlank("%5.1f %%", 100 * r.peak_share).c_str(),
+                static_cast<unsigned long long>(r.bytes), r.gb_per_s, r.predicted_ms,
+                r.name.c_str(), r.node.c_str());
+    total += r.median_ms;
+    predicted += r.predicted_ms;
+  }
+  std::printf("%10.4f %54s %.4f  all commands; predicted for one thread\n", total, "", predicted);
 }
 
 }  // namespace
@@ -49,43 +119,39 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
 nlohmann::json RunBenchmark(const Program& program, Session& session,
                             const BenchmarkOptions& options) {
   for (int i = 0; i < options.warmup; ++i) session.Run();
-  std::vector<double> times;
-  for (int i = 0; i < options.iterations; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    session.Run();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-            .count());
-  }
+  const std::vector<double> times = TimeInferences(session, options.iterations);
   int64_t macs = 0;
   for (const Command& command : program.image().commands)
     macs += MacCount(program.image(), command);
-  const double median = Percentile(times, 0.5);
-  const double gops = median == 0 ? 0 : 2e-6 * static_cast<double>(macs) / median;
-  std::vector<CommandRow> rows;
-  if (options.per_command) rows = TimeCommands(program, session, options.iterations);
+  const double least = Percentile(times, 0), median = Percentile(times, 0.5),
+               p99 = Percentile(times, 0.99), gops = Gops(macs, median);
+  const uint64_t memory = PeakMemoryBytes();
   nlohmann::json json = {{"iterations", options.iterations},
                          {"threads", session.threads()},
-                         {"min_ms", Percentile(times, 0)},
+                         {"isa", Name(options.isa)},
+                         {"min_ms", least},
                          {"median_ms", median},
-                         {"p99_ms", Percentile(times, 0.99)},
+                         {"p99_ms", p99},
                          {"gops", gops},
-                         {"macs", macs}};
-  for (const CommandRow& r : rows) {
-    json["commands"].push_back({{"command", r.name},
-                                {"node", r.node},
-                                {"median_ms", r.median_ms},
-                                {"gops", r.gops},
-                                {"bytes", r.bytes}});
+                         {"macs", macs},
+                         {"load_ms", options.load_ms},
+                         {"session_ms", options.session_ms},
+                         {"peak_memory_bytes", memory}};
+  if (!options.json) {
+    std::printf("%d runs, %d threads: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f GOPS\n",
+                options.iterations, session.threads(), least, median, p99, gops);
+    std::printf("load and verify %.2f ms, session %.2f ms, peak memory %.1f MB\n", options.load_ms,
+                options.session_ms, 1e-6 * static_cast<double>(memory));
   }
-  if (options.json) return json;
-  std::printf("%d runs, %d threads: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f GOPS\n",
-              options.iterations, session.threads(), Percentile(times, 0), median,
-              Percentile(times, 0.99), gops);
-  for (const CommandRow& r : rows) {
-    std::printf("  %9.4f ms %8.1f GOPS %10llu bytes  %-18s %s\n", r.median_ms, r.gops,
-                static_cast<unsigned long long>(r.bytes), r.name.c_str(), r.node.c_str());
-  }
+  if (!options.per_command) return json;
+  double peak = PeakGops(options.isa, session.threads());
+  std::vector<CommandRow> rows = TimeCommands(program, session, options.iterations);
+  peak = std::max(peak, PeakGops(options.isa, session.threads()));
+  AddShares(peak, &rows);
+  json["peak_gops"] = peak;
+  json["commands"] = nlohmann::json::array();
+  for (const CommandRow& row : rows) json["commands"].push_back(ToJson(row));
+  if (!options.json) PrintRows(rows, peak, session.threads(), options.isa);
   return json;
 }
 

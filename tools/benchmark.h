@@ -11,10 +11,17 @@ namespace rshift {
 struct BenchmarkOptions {
   int iterations = 50, warmup = 5;
   bool per_command = false, json = false;
+  Isa isa = BestIsa();    // of the session
+  double load_ms = 0;     // Program::Load: map, checksums, verification
+  double session_ms = 0;  // the Session's constructor
 };
 
-// min/median/p99 ms and GOPS (2 x MAC / s); with per_command a row per command: median ms, GOPS,
-// bytes moved. Prints them unless options.json; returns them.
+// Times of whole inferences (min, median, p99 in ms; GOPS = 2 x integer and float multiply-
+// accumulates / s), load time and the process's peak memory. With per_command also the median of
+// each command with its share of their sum, GOPS, share of the machine's integer peak (PeakGops,
+// measured before and after at the same thread count; F32 commands have none), bytes moved (each
+// tensor once) and GB/s, beside what runtime/cost.h predicts for one thread. Prints them unless
+// options.json; returns them.
 nlohmann::json RunBenchmark(const Program& program, Session& session,
                             const BenchmarkOptions& options);
 

@@ -59,7 +59,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")
       ->check(CLI::Range(0, kMaxRuns))
       ->needs(benchmark);
-  app.add_flag("--per-command", a.per_command, "for --benchmark: a table per command")
+  app.add_flag(
+         "--per-command", a.per_command,
+         "for --benchmark: times, share of the machine's peak, bytes and prediction per command")
       ->needs(benchmark);
   auto* labels =
       app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")
@@ -177,7 +179,9 @@ int Run(const Arguments& a) {
   options.threads = a.threads;
   if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
   RegisterFloatLibrary();
+  const auto before_load = std::chrono::steady_clock::now();
   const Program program = Program::Load(a.program, {.copy = a.copy});
+  const double load_ms = Milliseconds(std::chrono::steady_clock::now() - before_load);
   const bool has_data = !a.input.empty() || !a.dataset.empty();
   const bool is_constant = program.image().inputs.empty();  // runs without data
   RequireUsage(has_data || is_constant || a.benchmark,
@@ -189,7 +193,9 @@ int Run(const Arguments& a) {
   for (const std::string& path : {a.output, a.dump}) {
     if (!path.empty()) CheckWritable(path);  // now, not after the run
   }
+  const auto before_session = std::chrono::steady_clock::now();
   Session session(program, options);
+  const double session_ms = Milliseconds(std::chrono::steady_clock::now() - before_session);
   nlohmann::json json;  // one object: where both give a figure, the benchmark's counts
   if (has_data || is_constant) json = RunData(a, program, session);
   if (a.benchmark) {
@@ -197,7 +203,10 @@ int Run(const Arguments& a) {
                              {.iterations = a.iterations,
                               .warmup = a.warmup,
                               .per_command = a.per_command,
-                              .json = a.json}));
+                              .json = a.json,
+                              .isa = options.isa,
+                              .load_ms = load_ms,
+                              .session_ms = session_ms}));
   }
   if (a.json) std::printf("%s\n", json.dump().c_str());
   return 0;

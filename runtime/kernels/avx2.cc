@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__)
 #include "runtime/kernels/avx2_common.h"
+#include "runtime/kernels/peak.h"
 
 namespace rshift {
 namespace {
@@ -103,6 +104,17 @@ void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) n
   }
 }
 
+// Exact dot products of two: widened operands, multiplied and added in pairs.
+int64_t Peak(int64_t rounds) noexcept {
+  constexpr int kDots = 12;
+  RunDots<kDots>(rounds, _mm256_set1_epi16(1), _mm256_set1_epi16(2),
+                 [](__m256i acc, __m256i a, __m256i& b) {
+                   Pin(b);  // else the product, the same every time, is computed once
+                   return _mm256_add_epi32(acc, _mm256_madd_epi16(a, b));
+                 });
+  return rounds * kDots * 16;
+}
+
 }  // namespace
 
 const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
@@ -111,7 +123,8 @@ const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
                                   .depthwise = DriveDepthwise<Unit>,
                                   .depthwise_scratch = DepthwiseScratchBytes<Unit>,
                                   .max_pool = MaxPool,
-                                  .sum_pool = SumPool};
+                                  .sum_pool = SumPool,
+                                  .peak = Peak};
 
 }  // namespace rshift
 #endif

@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/conv_avx512.h"
 #include "runtime/kernels/depthwise_avx512.h"
+#include "runtime/kernels/peak.h"
 
 namespace rshift {
 namespace {
@@ -40,6 +41,13 @@ void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) n
   }
 }
 
+int64_t Peak(int64_t rounds) noexcept {
+  constexpr int kDots = 24;  // as many as the convolution's tile
+  RunDots<kDots>(rounds, _mm512_set1_epi8(1), _mm512_set1_epi8(2),
+                 [](__m512i acc, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(acc, a, b); });
+  return rounds * kDots * 64;
+}
+
 }  // namespace
 
 const KernelTable kAvx512VnniKernels = {.conv = DriveConv<ConvUnit>,
@@ -48,7 +56,8 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveConv<ConvUnit>,
                                         .depthwise = DriveDepthwiseDot,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,
-                                        .sum_pool = SumPool};
+                                        .sum_pool = SumPool,
+                                        .peak = Peak};
 
 }  // namespace rshift
 #endif

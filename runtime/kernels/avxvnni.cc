@@ -4,6 +4,7 @@
 
 #if defined(__x86_64__)
 #include "runtime/kernels/avx2_common.h"
+#include "runtime/kernels/peak.h"
 
 namespace rshift {
 namespace {
@@ -60,13 +61,22 @@ struct Unit : DepthwiseUnit {
   }
 };
 
+int64_t Peak(int64_t rounds) noexcept {
+  constexpr int kDots = 12;
+  RunDots<kDots>(
+      rounds, _mm256_set1_epi8(1), _mm256_set1_epi8(2),
+      [](__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(acc, a, b); });
+  return rounds * kDots * 32;
+}
+
 }  // namespace
 
 const KernelTable kAvxVnniKernels = {.conv = DriveConv<Unit>,
                                      .conv_scratch = ConvScratchBytes<Unit>,
                                      .conv_m_grain = Unit::kRows,
                                      .depthwise = DriveDepthwise<Unit>,
-                                     .depthwise_scratch = DepthwiseScratchBytes<Unit>};
+                                     .depthwise_scratch = DepthwiseScratchBytes<Unit>,
+                                     .peak = Peak};
 
 }  // namespace rshift
 #endif

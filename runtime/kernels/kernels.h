@@ -164,6 +164,11 @@ using DepthwiseFn = void (*)(const DepthwiseArgs& args, const DepthwiseRange& ra
                              void* scratch) noexcept;
 using DepthwiseScratchFn = size_t (*)(const DepthwiseArgs& args) noexcept;
 
+// The fastest this instruction set multiplies and accumulates on registers alone: does `rounds` of
+// a fixed number of independent dot products, returns the multiply-accumulates that were. For
+// measuring, not for computing.
+using PeakFn = int64_t (*)(int64_t rounds) noexcept;
+
 // A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
 // AVX2 -> scalar), together with its scratch and grain. A null ...Scratch function asks for
 // nothing.
@@ -175,6 +180,7 @@ struct KernelTable {
   DepthwiseScratchFn depthwise_scratch = nullptr;
   MaxPoolFn max_pool = nullptr;
   SumPoolFn sum_pool = nullptr;
+  PeakFn peak = nullptr;  // null stays null: it would be another instruction set's
 };
 
 // Each defined by the unit of that name (x86-64 only, but for the first).

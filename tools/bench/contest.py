@@ -4,7 +4,7 @@ import importlib
 
 import numpy as np
 
-from bench import ours, peer_onnxruntime, rounds
+from bench import ours, peer_onnxruntime, quiet, rounds
 from bench.chain import Unconvertible
 from bench.worker import Entrant, PeerError
 
@@ -16,79 +16,83 @@ def cosine(a, b):
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def float_output(case):
-    """(one sample, what the float model gives for it)."""
-    sample = np.load(case.samples)[:1]
-    model = peer_onnxruntime.Model(str(case.onnx), 1)
-    return sample, model.output(sample)
+class Contest:
+    """options: rounds, milliseconds, patience, quick, dtypes, peers of the command line."""
 
+    def __init__(self, case, store, programs, options, threads):
+        self.case, self.store, self.programs, self.options = case, store, programs, options
+        self.threads, self.patience = threads, quiet.Patience(options.patience)
+        self.entrants, self.missing = [], []
 
-def _select(peer, dtype, candidates, options):
-    """The fastest of [(label, options)] and its entrant; the others are closed."""
-    entrants = [(option, Entrant(peer, option[0], dtype, dict(option[1]))) for option in candidates]
-    by_entrant = {entrant: option for option, entrant in entrants}
-    try:
-        best = rounds.fastest(list(by_entrant), 2 if options.quick else 4, SELECTION_MS,
-                              options.patience) if len(entrants) > 1 \
-            else entrants[0][1]
-    finally:
-        for entrant in by_entrant:
-            entrant.close()
-    return by_entrant[best]
+    def _fastest(self, peer, dtype, candidates):
+        """Of [(label, options)]; each has a worker of its own while it is tried."""
+        if len(candidates) == 1:
+            return candidates[0]
+        tried = {Entrant(peer, label, dtype, dict(given)): (label, given) for label, given in candidates}
+        try:
+            return tried[rounds.fastest(list(tried), 2 if self.options.quick else 4, SELECTION_MS, self.patience)]
+        finally:
+            for entrant in tried:
+                entrant.close()
 
+    def _enter_peer(self, peer, dtype):
+        """At its default and, where that is another, at its best setting found: first the model, then the rest."""
+        module = importlib.import_module(f'bench.peer_{peer}')
+        models = module.models(self.case, self.store, dtype, self.options.quick)
+        settings = module.settings(dtype, self.threads, self.options.quick)
 
-def enter_peer(peer, case, store, dtype, threads, options):
-    """A peer at its default and, where that is another, at its best setting found."""
-    module = importlib.import_module(f'bench.peer_{peer}')
-    models = module.models(case, store, dtype, options.quick)
-    settings = module.settings(dtype, threads, options.quick)
-    if not models:
-        return []
+        def joined(model, setting):
+            return f'{model[0]}, {setting[0]}', {**model[1], **setting[1]}
 
-    def joined(model, setting):
-        return f'{model[0]}, {setting[0]}', {**model[1], **setting[1]}
+        with_default = {joined(model, settings[0])[0]: model for model in models}
+        label, _ = self._fastest(peer, dtype, [joined(model, settings[0]) for model in models])
+        best = self._fastest(peer, dtype, [joined(with_default[label], setting) for setting in settings])
+        for label, given in dict([joined(models[0], settings[0]), best]).items():
+            self.entrants.append(Entrant(peer, label, dtype, dict(given)))
 
-    default = joined(models[0], settings[0])
-    best_model = _select(peer, dtype, [joined(m, settings[0]) for m in models], options)
-    model = next(m for m in models if joined(m, settings[0])[0] == best_model[0])
-    best = _select(peer, dtype, [joined(model, s) for s in settings], options)
-    chosen = [default] if best[0] == default[0] else [default, best]
-    return [Entrant(peer, label, dtype, dict(files)) for label, files in chosen]
-
-
-def _rows(case, threads, entrants, times, cosines):
-    """One row per peer, data type and mode of ours: against the peer's faster setting."""
-    mine = [e for e in entrants if e.peer == ours.NAME]
-    found = []
-    for peer, dtype in dict.fromkeys((e.peer, e.dtype) for e in entrants if e.peer != ours.NAME):
-        settings = [e for e in entrants if (e.peer, e.dtype) == (peer, dtype)]
-        for our in (e for e in mine if e.dtype == dtype):
-            measured = {e.label: rounds.ratio(times[e], times[our]) for e in settings}
-            best = min(settings, key=lambda e: measured[e.label]['peer_ms'])
-            found.append({'model': case.name, 'peer': peer, 'dtype': dtype, 'threads': threads, 'mode': our.label,
-                          **measured[best.label], 'setting': best.label, 'cosine': cosines[best],
-                          'our_cosine': cosines[our],
-                          'settings': {label: m['peer_ms'] for label, m in measured.items()}})
-    return found
-
-
-def hold(case, store, programs, options, threads):
-    """(rows, [{peer, why it is missing}])."""
-    sample, expected = float_output(case)
-    entrants, missing = [], []
-    try:
-        for dtype in options.dtypes:
+    def _enter(self):
+        for dtype in self.options.dtypes:
             for mode in ours.MODES[dtype]:
-                entrants.append(ours.Entrant(programs, ours.deploy(programs, store, case, mode), mode, threads))
-            for peer in options.peers:
+                program = ours.deploy(self.programs, self.store, self.case, mode)
+                self.entrants.append(ours.Entrant(self.programs, program, mode, self.threads))
+            for peer in self.options.peers:
                 try:
-                    entrants += enter_peer(peer, case, store, dtype, threads, options)
+                    self._enter_peer(peer, dtype)
                 except (PeerError, Unconvertible) as error:
-                    missing.append({'model': case.name, 'peer': peer, 'dtype': dtype, 'threads': threads,
-                                    'why': str(error)})
-        cosines = {e: cosine(e.output(sample, case.input_name), expected) for e in entrants}
-        times = rounds.run(entrants, options.rounds, options.milliseconds, options.patience)
-        return _rows(case, threads, entrants, times, cosines), missing
-    finally:
-        for entrant in entrants:
-            entrant.close()
+                    self.missing.append({'model': self.case.name, 'peer': peer, 'dtype': dtype,
+                                         'threads': self.threads, 'why': str(error)})
+
+    def _cosines(self):
+        """{entrant: cosine of its output with the float one, on one sample}."""
+        sample = np.load(self.case.samples)[:1]
+        expected = peer_onnxruntime.Model(str(self.case.onnx), 1).output(sample)
+        return {e: cosine(e.output(sample), expected) for e in self.entrants}
+
+    def _rows(self, times, cosines, profiles):
+        """One row per peer, data type and mode of ours: against the peer's faster setting."""
+        mine = [e for e in self.entrants if e.peer == ours.NAME]
+        found = []
+        for peer, dtype in dict.fromkeys((e.peer, e.dtype) for e in self.entrants if e.peer != ours.NAME):
+            settings = [e for e in self.entrants if (e.peer, e.dtype) == (peer, dtype)]
+            for our in (e for e in mine if e.dtype == dtype):
+                measured = {e.label: rounds.ratio(times[e], times[our]) for e in settings}
+                best = min(settings, key=lambda e: measured[e.label]['peer_ms'])
+                row = measured[best.label]
+                found.append({
+                    'model': self.case.name, 'peer': peer, 'dtype': dtype, 'threads': self.threads, 'mode': our.label,
+                    **row, 'setting': best.label, 'cosine': cosines[best], 'our_cosine': cosines[our],
+                    'our_peak_share': profiles[our.label].share(row['our_ms']),
+                    'settings': {label: m['peer_ms'] for label, m in measured.items()}})
+        return found
+
+    def hold(self):
+        """(rows, [{peer, why it is missing}], {mode: our per-command profile as model_runner gives it})."""
+        try:
+            self._enter()
+            cosines = self._cosines()
+            times = rounds.run(self.entrants, self.options.rounds, self.options.milliseconds, self.patience)
+            profiles = {e.label: e.profile() for e in self.entrants if e.peer == ours.NAME}
+            return self._rows(times, cosines, profiles), self.missing, profiles
+        finally:
+            for entrant in self.entrants:
+                entrant.close()

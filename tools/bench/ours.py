@@ -1,5 +1,6 @@
 """Our side: model_calibrate, model_deploy and model_runner on the same float models."""
 
+import dataclasses
 import json
 import pathlib
 import resource
@@ -72,6 +73,24 @@ def deploy(programs, store, case, mode):
         'model_deploy', case.onnx, '--calibration', table, '--mode', mode, '-o', path))
 
 
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What `model_runner --per-command` says: all of it as JSON, and as its table."""
+    found: dict
+
+    def share(self, milliseconds):
+        """Of the peak of our instruction set, for an inference that takes so long; None for a float program."""
+        peak = self.found['peak_gops']
+        integer = any(c['peak_share'] > 0 for c in self.found['commands'])
+        return 2e-6 * self.found['macs'] / milliseconds / peak if integer and peak > 0 else None
+
+    def lines(self):
+        yield f"{'ms':>10}{'share':>8}{'GOPS':>9}{'of peak':>9}{'bytes':>11}{'GB/s':>8}{'predicted':>11}"
+        for c in self.found['commands']:
+            yield (f"{c['median_ms']:>10.4f}{100 * c['share']:>6.1f} %{c['gops']:>9.1f}{100 * c['peak_share']:>7.1f} %"
+                   f"{c['bytes']:>11}{c['gb_per_s']:>8.1f}{c['predicted_ms']:>11.4f}  {c['command']} {c['node']}")
+
+
 class Entrant:
     """One program at one thread count; each timing is a fresh process of model_runner."""
 
@@ -80,10 +99,10 @@ class Entrant:
         self.peer, self.label, self.dtype = NAME, mode, 'f32' if mode == 'f32' else 'int8'
         self.expected_ms = None
 
-    def _run(self, iterations, warmup):
+    def _run(self, iterations, warmup, *options):
         return json.loads(self.programs.call(
             'model_runner', self.program, '--benchmark', '--json', '--threads', self.threads,
-            '--iterations', iterations, '--warmup', warmup))
+            '--iterations', iterations, '--warmup', warmup, *options))
 
     def time(self, milliseconds):
         """A Slice of about that long."""
@@ -96,7 +115,10 @@ class Entrant:
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Slice(measured['median_ms'], measured['min_ms'], cpu)
 
-    def output(self, sample, _input_name):
+    def profile(self):
+        return Profile(self._run(20, 5, '--per-command'))
+
+    def output(self, sample):
         with tempfile.TemporaryDirectory() as folder:
             np.save(f'{folder}/x.npy', sample)
             self.programs.call('model_runner', self.program, '--input', f'{folder}/x.npy',

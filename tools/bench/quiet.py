@@ -34,12 +34,18 @@ class Watch:
         return foreign > FORGIVEN_SECONDS + FOREIGN_SHARE * (time.monotonic() - self.start)
 
 
-def wait(patience):
-    """Until nobody else runs, at most `patience` seconds; returns the seconds that were waited."""
-    start = time.monotonic()
-    while time.monotonic() - start < patience:
-        watch = Watch()
-        time.sleep(0.2)
-        if not watch.disturbed(0):
-            break
-    return time.monotonic() - start
+class Patience:
+    """Seconds that may be spent in all on waiting for other programs to end."""
+
+    def __init__(self, seconds):
+        self.left = seconds
+
+    def wait(self):
+        """Until nobody else runs; returns whether there was patience for that."""
+        while self.left > 0:
+            start, watch = time.monotonic(), Watch()
+            time.sleep(0.2)
+            self.left -= time.monotonic() - start
+            if not watch.disturbed(0):
+                return True
+        return False

@@ -21,28 +21,24 @@ class Slice:
 
 
 def _turn(entrant, milliseconds, patience):
-    """(slice, seconds waited for others): again while others run and patience lasts."""
-    waited = 0.0
-    for attempt in range(ATTEMPTS):
+    """A slice; again while others run and patience lasts."""
+    for _ in range(ATTEMPTS):
         time.sleep(SETTLE_SECONDS)
         watch = quiet.Watch()
         made = entrant.time(milliseconds)
         made = dataclasses.replace(made, disturbed=watch.disturbed(made.cpu))
-        if not made.disturbed or attempt == ATTEMPTS - 1 or waited >= patience:
+        if not made.disturbed or not patience.wait():
             break
-        waited += quiet.wait(patience - waited)
-    return made, waited
+    return made
 
 
 def run(entrants, rounds, milliseconds, patience):
-    """{entrant: [Slice of each round]}; waits at most `patience` seconds for other programs to end."""
+    """{entrant: [Slice of each round]}; patience (quiet.Patience) is what may be waited for other programs to end."""
     found = {entrant: [] for entrant in entrants}
     for r in range(rounds):
         first = r % max(1, len(entrants))
         for entrant in entrants[first:] + entrants[:first]:
-            made, waited = _turn(entrant, milliseconds, patience)
-            patience -= waited
-            found[entrant].append(made)
+            found[entrant].append(_turn(entrant, milliseconds, patience))
     return found
 
 

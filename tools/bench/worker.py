@@ -80,7 +80,7 @@ class Entrant:
     def time(self, milliseconds):
         return Slice(**self._ask({'time': milliseconds}))
 
-    def output(self, sample, _input_name):
+    def output(self, sample):
         with tempfile.TemporaryDirectory() as folder:
             np.save(f'{folder}/x.npy', sample)
             self._ask({'run': f'{folder}/x.npy', 'output': f'{folder}/y.npy'})

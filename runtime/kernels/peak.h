@@ -1,0 +1,37 @@
+// How fast an instruction set can multiply and accumulate at all: independent dot products on
+// registers. For a unit to instantiate; included by the units only (see conv_driver.h).
+#ifndef RSHIFT_RUNTIME_KERNELS_PEAK_H_
+#define RSHIFT_RUNTIME_KERNELS_PEAK_H_
+
+#include <cstdint>
+
+namespace rshift {
+namespace {
+
+// A register that the compiler must have computed, and must not copy (conv_avx512.h says why).
+template <typename Vector>
+inline void Pin(Vector& x) {
+  asm("" : "+v"(x));
+}
+
+// `rounds` times kCount dot products dot(acc, a, b), each on an accumulator of its own.
+template <int kCount, typename Vector, typename Dot>
+inline void RunDots(int64_t rounds, Vector a, Vector b, Dot dot) {
+  Vector acc[kCount];
+#pragma GCC unroll 24
+  for (int i = 0; i < kCount; ++i) acc[i] = a;
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 24
+    for (int i = 0; i < kCount; ++i) {
+      acc[i] = dot(acc[i], a, b);
+      Pin(acc[i]);
+    }
+  }
+#pragma GCC unroll 24
+  for (int i = 0; i < kCount; ++i) asm volatile("" : : "v"(acc[i]));
+}
+
+}  // namespace
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_PEAK_H_
