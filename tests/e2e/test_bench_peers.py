@@ -41,7 +41,7 @@ def test_every_peer_agrees_with_float_and_has_its_rows(tmp_path):
         least = 0.99999 if row['dtype'] == 'f32' else 0.999
         assert row['cosine'] > least and row['our_cosine'] > least, row
         assert 0 < row['spread'][0] <= row['ratio'] <= row['spread'][1], row
-        assert row['setting'] in row['settings'] and row['rounds'] == 2
+        assert row['setting'] in row['settings'] and row['rounds'] in (1, 2)  # 1: a program disturbed the other
         assert (row['our_peak_share'] is None) == (row['dtype'] == 'f32' or found['profiles'][0]['peak_gops'] == 0)
     assert [(p['model'], p['mode'], p['threads']) for p in found['profiles']] == [
         ('tiny', mode, threads) for threads in (1, 2) for mode in ('symmetric', 'asymmetric', 'f32')]
