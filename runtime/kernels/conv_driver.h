@@ -173,82 +173,144 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
 }
 
 // Gathered windows may be written and read this far past their end.
-constexpr int64_t kPatchSlack = 16;
+constexpr int64_t kPatchSlack = 32;
+// So many are gathered ahead of the tiles: a load that spans two stores waits until they have left
+// the store buffer.
+constexpr int64_t kPatchesAhead = 48;
 
-// `count` bytes, sixteen at a time: reads and writes up to 15 more.
+// `count` bytes, 32 at a time: reads and writes up to 31 more.
 inline void CopyLoosely(const uint8_t* from, int64_t count, uint8_t* to) {
-  for (int64_t i = 0; i < count; i += 16) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-  }
+  int64_t i = 0;
+  do {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+    i += 32;
+  } while (i < count);
 }
 
-// The window of one pixel as one row [tap][channel]. What is written past a piece is mended by the
-// next one; behind the last, weights are 0.
-inline void GatherPatch(const ConvArgs& args, const PixelCursor& p, uint8_t* patch) {
+// The window of one pixel, parts of which may lie outside. What is written past a piece is mended
+// by the next one; behind the last, weights are 0.
+inline void GatherTaps(const ConvArgs& args, const PixelCursor& p, uint8_t* patch) {
   const WindowArgs& w = args.window;
-  const int64_t x0 = p.x * w.stride_w - w.pad_left, line = w.kernel_w * args.ic;
-  const bool whole =
-      x0 >= 0 && x0 + w.kernel_w <= args.iw && w.dilation_w == 1 && args.src_pitch == args.ic;
   for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
     const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
     const bool row_inside = y >= 0 && y < args.ih;
-    const int64_t row = (p.batch * args.ih + y) * args.iw;
-    if (row_inside && whole) {
-      CopyLoosely(args.src + (row + x0) * args.ic, line, patch);
-      patch += line;
-      continue;
-    }
     for (int64_t kx = 0; kx < w.kernel_w; ++kx, patch += args.ic) {
-      const int64_t x = x0 + kx * w.dilation_w;
+      const int64_t x = p.x * w.stride_w - w.pad_left + kx * w.dilation_w;
       const bool inside = row_inside && x >= 0 && x < args.iw;
-      CopyLoosely(inside ? args.src + (row + x) * args.src_pitch : args.zero_row, args.ic, patch);
+      const int64_t pixel = (p.batch * args.ih + y) * args.iw + x;
+      CopyLoosely(inside ? args.src + pixel * args.src_pitch : args.zero_row, args.ic, patch);
     }
   }
 }
 
-// The row lists of the tile's pixels, from pixel m = `cursor` on, which moves behind them.
-inline void FillRows(const ConvArgs& args, int64_t m, int count, int kept, const int64_t* offsets,
-                     const uint8_t** rows, PixelCursor* cursor) {
-  for (int r = 0; r < count; ++r) {
-    if (args.pointwise) {
-      rows[r] = args.src + (m + r) * args.src_pitch;
-      continue;
+// The windows of `count` pixels from *p on, which moves behind them, as rows [tap][channel] of
+// `bytes` each. Line by line where the whole window is inside.
+inline void GatherPatches(const ConvArgs& args, int64_t count, int64_t bytes, uint8_t* patch,
+                          PixelCursor* p) {
+  // Copies: what is stored may alias the arguments as far as the compiler knows.
+  const WindowArgs w = args.window;
+  const int64_t ic = args.ic, ih = args.ih, iw = args.iw, oh = args.oh, ow = args.ow;
+  const int64_t line = w.kernel_w * ic, step = w.dilation_h * iw * ic;
+  const bool lines = w.dilation_w == 1 && args.src_pitch == ic;
+  const uint8_t* src = args.src;
+  PixelCursor at = *p;
+  for (const uint8_t* end = patch + count * bytes; patch != end; patch += bytes) {
+    const int64_t x = at.x * w.stride_w - w.pad_left, y = at.y * w.stride_h - w.pad_top;
+    const bool inside =
+        x >= 0 && x + w.kernel_w <= iw && y >= 0 && y + (w.kernel_h - 1) * w.dilation_h < ih;
+    if (lines && inside) {
+      const uint8_t* from = src + ((at.batch * ih + y) * iw + x) * ic;
+      uint8_t* to = patch;
+      for (int64_t ky = 0; ky < w.kernel_h; ++ky, from += step, to += line) {
+        CopyLoosely(from, line, to);
+      }
+    } else {
+      GatherTaps(args, at, patch);
     }
-    if (args.patches) {
-      uint8_t* patch = reinterpret_cast<uint8_t*>(rows + kept) + r * (args.k + kPatchSlack);
-      GatherPatch(args, *cursor, patch);
-      Advance(*cursor, args.oh, args.ow);
-      rows[r] = patch;
-      continue;
-    }
-    FillTaps(args, *cursor, offsets, rows + r, kept);
-    Advance(*cursor, args.oh, args.ow);
+    Advance(at, oh, ow);
   }
+  *p = at;
 }
+
+// What the pixels of one tile after the other read.
+class RowLists {
+ public:
+  // `memory`: ConvScratchBytes. `kept`: pointers kept for each tap.
+  RowLists(const ConvArgs& args, int kept, void* memory, int64_t m_end)
+      : args_(args), kept_(kept), m_end_(m_end), rows_(static_cast<const uint8_t**>(memory)) {
+    const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+    offsets_ = reinterpret_cast<int64_t*>(rows_ + taps * kept);
+    patches_ = reinterpret_cast<uint8_t*>(rows_ + kept);
+    if (!args.patches) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+  }
+  static size_t Bytes(const ConvArgs& args, int kept) {
+    if (args.patches) {
+      return static_cast<size_t>(kept) * sizeof(const uint8_t*) +
+             static_cast<size_t>(kPatchesAhead * (args.k + kPatchSlack));
+    }
+    return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) *
+           (static_cast<size_t>(kept) * sizeof(const uint8_t*) + sizeof(int64_t));
+  }
+
+  const uint8_t* const* rows() const { return rows_; }
+  void StartAt(int64_t m) {
+    next_ = CursorAt(m, args_.oh, args_.ow);
+    gathered_ = m;
+  }
+  // Pixels [m, m + count), which follow the last ones.
+  void Fill(int64_t m, int count) {
+    if (args_.patches && m + count > gathered_) Gather(m);
+    for (int r = 0; r < count; ++r) {
+      if (args_.pointwise) {
+        rows_[r] = args_.src + (m + r) * args_.src_pitch;
+      } else if (args_.patches) {
+        rows_[r] = patches_ + (m + r - first_) * (args_.k + kPatchSlack);
+      } else {
+        FillTaps(args_, next_, offsets_, rows_ + r, kept_);
+        Advance(next_, args_.oh, args_.ow);
+      }
+    }
+  }
+
+ private:
+  void Gather(int64_t m) {
+    if (m != gathered_) next_ = CursorAt(m, args_.oh, args_.ow);
+    first_ = m;
+    gathered_ = m + kPatchesAhead < m_end_ ? m + kPatchesAhead : m_end_;
+    GatherPatches(args_, gathered_ - first_, args_.k + kPatchSlack, patches_, &next_);
+  }
+
+  const ConvArgs& args_;
+  int kept_;
+  int64_t m_end_;
+  const uint8_t** rows_;
+  int64_t* offsets_ = nullptr;  // of the taps
+  uint8_t* patches_ = nullptr;  // of pixels [first_, gathered_)
+  int64_t first_ = 0, gathered_ = 0;
+  PixelCursor next_ = {};
+};
 
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
   constexpr int kRows = Unit::kRows;
-  const uint8_t** rows = static_cast<const uint8_t**>(scratch);
+  RowLists lists(args, kRows, scratch, range.m_end);
   TileArgs tile;
-  tile.rows = rows;
+  tile.rows = lists.rows();
   const int64_t taps = args.window.kernel_h * args.window.kernel_w;
   tile.taps = args.patches ? 1 : taps;
   tile.channels = args.patches ? taps * args.ic : args.ic_per_group;
   tile.dst_stride = args.dst_pitch;
-  int64_t* offsets = reinterpret_cast<int64_t*>(rows + taps * kRows);
-  if (!args.patches) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets);
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
     const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
-    PixelCursor cursor = CursorAt(range.m_begin, args.oh, args.ow);
+    lists.StartAt(range.m_begin);
     for (int64_t m = range.m_begin; m < range.m_end; m += tile.count) {
       // Tiles of nearly equal size: a last one of a single pixel would read all weights for it.
       const int64_t left = range.m_end - m, tiles = (left + kRows - 1) / kRows;
       tile.count = static_cast<int>((left + tiles - 1) / tiles);
-      FillRows(args, m, tile.count, kRows, offsets, rows, &cursor);
+      lists.Fill(m, tile.count);
       RunPanels<Unit>(args, tile, m, p0, p1);
     }
   }
@@ -256,11 +318,7 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
-  if (args.patches) {
-    return Unit::kRows * (sizeof(const uint8_t*) + static_cast<size_t>(args.k + kPatchSlack));
-  }
-  return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) *
-         (Unit::kRows * sizeof(const uint8_t*) + sizeof(int64_t));
+  return RowLists::Bytes(args, Unit::kRows);
 }
 
 }  // namespace
