@@ -6,6 +6,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,10 @@ class ByteReader {
   T Get(const char* what) {
     const std::span<const uint8_t> raw = GetBytes(sizeof(T), what);
     std::make_unsigned_t<T> bits = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+      std::memcpy(&bits, raw.data(), sizeof bits);
+      return static_cast<T>(bits);
+    }
     for (size_t i = 0; i < sizeof(T); ++i) {
       bits |= static_cast<std::make_unsigned_t<T>>(static_cast<std::make_unsigned_t<T>>(raw[i])
                                                    << (8 * i));

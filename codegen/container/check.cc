@@ -1,7 +1,8 @@
 // What must hold across the sections of a program.
 #include <algorithm>
-#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/checksum.h"
@@ -18,19 +19,24 @@ using namespace file_layout;  // NOLINT: the names of this file's own format
 void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
   Require(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
           image.arena_size, " bytes, expected at most ", kMaxArena);
-  std::set<std::string_view> names;
+  std::vector<std::string_view> names;
+  names.reserve(image.tensors.size());
   for (const TensorRecord& tensor : image.tensors) {
     const uint64_t limit = tensor.region == Region::kConst ? constants_size : image.arena_size;
-    const std::optional<uint64_t> size = CheckedAdd<uint64_t>(tensor.bytes(), kSlack);
+    const uint64_t bytes = tensor.bytes();
+    const std::optional<uint64_t> size = CheckedAdd<uint64_t>(bytes, kSlack);
     Require(tensor.offset % kTensorAlignment == 0, ErrorCode::kCorrupt, where, ": tensor '",
             tensor.name, "' is at offset ", tensor.offset, ", expected a multiple of ",
             kTensorAlignment);
     Require(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
-            ": tensor '", tensor.name, "' has ", tensor.bytes(), " bytes at offset ", tensor.offset,
+            ": tensor '", tensor.name, "' has ", bytes, " bytes at offset ", tensor.offset,
             ", which with ", kSlack, " bytes of slack leaves its region of ", limit, " bytes");
-    Require(names.insert(tensor.name).second, ErrorCode::kCorrupt, where,
-            ": two tensors are named '", tensor.name, "'");
+    names.push_back(tensor.name);
   }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  Require(twice == names.end(), ErrorCode::kCorrupt, where, ": two tensors are named '",
+          twice == names.end() ? "" : *twice, "'");
 }
 
 bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }

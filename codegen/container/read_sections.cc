@@ -43,6 +43,7 @@ void GetQuantization(ByteReader& in, TensorRecord& tensor) {
 }
 
 void GetShape(ByteReader& in, uint32_t rank, TensorRecord& tensor) {
+  tensor.shape.reserve(rank);
   for (uint32_t i = 0; i < rank; ++i) {
     tensor.shape.push_back(in.Get<int64_t>("dimension"));
     if (tensor.shape.back() < 0) in.Bad("dimension is ", tensor.shape.back(), ", expected >= 0");

@@ -54,21 +54,34 @@ RequantRecord Record(const uint8_t* records, int64_t channel) {
   return record;
 }
 
+// One look at tens of thousands of records.
+struct Survey {
+  uint32_t bias = 0;  // largest magnitude
+  bool usual = true;  // multipliers and shifts that every integer rounding allows
+};
+Survey SurveyRecords(const uint8_t* records, int64_t channels) {
+  Survey survey;
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto [bias, multiplier, rshift] = Record(records, c);
+    const auto magnitude = static_cast<uint32_t>(bias);
+    survey.bias = std::max(survey.bias, bias < 0 ? 0 - magnitude : magnitude);
+    survey.usual &= (multiplier >= 1 << 30) & (static_cast<uint32_t>(rshift) <= 62);
+  }
+  return survey;
+}
+
 // |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: x is at most 255 in magnitude in either
 // form (s8, or s8 + 128 in the vector kernels). Sums on the way to the accumulator may wrap
-// (runtime/kernels/kernels.h); the accumulator may not.
-void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint8_t* records) {
+// (runtime/kernels/kernels.h); the accumulator may not. `most_bias`: the largest |bias|.
+void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint8_t* records,
+                       int64_t most_bias) {
   constexpr int64_t kLimit = int64_t{1} << 31;
-  int64_t bias = 0, distance = terms.zero_w == nullptr ? 128 : 0;  // the largest of any channel
-  for (int64_t c = 0; c < terms.channels; ++c) {
-    bias = std::max(bias, std::abs(int64_t{Record(records, c).bias}));
-  }
+  int64_t distance = terms.zero_w == nullptr ? 128 : 0;  // the largest |w - zero_w| there can be
   for (int64_t c = 0; c < terms.channels && terms.zero_w != nullptr; ++c) {
     distance = std::max<int64_t>(distance, std::max(terms.zero_w[c] + 128, 127 - terms.zero_w[c]));
   }
-  // As if each w were as far from its zero point as a byte can be: mostly that is still in bounds,
-  // and then there is no need to know better.
-  if (bias + 255 * distance * terms.count < kLimit) return;
+  // Mostly even that is in bounds, and then there is no need to know better.
+  if (most_bias + 255 * distance * terms.count < kLimit) return;
   const std::vector<int64_t> distances = terms.distances();
   for (int64_t c = 0; c < terms.channels; ++c) {
     const int64_t bound =
@@ -86,14 +99,13 @@ void CheckRequant(const CommandCheck& check, const Terms& terms) {
   const TensorRecord& tensor = check.Tensor(Field::kRequant);
   check.constants.ReadTo(tensor.offset + tensor.bytes());
   const uint8_t* records = check.Data(Field::kRequant);
-  const bool integer = numerics::IsIntegerRounding(rounding);
-  for (int64_t c = 0; c < terms.channels; ++c) {
+  const Survey survey = SurveyRecords(records, terms.channels);
+  const bool all_right = survey.usual && numerics::IsIntegerRounding(rounding);
+  for (int64_t c = 0; c < terms.channels && !all_right; ++c) {
     const auto [bias, multiplier, rshift] = Record(records, c);
-    // What every integer rounding allows, at a glance: there are tens of thousands.
-    if (integer && multiplier >= 1 << 30 && rshift >= 0 && rshift <= 62) continue;
     CheckWords(check, rounding, bias_f, multiplier, rshift, {"requant of channel ", c});
   }
-  CheckAccumulators(check, terms, records);
+  CheckAccumulators(check, terms, records, survey.bias);
 }
 
 std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& shape) {
