@@ -50,7 +50,17 @@ inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) acc[r][v] = form.Scale(acc[r][v]);
   }
-  const Narrow narrow = Narrow::Load<S>(q);
+  const Narrow<S> narrow = Narrow<S>::Load(q);
+  if constexpr (V == 2 && R % 2 == 0) {  // two pixels fill a register
+#pragma GCC unroll 3
+    for (int r = 0; r < R; r += 2) {
+      const __m512i bytes = narrow.Pack(acc[r][0], acc[r][1], acc[r + 1][0], acc[r + 1][1]);
+      StoreBytes(bytes, t.dst + r * t.dst_stride, t.real);
+      const __m256i second = _mm512_extracti64x4_epi64(bytes, 1);
+      StoreBytes(_mm512_castsi256_si512(second), t.dst + (r + 1) * t.dst_stride, t.real);
+    }
+    return;
+  }
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
     const __m512i bytes =
@@ -68,7 +78,7 @@ void FinishRows(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
       _mm512_store_si512(rows[r] + v, form.Scale(_mm512_load_si512(rows[r] + v)));
     }
   }
-  const Narrow narrow = Narrow::Load<S>(q);
+  const Narrow<S> narrow = Narrow<S>::Load(q);
   for (int r = 0; r < t.count; ++r) {
     const int32_t* row = rows[r];
     const __m512i bytes = narrow.Pack(_mm512_load_si512(row), _mm512_load_si512(row + 16),
@@ -131,9 +141,7 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
     }
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
-  if (q.rounding == Rounding::kHalfUp && q.min_rshift >= 33) {
-    return FinishTile<HalfUpHigh, R, V>(q, t, acc);
-  }
+  if (q.high_half != nullptr) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
   alignas(64) int32_t rows[R][64];
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int64_t kDwBlock = 64, kDwQuarters = 4;
 constexpr int64_t kDwColumnBytes = 16 * 1024;  // of a segment: half the first-level cache
-constexpr int64_t kDwArrays = 6;               // of a block, 64 words each, in quarter order
+constexpr int64_t kDwArrays = 6;  // at most: bias, zero_w and four of scales               // of a
+                                  // block, 64 words each, in quarter order
 
 // Sizes that follow from the shape, and the parts of the thread's scratch.
 struct DwPlan {
@@ -132,6 +133,8 @@ inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, i
   order(&q.bias);
   order(&q.multiplier);
   order(&q.rshift);
+  order(&q.high_half);
+  order(&q.high_shift);
   order(&q.scale);
   order(&q.bias_f);
   order(&q.zero_w);
@@ -268,7 +271,7 @@ struct DwSegment {
 template <typename S, int P, int kTaps, bool kZeroW>
 [[gnu::always_inline]] inline void FinishPixels(const DepthwiseArgs& args, const DwPlan& plan,
                                                 const RequantArgs& q, const S (&form)[4],
-                                                const Narrow& narrow, const __m512i* column,
+                                                const Narrow<S>& narrow, const __m512i* column,
                                                 const DwSegment& segment, int64_t pixel) {
   __m512i v[4][P];
 #pragma GCC unroll 4
@@ -287,7 +290,7 @@ template <typename S, int kTaps, bool kZeroW>
 void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                    const DwSegment& segment) {
   const S form[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
-  const Narrow narrow = Narrow::Load<S>(q);
+  const Narrow<S> narrow = Narrow<S>::Load(q);
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   const __m512i* column = plan.columns;
   int64_t i = 0;

@@ -51,6 +51,11 @@ struct RequantArgs {
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
+  // kHalfUp where every rshift is in [33, 54], else null: rshift - 32, and 2^(rshift - 33) +
+  // (zero_y - held) * 2^(rshift - 32) with held = 128 for hi > 127, else 0. Added to the upper half
+  // of acc * multiplier, which is within 2^30, and shifted right, it gives y - held.
+  const int32_t* high_half = nullptr;  // within 2^30 + 2^21
+  const int32_t* high_shift = nullptr;
   // Float roundings; null for the integer ones.
   const float* scale = nullptr;   // finite, >= 0; 0 in padding entries
   const float* bias_f = nullptr;  // finite; 0 where the rounding has none

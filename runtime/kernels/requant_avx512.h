@@ -8,8 +8,11 @@
 //                  The result is clamp(v + zero_y, lo, hi), and still is when v is saturated to
 //                  s16.
 //   static constexpr bool kAddsZero;      zero_y is in v already and not to be added again
+//   static constexpr bool kHeld;          and u8 values are held 128 lower: Narrow has nothing to
+//   add
 //
-// Two ways to finish: Requant<S>, 16 values at a time; Narrow, 64 at a time and cheaper for each.
+// Two ways to finish: Requant<S>, 16 values at a time; Narrow<S>, 64 at a time and cheaper for
+// each.
 #ifndef RSHIFT_RUNTIME_KERNELS_REQUANT_AVX512_H_
 #define RSHIFT_RUNTIME_KERNELS_REQUANT_AVX512_H_
 
@@ -40,7 +43,7 @@ inline __m512i HighHalves(__m512i even, __m512i odd) {
 // kHalfUp with every rshift s >= 33: the rounding term 2^(s-1) is 2^(s-33) of the high halves.
 // |high| <= 2^30 and the term <= 2^29: fits s32.
 struct HalfUpHigh {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   __m512i multiplier, multiplier_odd, half, shift;
 
   static HalfUpHigh Of(__m512i multiplier, __m512i rshift) {
@@ -50,6 +53,24 @@ struct HalfUpHigh {
   }
   static HalfUpHigh Load(const RequantArgs& q, int64_t entry) {
     return Of(_mm512_loadu_si512(q.multiplier + entry), _mm512_loadu_si512(q.rshift + entry));
+  }
+  __m512i Scale(__m512i acc) const {
+    const __m512i high = HighHalves(_mm512_mul_epi32(acc, multiplier),
+                                    _mm512_mul_epi32(OddLanes(acc), multiplier_odd));
+    return _mm512_srav_epi32(_mm512_add_epi32(high, half), shift);
+  }
+};
+
+// The same with what does not depend on the accumulator made at load (RequantArgs::high_half): the
+// common case, in six operations.
+struct HalfUpFolded {
+  static constexpr bool kAddsZero = true, kHeld = true;
+  __m512i multiplier, multiplier_odd, half, shift;
+
+  static HalfUpFolded Load(const RequantArgs& q, int64_t entry) {
+    const __m512i multiplier = _mm512_loadu_si512(q.multiplier + entry);
+    return {multiplier, OddLanes(multiplier), _mm512_loadu_si512(q.high_half + entry),
+            _mm512_loadu_si512(q.high_shift + entry)};
   }
   __m512i Scale(__m512i acc) const {
     const __m512i high = HighHalves(_mm512_mul_epi32(acc, multiplier),
@@ -81,7 +102,7 @@ struct Lift {
 
 // kHalfUp with any rshift.
 struct HalfUpWide {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   HalfUpHigh high;
   Lift lift;
 
@@ -101,7 +122,7 @@ struct HalfUpWide {
 
 // kHalfAway with any rshift: |acc| (up to 2^31: unsigned) half up, then the sign again.
 struct HalfAway {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   HalfUpHigh high;
   Lift lift;
 
@@ -124,7 +145,7 @@ struct HalfAway {
 // kTwoStepUp with every rshift s in [32, 62]. Both roundings are half up, so they are one:
 // floor((floor(v / 2^31 + 1/2) + 2^(s-32)) / 2^(s-31)) = floor((v + 2^30 + 2^(s-1)) / 2^s).
 struct TwoStepUpHigh {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   __m512i multiplier, multiplier_odd, halves, halves_odd, shift;
 
   static TwoStepUpHigh Load(const RequantArgs& q, int64_t entry) {
@@ -149,7 +170,7 @@ struct TwoStepUpHigh {
 // that is negative, that is 2^31 off v, or bit 31 of a negative accumulator. (acc -1 with
 // multiplier 2^30 is rounded to 0 first, and multiplier 0 gives 0: the result is 0 with either.)
 struct TwoStepHigh {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   TwoStepUpHigh up;
 
   static TwoStepHigh Load(const RequantArgs& q, int64_t entry) {
@@ -171,7 +192,7 @@ struct TwoStepHigh {
 // signed, 2^32 too little, and acc is added to make up. The second halves once more at the end, so
 // that its rounding term cannot overflow.
 struct TwoStepWide {
-  static constexpr bool kAddsZero = false;
+  static constexpr bool kAddsZero = false, kHeld = false;
   __m512i left;                  // 31 - rshift; 32 (all bits out) where the multiplier is 0
   __m512i doubled, doubled_odd;  // 2 * multiplier - 2^32
   __m512i shift, last;           // right - 1 and 1, or 0 and 0 without a second step
@@ -215,32 +236,30 @@ struct Requant {
   __m512i zero, lo, hi;  // the bounds are those of v: v + zero_y could leave s32
 
   static Requant Load(const RequantArgs& q, int64_t entry) {
-    const int32_t zero = S::kAddsZero ? 0 : q.zero_y;
+    const int32_t held = q.hi > 127 ? 128 : 0;
+    const int32_t zero = S::kHeld ? held : S::kAddsZero ? 0 : q.zero_y;
     return {S::Load(q, entry), _mm512_set1_epi32(zero), _mm512_set1_epi32(q.lo - zero),
             _mm512_set1_epi32(q.hi - zero)};
   }
   __m512i Apply(__m512i acc) const {
     const __m512i v = form.Scale(acc);
     const __m512i y = _mm512_min_epi32(_mm512_max_epi32(v, lo), hi);
-    return S::kAddsZero ? y : _mm512_add_epi32(y, zero);
+    return S::kAddsZero && !S::kHeld ? y : _mm512_add_epi32(y, zero);
   }
 };
 
-// 64 values at a time -> bytes in order. Saturates to s16, adds and clamps there, and packs as s8:
-// u8 values (hi > 127) are held 128 lower until then.
+// 64 values at a time -> bytes in order: saturates to s16, adds zero_y, saturates to s8 and clamps
+// there. u8 values (hi > 127) are held 128 lower until the end.
+template <typename S>
 struct Narrow {
   __m512i zero, lo, hi, flip, order;
 
-  template <typename S>
   static Narrow Load(const RequantArgs& q) {
     const int32_t held = q.hi > 127 ? 128 : 0, zero = S::kAddsZero ? 0 : q.zero_y;
-    const auto all = [](int32_t v) { return _mm512_set1_epi16(static_cast<int16_t>(v)); };
-    return {all(zero - held), all(q.lo - held), all(q.hi - held),
-            _mm512_set1_epi8(static_cast<char>(held)),
+    const auto all = [](int32_t v) { return _mm512_set1_epi8(static_cast<char>(v)); };
+    return {_mm512_set1_epi16(static_cast<int16_t>(zero - held)), all(q.lo - held),
+            all(q.hi - held), all(held),
             _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)};
-  }
-  __m512i Clamp(__m512i v) const {
-    return _mm512_min_epi16(_mm512_max_epi16(_mm512_adds_epi16(v, zero), lo), hi);
   }
   // What S::Scale gave for channels 0..15, 16..31, 32..47 and 48..63.
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
@@ -248,8 +267,13 @@ struct Narrow {
   }
   // Where v0 holds channels 16 l .. 16 l + 3 in its lane l, v1 the next four, and so on.
   __m512i PackLanes(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
-    const __m512i low = Clamp(_mm512_packs_epi32(v0, v1)), high = Clamp(_mm512_packs_epi32(v2, v3));
-    return _mm512_xor_si512(_mm512_packs_epi16(low, high), flip);
+    __m512i low = _mm512_packs_epi32(v0, v1), high = _mm512_packs_epi32(v2, v3);
+    if constexpr (!S::kHeld) {
+      low = _mm512_adds_epi16(low, zero);
+      high = _mm512_adds_epi16(high, zero);
+    }
+    const __m512i bytes = _mm512_packs_epi16(low, high);
+    return _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi), flip);
   }
 };
 
@@ -265,6 +289,7 @@ template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
+      if (q.high_half != nullptr) return f(Form<HalfUpFolded>{});
       return q.min_rshift >= 33 ? f(Form<HalfUpHigh>{}) : f(Form<HalfUpWide>{});
     case Rounding::kTwoStep:
       return q.min_rshift >= 32 ? f(Form<TwoStepHigh>{}) : f(Form<TwoStepWide>{});

@@ -11,15 +11,16 @@ namespace {
 struct Arrays {
   int32_t *bias, *bias_unsigned, *multiplier, *rshift, *zero_w;
   float *scale, *bias_f;
+  int32_t *high_half, *high_shift;
 };
-constexpr int kArrays = 7;
+constexpr int kArrays = 9;
 constexpr int32_t kMostRshift = 62;
 
 Arrays Divide(uint8_t* memory, int64_t stride) {
   const auto at = [&](int index) { return memory + stride * index * 4; };
   const auto ints = [&](int index) { return reinterpret_cast<int32_t*>(at(index)); };
   const auto floats = [&](int index) { return reinterpret_cast<float*>(at(index)); };
-  return {ints(0), ints(1), ints(2), ints(3), ints(4), floats(5), floats(6)};
+  return {ints(0), ints(1), ints(2), ints(3), ints(4), floats(5), floats(6), ints(7), ints(8)};
 }
 
 void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding rounding,
@@ -61,6 +62,18 @@ HalfArgs ReadHalf(const Command& command) {
 }
 
 }  // namespace
+
+void FoldHalfUp(int64_t entries, int32_t* high_half, int32_t* high_shift, RequantArgs* args) {
+  if (args->rounding != Rounding::kHalfUp || args->min_rshift < 33 || args->max_rshift > 54) return;
+  const int32_t zero = args->zero_y - (args->hi > 127 ? 128 : 0);
+  for (int64_t entry = 0; entry < entries; ++entry) {
+    const int32_t shift = args->rshift[entry] - 32;
+    high_shift[entry] = shift;
+    high_half[entry] = (1 << (shift - 1)) + zero * (1 << shift);
+  }
+  args->high_half = high_half;
+  args->high_shift = high_shift;
+}
 
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout) {
   RequantArrays result;
@@ -117,6 +130,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.post_ops = !result.tail->post_ops.empty();
   args.finish = FinishFor(rounding, args.post_ops);
   if (rounding == Rounding::kHalfFloat) args.half = ReadHalf(*context.command);
+  FoldHalfUp(layout.entries, arrays.high_half, arrays.high_shift, &args);
   return result;
 }
 

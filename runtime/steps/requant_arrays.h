@@ -31,6 +31,10 @@ struct RequantLayout {
 // the sums of weights that the program's proof has.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout);
 
+// Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them in *args
+// where its rounding, rshifts and bounds, all set before, allow.
+void FoldHalfUp(int64_t entries, int32_t* high_half, int32_t* high_shift, RequantArgs* args);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_

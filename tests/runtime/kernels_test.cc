@@ -17,6 +17,7 @@
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/finish.h"
 #include "runtime/runtime.h"
+#include "runtime/steps/requant_arrays.h"
 
 namespace rshift {
 extern const KernelTable kAvxVnniByEvexKernels;  // avxvnni_by_evex.cc
@@ -37,7 +38,7 @@ int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 
 // The arrays that RequantArgs points into.
 struct Requant {
-  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift, zero_w;
+  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift, zero_w, high_half, high_shift;
   std::vector<float> scale, bias_f;
   FinishTail tail;
   RequantArgs args;
@@ -136,6 +137,9 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   q->args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
   q->args.lo = static_cast<int32_t>(random.Int(lo, q->args.zero_y));
   q->args.hi = static_cast<int32_t>(random.Int(q->args.zero_y, hi));
+  q->high_half.resize(static_cast<size_t>(entries));
+  q->high_shift.resize(static_cast<size_t>(entries));
+  FoldHalfUp(entries, q->high_half.data(), q->high_shift.data(), &q->args);
 }
 
 // A sum among the post-operations, with an addend for each of `bytes` of dst.

@@ -12,6 +12,7 @@
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/runtime.h"
+#include "runtime/steps/requant_arrays.h"
 #include "tests/runtime/program_builder.h"
 #include "tests/runtime/requant_probe.h"
 #include "tests/runtime/rounding_oracle.h"
@@ -25,6 +26,7 @@ constexpr int kRows = 24;    // accumulators of a channel
 struct Set {
   std::vector<int32_t> multiplier, rshift;
   std::vector<float> scale, bias_f;
+  std::vector<int32_t> high_half, high_shift;
   RequantArgs args;
 
   // What a channel multiplies by, about; for the search of ties.
@@ -149,6 +151,11 @@ Set RandomSet(Random& random, Rounding rounding) {
   if (random.Int(0, 2) == 0) {
     q.lo = byte(), q.hi = byte();
     if (q.lo > q.hi) std::swap(q.lo, q.hi);
+  }
+  if (random.Int(0, 3) > 0) {  // else the form without it
+    set.high_half.resize(kProbeChannels);
+    set.high_shift.resize(kProbeChannels);
+    FoldHalfUp(kProbeChannels, set.high_half.data(), set.high_shift.data(), &q);
   }
   return set;
 }

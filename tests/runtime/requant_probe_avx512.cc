@@ -17,7 +17,7 @@ void Narrow512(const RequantArgs& q, const int32_t* acc, uint8_t* y) {
   WithRequant(q, [&](auto form) {
     using S = typename decltype(form)::Type;
     const auto v = [&](int64_t c) { return S::Load(q, c).Scale(_mm512_loadu_si512(acc + c)); };
-    _mm512_storeu_si512(y, Narrow::Load<S>(q).Pack(v(0), v(16), v(32), v(48)));
+    _mm512_storeu_si512(y, Narrow<S>::Load(q).Pack(v(0), v(16), v(32), v(48)));
   });
 }
 
