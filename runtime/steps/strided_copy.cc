@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/steps/transpose_bytes.h"
+
 namespace rshift {
 namespace {
 
-// Elements: a block's lines of both sides stay in the first-level cache.
-constexpr int64_t kBlock = 32;
+constexpr int64_t kBlock = 32;  // elements
 // A dense run is cut into elements of this size, so that threads share it.
 constexpr int64_t kRunBytes = 16 * 1024;
 
@@ -55,6 +56,10 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
              int64_t columns) {
   switch (copy.element) {
     case 1:
+      if (copy.rows.stride == 1) {
+        return TransposeBytes(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
+                              columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
+      }
       return CopyBlock<uint8_t>(copy, src, dst, rows, columns);
     case 2:
       return CopyBlock<uint16_t>(copy, src, dst, rows, columns);
@@ -111,17 +116,19 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   }
   copy.outer = std::move(merged);
   for (const StridedDim& dim : copy.outer) copy.outer_count *= dim.size;
+  // Few columns: longer blocks, for the same number of bytes.
+  if (copy.rows.stride == copy.element && copy.columns.size <= 8) copy.row_block = 16 * kBlock;
   return copy;
 }
 
 void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
                     const Team& team) {
-  const int64_t row_blocks = (copy.rows.size + kBlock - 1) / kBlock;
+  const int64_t row_blocks = (copy.rows.size + copy.row_block - 1) / copy.row_block;
   const int64_t column_blocks = (copy.columns.size + kBlock - 1) / kBlock;
   const Range part = Part(copy.outer_count * row_blocks * column_blocks, 1, team);
   for (int64_t item = part.begin; item < part.end; ++item) {
     const int64_t column = item % column_blocks * kBlock;
-    const int64_t row = item / column_blocks % row_blocks * kBlock;
+    const int64_t row = item / column_blocks % row_blocks * copy.row_block;
     int64_t rest = item / column_blocks / row_blocks;
     const std::byte* from = src + row * copy.rows.stride + column * copy.columns.stride;
     std::byte* to = dst + row * copy.rows.dst_stride + column * copy.columns.dst_stride;
@@ -131,7 +138,7 @@ void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* ds
       to += rest % dim.size * dim.dst_stride;
       rest /= dim.size;
     }
-    CopyAny(copy, from, to, std::min(kBlock, copy.rows.size - row),
+    CopyAny(copy, from, to, std::min(copy.row_block, copy.rows.size - row),
             std::min(kBlock, copy.columns.size - column));
   }
 }

@@ -25,7 +25,8 @@ struct StridedCopy {
   // dst rows of `columns.size` elements; `rows` is the dimension whose source elements are
   // neighbours (a transpose in blocks), or a single row.
   StridedDim rows{1, 0, 0}, columns{1, 0, 0};
-  int64_t element = 1;  // bytes copied at a time
+  int64_t element = 1;     // bytes copied at a time
+  int64_t row_block = 32;  // rows of a block; a block's lines of both sides stay in the first cache
   int64_t outer_count = 1;
 };
 
