@@ -6,6 +6,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "runtime/barrier.h"
 #include "runtime/cost.h"
 #include "runtime/runtime.h"
 #include "runtime/step.h"
@@ -36,6 +37,7 @@ std::string CommandName(const ProgramImage& image, size_t index) {
 struct Session::Impl {
   const Program* program = nullptr;
   int threads = 1;
+  Barrier barrier;
   double least_share_ns = 0;
   AlignedBuffer arena;
   std::vector<std::unique_ptr<Step>> steps;
@@ -70,7 +72,7 @@ void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
     Clock::time_point start = Clock::now();
     for (size_t i = begin; i < end; ++i) {
       steps[i]->Run(team);
-#pragma omp barrier
+      barrier.Wait(team.count);
       if (timed && team.index == 0) {
         const Clock::time_point now = Clock::now();
         milliseconds[i] = std::chrono::duration<double, std::milli>(now - start).count();

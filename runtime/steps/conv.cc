@@ -98,7 +98,7 @@ class ConvStep : public Step {
     const int64_t grain = kernels_.conv_m_grain;
     ConvRange range{0, m, 0, panels};
     if (SplitRows((m + grain - 1) / grain, panels, team.count, !weights_dominate_)) {
-      const Range part = Part(m, grain, team);
+      const Range part = Part(m, 1, team);  // tiles adapt to what is left
       range.m_begin = part.begin;
       range.m_end = part.end;
     } else {
