@@ -53,9 +53,10 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
           op.groups, " groups");
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
   const bool depthwise = ic > 1 && op.groups == ic && oc == ic;
-  const PackedShape shape = ConvPackedShape(op.groups, oc / op.groups, ic / op.groups, taps);
+  const ConvDims dims{op.groups,  oc / op.groups, ic / op.groups,
+                      w.shape[2], w.shape[3],     op.window.dilation_w};
   const std::vector<int8_t> packed =
-      depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvolution(shape, taps, weights);
+      depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvolution(dims, weights);
 
   Command command = UnaryCommand(context, node, depthwise ? Opcode::kDepthwise : Opcode::kConv);
   command.Set(Field::kWeights,

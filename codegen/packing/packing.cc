@@ -21,20 +21,24 @@ std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const in
   return packed;
 }
 
-std::vector<int8_t> PackConvolution(const PackedShape& shape, int64_t taps,
-                                    std::span<const int8_t> weights) {
-  if (shape.taps == taps) return PackConvWeights(shape, weights);
-  // [OC][IC][tap] -> [OC][tap][IC], the order in which a patch is gathered.
-  const int64_t rows = shape.groups * shape.oc_per_group, ic = shape.ic_per_group / taps;
-  Require(static_cast<int64_t>(weights.size()) == rows * ic * taps, ErrorCode::kInternal,
-          "PackConvolution: ", weights.size(), " weights, expected ", rows * ic * taps);
-  std::vector<int8_t> gathered(weights.size());
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t i = 0; i < ic * taps; ++i) {
-      gathered[row * ic * taps + i % taps * ic + i / taps] = weights[row * ic * taps + i];
+std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights) {
+  const PackedShape shape = ConvPackedShape(dims);
+  if (!ReadsLines(dims)) return PackConvWeights(shape, weights);
+  // [OC][IC][KH][KW] -> [OC][KW * IC][KH].
+  const int64_t ic = dims.ic_per_group, kh = dims.kernel_h, kw = dims.kernel_w;
+  const int64_t expected = dims.oc_per_group * ic * kh * kw;
+  Require(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
+          "PackConvolution: ", weights.size(), " weights, expected ", expected);
+  std::vector<int8_t> lines(weights.size());
+  const int8_t* source = weights.data();
+  for (int64_t oc = 0; oc < dims.oc_per_group; ++oc) {
+    for (int64_t c = 0; c < ic; ++c) {
+      for (int64_t y = 0; y < kh; ++y) {
+        for (int64_t x = 0; x < kw; ++x) lines[((oc * kw + x) * ic + c) * kh + y] = *source++;
+      }
     }
   }
-  return PackConvWeights(shape, gathered);
+  return PackConvWeights(shape, lines);
 }
 
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,

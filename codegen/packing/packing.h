@@ -5,11 +5,10 @@
 // multiple of 16:
 //   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8,
 //   zero padded.
-// A stem convolution, whose few input channels would be mostly padding (ConvPackedShape), pads only
-// the whole window: K order (kh, kw, ic), the end padded to a multiple of 4.
-// One 16-channel column of one K step is one 64-byte line. Groups follow each other, each padded to
-// its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one record per
-// output channel, in channel order, no padding.
+// A convolution of few channels (ReadsLines) has K order (kh, then kw * ic padded to a multiple of
+// 4). One 16-channel column of one K step is one 64-byte line. Groups follow each other, each
+// padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one record
+// per output channel, in channel order, no padding.
 #ifndef RSHIFT_CODEGEN_PACKING_PACKING_H_
 #define RSHIFT_CODEGEN_PACKING_PACKING_H_
 
@@ -38,22 +37,25 @@ struct PackedShape {
   }
 };
 
-// True where a pixel's window is gathered and multiplied as one row of taps * IC values.
-inline bool GathersPatches(int64_t groups, int64_t ic_per_group, int64_t taps) {
-  return groups == 1 && taps > 1 && ic_per_group < 16 && ic_per_group % 4 != 0;
+struct ConvDims {
+  int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;
+  int64_t kernel_h = 1, kernel_w = 1, dilation_w = 1;
+};
+// True where each pixel's few channels would be mostly padding: a line of the window, whose pixels
+// are neighbours in memory, is then multiplied as one tap of KW * IC channels.
+inline bool ReadsLines(const ConvDims& d) {
+  const bool neighbours = d.groups == 1 && d.kernel_w > 1 && d.dilation_w == 1;
+  return neighbours && d.ic_per_group < 16 && d.ic_per_group % 4 != 0 &&
+         d.kernel_w <= 64 / d.ic_per_group;
 }
-// The shape under which a convolution's weights are packed: with gathered patches that of the
-// matrix product, taps = 1 and taps * IC channels.
-inline PackedShape ConvPackedShape(int64_t groups, int64_t oc_per_group, int64_t ic_per_group,
-                                   int64_t taps) {
-  if (!GathersPatches(groups, ic_per_group, taps))
-    return {groups, oc_per_group, ic_per_group, taps};
-  return {groups, oc_per_group, ic_per_group * taps, 1};
+// The shape under which a convolution's weights are packed.
+inline PackedShape ConvPackedShape(const ConvDims& d) {
+  if (ReadsLines(d)) return {1, d.oc_per_group, d.kernel_w * d.ic_per_group, d.kernel_h};
+  return {d.groups, d.oc_per_group, d.ic_per_group, d.kernel_h * d.kernel_w};
 }
 
-// `weights` in ONNX order [OC, IC/groups, KH, KW] of a convolution with `taps` = KH * KW.
-std::vector<int8_t> PackConvolution(const PackedShape& shape, int64_t taps,
-                                    std::span<const int8_t> weights);
+// `weights` in ONNX order [OC, IC/groups, KH, KW] -> ConvPackedShape(dims).
+std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights);
 // The same where shape.taps is KH * KW (MatMul: pass [N, K, 1, 1]).
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights);
 // `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, 64)].

@@ -8,10 +8,11 @@
 //   one panel; 1 <= R <= kRows
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
-// rows with one panel of packed weights. No im2col buffer exists, but where channels are few
-// (ConvArgs::patches) one for the pixels of a tile. Weight zero points are taken off
-// at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
-// pointers are built once and used for a block of panels that fits the L2 cache.
+// rows with one panel of packed weights. No im2col buffer exists. Where
+// channels are few, a tap is a line of the window (ConvArgs::lines), copied only where it leaves
+// the image. Weight zero points are taken off at the end: sum x * (w - zero_w) = sum x * w - zero_w
+// * sum x, modulo 2^32 (kernels.h). The pointers are built once and used for a block of panels that
+// fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 
@@ -19,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/kernels/kernels.h"
 
@@ -172,134 +174,87 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
   }
 }
 
-// Gathered windows may be written and read this far past their end.
-constexpr int64_t kPatchSlack = 32;
-// So many are gathered ahead of the tiles: a load that spans two stores waits until they have left
-// the store buffer.
-constexpr int64_t kPatchesAhead = 48;
-
-// `count` bytes, 32 at a time: reads and writes up to 31 more.
-inline void CopyLoosely(const uint8_t* from, int64_t count, uint8_t* to) {
-  int64_t i = 0;
-  do {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
-    i += 32;
-  } while (i < count);
-}
-
-// The window of one pixel, parts of which may lie outside. What is written past a piece is mended
-// by the next one; behind the last, weights are 0.
-inline void GatherTaps(const ConvArgs& args, const PixelCursor& p, uint8_t* patch) {
+// The lines of one pixel's window (ConvArgs::lines): rows[ky * stride]. Those that lie partly
+// outside are copied to `copies`, args.ic4 bytes each.
+inline void FillLines(const ConvArgs& args, const PixelCursor& p, const uint8_t** rows,
+                      int64_t stride, uint8_t* copies) {
   const WindowArgs& w = args.window;
-  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+  const int64_t x0 = p.x * w.stride_w - w.pad_left;
+  const bool whole = x0 >= 0 && x0 + w.kernel_w <= args.iw && args.src_pitch == args.ic;
+  for (int64_t ky = 0; ky < w.kernel_h; ++ky, rows += stride, copies += args.ic4) {
     const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
-    const bool row_inside = y >= 0 && y < args.ih;
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx, patch += args.ic) {
-      const int64_t x = p.x * w.stride_w - w.pad_left + kx * w.dilation_w;
-      const bool inside = row_inside && x >= 0 && x < args.iw;
-      const int64_t pixel = (p.batch * args.ih + y) * args.iw + x;
-      CopyLoosely(inside ? args.src + pixel * args.src_pitch : args.zero_row, args.ic, patch);
-    }
-  }
-}
-
-// The windows of `count` pixels from *p on, which moves behind them, as rows [tap][channel] of
-// `bytes` each. Line by line where the whole window is inside.
-inline void GatherPatches(const ConvArgs& args, int64_t count, int64_t bytes, uint8_t* patch,
-                          PixelCursor* p) {
-  // Copies: what is stored may alias the arguments as far as the compiler knows.
-  const WindowArgs w = args.window;
-  const int64_t ic = args.ic, ih = args.ih, iw = args.iw, oh = args.oh, ow = args.ow;
-  const int64_t line = w.kernel_w * ic, step = w.dilation_h * iw * ic;
-  const bool lines = w.dilation_w == 1 && args.src_pitch == ic;
-  const uint8_t* src = args.src;
-  PixelCursor at = *p;
-  for (const uint8_t* end = patch + count * bytes; patch != end; patch += bytes) {
-    const int64_t x = at.x * w.stride_w - w.pad_left, y = at.y * w.stride_h - w.pad_top;
-    const bool inside =
-        x >= 0 && x + w.kernel_w <= iw && y >= 0 && y + (w.kernel_h - 1) * w.dilation_h < ih;
-    if (lines && inside) {
-      const uint8_t* from = src + ((at.batch * ih + y) * iw + x) * ic;
-      uint8_t* to = patch;
-      for (int64_t ky = 0; ky < w.kernel_h; ++ky, from += step, to += line) {
-        CopyLoosely(from, line, to);
-      }
+    const uint8_t* line = args.src + (p.batch * args.ih + y) * args.iw * args.src_pitch;
+    if (y < 0 || y >= args.ih) {
+      *rows = args.zero_row;
+    } else if (whole) {
+      *rows = line + x0 * args.ic;
     } else {
-      GatherTaps(args, at, patch);
+      for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+        const int64_t x = x0 + kx;
+        const uint8_t* pixel = x >= 0 && x < args.iw ? line + x * args.src_pitch : args.zero_row;
+        std::memcpy(copies + kx * args.ic, pixel, static_cast<size_t>(args.ic));
+      }
+      *rows = copies;
     }
-    Advance(at, oh, ow);
   }
-  *p = at;
 }
 
 // What the pixels of one tile after the other read.
 class RowLists {
  public:
-  // `memory`: ConvScratchBytes. `kept`: pointers kept for each tap.
-  RowLists(const ConvArgs& args, int kept, void* memory, int64_t m_end)
-      : args_(args), kept_(kept), m_end_(m_end), rows_(static_cast<const uint8_t**>(memory)) {
-    const int64_t taps = args.window.kernel_h * args.window.kernel_w;
-    offsets_ = reinterpret_cast<int64_t*>(rows_ + taps * kept);
-    patches_ = reinterpret_cast<uint8_t*>(rows_ + kept);
-    if (!args.patches) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+  // `memory`: Bytes(). `kept`: pointers kept for each tap.
+  RowLists(const ConvArgs& args, int kept, void* memory)
+      : args_(args), kept_(kept), taps_(Taps(args)), rows_(static_cast<const uint8_t**>(memory)) {
+    behind_ = rows_ + taps_ * kept;
+    if (!args.lines) {
+      FillTapOffsets(args.window, args.iw, args.src_pitch, static_cast<int64_t*>(behind_));
+    }
+  }
+  static int64_t Taps(const ConvArgs& args) {
+    return args.lines ? args.window.kernel_h : args.window.kernel_h * args.window.kernel_w;
   }
   static size_t Bytes(const ConvArgs& args, int kept) {
-    if (args.patches) {
-      return static_cast<size_t>(kept) * sizeof(const uint8_t*) +
-             static_cast<size_t>(kPatchesAhead * (args.k + kPatchSlack));
-    }
-    return static_cast<size_t>(args.window.kernel_h * args.window.kernel_w) *
-           (static_cast<size_t>(kept) * sizeof(const uint8_t*) + sizeof(int64_t));
+    const int64_t pointers = Taps(args) * kept * static_cast<int64_t>(sizeof(const uint8_t*));
+    const int64_t behind = args.lines ? kept * args.k : Taps(args) * int64_t{sizeof(int64_t)};
+    return static_cast<size_t>(pointers + behind);
   }
 
+  int64_t taps() const { return taps_; }
   const uint8_t* const* rows() const { return rows_; }
-  void StartAt(int64_t m) {
-    next_ = CursorAt(m, args_.oh, args_.ow);
-    gathered_ = m;
-  }
+  void StartAt(int64_t m) { next_ = CursorAt(m, args_.oh, args_.ow); }
   // Pixels [m, m + count), which follow the last ones.
   void Fill(int64_t m, int count) {
-    if (args_.patches && m + count > gathered_) Gather(m);
     for (int r = 0; r < count; ++r) {
       if (args_.pointwise) {
         rows_[r] = args_.src + (m + r) * args_.src_pitch;
-      } else if (args_.patches) {
-        rows_[r] = patches_ + (m + r - first_) * (args_.k + kPatchSlack);
-      } else {
-        FillTaps(args_, next_, offsets_, rows_ + r, kept_);
-        Advance(next_, args_.oh, args_.ow);
+        continue;
       }
+      if (args_.lines) {
+        FillLines(args_, next_, rows_ + r, kept_, static_cast<uint8_t*>(behind_) + r * args_.k);
+      } else {
+        FillTaps(args_, next_, static_cast<const int64_t*>(behind_), rows_ + r, kept_);
+      }
+      Advance(next_, args_.oh, args_.ow);
     }
   }
 
  private:
-  void Gather(int64_t m) {
-    if (m != gathered_) next_ = CursorAt(m, args_.oh, args_.ow);
-    first_ = m;
-    gathered_ = m + kPatchesAhead < m_end_ ? m + kPatchesAhead : m_end_;
-    GatherPatches(args_, gathered_ - first_, args_.k + kPatchSlack, patches_, &next_);
-  }
-
   const ConvArgs& args_;
   int kept_;
-  int64_t m_end_;
+  int64_t taps_;
   const uint8_t** rows_;
-  int64_t* offsets_ = nullptr;  // of the taps
-  uint8_t* patches_ = nullptr;  // of pixels [first_, gathered_)
-  int64_t first_ = 0, gathered_ = 0;
+  void* behind_;  // offsets of the taps; of lines: [kept][k] bytes of copies
   PixelCursor next_ = {};
 };
 
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
   constexpr int kRows = Unit::kRows;
-  RowLists lists(args, kRows, scratch, range.m_end);
+  RowLists lists(args, kRows, scratch);
   TileArgs tile;
   tile.rows = lists.rows();
-  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
-  tile.taps = args.patches ? 1 : taps;
-  tile.channels = args.patches ? taps * args.ic : args.ic_per_group;
+  tile.taps = lists.taps();
+  tile.channels = args.lines ? args.window.kernel_w * args.ic : args.ic_per_group;
   tile.dst_stride = args.dst_pitch;
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;

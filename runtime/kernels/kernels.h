@@ -102,9 +102,9 @@ struct ConvArgs {
   int64_t ic_per_group = 0, oc_per_group = 0;
   int64_t ic4 = 0;  // ic_per_group rounded up to 4; weights beyond ic_per_group are 0
   int64_t k = 0;    // taps * ic4: padded K of one group
-  // One group of few channels: K runs over (tap, channel) without gaps, k = ic4 = taps * ic rounded
-  // up to 4, and a pixel's window is gathered into one row before it is multiplied.
-  bool patches = false;
+  // One group of few channels: a tap is a line of the window, kernel_w * ic <= 64 bytes that are
+  // neighbours in memory (dilation_w 1); ic4 is that number rounded up to 4, k = kernel_h * ic4.
+  bool lines = false;
   int64_t n = 0;  // oc_per_group rounded up to 16: padded N of one group
   // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n)).
   int64_t panels_per_group = 0;

@@ -30,6 +30,14 @@ const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap) {
   return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * args.src_pitch;
 }
 
+// Line ky of a pixel's window (ConvArgs::lines), copied to `line`.
+const uint8_t* Line(const ConvArgs& args, const Pixel& pixel, int64_t ky, uint8_t* line) {
+  for (int64_t kx = 0; kx < args.window.kernel_w; ++kx) {
+    std::copy_n(TapRow(args, pixel, ky * args.window.kernel_w + kx), args.ic, line + kx * args.ic);
+  }
+  return line;
+}
+
 // Accumulators of channels [0, count) -> bytes.
 void Finish(const RequantArgs& requant, int64_t entry, const int32_t* acc, int64_t count,
             uint8_t* dst) {
@@ -59,22 +67,6 @@ uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t wi
   return total;
 }
 
-// The same for a whole window whose taps * ic values follow each other (ConvArgs::patches).
-template <bool kSigned>
-uint32_t AccumulatePatch(const ConvArgs& args, const Pixel& pixel, const int8_t* w, int64_t width,
-                         uint32_t* acc) {
-  const int64_t count = args.window.kernel_h * args.window.kernel_w * args.ic;
-  uint32_t total = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const int32_t v = Value<kSigned>(TapRow(args, pixel, i / args.ic)[i % args.ic]);
-    total += static_cast<uint32_t>(v);
-    for (int64_t c = 0; c < width; ++c) {
-      acc[c] += static_cast<uint32_t>(v * w[i / 4 * width * 4 + c * 4 + i % 4]);
-    }
-  }
-  return total;
-}
-
 template <bool kSigned>
 void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64_t m_end) {
   const int64_t group = panel_index / args.panels_per_group;
@@ -82,17 +74,19 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
   const int64_t width = std::min(kPanel, args.n - first);
   const int64_t real = std::min(kPanel, args.oc_per_group - first);
   const int64_t entry = group * args.n + first;
-  const int64_t taps = args.window.kernel_h * args.window.kernel_w;
+  const WindowArgs& w = args.window;
+  const int64_t row_count = args.lines ? w.kernel_h : w.kernel_h * w.kernel_w;
+  const int64_t row_bytes = args.lines ? w.kernel_w * args.ic : args.ic_per_group;
   const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
+  uint8_t line[kPanel];
   for (int64_t m = m_begin; m < m_end; ++m) {
     const Pixel pixel = PixelAt(m, args.oh, args.ow);
     uint32_t acc[kPanel] = {};
     uint32_t total = 0;
-    if (args.patches) total = AccumulatePatch<kSigned>(args, pixel, weights, width, acc);
-    for (int64_t tap = 0; tap < taps && !args.patches; ++tap) {
-      const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
-      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, args.ic_per_group, width,
-                                      acc);
+    for (int64_t tap = 0; tap < row_count; ++tap) {
+      const uint8_t* x = args.lines ? Line(args, pixel, tap, line)
+                                    : TapRow(args, pixel, tap) + group * args.ic_per_group;
+      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, row_bytes, width, acc);
     }
     int32_t sums[kPanel];
     for (int64_t c = 0; c < real; ++c) {

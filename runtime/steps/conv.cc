@@ -67,10 +67,10 @@ class ConvStep : public Step {
         args_(args),
         zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
-    const int64_t taps = args_.window.kernel_h * args_.window.kernel_w;
-    args_.patches = GathersPatches(args_.groups, args_.ic_per_group, taps);
-    const PackedShape packed =
-        ConvPackedShape(args_.groups, args_.oc_per_group, args_.ic_per_group, taps);
+    const ConvDims dims{args_.groups,          args_.oc_per_group,    args_.ic_per_group,
+                        args_.window.kernel_h, args_.window.kernel_w, args_.window.dilation_w};
+    args_.lines = ReadsLines(dims);
+    const PackedShape packed = ConvPackedShape(dims);
     args_.src = context.In<uint8_t>(Field::kSrc);
     args_.dst = context.Out<uint8_t>(Field::kDst);
     args_.weights = context.In<int8_t>(Field::kWeights);

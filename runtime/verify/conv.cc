@@ -139,10 +139,9 @@ std::vector<uint32_t> CheckConvolution(const CommandCheck& check) {
   const int64_t groups = check.Get(Field::kGroups);
   check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
               " input and ", oc, " output channels");
-  // Of a stem's factors none is large: the product below IC < 16 cannot overflow.
   return CheckPacked(check,
-                     ConvPackedShape(groups, oc / groups, ic / groups,
-                                     check.Get(Field::kKernelH) * check.Get(Field::kKernelW)));
+                     ConvPackedShape({groups, oc / groups, ic / groups, check.Get(Field::kKernelH),
+                                      check.Get(Field::kKernelW), check.Get(Field::kDilationW)}));
 }
 
 std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {

@@ -65,13 +65,14 @@ class ResNet50 {
   int32_t Conv(int32_t src, int64_t slot, int64_t oc, int64_t kernel, int64_t stride) {
     const int64_t side = builder_[src].shape[1] / stride, ic = builder_[src].shape[3];
     const int64_t taps = kernel * kernel;
-    const PackedShape packed = ConvPackedShape(1, oc, ic, taps);
+    const ConvDims dims{1, oc, ic, kernel, kernel, 1};
+    const PackedShape packed = ConvPackedShape(dims);
     std::vector<int8_t> weights(static_cast<size_t>(oc * ic * taps));
     for (int8_t& w : weights) w = static_cast<int8_t>(random_.engine());
     const int32_t dst = At(slot, side, oc);
     Command& c = Add(Opcode::kConv, dst, src);
     const int32_t blob =
-        builder_.Const(DType::kBytes, {packed.bytes()}, PackConvolution(packed, taps, weights));
+        builder_.Const(DType::kBytes, {packed.bytes()}, PackConvolution(dims, weights));
     const std::vector<RequantRecord> records(static_cast<size_t>(oc), {1000, 1 << 30, 45});
     const int32_t requant = builder_.Const(DType::kBytes, {12 * oc}, records);
     c.Set(Field::kWeights, blob).Set(Field::kRequant, requant);

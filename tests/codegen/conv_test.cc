@@ -47,7 +47,7 @@ TEST(LowerQConv, PacksWeightsAndRecords) {
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kConv});
   const Command& conv = image.commands[0];
   EXPECT_EQ(ConstantOf<int8_t>(image, conv, Field::kWeights),
-            PackConvolution(ConvPackedShape(1, 5, 3, 6), 6, Counting(5 * 3 * 6)));
+            PackConvolution({1, 5, 3, 3, 2, 2}, Counting(5 * 3 * 6)));
   const auto records = ConstantOf<RequantRecord>(image, conv, Field::kRequant);
   ASSERT_EQ(records.size(), 5u);
   EXPECT_EQ(records[3].bias, 25);

@@ -178,15 +178,16 @@ void SetWindow(Command* command, const ConvCase& c) {
 
 int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
   const int64_t taps = c.kh * c.kw, ic_per_group = c.ic / c.groups;
-  const PackedShape shape = ConvPackedShape(c.groups, c.oc / c.groups, ic_per_group, taps);
+  const ConvDims dims{c.groups, c.oc / c.groups, ic_per_group, c.kh, c.kw, c.dw};
+  const PackedShape shape = ConvPackedShape(dims);
   Bytes packed(static_cast<size_t>(shape.bytes()));
   for (int64_t oc = 0; oc < c.oc; ++oc) {
     for (int64_t ic = 0; ic < ic_per_group; ++ic) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const bool gathered = shape.taps != taps;
-        const int64_t channel = gathered ? tap * ic_per_group + ic : ic;
+        const bool lines = ReadsLines(dims);
+        const int64_t channel = lines ? tap % c.kw * ic_per_group + ic : ic;
         const int64_t at = oc / shape.oc_per_group * shape.group_bytes() +
-                           shape.Offset(oc % shape.oc_per_group, gathered ? 0 : tap, channel);
+                           shape.Offset(oc % shape.oc_per_group, lines ? tap / c.kw : tap, channel);
         packed[at] = static_cast<uint8_t>(c.weights[(oc * ic_per_group + ic) * taps + tap]);
       }
     }

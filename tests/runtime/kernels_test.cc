@@ -238,9 +238,13 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     a.ic4 = RoundUpTo(a.ic_per_group, 4);
     const int64_t taps = a.window.kernel_h * a.window.kernel_w;
     a.k = taps * a.ic4;
-    a.patches = a.groups == 1 && taps > 1 && random.OneIn(2);
-    const int64_t together = a.patches ? taps * a.ic : a.ic_per_group;  // K without padding
-    if (a.patches) a.k = a.ic4 = RoundUpTo(together, 4);
+    a.lines = a.groups == 1 && a.window.kernel_w > 1 && a.window.dilation_w == 1 &&
+              a.window.kernel_w * a.ic <= 64 && random.OneIn(2);
+    const int64_t row = a.lines ? a.window.kernel_w * a.ic : a.ic_per_group;  // of K, unpadded
+    if (a.lines) {
+      a.ic4 = RoundUpTo(row, 4);
+      a.k = a.window.kernel_h * a.ic4;
+    }
     a.n = RoundUpTo(a.oc_per_group, 16);
     a.panels_per_group = (a.n + 63) / 64;
     a.batch = random.Int(1, 2);
@@ -270,7 +274,7 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
         for (int64_t kk = 0; kk < a.k; ++kk) {
           auto* w = reinterpret_cast<int8_t*>(weights.data()) + g * a.k * a.n + first * a.k +
                     kk / 4 * width * 4 + (oc - first) * 4 + kk % 4;
-          if (kk % a.ic4 >= together || oc >= a.oc_per_group) *w = 0;
+          if (kk % a.ic4 >= row || oc >= a.oc_per_group) *w = 0;
           sum += *w;
         }
         if (a.src_signed) {  // modulo 2^32

@@ -55,27 +55,33 @@ TEST(PackConvWeights, AColumnOfSixteenChannelsIsOneLine) {
   EXPECT_EQ(shape.Offset(64, 0, 4), 64 * 8 + 64);  // and is 16 wide
 }
 
-TEST(PackConvolution, AStemsWindowIsOneRowWithoutGaps) {
-  const PackedShape shape = ConvPackedShape(1, 1, 3, 2);
-  ASSERT_EQ(shape.taps, 1);
-  ASSERT_EQ(shape.k(), 8);  // 2 taps of 3 channels: 6, not 2 * 4
-  // [channel][tap]: 11 is channel 1, tap 0.
+TEST(PackConvolution, OfFewChannelsALineIsOneTap) {
+  const ConvDims dims{1, 1, 3, 2, 2, 1};
+  ASSERT_TRUE(ReadsLines(dims));
+  ASSERT_EQ(ConvPackedShape(dims).k(), 2 * 8);  // two lines of 2 * 3 values
+  // Weights count by line and pixel: channel 1 is 11 12 over 13 14, channel 2 is 21 22 over 23 24.
   const std::vector<int8_t> packed =
-      PackConvolution(shape, 2, std::vector<int8_t>{1, 2, 11, 12, 21, 22});
-  std::vector<int8_t> expected(128);
-  expected[0] = 1, expected[1] = 11, expected[2] = 21, expected[3] = 2;
-  expected[64] = 12, expected[65] = 22;
+      PackConvolution(dims, std::vector<int8_t>{11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 34});
+  const std::vector<std::vector<int8_t>> steps = {
+      {11, 21, 31, 12}, {22, 32, 0, 0}, {13, 23, 33, 14}, {24, 34, 0, 0}};
+  std::vector<int8_t> expected(256);
+  for (size_t k = 0; k < steps.size(); ++k) {
+    std::copy(steps[k].begin(), steps[k].end(), expected.begin() + static_cast<int64_t>(64 * k));
+  }
   EXPECT_EQ(packed, expected);
 }
 
 TEST(PackConvolution, KeepsTheTapsApartWhereNothingIsGained) {
-  EXPECT_EQ(ConvPackedShape(1, 8, 4, 9).taps, 9);
-  EXPECT_EQ(ConvPackedShape(1, 8, 17, 9).taps, 9);
-  EXPECT_EQ(ConvPackedShape(2, 8, 3, 9).taps, 9);
-  EXPECT_EQ(ConvPackedShape(1, 8, 3, 1).ic_per_group, 3);
-  const PackedShape shape = ConvPackedShape(1, 1, 4, 2);
-  const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_EQ(PackConvolution(shape, 2, weights), PackConvWeights(shape, weights));
+  for (const ConvDims& dims :
+       {ConvDims{1, 2, 4, 3, 3, 1}, ConvDims{1, 2, 17, 3, 3, 1}, ConvDims{2, 2, 3, 3, 3, 1},
+        ConvDims{1, 2, 3, 3, 1, 1}, ConvDims{1, 2, 3, 3, 3, 2}, ConvDims{1, 2, 9, 3, 8, 1}}) {
+    EXPECT_FALSE(ReadsLines(dims));
+    const PackedShape shape = ConvPackedShape(dims);
+    EXPECT_EQ(shape.taps, dims.kernel_h * dims.kernel_w);
+    std::vector<int8_t> weights(dims.groups * dims.oc_per_group * dims.ic_per_group * shape.taps);
+    std::iota(weights.begin(), weights.end(), static_cast<int8_t>(1));
+    EXPECT_EQ(PackConvolution(dims, weights), PackConvWeights(shape, weights));
+  }
 }
 
 TEST(PackConvWeights, RefusesAWrongNumberOfWeights) {
