@@ -8,11 +8,10 @@
 //   one panel; 1 <= R <= kRows
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
-// rows with one panel of packed weights. No im2col buffer exists. Where
-// channels are few, a tap is a line of the window (ConvArgs::lines), copied only where it leaves
-// the image. Weight zero points are taken off at the end: sum x * (w - zero_w) = sum x * w - zero_w
-// * sum x, modulo 2^32 (kernels.h). The pointers are built once and used for a block of panels that
-// fits the L2 cache.
+// rows with one panel of packed weights. No im2col buffer exists. Where channels are few, a tap is
+// a line of the window (ConvArgs::lines), copied only where it leaves the image. Weight zero points
+// are taken off at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32
+// (kernels.h). The pointers are built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 
@@ -22,7 +21,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/kernels/kernels.h"
+#include "runtime/kernels/conv_rows.h"
 
 namespace rshift {
 namespace {
@@ -86,57 +85,6 @@ inline void SumRows(const ConvArgs& args, const TileArgs& tile, int rows_of_tile
   }
 }
 
-struct PixelCursor {
-  int64_t batch, y, x;
-};
-
-inline PixelCursor CursorAt(int64_t m, int64_t oh, int64_t ow) {
-  return {m / ow / oh, m / ow % oh, m % ow};
-}
-
-inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
-  if (++p.x < ow) return;
-  p.x = 0;
-  if (++p.y < oh) return;
-  p.y = 0;
-  ++p.batch;
-}
-
-// Bytes from the first tap of a window to each of them.
-inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64_t* offsets) {
-  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-      *offsets++ = (ky * w.dilation_h * iw + kx * w.dilation_w) * pitch;
-    }
-  }
-}
-
-// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs. `offsets`: FillTapOffsets.
-template <typename Args>
-void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, const uint8_t** rows,
-              int64_t stride) {
-  const WindowArgs& w = args.window;
-  const int64_t taps = w.kernel_h * w.kernel_w;
-  const int64_t x0 = p.x * w.stride_w - w.pad_left, y0 = p.y * w.stride_h - w.pad_top;
-  const bool inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw && y0 >= 0 &&
-                      y0 + (w.kernel_h - 1) * w.dilation_h < args.ih;
-  // May point before the image: only taps inside are taken from it.
-  const int64_t first = ((p.batch * args.ih + y0) * args.iw + x0) * args.src_pitch;
-  if (inside) {
-    for (int64_t tap = 0; tap < taps; ++tap, rows += stride)
-      *rows = args.src + first + offsets[tap];
-    return;
-  }
-  for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
-    const int64_t y = y0 + ky * w.dilation_h;
-    const bool row_inside = y >= 0 && y < args.ih;
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx, rows += stride, ++offsets) {
-      const int64_t x = x0 + kx * w.dilation_w;
-      *rows = row_inside && x >= 0 && x < args.iw ? args.src + (first + *offsets) : args.zero_row;
-    }
-  }
-}
-
 // The tile for exactly tile.count pixels.
 template <typename Unit, int R = Unit::kRows>
 void RunTile(const ConvArgs& args, const TileArgs& tile) {
@@ -174,83 +122,10 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
   }
 }
 
-// The lines of one pixel's window (ConvArgs::lines): rows[ky * stride]. Those that lie partly
-// outside are copied to `copies`, args.ic4 bytes each.
-inline void FillLines(const ConvArgs& args, const PixelCursor& p, const uint8_t** rows,
-                      int64_t stride, uint8_t* copies) {
-  const WindowArgs& w = args.window;
-  const int64_t x0 = p.x * w.stride_w - w.pad_left;
-  const bool whole = x0 >= 0 && x0 + w.kernel_w <= args.iw && args.src_pitch == args.ic;
-  for (int64_t ky = 0; ky < w.kernel_h; ++ky, rows += stride, copies += args.ic4) {
-    const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
-    const uint8_t* line = args.src + (p.batch * args.ih + y) * args.iw * args.src_pitch;
-    if (y < 0 || y >= args.ih) {
-      *rows = args.zero_row;
-    } else if (whole) {
-      *rows = line + x0 * args.ic;
-    } else {
-      for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-        const int64_t x = x0 + kx;
-        const uint8_t* pixel = x >= 0 && x < args.iw ? line + x * args.src_pitch : args.zero_row;
-        std::memcpy(copies + kx * args.ic, pixel, static_cast<size_t>(args.ic));
-      }
-      *rows = copies;
-    }
-  }
-}
-
-// What the pixels of one tile after the other read.
-class RowLists {
- public:
-  // `memory`: Bytes(). `kept`: pointers kept for each tap.
-  RowLists(const ConvArgs& args, int kept, void* memory)
-      : args_(args), kept_(kept), taps_(Taps(args)), rows_(static_cast<const uint8_t**>(memory)) {
-    behind_ = rows_ + taps_ * kept;
-    if (!args.lines) {
-      FillTapOffsets(args.window, args.iw, args.src_pitch, static_cast<int64_t*>(behind_));
-    }
-  }
-  static int64_t Taps(const ConvArgs& args) {
-    return args.lines ? args.window.kernel_h : args.window.kernel_h * args.window.kernel_w;
-  }
-  static size_t Bytes(const ConvArgs& args, int kept) {
-    const int64_t pointers = Taps(args) * kept * static_cast<int64_t>(sizeof(const uint8_t*));
-    const int64_t behind = args.lines ? kept * args.k : Taps(args) * int64_t{sizeof(int64_t)};
-    return static_cast<size_t>(pointers + behind);
-  }
-
-  int64_t taps() const { return taps_; }
-  const uint8_t* const* rows() const { return rows_; }
-  void StartAt(int64_t m) { next_ = CursorAt(m, args_.oh, args_.ow); }
-  // Pixels [m, m + count), which follow the last ones.
-  void Fill(int64_t m, int count) {
-    for (int r = 0; r < count; ++r) {
-      if (args_.pointwise) {
-        rows_[r] = args_.src + (m + r) * args_.src_pitch;
-        continue;
-      }
-      if (args_.lines) {
-        FillLines(args_, next_, rows_ + r, kept_, static_cast<uint8_t*>(behind_) + r * args_.k);
-      } else {
-        FillTaps(args_, next_, static_cast<const int64_t*>(behind_), rows_ + r, kept_);
-      }
-      Advance(next_, args_.oh, args_.ow);
-    }
-  }
-
- private:
-  const ConvArgs& args_;
-  int kept_;
-  int64_t taps_;
-  const uint8_t** rows_;
-  void* behind_;  // offsets of the taps; of lines: [kept][k] bytes of copies
-  PixelCursor next_ = {};
-};
-
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
   constexpr int kRows = Unit::kRows;
-  RowLists lists(args, kRows, scratch);
+  RowLists<kRows> lists(args, scratch);
   TileArgs tile;
   tile.rows = lists.rows();
   tile.taps = lists.taps();
@@ -273,7 +148,7 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
-  return RowLists::Bytes(args, Unit::kRows);
+  return RowLists<Unit::kRows>::Bytes(args);
 }
 
 }  // namespace
