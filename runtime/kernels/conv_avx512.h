@@ -111,6 +111,21 @@ inline void TakeOffZeroW(const RequantArgs& q, const TileArgs& t, __m512i (&acc)
   }
 }
 
+// Four channels of R pixels x V * 16 output channels.
+template <int R, int V>
+[[gnu::always_inline]] inline void DotStep(const uint8_t* const (&x)[R], int64_t k, __m512i flip,
+                                           const int8_t* w, __m512i (&acc)[R][V]) {
+  __m512i b[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) {
+    const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) DotAccumulate(acc[r][v], a, b[v]);
+  }
+}
+
 // R pixels x V * 16 channels.
 template <int R, int V>
 void DotTile(const ConvArgs& args, const TileArgs& t) {
@@ -128,17 +143,14 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
     const uint8_t* x[R];
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kTileRows + r] + t.channel_offset;
-    for (int64_t k = 0; k < args.ic4; k += 4, w += V * 64) {
-      __m512i b[V];
+    int64_t k = 0;
+    // Four steps without a branch: sixteen channels are common, and the end of so short a loop is
+    // guessed wrong too often.
+    for (; k + 16 <= args.ic4; k += 16, w += 4 * V * 64) {
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
-#pragma GCC unroll 6
-      for (int r = 0; r < R; ++r) {
-        const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) DotAccumulate(acc[r][v], a, b[v]);
-      }
+      for (int step = 0; step < 4; ++step) DotStep(x, k + 4 * step, flip, w + step * V * 64, acc);
     }
+    for (; k < args.ic4; k += 4, w += V * 64) DotStep(x, k, flip, w, acc);
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
   if (q.high_half != nullptr) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
