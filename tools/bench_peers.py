@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Times Rshift against other runtimes on the same models: interleaved rounds, batch 1, median ratios.
 
-ratio = the peer's time / ours: above 1 we are faster. Every model is quantized for each peer by that peer's own
-tool or as a QDQ model; a peer runs at its default and at the best setting found, and the faster one counts.
-Missing packages are installed in build/benchvenv with pinned versions.
+ratio = the peer's time / ours: above 1 we are faster. It is the median over the rounds of median times; `least` is
+that of the least times of all rounds, which other programs disturb least. Every model is quantized for each peer by
+that peer's own tool or as a QDQ model; a peer runs at its default and at the best setting found, and the faster one
+counts. Missing packages are installed in build/benchvenv with pinned versions.
 
   tools/bench_peers.py                                          everything: about 40 minutes
   tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
@@ -61,16 +62,18 @@ def parse(arguments):
 
 
 HEADER = (f"{'model':<22}{'peer':<12}{'type':<5}{'':>4} {'our mode':<12}{'peer ms':>8}{'our ms':>9}{'ratio':>8}"
-          f"{'quartiles':>14}{'cosine':>8}{'ours':>7}{'of peak':>9}  setting of the peer")
+          f"{'quartiles':>14}{'least':>7}{'cosine':>8}{'ours':>7}{'of peak':>9}  setting of the peer")
 
 
 def row_text(r):
     part = r['our_peak_share']
     share = '' if part is None else f'{100 * part:.0f} %'
     spread = f"{r['spread'][0]:.2f}..{r['spread'][1]:.2f}"
-    disturbed = f"; {r['disturbed_rounds']} rounds disturbed" if r['disturbed_rounds'] else ''
+    disturbed = '' if r['disturbed_rounds'] == 0 else (
+        f"; others ran in {r['disturbed_rounds']} of {r['all_rounds']} rounds"
+        + (', so in all of these' if r['disturbed_rounds'] == r['all_rounds'] else ', left out'))
     return (f"{r['model']:<22}{r['peer']:<12}{r['dtype']:<5}{r['threads']:>2}T  {r['mode']:<11}"
-            f"{r['peer_ms']:>9.3f}{r['our_ms']:>9.3f}{r['ratio']:>8.2f}{spread:>14}"
+            f"{r['peer_ms']:>9.3f}{r['our_ms']:>9.3f}{r['ratio']:>8.2f}{spread:>14}{r['least_ratio']:>7.2f}"
             f"{r['cosine']:>8.4f}{r['our_cosine']:>7.4f}{share:>9}  {r['setting']}{disturbed}")
 
 

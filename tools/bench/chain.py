@@ -67,7 +67,7 @@ class _Reader:
         kind = 'relu'
         if node.op_type == 'Clip':
             attributes = _attributes(node)
-            limits = [float(self.constants[i]) for i in node.input[1:]] or [attributes['min'], attributes['max']]
+            limits = [self.constants[i].item() for i in node.input[1:]] or [attributes['min'], attributes['max']]
             if limits != [0, 6]:
                 raise Unconvertible(f"Clip '{node.name}': only 0..6 has a conversion")
             kind = 'relu6'
@@ -94,6 +94,8 @@ class _Reader:
             self._layer('concat', node, node.input)
         elif node.op_type == 'GlobalAveragePool':
             self._layer('average', node, node.input)
+        elif node.op_type == 'Reshape' and self.shapes[node.output[0]][1:] == (1, 1):  # [n] as [n, 1, 1]
+            self.same_as[node.output[0]] = self.same_as.get(node.input[0], node.input[0])
         elif node.op_type in ('Flatten', 'Reshape') and len(self.shapes[node.output[0]]) == 1:
             self._layer('flatten', node, node.input[:1])
         elif node.op_type == 'Gemm' and attributes.get('transB') and attributes.get('alpha', 1) == 1:
@@ -102,6 +104,8 @@ class _Reader:
             self._layer('softmax', node, node.input)
         elif node.op_type in ('Relu', 'Clip'):
             self.activation(node)
+        elif node.op_type == 'Constant' and 'value' in attributes:
+            self.constants[node.output[0]] = numpy_helper.to_array(attributes['value'])
         elif node.op_type in ('Dropout', 'Identity'):
             self.same_as[node.output[0]] = self.same_as.get(node.input[0], node.input[0])
         else:

@@ -21,16 +21,24 @@ class Contest:
 
     def __init__(self, case, store, programs, options, threads):
         self.case, self.store, self.programs, self.options = case, store, programs, options
-        self.threads, self.patience = threads, quiet.Patience(options.patience)
+        self.threads, self.patience = threads, quiet.Patience(options.patience, threads)
         self.entrants, self.missing = [], []
 
     def _fastest(self, peer, dtype, candidates):
-        """Of [(label, options)]; each has a worker of its own while it is tried."""
-        if len(candidates) == 1:
-            return candidates[0]
+        """Of [(label, options)] those that the peer takes; each has a worker of its own while it is tried."""
         tried = {Entrant(peer, label, dtype, dict(given)): (label, given) for label, given in candidates}
         try:
-            return tried[rounds.fastest(list(tried), 2 if self.options.quick else 4, SELECTION_MS, self.patience)]
+            loaded, refusal = [], None
+            for entrant in tried:
+                try:
+                    loaded.append(entrant.load())
+                except PeerError as error:
+                    refusal = error
+            if not loaded:
+                raise refusal
+            if len(loaded) == 1:
+                return tried[loaded[0]]
+            return tried[rounds.fastest(loaded, 2 if self.options.quick else 4, SELECTION_MS, self.patience)]
         finally:
             for entrant in tried:
                 entrant.close()
@@ -49,6 +57,10 @@ class Contest:
         best = self._fastest(peer, dtype, [joined(with_default[label], setting) for setting in settings])
         for label, given in dict([joined(models[0], settings[0]), best]).items():
             self.entrants.append(Entrant(peer, label, dtype, dict(given)))
+            try:
+                self.entrants[-1].load()
+            except PeerError:  # the default may be what it does not take; the best was tried
+                self.entrants.pop().close()
 
     def _enter(self):
         for dtype in self.options.dtypes:
@@ -59,14 +71,23 @@ class Contest:
                 try:
                     self._enter_peer(peer, dtype)
                 except (PeerError, Unconvertible) as error:
-                    self.missing.append({'model': self.case.name, 'peer': peer, 'dtype': dtype,
-                                         'threads': self.threads, 'why': str(error)})
+                    self._miss(peer, dtype, str(error))
+
+    def _miss(self, peer, dtype, why):
+        self.missing.append({'model': self.case.name, 'peer': peer, 'dtype': dtype, 'threads': self.threads,
+                             'why': why})
 
     def _cosines(self):
-        """{entrant: cosine of its output with the float one, on one sample}."""
+        """{entrant: cosine of its output with the float one, on one sample}; who gives something else leaves."""
         sample = np.load(self.case.samples)[:1]
         expected = peer_onnxruntime.Model(str(self.case.onnx), 1).output(sample)
-        return {e: cosine(e.output(sample), expected) for e in self.entrants}
+        outputs = {e: e.output(sample) for e in self.entrants}
+        for entrant in [e for e in self.entrants if outputs[e].size != expected.size]:
+            self._miss(entrant.peer, entrant.dtype,
+                       f'{entrant.label}: gives {outputs[entrant].size} values, the float model {expected.size}')
+            self.entrants.remove(entrant)
+            entrant.close()
+        return {e: cosine(outputs[e], expected) for e in self.entrants}
 
     def _rows(self, times, cosines, profiles):
         """One row per peer, data type and mode of ours: against the peer's faster setting."""

@@ -55,6 +55,8 @@ class _Writer:
         return kh, kw, sh, sw, top, left, bottom, right
 
     def conv(self, layer, inputs):
+        if any(before.kind == 'average' and before.output == layer.inputs[0] for before in self.layers):
+            return self.dense(layer, inputs)  # a global average has one dimension
         kh, kw, sh, sw, top, left, bottom, right = self.window(layer)
         channels = len(layer.weights)
         if layer.groups not in (1, channels):
@@ -63,8 +65,8 @@ class _Writer:
                   f' 6={layer.weights.size}')
         fields += f' 7={layer.groups}' if layer.groups > 1 else ''
         kind = 'ConvolutionDepthWise' if layer.groups > 1 else 'Convolution'
-        self.line(kind, layer.output, inputs, [layer.output],
-                  f'{fields} 8={self.weights(layer)}{_ACTIVATION[layer.activation]}')
+        return self.line(kind, layer.output, inputs, [layer.output],
+                         f'{fields} 8={self.weights(layer)}{_ACTIVATION[layer.activation]}')
 
     def dense(self, layer, inputs):
         self.line('InnerProduct', layer.output, inputs, [layer.output],

@@ -1,5 +1,10 @@
-"""LiteRT with XNNPACK: the .tflite files of the real models as they are, the others written by tflite_writer."""
+"""LiteRT with XNNPACK: the .tflite files of the real models as they are, and models written by tflite_writer.
 
+XNNPACK takes int8 and leaves uint8 to the slower kernels: where the file is uint8, the written model is the best
+setting.
+"""
+
+import contextlib
 import importlib.metadata
 import pathlib
 
@@ -20,16 +25,24 @@ def _write(case, path, dtype):
     path.write_bytes(tflite_writer.write(layers, ranges))
 
 
-def models(case, store, dtype, _quick):
+def models(case, store, dtype, quick):
     """[(label, options)], the default first."""
-    if dtype == 'int8' and case.tflite is not None:
-        return [('its own .tflite', {'file': str(case.tflite)})]
+    if dtype == 'f32' or case.tflite is None:
+        return [_written(case, store, dtype)]
+    found = [('its own .tflite', {'file': str(case.tflite)})]
+    if not quick:
+        with contextlib.suppress(chain.Unconvertible):
+            found.append(_written(case, store, dtype))
+    return found
+
+
+def _written(case, store, dtype):
     here = pathlib.Path(__file__).parent
     file = store.file(f'{case.name}_{dtype}.tflite',
                       [case.onnx, case.samples, here / 'chain.py', here / 'tflite_writer.py'],
                       [dtype, importlib.metadata.version('ai-edge-litert')],
                       lambda path: _write(case, path, dtype))
-    return [('per channel' if dtype == 'int8' else 'f32', {'file': str(file)})]
+    return 'per channel' if dtype == 'int8' else 'f32', {'file': str(file)}
 
 
 def settings(_dtype, threads, quick):

@@ -22,28 +22,33 @@ def _busy_seconds():
 
 
 class Watch:
-    """foreign(): processor seconds since construction that the caller does not account for."""
+    """What other programs took since construction, when `spare` processors were not needed anyway."""
 
-    def __init__(self):
+    def __init__(self, spare):
+        self.spare = spare
         self.busy, self.own, self.start = _busy_seconds(), time.process_time(), time.monotonic()
 
     def disturbed(self, accounted):
         """accounted: processor seconds of the measured process itself."""
         own = time.process_time() - self.own
         foreign = _busy_seconds() - self.busy - own - accounted
-        return foreign > FORGIVEN_SECONDS + FOREIGN_SHARE * (time.monotonic() - self.start)
+        return foreign > FORGIVEN_SECONDS + (self.spare + FOREIGN_SHARE) * (time.monotonic() - self.start)
 
 
 class Patience:
     """Seconds that may be spent in all on waiting for other programs to end."""
 
-    def __init__(self, seconds):
-        self.left = seconds
+    def __init__(self, seconds, threads):
+        """threads: of what is measured."""
+        self.left, self.spare = seconds, max(0, len(os.sched_getaffinity(0)) - threads)
+
+    def watch(self):
+        return Watch(self.spare)
 
     def wait(self):
         """Until nobody else runs; returns whether there was patience for that."""
         while self.left > 0:
-            start, watch = time.monotonic(), Watch()
+            start, watch = time.monotonic(), self.watch()
             time.sleep(0.2)
             self.left -= time.monotonic() - start
             if not watch.disturbed(0):

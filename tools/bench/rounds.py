@@ -24,7 +24,7 @@ def _turn(entrant, milliseconds, patience):
     """A slice; again while others run and patience lasts."""
     for _ in range(ATTEMPTS):
         time.sleep(SETTLE_SECONDS)
-        watch = quiet.Watch()
+        watch = patience.watch()
         made = entrant.time(milliseconds)
         made = dataclasses.replace(made, disturbed=watch.disturbed(made.cpu))
         if not made.disturbed or not patience.wait():
@@ -67,5 +67,6 @@ def ratio(peer, our):
     low, middle, high = quartiles(ratios)
     return {'peer_ms': statistics.median(p.median for p, _ in used),
             'our_ms': statistics.median(o.median for _, o in used), 'ratio': middle, 'spread': [low, high],
-            'range': [min(ratios), max(ratios)], 'rounds': len(used), 'disturbed_rounds': len(pairs) - len(calm),
-            'least_ratio': min(p.least for p, _ in used) / min(o.least for _, o in used)}
+            'range': [min(ratios), max(ratios)], 'rounds': len(used), 'all_rounds': len(pairs),
+            'disturbed_rounds': len(pairs) - len(calm),
+            'least_ratio': min(p.least for p, _ in pairs) / min(o.least for _, o in pairs)}

@@ -1,7 +1,7 @@
 """Layers (chain.py) as a .tflite file, float or int8 by the rules of TensorFlow Lite's post-training quantization.
 
-int8: activations s8 with a zero point, concatenation and pooling keep the scale of what they read; weights symmetric per output
-channel, biases s32 at input scale x weight scale; float input and output, quantized inside. NHWC.
+int8: activations s8 with a zero point, concatenation and pooling keep the scale of what they read; weights symmetric
+per output channel, biases s32 at input scale x weight scale; float input and output, quantized inside. NHWC.
 """
 
 import flatbuffers
@@ -68,9 +68,11 @@ class _Writer:
             return [self.tensor(f'{layer.output}_w', weights.shape, np.float32, weights),
                     self.tensor(f'{layer.output}_b', layer.bias.shape, np.float32, layer.bias)]
         others = tuple(a for a in range(weights.ndim) if a != axis)
-        scales = np.maximum(np.abs(weights).max(others), 1e-8) / 127
+        input_scale = self.parameters[layer.inputs[0]][0]
+        fits_bias = np.abs(layer.bias) / (input_scale * 2**30)  # decides where a channel has no weights
+        scales = np.maximum(np.maximum(np.abs(weights).max(others) / 127, fits_bias), 1e-12)
         along = scales.reshape([-1 if a == axis else 1 for a in range(weights.ndim)])
-        bias_scales = scales * self.parameters[layer.inputs[0]][0]
+        bias_scales = scales * input_scale
         return [self.tensor(f'{layer.output}_w', weights.shape, np.int8,
                             np.clip(np.round(weights / along), -127, 127).astype(np.int8), (scales, 0), axis),
                 self.tensor(f'{layer.output}_b', layer.bias.shape, np.int32,

@@ -3,9 +3,10 @@
     python -m bench.worker PEER OPTIONS        (OPTIONS: JSON of the peer's model and settings)
 
 Reads one JSON request per line: {"time": ms} -> {"median": ms, "least": ms, "cpu": s};
-{"run": in.npy, "output": out.npy} -> {}.
+{"run": in.npy, "output": out.npy} -> {}; {} -> {} when the model is loaded.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -37,15 +38,14 @@ def measure(step, milliseconds):
 
 def serve(model, requests, answers):
     for line in requests:
-        request = json.loads(line)
+        request, answer = json.loads(line), {}
         if 'time' in request:
             cpu = time.process_time()
             measure(model.step, WARMUP_MS)
             times = measure(model.step, request['time'])
             answer = {'median': statistics.median(times), 'least': min(times), 'cpu': time.process_time() - cpu}
-        else:
+        elif 'run' in request:
             np.save(request['output'], model.output(np.load(request['run'])))
-            answer = {}
         answers.write(json.dumps(answer) + '\n')
         answers.flush()
 
@@ -65,6 +65,11 @@ class Entrant:
             [sys.executable, '-m', 'bench.worker', peer, json.dumps(options)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
+    def load(self):
+        """Waits until the model is loaded; raises PeerError when the peer does not take it."""
+        self._ask({})
+        return self
+
     def _ask(self, request):
         try:
             self.process.stdin.write(json.dumps(request) + '\n')
@@ -74,7 +79,7 @@ class Entrant:
             line = ''
         if not line:
             text = self.process.stderr.read().strip().splitlines()
-            raise PeerError(f'{self.peer} ({self.label}) ended: {text[-1] if text else "no message"}')
+            raise PeerError(f'{self.peer} ({self.label}): {" ".join(text[-2:]) if text else "no message"}')
         return json.loads(line)
 
     def time(self, milliseconds):
@@ -87,7 +92,8 @@ class Entrant:
             return np.load(f'{folder}/y.npy')
 
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended already
+            self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
