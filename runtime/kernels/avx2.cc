@@ -119,7 +119,6 @@ int64_t Peak(int64_t rounds) noexcept {
 
 const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
                                   .conv_scratch = ConvScratchBytes<Unit>,
-                                  .conv_m_grain = Unit::kRows,
                                   .depthwise = DriveDepthwise<Unit>,
                                   .depthwise_scratch = DepthwiseScratchBytes<Unit>,
                                   .max_pool = MaxPool,

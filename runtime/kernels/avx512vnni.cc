@@ -52,7 +52,6 @@ int64_t Peak(int64_t rounds) noexcept {
 
 const KernelTable kAvx512VnniKernels = {.conv = DriveConv<ConvUnit>,
                                         .conv_scratch = ConvScratchBytes<ConvUnit>,
-                                        .conv_m_grain = ConvUnit::kRows,
                                         .depthwise = DriveDepthwiseDot,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,

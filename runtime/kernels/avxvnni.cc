@@ -73,7 +73,6 @@ int64_t Peak(int64_t rounds) noexcept {
 
 const KernelTable kAvxVnniKernels = {.conv = DriveConv<Unit>,
                                      .conv_scratch = ConvScratchBytes<Unit>,
-                                     .conv_m_grain = Unit::kRows,
                                      .depthwise = DriveDepthwise<Unit>,
                                      .depthwise_scratch = DepthwiseScratchBytes<Unit>,
                                      .peak = Peak};

@@ -7,7 +7,6 @@ KernelTable FillFrom(KernelTable table, const KernelTable& simpler) {
   if (table.conv == nullptr) {
     table.conv = simpler.conv;
     table.conv_scratch = simpler.conv_scratch;
-    table.conv_m_grain = simpler.conv_m_grain;
   }
   if (table.depthwise == nullptr) {
     table.depthwise = simpler.depthwise;

@@ -175,12 +175,11 @@ using DepthwiseScratchFn = size_t (*)(const DepthwiseArgs& args) noexcept;
 using PeakFn = int64_t (*)(int64_t rounds) noexcept;
 
 // A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
-// AVX2 -> scalar), together with its scratch and grain. A null ...Scratch function asks for
+// AVX2 -> scalar), together with its scratch. A null ...Scratch function asks for
 // nothing.
 struct KernelTable {
   ConvFn conv = nullptr;  // also MatMul
   ConvScratchFn conv_scratch = nullptr;
-  int64_t conv_m_grain = 1;  // rows of one register tile: threads get multiples of it
   DepthwiseFn depthwise = nullptr;
   DepthwiseScratchFn depthwise_scratch = nullptr;
   MaxPoolFn max_pool = nullptr;

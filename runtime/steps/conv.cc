@@ -52,13 +52,16 @@ class Scratch {
   AlignedBuffer memory_;
 };
 
-// Two ways to divide a grid of rows x columns: the one whose largest share is smaller, or
-// `prefer_rows` when equal.
-bool SplitRows(int64_t rows, int64_t columns, int count, bool prefer_rows) {
-  const int64_t by_rows = (rows + count - 1) / count * columns;
-  const int64_t by_columns = (columns + count - 1) / count * rows;
-  return by_rows != by_columns ? by_rows < by_columns : prefer_rows;
+// Two ways to divide a grid, by the largest share of a thread under each: rows, or columns, or the
+// preferred one when the other is less than a tenth better.
+bool SplitRows(int64_t by_rows, int64_t by_columns, bool prefer_rows) {
+  return prefer_rows ? by_rows <= by_columns + by_columns / 10
+                     : by_rows + by_rows / 10 < by_columns;
 }
+
+// Weights of more than this, and more than there are activations, are read by one thread only. Else
+// threads divide the pixels: what one wrote in the command before, it reads.
+constexpr int64_t kSharedWeights = 256 * 1024;
 
 class ConvStep : public Step {
  public:
@@ -87,7 +90,8 @@ class ConvStep : public Step {
                                            .padded = args_.n,
                                            .entries = args_.groups * args_.n});
     args_.requant = requant_.args;
-    weights_dominate_ = packed.bytes() > args_.batch * args_.ih * args_.iw * args_.ic;
+    weights_dominate_ =
+        packed.bytes() > std::max(kSharedWeights, args_.batch * args_.ih * args_.iw * args_.ic);
     if (kernels_.conv_scratch != nullptr)
       scratch_ = {kernels_.conv_scratch(args_), context.threads};
   }
@@ -95,9 +99,9 @@ class ConvStep : public Step {
   void Run(const Team& team) noexcept override {
     const int64_t m = args_.batch * args_.oh * args_.ow;
     const int64_t panels = args_.groups * args_.panels_per_group;
-    const int64_t grain = kernels_.conv_m_grain;
     ConvRange range{0, m, 0, panels};
-    if (SplitRows((m + grain - 1) / grain, panels, team.count, !weights_dominate_)) {
+    const int64_t by_rows = (m + team.count - 1) / team.count * args_.groups * args_.n;
+    if (SplitRows(by_rows, m * MostChannels(panels, team.count), !weights_dominate_)) {
       const Range part = Part(m, 1, team);  // tiles adapt to what is left
       range.m_begin = part.begin;
       range.m_end = part.end;
@@ -112,6 +116,19 @@ class ConvStep : public Step {
   }
 
  private:
+  // Of the panels a thread gets when they are divided.
+  int64_t MostChannels(int64_t panels, int count) const {
+    const auto before = [this](int64_t panel) {
+      return panel / args_.panels_per_group * args_.n + panel % args_.panels_per_group * kPanel;
+    };
+    int64_t most = 0;
+    for (int i = 0; i < count; ++i) {
+      const Range part = Part(panels, 1, {i, count});
+      most = std::max(most, before(part.end) - before(part.begin));
+    }
+    return most;
+  }
+
   const KernelTable& kernels_;
   ConvArgs args_;
   AlignedBuffer zero_row_;
@@ -190,7 +207,9 @@ class DepthwiseStep : public Step {
   void Run(const Team& team) noexcept override {
     const int64_t rows = args_.batch * args_.oh;
     DepthwiseRange range{0, rows * args_.ow, 0, args_.channels};
-    if (SplitRows(rows, args_.c64 / kPanel, team.count, true)) {
+    const int64_t blocks = args_.c64 / kPanel;
+    const int64_t by_rows = (rows + team.count - 1) / team.count * blocks;
+    if (SplitRows(by_rows, (blocks + team.count - 1) / team.count * rows, true)) {
       const Range part = Part(rows, 1, team);
       range.m_begin = part.begin * args_.ow;
       range.m_end = part.end * args_.ow;
