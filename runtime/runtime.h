@@ -68,6 +68,12 @@ struct SessionOptions {
   double least_share_ns = 40000;
 };
 
+// Bytes that a session has of its own; the weights stay in the program's file.
+struct SessionMemory {
+  uint64_t arena = 0;  // tensors
+  uint64_t steps = 0;  // requantization tables, rows of zero points, scratch, reordered F32 weights
+};
+
 class Session {
  public:
   // Called after each command with its index; runs outside any parallel region. The tensor memory
@@ -79,6 +85,7 @@ class Session {
   Session(Session&&) noexcept;
 
   int threads() const;
+  SessionMemory memory() const;
   // Tensor memory in the tensor's own layout and type. Input contents survive Run().
   std::span<std::byte> Input(int index);
   std::span<const std::byte> Output(int index) const;

@@ -139,6 +139,12 @@ Session::Session(Session&&) noexcept = default;
 
 int Session::threads() const { return impl_->threads; }
 
+SessionMemory Session::memory() const {
+  SessionMemory memory{.arena = impl_->arena.size()};
+  for (const std::unique_ptr<Step>& step : impl_->steps) memory.steps += step->memory_bytes();
+  return memory;
+}
+
 std::span<std::byte> Session::Input(int index) {
   return impl_->Bytes(impl_->program->image().inputs.at(static_cast<size_t>(index)).tensor);
 }

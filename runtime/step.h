@@ -32,6 +32,8 @@ class Step {
   // called by one thread, outside any parallel region.
   virtual void Run(const Team& team) noexcept = 0;
   virtual bool parallel() const { return true; }
+  // Buffers of its own; what a plain member or a short list takes does not count.
+  virtual size_t memory_bytes() const { return 0; }
 };
 
 // What a step is made from.

@@ -126,6 +126,7 @@ nlohmann::json RunBenchmark(const Program& program, Session& session,
   const double least = Percentile(times, 0), median = Percentile(times, 0.5),
                p99 = Percentile(times, 0.99), gops = Gops(macs, median);
   const uint64_t memory = PeakMemoryBytes();
+  const SessionMemory own = session.memory();
   nlohmann::json json = {{"iterations", options.iterations},
                          {"threads", session.threads()},
                          {"isa", Name(options.isa)},
@@ -136,12 +137,19 @@ nlohmann::json RunBenchmark(const Program& program, Session& session,
                          {"macs", macs},
                          {"load_ms", options.load_ms},
                          {"session_ms", options.session_ms},
-                         {"peak_memory_bytes", memory}};
+                         {"peak_memory_bytes", memory},
+                         {"program_bytes", program.file_bytes()},
+                         {"arena_bytes", own.arena},
+                         {"steps_bytes", own.steps}};
   if (!options.json) {
     std::printf("%d runs, %d threads: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f GOPS\n",
                 options.iterations, session.threads(), least, median, p99, gops);
-    std::printf("load and verify %.2f ms, session %.2f ms, peak memory %.1f MB\n", options.load_ms,
-                options.session_ms, 1e-6 * static_cast<double>(memory));
+    const auto megabytes = [](uint64_t bytes) { return 1e-6 * static_cast<double>(bytes); };
+    std::printf(
+        "load and verify %.2f ms, session %.2f ms, peak memory %.1f MB: program %.1f, "
+        "arena %.1f, buffers of commands %.1f, the rest code and libraries\n",
+        options.load_ms, options.session_ms, megabytes(memory), megabytes(program.file_bytes()),
+        megabytes(own.arena), megabytes(own.steps));
   }
   if (!options.per_command) return json;
   double peak = PeakGops(options.isa, session.threads());

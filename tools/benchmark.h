@@ -17,7 +17,7 @@ struct BenchmarkOptions {
 };
 
 // Times of whole inferences (min, median, p99 in ms; GOPS = 2 x integer and float multiply-
-// accumulates / s), load time and the process's peak memory. With per_command also the median of
+// accumulates / s), load time, the process's peak memory and what the session has of it. With per_command also the median of
 // each command with its share of their sum, GOPS, share of the machine's integer peak (PeakGops,
 // measured before and after at the same thread count; F32 commands have none), bytes moved (each
 // tensor once) and GB/s, beside what runtime/cost.h predicts for one thread. Prints them unless

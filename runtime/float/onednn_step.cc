@@ -17,15 +17,16 @@ struct Scratch {
   AlignedBuffer memory;
 };
 
-// A session is known by its arena.
-std::shared_ptr<Scratch> ScratchOf(const std::byte* arena, size_t size) {
+// A session is known by its arena. `growth`: by how much the block grew for this step.
+std::shared_ptr<Scratch> ScratchOf(const std::byte* arena, size_t size, size_t* growth) {
   static std::mutex mutex;
   static std::map<const std::byte*, std::weak_ptr<Scratch>> sessions;
   const std::lock_guard<std::mutex> lock(mutex);
   std::erase_if(sessions, [](const auto& entry) { return entry.second.expired(); });
   std::shared_ptr<Scratch> scratch = sessions[arena].lock();
   if (!scratch) sessions[arena] = scratch = std::make_shared<Scratch>();
-  if (scratch->memory.size() < size) scratch->memory = AlignedBuffer(size);
+  *growth = size > scratch->memory.size() ? size - scratch->memory.size() : 0;
+  if (*growth > 0) scratch->memory = AlignedBuffer(size);
   return scratch;
 }
 
@@ -59,12 +60,13 @@ class PrimitiveStep final : public Step {
     }
     AddArgument(DNNL_ARG_DST, Bind(operands.dst, context.Out(Field::kDst)));
     const dnnl::memory::desc scratch = QueryDesc(primitive, DNNL_ARG_SCRATCHPAD);
-    scratch_ = ScratchOf(context.arena, scratch.get_size());
+    scratch_ = ScratchOf(context.arena, scratch.get_size(), &scratch_growth_);
     scratch_memory_ = Bind(scratch, scratch_->memory.data());
     AddArgument(DNNL_ARG_SCRATCHPAD, scratch_memory_);
   }
 
   bool parallel() const override { return false; }
+  size_t memory_bytes() const override { return own_weights_.size() + scratch_growth_; }
 
   void Run(const Team&) noexcept override {
     const ThreadCount threads(threads_);
@@ -114,6 +116,7 @@ class PrimitiveStep final : public Step {
   dnnl::primitive primitive_, reorder_;
   AlignedBuffer own_weights_;
   std::shared_ptr<Scratch> scratch_;
+  size_t scratch_growth_ = 0;
   dnnl::memory scratch_memory_;
   std::vector<dnnl::memory> memories_;  // owners of what the arguments name
   std::vector<dnnl_exec_arg_t> arguments_, reorder_arguments_;

@@ -45,6 +45,7 @@ class Scratch {
   Scratch(size_t bytes, int threads)
       : stride_((bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment),
         memory_(stride_ * static_cast<size_t>(threads)) {}
+  size_t bytes() const { return memory_.size(); }
   void* For(const Team& team) { return memory_.data() + stride_ * static_cast<size_t>(team.index); }
 
  private:
@@ -113,6 +114,10 @@ class ConvStep : public Step {
     if (range.m_begin < range.m_end && range.panel_begin < range.panel_end) {
       kernels_.conv(args_, range, scratch_.For(team));
     }
+  }
+
+  size_t memory_bytes() const override {
+    return zero_row_.size() + requant_.memory.size() + scratch_.bytes();
   }
 
  private:
@@ -221,6 +226,10 @@ class DepthwiseStep : public Step {
     if (range.m_begin < range.m_end && range.c_begin < range.c_end) {
       kernels_.depthwise(args_, range, scratch_.For(team));
     }
+  }
+
+  size_t memory_bytes() const override {
+    return zero_row_.size() + requant_.memory.size() + scratch_.bytes();
   }
 
  private:

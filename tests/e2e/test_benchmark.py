@@ -31,6 +31,9 @@ def test_commands_have_shares_of_time_and_of_the_peak(programs, threads):
     assert found['min_ms'] <= found['median_ms'] <= found['p99_ms']
     assert found['load_ms'] > 0 and found['session_ms'] > 0
     assert found['peak_memory_bytes'] > programs['symmetric'].stat().st_size
+    assert found['program_bytes'] == programs['symmetric'].stat().st_size
+    assert found['arena_bytes'] > 0 and found['steps_bytes'] > 0
+    assert found['arena_bytes'] + found['steps_bytes'] < found['peak_memory_bytes']
     commands = found['commands']
     assert sum(c['share'] for c in commands) == pytest.approx(1)
     for c in commands:

@@ -45,6 +45,26 @@ TEST(Session, ObservesEveryCommandInOrderAndSeesItsResult) {
   }
 }
 
+// A convolution has buffers of its own, and scratch for every thread; a table has none.
+TEST(Session, SaysWhatMemoryItHas) {
+  const ProgramBuilder small = ThreeCommands();
+  const Program tables = small.Build();
+  EXPECT_EQ(Session(tables, {.threads = 1}).memory().arena, small.image.arena_size);
+  EXPECT_EQ(Session(tables, {.threads = 1}).memory().steps, 0u);
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kU8, {1, 70}}), out = b.Output({DType::kU8, {1, 10}});
+  const int32_t weights = b.Const(DType::kBytes, {16 * 72}, Bytes(16 * 72));
+  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<RequantRecord>(10));
+  b.Add(Opcode::kMatMul, out, in)
+      .Set(Field::kWeights, weights)
+      .Set(Field::kRequant, requant)
+      .Set(Field::kClampHiQ, 255);
+  const Program product = b.Build();
+  const uint64_t one = Session(product, {.threads = 1}).memory().steps;
+  EXPECT_GT(one, 70u + 16 * sizeof(int32_t));  // at least the row of zero points and the biases
+  EXPECT_GE(Session(product, {.threads = 3}).memory().steps, one);
+}
+
 TEST(Session, PassesOnWhatAnObserverThrows) {
   const Program program = ThreeCommands().Build();
   Session session(program, {.threads = 2, .least_share_ns = 0});
