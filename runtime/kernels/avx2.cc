@@ -123,6 +123,7 @@ const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
                                   .depthwise_scratch = DepthwiseScratchBytes<Unit>,
                                   .max_pool = MaxPool,
                                   .sum_pool = SumPool,
+                                  .requantize = RequantizeAll,
                                   .peak = Peak};
 
 }  // namespace rshift

@@ -58,6 +58,18 @@ inline void FinishColumn(const RequantArgs& q, const ColumnArgs& column) {
   }
 }
 
+// RequantizeFn.
+inline void RequantizeAll(const RequantArgs& q, const int32_t* acc, int64_t count,
+                          uint8_t* dst) noexcept {
+  const auto* rows = reinterpret_cast<const int32_t(*)[kColumn]>(acc);
+  const int64_t whole = count / kColumn;
+  FinishColumn(q, {.rows = rows, .pixels = whole, .dst = dst, .dst_stride = kColumn});
+  if (count % kColumn == 0) return;
+  FinishColumn(
+      q,
+      {.rows = rows + whole, .pixels = 1, .dst = dst + whole * kColumn, .real = count % kColumn});
+}
+
 // The tile's accumulators of channels first .. first + 15 -> bytes; zero_w * sum x is taken off.
 template <int R>
 void FinishTile(const RequantArgs& q, const TileArgs& t, int64_t first,

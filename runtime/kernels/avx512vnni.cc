@@ -56,6 +56,7 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveConv<ConvUnit>,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,
                                         .sum_pool = SumPool,
+                                        .requantize = RequantizeAll,
                                         .peak = Peak};
 
 }  // namespace rshift

@@ -1,63 +1,111 @@
-// Element-wise loops that gain from wide registers: additions, quantization, averages. One body
-// (elementwise.cc) compiled for each instruction set by function attributes: what a body calls and
-// does not inline stays code for any CPU. Same values everywhere.
+// Element-wise loops that gain from wide registers: additions, products, quantization, averages.
+// One body (elementwise.cc) compiled for each instruction set by function attributes: what a body
+// calls and does not inline stays code for any CPU. Same values everywhere.
 #ifndef RSHIFT_RUNTIME_KERNELS_ELEMENTWISE_H_
 #define RSHIFT_RUNTIME_KERNELS_ELEMENTWISE_H_
 
 #include <cstdint>
 
+#include "base/rounding.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
 
-// y[i] from a[i] and b[i], bytes of s8 or u8; y may be a or b itself.
+// What a byte stands for, less its zero point: (byte ^ flip) - zero. A u8 tensor has flip 0 and its
+// zero point; an s8 tensor flip 0x80 and its zero point + 128.
+struct ByteOperand {
+  const uint8_t* bytes = nullptr;
+  uint8_t flip = 0;
+  int32_t zero = 0;
+};
+
+// y[i] from a[i] and b[i]; y may be a or b itself.
 struct AddArgs {
-  const void* a = nullptr;
-  const void* b = nullptr;
+  ByteOperand a, b;
   uint8_t* y = nullptr;
   int32_t multiplier_a = 0, multiplier_b = 0, rshift = 0;  // numerics::AddCommonShift
-  int32_t zero_a = 0, zero_b = 0, zero_y = 0;
-  int32_t lo = 0, hi = 0;
+  int32_t zero_y = 0, lo = 0, hi = 0;
 };
 struct AddFmaArgs {
-  const uint8_t* a = nullptr;
-  const uint8_t* b = nullptr;
+  ByteOperand a, b;  // without their zeros
   uint8_t* y = nullptr;
   float ratio_a = 1.0f, ratio_b = 1.0f, fixed = 0.0f;  // numerics::AddFma
-  uint8_t flip_a = 0, flip_b = 0;                      // 0x80 makes s8 bytes unsigned
   int32_t shift_y = 0, lo = 0, hi = 0;
 };
 struct AddFloatArgs {
-  const void* a = nullptr;
-  const void* b = nullptr;
+  ByteOperand a, b;
   uint8_t* y = nullptr;
   float scale_a = 1.0f, scale_b = 1.0f, scale_y = 1.0f;  // numerics::AddFloat
-  int32_t zero_a = 0, zero_b = 0, zero_y = 0;
-  int32_t lo = 0, hi = 0;
+  int32_t zero_y = 0, lo = 0, hi = 0;
+};
+struct MulFloatArgs {
+  ByteOperand a, b;
+  uint8_t* y = nullptr;
+  float scale = 1.0f;  // numerics::MulFloatZero
+  int32_t zero_y = 0, shift_y = 0, lo = 0, hi = 0;
+};
+// y[i - begin] = the product of a[i] and b[i], to be requantized.
+struct ProductArgs {
+  ByteOperand a, b;
+  int32_t* y = nullptr;
 };
 struct QuantizeArgs {
   const float* x = nullptr;
   uint8_t* y = nullptr;
-  float scale = 1.0f;  // numerics::QuantizeValue
+  float scale = 1.0f;  // numerics::QuantizeValueBy, QuantizeByReciprocal
   int32_t zero = 0, lo = 0, hi = 0;
 };
+struct DequantizeArgs {
+  ByteOperand x;
+  float* y = nullptr;
+  float scale = 1.0f;  // numerics::DequantizeValue
+};
 
-// Sums of `taps` taps (pads that count are added by `pads`) to averages.
+// y[i] += the real value.
+struct AddRealArgs {
+  ByteOperand x;
+  float* y = nullptr;
+  float scale = 1.0f;
+};
+// numerics::AverageDequantized.
+struct AverageRealArgs {
+  const float* total = nullptr;
+  uint8_t* y = nullptr;
+  int32_t taps = 1;
+  float scale_y = 1.0f;
+  int32_t zero_y = 0, shift_y = 0, lo = 0, hi = 0;
+};
+
+// Sums of `inside` taps to averages of `taps`, the difference being pads that count: they add
+// `pads` to the sum.
 struct AverageArgs {
   const int32_t* sum = nullptr;
   uint8_t* y = nullptr;
-  int32_t pads = 0, taps = 1;
-  float scale = 1.0f, offset = 0.0f;  // numerics::AveragePool
-  int32_t lo = 0, hi = 0;
+  int32_t pads = 0, inside = 1, taps = 1;
+  float scale = 1.0f, offset = 0.0f;
+  int32_t zero_x = 0, zero_y = 0, lo = 0, hi = 0;
 };
 
-// Elements [begin, end). The first index is 1 when a is s8, the second when b is.
+// Elements [begin, end).
 struct ElementwiseTable {
-  void (*add[2][2])(const AddArgs&, int64_t begin, int64_t end) noexcept;
-  void (*add_float[2][2])(const AddFloatArgs&, int64_t begin, int64_t end) noexcept;
-  void (*add_fma)(const AddFmaArgs&, int64_t begin, int64_t end) noexcept;
-  void (*quantize)(const QuantizeArgs&, int64_t begin, int64_t end) noexcept;
-  void (*average)(const AverageArgs&, int64_t count) noexcept;
+  template <typename Args>
+  using Loop = void (*)(const Args&, int64_t begin, int64_t end) noexcept;
+
+  Loop<AddArgs> add;
+  // Ties away from zero. |v| * |multiplier| summed over both operands must stay below 2^31.
+  Loop<AddArgs> add_away;
+  Loop<AddFloatArgs> add_float;
+  Loop<AddFmaArgs> add_fma;
+  Loop<MulFloatArgs> mul_float;
+  Loop<ProductArgs> product;
+  Loop<QuantizeArgs> quantize[kRealRoundingCount];             // by division
+  Loop<QuantizeArgs> quantize_reciprocal[kRealRoundingCount];  // by the reciprocal
+  Loop<DequantizeArgs> dequantize;
+  Loop<AddRealArgs> add_real;
+  Loop<AverageRealArgs> average_real;
+  Loop<AverageArgs> average;             // numerics::AveragePool
+  Loop<AverageArgs> average_integer;     // numerics::AverageInteger
+  Loop<AverageArgs> average_scale_away;  // numerics::AverageScaleAway
 };
 
 const ElementwiseTable& ElementwiseFor(Isa isa);

@@ -154,6 +154,11 @@ struct PoolWindow {
   int64_t row_step = 0, column_step = 0;  // bytes from tap to tap
 };
 
+// Accumulators [0, count) -> bytes, all by the constants of entry 0; the arrays hold 16 equal
+// entries. `acc` is readable up to `count` rounded up to 64. No post-operations.
+using RequantizeFn = void (*)(const RequantArgs& args, const int32_t* acc, int64_t count,
+                              uint8_t* dst) noexcept;
+
 // Channels [0, count): the greatest of the taps, as bytes of s8 or u8.
 using MaxPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
                            uint8_t* dst) noexcept;
@@ -184,6 +189,7 @@ struct KernelTable {
   DepthwiseScratchFn depthwise_scratch = nullptr;
   MaxPoolFn max_pool = nullptr;
   SumPoolFn sum_pool = nullptr;
+  RequantizeFn requantize = nullptr;
   PeakFn peak = nullptr;  // null stays null: it would be another instruction set's
 };
 

@@ -49,6 +49,12 @@ void Finish(const RequantArgs& requant, int64_t entry, const int32_t* acc, int64
   }
 }
 
+void RequantizeAll(const RequantArgs& requant, const int32_t* acc, int64_t count,
+                   uint8_t* dst) noexcept {
+  for (int64_t i = 0; i < count; i += 16)  // as many equal entries
+    Finish(requant, 0, acc + i, std::min<int64_t>(16, count - i), dst + i);
+}
+
 // acc[0, width) += one tap: x[0, ic) times its packed lines; returns the sum of x. Modulo 2^32: see
 // kernels.h.
 template <bool kSigned>
@@ -171,7 +177,10 @@ void SumPool(const PoolWindow& window, int64_t count, bool is_signed, int32_t* s
 
 }  // namespace
 
-const KernelTable kScalarKernels = {
-    .conv = Conv, .depthwise = Depthwise, .max_pool = MaxPool, .sum_pool = SumPool};
+const KernelTable kScalarKernels = {.conv = Conv,
+                                    .depthwise = Depthwise,
+                                    .max_pool = MaxPool,
+                                    .sum_pool = SumPool,
+                                    .requantize = RequantizeAll};
 
 }  // namespace rshift

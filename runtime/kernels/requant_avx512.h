@@ -309,6 +309,23 @@ inline void WithRequant(const RequantArgs& q, const F& f) {
   }
 }
 
+// RequantizeFn.
+inline void RequantizeAll(const RequantArgs& q, const int32_t* acc, int64_t count,
+                          uint8_t* dst) noexcept {
+  WithRequant(q, [&](auto tag) {
+    using S = typename decltype(tag)::Type;
+    const S form = S::Load(q, 0);
+    const Narrow<S> narrow = Narrow<S>::Load(q);
+    for (int64_t i = 0; i < count; i += 64) {
+      const auto v = [&](int64_t at) { return form.Scale(_mm512_loadu_si512(acc + i + at)); };
+      const __m512i bytes = narrow.Pack(v(0), v(16), v(32), v(48));
+      const int64_t left = count - i;
+      const __mmask64 mask = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+      _mm512_mask_storeu_epi8(dst + i, mask, bytes);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace rshift
 

@@ -1,10 +1,12 @@
 // TFLite's addition: both operands rescaled, added, rescaled.
+#include <algorithm>
 #include <array>
 
 #include "quantize/numerics/add_forms.h"
 #include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
+#include "runtime/steps/uniform_requant.h"
 
 namespace rshift {
 namespace {
@@ -16,23 +18,6 @@ struct Operands {
   Terms a{}, b{};
 };
 
-struct Loop {
-  const uint8_t* a = nullptr;
-  const uint8_t* b = nullptr;
-  uint8_t* y = nullptr;
-  int32_t multiplier = 0, rshift = 0, zero_y = 0, lo = 0, hi = 0;
-};
-
-template <Rounding kRounding>
-void Run(const Loop& loop, const Operands& terms, int64_t begin, int64_t end) noexcept {
-  const Loop p = loop;
-  for (int64_t i = begin; i < end; ++i) {
-    const int32_t sum = terms.a[p.a[i]] + terms.b[p.b[i]];
-    p.y[i] = static_cast<uint8_t>(
-        numerics::RequantizeBy(kRounding, sum, p.multiplier, p.rshift, p.zero_y, p.lo, p.hi));
-  }
-}
-
 // AddBlocks in graph/ops/quant.h: elements to a block, by mode.
 constexpr int64_t kBlock[] = {1, 16, 8, 1};
 constexpr int32_t kSubtract = 3;
@@ -41,14 +26,15 @@ class AddShiftedStep : public Step {
  public:
   explicit AddShiftedStep(const StepContext& context)
       : rounding_(static_cast<Rounding>(Get(context, Field::kRounding))),
-        loop_{.a = context.In<uint8_t>(Field::kSrc),
-              .b = context.In<uint8_t>(Field::kSrc2),
-              .y = context.Out<uint8_t>(Field::kDst),
-              .multiplier = Get(context, Field::kMultiplier3),
-              .rshift = Get(context, Field::kRshift3),
-              .zero_y = context.Record(Field::kDst).zero_point,
-              .lo = Get(context, Field::kClampLoQ),
-              .hi = Get(context, Field::kClampHiQ)},
+        a_(context.In<uint8_t>(Field::kSrc)),
+        b_(context.In<uint8_t>(Field::kSrc2)),
+        y_(context.Out<uint8_t>(Field::kDst)),
+        requantize_(context.isa, {.rounding = rounding_,
+                                  .multiplier = Get(context, Field::kMultiplier3),
+                                  .rshift = Get(context, Field::kRshift3),
+                                  .zero_y = context.Record(Field::kDst).zero_point,
+                                  .lo = Get(context, Field::kClampLoQ),
+                                  .hi = Get(context, Field::kClampHiQ)}),
         count_(NumElements(context.Record(Field::kDst).shape)) {
     const int32_t mode = Get(context, Field::kMode);
     blocks_ = MakeOperands(context, mode);
@@ -93,18 +79,19 @@ class AddShiftedStep : public Step {
   }
 
   void RunPart(const Operands& terms, int64_t begin, int64_t end) const noexcept {
-    switch (rounding_) {
-      case Rounding::kTwoStep:
-        return rshift::Run<Rounding::kTwoStep>(loop_, terms, begin, end);
-      case Rounding::kTwoStepUp:
-        return rshift::Run<Rounding::kTwoStepUp>(loop_, terms, begin, end);
-      default:
-        return rshift::Run<Rounding::kHalfUp>(loop_, terms, begin, end);
+    alignas(64) int32_t sums[kRequantBlock + kRequantSlack];
+    for (int64_t at = begin; at < end; at += kRequantBlock) {
+      const int64_t count = std::min(kRequantBlock, end - at);
+      for (int64_t i = 0; i < count; ++i) sums[i] = terms.a[a_[at + i]] + terms.b[b_[at + i]];
+      requantize_(sums, count, y_ + at);
     }
   }
 
   Rounding rounding_;
-  Loop loop_;
+  const uint8_t* a_;
+  const uint8_t* b_;
+  uint8_t* y_;
+  UniformRequant requantize_;
   int64_t count_, tail_begin_ = 0;
   Operands blocks_, tail_;
 };

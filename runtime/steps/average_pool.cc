@@ -1,11 +1,12 @@
 // Average pooling, NHWC, in every PoolArithmetic (graph/ops/quant.h). Works in blocks of channels,
 // so that one pass over the taps serves them all.
 #include "quantize/numerics/add_forms.h"
-#include "quantize/numerics/average_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/steps/byte_map.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
+#include "runtime/steps/uniform_requant.h"
 
 namespace rshift {
 namespace {
@@ -20,51 +21,44 @@ enum class Arithmetic {
   kRawSum = 5,
 };
 
-// What turns sums into bytes.
+// What turns sums into bytes: the arithmetic's numbers.
 struct Average {
   Arithmetic arithmetic = Arithmetic::kScaleOffset;
-  Rounding rounding = Rounding::kHalfUp;
-  int32_t multiplier = 0, rshift = 0;
   float scale = 0, offset = 0;
-  float scale_x = 0, scale_y = 0;
+  float scale_y = 0;
   int32_t zero_x = 0, zero_y = 0, shift_y = 0, lo = 0, hi = 0;
+  UniformWords words;
 
   explicit Average(const StepContext& context) {
     const Command& c = *context.command;
-    const TensorRecord& src = context.Record(Field::kSrc);
     const TensorRecord& dst = context.Record(Field::kDst);
     arithmetic = static_cast<Arithmetic>(c.Get(Field::kMode));
-    rounding = static_cast<Rounding>(c.Get(Field::kRounding));
-    multiplier = static_cast<int32_t>(c.Get(Field::kMultiplier));
-    rshift = static_cast<int32_t>(c.Get(Field::kRshift));
     scale = c.GetFloat(Field::kScaleF), offset = c.GetFloat(Field::kOffsetF);
-    scale_x = src.scale, scale_y = dst.scale;
-    zero_x = src.zero_point, zero_y = dst.zero_point;
+    scale_y = dst.scale;
+    zero_x = context.Record(Field::kSrc).zero_point, zero_y = dst.zero_point;
     shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
     lo = static_cast<int32_t>(c.Get(Field::kClampLoQ));
     hi = static_cast<int32_t>(c.Get(Field::kClampHiQ));
-  }
-
-  // `sum` of the `inside` taps that lie in the image; `taps` count, the others hold zero_x.
-  int32_t Of(int32_t sum, int32_t inside, int32_t taps) const {
-    switch (arithmetic) {
-      case Arithmetic::kInteger:
-        return numerics::AverageInteger(sum, inside, lo, hi);
-      case Arithmetic::kRequantize:
-        return numerics::RequantizeBy(rounding, sum - inside * zero_x, multiplier, rshift, zero_y,
-                                      lo, hi);
-      case Arithmetic::kScaleSumAway:
-        return numerics::AverageScaleAway(sum - inside * zero_x, taps, scale, zero_y, lo, hi);
-      default:
-        return numerics::AverageRawSum(rounding, sum, multiplier, rshift, offset, lo, hi);
+    words = {.rounding = static_cast<Rounding>(c.Get(Field::kRounding)),
+             .multiplier = static_cast<int32_t>(c.Get(Field::kMultiplier)),
+             .rshift = static_cast<int32_t>(c.Get(Field::kRshift)),
+             .zero_y = zero_y,
+             .lo = lo,
+             .hi = hi};
+    if (arithmetic != Arithmetic::kRawSum) return;
+    if (words.rounding ==
+        Rounding::kFloatZeroEven) {  // kScaleOffset of one tap, which divides by 1
+      arithmetic = Arithmetic::kScaleOffset;
+      scale = numerics::WordToFloat(words.multiplier);
+    } else {
+      words.zero_y = static_cast<int32_t>(offset);
     }
   }
 
-  // For the channels behind the last full block of 16 (LiteRT's optimised mean): a copy with the
-  // other rounding.
-  Average Tail() const {
-    Average tail = *this;
-    if (arithmetic == Arithmetic::kRawSum && rounding == Rounding::kTwoStepUp)
+  // For the channels behind the last full block of 16 (LiteRT's optimised mean).
+  UniformWords TailWords() const {
+    UniformWords tail = words;
+    if (arithmetic == Arithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
       tail.rounding = Rounding::kTwoStep;
     return tail;
   }
@@ -74,81 +68,104 @@ class AveragePoolStep : public Step {
  public:
   explicit AveragePoolStep(const StepContext& context)
       : shape_(context),
-        src_(context.In<uint8_t>(Field::kSrc)),
+        src_(OperandOf(context, Field::kSrc)),
+        scale_x_(context.Record(Field::kSrc).scale),
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
         include_pad_((context.command->Get(Field::kFlags) & 1) != 0),
+        one_tap_(static_cast<Arithmetic>(context.command->Get(Field::kMode)) ==
+                 Arithmetic::kRawSum),
         average_(context),
-        tail_(average_.Tail()),
+        requantize_(context.isa, average_.words),
+        requantize_tail_(context.isa, average_.TailWords()),
+        has_tail_(average_.TailWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
-        scale_offset_(ElementwiseFor(context.isa).average) {}
+        loops_(ElementwiseFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
-      const PoolWindow window = shape_.Window(src_, m, c, y0, x0, rows, columns);
+      const PoolWindow window = shape_.Window(src_.bytes, m, c, y0, x0, rows, columns);
       const int64_t inside = rows.count() * columns.count();
       const int64_t taps = include_pad_ ? shape_.PaddedTaps(y0, x0) : inside;
       uint8_t* dst = dst_ + m * shape_.channels + c;
       if (average_.arithmetic == Arithmetic::kDequantized)
         return Dequantized(window, static_cast<int32_t>(taps), count, dst);
-      alignas(64) int32_t sum[kPoolBlock];
+      alignas(64) int32_t sum[kPoolBlock + kRequantSlack];
       kernels_.sum_pool(window, count, is_signed_, sum);
-      // kPoolBlock is a multiple of 16: only the last block of channels has a tail.
-      const int64_t full = tail_.rounding == average_.rounding
-                               ? count
-                               : std::min(count, shape_.channels / 16 * 16 - c);
-      const auto of = static_cast<int32_t>(inside), with_pads = static_cast<int32_t>(taps);
-      Finish(average_, sum, of, with_pads, full, dst);
-      if (full < count) Finish(tail_, sum + full, of, with_pads, count - full, dst + full);
+      if (average_.arithmetic == Arithmetic::kRequantize ||
+          average_.arithmetic == Arithmetic::kRawSum) {
+        return Requantized(sum, static_cast<int32_t>(inside), c, count, dst);
+      }
+      Divided(sum, static_cast<int32_t>(inside), static_cast<int32_t>(taps), count, dst);
     });
   }
 
  private:
-  void Finish(const Average& average, const int32_t* sum, int32_t inside, int32_t taps,
-              int64_t count, uint8_t* dst) const noexcept {
-    const Average a = average;
-    if (a.arithmetic == Arithmetic::kScaleOffset) {
-      scale_offset_({.sum = sum,
-                     .y = dst,
-                     .pads = (taps - inside) * a.zero_x,
-                     .taps = taps,
-                     .scale = a.scale,
-                     .offset = a.offset,
-                     .lo = a.lo,
-                     .hi = a.hi},
-                    count);
-      return;
+  void Divided(const int32_t* sum, int32_t inside, int32_t taps, int64_t count,
+               uint8_t* dst) const noexcept {
+    const Average& a = average_;
+    const AverageArgs args{.sum = sum,
+                           .y = dst,
+                           .pads = (taps - inside) * a.zero_x,
+                           .inside = inside,
+                           .taps = one_tap_ ? 1 : taps,
+                           .scale = a.scale,
+                           .offset = a.offset,
+                           .zero_x = a.zero_x,
+                           .zero_y = a.zero_y,
+                           .lo = a.lo,
+                           .hi = a.hi};
+    const auto loop = a.arithmetic == Arithmetic::kInteger        ? loops_.average_integer
+                      : a.arithmetic == Arithmetic::kScaleSumAway ? loops_.average_scale_away
+                                                                  : loops_.average;
+    loop(args, 0, count);
+  }
+
+  // Channels c .. c + count - 1; all windows are whole.
+  void Requantized(int32_t* sum, int32_t taps, int64_t c, int64_t count,
+                   uint8_t* dst) const noexcept {
+    if (average_.arithmetic == Arithmetic::kRequantize) {
+      for (int64_t i = 0; i < count; ++i) sum[i] -= taps * average_.zero_x;
     }
-    for (int64_t i = 0; i < count; ++i) dst[i] = static_cast<uint8_t>(a.Of(sum[i], inside, taps));
+    // kPoolBlock is a multiple of 16: only the last block of channels has a tail.
+    const int64_t full = has_tail_ ? std::min(count, shape_.channels / 16 * 16 - c) : count;
+    requantize_(sum, full, dst);
+    if (full < count) requantize_tail_(sum + full, count - full, dst + full);
   }
 
   // Each tap dequantized and added in window order: the order is part of the result.
   void Dequantized(const PoolWindow& w, int32_t taps, int64_t count, uint8_t* dst) const noexcept {
-    const Average a = average_;
     float total[kPoolBlock] = {};
     for (int64_t y = 0; y < w.rows; ++y) {
       for (int64_t x = 0; x < w.columns; ++x) {
         const uint8_t* tap = w.base + y * w.row_step + x * w.column_step;
-        for (int64_t i = 0; i < count; ++i) {
-          const int32_t value = is_signed_ ? static_cast<int8_t>(tap[i]) : tap[i];
-          total[i] += numerics::DequantizeValue(value, a.scale_x, a.zero_x);
-        }
+        loops_.add_real({.x = {tap, src_.flip, src_.zero}, .y = total, .scale = scale_x_}, 0,
+                        count);
       }
     }
-    for (int64_t i = 0; i < count; ++i) {
-      dst[i] = static_cast<uint8_t>(
-          numerics::AverageDequantized(total[i], taps, a.scale_y, a.zero_y, a.shift_y, a.lo, a.hi));
-    }
+    const Average& a = average_;
+    loops_.average_real({.total = total,
+                         .y = dst,
+                         .taps = taps,
+                         .scale_y = a.scale_y,
+                         .zero_y = a.zero_y,
+                         .shift_y = a.shift_y,
+                         .lo = a.lo,
+                         .hi = a.hi},
+                        0, count);
   }
 
   PoolShape shape_;
-  const uint8_t* src_;
+  ByteOperand src_;
+  float scale_x_;
   uint8_t* dst_;
-  bool is_signed_, include_pad_;
-  Average average_, tail_;
+  bool is_signed_, include_pad_, one_tap_;
+  Average average_;
+  UniformRequant requantize_, requantize_tail_;
+  bool has_tail_;
   const KernelTable& kernels_;
-  decltype(ElementwiseTable::average) scale_offset_;
+  const ElementwiseTable& loops_;
 };
 
 }  // namespace

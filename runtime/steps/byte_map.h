@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
 
 namespace rshift {
@@ -15,6 +16,15 @@ using ByteTable = std::array<uint8_t, 256>;
 // The integer a byte of an s8 or u8 tensor stands for.
 inline int32_t ValueOf(uint8_t byte, DType type) {
   return type == DType::kS8 ? static_cast<int8_t>(byte) : byte;
+}
+
+// A byte tensor as the element-wise loops read it.
+inline ByteOperand OperandOf(const StepContext& context, Field field) {
+  const TensorRecord& record = context.Record(field);
+  const bool is_signed = record.dtype == DType::kS8;
+  return {.bytes = context.In<uint8_t>(field),
+          .flip = static_cast<uint8_t>(is_signed ? 0x80 : 0),
+          .zero = record.zero_point + (is_signed ? 128 : 0)};
 }
 
 // f(x) for each of the 256 values of the source.

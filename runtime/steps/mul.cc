@@ -1,79 +1,60 @@
 // Product of two quantized tensors of equal shape.
+#include <algorithm>
+
 #include "quantize/numerics/add_forms.h"
+#include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
+#include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
+#include "runtime/steps/uniform_requant.h"
 
 namespace rshift {
 namespace {
 
-struct MulArgs {
-  const void* a = nullptr;
-  const void* b = nullptr;
-  uint8_t* y = nullptr;
-  int32_t zero_a = 0, zero_b = 0, zero_y = 0, shift_y = 0;
-  int32_t multiplier = 0, rshift = 0, lo = 0, hi = 0;
-};
-using MulLoop = void (*)(const MulArgs&, int64_t begin, int64_t end) noexcept;
-
-template <Rounding kRounding, typename A, typename B>
-void Loop(const MulArgs& args, int64_t begin, int64_t end) noexcept {
-  const MulArgs p = args;
-  const A* a = static_cast<const A*>(p.a);
-  const B* b = static_cast<const B*>(p.b);
-  for (int64_t i = begin; i < end; ++i) {
-    const int32_t product = (a[i] - p.zero_a) * (b[i] - p.zero_b);
-    p.y[i] = static_cast<uint8_t>(numerics::MulBy(kRounding, product, p.multiplier, p.rshift,
-                                                  p.zero_y, p.shift_y, p.lo, p.hi));
-  }
-}
-
-template <Rounding kRounding>
-MulLoop ByTypes(bool a_signed, bool b_signed) {
-  if (a_signed)
-    return b_signed ? Loop<kRounding, int8_t, int8_t> : Loop<kRounding, int8_t, uint8_t>;
-  return b_signed ? Loop<kRounding, uint8_t, int8_t> : Loop<kRounding, uint8_t, uint8_t>;
-}
-
-// The verifier lets no other rounding through.
-MulLoop LoopFor(Rounding rounding, bool a_signed, bool b_signed) {
-  switch (rounding) {
-    case Rounding::kTwoStep:
-      return ByTypes<Rounding::kTwoStep>(a_signed, b_signed);
-    case Rounding::kTwoStepUp:
-      return ByTypes<Rounding::kTwoStepUp>(a_signed, b_signed);
-    case Rounding::kHalfAway:
-      return ByTypes<Rounding::kHalfAway>(a_signed, b_signed);
-    case Rounding::kFloatEven:
-      return ByTypes<Rounding::kFloatEven>(a_signed, b_signed);
-    case Rounding::kFloatZeroEven:
-      return ByTypes<Rounding::kFloatZeroEven>(a_signed, b_signed);
-    default:
-      return ByTypes<Rounding::kHalfUp>(a_signed, b_signed);
-  }
-}
-
+// Products by a loop for the instruction set, requantized a block at a time.
 class MulStep : public Step {
  public:
-  explicit MulStep(const StepContext& context) {
-    const TensorRecord& a = context.Record(Field::kSrc);
-    const TensorRecord& b = context.Record(Field::kSrc2);
-    const TensorRecord& y = context.Record(Field::kDst);
-    const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
-    args_ = {.a = context.In(Field::kSrc),
-             .b = context.In(Field::kSrc2),
-             .y = context.Out<uint8_t>(Field::kDst),
-             .zero_a = a.zero_point,
-             .zero_b = b.zero_point,
-             .zero_y = y.zero_point,
-             .shift_y = numerics::UnsignedShift(y.dtype == DType::kS8),
-             .multiplier = get(Field::kMultiplier),
-             .rshift = get(Field::kRshift),
-             .lo = get(Field::kClampLoQ),
-             .hi = get(Field::kClampHiQ)};
-    loop_ = LoopFor(static_cast<Rounding>(get(Field::kRounding)), a.dtype == DType::kS8,
-                    b.dtype == DType::kS8);
-    count_ = NumElements(y.shape);
+  MulStep(const StepContext& context, const UniformWords& words)
+      : loop_(ElementwiseFor(context.isa).product),
+        args_{.a = OperandOf(context, Field::kSrc), .b = OperandOf(context, Field::kSrc2)},
+        y_(context.Out<uint8_t>(Field::kDst)),
+        count_(NumElements(context.Record(Field::kDst).shape)),
+        requantize_(context.isa, words) {}
+
+  void Run(const Team& team) noexcept override {
+    const Range part = Part(count_, 64, team);
+    alignas(64) int32_t products[kRequantBlock + kRequantSlack];
+    ProductArgs args = args_;
+    args.y = products;
+    for (int64_t at = part.begin; at < part.end; at += kRequantBlock) {
+      const int64_t end = std::min(at + kRequantBlock, part.end);
+      loop_(args, at, end);
+      requantize_(products, end - at, y_ + at);
+    }
   }
+
+ private:
+  ElementwiseTable::Loop<ProductArgs> loop_;
+  ProductArgs args_;
+  uint8_t* y_;
+  int64_t count_ = 0;
+  UniformRequant requantize_;
+};
+
+// ONNX Runtime's form, in floats throughout.
+class MulFloatStep : public Step {
+ public:
+  MulFloatStep(const StepContext& context, const UniformWords& words)
+      : loop_(ElementwiseFor(context.isa).mul_float),
+        args_{.a = OperandOf(context, Field::kSrc),
+              .b = OperandOf(context, Field::kSrc2),
+              .y = context.Out<uint8_t>(Field::kDst),
+              .scale = numerics::WordToFloat(words.multiplier),
+              .zero_y = words.zero_y,
+              .shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8),
+              .lo = words.lo,
+              .hi = words.hi},
+        count_(NumElements(context.Record(Field::kDst).shape)) {}
 
   void Run(const Team& team) noexcept override {
     const Range part = Part(count_, 64, team);
@@ -81,17 +62,26 @@ class MulStep : public Step {
   }
 
  private:
-  MulArgs args_;
-  MulLoop loop_ = nullptr;
+  ElementwiseTable::Loop<MulFloatArgs> loop_;
+  MulFloatArgs args_;
   int64_t count_ = 0;
 };
 
+std::unique_ptr<Step> MakeMul(const StepContext& context) {
+  const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
+  const UniformWords words{.rounding = static_cast<Rounding>(get(Field::kRounding)),
+                           .multiplier = get(Field::kMultiplier),
+                           .rshift = get(Field::kRshift),
+                           .zero_y = context.Record(Field::kDst).zero_point,
+                           .lo = get(Field::kClampLoQ),
+                           .hi = get(Field::kClampHiQ)};
+  if (words.rounding == Rounding::kFloatZeroEven)
+    return std::make_unique<MulFloatStep>(context, words);
+  return std::make_unique<MulStep>(context, words);
+}
+
 }  // namespace
 
-void RegisterMulSteps() {
-  RegisterStep(Opcode::kMul, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<MulStep>(context);
-  });
-}
+void RegisterMulSteps() { RegisterStep(Opcode::kMul, MakeMul); }
 
 }  // namespace rshift

@@ -1,9 +1,4 @@
 // Quantize, Dequantize, Requantize.
-#include "quantize/numerics/quantize.h"
-
-#include <array>
-
-#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
@@ -13,39 +8,11 @@
 namespace rshift {
 namespace {
 
-// Every form but the division rounded to even, which has a loop for each instruction set.
-template <RealRounding kRounding, bool kReciprocal>
-void QuantizeBy(const QuantizeArgs& args, int64_t begin, int64_t end) noexcept {
-  constexpr auto kQuantize =
-      kReciprocal ? numerics::QuantizeByReciprocal : numerics::QuantizeValueBy;
-  const QuantizeArgs p = args;
-  for (int64_t i = begin; i < end; ++i) {
-    p.y[i] = static_cast<uint8_t>(kQuantize(kRounding, p.x[i], p.scale, p.zero, p.lo, p.hi));
-  }
-}
-
-using QuantizeLoop = void (*)(const QuantizeArgs&, int64_t, int64_t) noexcept;
-
-template <bool kReciprocal>
-QuantizeLoop LoopBy(RealRounding rounding) {
-  switch (rounding) {
-    case RealRounding::kAway:
-      return QuantizeBy<RealRounding::kAway, kReciprocal>;
-    case RealRounding::kFloor:
-      return QuantizeBy<RealRounding::kFloor, kReciprocal>;
-    case RealRounding::kCeil:
-      return QuantizeBy<RealRounding::kCeil, kReciprocal>;
-    case RealRounding::kTruncate:
-      return QuantizeBy<RealRounding::kTruncate, kReciprocal>;
-    default:
-      return QuantizeBy<RealRounding::kEven, kReciprocal>;
-  }
-}
-
-QuantizeLoop LoopFor(const Command& command, Isa isa) {
-  const auto rounding = static_cast<RealRounding>(command.Get(Field::kMode));
-  if (command.Get(Field::kFlags) != 0) return LoopBy<true>(rounding);
-  return rounding == RealRounding::kEven ? ElementwiseFor(isa).quantize : LoopBy<false>(rounding);
+auto LoopFor(const Command& command, Isa isa) {
+  const auto rounding = static_cast<size_t>(command.Get(Field::kMode));
+  const ElementwiseTable& loops = ElementwiseFor(isa);
+  return command.Get(Field::kFlags) != 0 ? loops.quantize_reciprocal[rounding]
+                                         : loops.quantize[rounding];
 }
 
 class QuantizeStep : public Step {
@@ -69,7 +36,7 @@ class QuantizeStep : public Step {
   }
 
  private:
-  QuantizeLoop loop_;
+  ElementwiseTable::Loop<QuantizeArgs> loop_;
   QuantizeArgs args_;
   int64_t count_ = 0;
 };
@@ -77,25 +44,21 @@ class QuantizeStep : public Step {
 class DequantizeStep : public Step {
  public:
   explicit DequantizeStep(const StepContext& context)
-      : src_(context.In<uint8_t>(Field::kSrc)), dst_(context.Out<float>(Field::kDst)) {
-    const TensorRecord& src = context.Record(Field::kSrc);
-    count_ = NumElements(src.shape);
-    for (int byte = 0; byte < 256; ++byte) {
-      table_[static_cast<size_t>(byte)] = numerics::DequantizeValue(
-          ValueOf(static_cast<uint8_t>(byte), src.dtype), src.scale, src.zero_point);
-    }
-  }
+      : loop_(ElementwiseFor(context.isa).dequantize),
+        args_{.x = OperandOf(context, Field::kSrc),
+              .y = context.Out<float>(Field::kDst),
+              .scale = context.Record(Field::kSrc).scale},
+        count_(NumElements(context.Record(Field::kSrc).shape)) {}
 
   void Run(const Team& team) noexcept override {
     const Range part = Part(count_, 64, team);
-    for (int64_t i = part.begin; i < part.end; ++i) dst_[i] = table_[src_[i]];
+    loop_(args_, part.begin, part.end);
   }
 
  private:
-  const uint8_t* src_;
-  float* dst_;
+  ElementwiseTable::Loop<DequantizeArgs> loop_;
+  DequantizeArgs args_;
   int64_t count_ = 0;
-  std::array<float, 256> table_;
 };
 
 std::unique_ptr<Step> MakeRequantize(const StepContext& context) {
