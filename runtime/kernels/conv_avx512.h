@@ -69,25 +69,29 @@ inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R
   }
 }
 
-// The same through memory, for the forms that are not worth a copy of the tile each.
+// The same through memory, for the forms that are not worth a copy of the tile each. Not inlined:
+// the tile's accumulators would lose their registers (see DotAccumulate).
 template <typename S>
-void FinishRows(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
-  for (int64_t v = 0; v < t.width; v += 16) {
-    const S form = S::Load(q, t.entry + v);
+[[gnu::noinline]] void FinishRows(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
+  const auto load = [](const int32_t* p) { return _mm512_load_si512(p); };
+  // 32 channels at a time, so that their constants stay in registers, to s16 in place.
+  for (int64_t v = 0; v < t.width; v += 32) {
+    const S first = S::Load(q, t.entry + v);
+    const S second = S::Load(q, t.entry + (v + 16 < t.width ? v + 16 : v));
     for (int r = 0; r < t.count; ++r) {
-      _mm512_store_si512(rows[r] + v, form.Scale(_mm512_load_si512(rows[r] + v)));
+      int32_t* row = rows[r] + v;
+      const __m512i low = first.Scale(load(row)), high = second.Scale(load(row + 16));
+      _mm512_store_si512(row, _mm512_packs_epi32(low, high));
     }
   }
   const Narrow<S> narrow = Narrow<S>::Load(q);
   for (int r = 0; r < t.count; ++r) {
-    const int32_t* row = rows[r];
-    const __m512i bytes = narrow.Pack(_mm512_load_si512(row), _mm512_load_si512(row + 16),
-                                      _mm512_load_si512(row + 32), _mm512_load_si512(row + 48));
-    StoreBytes(bytes, t.dst + r * t.dst_stride, t.real);
+    const __m512i bytes = narrow.PackWords(load(rows[r]), load(rows[r] + 32));
+    StoreBytes(_mm512_permutexvar_epi32(narrow.order, bytes), t.dst + r * t.dst_stride, t.real);
   }
 }
 
-inline void FinishAnyForm(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
+[[gnu::noinline]] inline void FinishAnyForm(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
   if (q.post_ops) {
     for (int r = 0; r < t.count; ++r) {
       q.finish(q, t.entry, rows[r], t.real, t.dst + r * t.dst_stride);

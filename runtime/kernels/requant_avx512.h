@@ -267,7 +267,10 @@ struct Narrow {
   }
   // Where v0 holds channels 16 l .. 16 l + 3 in its lane l, v1 the next four, and so on.
   __m512i PackLanes(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
-    __m512i low = _mm512_packs_epi32(v0, v1), high = _mm512_packs_epi32(v2, v3);
+    return PackWords(_mm512_packs_epi32(v0, v1), _mm512_packs_epi32(v2, v3));
+  }
+  // From values saturated to s16, by lanes as _mm512_packs_epi32 leaves them.
+  __m512i PackWords(__m512i low, __m512i high) const {
     if constexpr (!S::kHeld) {
       low = _mm512_adds_epi16(low, zero);
       high = _mm512_adds_epi16(high, zero);
