@@ -6,7 +6,7 @@ that of the least times of all rounds, which other programs disturb least. Every
 that peer's own tool or as a QDQ model; a peer runs at its default and at the best setting found, and the faster one
 counts. Missing packages are installed in build/benchvenv with pinned versions.
 
-  tools/bench_peers.py                                          everything: about 40 minutes
+  tools/bench_peers.py                                          everything: about an hour
   tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
   tools/bench_peers.py --quick --models mobilenet_v2            one setting per peer, 3 short rounds
   tools/bench_peers.py --models mobilenet_v2 --per-command      and where our time goes, against the machine's peak

@@ -21,7 +21,9 @@ class Contest:
 
     def __init__(self, case, store, programs, options, threads):
         self.case, self.store, self.programs, self.options = case, store, programs, options
-        self.threads, self.patience = threads, quiet.Patience(options.patience, threads)
+        self.threads = threads
+        # Most of the patience is for the rounds that count.
+        self.selecting, self.patience = (quiet.Patience(options.patience * part, threads) for part in (0.3, 0.7))
         self.entrants, self.missing = [], []
 
     def _fastest(self, peer, dtype, candidates):
@@ -38,7 +40,7 @@ class Contest:
                 raise refusal
             if len(loaded) == 1:
                 return tried[loaded[0]]
-            return tried[rounds.fastest(loaded, 2 if self.options.quick else 4, SELECTION_MS, self.patience)]
+            return tried[rounds.fastest(loaded, 2 if self.options.quick else 4, SELECTION_MS, self.selecting)]
         finally:
             for entrant in tried:
                 entrant.close()
