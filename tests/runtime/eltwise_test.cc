@@ -114,13 +114,12 @@ TEST(RequantizeStep, MultipliesShiftsAndClamps) {
 }
 
 TEST(AddStep, AddsProductsAndShiftsOnce) {
-  for (uint32_t seed = 1; seed <= 100; ++seed) {
+  for (uint32_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Shape shape = RandomShape(random);
-    TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape),
-               y = RandomSpec(random, shape);
-    a.zero_point = c.zero_point = y.zero_point = 0;
+    const TensorSpec a = RandomSpec(random, shape), c = RandomSpec(random, shape),
+                     y = RandomSpec(random, shape);
     const Bytes left = random.Data(NumElements(shape)), right = random.Data(NumElements(shape));
     const int64_t ma = random.Int(0, 32767), mb = random.Int(-32767, 32767);
     const auto rshift = static_cast<int>(random.Int(0, 16));
@@ -131,9 +130,10 @@ TEST(AddStep, AddsProductsAndShiftsOnce) {
     const ClampQ clamp = SetClamp(random, &command, y);
     Bytes expected;
     for (size_t i = 0; i < left.size(); ++i) {
-      const int64_t sum = Value(left[i], a.dtype) * ma + Value(right[i], c.dtype) * mb;
-      expected.push_back(
-          static_cast<uint8_t>(Saturate(ShiftedProduct(sum, 1, rshift), clamp.lo, clamp.hi)));
+      const int64_t sum = (Value(left[i], a.dtype) - a.zero_point) * ma +
+                          (Value(right[i], c.dtype) - c.zero_point) * mb;
+      expected.push_back(static_cast<uint8_t>(
+          Saturate(ShiftedProduct(sum, 1, rshift) + y.zero_point, clamp.lo, clamp.hi)));
     }
     ASSERT_EQ(RunEverywhere(b, {left, right}), expected);
   }
