@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -10,9 +12,12 @@
 
 #include "runtime/cost.h"
 #include "tools/peak.h"
+#include "tools/streams.h"
 
 namespace rshift {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 double Percentile(std::vector<double> values, double fraction) {
   std::sort(values.begin(), values.end());
@@ -28,17 +33,36 @@ uint64_t PeakMemoryBytes() {
   return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
-std::vector<double> TimeInferences(Session& session, int iterations) {
-  std::vector<double> times;
-  times.reserve(static_cast<size_t>(iterations));
-  for (int i = 0; i < iterations; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    session.Run();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-            .count());
-  }
-  return times;
+struct Inferences {
+  std::vector<double> milliseconds;
+  double seconds = 0;  // from the first start to the last end
+};
+
+// All streams warm up, wait for each other, then take inferences from one count until none is
+// left: they end within one inference of each other.
+Inferences TimeInferences(std::span<Session> sessions, const BenchmarkOptions& options) {
+  const auto streams = static_cast<int64_t>(sessions.size());
+  const int64_t count = streams * options.iterations;
+  std::vector<double> times(static_cast<size_t>(count));
+  std::vector<Clock::time_point> starts(sessions.size()), ends(sessions.size());
+  std::atomic<int64_t> next{0};
+  std::barrier warm(streams);
+  OnStreams(static_cast<int>(streams), [&](int stream) {
+    const auto s = static_cast<size_t>(stream);
+    for (int i = 0; i < options.warmup; ++i) sessions[s].Run();
+    warm.arrive_and_wait();
+    starts[s] = ends[s] = Clock::now();
+    for (int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+      const Clock::time_point start = Clock::now();
+      sessions[s].Run();
+      ends[s] = Clock::now();
+      times[static_cast<size_t>(i)] =
+          std::chrono::duration<double, std::milli>(ends[s] - start).count();
+    }
+  });
+  const auto begin = *std::min_element(starts.begin(), starts.end());
+  const auto end = *std::max_element(ends.begin(), ends.end());
+  return {std::move(times), std::chrono::duration<double>(end - begin).count()};
 }
 
 struct CommandRow {
@@ -114,25 +138,64 @@ void PrintRows(const std::vector<CommandRow>& rows, double peak_gops, int thread
   std::printf("%10.4f %54s %.4f  all commands; predicted for one thread\n", total, "", predicted);
 }
 
+void PrintSummary(const nlohmann::json& j) {
+  const size_t streams = j["streams"];
+  std::printf(
+      "%d runs, %d threads%s: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f inferences/s, "
+      "%.1f GOPS\n",
+      j["iterations"].get<int>(), j["threads"].get<int>(),
+      streams == 1 ? "" : (" in each of " + std::to_string(streams) + " streams").c_str(),
+      j["min_ms"].get<double>(), j["median_ms"].get<double>(), j["p99_ms"].get<double>(),
+      j["inferences_per_s"].get<double>(), j["gops"].get<double>());
+  const auto megabytes = [&](const char* key) { return 1e-6 * j[key].get<double>(); };
+  std::printf(
+      "load and verify %.2f ms, session%s %.2f ms, peak memory %.1f MB: program %.1f, "
+      "arena %.1f, buffers of commands %.1f, the rest code and libraries\n",
+      j["load_ms"].get<double>(), streams == 1 ? "" : "s", j["session_ms"].get<double>(),
+      megabytes("peak_memory_bytes"), megabytes("program_bytes"), megabytes("arena_bytes"),
+      megabytes("steps_bytes"));
+}
+
+void AddCommands(const Program& program, Session& session, const BenchmarkOptions& options,
+                 nlohmann::json* json) {
+  double peak = PeakGops(options.isa, session.threads());
+  std::vector<CommandRow> rows = TimeCommands(program, session, options.iterations);
+  peak = std::max(peak, PeakGops(options.isa, session.threads()));
+  AddShares(peak, &rows);
+  (*json)["peak_gops"] = peak;
+  (*json)["commands"] = nlohmann::json::array();
+  for (const CommandRow& row : rows) (*json)["commands"].push_back(ToJson(row));
+  if (!options.json) PrintRows(rows, peak, session.threads(), options.isa);
+}
+
 }  // namespace
 
-nlohmann::json RunBenchmark(const Program& program, Session& session,
+nlohmann::json RunBenchmark(const Program& program, std::span<Session> sessions,
                             const BenchmarkOptions& options) {
-  for (int i = 0; i < options.warmup; ++i) session.Run();
-  const std::vector<double> times = TimeInferences(session, options.iterations);
+  const Inferences inferences = TimeInferences(sessions, options);
+  const std::vector<double>& times = inferences.milliseconds;
+  Session& session = sessions[0];
   int64_t macs = 0;
   for (const Command& command : program.image().commands)
     macs += MacCount(program.image(), command);
   const double least = Percentile(times, 0), median = Percentile(times, 0.5),
-               p99 = Percentile(times, 0.99), gops = Gops(macs, median);
+               p99 = Percentile(times, 0.99),
+               per_second = static_cast<double>(times.size()) / inferences.seconds;
+  const double gops = 2e-9 * static_cast<double>(macs) * per_second;
   const uint64_t memory = PeakMemoryBytes();
-  const SessionMemory own = session.memory();
+  SessionMemory own;
+  for (const Session& one : sessions) {
+    own.arena += one.memory().arena;
+    own.steps += one.memory().steps;
+  }
   nlohmann::json json = {{"iterations", options.iterations},
+                         {"streams", sessions.size()},
                          {"threads", session.threads()},
                          {"isa", Name(options.isa)},
                          {"min_ms", least},
                          {"median_ms", median},
                          {"p99_ms", p99},
+                         {"inferences_per_s", per_second},
                          {"gops", gops},
                          {"macs", macs},
                          {"load_ms", options.load_ms},
@@ -141,25 +204,8 @@ nlohmann::json RunBenchmark(const Program& program, Session& session,
                          {"program_bytes", program.file_bytes()},
                          {"arena_bytes", own.arena},
                          {"steps_bytes", own.steps}};
-  if (!options.json) {
-    std::printf("%d runs, %d threads: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f GOPS\n",
-                options.iterations, session.threads(), least, median, p99, gops);
-    const auto megabytes = [](uint64_t bytes) { return 1e-6 * static_cast<double>(bytes); };
-    std::printf(
-        "load and verify %.2f ms, session %.2f ms, peak memory %.1f MB: program %.1f, "
-        "arena %.1f, buffers of commands %.1f, the rest code and libraries\n",
-        options.load_ms, options.session_ms, megabytes(memory), megabytes(program.file_bytes()),
-        megabytes(own.arena), megabytes(own.steps));
-  }
-  if (!options.per_command) return json;
-  double peak = PeakGops(options.isa, session.threads());
-  std::vector<CommandRow> rows = TimeCommands(program, session, options.iterations);
-  peak = std::max(peak, PeakGops(options.isa, session.threads()));
-  AddShares(peak, &rows);
-  json["peak_gops"] = peak;
-  json["commands"] = nlohmann::json::array();
-  for (const CommandRow& row : rows) json["commands"].push_back(ToJson(row));
-  if (!options.json) PrintRows(rows, peak, session.threads(), options.isa);
+  if (!options.json) PrintSummary(json);
+  if (options.per_command) AddCommands(program, session, options, &json);
   return json;
 }
 

@@ -1,20 +1,20 @@
 // model_runner: executes a .rshift program on inputs or a data set; accuracy, timing, tensor dumps.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/progress.h"
-#include "codegen/isa/isa.h"
 #include "runtime/float/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/accuracy.h"
 #include "tools/benchmark.h"
+#include "tools/run_samples.h"
 #include "tools/runner_data.h"
-#include "tools/tensor_view.h"
+#include "tools/streams.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -26,6 +26,7 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
+    "  model_runner net.rshift --benchmark --streams 4 --threads 1\n"
     "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n";
 
 constexpr int kMaxRuns = 1000000000;
@@ -34,7 +35,7 @@ constexpr int64_t kMaxLabelOffset = 1000000000;
 struct Arguments {
   std::string program, output, dump, isa, labels, top = "1,5", preprocess;
   std::vector<std::string> input, dataset;
-  int threads = 0, iterations = 50, warmup = 5;
+  int threads = 0, streams = 1, iterations = 50, warmup = 5;
   int64_t label_offset = 0;
   bool raw = false, benchmark = false, per_command = false, json = false, copy = false;
 };
@@ -51,9 +52,15 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--isa", a.isa,
                  "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
-  app.add_option("--threads", a.threads, "default: all cores")->check(CLI::Range(1, kMaxThreads));
-  auto* benchmark = app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99");
-  app.add_option("--iterations", a.iterations, "for --benchmark (default 50)")
+  app.add_option("--threads", a.threads,
+                 "of each stream (default: all cores, shared by the streams)")
+      ->check(CLI::Range(1, kMaxThreads));
+  app.add_option("--streams", a.streams,
+                 "inferences in flight, for throughput: --dataset and --benchmark (default 1)")
+      ->check(CLI::Range(1, kMaxThreads));
+  auto* benchmark =
+      app.add_flag("--benchmark", a.benchmark, "time the program: min, median, p99, inferences/s");
+  app.add_option("--iterations", a.iterations, "of each stream, for --benchmark (default 50)")
       ->check(CLI::Range(1, kMaxRuns))
       ->needs(benchmark);
   app.add_option("--warmup", a.warmup, "for --benchmark (default 5)")
@@ -88,71 +95,22 @@ class NoInputDataset : public Dataset {
   Sample Read(int64_t) const override { return {"no input", "", {}}; }
 };
 
-// Runs once, adding every tensor to `dump` as soon as it is complete.
-void RunDumping(const Program& program, Session& session, bool raw, ArrayCollector& dump) {
-  const ProgramImage& image = program.image();
-  for (const Binding& input : image.inputs) {
-    NumpyArray array = ToArray(image.tensors[input.tensor], session.Tensor(input.tensor), raw);
-    array.name = input.name;
-    dump.Add(array);
-  }
-  const std::vector<std::vector<int32_t>> complete = CompletedTensors(image);
-  session.RunObserved([&](int command) {
-    for (const int32_t tensor : complete[command]) {
-      dump.Add(ToArray(image.tensors[tensor], session.Tensor(tensor), raw));
-    }
-  });
-}
-
-struct RunResult {
-  std::vector<double> milliseconds;
-  int64_t images = 0;
-};
-
-RunResult RunSamples(const Arguments& a, const Program& program, Session& session,
-                     const Dataset& dataset, Accuracy* accuracy,
-                     const std::vector<int64_t>& labels) {
-  RunResult result;
-  ArrayCollector outputs, dump;
-  const ProgramImage& image = program.image();
-  Progress progress("running", dataset.size(), a.json || dataset.size() < 20);
-  for (int64_t s = 0; s < dataset.size(); ++s) {
-    const Sample sample = dataset.Read(s);
-    FillInputs(program, session, sample);
-    const auto start = std::chrono::steady_clock::now();
-    if (a.dump.empty())
-      session.Run();
-    else
-      RunDumping(program, session, a.raw, dump);
-    result.milliseconds.push_back(Milliseconds(std::chrono::steady_clock::now() - start));
-    if (accuracy != nullptr) {
-      const TensorRecord& record = image.tensors[image.outputs[0].tensor];
-      accuracy->Add(OnnxFloats(record, session.Output(0)), labels[s] + a.label_offset, sample.name);
-    }
-    for (size_t i = 0; !a.output.empty() && i < image.outputs.size(); ++i) {
-      NumpyArray array = ToArray(image.tensors[image.outputs[i].tensor],
-                                 session.Output(static_cast<int>(i)), a.raw);
-      array.name = image.outputs[i].name;
-      outputs.Add(array);
-    }
-    ++result.images;
-    progress.Advance();
-  }
-  if (!a.output.empty()) WriteNpz(a.output, outputs.Take());
-  if (!a.dump.empty()) WriteNpz(a.dump, dump.Take());
-  return result;
-}
-
 // Prints a line for people unless --json is given; the same as JSON.
-nlohmann::json Summarize(const Arguments& a, RunResult result, const Accuracy* accuracy) {
-  std::sort(result.milliseconds.begin(), result.milliseconds.end());
-  const double median = result.milliseconds[result.milliseconds.size() / 2];
-  nlohmann::json json = {{"images", result.images}, {"median_ms", median}};
+nlohmann::json Summarize(const Arguments& a, SampleRun run, const Accuracy* accuracy) {
+  std::sort(run.milliseconds.begin(), run.milliseconds.end());
+  const size_t images = run.milliseconds.size();
+  const double median = run.milliseconds[images / 2];
+  const double per_second = run.seconds == 0 ? 0 : static_cast<double>(images) / run.seconds;
+  nlohmann::json json = {{"images", images},
+                         {"median_ms", median},
+                         {"streams", a.streams},
+                         {"images_per_s", per_second}};
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
   }
   if (a.json) return json;
-  std::printf("%lld samples, median %.3f ms", static_cast<long long>(result.images), median);
+  std::printf("%zu samples, median %.3f ms, %.1f samples/s with reading", images, median,
+              per_second);
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     std::printf(", top-%d %.2f %%", accuracy->top()[i], accuracy->Percent(i));
   }
@@ -160,18 +118,29 @@ nlohmann::json Summarize(const Arguments& a, RunResult result, const Accuracy* a
   return json;
 }
 
-nlohmann::json RunData(const Arguments& a, const Program& program, Session& session) {
+nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Session> sessions) {
   const auto dataset =
       program.image().inputs.empty()
           ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
           : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
-  if (a.labels.empty()) {
-    return Summarize(a, RunSamples(a, program, session, *dataset, nullptr, {}), nullptr);
+  SampleRunOptions options{.raw = a.raw,
+                           .keep_outputs = !a.output.empty(),
+                           .keep_tensors = !a.dump.empty(),
+                           .quiet = a.json};
+  std::optional<Accuracy> accuracy;
+  std::vector<int64_t> labels;
+  if (!a.labels.empty()) {
+    accuracy.emplace(ParseTop(a.top));
+    labels = ReadLabels(a.labels, *dataset);
+    options.on_scores = [&](int64_t sample, const std::string& name,
+                            std::span<const float> scores) {
+      accuracy->Add(scores, labels[static_cast<size_t>(sample)] + a.label_offset, name);
+    };
   }
-  Accuracy accuracy(ParseTop(a.top));
-  const std::vector<int64_t> labels = ReadLabels(a.labels, *dataset);
-  const RunResult result = RunSamples(a, program, session, *dataset, &accuracy, labels);
-  return Summarize(a, result, &accuracy);
+  SampleRun run = RunSamples(program, sessions, *dataset, options);
+  if (!a.output.empty()) WriteNpz(a.output, run.outputs);
+  if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);
+  return Summarize(a, std::move(run), accuracy ? &*accuracy : nullptr);
 }
 
 int Run(const Arguments& a) {
@@ -190,16 +159,18 @@ int Run(const Arguments& a) {
                "--output and --dump-tensors need --input or --dataset");
   RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(),
                "--raw needs --output or --dump-tensors");
+  RequireUsage(!a.per_command || a.streams == 1,
+               "--per-command is the profile of one inference: leave out --streams");
   for (const std::string& path : {a.output, a.dump}) {
     if (!path.empty()) CheckWritable(path);  // now, not after the run
   }
   const auto before_session = std::chrono::steady_clock::now();
-  Session session(program, options);
+  std::vector<Session> sessions = OpenSessions(program, a.streams, options);
   const double session_ms = Milliseconds(std::chrono::steady_clock::now() - before_session);
   nlohmann::json json;  // one object: where both give a figure, the benchmark's counts
-  if (has_data || is_constant) json = RunData(a, program, session);
+  if (has_data || is_constant) json = RunData(a, program, sessions);
   if (a.benchmark) {
-    json.update(RunBenchmark(program, session,
+    json.update(RunBenchmark(program, sessions,
                              {.iterations = a.iterations,
                               .warmup = a.warmup,
                               .per_command = a.per_command,

@@ -1,0 +1,98 @@
+#include "tools/run_samples.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/progress.h"
+#include "tools/runner_data.h"
+#include "tools/streams.h"
+#include "tools/tensor_view.h"
+
+namespace rshift {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a sample leaves behind until its turn comes.
+struct SampleResult {
+  std::string name;
+  double milliseconds = 0;
+  std::vector<float> scores;
+  std::vector<NumpyArray> outputs, tensors;
+};
+
+// Runs once and copies every tensor as soon as it is complete.
+std::vector<NumpyArray> RunKeepingTensors(const Program& program, Session& session, bool raw) {
+  const ProgramImage& image = program.image();
+  std::vector<NumpyArray> tensors;
+  for (const Binding& input : image.inputs) {
+    NumpyArray array = ToArray(image.tensors[input.tensor], session.Tensor(input.tensor), raw);
+    array.name = input.name;
+    tensors.push_back(std::move(array));
+  }
+  const std::vector<std::vector<int32_t>> complete = CompletedTensors(image);
+  session.RunObserved([&](int command) {
+    for (const int32_t tensor : complete[command]) {
+      tensors.push_back(ToArray(image.tensors[tensor], session.Tensor(tensor), raw));
+    }
+  });
+  return tensors;
+}
+
+std::vector<NumpyArray> Outputs(const ProgramImage& image, const Session& session, bool raw) {
+  std::vector<NumpyArray> outputs;
+  for (size_t i = 0; i < image.outputs.size(); ++i) {
+    outputs.push_back(
+        ToArray(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i)), raw));
+    outputs.back().name = image.outputs[i].name;
+  }
+  return outputs;
+}
+
+SampleResult RunSample(const Program& program, Session& session, const Sample& sample,
+                       const SampleRunOptions& options) {
+  const ProgramImage& image = program.image();
+  SampleResult result;
+  result.name = sample.name;
+  FillInputs(program, session, sample);
+  const Clock::time_point start = Clock::now();
+  if (options.keep_tensors)
+    result.tensors = RunKeepingTensors(program, session, options.raw);
+  else
+    session.Run();
+  result.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  if (options.on_scores) {
+    result.scores = OnnxFloats(image.tensors[image.outputs[0].tensor], session.Output(0));
+  }
+  if (options.keep_outputs) result.outputs = Outputs(image, session, options.raw);
+  return result;
+}
+
+}  // namespace
+
+SampleRun RunSamples(const Program& program, std::span<Session> sessions, const Dataset& dataset,
+                     const SampleRunOptions& options) {
+  SampleRun run;
+  ArrayCollector outputs, tensors;
+  Progress progress("running", dataset.size(), options.quiet || dataset.size() < 20);
+  const Clock::time_point start = Clock::now();
+  InOrder(static_cast<int>(sessions.size()), dataset.size(), [&](int stream, int64_t s) -> Commit {
+    // A function object is copyable: what it carries is shared, not copied.
+    const auto result = std::make_shared<SampleResult>(
+        RunSample(program, sessions[static_cast<size_t>(stream)], dataset.Read(s), options));
+    return [&, s, result] {
+      if (options.on_scores) options.on_scores(s, result->name, result->scores);
+      for (const NumpyArray& array : result->outputs) outputs.Add(array);
+      for (const NumpyArray& array : result->tensors) tensors.Add(array);
+      run.milliseconds.push_back(result->milliseconds);
+      progress.Advance();
+    };
+  });
+  run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  run.outputs = outputs.Take();
+  run.tensors = tensors.Take();
+  return run;
+}
+
+}  // namespace rshift
