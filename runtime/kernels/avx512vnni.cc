@@ -50,8 +50,8 @@ int64_t Peak(int64_t rounds) noexcept {
 
 }  // namespace
 
-const KernelTable kAvx512VnniKernels = {.conv = DriveConv<ConvUnit>,
-                                        .conv_scratch = ConvScratchBytes<ConvUnit>,
+const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
+                                        .conv_scratch = AnyConvScratchBytes,
                                         .depthwise = DriveDepthwiseDot,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,

@@ -1,6 +1,6 @@
-// The register tile of the AVX512-VNNI unit: up to 6 output pixels x 64 channels in 24
-// accumulators, dot products of four (u8 x s8; s8 activations are XORed with 0x80, which the bias
-// makes good). Included by that unit only (see conv_driver.h).
+// The register tiles of the AVX512-VNNI unit: up to 6 output pixels x 64 channels, or 12 x 32, in
+// 24 accumulators, dot products of four (u8 x s8; s8 activations are XORed with 0x80, which the
+// bias makes good). Included by that unit only (see conv_driver.h).
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_AVX512_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_AVX512_H_
 
@@ -11,8 +11,6 @@
 
 namespace rshift {
 namespace {
-
-constexpr int kTileRows = 6;
 
 // acc += dot of four. The empty asm keeps the accumulator where it is: without it g++ 12 copies and
 // spills a tile of 24, and the kernel runs at 40 % of the machine's peak instead of 94 %.
@@ -41,28 +39,43 @@ inline void StoreBytes(__m512i bytes, uint8_t* dst, int64_t count) {
   }
 }
 
+// Bytes of several pixels in one register, in halves (V = 2) or quarters (V = 1), each to its
+// pixel.
+template <int V>
+inline void StoreParts(__m512i bytes, uint8_t* dst, int64_t pitch, int64_t count) {
+  const auto quarter = [](__m128i x) { return _mm512_castsi128_si512(x); };
+  StoreBytes(bytes, dst, count);
+  if constexpr (V == 2) {
+    StoreBytes(_mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)), dst + pitch, count);
+  } else {
+    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 1)), dst + pitch, count);
+    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 2)), dst + 2 * pitch, count);
+    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 3)), dst + 3 * pitch, count);
+  }
+}
+
 // Accumulators in registers -> bytes, by form S.
 template <typename S, int R, int V>
 inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
     const S form = S::Load(q, t.entry + 16 * v);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
     for (int r = 0; r < R; ++r) acc[r][v] = form.Scale(acc[r][v]);
   }
   const Narrow<S> narrow = Narrow<S>::Load(q);
-  if constexpr (V == 2 && R % 2 == 0) {  // two pixels fill a register
-#pragma GCC unroll 3
-    for (int r = 0; r < R; r += 2) {
-      const __m512i bytes = narrow.Pack(acc[r][0], acc[r][1], acc[r + 1][0], acc[r + 1][1]);
-      StoreBytes(bytes, t.dst + r * t.dst_stride, t.real);
-      const __m256i second = _mm512_extracti64x4_epi64(bytes, 1);
-      StoreBytes(_mm512_castsi256_si512(second), t.dst + (r + 1) * t.dst_stride, t.real);
-    }
-    return;
+  // Pixels that fill a register together.
+  constexpr int kTogether = V == 1 ? 4 : V == 2 ? 2 : 1;
+  constexpr int kWhole = kTogether == 1 ? 0 : R / kTogether * kTogether;
+#pragma GCC unroll 6
+  for (int r = 0; r < kWhole; r += kTogether) {
+    const __m512i bytes = narrow.Pack(acc[r][0], V == 2 ? acc[r][V - 1] : acc[r + 1][0],
+                                      V == 2 ? acc[r + 1][0] : acc[r + kTogether / 2][0],
+                                      acc[r + kTogether - 1][V - 1]);
+    StoreParts<V>(bytes, t.dst + r * t.dst_stride, t.dst_stride, t.real);
   }
 #pragma GCC unroll 6
-  for (int r = 0; r < R; ++r) {
+  for (int r = kWhole; r < R; ++r) {
     const __m512i bytes =
         narrow.Pack(acc[r][0], acc[r][V > 1 ? 1 : 0], acc[r][V > 2 ? 2 : 0], acc[r][V > 3 ? 3 : 0]);
     StoreBytes(bytes, t.dst + r * t.dst_stride, t.real);
@@ -91,7 +104,8 @@ template <typename S>
   }
 }
 
-[[gnu::noinline]] inline void FinishAnyForm(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
+[[gnu::noinline]] inline void FinishAnyForm(const RequantArgs& q, const TileArgs& t,
+                                            int32_t (*rows)[64]) {
   if (q.post_ops) {
     for (int r = 0; r < t.count; ++r) {
       q.finish(q, t.entry, rows[r], t.real, t.dst + r * t.dst_stride);
@@ -107,7 +121,7 @@ inline void TakeOffZeroW(const RequantArgs& q, const TileArgs& t, __m512i (&acc)
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
     const __m512i zero = _mm512_loadu_si512(q.zero_w + t.entry + 16 * v);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
       acc[r][v] =
           _mm512_sub_epi32(acc[r][v], _mm512_mullo_epi32(zero, _mm512_set1_epi32(t.sums[r])));
@@ -122,7 +136,7 @@ template <int R, int V>
   __m512i b[V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
     const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
 #pragma GCC unroll 4
@@ -130,13 +144,13 @@ template <int R, int V>
   }
 }
 
-// R pixels x V * 16 channels.
-template <int R, int V>
+// R pixels x V * 16 channels; the row lists keep kKept pointers for each tap.
+template <int kKept, int R, int V>
 void DotTile(const ConvArgs& args, const TileArgs& t) {
   const RequantArgs& q = args.requant;
   __m512i acc[R][V];
   const int32_t* bias = (args.src_signed ? q.bias_unsigned : q.bias) + t.entry;
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) acc[r][v] = _mm512_loadu_si512(bias + 16 * v);
@@ -145,8 +159,8 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
   const int8_t* w = t.weights;
   for (int64_t tap = 0; tap < t.taps; ++tap) {
     const uint8_t* x[R];
-#pragma GCC unroll 6
-    for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kTileRows + r] + t.channel_offset;
+#pragma GCC unroll 12
+    for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kKept + r] + t.channel_offset;
     int64_t k = 0;
     // Four steps without a branch: sixteen channels are common, and the end of so short a loop is
     // guessed wrong too often.
@@ -159,7 +173,7 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
   if (q.high_half != nullptr) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
   alignas(64) int32_t rows[R][64];
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) _mm512_store_si512(rows[r] + 16 * v, acc[r][v < V ? v : 0]);
@@ -168,21 +182,40 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
 }
 
 struct ConvUnit {
-  static constexpr int kRows = kTileRows;
+  static constexpr int kRows = 6;
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     switch (tile.width / 16) {
       case 1:
-        return DotTile<R, 1>(args, tile);
+        return DotTile<kRows, R, 1>(args, tile);
       case 2:
-        return DotTile<R, 2>(args, tile);
+        return DotTile<kRows, R, 2>(args, tile);
       case 3:
-        return DotTile<R, 3>(args, tile);
+        return DotTile<kRows, R, 3>(args, tile);
       default:
-        return DotTile<R, 4>(args, tile);
+        return DotTile<kRows, R, 4>(args, tile);
     }
   }
 };
+
+// At most 32 channels in a group: twice the pixels for each load of weights.
+struct NarrowConvUnit {
+  static constexpr int kRows = 12;
+  template <int R>
+  static void Tile(const ConvArgs& args, const TileArgs& tile) {
+    if (tile.width == 16) return DotTile<kRows, R, 1>(args, tile);
+    DotTile<kRows, R, 2>(args, tile);
+  }
+};
+
+inline void DriveAnyConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
+  if (args.n <= 32) return DriveConv<NarrowConvUnit>(args, range, scratch);
+  DriveConv<ConvUnit>(args, range, scratch);
+}
+
+inline size_t AnyConvScratchBytes(const ConvArgs& args) noexcept {
+  return args.n <= 32 ? ConvScratchBytes<NarrowConvUnit>(args) : ConvScratchBytes<ConvUnit>(args);
+}
 
 }  // namespace
 }  // namespace rshift
