@@ -4,13 +4,10 @@
 
 #include "base/error.h"
 #include "calibrate/ranges/ranges.h"
+#include "codegen/container/strip.h"
 
 namespace rshift {
 namespace {
-
-bool Overlap(const TensorRecord& a, const TensorRecord& b) {
-  return a.region == b.region && a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
-}
 
 // The last command that writes the tensor; failing that, one that writes its storage; -1: an input
 // does.

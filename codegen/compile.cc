@@ -8,7 +8,7 @@ namespace rshift {
 
 ProgramImage Compile(const Graph& graph, const CompileOptions& options) {
   graph.Check();
-  LoweringContext context(graph, options.observable);
+  LoweringContext context(graph, options);
   for (const Node& node : graph.nodes()) {
     std::visit([&](const auto& op) { lowering::Lower(context, node, op); }, node.op);
   }

@@ -89,8 +89,9 @@ class Session {
   // Tensor memory in the tensor's own layout and type. Input contents survive Run().
   std::span<std::byte> Input(int index);
   std::span<const std::byte> Output(int index) const;
-  // Any tensor; arena contents are only meaningful while it is alive (or everywhere in a program
-  // compiled for observation).
+  // Any tensor, from its first byte to its last: a part of another one has its rows
+  // TensorRecord::pitch apart. Arena contents are only meaningful while it is alive (or everywhere
+  // in a program compiled for observation).
   std::span<const std::byte> Tensor(int tensor) const;
 
   void Run() noexcept;

@@ -47,7 +47,7 @@ struct Session::Impl {
 
   std::span<std::byte> Bytes(int tensor) {
     const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
-    return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.bytes()};
+    return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.extent()};
   }
 
   // Commands [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0

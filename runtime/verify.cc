@@ -78,23 +78,20 @@ bool MayRunInPlace(Opcode opcode) {
   }
 }
 
-bool Overlap(const TensorRecord& a, const TensorRecord& b) {
-  return a.bytes() > 0 && b.bytes() > 0 && a.region == b.region &&
-         a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
-}
-
 bool IsTensorInput(FieldKind kind) {
   return kind == FieldKind::kTensorIn || kind == FieldKind::kTensorInOpt ||
          kind == FieldKind::kConst || kind == FieldKind::kConstOpt;
 }
 
-void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow) {
+// `written`: what the command writes.
+void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
+                  const Strip& written) {
   const TensorRecord& src = check.Tensor(field);
   const TensorRecord& dst = check.Tensor(Field::kDst);
   check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
-  if (!Overlap(src, dst)) return;
-  const bool identical =
-      src.offset == dst.offset && src.shape == dst.shape && src.bytes() == dst.bytes();
+  if (src.region != Region::kArena || !Overlap(StripOf(src), written)) return;
+  const bool identical = src.offset == dst.offset && src.shape == dst.shape &&
+                         src.bytes() == dst.bytes() && src.pitch == dst.pitch;
   check.Check(identical && MayRunInPlace(check.command.opcode), check.Describe(field), " overlaps ",
               check.Describe(Field::kDst));
 }
@@ -121,11 +118,12 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
     check.Check(spec != nullptr, "unknown opcode");
     CheckDestination(check);
     CheckSemantics(check, &proof.weight_sums[i]);
+    const Strip written = WrittenStrip(image, command);
     for (const FieldSpec& field : spec->fields) {
       if (IsTensorInput(field.kind) && check.Has(field.field))
-        CheckOperand(check, field.field, flow);
+        CheckOperand(check, field.field, flow, written);
     }
-    flow.Write(check);
+    flow.Write(written);
   }
   for (const Binding& output : image.outputs) {
     const TensorRecord& tensor = image.tensors[static_cast<size_t>(output.tensor)];

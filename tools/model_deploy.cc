@@ -36,6 +36,7 @@ struct Arguments {
   std::string report, report_json;
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
+  bool no_fuse = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -64,6 +65,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--tolerance", a.tolerance,
                  "COS,EUCLID every compared tensor must reach, else exit 1")
       ->needs(test_input);
+  app.add_flag("--no-fuse", a.no_fuse,
+               "a command and tensors of its own for every operator: the same bytes, more slowly "
+               "(every tensor can be dumped)");
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", a.report_json, "the same as JSON");
   app.add_option("--dump-graph", a.dump_graph,
@@ -220,6 +224,7 @@ int Run(const Arguments& a) {
   }
   report.target = options.target.name;
   CompileOptions compile;
+  compile.fuse = !a.no_fuse;
   compile.meta = Meta(a, floating, table, options, report.mode);
   const ProgramImage image = Compile(final_graph, compile);
   const std::vector<uint8_t> bytes = WriteContainer(image);

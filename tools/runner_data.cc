@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "codegen/container/strip.h"
 #include "tools/tensor_view.h"
 
 namespace rshift {
@@ -90,10 +91,6 @@ bool Reads(const Command& command, int32_t tensor) {
     if (is_input && command.Tensor(field.field) == tensor) return true;
   }
   return false;
-}
-
-bool Overlap(const TensorRecord& a, const TensorRecord& b) {
-  return a.region == b.region && a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
 }
 
 }  // namespace

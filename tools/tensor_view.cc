@@ -44,10 +44,17 @@ Shape OnnxShape(const TensorRecord& record) {
 }
 
 std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::byte> memory) {
-  std::vector<uint8_t> out(memory.size());
+  std::vector<uint8_t> out(record.bytes());
   if (out.empty()) return out;
+  const size_t row = record.row_bytes(), pitch = record.row_pitch();
+  if (record.layout != Layout::kNhwc && record.pitch == 0) {
+    std::memcpy(out.data(), memory.data(), out.size());
+    return out;
+  }
   if (record.layout != Layout::kNhwc) {
-    std::memcpy(out.data(), memory.data(), memory.size());
+    for (size_t r = 0; r < record.rows(); ++r) {
+      std::memcpy(out.data() + r * row, memory.data() + r * pitch, row);
+    }
     return out;
   }
   const size_t element = SizeOf(record.dtype);
@@ -56,7 +63,7 @@ std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::
     for (int64_t p = 0; p < pixels; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
         std::memcpy(out.data() + ((n * channels + c) * pixels + p) * element,
-                    memory.data() + ((n * pixels + p) * channels + c) * element, element);
+                    memory.data() + (n * pixels + p) * pitch + c * element, element);
       }
     }
   }

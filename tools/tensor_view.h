@@ -13,7 +13,7 @@ namespace rshift {
 
 // The shape in ONNX order.
 Shape OnnxShape(const TensorRecord& record);
-// The element bytes in ONNX order.
+// The element bytes in ONNX order. `memory`: Session::Tensor().
 std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::byte> memory);
 // Real values in ONNX order: quantized tensors are dequantized, other types converted.
 std::vector<float> OnnxFloats(const TensorRecord& record, std::span<const std::byte> memory);

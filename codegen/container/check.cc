@@ -16,6 +16,27 @@ namespace {
 
 using namespace file_layout;  // NOLINT: the names of this file's own format
 
+// Rows apart, in one way of writing only; what is said of extents holds afterwards.
+void CheckPitch(const TensorRecord& tensor, const std::string& where) {
+  if (tensor.pitch == 0) return;
+  const uint64_t pitch = tensor.pitch;
+  const bool sane = tensor.region == Region::kArena && tensor.bytes() > 0 && tensor.rows() > 1 &&
+                    pitch > tensor.row_bytes() && pitch % SizeOf(tensor.dtype) == 0 &&
+                    tensor.rows() <= kMaxArena / pitch;
+  Require(sane, ErrorCode::kCorrupt, where, ": tensor '", tensor.name, "' of shape ",
+          ToString(tensor.shape), " has a pitch of ", pitch,
+          " bytes, expected 0, or in the arena and for several rows more than a row's ",
+          tensor.row_bytes());
+}
+
+void CheckAlignment(const TensorRecord& tensor, const std::string& where) {
+  const uint64_t unit = tensor.region == Region::kConst
+                            ? kTensorAlignment
+                            : std::max<uint64_t>(SizeOf(tensor.dtype), 1);
+  Require(tensor.offset % unit == 0, ErrorCode::kCorrupt, where, ": tensor '", tensor.name,
+          "' is at offset ", tensor.offset, ", expected a multiple of ", unit);
+}
+
 void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
   Require(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
           image.arena_size, " bytes, expected at most ", kMaxArena);
@@ -23,13 +44,12 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
   names.reserve(image.tensors.size());
   for (const TensorRecord& tensor : image.tensors) {
     const uint64_t limit = tensor.region == Region::kConst ? constants_size : image.arena_size;
-    const uint64_t bytes = tensor.bytes();
-    const std::optional<uint64_t> size = CheckedAdd<uint64_t>(bytes, kSlack);
-    Require(tensor.offset % kTensorAlignment == 0, ErrorCode::kCorrupt, where, ": tensor '",
-            tensor.name, "' is at offset ", tensor.offset, ", expected a multiple of ",
-            kTensorAlignment);
+    CheckPitch(tensor, where);
+    CheckAlignment(tensor, where);
+    const uint64_t extent = tensor.extent();
+    const std::optional<uint64_t> size = CheckedAdd<uint64_t>(extent, kSlack);
     Require(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
-            ": tensor '", tensor.name, "' has ", bytes, " bytes at offset ", tensor.offset,
+            ": tensor '", tensor.name, "' has ", extent, " bytes at offset ", tensor.offset,
             ", which with ", kSlack, " bytes of slack leaves its region of ", limit, " bytes");
     names.push_back(tensor.name);
   }
@@ -59,6 +79,9 @@ void CheckCommand(const ProgramImage& image, size_t index, const std::string& wh
     check(id >= 0 && id < static_cast<int64_t>(image.tensors.size()), spec->name, ": ",
           Name(field.field), " is ", id, ", expected one of ", image.tensors.size(), " tensors");
     const TensorRecord& tensor = image.tensors[id];
+    check(field.part || tensor.whole(), spec->name, ": ", Name(field.field), " is tensor '",
+          tensor.name, "' at offset ", tensor.offset, " with pitch ", tensor.pitch,
+          ", expected no part of another tensor");
     check(!is_const || tensor.region == Region::kConst, spec->name, ": ", Name(field.field),
           " is tensor '", tensor.name, "', expected a constant");
     check(!is_out || tensor.region == Region::kArena, spec->name, ": ", Name(field.field),
@@ -80,6 +103,8 @@ void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::s
       Require(known && image.tensors[binding.tensor].region == Region::kArena, ErrorCode::kCorrupt,
               where, ": '", binding.name, "' is bound to tensor ", binding.tensor,
               ", expected one in the arena");
+      Require(image.tensors[binding.tensor].whole(), ErrorCode::kCorrupt, where, ": '",
+              binding.name, "' is bound to a part of another tensor");
     }
   }
   Require(image.command_names.empty() || image.command_names.size() == image.commands.size(),
@@ -137,6 +162,9 @@ uint64_t FeaturesOf(const ProgramImage& image) {
     if (spec == nullptr) continue;
     if (spec->op_class == OpClass::kFloat) features |= kFeatureFloat;
     if (spec->op_class == OpClass::kFloatLibrary) features |= kFeatureFloatLibrary;
+  }
+  for (const TensorRecord& tensor : image.tensors) {
+    if (!tensor.whole()) features |= kFeatureParts;
   }
   return features;
 }

@@ -27,6 +27,7 @@ std::string TensorText(const ProgramImage& image, int64_t id) {
   const TensorRecord& tensor = image.tensors[id];
   std::string text = Cat(Printable(tensor.name), ":", Name(tensor.dtype), "[",
                          ToString(tensor.shape), "]", tensor.layout == Layout::kNhwc ? "nhwc" : "");
+  if (tensor.pitch != 0) text += Cat("/", tensor.pitch);
   if (tensor.quantized) text += Cat("{", tensor.scale, ",", tensor.zero_point, "}");
   return text;
 }

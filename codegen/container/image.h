@@ -16,14 +16,18 @@
 
 namespace rshift {
 
+inline constexpr uint64_t kTensorAlignment = 64;
+
 enum class Region : uint8_t {
   kConst = 0,  // ProgramImage::constants, read only
   kArena = 1,  // one scratch block of arena_size bytes; graph inputs and outputs live here too
 };
 
-// Offsets are multiples of 64. A tensor occupies [offset, offset + bytes); constants and arena end
-// with at least 64 readable bytes past the last tensor. Two tensors may share bytes when they are
-// aliases (Reshape) or not alive at the same time.
+// A row is the elements of the last dimension: dense tensors have row after row, a part of a wider
+// tensor (of a Concat) has its rows `pitch` bytes apart. Offsets are multiples of 64, but for parts
+// of tensors, whose are multiples of an element. Constants and arena end with at least 64 readable
+// bytes past the last tensor. Two tensors may share bytes when they are aliases (Reshape), part and
+// whole, or not alive at the same time. Strip (strip.h) says which bytes are whose.
 struct TensorRecord {
   std::string name;  // ONNX name for values of the model; constants: "conv1.weights", ...
   DType dtype = DType::kF32;
@@ -34,7 +38,23 @@ struct TensorRecord {
   int32_t zero_point = 0;
   Shape shape;  // memory order, rank <= 8
   uint64_t offset = 0;
+  uint32_t pitch = 0;  // 0: dense; else more than row_bytes(), and there are several rows
+
+  // Of the elements, without what lies between rows.
   uint64_t bytes() const { return static_cast<uint64_t>(NumElements(shape)) * SizeOf(dtype); }
+  uint64_t row_bytes() const {
+    return (shape.empty() ? 1 : static_cast<uint64_t>(shape.back())) * SizeOf(dtype);
+  }
+  uint64_t rows() const {
+    uint64_t rows = 1;
+    for (size_t d = 0; d + 1 < shape.size(); ++d) rows *= static_cast<uint64_t>(shape[d]);
+    return rows;
+  }
+  uint64_t row_pitch() const { return pitch == 0 ? row_bytes() : pitch; }
+  // From the first byte to behind the last one.
+  uint64_t extent() const { return pitch == 0 ? bytes() : (rows() - 1) * pitch + row_bytes(); }
+  // Some commands want tensors that are no part of another one.
+  bool whole() const { return pitch == 0 && offset % kTensorAlignment == 0; }
 };
 
 // A graph input or output: the tensor, and the name that users give it.

@@ -22,6 +22,8 @@ inline constexpr uint64_t kHeaderCrcAt = 0x34;  // CRC32C of bytes [0, 0x34)
 // Features a program needs; a reader refuses bits it does not know.
 inline constexpr uint64_t kFeatureFloat = 1;         // has F32 commands of the runtime itself
 inline constexpr uint64_t kFeatureFloatLibrary = 2;  // has F32 commands of rshift_float
+inline constexpr uint64_t kFeatureParts = 4;  // has tensors with a pitch, or off the grid of 64
+inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureParts;
 
 // Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
 inline constexpr uint64_t kSectionEntrySize = 32;
@@ -47,7 +49,6 @@ inline constexpr std::array<SectionKind, 6> kSections = {{
 
 inline constexpr uint64_t kTensorRecordSize = 96;
 inline constexpr int kMaxRank = 8;
-inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kSlack = 64;  // readable bytes after the last tensor of a region
 inline constexpr uint64_t kMaxArena = uint64_t{1} << 40;
 

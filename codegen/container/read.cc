@@ -63,9 +63,9 @@ Header ReadHeader(std::span<const uint8_t> file, const std::string& where) {
   if (header.section_count > kMaxSections) {
     in.Bad(header.section_count, " sections, expected at most ", kMaxSections);
   }
-  constexpr uint64_t kKnown = kFeatureFloat | kFeatureFloatLibrary;
-  if ((header.features & ~kKnown) != 0) {
-    in.Bad("program needs features ", header.features, ", of which this version knows ", kKnown);
+  if ((header.features & ~kKnownFeatures) != 0) {
+    in.Bad("program needs features ", header.features, ", of which this version knows ",
+           kKnownFeatures);
   }
   return header;
 }

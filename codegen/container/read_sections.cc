@@ -69,7 +69,7 @@ uint32_t GetTensor(ByteReader& in, TensorRecord& tensor) {
     in.Bad("a tensor with layout NHWC has rank ", rank, ", expected 4");
   }
   GetQuantization(in, tensor);
-  in.ExpectZero(4, "reserved bytes");
+  tensor.pitch = in.Get<uint32_t>("pitch");
   tensor.offset = in.Get<uint64_t>("offset");
   GetShape(in, rank, tensor);
   return name_size;

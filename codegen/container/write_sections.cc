@@ -18,7 +18,7 @@ void PutTensor(const TensorRecord& tensor, ByteWriter& out) {
   out.Put<uint32_t>(tensor.shape.size());
   out.PutFloat(tensor.scale);
   out.Put<int32_t>(tensor.zero_point);
-  out.Put<uint32_t>(0);
+  out.Put<uint32_t>(tensor.pitch);
   out.Put<uint64_t>(tensor.offset);
   for (const int64_t dim : tensor.shape) out.Put<int64_t>(dim);
   out.PadTo(start + kTensorRecordSize);

@@ -24,6 +24,11 @@ constexpr FieldSpec In(Field field) { return {field, FieldKind::kTensorIn}; }
 constexpr FieldSpec Optional(Field field) { return {field, FieldKind::kTensorInOpt}; }
 constexpr FieldSpec Const(Field field) { return {field, FieldKind::kConst}; }
 constexpr FieldSpec OptionalConst(Field field) { return {field, FieldKind::kConstOpt}; }
+// May be a part of another tensor: the command walks it row by row, with unaligned accesses.
+constexpr FieldSpec Part(FieldSpec spec) {
+  spec.part = true;
+  return spec;
+}
 
 template <typename... Specs>
 constexpr std::array<FieldSpec, sizeof...(Specs)> List(Specs... specs) {
@@ -44,6 +49,9 @@ constexpr auto Join(const std::array<FieldSpec, N>&... parts) {
 // --- groups of fields ---
 constexpr auto kDstSrc = List(FieldSpec{Field::kDst, FieldKind::kTensorOut}, In(Field::kSrc));
 constexpr auto kSrc2In = List(In(Field::kSrc2));
+constexpr auto kDstSrcParts =
+    List(Part({Field::kDst, FieldKind::kTensorOut}), Part(In(Field::kSrc)));
+constexpr auto kSrc2Part = List(Part(In(Field::kSrc2)));
 constexpr auto kWeightsIn =
     List(Const(Field::kWeights), Const(Field::kRequant), OptionalConst(Field::kZeroW));
 constexpr auto kWindow =
@@ -73,40 +81,45 @@ constexpr auto kTail = List(Optional(Field::kSrc2), OptionalConst(Field::kList),
                             Float(Field::kScaleF), Float(Field::kOffsetF));
 
 // --- fields of each opcode ---
-constexpr auto kQuantizeFields = Join(kDstSrc, Mode(kRealRoundingCount - 1), Flags(1));
+constexpr auto kQuantizeFields = Join(kDstSrcParts, Mode(kRealRoundingCount - 1), Flags(1));
 constexpr auto kRequantizeFields =
-    Join(kDstSrc, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
-constexpr auto kConvFields = Join(kDstSrc, kWeightsIn, kWindow, kGroups, kClampQ, kRounding, kTail);
-constexpr auto kDepthwiseFields = Join(kDstSrc, kWeightsIn, kWindow, kClampQ, kRounding, kTail);
-constexpr auto kMatMulFields = Join(kDstSrc, kWeightsIn, kClampQ, kRounding, kTail);
-constexpr auto kAddFields = Join(kDstSrc, kSrc2In,
+    Join(kDstSrcParts, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
+constexpr auto kConvFields =
+    Join(kDstSrcParts, kWeightsIn, kWindow, kGroups, kClampQ, kRounding, kTail);
+constexpr auto kDepthwiseFields =
+    Join(kDstSrcParts, kWeightsIn, kWindow, kClampQ, kRounding, kTail);
+constexpr auto kMatMulFields = Join(kDstSrcParts, kWeightsIn, kClampQ, kRounding, kTail);
+constexpr auto kAddFields = Join(kDstSrcParts, kSrc2Part,
                                  List(Int(Field::kMultiplier, kInt32Min, kInt32Max),
                                       Int(Field::kMultiplier2, kInt32Min, kInt32Max)),
                                  kRshift, kClampQ, kRounding);
-constexpr auto kAddFloatFields = Join(kDstSrc, kSrc2In, kClampQ);
-constexpr auto kAddShiftedFields =
-    Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
-         List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
-              Int(Field::kCount, 0, 20)),
-         kClampQ, kRounding, Mode(3));
+constexpr auto kAddFloatFields = Join(kDstSrcParts, kSrc2Part, kClampQ);
+constexpr auto kAddShiftedFields = Join(
+    kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
+    List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
+         Int(Field::kCount, 0, 20)),
+    kClampQ, kRounding, Mode(3));
 constexpr auto kAddFmaFields =
-    Join(kDstSrc, kSrc2In,
+    Join(kDstSrcParts, kSrc2Part,
          List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ);
-constexpr auto kMulFields = Join(kDstSrc, kSrc2In, List(Int(Field::kMultiplier, 0, kInt32Max)),
-                                 kRshift, kClampQ, kRounding);
+constexpr auto kMulFields =
+    Join(kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ,
+         kRounding);
 constexpr auto kSoftmaxFields = Join(kDstSrc, List(Const(Field::kTable)), Mode(2), kClampQ);
 constexpr auto kAveragePoolFields =
-    Join(kDstSrc, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ,
-         Mode(5), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
-constexpr auto kMaxPoolFields = Join(kDstSrc, kWindow);
-constexpr auto kLeakyReluFields = Join(kDstSrc, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)),
-                                       kRshift, kPositiveSide, kClampQ, kRounding);
+    Join(kDstSrcParts, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1),
+         kClampQ, Mode(5), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
+constexpr auto kMaxPoolFields = Join(kDstSrcParts, kWindow);
+constexpr auto kLeakyReluFields =
+    Join(kDstSrcParts, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)), kRshift, kPositiveSide,
+         kClampQ, kRounding);
 constexpr auto kPReluFields =
-    Join(kDstSrc, List(Const(Field::kSrc2)), kRshift, kPositiveSide, kClampQ, kRounding);
-constexpr auto kTableFields = Join(kDstSrc, List(Const(Field::kTable)));
+    Join(kDstSrcParts, List(Const(Field::kSrc2)), kRshift, kPositiveSide, kClampQ, kRounding);
+constexpr auto kTableFields = Join(kDstSrcParts, List(Const(Field::kTable)));
 constexpr auto kListFields = Join(kDstSrc, List(Const(Field::kList)));
-constexpr auto kTwoListFields = Join(kListFields, List(Const(Field::kList2)));
-constexpr auto kCopyIntoFields = Join(kDstSrc, kAxis, List(Int(Field::kOffset, 0, kMaxDim)));
+constexpr auto kListPartFields = Join(kDstSrcParts, List(Const(Field::kList)));
+constexpr auto kTwoListFields = Join(kListPartFields, List(Const(Field::kList2)));
+constexpr auto kCopyIntoFields = Join(kDstSrcParts, kAxis, List(Int(Field::kOffset, 0, kMaxDim)));
 constexpr auto kPadFields =
     Join(kTwoListFields, Mode(2), List(Int(Field::kFill, kInt64Min, kInt64Max)));
 constexpr auto kGatherFields = Join(kDstSrc, kSrc2In, kAxis);
@@ -141,7 +154,7 @@ using enum OpClass;
 constexpr OpSpec kOps[] = {
     {Opcode::kQuantize, "quantize", kInteger, kQuantizeFields,
      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale"},
-    {Opcode::kDequantize, "dequantize", kInteger, kDstSrc,
+    {Opcode::kDequantize, "dequantize", kInteger, kDstSrcParts,
      "s8/u8 to f32 by src's scale and zero point"},
     {Opcode::kRequantize, "requantize", kInteger, kRequantizeFields,
      "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor "
@@ -175,7 +188,7 @@ constexpr OpSpec kOps[] = {
      "requantize((src - Z) * (src2 - Z)) + Zdst, equal shapes"},
     {Opcode::kSoftmax, "softmax", kInteger, kSoftmaxFields,
      "over the last dimension; mode: SoftmaxArithmetic; table: 256 numbers by max - src"},
-    {Opcode::kTranspose, "transpose", kMove, kListFields,
+    {Opcode::kTranspose, "transpose", kMove, kListPartFields,
      "dst dimension i is src dimension list[i]; any element type"},
     {Opcode::kCopyInto, "copy_into", kMove, kCopyIntoFields,
      "src becomes dst[offset, offset + src's size) on axis: one part of a Concat, or a copy"},
@@ -188,7 +201,7 @@ constexpr OpSpec kOps[] = {
     {Opcode::kTile, "tile", kMove, kListFields, "repeat list[d] times in each dimension d"},
     {Opcode::kGather, "gather", kMove, kGatherFields,
      "slices of src on axis by indices src2 (s32/s64, negative from the end)"},
-    {Opcode::kResizeNearest, "resize_nearest", kMove, kListFields,
+    {Opcode::kResizeNearest, "resize_nearest", kMove, kListPartFields,
      "list: the source index of every output index, dimension after dimension"},
     {Opcode::kBinaryF32, "binary_f32", kFloat, kBinaryF32Fields,
      "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)"},

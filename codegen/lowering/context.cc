@@ -32,9 +32,10 @@ TensorRecord RecordOf(const Value& value) {
 
 }  // namespace
 
-LoweringContext::LoweringContext(const Graph& graph, bool observable)
+LoweringContext::LoweringContext(const Graph& graph, const CompileOptions& options)
     : graph_(graph),
-      observable_(observable),
+      observable_(options.observable),
+      fuse_(options.fuse && !options.observable),
       tensor_of_(graph.value_count(), -1),
       is_output_(graph.value_count(), false) {
   uint64_t constant_bytes = 0;
@@ -48,7 +49,7 @@ LoweringContext::LoweringContext(const Graph& graph, bool observable)
   for (const ValueId input : graph.inputs) {
     if (graph.value(input).is_constant()) continue;  // bound: no longer an input
     const int32_t tensor = AddArenaTensor(RecordOf(graph.value(input)));
-    buffers_[buffer_of_[tensor]].input = true;
+    memory_.buffers[memory_.of[tensor]].input = true;
     tensor_of_[input.index()] = tensor;
     image_.inputs.push_back({graph.value(input).name, tensor});
   }
@@ -62,13 +63,13 @@ std::string LoweringContext::UniqueName(const std::string& base) {
 
 int32_t LoweringContext::AddTensor(TensorRecord record, int32_t buffer) {
   image_.tensors.push_back(std::move(record));
-  buffer_of_.push_back(buffer);
+  memory_.of.push_back(buffer);
   return static_cast<int32_t>(image_.tensors.size()) - 1;
 }
 
 int32_t LoweringContext::AddArenaTensor(TensorRecord record) {
-  buffers_.push_back({.size = static_cast<int64_t>(record.bytes())});
-  return AddTensor(std::move(record), static_cast<int32_t>(buffers_.size()) - 1);
+  memory_.buffers.push_back({.size = static_cast<int64_t>(record.bytes())});
+  return AddTensor(std::move(record), static_cast<int32_t>(memory_.buffers.size()) - 1);
 }
 
 int32_t LoweringContext::ConstantTensor(const Value& value) {
@@ -105,7 +106,7 @@ int32_t LoweringContext::Output(const Node& node) {
           " outputs, expected 1");
   const ValueId id = node.outputs[0];
   const int32_t tensor = AddArenaTensor(RecordOf(graph_.value(id)));
-  buffers_[buffer_of_[tensor]].output = is_output_[id.index()];
+  memory_.buffers[memory_.of[tensor]].output = is_output_[id.index()];
   tensor_of_[id.index()] = tensor;
   return tensor;
 }
@@ -129,7 +130,7 @@ int32_t LoweringContext::View(const std::string& name, int32_t tensor, const Sha
   Require(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name,
           "' of shape ", ToString(shape), " has another size than '", record(tensor).name,
           "' of shape ", ToString(record(tensor).shape));
-  return AddTensor(std::move(view), buffer_of_[tensor]);
+  return AddTensor(std::move(view), memory_.of[tensor]);
 }
 
 int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Shape& shape,
@@ -152,8 +153,8 @@ int32_t LoweringContext::AddList(const std::string& name, std::span<const int64_
 
 // Nobody outside the program reads or writes these bytes.
 bool LoweringContext::IsPrivate(int32_t tensor) const {
-  const int32_t buffer = buffer_of_[tensor];
-  return buffer >= 0 && !buffers_[buffer].input && !buffers_[buffer].output;
+  const int32_t buffer = memory_.of[tensor];
+  return buffer >= 0 && !memory_.buffers[buffer].input && !memory_.buffers[buffer].output;
 }
 
 void LoweringContext::DefineAlias(const Node& node, int32_t tensor) {
@@ -173,8 +174,8 @@ void LoweringContext::DefineAlias(const Node& node, int32_t tensor) {
           alias.bytes(), " bytes, expected the ", record(tensor).bytes(), " of its input");
   alias.region = record(tensor).region;
   alias.offset = record(tensor).offset;
-  const int32_t buffer = buffer_of_[tensor];
-  if (buffer >= 0 && is_output) buffers_[buffer].output = true;
+  const int32_t buffer = memory_.of[tensor];
+  if (buffer >= 0 && is_output) memory_.buffers[buffer].output = true;
   tensor_of_[id.index()] = AddTensor(std::move(alias), buffer);
 }
 

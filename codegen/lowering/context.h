@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "codegen/compile.h"
 #include "codegen/container/image.h"
 #include "codegen/lowering/constant_pool.h"
+#include "codegen/memory/buffers.h"
 #include "graph/graph.h"
 
 namespace rshift {
@@ -20,7 +22,7 @@ namespace rshift {
 class LoweringContext {
  public:
   // Makes the tensors of the graph inputs. `graph` must outlive the context.
-  LoweringContext(const Graph& graph, bool observable);
+  LoweringContext(const Graph& graph, const CompileOptions& options);
 
   const Graph& graph() const { return graph_; }
   const TensorRecord& record(int32_t tensor) const { return image_.tensors[tensor]; }
@@ -58,12 +60,6 @@ class LoweringContext {
   ProgramImage Finish();
 
  private:
-  struct BufferState {
-    int64_t size = 0;
-    bool input = false;
-    bool output = false;
-  };
-
   std::string UniqueName(const std::string& base);
   int32_t AddTensor(TensorRecord record, int32_t buffer);
   int32_t AddArenaTensor(TensorRecord record);
@@ -75,10 +71,10 @@ class LoweringContext {
 
   const Graph& graph_;
   bool observable_;
+  bool fuse_;
   ProgramImage image_;
   ConstantPool pool_;
-  std::vector<int32_t> buffer_of_;  // per tensor; -1: constant
-  std::vector<BufferState> buffers_;
+  BufferTable memory_;
   std::vector<int32_t> tensor_of_;  // per value; -1: none yet
   std::vector<bool> is_output_;     // per value
   std::set<std::string> names_;     // of tensors, and of all values

@@ -4,6 +4,7 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "codegen/lowering/context.h"
+#include "codegen/memory/concat.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/planner.h"
 
@@ -15,51 +16,56 @@ void LoweringContext::BindOutputs() {
     const Value& value = graph_.value(graph_.outputs[i]);
     const std::string& name = i < graph_.output_names.size() ? graph_.output_names[i] : value.name;
     int32_t tensor = Tensor(graph_.outputs[i]);
-    const int32_t buffer = buffer_of_[tensor];
-    if (buffer < 0 || buffers_[buffer].input || taken.contains(buffer)) {
+    const int32_t buffer = memory_.of[tensor];
+    if (buffer < 0 || memory_.buffers[buffer].input || taken.contains(buffer)) {
       // An input, a constant, or the same value once more: outputs have memory of their own.
       const int32_t copy = Temporary(value.name + ".output", record(tensor), value.shape);
-      buffers_[buffer_of_[copy]].output = true;
+      memory_.buffers[memory_.of[copy]].output = true;
       EmitCopy(name, copy, tensor);
       tensor = copy;
     }
-    taken.insert(buffer_of_[tensor]);
+    taken.insert(memory_.of[tensor]);
     image_.outputs.push_back({name, tensor});
   }
 }
 
 void LoweringContext::PlaceBuffers() {
   const int64_t end = std::max<int64_t>(static_cast<int64_t>(image_.commands.size()) - 1, 0);
-  std::vector<Buffer> plan_buffers;
-  for (const BufferState& state : buffers_) {
-    plan_buffers.push_back({.size = std::max<int64_t>(state.size, 1), .first = end, .last = 0});
-  }
+  std::vector<int32_t> planned(memory_.buffers.size(), -1);  // -1: no tensor is left in it
+  std::vector<Buffer> buffers;
   const std::vector<Lifetime> lifetimes = TensorLifetimes(image_);
   for (size_t tensor = 0; tensor < lifetimes.size(); ++tensor) {
-    const int32_t index = buffer_of_[tensor];
-    if (index < 0 || !lifetimes[tensor].used) continue;
-    Buffer& buffer = plan_buffers[index];
+    const int32_t index = memory_.of[tensor];
+    if (index < 0) continue;
+    const ArenaBuffer& memory = memory_.buffers[index];
+    if (planned[index] < 0) {
+      planned[index] = static_cast<int32_t>(buffers.size());
+      const bool whole_time = observable_ || memory.input || memory.output;
+      buffers.push_back({.size = std::max<int64_t>(memory.size, 1),
+                         .first = whole_time ? 0 : end,
+                         .last = whole_time ? end : 0});
+    }
+    if (!lifetimes[tensor].used) continue;
+    Buffer& buffer = buffers[planned[index]];
     buffer.first = std::min(buffer.first, lifetimes[tensor].first);
     buffer.last = std::max(buffer.last, lifetimes[tensor].last);
   }
-  for (size_t i = 0; i < buffers_.size(); ++i) {
-    Buffer& buffer = plan_buffers[i];
-    if (observable_ || buffers_[i].input || buffers_[i].output || buffer.first > buffer.last) {
-      buffer.first = 0;
-      buffer.last = end;
-    }
+  for (Buffer& buffer : buffers) {
+    if (buffer.first > buffer.last) std::swap(buffer.first, buffer.last);  // no command uses it
   }
-  const Plan plan = PlanArena(plan_buffers);
-  const std::string error = ValidatePlan(plan_buffers, plan);
+  const Plan plan = PlanArena(buffers);
+  const std::string error = ValidatePlan(buffers, plan);
   Require(error.empty(), ErrorCode::kInternal, "arena plan: ", error);
   for (size_t tensor = 0; tensor < image_.tensors.size(); ++tensor) {
-    if (buffer_of_[tensor] >= 0) image_.tensors[tensor].offset = plan.offsets[buffer_of_[tensor]];
+    const int32_t index = memory_.of[tensor];
+    if (index >= 0) image_.tensors[tensor].offset += plan.offsets[planned[index]];
   }
   image_.arena_size = plan.arena + kBufferSlack;
 }
 
 ProgramImage LoweringContext::Finish() {
   BindOutputs();
+  if (fuse_) MergeConcats(image_, memory_);
   PlaceBuffers();
   image_.constants = pool_.Take();
   return std::move(image_);

@@ -7,38 +7,53 @@
 #include <string_view>
 #include <tuple>
 
+#include "codegen/container/strip.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/placement.h"
 
 namespace rshift {
 namespace {
 
-bool SameBytes(const TensorRecord& a, const TensorRecord& b) {
-  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
-}
+// Which tensors are views of one buffer, as a forest: a tensor's owner is an earlier tensor of the
+// same bytes, or itself.
+class Owners {
+ public:
+  explicit Owners(size_t count) : owner_(count) { std::iota(owner_.begin(), owner_.end(), 0); }
+  size_t Of(size_t tensor) const {
+    while (owner_[tensor] != tensor) tensor = owner_[tensor];
+    return tensor;
+  }
+  void Join(size_t a, size_t b) { owner_[Of(a)] = Of(b); }
 
-// Which tensors are views of one buffer: a tensor whose first use is a read holds what the tensor
-// used last before it left in these bytes.
-std::vector<size_t> FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives) {
+ private:
+  std::vector<size_t> owner_;
+};
+
+// A tensor whose first use is a read holds what the tensors used last before it left in these
+// bytes: one of which it is a view, or the parts of which it is the whole. Two that share bytes and
+// are alive together are one as well.
+Owners FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives) {
   std::vector<size_t> by_time;
   for (size_t i = 0; i < lives.size(); ++i) {
     if (lives[i].used && image.tensors[i].region == Region::kArena) by_time.push_back(i);
   }
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return lives[a].first < lives[b].first; });
-  std::vector<size_t> owner(lives.size());
-  std::iota(owner.begin(), owner.end(), 0);
+  Owners owners(lives.size());
   for (size_t i = 0; i < by_time.size(); ++i) {
     const size_t tensor = by_time[i];
-    for (size_t j = i; j-- > 0;) {
+    const Strip strip = StripOf(image.tensors[tensor]);
+    ByteSet found;
+    for (size_t j = i; j-- > 0 && !found.Contains(strip);) {
       const size_t earlier = by_time[j];
+      const Strip other = StripOf(image.tensors[earlier]);
+      if (!Overlap(strip, other)) continue;
       const bool together = lives[earlier].last >= lives[tensor].first;
-      if (!SameBytes(image.tensors[tensor], image.tensors[earlier])) continue;
-      if (lives[tensor].read_first || together) owner[tensor] = owner[earlier];
-      break;
+      if (lives[tensor].read_first || together) owners.Join(tensor, earlier);
+      found.Add(other);
     }
   }
-  return owner;
+  return owners;
 }
 
 char Letter(size_t index) {
@@ -86,7 +101,7 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
   const int64_t end = std::max<int64_t>(static_cast<int64_t>(image.commands.size()) - 1, 0);
   for (const Binding& input : image.inputs) lives[input.tensor] = {0, end, true, true};
   for (const Binding& output : image.outputs) lives[output.tensor] = {0, end, true, false};
-  const std::vector<size_t> owner = FindOwners(image, lives);
+  const Owners owners = FindOwners(image, lives);
 
   MemoryReport report;
   report.constants = image.constants.size();
@@ -94,17 +109,18 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
   for (size_t i = 0; i < lives.size(); ++i) {
     const TensorRecord& tensor = image.tensors[i];
     if (!lives[i].used || tensor.region != Region::kArena) continue;
-    const auto size = std::max<int64_t>(static_cast<int64_t>(tensor.bytes()), 1);
-    report.arena = std::max(report.arena, tensor.offset + (size + 63) / 64 * 64);
-    int& block = block_of[owner[i]];
+    const uint64_t tensor_end = tensor.offset + std::max<uint64_t>(tensor.extent(), 1);
+    report.arena = std::max(report.arena, (tensor_end + 63) / 64 * 64);
+    int& block = block_of[owners.Of(i)];
     if (block < 0) {
       block = static_cast<int>(report.blocks.size());
-      report.blocks.push_back(
-          {image.tensors[owner[i]].name, tensor.offset, {size, lives[i].first, lives[i].last}});
-      continue;
+      report.blocks.push_back({tensor.name, tensor.offset, {0, lives[i].first, lives[i].last}});
     }
     ArenaBlock& known = report.blocks[block];
-    known.buffer.size = std::max(known.buffer.size, size);
+    const uint64_t known_end = known.offset + static_cast<uint64_t>(known.buffer.size);
+    if (lives[i].first < known.buffer.first) known.name = tensor.name;
+    known.offset = std::min(known.offset, tensor.offset);
+    known.buffer.size = static_cast<int64_t>(std::max(known_end, tensor_end) - known.offset);
     known.buffer.first = std::min(known.buffer.first, lives[i].first);
     known.buffer.last = std::max(known.buffer.last, lives[i].last);
   }

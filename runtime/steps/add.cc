@@ -3,47 +3,45 @@
 
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
+#include "runtime/steps/byte_op.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
 namespace {
 
-constexpr int64_t kGrain = 64;  // elements: threads write different cache lines
-
-// Args: AddArgs, AddFloatArgs, AddFmaArgs or the loops' below.
+// Args: AddArgs, AddFloatArgs or AddFmaArgs.
 template <typename Args>
-class AddStep : public Step {
+class AddOp : public ByteOp {
  public:
-  using Loop = void (*)(const Args&, int64_t, int64_t) noexcept;
-  AddStep(const Args& args, Loop loop, int64_t count) : args_(args), loop_(loop), count_(count) {}
+  using Loop = ElementwiseTable::Loop<Args>;
+  AddOp(const Args& args, Loop loop) : args_(args), loop_(loop) {}
 
-  void Run(const Team& team) noexcept override {
-    const Range part = Part(count_, kGrain, team);
-    loop_(args_, part.begin, part.end);
+  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t,
+           int64_t count) const noexcept override {
+    Args args = args_;
+    args.a.bytes = a;
+    args.b.bytes = b;
+    args.y = y;
+    loop_(args, 0, count);
   }
 
  private:
   Args args_;
   Loop loop_;
-  int64_t count_;
 };
 
 template <typename Args>
 void SetOperands(const StepContext& context, Args* args) {
   args->a = OperandOf(context, Field::kSrc);
   args->b = OperandOf(context, Field::kSrc2);
-  args->y = context.Out<uint8_t>(Field::kDst);
   args->lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
   args->hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
 }
 
 template <typename Args>
-std::unique_ptr<Step> Make(const StepContext& context, const Args& args,
-                           typename AddStep<Args>::Loop loop) {
-  return std::make_unique<AddStep<Args>>(args, loop,
-                                         NumElements(context.Record(Field::kDst).shape));
+std::unique_ptr<ByteOp> Make(const Args& args, typename AddOp<Args>::Loop loop) {
+  return std::make_unique<AddOp<Args>>(args, loop);
 }
 
 int32_t Get(const StepContext& context, Field f) {
@@ -71,7 +69,7 @@ bool SumFits(const AddArgs& args) {
          INT32_MAX;
 }
 
-std::unique_ptr<Step> MakeAdd(const StepContext& context) {
+std::unique_ptr<ByteOp> MakeAdd(const StepContext& context) {
   AddArgs args;
   SetOperands(context, &args);
   args.zero_y = context.Record(Field::kDst).zero_point;
@@ -79,21 +77,21 @@ std::unique_ptr<Step> MakeAdd(const StepContext& context) {
   args.multiplier_b = Get(context, Field::kMultiplier2);
   args.rshift = Get(context, Field::kRshift);
   const ElementwiseTable& loops = ElementwiseFor(context.isa);
-  if (RoundingOf(context) == Rounding::kHalfUp) return Make(context, args, loops.add);
-  return Make(context, args, SumFits(args) ? loops.add_away : AddAwayWide);
+  if (RoundingOf(context) == Rounding::kHalfUp) return Make(args, loops.add);
+  return Make(args, SumFits(args) ? loops.add_away : AddAwayWide);
 }
 
-std::unique_ptr<Step> MakeAddFloat(const StepContext& context) {
+std::unique_ptr<ByteOp> MakeAddFloat(const StepContext& context) {
   AddFloatArgs args;
   SetOperands(context, &args);
   args.scale_a = context.Record(Field::kSrc).scale;
   args.scale_b = context.Record(Field::kSrc2).scale;
   args.scale_y = context.Record(Field::kDst).scale;
   args.zero_y = context.Record(Field::kDst).zero_point;
-  return Make(context, args, ElementwiseFor(context.isa).add_float);
+  return Make(args, ElementwiseFor(context.isa).add_float);
 }
 
-std::unique_ptr<Step> MakeAddFma(const StepContext& context) {
+std::unique_ptr<ByteOp> MakeAddFma(const StepContext& context) {
   const Command& command = *context.command;
   AddFmaArgs args;
   SetOperands(context, &args);
@@ -102,15 +100,15 @@ std::unique_ptr<Step> MakeAddFma(const StepContext& context) {
   args.ratio_b = command.GetFloat(Field::kAlphaF);
   args.fixed = command.GetFloat(Field::kOffsetF);
   args.shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8);
-  return Make(context, args, ElementwiseFor(context.isa).add_fma);
+  return Make(args, ElementwiseFor(context.isa).add_fma);
 }
 
 }  // namespace
 
 void RegisterAddSteps() {
-  RegisterStep(Opcode::kAdd, MakeAdd);
-  RegisterStep(Opcode::kAddFloat, MakeAddFloat);
-  RegisterStep(Opcode::kAddFma, MakeAddFma);
+  RegisterByteOp(Opcode::kAdd, MakeAdd);
+  RegisterByteOp(Opcode::kAddFloat, MakeAddFloat);
+  RegisterByteOp(Opcode::kAddFma, MakeAddFma);
 }
 
 }  // namespace rshift

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "quantize/numerics/add_forms.h"
-#include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
+#include "runtime/steps/byte_op.h"
 #include "runtime/steps/steps.h"
 #include "runtime/steps/uniform_requant.h"
 
@@ -22,30 +22,27 @@ struct Operands {
 constexpr int64_t kBlock[] = {1, 16, 8, 1};
 constexpr int32_t kSubtract = 3;
 
-class AddShiftedStep : public Step {
+class AddShiftedOp : public ByteOp {
  public:
-  explicit AddShiftedStep(const StepContext& context)
+  explicit AddShiftedOp(const StepContext& context)
       : rounding_(static_cast<Rounding>(Get(context, Field::kRounding))),
-        a_(context.In<uint8_t>(Field::kSrc)),
-        b_(context.In<uint8_t>(Field::kSrc2)),
-        y_(context.Out<uint8_t>(Field::kDst)),
         requantize_(context.isa, {.rounding = rounding_,
                                   .multiplier = Get(context, Field::kMultiplier3),
                                   .rshift = Get(context, Field::kRshift3),
                                   .zero_y = context.Record(Field::kDst).zero_point,
                                   .lo = Get(context, Field::kClampLoQ),
-                                  .hi = Get(context, Field::kClampHiQ)}),
-        count_(NumElements(context.Record(Field::kDst).shape)) {
+                                  .hi = Get(context, Field::kClampHiQ)}) {
     const int32_t mode = Get(context, Field::kMode);
     blocks_ = MakeOperands(context, mode);
     tail_ = MakeOperands(context, mode == kSubtract ? kSubtract : 0);
-    tail_begin_ = count_ / kBlock[mode] * kBlock[mode];
+    tail_begin_ = NumElements(context.Record(Field::kDst).shape) / kBlock[mode] * kBlock[mode];
   }
 
-  void Run(const Team& team) noexcept override {
-    const Range part = Part(count_, 64, team);
-    RunPart(blocks_, part.begin, std::min(part.end, tail_begin_));
-    RunPart(tail_, std::max(part.begin, tail_begin_), part.end);
+  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t at,
+           int64_t count) const noexcept override {
+    const int64_t in_blocks = std::clamp<int64_t>(tail_begin_ - at, 0, count);
+    RunPart(blocks_, a, b, y, in_blocks);
+    RunPart(tail_, a + in_blocks, b + in_blocks, y + in_blocks, count - in_blocks);
   }
 
  private:
@@ -78,29 +75,27 @@ class AddShiftedStep : public Step {
     return terms;
   }
 
-  void RunPart(const Operands& terms, int64_t begin, int64_t end) const noexcept {
+  void RunPart(const Operands& terms, const uint8_t* a, const uint8_t* b, uint8_t* y,
+               int64_t count) const noexcept {
     alignas(64) int32_t sums[kRequantBlock + kRequantSlack];
-    for (int64_t at = begin; at < end; at += kRequantBlock) {
-      const int64_t count = std::min(kRequantBlock, end - at);
-      for (int64_t i = 0; i < count; ++i) sums[i] = terms.a[a_[at + i]] + terms.b[b_[at + i]];
-      requantize_(sums, count, y_ + at);
+    for (int64_t at = 0; at < count; at += kRequantBlock) {
+      const int64_t block = std::min(kRequantBlock, count - at);
+      for (int64_t i = 0; i < block; ++i) sums[i] = terms.a[a[at + i]] + terms.b[b[at + i]];
+      requantize_(sums, block, y + at);
     }
   }
 
   Rounding rounding_;
-  const uint8_t* a_;
-  const uint8_t* b_;
-  uint8_t* y_;
   UniformRequant requantize_;
-  int64_t count_, tail_begin_ = 0;
+  int64_t tail_begin_ = 0;  // where the last full block of the tensor ends
   Operands blocks_, tail_;
 };
 
 }  // namespace
 
 void RegisterAddShiftedSteps() {
-  RegisterStep(Opcode::kAddShifted, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<AddShiftedStep>(context);
+  RegisterByteOp(Opcode::kAddShifted, [](const StepContext& context) -> std::unique_ptr<ByteOp> {
+    return std::make_unique<AddShiftedOp>(context);
   });
 }
 

@@ -88,7 +88,7 @@ class AveragePoolStep : public Step {
       const PoolWindow window = shape_.Window(src_.bytes, m, c, y0, x0, rows, columns);
       const int64_t inside = rows.count() * columns.count();
       const int64_t taps = include_pad_ ? shape_.PaddedTaps(y0, x0) : inside;
-      uint8_t* dst = dst_ + m * shape_.channels + c;
+      uint8_t* dst = dst_ + m * shape_.dst_pitch + c;
       if (average_.arithmetic == Arithmetic::kDequantized)
         return Dequantized(window, static_cast<int32_t>(taps), count, dst);
       alignas(64) int32_t sum[kPoolBlock + kRequantSlack];

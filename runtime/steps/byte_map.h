@@ -1,4 +1,4 @@
-// Steps whose output byte depends on one input byte only: a table of 256 made at load.
+// Operations whose output byte depends on one input byte only: a table of 256 made at load.
 #ifndef RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
 #define RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
 
@@ -8,6 +8,7 @@
 
 #include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
+#include "runtime/steps/byte_op.h"
 
 namespace rshift {
 
@@ -38,8 +39,8 @@ ByteTable MakeByteTable(DType src, const F& f) {
   return table;
 }
 
-// dst byte = table[src byte]; in place is fine.
-std::unique_ptr<Step> MakeByteMapStep(const StepContext& context, const ByteTable& table);
+// dst byte = table[src byte].
+std::unique_ptr<ByteOp> MakeByteMap(const ByteTable& table);
 
 }  // namespace rshift
 

@@ -7,6 +7,7 @@
 #include "runtime/kernels/dispatch.h"
 #include "runtime/step.h"
 #include "runtime/steps/requant_arrays.h"
+#include "runtime/steps/rows.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -80,8 +81,8 @@ class ConvStep : public Step {
     args_.weights = context.In<int8_t>(Field::kWeights);
     args_.zero_row = zero_row_.data();
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
-    args_.src_pitch = args_.ic;
-    args_.dst_pitch = args_.oc;
+    args_.src_pitch = RowPitch(context, Field::kSrc);
+    args_.dst_pitch = RowPitch(context, Field::kDst);
     args_.ic4 = RoundUp(packed.ic_per_group, 4);
     args_.k = packed.k();
     args_.n = packed.n();
@@ -196,8 +197,8 @@ class DepthwiseStep : public Step {
              .ow = dst[2],
              .channels = src[3],
              .c64 = RoundUp(src[3], kPanel),
-             .src_pitch = src[3],
-             .dst_pitch = src[3],
+             .src_pitch = RowPitch(context, Field::kSrc),
+             .dst_pitch = RowPitch(context, Field::kDst),
              .window = MakeWindow(*context.command)};
     requant_ = MakeRequantArrays(context, {.channels = args_.channels,
                                            .per_group = args_.c64,

@@ -18,7 +18,14 @@ std::vector<int64_t> ReadList(const StepContext& context, Field field) {
 
 Shape ByteStrides(const TensorRecord& record) {
   Shape strides = Strides(record.shape);
-  for (int64_t& stride : strides) stride *= static_cast<int64_t>(SizeOf(record.dtype));
+  const auto element = static_cast<int64_t>(SizeOf(record.dtype));
+  for (size_t d = 0; d < strides.size(); ++d) {
+    const bool last = d + 1 == strides.size();
+    // Strides of rows, in elements, are multiples of a row.
+    strides[d] = record.pitch == 0 || last
+                     ? strides[d] * element
+                     : strides[d] / record.shape.back() * static_cast<int64_t>(record.pitch);
+  }
   return strides;
 }
 

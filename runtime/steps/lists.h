@@ -14,6 +14,7 @@ namespace rshift {
 // The values of a constant list tensor of s64 or s32.
 std::vector<int64_t> ReadList(const void* data, const TensorRecord& record);
 std::vector<int64_t> ReadList(const StepContext& context, Field field);
+// From one index of each dimension to the next.
 Shape ByteStrides(const TensorRecord& record);
 
 }  // namespace rshift

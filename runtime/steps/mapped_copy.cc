@@ -22,19 +22,25 @@ bool IsIdentity(const std::vector<int64_t>& map, int64_t src_size) {
   return true;
 }
 
-std::vector<Run> JoinRuns(const std::vector<int64_t>& map, int64_t bytes) {
+// Bytes of an index in both tensors, and from one index to the next.
+struct Spacing {
+  int64_t bytes = 0, src = 0, dst = 0;
+};
+
+std::vector<Run> JoinRuns(const std::vector<int64_t>& map, const Spacing& spacing) {
   std::vector<Run> runs;
   for (size_t i = 0; i < map.size(); ++i) {
-    const int64_t src = map[i] == kFillIndex ? kFillIndex : map[i] * bytes;
-    if (!runs.empty()) {
+    const int64_t src = map[i] == kFillIndex ? kFillIndex : map[i] * spacing.src;
+    const int64_t dst = static_cast<int64_t>(i) * spacing.dst;
+    if (!runs.empty() && runs.back().dst + runs.back().bytes == dst) {
       Run& last = runs.back();
       const bool fills = src == kFillIndex && last.src == kFillIndex;
       if (fills || (src != kFillIndex && last.src != kFillIndex && last.src + last.bytes == src)) {
-        last.bytes += bytes;
+        last.bytes += spacing.bytes;
         continue;
       }
     }
-    runs.push_back({static_cast<int64_t>(i) * bytes, src, bytes});
+    runs.push_back({dst, src, spacing.bytes});
   }
   return runs;
 }
@@ -47,15 +53,26 @@ class MappedStep : public Step {
         dst_(context.Out<std::byte>(Field::kDst)),
         fill_(static_cast<uint64_t>(fill)) {
     const TensorRecord& src = context.Record(Field::kSrc);
+    const TensorRecord& dst = context.Record(Field::kDst);
     element_ = static_cast<int64_t>(SizeOf(src.dtype));
-    const Shape strides = ByteStrides(src);
+    // An empty source has strides of 0, and nothing but fill is asked for.
+    if (dst.bytes() == 0 || src.bytes() == 0) {
+      FillAll(dst);
+      return;
+    }
+    const Shape strides = ByteStrides(src), dst_strides = ByteStrides(dst);
+    // The last dimensions are one run when nothing is mapped there and no gap lies between.
     size_t rank = maps.size();
-    while (rank > 1 && IsIdentity(maps[rank - 1], src.shape[rank - 1])) --rank;
+    int64_t bytes = element_;
+    while (rank > 1 && IsIdentity(maps[rank - 1], src.shape[rank - 1]) &&
+           strides[rank - 1] == bytes && dst_strides[rank - 1] == bytes) {
+      bytes *= src.shape[--rank];
+    }
     if (rank == 0) {
       runs_ = {{0, 0, element_}};
     } else {
-      runs_ = JoinRuns(maps[rank - 1], strides[rank - 1]);
-      row_bytes_ = static_cast<int64_t>(maps[rank - 1].size()) * strides[rank - 1];
+      runs_ = JoinRuns(maps[rank - 1], {bytes, strides[rank - 1], dst_strides[rank - 1]});
+      row_step_ = rank > 1 ? dst_strides[rank - 2] : 0;
     }
     for (size_t d = 0; d + 1 < rank; ++d) {
       outer_.push_back(maps[d]);
@@ -63,13 +80,6 @@ class MappedStep : public Step {
         if (index != kFillIndex) index *= strides[d];
       }
       rows_ *= static_cast<int64_t>(maps[d].size());
-    }
-    // An empty source has strides of 0: the size of a row is that of dst.
-    const auto total = static_cast<int64_t>(context.Record(Field::kDst).bytes());
-    if (total == 0) rows_ = 0;
-    if (rows_ > 0 && src.bytes() == 0) {
-      row_bytes_ = total / rows_;
-      runs_ = {{0, kFillIndex, row_bytes_}};
     }
   }
 
@@ -79,19 +89,27 @@ class MappedStep : public Step {
   }
 
  private:
+  // All of dst, which is nothing when it is empty.
+  void FillAll(const TensorRecord& dst) {
+    rows_ = dst.bytes() == 0 ? 0 : static_cast<int64_t>(dst.rows());
+    row_step_ = static_cast<int64_t>(dst.row_pitch());
+    runs_ = {{0, kFillIndex, static_cast<int64_t>(dst.row_bytes())}};
+  }
+
   void RunRow(int64_t row) noexcept {
-    std::byte* dst = dst_ + row * row_bytes_;
+    std::byte* dst = dst_ + row * row_step_;
     const std::byte* src = src_;
+    bool outside = false;
     int64_t rest = row;
     for (size_t d = outer_.size(); d-- > 0;) {
       const auto size = static_cast<int64_t>(outer_[d].size());
       const int64_t offset = outer_[d][static_cast<size_t>(rest % size)];
       rest /= size;
-      if (offset == kFillIndex) return Fill(dst, row_bytes_);
-      src += offset;
+      outside |= offset == kFillIndex;
+      src += offset == kFillIndex ? 0 : offset;
     }
     for (const struct Run& run : runs_) {
-      if (run.src == kFillIndex) {
+      if (outside || run.src == kFillIndex) {
         Fill(dst + run.dst, run.bytes);
       } else {
         std::memcpy(dst + run.dst, src + run.src, static_cast<size_t>(run.bytes));
@@ -113,7 +131,7 @@ class MappedStep : public Step {
   std::byte* dst_;
   uint64_t fill_;
   int64_t element_ = 1;
-  int64_t rows_ = 1, row_bytes_ = 0;
+  int64_t rows_ = 1, row_step_ = 0;          // of the dimensions before the runs
   std::vector<std::vector<int64_t>> outer_;  // byte offsets into src, or kFillIndex
   std::vector<struct Run> runs_;
 };

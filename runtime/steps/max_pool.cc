@@ -19,7 +19,7 @@ class MaxPoolF32Step : public Step {
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
-      float* best = dst_ + m * shape_.channels + c;
+      float* best = dst_ + m * shape_.dst_pitch + c;
       // The verifier has made sure that there is a tap inside the image: it is the start.
       const int64_t y = y0 + rows.begin * shape_.dilation_h,
                     x = x0 + columns.begin * shape_.dilation_w;
@@ -53,7 +53,7 @@ class MaxPoolStep : public Step {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
       kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_,
-                        dst_ + m * shape_.channels + c);
+                        dst_ + m * shape_.dst_pitch + c);
     });
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codegen/container/strip.h"
 #include "runtime/steps/lists.h"
 #include "runtime/steps/mapped_copy.h"
 #include "runtime/steps/steps.h"
@@ -54,19 +55,17 @@ std::unique_ptr<Step> MakeTile(const StepContext& context) {
 class CopyIntoStep : public Step {
  public:
   explicit CopyIntoStep(const StepContext& context)
-      : src_(context.In<std::byte>(Field::kSrc)), dst_(context.Out<std::byte>(Field::kDst)) {
+      : src_(context.In<std::byte>(Field::kSrc)),
+        dst_(context.Out<std::byte>(Field::kDst) - context.Record(Field::kDst).offset) {
     const TensorRecord& src = context.Record(Field::kSrc);
-    const TensorRecord& dst = context.Record(Field::kDst);
-    const auto axis = static_cast<size_t>(context.command->Get(Field::kAxis));
     total_ = static_cast<int64_t>(src.bytes());
-    chunk_ = static_cast<int64_t>(SizeOf(src.dtype));
-    int64_t inner = chunk_;
-    for (size_t d = axis + 1; d < src.shape.size(); ++d) inner *= src.shape[d];
-    if (!src.shape.empty()) {
-      chunk_ = inner * src.shape[axis];
-      pitch_ = inner * dst.shape[axis];
-      dst_ += context.command->Get(Field::kOffset) * inner;
-    }
+    const Strip part = WrittenStrip(context.program->image(), *context.command);
+    dst_ += part.offset;
+    // The shorter of the pieces that are dense on either side.
+    const Strip whole = StripOf(src);
+    chunk_ = static_cast<int64_t>(std::min(part.run, whole.run));
+    src_pitch_ = whole.dense() ? chunk_ : static_cast<int64_t>(whole.pitch);
+    dst_pitch_ = part.dense() ? chunk_ : static_cast<int64_t>(part.pitch);
   }
 
   void Run(const Team& team) noexcept override {
@@ -74,7 +73,8 @@ class CopyIntoStep : public Step {
     for (int64_t at = part.begin; at < part.end;) {
       const int64_t row = at / chunk_, column = at % chunk_;
       const int64_t count = std::min(chunk_ - column, part.end - at);
-      std::memcpy(dst_ + row * pitch_ + column, src_ + at, static_cast<size_t>(count));
+      std::memcpy(dst_ + row * dst_pitch_ + column, src_ + row * src_pitch_ + column,
+                  static_cast<size_t>(count));
       at += count;
     }
   }
@@ -82,8 +82,8 @@ class CopyIntoStep : public Step {
  private:
   const std::byte* src_;
   std::byte* dst_;
-  int64_t total_ = 0, chunk_ = 0;
-  int64_t pitch_ = 0;  // bytes between the starts of two chunks in dst
+  int64_t total_ = 0, chunk_ = 1;
+  int64_t src_pitch_ = 0, dst_pitch_ = 0;  // between the starts of two chunks
 };
 
 int64_t PadSource(int64_t index, int64_t size, int64_t mode) {

@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
+#include "runtime/steps/rows.h"
 
 namespace rshift {
 
@@ -33,6 +34,7 @@ struct PoolShape {
   int64_t batch, ih, iw, channels, oh, ow;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
   int64_t pad_top, pad_left, pad_bottom, pad_right;
+  int64_t src_pitch, dst_pitch;  // elements from pixel to pixel
 
   explicit PoolShape(const StepContext& context) {
     const Shape& src = context.Record(Field::kSrc).shape;
@@ -44,6 +46,9 @@ struct PoolShape {
     dilation_h = c.Get(Field::kDilationH), dilation_w = c.Get(Field::kDilationW);
     pad_top = c.Get(Field::kPadTop), pad_left = c.Get(Field::kPadLeft);
     pad_bottom = c.Get(Field::kPadBottom), pad_right = c.Get(Field::kPadRight);
+    const auto element = static_cast<int64_t>(SizeOf(context.Record(Field::kSrc).dtype));
+    src_pitch = RowPitch(context, Field::kSrc) / element;
+    dst_pitch = RowPitch(context, Field::kDst) / element;
   }
 
   // Calls f(m, c, count, y0, x0, rows, columns) for each output pixel of this thread and block of
@@ -67,9 +72,9 @@ struct PoolShape {
            TapsInside(x0, kernel_w, dilation_w, -pad_left, iw + pad_right).count();
   }
 
-  // Index of the first channel of an input pixel.
+  // Index of the first channel of the input pixel (y, x) of output pixel m's image.
   int64_t Offset(int64_t m, int64_t y, int64_t x) const {
-    return ((m / ow / oh * ih + y) * iw + x) * channels;
+    return ((m / ow / oh * ih + y) * iw + x) * src_pitch;
   }
 
   // The taps inside the image, for the kernels.
@@ -79,8 +84,8 @@ struct PoolShape {
         .base = src + c + Offset(m, y0 + rows.begin * dilation_h, x0 + columns.begin * dilation_w),
         .rows = rows.count(),
         .columns = columns.count(),
-        .row_step = dilation_h * iw * channels,
-        .column_step = dilation_w * channels};
+        .row_step = dilation_h * iw * src_pitch,
+        .column_step = dilation_w * src_pitch};
   }
 };
 

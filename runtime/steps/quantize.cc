@@ -1,8 +1,8 @@
 // Quantize, Dequantize, Requantize.
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/step.h"
 #include "runtime/steps/byte_map.h"
+#include "runtime/steps/rows.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -18,9 +18,11 @@ auto LoopFor(const Command& command, Isa isa) {
 class QuantizeStep : public Step {
  public:
   explicit QuantizeStep(const StepContext& context)
-      : loop_(LoopFor(*context.command, context.isa)) {
+      : loop_(LoopFor(*context.command, context.isa)),
+        rows_(context, {Field::kSrc, Field::kDst}),
+        src_pitch_(RowPitch(context, Field::kSrc) / static_cast<int64_t>(sizeof(float))),
+        dst_pitch_(RowPitch(context, Field::kDst)) {
     const TensorRecord& dst = context.Record(Field::kDst);
-    count_ = NumElements(dst.shape);
     const bool is_signed = dst.dtype == DType::kS8;
     args_ = {.x = context.In<float>(Field::kSrc),
              .y = context.Out<uint8_t>(Field::kDst),
@@ -31,14 +33,19 @@ class QuantizeStep : public Step {
   }
 
   void Run(const Team& team) noexcept override {
-    const Range part = Part(count_, 64, team);
-    loop_(args_, part.begin, part.end);
+    rows_.ForEach(team, [this](int64_t row, int64_t begin, int64_t end) {
+      QuantizeArgs args = args_;
+      args.x += row * src_pitch_;
+      args.y += row * dst_pitch_;
+      loop_(args, begin, end);
+    });
   }
 
  private:
   ElementwiseTable::Loop<QuantizeArgs> loop_;
   QuantizeArgs args_;
-  int64_t count_ = 0;
+  Rows rows_;
+  int64_t src_pitch_, dst_pitch_;  // elements
 };
 
 class DequantizeStep : public Step {
@@ -48,33 +55,39 @@ class DequantizeStep : public Step {
         args_{.x = OperandOf(context, Field::kSrc),
               .y = context.Out<float>(Field::kDst),
               .scale = context.Record(Field::kSrc).scale},
-        count_(NumElements(context.Record(Field::kSrc).shape)) {}
+        rows_(context, {Field::kSrc, Field::kDst}),
+        src_pitch_(RowPitch(context, Field::kSrc)),
+        dst_pitch_(RowPitch(context, Field::kDst) / static_cast<int64_t>(sizeof(float))) {}
 
   void Run(const Team& team) noexcept override {
-    const Range part = Part(count_, 64, team);
-    loop_(args_, part.begin, part.end);
+    rows_.ForEach(team, [this](int64_t row, int64_t begin, int64_t end) {
+      DequantizeArgs args = args_;
+      args.x.bytes += row * src_pitch_;
+      args.y += row * dst_pitch_;
+      loop_(args, begin, end);
+    });
   }
 
  private:
   ElementwiseTable::Loop<DequantizeArgs> loop_;
   DequantizeArgs args_;
-  int64_t count_ = 0;
+  Rows rows_;
+  int64_t src_pitch_, dst_pitch_;  // elements
 };
 
-std::unique_ptr<Step> MakeRequantize(const StepContext& context) {
+std::unique_ptr<ByteOp> MakeRequantize(const StepContext& context) {
   const TensorRecord& src = context.Record(Field::kSrc);
   const int32_t zero_y = context.Record(Field::kDst).zero_point;
   const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
   const auto rounding = static_cast<Rounding>(get(Field::kRounding));
   const int32_t multiplier = get(Field::kMultiplier), rshift = get(Field::kRshift);
   const int32_t lo = get(Field::kClampLoQ), hi = get(Field::kClampHiQ);
-  return MakeByteMapStep(context, MakeByteTable(src.dtype, [&](int32_t x) {
-                           const int32_t v = x - src.zero_point;
-                           // Multiplier 0 stands for the factor 1.
-                           if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
-                           return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y,
-                                                         lo, hi);
-                         }));
+  return MakeByteMap(MakeByteTable(src.dtype, [&](int32_t x) {
+    const int32_t v = x - src.zero_point;
+    // Multiplier 0 stands for the factor 1.
+    if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
+    return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo, hi);
+  }));
 }
 
 template <typename T>
@@ -87,7 +100,7 @@ std::unique_ptr<Step> Make(const StepContext& context) {
 void RegisterQuantizeSteps() {
   RegisterStep(Opcode::kQuantize, Make<QuantizeStep>);
   RegisterStep(Opcode::kDequantize, Make<DequantizeStep>);
-  RegisterStep(Opcode::kRequantize, MakeRequantize);
+  RegisterByteOp(Opcode::kRequantize, MakeRequantize);
 }
 
 }  // namespace rshift

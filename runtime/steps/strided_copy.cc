@@ -16,9 +16,9 @@ std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
   std::vector<StridedDim> merged;
   for (const StridedDim& dim : dims) {
     if (dim.size == 1) continue;
-    if (!merged.empty() && merged.back().stride == dim.stride * dim.size) {
-      merged.back().size *= dim.size;
-      merged.back().stride = dim.stride;
+    if (!merged.empty() && merged.back().stride == dim.stride * dim.size &&
+        merged.back().dst_stride == dim.dst_stride * dim.size) {
+      merged.back() = {merged.back().size * dim.size, dim.stride, dim.dst_stride};
     } else {
       merged.push_back(dim);
     }
@@ -27,25 +27,34 @@ std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
 }
 
 // One block: `rows` x `columns` elements of E.
-template <typename E>
+template <typename E, bool kDense>
 void CopyBlock(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
                int64_t columns) {
+  const int64_t step = kDense ? static_cast<int64_t>(sizeof(E)) : copy.columns.dst_stride;
   for (int64_t r = 0; r < rows; ++r) {
     const std::byte* from = src + r * copy.rows.stride;
     std::byte* to = dst + r * copy.rows.dst_stride;
     for (int64_t c = 0; c < columns; ++c) {
       E value;
       std::memcpy(&value, from + c * copy.columns.stride, sizeof(E));
-      std::memcpy(to + c * static_cast<int64_t>(sizeof(E)), &value, sizeof(E));
+      std::memcpy(to + c * step, &value, sizeof(E));
     }
   }
+}
+
+template <typename E>
+void CopyElements(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
+                  int64_t columns) {
+  if (copy.columns.dst_stride == static_cast<int64_t>(sizeof(E)))
+    return CopyBlock<E, true>(copy, src, dst, rows, columns);
+  CopyBlock<E, false>(copy, src, dst, rows, columns);
 }
 
 void CopyChunks(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
                 int64_t columns) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      std::memcpy(dst + r * copy.rows.dst_stride + c * copy.element,
+      std::memcpy(dst + r * copy.rows.dst_stride + c * copy.columns.dst_stride,
                   src + r * copy.rows.stride + c * copy.columns.stride,
                   static_cast<size_t>(copy.element));
     }
@@ -56,17 +65,17 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
              int64_t columns) {
   switch (copy.element) {
     case 1:
-      if (copy.rows.stride == 1) {
+      if (copy.rows.stride == 1 && copy.columns.dst_stride == 1) {
         return TransposeBytes(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
                               columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
       }
-      return CopyBlock<uint8_t>(copy, src, dst, rows, columns);
+      return CopyElements<uint8_t>(copy, src, dst, rows, columns);
     case 2:
-      return CopyBlock<uint16_t>(copy, src, dst, rows, columns);
+      return CopyElements<uint16_t>(copy, src, dst, rows, columns);
     case 4:
-      return CopyBlock<uint32_t>(copy, src, dst, rows, columns);
+      return CopyElements<uint32_t>(copy, src, dst, rows, columns);
     case 8:
-      return CopyBlock<uint64_t>(copy, src, dst, rows, columns);
+      return CopyElements<uint64_t>(copy, src, dst, rows, columns);
     default:
       return CopyChunks(copy, src, dst, rows, columns);
   }
@@ -84,7 +93,7 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   }
   copy.element = element;
   std::vector<StridedDim> merged = Merge(dims);
-  if (!merged.empty() && merged.back().stride == element) {
+  if (!merged.empty() && merged.back().stride == element && merged.back().dst_stride == element) {
     // Whole runs; a long one is divided evenly where its size allows, to give threads something to
     // share.
     int64_t run = merged.back().size, parts = 1;
@@ -93,13 +102,8 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
       parts *= 2;
     }
     copy.element = run * element;
-    merged.back() = {parts, copy.element};
+    merged.back() = {parts, copy.element, copy.element};
     if (parts == 1) merged.pop_back();
-  }
-  int64_t dst_stride = copy.element;
-  for (size_t i = merged.size(); i-- > 0;) {
-    merged[i].dst_stride = dst_stride;
-    dst_stride *= merged[i].size;
   }
   if (!merged.empty()) {
     copy.columns = merged.back();

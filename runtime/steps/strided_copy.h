@@ -1,7 +1,7 @@
-// Copies a strided view of the source to a dense destination: Transpose, Slice, Expand and Tile are
-// all such views.
+// Copies a strided view of the source: Transpose, Slice, Expand and Tile are all such views.
 //
-//   dst[i0, i1, ..., in] (dense, row-major) = src + i0 * stride[0] + ... + in * stride[n]
+//   dst + i0 * dst_stride[0] + ... + in * dst_stride[n] = src + i0 * stride[0] + ... + in *
+//   stride[n]
 //
 // Strides are in bytes; 0 repeats, a negative one walks backwards.
 #ifndef RSHIFT_RUNTIME_STEPS_STRIDED_COPY_H_
@@ -17,13 +17,13 @@ namespace rshift {
 struct StridedDim {
   int64_t size = 0;
   int64_t stride = 0;      // bytes in src
-  int64_t dst_stride = 0;  // bytes in dst; filled by PlanStridedCopy
+  int64_t dst_stride = 0;  // bytes in dst, which has room for every element
 };
 
 struct StridedCopy {
   std::vector<StridedDim> outer;  // loops around the inner two
-  // dst rows of `columns.size` elements; `rows` is the dimension whose source elements are
-  // neighbours (a transpose in blocks), or a single row.
+  // `columns` are closest in dst; `rows` is the dimension whose source elements are neighbours (a
+  // transpose in blocks), or a single row.
   StridedDim rows{1, 0, 0}, columns{1, 0, 0};
   int64_t element = 1;     // bytes copied at a time
   int64_t row_block = 32;  // rows of a block; a block's lines of both sides stay in the first cache

@@ -1,5 +1,7 @@
 #include "runtime/steps/strided_step.h"
 
+#include "runtime/steps/lists.h"
+
 namespace rshift {
 namespace {
 
@@ -17,9 +19,17 @@ class StridedStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeStridedStep(const StepContext& context,
-                                      const std::vector<StridedDim>& dims, int64_t first) {
-  const auto element = static_cast<int64_t>(SizeOf(context.Record(Field::kDst).dtype));
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context, std::vector<StridedDim> dims,
+                                      int64_t first) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const auto element = static_cast<int64_t>(SizeOf(dst.dtype));
+  if (dst.bytes() == 0) dims = {{0, 0, 0}};  // other dimensions may be huge
+  int64_t dense = element;
+  const Shape strides = ByteStrides(dst);
+  for (size_t d = dims.size(); d-- > 0;) {
+    dims[d].dst_stride = dst.pitch != 0 ? strides[d] : dense;
+    dense *= dims[d].size;
+  }
   StridedCopy copy = PlanStridedCopy(dims, element);
   if (copy.outer_count == 0) first = 0;  // nothing is read: stay inside the tensor
   return std::make_unique<StridedStep>(std::move(copy), context.In<std::byte>(Field::kSrc) + first,

@@ -10,10 +10,10 @@
 
 namespace rshift {
 
-// `dims` are the destination's, with source strides in bytes; element (0, ..., 0) is at src + first
-// bytes.
-std::unique_ptr<Step> MakeStridedStep(const StepContext& context,
-                                      const std::vector<StridedDim>& dims, int64_t first);
+// `dims` are the destination's (its own, when its rows lie apart), with source strides in bytes:
+// the destination's are filled in. Element (0, ..., 0) is at src + first bytes.
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context, std::vector<StridedDim> dims,
+                                      int64_t first);
 
 }  // namespace rshift
 

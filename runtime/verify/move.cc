@@ -45,6 +45,11 @@ void CheckCopyInto(const CommandCheck& check, const Move& move) {
   check.Check(offset <= move.dst[axis] && move.src[axis] <= move.dst[axis] - offset, "rows ",
               offset, " to ", offset, " + ", move.src[axis], " on axis ", axis, " leave ",
               check.Describe(Field::kDst));
+  // Rows apart are copied row by row, with one distance only.
+  const bool dense = check.Tensor(Field::kSrc).pitch == 0 && check.Tensor(Field::kDst).pitch == 0;
+  const bool one = NumElements(Shape(move.src.begin(), move.src.begin() + axis)) == 1;
+  check.Check(dense || one || axis + 1 == move.src.size(), "axis is ", axis,
+              ", expected the last one of tensors with a pitch, or nothing but ones before it");
 }
 
 void CheckSlice(const CommandCheck& check, const Move& move) {

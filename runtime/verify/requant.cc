@@ -53,6 +53,9 @@ void CheckAddend(const CommandCheck& check, bool sums) {
   check.CheckByte(Field::kSrc2);
   check.CheckSameType(Field::kSrc2, Field::kDst);
   check.CheckSameShape(Field::kSrc2, Field::kDst);
+  // Found by the distance from the start of dst (kernels/finish.h).
+  check.Check(check.Tensor(Field::kDst).pitch == 0, check.Describe(Field::kDst),
+              " has a pitch, which ", check.Describe(Field::kSrc2), " has not");
 }
 
 }  // namespace
