@@ -34,9 +34,9 @@ TEST(Container, KeepsEveryPartOfAProgram) {
   for (size_t i = 0; i < image.tensors.size(); ++i) {
     const TensorRecord &a = view.image.tensors[i], &b = image.tensors[i];
     EXPECT_EQ(std::tie(a.name, a.dtype, a.layout, a.region, a.quantized, a.scale, a.zero_point,
-                       a.shape, a.offset),
+                       a.shape, a.offset, a.pitch),
               std::tie(b.name, b.dtype, b.layout, b.region, b.quantized, b.scale, b.zero_point,
-                       b.shape, b.offset));
+                       b.shape, b.offset, b.pitch));
   }
   ASSERT_EQ(view.image.inputs.size(), 1u);
   EXPECT_EQ(view.image.inputs[0].name, "data");
@@ -116,6 +116,66 @@ TEST(Container, MessagesSayWhatIsWrong) {
   std::vector<uint8_t> damaged = file;
   damaged[damaged.size() - 100] ^= 1;
   EXPECT_THAT(MessageOf(damaged), HasSubstr("checksum differs"));
+}
+
+// conv and its output as parts of wider tensors, at an odd offset.
+ProgramImage PartProgram() {
+  ProgramImage image = SampleProgram();
+  image.tensors[1].offset = 67;  // data_q [1, 2, 2, 3]
+  image.tensors[1].pitch = 7;
+  image.tensors[2].offset = 129;  // conv [1, 2, 2, 2]
+  image.tensors[2].pitch = 3;
+  return image;
+}
+
+TEST(Container, PartsKeepTheirPitchAndNeedAFeature) {
+  constexpr size_t kFeatures = 0x20;
+  EXPECT_EQ(WriteContainer(SampleProgram())[kFeatures], 1);
+  const std::vector<uint8_t> file = WriteContainer(PartProgram());
+  EXPECT_EQ(file[kFeatures], 1 | 4);
+  const ContainerView view = ReadContainer(file, "net.rshift");
+  EXPECT_EQ(view.image.tensors[1].pitch, 7u);
+  EXPECT_EQ(view.image.tensors[1].extent(), 3u * 7 + 3);
+  ProgramImage image = SampleProgram();
+  image.tensors[2].offset = 129;  // without a pitch
+  EXPECT_EQ(WriteContainer(image)[kFeatures], 1 | 4);
+}
+
+TEST(Container, RefusesPitchesThatAreNone) {
+  const auto refuses = [](auto change) {
+    ProgramImage image = PartProgram();
+    change(image);
+    EXPECT_THROW(WriteContainer(image), Error);
+  };
+  refuses([](ProgramImage& image) { image.tensors[1].pitch = 3; });  // dense: written as 0
+  refuses([](ProgramImage& image) { image.tensors[1].pitch = 2; });
+  refuses([](ProgramImage& image) { image.tensors[1].pitch = 95; });  // leaves the arena
+  refuses([](ProgramImage& image) { image.tensors[1].pitch = 0xffffffff; });
+  refuses([](ProgramImage& image) { image.tensors[1].shape = {3}; });     // one row
+  refuses([](ProgramImage& image) { image.tensors[1].shape = {2, 0}; });  // none
+  refuses([](ProgramImage& image) { image.tensors[0].pitch = 16; });      // an input
+  refuses([](ProgramImage& image) { image.tensors[4].pitch = 12; });      // an output
+  refuses([](ProgramImage& image) { image.tensors[4].offset += 4; });
+  refuses([](ProgramImage& image) { image.tensors[3].pitch = 12; });  // softmax_f32 reads no part
+  refuses([](ProgramImage& image) { image.tensors[3].offset += 4; });
+  refuses([](ProgramImage& image) { image.tensors[5].offset = 1; });  // a constant
+  refuses([](ProgramImage& image) { image.tensors[6].pitch = 13; });
+}
+
+TEST(Container, RowsOfElementsLieWholeElementsApart) {
+  ProgramImage image = SampleProgram();
+  image.arena_size += 64;
+  image.commands.pop_back();
+  image.command_names.pop_back();
+  image.outputs.clear();
+  image.tensors[3].pitch = 12;  // conv_f, f32 [1, 2, 2, 2], written by dequantize
+  image.tensors[3].offset += 4;
+  EXPECT_NO_THROW(WriteContainer(image));
+  image.tensors[3].pitch = 13;
+  EXPECT_THROW(WriteContainer(image), Error);
+  image.tensors[3].pitch = 12;
+  image.tensors[3].offset += 1;
+  EXPECT_THROW(WriteContainer(image), Error);
 }
 
 TEST(Container, TheWriterRefusesWhatReadersRefuse) {

@@ -26,6 +26,12 @@ TEST(Disassemble, OneLinePerCommandWithTensorsAndFieldsThatMatter) {
       "softmax\n");
 }
 
+TEST(Disassemble, PartsShowTheirPitch) {
+  ProgramImage image = SampleProgram();
+  image.tensors[1].pitch = 7;
+  EXPECT_THAT(Disassemble(image), HasSubstr("src=data_q:s8[1x2x2x3]nhwc/7{0.5,-3} "));
+}
+
 TEST(Disassemble, NamesCannotControlTheTerminal) {
   ProgramImage image = SampleProgram();
   image.tensors[0].name = "a\x1b[2Jb\n";
