@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "codegen/container/strip.h"
 
 namespace rshift::testing {
@@ -139,8 +140,8 @@ Bytes RunParts(const PartProgram& parts, const Program& built, const std::vector
       std::copy_n(all.begin() + static_cast<int64_t>(at + begin), wide.part.run,
                   expected.begin() + static_cast<int64_t>(begin));
     }
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
-                           all.begin() + static_cast<int64_t>(at)))
+    EXPECT_TRUE(
+        std::equal(expected.begin(), expected.end(), all.begin() + static_cast<int64_t>(at)))
         << "bytes beside a part were written";
     at += wide.before.size();
   }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "codegen/container/strip.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
