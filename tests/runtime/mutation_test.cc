@@ -108,6 +108,39 @@ ProgramBuilder FrameworkNet() {
   return b;
 }
 
+// quantize -> max_pool and table into the two parts of a Concat, the right one read by a second
+// table; the Concat -> average_pool
+ProgramBuilder PartsNet() {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kF32, {1, 4, 4, 3}});
+  const int32_t q = b.Arena({DType::kS8, {1, 4, 4, 3}, 0.1f, 3});
+  const int32_t whole = b.Arena({DType::kS8, {1, 2, 2, 6}});
+  const int32_t out = b.Output({DType::kS8, {1, 1, 1, 6}});
+  const int32_t other = b.Output({DType::kS8, {1, 2, 2, 3}});
+  const int32_t table = b.Const(DType::kBytes, {256}, Random(7).Data(256));
+  int32_t parts[2];
+  for (int i = 0; i < 2; ++i) {
+    TensorRecord part = b[whole];
+    part.name = Cat("part", i);
+    part.shape.back() = 3;
+    part.offset += static_cast<uint64_t>(3 * i);
+    part.pitch = 6;
+    b.image.tensors.push_back(part);
+    parts[i] = static_cast<int32_t>(b.image.tensors.size()) - 1;
+  }
+  b.Add(Opcode::kQuantize, q, in);
+  const auto half = [](Command& c) -> Command& {
+    c.Set(Field::kKernelH, 2).Set(Field::kKernelW, 2).Set(Field::kStrideH, 2);
+    return c.Set(Field::kStrideW, 2);
+  };
+  half(b.Add(Opcode::kMaxPool, parts[0], q));
+  b.Add(Opcode::kTable, parts[1], parts[0]).Set(Field::kTable, table);
+  b.Add(Opcode::kTable, other, parts[1]).Set(Field::kTable, table);
+  half(b.Add(Opcode::kAveragePool, out, whole)).SetFloat(Field::kScaleF, 1.0f);
+  b.image.commands.back().Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  return b;
+}
+
 using MakeNet = ProgramBuilder (*)();
 class Mutation : public ::testing::TestWithParam<MakeNet> {};
 
@@ -220,6 +253,14 @@ TEST_P(Mutation, AChangedTensorIsRefusedOrSafe) {
       tensor.offset = offset;
       attempt();
     }
+    for (const int64_t shift : {-3, -1, 1, 3, 6}) {
+      tensor.offset = original.offset + static_cast<uint64_t>(shift);
+      attempt();
+    }
+    for (const uint32_t pitch : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 12u, 64u, 1u << 20, ~0u}) {
+      tensor.pitch = pitch;
+      attempt();
+    }
     for (const int32_t zero : {-129, -128, 127, 128, 255, 256, INT32_MAX}) {
       tensor.zero_point = zero;
       attempt();
@@ -231,7 +272,7 @@ TEST_P(Mutation, AChangedTensorIsRefusedOrSafe) {
   EXPECT_GT(count.ran, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, Mutation, ::testing::Values(SmallNet, FrameworkNet));
+INSTANTIATE_TEST_SUITE_P(Nets, Mutation, ::testing::Values(SmallNet, FrameworkNet, PartsNet));
 
 }  // namespace
 }  // namespace rshift::testing
