@@ -38,6 +38,8 @@ class Barrier {
   static void Relax() noexcept {
 #if defined(__x86_64__)
     _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
 #endif
   }
 

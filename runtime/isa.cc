@@ -1,5 +1,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 #include "base/error.h"
@@ -8,7 +11,7 @@
 namespace rshift {
 namespace {
 
-constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
+constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot};
 
 #if defined(__x86_64__)
 // By CPUID, not __builtin_cpu_supports: clang 14 does not know these names. The state they need is
@@ -36,6 +39,8 @@ const char* Name(Isa isa) {
       return "avxvnni";
     case Isa::kAvx512Vnni:
       return "avx512vnni";
+    case Isa::kNeonDot:
+      return "neondot";
   }
   return "unknown";
 }
@@ -45,7 +50,7 @@ Isa ParseIsa(const std::string& name) {
     if (name == Name(isa)) return isa;
   }
   Fail(ErrorCode::kInvalidInput, "instruction set '", name,
-       "' is not known, expected scalar, avx2, avxvnni or avx512vnni");
+       "' is not known, expected scalar, avx2, avxvnni, avx512vnni or neondot");
 }
 
 bool CpuSupports(Isa isa) {
@@ -64,13 +69,17 @@ bool CpuSupports(Isa isa) {
       return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512vnni");
+    case Isa::kNeonDot:
+      return false;
   }
+#elif defined(__aarch64__)
+  if (isa == Isa::kNeonDot) return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #endif
   return isa == Isa::kScalar;
 }
 
 Isa BestIsa() {
-  for (const Isa isa : {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2}) {
+  for (const Isa isa : {Isa::kNeonDot, Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2}) {
     if (CpuSupports(isa)) return isa;
   }
   return Isa::kScalar;

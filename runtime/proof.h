@@ -8,8 +8,8 @@
 namespace rshift {
 
 struct Proof {
-  // One list per command. Conv, depthwise and matmul of an s8 source: sum of w modulo 2^32, one per
-  // output channel. Empty for the others.
+  // One list per command. Conv, depthwise and matmul of an s8 source (AArch64: of a u8 source, see
+  // kernels/weight_sums.h): sum of w modulo 2^32, one per output channel. Empty for the others.
   std::vector<std::vector<uint32_t>> weight_sums;
 };
 

@@ -53,7 +53,7 @@ class Program {
   Proof proof_;
 };
 
-enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3 };
+enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3, kNeonDot = 4 };
 const char* Name(Isa isa);
 // Throws kInvalidInput for an unknown name.
 Isa ParseIsa(const std::string& name);

@@ -20,7 +20,7 @@ template <int R>
 void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
   constexpr int kRows = 6;
   const int32_t* bias =
-      (args.src_signed ? args.requant.bias_unsigned : args.requant.bias) + t.entry + first;
+      (args.src_signed ? args.requant.bias_flipped : args.requant.bias) + t.entry + first;
   __m256i acc[R][2];
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {

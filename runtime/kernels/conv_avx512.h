@@ -149,7 +149,7 @@ template <int kKept, int R, int V>
 void DotTile(const ConvArgs& args, const TileArgs& t) {
   const RequantArgs& q = args.requant;
   __m512i acc[R][V];
-  const int32_t* bias = (args.src_signed ? q.bias_unsigned : q.bias) + t.entry;
+  const int32_t* bias = (args.src_signed ? q.bias_flipped : q.bias) + t.entry;
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4

@@ -15,13 +15,12 @@
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "runtime/kernels/conv_rows.h"
+#include "runtime/kernels/row_sums.h"
 
 namespace rshift {
 namespace {
@@ -45,33 +44,6 @@ struct TileArgs {
   // With weight zero points: for each pixel the sum of the x it reads, of this group; else null.
   const int32_t* sums = nullptr;
 };
-
-// Sum of n bytes as u8: 16 at a time, nothing read past the end.
-inline int64_t SumBytes(const uint8_t* x, int64_t n) {
-  int64_t i = 0;
-  __m128i total = _mm_setzero_si128();
-  for (; i + 16 <= n; i += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
-    total = _mm_add_epi64(total, _mm_sad_epu8(bytes, _mm_setzero_si128()));
-  }
-  int64_t sum = _mm_cvtsi128_si64(total) + _mm_cvtsi128_si64(_mm_srli_si128(total, 8));
-  for (; i < n; ++i) sum += x[i];
-  return sum;
-}
-
-// Sum of n bytes as s8: x XOR 0x80 is x + 128.
-inline int64_t SumSignedBytes(const uint8_t* x, int64_t n) {
-  int64_t i = 0;
-  __m128i total = _mm_setzero_si128();
-  const __m128i flip = _mm_set1_epi8(static_cast<char>(0x80));
-  for (; i + 16 <= n; i += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
-    total = _mm_add_epi64(total, _mm_sad_epu8(_mm_xor_si128(bytes, flip), _mm_setzero_si128()));
-  }
-  int64_t sum = _mm_cvtsi128_si64(total) + _mm_cvtsi128_si64(_mm_srli_si128(total, 8)) - 128 * i;
-  for (; i < n; ++i) sum += static_cast<int8_t>(x[i]);
-  return sum;
-}
 
 // The sums of a tile's pixels; |sum| <= 255 * taps * channels, modulo 2^32 as all else.
 inline void SumRows(const ConvArgs& args, const TileArgs& tile, int rows_of_tile, int32_t* sums) {

@@ -132,7 +132,7 @@ inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, i
     *array = reinterpret_cast<const T*>(next);
     next += 64;
   };
-  q.bias = args.src_signed ? q.bias_unsigned : q.bias;
+  q.bias = args.src_signed ? q.bias_flipped : q.bias;
   order(&q.bias);
   order(&q.multiplier);
   order(&q.rshift);

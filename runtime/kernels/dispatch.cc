@@ -34,7 +34,12 @@ const KernelTable& KernelsFor(Isa isa) {
       return avxvnni;
     case Isa::kAvx512Vnni:
       return avx512vnni;
+    case Isa::kNeonDot:
+      break;
   }
+#elif defined(__aarch64__)
+  static const KernelTable neondot = FillFrom(kNeonDotKernels, kScalarKernels);
+  if (isa == Isa::kNeonDot) return neondot;
 #endif
   (void)isa;
   return kScalarKernels;

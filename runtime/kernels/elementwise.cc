@@ -318,6 +318,7 @@ const ElementwiseTable& ElementwiseFor(Isa isa) {
 #if defined(__x86_64__)
   switch (isa) {
     case Isa::kScalar:
+    case Isa::kNeonDot:
       return kTable<Scalar>;
     case Isa::kAvx2:
     case Isa::kAvxVnni:

@@ -1,7 +1,7 @@
 // The contract between the convolution steps and the units that compute them, one unit per
 // instruction set. Plain data and function pointers only: a unit is compiled with its own -m flags
-// and may include nothing but this header, <immintrin.h>, <cstdint> and <cstring>, so that no
-// inline function built for a newer CPU leaks into the program.
+// and may include nothing but this header, <immintrin.h> or <arm_neon.h>, <cstdint> and <cstring>,
+// so that no inline function built for a newer CPU leaks into the program.
 //
 // What every kernel computes, bit for bit (kernels/reference.cc is the specification in code):
 //   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * (w[oc, tap, ic] - zero_w[oc])
@@ -9,10 +9,11 @@
 //         clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
 // with x raw (s8 or u8), zero_x in the pads, w in [-128, 127], the product in 64 bits and no
 // rounding term at rshift 0. The vector units have forms of their own for every rounding
-// (requant_avx512.h, requant_avx2.h); post-operations are left to the finish function. The verifier
-// has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: acc fits int32. What a kernel
-// sums on its way (x + 128 for x, sum x * w and sum x apart, any order) may leave int32; all of it
-// is added, subtracted and multiplied modulo 2^32 without saturation, and so arrives at acc.
+// (requant_avx512.h, requant_avx2.h, requant_neon.h); post-operations are left to the finish
+// function. The verifier has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: acc
+// fits int32. What a kernel sums on its way (x + 128 for x, sum x * w and sum x apart, any order)
+// may leave int32; all of it is added, subtracted and multiplied modulo 2^32 without saturation,
+// and so arrives at acc.
 #ifndef RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 #define RSHIFT_RUNTIME_KERNELS_KERNELS_H_
 
@@ -45,9 +46,11 @@ struct RequantArgs {
   Rounding rounding = Rounding::kHalfUp;
   bool post_ops = false;  // there are some: only `finish` knows them
   const int32_t* bias = nullptr;
-  // For kernels that feed x as unsigned (s8 XOR 0x80 = x + 128): bias - 128 * sum(w), modulo 2^32.
-  // Equals `bias` for u8.
-  const int32_t* bias_unsigned = nullptr;
+  // For kernels that take x XOR 0x80, modulo 2^32. x86-64, s8: that is x + 128 as unsigned, and
+  // this is bias - 128 * sum(w). AArch64, u8: x - 128 as signed, and bias + 128 * sum(w). Equals
+  // `bias` for the sources that no kernel of the architecture flips (weight_sums.h,
+  // kFlippedSigned).
+  const int32_t* bias_flipped = nullptr;
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
@@ -180,7 +183,7 @@ using DepthwiseScratchFn = size_t (*)(const DepthwiseArgs& args) noexcept;
 using PeakFn = int64_t (*)(int64_t rounds) noexcept;
 
 // A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
-// AVX2 -> scalar), together with its scratch. A null ...Scratch function asks for
+// AVX2 -> scalar, NEON -> scalar), together with its scratch. A null ...Scratch function asks for
 // nothing.
 struct KernelTable {
   ConvFn conv = nullptr;  // also MatMul
@@ -193,11 +196,12 @@ struct KernelTable {
   PeakFn peak = nullptr;  // null stays null: it would be another instruction set's
 };
 
-// Each defined by the unit of that name (x86-64 only, but for the first).
+// Each defined by the unit of that name: AVX on x86-64 only, NEON on AArch64 only.
 extern const KernelTable kScalarKernels;
 extern const KernelTable kAvx2Kernels;
 extern const KernelTable kAvxVnniKernels;
 extern const KernelTable kAvx512VnniKernels;
+extern const KernelTable kNeonDotKernels;
 
 }  // namespace rshift
 

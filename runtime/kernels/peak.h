@@ -5,13 +5,20 @@
 
 #include <cstdint>
 
+// The compiler's letter for a vector register.
+#if defined(__aarch64__)
+#define RSHIFT_VECTOR_REGISTER "w"
+#else
+#define RSHIFT_VECTOR_REGISTER "v"
+#endif
+
 namespace rshift {
 namespace {
 
 // A register that the compiler must have computed, and must not copy (conv_avx512.h says why).
 template <typename Vector>
 inline void Pin(Vector& x) {
-  asm("" : "+v"(x));
+  asm("" : "+" RSHIFT_VECTOR_REGISTER(x));
 }
 
 // `rounds` times kCount dot products dot(acc, a, b), each on an accumulator of its own.
@@ -28,7 +35,7 @@ inline void RunDots(int64_t rounds, Vector a, Vector b, Dot dot) {
     }
   }
 #pragma GCC unroll 24
-  for (int i = 0; i < kCount; ++i) asm volatile("" : : "v"(acc[i]));
+  for (int i = 0; i < kCount; ++i) asm volatile("" : : RSHIFT_VECTOR_REGISTER(acc[i]));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void SumWeightsPortable(const int8_t* quads, int64_t count, int64_t width,
 WeightSumFn WeightSumFor(Isa isa) {
 #if defined(__x86_64__)
   if (isa == Isa::kAvx512Vnni) return SumWeightsAvx512Vnni;
-  if (isa != Isa::kScalar) return SumWeightsAvx2;
+  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return SumWeightsAvx2;
 #endif
   (void)isa;
   return SumWeightsPortable;

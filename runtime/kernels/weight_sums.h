@@ -19,6 +19,15 @@ void SumWeightsAvx512Vnni(const int8_t* quads, int64_t count, int64_t width,
                           uint32_t* sums) noexcept;
 #endif
 
+// Of s8 or of u8 sources: whose bytes this architecture's dot products take XOR 0x80, so that the
+// bias has to make good 128 * sum(w) (RequantArgs::bias_flipped). vpdpbusd wants unsigned
+// activations, sdot signed ones.
+#if defined(__aarch64__)
+inline constexpr bool kFlippedSigned = false;
+#else
+inline constexpr bool kFlippedSigned = true;
+#endif
+
 // The fastest of those that run where kernels of `isa` do.
 enum class Isa : uint8_t;
 WeightSumFn WeightSumFor(Isa isa);

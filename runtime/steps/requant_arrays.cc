@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "quantize/numerics/requantize.h"
+#include "runtime/kernels/weight_sums.h"
 
 namespace rshift {
 namespace {
 
 struct Arrays {
-  int32_t *bias, *bias_unsigned, *multiplier, *rshift, *zero_w;
+  int32_t *bias, *bias_flipped, *multiplier, *rshift, *zero_w;
   float *scale, *bias_f;
   int32_t *high_half, *high_shift;
 };
@@ -85,7 +86,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   const bool integer = numerics::IsIntegerRounding(rounding) || rounding == Rounding::kDoubleAway;
   const auto* records = context.In<uint8_t>(Field::kRequant);
   const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
-  const bool is_signed = context.Record(Field::kSrc).dtype == DType::kS8;
+  const bool flipped = (context.Record(Field::kSrc).dtype == DType::kS8) == kFlippedSigned;
   const std::vector<uint32_t>& weight_sums = context.WeightSums();
 
   RequantArgs& args = result.args;
@@ -96,9 +97,9 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     const int64_t entry = layout.Entry(c);
     arrays.bias[entry] = record.bias;
     // Modulo 2^32, as the vector units add.
-    const uint32_t shifted = is_signed ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
-    arrays.bias_unsigned[entry] =
-        static_cast<int32_t>(static_cast<uint32_t>(record.bias) - shifted);
+    const uint32_t shift = flipped ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
+    const auto bias = static_cast<uint32_t>(record.bias);
+    arrays.bias_flipped[entry] = static_cast<int32_t>(kFlippedSigned ? bias - shift : bias + shift);
     if (zeros != nullptr) arrays.zero_w[entry] = zeros[c];
     if (!integer) {
       arrays.scale[entry] = numerics::WordToFloat(record.multiplier);
@@ -118,7 +119,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     args.bias_f = arrays.bias_f;
   }
   args.bias = arrays.bias;
-  args.bias_unsigned = arrays.bias_unsigned;
+  args.bias_flipped = arrays.bias_flipped;
   args.zero_w = zeros != nullptr ? arrays.zero_w : nullptr;
   args.zero_y = context.Record(Field::kDst).zero_point;
   args.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));

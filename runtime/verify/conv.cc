@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "quantize/numerics/requantize.h"
+#include "runtime/kernels/weight_sums.h"
 #include "runtime/packed_weights.h"
 #include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
@@ -118,7 +119,7 @@ std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& 
   const int32_t* zero_w = CheckZeroW(check, channels);
   const int8_t* weights = Weights(check);
   std::vector<uint32_t> sums;
-  if (IsSigned(check)) {
+  if (IsSigned(check) == kFlippedSigned) {
     const auto offset = static_cast<int64_t>(check.Tensor(Field::kWeights).offset);
     sums = SumConvWeights(shape, weights, [&](int64_t count) {
       check.constants.ReadTo(static_cast<uint64_t>(offset + count));
@@ -158,7 +159,8 @@ std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
   CheckRequant(check, {.channels = channels, .count = taps, .zero_w = zero_w, .distances = [&] {
                          return SumDepthwiseDistances(channels, taps, weights, zero_w);
                        }});
-  return IsSigned(check) ? SumDepthwiseWeights(channels, taps, weights) : std::vector<uint32_t>();
+  return IsSigned(check) == kFlippedSigned ? SumDepthwiseWeights(channels, taps, weights)
+                                           : std::vector<uint32_t>();
 }
 
 std::vector<uint32_t> CheckMatMul(const CommandCheck& check) {

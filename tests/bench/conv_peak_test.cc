@@ -56,7 +56,7 @@ class Conv {
                    .pad_top = s.kernel / 2,
                    .pad_left = s.kernel / 2};
     args.pointwise = s.kernel == 1;
-    args.requant.bias = args.requant.bias_unsigned = bias_.data();
+    args.requant.bias = args.requant.bias_flipped = bias_.data();
     args.requant.multiplier = multiplier_.data();
     args.requant.rshift = rshift_.data();
     args.requant.min_rshift = args.requant.max_rshift = 44;

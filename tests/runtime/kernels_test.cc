@@ -20,7 +20,9 @@
 #include "runtime/steps/requant_arrays.h"
 
 namespace rshift {
+#if defined(__x86_64__)
 extern const KernelTable kAvxVnniByEvexKernels;  // avxvnni_by_evex.cc
+#endif
 namespace {
 
 constexpr int kShapes = 3200;  // a kernel and instruction set: 400 of each rounding
@@ -38,7 +40,7 @@ int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 
 // The arrays that RequantArgs points into.
 struct Requant {
-  std::vector<int32_t> bias, bias_unsigned, multiplier, rshift, zero_w, high_half, high_shift;
+  std::vector<int32_t> bias, bias_flipped, multiplier, rshift, zero_w, high_half, high_shift;
   std::vector<float> scale, bias_f;
   FinishTail tail;
   RequantArgs args;
@@ -116,7 +118,7 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
     q->bias.push_back(static_cast<int32_t>(random.Int(-bias, bias)));
     q->zero_w.push_back(static_cast<int32_t>(random.Int(-128, 127)));
   }
-  q->bias_unsigned = q->bias;
+  q->bias_flipped = q->bias;
   if (random.OneIn(3)) q->args.zero_w = q->zero_w.data();
   if (numerics::IsIntegerRounding(rounding)) {
     const bool tails = rounding == Rounding::kTwoStepUp && random.OneIn(3);
@@ -128,7 +130,7 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   }
   RandomTail(random, &q->args, &q->tail);
   q->args.bias = q->bias.data();
-  q->args.bias_unsigned = q->bias_unsigned.data();
+  q->args.bias_flipped = q->bias_flipped.data();
   q->args.tail = &q->tail;
   q->args.rounding = rounding;
   q->args.post_ops = rounding == Rounding::kFloatZeroEven && !q->tail.post_ops.empty();
@@ -140,6 +142,12 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   q->high_half.resize(static_cast<size_t>(entries));
   q->high_shift.resize(static_cast<size_t>(entries));
   FoldHalfUp(entries, q->high_half.data(), q->high_shift.data(), &q->args);
+}
+
+// The bias of an entry for kernels that take x XOR 0x80, from the sum of its weights; modulo 2^32.
+void Flip(bool src_signed, int64_t sum, int64_t entry, Requant* q) {
+  const auto at = static_cast<size_t>(entry);
+  q->bias_flipped[at] = static_cast<int32_t>(q->bias[at] + (src_signed ? -128 : 128) * sum);
 }
 
 // A sum among the post-operations, with an addend for each of `bytes` of dst.
@@ -200,18 +208,16 @@ bool ByEvex(Isa isa) {
   return isa == Isa::kAvxVnni && !CpuSupports(isa) && CpuSupports(Isa::kAvx512Vnni);
 }
 
+// The unit's own table, gaps and all. Only for what this CPU has.
 const KernelTable* Table(Isa isa) {
-  switch (isa) {
-    case Isa::kAvx2:
-      return &kAvx2Kernels;
-    case Isa::kAvxVnni:
-      return ByEvex(isa) ? &kAvxVnniByEvexKernels : &kAvxVnniKernels;
-    case Isa::kAvx512Vnni:
-      return &kAvx512VnniKernels;
-    case Isa::kScalar:
-      break;
-  }
-  return &kScalarKernels;
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx2) return &kAvx2Kernels;
+  if (isa == Isa::kAvxVnni) return ByEvex(isa) ? &kAvxVnniByEvexKernels : &kAvxVnniKernels;
+  if (isa == Isa::kAvx512Vnni) return &kAvx512VnniKernels;
+#elif defined(__aarch64__)
+  if (isa == Isa::kNeonDot) return &kNeonDotKernels;
+#endif
+  return isa == Isa::kScalar ? &kScalarKernels : nullptr;
 }
 
 class KernelTest : public testing::TestWithParam<Isa> {
@@ -265,8 +271,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q;
     RandomRequant(random, seed, a.groups * a.n, &q);
-    // Zero the weights of padding channels of K, and fold the shift of s8 inputs into
-    // bias_unsigned.
+    // Zero the weights of padding channels of K, and fold the shift of flipped inputs into
+    // bias_flipped.
     for (int64_t g = 0; g < a.groups; ++g) {
       for (int64_t oc = 0; oc < a.n; ++oc) {
         int64_t sum = 0;
@@ -277,9 +283,7 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
           if (kk % a.ic4 >= row || oc >= a.oc_per_group) *w = 0;
           sum += *w;
         }
-        if (a.src_signed) {  // modulo 2^32
-          q.bias_unsigned[g * a.n + oc] = static_cast<int32_t>(q.bias[g * a.n + oc] - 128 * sum);
-        }
+        Flip(a.src_signed, sum, g * a.n + oc, &q);
       }
     }
     a.requant = q.args;
@@ -332,12 +336,12 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q;
     RandomRequant(random, seed, a.c64, &q);
-    for (int64_t c = 0; c < a.c64 && a.src_signed; ++c) {  // modulo 2^32, as above
+    for (int64_t c = 0; c < a.c64; ++c) {
       int64_t sum = 0;
       for (int64_t tap = 0; tap < taps; ++tap) {
         sum += reinterpret_cast<const int8_t*>(weights.data())[tap * a.c64 + c];
       }
-      q.bias_unsigned[c] = static_cast<int32_t>(q.bias[c] - 128 * sum);
+      Flip(a.src_signed, sum, c, &q);
     }
     a.requant = q.args;
     a.src = src.data();
@@ -391,7 +395,8 @@ TEST_P(KernelTest, PoolsEqualScalarOnRandomWindows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllSets, KernelTest,
-                         testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni),
+                         testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni,
+                                         Isa::kNeonDot),
                          [](const auto& param) { return std::string(Name(param.param)); });
 
 }  // namespace

@@ -43,7 +43,8 @@ TEST_P(WeightSum, EqualsTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, WeightSum,
-                         ::testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni),
+                         ::testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni,
+                                           Isa::kNeonDot),
                          [](const auto& isa) { return std::string(Name(isa.param)); });
 
 PackedShape RandomShape(Random& random) {

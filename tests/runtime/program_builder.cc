@@ -95,7 +95,7 @@ Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inp
   const PartProgram parts = AsParts(builder);
   const Program part_program = parts.builder.Build();
   const Bytes expected = RunProgram(program, inputs);
-  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
     if (!CpuSupports(isa)) continue;
     for (const int threads : {1, 2, 3}) {
       if (threads == 2 && isa != Isa::kScalar) continue;

@@ -110,7 +110,7 @@ TEST(Session, RejectsABadNumberOfThreadsAndAnAbsentInstructionSet) {
   const Program program = ThreeCommands().Build();
   EXPECT_THROW(Session(program, {.threads = -1}), Error);
   EXPECT_THROW(Session(program, {.threads = 5000}), Error);
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
     if (CpuSupports(isa)) {
       EXPECT_NO_THROW(Session(program, {.isa = isa}));
     } else {
@@ -135,7 +135,7 @@ TEST(Session, NamesACommandThatNobodyImplements) {
 }
 
 TEST(Isa, NamesAreReadBack) {
-  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
     EXPECT_EQ(ParseIsa(Name(isa)), isa);
   }
   EXPECT_THROW(ParseIsa("sse9"), Error);
