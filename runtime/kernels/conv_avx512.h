@@ -171,7 +171,7 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
     for (; k < args.ic4; k += 4, w += V * 64) DotStep(x, k, flip, w, acc);
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
-  if (q.high_half != nullptr) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
+  if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
   alignas(64) int32_t rows[R][64];
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {

@@ -54,9 +54,15 @@ struct RequantArgs {
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
-  // kHalfUp where every rshift is in [33, 54], else null: rshift - 32, and 2^(rshift - 33) +
-  // (zero_y - held) * 2^(rshift - 32) with held = 128 for hi > 127, else 0. Added to the upper half
-  // of acc * multiplier, which is within 2^30, and shifted right, it gives y - held.
+  // Constants folded for the common case (FoldConstants in steps/requant_arrays.h): with
+  //   high = the upper half of acc_factor * acc * multiplier, within 2^30
+  // (high + high_half) >> high_shift is y - held before the clamp, held = 128 for hi > 127, else 0.
+  //   acc_factor 1: kHalfUp with every rshift in [33, 54].
+  //   acc_factor 4: kHalfUp, kTwoStep, kTwoStepUp with every rshift (less 64 where it is that much)
+  //     in [31, 52] and every |acc| < 2^29; where a second step rounds away from zero (kTwoStep, or
+  //     kTwoStepUp from 64 on, and not rshift 31), high_half is 2 less for a negative acc.
+  //   acc_factor 0: neither; the arrays are null.
+  int32_t acc_factor = 0;
   const int32_t* high_half = nullptr;  // within 2^30 + 2^21
   const int32_t* high_shift = nullptr;
   // Float roundings; null for the integer ones.

@@ -61,8 +61,8 @@ struct HalfUpHigh {
   }
 };
 
-// The same with what does not depend on the accumulator made at load (RequantArgs::high_half): the
-// common case, in six operations.
+// The same with what does not depend on the accumulator made at load (RequantArgs::acc_factor 1):
+// the common case, in six operations.
 struct HalfUpFolded {
   static constexpr bool kAddsZero = true, kHeld = true;
   __m512i multiplier, multiplier_odd, half, shift;
@@ -76,6 +76,42 @@ struct HalfUpFolded {
     const __m512i high = HighHalves(_mm512_mul_epi32(acc, multiplier),
                                     _mm512_mul_epi32(OddLanes(acc), multiplier_odd));
     return _mm512_srav_epi32(_mm512_add_epi32(high, half), shift);
+  }
+};
+
+// acc_factor 4: four times acc keeps two more bits of the product, down to bit 30, which is half a
+// unit of the first of two roundings.
+struct FourFolded {
+  static constexpr bool kAddsZero = true, kHeld = true;
+  HalfUpFolded folded;
+
+  static FourFolded Load(const RequantArgs& q, int64_t entry) {
+    return {HalfUpFolded::Load(q, entry)};
+  }
+  __m512i Scale(__m512i acc) const { return folded.Scale(_mm512_slli_epi32(acc, 2)); }
+};
+
+// The same where some second step is away from zero: 2^31 less, that is 2 of bit 30, for a negative
+// accumulator (see TwoStepHigh).
+struct TwoStepFolded {
+  static constexpr bool kAddsZero = true, kHeld = true;
+  HalfUpFolded folded;
+  __mmask16 away;
+
+  static TwoStepFolded Load(const RequantArgs& q, int64_t entry) {
+    const int32_t least = q.rounding == Rounding::kTwoStep ? 32 : 64 + 32;
+    const __m512i rshift = _mm512_loadu_si512(q.rshift + entry);
+    return {HalfUpFolded::Load(q, entry),
+            _mm512_cmpge_epi32_mask(rshift, _mm512_set1_epi32(least))};
+  }
+  __m512i Scale(__m512i acc) const {
+    const __mmask16 nudged = _kand_mask16(_mm512_movepi32_mask(acc), away);
+    const __m512i half =
+        _mm512_mask_sub_epi32(folded.half, nudged, folded.half, _mm512_set1_epi32(2));
+    const __m512i a = _mm512_slli_epi32(acc, 2);
+    const __m512i high = HighHalves(_mm512_mul_epi32(a, folded.multiplier),
+                                    _mm512_mul_epi32(OddLanes(a), folded.multiplier_odd));
+    return _mm512_srav_epi32(_mm512_add_epi32(high, half), folded.shift);
   }
 };
 
@@ -292,11 +328,16 @@ template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
-      if (q.high_half != nullptr) return f(Form<HalfUpFolded>{});
+      if (q.acc_factor == 1) return f(Form<HalfUpFolded>{});
+      if (q.acc_factor == 4) return f(Form<FourFolded>{});
       return q.min_rshift >= 33 ? f(Form<HalfUpHigh>{}) : f(Form<HalfUpWide>{});
     case Rounding::kTwoStep:
+      if (q.acc_factor == 4) return f(Form<TwoStepFolded>{});
       return q.min_rshift >= 32 ? f(Form<TwoStepHigh>{}) : f(Form<TwoStepWide>{});
     case Rounding::kTwoStepUp:
+      if (q.acc_factor == 4) {
+        return q.max_rshift <= 62 ? f(Form<FourFolded>{}) : f(Form<TwoStepFolded>{});
+      }
       return q.min_rshift >= 32 && q.max_rshift <= 62 ? f(Form<TwoStepUpHigh>{})
                                                       : f(Form<TwoStepWide>{});
     case Rounding::kHalfAway:

@@ -90,7 +90,8 @@ class ConvStep : public Step {
     requant_ = MakeRequantArrays(context, {.channels = args_.oc,
                                            .per_group = args_.oc_per_group,
                                            .padded = args_.n,
-                                           .entries = args_.groups * args_.n});
+                                           .entries = args_.groups * args_.n,
+                                           .products = packed.taps * packed.ic_per_group});
     args_.requant = requant_.args;
     weights_dominate_ =
         packed.bytes() > std::max(kSharedWeights, args_.batch * args_.ih * args_.iw * args_.ic);
@@ -200,10 +201,12 @@ class DepthwiseStep : public Step {
              .src_pitch = RowPitch(context, Field::kSrc),
              .dst_pitch = RowPitch(context, Field::kDst),
              .window = MakeWindow(*context.command)};
-    requant_ = MakeRequantArrays(context, {.channels = args_.channels,
-                                           .per_group = args_.c64,
-                                           .padded = args_.c64,
-                                           .entries = args_.c64});
+    requant_ =
+        MakeRequantArrays(context, {.channels = args_.channels,
+                                    .per_group = args_.c64,
+                                    .padded = args_.c64,
+                                    .entries = args_.c64,
+                                    .products = args_.window.kernel_h * args_.window.kernel_w});
     args_.requant = requant_.args;
     if (kernels_.depthwise_scratch != nullptr) {
       scratch_ = {kernels_.depthwise_scratch(args_), context.threads};

@@ -1,6 +1,7 @@
 #include "runtime/steps/requant_arrays.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "quantize/numerics/requantize.h"
@@ -64,14 +65,29 @@ HalfArgs ReadHalf(const Command& command) {
 
 }  // namespace
 
-void FoldHalfUp(int64_t entries, int32_t* high_half, int32_t* high_shift, RequantArgs* args) {
-  if (args->rounding != Rounding::kHalfUp || args->min_rshift < 33 || args->max_rshift > 54) return;
+void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_t* high_shift,
+                   RequantArgs* args) {
+  const bool half_up = args->rounding == Rounding::kHalfUp;
+  if (!half_up && args->rounding != Rounding::kTwoStep && args->rounding != Rounding::kTwoStepUp)
+    return;
+  int32_t least = kMostRshift, most = 0;
+  for (int64_t entry = 0; entry < entries; ++entry) {
+    const int32_t rshift = args->rshift[entry] % numerics::kTwoStepTail;
+    least = std::min(least, rshift);
+    most = std::max(most, rshift);
+  }
+  const bool once = half_up && least >= 33 && most <= 54;
+  if (!once && (least < 31 || most > 52 || most_acc >= 1 << 29)) return;
+  const int32_t below = once ? 32 : 30;  // bits of the product under the upper half
   const int32_t zero = args->zero_y - (args->hi > 127 ? 128 : 0);
   for (int64_t entry = 0; entry < entries; ++entry) {
-    const int32_t shift = args->rshift[entry] - 32;
+    const int32_t rshift = args->rshift[entry] % numerics::kTwoStepTail, shift = rshift - below;
+    // Half a unit, of the second step too: the first one's comes from bit 30, the lowest one kept.
+    const int32_t half = half_up ? 1 << (shift - 1) : (rshift > 31 ? 1 << (shift - 1) : 0) + 1;
     high_shift[entry] = shift;
-    high_half[entry] = (1 << (shift - 1)) + zero * (1 << shift);
+    high_half[entry] = half + zero * (1 << shift);
   }
+  args->acc_factor = once ? 1 : 4;
   args->high_half = high_half;
   args->high_shift = high_shift;
 }
@@ -91,11 +107,13 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
 
   RequantArgs& args = result.args;
   args.min_rshift = kMostRshift;
+  int64_t most_bias = 0;
   for (int64_t c = 0; c < layout.channels; ++c) {
     RequantRecord record;
     std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
     const int64_t entry = layout.Entry(c);
     arrays.bias[entry] = record.bias;
+    most_bias = std::max(most_bias, std::abs(int64_t{record.bias}));
     // Modulo 2^32, as the vector units add.
     const uint32_t shift = flipped ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
     const auto bias = static_cast<uint32_t>(record.bias);
@@ -131,7 +149,9 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.post_ops = !result.tail->post_ops.empty();
   args.finish = FinishFor(rounding, args.post_ops);
   if (rounding == Rounding::kHalfFloat) args.half = ReadHalf(*context.command);
-  FoldHalfUp(layout.entries, arrays.high_half, arrays.high_shift, &args);
+  const int64_t distance = zeros != nullptr ? 255 : 128;  // the largest |w - zero_w|
+  FoldConstants(layout.entries, most_bias + 255 * distance * layout.products, arrays.high_half,
+                arrays.high_shift, &args);
   return result;
 }
 

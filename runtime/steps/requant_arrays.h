@@ -22,6 +22,7 @@ struct RequantArrays {
 // `entries` in all.
 struct RequantLayout {
   int64_t channels = 0, per_group = 0, padded = 0, entries = 0;
+  int64_t products = 0;  // in one accumulator
   int64_t Entry(int64_t channel) const {
     return channel / per_group * padded + channel % per_group;
   }
@@ -31,9 +32,11 @@ struct RequantLayout {
 // the sums of weights that the program's proof has.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout);
 
-// Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them in *args
-// where its rounding, rshifts and bounds, all set before, allow.
-void FoldHalfUp(int64_t entries, int32_t* high_half, int32_t* high_shift, RequantArgs* args);
+// Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them and
+// acc_factor in *args where its rounding, rshifts and bounds, all set before, allow. No |acc| is
+// above `most_acc`.
+void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_t* high_shift,
+                   RequantArgs* args);
 
 }  // namespace rshift
 

@@ -46,10 +46,10 @@ struct Requant {
   RequantArgs args;
 };
 
-// Shifts from 0, 32 or 33 on: the vector forms differ.
+// Shifts that the various vector forms take.
 void RandomIntegerWords(Random& random, int64_t entries, bool tails, Requant* q) {
-  const int64_t kind_of_shifts = random.Int(0, 2);
-  const int64_t least = kind_of_shifts == 0 ? 0 : 31 + kind_of_shifts;
+  constexpr int64_t kRanges[][2] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}};
+  const auto& [least, most] = kRanges[random.Int(0, 4)];
   for (int64_t i = 0; i < entries; ++i) {
     const int64_t kind = random.Int(0, 19);
     q->multiplier.push_back(kind == 0   ? 0
@@ -57,7 +57,7 @@ void RandomIntegerWords(Random& random, int64_t entries, bool tails, Requant* q)
                             : kind == 2
                                 ? INT32_MAX
                                 : static_cast<int32_t>(random.Int(int64_t{1} << 30, INT32_MAX)));
-    const int64_t rshift = random.Int(least, random.OneIn(5) ? 62 : 50);
+    const int64_t rshift = random.Int(least, most);
     q->rshift.push_back(static_cast<int32_t>(rshift + (tails && random.OneIn(9) ? 64 : 0)));
   }
   q->args.multiplier = q->multiplier.data();
@@ -141,7 +141,9 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   q->args.hi = static_cast<int32_t>(random.Int(q->args.zero_y, hi));
   q->high_half.resize(static_cast<size_t>(entries));
   q->high_shift.resize(static_cast<size_t>(entries));
-  FoldHalfUp(entries, q->high_half.data(), q->high_shift.data(), &q->args);
+  constexpr int64_t kMostProducts = 5 * 5 * 70;
+  FoldConstants(entries, bias + 255 * 255 * kMostProducts, q->high_half.data(),
+                q->high_shift.data(), &q->args);
 }
 
 // The bias of an entry for kernels that take x XOR 0x80, from the sum of its weights; modulo 2^32.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,6 +28,7 @@ struct Set {
   std::vector<int32_t> multiplier, rshift;
   std::vector<float> scale, bias_f;
   std::vector<int32_t> high_half, high_shift;
+  int64_t most_acc = int64_t{1} << 31;
   RequantArgs args;
 
   // What a channel multiplies by, about; for the search of ties.
@@ -68,11 +70,12 @@ int32_t RandomMultiplier(Random& random) {
   }
 }
 
-// All shifts, those of the high-half forms only, or one narrow band (channels alike).
+// All shifts, those of the high-half and of the folded forms only, or one narrow band.
 void IntegerWords(Random& random, Set* set) {
-  const int64_t kind = random.Int(0, 4), band = random.Int(0, 62);
-  const int64_t least = kind == 0 ? 0 : kind == 1 ? 32 : kind == 2 ? 33 : band;
-  const int64_t most = kind == 3 ? band : kind == 4 ? std::min<int64_t>(62, band + 3) : 62;
+  constexpr std::array<int64_t, 2> kRanges[] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}};
+  const int64_t kind = random.Int(0, 6), band = random.Int(0, 62);
+  const auto [least, most] =
+      kind < 5 ? kRanges[kind] : std::array{band, std::min<int64_t>(62, band + 3 * (kind - 5))};
   const bool tails = set->args.rounding == Rounding::kTwoStepUp && random.Int(0, 2) == 0;
   for (int64_t c = 0; c < kProbeChannels; ++c) {
     set->multiplier.push_back(RandomMultiplier(random));
@@ -152,31 +155,34 @@ Set RandomSet(Random& random, Rounding rounding) {
     q.lo = byte(), q.hi = byte();
     if (q.lo > q.hi) std::swap(q.lo, q.hi);
   }
+  // acc_factor 4 is for |acc| < 2^29.
+  if (random.Int(0, 1) == 0) set.most_acc = (1 << (random.Int(0, 2) == 0 ? 30 : 29)) - 1;
   if (random.Int(0, 3) > 0) {  // else the form without it
     set.high_half.resize(kProbeChannels);
     set.high_shift.resize(kProbeChannels);
-    FoldHalfUp(kProbeChannels, set.high_half.data(), set.high_shift.data(), &q);
+    FoldConstants(kProbeChannels, set.most_acc, set.high_half.data(), set.high_shift.data(), &q);
   }
   return set;
 }
 
 int32_t RandomAccumulator(Random& random, const Set& set, size_t c) {
-  constexpr int64_t kLeast = INT32_MIN, kMost = INT32_MAX;
+  const int64_t least = std::max<int64_t>(INT32_MIN, -set.most_acc);
+  const int64_t most = std::min<int64_t>(INT32_MAX, set.most_acc);
   const int64_t kind = random.Int(0, 7);
-  if (kind == 0) return static_cast<int32_t>(random.Int(0, 1) == 0 ? kLeast : kMost);
+  if (kind == 0) return static_cast<int32_t>(random.Int(0, 1) == 0 ? least : most);
   if (kind == 1) return static_cast<int32_t>(random.Int(-3, 3));
-  if (kind == 2) return static_cast<int32_t>(random.Int(kLeast, kMost));
+  if (kind == 2) return static_cast<int32_t>(random.Int(least, most));
   if (kind == 3) {
     const int64_t power = int64_t{1} << random.Int(0, 31);
     const int64_t v = (random.Int(0, 1) == 0 ? power : -power) + random.Int(-2, 2);
-    return static_cast<int32_t>(std::clamp(v, kLeast, kMost));
+    return static_cast<int32_t>(std::clamp(v, least, most));
   }
   // Near y + 1/2 for some y of a byte, where the result changes.
   const double y = static_cast<double>(random.Int(-300, 300)) + 0.5;
   const double bias = set.bias_f.empty() ? 0.0 : double{set.bias_f[c]};
   const double at = y / std::max(set.Factor(c), 1e-300) - bias + double(random.Int(-2, 2));
   return static_cast<int32_t>(
-      std::clamp(std::nearbyint(at), static_cast<double>(kLeast), static_cast<double>(kMost)));
+      std::clamp(std::nearbyint(at), static_cast<double>(least), static_cast<double>(most)));
 }
 
 using RequantFn = void (*)(const RequantArgs& q, const int32_t* acc, int32_t* y);
