@@ -172,6 +172,10 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
   if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
+  if (q.acc_factor == 4) return FinishTile<TwoStepFolded, R, V>(q, t, acc);
+  if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven, R, V>(q, t, acc);
+  if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
+    return FinishTile<FloatZeroEven, R, V>(q, t, acc);
   alignas(64) int32_t rows[R][64];
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r) {

@@ -69,12 +69,40 @@ struct DoubleAway {
   }
 };
 
+// Nearest binary16, ties to even, and back.
+inline __m256 ThroughHalf(__m256 v) {
+  return _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+
+// No relu, nothing applied twice, ties to even.
+inline bool IsPlain(const HalfArgs& half) {
+  return !half.relu && !half.sqrt_dequant && !half.sqrt_quant && half.mode == RealRounding::kEven;
+}
+
+// Where HalfArgs is plain.
 struct HalfFloat {
+  static constexpr bool kAddsZero = true;  // in the offset
+  __m256 scale, bias, quant_scale, offset;
+
+  static HalfFloat Load(const RequantArgs& q, int64_t entry) {
+    return {_mm256_loadu_ps(q.scale + entry), _mm256_loadu_ps(q.bias_f + entry),
+            _mm256_set1_ps(q.half.quant_scale), _mm256_set1_ps(q.half.quant_offset)};
+  }
+  __m256i Scale(__m256i acc) const {
+    const __m256 product = _mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale);
+    const __m256 h = ThroughHalf(_mm256_add_ps(ThroughHalf(product), bias));
+    const __m256 v = _mm256_add_ps(_mm256_mul_ps(h, quant_scale), offset);
+    return _mm256_cvtps_epi32(_mm256_min_ps(v, _mm256_set1_ps(kBeyondBytes)));
+  }
+};
+
+// With every attribute.
+struct HalfFloatAny {
   static constexpr bool kAddsZero = true;  // in the offset
   __m256 scale, scale_again, bias, least, quant_scale, quant_scale_again, offset;
   RealRounding mode;
 
-  static HalfFloat Load(const RequantArgs& q, int64_t entry) {
+  static HalfFloatAny Load(const RequantArgs& q, int64_t entry) {
     const HalfArgs& half = q.half;
     const __m256 one = _mm256_set1_ps(1.0f), scale = _mm256_loadu_ps(q.scale + entry);
     const __m256 quant_scale = _mm256_set1_ps(half.quant_scale);
@@ -87,13 +115,10 @@ struct HalfFloat {
             .offset = _mm256_set1_ps(half.quant_offset),
             .mode = half.mode};
   }
-  static __m256 ToHalf(__m256 v) {
-    return _mm256_cvtph_ps(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-  }
   __m256i Scale(__m256i acc) const {
     const __m256 product = _mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale);
-    const __m256 sum = _mm256_add_ps(ToHalf(_mm256_mul_ps(product, scale_again)), bias);
-    const __m256 h = _mm256_max_ps(ToHalf(sum), least);
+    const __m256 sum = _mm256_add_ps(ThroughHalf(_mm256_mul_ps(product, scale_again)), bias);
+    const __m256 h = _mm256_max_ps(ThroughHalf(sum), least);
     const __m256 v = _mm256_mul_ps(_mm256_mul_ps(h, quant_scale), quant_scale_again);
     return Round(_mm256_min_ps(_mm256_add_ps(v, offset), _mm256_set1_ps(kBeyondBytes)));
   }

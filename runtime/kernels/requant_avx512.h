@@ -347,7 +347,7 @@ inline void WithRequant(const RequantArgs& q, const F& f) {
     case Rounding::kFloatZeroEven:
       return f(Form<FloatZeroEven>{});
     case Rounding::kHalfFloat:
-      return f(Form<HalfFloat>{});
+      return IsPlain(q.half) ? f(Form<HalfFloat>{}) : f(Form<HalfFloatAny>{});
     case Rounding::kDoubleAway:
       return f(Form<DoubleAway>{});
   }

@@ -72,12 +72,40 @@ struct DoubleAway {
   }
 };
 
+// Nearest binary16, ties to even, and back.
+inline __m512 ThroughHalf(__m512 v) {
+  return _mm512_cvtph_ps(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+// No relu, nothing applied twice, ties to even.
+inline bool IsPlain(const HalfArgs& half) {
+  return !half.relu && !half.sqrt_dequant && !half.sqrt_quant && half.mode == RealRounding::kEven;
+}
+
+// Where HalfArgs is plain.
 struct HalfFloat {
+  static constexpr bool kAddsZero = true, kHeld = false;  // in the offset
+  __m512 scale, bias, quant_scale, offset;
+
+  static HalfFloat Load(const RequantArgs& q, int64_t entry) {
+    return {_mm512_loadu_ps(q.scale + entry), _mm512_loadu_ps(q.bias_f + entry),
+            _mm512_set1_ps(q.half.quant_scale), _mm512_set1_ps(q.half.quant_offset)};
+  }
+  __m512i Scale(__m512i acc) const {
+    const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale);
+    const __m512 h = ThroughHalf(_mm512_add_ps(ThroughHalf(product), bias));
+    const __m512 v = _mm512_add_ps(_mm512_mul_ps(h, quant_scale), offset);
+    return _mm512_cvtps_epi32(_mm512_min_ps(v, _mm512_set1_ps(kBeyondBytes)));
+  }
+};
+
+// With every attribute.
+struct HalfFloatAny {
   static constexpr bool kAddsZero = true, kHeld = false;  // in the offset
   __m512 scale, scale_again, bias, least, quant_scale, quant_scale_again, offset;
   RealRounding mode;
 
-  static HalfFloat Load(const RequantArgs& q, int64_t entry) {
+  static HalfFloatAny Load(const RequantArgs& q, int64_t entry) {
     const HalfArgs& half = q.half;
     const __m512 one = _mm512_set1_ps(1.0f), scale = _mm512_loadu_ps(q.scale + entry);
     const __m512 quant_scale = _mm512_set1_ps(half.quant_scale);
@@ -90,13 +118,10 @@ struct HalfFloat {
             .offset = _mm512_set1_ps(half.quant_offset),
             .mode = half.mode};
   }
-  static __m512 ToHalf(__m512 v) {
-    return _mm512_cvtph_ps(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-  }
   __m512i Scale(__m512i acc) const {
     const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale);
-    const __m512 sum = _mm512_add_ps(ToHalf(_mm512_mul_ps(product, scale_again)), bias);
-    const __m512 h = _mm512_max_ps(ToHalf(sum), least);
+    const __m512 sum = _mm512_add_ps(ThroughHalf(_mm512_mul_ps(product, scale_again)), bias);
+    const __m512 h = _mm512_max_ps(ThroughHalf(sum), least);
     const __m512 v = _mm512_mul_ps(_mm512_mul_ps(h, quant_scale), quant_scale_again);
     return Round(_mm512_min_ps(_mm512_add_ps(v, offset), _mm512_set1_ps(kBeyondBytes)));
   }

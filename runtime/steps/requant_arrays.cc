@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/weight_sums.h"
 
@@ -61,6 +62,14 @@ HalfArgs ReadHalf(const Command& command) {
           .sqrt_dequant = (flags & 2) != 0,
           .sqrt_quant = (flags & 4) != 0,
           .mode = static_cast<RealRounding>(command.Get(Field::kMode))};
+}
+
+// What follows the relu is monotonic: it is a bound of the result, that of h = 0.
+void FoldRelu(RequantArgs* args) {
+  if (!args->half.relu) return;
+  args->lo =
+      numerics::RoundToByteBy(args->half.mode, args->half.quant_offset, 0, args->lo, args->hi);
+  args->half.relu = false;
 }
 
 }  // namespace
@@ -148,7 +157,10 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.rounding = rounding;
   args.post_ops = !result.tail->post_ops.empty();
   args.finish = FinishFor(rounding, args.post_ops);
-  if (rounding == Rounding::kHalfFloat) args.half = ReadHalf(*context.command);
+  if (rounding == Rounding::kHalfFloat) {
+    args.half = ReadHalf(*context.command);
+    FoldRelu(&args);
+  }
   const int64_t distance = zeros != nullptr ? 255 : 128;  // the largest |w - zero_w|
   FoldConstants(layout.entries, most_bias + 255 * distance * layout.products, arrays.high_half,
                 arrays.high_shift, &args);

@@ -126,8 +126,11 @@ void FloatWords(Random& random, Set* set) {
 
 HalfArgs RandomHalf(Random& random) {
   const auto factor = static_cast<float>(RandomScale(random, -24, 24, 0x1.fffffep0));
-  return {.quant_scale = factor == 0.0f ? random.Float(0.01f, 9.0f) : factor,
-          .quant_offset = static_cast<float>(random.Int(0, 2) == 0 ? 0 : random.Int(-256, 255)) / 2,
+  const float scale = factor == 0.0f ? random.Float(0.01f, 9.0f) : factor;
+  const float offset = static_cast<float>(random.Int(0, 2) == 0 ? 0 : random.Int(-256, 255)) / 2;
+  if (random.Int(0, 1) == 0) return {.quant_scale = scale, .quant_offset = offset};  // plain
+  return {.quant_scale = scale,
+          .quant_offset = offset,
           .relu = random.Int(0, 1) == 0,
           .sqrt_dequant = random.Int(0, 3) == 0,
           .sqrt_quant = random.Int(0, 3) == 0,
