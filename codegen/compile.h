@@ -15,8 +15,9 @@ struct CompileOptions {
   // (calibration, dumps, comparison). A value is complete after the last command whose dst is the
   // tensor of its name (a Concat has one command for each part).
   bool observable = false;
-  // Concats without copies: their parts are written in place. Off, each operator is a command of
-  // its own on tensors of its own (and so it is when observable): the same bytes, more slowly.
+  // Element-wise operators run in the pass of the convolution or pool before them, Concats need no
+  // copies: their parts are written in place. Off, each operator is a command of its own on tensors
+  // of its own (and so it is when observable): the same bytes, more slowly.
   bool fuse = true;
   std::map<std::string, std::string> meta;
 };

@@ -34,18 +34,27 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
 }
 
 uint64_t BytesMoved(const ProgramImage& image, const Command& command) {
+  const auto record = [&](int32_t tensor) -> const TensorRecord& {
+    return image.tensors[static_cast<size_t>(tensor)];
+  };
+  const bool second_half = command.Get(Field::kSamePass) != 0;
   uint64_t bytes = 0;
   for (const FieldSpec& field : FindOp(command.opcode)->fields) {
     const bool is_tensor = field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
     const int32_t tensor = is_tensor ? command.Tensor(field.field) : -1;
-    if (tensor >= 0) bytes += image.tensors[static_cast<size_t>(tensor)].bytes();
+    if (tensor < 0) continue;
+    // What the command before has stored is in the nearest cache.
+    const bool here = second_half && record(tensor).region == Region::kArena &&
+                      record(tensor).offset == record(command.Tensor(Field::kDst)).offset;
+    if (!here) bytes += record(tensor).bytes();
   }
   return bytes;
 }
 
 double EstimateNanoseconds(const ProgramImage& image, const Command& command) {
   const double mac_ns = IsFloatCompute(command.opcode) ? kFloatMacNs : kIntegerMacNs;
-  return kCommandNs + mac_ns * static_cast<double>(MacCount(image, command)) +
+  const double command_ns = command.Get(Field::kSamePass) != 0 ? 0 : kCommandNs;
+  return command_ns + mac_ns * static_cast<double>(MacCount(image, command)) +
          kByteNs * static_cast<double>(BytesMoved(image, command));
 }
 

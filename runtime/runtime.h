@@ -66,6 +66,9 @@ struct SessionOptions {
   // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up
   // cost more than they save. 0: every thread takes part in every command, however small (tests).
   double least_share_ns = 40000;
+  // Second halves (Field::kSamePass) run as commands of their own: the same bytes, more slowly, and
+  // an observer sees what lies between.
+  bool one_by_one = false;
 };
 
 // Bytes that a session has of its own; the weights stay in the program's file.
@@ -77,7 +80,8 @@ struct SessionMemory {
 class Session {
  public:
   // Called after each command with its index; runs outside any parallel region. The tensor memory
-  // is valid until return.
+  // is valid until return. A command and its second halves are one pass (but see one_by_one): the
+  // calls for all of them come behind it.
   using Observer = std::function<void(int command)>;
 
   Session(const Program& program, const SessionOptions& options = {});
@@ -96,7 +100,7 @@ class Session {
 
   void Run() noexcept;
   void RunObserved(const Observer& after_command);  // exceptions of the observer propagate
-  // Runs with a clock around each command; ms per command.
+  // Runs with a clock around each pass; ms per command, of second halves 0.
   std::vector<double> RunTimed();
 
  private:

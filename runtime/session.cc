@@ -10,6 +10,7 @@
 #include "runtime/cost.h"
 #include "runtime/runtime.h"
 #include "runtime/step.h"
+#include "runtime/steps/second_half.h"
 
 namespace rshift {
 namespace {
@@ -40,22 +41,59 @@ struct Session::Impl {
   Barrier barrier;
   double least_share_ns = 0;
   AlignedBuffer arena;
+  // One per pass: a command with its second halves.
   std::vector<std::unique_ptr<Step>> steps;
-  std::vector<double> milliseconds;  // of RunTimed, one per command
-  std::vector<double>
-      cost_ns;  // estimate, one per command: a stretch gets the threads that are worth waking
+  std::vector<std::unique_ptr<SecondHalves>> second_halves;  // of some steps
+  std::vector<size_t> first_command;  // and, behind the last pass, their number
+  std::vector<double> milliseconds;   // of RunTimed, one per command
+  std::vector<double> cost_ns;        // estimate: a stretch gets the threads that are worth waking
 
   std::span<std::byte> Bytes(int tensor) {
     const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
     return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.extent()};
   }
 
-  // Commands [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0
+  void AddPass(size_t command, size_t end, const SessionOptions& options);
+  double& PassMilliseconds(size_t pass) { return milliseconds[first_command[pass]]; }
+  // Passes [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0
   // keeps the clock.
   void RunParallel(size_t begin, size_t end, bool timed) noexcept;
   void RunSerial(size_t index, bool timed) noexcept;
   void RunAll(bool timed) noexcept;
 };
+
+// The step of commands [command, end), of which all but the first are second halves.
+void Session::Impl::AddPass(size_t command, size_t end, const SessionOptions& options) {
+  const ProgramImage& image = program->image();
+  const auto context_of = [&](size_t i) {
+    return StepContext{.program = program,
+                       .command = &image.commands[i],
+                       .arena = reinterpret_cast<std::byte*>(arena.data()),
+                       .isa = options.isa,
+                       .threads = threads};
+  };
+  const Command& first = image.commands[command];
+  const MakeStep make = FindStep(first.opcode);
+  Require(make != nullptr, ErrorCode::kUnsupported, program->where(), ": ",
+          CommandName(image, command),
+          " has no implementation here: the float library is not registered");
+  double nanoseconds = 0;
+  for (size_t i = command; i < end; ++i)
+    nanoseconds += EstimateNanoseconds(image, image.commands[i]);
+  StepContext context = context_of(command);
+  // A command of the float library opens its own region: its threads are settled here.
+  if (FindOp(first.opcode)->op_class == OpClass::kFloatLibrary)
+    context.threads = WorthwhileThreads(nanoseconds, threads, options.least_share_ns);
+  if (end > command + 1) {
+    std::vector<StepContext> halves;
+    for (size_t i = command + 1; i < end; ++i) halves.push_back(context_of(i));
+    second_halves.push_back(std::make_unique<SecondHalves>(halves));
+    context.after = second_halves.back()->after();
+  }
+  steps.push_back(make(context));
+  first_command.push_back(command);
+  cost_ns.push_back(nanoseconds);
+}
 
 void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
   double nanoseconds = 0;
@@ -75,7 +113,7 @@ void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
       barrier.Wait(team.count);
       if (timed && team.index == 0) {
         const Clock::time_point now = Clock::now();
-        milliseconds[i] = std::chrono::duration<double, std::milli>(now - start).count();
+        PassMilliseconds(i) = std::chrono::duration<double, std::milli>(now - start).count();
         start = now;
       }
     }
@@ -86,7 +124,8 @@ void Session::Impl::RunSerial(size_t index, bool timed) noexcept {
   const Clock::time_point start = timed ? Clock::now() : Clock::time_point();
   steps[index]->Run(Team{});
   if (timed) {
-    milliseconds[index] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    PassMilliseconds(index) =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
 }
 
@@ -115,23 +154,16 @@ Session::Session(const Program& program, const SessionOptions& options)
   impl_->arena = AlignedBuffer(image.arena_size);
   impl_->steps.reserve(image.commands.size());
   impl_->milliseconds.resize(image.commands.size());
-  for (size_t i = 0; i < image.commands.size(); ++i) {
-    impl_->cost_ns.push_back(EstimateNanoseconds(image, image.commands[i]));
-    // A command of the float library opens its own region: its threads are settled here.
-    const bool library = FindOp(image.commands[i].opcode)->op_class == OpClass::kFloatLibrary;
-    const StepContext context{
-        .program = &program,
-        .command = &image.commands[i],
-        .arena = reinterpret_cast<std::byte*>(impl_->arena.data()),
-        .isa = options.isa,
-        .threads = library ? WorthwhileThreads(impl_->cost_ns.back(), impl_->threads,
-                                               options.least_share_ns)
-                           : impl_->threads};
-    const MakeStep make = FindStep(image.commands[i].opcode);
-    Require(make != nullptr, ErrorCode::kUnsupported, program.where(), ": ", CommandName(image, i),
-            " has no implementation here: the float library is not registered");
-    impl_->steps.push_back(make(context));
+  for (size_t i = 0; i < image.commands.size();) {
+    size_t end = i + 1;
+    while (!options.one_by_one && end < image.commands.size() &&
+           image.commands[end].Get(Field::kSamePass) != 0) {
+      ++end;
+    }
+    impl_->AddPass(i, end, options);
+    i = end;
   }
+  impl_->first_command.push_back(image.commands.size());
 }
 
 Session::~Session() = default;
@@ -168,7 +200,8 @@ void Session::RunObserved(const Observer& after_command) {
     } else {
       impl_->RunSerial(i, false);
     }
-    after_command(static_cast<int>(i));
+    for (size_t c = impl_->first_command[i]; c < impl_->first_command[i + 1]; ++c)
+      after_command(static_cast<int>(c));
   }
 }
 

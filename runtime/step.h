@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/container/image.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -43,6 +44,7 @@ struct StepContext {
   std::byte* arena = nullptr;
   Isa isa = Isa::kScalar;
   int threads = 1;
+  AfterArgs after = {};  // of a command that leads a pass (LeadsPass): its second halves
 
   const TensorRecord& Record(Field f) const;
   const std::vector<uint32_t>& WeightSums() const;  // Proof::weight_sums of the command

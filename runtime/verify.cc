@@ -1,5 +1,7 @@
 #include "runtime/verify.h"
 
+#include <algorithm>
+
 #include "runtime/verify/command_check.h"
 #include "runtime/verify/data_flow.h"
 
@@ -83,6 +85,11 @@ bool IsTensorInput(FieldKind kind) {
          kind == FieldKind::kConst || kind == FieldKind::kConstOpt;
 }
 
+bool SameBytes(const TensorRecord& a, const TensorRecord& b) {
+  return a.region == b.region && a.offset == b.offset && a.shape == b.shape &&
+         a.bytes() == b.bytes() && a.pitch == b.pitch;
+}
+
 // `written`: what the command writes.
 void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
                   const Strip& written) {
@@ -90,10 +97,29 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
   const TensorRecord& dst = check.Tensor(Field::kDst);
   check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
   if (src.region != Region::kArena || !Overlap(StripOf(src), written)) return;
-  const bool identical = src.offset == dst.offset && src.shape == dst.shape &&
-                         src.bytes() == dst.bytes() && src.pitch == dst.pitch;
-  check.Check(identical && MayRunInPlace(check.command.opcode), check.Describe(field), " overlaps ",
-              check.Describe(Field::kDst));
+  check.Check(SameBytes(src, dst) && MayRunInPlace(check.command.opcode), check.Describe(field),
+              " overlaps ", check.Describe(Field::kDst));
+}
+
+// The second half of a command works in place on what the first has stored. Operands that are not
+// these bytes share none with them (CheckOperand), so that nothing but the order of independent
+// elements differs from the two commands one after the other.
+void CheckSamePass(const CommandCheck& check) {
+  if (check.Get(Field::kSamePass) == 0) return;
+  check.Check(check.index > 0, "same_pass without a command before it");
+  const Command& before = check.image.commands[check.index - 1];
+  check.Check(LeadsPass(before.opcode) || before.Get(Field::kSamePass) != 0, "same_pass behind a ",
+              FindOp(before.opcode)->name,
+              ", expected a convolution, matrix product, pool or second half");
+  const TensorRecord& stored = check.image.tensors[static_cast<size_t>(before.Tensor(Field::kDst))];
+  check.Check(SameBytes(check.Tensor(Field::kDst), stored), check.Describe(Field::kDst),
+              " is not in place of what the command before it stores, '", stored.name, "'");
+  const std::span<const FieldSpec> fields = FindOp(check.command.opcode)->fields;
+  const bool reads = std::any_of(fields.begin(), fields.end(), [&](const FieldSpec& field) {
+    return field.kind == FieldKind::kTensorIn && SameBytes(check.Tensor(field.field), stored);
+  });
+  check.Check(reads, "same_pass, but no operand is what the command before it stores, '",
+              stored.name, "'");
 }
 
 void CheckDestination(const CommandCheck& check) {
@@ -118,6 +144,7 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
     check.Check(spec != nullptr, "unknown opcode");
     CheckDestination(check);
     CheckSemantics(check, &proof.weight_sums[i]);
+    CheckSamePass(check);
     const Strip written = WrittenStrip(image, command);
     for (const FieldSpec& field : spec->fields) {
       if (IsTensorInput(field.kind) && check.Has(field.field))

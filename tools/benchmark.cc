@@ -82,16 +82,22 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
   std::vector<CommandRow> rows;
   for (size_t c = 0; c < times.size(); ++c) {
     const Command& command = image.commands[c];
-    CommandRow row;
-    row.name = FindOp(command.opcode)->name;
-    row.node = image.command_names.empty() ? "" : image.command_names[c];
-    row.median_ms = Percentile(times[c], 0.5);
-    row.gops = Gops(MacCount(image, command), row.median_ms);
-    row.integer = !IsFloatCompute(command.opcode);
-    row.bytes = BytesMoved(image, command);
+    const std::string name = FindOp(command.opcode)->name;
+    const std::string node = image.command_names.empty() ? "" : image.command_names[c];
+    if (command.Get(Field::kSamePass) != 0) {  // one row with the command it runs in
+      rows.back().name += "+" + name;
+      rows.back().node += "+" + node;
+    } else {
+      rows.push_back({.name = name,
+                      .node = node,
+                      .median_ms = Percentile(times[c], 0.5),
+                      .integer = !IsFloatCompute(command.opcode)});
+    }
+    CommandRow& row = rows.back();
+    row.gops += Gops(MacCount(image, command), row.median_ms);
+    row.bytes += BytesMoved(image, command);
     row.gb_per_s = row.median_ms == 0 ? 0 : 1e-6 * static_cast<double>(row.bytes) / row.median_ms;
-    row.predicted_ms = 1e-6 * EstimateNanoseconds(image, command);
-    rows.push_back(std::move(row));
+    row.predicted_ms += 1e-6 * EstimateNanoseconds(image, command);
   }
   return rows;
 }

@@ -147,6 +147,7 @@ int Run(const Arguments& a) {
   SessionOptions options;
   options.threads = a.threads;
   if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
+  options.one_by_one = !a.dump.empty();  // every tensor exists for a moment
   RegisterFloatLibrary();
   const auto before_load = std::chrono::steady_clock::now();
   const Program program = Program::Load(a.program, {.copy = a.copy});

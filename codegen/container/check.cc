@@ -162,6 +162,7 @@ uint64_t FeaturesOf(const ProgramImage& image) {
     if (spec == nullptr) continue;
     if (spec->op_class == OpClass::kFloat) features |= kFeatureFloat;
     if (spec->op_class == OpClass::kFloatLibrary) features |= kFeatureFloatLibrary;
+    if (command.Get(Field::kSamePass) != 0) features |= kFeatureSamePass;
   }
   for (const TensorRecord& tensor : image.tensors) {
     if (!tensor.whole()) features |= kFeatureParts;

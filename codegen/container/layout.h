@@ -22,8 +22,10 @@ inline constexpr uint64_t kHeaderCrcAt = 0x34;  // CRC32C of bytes [0, 0x34)
 // Features a program needs; a reader refuses bits it does not know.
 inline constexpr uint64_t kFeatureFloat = 1;         // has F32 commands of the runtime itself
 inline constexpr uint64_t kFeatureFloatLibrary = 2;  // has F32 commands of rshift_float
-inline constexpr uint64_t kFeatureParts = 4;  // has tensors with a pitch, or off the grid of 64
-inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureParts;
+inline constexpr uint64_t kFeatureParts = 4;     // has tensors with a pitch, or off the grid of 64
+inline constexpr uint64_t kFeatureSamePass = 8;  // has commands with same_pass
+inline constexpr uint64_t kKnownFeatures =
+    kFeatureFloat | kFeatureFloatLibrary | kFeatureParts | kFeatureSamePass;
 
 // Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
 inline constexpr uint64_t kSectionEntrySize = 32;

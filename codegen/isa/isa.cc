@@ -50,6 +50,7 @@ constexpr auto MakeFieldNames() {
   set(Field::kRounding, "rounding");
   set(Field::kMultiplier3, "multiplier3");
   set(Field::kRshift3, "rshift3");
+  set(Field::kSamePass, "same_pass");
   set(Field::kScaleF, "scale_f");
   set(Field::kOffsetF, "offset_f");
   set(Field::kAlphaF, "alpha_f");
@@ -114,6 +115,19 @@ const char* Name(FieldKind kind) {
       return "f32";
   }
   return "?";
+}
+
+bool LeadsPass(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConv:
+    case Opcode::kDepthwise:
+    case Opcode::kMatMul:
+    case Opcode::kAveragePool:
+    case Opcode::kMaxPool:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool IsFloatCompute(Opcode opcode) {

@@ -122,6 +122,7 @@ enum class Field : uint8_t {
   kRounding = 44,  // base/rounding.h
   kMultiplier3 = 45,
   kRshift3 = 46,
+  kSamePass = 47,  // 1: the second half of the command before it
   // f32, stored as their bit pattern
   kScaleF = 60,
   kOffsetF = 61,
@@ -170,6 +171,9 @@ const char* Name(FieldKind kind);
 // Programs with more commands are refused: it bounds the memory that a small damaged file can ask
 // for.
 inline constexpr int64_t kMaxCommands = 65536;
+// May a command with same_pass follow this one? Convolutions, matrix products and pools hand over
+// their bytes while the nearest cache holds them.
+bool LeadsPass(Opcode opcode);
 // Bytes 0..255 -> is this an F32 compute command (kFloat or kFloatLibrary)? Data movement is not.
 bool IsFloatCompute(Opcode opcode);
 

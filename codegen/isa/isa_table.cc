@@ -70,6 +70,9 @@ constexpr auto kPositiveSide =
     List(Int(Field::kMultiplier2, 0, kInt32Max), Int(Field::kRshift2, 0, 62));
 constexpr auto kAxis = List(Int(Field::kAxis, 0, 7));
 
+// Of element-wise commands on bytes: markdown.cc says what it means.
+constexpr auto kSamePass = List(Int(Field::kSamePass, 0, 1));
+
 constexpr auto Mode(int64_t last) { return List(Int(Field::kMode, 0, last)); }
 constexpr auto Flags(int64_t all) { return List(Int(Field::kFlags, 0, all)); }
 
@@ -82,8 +85,8 @@ constexpr auto kTail = List(Optional(Field::kSrc2), OptionalConst(Field::kList),
 
 // --- fields of each opcode ---
 constexpr auto kQuantizeFields = Join(kDstSrcParts, Mode(kRealRoundingCount - 1), Flags(1));
-constexpr auto kRequantizeFields =
-    Join(kDstSrcParts, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ, kRounding);
+constexpr auto kRequantizeFields = Join(kDstSrcParts, List(Int(Field::kMultiplier, 0, kInt32Max)),
+                                        kRshift, kClampQ, kRounding, kSamePass);
 constexpr auto kConvFields =
     Join(kDstSrcParts, kWeightsIn, kWindow, kGroups, kClampQ, kRounding, kTail);
 constexpr auto kDepthwiseFields =
@@ -92,19 +95,19 @@ constexpr auto kMatMulFields = Join(kDstSrcParts, kWeightsIn, kClampQ, kRounding
 constexpr auto kAddFields = Join(kDstSrcParts, kSrc2Part,
                                  List(Int(Field::kMultiplier, kInt32Min, kInt32Max),
                                       Int(Field::kMultiplier2, kInt32Min, kInt32Max)),
-                                 kRshift, kClampQ, kRounding);
-constexpr auto kAddFloatFields = Join(kDstSrcParts, kSrc2Part, kClampQ);
+                                 kRshift, kClampQ, kRounding, kSamePass);
+constexpr auto kAddFloatFields = Join(kDstSrcParts, kSrc2Part, kClampQ, kSamePass);
 constexpr auto kAddShiftedFields = Join(
     kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
     List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
          Int(Field::kCount, 0, 20)),
-    kClampQ, kRounding, Mode(3));
-constexpr auto kAddFmaFields =
-    Join(kDstSrcParts, kSrc2Part,
-         List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ);
+    kClampQ, kRounding, Mode(3), kSamePass);
+constexpr auto kAddFmaFields = Join(
+    kDstSrcParts, kSrc2Part,
+    List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ, kSamePass);
 constexpr auto kMulFields =
     Join(kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ,
-         kRounding);
+         kRounding, kSamePass);
 constexpr auto kSoftmaxFields = Join(kDstSrc, List(Const(Field::kTable)), Mode(2), kClampQ);
 constexpr auto kAveragePoolFields =
     Join(kDstSrcParts, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1),
@@ -112,10 +115,10 @@ constexpr auto kAveragePoolFields =
 constexpr auto kMaxPoolFields = Join(kDstSrcParts, kWindow);
 constexpr auto kLeakyReluFields =
     Join(kDstSrcParts, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)), kRshift, kPositiveSide,
-         kClampQ, kRounding);
-constexpr auto kPReluFields =
-    Join(kDstSrcParts, List(Const(Field::kSrc2)), kRshift, kPositiveSide, kClampQ, kRounding);
-constexpr auto kTableFields = Join(kDstSrcParts, List(Const(Field::kTable)));
+         kClampQ, kRounding, kSamePass);
+constexpr auto kPReluFields = Join(kDstSrcParts, List(Const(Field::kSrc2)), kRshift, kPositiveSide,
+                                   kClampQ, kRounding, kSamePass);
+constexpr auto kTableFields = Join(kDstSrcParts, List(Const(Field::kTable)), kSamePass);
 constexpr auto kListFields = Join(kDstSrc, List(Const(Field::kList)));
 constexpr auto kListPartFields = Join(kDstSrcParts, List(Const(Field::kList)));
 constexpr auto kTwoListFields = Join(kListPartFields, List(Const(Field::kList2)));

@@ -7,6 +7,7 @@
 #include "codegen/memory/concat.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/planner.h"
+#include "codegen/memory/second_half.h"
 
 namespace rshift {
 
@@ -65,7 +66,10 @@ void LoweringContext::PlaceBuffers() {
 
 ProgramImage LoweringContext::Finish() {
   BindOutputs();
-  if (fuse_) MergeConcats(image_, memory_);
+  if (fuse_) {
+    FuseSecondHalves(image_, memory_);
+    MergeConcats(image_, memory_);
+  }
   PlaceBuffers();
   image_.constants = pool_.Take();
   return std::move(image_);

@@ -88,11 +88,24 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
       sums_of = group;
     }
     RunTile<Unit>(args, tile);
-    for (int r = 0; args.after.run != nullptr && r < tile.count; ++r) {
-      args.after.run(args.after.state, tile.dst + r * tile.dst_stride, tile.real);
-    }
   }
 }
+
+// The first output channel of a panel.
+inline int64_t FirstChannel(const ConvArgs& args, int64_t panel) {
+  return panel / args.panels_per_group * args.oc_per_group +
+         panel % args.panels_per_group * kPanelChannels;
+}
+
+// Behind its last one.
+inline int64_t EndChannel(const ConvArgs& args, int64_t panel) {
+  const int64_t real = args.oc_per_group - panel % args.panels_per_group * kPanelChannels;
+  return FirstChannel(args, panel) + (real < kPanelChannels ? real : kPanelChannels);
+}
+
+// Bytes that are stored before the second half of the command runs on them: enough to make its
+// call cheap, few enough to stay in the nearest cache.
+constexpr int64_t kAfterBytes = 8 << 10;
 
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
@@ -107,6 +120,8 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
     const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
+    const int64_t c0 = FirstChannel(args, p0), channels = EndChannel(args, p1 - 1) - c0;
+    int64_t done = range.m_begin;  // pixels whose second half has run
     lists.StartAt(range.m_begin);
     for (int64_t m = range.m_begin; m < range.m_end; m += tile.count) {
       // Tiles of nearly equal size: a last one of a single pixel would read all weights for it.
@@ -114,6 +129,11 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
       tile.count = static_cast<int>((left + tiles - 1) / tiles);
       lists.Fill(m, tile.count);
       RunPanels<Unit>(args, tile, m, p0, p1);
+      const int64_t ready = m + tile.count - done;
+      if (args.after.run == nullptr || (ready * channels < kAfterBytes && left > tile.count))
+        continue;
+      args.after.run(args.after.state, args.dst + done * args.dst_pitch + c0, ready, channels);
+      done += ready;
     }
   }
 }

@@ -159,9 +159,7 @@ inline void RunRow(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   } else {
     RunSegment<true>(args, plan, q, segment);
   }
-  for (int64_t i = 0; args.after.run != nullptr && i < n; ++i) {
-    args.after.run(args.after.state, segment.dst + i * args.dst_pitch, segment.count);
-  }
+  if (args.after.run != nullptr) args.after.run(args.after.state, segment.dst, n, segment.count);
 }
 
 // Output pixels [m, m + n) of one row, channels of the segment; with `both`, those below them, too.

@@ -193,6 +193,16 @@ template <RealRounding kRounding, bool kReciprocal>
     __VA_ARGS__ static void Run(const Args& args, int64_t begin, int64_t end) noexcept { \
       kLoop(args, begin, end);                                                           \
     }                                                                                    \
+    template <typename Args, void (*kLoop)(const Args&, int64_t, int64_t)>               \
+    __VA_ARGS__ static void Rows(const Args& args, const RowBlock& rows) noexcept {      \
+      Args row = args;                                                                   \
+      for (int64_t r = 0; r < rows.rows; ++r) {                                          \
+        kLoop(row, 0, rows.count);                                                       \
+        row.a.bytes += rows.pitch_a;                                                     \
+        row.b.bytes += rows.pitch_b;                                                     \
+        row.y += rows.pitch_y;                                                           \
+      }                                                                                  \
+    }                                                                                    \
   }
 
 RSHIFT_TARGET(Scalar, );
@@ -256,24 +266,87 @@ RSHIFT_AVX512 inline __m512i AddBytesAvx512(const AddPairs& p, __m512i a, __m512
   return _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(y, p.lo), p.hi), p.flip_y);
 }
 
-RSHIFT_AVX512 void AddAvx512(const AddArgs& args, int64_t begin, int64_t end) noexcept {
-  const auto fits = [](int32_t m) { return m >= INT16_MIN && m <= INT16_MAX; };
-  if (!fits(args.multiplier_a) || !fits(args.multiplier_b)) {
-    return Avx512::Run<AddArgs, AddLoop>(args, begin, end);
-  }
-  const AddPairs p = LoadPairsAvx512(args);
+// The same in 16 bits, which hold every sum of 8-bit multipliers (NUMERICS.md 5.1): bytes as s8, so
+// that a multiply-add of u8 multipliers does not saturate. Constants are modulo 2^16.
+struct AddWords {
+  __m512i multipliers;  // a and b as pairs
+  __m512i constant, zero, lo, hi, flip_a, flip_b, flip_y;
+  __m128i rshift;
+};
+
+// q_a M_a + q_b M_b + half of zero points as they are, for s8 q = x - 128 of bytes held as u8.
+struct WordSum {
+  int32_t multipliers, constant;
+
+  explicit WordSum(const AddArgs& p)
+      : multipliers(p.multiplier_a + p.multiplier_b),
+        constant((128 - p.a.zero) * p.multiplier_a + (128 - p.b.zero) * p.multiplier_b +
+                 (p.rshift == 0 ? 0 : 1 << (p.rshift - 1))) {}
+};
+
+bool FitsWords(const AddArgs& p) {
+  const auto is_byte = [](int32_t m) { return m >= 0 && m <= 255; };
+  if (!is_byte(p.multiplier_a) || !is_byte(p.multiplier_b) || p.rshift > 15) return false;
+  const WordSum sum(p);
+  return sum.multipliers <= 255 && sum.constant + 127 * sum.multipliers <= INT16_MAX &&
+         sum.constant - 128 * sum.multipliers >= INT16_MIN;
+}
+
+RSHIFT_AVX512 inline AddWords LoadWordsAvx512(const AddArgs& p) {
+  const int32_t held = p.hi > 127 ? 128 : 0;
+  const auto byte = [](int32_t v) { return static_cast<char>(v); };
+  const auto word = [](int32_t v) { return static_cast<int16_t>(v); };
+  return {_mm512_set1_epi16(word(p.multiplier_b << 8 | p.multiplier_a)),
+          _mm512_set1_epi16(word(WordSum(p).constant)),
+          _mm512_set1_epi16(word(p.zero_y - held)),
+          _mm512_set1_epi8(byte(p.lo - held)),
+          _mm512_set1_epi8(byte(p.hi - held)),
+          _mm512_set1_epi8(byte(p.a.flip ^ 0x80)),
+          _mm512_set1_epi8(byte(p.b.flip ^ 0x80)),
+          _mm512_set1_epi8(byte(held)),
+          _mm_cvtsi32_si128(p.rshift)};
+}
+
+RSHIFT_AVX512 inline __m512i AddWordsAvx512(const AddWords& p, __m512i pairs) {
+  const __m512i sum = _mm512_add_epi16(_mm512_maddubs_epi16(p.multipliers, pairs), p.constant);
+  return _mm512_adds_epi16(_mm512_sra_epi16(sum, p.rshift), p.zero);
+}
+
+RSHIFT_AVX512 inline __m512i AddBytesAvx512(const AddWords& p, __m512i a, __m512i b) {
+  a = _mm512_xor_si512(a, p.flip_a);
+  b = _mm512_xor_si512(b, p.flip_b);
+  const __m512i y = _mm512_packs_epi16(AddWordsAvx512(p, _mm512_unpacklo_epi8(a, b)),
+                                       AddWordsAvx512(p, _mm512_unpackhi_epi8(a, b)));
+  return _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(y, p.lo), p.hi), p.flip_y);
+}
+
+template <typename Constants>
+RSHIFT_AVX512 void AddRowsAvx512(const AddArgs& args, const Constants& p,
+                                 const RowBlock& rows) noexcept {
   const uint8_t *a = args.a.bytes, *b = args.b.bytes;
   uint8_t* y = args.y;
-  int64_t i = begin;
-  for (; i + 64 <= end; i += 64) {
-    _mm512_storeu_si512(y + i,
-                        AddBytesAvx512(p, _mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+  const __mmask64 rest = (__mmask64{1} << (rows.count % 64)) - 1;
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    int64_t i = 0;
+    for (; i + 64 <= rows.count; i += 64) {
+      _mm512_storeu_si512(y + i,
+                          AddBytesAvx512(p, _mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+    }
+    if (rest != 0) {
+      _mm512_mask_storeu_epi8(y + i, rest,
+                              AddBytesAvx512(p, _mm512_maskz_loadu_epi8(rest, a + i),
+                                             _mm512_maskz_loadu_epi8(rest, b + i)));
+    }
+    a += rows.pitch_a, b += rows.pitch_b, y += rows.pitch_y;
   }
-  if (i == end) return;
-  const __mmask64 rest = (__mmask64{1} << (end - i)) - 1;
-  _mm512_mask_storeu_epi8(y + i, rest,
-                          AddBytesAvx512(p, _mm512_maskz_loadu_epi8(rest, a + i),
-                                         _mm512_maskz_loadu_epi8(rest, b + i)));
+}
+
+RSHIFT_AVX512 void AddAvx512(const AddArgs& args, const RowBlock& rows) noexcept {
+  const auto fits = [](int32_t m) { return m >= INT16_MIN && m <= INT16_MAX; };
+  if (FitsWords(args)) return AddRowsAvx512(args, LoadWordsAvx512(args), rows);
+  if (fits(args.multiplier_a) && fits(args.multiplier_b))
+    return AddRowsAvx512(args, LoadPairsAvx512(args), rows);
+  Avx512::Rows<AddArgs, AddLoop>(args, rows);
 }
 
 #endif
@@ -289,11 +362,11 @@ RSHIFT_AVX512 void AddAvx512(const AddArgs& args, int64_t begin, int64_t end) no
 
 template <typename T>
 constexpr ElementwiseTable kTable = {
-    .add = T::template Run<AddArgs, AddLoop>,
-    .add_away = T::template Run<AddArgs, AddAwayLoop>,
-    .add_float = T::template Run<AddFloatArgs, AddFloatLoop>,
-    .add_fma = T::template Run<AddFmaArgs, AddFmaLoop>,
-    .mul_float = T::template Run<MulFloatArgs, MulFloatLoop>,
+    .add = T::template Rows<AddArgs, AddLoop>,
+    .add_away = T::template Rows<AddArgs, AddAwayLoop>,
+    .add_float = T::template Rows<AddFloatArgs, AddFloatLoop>,
+    .add_fma = T::template Rows<AddFmaArgs, AddFmaLoop>,
+    .mul_float = T::template Rows<MulFloatArgs, MulFloatLoop>,
     .product = T::template Run<ProductArgs, ProductLoop>,
     .quantize = RSHIFT_BY_ROUNDING(false),
     .quantize_reciprocal = RSHIFT_BY_ROUNDING(true),

@@ -19,6 +19,12 @@ struct ByteOperand {
   int32_t zero = 0;
 };
 
+// `rows` rows of `count` elements, so many bytes from row to row of each operand.
+struct RowBlock {
+  int64_t rows = 1, count = 0;
+  int64_t pitch_a = 0, pitch_b = 0, pitch_y = 0;
+};
+
 // y[i] from a[i] and b[i]; y may be a or b itself.
 struct AddArgs {
   ByteOperand a, b;
@@ -86,17 +92,19 @@ struct AverageArgs {
   int32_t zero_x = 0, zero_y = 0, lo = 0, hi = 0;
 };
 
-// Elements [begin, end).
 struct ElementwiseTable {
+  template <typename Args>
+  using RowsLoop = void (*)(const Args&, const RowBlock&) noexcept;
+  // Elements [begin, end).
   template <typename Args>
   using Loop = void (*)(const Args&, int64_t begin, int64_t end) noexcept;
 
-  Loop<AddArgs> add;
+  RowsLoop<AddArgs> add;
   // Ties away from zero. |v| * |multiplier| summed over both operands must stay below 2^31.
-  Loop<AddArgs> add_away;
-  Loop<AddFloatArgs> add_float;
-  Loop<AddFmaArgs> add_fma;
-  Loop<MulFloatArgs> mul_float;
+  RowsLoop<AddArgs> add_away;
+  RowsLoop<AddFloatArgs> add_float;
+  RowsLoop<AddFmaArgs> add_fma;
+  RowsLoop<MulFloatArgs> mul_float;
   Loop<ProductArgs> product;
   Loop<QuantizeArgs> quantize[kRealRoundingCount];             // by division
   Loop<QuantizeArgs> quantize_reciprocal[kRealRoundingCount];  // by the reciprocal

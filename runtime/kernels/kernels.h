@@ -80,10 +80,12 @@ struct RequantArgs {
 };
 
 // What a command does to the bytes it has just stored, while the nearest cache holds them: a fused
-// addition or table. Called once for each output pixel and block of at most 64 channels: dst[0,
-// count) are those channels, in place.
+// addition or table. Called once for each output pixel and block of channels, for some `pixels`
+// that follow each other at a time: dst[0, count) are the block's channels of the first one, in
+// place, those of the next lie the command's dst_pitch further.
 struct AfterArgs {
-  void (*run)(const void* state, uint8_t* dst, int64_t count) noexcept = nullptr;  // null: nothing
+  using Run = void(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept;
+  Run* run = nullptr;  // null: nothing
   const void* state = nullptr;
 };
 

@@ -4,6 +4,7 @@
 
 #include "quantize/numerics/leaky_relu.h"
 #include "quantize/numerics/prelu.h"
+#include "runtime/kernels/byte_map.h"
 #include "runtime/steps/byte_map.h"
 #include "runtime/steps/steps.h"
 
@@ -12,14 +13,14 @@ namespace {
 
 class ByteMap : public ByteOp {
  public:
-  explicit ByteMap(const ByteTable& table) : table_(table) {}
+  ByteMap(Isa isa, const ByteTable& table) : map_(ByteMapFor(isa)), table_(table) {}
 
-  void Run(const uint8_t* a, const uint8_t*, uint8_t* y, int64_t,
-           int64_t count) const noexcept override {
-    for (int64_t i = 0; i < count; ++i) y[i] = table_[a[i]];
+  void Run(const ByteBlock& block) const noexcept override {
+    map_(table_.data(), block.a, block.y, block.rows);
   }
 
  private:
+  ByteMapFn map_;
   ByteTable table_;
 };
 
@@ -37,20 +38,21 @@ numerics::LeakyParams MakeParams(const StepContext& context) {
 
 std::unique_ptr<ByteOp> MakeLeakyRelu(const StepContext& context) {
   const numerics::LeakyParams params = MakeParams(context);
-  return MakeByteMap(MakeByteTable(context.Record(Field::kSrc).dtype,
-                                   [&](int32_t x) { return numerics::LeakyRelu(x, params); }));
+  return MakeByteMap(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                       return numerics::LeakyRelu(x, params);
+                     }));
 }
 
 std::unique_ptr<ByteOp> MakeTable(const StepContext& context) {
   ByteTable table;
   std::memcpy(table.data(), context.In(Field::kTable), table.size());
-  return MakeByteMap(table);
+  return MakeByteMap(context.isa, table);
 }
 
 // One byte map per slope: 256 bytes a channel, made at load.
-class PReluOp : public ByteOp {
+class PReluTables : public ByteOp {
  public:
-  explicit PReluOp(const StepContext& context) {
+  explicit PReluTables(const StepContext& context) {
     const TensorRecord& src = context.Record(Field::kSrc);
     const auto* slopes = context.In<int8_t>(Field::kSrc2);
     numerics::LeakyParams params = MakeParams(context);
@@ -61,12 +63,16 @@ class PReluOp : public ByteOp {
     }
   }
 
-  void Run(const uint8_t* a, const uint8_t*, uint8_t* y, int64_t at,
-           int64_t count) const noexcept override {
+  void Run(const ByteBlock& block) const noexcept override {
     const auto channels = static_cast<int64_t>(tables_.size());
-    for (int64_t i = 0, c = at % channels; i < count; c = 0) {
-      for (const int64_t end = std::min(count, i + channels - c); i < end; ++i, ++c) {
-        y[i] = tables_[static_cast<size_t>(c)][a[i]];
+    for (int64_t r = 0; r < block.rows.rows; ++r) {
+      const ByteBlock row = block.Row(r, 0, block.rows.count);
+      int64_t i = 0, c = row.at % channels;
+      while (i < row.rows.count) {
+        for (const int64_t end = std::min(row.rows.count, i + channels - c); i < end; ++i, ++c) {
+          row.y[i] = tables_[static_cast<size_t>(c)][row.a[i]];
+        }
+        c = 0;
       }
     }
   }
@@ -75,19 +81,74 @@ class PReluOp : public ByteOp {
   std::vector<ByteTable> tables_;
 };
 
+// By a function that computes: slopes repeat until a row of them is worth a call.
+class PReluOp : public ByteOp {
+ public:
+  PReluOp(const StepContext& context, PReluFn run) : run_(run) {
+    const TensorRecord& src = context.Record(Field::kSrc);
+    channels_ = src.shape.back();
+    const numerics::LeakyParams params = MakeParams(context);
+    positive_ = MakeByteTable(src.dtype, [&](int32_t x) { return numerics::PRelu(x, params); });
+    const auto* slopes = context.In<int8_t>(Field::kSrc2);
+    while (channels_ > 0 && static_cast<int64_t>(slopes_.size()) < channels_ + kRepeated)
+      slopes_.insert(slopes_.end(), slopes, slopes + channels_);
+    const ByteOperand x = OperandOf(context, Field::kSrc);
+    args_ = {.flip = x.flip,
+             .zero = x.zero,
+             .rshift = params.rshift,
+             .zero_y = params.zero_y,
+             .lo = params.lo,
+             .hi = params.hi};
+  }
+
+  void Run(const ByteBlock& block) const noexcept override {
+    PReluArgs args = args_;
+    args.positive = positive_.data();
+    const int64_t first = block.at % channels_;
+    if (block.row_steps % channels_ == 0 && first + block.rows.count <= size()) {
+      args.slopes = slopes_.data() + first;
+      return run_(args, block.a, block.y, block.rows);
+    }
+    for (int64_t r = 0; r < block.rows.rows; ++r) {
+      for (int64_t i = 0; i < block.rows.count;) {
+        const int64_t channel = (block.at + r * block.row_steps + i) % channels_;
+        const ByteBlock row = block.Row(r, i, std::min(block.rows.count - i, size() - channel));
+        args.slopes = slopes_.data() + channel;
+        run_(args, row.a, row.y, row.rows);
+        i += row.rows.count;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kRepeated = 512;
+  int64_t size() const { return static_cast<int64_t>(slopes_.size()); }
+
+  PReluFn run_;
+  int64_t channels_ = 0;
+  ByteTable positive_;
+  std::vector<int8_t> slopes_;
+  PReluArgs args_;
+};
+
 std::unique_ptr<ByteOp> MakePRelu(const StepContext& context) {
   const TensorRecord& slopes = context.Record(Field::kSrc2);
-  if (NumElements(slopes.shape) != 1) return std::make_unique<PReluOp>(context);
+  if (NumElements(slopes.shape) != 1) {
+    const PReluFn run = PReluFor(context.isa);
+    if (run == nullptr) return std::make_unique<PReluTables>(context);
+    return std::make_unique<PReluOp>(context, run);
+  }
   numerics::LeakyParams params = MakeParams(context);
   params.multiplier = *context.In<int8_t>(Field::kSrc2);
-  return MakeByteMap(MakeByteTable(context.Record(Field::kSrc).dtype,
-                                   [&](int32_t x) { return numerics::PRelu(x, params); }));
+  return MakeByteMap(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                       return numerics::PRelu(x, params);
+                     }));
 }
 
 }  // namespace
 
-std::unique_ptr<ByteOp> MakeByteMap(const ByteTable& table) {
-  return std::make_unique<ByteMap>(table);
+std::unique_ptr<ByteOp> MakeByteMap(Isa isa, const ByteTable& table) {
+  return std::make_unique<ByteMap>(isa, table);
 }
 
 void RegisterActivationSteps() {

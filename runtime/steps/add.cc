@@ -14,16 +14,15 @@ namespace {
 template <typename Args>
 class AddOp : public ByteOp {
  public:
-  using Loop = ElementwiseTable::Loop<Args>;
+  using Loop = ElementwiseTable::RowsLoop<Args>;
   AddOp(const Args& args, Loop loop) : args_(args), loop_(loop) {}
 
-  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t,
-           int64_t count) const noexcept override {
+  void Run(const ByteBlock& block) const noexcept override {
     Args args = args_;
-    args.a.bytes = a;
-    args.b.bytes = b;
-    args.y = y;
-    loop_(args, 0, count);
+    args.a.bytes = block.a;
+    args.b.bytes = block.b;
+    args.y = block.y;
+    loop_(args, block.rows);
   }
 
  private:
@@ -53,13 +52,15 @@ Rounding RoundingOf(const StepContext& context) {
 }
 
 // Sums that leave int32, which no profile makes but a file may hold.
-void AddAwayWide(const AddArgs& args, int64_t begin, int64_t end) noexcept {
+void AddAwayWide(const AddArgs& args, const RowBlock& rows) noexcept {
   const AddArgs p = args;
   const auto value = [](const ByteOperand& x, int64_t i) { return (x.bytes[i] ^ x.flip) - x.zero; };
-  for (int64_t i = begin; i < end; ++i) {
-    p.y[i] = static_cast<uint8_t>(numerics::AddCommonShiftAway(value(p.a, i), value(p.b, i),
-                                                               p.multiplier_a, p.multiplier_b,
-                                                               p.rshift, p.zero_y, p.lo, p.hi));
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const int32_t a = value(p.a, r * rows.pitch_a + i), b = value(p.b, r * rows.pitch_b + i);
+      p.y[r * rows.pitch_y + i] = static_cast<uint8_t>(numerics::AddCommonShiftAway(
+          a, b, p.multiplier_a, p.multiplier_b, p.rshift, p.zero_y, p.lo, p.hi));
+    }
   }
 }
 

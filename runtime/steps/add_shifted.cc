@@ -38,11 +38,14 @@ class AddShiftedOp : public ByteOp {
     tail_begin_ = NumElements(context.Record(Field::kDst).shape) / kBlock[mode] * kBlock[mode];
   }
 
-  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t at,
-           int64_t count) const noexcept override {
-    const int64_t in_blocks = std::clamp<int64_t>(tail_begin_ - at, 0, count);
-    RunPart(blocks_, a, b, y, in_blocks);
-    RunPart(tail_, a + in_blocks, b + in_blocks, y + in_blocks, count - in_blocks);
+  void Run(const ByteBlock& block) const noexcept override {
+    const int64_t count = block.rows.count;
+    for (int64_t r = 0; r < block.rows.rows; ++r) {
+      const ByteBlock row = block.Row(r, 0, count);
+      const int64_t n = std::clamp<int64_t>(tail_begin_ - row.at, 0, count);
+      RunPart(blocks_, row.a, row.b, row.y, n);
+      RunPart(tail_, row.a + n, row.b + n, row.y + n, count - n);
+    }
   }
 
  private:

@@ -78,6 +78,7 @@ class AveragePoolStep : public Step {
         average_(context),
         requantize_(context.isa, average_.words),
         requantize_tail_(context.isa, average_.TailWords()),
+        after_(context.after),
         has_tail_(average_.TailWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
         loops_(ElementwiseFor(context.isa)) {}
@@ -86,22 +87,29 @@ class AveragePoolStep : public Step {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
       const PoolWindow window = shape_.Window(src_.bytes, m, c, y0, x0, rows, columns);
-      const int64_t inside = rows.count() * columns.count();
-      const int64_t taps = include_pad_ ? shape_.PaddedTaps(y0, x0) : inside;
+      const auto inside = static_cast<int32_t>(rows.count() * columns.count());
+      const auto taps = include_pad_ ? static_cast<int32_t>(shape_.PaddedTaps(y0, x0)) : inside;
       uint8_t* dst = dst_ + m * shape_.dst_pitch + c;
-      if (average_.arithmetic == Arithmetic::kDequantized)
-        return Dequantized(window, static_cast<int32_t>(taps), count, dst);
-      alignas(64) int32_t sum[kPoolBlock + kRequantSlack];
-      kernels_.sum_pool(window, count, is_signed_, sum);
-      if (average_.arithmetic == Arithmetic::kRequantize ||
-          average_.arithmetic == Arithmetic::kRawSum) {
-        return Requantized(sum, static_cast<int32_t>(inside), c, count, dst);
-      }
-      Divided(sum, static_cast<int32_t>(inside), static_cast<int32_t>(taps), count, dst);
+      RunWindow(window, inside, taps, c, count, dst);
+      if (after_.run != nullptr) after_.run(after_.state, dst, 1, count);
     });
   }
 
  private:
+  // Channels [c, c + count).
+  void RunWindow(const PoolWindow& window, int32_t inside, int32_t taps, int64_t c, int64_t count,
+                 uint8_t* dst) const noexcept {
+    if (average_.arithmetic == Arithmetic::kDequantized)
+      return Dequantized(window, taps, count, dst);
+    alignas(64) int32_t sum[kPoolBlock + kRequantSlack];
+    kernels_.sum_pool(window, count, is_signed_, sum);
+    if (average_.arithmetic == Arithmetic::kRequantize ||
+        average_.arithmetic == Arithmetic::kRawSum) {
+      return Requantized(sum, inside, c, count, dst);
+    }
+    Divided(sum, inside, taps, count, dst);
+  }
+
   void Divided(const int32_t* sum, int32_t inside, int32_t taps, int64_t count,
                uint8_t* dst) const noexcept {
     const Average& a = average_;
@@ -163,6 +171,7 @@ class AveragePoolStep : public Step {
   bool is_signed_, include_pad_, one_tap_;
   Average average_;
   UniformRequant requantize_, requantize_tail_;
+  AfterArgs after_;
   bool has_tail_;
   const KernelTable& kernels_;
   const ElementwiseTable& loops_;

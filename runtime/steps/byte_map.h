@@ -40,7 +40,7 @@ ByteTable MakeByteTable(DType src, const F& f) {
 }
 
 // dst byte = table[src byte].
-std::unique_ptr<ByteOp> MakeByteMap(const ByteTable& table);
+std::unique_ptr<ByteOp> MakeByteMap(Isa isa, const ByteTable& table);
 
 }  // namespace rshift
 

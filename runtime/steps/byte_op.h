@@ -5,17 +5,33 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/kernels/elementwise.h"
 #include "runtime/step.h"
 
 namespace rshift {
 
+// Rows of elements: where they are, and which ones of the tensor.
+struct ByteBlock {
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;  // null where the command has one operand only
+  uint8_t* y = nullptr;        // may be a or b
+  RowBlock rows;
+  int64_t at = 0;         // index of the first element, row-major
+  int64_t row_steps = 0;  // indices from row to row
+
+  // The part of row r that begins with element i.
+  ByteBlock Row(int64_t r, int64_t i, int64_t count) const {
+    return {a + r * rows.pitch_a + i, b == nullptr ? nullptr : b + r * rows.pitch_b + i,
+            y + r * rows.pitch_y + i, {.count = count},
+            at + r * row_steps + i,   0};
+  }
+};
+
 class ByteOp {
  public:
   virtual ~ByteOp() = default;
-  // y[0, count) from a[0, count) and b[0, count), which may be y. `at`: the first element's index
-  // in the tensor, row-major. b is null where the command has one operand only.
-  virtual void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t at,
-                   int64_t count) const noexcept = 0;
+  // y from a and b, element by element.
+  virtual void Run(const ByteBlock& block) const noexcept = 0;
 };
 
 // Pointers of the context's operands are not looked at.
@@ -23,6 +39,10 @@ using MakeByteOp = std::unique_ptr<ByteOp> (*)(const StepContext&);
 
 // Registers the op's step as well: src, and src2 of operations on two tensors, to dst.
 void RegisterByteOp(Opcode opcode, MakeByteOp make);
+// Null when the opcode has none. FindStep() has been called before.
+MakeByteOp FindByteOp(Opcode opcode);
+// Does it read src2 next to src?
+bool HasTwoOperands(const Command& command);
 
 }  // namespace rshift
 

@@ -47,13 +47,15 @@ class MaxPoolStep : public Step {
         src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
+        after_(context.after),
         kernels_(KernelsFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
                                 const Taps& rows, const Taps& columns) {
-      kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_,
-                        dst_ + m * shape_.dst_pitch + c);
+      uint8_t* dst = dst_ + m * shape_.dst_pitch + c;
+      kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_, dst);
+      if (after_.run != nullptr) after_.run(after_.state, dst, 1, count);
     });
   }
 
@@ -62,6 +64,7 @@ class MaxPoolStep : public Step {
   const uint8_t* src_;
   uint8_t* dst_;
   bool is_signed_;
+  AfterArgs after_;
   const KernelTable& kernels_;
 };
 

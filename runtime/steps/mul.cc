@@ -19,21 +19,24 @@ class MulOp : public ByteOp {
         args_{.a = OperandOf(context, Field::kSrc), .b = OperandOf(context, Field::kSrc2)},
         requantize_(context.isa, words) {}
 
-  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t,
-           int64_t count) const noexcept override {
-    alignas(64) int32_t products[kRequantBlock + kRequantSlack];
-    ProductArgs args = args_;
-    args.a.bytes = a;
-    args.b.bytes = b;
-    args.y = products;
-    for (int64_t at = 0; at < count; at += kRequantBlock) {
-      const int64_t end = std::min(at + kRequantBlock, count);
-      loop_(args, at, end);
-      requantize_(products, end - at, y + at);
-    }
+  void Run(const ByteBlock& block) const noexcept override {
+    for (int64_t r = 0; r < block.rows.rows; ++r) RunRow(block.Row(r, 0, block.rows.count));
   }
 
  private:
+  void RunRow(const ByteBlock& row) const noexcept {
+    alignas(64) int32_t products[kRequantBlock + kRequantSlack];
+    ProductArgs args = args_;
+    args.a.bytes = row.a;
+    args.b.bytes = row.b;
+    args.y = products;
+    for (int64_t at = 0; at < row.rows.count; at += kRequantBlock) {
+      const int64_t end = std::min(at + kRequantBlock, row.rows.count);
+      loop_(args, at, end);
+      requantize_(products, end - at, row.y + at);
+    }
+  }
+
   ElementwiseTable::Loop<ProductArgs> loop_;
   ProductArgs args_;
   UniformRequant requantize_;
@@ -52,17 +55,16 @@ class MulFloatOp : public ByteOp {
               .lo = words.lo,
               .hi = words.hi} {}
 
-  void Run(const uint8_t* a, const uint8_t* b, uint8_t* y, int64_t,
-           int64_t count) const noexcept override {
+  void Run(const ByteBlock& block) const noexcept override {
     MulFloatArgs args = args_;
-    args.a.bytes = a;
-    args.b.bytes = b;
-    args.y = y;
-    loop_(args, 0, count);
+    args.a.bytes = block.a;
+    args.b.bytes = block.b;
+    args.y = block.y;
+    loop_(args, block.rows);
   }
 
  private:
-  ElementwiseTable::Loop<MulFloatArgs> loop_;
+  ElementwiseTable::RowsLoop<MulFloatArgs> loop_;
   MulFloatArgs args_;
 };
 

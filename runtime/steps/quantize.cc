@@ -82,12 +82,13 @@ std::unique_ptr<ByteOp> MakeRequantize(const StepContext& context) {
   const auto rounding = static_cast<Rounding>(get(Field::kRounding));
   const int32_t multiplier = get(Field::kMultiplier), rshift = get(Field::kRshift);
   const int32_t lo = get(Field::kClampLoQ), hi = get(Field::kClampHiQ);
-  return MakeByteMap(MakeByteTable(src.dtype, [&](int32_t x) {
-    const int32_t v = x - src.zero_point;
-    // Multiplier 0 stands for the factor 1.
-    if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
-    return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo, hi);
-  }));
+  return MakeByteMap(context.isa, MakeByteTable(src.dtype, [&](int32_t x) {
+                       const int32_t v = x - src.zero_point;
+                       // Multiplier 0 stands for the factor 1.
+                       if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
+                       return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo,
+                                                     hi);
+                     }));
 }
 
 template <typename T>

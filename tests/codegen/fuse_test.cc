@@ -13,8 +13,10 @@ namespace {
 
 using Outputs = std::vector<std::vector<std::byte>>;
 
-Outputs RunProgram(const Program& program, uint64_t seed, int threads, Isa isa) {
-  Session session(program, {.threads = threads, .isa = isa, .least_share_ns = 0});
+Outputs RunProgram(const Program& program, uint64_t seed, int threads, Isa isa,
+                   bool one_by_one = false) {
+  Session session(program,
+                  {.threads = threads, .isa = isa, .least_share_ns = 0, .one_by_one = one_by_one});
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < program.image().inputs.size(); ++i) {
     const std::span<std::byte> input = session.Input(static_cast<int>(i));
@@ -41,8 +43,13 @@ int64_t Count(const ProgramImage& image, Opcode opcode) {
                        [&](const Command& command) { return command.opcode == opcode; });
 }
 
+int64_t CountSecondHalves(const ProgramImage& image) {
+  return std::count_if(image.commands.begin(), image.commands.end(),
+                       [](const Command& command) { return command.Get(Field::kSamePass) != 0; });
+}
+
 TEST(Fuse, RandomNetworksGiveTheSameBytes) {
-  int64_t plain_copies = 0, copies = 0;
+  int64_t plain_copies = 0, copies = 0, second_halves = 0;
   for (uint64_t seed = 0; seed < 250; ++seed) {
     SCOPED_TRACE(seed);
     const RandomNet net(seed);
@@ -51,6 +58,8 @@ TEST(Fuse, RandomNetworksGiveTheSameBytes) {
     const ProgramImage fused = CompileChecked(net.graph());
     plain_copies += Count(plain, Opcode::kCopyInto);
     copies += Count(fused, Opcode::kCopyInto);
+    ASSERT_EQ(CountSecondHalves(plain), 0);
+    second_halves += CountSecondHalves(fused);
     const Program reference = Program::FromBytes(WriteContainer(plain));
     const Program program = Program::FromBytes(WriteContainer(fused));
     const Outputs expected = RunProgram(reference, seed, 1, Isa::kScalar);
@@ -62,9 +71,11 @@ TEST(Fuse, RandomNetworksGiveTheSameBytes) {
             << Disassemble(fused);
       }
     }
+    ASSERT_TRUE(RunProgram(program, seed, 1, Isa::kScalar, true) == expected);
   }
   EXPECT_GT(plain_copies, 300);
   EXPECT_LT(copies, plain_copies / 2);
+  EXPECT_GT(second_halves, 300);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ int32_t Lowest(DType type) { return type == DType::kS8 ? -128 : 0; }
 }  // namespace
 
 RandomNet::RandomNet(uint64_t seed) : random_(seed) {
-  height_ = Int(1, 6);
-  width_ = Int(1, 6);
+  height_ = Int(1, OneIn(4) ? 20 : 6);
+  width_ = Int(1, OneIn(4) ? 20 : 6);
   Keep(test_.Input("in0", Image(Int(1, 40))));
   Kind floats = Image(Int(1, 20));
   const Kind quantized = floats;
@@ -142,10 +142,12 @@ ValueId RandomNet::Sum(ValueId a, ValueId b) {
   };
   switch (Int(0, 4)) {
     case 0: {
+      const bool bytes = OneIn(2);
+      const int64_t lo = bytes ? 0 : -9000, hi = bytes ? 120 : 9000;
       QAdd add{.by_float = false,
-               .multiplier_a = static_cast<int32_t>(Int(-9000, 9000)),
-               .multiplier_b = static_cast<int32_t>(Int(-9000, 9000)),
-               .rshift = static_cast<int32_t>(Int(12, 14)),
+               .multiplier_a = static_cast<int32_t>(Int(lo, hi)),
+               .multiplier_b = static_cast<int32_t>(Int(lo, hi)),
+               .rshift = static_cast<int32_t>(bytes ? Int(5, 8) : Int(12, 14)),
                .clamp = Clamp(y),
                .rounding = OneIn(2) ? Rounding::kHalfUp : Rounding::kHalfAway};
       return Add(y, add, {a, b});

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -99,13 +100,49 @@ TEST_P(Elementwise, AddAwayAtEveryShiftUpToTheLargestSum) {
           .zero_y = 7,
           .lo = -128,
           .hi = 127};
-      loops().add_away(args, 3, 200);
-      for (size_t i = 3; i < 200; ++i) {
+      loops().add_away(args, {.rows = 2, .count = 70, .pitch_a = 90, .pitch_b = 90, .pitch_y = 90});
+      for (size_t i = 0; i < 160; ++i) {
+        if (i >= 70 && i < 90) continue;  // between the rows
         const int32_t va = Value(a[i], a_signed ? DType::kS8 : DType::kU8) - zero_a;
         ASSERT_EQ(static_cast<int8_t>(y[i]),
                   numerics::AddCommonShiftAway(va, b[i] - 255, multiplier_a, multiplier_b, rshift,
                                                7, -128, 127));
       }
+    }
+  }
+}
+
+// Every pair of bytes; multipliers of 8 and 16 bits and beyond, sums up to the very ends of 16
+// bits.
+TEST_P(Elementwise, AddOfEveryPairOfBytes) {
+  Bytes a(65536), b(65536), y(65536);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<uint8_t>(i), b[i] = i >> 8;
+  for (uint32_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const DType type_a = random.Byte(), type_b = random.Byte(), type_y = random.Byte();
+    const int32_t zero_a = random.Zero(type_a), zero_b = random.Zero(type_b);
+    const int64_t most = std::array{127, 64, 255, 32767, 40000}[seed % 5];
+    const int64_t least = seed % 4 == 0 ? -most : 0;
+    const auto operand = [](const Bytes& bytes, DType type, int32_t zero) -> ByteOperand {
+      const bool flip = type == DType::kS8;
+      return {bytes.data(), static_cast<uint8_t>(flip ? 0x80 : 0), zero + (flip ? 128 : 0)};
+    };
+    const AddArgs args{.a = operand(a, type_a, zero_a),
+                       .b = operand(b, type_b, zero_b),
+                       .y = y.data(),
+                       .multiplier_a = static_cast<int32_t>(random.Int(least, most)),
+                       .multiplier_b = static_cast<int32_t>(random.Int(least, most)),
+                       .rshift = static_cast<int32_t>(random.Int(0, most > 255 ? 20 : 15)),
+                       .zero_y = random.Zero(type_y),
+                       .lo = Lowest(type_y) + static_cast<int32_t>(random.Int(0, 9)),
+                       .hi = Highest(type_y) - static_cast<int32_t>(random.Int(0, 9))};
+    loops().add(args, {.count = 65536});
+    for (size_t i = 0; i < y.size(); ++i) {
+      const int32_t expected = numerics::AddCommonShift(
+          Value(a[i], type_a) - zero_a, Value(b[i], type_b) - zero_b, args.multiplier_a,
+          args.multiplier_b, args.rshift, args.zero_y, args.lo, args.hi);
+      ASSERT_EQ(y[i], static_cast<uint8_t>(expected)) << Value(a[i], type_a) << ' ' << (i >> 8);
     }
   }
 }

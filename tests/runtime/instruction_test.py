@@ -23,7 +23,10 @@ DISPATCHED = {
     "weight_sums_avx2.cc.o", "weight_sums_avx512vnni.cc.o",
 }
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
-DISPATCHED_FUNCTIONS = {"elementwise.cc.o": re.compile(r"Avx(?:2|512)")}
+DISPATCHED_FUNCTIONS = {
+    "elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
+    "byte_map.cc.o": re.compile("Vbmi"),
+}
 
 # What x86-64 does not promise: SSE3 and later without a VEX or EVEX prefix.
 NEWER = re.compile(

@@ -178,9 +178,14 @@ AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
 int64_t RandomGap(Random& random) { return random.OneIn(3) ? random.Int(1, 70) : 0; }
 
 // A command's second half that shows how often it ran on a byte.
-void FlipBytes(const void* state, uint8_t* dst, int64_t count) noexcept {
-  for (int64_t i = 0; i < count; ++i) {
-    dst[i] = static_cast<uint8_t>(dst[i] * 3 + *static_cast<const uint8_t*>(state));
+struct Twist {
+  int64_t pitch = 0;
+  uint8_t added = 0;
+};
+void TwistBytes(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept {
+  const Twist& twist = *static_cast<const Twist*>(state);
+  for (int64_t i = 0; i < pixels; ++i, dst += twist.pitch) {
+    for (int64_t c = 0; c < count; ++c) dst[c] = static_cast<uint8_t>(dst[c] * 3 + twist.added);
   }
 }
 
@@ -295,8 +300,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     const int64_t m = a.batch * a.oh * a.ow, panels = a.groups * a.panels_per_group;
     a.dst_pitch = a.oc + RandomGap(random);
     const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
-    const uint8_t flip = static_cast<uint8_t>(random.Int(1, 255));
-    if (random.OneIn(4)) a.after = {FlipBytes, &flip};
+    const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
+    if (random.OneIn(4)) a.after = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
@@ -352,8 +357,8 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     const int64_t m = a.batch * a.oh * a.ow;
     a.dst_pitch = a.channels + RandomGap(random);
     const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
-    const uint8_t flip = static_cast<uint8_t>(random.Int(1, 255));
-    if (random.OneIn(4)) a.after = {FlipBytes, &flip};
+    const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
+    if (random.OneIn(4)) a.after = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);

@@ -1,0 +1,20 @@
+// Element-wise commands that run in the pass of the convolution, matrix product or pool before
+// them.
+#ifndef RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_
+#define RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_
+
+#include "codegen/container/image.h"
+#include "codegen/memory/buffers.h"
+
+namespace rshift {
+
+// Sets same_pass where the result of such a command has no reader but an element-wise one: an
+// addition's other operand may be anything that is complete by then. The result moves into the
+// buffer of the reader's destination, and the command to the place before its reader; of two
+// operands that could, the one that is made later does. Readers of readers follow them.
+// Tensors are whole: parts of Concats are made afterwards.
+void FuseSecondHalves(ProgramImage& image, BufferTable& table);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_

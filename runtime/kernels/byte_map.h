@@ -1,0 +1,36 @@
+// Bytes through a table of 256, and through one that depends on the channel, for each instruction
+// set.
+#ifndef RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
+#define RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
+
+#include <cstdint>
+
+#include "runtime/kernels/elementwise.h"
+
+namespace rshift {
+
+// y[i] = table[x[i]] for the rows of a block (b is not looked at); y may be x.
+using ByteMapFn = void (*)(const uint8_t* table, const uint8_t* x, uint8_t* y,
+                           const RowBlock& rows) noexcept;
+
+// Isa::kAvx512Vnni also asks the CPU for VBMI: the table in four registers, 64 bytes at a time.
+ByteMapFn ByteMapFor(Isa isa);
+
+// numerics::PRelu of the rows of a block (b is not looked at); y may be x. Element i of a row has
+// slope i.
+struct PReluArgs {
+  const uint8_t* positive = nullptr;  // table for x >= zero
+  const int8_t* slopes = nullptr;     // of the row's elements
+  uint8_t flip = 0;                   // (x ^ flip) - zero, as in ByteOperand
+  int32_t zero = 0;                   // [0, 255]
+  int32_t rshift = 0, zero_y = 0, lo = 0, hi = 0;
+};
+using PReluFn = void (*)(const PReluArgs& args, const uint8_t* x, uint8_t* y,
+                         const RowBlock& rows) noexcept;
+
+// Null where a table for each channel is as good.
+PReluFn PReluFor(Isa isa);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
