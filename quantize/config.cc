@@ -8,9 +8,11 @@
 namespace rshift {
 namespace {
 
-int ReadMultiplierBits(const YamlPart& part, const std::string& what) {
+int ReadMultiplierBits(const YamlPart& part, const std::string& what, int least = 8,
+                       int most = 16) {
   const int64_t bits = ReadInt(part, what);
-  if (bits != 8 && bits != 16) FailAt(part, what, " is ", bits, ", expected 8 or 16");
+  if (bits != least && bits != most)
+    FailAt(part, what, " is ", bits, ", expected ", least, " or ", most);
   return static_cast<int>(bits);
 }
 
@@ -60,13 +62,18 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
   CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights"});
   Target target;
+  target.conv_multiplier_bits = 32;  // of a chip whose file does not say
   target.name = ReadString(Child(root, "name", "the target"), "name");
   if (HasKey(root, "multiplier_bits")) {
     const YamlPart bits = Child(root, "multiplier_bits", "the target");
-    CheckKeys(bits, "multiplier_bits", {"add", "leaky_relu"});
+    CheckKeys(bits, "multiplier_bits", {"add", "conv", "leaky_relu"});
     if (HasKey(bits, "add")) {
       target.add_multiplier_bits =
           ReadMultiplierBits(Child(bits, "add", ""), "multiplier_bits: add");
+    }
+    if (HasKey(bits, "conv")) {
+      target.conv_multiplier_bits =
+          ReadMultiplierBits(Child(bits, "conv", ""), "multiplier_bits: conv", 25, 32);
     }
     if (HasKey(bits, "leaky_relu")) {
       target.leaky_multiplier_bits =

@@ -18,8 +18,9 @@ namespace rshift {
 struct Target {
   std::string name = "cpu";
   // Bits of the multiplier, sign included: Add (symmetric), LeakyRelu / PRelu slopes; 8 or 16.
-  // Convolution and requantization always have 32.
   int add_multiplier_bits = 16, leaky_multiplier_bits = 16;
+  // Of Conv, MatMul and their kin; 25 (which binary32 holds) or 32. Requantization always has 32.
+  int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
 };
 Target ReadTarget(const std::string& yaml_text, const std::string& where);

@@ -17,7 +17,17 @@ namespace rshift {
 namespace {
 
 // How a variant makes its words from a scale.
-enum class Words { kBits8, kBits16, kBits32, kTfLite, kTfLiteSingle, kMantissa, kFloat, kDouble };
+enum class Words {
+  kBits8,
+  kBits16,
+  kBits25,
+  kBits32,
+  kTfLite,
+  kTfLiteSingle,
+  kMantissa,
+  kFloat,
+  kDouble
+};
 
 struct Variation {
   std::string name;
@@ -31,6 +41,7 @@ const std::vector<Variation>& VariationsOf(ProfileId profile) {
   static const std::map<ProfileId, std::vector<Variation>> all = {
       {ProfileId::kTpu,
        {{"32", Rounding::kHalfUp, kBits32},
+        {"25", Rounding::kHalfUp, kBits25},
         {"16", Rounding::kHalfUp, kBits16},
         {"8", Rounding::kHalfUp, kBits8}}},
       {ProfileId::kTfLite,
@@ -116,6 +127,8 @@ void SetWords(Words words, double scale, RequantizeRule* rule) {
       return SetPair(numerics::QuantizeMultiplier(scale, 8), rule);
     case Words::kBits16:
       return SetPair(numerics::QuantizeMultiplier(scale, 16), rule);
+    case Words::kBits25:
+      return SetPair(numerics::AccumulatorMultiplier(scale, 25), rule);
     case Words::kBits32:
       return SetPair(numerics::AccumulatorMultiplier(scale), rule);
     case Words::kTfLite:

@@ -50,9 +50,15 @@ inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
 // For int32 accumulators whose result is then saturated to 8 bits: every scale > 0 has a pair.
 // From 2^31 - 1/2 on, {2^31 - 1, 0}: any accumulator but 0 saturates either way. Below 2^-32, {0,
 // 0}.
-inline constexpr Multiplier AccumulatorMultiplier(double scale) {
+// `bits` 25 rounds to the 24 bits that binary32 holds; the pair is written with 32 bits all the
+// same, the last 7 of them 0.
+inline constexpr Multiplier AccumulatorMultiplier(double scale, int bits = 32) {
   if (scale >= 2147483647.5) return {INT32_MAX, 0};
-  return QuantizeMultiplier(scale);
+  const int zeros = 32 - bits;
+  const Multiplier pair = QuantizeMultiplier(scale, bits);
+  if (pair.multiplier == 0 || pair.rshift + zeros > kMaxRshift) return {};
+  if (pair.rshift + zeros < 0) return {INT32_MAX, 0};
+  return {pair.multiplier << zeros, pair.rshift + zeros};
 }
 
 // For differences of 8-bit values (|v| <= 255), where a multiplier of 0 is taken to mean "factor

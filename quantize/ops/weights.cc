@@ -43,7 +43,14 @@ double Bias(const WeightRequest& r, int64_t channel) {
 }
 
 LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
-  return {r.kind, per_channel, r.x, r.y, r.clamp, r.tail, r.channels};
+  return {.kind = r.kind,
+          .per_channel = per_channel,
+          .x = r.x,
+          .y = r.y,
+          .clamp = r.clamp,
+          .tail = r.tail,
+          .channels = r.channels,
+          .multiplier_bits = r.multiplier_bits};
 }
 
 double IntegerBias(const WeightRequest& r, float scale, double bias) {
@@ -67,10 +74,11 @@ Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, do
   return result;
 }
 
-// A channel without weights holds its bias alone: the scale that makes it 2^24 to 2^31 keeps it
-// precise.
+// A channel without weights holds its bias alone: the scale that makes it 2^30, or 2^20 where
+// binary32 is to hold accumulators, keeps it precise.
 float ScaleOfZeroChannel(const WeightRequest& r, double bias) {
-  const double scale = std::fabs(bias) / static_cast<double>(r.x.quant.scale) / 1073741824.0;
+  const double integer = r.multiplier_bits < 32 ? 1048576.0 : 1073741824.0;
+  const double scale = std::fabs(bias) / static_cast<double>(r.x.quant.scale) / integer;
   if (!(scale <= static_cast<double>(FLT_MAX))) return FLT_MAX;
   return numerics::ScaleOrOne(scale);
 }
@@ -219,6 +227,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
   request.arithmetic = &ArithmeticOf(emitter.options().profile);
   return request;
 }

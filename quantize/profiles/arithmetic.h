@@ -35,7 +35,8 @@ struct LinearLayer {
   Clamp clamp;                 // fused Relu, Clip; it comes before the tail
   std::vector<TailOp> tail{};  // for HasTails() alone; y is the type after it
   int64_t channels = 0;
-  int64_t channel = 0;  // for Words(): which of them
+  int64_t channel = 0;       // for Words(): which of them
+  int multiplier_bits = 32;  // of the tpu profile: Target::conv_multiplier_bits
 };
 
 // What all channels of a node share.

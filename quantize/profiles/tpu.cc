@@ -56,7 +56,8 @@ class Tpu final : public Arithmetic {
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
     const numerics::Multiplier m = numerics::AccumulatorMultiplier(
         static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
-        static_cast<double>(layer.y.quant.scale));
+            static_cast<double>(layer.y.quant.scale),
+        layer.multiplier_bits);
     return {m.multiplier, m.rshift};
   }
 

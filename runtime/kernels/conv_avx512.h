@@ -87,6 +87,7 @@ inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R
 template <typename S>
 [[gnu::noinline]] void FinishRows(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
   const auto load = [](const int32_t* p) { return _mm512_load_si512(p); };
+  const Narrow<S> narrow = Narrow<S>::Load(q);
   // 32 channels at a time, so that their constants stay in registers, to s16 in place.
   for (int64_t v = 0; v < t.width; v += 32) {
     const S first = S::Load(q, t.entry + v);
@@ -94,10 +95,9 @@ template <typename S>
     for (int r = 0; r < t.count; ++r) {
       int32_t* row = rows[r] + v;
       const __m512i low = first.Scale(load(row)), high = second.Scale(load(row + 16));
-      _mm512_store_si512(row, _mm512_packs_epi32(low, high));
+      _mm512_store_si512(row, narrow.Words(low, high));
     }
   }
-  const Narrow<S> narrow = Narrow<S>::Load(q);
   for (int r = 0; r < t.count; ++r) {
     const __m512i bytes = narrow.PackWords(load(rows[r]), load(rows[r] + 32));
     StoreBytes(_mm512_permutexvar_epi32(narrow.order, bytes), t.dst + r * t.dst_stride, t.real);
@@ -171,6 +171,7 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
     for (; k < args.ic4; k += 4, w += V * 64) DotStep(x, k, flip, w, acc);
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
+  if (q.ratio != nullptr) return FinishTile<ByRatio, R, V>(q, t, acc);
   if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
   if (q.acc_factor == 4) return FinishTile<TwoStepFolded, R, V>(q, t, acc);
   if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven, R, V>(q, t, acc);

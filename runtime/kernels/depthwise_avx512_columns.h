@@ -134,10 +134,13 @@ inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, i
   };
   q.bias = args.src_signed ? q.bias_flipped : q.bias;
   order(&q.bias);
-  order(&q.multiplier);
-  order(&q.rshift);
-  order(&q.high_half);
-  order(&q.high_shift);
+  order(&q.ratio);
+  if (q.ratio == nullptr) {  // else it is all there is to know
+    order(&q.multiplier);
+    order(&q.rshift);
+    order(&q.high_half);
+    order(&q.high_shift);
+  }
   order(&q.scale);
   order(&q.bias_f);
   order(&q.zero_w);

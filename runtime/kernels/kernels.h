@@ -65,6 +65,9 @@ struct RequantArgs {
   int32_t acc_factor = 0;
   const int32_t* high_half = nullptr;  // within 2^30 + 2^21
   const int32_t* high_shift = nullptr;
+  // multiplier / 2^rshift where binary32 has it and one fused multiply-add is the formula
+  // (FoldRatios in steps/requant_arrays.h), with |acc * ratio| < 2^15 - 512; else null.
+  const float* ratio = nullptr;
   // Float roundings; null for the integer ones.
   const float* scale = nullptr;   // finite, >= 0; 0 in padding entries
   const float* bias_f = nullptr;  // finite; 0 where the rounding has none

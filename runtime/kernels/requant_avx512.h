@@ -10,6 +10,7 @@
 //   static constexpr bool kAddsZero;      zero_y is in v already and not to be added again
 //   static constexpr bool kHeld;          and u8 values are held 128 lower: Narrow has nothing to
 //   add
+//   static constexpr bool kWords;         v is in the lower 16 bits only; above them is anything
 //
 // Two ways to finish: Requant<S>, 16 values at a time; Narrow<S>, 64 at a time and cheaper for
 // each.
@@ -43,7 +44,7 @@ inline __m512i HighHalves(__m512i even, __m512i odd) {
 // kHalfUp with every rshift s >= 33: the rounding term 2^(s-1) is 2^(s-33) of the high halves.
 // |high| <= 2^30 and the term <= 2^29: fits s32.
 struct HalfUpHigh {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   __m512i multiplier, multiplier_odd, half, shift;
 
   static HalfUpHigh Of(__m512i multiplier, __m512i rshift) {
@@ -64,7 +65,7 @@ struct HalfUpHigh {
 // The same with what does not depend on the accumulator made at load (RequantArgs::acc_factor 1):
 // the common case, in six operations.
 struct HalfUpFolded {
-  static constexpr bool kAddsZero = true, kHeld = true;
+  static constexpr bool kAddsZero = true, kHeld = true, kWords = false;
   __m512i multiplier, multiplier_odd, half, shift;
 
   static HalfUpFolded Load(const RequantArgs& q, int64_t entry) {
@@ -79,10 +80,27 @@ struct HalfUpFolded {
   }
 };
 
+// Where one fused multiply-add is the formula (RequantArgs::ratio): two operations. Behind the
+// point of 1.5 * 2^23 there is no fraction, so that the sum is rounded to an integer, which its
+// lower bits are.
+struct ByRatio {
+  static constexpr bool kAddsZero = true, kHeld = true, kWords = true;
+  __m512 ratio, zero;
+
+  static ByRatio Load(const RequantArgs& q, int64_t entry) {
+    const int32_t zero = q.zero_y - (q.hi > 127 ? 128 : 0);
+    return {_mm512_loadu_ps(q.ratio + entry),
+            _mm512_set1_ps(12582912.0f + static_cast<float>(zero))};
+  }
+  __m512i Scale(__m512i acc) const {
+    return _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(acc), ratio, zero));
+  }
+};
+
 // acc_factor 4: four times acc keeps two more bits of the product, down to bit 30, which is half a
 // unit of the first of two roundings.
 struct FourFolded {
-  static constexpr bool kAddsZero = true, kHeld = true;
+  static constexpr bool kAddsZero = true, kHeld = true, kWords = false;
   HalfUpFolded folded;
 
   static FourFolded Load(const RequantArgs& q, int64_t entry) {
@@ -94,7 +112,7 @@ struct FourFolded {
 // The same where some second step is away from zero: 2^31 less, that is 2 of bit 30, for a negative
 // accumulator (see TwoStepHigh).
 struct TwoStepFolded {
-  static constexpr bool kAddsZero = true, kHeld = true;
+  static constexpr bool kAddsZero = true, kHeld = true, kWords = false;
   HalfUpFolded folded;
   __mmask16 away;
 
@@ -138,7 +156,7 @@ struct Lift {
 
 // kHalfUp with any rshift.
 struct HalfUpWide {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   HalfUpHigh high;
   Lift lift;
 
@@ -158,7 +176,7 @@ struct HalfUpWide {
 
 // kHalfAway with any rshift: |acc| (up to 2^31: unsigned) half up, then the sign again.
 struct HalfAway {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   HalfUpHigh high;
   Lift lift;
 
@@ -181,7 +199,7 @@ struct HalfAway {
 // kTwoStepUp with every rshift s in [32, 62]. Both roundings are half up, so they are one:
 // floor((floor(v / 2^31 + 1/2) + 2^(s-32)) / 2^(s-31)) = floor((v + 2^30 + 2^(s-1)) / 2^s).
 struct TwoStepUpHigh {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   __m512i multiplier, multiplier_odd, halves, halves_odd, shift;
 
   static TwoStepUpHigh Load(const RequantArgs& q, int64_t entry) {
@@ -206,7 +224,7 @@ struct TwoStepUpHigh {
 // that is negative, that is 2^31 off v, or bit 31 of a negative accumulator. (acc -1 with
 // multiplier 2^30 is rounded to 0 first, and multiplier 0 gives 0: the result is 0 with either.)
 struct TwoStepHigh {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   TwoStepUpHigh up;
 
   static TwoStepHigh Load(const RequantArgs& q, int64_t entry) {
@@ -228,7 +246,7 @@ struct TwoStepHigh {
 // signed, 2^32 too little, and acc is added to make up. The second halves once more at the end, so
 // that its rounding term cannot overflow.
 struct TwoStepWide {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   __m512i left;                  // 31 - rshift; 32 (all bits out) where the multiplier is 0
   __m512i doubled, doubled_odd;  // 2 * multiplier - 2^32
   __m512i shift, last;           // right - 1 and 1, or 0 and 0 without a second step
@@ -278,24 +296,38 @@ struct Requant {
             _mm512_set1_epi32(q.hi - zero)};
   }
   __m512i Apply(__m512i acc) const {
-    const __m512i v = form.Scale(acc);
+    __m512i v = form.Scale(acc);
+    if constexpr (S::kWords) v = _mm512_srai_epi32(_mm512_slli_epi32(v, 16), 16);
     const __m512i y = _mm512_min_epi32(_mm512_max_epi32(v, lo), hi);
     return S::kAddsZero && !S::kHeld ? y : _mm512_add_epi32(y, zero);
   }
 };
 
+// The lower words of two registers of s32, in the order of _mm512_packs_epi32.
+alignas(64) constexpr uint16_t kLowerWords[32] = {0,  2,  4,  6,  32, 34, 36, 38, 8,  10, 12,
+                                                  14, 40, 42, 44, 46, 16, 18, 20, 22, 48, 50,
+                                                  52, 54, 24, 26, 28, 30, 56, 58, 60, 62};
+
 // 64 values at a time -> bytes in order: saturates to s16, adds zero_y, saturates to s8 and clamps
 // there. u8 values (hi > 127) are held 128 lower until the end.
 template <typename S>
 struct Narrow {
-  __m512i zero, lo, hi, flip, order;
+  __m512i zero, lo, hi, flip, order, words;
 
   static Narrow Load(const RequantArgs& q) {
     const int32_t held = q.hi > 127 ? 128 : 0, zero = S::kAddsZero ? 0 : q.zero_y;
     const auto all = [](int32_t v) { return _mm512_set1_epi8(static_cast<char>(v)); };
-    return {_mm512_set1_epi16(static_cast<int16_t>(zero - held)), all(q.lo - held),
-            all(q.hi - held), all(held),
-            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)};
+    return {_mm512_set1_epi16(static_cast<int16_t>(zero - held)),
+            all(q.lo - held),
+            all(q.hi - held),
+            all(held),
+            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+            _mm512_load_si512(kLowerWords)};
+  }
+  // Two registers of s32, saturated to s16 by lanes.
+  __m512i Words(__m512i v0, __m512i v1) const {
+    if constexpr (S::kWords) return _mm512_permutex2var_epi16(v0, words, v1);
+    return _mm512_packs_epi32(v0, v1);
   }
   // What S::Scale gave for channels 0..15, 16..31, 32..47 and 48..63.
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
@@ -303,7 +335,7 @@ struct Narrow {
   }
   // Where v0 holds channels 16 l .. 16 l + 3 in its lane l, v1 the next four, and so on.
   __m512i PackLanes(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
-    return PackWords(_mm512_packs_epi32(v0, v1), _mm512_packs_epi32(v2, v3));
+    return PackWords(Words(v0, v1), Words(v2, v3));
   }
   // From values saturated to s16, by lanes as _mm512_packs_epi32 leaves them.
   __m512i PackWords(__m512i low, __m512i high) const {
@@ -328,6 +360,7 @@ template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
+      if (q.ratio != nullptr) return f(Form<ByRatio>{});
       if (q.acc_factor == 1) return f(Form<HalfUpFolded>{});
       if (q.acc_factor == 4) return f(Form<FourFolded>{});
       return q.min_rshift >= 33 ? f(Form<HalfUpHigh>{}) : f(Form<HalfUpWide>{});

@@ -18,7 +18,7 @@ namespace {
 constexpr float kBeyondBytes = 4096.0f;  // plus any zero point, above every hi
 
 struct FloatEven {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   __m512 scale;
 
   static FloatEven Load(const RequantArgs& q, int64_t entry) {
@@ -31,7 +31,7 @@ struct FloatEven {
 };
 
 struct FloatZeroEven {
-  static constexpr bool kAddsZero = true, kHeld = false;
+  static constexpr bool kAddsZero = true, kHeld = false, kWords = false;
   __m512 bias, scale, zero;
 
   static FloatZeroEven Load(const RequantArgs& q, int64_t entry) {
@@ -47,7 +47,7 @@ struct FloatZeroEven {
 // Half away from zero: the greatest double below 1/2 is added, with v's sign, and the sum cut off.
 // (1/2 itself would carry its greatest neighbour below over to 1.)
 struct DoubleAway {
-  static constexpr bool kAddsZero = false, kHeld = false;
+  static constexpr bool kAddsZero = false, kHeld = false, kWords = false;
   __m512d scale_low, scale_high;  // channels 0..7 and 8..15
 
   static DoubleAway Load(const RequantArgs& q, int64_t entry) {
@@ -84,7 +84,7 @@ inline bool IsPlain(const HalfArgs& half) {
 
 // Where HalfArgs is plain.
 struct HalfFloat {
-  static constexpr bool kAddsZero = true, kHeld = false;  // in the offset
+  static constexpr bool kAddsZero = true, kHeld = false, kWords = false;  // in the offset
   __m512 scale, bias, quant_scale, offset;
 
   static HalfFloat Load(const RequantArgs& q, int64_t entry) {
@@ -101,7 +101,7 @@ struct HalfFloat {
 
 // With every attribute.
 struct HalfFloatAny {
-  static constexpr bool kAddsZero = true, kHeld = false;  // in the offset
+  static constexpr bool kAddsZero = true, kHeld = false, kWords = false;  // in the offset
   __m512 scale, scale_again, bias, least, quant_scale, quant_scale_again, offset;
   RealRounding mode;
 

@@ -1,6 +1,7 @@
 #include "runtime/steps/requant_arrays.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,15 +16,17 @@ struct Arrays {
   int32_t *bias, *bias_flipped, *multiplier, *rshift, *zero_w;
   float *scale, *bias_f;
   int32_t *high_half, *high_shift;
+  float* ratio;
 };
-constexpr int kArrays = 9;
+constexpr int kArrays = 10;
 constexpr int32_t kMostRshift = 62;
 
 Arrays Divide(uint8_t* memory, int64_t stride) {
   const auto at = [&](int index) { return memory + stride * index * 4; };
   const auto ints = [&](int index) { return reinterpret_cast<int32_t*>(at(index)); };
   const auto floats = [&](int index) { return reinterpret_cast<float*>(at(index)); };
-  return {ints(0), ints(1), ints(2), ints(3), ints(4), floats(5), floats(6), ints(7), ints(8)};
+  return {ints(0),   ints(1),   ints(2), ints(3), ints(4),
+          floats(5), floats(6), ints(7), ints(8), floats(9)};
 }
 
 void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding rounding,
@@ -101,6 +104,25 @@ void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_
   args->high_shift = high_shift;
 }
 
+void FoldRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args) {
+  if (args->rounding != Rounding::kHalfUp) return;
+  for (int64_t entry = 0; entry < entries; ++entry) {
+    const int32_t multiplier = args->multiplier[entry];
+    if (multiplier == 0) {
+      ratio[entry] = 0;
+      continue;
+    }
+    const int32_t odd = multiplier >> std::countr_zero(static_cast<uint32_t>(multiplier));
+    if (odd < 1 << 10 || odd >= 1 << 24) return;
+    ratio[entry] =
+        static_cast<float>(multiplier) / static_cast<float>(uint64_t{1} << args->rshift[entry]);
+    const int64_t most_acc = std::abs(int64_t{args->bias[entry]}) + most_sum;
+    if (static_cast<double>(most_acc) * static_cast<double>(ratio[entry]) >= 32768 - 512) return;
+    if (most_acc >= 1 << 24 && ratio[entry] < 0x1p-14f) return;
+  }
+  args->ratio = ratio;
+}
+
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout) {
   RequantArrays result;
   const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
@@ -162,8 +184,9 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     FoldRelu(&args);
   }
   const int64_t distance = zeros != nullptr ? 255 : 128;  // the largest |w - zero_w|
-  FoldConstants(layout.entries, most_bias + 255 * distance * layout.products, arrays.high_half,
-                arrays.high_shift, &args);
+  const int64_t most_sum = 255 * distance * layout.products;
+  FoldConstants(layout.entries, most_bias + most_sum, arrays.high_half, arrays.high_shift, &args);
+  FoldRatios(layout.entries, most_sum, arrays.ratio, &args);
   return result;
 }
 

@@ -38,6 +38,14 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
 void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_t* high_shift,
                    RequantArgs* args);
 
+// Sets RequantArgs::ratio to `ratio`, an array of `entries`, where every multiplier and bound
+// allows. Then, with one rounding to nearest, m = 1.5 * 2^23 and z = zero_y - held,
+//   fma(float(acc), ratio, m + z) = m + z + floor(acc * multiplier / 2^rshift + 1/2)
+// but for results that saturate: there is no other tie, for acc * ratio = k + 1/2 makes 2k + 1 a
+// multiple of the multiplier's odd part, 2^10 at least; and an acc that binary32 has not, from 2^24
+// on, gives 2^10 and more. No |acc - bias| is above `most_sum`.
+void FoldRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_RUNTIME_STEPS_REQUANT_ARRAYS_H_

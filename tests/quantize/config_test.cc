@@ -31,15 +31,19 @@ TEST(TargetTest, TheShippedFilesSayWhatTheirNamesSay) {
   EXPECT_EQ(target.name, "tpu");
   EXPECT_EQ(target.add_multiplier_bits, 8);
   EXPECT_EQ(target.leaky_multiplier_bits, 8);
+  EXPECT_EQ(target.conv_multiplier_bits, 32);
   const std::string cpu = SourceFile("configs/targets/cpu.yaml");
-  const Target most_accurate = ReadTarget(ReadTextFile(cpu), cpu);
-  EXPECT_EQ(most_accurate.add_multiplier_bits, 16);
-  EXPECT_EQ(most_accurate.add_multiplier_bits, Target{}.add_multiplier_bits);
-  EXPECT_TRUE(most_accurate.per_channel_weights);
+  const Target cpu_target = ReadTarget(ReadTextFile(cpu), cpu);
+  EXPECT_EQ(cpu_target.add_multiplier_bits, 16);
+  EXPECT_EQ(cpu_target.add_multiplier_bits, Target{}.add_multiplier_bits);
+  EXPECT_EQ(cpu_target.conv_multiplier_bits, 25);
+  EXPECT_EQ(cpu_target.conv_multiplier_bits, Target{}.conv_multiplier_bits);
+  EXPECT_TRUE(cpu_target.per_channel_weights);
 }
 
 TEST(TargetTest, RejectsOtherWidths) {
   EXPECT_THROW(ReadTarget("name: x\nmultiplier_bits: {add: 12}\n", "t.yaml"), Error);
+  EXPECT_THROW(ReadTarget("name: x\nmultiplier_bits: {conv: 16}\n", "t.yaml"), Error);
   EXPECT_THROW(ReadTarget("multiplier_bits: {add: 8}\n", "t.yaml"), Error);
 }
 

@@ -41,15 +41,16 @@ int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 // The arrays that RequantArgs points into.
 struct Requant {
   std::vector<int32_t> bias, bias_flipped, multiplier, rshift, zero_w, high_half, high_shift;
-  std::vector<float> scale, bias_f;
+  std::vector<float> scale, bias_f, ratio;
   FinishTail tail;
   RequantArgs args;
 };
 
 // Shifts that the various vector forms take.
 void RandomIntegerWords(Random& random, int64_t entries, bool tails, Requant* q) {
-  constexpr int64_t kRanges[][2] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}};
-  const auto& [least, most] = kRanges[random.Int(0, 4)];
+  constexpr int64_t kRanges[][2] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}, {40, 44}};
+  const int zeros = random.OneIn(2) ? 7 : 0;  // 24 bits left: RequantArgs::ratio
+  const auto& [least, most] = kRanges[zeros != 0 && random.OneIn(2) ? 5 : random.Int(0, 4)];
   for (int64_t i = 0; i < entries; ++i) {
     const int64_t kind = random.Int(0, 19);
     q->multiplier.push_back(kind == 0   ? 0
@@ -57,6 +58,8 @@ void RandomIntegerWords(Random& random, int64_t entries, bool tails, Requant* q)
                             : kind == 2
                                 ? INT32_MAX
                                 : static_cast<int32_t>(random.Int(int64_t{1} << 30, INT32_MAX)));
+    q->multiplier.back() = q->multiplier.back() >> zeros << zeros;
+    if (zeros != 0 && kind == 1) q->multiplier.back() += 1 << random.Int(7, 20);
     const int64_t rshift = random.Int(least, most);
     q->rshift.push_back(static_cast<int32_t>(rshift + (tails && random.OneIn(9) ? 64 : 0)));
   }
@@ -110,8 +113,8 @@ void RandomTail(Random& random, RequantArgs* args, FinishTail* tail) {
 }
 
 // Every rounding in turn; weight zero points in one case of three. `entries` that hold no channel
-// may be anything but for zero_w.
-void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
+// may be anything but for zero_w. `products`: in an accumulator.
+void RandomRequant(Random& random, int64_t seed, int64_t entries, int64_t products, Requant* q) {
   const auto rounding = static_cast<Rounding>(seed % kRoundingCount);
   const int64_t bias = random.OneIn(8) ? 2000000000 : 2000000;
   for (int64_t i = 0; i < entries; ++i) {
@@ -141,9 +144,10 @@ void RandomRequant(Random& random, int64_t seed, int64_t entries, Requant* q) {
   q->args.hi = static_cast<int32_t>(random.Int(q->args.zero_y, hi));
   q->high_half.resize(static_cast<size_t>(entries));
   q->high_shift.resize(static_cast<size_t>(entries));
-  constexpr int64_t kMostProducts = 5 * 5 * 70;
-  FoldConstants(entries, bias + 255 * 255 * kMostProducts, q->high_half.data(),
-                q->high_shift.data(), &q->args);
+  const int64_t most_sum = 255 * 255 * products;
+  FoldConstants(entries, bias + most_sum, q->high_half.data(), q->high_shift.data(), &q->args);
+  q->ratio.resize(static_cast<size_t>(entries));
+  FoldRatios(entries, most_sum, q->ratio.data(), &q->args);
 }
 
 // The bias of an entry for kernels that take x XOR 0x80, from the sum of its weights; modulo 2^32.
@@ -238,6 +242,7 @@ class KernelTest : public testing::TestWithParam<Isa> {
 TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
   const KernelTable& table = *Table(GetParam());
   ASSERT_NE(table.conv, nullptr);
+  int by_ratio = 0;
   for (int seed = 0; seed < kShapes; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(static_cast<uint64_t>(seed));
@@ -277,7 +282,8 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     AlignedBuffer zero_row(static_cast<size_t>(a.ic) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q;
-    RandomRequant(random, seed, a.groups * a.n, &q);
+    RandomRequant(random, seed, a.groups * a.n, a.k, &q);
+    by_ratio += q.args.ratio != nullptr ? 1 : 0;
     // Zero the weights of padding channels of K, and fold the shift of flipped inputs into
     // bias_flipped.
     for (int64_t g = 0; g < a.groups; ++g) {
@@ -314,11 +320,13 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     table.conv(a, {0, m, p_cut, panels}, scratch.data());
     ASSERT_EQ(actual, expected);
   }
+  EXPECT_GT(by_ratio, kShapes / 60);  // RequantArgs::ratio
 }
 
 TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
   const KernelTable& table = *Table(GetParam());
   ASSERT_NE(table.depthwise, nullptr);
+  int by_ratio = 0;
   for (int seed = 0; seed < kShapes; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(static_cast<uint64_t>(seed));
@@ -342,7 +350,8 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     AlignedBuffer zero_row(static_cast<size_t>(a.channels) + 64);
     std::fill_n(zero_row.data(), zero_row.size(), static_cast<uint8_t>(random.Int(0, 255)));
     Requant q;
-    RandomRequant(random, seed, a.c64, &q);
+    RandomRequant(random, seed, a.c64, taps, &q);
+    by_ratio += q.args.ratio != nullptr ? 1 : 0;
     for (int64_t c = 0; c < a.c64; ++c) {
       int64_t sum = 0;
       for (int64_t tap = 0; tap < taps; ++tap) {
@@ -370,6 +379,7 @@ TEST_P(KernelTest, DepthwiseEqualsScalarOnRandomShapes) {
     table.depthwise(a, {0, m, c_cut, a.channels}, scratch.data());
     ASSERT_EQ(actual, expected);
   }
+  EXPECT_GT(by_ratio, kShapes / 60);  // RequantArgs::ratio
 }
 
 TEST_P(KernelTest, PoolsEqualScalarOnRandomWindows) {

@@ -27,7 +27,8 @@ constexpr int kRows = 24;    // accumulators of a channel
 struct Set {
   std::vector<int32_t> multiplier, rshift;
   std::vector<float> scale, bias_f;
-  std::vector<int32_t> high_half, high_shift;
+  std::vector<int32_t> bias, high_half, high_shift;
+  std::vector<float> ratio;
   int64_t most_acc = int64_t{1} << 31;
   RequantArgs args;
 
@@ -70,15 +71,30 @@ int32_t RandomMultiplier(Random& random) {
   }
 }
 
+// What RequantArgs::ratio takes, and one that it does not: at most 24 bits, no less than 11 of
+// them.
+int32_t ShortMultiplier(Random& random) {
+  if (random.Int(0, 9) == 0) return 0;
+  if (random.Int(0, 999) == 0) return 1 << 30;
+  const auto zeros = random.Int(7, 20);
+  return static_cast<int32_t>((random.Int(int64_t{1} << 30, INT32_MAX) >> zeros | 1) << zeros);
+}
+
 // All shifts, those of the high-half and of the folded forms only, or one narrow band.
 void IntegerWords(Random& random, Set* set) {
   constexpr std::array<int64_t, 2> kRanges[] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}};
   const int64_t kind = random.Int(0, 6), band = random.Int(0, 62);
-  const auto [least, most] =
+  auto [least, most] =
       kind < 5 ? kRanges[kind] : std::array{band, std::min<int64_t>(62, band + 3 * (kind - 5))};
+  const bool by_ratio = random.Int(0, 3) == 0;
+  if (by_ratio) {
+    least = random.Int(20, 46);
+    most = least + random.Int(0, 3);
+    set->most_acc = (int64_t{1} << (least - 17)) - 1;
+  }
   const bool tails = set->args.rounding == Rounding::kTwoStepUp && random.Int(0, 2) == 0;
   for (int64_t c = 0; c < kProbeChannels; ++c) {
-    set->multiplier.push_back(RandomMultiplier(random));
+    set->multiplier.push_back(by_ratio ? ShortMultiplier(random) : RandomMultiplier(random));
     const bool tail = tails && random.Int(0, 3) == 0;
     set->rshift.push_back(static_cast<int32_t>(random.Int(least, most)) +
                           (tail ? numerics::kTwoStepTail : 0));
@@ -159,11 +175,18 @@ Set RandomSet(Random& random, Rounding rounding) {
     if (q.lo > q.hi) std::swap(q.lo, q.hi);
   }
   // acc_factor 4 is for |acc| < 2^29.
-  if (random.Int(0, 1) == 0) set.most_acc = (1 << (random.Int(0, 2) == 0 ? 30 : 29)) - 1;
+  if (random.Int(0, 1) == 0) {
+    const int64_t most_acc = (1 << (random.Int(0, 2) == 0 ? 30 : 29)) - 1;
+    set.most_acc = std::min(set.most_acc, most_acc);
+  }
   if (random.Int(0, 3) > 0) {  // else the form without it
     set.high_half.resize(kProbeChannels);
     set.high_shift.resize(kProbeChannels);
     FoldConstants(kProbeChannels, set.most_acc, set.high_half.data(), set.high_shift.data(), &q);
+    set.bias.resize(kProbeChannels);
+    set.ratio.resize(kProbeChannels);
+    q.bias = set.bias.data();
+    FoldRatios(kProbeChannels, set.most_acc, set.ratio.data(), &q);
   }
   return set;
 }
@@ -192,9 +215,11 @@ using RequantFn = void (*)(const RequantArgs& q, const int32_t* acc, int32_t* y)
 using NarrowFn = void (*)(const RequantArgs& q, const int32_t* acc, uint8_t* y);
 
 void ExpectEqualsNumerics(Rounding rounding, RequantFn requant, NarrowFn narrow) {
+  int by_ratio = 0;
   for (uint32_t seed = 0; seed < kSets; ++seed) {
     Random random(seed);
     const Set set = RandomSet(random, rounding);
+    by_ratio += set.args.ratio != nullptr ? 1 : 0;
     for (int row = 0; row < kRows; ++row) {
       int32_t acc[kProbeChannels], y[kProbeChannels];
       uint8_t bytes[kProbeChannels];
@@ -210,6 +235,7 @@ void ExpectEqualsNumerics(Rounding rounding, RequantFn requant, NarrowFn narrow)
       }
     }
   }
+  EXPECT_EQ(by_ratio > kSets / 10, rounding == Rounding::kHalfUp);
 }
 
 class RequantForms : public ::testing::TestWithParam<Rounding> {};

@@ -85,8 +85,20 @@ TEST(MultiplierTest, ReplacesWhatDoesNotFitByAPairWithTheSameResult) {
   EXPECT_EQ(AccumulatorMultiplier(std::numeric_limits<double>::infinity()),
             (Multiplier{INT32_MAX, 0}));
   EXPECT_EQ(AccumulatorMultiplier(1e-30), Multiplier{});
+  EXPECT_EQ(AccumulatorMultiplier(1e30, 25), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(AccumulatorMultiplier(2147483640.0, 25), (Multiplier{INT32_MAX, 0}));
+  EXPECT_EQ(AccumulatorMultiplier(1e-30, 25), Multiplier{});
   EXPECT_EQ(RescaleMultiplier(1e-30), (Multiplier{1 << 30, 62}));
   EXPECT_EQ(RescaleMultiplier(0.1234), (Multiplier{2119995857, 34}));
+}
+
+// 0.1234 with 24 bits is 16562468 / 2^27.
+TEST(MultiplierTest, OfTwentyFiveBitsIsWrittenWithThirtyTwo) {
+  EXPECT_EQ(QuantizeMultiplier(0.1234, 25), (Multiplier{16562468, 27}));
+  EXPECT_EQ(AccumulatorMultiplier(0.1234, 25), (Multiplier{16562468 << 7, 34}));
+  EXPECT_EQ(AccumulatorMultiplier(std::ldexp(1.0, -32), 25), (Multiplier{1 << 30, 62}));
+  EXPECT_EQ(AccumulatorMultiplier(std::ldexp(1.0, -33), 25), Multiplier{});
+  EXPECT_EQ(AccumulatorMultiplier(3.0, 25), AccumulatorMultiplier(3.0));
 }
 
 }  // namespace
