@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "quantize/numerics/add.h"
 #include "quantize/numerics/add_forms.h"
 #include "quantize/numerics/average_forms.h"
 #include "quantize/numerics/real_rounding.h"
@@ -144,6 +145,49 @@ TEST_P(Elementwise, AddOfEveryPairOfBytes) {
           args.multiplier_b, args.rshift, args.zero_y, args.lo, args.hi);
       ASSERT_EQ(y[i], static_cast<uint8_t>(expected)) << Value(a[i], type_a) << ' ' << (i >> 8);
     }
+  }
+}
+
+// Both forms of the addition in float on every pair of bytes. The near one is taken where it is
+// equal throughout, which is to be nearly everywhere.
+TEST_P(Elementwise, AddFloatOfEveryPairOfBytes) {
+  Bytes a(65536), b(65536), y(65536), near(65536);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<uint8_t>(i), b[i] = i >> 8;
+  constexpr int kSeeds = 60;
+  int equal = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const DType type_a = random.Byte(), type_b = random.Byte(), type_y = random.Byte();
+    const int32_t zero_a = random.Zero(type_a), zero_b = random.Zero(type_b);
+    const auto operand = [](const Bytes& bytes, DType type, int32_t zero) -> ByteOperand {
+      const bool flip = type == DType::kS8;
+      return {bytes.data(), static_cast<uint8_t>(flip ? 0x80 : 0), zero + (flip ? 128 : 0)};
+    };
+    AddFloatArgs args{.a = operand(a, type_a, zero_a),
+                      .b = operand(b, type_b, zero_b),
+                      .y = y.data(),
+                      .scale_a = random.Float(0.001f, 0.1f),
+                      .scale_b = random.Float(0.001f, 0.1f),
+                      .scale_y = random.Float(0.001f, 0.2f),
+                      .zero_y = random.Zero(type_y),
+                      .lo = Lowest(type_y) + static_cast<int32_t>(random.Int(0, 9)),
+                      .hi = Highest(type_y) - static_cast<int32_t>(random.Int(0, 9))};
+    loops().add_float(args, {.count = 65536});
+    for (size_t i = 0; i < y.size(); ++i) {
+      const int32_t expected =
+          numerics::AddFloat(Value(a[i], type_a), args.scale_a, zero_a, Value(b[i], type_b),
+                             args.scale_b, zero_b, args.scale_y, args.zero_y, args.lo, args.hi);
+      ASSERT_EQ(y[i], static_cast<uint8_t>(expected)) << Value(a[i], type_a) << ' ' << (i >> 8);
+    }
+    if (loops().add_float_near == nullptr) continue;
+    args.y = near.data();
+    loops().add_float_near(
+        args, {.rows = 256, .count = 256, .pitch_a = 256, .pitch_b = 256, .pitch_y = 256});
+    equal += near == y ? 1 : 0;
+  }
+  if (loops().add_float_near != nullptr) {
+    EXPECT_GE(equal, kSeeds * 9 / 10);
   }
 }
 

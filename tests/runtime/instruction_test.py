@@ -25,6 +25,7 @@ DISPATCHED = {
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
 DISPATCHED_FUNCTIONS = {
     "elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
+    "add_avx512.cc.o": re.compile("Avx512"),
     "byte_map.cc.o": re.compile("Vbmi"),
 }
 
