@@ -1,8 +1,8 @@
 // From int32 accumulators to requantized values, 8 channels at a time, for every rounding of
-// base/rounding.h (post-operations: finish.h). Needs AVX2 and F16C. Included by kernel units only
-// (see conv_driver.h). What it computes is quantize/numerics/requantize.h, bit for bit. The same
-// forms as requant_avx512.h, where the reasons stand; AVX2 has no masks, and no arithmetic shift of
-// 64 bits, which no form needs.
+// base/rounding.h (post-operations: finish.h). Needs AVX2, FMA and F16C. Included by kernel units
+// only (see conv_driver.h). What it computes is quantize/numerics/requantize.h, bit for bit. The
+// same forms as requant_avx512.h, where the reasons stand; AVX2 has no masks, and no arithmetic
+// shift of 64 bits, which no form needs.
 //
 // A form is a struct S:
 //   static S Load(const RequantArgs& q, int64_t entry);   constants of channels entry .. entry + 7
@@ -36,6 +36,23 @@ inline __m256i EvenLanes(__m256i v) { return _mm256_blend_epi32(v, _mm256_setzer
 inline __m256i HighHalves(__m256i even, __m256i odd) {
   return _mm256_blend_epi32(OddLanes(even), odd, 0xaa);
 }
+
+// Where one fused multiply-add is the formula (RequantArgs::ratio): the integer is in the lower
+// bits of the sum.
+struct ByRatio {
+  static constexpr bool kAddsZero = false;
+  static constexpr float kPoint = 12582912.0f;  // 1.5 * 2^23
+  __m256 ratio;
+
+  static ByRatio Load(const RequantArgs& q, int64_t entry) {
+    return {_mm256_loadu_ps(q.ratio + entry)};
+  }
+  __m256i Scale(__m256i acc) const {
+    const __m256 point = _mm256_set1_ps(kPoint);
+    const __m256 sum = _mm256_fmadd_ps(_mm256_cvtepi32_ps(acc), ratio, point);
+    return _mm256_sub_epi32(_mm256_castps_si256(sum), _mm256_castps_si256(point));
+  }
+};
 
 // kHalfUp with every rshift >= 33.
 struct HalfUpHigh {
@@ -250,6 +267,7 @@ template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
+      if (q.ratio != nullptr) return f(Form<ByRatio>{});
       return q.min_rshift >= 33 ? f(Form<HalfUpHigh>{}) : f(Form<HalfUpWide>{});
     case Rounding::kTwoStep:
       return q.min_rshift >= 32 ? f(Form<TwoStepHigh>{}) : f(Form<TwoStepWide>{});
