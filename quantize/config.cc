@@ -56,11 +56,28 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& name) {
   return layer;
 }
 
+CostModel ReadCost(const YamlPart& part) {
+  CheckKeys(part, "cost", {});
+  CostModel cost;
+  for (const auto& entry : part.node) {
+    const std::string key = entry.first.Scalar();
+    double* value = FindCost(&cost, key);
+    if (value == nullptr) {
+      FailAt({entry.first, part.where}, "cost has an unknown key '", key,
+             "'; known: ", CostKeyNames());
+    }
+    const YamlPart number{entry.second, part.where};
+    *value = ReadDouble(number, "cost: " + key);
+    if (!IsCost(*value)) FailAt(number, "cost: ", key, ": expected a number > 0 and <= 1e9");
+  }
+  return cost;
+}
+
 }  // namespace
 
 Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights"});
+  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "cost"});
   Target target;
   target.conv_multiplier_bits = 32;  // of a chip whose file does not say
   target.name = ReadString(Child(root, "name", "the target"), "name");
@@ -84,6 +101,7 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
     target.per_channel_weights =
         ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
   }
+  if (HasKey(root, "cost")) target.cost = ReadCost(Child(root, "cost", "the target"));
   return target;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cost_model.h"
 #include "calibrate/ranges/ranges.h"
 #include "calibrate/ranges/table.h"
 #include "graph/graph.h"
@@ -22,6 +23,7 @@ struct Target {
   // Of Conv, MatMul and their kin; 25 (which binary32 holds) or 32. Requantization always has 32.
   int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
+  CostModel cost;  // decides nothing but how many threads are worth waking
 };
 Target ReadTarget(const std::string& yaml_text, const std::string& where);
 

@@ -5,7 +5,24 @@
 namespace rshift {
 namespace {
 
-constexpr double kIntegerMacNs = 0.005, kFloatMacNs = 0.02, kByteNs = 0.1, kCommandNs = 200;
+bool IsTensor(const FieldSpec& field) {
+  return field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
+}
+
+double MacsPerNs(const CostModel& model, Opcode opcode) {
+  if (IsFloatCompute(opcode)) return model.f32_macs_per_ns;
+  if (opcode == Opcode::kDepthwise) return model.depthwise_macs_per_ns;
+  return opcode == Opcode::kMatMul ? model.matmul_macs_per_ns : model.conv_macs_per_ns;
+}
+
+// Of reading `bytes` of something that takes `size` bytes altogether.
+double ReadNs(const CostModel& model, uint64_t bytes, uint64_t size) {
+  const double kib = static_cast<double>(size) / 1024;
+  const double speed = kib <= model.l2_kib   ? model.l2_bytes_per_ns
+                       : kib <= model.l3_kib ? model.l3_bytes_per_ns
+                                             : model.dram_bytes_per_ns;
+  return static_cast<double>(bytes) / speed;
+}
 
 }  // namespace
 
@@ -34,28 +51,66 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
 }
 
 uint64_t BytesMoved(const ProgramImage& image, const Command& command) {
-  const auto record = [&](int32_t tensor) -> const TensorRecord& {
-    return image.tensors[static_cast<size_t>(tensor)];
-  };
-  const bool second_half = command.Get(Field::kSamePass) != 0;
+  const Work work = WorkOf(image, command);
+  return work.constants + work.bytes;
+}
+
+uint64_t ConstantBytes(const ProgramImage& image) {
   uint64_t bytes = 0;
-  for (const FieldSpec& field : FindOp(command.opcode)->fields) {
-    const bool is_tensor = field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
-    const int32_t tensor = is_tensor ? command.Tensor(field.field) : -1;
-    if (tensor < 0) continue;
-    // What the command before has stored is in the nearest cache.
-    const bool here = second_half && record(tensor).region == Region::kArena &&
-                      record(tensor).offset == record(command.Tensor(Field::kDst)).offset;
-    if (!here) bytes += record(tensor).bytes();
+  for (const TensorRecord& tensor : image.tensors) {
+    if (tensor.region != Region::kArena) bytes += tensor.bytes();
   }
   return bytes;
 }
 
-double EstimateNanoseconds(const ProgramImage& image, const Command& command) {
-  const double mac_ns = IsFloatCompute(command.opcode) ? kFloatMacNs : kIntegerMacNs;
-  const double command_ns = command.Get(Field::kSamePass) != 0 ? 0 : kCommandNs;
-  return command_ns + mac_ns * static_cast<double>(MacCount(image, command)) +
-         kByteNs * static_cast<double>(BytesMoved(image, command));
+Work WorkOf(const ProgramImage& image, const Command& command) {
+  const OpSpec& op = *FindOp(command.opcode);
+  Work work;
+  work.macs = MacCount(image, command);
+  const TensorRecord& dst = image.tensors[static_cast<size_t>(command.Tensor(Field::kDst))];
+  const bool second_half = command.Get(Field::kSamePass) != 0;
+  for (const FieldSpec& field : op.fields) {
+    const int32_t index = IsTensor(field) ? command.Tensor(field.field) : -1;
+    if (index < 0) continue;
+    const TensorRecord& tensor = image.tensors[static_cast<size_t>(index)];
+    if (tensor.region != Region::kArena) {
+      work.constants += tensor.bytes();
+    } else if (!second_half || tensor.offset != dst.offset) {
+      work.bytes += tensor.bytes();
+    }
+  }
+  if (op.op_class == OpClass::kInteger) work.requants = NumElements(dst.shape);
+  if (IsFloatCompute(command.opcode) && work.macs == 0) {
+    const TensorRecord& src = image.tensors[static_cast<size_t>(command.Tensor(Field::kSrc))];
+    work.f32_elements = std::max(NumElements(src.shape), NumElements(dst.shape));
+  }
+  return work;
+}
+
+CostModel CostModelOf(const ProgramImage& image, const std::string& where) {
+  const auto recorded = image.meta.find("cost");
+  return recorded == image.meta.end() ? CostModel{} : ReadCostModel(recorded->second, where);
+}
+
+std::vector<double> EstimateNanoseconds(const ProgramImage& image, const CostModel& model) {
+  const uint64_t constants = ConstantBytes(image);
+  std::vector<double> estimates;
+  estimates.reserve(image.commands.size());
+  for (const Command& command : image.commands) {
+    const Work work = WorkOf(image, command);
+    const double compute = static_cast<double>(work.macs) / MacsPerNs(model, command.opcode);
+    const double memory =
+        ReadNs(model, work.constants, constants) + ReadNs(model, work.bytes, work.bytes);
+    const double overhead = command.Get(Field::kSamePass) != 0 ? 0 : model.command_ns;
+    estimates.push_back(overhead + std::max(compute, memory) +
+                        model.requant_ns * static_cast<double>(work.requants) +
+                        model.f32_element_ns * static_cast<double>(work.f32_elements));
+  }
+  return estimates;
+}
+
+double DividedNanoseconds(const CostModel& model, double nanoseconds, int threads) {
+  return model.command_ns + (nanoseconds - model.command_ns) / threads;
 }
 
 int WorthwhileThreads(double nanoseconds, int threads, double share_ns) {

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
+#include "runtime/cost.h"
 #include "runtime/runtime.h"
 #include "runtime/verify.h"
 
@@ -26,6 +27,7 @@ Program Program::FromFile(MappedFile file, const std::string& where) {
     throw;
   }
   constants.Finish();
+  (void)CostModelOf(view.image, where);  // refused here, not by the first session
   program.image_ = std::move(view.image);
   program.constants_ = view.constants;
   return program;

@@ -65,7 +65,7 @@ struct SessionOptions {
   Isa isa = BestIsa();  // throws kUnsupported when the CPU lacks it
   // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up
   // cost more than they save. 0: every thread takes part in every command, however small (tests).
-  double least_share_ns = 40000;
+  double least_share_ns = 30000;
   // Second halves (Field::kSamePass) run as commands of their own: the same bytes, more slowly, and
   // an observer sees what lies between.
   bool one_by_one = false;
@@ -102,6 +102,9 @@ class Session {
   void RunObserved(const Observer& after_command);  // exceptions of the observer propagate
   // Runs with a clock around each pass; ms per command, of second halves 0.
   std::vector<double> RunTimed();
+  // What RunTimed should give by the program's cost model (runtime/cost.h), with the threads that
+  // each pass gets; of second halves 0.
+  std::vector<double> PredictedMilliseconds() const;
 
  private:
   struct Impl;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 #include "base/aligned.h"
@@ -53,17 +54,22 @@ struct Session::Impl {
     return {reinterpret_cast<std::byte*>(arena.data()) + record.offset, record.extent()};
   }
 
-  void AddPass(size_t command, size_t end, const SessionOptions& options);
+  void AddPass(size_t command, size_t end, double nanoseconds, const SessionOptions& options);
   double& PassMilliseconds(size_t pass) { return milliseconds[first_command[pass]]; }
   // Passes [begin, end), all parallel: one region, a barrier after each. With `timed`, thread 0
   // keeps the clock.
   void RunParallel(size_t begin, size_t end, bool timed) noexcept;
   void RunSerial(size_t index, bool timed) noexcept;
   void RunAll(bool timed) noexcept;
+  // The end of the stretch of parallel passes that begins at `begin`.
+  size_t StretchEnd(size_t begin) const;
+  // How many threads run passes [begin, end) together.
+  int TeamSize(size_t begin, size_t end) const;
 };
 
 // The step of commands [command, end), of which all but the first are second halves.
-void Session::Impl::AddPass(size_t command, size_t end, const SessionOptions& options) {
+void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
+                            const SessionOptions& options) {
   const ProgramImage& image = program->image();
   const auto context_of = [&](size_t i) {
     return StepContext{.program = program,
@@ -77,9 +83,6 @@ void Session::Impl::AddPass(size_t command, size_t end, const SessionOptions& op
   Require(make != nullptr, ErrorCode::kUnsupported, program->where(), ": ",
           CommandName(image, command),
           " has no implementation here: the float library is not registered");
-  double nanoseconds = 0;
-  for (size_t i = command; i < end; ++i)
-    nanoseconds += EstimateNanoseconds(image, image.commands[i]);
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.
   if (FindOp(first.opcode)->op_class == OpClass::kFloatLibrary)
@@ -95,10 +98,20 @@ void Session::Impl::AddPass(size_t command, size_t end, const SessionOptions& op
   cost_ns.push_back(nanoseconds);
 }
 
-void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
+size_t Session::Impl::StretchEnd(size_t begin) const {
+  size_t end = begin + 1;
+  while (end < steps.size() && steps[end]->parallel()) ++end;
+  return end;
+}
+
+int Session::Impl::TeamSize(size_t begin, size_t end) const {
   double nanoseconds = 0;
   for (size_t i = begin; i < end; ++i) nanoseconds += cost_ns[i];
-  const int team_size = WorthwhileThreads(nanoseconds, threads, least_share_ns);
+  return WorthwhileThreads(nanoseconds, threads, least_share_ns);
+}
+
+void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
+  const int team_size = TeamSize(begin, end);
   if (team_size == 1) {
     for (size_t i = begin; i < end; ++i) RunSerial(i, timed);
     return;
@@ -136,8 +149,7 @@ void Session::Impl::RunAll(bool timed) noexcept {
       RunSerial(i++, timed);
       continue;
     }
-    size_t end = i + 1;
-    while (end < steps.size() && steps[end]->parallel()) ++end;
+    const size_t end = StretchEnd(i);
     RunParallel(i, end, timed);
     i = end;
   }
@@ -152,6 +164,8 @@ Session::Session(const Program& program, const SessionOptions& options)
   impl_->least_share_ns = options.least_share_ns;
   const ProgramImage& image = program.image();
   impl_->arena = AlignedBuffer(image.arena_size);
+  const std::vector<double> estimates =
+      EstimateNanoseconds(image, CostModelOf(image, program.where()));
   impl_->steps.reserve(image.commands.size());
   impl_->milliseconds.resize(image.commands.size());
   for (size_t i = 0; i < image.commands.size();) {
@@ -160,7 +174,9 @@ Session::Session(const Program& program, const SessionOptions& options)
            image.commands[end].Get(Field::kSamePass) != 0) {
       ++end;
     }
-    impl_->AddPass(i, end, options);
+    const auto first = estimates.begin() + static_cast<int64_t>(i);
+    const auto last = estimates.begin() + static_cast<int64_t>(end);
+    impl_->AddPass(i, end, std::accumulate(first, last, 0.0), options);
     i = end;
   }
   impl_->first_command.push_back(image.commands.size());
@@ -170,6 +186,24 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
 int Session::threads() const { return impl_->threads; }
+
+std::vector<double> Session::PredictedMilliseconds() const {
+  const ProgramImage& image = impl_->program->image();
+  const CostModel model = CostModelOf(image, impl_->program->where());
+  std::vector<double> predicted(image.commands.size());
+  for (size_t i = 0; i < impl_->steps.size();) {
+    const bool parallel = impl_->steps[i]->parallel();
+    const size_t end = parallel ? impl_->StretchEnd(i) : i + 1;
+    const Opcode opcode = image.commands[impl_->first_command[i]].opcode;
+    const bool library = FindOp(opcode)->op_class == OpClass::kFloatLibrary;  // its own team
+    const int team = parallel || library ? impl_->TeamSize(i, end) : 1;
+    for (; i < end; ++i) {
+      predicted[impl_->first_command[i]] =
+          1e-6 * DividedNanoseconds(model, impl_->cost_ns[i], team);
+    }
+  }
+  return predicted;
+}
 
 SessionMemory Session::memory() const {
   SessionMemory memory{.arena = impl_->arena.size()};

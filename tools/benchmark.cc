@@ -6,8 +6,10 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cost.h"
@@ -69,6 +71,7 @@ struct CommandRow {
   std::string name, node;
   double median_ms = 0, share = 0, gops = 0, peak_share = 0, gb_per_s = 0, predicted_ms = 0;
   uint64_t bytes = 0;
+  std::vector<std::pair<std::string, Work>> work = {};  // by command: the first, second halves
   bool integer = true;
 };
 
@@ -79,6 +82,7 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
     const std::vector<double> once = session.RunTimed();
     for (size_t c = 0; c < once.size(); ++c) times[c].push_back(once[c]);
   }
+  const std::vector<double> predicted = session.PredictedMilliseconds();
   std::vector<CommandRow> rows;
   for (size_t c = 0; c < times.size(); ++c) {
     const Command& command = image.commands[c];
@@ -94,10 +98,12 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
                       .integer = !IsFloatCompute(command.opcode)});
     }
     CommandRow& row = rows.back();
-    row.gops += Gops(MacCount(image, command), row.median_ms);
-    row.bytes += BytesMoved(image, command);
+    const Work work = WorkOf(image, command);
+    row.work.emplace_back(name, work);
+    row.gops += Gops(work.macs, row.median_ms);
+    row.bytes += work.constants + work.bytes;
     row.gb_per_s = row.median_ms == 0 ? 0 : 1e-6 * static_cast<double>(row.bytes) / row.median_ms;
-    row.predicted_ms += 1e-6 * EstimateNanoseconds(image, command);
+    row.predicted_ms += predicted[c];
   }
   return rows;
 }
@@ -113,9 +119,33 @@ void AddShares(double peak_gops, std::vector<CommandRow>* rows) {
 }
 
 nlohmann::json ToJson(const CommandRow& r) {
-  return {{"command", r.name}, {"node", r.node},         {"median_ms", r.median_ms},
-          {"share", r.share},  {"gops", r.gops},         {"peak_share", r.peak_share},
-          {"bytes", r.bytes},  {"gb_per_s", r.gb_per_s}, {"predicted_ms", r.predicted_ms}};
+  nlohmann::json parts = nlohmann::json::array();
+  for (const auto& [command, work] : r.work) {
+    parts.push_back({{"command", command},
+                     {"macs", work.macs},
+                     {"constants", work.constants},
+                     {"bytes", work.bytes},
+                     {"requants", work.requants},
+                     {"f32_elements", work.f32_elements}});
+  }
+  return {{"command", r.name},       {"node", r.node},         {"median_ms", r.median_ms},
+          {"share", r.share},        {"gops", r.gops},         {"peak_share", r.peak_share},
+          {"bytes", r.bytes},        {"gb_per_s", r.gb_per_s}, {"predicted_ms", r.predicted_ms},
+          {"work", std::move(parts)}};
+}
+
+// Pearson's, of measured and predicted times; 0 when either does not vary.
+double Correlation(const std::vector<CommandRow>& rows) {
+  double x = 0, y = 0;
+  for (const CommandRow& r : rows) x += r.median_ms, y += r.predicted_ms;
+  x /= static_cast<double>(rows.size()), y /= static_cast<double>(rows.size());
+  double xx = 0, yy = 0, xy = 0;
+  for (const CommandRow& r : rows) {
+    xx += (r.median_ms - x) * (r.median_ms - x);
+    yy += (r.predicted_ms - y) * (r.predicted_ms - y);
+    xy += (r.median_ms - x) * (r.predicted_ms - y);
+  }
+  return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
 }
 
 // A count that is 0 for most commands is left blank, so that the others stand out.
@@ -141,7 +171,8 @@ void PrintRows(const std::vector<CommandRow>& rows, double peak_gops, int thread
     total += r.median_ms;
     predicted += r.predicted_ms;
   }
-  std::printf("%10.4f %54s %.4f  all commands; predicted for one thread\n", total, "", predicted);
+  std::printf("%10.4f %54s %.4f  all commands; correlation with the prediction %.3f\n", total, "",
+              predicted, Correlation(rows));
 }
 
 void PrintSummary(const nlohmann::json& j) {
@@ -169,6 +200,9 @@ void AddCommands(const Program& program, Session& session, const BenchmarkOption
   peak = std::max(peak, PeakGops(options.isa, session.threads()));
   AddShares(peak, &rows);
   (*json)["peak_gops"] = peak;
+  (*json)["constant_bytes"] = ConstantBytes(program.image());
+  (*json)["cost"] = ToText(CostModelOf(program.image(), program.where()));
+  (*json)["predicted_correlation"] = Correlation(rows);
   (*json)["commands"] = nlohmann::json::array();
   for (const CommandRow& row : rows) (*json)["commands"].push_back(ToJson(row));
   if (!options.json) PrintRows(rows, peak, session.threads(), options.isa);

@@ -146,6 +146,7 @@ std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
       {"model", std::filesystem::path(a.model.path).stem().string()},
       {"source_sha256", graph.sha256},
       {"mode", mode},
+      {"cost", ToText(options.target.cost)},
       {"preprocess", table.preprocess}};
   if (!a.preprocess.empty()) {
     const std::string text = ReadTextFile(a.preprocess);

@@ -82,6 +82,16 @@ float ReadFloat(const YamlPart& part, const std::string& what) {
   return value;
 }
 
+double ReadDouble(const YamlPart& part, const std::string& what) {
+  const std::string text = ScalarText(part, what);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    FailAt(part, what, " is '", text, "', expected a finite number");
+  }
+  return value;
+}
+
 int64_t ReadInt(const YamlPart& part, const std::string& what) {
   const std::string text = ScalarText(part, what);
   int64_t value = 0;

@@ -42,7 +42,8 @@ YamlPart Child(const YamlPart& map, const std::string& key, const std::string& w
 
 // Scalars. `what` names the value in messages.
 std::string ReadString(const YamlPart& part, const std::string& what);
-float ReadFloat(const YamlPart& part, const std::string& what);  // finite
+float ReadFloat(const YamlPart& part, const std::string& what);    // finite
+double ReadDouble(const YamlPart& part, const std::string& what);  // finite
 int64_t ReadInt(const YamlPart& part, const std::string& what);
 bool ReadBool(const YamlPart& part, const std::string& what);  // true or false
 

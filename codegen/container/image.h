@@ -65,7 +65,8 @@ struct Binding {
 
 struct ProgramImage {
   // Sorted text metadata: "model", "source_sha256", "mode" (f32|symmetric|asymmetric), "profile",
-  // "target", "preprocess" (YAML text), "producer", "calibration_method", ...
+  // "target", "preprocess" (YAML text), "producer", "calibration_method",
+  // "cost" (base/cost_model.h), ...
   std::map<std::string, std::string> meta;
   std::vector<TensorRecord> tensors;
   std::vector<Binding> inputs, outputs;

@@ -1,11 +1,15 @@
 """model_runner --benchmark: what it says adds up. No times are asserted."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 import pipeline
+
+sys.path.insert(0, str(pipeline.ROOT / 'tools/bench'))
+import fit_cost  # noqa: E402
 
 
 @pytest.fixture(scope='module')
@@ -60,8 +64,63 @@ def test_the_table_has_a_line_per_command_and_their_sum(programs):
     commands = benchmark(programs['symmetric'], '--per-command')['commands']
     rows = lines[-1 - len(commands):-1]
     assert [row.split()[-2:] for row in rows] == [[c['command'], c['node']] for c in commands]
-    assert 'peak memory' in lines[1] and lines[-1].endswith('all commands; predicted for one thread')
+    assert 'peak memory' in lines[1] and 'all commands; correlation with the prediction' in lines[-1]
 
 
 def test_without_per_command_nothing_else_is_measured(programs):
     assert not {'commands', 'peak_gops'} & set(benchmark(programs['symmetric']))
+
+
+def cost_of(program):
+    """The cost model of a program, as its metadata has it."""
+    lines = [line for line in pipeline.run('model_tool', 'info', program).splitlines() if ' cost = ' in line]
+    assert len(lines) == 1
+    return {key: float(value) for key, value in (item.split('=') for item in lines[0].split(' cost = ')[1].split())}
+
+
+@pytest.mark.parametrize('mode', ['f32', 'symmetric'])
+def test_predictions_are_the_formula_on_the_recorded_constants(programs, mode):
+    found = benchmark(programs[mode], '--per-command', '--threads', 1)
+    cost = cost_of(programs[mode])
+    assert cost == {key: float(value) for key, value in (item.split('=') for item in found['cost'].split())}
+    for command in found['commands']:
+        row = {**command, 'constant_bytes': found['constant_bytes']}
+        assert 1e6 * command['predicted_ms'] == pytest.approx(fit_cost.predict(cost, row)), command
+        assert command['bytes'] == sum(part['constants'] + part['bytes'] for part in command['work'])
+        assert '+'.join(part['command'] for part in command['work']) == command['command']
+    assert -1 <= found['predicted_correlation'] <= 1
+
+
+def test_the_cost_block_of_a_target_is_recorded(programs, tmp_path):
+    (tmp_path / 't.yaml').write_text('name: slow\ncost:\n  command_ns: 1e9\n')
+    samples = programs['symmetric'].parent
+    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'p.rshift', mode='symmetric', table=samples / 'table.yaml',
+                    extra=('--target', tmp_path / 't.yaml'))
+    assert cost_of(tmp_path / 'p.rshift') == {**cost_of(programs['symmetric']), 'command_ns': 1e9}
+    commands = benchmark(tmp_path / 'p.rshift', '--per-command', '--threads', 2)['commands']
+    assert all(1000 < c['predicted_ms'] < 1001 for c in commands)
+
+
+def test_fit_finds_the_constants_that_made_the_times(programs, tmp_path, capsys):
+    found = benchmark(programs['symmetric'], '--per-command', '--threads', 1)
+    cost = {**cost_of(programs['symmetric']), 'conv_macs_per_ns': 3.0, 'requant_ns': 0.7, 'command_ns': 4000.0}
+    for command in found['commands']:
+        row = {**command, 'constant_bytes': found['constant_bytes']}
+        command['median_ms'] = 1e-6 * fit_cost.predict(cost, row)
+    (tmp_path / 'net.json').write_text(json.dumps(found))
+    fit_cost.main([str(tmp_path / 'net.json')])
+    printed = capsys.readouterr().out
+    fitted = {name.strip(': '): float(value) for name, value, *_ in
+              (line.split() for line in printed.splitlines() if line.startswith('  '))}
+    assert list(fitted) == list(cost)
+    for name in ('conv_macs_per_ns', 'requant_ns', 'command_ns'):
+        assert fitted[name] == pytest.approx(cost[name], rel=0.05), printed
+    assert fitted['dram_bytes_per_ns'] == cost['dram_bytes_per_ns']
+    assert 'dram_bytes_per_ns: 11.9   # not fitted' in printed
+
+
+def test_fit_refuses_what_is_no_profile(tmp_path):
+    for text in ('{}', 'x', '{"threads": 2}'):
+        (tmp_path / 'x.json').write_text(text)
+        with pytest.raises(SystemExit, match='error: .*x.json'):
+            fit_cost.main([str(tmp_path / 'x.json')])

@@ -10,14 +10,19 @@
 namespace rshift {
 namespace {
 
-std::string MessageOf(const std::string& text) {
+template <typename Read>
+std::string ErrorOf(const Read& read) {
   try {
-    ReadQuantizeConfig(text, "q.yaml");
+    read();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
     return error.what();
   }
   return "no error";
+}
+
+std::string MessageOf(const std::string& text) {
+  return ErrorOf([&] { ReadQuantizeConfig(text, "q.yaml"); });
 }
 
 std::string SourceFile(const std::string& path) {
@@ -39,6 +44,30 @@ TEST(TargetTest, TheShippedFilesSayWhatTheirNamesSay) {
   EXPECT_EQ(cpu_target.conv_multiplier_bits, 25);
   EXPECT_EQ(cpu_target.conv_multiplier_bits, Target{}.conv_multiplier_bits);
   EXPECT_TRUE(cpu_target.per_channel_weights);
+  EXPECT_EQ(cpu_target.cost, CostModel{});  // the file is where the defaults are explained
+  for (const CostKey& key : CostKeys()) {
+    EXPECT_NE(ReadTextFile(cpu).find("  " + std::string(key.name) + ": "), std::string::npos);
+  }
+}
+
+TEST(TargetTest, CostIsReadByNameAndRefusedByName) {
+  const Target target = ReadTarget("name: x\ncost: {command_ns: 12.5, l2_kib: 512}\n", "t.yaml");
+  CostModel expected;
+  expected.command_ns = 12.5;
+  expected.l2_kib = 512;
+  EXPECT_EQ(target.cost, expected);
+  const auto error_of = [](const std::string& text) {
+    return ErrorOf([&] { ReadTarget(text, "t.yaml"); });
+  };
+  const std::string unknown = error_of("name: x\ncost:\n  command_ns: 1\n  warp_ns: 1\n");
+  EXPECT_EQ(unknown.rfind("t.yaml:4: cost has an unknown key 'warp_ns'", 0), 0u) << unknown;
+  for (const char* value : {"0", "-1", "1e10", "nan", "fast", "[1]"}) {
+    const std::string error =
+        error_of("name: x\ncost:\n  command_ns: " + std::string(value) + "\n");
+    EXPECT_EQ(error.rfind("t.yaml:3: cost: command_ns", 0), 0u) << error;
+  }
+  EXPECT_EQ(error_of("name: x\ncost: 5\n").rfind("t.yaml:2: ", 0), 0u);
+  EXPECT_EQ(error_of("name: x\ncost: {l2_kib: 1, l2_kib: 2}\n").rfind("t.yaml:2: ", 0), 0u);
 }
 
 TEST(TargetTest, RejectsOtherWidths) {
