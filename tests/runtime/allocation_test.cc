@@ -1,26 +1,22 @@
-// A run of integer commands allocates nothing: operator new is counted, and must stand still.
+// A run of integer commands allocates nothing: operator new is counted, and must stand still. Every
+// opcode by itself: RunProgram of program_builder.h counts in all tests of this folder.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "base/aligned.h"
+#include "tests/runtime/allocations.h"
 #include "tests/runtime/program_builder.h"
-
-namespace {
-std::atomic<int> allocations{0};
-}
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace rshift::testing {
 namespace {
+
+TEST(Allocations, PlainAndAlignedOnesCount) {
+  const int64_t before = Allocations();
+  { const std::vector<int> plain(3); }
+  const int64_t between = Allocations();
+  { const AlignedBuffer aligned(64); }
+  EXPECT_GT(between, before);
+  EXPECT_GT(Allocations(), between);
+}
 
 TEST(Session, RunAllocatesNothing) {
   ProgramBuilder b;
@@ -51,11 +47,10 @@ TEST(Session, RunAllocatesNothing) {
   for (const int threads : {1, 2}) {
     Session session(program, {.threads = threads, .least_share_ns = 0});
     session.Run();  // the thread pool starts
-    const int before = allocations;
+    const int64_t before = Allocations();
     for (int i = 0; i < 3; ++i) session.Run();
-    EXPECT_EQ(allocations, before) << threads << " threads";
+    EXPECT_EQ(Allocations(), before) << threads << " threads";
   }
-  EXPECT_GT(allocations, 0);  // the counter counts
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
+#include "tests/runtime/allocations.h"
 #include "tests/runtime/part_program.h"
 
 namespace rshift::testing {
@@ -80,7 +81,11 @@ Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
     EXPECT_EQ(input.size(), inputs[i].size());
     if (!inputs[i].empty()) std::memcpy(input.data(), inputs[i].data(), inputs[i].size());
   }
+  const int64_t before = Allocations();
   session.Run();
+  if (options.threads == 1) {  // a team that starts takes memory, once
+    EXPECT_EQ(Allocations(), before) << "Session::Run takes memory from the heap";
+  }
   Bytes outputs;
   for (size_t i = 0; i < program.image().outputs.size(); ++i) {
     const std::span<const std::byte> output = session.Output(static_cast<int>(i));

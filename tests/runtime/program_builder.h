@@ -55,7 +55,8 @@ struct RunOptions {
   int threads = 1;
   Isa isa = Isa::kScalar;
 };
-// All outputs, one after the other.
+// All outputs, one after the other. Expects that a run on one thread takes
+// nothing from the heap.
 Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
                  const RunOptions& options = {});
 // Runs with 1, 2 and 3 threads and on every instruction set of this CPU, also with every tensor a
