@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/aligned.h"
@@ -12,6 +13,7 @@
 #include "runtime/runtime.h"
 #include "runtime/step.h"
 #include "runtime/steps/second_half.h"
+#include "runtime/team_governor.h"
 
 namespace rshift {
 namespace {
@@ -40,6 +42,8 @@ struct Session::Impl {
   const Program* program = nullptr;
   int threads = 1;
   Barrier barrier;
+  int most_threads = 1;  // of the next run
+  std::optional<TeamGovernor> governor;
   double least_share_ns = 0;
   AlignedBuffer arena;
   // One per pass: a command with its second halves.
@@ -111,7 +115,7 @@ int Session::Impl::TeamSize(size_t begin, size_t end) const {
 }
 
 void Session::Impl::RunParallel(size_t begin, size_t end, bool timed) noexcept {
-  const int team_size = TeamSize(begin, end);
+  const int team_size = std::min(TeamSize(begin, end), most_threads);
   if (team_size == 1) {
     for (size_t i = begin; i < end; ++i) RunSerial(i, timed);
     return;
@@ -161,6 +165,7 @@ Session::Session(const Program& program, const SessionOptions& options)
           ": this CPU lacks it; the best it has is ", Name(BestIsa()));
   impl_->program = &program;
   impl_->threads = ChooseThreads(options.threads);
+  impl_->most_threads = impl_->threads;
   impl_->least_share_ns = options.least_share_ns;
   const ProgramImage& image = program.image();
   impl_->arena = AlignedBuffer(image.arena_size);
@@ -180,6 +185,8 @@ Session::Session(const Program& program, const SessionOptions& options)
     i = end;
   }
   impl_->first_command.push_back(image.commands.size());
+  // With every thread asked for in every command, it is the caller who decides.
+  if (options.least_share_ns > 0 && impl_->threads > 1) impl_->governor.emplace(impl_->threads);
 }
 
 Session::~Session() = default;
@@ -225,7 +232,14 @@ std::span<const std::byte> Session::Tensor(int tensor) const {
   return std::as_bytes(impl_->program->constants().subspan(record.offset, record.bytes()));
 }
 
-void Session::Run() noexcept { impl_->RunAll(false); }
+void Session::Run() noexcept {
+  if (!impl_->governor) return impl_->RunAll(false);
+  impl_->most_threads = impl_->governor->threads();
+  const Clock::time_point start = Clock::now();
+  impl_->RunAll(false);
+  impl_->governor->Took(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  impl_->most_threads = impl_->threads;
+}
 
 void Session::RunObserved(const Observer& after_command) {
   for (size_t i = 0; i < impl_->steps.size(); ++i) {
