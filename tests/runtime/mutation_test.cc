@@ -141,6 +141,49 @@ ProgramBuilder PartsNet() {
   return b;
 }
 
+// Two passes: conv, the sum with an input and a leaky_relu in its place; max_pool into the left
+// part of a Concat and a table in its place. The right part is quantized.
+ProgramBuilder PassNet() {
+  ProgramBuilder b;
+  Random random(8);
+  const TensorSpec image{DType::kS8, {1, 4, 4, 5}};
+  const int32_t in = b.Input({DType::kS8, {1, 4, 4, 3}}), other = b.Input(image);
+  const int32_t floats = b.Input({DType::kF32, {1, 4, 4, 3}});
+  const int32_t conv = b.Arena(image), sum = b.Arena(image), leaky = b.Arena(image);
+  b[conv].offset = b[sum].offset = b[leaky].offset;
+  const int32_t whole = b.Output({DType::kS8, {1, 4, 4, 8}});
+  const auto part = [&](int64_t channels, uint64_t first) {
+    TensorRecord record = b[whole];
+    record.name = Cat("part", b.image.tensors.size());
+    record.shape.back() = channels;
+    record.offset += first;
+    record.pitch = 8;
+    b.image.tensors.push_back(record);
+    return static_cast<int32_t>(b.image.tensors.size()) - 1;
+  };
+  const int32_t pooled = part(5, 0), mapped = part(5, 0), right = part(3, 5);
+  const PackedShape packed{1, 5, 3, 1};
+  Bytes weights(static_cast<size_t>(packed.bytes()));
+  for (int64_t i = 0; i < 15; ++i)
+    weights[packed.Offset(i / 3, 0, i % 3)] = static_cast<uint8_t>(random.Int(0, 255));
+  const int32_t packed_weights = b.Const(DType::kBytes, {packed.bytes()}, weights);
+  const int32_t records =
+      b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38}));
+  const int32_t table = b.Const(DType::kBytes, {256}, random.Data(256));
+  const auto add = [&](Opcode opcode, int32_t dst, int32_t src) -> Command& {
+    return b.Add(opcode, dst, src).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  };
+  add(Opcode::kConv, conv, in).Set(Field::kWeights, packed_weights).Set(Field::kRequant, records);
+  Command& a = add(Opcode::kAdd, sum, conv).Set(Field::kSrc2, other).Set(Field::kSamePass, 1);
+  a.Set(Field::kMultiplier, 3).Set(Field::kMultiplier2, 5).Set(Field::kRshift, 3);
+  Command& l = add(Opcode::kLeakyRelu, leaky, sum).Set(Field::kSamePass, 1);
+  l.Set(Field::kMultiplier, 13).Set(Field::kRshift, 7);
+  b.Add(Opcode::kMaxPool, pooled, leaky).Set(Field::kKernelH, 1).Set(Field::kKernelW, 1);
+  b.Add(Opcode::kTable, mapped, pooled).Set(Field::kTable, table).Set(Field::kSamePass, 1);
+  b.Add(Opcode::kQuantize, right, floats);
+  return b;
+}
+
 using MakeNet = ProgramBuilder (*)();
 class Mutation : public ::testing::TestWithParam<MakeNet> {};
 
@@ -148,16 +191,27 @@ struct Count {
   int refused = 0, ran = 0;
 };
 
-// An Error, or a run with all-ones inputs.
+// All outputs of a run with all-ones inputs.
+Bytes RunOnOnes(const Program& program, bool one_by_one) {
+  Session session(program, {.threads = 1, .one_by_one = one_by_one});
+  for (size_t i = 0; i < program.image().inputs.size(); ++i) {
+    const std::span<std::byte> input = session.Input(static_cast<int>(i));
+    std::fill(input.begin(), input.end(), std::byte{0xff});
+  }
+  session.Run();
+  Bytes outputs;
+  for (size_t i = 0; i < program.image().outputs.size(); ++i) {
+    for (const std::byte value : session.Output(static_cast<int>(i)))
+      outputs.push_back(static_cast<uint8_t>(value));
+  }
+  return outputs;
+}
+
+// An Error, or a run; second halves must be worth the commands one after the other.
 void LoadAndRun(std::span<const uint8_t> file, Count* count) {
   try {
     const Program program = Program::FromBytes(file, "mutant");
-    Session session(program, {.threads = 1});
-    for (size_t i = 0; i < program.image().inputs.size(); ++i) {
-      const std::span<std::byte> input = session.Input(static_cast<int>(i));
-      std::fill(input.begin(), input.end(), std::byte{0xff});
-    }
-    session.Run();
+    EXPECT_EQ(RunOnOnes(program, false), RunOnOnes(program, true));
     ++count->ran;
   } catch (const Error&) {
     ++count->refused;
@@ -272,7 +326,8 @@ TEST_P(Mutation, AChangedTensorIsRefusedOrSafe) {
   EXPECT_GT(count.ran, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, Mutation, ::testing::Values(SmallNet, FrameworkNet, PartsNet));
+INSTANTIATE_TEST_SUITE_P(Nets, Mutation,
+                         ::testing::Values(SmallNet, FrameworkNet, PartsNet, PassNet));
 
 }  // namespace
 }  // namespace rshift::testing
