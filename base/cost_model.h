@@ -1,6 +1,6 @@
 // What a machine's time is spent on: the constants of runtime/cost.h. They come from the `cost:`
 // block of configs/targets/*.yaml, travel in the program ("cost" in its metadata), so that every
-// run divides the work in the same way, and are fitted by tools/bench/fit_cost.py.
+// session begins with the same division of the work, and are fitted by tools/bench/fit_cost.py.
 #ifndef RSHIFT_BASE_COST_MODEL_H_
 #define RSHIFT_BASE_COST_MODEL_H_
 

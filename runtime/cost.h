@@ -1,6 +1,6 @@
 // How long a command takes, roughly: what decides how many threads are worth waking for it. Taken
-// from the program alone (its tensors and the constants of a machine it carries), so that every run
-// divides the work in the same way.
+// from the program alone (its tensors and the constants of a machine it carries), so that every
+// session begins with the same division of the work.
 #ifndef RSHIFT_RUNTIME_COST_H_
 #define RSHIFT_RUNTIME_COST_H_
 
