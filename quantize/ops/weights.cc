@@ -227,7 +227,9 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
-  request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
+  // A model that brings its integers is compared with others to the last bit.
+  if (request.weights_origin == nullptr)
+    request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
   request.arithmetic = &ArithmeticOf(emitter.options().profile);
   return request;
 }
