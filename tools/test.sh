@@ -40,8 +40,9 @@ pytest_status=0
 oracles=absent
 if "$python" -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null; then
   oracles=present
-  "$python" -m pytest tests/e2e -q -p no:cacheprovider \
-    --junitxml="$results/pytest.xml"
+  # A folder of its own: in /tmp pytest deletes all but the last three runs', though one be at work.
+  "$python" -m pytest tests/e2e -q -p no:cacheprovider --basetemp="$results/tmp" \
+    -o tmp_path_retention_policy=failed --junitxml="$results/pytest.xml"
   pytest_status=$?
 fi
 
