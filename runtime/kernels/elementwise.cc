@@ -6,6 +6,7 @@
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/quantize.h"
 #include "runtime/kernels/add_avx512.h"
+#include "runtime/kernels/quantize_avx512.h"
 
 // Written for the vectoriser (-O3 -fno-trapping-math, see CMakeLists.txt). `omp simd`: an element
 // depends on its own index only, in place as well. The arguments are copied: the bytes written may
@@ -246,12 +247,16 @@ constexpr ElementwiseTable kTable = {
     .average_scale_away = T::template Run<AverageArgs, AverageScaleAwayLoop>};
 
 #if defined(__x86_64__)
-constexpr ElementwiseTable WithAdditions(ElementwiseTable table) {
+// With what was written by hand.
+constexpr ElementwiseTable Improved(ElementwiseTable table) {
+  constexpr auto kEven = static_cast<size_t>(RealRounding::kEven);
   table.add = AddOnAvx512;
   table.add_float_near = AddFloatNearAvx512;
+  table.quantize[kEven] = QuantizeEvenAvx512;
+  table.quantize_reciprocal[kEven] = QuantizeEvenByReciprocalAvx512;
   return table;
 }
-constexpr ElementwiseTable kAvx512Table = WithAdditions(kTable<Avx512>);
+constexpr ElementwiseTable kAvx512Table = Improved(kTable<Avx512>);
 #endif
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Sixteen rows x four columns at a time: four loads of sixteen, two levels of interleaving, sixteen
-// stores of four bytes. Three columns are written as four, the fourth byte being mended by the next
-// row.
+// stores of four bytes. Of three columns, those of an image, two rows are stored at once: six bytes
+// and two more, which the next rows mend.
 #include "runtime/steps/transpose_bytes.h"
 
 #include <cstring>
@@ -28,6 +28,16 @@ inline void StoreRows(__m128i rows, uint8_t* dst, int64_t dst_pitch) {
   }
 }
 
+// Four rows of three bytes, dense, each with a fourth that is left out; writes 14 bytes.
+inline void StoreTriples(__m128i rows, uint8_t* dst) {
+  const __m128i even = _mm_and_si128(rows, _mm_set1_epi64x(0xffffff));
+  const __m128i odd = _mm_and_si128(_mm_srli_epi64(rows, 8), _mm_set1_epi64x(0xffffff000000));
+  const __m128i sixes = _mm_or_si128(even, odd);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(dst), sixes);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(dst + 6), _mm_unpackhi_epi64(sixes, sixes));
+}
+
+template <bool kTriples>
 inline void SixteenByFour(const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d,
                           uint8_t* dst, int64_t dst_pitch) {
   const auto load = [](const uint8_t* p) {
@@ -36,10 +46,14 @@ inline void SixteenByFour(const uint8_t* a, const uint8_t* b, const uint8_t* c, 
   const __m128i va = load(a), vb = load(b), vc = load(c), vd = load(d);
   const __m128i ab = _mm_unpacklo_epi8(va, vb), cd = _mm_unpacklo_epi8(vc, vd);
   const __m128i ab_high = _mm_unpackhi_epi8(va, vb), cd_high = _mm_unpackhi_epi8(vc, vd);
-  StoreRows(_mm_unpacklo_epi16(ab, cd), dst, dst_pitch);
-  StoreRows(_mm_unpackhi_epi16(ab, cd), dst + 4 * dst_pitch, dst_pitch);
-  StoreRows(_mm_unpacklo_epi16(ab_high, cd_high), dst + 8 * dst_pitch, dst_pitch);
-  StoreRows(_mm_unpackhi_epi16(ab_high, cd_high), dst + 12 * dst_pitch, dst_pitch);
+  const auto store = [&](__m128i rows, int64_t first) {
+    if constexpr (kTriples) return StoreTriples(rows, dst + 3 * first);
+    StoreRows(rows, dst + first * dst_pitch, dst_pitch);
+  };
+  store(_mm_unpacklo_epi16(ab, cd), 0);
+  store(_mm_unpackhi_epi16(ab, cd), 4);
+  store(_mm_unpacklo_epi16(ab_high, cd_high), 8);
+  store(_mm_unpackhi_epi16(ab_high, cd_high), 12);
 }
 #endif
 
@@ -49,17 +63,18 @@ void TransposeBytes(const uint8_t* src, int64_t src_pitch, int64_t rows, int64_t
                     uint8_t* dst, int64_t dst_pitch) {
   int64_t r = 0;
 #if defined(__SSE2__)
-  // With three columns a block needs a row right behind it, whose first byte it may spoil.
-  const int64_t behind = columns == 3 ? 1 : 0;
-  const bool blocks = columns > 3 || (columns == 3 && dst_pitch == 3);
-  for (; blocks && r + 16 + behind <= rows; r += 16) {
+  // Three columns need a row right behind a block, whose first bytes it spoils.
+  for (; columns == 3 && dst_pitch == 3 && r + 17 <= rows; r += 16) {
+    const uint8_t* from = src + r;
+    SixteenByFour<true>(from, from + src_pitch, from + 2 * src_pitch, from, dst + 3 * r, 3);
+  }
+  for (; columns > 3 && r + 16 <= rows; r += 16) {
     for (int64_t c = 0; c < columns; c += 4) {
       // The last four columns may overlap the ones before.
-      const int64_t first = columns == 3 ? 0 : c + 4 <= columns ? c : columns - 4;
+      const int64_t first = c + 4 <= columns ? c : columns - 4;
       const uint8_t* from = src + first * src_pitch + r;
-      SixteenByFour(from, from + src_pitch, from + 2 * src_pitch,
-                    from + (columns == 3 ? 2 : 3) * src_pitch, dst + r * dst_pitch + first,
-                    dst_pitch);
+      SixteenByFour<false>(from, from + src_pitch, from + 2 * src_pitch, from + 3 * src_pitch,
+                           dst + r * dst_pitch + first, dst_pitch);
     }
   }
 #endif

@@ -26,6 +26,7 @@ DISPATCHED = {
 DISPATCHED_FUNCTIONS = {
     "elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
     "add_avx512.cc.o": re.compile("Avx512"),
+    "quantize_avx512.cc.o": re.compile("Avx512"),
     "byte_map.cc.o": re.compile("Vbmi"),
 }
 
