@@ -122,7 +122,9 @@ def test_interrupt_ends_all_streams_and_leaves_no_file(bundled, tmp_path, work):
     what = {'benchmark': ['--benchmark', '--iterations', 200000],
             'dataset': ['--dataset', images, '--output', out]}[work]
     command = [pipeline.BIN / 'model_runner', bundled / 'f32.rshift', *what, '--streams', 2]
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # A shell that runs the tests in the background has them ignore SIGINT, and so would the program.
+    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
         deadline = time.monotonic() + 60
         while len(os.listdir(f'/proc/{process.pid}/task')) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
