@@ -53,7 +53,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
   app.add_option("--threads", a.threads,
-                 "of each stream (default: all cores, shared by the streams)")
+                 "at most, of each stream; fewer where they do not help, as on a busy machine "
+                 "(default: all cores, shared by the streams)")
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--streams", a.streams,
                  "inferences in flight, for throughput: --dataset and --benchmark (default 1)")

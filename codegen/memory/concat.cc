@@ -10,21 +10,9 @@
 namespace rshift {
 namespace {
 
-bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }
-
-// Kernels that load whole registers: they may read what another thread is writing behind a row.
-bool ReadsLoosely(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kConv:
-    case Opcode::kDepthwise:
-    case Opcode::kMatMul:
-    case Opcode::kAveragePool:
-    case Opcode::kMaxPool:
-      return true;
-    default:
-      return false;
-  }
-}
+// Kernels that load whole registers, those of the commands that lead passes: they may read what
+// another thread is writing behind a row.
+bool ReadsLoosely(Opcode opcode) { return LeadsPass(opcode); }
 
 // Where a buffer goes in another one. Its bytes are cut into rows, which come to lie `pitch` apart;
 // or they are moved as they are (row 0).

@@ -5,8 +5,6 @@
 namespace rshift {
 namespace {
 
-bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }
-
 // What happens to a buffer.
 struct Uses {
   std::vector<int32_t> tensors, writers, readers;  // readers: each command once

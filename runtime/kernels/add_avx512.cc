@@ -63,7 +63,8 @@ struct AddWords {
   __m128i rshift;
 };
 
-// q_a M_a + q_b M_b + half of zero points as they are, for s8 q = x - 128 of bytes held as u8.
+// The sum is q_a multiplier_a + q_b multiplier_b + constant with q = u - 128, an s8, for each byte
+// u of ByteOperand; the constant makes good the 128, the zero points and the rounding term.
 struct WordSum {
   int32_t multipliers, constant;
 
