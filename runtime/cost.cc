@@ -50,11 +50,6 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
   }
 }
 
-uint64_t BytesMoved(const ProgramImage& image, const Command& command) {
-  const Work work = WorkOf(image, command);
-  return work.constants + work.bytes;
-}
-
 uint64_t ConstantBytes(const ProgramImage& image) {
   uint64_t bytes = 0;
   for (const TensorRecord& tensor : image.tensors) {

@@ -20,14 +20,13 @@ struct Work {
   uint64_t bytes = 0;        // bytes of tensors in the arena read and written, each once
   int64_t requants = 0;      // accumulators that become bytes
   int64_t f32_elements = 0;  // F32 elements computed without a product
+
+  uint64_t moved() const { return constants + bytes; }
 };
 Work WorkOf(const ProgramImage& image, const Command& command);
 
 // Multiply-accumulates of a convolution or matrix product; 0 for other commands.
 int64_t MacCount(const ProgramImage& image, const Command& command);
-// Bytes a command reads and writes, each tensor once; of a second half (Field::kSamePass) only
-// those that the command before it does not.
-uint64_t BytesMoved(const ProgramImage& image, const Command& command);
 // Bytes of all constant tensors: which cache holds the weights from one run to the next.
 uint64_t ConstantBytes(const ProgramImage& image);
 

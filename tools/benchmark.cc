@@ -101,7 +101,7 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
     const Work work = WorkOf(image, command);
     row.work.emplace_back(name, work);
     row.gops += Gops(work.macs, row.median_ms);
-    row.bytes += work.constants + work.bytes;
+    row.bytes += work.moved();
     row.gb_per_s = row.median_ms == 0 ? 0 : 1e-6 * static_cast<double>(row.bytes) / row.median_ms;
     row.predicted_ms += predicted[c];
   }

@@ -66,8 +66,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "COS,EUCLID every compared tensor must reach, else exit 1")
       ->needs(test_input);
   app.add_flag("--no-fuse", a.no_fuse,
-               "a command and tensors of its own for every operator: the same bytes, more slowly "
-               "(every tensor can be dumped)");
+               "a command and tensors of its own for every operator: the same bytes, more slowly");
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", a.report_json, "the same as JSON");
   app.add_option("--dump-graph", a.dump_graph,

@@ -49,7 +49,7 @@ TEST(Cost, WorkOfAConvolution) {
   EXPECT_EQ(work.requants, 4 * 16);
   EXPECT_EQ(work.f32_elements, 0);
   EXPECT_EQ(MacCount(b.image, b.image.commands[0]), work.macs);
-  EXPECT_EQ(BytesMoved(b.image, b.image.commands[0]), work.constants + work.bytes);
+  EXPECT_EQ(work.moved(), work.constants + work.bytes);
   EXPECT_EQ(ConstantBytes(b.image), work.constants);
 }
 
@@ -104,7 +104,7 @@ TEST(Cost, ASecondHalfMovesOnlyWhatItsPassHasNot) {
   const Work work = WorkOf(half.image, half.image.commands[1]);
   EXPECT_EQ(work.bytes, 256u);  // of the other operand
   EXPECT_EQ(work.requants, 256);
-  EXPECT_EQ(BytesMoved(half.image, half.image.commands[1]), 256u);
+  EXPECT_EQ(WorkOf(half.image, half.image.commands[1]).moved(), 256u);
   const std::vector<double> apart = EstimateNanoseconds(own.image, Model()),
                             together = EstimateNanoseconds(half.image, Model());
   EXPECT_EQ(apart[0], together[0]);
