@@ -66,6 +66,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 
 struct Unit : DepthwiseUnit {
   static constexpr int kRows = 3;
+  static int64_t TileRows(const ConvArgs&) { return kRows; }
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     for (int64_t first = 0; first < tile.real; first += 16) DotColumn<R>(args, tile, first);

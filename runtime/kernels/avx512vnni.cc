@@ -51,7 +51,7 @@ int64_t Peak(int64_t rounds) noexcept {
 }  // namespace
 
 const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
-                                        .conv_scratch = AnyConvScratchBytes,
+                                        .conv_scratch = ConvScratchBytes<ConvUnit<AnyForm>>,
                                         .depthwise = DriveDepthwiseDot,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,

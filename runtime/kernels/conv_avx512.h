@@ -39,47 +39,79 @@ inline void StoreBytes(__m512i bytes, uint8_t* dst, int64_t count) {
   }
 }
 
+// Where the bytes of a tile's pixels go.
+enum class Storing {
+  kSome,   // not every channel of the panel
+  kWhole,  // every one
+  kDense,  // and the pixels follow each other without a gap
+};
+
 // Bytes of several pixels in one register, in halves (V = 2) or quarters (V = 1), each to its
 // pixel.
-template <int V>
+template <Storing kStoring, int V>
 inline void StoreParts(__m512i bytes, uint8_t* dst, int64_t pitch, int64_t count) {
-  const auto quarter = [](__m128i x) { return _mm512_castsi128_si512(x); };
-  StoreBytes(bytes, dst, count);
-  if constexpr (V == 2) {
+  if constexpr (kStoring == Storing::kDense) {
+    StoreBytes(bytes, dst, 64);
+  } else if constexpr (V == 2) {
+    StoreBytes(bytes, dst, count);
     StoreBytes(_mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)), dst + pitch, count);
   } else {
-    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 1)), dst + pitch, count);
-    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 2)), dst + 2 * pitch, count);
-    StoreBytes(quarter(_mm512_extracti32x4_epi32(bytes, 3)), dst + 3 * pitch, count);
+    const auto part = [](__m128i x) { return _mm512_castsi128_si512(x); };
+    StoreBytes(bytes, dst, count);
+    StoreBytes(part(_mm512_extracti32x4_epi32(bytes, 1)), dst + pitch, count);
+    StoreBytes(part(_mm512_extracti32x4_epi32(bytes, 2)), dst + 2 * pitch, count);
+    StoreBytes(part(_mm512_extracti32x4_epi32(bytes, 3)), dst + 3 * pitch, count);
+  }
+}
+
+// Bytes of the tile's pixels, from what S::Scale gave for them.
+template <Storing kStoring, typename S, int R, int V>
+[[gnu::always_inline]] inline void PackTile(const Narrow<S>& narrow, const TileArgs& t,
+                                            const __m512i (&v)[R][V]) {
+  // Pixels that fill a register together.
+  constexpr int kTogether = V == 1 ? 4 : V == 2 ? 2 : 1;
+  constexpr int kWhole = kTogether == 1 ? 0 : R / kTogether * kTogether;
+  // Locals: bytes that are stored might be members, for all the compiler knows.
+  uint8_t* const dst = t.dst;
+  const int64_t pitch = t.dst_stride, count = kStoring == Storing::kSome ? t.real : 16 * V;
+#pragma GCC unroll 6
+  for (int r = 0; r < kWhole; r += kTogether) {
+    const __m512i bytes =
+        narrow.Pack(v[r][0], V == 2 ? v[r][V - 1] : v[r + 1][0],
+                    V == 2 ? v[r + 1][0] : v[r + kTogether / 2][0], v[r + kTogether - 1][V - 1]);
+    StoreParts<kStoring, V>(bytes, dst + r * pitch, pitch, count);
+  }
+#pragma GCC unroll 6
+  for (int r = kWhole; r < R; ++r) {
+    const __m512i bytes =
+        narrow.Pack(v[r][0], v[r][V > 1 ? 1 : 0], v[r][V > 2 ? 2 : 0], v[r][V > 3 ? 3 : 0]);
+    StoreBytes(bytes, dst + r * pitch, count);
   }
 }
 
 // Accumulators in registers -> bytes, by form S.
 template <typename S, int R, int V>
-inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+inline Narrow<S> ScaleTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
     const S form = S::Load(q, t.entry + 16 * v);
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) acc[r][v] = form.Scale(acc[r][v]);
   }
-  const Narrow<S> narrow = Narrow<S>::Load(q);
-  // Pixels that fill a register together.
-  constexpr int kTogether = V == 1 ? 4 : V == 2 ? 2 : 1;
-  constexpr int kWhole = kTogether == 1 ? 0 : R / kTogether * kTogether;
-#pragma GCC unroll 6
-  for (int r = 0; r < kWhole; r += kTogether) {
-    const __m512i bytes = narrow.Pack(acc[r][0], V == 2 ? acc[r][V - 1] : acc[r + 1][0],
-                                      V == 2 ? acc[r + 1][0] : acc[r + kTogether / 2][0],
-                                      acc[r + kTogether - 1][V - 1]);
-    StoreParts<V>(bytes, t.dst + r * t.dst_stride, t.dst_stride, t.real);
-  }
-#pragma GCC unroll 6
-  for (int r = kWhole; r < R; ++r) {
-    const __m512i bytes =
-        narrow.Pack(acc[r][0], acc[r][V > 1 ? 1 : 0], acc[r][V > 2 ? 2 : 0], acc[r][V > 3 ? 3 : 0]);
-    StoreBytes(bytes, t.dst + r * t.dst_stride, t.real);
-  }
+  return Narrow<S>::Load(q);
+}
+
+template <typename S, int R, int V>
+inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+  PackTile<Storing::kSome, S>(ScaleTile<S, R, V>(q, t, acc), t, acc);
+}
+
+template <typename S, int R, int V>
+inline void FinishFast(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+  const Narrow<S> narrow = ScaleTile<S, R, V>(q, t, acc);
+  if (t.real != 16 * V) return PackTile<Storing::kSome, S>(narrow, t, acc);
+  if (V <= 2 && t.dst_stride == 16 * V) return PackTile<Storing::kDense, S>(narrow, t, acc);
+  PackTile<Storing::kWhole, S>(narrow, t, acc);
 }
 
 // The same through memory, for the forms that are not worth a copy of the tile each. Not inlined:
@@ -129,24 +161,55 @@ inline void TakeOffZeroW(const RequantArgs& q, const TileArgs& t, __m512i (&acc)
   }
 }
 
-// Four channels of R pixels x V * 16 output channels.
-template <int R, int V>
-[[gnu::always_inline]] inline void DotStep(const uint8_t* const (&x)[R], int64_t k, __m512i flip,
-                                           const int8_t* w, __m512i (&acc)[R][V]) {
-  __m512i b[V];
+// kSteps times four channels of R pixels x V * 16 output channels.
+template <int kSteps, int R, int V>
+[[gnu::always_inline]] inline void DotSteps(const uint8_t* const (&x)[R], int64_t k, __m512i flip,
+                                            const int8_t* w, __m512i (&acc)[R][V]) {
 #pragma GCC unroll 4
-  for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
+  for (int step = 0; step < kSteps; ++step, k += 4, w += V * 64) {
+    __m512i b[V];
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
 #pragma GCC unroll 12
-  for (int r = 0; r < R; ++r) {
-    const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
+    for (int r = 0; r < R; ++r) {
+      const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) DotAccumulate(acc[r][v], a, b[v]);
+      for (int v = 0; v < V; ++v) DotAccumulate(acc[r][v], a, b[v]);
+    }
   }
 }
 
-// R pixels x V * 16 channels; the row lists keep kKept pointers for each tap.
-template <int kKept, int R, int V>
-void DotTile(const ConvArgs& args, const TileArgs& t) {
+// The forms that are not worth a convolution each.
+struct AnyForm {};
+
+template <int R, int V>
+inline void FinishBy(AnyForm, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+  // In registers where most pixels are: a copy of this for every tail would be half of all code.
+  if constexpr (R == 5 || R == 6 || R == 12) {
+    if (q.ratio != nullptr) return FinishTile<ByRatio, R, V>(q, t, acc);
+    if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
+    if (q.acc_factor == 4) return FinishTile<TwoStepFolded, R, V>(q, t, acc);
+    if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven, R, V>(q, t, acc);
+    if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
+      return FinishTile<FloatZeroEven, R, V>(q, t, acc);
+  }
+  alignas(64) int32_t rows[R][64];
+#pragma GCC unroll 12
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) _mm512_store_si512(rows[r] + 16 * v, acc[r][v < V ? v : 0]);
+  }
+  FinishAnyForm(q, t, rows);
+}
+
+template <typename S, int R, int V>
+inline void FinishBy(S, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+  FinishFast<S, R, V>(q, t, acc);
+}
+
+// R pixels x V * 16 channels by form S; the row lists keep kKept pointers for each tap.
+template <typename S, int kKept, int R, int V>
+[[gnu::noinline]] void DotTile(const ConvArgs& args, const TileArgs& t) {
   const RequantArgs& q = args.requant;
   __m512i acc[R][V];
   const int32_t* bias = (args.src_signed ? q.bias_flipped : q.bias) + t.entry;
@@ -157,69 +220,72 @@ void DotTile(const ConvArgs& args, const TileArgs& t) {
   }
   const __m512i flip = _mm512_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
   const int8_t* w = t.weights;
-  for (int64_t tap = 0; tap < t.taps; ++tap) {
+  // Few variables: what the registers do not hold goes through the vector pipes and waits there.
+  const int64_t begin = t.channel_offset, whole = begin + args.ic4 / 16 * 16;
+  const bool has_two = args.ic4 & 8, has_one = args.ic4 & 4;
+  const uint8_t* const* const rows_end = t.rows + t.taps * kKept;
+  for (const uint8_t* const* rows = t.rows; rows != rows_end; rows += kKept) {
     const uint8_t* x[R];
 #pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kKept + r] + t.channel_offset;
-    int64_t k = 0;
-    // Four steps without a branch: sixteen channels are common, and the end of so short a loop is
-    // guessed wrong too often.
-    for (; k + 16 <= args.ic4; k += 16, w += 4 * V * 64) {
-#pragma GCC unroll 4
-      for (int step = 0; step < 4; ++step) DotStep(x, k + 4 * step, flip, w + step * V * 64, acc);
+    for (int r = 0; r < R; ++r) x[r] = rows[r];
+    int64_t k = begin;
+    // Without branches that depend on a count: the end of so short a loop is guessed wrong too
+    // often.
+    for (; k != whole; k += 16, w += 4 * V * 64) DotSteps<4>(x, k, flip, w, acc);
+    if (has_two) {
+      DotSteps<2>(x, k, flip, w, acc);
+      k += 8, w += 2 * V * 64;
     }
-    for (; k < args.ic4; k += 4, w += V * 64) DotStep(x, k, flip, w, acc);
+    if (has_one) {
+      DotSteps<1>(x, k, flip, w, acc);
+      w += V * 64;
+    }
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
-  if (q.ratio != nullptr) return FinishTile<ByRatio, R, V>(q, t, acc);
-  if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
-  if (q.acc_factor == 4) return FinishTile<TwoStepFolded, R, V>(q, t, acc);
-  if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven, R, V>(q, t, acc);
-  if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
-    return FinishTile<FloatZeroEven, R, V>(q, t, acc);
-  alignas(64) int32_t rows[R][64];
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) _mm512_store_si512(rows[r] + 16 * v, acc[r][v < V ? v : 0]);
-  }
-  FinishAnyForm(q, t, rows);
+  FinishBy(S{}, q, t, acc);
 }
 
+// Two tiles of 6 pixels for 48 or 64 channels; one of 12 for at most 32, where it halves the loads
+// of weights: layers of that few channels, and the last panels of others.
+template <typename S>
 struct ConvUnit {
-  static constexpr int kRows = 6;
+  static constexpr int kRows = 12;
+  static int64_t TileRows(const ConvArgs& args) { return args.n <= 32 ? kRows : kRows / 2; }
   template <int R>
-  static void Tile(const ConvArgs& args, const TileArgs& tile) {
-    switch (tile.width / 16) {
-      case 1:
-        return DotTile<kRows, R, 1>(args, tile);
-      case 2:
-        return DotTile<kRows, R, 2>(args, tile);
-      case 3:
-        return DotTile<kRows, R, 3>(args, tile);
-      default:
-        return DotTile<kRows, R, 4>(args, tile);
+  static void Tile(const ConvArgs& args, TileArgs& tile) {
+    if (tile.width == 16) return DotTile<S, kRows, R, 1>(args, tile);
+    if (tile.width == 32) return DotTile<S, kRows, R, 2>(args, tile);
+    if constexpr (R <= kRows / 2) {
+      if (tile.width == 48) return DotTile<S, kRows, R, 3>(args, tile);
+      DotTile<S, kRows, R, 4>(args, tile);
+    } else {
+      constexpr int kFirst = (R + 1) / 2;
+      // In place: a copy of fields just written would wait for them.
+      Move(tile, 0, kFirst);
+      Tile<kFirst>(args, tile);
+      Move(tile, kFirst, R - kFirst);
+      Tile<R - kFirst>(args, tile);
+      Move(tile, -kFirst, R);
     }
   }
-};
 
-// At most 32 channels in a group: twice the pixels for each load of weights.
-struct NarrowConvUnit {
-  static constexpr int kRows = 12;
-  template <int R>
-  static void Tile(const ConvArgs& args, const TileArgs& tile) {
-    if (tile.width == 16) return DotTile<kRows, R, 1>(args, tile);
-    DotTile<kRows, R, 2>(args, tile);
+ private:
+  static void Move(TileArgs& tile, int pixels, int count) {
+    tile.rows += pixels;
+    tile.dst += pixels * tile.dst_stride;
+    if (tile.sums != nullptr) tile.sums += pixels;
+    tile.count = count;
   }
 };
 
 inline void DriveAnyConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
-  if (args.n <= 32) return DriveConv<NarrowConvUnit>(args, range, scratch);
-  DriveConv<ConvUnit>(args, range, scratch);
-}
-
-inline size_t AnyConvScratchBytes(const ConvArgs& args) noexcept {
-  return args.n <= 32 ? ConvScratchBytes<NarrowConvUnit>(args) : ConvScratchBytes<ConvUnit>(args);
+  if (IsUnclamped<true>(args.requant)) {
+    return DriveConv<ConvUnit<ByRatioUnclamped<true>>>(args, range, scratch);
+  }
+  if (IsUnclamped<false>(args.requant)) {
+    return DriveConv<ConvUnit<ByRatioUnclamped<false>>>(args, range, scratch);
+  }
+  DriveConv<ConvUnit<AnyForm>>(args, range, scratch);
 }
 
 }  // namespace

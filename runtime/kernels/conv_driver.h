@@ -3,9 +3,13 @@
 // flags).
 //
 // A unit provides `struct Unit` with
-//   static constexpr int kRows;                       // output pixels of the largest register tile
-//   template <int R> static void Tile(const ConvArgs&, const TileArgs&);   // R = count pixels x
-//   one panel; 1 <= R <= kRows
+//   static constexpr int kRows;                       // output pixels it takes at a time, at most
+//   static int64_t TileRows(const ConvArgs&);         // pixels of its largest register tile:
+//   kRows,
+//                                                     // or kRows / 2 for two tiles at a time
+//   template <int R> static void Tile(const ConvArgs&, TileArgs&);   // R = count pixels x one
+//   panel;
+//                                                     // 1 <= R <= kRows; leaves TileArgs as it was
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
 // rows with one panel of packed weights. No im2col buffer exists. Where channels are few, a tap is
@@ -59,7 +63,7 @@ inline void SumRows(const ConvArgs& args, const TileArgs& tile, int rows_of_tile
 
 // The tile for exactly tile.count pixels.
 template <typename Unit, int R = Unit::kRows>
-void RunTile(const ConvArgs& args, const TileArgs& tile) {
+void RunTile(const ConvArgs& args, TileArgs& tile) {
   if constexpr (R > 1) {
     if (tile.count < R) return RunTile<Unit, R - 1>(args, tile);
   }
@@ -72,9 +76,10 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
                int64_t panel_end) {
   int32_t sums[Unit::kRows];
   int64_t sums_of = -1;  // group
+  // Divisions are as slow as a small tile.
+  int64_t group = args.groups == 1 ? 0 : panel_begin / args.panels_per_group;
+  int64_t first = (panel_begin - group * args.panels_per_group) * kPanelChannels;
   for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
-    const int64_t group = panel / args.panels_per_group;
-    const int64_t first = panel % args.panels_per_group * kPanelChannels;
     const int64_t left = args.n - first, real = args.oc_per_group - first;
     tile.channel_offset = group * args.ic_per_group;
     tile.width = left < kPanelChannels ? left : kPanelChannels;
@@ -88,6 +93,8 @@ void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_be
       sums_of = group;
     }
     RunTile<Unit>(args, tile);
+    first += kPanelChannels;
+    if (first >= args.n) ++group, first = 0;
   }
 }
 
@@ -107,6 +114,26 @@ inline int64_t EndChannel(const ConvArgs& args, int64_t panel) {
 // call cheap, few enough to stay in the nearest cache.
 constexpr int64_t kAfterBytes = 8 << 10;
 
+// Pixels in tiles of nearly equal size: a last one of a single pixel would read all weights for it.
+class EvenTiles {
+ public:
+  EvenTiles(int64_t pixels, int64_t most) : tiles_((pixels + most - 1) / most) {
+    if (tiles_ > 0) small_ = pixels / tiles_, large_ = pixels % tiles_;
+  }
+  int64_t count() const { return tiles_; }
+  // Pixels of tiles [begin, begin + count), or of those that there are.
+  int64_t Pixels(int64_t begin, int64_t count) const {
+    return Before(begin + count) - Before(begin);
+  }
+
+ private:
+  int64_t Before(int64_t tile) const {
+    const int64_t i = tile < tiles_ ? tile : tiles_;
+    return i * small_ + (i < large_ ? i : large_);
+  }
+  int64_t tiles_, small_ = 0, large_ = 0;  // the first large_ tiles have one pixel more
+};
+
 template <typename Unit>
 void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
   constexpr int kRows = Unit::kRows;
@@ -116,24 +143,25 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   tile.taps = lists.taps();
   tile.channels = args.lines ? args.window.kernel_w * args.ic : args.ic_per_group;
   tile.dst_stride = args.dst_pitch;
+  const EvenTiles tiles(range.m_end - range.m_begin, Unit::TileRows(args));
+  const int64_t together = kRows / Unit::TileRows(args);
   int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
   if (block < 1) block = 1;
   for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
     const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
     const int64_t c0 = FirstChannel(args, p0), channels = EndChannel(args, p1 - 1) - c0;
     int64_t done = range.m_begin;  // pixels whose second half has run
-    lists.StartAt(range.m_begin);
-    for (int64_t m = range.m_begin; m < range.m_end; m += tile.count) {
-      // Tiles of nearly equal size: a last one of a single pixel would read all weights for it.
-      const int64_t left = range.m_end - m, tiles = (left + kRows - 1) / kRows;
-      tile.count = static_cast<int>((left + tiles - 1) / tiles);
+    int64_t m = range.m_begin;
+    lists.StartAt(m);
+    for (int64_t t = 0; t < tiles.count(); t += together) {
+      tile.count = static_cast<int>(tiles.Pixels(t, together));
       lists.Fill(m, tile.count);
       RunPanels<Unit>(args, tile, m, p0, p1);
-      const int64_t ready = m + tile.count - done;
-      if (args.after.run == nullptr || (ready * channels < kAfterBytes && left > tile.count))
+      m += tile.count;
+      if (args.after.run == nullptr || ((m - done) * channels < kAfterBytes && m < range.m_end))
         continue;
-      args.after.run(args.after.state, args.dst + done * args.dst_pitch + c0, ready, channels);
-      done += ready;
+      args.after.run(args.after.state, args.dst + done * args.dst_pitch + c0, m - done, channels);
+      done = m;
     }
   }
 }

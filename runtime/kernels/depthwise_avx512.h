@@ -112,8 +112,10 @@ void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   const __m512i* column = plan.columns;
   int64_t i = 0;
-  for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
-    FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
+  if constexpr (!kZeroW) {  // rare: not worth its code
+    for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
+      FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
+    }
   }
   for (; i < segment.pixels; ++i, column += step) {
     FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);

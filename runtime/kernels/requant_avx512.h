@@ -55,6 +55,9 @@ alignas(64) constexpr uint16_t kLowerWords[32] = {0,  2,  4,  6,  32, 34, 36, 38
                                                   14, 40, 42, 44, 46, 16, 18, 20, 22, 48, 50,
                                                   52, 54, 24, 26, 28, 30, 56, 58, 60, 62};
 
+// What puts the double words of two packings in order.
+alignas(64) constexpr int32_t kOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+
 // 64 values at a time -> bytes in order: saturates to s16, adds zero_y, saturates to s8 and clamps
 // there. u8 values (hi > 127) are held 128 lower until the end.
 template <typename S>
@@ -68,7 +71,7 @@ struct Narrow {
             all(q.lo - held),
             all(q.hi - held),
             all(held),
-            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+            _mm512_load_si512(kOrder),
             _mm512_load_si512(kLowerWords)};
   }
   // Two registers of s32, saturated to s16 by lanes.
@@ -95,6 +98,26 @@ struct Narrow {
   }
 };
 
+// No clamp: packing is all that is left to do.
+template <bool kUnsigned>
+struct Narrow<ByRatioUnclamped<kUnsigned>> {
+  __m512i order, words;
+
+  static Narrow Load(const RequantArgs&) {
+    return {_mm512_load_si512(kOrder), _mm512_load_si512(kLowerWords)};
+  }
+  __m512i Words(__m512i v0, __m512i v1) const { return _mm512_permutex2var_epi16(v0, words, v1); }
+  __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
+    return _mm512_permutexvar_epi32(order, PackLanes(v0, v1, v2, v3));
+  }
+  __m512i PackLanes(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
+    return PackWords(Words(v0, v1), Words(v2, v3));
+  }
+  __m512i PackWords(__m512i low, __m512i high) const {
+    return kUnsigned ? _mm512_packus_epi16(low, high) : _mm512_packs_epi16(low, high);
+  }
+};
+
 // --- choice ---
 
 template <typename S>
@@ -102,11 +125,19 @@ struct Form {
   using Type = S;
 };
 
+// ByRatioUnclamped<kUnsigned> is a form for q.
+template <bool kUnsigned>
+inline bool IsUnclamped(const RequantArgs& q) {
+  return q.ratio != nullptr && q.lo == (kUnsigned ? 0 : -128) && q.hi == (kUnsigned ? 255 : 127);
+}
+
 // f(Form<S>{}) with the form for q. Not for q.post_ops.
 template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
+      if (IsUnclamped<true>(q)) return f(Form<ByRatioUnclamped<true>>{});
+      if (IsUnclamped<false>(q)) return f(Form<ByRatioUnclamped<false>>{});
       if (q.ratio != nullptr) return f(Form<ByRatio>{});
       if (q.acc_factor == 1) return f(Form<HalfUpFolded>{});
       if (q.acc_factor == 4) return f(Form<FourFolded>{});

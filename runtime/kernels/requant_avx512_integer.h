@@ -72,13 +72,28 @@ struct ByRatio {
   __m512 ratio, zero;
 
   static ByRatio Load(const RequantArgs& q, int64_t entry) {
-    const int32_t zero = q.zero_y - (q.hi > 127 ? 128 : 0);
+    return Of(q, entry, q.hi > 127 ? 128 : 0);
+  }
+  static ByRatio Of(const RequantArgs& q, int64_t entry, int32_t held) {
     return {_mm512_loadu_ps(q.ratio + entry),
-            _mm512_set1_ps(12582912.0f + static_cast<float>(zero))};
+            _mm512_set1_ps(12582912.0f + static_cast<float>(q.zero_y - held))};
   }
   __m512i Scale(__m512i acc) const {
     return _mm512_castps_si512(_mm512_fmadd_ps(_mm512_cvtepi32_ps(acc), ratio, zero));
   }
+};
+
+// The same where the clamp is the range of u8 or of s8, which packing saturates to.
+template <bool kUnsigned>
+struct ByRatioUnclamped {
+  static constexpr bool kAddsZero = true, kHeld = false, kWords = true;
+  static constexpr bool kIsUnsigned = kUnsigned;
+  ByRatio by;
+
+  static ByRatioUnclamped Load(const RequantArgs& q, int64_t entry) {
+    return {ByRatio::Of(q, entry, 0)};
+  }
+  __m512i Scale(__m512i acc) const { return by.Scale(acc); }
 };
 
 // acc_factor 4: four times acc keeps two more bits of the product, down to bit 30, which is half a
