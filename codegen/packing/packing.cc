@@ -23,22 +23,22 @@ std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const in
 
 std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights) {
   const PackedShape shape = ConvPackedShape(dims);
-  if (!ReadsLines(dims)) return PackConvWeights(shape, weights);
-  // [OC][IC][KH][KW] -> [OC][KW * IC][KH].
+  if (!GathersWindows(dims)) return PackConvWeights(shape, weights);
+  // [OC][IC][KH][KW] -> [OC][KH * KW * IC].
   const int64_t ic = dims.ic_per_group, kh = dims.kernel_h, kw = dims.kernel_w;
   const int64_t expected = dims.oc_per_group * ic * kh * kw;
   Require(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
           "PackConvolution: ", weights.size(), " weights, expected ", expected);
-  std::vector<int8_t> lines(weights.size());
+  std::vector<int8_t> windows(weights.size());
   const int8_t* source = weights.data();
   for (int64_t oc = 0; oc < dims.oc_per_group; ++oc) {
     for (int64_t c = 0; c < ic; ++c) {
       for (int64_t y = 0; y < kh; ++y) {
-        for (int64_t x = 0; x < kw; ++x) lines[((oc * kw + x) * ic + c) * kh + y] = *source++;
+        for (int64_t x = 0; x < kw; ++x) windows[((oc * kh + y) * kw + x) * ic + c] = *source++;
       }
     }
   }
-  return PackConvWeights(shape, lines);
+  return PackConvWeights(shape, windows);
 }
 
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,

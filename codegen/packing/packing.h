@@ -5,10 +5,10 @@
 // multiple of 16:
 //   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8,
 //   zero padded.
-// A convolution of few channels (ReadsLines) has K order (kh, then kw * ic padded to a multiple of
-// 4). One 16-channel column of one K step is one 64-byte line. Groups follow each other, each
-// padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one record
-// per output channel, in channel order, no padding.
+// A convolution of few channels (GathersWindows) has K order (kh, kw, ic), padded to a multiple of
+// 4 as a whole. One 16-channel column of one K step is one 64-byte line. Groups follow each other,
+// each padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one
+// record per output channel, in channel order, no padding.
 #ifndef RSHIFT_CODEGEN_PACKING_PACKING_H_
 #define RSHIFT_CODEGEN_PACKING_PACKING_H_
 
@@ -41,17 +41,18 @@ struct ConvDims {
   int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;
   int64_t kernel_h = 1, kernel_w = 1, dilation_w = 1;
 };
-// True where each pixel's few channels would be mostly padding: a line of the window, whose pixels
-// are neighbours in memory, is then multiplied as one tap of KW * IC channels.
-inline bool ReadsLines(const ConvDims& d) {
+// True where each pixel's few channels would be mostly padding: the whole window is then multiplied
+// as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory.
+inline bool GathersWindows(const ConvDims& d) {
   const bool neighbours = d.groups == 1 && d.kernel_w > 1 && d.dilation_w == 1;
   return neighbours && d.ic_per_group < 16 && d.ic_per_group % 4 != 0 &&
-         d.kernel_w <= 64 / d.ic_per_group;
+         d.kernel_w <= 64 / d.ic_per_group && d.kernel_h <= 1024 / (d.kernel_w * d.ic_per_group);
 }
 // The shape under which a convolution's weights are packed.
 inline PackedShape ConvPackedShape(const ConvDims& d) {
-  if (ReadsLines(d)) return {1, d.oc_per_group, d.kernel_w * d.ic_per_group, d.kernel_h};
-  return {d.groups, d.oc_per_group, d.ic_per_group, d.kernel_h * d.kernel_w};
+  const int64_t taps = d.kernel_h * d.kernel_w;
+  if (GathersWindows(d)) return {1, d.oc_per_group, taps * d.ic_per_group, 1};
+  return {d.groups, d.oc_per_group, d.ic_per_group, taps};
 }
 
 // `weights` in ONNX order [OC, IC/groups, KH, KW] -> ConvPackedShape(dims).

@@ -12,10 +12,10 @@
 //                                                     // 1 <= R <= kRows; leaves TileArgs as it was
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
-// rows with one panel of packed weights. No im2col buffer exists. Where channels are few, a tap is
-// a line of the window (ConvArgs::lines), copied only where it leaves the image. Weight zero points
-// are taken off at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32
-// (kernels.h). The pointers are built once and used for a block of panels that fits the L2 cache.
+// rows with one panel of packed weights. No im2col buffer exists, but where channels are few: there
+// a pixel's whole window is one tap (conv_windows.h). Weight zero points are taken off at the end:
+// sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The pointers are
+// built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 #define RSHIFT_RUNTIME_KERNELS_CONV_DRIVER_H_
 
@@ -141,7 +141,8 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
   TileArgs tile;
   tile.rows = lists.rows();
   tile.taps = lists.taps();
-  tile.channels = args.lines ? args.window.kernel_w * args.ic : args.ic_per_group;
+  const WindowArgs& w = args.window;
+  tile.channels = args.gathers ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
   tile.dst_stride = args.dst_pitch;
   const EvenTiles tiles(range.m_end - range.m_begin, Unit::TileRows(args));
   const int64_t together = kRows / Unit::TileRows(args);
@@ -152,7 +153,7 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
     const int64_t c0 = FirstChannel(args, p0), channels = EndChannel(args, p1 - 1) - c0;
     int64_t done = range.m_begin;  // pixels whose second half has run
     int64_t m = range.m_begin;
-    lists.StartAt(m);
+    lists.StartAt(m, range.m_end);
     for (int64_t t = 0; t < tiles.count(); t += together) {
       tile.count = static_cast<int>(tiles.Pixels(t, together));
       lists.Fill(m, tile.count);

@@ -6,26 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/conv_windows.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/kernels/pixel_cursor.h"
 
 namespace rshift {
 namespace {
-
-struct PixelCursor {
-  int64_t batch, y, x;
-};
-
-inline PixelCursor CursorAt(int64_t m, int64_t oh, int64_t ow) {
-  return {m / ow / oh, m / ow % oh, m % ow};
-}
-
-inline void Advance(PixelCursor& p, int64_t oh, int64_t ow) {
-  if (++p.x < ow) return;
-  p.x = 0;
-  if (++p.y < oh) return;
-  p.y = 0;
-  ++p.batch;
-}
 
 // Bytes from the first tap of a window to each of them.
 inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64_t* offsets) {
@@ -64,68 +50,43 @@ void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, co
   }
 }
 
-// The lines of one pixel's window (ConvArgs::lines): rows[ky * stride]. Those that lie partly
-// outside are copied to `copies`, args.ic4 bytes each.
-inline void FillLines(const ConvArgs& args, const PixelCursor& p, const uint8_t** rows,
-                      int64_t stride, uint8_t* copies) {
-  const WindowArgs w = args.window;
-  const int64_t ih = args.ih, iw = args.iw, ic = args.ic, pitch = args.src_pitch;
-  const int64_t x0 = p.x * w.stride_w - w.pad_left, y0 = p.y * w.stride_h - w.pad_top;
-  const bool whole = x0 >= 0 && x0 + w.kernel_w <= iw && pitch == ic;
-  const uint8_t* zero_row = args.zero_row;
-  const uint8_t* line = args.src + (p.batch * ih + y0) * iw * pitch;
-  const int64_t step = w.dilation_h * iw * pitch;
-  if (whole && y0 >= 0 && y0 + (w.kernel_h - 1) * w.dilation_h < ih) {
-    line += x0 * ic;
-    for (int64_t ky = 0; ky < w.kernel_h; ++ky, rows += stride, line += step) *rows = line;
-    return;
-  }
-  for (int64_t ky = 0; ky < w.kernel_h; ++ky, rows += stride, copies += args.ic4, line += step) {
-    const int64_t y = y0 + ky * w.dilation_h;
-    *rows = y < 0 || y >= ih ? zero_row : whole ? line + x0 * ic : copies;
-    if (*rows != copies) continue;
-    for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-      const int64_t x = x0 + kx;
-      const uint8_t* pixel = x >= 0 && x < iw ? line + x * pitch : zero_row;
-      for (int64_t c = 0; c < ic; ++c) copies[kx * ic + c] = pixel[c];
-    }
-  }
-}
-
 // What the pixels of one tile after the other read; kKept pointers are kept for each tap.
 template <int kKept>
 class RowLists {
+  static_assert(kKept <= GatheredWindows::kMost);
+
  public:
   // `memory`: Bytes().
   RowLists(const ConvArgs& args, void* memory)
-      : args_(args), taps_(Taps(args)), rows_(static_cast<const uint8_t**>(memory)) {
-    offsets_ = reinterpret_cast<int64_t*>(rows_ + taps_ * kKept);
-    copies_ = reinterpret_cast<uint8_t*>(offsets_ + taps_);
-    WindowArgs columns = args.window;
-    if (args.lines) columns.kernel_w = 1;
-    FillTapOffsets(columns, args.iw, args.src_pitch, offsets_);
+      : args_(args),
+        taps_(Taps(args)),
+        rows_(static_cast<const uint8_t**>(memory)),
+        offsets_(reinterpret_cast<int64_t*>(rows_ + taps_ * kKept)),
+        windows_(args, reinterpret_cast<uint8_t*>(offsets_ + taps_)) {
+    if (!args.gathers) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
   }
   static int64_t Taps(const ConvArgs& args) {
-    return args.lines ? args.window.kernel_h : args.window.kernel_h * args.window.kernel_w;
+    return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
   }
   static size_t Bytes(const ConvArgs& args) {
-    const int64_t lists = Taps(args) * (kKept + 1) * int64_t{8};
-    return static_cast<size_t>(lists + (args.lines ? kKept * args.k : 0));
+    return static_cast<size_t>(Taps(args) * (kKept + 1) * int64_t{8}) +
+           (args.gathers ? GatheredWindows::Bytes(args) : 0);
   }
 
   int64_t taps() const { return taps_; }
   const uint8_t* const* rows() const { return rows_; }
-  void StartAt(int64_t m) { next_ = CursorAt(m, args_.oh, args_.ow); }
+  // Pixels [m, end) come next.
+  void StartAt(int64_t m, int64_t end) {
+    next_ = CursorAt(m, args_.oh, args_.ow);
+    windows_.StartAt(m, end);
+  }
   // Pixels [m, m + count), which follow the last ones.
   void Fill(int64_t m, int count) {
     if (args_.pointwise) return FillEvenly(args_.src + m * args_.src_pitch, args_.src_pitch);
+    if (args_.gathers) return FillGathered(m, count);
     if (IsEven(count)) return FillInside(count);
     for (int r = 0; r < count; ++r) {
-      if (args_.lines) {
-        FillLines(args_, next_, rows_ + r, kKept, copies_ + r * args_.k);
-      } else {
-        FillTaps(args_, next_, offsets_, rows_ + r, kKept);
-      }
+      FillTaps(args_, next_, offsets_, rows_ + r, kKept);
       Advance(next_, args_.oh, args_.ow);
     }
   }
@@ -137,8 +98,7 @@ class RowLists {
     const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
     const int64_t last = x + (count - 1) * w.stride_w + (w.kernel_w - 1) * w.dilation_w;
     return next_.x + count <= args_.ow && x >= 0 && last < args_.iw && y >= 0 &&
-           y + (w.kernel_h - 1) * w.dilation_h < args_.ih &&
-           (!args_.lines || args_.src_pitch == args_.ic);
+           y + (w.kernel_h - 1) * w.dilation_h < args_.ih;
   }
   void FillInside(int count) {
     const WindowArgs& w = args_.window;
@@ -147,6 +107,10 @@ class RowLists {
                w.stride_w * args_.src_pitch);
     next_.x += count - 1;
     Advance(next_, args_.oh, args_.ow);
+  }
+  [[gnu::noinline]] void FillGathered(int64_t m, int count) {
+    windows_.Make(m, count);
+    for (int r = 0; r < kKept; ++r) rows_[r] = windows_.Row(m + r);
   }
   // Pixel after pixel `step` bytes on. Pointers past the tile's pixels are not used.
   void FillEvenly(const uint8_t* first, int64_t step) {
@@ -164,7 +128,7 @@ class RowLists {
   int64_t taps_;
   const uint8_t** rows_;
   int64_t* offsets_;
-  uint8_t* copies_;  // of lines that lie partly outside: [kKept][k]
+  GatheredWindows windows_;
   PixelCursor next_ = {};
 };
 

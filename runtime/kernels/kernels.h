@@ -114,11 +114,12 @@ struct ConvArgs {
   int64_t src_pitch = 0, dst_pitch = 0;
   int64_t groups = 1;
   int64_t ic_per_group = 0, oc_per_group = 0;
-  int64_t ic4 = 0;  // ic_per_group rounded up to 4; weights beyond ic_per_group are 0
+  int64_t ic4 = 0;  // bytes of a tap, ic_per_group, rounded up to 4; weights beyond are 0
   int64_t k = 0;    // taps * ic4: padded K of one group
-  // One group of few channels: a tap is a line of the window, kernel_w * ic <= 64 bytes that are
-  // neighbours in memory (dilation_w 1); ic4 is that number rounded up to 4, k = kernel_h * ic4.
-  bool lines = false;
+  // One group of few channels: the window is one tap of kernel_h * kernel_w * ic bytes, in this
+  // order; ic4 and k are that number rounded up to 4. dilation_w is 1: the bytes of a line are
+  // neighbours in memory.
+  bool gathers = false;
   int64_t n = 0;  // oc_per_group rounded up to 16: padded N of one group
   // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n)).
   int64_t panels_per_group = 0;

@@ -30,14 +30,6 @@ const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap) {
   return args.src + ((pixel.batch * args.ih + y) * args.iw + x) * args.src_pitch;
 }
 
-// Line ky of a pixel's window (ConvArgs::lines), copied to `line`.
-const uint8_t* Line(const ConvArgs& args, const Pixel& pixel, int64_t ky, uint8_t* line) {
-  for (int64_t kx = 0; kx < args.window.kernel_w; ++kx) {
-    std::copy_n(TapRow(args, pixel, ky * args.window.kernel_w + kx), args.ic, line + kx * args.ic);
-  }
-  return line;
-}
-
 // Accumulators of channels [0, count) -> bytes.
 void Finish(const RequantArgs& requant, int64_t entry, const int32_t* acc, int64_t count,
             uint8_t* dst) {
@@ -55,20 +47,17 @@ void RequantizeAll(const RequantArgs& requant, const int32_t* acc, int64_t count
     Finish(requant, 0, acc + i, std::min<int64_t>(16, count - i), dst + i);
 }
 
-// acc[0, width) += one tap: x[0, ic) times its packed lines; returns the sum of x. Modulo 2^32: see
-// kernels.h.
+// acc[0, width) += one tap: x[0, ic) times its weights, the first of which is number `k` of a
+// channel's in the panel w; returns the sum of x. Modulo 2^32: see kernels.h.
 template <bool kSigned>
-uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t ic, int64_t width,
+uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t k, int64_t ic, int64_t width,
                        uint32_t* acc) {
   uint32_t total = 0;
-  for (int64_t i = 0; i < ic; i += 4, w += width * 4) {
-    int32_t v[4] = {0, 0, 0, 0};
-    for (int64_t j = 0; j < std::min<int64_t>(4, ic - i); ++j) v[j] = Value<kSigned>(x[i + j]);
-    total += static_cast<uint32_t>(v[0] + v[1] + v[2] + v[3]);
-    for (int64_t c = 0; c < width; ++c) {
-      acc[c] += static_cast<uint32_t>(v[0] * w[c * 4] + v[1] * w[c * 4 + 1] + v[2] * w[c * 4 + 2] +
-                                      v[3] * w[c * 4 + 3]);
-    }
+  for (int64_t i = 0; i < ic; ++i, ++k) {
+    const int32_t v = Value<kSigned>(x[i]);
+    const int8_t* of_channels = w + k / 4 * 4 * width + k % 4;
+    total += static_cast<uint32_t>(v);
+    for (int64_t c = 0; c < width; ++c) acc[c] += static_cast<uint32_t>(v * of_channels[c * 4]);
   }
   return total;
 }
@@ -81,18 +70,16 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
   const int64_t real = std::min(kPanel, args.oc_per_group - first);
   const int64_t entry = group * args.n + first;
   const WindowArgs& w = args.window;
-  const int64_t row_count = args.lines ? w.kernel_h : w.kernel_h * w.kernel_w;
-  const int64_t row_bytes = args.lines ? w.kernel_w * args.ic : args.ic_per_group;
+  const int64_t taps = w.kernel_h * w.kernel_w;
   const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
-  uint8_t line[kPanel];
   for (int64_t m = m_begin; m < m_end; ++m) {
     const Pixel pixel = PixelAt(m, args.oh, args.ow);
     uint32_t acc[kPanel] = {};
     uint32_t total = 0;
-    for (int64_t tap = 0; tap < row_count; ++tap) {
-      const uint8_t* x = args.lines ? Line(args, pixel, tap, line)
-                                    : TapRow(args, pixel, tap) + group * args.ic_per_group;
-      total += AccumulateTap<kSigned>(x, weights + tap * args.ic4 * width, row_bytes, width, acc);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
+      const int64_t k = tap * (args.gathers ? args.ic : args.ic4);
+      total += AccumulateTap<kSigned>(x, weights, k, args.ic_per_group, width, acc);
     }
     int32_t sums[kPanel];
     for (int64_t c = 0; c < real; ++c) {

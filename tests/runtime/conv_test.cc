@@ -184,10 +184,10 @@ int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
   for (int64_t oc = 0; oc < c.oc; ++oc) {
     for (int64_t ic = 0; ic < ic_per_group; ++ic) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const bool lines = ReadsLines(dims);
-        const int64_t channel = lines ? tap % c.kw * ic_per_group + ic : ic;
+        const bool gathers = GathersWindows(dims);
+        const int64_t channel = gathers ? tap * ic_per_group + ic : ic;
         const int64_t at = oc / shape.oc_per_group * shape.group_bytes() +
-                           shape.Offset(oc % shape.oc_per_group, lines ? tap / c.kw : tap, channel);
+                           shape.Offset(oc % shape.oc_per_group, gathers ? 0 : tap, channel);
         packed[at] = static_cast<uint8_t>(c.weights[(oc * ic_per_group + ic) * taps + tap]);
       }
     }

@@ -256,18 +256,15 @@ TEST_P(KernelTest, ConvEqualsScalarOnRandomShapes) {
     a.ic4 = RoundUpTo(a.ic_per_group, 4);
     const int64_t taps = a.window.kernel_h * a.window.kernel_w;
     a.k = taps * a.ic4;
-    a.lines = a.groups == 1 && a.window.kernel_w > 1 && a.window.dilation_w == 1 &&
-              a.window.kernel_w * a.ic <= 64 && random.OneIn(2);
-    const int64_t row = a.lines ? a.window.kernel_w * a.ic : a.ic_per_group;  // of K, unpadded
-    if (a.lines) {
-      a.ic4 = RoundUpTo(row, 4);
-      a.k = a.window.kernel_h * a.ic4;
-    }
+    a.gathers = a.groups == 1 && a.window.dilation_w == 1 && a.window.kernel_w * a.ic <= 64 &&
+                random.OneIn(2);
+    const int64_t row = a.gathers ? taps * a.ic : a.ic_per_group;  // of K, unpadded
+    if (a.gathers) a.k = a.ic4 = RoundUpTo(row, 4);
     a.n = RoundUpTo(a.oc_per_group, 16);
     a.panels_per_group = (a.n + 63) / 64;
     a.batch = random.Int(1, 2);
     a.oh = random.Int(1, 5);
-    a.ow = random.Int(1, 9);
+    a.ow = random.OneIn(20) ? random.Int(40, 90) : random.Int(1, 9);  // longer than a ring of rows
     a.ih = InputSize(random, a.oh, a.window.kernel_h, a.window.stride_h, a.window.dilation_h,
                      a.window.pad_top);
     a.iw = InputSize(random, a.ow, a.window.kernel_w, a.window.stride_w, a.window.dilation_w,

@@ -30,7 +30,7 @@ ProgramBuilder SmallNet() {
   Bytes weights(static_cast<size_t>(packed.bytes()));
   for (int64_t oc = 0; oc < 5; ++oc) {
     for (int64_t i = 0; i < 27; ++i)
-      weights[packed.Offset(oc, i / 9, i % 9)] = static_cast<uint8_t>(random.Int(0, 255));
+      weights[packed.Offset(oc, 0, i)] = static_cast<uint8_t>(random.Int(0, 255));
   }
   Command& c = b.Add(Opcode::kConv, conv, q);
   c.Set(Field::kWeights, b.Const(DType::kBytes, {packed.bytes()}, weights));
@@ -70,7 +70,7 @@ ProgramBuilder FrameworkNet() {
   Bytes weights(static_cast<size_t>(packed.bytes()));
   for (int64_t oc = 0; oc < 5; ++oc) {
     for (int64_t i = 0; i < 3; ++i)
-      weights[packed.Offset(oc, i / 9, i % 9)] = static_cast<uint8_t>(random.Int(0, 255));
+      weights[packed.Offset(oc, 0, i)] = static_cast<uint8_t>(random.Int(0, 255));
   }
   const auto bits = [](float value) { return std::bit_cast<int32_t>(value); };
   const int32_t packed_weights = b.Const(DType::kBytes, {packed.bytes()}, weights);

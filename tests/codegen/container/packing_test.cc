@@ -55,16 +55,16 @@ TEST(PackConvWeights, AColumnOfSixteenChannelsIsOneLine) {
   EXPECT_EQ(shape.Offset(64, 0, 4), 64 * 8 + 64);  // and is 16 wide
 }
 
-TEST(PackConvolution, OfFewChannelsALineIsOneTap) {
+TEST(PackConvolution, OfFewChannelsTheWindowIsOneTap) {
   const ConvDims dims{1, 1, 3, 2, 2, 1};
-  ASSERT_TRUE(ReadsLines(dims));
-  ASSERT_EQ(ConvPackedShape(dims).k(), 2 * 8);  // two lines of 2 * 3 values
+  ASSERT_TRUE(GathersWindows(dims));
+  ASSERT_EQ(ConvPackedShape(dims).k(), 12);  // two lines of two pixels of three channels
   // Weights count by line and pixel: channel 1 is 11 12 over 13 14, channel 2 is 21 22 over 23 24.
   const std::vector<int8_t> packed =
       PackConvolution(dims, std::vector<int8_t>{11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 34});
   const std::vector<std::vector<int8_t>> steps = {
-      {11, 21, 31, 12}, {22, 32, 0, 0}, {13, 23, 33, 14}, {24, 34, 0, 0}};
-  std::vector<int8_t> expected(256);
+      {11, 21, 31, 12}, {22, 32, 13, 23}, {33, 14, 24, 34}};
+  std::vector<int8_t> expected(192);
   for (size_t k = 0; k < steps.size(); ++k) {
     std::copy(steps[k].begin(), steps[k].end(), expected.begin() + static_cast<int64_t>(64 * k));
   }
@@ -74,8 +74,9 @@ TEST(PackConvolution, OfFewChannelsALineIsOneTap) {
 TEST(PackConvolution, KeepsTheTapsApartWhereNothingIsGained) {
   for (const ConvDims& dims :
        {ConvDims{1, 2, 4, 3, 3, 1}, ConvDims{1, 2, 17, 3, 3, 1}, ConvDims{2, 2, 3, 3, 3, 1},
-        ConvDims{1, 2, 3, 3, 1, 1}, ConvDims{1, 2, 3, 3, 3, 2}, ConvDims{1, 2, 9, 3, 8, 1}}) {
-    EXPECT_FALSE(ReadsLines(dims));
+        ConvDims{1, 2, 3, 3, 1, 1}, ConvDims{1, 2, 3, 3, 3, 2}, ConvDims{1, 2, 9, 3, 8, 1},
+        ConvDims{1, 2, 3, 22, 16, 1}}) {
+    EXPECT_FALSE(GathersWindows(dims));
     const PackedShape shape = ConvPackedShape(dims);
     EXPECT_EQ(shape.taps, dims.kernel_h * dims.kernel_w);
     std::vector<int8_t> weights(dims.groups * dims.oc_per_group * dims.ic_per_group * shape.taps);

@@ -1,0 +1,141 @@
+// Windows of few channels (ConvArgs::gathers): the bytes that a pixel's window covers are copied
+// into one row, [kernel_h][kernel_w][ic], and multiplied as one tap. Included by kernel units only
+// (see conv_driver.h).
+//
+// A load that spans two stores waits until both have left the store queue. Rows are therefore made
+// well before they are read, in a ring.
+#ifndef RSHIFT_RUNTIME_KERNELS_CONV_WINDOWS_H_
+#define RSHIFT_RUNTIME_KERNELS_CONV_WINDOWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/kernels/kernels.h"
+#include "runtime/kernels/pixel_cursor.h"
+
+namespace rshift {
+namespace {
+
+class GatheredWindows {
+ public:
+  // `memory`: Bytes().
+  GatheredWindows(const ConvArgs& args, uint8_t* memory) : args_(args), ring_(memory) {}
+  static size_t Bytes(const ConvArgs& args) {
+    return static_cast<size_t>(kRing * args.k + kSlack);  // copies write whole chunks
+  }
+  // Pixels [m, end) come next.
+  void StartAt(int64_t m, int64_t end) {
+    done_ = m;
+    end_ = end;
+    next_ = CursorAt(m, args_.oh, args_.ow);
+  }
+  // Makes the rows of pixels [m, m + count), and some more; count <= kMost.
+  void Make(int64_t m, int64_t count) {
+    int64_t to = m + count + kAhead;
+    if (to > end_) to = end_;
+    while (done_ < to) {
+      const int64_t run = Inside(to - done_);
+      if (run > 0) {
+        CopyRun(run);
+      } else {
+        CopyPixels();
+        Advance(next_, args_.oh, args_.ow);
+        ++done_;
+      }
+    }
+  }
+  const uint8_t* Row(int64_t m) const { return ring_ + Slot(m) * args_.k; }
+
+  static constexpr int64_t kMost = 12;
+
+ private:
+  // A store queue has some 64 entries; a window of three lines takes three.
+  static constexpr int64_t kAhead = 24, kRing = 64, kSlack = 64;
+  static_assert(kRing > kAhead + 2 * kMost);
+  static int64_t Slot(int64_t m) { return m % kRing; }
+
+  // So many of the next `most` pixels are neighbours in one output row and in the ring, with
+  // windows that lie inside the image and lines that are neighbours in memory.
+  int64_t Inside(int64_t most) const {
+    const WindowArgs& w = args_.window;
+    const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
+    if (x < 0 || y < 0 || y + (w.kernel_h - 1) * w.dilation_h >= args_.ih ||
+        args_.src_pitch != args_.ic)
+      return 0;
+    int64_t run = most;
+    if (args_.ow - next_.x < run) run = args_.ow - next_.x;
+    if (kRing - Slot(done_) < run) run = kRing - Slot(done_);
+    while (run > 0 && x + (run - 1) * w.stride_w + w.kernel_w > args_.iw) --run;
+    return run;
+  }
+  void CopyRun(int64_t run) {
+    const int64_t bytes = args_.window.kernel_w * args_.ic;
+    if (bytes <= 16) {
+      CopyLines<16>(run, bytes);
+    } else if (bytes <= 32) {
+      CopyLines<32>(run, bytes);
+    } else {
+      CopyLines<64>(run, bytes);
+    }
+    done_ += run;
+    next_.x += run - 1;
+    Advance(next_, args_.oh, args_.ow);
+  }
+  template <int kChunk>
+  void CopyLines(int64_t run, int64_t bytes) {
+    switch (args_.window.kernel_h) {
+      case 3:
+        return CopyLines<kChunk, 3>(run, bytes);
+      case 7:
+        return CopyLines<kChunk, 7>(run, bytes);
+      default:
+        return CopyLines<kChunk, 0>(run, bytes);
+    }
+  }
+  // Copies of whole chunks: what one writes too many, the next ones write again. kLines 0: any.
+  template <int kChunk, int kLines>
+  void CopyLines(int64_t run, int64_t bytes) {
+    const WindowArgs& w = args_.window;
+    const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
+    const int64_t lines = kLines > 0 ? kLines : w.kernel_h;
+    const int64_t down = w.dilation_h * args_.iw * args_.ic, right = w.stride_w * args_.ic;
+    const int64_t pitch = args_.k;
+    const uint8_t* from = args_.src + ((next_.batch * args_.ih + y0) * args_.iw + x0) * args_.ic;
+    uint8_t* row = ring_ + Slot(done_) * pitch;
+    for (; run > 0; --run, from += right, row += pitch) {
+#pragma GCC unroll 7
+      for (int64_t y = 0; y < lines; ++y) {
+        std::memcpy(row + y * bytes, from + y * down, kChunk);
+      }
+    }
+  }
+  // One pixel at the edge, or of a part of a wider tensor.
+  void CopyPixels() {
+    const WindowArgs w = args_.window;
+    const int64_t ic = args_.ic, iw = args_.iw, ih = args_.ih, pitch = args_.src_pitch;
+    const uint8_t *src = args_.src, *zero_row = args_.zero_row;
+    const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
+    const int64_t first = next_.batch * ih;
+    uint8_t* row = ring_ + Slot(done_) * args_.k;
+    for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+      const int64_t y = y0 + ky * w.dilation_h;
+      for (int64_t kx = 0; kx < w.kernel_w; ++kx, row += ic) {
+        const int64_t x = x0 + kx;
+        const bool is_pixel = y >= 0 && y < ih && x >= 0 && x < iw;
+        const uint8_t* from = is_pixel ? src + ((first + y) * iw + x) * pitch : zero_row;
+        for (int64_t c = 0; c < ic; c += 16) std::memcpy(row + c, from + c, 16);
+      }
+    }
+  }
+
+  const ConvArgs& args_;
+  uint8_t* ring_;
+  int64_t done_ = 0, end_ = 0;
+  PixelCursor next_ = {};
+};
+
+}  // namespace
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_CONV_WINDOWS_H_
