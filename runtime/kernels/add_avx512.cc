@@ -6,27 +6,44 @@
 namespace rshift {
 namespace {
 
-#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
+#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]]
+
+// The clamp: what packing saturates to, or any other.
+enum class Bounds { kU8, kS8, kOther };
+
+Bounds BoundsOf(const AddArgs& p) {
+  if (p.lo == 0 && p.hi == 255) return Bounds::kU8;
+  return p.lo == -128 && p.hi == 127 ? Bounds::kS8 : Bounds::kOther;
+}
 
 // AddLoop 64 elements at a time: bytes of a and b side by side as pairs of s16, one multiply-add
 // for each pair. The zero points and the rounding term are one constant of the sum, modulo 2^32.
+template <Bounds kBounds>
 struct AddPairs {
   __m512i multipliers;  // a and b as pairs
-  __m512i constant, zero, lo, hi, flip_a, flip_b, flip_y;
+  __m512i constant, lo, hi, flip_a, flip_b, flip_y;
   __m128i rshift;
 };
 
-RSHIFT_AVX512 inline AddPairs LoadPairsAvx512(const AddArgs& p) {
-  // As in requant_avx512.h, u8 results are held 128 lower until the end.
-  const int32_t held = p.hi > 127 ? 128 : 0, half = p.rshift == 0 ? 0 : 1 << (p.rshift - 1);
+// The rounded quotient plus zero_y is the quotient of a sum with zero_y * 2^rshift in it; |sum| is
+// less than 2^25.
+bool FitsPairs(const AddArgs& p) {
+  const auto fits = [](int32_t m) { return m >= INT16_MIN && m <= INT16_MAX; };
+  return fits(p.multiplier_a) && fits(p.multiplier_b) && p.rshift <= 20;
+}
+
+template <Bounds kBounds>
+RSHIFT_AVX512 inline AddPairs<kBounds> LoadPairsAvx512(const AddArgs& p) {
+  // As in requant_avx512.h, u8 results that are clamped are held 128 lower until the end.
+  const int32_t held = kBounds == Bounds::kOther && p.hi > 127 ? 128 : 0;
+  const int32_t half = p.rshift == 0 ? 0 : 1 << (p.rshift - 1);
   const auto byte = [](int32_t v) { return static_cast<char>(v); };
   const auto pair = static_cast<uint32_t>(p.multiplier_b) << 16 |
                     (static_cast<uint32_t>(p.multiplier_a) & 0xffff);
-  const auto zeros = static_cast<uint32_t>(p.a.zero) * static_cast<uint32_t>(p.multiplier_a) +
-                     static_cast<uint32_t>(p.b.zero) * static_cast<uint32_t>(p.multiplier_b);
+  const int32_t constant = (p.zero_y - held) * (1 << p.rshift) + half - p.a.zero * p.multiplier_a -
+                           p.b.zero * p.multiplier_b;
   return {_mm512_set1_epi32(static_cast<int32_t>(pair)),
-          _mm512_set1_epi32(static_cast<int32_t>(static_cast<uint32_t>(half) - zeros)),
-          _mm512_set1_epi16(static_cast<int16_t>(p.zero_y - held)),
+          _mm512_set1_epi32(constant),
           _mm512_set1_epi8(byte(p.lo - held)),
           _mm512_set1_epi8(byte(p.hi - held)),
           _mm512_set1_epi8(byte(p.a.flip)),
@@ -35,23 +52,28 @@ RSHIFT_AVX512 inline AddPairs LoadPairsAvx512(const AddArgs& p) {
           _mm_cvtsi32_si128(p.rshift)};
 }
 
-RSHIFT_AVX512 inline __m512i AddFourAvx512(const AddPairs& p, __m512i pairs) {
-  return _mm512_sra_epi32(_mm512_add_epi32(_mm512_madd_epi16(pairs, p.multipliers), p.constant),
-                          p.rshift);
+template <Bounds kBounds>
+RSHIFT_AVX512 inline __m512i AddFourAvx512(const AddPairs<kBounds>& p, __m512i pairs) {
+  return _mm512_sra_epi32(_mm512_dpwssd_epi32(p.constant, pairs, p.multipliers), p.rshift);
 }
 
-RSHIFT_AVX512 inline __m512i AddBytesAvx512(const AddPairs& p, __m512i a, __m512i b) {
+// Eight bytes of a and of b in each lane, alternating -> eight words of results.
+template <Bounds kBounds>
+RSHIFT_AVX512 inline __m512i AddEightAvx512(const AddPairs<kBounds>& p, __m512i bytes) {
   const __m512i none = _mm512_setzero_si512();
+  return _mm512_packs_epi32(AddFourAvx512(p, _mm512_unpacklo_epi8(bytes, none)),
+                            AddFourAvx512(p, _mm512_unpackhi_epi8(bytes, none)));
+}
+
+template <Bounds kBounds>
+RSHIFT_AVX512 inline __m512i AddBytesAvx512(const AddPairs<kBounds>& p, __m512i a, __m512i b) {
   a = _mm512_xor_si512(a, p.flip_a);
   b = _mm512_xor_si512(b, p.flip_b);
-  const __m512i a_low = _mm512_unpacklo_epi8(a, none), a_high = _mm512_unpackhi_epi8(a, none);
-  const __m512i b_low = _mm512_unpacklo_epi8(b, none), b_high = _mm512_unpackhi_epi8(b, none);
-  const __m512i low = _mm512_packs_epi32(AddFourAvx512(p, _mm512_unpacklo_epi16(a_low, b_low)),
-                                         AddFourAvx512(p, _mm512_unpackhi_epi16(a_low, b_low)));
-  const __m512i high = _mm512_packs_epi32(AddFourAvx512(p, _mm512_unpacklo_epi16(a_high, b_high)),
-                                          AddFourAvx512(p, _mm512_unpackhi_epi16(a_high, b_high)));
-  const __m512i y =
-      _mm512_packs_epi16(_mm512_adds_epi16(low, p.zero), _mm512_adds_epi16(high, p.zero));
+  const __m512i low = AddEightAvx512(p, _mm512_unpacklo_epi8(a, b));
+  const __m512i high = AddEightAvx512(p, _mm512_unpackhi_epi8(a, b));
+  if constexpr (kBounds == Bounds::kU8) return _mm512_packus_epi16(low, high);
+  const __m512i y = _mm512_packs_epi16(low, high);
+  if constexpr (kBounds == Bounds::kS8) return y;
   return _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(y, p.lo), p.hi), p.flip_y);
 }
 
@@ -191,13 +213,21 @@ RSHIFT_AVX512 inline __m512i AddBytesAvx512(const AddReals& p, __m512i a, __m512
 }  // namespace
 
 RSHIFT_AVX512 bool AddAvx512(const AddArgs& args, const RowBlock& rows) noexcept {
-  const auto fits = [](int32_t m) { return m >= INT16_MIN && m <= INT16_MAX; };
   if (FitsWords(args)) {
     AddRowsAvx512(args, LoadWordsAvx512(args), rows);
-  } else if (fits(args.multiplier_a) && fits(args.multiplier_b)) {
-    AddRowsAvx512(args, LoadPairsAvx512(args), rows);
-  } else {
-    return false;
+    return true;
+  }
+  if (!FitsPairs(args)) return false;
+  switch (BoundsOf(args)) {
+    case Bounds::kU8:
+      AddRowsAvx512(args, LoadPairsAvx512<Bounds::kU8>(args), rows);
+      break;
+    case Bounds::kS8:
+      AddRowsAvx512(args, LoadPairsAvx512<Bounds::kS8>(args), rows);
+      break;
+    case Bounds::kOther:
+      AddRowsAvx512(args, LoadPairsAvx512<Bounds::kOther>(args), rows);
+      break;
   }
   return true;
 }

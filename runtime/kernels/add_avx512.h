@@ -1,5 +1,5 @@
-// Additions of bytes, 64 at a time. The functions need AVX-512 F, BW, DQ, VL; the unit may be built
-// for any x86-64.
+// Additions of bytes, 64 at a time. The functions need AVX-512 F, BW, DQ, VL, VNNI; the unit may be
+// built for any x86-64.
 #ifndef RSHIFT_RUNTIME_KERNELS_ADD_AVX512_H_
 #define RSHIFT_RUNTIME_KERNELS_ADD_AVX512_H_
 
@@ -8,7 +8,7 @@
 namespace rshift {
 
 // ElementwiseTable::add for multipliers of 16 bits, in words where every sum fits one. false, with
-// nothing done: a multiplier is wider.
+// nothing done: a multiplier is wider, or the shift too far.
 bool AddAvx512(const AddArgs& args, const RowBlock& rows) noexcept;
 
 // ElementwiseTable::add_float_near.
