@@ -84,14 +84,13 @@ class AveragePoolStep : public Step {
         loops_(ElementwiseFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
-    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
-                                const Taps& rows, const Taps& columns) {
-      const PoolWindow window = shape_.Window(src_.bytes, m, c, y0, x0, rows, columns);
-      const auto inside = static_cast<int32_t>(rows.count() * columns.count());
-      const auto taps = include_pad_ ? static_cast<int32_t>(shape_.PaddedTaps(y0, x0)) : inside;
-      uint8_t* dst = dst_ + m * shape_.dst_pitch + c;
-      RunWindow(window, inside, taps, c, count, dst);
-      if (after_.run != nullptr) after_.run(after_.state, dst, 1, count);
+    shape_.ForEach(team, [this](const PoolBlock& b) {
+      const PoolWindow window = shape_.Window(src_.bytes, b);
+      const auto inside = static_cast<int32_t>(b.rows.count() * b.columns.count());
+      const auto taps = include_pad_ ? static_cast<int32_t>(shape_.PaddedTaps(b.y0, b.x0)) : inside;
+      uint8_t* dst = dst_ + b.m * shape_.dst_pitch + b.c;
+      RunWindow(window, inside, taps, b.c, b.count, dst);
+      if (after_.run != nullptr) after_.run(after_.state, dst, 1, b.count);
     });
   }
 

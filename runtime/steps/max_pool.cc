@@ -17,18 +17,18 @@ class MaxPoolF32Step : public Step {
         dst_(context.Out<float>(Field::kDst)) {}
 
   void Run(const Team& team) noexcept override {
-    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
-                                const Taps& rows, const Taps& columns) {
-      float* best = dst_ + m * shape_.dst_pitch + c;
+    shape_.ForEach(team, [this](const PoolBlock& b) {
+      const auto tap_at = [&](int64_t ky, int64_t kx) {
+        return src_ + b.c +
+               shape_.Offset(b.image, b.y0 + ky * shape_.dilation_h, b.x0 + kx * shape_.dilation_w);
+      };
+      float* best = dst_ + b.m * shape_.dst_pitch + b.c;
       // The verifier has made sure that there is a tap inside the image: it is the start.
-      const int64_t y = y0 + rows.begin * shape_.dilation_h,
-                    x = x0 + columns.begin * shape_.dilation_w;
-      std::copy_n(src_ + shape_.Offset(m, y, x) + c, count, best);
-      for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
-        for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
-          const float* tap =
-              src_ + c + shape_.Offset(m, y0 + ky * shape_.dilation_h, x0 + kx * shape_.dilation_w);
-          for (int64_t i = 0; i < count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
+      std::copy_n(tap_at(b.rows.begin, b.columns.begin), b.count, best);
+      for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
+        for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
+          const float* tap = tap_at(ky, kx);
+          for (int64_t i = 0; i < b.count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
         }
       }
     });
@@ -51,11 +51,10 @@ class MaxPoolStep : public Step {
         kernels_(KernelsFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
-    shape_.ForEach(team, [this](int64_t m, int64_t c, int64_t count, int64_t y0, int64_t x0,
-                                const Taps& rows, const Taps& columns) {
-      uint8_t* dst = dst_ + m * shape_.dst_pitch + c;
-      kernels_.max_pool(shape_.Window(src_, m, c, y0, x0, rows, columns), count, is_signed_, dst);
-      if (after_.run != nullptr) after_.run(after_.state, dst, 1, count);
+    shape_.ForEach(team, [this](const PoolBlock& b) {
+      uint8_t* dst = dst_ + b.m * shape_.dst_pitch + b.c;
+      kernels_.max_pool(shape_.Window(src_, b), b.count, is_signed_, dst);
+      if (after_.run != nullptr) after_.run(after_.state, dst, 1, b.count);
     });
   }
 

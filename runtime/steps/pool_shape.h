@@ -30,6 +30,14 @@ inline Taps TapsInside(int64_t start, int64_t kernel, int64_t dilation, int64_t 
   return {begin, std::max(begin, first_at_least(hi))};
 }
 
+// Some channels of one output pixel.
+struct PoolBlock {
+  int64_t m = 0, image = 0;  // the pixel, and its image of the batch
+  int64_t c = 0, count = 0;  // channels
+  int64_t y0 = 0, x0 = 0;    // input position of tap (0, 0)
+  Taps rows, columns;        // inside the image
+};
+
 struct PoolShape {
   int64_t batch, ih, iw, channels, oh, ow;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
@@ -51,18 +59,32 @@ struct PoolShape {
     dst_pitch = RowPitch(context, Field::kDst) / element;
   }
 
-  // Calls f(m, c, count, y0, x0, rows, columns) for each output pixel of this thread and block of
-  // channels; (y0, x0) is the input position of tap (0, 0), rows and columns the taps inside the
-  // image.
+  // Calls f(const PoolBlock&) for each output pixel of this thread and block of channels.
   template <typename F>
   void ForEach(const Team& team, const F& f) const {
     const int64_t blocks = (channels + kPoolBlock - 1) / kPoolBlock;
     const Range part = Part(batch * oh * ow * blocks, 1, team);
+    if (part.begin == part.end) return;
+    PoolBlock b;
+    b.m = part.begin / blocks, b.c = part.begin % blocks * kPoolBlock;
+    int64_t x = b.m % ow, y = b.m / ow % oh;
+    b.image = b.m / ow / oh;
+    SetRow(y, &b);
+    SetColumn(x, &b);
     for (int64_t item = part.begin; item < part.end; ++item) {
-      const int64_t m = item / blocks, c = item % blocks * kPoolBlock;
-      const int64_t y0 = m / ow % oh * stride_h - pad_top, x0 = m % ow * stride_w - pad_left;
-      f(m, c, std::min(kPoolBlock, channels - c), y0, x0,
-        TapsInside(y0, kernel_h, dilation_h, 0, ih), TapsInside(x0, kernel_w, dilation_w, 0, iw));
+      b.count = std::min(kPoolBlock, channels - b.c);
+      f(b);
+      // Counted, not divided: six divisions are as slow as a small window's work.
+      b.c += kPoolBlock;
+      if (b.c < channels) continue;
+      b.c = 0;
+      ++b.m;
+      if (++x == ow) {
+        x = 0;
+        if (++y == oh) y = 0, ++b.image;
+        SetRow(y, &b);
+      }
+      SetColumn(x, &b);
     }
   }
 
@@ -72,20 +94,30 @@ struct PoolShape {
            TapsInside(x0, kernel_w, dilation_w, -pad_left, iw + pad_right).count();
   }
 
-  // Index of the first channel of the input pixel (y, x) of output pixel m's image.
-  int64_t Offset(int64_t m, int64_t y, int64_t x) const {
-    return ((m / ow / oh * ih + y) * iw + x) * src_pitch;
+  // Index of the first channel of the input pixel (y, x).
+  int64_t Offset(int64_t image, int64_t y, int64_t x) const {
+    return ((image * ih + y) * iw + x) * src_pitch;
   }
 
   // The taps inside the image, for the kernels.
-  PoolWindow Window(const uint8_t* src, int64_t m, int64_t c, int64_t y0, int64_t x0,
-                    const Taps& rows, const Taps& columns) const {
-    return {
-        .base = src + c + Offset(m, y0 + rows.begin * dilation_h, x0 + columns.begin * dilation_w),
-        .rows = rows.count(),
-        .columns = columns.count(),
-        .row_step = dilation_h * iw * src_pitch,
-        .column_step = dilation_w * src_pitch};
+  PoolWindow Window(const uint8_t* src, const PoolBlock& b) const {
+    return {.base = src + b.c +
+                    Offset(b.image, b.y0 + b.rows.begin * dilation_h,
+                           b.x0 + b.columns.begin * dilation_w),
+            .rows = b.rows.count(),
+            .columns = b.columns.count(),
+            .row_step = dilation_h * iw * src_pitch,
+            .column_step = dilation_w * src_pitch};
+  }
+
+ private:
+  void SetRow(int64_t y, PoolBlock* b) const {
+    b->y0 = y * stride_h - pad_top;
+    b->rows = TapsInside(b->y0, kernel_h, dilation_h, 0, ih);
+  }
+  void SetColumn(int64_t x, PoolBlock* b) const {
+    b->x0 = x * stride_w - pad_left;
+    b->columns = TapsInside(b->x0, kernel_w, dilation_w, 0, iw);
   }
 };
 
