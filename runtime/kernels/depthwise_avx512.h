@@ -18,6 +18,7 @@
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_H_
 
 #include "runtime/kernels/depthwise_avx512_columns.h"
+#include "runtime/kernels/depthwise_avx512_direct.h"
 
 namespace rshift {
 namespace {
@@ -66,24 +67,6 @@ template <int P, int kTaps, bool kZeroW>
     }
   }
 }
-
-// Where the pixels of one segment go.
-struct DwSegment {
-  uint8_t* dst = nullptr;  // of the first pixel and channel
-  int64_t pixels = 0;
-  int64_t first = 0, count = 64;  // channels
-  // > 0: the upper 32 bytes are channels of the pixel that many further on; one more than `pixels`
-  // may be computed there than is stored.
-  int64_t apart = 0, apart_pixels = 0;
-
-  void Store(__m512i bytes, int64_t pixel, int64_t pitch) const {
-    uint8_t* to = dst + pixel * pitch;
-    StoreBytes(bytes, to, count);
-    if (pixel >= apart_pixels) return;
-    const __m256i high = _mm512_extracti64x4_epi64(bytes, 1);
-    StoreBytes(_mm512_castsi256_si512(high), to + apart * pitch, count);
-  }
-};
 
 // P pixels from `column` on -> bytes.
 template <typename S, int P, int kTaps, bool kZeroW>
@@ -164,6 +147,42 @@ inline void RunRow(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   if (args.after.run != nullptr) args.after.run(args.after.state, segment.dst, n, segment.count);
 }
 
+template <typename S>
+void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
+                   const DwLines& lines, int64_t x, const DwSegment& segment) {
+  const int64_t stride = args.window.stride_w;
+  if (segment.apart > 0) {
+    const DwColumns<true> from(args, lines, segment.first, x, segment.apart * stride);
+    if (stride == 1) return DirectRows<S, 1, true>(args, plan, q, from, segment);
+    return DirectRows<S, 2, true>(args, plan, q, from, segment);
+  }
+  const DwColumns<false> from(args, lines, segment.first, x, 0);
+  if (stride == 1) return DirectRows<S, 1, false>(args, plan, q, from, segment);
+  DirectRows<S, 2, false>(args, plan, q, from, segment);
+}
+
+// RunPixels where RunsDirectly.
+inline void RunPixelsDirectly(const DepthwiseArgs& args, DwPlan plan, const RequantArgs& q,
+                              int64_t m, int64_t n, bool both, const DwSegment& segment) {
+  const WindowArgs& w = args.window;
+  const PixelCursor at = CursorAt(m, args.oh, args.ow);
+  const int64_t x = at.x * w.stride_w - w.pad_left;
+  if (!both) plan.output_rows = 1;
+  const DwLines lines = LinesUnder(args, plan, segment.first, at, 0);
+  if (IsUnclamped<true>(q)) {
+    RunDirectlyBy<ByRatioUnclamped<true>>(args, plan, q, lines, x, segment);
+  } else if (IsUnclamped<false>(q)) {
+    RunDirectlyBy<ByRatioUnclamped<false>>(args, plan, q, lines, x, segment);
+  } else {
+    RunDirectlyBy<ByRatio>(args, plan, q, lines, x, segment);
+  }
+  if (args.after.run == nullptr) return;
+  for (int64_t row = 0; row < plan.output_rows; ++row) {
+    args.after.run(args.after.state, segment.dst + row * args.ow * args.dst_pitch, n,
+                   segment.count);
+  }
+}
+
 // Output pixels [m, m + n) of one row, channels of the segment; with `both`, those below them, too.
 inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                       int64_t m, int64_t n, bool halves, bool both, DwSegment* segment) {
@@ -173,6 +192,7 @@ inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const Requa
   segment->apart = halves ? segment->pixels : 0;
   segment->apart_pixels = halves ? n - segment->pixels : 0;
   segment->dst = args.dst + m * args.dst_pitch + segment->first;
+  if (RunsDirectly(args)) return RunPixelsDirectly(args, plan, q, m, n, both, *segment);
   PrepareColumns(args, plan, segment->first, at, at.x * w.stride_w - w.pad_left,
                  plan.Columns(segment->pixels, w.stride_w), segment->apart * w.stride_w);
   RunRow(args, plan, q, n, *segment);
@@ -188,7 +208,8 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
     DwSegment segment{.first = first};
     segment.count = range.c_end - first < kDwBlock ? range.c_end - first : kDwBlock;
     const bool halves = segment.count <= kDwBlock / 2 && !args.requant.post_ops;
-    const int64_t most = halves ? 2 * plan.segment : plan.segment;
+    int64_t most = halves ? 2 * plan.segment : plan.segment;
+    if (RunsDirectly(args)) most = args.ow;
     PrepareWeights(args, plan, first, halves, 0);
     if (plan.output_rows == 2) {
       PrepareWeights(args, plan.Second(args.window), first, halves, args.window.stride_h);

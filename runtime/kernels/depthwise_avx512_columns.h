@@ -36,6 +36,24 @@ struct DwPlan {
   }
 };
 
+// Where the pixels of one segment go.
+struct DwSegment {
+  uint8_t* dst = nullptr;  // of the first pixel and channel
+  int64_t pixels = 0;
+  int64_t first = 0, count = 64;  // channels
+  // > 0: the upper 32 bytes are channels of the pixel that many further on; one more than `pixels`
+  // may be computed there than is stored.
+  int64_t apart = 0, apart_pixels = 0;
+
+  void Store(__m512i bytes, int64_t pixel, int64_t pitch) const {
+    uint8_t* to = dst + pixel * pitch;
+    StoreBytes(bytes, to, count);
+    if (pixel >= apart_pixels) return;
+    const __m256i high = _mm512_extracti64x4_epi64(bytes, 1);
+    StoreBytes(_mm512_castsi256_si512(high), to + apart * pitch, count);
+  }
+};
+
 inline DwPlan PlanDepthwise(const DepthwiseArgs& args, void* scratch, size_t* bytes) {
   const WindowArgs& w = args.window;
   DwPlan plan;
@@ -65,14 +83,22 @@ inline size_t DepthwiseDotScratchBytes(const DepthwiseArgs& args) noexcept {
   return bytes;
 }
 
-[[gnu::always_inline]] inline void Interleave(__m512i r0, __m512i r1, __m512i r2, __m512i r3,
-                                              __m512i* out) {
+// Four rows of 64 channels -> quarters.
+[[gnu::always_inline]] inline void InterleaveRows(__m512i r0, __m512i r1, __m512i r2, __m512i r3,
+                                                  __m512i (&out)[4]) {
   const __m512i lo01 = _mm512_unpacklo_epi8(r0, r1), hi01 = _mm512_unpackhi_epi8(r0, r1);
   const __m512i lo23 = _mm512_unpacklo_epi8(r2, r3), hi23 = _mm512_unpackhi_epi8(r2, r3);
-  _mm512_store_si512(out, _mm512_unpacklo_epi16(lo01, lo23));
-  _mm512_store_si512(out + 1, _mm512_unpackhi_epi16(lo01, lo23));
-  _mm512_store_si512(out + 2, _mm512_unpacklo_epi16(hi01, hi23));
-  _mm512_store_si512(out + 3, _mm512_unpackhi_epi16(hi01, hi23));
+  out[0] = _mm512_unpacklo_epi16(lo01, lo23);
+  out[1] = _mm512_unpackhi_epi16(lo01, lo23);
+  out[2] = _mm512_unpacklo_epi16(hi01, hi23);
+  out[3] = _mm512_unpackhi_epi16(hi01, hi23);
+}
+[[gnu::always_inline]] inline void Interleave(__m512i r0, __m512i r1, __m512i r2, __m512i r3,
+                                              __m512i* out) {
+  __m512i quarters[4];
+  InterleaveRows(r0, r1, r2, r3, quarters);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) _mm512_store_si512(out + i, quarters[i]);
 }
 
 // 32 bytes from each of two places; the first 32 bytes twice.
@@ -179,12 +205,27 @@ inline void InterleaveHalves(const DwLines& lines, const DwLines& outside, int64
   }
 }
 
+// Where group g of the kernel rows under plan.output_rows output rows from at.y on reads.
+inline DwLines LinesUnder(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
+                          const PixelCursor& at, int64_t g) {
+  const WindowArgs& w = args.window;
+  const uint8_t* zeros = args.zero_row + first;
+  DwLines lines = {{zeros, zeros, zeros, zeros}, {0, 0, 0, 0}};
+  const int64_t rows = w.kernel_h + (plan.output_rows - 1) * w.stride_h;
+  for (int64_t r = 0; r < 4; ++r) {
+    const int64_t ky = 4 * g + r, iy = at.y * w.stride_h - w.pad_top + ky * w.dilation_h;
+    if (ky >= rows || iy < 0 || iy >= args.ih) continue;
+    lines.at[r] = args.src + (at.batch * args.ih + iy) * args.iw * args.src_pitch + first;
+    lines.step[r] = args.src_pitch;
+  }
+  return lines;
+}
+
 // The input columns [x, x + count) under plan.output_rows output rows from at.y on, of channels
 // [first, first + 64), interleaved; with apart > 0 channels [first, first + 32) of those columns
 // and of the ones `apart` further on.
 inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
                            const PixelCursor& at, int64_t x, int64_t count, int64_t apart) {
-  const WindowArgs& w = args.window;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0));
   const uint8_t* zeros = args.zero_row + first;
   const DwLines outside = {{zeros, zeros, zeros, zeros}, {0, 0, 0, 0}};
@@ -192,15 +233,8 @@ inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_
   const int64_t before = x < 0 ? (-x < count ? -x : count) : 0;
   const int64_t end = x + count < args.iw ? count : args.iw - x;
   const int64_t inside_end = end > before ? end : before;
-  const int64_t rows = w.kernel_h + (plan.output_rows - 1) * w.stride_h;
   for (int64_t g = 0; g < plan.groups; ++g) {
-    DwLines lines = outside;
-    for (int64_t r = 0; r < 4; ++r) {
-      const int64_t ky = 4 * g + r, iy = at.y * w.stride_h - w.pad_top + ky * w.dilation_h;
-      if (ky >= rows || iy < 0 || iy >= args.ih) continue;
-      lines.at[r] = args.src + (at.batch * args.ih + iy) * args.iw * args.src_pitch + first;
-      lines.step[r] = args.src_pitch;
-    }
+    const DwLines lines = LinesUnder(args, plan, first, at, g);
     __m512i* out = plan.columns + g * kDwQuarters;
     if (apart > 0) {
       InterleaveHalves(lines, outside, x, apart, args.iw, count, flip, step, out);

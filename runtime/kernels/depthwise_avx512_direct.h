@@ -1,0 +1,143 @@
+// Depthwise convolution without columns in memory, for the common case: at most four kernel rows of
+// three taps, no dilation, no weight zero points, and a requantization that is one fused
+// multiply-add. The columns under the next pixels stay in registers, of which a step drops as many
+// as it loads. Included by depthwise_avx512.h only, which says what a quarter is.
+#ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_DIRECT_H_
+#define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_DIRECT_H_
+
+#include "runtime/kernels/depthwise_avx512_columns.h"
+
+namespace rshift {
+namespace {
+
+constexpr int kDwTaps = 3;
+
+inline bool RunsDirectly(const DepthwiseArgs& args) {
+  const WindowArgs& w = args.window;
+  return w.kernel_h <= 4 && w.kernel_w == kDwTaps && w.dilation_w == 1 && w.stride_w <= 2 &&
+         args.requant.ratio != nullptr && args.requant.zero_w == nullptr && !args.requant.post_ops;
+}
+
+// The columns of some input rows, one after the other; with kHalves two at a time, `apart` columns
+// from each other.
+template <bool kHalves>
+class DwColumns {
+ public:
+  // From column x on, which may lie outside.
+  DwColumns(const DepthwiseArgs& args, const DwLines& lines, int64_t first, int64_t x,
+            int64_t apart)
+      : zeros_(args.zero_row + first),
+        x_(x),
+        width_(args.iw),
+        apart_(apart),
+        flip_(_mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0))) {
+    for (int r = 0; r < 4; ++r) {
+      step_[r] = lines.step[r];
+      at_[r] = lines.at[r] + x * step_[r];
+    }
+  }
+  [[gnu::always_inline]] void Next(__m512i (&out)[4]) {
+    const bool inside = IsInside(x_), other_inside = kHalves && IsInside(x_ + apart_);
+    __m512i rows[4];
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const uint8_t* at = inside ? at_[r] : zeros_;
+      rows[r] = _mm512_xor_si512(
+          kHalves ? LoadHalves(at, other_inside ? at_[r] + apart_ * step_[r] : zeros_)
+                  : _mm512_loadu_si512(at),
+          flip_);
+      at_[r] += step_[r];
+    }
+    ++x_;
+    InterleaveRows(rows[0], rows[1], rows[2], rows[3], out);
+  }
+
+ private:
+  bool IsInside(int64_t x) const {
+    return static_cast<uint64_t>(x) < static_cast<uint64_t>(width_);
+  }
+  const uint8_t *at_[4], *zeros_;
+  int64_t step_[4], x_, width_, apart_;
+  __m512i flip_;
+};
+
+// Loaded once for several uses: left to itself, g++ 12 makes each of them a load, of which there is
+// one a cycle.
+[[gnu::always_inline]] inline __m512i InRegister(__m512i x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
+// P pixels from the columns under them -> bytes. `weights`: [taps][quarters].
+template <typename S, int P, int kStride, int C>
+[[gnu::always_inline]] inline void DirectPixels(const RequantArgs& q, const Narrow<S>& narrow,
+                                                const __m512i (&columns)[C][4],
+                                                const __m512i* weights, __m512i (&bytes)[P]) {
+  __m512i v[4][P];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const __m512i bias = InRegister(_mm512_load_si512(q.bias + 16 * i));
+#pragma GCC unroll 2
+    for (int p = 0; p < P; ++p) v[i][p] = bias;
+#pragma GCC unroll 3
+    for (int kx = 0; kx < kDwTaps; ++kx) {
+      const __m512i weight = InRegister(weights[4 * kx + i]);
+#pragma GCC unroll 2
+      for (int p = 0; p < P; ++p) {
+        v[i][p] = _mm512_dpbusd_epi32(v[i][p], columns[p * kStride + kx][i], weight);
+      }
+    }
+    const S form = S::Load(q, 16 * i);
+#pragma GCC unroll 2
+    for (int p = 0; p < P; ++p) v[i][p] = form.Scale(v[i][p]);
+  }
+#pragma GCC unroll 2
+  for (int p = 0; p < P; ++p) bytes[p] = narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]);
+}
+
+// `segment.pixels` pixels of plan.output_rows rows.
+template <typename S, int kStride, bool kHalves>
+[[gnu::noinline]] void DirectRows(const DepthwiseArgs& args, const DwPlan& plan,
+                                  const RequantArgs& q, DwColumns<kHalves> from,
+                                  const DwSegment& segment) {
+  // Two pixels for each load of weights; with stride 2 their columns would not fit the registers.
+  constexpr int P = kStride == 1 ? 2 : 1, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
+  constexpr int kOld = kColumns - kNew;
+  const Narrow<S> narrow = Narrow<S>::Load(q);
+  // Locals: bytes that are stored might be members, for all the compiler knows.
+  const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch, rows = plan.output_rows;
+  const int64_t pixels = segment.pixels, count = segment.count;
+  const int64_t apart_pixels = segment.apart_pixels, apart_bytes = segment.apart * pitch;
+  const auto store = [&](__m512i bytes, int64_t pixel, uint8_t* to) {
+    if (pixel < pixels) StoreBytes(bytes, to, count);
+    if (!kHalves || pixel >= apart_pixels) return;
+    StoreBytes(_mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)), to + apart_bytes,
+               count);
+  };
+  __m512i columns[kColumns][4];
+#pragma GCC unroll 2
+  for (int c = 0; c < kOld; ++c) from.Next(columns[c]);
+  uint8_t* dst = segment.dst;
+  for (int64_t pixel = 0; pixel < pixels; pixel += P, dst += P * pitch) {
+#pragma GCC unroll 2
+    for (int c = 0; c < kNew; ++c) from.Next(columns[kOld + c]);
+    const __m512i* weights = plan.weights;
+    uint8_t* to = dst;
+    for (int64_t row = 0; row < rows; ++row, to += row_pitch, weights += kDwTaps * kDwQuarters) {
+      __m512i bytes[P];
+      DirectPixels<S, P, kStride>(q, narrow, columns, weights, bytes);
+#pragma GCC unroll 2
+      for (int p = 0; p < P; ++p) store(bytes[p], pixel + p, to + p * pitch);
+    }
+#pragma GCC unroll 2
+    for (int c = 0; c < kOld; ++c) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) columns[c][i] = columns[kNew + c][i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_DIRECT_H_
