@@ -169,7 +169,10 @@ template <int kSteps, int R, int V>
   for (int step = 0; step < kSteps; ++step, k += 4, w += V * 64) {
     __m512i b[V];
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) b[v] = _mm512_loadu_si512(w + 64 * v);
+    for (int v = 0; v < V; ++v) {
+      b[v] = _mm512_loadu_si512(w + 64 * v);
+      if (R == 2 || R == 3) asm("" : "+v"(b[v]));  // else g++ 12 loads it for each use
+    }
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
       const __m512i a = _mm512_xor_si512(Broadcast4(x[r] + k), flip);
