@@ -163,9 +163,9 @@ void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
 
 // RunPixels where RunsDirectly.
 inline void RunPixelsDirectly(const DepthwiseArgs& args, DwPlan plan, const RequantArgs& q,
-                              int64_t m, int64_t n, bool both, const DwSegment& segment) {
+                              const PixelCursor& at, int64_t n, bool both,
+                              const DwSegment& segment) {
   const WindowArgs& w = args.window;
-  const PixelCursor at = CursorAt(m, args.oh, args.ow);
   const int64_t x = at.x * w.stride_w - w.pad_left;
   if (!both) plan.output_rows = 1;
   const DwLines lines = LinesUnder(args, plan, segment.first, at, 0);
@@ -183,16 +183,17 @@ inline void RunPixelsDirectly(const DepthwiseArgs& args, DwPlan plan, const Requ
   }
 }
 
-// Output pixels [m, m + n) of one row, channels of the segment; with `both`, those below them, too.
+// Output pixels [m, m + n) of one row, m being `at`, channels of the segment; with `both`, those
+// below them, too.
 inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
-                      int64_t m, int64_t n, bool halves, bool both, DwSegment* segment) {
+                      int64_t m, const PixelCursor& at, int64_t n, bool halves, bool both,
+                      DwSegment* segment) {
   const WindowArgs& w = args.window;
-  const PixelCursor at = CursorAt(m, args.oh, args.ow);
   segment->pixels = halves ? (n + 1) / 2 : n;
   segment->apart = halves ? segment->pixels : 0;
   segment->apart_pixels = halves ? n - segment->pixels : 0;
   segment->dst = args.dst + m * args.dst_pitch + segment->first;
-  if (RunsDirectly(args)) return RunPixelsDirectly(args, plan, q, m, n, both, *segment);
+  if (RunsDirectly(args)) return RunPixelsDirectly(args, plan, q, at, n, both, *segment);
   PrepareColumns(args, plan, segment->first, at, at.x * w.stride_w - w.pad_left,
                  plan.Columns(segment->pixels, w.stride_w), segment->apart * w.stride_w);
   RunRow(args, plan, q, n, *segment);
@@ -216,17 +217,22 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
     }
     const RequantArgs q = OrderRequant(args, plan, first, halves);
     bool both = false;
+    PixelCursor at = CursorAt(range.m_begin, args.oh, args.ow);
     for (int64_t m = range.m_begin; m < range.m_end;) {
-      const int64_t x = m % args.ow;
-      if (x == 0) {
-        both = plan.output_rows == 2 && m / args.ow % args.oh + 1 < args.oh &&
-               m + 2 * args.ow <= range.m_end;
+      if (at.x == 0) {
+        both = plan.output_rows == 2 && at.y + 1 < args.oh && m + 2 * args.ow <= range.m_end;
       }
-      int64_t n = args.ow - x;
+      int64_t n = args.ow - at.x;
       if (n > most) n = most;
       if (n > range.m_end - m) n = range.m_end - m;
-      RunPixels(args, plan, q, m, n, halves, both, &segment);
-      m += both && x + n == args.ow ? n + args.ow : n;
+      RunPixels(args, plan, q, m, at, n, halves, both, &segment);
+      m += n;
+      at.x += n;
+      if (at.x < args.ow) continue;
+      at.x = 0;
+      at.y += both ? 2 : 1;
+      if (both) m += args.ow;
+      if (at.y == args.oh) at.y = 0, ++at.batch;
     }
   }
 }

@@ -98,13 +98,14 @@ template <typename S, int P, int kStride, int C>
 // `segment.pixels` pixels of plan.output_rows rows.
 template <typename S, int kStride, bool kHalves>
 [[gnu::noinline]] void DirectRows(const DepthwiseArgs& args, const DwPlan& plan,
-                                  const RequantArgs& q, DwColumns<kHalves> from,
+                                  const RequantArgs& requant, DwColumns<kHalves> from,
                                   const DwSegment& segment) {
   // Two pixels for each load of weights; with stride 2 their columns would not fit the registers.
   constexpr int P = kStride == 1 ? 2 : 1, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
   constexpr int kOld = kColumns - kNew;
-  const Narrow<S> narrow = Narrow<S>::Load(q);
   // Locals: bytes that are stored might be members, for all the compiler knows.
+  const RequantArgs q = requant;
+  const Narrow<S> narrow = Narrow<S>::Load(q);
   const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch, rows = plan.output_rows;
   const int64_t pixels = segment.pixels, count = segment.count;
   const int64_t apart_pixels = segment.apart_pixels, apart_bytes = segment.apart * pitch;
