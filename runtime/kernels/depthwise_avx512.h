@@ -150,13 +150,15 @@ inline void RunRow(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
 template <typename S>
 void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                    const DwLines& lines, int64_t x, const DwSegment& segment) {
-  const int64_t stride = args.window.stride_w;
+  const WindowArgs& w = args.window;
+  const int64_t stride = w.stride_w;
+  const bool four = w.kernel_h + (plan.output_rows - 1) * w.stride_h == 4;
   if (segment.apart > 0) {
-    const DwColumns<true> from(args, lines, segment.first, x, segment.apart * stride);
+    const DwColumns<true> from(args, lines, segment.first, x, segment.apart * stride, four);
     if (stride == 1) return DirectRows<S, 1, true>(args, plan, q, from, segment);
     return DirectRows<S, 2, true>(args, plan, q, from, segment);
   }
-  const DwColumns<false> from(args, lines, segment.first, x, 0);
+  const DwColumns<false> from(args, lines, segment.first, x, 0, four);
   if (stride == 1) return DirectRows<S, 1, false>(args, plan, q, from, segment);
   DirectRows<S, 2, false>(args, plan, q, from, segment);
 }
@@ -193,7 +195,7 @@ inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const Requa
   segment->apart = halves ? segment->pixels : 0;
   segment->apart_pixels = halves ? n - segment->pixels : 0;
   segment->dst = args.dst + m * args.dst_pitch + segment->first;
-  if (RunsDirectly(args)) return RunPixelsDirectly(args, plan, q, at, n, both, *segment);
+  if (RunsDirectly(args, plan)) return RunPixelsDirectly(args, plan, q, at, n, both, *segment);
   PrepareColumns(args, plan, segment->first, at, at.x * w.stride_w - w.pad_left,
                  plan.Columns(segment->pixels, w.stride_w), segment->apart * w.stride_w);
   RunRow(args, plan, q, n, *segment);
@@ -210,7 +212,7 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
     segment.count = range.c_end - first < kDwBlock ? range.c_end - first : kDwBlock;
     const bool halves = segment.count <= kDwBlock / 2 && !args.requant.post_ops;
     int64_t most = halves ? 2 * plan.segment : plan.segment;
-    if (RunsDirectly(args)) most = args.ow;
+    if (RunsDirectly(args, plan)) most = args.ow;
     PrepareWeights(args, plan, first, halves, 0);
     if (plan.output_rows == 2) {
       PrepareWeights(args, plan.Second(args.window), first, halves, args.window.stride_h);

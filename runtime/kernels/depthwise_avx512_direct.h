@@ -12,9 +12,10 @@ namespace {
 
 constexpr int kDwTaps = 3;
 
-inline bool RunsDirectly(const DepthwiseArgs& args) {
+inline bool RunsDirectly(const DepthwiseArgs& args, const DwPlan& plan) {
   const WindowArgs& w = args.window;
-  return w.kernel_h <= 4 && w.kernel_w == kDwTaps && w.dilation_w == 1 && w.stride_w <= 2 &&
+  return w.kernel_h <= 4 && w.kernel_w == kDwTaps && w.dilation_w == 1 &&
+         (w.stride_w == 1 || (w.stride_w == 2 && plan.output_rows == 1)) &&
          args.requant.ratio != nullptr && args.requant.zero_w == nullptr && !args.requant.post_ops;
 }
 
@@ -23,13 +24,14 @@ inline bool RunsDirectly(const DepthwiseArgs& args) {
 template <bool kHalves>
 class DwColumns {
  public:
-  // From column x on, which may lie outside.
+  // From column x on, which may lie outside; four: the last of the lines has weights.
   DwColumns(const DepthwiseArgs& args, const DwLines& lines, int64_t first, int64_t x,
-            int64_t apart)
+            int64_t apart, bool four)
       : zeros_(args.zero_row + first),
         x_(x),
         width_(args.iw),
         apart_(apart),
+        four_(four),
         flip_(_mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0))) {
     for (int r = 0; r < 4; ++r) {
       step_[r] = lines.step[r];
@@ -41,6 +43,10 @@ class DwColumns {
     __m512i rows[4];
 #pragma GCC unroll 4
     for (int r = 0; r < 4; ++r) {
+      if (r == 3 && !four_) {  // under weights of 0
+        rows[r] = rows[0];
+        continue;
+      }
       const uint8_t* at = inside ? at_[r] : zeros_;
       rows[r] = _mm512_xor_si512(
           kHalves ? LoadHalves(at, other_inside ? at_[r] + apart_ * step_[r] : zeros_)
@@ -58,6 +64,7 @@ class DwColumns {
   }
   const uint8_t *at_[4], *zeros_;
   int64_t step_[4], x_, width_, apart_;
+  bool four_;
   __m512i flip_;
 };
 
@@ -81,7 +88,7 @@ template <typename S, int P, int kStride, int C>
     for (int p = 0; p < P; ++p) v[i][p] = bias;
 #pragma GCC unroll 3
     for (int kx = 0; kx < kDwTaps; ++kx) {
-      const __m512i weight = InRegister(weights[4 * kx + i]);
+      const __m512i weight = P > 1 ? InRegister(weights[4 * kx + i]) : weights[4 * kx + i];
 #pragma GCC unroll 2
       for (int p = 0; p < P; ++p) {
         v[i][p] = _mm512_dpbusd_epi32(v[i][p], columns[p * kStride + kx][i], weight);
@@ -100,13 +107,16 @@ template <typename S, int kStride, bool kHalves>
 [[gnu::noinline]] void DirectRows(const DepthwiseArgs& args, const DwPlan& plan,
                                   const RequantArgs& requant, DwColumns<kHalves> from,
                                   const DwSegment& segment) {
-  // Two pixels for each load of weights; with stride 2 their columns would not fit the registers.
-  constexpr int P = kStride == 1 ? 2 : 1, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
+  // Stride 1: two pixels, and output rows, for each load of weights. Stride 2: their columns would
+  // not fit the registers, but the weights of the one row do.
+  constexpr bool kHolds = kStride == 2;
+  constexpr int P = kHolds ? 1 : 2, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
   constexpr int kOld = kColumns - kNew;
   // Locals: bytes that are stored might be members, for all the compiler knows.
   const RequantArgs q = requant;
   const Narrow<S> narrow = Narrow<S>::Load(q);
-  const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch, rows = plan.output_rows;
+  const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch;
+  const int64_t rows = kHolds ? 1 : plan.output_rows;
   const int64_t pixels = segment.pixels, count = segment.count;
   const int64_t apart_pixels = segment.apart_pixels, apart_bytes = segment.apart * pitch;
   const auto store = [&](__m512i bytes, int64_t pixel, uint8_t* to) {
@@ -115,6 +125,9 @@ template <typename S, int kStride, bool kHalves>
     StoreBytes(_mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)), to + apart_bytes,
                count);
   };
+  __m512i held[kDwTaps * kDwQuarters];
+#pragma GCC unroll 12
+  for (int i = 0; i < kDwTaps * kDwQuarters; ++i) held[i] = plan.weights[i];
   __m512i columns[kColumns][4];
 #pragma GCC unroll 2
   for (int c = 0; c < kOld; ++c) from.Next(columns[c]);
@@ -122,7 +135,7 @@ template <typename S, int kStride, bool kHalves>
   for (int64_t pixel = 0; pixel < pixels; pixel += P, dst += P * pitch) {
 #pragma GCC unroll 2
     for (int c = 0; c < kNew; ++c) from.Next(columns[kOld + c]);
-    const __m512i* weights = plan.weights;
+    const __m512i* weights = kHolds ? held : plan.weights;
     uint8_t* to = dst;
     for (int64_t row = 0; row < rows; ++row, to += row_pitch, weights += kDwTaps * kDwQuarters) {
       __m512i bytes[P];
