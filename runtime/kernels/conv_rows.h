@@ -63,7 +63,11 @@ class RowLists {
         rows_(static_cast<const uint8_t**>(memory)),
         offsets_(reinterpret_cast<int64_t*>(rows_ + taps_ * kKept)),
         windows_(args, reinterpret_cast<uint8_t*>(offsets_ + taps_)) {
-    if (!args.gathers) FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+    if (args.gathers) {
+      offsets_[0] = 0;
+    } else {
+      FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+    }
   }
   static int64_t Taps(const ConvArgs& args) {
     return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
@@ -110,7 +114,8 @@ class RowLists {
   }
   [[gnu::noinline]] void FillGathered(int64_t m, int count) {
     windows_.Make(m, count);
-    for (int r = 0; r < kKept; ++r) rows_[r] = windows_.Row(m + r);
+    if (windows_.AreEven(m, kKept)) return FillEvenly(windows_.Row(m), args_.k);
+    for (int r = 0; r < count; ++r) rows_[r] = windows_.Row(m + r);
   }
   // Pixel after pixel `step` bytes on. Pointers past the tile's pixels are not used.
   void FillEvenly(const uint8_t* first, int64_t step) {

@@ -33,6 +33,8 @@ class GatheredWindows {
   // Makes the rows of pixels [m, m + count), and some more; count <= kMost.
   void Make(int64_t m, int64_t count) {
     int64_t to = m + count + kAhead;
+    if (done_ >= to || done_ == end_) return;
+    if (to < done_ + kBatch) to = done_ + kBatch;
     if (to > end_) to = end_;
     while (done_ < to) {
       const int64_t run = Inside(to - done_);
@@ -45,14 +47,18 @@ class GatheredWindows {
       }
     }
   }
+  // args.k bytes.
   const uint8_t* Row(int64_t m) const { return ring_ + Slot(m) * args_.k; }
+  // The rows of pixels [m, m + count) follow each other.
+  static bool AreEven(int64_t m, int64_t count) { return Slot(m) + count <= kRing; }
 
   static constexpr int64_t kMost = 12;
 
  private:
-  // A store queue has some 64 entries; a window of three lines takes three.
-  static constexpr int64_t kAhead = 24, kRing = 64, kSlack = 64;
-  static_assert(kRing > kAhead + 2 * kMost);
+  // A store queue has some 64 entries, and a window of three lines takes three. Many rows at a
+  // time: finding out what lies inside costs as much as some copies.
+  static constexpr int64_t kAhead = 16, kBatch = 112, kRing = 256, kSlack = 64;
+  static_assert(kRing >= kAhead + kBatch + 2 * kMost);
   static int64_t Slot(int64_t m) { return m % kRing; }
 
   // So many of the next `most` pixels are neighbours in one output row and in the ring, with
