@@ -50,6 +50,18 @@ void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, co
   }
 }
 
+// Output positions [first, last] of one dimension whose windows lie inside the image.
+struct InsideRange {
+  int64_t first, last;
+
+  InsideRange(int64_t size, int64_t kernel, int64_t dilation, int64_t stride, int64_t pad) {
+    const int64_t room = size - 1 - (kernel - 1) * dilation + pad;
+    first = (pad + stride - 1) / stride;
+    last = room < 0 ? -1 : room / stride;
+  }
+  bool Has(int64_t i) const { return i >= first && i <= last; }
+};
+
 // What the pixels of one tile after the other read; kKept pointers are kept for each tap.
 template <int kKept>
 class RowLists {
@@ -62,6 +74,10 @@ class RowLists {
         taps_(Taps(args)),
         rows_(static_cast<const uint8_t**>(memory)),
         offsets_(reinterpret_cast<int64_t*>(rows_ + taps_ * kKept)),
+        inside_y_(args.ih, args.window.kernel_h, args.window.dilation_h, args.window.stride_h,
+                  args.window.pad_top),
+        inside_x_(args.iw, args.window.kernel_w, args.window.dilation_w, args.window.stride_w,
+                  args.window.pad_left),
         windows_(args, reinterpret_cast<uint8_t*>(offsets_ + taps_)) {
     if (args.gathers) {
       offsets_[0] = 0;
@@ -88,29 +104,46 @@ class RowLists {
   void Fill(int64_t m, int count) {
     if (args_.pointwise) return FillEvenly(args_.src + m * args_.src_pitch, args_.src_pitch);
     if (args_.gathers) return FillGathered(m, count);
-    if (IsEven(count)) return FillInside(count);
-    for (int r = 0; r < count; ++r) {
-      FillTaps(args_, next_, offsets_, rows_ + r, kKept);
-      Advance(next_, args_.oh, args_.ow);
-    }
+    FillWindows(count);
   }
 
  private:
-  // The next `count` pixels are neighbours in one row, and no tap of theirs is outside.
-  bool IsEven(int count) const {
+  // First all pixels as if they were inside, then what lies outside: few pixels of few tiles.
+  void FillWindows(int count) {
     const WindowArgs& w = args_.window;
-    const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
-    const int64_t last = x + (count - 1) * w.stride_w + (w.kernel_w - 1) * w.dilation_w;
-    return next_.x + count <= args_.ow && x >= 0 && last < args_.iw && y >= 0 &&
-           y + (w.kernel_h - 1) * w.dilation_h < args_.ih;
+    const int64_t ow = args_.ow, oh = args_.oh, step = w.stride_w * args_.src_pitch;
+    const uint8_t* first[kKept];
+    PixelCursor at = next_;
+    const bool even =
+        inside_y_.Has(at.y) && inside_x_.Has(at.x) && at.x + count - 1 <= inside_x_.last;
+    const uint8_t* here = First(at);
+    if (even) {
+      next_.x += count - 1;
+      Advance(next_, oh, ow);
+      return FillEvenly(here, step);
+    }
+    for (int r = 0; r < kKept; ++r, here += step) {  // those past the tile's are not used
+      first[r] = here;
+      Advance(at, oh, ow);
+      if (at.x == 0) here = First(at) - step;
+    }
+    const int64_t taps = taps_;
+    const int64_t* offsets = offsets_;
+    const uint8_t** rows = rows_;
+    for (int64_t tap = 0; tap < taps; ++tap, rows += kKept) {
+      for (int r = 0; r < kKept; ++r) rows[r] = first[r] + offsets[tap];
+    }
+    for (int r = 0; r < count; ++r) {
+      if (!inside_y_.Has(next_.y) || !inside_x_.Has(next_.x))
+        FillTaps(args_, next_, offsets_, rows_ + r, kKept);
+      Advance(next_, oh, ow);
+    }
   }
-  void FillInside(int count) {
+  // Tap (0, 0) of a pixel; may lie before the image.
+  const uint8_t* First(const PixelCursor& p) const {
     const WindowArgs& w = args_.window;
-    const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
-    FillEvenly(args_.src + ((next_.batch * args_.ih + y) * args_.iw + x) * args_.src_pitch,
-               w.stride_w * args_.src_pitch);
-    next_.x += count - 1;
-    Advance(next_, args_.oh, args_.ow);
+    const int64_t x = p.x * w.stride_w - w.pad_left, y = p.y * w.stride_h - w.pad_top;
+    return args_.src + ((p.batch * args_.ih + y) * args_.iw + x) * args_.src_pitch;
   }
   [[gnu::noinline]] void FillGathered(int64_t m, int count) {
     windows_.Make(m, count);
@@ -133,6 +166,7 @@ class RowLists {
   int64_t taps_;
   const uint8_t** rows_;
   int64_t* offsets_;
+  InsideRange inside_y_, inside_x_;
   GatheredWindows windows_;
   PixelCursor next_ = {};
 };
