@@ -1,5 +1,6 @@
 // Memory for tensors and weights: 64-byte aligned, zero-initialised, and followed by 64 zero bytes
-// that a kernel may read (never write). Move-only.
+// that a kernel may read (never write). In large pages from 2 MB on, where the system gives them.
+// Move-only.
 #ifndef RSHIFT_BASE_ALIGNED_H_
 #define RSHIFT_BASE_ALIGNED_H_
 

@@ -80,7 +80,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
   app.add_option("--preprocess", a.preprocess,
                  "overrides the preprocessing recorded in the program");
-  app.add_flag("--copy", a.copy, "read the program into memory instead of mapping it");
+  app.add_flag(
+      "--copy", a.copy,
+      "read the program into memory, in large pages, instead of mapping it: slower to load, "
+      "large networks run 1 to 2 % faster");
   app.add_flag("--json", a.json, "machine-readable results on stdout");
 }
 

@@ -26,6 +26,16 @@ TEST(AlignedBufferTest, IsAlignedZeroedAndHasSlack) {
   }
 }
 
+TEST(AlignedBufferTest, OfSomeMegabytesBeginsWithALargePage) {
+  constexpr size_t kLargePage = size_t{2} << 20;
+  for (const size_t size : {kLargePage, kLargePage + 1, 3 * kLargePage - 1}) {
+    const AlignedBuffer buffer(size);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % kLargePage, 0u);
+    EXPECT_TRUE(std::all_of(buffer.data(), buffer.data() + size + kBufferSlack,
+                            [](uint8_t byte) { return byte == 0; }));
+  }
+}
+
 TEST(AlignedBufferTest, MoveLeavesTheSourceEmpty) {
   AlignedBuffer first(10);
   first.bytes()[9] = 42;

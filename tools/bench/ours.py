@@ -102,7 +102,7 @@ class Entrant:
     def _run(self, iterations, warmup, *options):
         return json.loads(self.programs.call(
             'model_runner', self.program, '--benchmark', '--json', '--threads', self.threads,
-            '--iterations', iterations, '--warmup', warmup, *options))
+            '--iterations', iterations, '--warmup', warmup, '--copy', *options))
 
     def time(self, milliseconds):
         """A Slice of about that long."""
