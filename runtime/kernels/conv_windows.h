@@ -61,25 +61,36 @@ class GatheredWindows {
   static_assert(kRing >= kAhead + kBatch + 2 * kMost);
   static int64_t Slot(int64_t m) { return m % kRing; }
 
+  // Bytes of a line of the window, and what copies of whole chunks take for it.
+  int64_t LineBytes() const { return args_.window.kernel_w * args_.ic; }
+  int64_t ChunkBytes() const { return LineBytes() <= 16 ? 16 : LineBytes() <= 32 ? 32 : 64; }
+
   // So many of the next `most` pixels are neighbours in one output row and in the ring, with
-  // windows that lie inside the image and lines that are neighbours in memory.
+  // windows that lie inside the image, lines that are neighbours in memory, and chunks that end
+  // before the image does: behind it, another thread may write.
   int64_t Inside(int64_t most) const {
     const WindowArgs& w = args_.window;
     const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
-    if (x < 0 || y < 0 || y + (w.kernel_h - 1) * w.dilation_h >= args_.ih ||
-        args_.src_pitch != args_.ic)
-      return 0;
+    const int64_t last_y = y + (w.kernel_h - 1) * w.dilation_h;
+    if (x < 0 || y < 0 || last_y >= args_.ih || args_.src_pitch != args_.ic) return 0;
     int64_t run = most;
     if (args_.ow - next_.x < run) run = args_.ow - next_.x;
     if (kRing - Slot(done_) < run) run = kRing - Slot(done_);
-    while (run > 0 && x + (run - 1) * w.stride_w + w.kernel_w > args_.iw) --run;
+    int64_t end = args_.iw * args_.ic;  // of the last line
+    const bool has_more = last_y + 1 < args_.ih || next_.batch + 1 < args_.batch;
+    if (has_more && args_.iw * args_.ic >= 64) end += 64;
+    const int64_t of_pixel = x * args_.ic + ChunkBytes();
+    while (run > 0 && (x + (run - 1) * w.stride_w + w.kernel_w > args_.iw ||
+                       of_pixel + (run - 1) * w.stride_w * args_.ic > end)) {
+      --run;
+    }
     return run;
   }
   void CopyRun(int64_t run) {
-    const int64_t bytes = args_.window.kernel_w * args_.ic;
-    if (bytes <= 16) {
+    const int64_t bytes = LineBytes(), chunk = ChunkBytes();
+    if (chunk == 16) {
       CopyLines<16>(run, bytes);
-    } else if (bytes <= 32) {
+    } else if (chunk == 32) {
       CopyLines<32>(run, bytes);
     } else {
       CopyLines<64>(run, bytes);
@@ -116,21 +127,36 @@ class GatheredWindows {
       }
     }
   }
-  // One pixel at the edge, or of a part of a wider tensor.
+  // In chunks, but not to read behind `end`: there, another thread may write.
+  static void Copy(const uint8_t* from, int64_t bytes, const uint8_t* end, uint8_t* to) {
+    if (end - from < bytes + 15) {
+      for (int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+    } else {
+      for (int64_t i = 0; i < bytes; i += 16) std::memcpy(to + i, from + i, 16);
+    }
+  }
+  // One pixel at an edge, or of a part of a wider tensor.
   void CopyPixels() {
     const WindowArgs w = args_.window;
     const int64_t ic = args_.ic, iw = args_.iw, ih = args_.ih, pitch = args_.src_pitch;
     const uint8_t *src = args_.src, *zero_row = args_.zero_row;
+    const uint8_t *end = src + args_.batch * ih * iw * pitch, *zeros_end = zero_row + ic + 64;
     const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
-    const int64_t first = next_.batch * ih;
+    const int64_t bytes = w.kernel_w * ic, first = next_.batch * ih;
+    const bool whole = x0 >= 0 && x0 + w.kernel_w <= iw && pitch == ic;
     uint8_t* row = ring_ + Slot(done_) * args_.k;
-    for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+    for (int64_t ky = 0; ky < w.kernel_h; ++ky, row += bytes) {
       const int64_t y = y0 + ky * w.dilation_h;
-      for (int64_t kx = 0; kx < w.kernel_w; ++kx, row += ic) {
-        const int64_t x = x0 + kx;
-        const bool is_pixel = y >= 0 && y < ih && x >= 0 && x < iw;
-        const uint8_t* from = is_pixel ? src + ((first + y) * iw + x) * pitch : zero_row;
-        for (int64_t c = 0; c < ic; c += 16) std::memcpy(row + c, from + c, 16);
+      const uint8_t* line = src + ((first + y) * iw + x0) * pitch;
+      if (y < 0 || y >= ih) {
+        Copy(zero_row, bytes, zeros_end, row);
+      } else if (whole) {
+        Copy(line, bytes, end, row);
+      } else {
+        for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+          const bool inside = x0 + kx >= 0 && x0 + kx < iw;
+          Copy(inside ? line + kx * pitch : zero_row, ic, inside ? end : zeros_end, row + kx * ic);
+        }
       }
     }
   }
