@@ -4,7 +4,8 @@
 ratio = the peer's time / ours: above 1 we are faster. It is the median over the rounds of median times; `least` is
 that of the least times of all rounds, which other programs disturb least. Every model is quantized for each peer by
 that peer's own tool or as a QDQ model; a peer runs at its default and at the best setting found, and the faster one
-counts. Missing packages are installed in build/benchvenv with pinned versions.
+counts. Ours has its default settings but for --copy: weights lie in memory, as the peers' do. Missing packages are
+installed in build/benchvenv with pinned versions.
 
   tools/bench_peers.py                                          everything: about an hour
   tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
