@@ -23,9 +23,10 @@ inline int64_t RoundUp(int64_t value, int64_t multiple) {
 }
 
 struct PackedShape {
-  int64_t groups = 1, oc_per_group = 0, ic_per_group = 0, taps = 1;  // taps = KH * KW
-  int64_t k() const { return taps * RoundUp(ic_per_group, 4); }      // padded K
-  int64_t n() const { return RoundUp(oc_per_group, 16); }            // padded N of one group
+  int64_t groups = 1, oc_per_group = 0, ic_per_group = 0,
+          taps = 1;  // KH * KW, or 1 of gathered windows
+  int64_t k() const { return taps * RoundUp(ic_per_group, 4); }  // padded K
+  int64_t n() const { return RoundUp(oc_per_group, 16); }        // padded N of one group
   int64_t group_bytes() const { return k() * n(); }
   int64_t bytes() const { return groups * group_bytes(); }
   // Offset of weight (oc within the group, tap, ic) inside a group.

@@ -7,13 +7,13 @@
 //     r2: c0 c1 c2 ...
 //     r3: d0 d1 d2 ...  (a zero weight where the kernel has fewer rows)
 //
-// A column is interleaved once into the thread's scratch, for a segment of output pixels, and
-// serves every kernel column that reads it. Weights and requantization constants are brought into
-// the same order, so that packing within lanes puts the channels right. Kernels of more than four
-// rows take several groups of four; where a group has room for it, as with 3 rows and stride 1, the
-// next output row is computed from the same columns. Where at most 32 channels are left, lanes 2
-// and 3 take the same channels of another pixel, half a segment on. Weight zero points: the sum of
-// x comes from a second dot product, with ones.
+// A column is interleaved once, into the thread's scratch for a segment of output pixels or into
+// registers (depthwise_avx512_direct.h), and serves every kernel column that reads it. Weights and
+// requantization constants are brought into the same order, so that packing within lanes puts the
+// channels right. Kernels of more than four rows take several groups of four; where a group has
+// room for it, as with 3 rows and stride 1, the next output row is computed from the same columns.
+// Where at most 32 channels are left, lanes 2 and 3 take the same channels of another pixel, half a
+// segment on. Weight zero points: the sum of x comes from a second dot product, with ones.
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_H_
 #define RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_H_
 

@@ -1,5 +1,5 @@
 // Depthwise convolution without columns in memory, for the common case: at most four kernel rows of
-// three taps, no dilation, no weight zero points, and a requantization that is one fused
+// three taps that are neighbours, no weight zero points, and a requantization that is one fused
 // multiply-add. The columns under the next pixels stay in registers, of which a step drops as many
 // as it loads. Included by depthwise_avx512.h only, which says what a quarter is.
 #ifndef RSHIFT_RUNTIME_KERNELS_DEPTHWISE_AVX512_DIRECT_H_

@@ -103,7 +103,7 @@ inline void DotTap(const uint8_t* const (&rows)[R], const int8_t* w, int64_t lin
     DotLane<2, R>(w + 2 * line, x, acc);
     DotLane<3, R>(w + 3 * line, x, acc);
   }
-  for (; k < ic4; k += 4, w += line) {  // four at a time: scratch has no bytes to spare
+  for (; k < ic4; k += 4, w += line) {  // ic4 is a multiple of four, no more
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
       uint32_t four;

@@ -87,7 +87,6 @@ struct ByRatio {
 template <bool kUnsigned>
 struct ByRatioUnclamped {
   static constexpr bool kAddsZero = true, kHeld = false, kWords = true;
-  static constexpr bool kIsUnsigned = kUnsigned;
   ByRatio by;
 
   static ByRatioUnclamped Load(const RequantArgs& q, int64_t entry) {

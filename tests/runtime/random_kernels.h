@@ -216,6 +216,7 @@ inline WindowArgs RandomWindow(Random& random) {
   if (random.OneIn(3)) return w;
   w.kernel_h = random.Int(1, 5);
   w.kernel_w = random.Int(1, 5);
+  if (random.OneIn(12)) w.kernel_h = w.kernel_w = 7;
   w.stride_h = random.Int(1, 3);
   w.stride_w = random.Int(1, 3);
   w.dilation_h = random.Int(1, 2);
