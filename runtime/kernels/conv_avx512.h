@@ -89,7 +89,7 @@ template <Storing kStoring, typename S, int R, int V>
   }
 }
 
-// Accumulators in registers -> bytes, by form S.
+// Accumulators in registers -> what PackTile takes.
 template <typename S, int R, int V>
 inline Narrow<S> ScaleTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
 #pragma GCC unroll 4
@@ -101,11 +101,13 @@ inline Narrow<S> ScaleTile(const RequantArgs& q, const TileArgs& t, __m512i (&ac
   return Narrow<S>::Load(q);
 }
 
+// Accumulators in registers -> bytes, by form S.
 template <typename S, int R, int V>
 inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
   PackTile<Storing::kSome, S>(ScaleTile<S, R, V>(q, t, acc), t, acc);
 }
 
+// The same with a copy of the code for each way to store: for the most common forms.
 template <typename S, int R, int V>
 inline void FinishFast(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
   const Narrow<S> narrow = ScaleTile<S, R, V>(q, t, acc);

@@ -97,8 +97,11 @@ class RowLists {
   const uint8_t* const* rows() const { return rows_; }
   // Pixels [m, end) come next.
   void StartAt(int64_t m, int64_t end) {
-    next_ = CursorAt(m, args_.oh, args_.ow);
-    windows_.StartAt(m, end);
+    if (args_.gathers) {
+      windows_.StartAt(m, end);
+    } else {
+      next_ = CursorAt(m, args_.oh, args_.ow);
+    }
   }
   // Pixels [m, m + count), which follow the last ones.
   void Fill(int64_t m, int count) {
