@@ -224,12 +224,13 @@ template <typename S, int kKept, int R, int V>
     for (int v = 0; v < V; ++v) acc[r][v] = _mm512_loadu_si512(bias + 16 * v);
   }
   const __m512i flip = _mm512_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
-  const int8_t* w = t.weights;
   // Few variables: what the registers do not hold goes through the vector pipes and waits there.
   const int64_t begin = t.channel_offset, whole = begin + args.ic4 / 16 * 16;
   const bool has_two = args.ic4 & 8, has_one = args.ic4 & 4;
   const uint8_t* const* const rows_end = t.rows + t.taps * kKept;
+  const int64_t* tap_k = t.tap_k;
   for (const uint8_t* const* rows = t.rows; rows != rows_end; rows += kKept) {
+    const int8_t* w = t.weights + *tap_k++ * (16 * V);
     const uint8_t* x[R];
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) x[r] = rows[r];
@@ -241,10 +242,7 @@ template <typename S, int kKept, int R, int V>
       DotSteps<2>(x, k, flip, w, acc);
       k += 8, w += 2 * V * 64;
     }
-    if (has_one) {
-      DotSteps<1>(x, k, flip, w, acc);
-      w += V * 64;
-    }
+    if (has_one) DotSteps<1>(x, k, flip, w, acc);
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
   FinishBy(S{}, q, t, acc);
@@ -255,6 +253,7 @@ template <typename S, int kKept, int R, int V>
 template <typename S>
 struct ConvUnit {
   static constexpr int kRows = 12;
+  static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
   static int64_t TileRows(const ConvArgs& args) { return args.n <= 32 ? kRows : kRows / 2; }
   template <int R>
   static void Tile(const ConvArgs& args, TileArgs& tile) {

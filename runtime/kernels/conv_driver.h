@@ -7,6 +7,7 @@
 //   static int64_t TileRows(const ConvArgs&);         // pixels of its largest register tile:
 //   kRows,
 //                                                     // or kRows / 2 for two tiles at a time
+//   static uint8_t Flip(const ConvArgs&);             // it multiplies x XOR this
 //   template <int R> static void Tile(const ConvArgs&, TileArgs&);   // R = count pixels x one
 //   panel;
 //                                                     // 1 <= R <= kRows; leaves TileArgs as it was
@@ -36,6 +37,7 @@ constexpr int64_t kPanelBlockBytes = 512 * 1024;
 struct TileArgs {
   const uint8_t* const* rows = nullptr;
   int64_t taps = 1;                 // row pointers of a pixel
+  const int64_t* tap_k = nullptr;   // where a tap's weights begin in the packed K
   int64_t channels = 0;             // bytes that count under each
   int64_t channel_offset = 0;       // of the group, in bytes of a pixel
   const int8_t* weights = nullptr;  // of the panel
@@ -70,16 +72,15 @@ void RunTile(const ConvArgs& args, TileArgs& tile) {
   Unit::template Tile<R>(args, tile);
 }
 
-// All panels of [panel_begin, panel_end), for the pixels the row list was built for.
+// All of `panels`, for the pixels the row list was built for, of which m is the first.
 template <typename Unit>
-void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t panel_begin,
-               int64_t panel_end) {
+void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, const Span& panels) {
   int32_t sums[Unit::kRows];
   int64_t sums_of = -1;  // group
   // Divisions are as slow as a small tile.
-  int64_t group = args.groups == 1 ? 0 : panel_begin / args.panels_per_group;
-  int64_t first = (panel_begin - group * args.panels_per_group) * kPanelChannels;
-  for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
+  int64_t group = args.groups == 1 ? 0 : panels.begin / args.panels_per_group;
+  int64_t first = (panels.begin - group * args.panels_per_group) * kPanelChannels;
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
     const int64_t left = args.n - first, real = args.oc_per_group - first;
     tile.channel_offset = group * args.ic_per_group;
     tile.width = left < kPanelChannels ? left : kPanelChannels;
@@ -134,37 +135,85 @@ class EvenTiles {
   int64_t tiles_, small_ = 0, large_ = 0;  // the first large_ tiles have one pixel more
 };
 
+// What is multiplied for a tap outside the image is 0, and nothing else counts its taps.
 template <typename Unit>
-void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
-  constexpr int kRows = Unit::kRows;
-  RowLists<kRows> lists(args, scratch);
-  TileArgs tile;
-  tile.rows = lists.rows();
-  tile.taps = lists.taps();
-  const WindowArgs& w = args.window;
-  tile.channels = args.gathers ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
-  tile.dst_stride = args.dst_pitch;
-  const EvenTiles tiles(range.m_end - range.m_begin, Unit::TileRows(args));
-  const int64_t together = kRows / Unit::TileRows(args);
-  int64_t block = kPanelBlockBytes / (args.k * kPanelChannels + 1);
-  if (block < 1) block = 1;
-  for (int64_t p0 = range.panel_begin; p0 < range.panel_end; p0 += block) {
-    const int64_t p1 = p0 + block < range.panel_end ? p0 + block : range.panel_end;
-    const int64_t c0 = FirstChannel(args, p0), channels = EndChannel(args, p1 - 1) - c0;
-    int64_t done = range.m_begin;  // pixels whose second half has run
-    int64_t m = range.m_begin;
-    lists.StartAt(m, range.m_end);
-    for (int64_t t = 0; t < tiles.count(); t += together) {
-      tile.count = static_cast<int>(tiles.Pixels(t, together));
-      lists.Fill(m, tile.count);
-      RunPanels<Unit>(args, tile, m, p0, p1);
-      m += tile.count;
-      if (args.after.run == nullptr || ((m - done) * channels < kAfterBytes && m < range.m_end))
-        continue;
-      args.after.run(args.after.state, args.dst + done * args.dst_pitch + c0, m - done, channels);
-      done = m;
+bool SkipsOutside(const ConvArgs& args) {
+  return args.window.kernel_h * args.window.kernel_w > 1 && !args.gathers &&
+         args.requant.zero_w == nullptr && (args.zero_row[0] ^ Unit::Flip(args)) == 0;
+}
+
+// All tiles of a range, for one block of panels after the other.
+template <typename Unit>
+class ConvLoop {
+ public:
+  ConvLoop(const ConvArgs& args, const ConvRange& range, void* scratch)
+      : args_(args), range_(range), lists_(args, scratch) {
+    const WindowArgs& w = args.window;
+    tile_.rows = lists_.rows();
+    tile_.tap_k = lists_.tap_k();
+    tile_.channels = args.gathers ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
+  }
+
+  void Run() {
+    const Span pixels{range_.m_begin, range_.m_end};
+    const bool skips = SkipsOutside<Unit>(args_);
+    after_in_order_ = args_.after.run != nullptr && !skips;
+    PixelRuns<ConvLoop> runs(args_, Unit::TileRows(args_), *this);
+    int64_t block = kPanelBlockBytes / (args_.k * kPanelChannels + 1);
+    if (block < 1) block = 1;
+    for (int64_t p = range_.panel_begin; p < range_.panel_end; p += block) {
+      panels_ = {p, p + block < range_.panel_end ? p + block : range_.panel_end};
+      after_done_ = pixels.begin;
+      if (skips) {
+        runs.Skipping(pixels);
+      } else {
+        runs.InOrder(pixels);
+      }
+      if (args_.after.run != nullptr) RunAfter(pixels.end);
     }
   }
+
+  void operator()(const PixelRun& run) {
+    const EvenTiles tiles(run.count, Unit::TileRows(args_));
+    const int64_t together = Unit::kRows / Unit::TileRows(args_);
+    const int64_t step = run.downwards ? args_.ow : 1;
+    tile_.dst_stride = step * args_.dst_pitch;
+    lists_.Start(run);
+    tile_.taps = lists_.taps();
+    int64_t m = run.first;
+    for (int64_t t = 0; t < tiles.count(); t += together) {
+      tile_.count = static_cast<int>(tiles.Pixels(t, together));
+      lists_.Fill(m, tile_.count);
+      RunPanels<Unit>(args_, tile_, m, panels_);
+      m += step * tile_.count;
+      if (after_in_order_) RunAfter(m);
+    }
+  }
+
+ private:
+  // The second half of the command, on pixels before `end`, unless they are few.
+  void RunAfter(int64_t end) {
+    const int64_t first = FirstChannel(args_, panels_.begin);
+    const int64_t channels = EndChannel(args_, panels_.end - 1) - first;
+    const int64_t pixels = end - after_done_;
+    if (pixels == 0 || (pixels * channels < kAfterBytes && end < range_.m_end)) return;
+    args_.after.run(args_.after.state, args_.dst + after_done_ * args_.dst_pitch + first, pixels,
+                    channels);
+    after_done_ = end;
+  }
+
+  const ConvArgs& args_;
+  const ConvRange& range_;
+  RowLists<Unit::kRows> lists_;
+  TileArgs tile_;
+  Span panels_;
+  bool after_in_order_ = false;  // the second half runs when some tiles are done, else at the end
+  int64_t after_done_ = 0;       // pixels before this one had it
+};
+
+template <typename Unit>
+void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
+  ConvLoop<Unit>(args, range, scratch).Run();
 }
 
 template <typename Unit>

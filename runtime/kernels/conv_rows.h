@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/kernels/conv_runs.h"
 #include "runtime/kernels/conv_windows.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/kernels/pixel_cursor.h"
@@ -22,11 +23,11 @@ inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64
   }
 }
 
-// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs. `offsets`: FillTapOffsets.
+// rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs, under the taps of `w`.
+// `offsets`: FillTapOffsets.
 template <typename Args>
-void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, const uint8_t** rows,
-              int64_t stride) {
-  const WindowArgs& w = args.window;
+void FillTaps(const Args& args, const WindowArgs& w, const PixelCursor& p, const int64_t* offsets,
+              const uint8_t** rows, int64_t stride) {
   const int64_t taps = w.kernel_h * w.kernel_w;
   const int64_t x0 = p.x * w.stride_w - w.pad_left, y0 = p.y * w.stride_h - w.pad_top;
   const bool inside = x0 >= 0 && x0 + (w.kernel_w - 1) * w.dilation_w < args.iw && y0 >= 0 &&
@@ -50,18 +51,6 @@ void FillTaps(const Args& args, const PixelCursor& p, const int64_t* offsets, co
   }
 }
 
-// Output positions [first, last] of one dimension whose windows lie inside the image.
-struct InsideRange {
-  int64_t first, last;
-
-  InsideRange(int64_t size, int64_t kernel, int64_t dilation, int64_t stride, int64_t pad) {
-    const int64_t room = size - 1 - (kernel - 1) * dilation + pad;
-    first = (pad + stride - 1) / stride;
-    last = room < 0 ? -1 : room / stride;
-  }
-  bool Has(int64_t i) const { return i >= first && i <= last; }
-};
-
 // What the pixels of one tile after the other read; kKept pointers are kept for each tap.
 template <int kKept>
 class RowLists {
@@ -71,39 +60,35 @@ class RowLists {
   // `memory`: Bytes().
   RowLists(const ConvArgs& args, void* memory)
       : args_(args),
-        taps_(Taps(args)),
         rows_(static_cast<const uint8_t**>(memory)),
-        offsets_(reinterpret_cast<int64_t*>(rows_ + taps_ * kKept)),
-        inside_y_(args.ih, args.window.kernel_h, args.window.dilation_h, args.window.stride_h,
-                  args.window.pad_top),
-        inside_x_(args.iw, args.window.kernel_w, args.window.dilation_w, args.window.stride_w,
-                  args.window.pad_left),
-        windows_(args, reinterpret_cast<uint8_t*>(offsets_ + taps_)) {
+        offsets_(reinterpret_cast<int64_t*>(rows_ + Taps(args) * kKept)),
+        tap_k_(offsets_ + Taps(args)),
+        windows_(args, reinterpret_cast<uint8_t*>(tap_k_ + Taps(args))) {
     if (args.gathers) {
-      offsets_[0] = 0;
+      offsets_[0] = tap_k_[0] = 0;
     } else {
-      FillTapOffsets(args.window, args.iw, args.src_pitch, offsets_);
+      SetTaps({{0, args.window.kernel_h}, {0, args.window.kernel_w}});
     }
   }
-  static int64_t Taps(const ConvArgs& args) {
-    return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
-  }
   static size_t Bytes(const ConvArgs& args) {
-    return static_cast<size_t>(Taps(args) * (kKept + 1) * int64_t{8}) +
+    return static_cast<size_t>(Taps(args) * (kKept + 2) * int64_t{8}) +
            (args.gathers ? GatheredWindows::Bytes(args) : 0);
   }
 
-  int64_t taps() const { return taps_; }
+  int64_t taps() const { return args_.gathers ? 1 : taps_.count(); }
   const uint8_t* const* rows() const { return rows_; }
-  // Pixels [m, end) come next.
-  void StartAt(int64_t m, int64_t end) {
-    if (args_.gathers) {
-      windows_.StartAt(m, end);
-    } else {
-      next_ = CursorAt(m, args_.oh, args_.ow);
-    }
+  // Of each tap, the place of its weights in the packed K.
+  const int64_t* tap_k() const { return tap_k_; }
+
+  // The pixels of `run` come next.
+  void Start(const PixelRun& run) {
+    if (args_.pointwise) return;
+    if (args_.gathers) return windows_.StartAt(run.first, run.first + run.count);
+    if (run.taps != taps_) SetTaps(run.taps);
+    next_ = CursorAt(run.first, args_.oh, args_.ow);
+    downwards_ = run.downwards;
   }
-  // Pixels [m, m + count), which follow the last ones.
+  // The next `count`, from pixel m on.
   void Fill(int64_t m, int count) {
     if (args_.pointwise) return FillEvenly(args_.src + m * args_.src_pitch, args_.src_pitch);
     if (args_.gathers) return FillGathered(m, count);
@@ -111,26 +96,50 @@ class RowLists {
   }
 
  private:
+  static int64_t Taps(const ConvArgs& args) {
+    return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
+  }
+  // A window of those taps alone.
+  void SetTaps(const LiveTaps& taps) {
+    taps_ = taps;
+    window_ = args_.window;
+    window_.pad_top -= taps.rows.begin * window_.dilation_h;
+    window_.pad_left -= taps.columns.begin * window_.dilation_w;
+    window_.kernel_h = taps.rows.size();
+    window_.kernel_w = taps.columns.size();
+    FillTapOffsets(window_, args_.iw, args_.src_pitch, offsets_);
+    int64_t* at = tap_k_;
+    for (int64_t ky = taps.rows.begin; ky < taps.rows.end; ++ky) {
+      for (int64_t kx = taps.columns.begin; kx < taps.columns.end; ++kx) {
+        *at++ = (ky * args_.window.kernel_w + kx) * args_.ic4;
+      }
+    }
+    inside_y_ = WhollyInside(args_.ih, window_.kernel_h, window_.dilation_h, window_.stride_h,
+                             window_.pad_top);
+    inside_x_ = WhollyInside(args_.iw, window_.kernel_w, window_.dilation_w, window_.stride_w,
+                             window_.pad_left);
+  }
   // First all pixels as if they were inside, then what lies outside: few pixels of few tiles.
   void FillWindows(int count) {
-    const WindowArgs& w = args_.window;
-    const int64_t ow = args_.ow, oh = args_.oh, step = w.stride_w * args_.src_pitch;
-    const uint8_t* first[kKept];
-    PixelCursor at = next_;
-    const bool even =
-        inside_y_.Has(at.y) && inside_x_.Has(at.x) && at.x + count - 1 <= inside_x_.last;
-    const uint8_t* here = First(at);
-    if (even) {
+    const int64_t ow = args_.ow, oh = args_.oh, step = window_.stride_w * args_.src_pitch;
+    const uint8_t* here = First(next_);
+    if (downwards_) {
+      next_.y += count;
+      return FillEvenly(here, window_.stride_h * args_.iw * args_.src_pitch);
+    }
+    if (inside_y_.Has(next_.y) && inside_x_.Has(next_.x) && next_.x + count <= inside_x_.end) {
       next_.x += count - 1;
       Advance(next_, oh, ow);
       return FillEvenly(here, step);
     }
+    const uint8_t* first[kKept];
+    PixelCursor at = next_;
     for (int r = 0; r < kKept; ++r, here += step) {  // those past the tile's are not used
       first[r] = here;
       Advance(at, oh, ow);
       if (at.x == 0) here = First(at) - step;
     }
-    const int64_t taps = taps_;
+    const int64_t taps = taps_.count();
     const int64_t* offsets = offsets_;
     const uint8_t** rows = rows_;
     for (int64_t tap = 0; tap < taps; ++tap, rows += kKept) {
@@ -138,14 +147,14 @@ class RowLists {
     }
     for (int r = 0; r < count; ++r) {
       if (!inside_y_.Has(next_.y) || !inside_x_.Has(next_.x))
-        FillTaps(args_, next_, offsets_, rows_ + r, kKept);
+        FillTaps(args_, window_, next_, offsets_, rows_ + r, kKept);
       Advance(next_, oh, ow);
     }
   }
   // Tap (0, 0) of a pixel; may lie before the image.
   const uint8_t* First(const PixelCursor& p) const {
-    const WindowArgs& w = args_.window;
-    const int64_t x = p.x * w.stride_w - w.pad_left, y = p.y * w.stride_h - w.pad_top;
+    const int64_t x = p.x * window_.stride_w - window_.pad_left;
+    const int64_t y = p.y * window_.stride_h - window_.pad_top;
     return args_.src + ((p.batch * args_.ih + y) * args_.iw + x) * args_.src_pitch;
   }
   [[gnu::noinline]] void FillGathered(int64_t m, int count) {
@@ -156,7 +165,7 @@ class RowLists {
   // Pixel after pixel `step` bytes on. Pointers past the tile's pixels are not used.
   void FillEvenly(const uint8_t* first, int64_t step) {
     // Locals: a pointer that is stored might be a member, for all the compiler knows.
-    const int64_t taps = taps_;
+    const int64_t taps = this->taps();
     const int64_t* offsets = offsets_;
     const uint8_t** rows = rows_;
     for (int64_t tap = 0; tap < taps; ++tap, rows += kKept) {
@@ -166,12 +175,14 @@ class RowLists {
   }
 
   const ConvArgs& args_;
-  int64_t taps_;
   const uint8_t** rows_;
-  int64_t* offsets_;
-  InsideRange inside_y_, inside_x_;
+  int64_t *offsets_, *tap_k_;
   GatheredWindows windows_;
+  LiveTaps taps_ = {};
+  WindowArgs window_ = {};    // of those taps
+  Span inside_y_, inside_x_;  // pixels whose windows lie inside
   PixelCursor next_ = {};
+  bool downwards_ = false;
 };
 
 }  // namespace

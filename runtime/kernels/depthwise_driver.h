@@ -47,7 +47,7 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
   for (int64_t m = range.m_begin; m < range.m_end; m += kDwPixels) {
     const int64_t pixels = range.m_end - m < kDwPixels ? range.m_end - m : kDwPixels;
     for (int64_t r = 0; r < pixels; ++r) {
-      FillTaps(args, cursor, offsets, taps, 1);
+      FillTaps(args, args.window, cursor, offsets, taps, 1);
       Advance(cursor, args.oh, args.ow);
       typename Unit::Pair acc = Unit::Zero();
       for (int64_t p = 0; p < pairs; ++p) {

@@ -127,8 +127,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
     for (int i = 0; i < 4; ++i) acc[r][i] = vld1q_s32(bias + 4 * i);
   }
   const uint8x16_t flip = vdupq_n_u8(args.src_signed ? 0 : 0x80);
-  const int8_t* w = t.weights + first * 4;
-  for (int64_t tap = 0; tap < t.taps; ++tap, w += args.ic4 / 4 * line) {
+  for (int64_t tap = 0; tap < t.taps; ++tap) {
+    const int8_t* w = t.weights + t.tap_k[tap] * t.width + first * 4;
     const uint8_t* x[R];
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kTileRows + r] + t.channel_offset;
@@ -158,6 +158,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 struct Unit {
   static constexpr int kRows = kTileRows;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
+  static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0 : 0x80; }
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     for (int64_t first = 0; first < tile.real; first += kColumn) DotColumn<R>(args, tile, first);
