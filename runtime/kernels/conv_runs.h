@@ -87,7 +87,7 @@ class PixelRuns {
   }
 
  private:
-  // Cycles that a tile of 64 channels costs besides its dot products.
+  // What a tile of 64 channels costs besides its dot products.
   static constexpr int64_t kCyclesOfTile = 64;
 
   // Whole rows of one image, or a part of a row.
@@ -100,7 +100,7 @@ class PixelRuns {
     Span columns;
     Span taps;  // kernel columns
     bool downwards = false;
-    int64_t tiles = 0;
+    int64_t runs = 1, pixels = 0;  // of each
   };
 
   Span AllColumns() const { return {0, args_.window.kernel_w}; }
@@ -113,9 +113,10 @@ class PixelRuns {
     return Inside(x * w.stride_w - w.pad_left, w.dilation_w, w.kernel_w, args_.iw);
   }
   int64_t Tiles(int64_t pixels) const { return (pixels + tile_ - 1) / tile_; }
-  // What 64 channels of so many pixels cost, about.
-  int64_t Cycles(int64_t pixels, int64_t tiles, int64_t taps) const {
-    return pixels * taps * args_.ic4 + tiles * kCyclesOfTile;
+  // What 64 channels of some runs cost, about. A single pixel costs as much as two: it waits for
+  // weights.
+  int64_t Cycles(int64_t runs, int64_t pixels, int64_t taps) const {
+    return runs * ((pixels > 1 ? pixels : 2) * taps * args_.ic4 + Tiles(pixels) * kCyclesOfTile);
   }
 
   template <typename F>
@@ -147,8 +148,9 @@ class PixelRuns {
         do ++at.end;
         while (at.end < args_.ow && ColumnsAt(at.end) == taps);
       }
-      const int64_t across = height * Tiles(at.size()), down = at.size() * Tiles(height);
-      f(Part{at, taps, down < across, down < across ? down : across});
+      const int64_t width = at.size();
+      const bool downwards = width * Tiles(height) < height * Tiles(width);
+      f(Part{at, taps, downwards, downwards ? width : height, downwards ? height : width});
     }
   }
 
@@ -158,14 +160,13 @@ class PixelRuns {
       int64_t divided = 0;
       Part largest;
       ForEachPart(height, [&](const Part& part) {
-        const int64_t width = part.columns.size();
-        divided += Cycles(height * width, part.tiles, band.taps.size() * part.taps.size());
-        if (width > largest.columns.size()) largest = part;
+        divided += Cycles(part.runs, part.pixels, band.taps.size() * part.taps.size());
+        if (part.columns.size() > largest.columns.size()) largest = part;
       });
-      if (divided < Cycles(count, Tiles(count), band.taps.size() * args_.window.kernel_w)) {
-        VisitPart(band, height, largest);
+      if (divided < Cycles(1, count, band.taps.size() * args_.window.kernel_w)) {
+        VisitPart(band, largest);
         ForEachPart(height, [&](const Part& part) {
-          if (part.columns != largest.columns) VisitPart(band, height, part);
+          if (part.columns != largest.columns) VisitPart(band, part);
         });
         return;
       }
@@ -173,13 +174,11 @@ class PixelRuns {
     visit_(PixelRun{band.pixels.begin, count, false, {band.taps, AllColumns()}});
   }
 
-  void VisitPart(const Band& band, int64_t height, const Part& part) {
-    const int64_t width = part.columns.size(), runs = part.downwards ? width : height;
-    for (int64_t i = 0; i < runs; ++i) {
-      const int64_t first =
-          band.pixels.begin + part.columns.begin + (part.downwards ? i : i * args_.ow);
-      visit_(
-          PixelRun{first, part.downwards ? height : width, part.downwards, {band.taps, part.taps}});
+  void VisitPart(const Band& band, const Part& part) {
+    const int64_t step = part.downwards ? 1 : args_.ow;
+    const int64_t first = band.pixels.begin + part.columns.begin;
+    for (int64_t i = 0; i < part.runs; ++i) {
+      visit_(PixelRun{first + i * step, part.pixels, part.downwards, {band.taps, part.taps}});
     }
   }
 

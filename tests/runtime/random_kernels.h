@@ -196,6 +196,12 @@ inline AlignedBuffer RandomBytes(Random& random, int64_t size, bool extremes) {
   return buffer;
 }
 
+// A zero point, often one that kernels multiply as 0, with or without XOR 0x80.
+inline uint8_t RandomZero(Random& random) {
+  if (random.OneIn(3)) return static_cast<uint8_t>(random.Int(0, 255));
+  return random.OneIn(2) ? 0 : 0x80;
+}
+
 // Bytes between the channels of one pixel and the next: parts of wider tensors have some.
 inline int64_t RandomGap(Random& random) { return random.OneIn(3) ? random.Int(1, 70) : 0; }
 

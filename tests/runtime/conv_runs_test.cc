@@ -1,0 +1,102 @@
+// The order of a convolution's output pixels: all of them, once, under every tap that is inside.
+#include "runtime/kernels/conv_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/runtime/random_kernels.h"
+
+namespace rshift {
+namespace {
+
+using random_kernels::Random;
+
+struct Runs {
+  std::vector<PixelRun> all;
+  void operator()(const PixelRun& run) { all.push_back(run); }
+  int64_t Products() const {  // of a channel
+    int64_t products = 0;
+    for (const PixelRun& run : all) products += run.count * run.taps.count();
+    return products;
+  }
+};
+
+Runs Skipping(const ConvArgs& args, const Span& pixels) {
+  Runs runs;
+  PixelRuns<Runs>(args, 6, runs).Skipping(pixels);
+  return runs;
+}
+
+ConvArgs ThreeByThree(int64_t size, int64_t channels) {
+  ConvArgs args;
+  args.window.kernel_h = args.window.kernel_w = 3;
+  args.window.pad_top = args.window.pad_left = 1;
+  args.ih = args.iw = args.oh = args.ow = size;
+  args.ic4 = channels;
+  return args;
+}
+
+TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    ConvArgs args;
+    args.window = random_kernels::RandomWindow(random);
+    const WindowArgs& w = args.window;
+    args.batch = random.Int(1, 2);
+    args.oh = random.Int(1, 16);
+    args.ow = random.Int(1, 16);
+    args.ih =
+        random_kernels::InputSize(random, args.oh, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top);
+    args.iw = random_kernels::InputSize(random, args.ow, w.kernel_w, w.stride_w, w.dilation_w,
+                                        w.pad_left);
+    args.ic4 = 4 * random.Int(1, 100);
+    const int64_t m = args.batch * args.oh * args.ow;
+    const Span pixels{random.Int(0, m), m};
+    std::vector<int> seen(static_cast<size_t>(m));
+    for (const PixelRun& run : Skipping(args, pixels).all) {
+      for (int64_t i = 0; i < run.count; ++i) {
+        const int64_t at = run.first + i * (run.downwards ? args.ow : 1);
+        ASSERT_TRUE(pixels.Has(at));
+        ++seen[static_cast<size_t>(at)];
+        const PixelCursor p = CursorAt(at, args.oh, args.ow);
+        for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+          for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
+            const int64_t y = p.y * w.stride_h - w.pad_top + ky * w.dilation_h;
+            const int64_t x = p.x * w.stride_w - w.pad_left + kx * w.dilation_w;
+            const bool inside = Span{0, args.ih}.Has(y) && Span{0, args.iw}.Has(x);
+            const bool live = run.taps.rows.Has(ky) && run.taps.columns.Has(kx);
+            ASSERT_TRUE(live || !inside) << "pixel " << at << ", tap " << ky << ", " << kx;
+            ASSERT_TRUE(inside || !live || !run.downwards);  // its row lists ask no more
+          }
+        }
+      }
+    }
+    for (int64_t i = 0; i < m; ++i) ASSERT_EQ(seen[static_cast<size_t>(i)], pixels.Has(i)) << i;
+  }
+}
+
+// 49 x 9 products less the seven outside above and below, three each, and, of the five rows between
+// them, the same left and right. Corners skip no columns: tiles of a
+// single pixel do not pay.
+TEST(ConvRuns, TapsOutsideAreSkipped) {
+  EXPECT_EQ(Skipping(ThreeByThree(7, 512), {0, 49}).Products(), 441 - 2 * 7 * 3 - 2 * 5 * 3);
+  EXPECT_EQ(Skipping(ThreeByThree(14, 256), {0, 196}).Products(), 1764 - 2 * 14 * 3 - 2 * 12 * 3);
+}
+
+TEST(ConvRuns, ColumnsAreNotWorthATileOfFewProducts) {
+  for (const PixelRun& run : Skipping(ThreeByThree(10, 4), {0, 100}).all)
+    EXPECT_FALSE(run.downwards);
+}
+
+TEST(ConvRuns, TheLargestPartComesFirst) {
+  const PixelRun first = Skipping(ThreeByThree(14, 256), {0, 196}).all.front();
+  EXPECT_EQ(first.first, 15);
+  EXPECT_EQ(first.count, 12);
+  EXPECT_EQ(first.taps.count(), 9);
+}
+
+}  // namespace
+}  // namespace rshift
