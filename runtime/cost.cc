@@ -5,10 +5,6 @@
 namespace rshift {
 namespace {
 
-bool IsTensor(const FieldSpec& field) {
-  return field.kind != FieldKind::kInt && field.kind != FieldKind::kFloat;
-}
-
 double MacsPerNs(const CostModel& model, Opcode opcode) {
   if (IsFloatCompute(opcode)) return model.f32_macs_per_ns;
   if (opcode == Opcode::kDepthwise) return model.depthwise_macs_per_ns;
@@ -65,7 +61,7 @@ Work WorkOf(const ProgramImage& image, const Command& command) {
   const TensorRecord& dst = image.tensors[static_cast<size_t>(command.Tensor(Field::kDst))];
   const bool second_half = command.Get(Field::kSamePass) != 0;
   for (const FieldSpec& field : op.fields) {
-    const int32_t index = IsTensor(field) ? command.Tensor(field.field) : -1;
+    const int32_t index = IsTensor(field.kind) ? command.Tensor(field.field) : -1;
     if (index < 0) continue;
     const TensorRecord& tensor = image.tensors[static_cast<size_t>(index)];
     if (tensor.region != Region::kArena) {

@@ -59,8 +59,6 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
           twice == names.end() ? "" : *twice, "'");
 }
 
-bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }
-
 void CheckCommand(const ProgramImage& image, size_t index, const std::string& where) {
   const Command& command = image.commands[index];
   const OpSpec* spec = FindOp(command.opcode);

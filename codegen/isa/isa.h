@@ -145,6 +145,10 @@ enum class FieldKind : uint8_t {
   kFloat,  // f32 bit pattern, not NaN (infinities allowed)
 };
 
+inline bool IsTensor(FieldKind kind) {
+  return kind != FieldKind::kInt && kind != FieldKind::kFloat;
+}
+
 struct FieldSpec {
   Field field = Field::kDst;
   FieldKind kind = FieldKind::kInt;

@@ -5,13 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codegen/isa/isa.h"
-
 namespace rshift {
-
-inline bool IsTensor(FieldKind kind) {
-  return kind != FieldKind::kInt && kind != FieldKind::kFloat;
-}
 
 struct ArenaBuffer {
   int64_t size = 0;    // bytes

@@ -283,13 +283,9 @@ struct ConvUnit {
 };
 
 inline void DriveAnyConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
-  if (IsUnclamped<true>(args.requant)) {
-    return DriveConv<ConvUnit<ByRatioUnclamped<true>>>(args, range, scratch);
-  }
-  if (IsUnclamped<false>(args.requant)) {
-    return DriveConv<ConvUnit<ByRatioUnclamped<false>>>(args, range, scratch);
-  }
-  DriveConv<ConvUnit<AnyForm>>(args, range, scratch);
+  WithUnclamped<AnyForm>(args.requant, [&](auto form) {
+    DriveConv<ConvUnit<typename decltype(form)::Type>>(args, range, scratch);
+  });
 }
 
 }  // namespace

@@ -171,13 +171,9 @@ inline void RunPixelsDirectly(const DepthwiseArgs& args, DwPlan plan, const Requ
   const int64_t x = at.x * w.stride_w - w.pad_left;
   if (!both) plan.output_rows = 1;
   const DwLines lines = LinesUnder(args, plan, segment.first, at, 0);
-  if (IsUnclamped<true>(q)) {
-    RunDirectlyBy<ByRatioUnclamped<true>>(args, plan, q, lines, x, segment);
-  } else if (IsUnclamped<false>(q)) {
-    RunDirectlyBy<ByRatioUnclamped<false>>(args, plan, q, lines, x, segment);
-  } else {
-    RunDirectlyBy<ByRatio>(args, plan, q, lines, x, segment);
-  }
+  WithUnclamped<ByRatio>(q, [&](auto form) {
+    RunDirectlyBy<typename decltype(form)::Type>(args, plan, q, lines, x, segment);
+  });
   if (args.after.run == nullptr) return;
   for (int64_t row = 0; row < plan.output_rows; ++row) {
     args.after.run(args.after.state, segment.dst + row * args.ow * args.dst_pitch, n,

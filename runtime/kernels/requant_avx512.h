@@ -125,10 +125,13 @@ struct Form {
   using Type = S;
 };
 
-// ByRatioUnclamped<kUnsigned> is a form for q.
-template <bool kUnsigned>
-inline bool IsUnclamped(const RequantArgs& q) {
-  return q.ratio != nullptr && q.lo == (kUnsigned ? 0 : -128) && q.hi == (kUnsigned ? 255 : 127);
+// f(Form<S>{}) for the ratio's forms without a clamp; for all others, f(Form<Other>{}).
+template <typename Other, typename F>
+inline void WithUnclamped(const RequantArgs& q, const F& f) {
+  if (q.ratio == nullptr) return f(Form<Other>{});
+  if (q.lo == 0 && q.hi == 255) return f(Form<ByRatioUnclamped<true>>{});
+  if (q.lo == -128 && q.hi == 127) return f(Form<ByRatioUnclamped<false>>{});
+  f(Form<Other>{});
 }
 
 // f(Form<S>{}) with the form for q. Not for q.post_ops.
@@ -136,9 +139,7 @@ template <typename F>
 inline void WithRequant(const RequantArgs& q, const F& f) {
   switch (q.rounding) {
     case Rounding::kHalfUp:
-      if (IsUnclamped<true>(q)) return f(Form<ByRatioUnclamped<true>>{});
-      if (IsUnclamped<false>(q)) return f(Form<ByRatioUnclamped<false>>{});
-      if (q.ratio != nullptr) return f(Form<ByRatio>{});
+      if (q.ratio != nullptr) return WithUnclamped<ByRatio>(q, f);
       if (q.acc_factor == 1) return f(Form<HalfUpFolded>{});
       if (q.acc_factor == 4) return f(Form<FourFolded>{});
       return q.min_rshift >= 33 ? f(Form<HalfUpHigh>{}) : f(Form<HalfUpWide>{});

@@ -10,8 +10,6 @@
 namespace rshift::testing {
 namespace {
 
-bool IsTensor(FieldKind kind) { return kind != FieldKind::kInt && kind != FieldKind::kFloat; }
-
 bool SharesBytes(const ProgramImage& image) {
   for (size_t i = 0; i < image.tensors.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
