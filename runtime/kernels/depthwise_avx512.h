@@ -147,35 +147,25 @@ inline void RunRow(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   if (args.after.run != nullptr) args.after.run(args.after.state, segment.dst, n, segment.count);
 }
 
-template <typename S>
+template <typename S, bool kHalves>
 void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
-                   const DwLines& lines, int64_t x, const DwSegment& segment) {
-  const WindowArgs& w = args.window;
-  const int64_t stride = w.stride_w;
-  const bool four = w.kernel_h + (plan.output_rows - 1) * w.stride_h == 4;
-  if (segment.apart > 0) {
-    const DwColumns<true> from(args, lines, segment.first, x, segment.apart * stride, four);
-    if (stride == 1) return DirectRows<S, 1, true>(args, plan, q, from, segment);
-    return DirectRows<S, 2, true>(args, plan, q, from, segment);
-  }
-  const DwColumns<false> from(args, lines, segment.first, x, 0, four);
-  if (stride == 1) return DirectRows<S, 1, false>(args, plan, q, from, segment);
-  DirectRows<S, 2, false>(args, plan, q, from, segment);
+                   const PixelCursor& at, bool both, const DwSegment& segment) {
+  if (args.window.stride_w == 2) return DirectRows<S, 2, 1, kHalves>(args, plan, q, at, segment);
+  if (!both) return DirectRows<S, 1, 1, kHalves>(args, plan, q, at, segment);
+  DirectRows<S, 1, 2, kHalves>(args, plan, q, at, segment);
 }
 
 // RunPixels where RunsDirectly.
-inline void RunPixelsDirectly(const DepthwiseArgs& args, DwPlan plan, const RequantArgs& q,
+inline void RunPixelsDirectly(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                               const PixelCursor& at, int64_t n, bool both,
                               const DwSegment& segment) {
-  const WindowArgs& w = args.window;
-  const int64_t x = at.x * w.stride_w - w.pad_left;
-  if (!both) plan.output_rows = 1;
-  const DwLines lines = LinesUnder(args, plan, segment.first, at, 0);
   WithUnclamped<ByRatio>(q, [&](auto form) {
-    RunDirectlyBy<typename decltype(form)::Type>(args, plan, q, lines, x, segment);
+    using S = typename decltype(form)::Type;
+    if (segment.apart > 0) return RunDirectlyBy<S, true>(args, plan, q, at, both, segment);
+    RunDirectlyBy<S, false>(args, plan, q, at, both, segment);
   });
   if (args.after.run == nullptr) return;
-  for (int64_t row = 0; row < plan.output_rows; ++row) {
+  for (int64_t row = 0; row < (both ? 2 : 1); ++row) {
     args.after.run(args.after.state, segment.dst + row * args.ow * args.dst_pitch, n,
                    segment.count);
   }
@@ -209,10 +199,7 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
     const bool halves = segment.count <= kDwBlock / 2 && !args.requant.post_ops;
     int64_t most = halves ? 2 * plan.segment : plan.segment;
     if (RunsDirectly(args, plan)) most = args.ow;
-    PrepareWeights(args, plan, first, halves, 0);
-    if (plan.output_rows == 2) {
-      PrepareWeights(args, plan.Second(args.window), first, halves, args.window.stride_h);
-    }
+    PrepareWeights(args, plan, first, halves);
     const RequantArgs q = OrderRequant(args, plan, first, halves);
     bool both = false;
     PixelCursor at = CursorAt(range.m_begin, args.oh, args.ow);

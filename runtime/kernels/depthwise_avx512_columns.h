@@ -111,39 +111,49 @@ inline __m512i LoadTwice(const void* a) {
   return _mm512_broadcast_i64x4(_mm256_loadu_si256(static_cast<const __m256i*>(a)));
 }
 
-// For the output row whose window begins `down` rows below the columns' first.
 inline void PrepareWeights(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
-                           bool halves, int64_t down) {
+                           bool halves) {
   const WindowArgs& w = args.window;
   const auto row = [&](int64_t ky, int64_t kx) {
-    if (ky < 0 || ky >= w.kernel_h) return _mm512_setzero_si512();
+    if (ky >= w.kernel_h) return _mm512_setzero_si512();
     const int8_t* weights = args.weights + (ky * w.kernel_w + kx) * args.c64 + first;
     return halves ? LoadTwice(weights) : _mm512_loadu_si512(weights);
   };
   __m512i* out = plan.weights;
   for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
-    for (int64_t ky = -down; ky < 4 * plan.groups - down; ky += 4, out += kDwQuarters) {
+    for (int64_t ky = 0; ky < 4 * plan.groups; ky += 4, out += kDwQuarters) {
       Interleave(row(ky, kx), row(ky + 1, kx), row(ky + 2, kx), row(ky + 3, kx), out);
     }
   }
   for (int64_t g = 0; g < plan.groups; ++g) {
-    uint32_t ones = 0;
-    for (int64_t r = 0; r < 4; ++r) {
-      const int64_t ky = 4 * g + r - down;
-      if (ky >= 0 && ky < w.kernel_h) ones |= 1u << (8 * r);
-    }
+    const int64_t left = w.kernel_h - 4 * g;
+    const uint32_t ones = left >= 4 ? 0x01010101 : 0x01010101u >> (32 - 8 * left);
     _mm512_store_si512(plan.ones + g, _mm512_set1_epi32(static_cast<int32_t>(ones)));
   }
+  if (plan.output_rows == 1) return;
+  // Of the next output row: one group, moved down.
+  const DwPlan second = plan.Second(w);
+  const auto down = static_cast<unsigned>(8 * w.stride_h);
+  for (int64_t i = 0; i < w.kernel_w * kDwQuarters; ++i)
+    second.weights[i] = _mm512_slli_epi32(plan.weights[i], down);
+  second.ones[0] = _mm512_slli_epi32(plan.ones[0], down);
 }
 
-// Words of a per-channel array in the order of the quarters: 64, or the first 32 twice.
+// Words of a per-channel array in the order of the quarters: 64, or the first 32 twice. Whole
+// registers: a load that spans stores waits for them.
 inline void OrderByQuarters(const void* from, int64_t entry, bool halves, int32_t* to) {
   const int32_t* source = static_cast<const int32_t*>(from) + entry;
-  for (int64_t q = 0; q < 4; ++q) {
-    for (int64_t lane = 0; lane < 4; ++lane) {
-      std::memcpy(to + 16 * q + 4 * lane, source + 16 * (halves ? lane % 2 : lane) + 4 * q, 16);
-    }
-  }
+  const auto load = [&](int64_t at) { return _mm512_loadu_si512(source + at); };
+  const __m512i z0 = load(0), z1 = load(16);
+  const __m512i z2 = halves ? z0 : load(32), z3 = halves ? z1 : load(48);
+  const __m512i low01 = _mm512_shuffle_i32x4(z0, z1, 0x44);
+  const __m512i high01 = _mm512_shuffle_i32x4(z0, z1, 0xee);
+  const __m512i low23 = _mm512_shuffle_i32x4(z2, z3, 0x44);
+  const __m512i high23 = _mm512_shuffle_i32x4(z2, z3, 0xee);
+  _mm512_store_si512(to, _mm512_shuffle_i32x4(low01, low23, 0x88));
+  _mm512_store_si512(to + 16, _mm512_shuffle_i32x4(low01, low23, 0xdd));
+  _mm512_store_si512(to + 32, _mm512_shuffle_i32x4(high01, high23, 0x88));
+  _mm512_store_si512(to + 48, _mm512_shuffle_i32x4(high01, high23, 0xdd));
 }
 
 // The requantization of channels [first, first + 64) as entries 0..63 in the order of the quarters;
@@ -205,18 +215,29 @@ inline void InterleaveHalves(const DwLines& lines, const DwLines& outside, int64
   }
 }
 
-// Where group g of the kernel rows under plan.output_rows output rows from at.y on reads.
-inline DwLines LinesUnder(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
-                          const PixelCursor& at, int64_t g) {
+// Computed by itself: g++ 12 would gather addresses in vectors, through memory, and a load that
+// spans stores waits for them and all before them.
+template <typename T>
+[[gnu::always_inline]] inline T Scalar(T x) {
+  asm("" : "+r"(x));
+  return x;
+}
+
+// Where group g of the kernel rows under `output_rows` rows from at.y on reads.
+[[gnu::always_inline]] inline DwLines LinesUnder(const DepthwiseArgs& args, int64_t output_rows,
+                                                 int64_t first, const PixelCursor& at, int64_t g) {
   const WindowArgs& w = args.window;
   const uint8_t* zeros = args.zero_row + first;
-  DwLines lines = {{zeros, zeros, zeros, zeros}, {0, 0, 0, 0}};
-  const int64_t rows = w.kernel_h + (plan.output_rows - 1) * w.stride_h;
+  DwLines lines;
+  const int64_t rows = w.kernel_h + (output_rows - 1) * w.stride_h;
+#pragma GCC unroll 4
   for (int64_t r = 0; r < 4; ++r) {
     const int64_t ky = 4 * g + r, iy = at.y * w.stride_h - w.pad_top + ky * w.dilation_h;
-    if (ky >= rows || iy < 0 || iy >= args.ih) continue;
-    lines.at[r] = args.src + (at.batch * args.ih + iy) * args.iw * args.src_pitch + first;
-    lines.step[r] = args.src_pitch;
+    const bool inside = ky < rows && iy >= 0 && iy < args.ih;
+    const uint8_t* line =
+        inside ? args.src + (at.batch * args.ih + iy) * args.iw * args.src_pitch + first : zeros;
+    lines.at[r] = Scalar(line);
+    lines.step[r] = Scalar(inside ? args.src_pitch : 0);
   }
   return lines;
 }
@@ -234,7 +255,7 @@ inline void PrepareColumns(const DepthwiseArgs& args, const DwPlan& plan, int64_
   const int64_t end = x + count < args.iw ? count : args.iw - x;
   const int64_t inside_end = end > before ? end : before;
   for (int64_t g = 0; g < plan.groups; ++g) {
-    const DwLines lines = LinesUnder(args, plan, first, at, g);
+    const DwLines lines = LinesUnder(args, plan.output_rows, first, at, g);
     __m512i* out = plan.columns + g * kDwQuarters;
     if (apart > 0) {
       InterleaveHalves(lines, outside, x, apart, args.iw, count, flip, step, out);

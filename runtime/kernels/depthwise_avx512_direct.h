@@ -35,7 +35,7 @@ class DwColumns {
         flip_(_mm512_set1_epi8(static_cast<char>(args.src_signed ? 0x80 : 0))) {
     for (int r = 0; r < 4; ++r) {
       step_[r] = lines.step[r];
-      at_[r] = lines.at[r] + x * step_[r];
+      at_[r] = Scalar(lines.at[r] + x * step_[r]);
     }
   }
   [[gnu::always_inline]] void Next(__m512i (&out)[4]) {
@@ -52,7 +52,7 @@ class DwColumns {
           kHalves ? LoadHalves(at, other_inside ? at_[r] + apart_ * step_[r] : zeros_)
                   : _mm512_loadu_si512(at),
           flip_);
-      at_[r] += step_[r];
+      at_[r] = Scalar(at_[r] + step_[r]);
     }
     ++x_;
     InterleaveRows(rows[0], rows[1], rows[2], rows[3], out);
@@ -102,21 +102,24 @@ template <typename S, int P, int kStride, int C>
   for (int p = 0; p < P; ++p) bytes[p] = narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]);
 }
 
-// `segment.pixels` pixels of plan.output_rows rows.
-template <typename S, int kStride, bool kHalves>
+// `segment.pixels` pixels of kRows rows.
+template <typename S, int kStride, int kRows, bool kHalves>
 [[gnu::noinline]] void DirectRows(const DepthwiseArgs& args, const DwPlan& plan,
-                                  const RequantArgs& requant, DwColumns<kHalves> from,
+                                  const RequantArgs& requant, const PixelCursor& at,
                                   const DwSegment& segment) {
   // Stride 1: two pixels, and output rows, for each load of weights. Stride 2: their columns would
   // not fit the registers, but the weights of the one row do.
   constexpr bool kHolds = kStride == 2;
   constexpr int P = kHolds ? 1 : 2, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
   constexpr int kOld = kColumns - kNew;
+  const WindowArgs& w = args.window;
+  DwColumns<kHalves> from(args, LinesUnder(args, kRows, segment.first, at, 0), segment.first,
+                          at.x * kStride - w.pad_left, segment.apart * kStride,
+                          w.kernel_h + (kRows - 1) * w.stride_h == 4);
   // Locals: bytes that are stored might be members, for all the compiler knows.
   const RequantArgs q = requant;
   const Narrow<S> narrow = Narrow<S>::Load(q);
   const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch;
-  const int64_t rows = kHolds ? 1 : plan.output_rows;
   const int64_t pixels = segment.pixels, count = segment.count;
   const int64_t apart_pixels = segment.apart_pixels, apart_bytes = segment.apart * pitch;
   const auto store = [&](__m512i bytes, int64_t pixel, uint8_t* to) {
@@ -137,7 +140,8 @@ template <typename S, int kStride, bool kHalves>
     for (int c = 0; c < kNew; ++c) from.Next(columns[kOld + c]);
     const __m512i* weights = kHolds ? held : plan.weights;
     uint8_t* to = dst;
-    for (int64_t row = 0; row < rows; ++row, to += row_pitch, weights += kDwTaps * kDwQuarters) {
+#pragma GCC unroll 2
+    for (int row = 0; row < kRows; ++row, to += row_pitch, weights += kDwTaps * kDwQuarters) {
       __m512i bytes[P];
       DirectPixels<S, P, kStride>(q, narrow, columns, weights, bytes);
 #pragma GCC unroll 2
