@@ -29,8 +29,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) acc[r][i] = _mm256_setzero_si256();
   }
-  for (int64_t tap = 0; tap < t.taps; ++tap) {
-    const int8_t* w = t.weights + t.tap_k[tap] * t.width + first * 4;
+  const int8_t* w = t.weights + first * 4;
+  for (int64_t tap = 0; tap < t.taps; w += t.gaps[tap++] * t.width) {
     const uint8_t* x[R];
 #pragma GCC unroll 3
     for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kRows + r] + t.channel_offset;
@@ -66,6 +66,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 
 struct Unit : DepthwiseUnit {
   static constexpr int kRows = 3;
+  static constexpr int64_t kMacsPerCycle = 16;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
   static uint8_t Flip(const ConvArgs&) { return 0; }
   template <int R>

@@ -28,8 +28,8 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
     acc[r][1] = LoadEight(bias + 8);
   }
   const __m256i flip = _mm256_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
-  for (int64_t tap = 0; tap < t.taps; ++tap) {
-    const int8_t* w = t.weights + t.tap_k[tap] * t.width + first * 4;
+  const int8_t* w = t.weights + first * 4;
+  for (int64_t tap = 0; tap < t.taps; w += t.gaps[tap++] * t.width) {
     const uint8_t* x[R];
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kRows + r] + t.channel_offset;
@@ -55,6 +55,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 
 struct Unit : DepthwiseUnit {
   static constexpr int kRows = 6;
+  static constexpr int64_t kMacsPerCycle = 32;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
   static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
   template <int R>

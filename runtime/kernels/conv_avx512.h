@@ -228,9 +228,9 @@ template <typename S, int kKept, int R, int V>
   const int64_t begin = t.channel_offset, whole = begin + args.ic4 / 16 * 16;
   const bool has_two = args.ic4 & 8, has_one = args.ic4 & 4;
   const uint8_t* const* const rows_end = t.rows + t.taps * kKept;
-  const int64_t* tap_k = t.tap_k;
+  const int64_t* gap = t.gaps;
+  const int8_t* w = t.weights;
   for (const uint8_t* const* rows = t.rows; rows != rows_end; rows += kKept) {
-    const int8_t* w = t.weights + *tap_k++ * (16 * V);
     const uint8_t* x[R];
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) x[r] = rows[r];
@@ -242,7 +242,11 @@ template <typename S, int kKept, int R, int V>
       DotSteps<2>(x, k, flip, w, acc);
       k += 8, w += 2 * V * 64;
     }
-    if (has_one) DotSteps<1>(x, k, flip, w, acc);
+    if (has_one) {
+      DotSteps<1>(x, k, flip, w, acc);
+      w += V * 64;
+    }
+    w += *gap++ * (16 * V);
   }
   if (t.sums != nullptr) TakeOffZeroW<R, V>(q, t, acc);
   FinishBy(S{}, q, t, acc);
@@ -254,6 +258,7 @@ template <typename S>
 struct ConvUnit {
   static constexpr int kRows = 12;
   static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
+  static constexpr int64_t kMacsPerCycle = 64;
   static int64_t TileRows(const ConvArgs& args) { return args.n <= 32 ? kRows : kRows / 2; }
   template <int R>
   static void Tile(const ConvArgs& args, TileArgs& tile) {

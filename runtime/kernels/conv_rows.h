@@ -62,23 +62,21 @@ class RowLists {
       : args_(args),
         rows_(static_cast<const uint8_t**>(memory)),
         offsets_(reinterpret_cast<int64_t*>(rows_ + Taps(args) * kKept)),
-        tap_k_(offsets_ + Taps(args)),
-        windows_(args, reinterpret_cast<uint8_t*>(tap_k_ + Taps(args))) {
-    if (args.gathers) {
-      offsets_[0] = tap_k_[0] = 0;
-    } else {
-      SetTaps({{0, args.window.kernel_h}, {0, args.window.kernel_w}});
-    }
+        gaps_(offsets_ + Taps(args)),
+        windows_(args, reinterpret_cast<uint8_t*>(gaps_ + Taps(args))) {
+    if (args.gathers || args.pointwise) offsets_[0] = gaps_[0] = 0;
   }
   static size_t Bytes(const ConvArgs& args) {
     return static_cast<size_t>(Taps(args) * (kKept + 2) * int64_t{8}) +
            (args.gathers ? GatheredWindows::Bytes(args) : 0);
   }
 
-  int64_t taps() const { return args_.gathers ? 1 : taps_.count(); }
+  int64_t taps() const { return args_.gathers || args_.pointwise ? 1 : taps_.count(); }
   const uint8_t* const* rows() const { return rows_; }
-  // Of each tap, the place of its weights in the packed K.
-  const int64_t* tap_k() const { return tap_k_; }
+  // The place of the first tap's weights in the packed K, and what lies between those of each tap
+  // and the next.
+  int64_t first_k() const { return first_k_; }
+  const int64_t* gaps() const { return gaps_; }
 
   // The pixels of `run` come next.
   void Start(const PixelRun& run) {
@@ -99,7 +97,7 @@ class RowLists {
   static int64_t Taps(const ConvArgs& args) {
     return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
   }
-  // A window of those taps alone.
+  // A window of those taps alone; its pads may be below 0.
   void SetTaps(const LiveTaps& taps) {
     taps_ = taps;
     window_ = args_.window;
@@ -108,16 +106,17 @@ class RowLists {
     window_.kernel_h = taps.rows.size();
     window_.kernel_w = taps.columns.size();
     FillTapOffsets(window_, args_.iw, args_.src_pitch, offsets_);
-    int64_t* at = tap_k_;
-    for (int64_t ky = taps.rows.begin; ky < taps.rows.end; ++ky) {
-      for (int64_t kx = taps.columns.begin; kx < taps.columns.end; ++kx) {
-        *at++ = (ky * args_.window.kernel_w + kx) * args_.ic4;
-      }
+    const int64_t of_row = args_.window.kernel_w * args_.ic4, live = window_.kernel_w * args_.ic4;
+    first_k_ = taps.rows.begin * of_row + taps.columns.begin * args_.ic4;
+    // Behind the last tap of a row.
+    for (int64_t tap = 0, column = 1; tap < taps.count(); ++tap, ++column) {
+      gaps_[tap] = column < window_.kernel_w ? 0 : of_row - live;
+      if (column == window_.kernel_w) column = 0;
     }
-    inside_y_ = WhollyInside(args_.ih, window_.kernel_h, window_.dilation_h, window_.stride_h,
-                             window_.pad_top);
-    inside_x_ = WhollyInside(args_.iw, window_.kernel_w, window_.dilation_w, window_.stride_w,
-                             window_.pad_left);
+    inside_y_ = OutputsInside(args_.ih, window_.kernel_h, window_.dilation_h, window_.stride_h,
+                              window_.pad_top);
+    inside_x_ = OutputsInside(args_.iw, window_.kernel_w, window_.dilation_w, window_.stride_w,
+                              window_.pad_left);
   }
   // First all pixels as if they were inside, then what lies outside: few pixels of few tiles.
   void FillWindows(int count) {
@@ -151,7 +150,7 @@ class RowLists {
       Advance(next_, oh, ow);
     }
   }
-  // Tap (0, 0) of a pixel; may lie before the image.
+  // The first of the taps of a pixel; may lie before the image.
   const uint8_t* First(const PixelCursor& p) const {
     const int64_t x = p.x * window_.stride_w - window_.pad_left;
     const int64_t y = p.y * window_.stride_h - window_.pad_top;
@@ -176,11 +175,12 @@ class RowLists {
 
   const ConvArgs& args_;
   const uint8_t** rows_;
-  int64_t *offsets_, *tap_k_;
+  int64_t *offsets_, *gaps_;
   GatheredWindows windows_;
-  LiveTaps taps_ = {};
+  LiveTaps taps_ = {{-1, -1}, {}};  // none yet
+  int64_t first_k_ = 0;
   WindowArgs window_ = {};    // of those taps
-  Span inside_y_, inside_x_;  // pixels whose windows lie inside
+  Span inside_y_, inside_x_;  // output rows and columns under which window_ lies inside
   PixelCursor next_ = {};
   bool downwards_ = false;
 };

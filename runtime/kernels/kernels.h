@@ -82,10 +82,10 @@ struct RequantArgs {
   const FinishTail* tail = nullptr;  // what finish needs besides
 };
 
-// What a command does to the bytes it has just stored, while the nearest cache holds them: a fused
-// addition or table. Called once for each output pixel and block of channels, for some `pixels`
-// that follow each other at a time: dst[0, count) are the block's channels of the first one, in
-// place, those of the next lie the command's dst_pitch further.
+// What a command does to the bytes it has stored, while a near cache holds them: a fused addition
+// or table. Called once for each output pixel and block of channels, for some `pixels` that follow
+// each other at a time: dst[0, count) are the block's channels of the first one, in place, those of
+// the next lie the command's dst_pitch further.
 struct AfterArgs {
   using Run = void(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept;
   Run* run = nullptr;  // null: nothing

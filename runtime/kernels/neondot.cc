@@ -127,12 +127,13 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
     for (int i = 0; i < 4; ++i) acc[r][i] = vld1q_s32(bias + 4 * i);
   }
   const uint8x16_t flip = vdupq_n_u8(args.src_signed ? 0 : 0x80);
+  const int8_t* w = t.weights + first * 4;
   for (int64_t tap = 0; tap < t.taps; ++tap) {
-    const int8_t* w = t.weights + t.tap_k[tap] * t.width + first * 4;
     const uint8_t* x[R];
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) x[r] = t.rows[tap * kTileRows + r] + t.channel_offset;
     DotTap<R>(x, w, line, args.ic4, flip, acc);
+    w += args.ic4 / 4 * line + t.gaps[tap] * t.width;
   }
   int32_t rows[R][kColumn];
 #pragma GCC unroll 6
@@ -157,6 +158,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 
 struct Unit {
   static constexpr int kRows = kTileRows;
+  static constexpr int64_t kMacsPerCycle = 32;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
   static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0 : 0x80; }
   template <int R>

@@ -23,9 +23,11 @@ struct Runs {
   }
 };
 
-Runs Skipping(const ConvArgs& args, const Span& pixels) {
+constexpr TileCost kTile{.pixels = 6, .macs_per_cycle = 64};
+
+Runs Skipping(const ConvArgs& args, const Span& pixels, const TileCost& cost = kTile) {
   Runs runs;
-  PixelRuns<Runs>(args, 6, runs).Skipping(pixels);
+  PixelRuns(args, pixels, true, cost).ForEach(runs);
   return runs;
 }
 
@@ -35,6 +37,7 @@ ConvArgs ThreeByThree(int64_t size, int64_t channels) {
   args.window.pad_top = args.window.pad_left = 1;
   args.ih = args.iw = args.oh = args.ow = size;
   args.ic4 = channels;
+  args.n = 64;
   return args;
 }
 
@@ -43,8 +46,10 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     ConvArgs args;
-    args.window = random_kernels::RandomWindow(random);
-    const WindowArgs& w = args.window;
+    WindowArgs& w = args.window;
+    w = random_kernels::RandomWindow(random);
+    if (random.OneIn(4)) w.pad_top = random.Int(0, 12), w.pad_left = random.Int(0, 12);
+    if (random.OneIn(4)) w.dilation_h = random.Int(1, 6), w.dilation_w = random.Int(1, 6);
     args.batch = random.Int(1, 2);
     args.oh = random.Int(1, 16);
     args.ow = random.Int(1, 16);
@@ -53,10 +58,12 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
     args.iw = random_kernels::InputSize(random, args.ow, w.kernel_w, w.stride_w, w.dilation_w,
                                         w.pad_left);
     args.ic4 = 4 * random.Int(1, 100);
-    const int64_t m = args.batch * args.oh * args.ow;
-    const Span pixels{random.Int(0, m), m};
+    args.n = 16 * random.Int(1, 9);
+    const int64_t m = args.batch * args.oh * args.ow, begin = random.Int(0, m);
+    const Span pixels{begin, random.Int(begin, m)};
+    const TileCost cost{.pixels = 3 * random.Int(1, 4), .macs_per_cycle = 16 << random.Int(0, 2)};
     std::vector<int> seen(static_cast<size_t>(m));
-    for (const PixelRun& run : Skipping(args, pixels).all) {
+    for (const PixelRun& run : Skipping(args, pixels, cost).all) {
       for (int64_t i = 0; i < run.count; ++i) {
         const int64_t at = run.first + i * (run.downwards ? args.ow : 1);
         ASSERT_TRUE(pixels.Has(at));
@@ -87,8 +94,21 @@ TEST(ConvRuns, TapsOutsideAreSkipped) {
 }
 
 TEST(ConvRuns, ColumnsAreNotWorthATileOfFewProducts) {
-  for (const PixelRun& run : Skipping(ThreeByThree(10, 4), {0, 100}).all)
-    EXPECT_FALSE(run.downwards);
+  const Runs runs = Skipping(ThreeByThree(10, 4), {0, 100});
+  EXPECT_FALSE(runs.all.empty());
+  for (const PixelRun& run : runs.all) EXPECT_FALSE(run.downwards);
+}
+
+// One pixel each of eight images, of which none has a tap outside.
+TEST(ConvRuns, WhatSkipsNothingIsOneRun) {
+  ConvArgs args;
+  args.batch = 8;
+  args.window.kernel_h = args.window.kernel_w = args.ih = args.iw = 7;
+  args.ic4 = 128, args.n = 512;
+  const Runs runs = Skipping(args, {0, 8});
+  ASSERT_EQ(runs.all.size(), 1u);
+  EXPECT_EQ(runs.all[0].count, 8);
+  EXPECT_EQ(runs.all[0].taps.count(), 49);
 }
 
 TEST(ConvRuns, TheLargestPartComesFirst) {
