@@ -23,8 +23,8 @@ inline int64_t RoundUp(int64_t value, int64_t multiple) {
 }
 
 struct PackedShape {
-  int64_t groups = 1, oc_per_group = 0, ic_per_group = 0,
-          taps = 1;  // KH * KW, or 1 of gathered windows
+  int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;
+  int64_t taps = 1;  // KH * KW, or 1 of gathered windows
   int64_t k() const { return taps * RoundUp(ic_per_group, 4); }  // padded K
   int64_t n() const { return RoundUp(oc_per_group, 16); }        // padded N of one group
   int64_t group_bytes() const { return k() * n(); }

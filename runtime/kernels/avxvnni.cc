@@ -15,6 +15,9 @@ inline __m256i Broadcast4(const uint8_t* x) {
   return _mm256_set1_epi32(four);
 }
 
+// What activations are XORed with.
+inline uint8_t FlipOf(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
+
 // R pixels x 16 channels of the panel, from channel `first`.
 template <int R>
 void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
@@ -27,7 +30,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
     acc[r][0] = LoadEight(bias);
     acc[r][1] = LoadEight(bias + 8);
   }
-  const __m256i flip = _mm256_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
+  const __m256i flip = _mm256_set1_epi8(static_cast<char>(FlipOf(args)));
   const int8_t* w = t.weights + first * 4;
   for (int64_t tap = 0; tap < t.taps; w += t.gaps[tap++] * t.width) {
     const uint8_t* x[R];
@@ -57,7 +60,7 @@ struct Unit : DepthwiseUnit {
   static constexpr int kRows = 6;
   static constexpr int64_t kMacsPerCycle = 32;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
-  static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
+  static uint8_t Flip(const ConvArgs& args) { return FlipOf(args); }
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     for (int64_t first = 0; first < tile.real; first += 16) DotColumn<R>(args, tile, first);

@@ -212,6 +212,9 @@ inline void FinishBy(S, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[
   FinishFast<S, R, V>(q, t, acc);
 }
 
+// What activations are XORed with.
+inline uint8_t FlipOf(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
+
 // R pixels x V * 16 channels by form S; the row lists keep kKept pointers for each tap.
 template <typename S, int kKept, int R, int V>
 [[gnu::noinline]] void DotTile(const ConvArgs& args, const TileArgs& t) {
@@ -223,7 +226,7 @@ template <typename S, int kKept, int R, int V>
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) acc[r][v] = _mm512_loadu_si512(bias + 16 * v);
   }
-  const __m512i flip = _mm512_set1_epi32(args.src_signed ? static_cast<int32_t>(0x80808080u) : 0);
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(FlipOf(args)));
   // Few variables: what the registers do not hold goes through the vector pipes and waits there.
   const int64_t begin = t.channel_offset, whole = begin + args.ic4 / 16 * 16;
   const bool has_two = args.ic4 & 8, has_one = args.ic4 & 4;
@@ -257,8 +260,8 @@ template <typename S, int kKept, int R, int V>
 template <typename S>
 struct ConvUnit {
   static constexpr int kRows = 12;
-  static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
   static constexpr int64_t kMacsPerCycle = 64;
+  static uint8_t Flip(const ConvArgs& args) { return FlipOf(args); }
   static int64_t TileRows(const ConvArgs& args) { return args.n <= 32 ? kRows : kRows / 2; }
   template <int R>
   static void Tile(const ConvArgs& args, TileArgs& tile) {

@@ -41,7 +41,8 @@ struct PixelRun {
   LiveTaps taps = {};
 };
 
-// Of a window that begins at `at`, the positions inside the image.
+// Of a window that begins at `at`, the positions inside the image. (Steps of pooling have their
+// own: units include nothing of theirs, and what is here is in no step's namespace.)
 inline Span TapsInside(int64_t at, int64_t dilation, int64_t kernel, int64_t size) {
   // Divisions are slow.
   const auto steps = [dilation](int64_t n) { return dilation == 1 ? n : n / dilation; };

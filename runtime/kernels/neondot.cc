@@ -114,6 +114,9 @@ inline void DotTap(const uint8_t* const (&rows)[R], const int8_t* w, int64_t lin
   }
 }
 
+// What activations are XORed with.
+inline uint8_t FlipOf(const ConvArgs& args) { return args.src_signed ? 0 : 0x80; }
+
 // R pixels x 16 channels of the panel, from channel `first`.
 template <int R>
 void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
@@ -126,7 +129,7 @@ void DotColumn(const ConvArgs& args, const TileArgs& t, int64_t first) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) acc[r][i] = vld1q_s32(bias + 4 * i);
   }
-  const uint8x16_t flip = vdupq_n_u8(args.src_signed ? 0 : 0x80);
+  const uint8x16_t flip = vdupq_n_u8(FlipOf(args));
   const int8_t* w = t.weights + first * 4;
   for (int64_t tap = 0; tap < t.taps; ++tap) {
     const uint8_t* x[R];
@@ -160,7 +163,7 @@ struct Unit {
   static constexpr int kRows = kTileRows;
   static constexpr int64_t kMacsPerCycle = 32;
   static int64_t TileRows(const ConvArgs&) { return kRows; }
-  static uint8_t Flip(const ConvArgs& args) { return args.src_signed ? 0 : 0x80; }
+  static uint8_t Flip(const ConvArgs& args) { return FlipOf(args); }
   template <int R>
   static void Tile(const ConvArgs& args, const TileArgs& tile) {
     for (int64_t first = 0; first < tile.real; first += kColumn) DotColumn<R>(args, tile, first);

@@ -86,8 +86,7 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
 }
 
 // 49 x 9 products less the seven outside above and below, three each, and, of the five rows between
-// them, the same left and right. Corners skip no columns: tiles of a
-// single pixel do not pay.
+// them, the same left and right. Corners skip no columns: tiles of a single pixel do not pay.
 TEST(ConvRuns, TapsOutsideAreSkipped) {
   EXPECT_EQ(Skipping(ThreeByThree(7, 512), {0, 49}).Products(), 441 - 2 * 7 * 3 - 2 * 5 * 3);
   EXPECT_EQ(Skipping(ThreeByThree(14, 256), {0, 196}).Products(), 1764 - 2 * 14 * 3 - 2 * 12 * 3);

@@ -140,6 +140,7 @@ TEST_P(KernelTest, ConvOfTheCommonFormEqualsScalarOnRandomShapes) {
 
 // What a unit multiplies for this byte is 0.
 bool MultipliesAsZero(Isa isa, bool is_signed, int zero) {
+  if (isa == Isa::kScalar) return false;  // the specification skips nothing
   if (isa == Isa::kNeonDot) return zero == (is_signed ? 0 : 0x80);
   const bool flips = isa == Isa::kAvxVnni || isa == Isa::kAvx512Vnni;
   return zero == (flips && is_signed ? 0x80 : 0);
@@ -148,7 +149,7 @@ bool MultipliesAsZero(Isa isa, bool is_signed, int zero) {
 // That taps outside are skipped cannot be seen from the result. But where they are, and only the
 // first tap is ever outside, nothing reads the row of zero points behind its first byte.
 TEST_P(KernelTest, ConvSkipsTheTapsOutside) {
-  if (GetParam() == Isa::kScalar) GTEST_SKIP() << "the specification skips nothing";
+  const KernelTable& table = *Table(GetParam());
   for (const bool is_signed : {false, true}) {
     for (const int zero : {0, 0x80}) {
       SCOPED_TRACE(testing::Message()
@@ -170,11 +171,11 @@ TEST_P(KernelTest, ConvSkipsTheTapsOutside) {
       a.src = src.data();
       a.weights = reinterpret_cast<const int8_t*>(weights.data());
       std::vector<uint8_t> honest(40 * 64), other(40 * 64);
-      AlignedBuffer scratch(Table(GetParam())->conv_scratch(a));
+      AlignedBuffer scratch(table.conv_scratch == nullptr ? 0 : table.conv_scratch(a));
       a.dst = honest.data(), a.zero_row = zero_row.data();
-      Table(GetParam())->conv(a, {0, 40, 0, 1}, scratch.data());
+      table.conv(a, {0, 40, 0, 1}, scratch.data());
       a.dst = other.data(), a.zero_row = garbage.data();
-      Table(GetParam())->conv(a, {0, 40, 0, 1}, scratch.data());
+      table.conv(a, {0, 40, 0, 1}, scratch.data());
       EXPECT_EQ(honest == other, MultipliesAsZero(GetParam(), is_signed, zero));
     }
   }
