@@ -1,35 +1,19 @@
-// Transposed convolution as data movement and a convolution, exactly: stride - 1 zeros (bytes of
-// value Z_x) after every row and column, then stride 1 with the kernels turned by 180 degrees.
-//   y[o] = sum over i, k with i * stride + k * dilation - pad = o of x[i] w[k]
-//        = sum over k' of stuffed[o + k' * dilation - (K - 1) * dilation + pad] w[K - 1 - k']
-#include <algorithm>
+// Transposed convolution as convolutions of stride 1, one or more phases each (conv_phases.h),
+// whose outputs are put between each other. The sums are those of the definition, term by term.
+#include <array>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
+#include "quantize/ops/conv_phases.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 
 namespace rshift {
 namespace {
 
-// One spatial dimension of the stuffed image: what the convolution pads (>= 0) or what a Slice cuts
-// off (a negative pad).
-struct Axis {
-  int64_t size = 0, cut_before = 0, cut_after = 0, pad_before = 0, pad_after = 0;
-};
-
-Axis MakeAxis(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation,
-              int64_t pad) {
-  const int64_t reach = (kernel - 1) * dilation;
-  const int64_t before = reach - pad;
-  const int64_t after = out + reach - in * stride - before;  // out = before + size + after - reach
-  Axis axis;
-  axis.size = in * stride;
-  axis.pad_before = std::max<int64_t>(before, 0);
-  axis.cut_before = std::max<int64_t>(-before, 0);
-  axis.pad_after = std::max<int64_t>(after, 0);
-  axis.cut_after = std::max<int64_t>(-after, 0);
-  return axis;
-}
+// So many commands at most, or what they compute is no longer worth them.
+constexpr int64_t kMostPhases = 4096;
 
 struct Kernels {
   Shape shape;  // [OC, IC / g, KH, KW]
@@ -38,23 +22,23 @@ struct Kernels {
 };
 
 // Index in the operator's weights [IC, OC / g, KH, KW] of every element of [OC, IC / g, KH, KW].
-std::vector<int64_t> TurnedOrder(const Shape& w, int64_t groups) {
+std::vector<int64_t> OrderByOutput(const Shape& w, int64_t groups) {
   const int64_t icg = w[0] / groups, ocg = w[1], taps = w[2] * w[3];
   std::vector<int64_t> order;
   for (int64_t oc = 0; oc < groups * ocg; ++oc) {
     const int64_t group = oc / ocg;
     for (int64_t ic = 0; ic < icg; ++ic) {
       const int64_t first = ((group * icg + ic) * ocg + oc % ocg) * taps;
-      for (int64_t tap = taps - 1; tap >= 0; --tap) order.push_back(first + tap);
+      for (int64_t tap = 0; tap < taps; ++tap) order.push_back(first + tap);
     }
   }
   return order;
 }
 
-Kernels Turn(const Value& w, int64_t groups) {
+Kernels ByOutput(const Value& w, int64_t groups) {
   Kernels kernels;
   kernels.shape = {w.shape[1] * groups, w.shape[0] / groups, w.shape[2], w.shape[3]};
-  const std::vector<int64_t> order = TurnedOrder(w.shape, groups);
+  const std::vector<int64_t> order = OrderByOutput(w.shape, groups);
   const auto old = w.constant->As<float>();
   for (int64_t at : order) kernels.weights.push_back(old[at]);
   if (w.origin == nullptr) return kernels;
@@ -66,36 +50,200 @@ Kernels Turn(const Value& w, int64_t groups) {
   return kernels;
 }
 
-// The stuffed (and cut) image of x: Reshape, Pad, Reshape, Slice, as far as needed.
-ValueId Stuff(Emitter& emitter, const Node& node, const Window& window, const Axis& h,
-              const Axis& w) {
-  const ValueId old_x = node.inputs[0];
-  const Shape x = emitter.old().value(old_x).shape;  // NHWC
-  const IntType type = emitter.Type(old_x);
-  ValueId at = emitter.Int(old_x);
-  const auto step = [&](const char* suffix, Op op, const Shape& shape, Layout layout) {
-    const ValueId made = emitter.Temporary(node.outputs[0], suffix, type, shape, layout);
-    emitter.AddNode(node.name + suffix, std::move(op), {at}, made);
-    at = made;
-  };
-  if (window.stride_h > 1 || window.stride_w > 1) {
-    step("__apart", Reshape{}, {x[0], x[1], 1, x[2], 1, x[3]}, Layout::kPlain);
-    Pad pad;
-    pad.before.assign(6, 0);
-    pad.after = {0, 0, window.stride_h - 1, 0, window.stride_w - 1, 0};
-    pad.value = static_cast<float>(type.quant.zero_point);
-    step("__zeros", pad, {x[0], x[1], window.stride_h, x[2], window.stride_w, x[3]},
-         Layout::kPlain);
-    step("__stuffed", Reshape{}, {x[0], h.size, w.size, x[3]}, Layout::kNhwc);
+// Writes the convolutions of one node.
+class PhaseEmitter {
+ public:
+  PhaseEmitter(Emitter& emitter, const Node& node, const ConvTranspose& op, const Kernels& kernels,
+               QuantizedWeights quantized)
+      : emitter_(emitter),
+        node_(node),
+        op_(op),
+        kernel_(kernels.shape),
+        quantized_(std::move(quantized)),
+        tail_(emitter.Tail(node)),
+        type_(emitter.Type(tail_.y)),
+        x_(emitter.old().value(node.inputs[0]).shape),
+        y_(emitter.old().value(node.outputs[0]).shape) {
+    const Window& o = op.window;
+    height_ = {x_[1], y_[1], o.kernel_h, o.stride_h, o.dilation_h, o.pad_top};
+    width_ = {x_[2], y_[2], o.kernel_w, o.stride_w, o.dilation_w, o.pad_left};
+    rows_ = Phases(height_);
+    columns_ = Phases(width_);
   }
-  if (h.cut_before + h.cut_after + w.cut_before + w.cut_after > 0) {
-    const Slice slice{{0, h.cut_before, w.cut_before, 0}, {1, 1, 1, 1}};
-    step("__cut", slice,
-         {x[0], h.size - h.cut_before - h.cut_after, w.size - w.cut_before - w.cut_after, x[3]},
-         Layout::kNhwc);
+
+  void Emit() {
+    const bool together = op_.groups == 1;  // else a phase's channels were not neighbours
+    const std::vector<PhasePart> parts = DividePhases(rows_, columns_, together);
+    const bool whole = rows_.size() == 1 && columns_.size() == 1;
+    if (whole) return AddConv(parts[0], 0, "", emitter_.DefineInt(tail_.y));
+    const Shape image = {x_[0], height_.steps(), width_.steps(), phases() * y_[3]};
+    std::vector<ValueId> made;
+    int64_t channel = 0;
+    for (const PhasePart& part : parts) {
+      const int64_t channels = part.rows.count * part.columns.count * y_[3];
+      const std::string suffix =
+          parts.size() == 1 ? "__phases" : "__phase" + std::to_string(made.size());
+      const ValueId y = emitter_.Temporary(tail_.y, suffix, type_,
+                                           {image[0], image[1], image[2], channels}, Layout::kNhwc);
+      AddConv(part, channel, suffix, y);
+      made.push_back(y);
+      channel += channels;
+    }
+    ValueId all = made[0];
+    if (made.size() > 1) {
+      all = emitter_.Temporary(tail_.y, "__phases", type_, image, Layout::kNhwc);
+      emitter_.AddNode(node_.name + "__phases", Concat{3}, made, all);
+    }
+    Interleave(all);
   }
-  return at;
-}
+
+ private:
+  int64_t phases() const { return height_.stride * width_.stride; }
+
+  // `channel`: where its output begins among all phases'.
+  void AddConv(const PhasePart& part, int64_t channel, const std::string& suffix, ValueId y) {
+    const PhaseWindow& h = rows_[part.rows.first].window;
+    const PhaseWindow& w = columns_[part.columns.first].window;
+    QConv conv;
+    conv.window = {h.taps,       w.taps,       1,           1,          h.dilation, w.dilation,
+                   h.pad_before, w.pad_before, h.pad_after, w.pad_after};
+    conv.groups = op_.groups;
+    conv.clamp = quantized_.form.clamp;
+    conv.rounding = quantized_.form.rounding;
+    conv.post_ops = quantized_.form.post_ops;
+    conv.ascend = quantized_.form.ascend;
+    std::vector<int8_t> weights;
+    for (int64_t f = 0; f < part.rows.count; ++f) {
+      for (int64_t g = 0; g < part.columns.count; ++g) {
+        AddPhase(rows_[part.rows.first + f], columns_[part.columns.first + g], conv, weights);
+      }
+    }
+    const auto channels = static_cast<int64_t>(conv.channels.size());
+    const Value& w_old = emitter_.old().value(node_.inputs[1]);
+    std::vector<ValueId> inputs = {Cut(h, w),
+                                   emitter_.AddConstant(w_old.name + "__q" + suffix, w_old.layout,
+                                                        {channels, kernel_[1], h.taps, w.taps},
+                                                        {DType::kS8, {1.0f, 0}}, weights)};
+    if (tail_.addend.valid()) inputs.push_back(Addend(channel, channels));
+    emitter_.AddNode(node_.name + suffix, std::move(conv), std::move(inputs), y);
+  }
+
+  // The output channels of one phase: weights of its taps, and biases that fold Z_x of no others.
+  void AddPhase(const Phase& row, const Phase& column, QConv& conv, std::vector<int8_t>& weights) {
+    const int64_t taps_h = row.window.taps, taps_w = column.window.taps;
+    const bool empty = row.empty || column.empty;
+    const int32_t zero_x = emitter_.Type(node_.inputs[0]).quant.zero_point;
+    for (int64_t oc = 0; oc < kernel_[0]; ++oc) {
+      const int32_t zero_w = quantized_.zero_w.empty() ? 0 : quantized_.zero_w[oc];
+      int64_t others = 0;  // the sum of their weights
+      for (int64_t ic = 0; ic < kernel_[1]; ++ic) {
+        const int8_t* kernel =
+            quantized_.weights.data() + (oc * kernel_[1] + ic) * kernel_[2] * kernel_[3];
+        for (int64_t k = 0; k < kernel_[2] * kernel_[3]; ++k) others += kernel[k] - zero_w;
+        for (int64_t i = 0; i < taps_h; ++i) {
+          for (int64_t j = 0; j < taps_w; ++j) {
+            const int64_t ky = row.first_tap - i * row.tap_step;
+            const int64_t kx = column.first_tap - j * column.tap_step;
+            const int32_t w = empty ? zero_w : kernel[ky * kernel_[3] + kx];
+            weights.push_back(static_cast<int8_t>(w));
+            others -= w - zero_w;
+          }
+        }
+      }
+      // |bias| grows by no more than the bound of the accumulator has for the taps left out.
+      ChannelRequant channel = quantized_.channels[oc];
+      channel.bias = static_cast<int32_t>(channel.bias + zero_x * others);
+      conv.channels.push_back(channel);
+      if (!quantized_.zero_w.empty()) conv.zero_w.push_back(zero_w);
+    }
+  }
+
+  // x without what the window never reads.
+  ValueId Cut(const PhaseWindow& h, const PhaseWindow& w) {
+    const ValueId x = emitter_.Int(node_.inputs[0]);
+    const std::array<int64_t, 4> cut = {h.cut_before, h.cut_after, w.cut_before, w.cut_after};
+    if (cut == std::array<int64_t, 4>{}) return x;
+    ValueId& made = cuts_[cut];
+    if (made.valid()) return made;
+    const Shape shape = {x_[0], x_[1] - cut[0] - cut[1], x_[2] - cut[2] - cut[3], x_[3]};
+    made = emitter_.Temporary(node_.outputs[0], "__cut", emitter_.Type(node_.inputs[0]), shape,
+                              Layout::kNhwc);
+    emitter_.AddNode(node_.name + "__cut", Slice{{0, cut[0], cut[2], 0}, {1, 1, 1, 1}}, {x}, made);
+    return made;
+  }
+
+  // --- between [N, H', W', (row phase, column phase, C)] and [N, H, W, C]
+
+  ValueId Step(ValueId like, const IntType& type, const std::string& suffix, Op op, ValueId x,
+               const Shape& shape, Layout layout = Layout::kPlain) {
+    const ValueId made = emitter_.Temporary(like, suffix, type, shape, layout);
+    emitter_.AddNode(node_.name + suffix, std::move(op), {x}, made);
+    return made;
+  }
+
+  // The rows of a phase's pixels are apart already where there is one row of phases.
+  bool in_order() const { return height_.stride == 1 || width_.steps() == 1; }
+
+  void Interleave(ValueId all) {
+    const int64_t h = height_.steps(), v = width_.steps(), f = height_.stride, g = width_.stride;
+    const Shape full = {x_[0], h * f, v * g, y_[3]};
+    ValueId at = all;
+    if (!in_order()) {
+      at = Step(tail_.y, type_, "__apart", Reshape{}, at, {x_[0], h, v, f, g * y_[3]});
+      at = Step(tail_.y, type_, "__rows", Transpose{{0, 1, 3, 2, 4}}, at,
+                {x_[0], h, f, v, g * y_[3]});
+    }
+    if (full == y_) return Last(Reshape{}, at);
+    at = Step(tail_.y, type_, "__full", Reshape{}, at, full, Layout::kNhwc);
+    Last(Slice{{0, 0, 0, 0}, {1, 1, 1, 1}}, at);
+  }
+
+  void Last(Op op, ValueId x) {
+    emitter_.AddNode(node_.name, std::move(op), {x}, emitter_.DefineInt(tail_.y));
+  }
+
+  // Channels [first, first + count) of the addend, divided into phases as y is.
+  ValueId Addend(int64_t first, int64_t count) {
+    const IntType type = emitter_.Type(tail_.addend);
+    if (phases() == 1) return emitter_.Int(tail_.addend);
+    if (!addend_.valid()) addend_ = PhasesOfAddend(type);
+    const Shape shape = {x_[0], height_.steps(), width_.steps(), count};
+    if (count == phases() * y_[3]) return addend_;
+    return Step(tail_.addend, type, "__phase", Slice{{0, 0, 0, first}, {1, 1, 1, 1}}, addend_,
+                shape, Layout::kNhwc);
+  }
+
+  ValueId PhasesOfAddend(const IntType& type) {
+    const ValueId like = tail_.addend;
+    const int64_t h = height_.steps(), v = width_.steps(), f = height_.stride, g = width_.stride;
+    const Shape full = {x_[0], h * f, v * g, y_[3]};
+    ValueId at = emitter_.Int(like);
+    if (full != y_) {
+      Pad pad;
+      pad.before.assign(4, 0);
+      pad.after = {0, full[1] - y_[1], full[2] - y_[2], 0};
+      pad.value = static_cast<float>(type.quant.zero_point);
+      at = Step(like, type, "__full", pad, at, full, Layout::kNhwc);
+    }
+    at = Step(like, type, "__rows", Reshape{}, at, {x_[0], h, f, v, g * y_[3]});
+    at = Step(like, type, "__apart", Transpose{{0, 1, 3, 2, 4}}, at, {x_[0], h, v, f, g * y_[3]});
+    return Step(like, type, "__phases", Reshape{}, at, {x_[0], h, v, phases() * y_[3]},
+                Layout::kNhwc);
+  }
+
+  Emitter& emitter_;
+  const Node& node_;
+  const ConvTranspose& op_;
+  const Shape kernel_;  // [OC, IC / g, KH, KW]
+  const QuantizedWeights quantized_;
+  const ConvTail tail_;
+  const IntType type_;  // of y
+  const Shape x_, y_;   // NHWC
+  TransposedSize height_, width_;
+  std::vector<Phase> rows_, columns_;
+  std::map<std::array<int64_t, 4>, ValueId> cuts_;
+  ValueId addend_;
+};
 
 }  // namespace
 
@@ -113,17 +261,17 @@ OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvT
       !(w.origin->axis == 1 && op.groups == 1)) {
     return {OpKind::kFloat, "its quantized weights have scales that are not of output channels"};
   }
+  if (op.window.stride_h > kMostPhases || op.window.stride_w > kMostPhases / op.window.stride_h) {
+    return {OpKind::kFloat,
+            "its strides are too large: they would need one convolution for each "
+            "of more than 4096 phases"};
+  }
   return {OpKind::kAlways, ""};
 }
 
 void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& op) {
-  const Value& w = emitter.old().value(node.inputs[1]);
   const Shape& x = emitter.old().value(node.inputs[0]).shape;
-  const Shape& y = emitter.old().value(node.outputs[0]).shape;
-  const Window& o = op.window;
-  const Axis h = MakeAxis(x[1], y[1], o.kernel_h, o.stride_h, o.dilation_h, o.pad_top);
-  const Axis v = MakeAxis(x[2], y[2], o.kernel_w, o.stride_w, o.dilation_w, o.pad_left);
-  const Kernels kernels = Turn(w, op.groups);
+  const Kernels kernels = ByOutput(emitter.old().value(node.inputs[1]), op.groups);
   WeightRequest request = RequestOf(emitter, node);
   request.weights = kernels.weights;
   request.weights_origin = kernels.origin.get();
@@ -133,20 +281,7 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
   request.kind = op.groups > 1 && op.groups == x[3] ? LinearKind::kDepthwise : LinearKind::kGeneral;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv;
-  conv.window = {o.kernel_h,   o.kernel_w,   1,           1,          o.dilation_h, o.dilation_w,
-                 h.pad_before, v.pad_before, h.pad_after, v.pad_after};
-  conv.groups = op.groups;
-  conv.channels = std::move(quantized.channels);
-  conv.zero_w = std::move(quantized.zero_w);
-  conv.clamp = quantized.form.clamp;
-  conv.rounding = quantized.form.rounding;
-  conv.post_ops = std::move(quantized.form.post_ops);
-  conv.ascend = quantized.form.ascend;
-  const ValueId stuffed = Stuff(emitter, node, o, h, v);
-  const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, kernels.shape,
-                                              {DType::kS8, {1.0f, 0}}, quantized.weights);
-  AddLinearNode(emitter, node, std::move(conv), stuffed, weights);
+  PhaseEmitter(emitter, node, op, kernels, std::move(quantized)).Emit();
 }
 
 }  // namespace rshift

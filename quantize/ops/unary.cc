@@ -11,7 +11,9 @@ namespace rshift {
 namespace {
 
 double Sigmoid(double v) { return numerics::Logistic(v); }
-double Softplus(double v) { return v > 0 ? v + std::log1p(numerics::Exp(-v)) : std::log1p(numerics::Exp(v)); }
+double Softplus(double v) {
+  return v > 0 ? v + std::log1p(numerics::Exp(-v)) : std::log1p(numerics::Exp(v));
+}
 double HardSigmoid(double v, double alpha, double beta) {
   return std::fmin(std::fmax(alpha * v + beta, 0.0), 1.0);
 }

@@ -120,3 +120,31 @@ def test_float_model(attributes, mode, tmp_path, report):
     worst = float(np.abs(actual - wanted).max() / unit)
     report(f'ConvTranspose {attributes} {mode}: worst {worst:.2f} hundredths of the range')
     assert actual.shape == wanted.shape and worst < 3
+
+
+def test_sum_in_the_convolutions(tmp_path, report):
+    """onednn adds in the convolution: then the addend is divided into phases as the output is."""
+    rng = np.random.default_rng(4)
+    shapes = {'w': (6, 8, 4, 3), 'b': (8,), 'v': (8, 8, 1, 1)}
+    constants = [numpy_helper.from_array(rng.normal(0, 0.2, s).astype(np.float32), k) for k, s in shapes.items()]
+    nodes = [helper.make_node('Conv', ['z', 'v'], ['other']),
+             helper.make_node('ConvTranspose', ['x', 'w', 'b'], ['up'], strides=[3, 2], pads=[1, 1, 0, 0]),
+             helper.make_node('Add', ['other', 'up'], ['y'])]
+    inputs = {'x': (1, 6, 5, 4), 'z': (1, 8, 15, 8)}
+    graph = helper.make_graph(
+        nodes, 'deconv', [helper.make_tensor_value_info(k, TensorProto.FLOAT, s) for k, s in inputs.items()],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
+    model, data = tmp_path / 'm.onnx', tmp_path / 'data.npz'
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), model)
+    samples = {k: rng.normal(0, 1, (16, *s[1:])).astype(np.float32) for k, s in inputs.items()}
+    np.savez(data, **samples)
+    table = pipeline.calibrate(model, data, tmp_path / 't.yaml', samples=16, extra=['--method', 'minmax'])
+    pipeline.deploy(model, tmp_path / 'm.rshift', mode='symmetric', table=table, extra=['--profile', 'onednn'])
+    commands = pipeline.run('model_tool', 'disasm', tmp_path / 'm.rshift').splitlines()
+    assert sum('conv ' in line and 'up__phase' in line and 'src2=' in line for line in commands) == 6
+    feed = {k: v[:1] for k, v in samples.items()}
+    actual = pipeline.infer(tmp_path / 'm.rshift', feed, tmp_path)['y']
+    wanted = onnxruntime.InferenceSession(str(model)).run(None, feed)[0]
+    worst = float(np.abs(actual - wanted).max() / np.abs(wanted).max())
+    report(f'ConvTranspose and Add in one command: worst {100 * worst:.2f} hundredths of the range')
+    assert actual.shape == wanted.shape and worst < 0.03

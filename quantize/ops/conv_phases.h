@@ -1,0 +1,61 @@
+// A transposed convolution as convolutions: its geometry, one dimension at a time.
+//
+//   y[o] = sum of x[i] w[k] over all i, k with i stride + k dilation - pad = o
+//
+// Outputs o = f + stride j of one phase f, 0 <= f < stride, read the same taps: those k for which
+// f + pad - k dilation is a multiple of the stride. They follow each other by stride / g, the
+// inputs that they meet by dilation / g, g the greatest common divisor of both. So each phase is a
+// convolution of stride 1 over x by itself, and no product with a zero between pixels is computed.
+#ifndef RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
+#define RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace rshift {
+
+// One dimension of a transposed convolution; in, out, kernel, stride, dilation >= 1.
+struct TransposedSize {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad = 0;
+
+  // Outputs of each phase; those beyond `out` belong to no output.
+  int64_t steps() const { return (out + stride - 1) / stride; }
+};
+
+// Where a convolution reads: of x without `cut_before` and `cut_after` positions, with pads. All
+// >= 0, fewer are cut than there are.
+struct PhaseWindow {
+  int64_t taps = 1, dilation = 1;
+  int64_t cut_before = 0, cut_after = 0, pad_before = 0, pad_after = 0;
+  bool operator==(const PhaseWindow&) const = default;
+};
+
+// Tap t of the window is tap first_tap - t * tap_step of the kernel. Where no product reaches any
+// output, the window has one tap, which is none of the kernel's: `empty`.
+struct Phase {
+  PhaseWindow window;
+  bool empty = false;
+  int64_t first_tap = 0, tap_step = 1;
+};
+
+// All phases, by f.
+std::vector<Phase> Phases(const TransposedSize& size);
+
+// Neighbours among the phases, [first, first + count), whose windows are the same.
+struct PhaseRun {
+  int64_t first = 0, count = 1;
+};
+
+// Phases of rows and columns that one convolution may compute: each phase is a block of its output
+// channels. In row-major order the blocks of all parts follow each other.
+struct PhasePart {
+  PhaseRun rows, columns;
+};
+
+// together: phases of the same window go into one part; else each is one.
+std::vector<PhasePart> DividePhases(const std::vector<Phase>& rows,
+                                    const std::vector<Phase>& columns, bool together);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
