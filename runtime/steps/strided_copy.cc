@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/steps/transpose_bytes.h"
-
 namespace rshift {
 namespace {
 
-constexpr int64_t kBlock = 32;  // elements
 // A dense run is cut into elements of this size, so that threads share it.
 constexpr int64_t kRunBytes = 16 * 1024;
 
@@ -66,7 +63,7 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
   switch (copy.element) {
     case 1:
       if (copy.rows.stride == 1 && copy.columns.dst_stride == 1) {
-        return TransposeBytes(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
+        return copy.transpose(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
                               columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
       }
       return CopyElements<uint8_t>(copy, src, dst, rows, columns);
@@ -83,8 +80,9 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
 
 }  // namespace
 
-StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element) {
+StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element, Isa isa) {
   StridedCopy copy;
+  copy.transpose = TransposeBytesFor(isa);
   for (const StridedDim& dim : dims) {
     if (dim.size == 0) {
       copy.outer_count = 0;
@@ -121,17 +119,20 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   copy.outer = std::move(merged);
   for (const StridedDim& dim : copy.outer) copy.outer_count *= dim.size;
   // Few columns: longer blocks, for the same number of bytes.
-  if (copy.rows.stride == copy.element && copy.columns.size <= 8) copy.row_block = 16 * kBlock;
+  if (copy.rows.stride == copy.element && copy.columns.size <= 8) copy.row_block *= 16;
+  // Few rows, which are all that a column has.
+  if (copy.rows.size <= 8 && copy.columns.stride == copy.rows.size * copy.element)
+    copy.column_block *= 16;
   return copy;
 }
 
 void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
                     const Team& team) {
   const int64_t row_blocks = (copy.rows.size + copy.row_block - 1) / copy.row_block;
-  const int64_t column_blocks = (copy.columns.size + kBlock - 1) / kBlock;
+  const int64_t column_blocks = (copy.columns.size + copy.column_block - 1) / copy.column_block;
   const Range part = Part(copy.outer_count * row_blocks * column_blocks, 1, team);
   for (int64_t item = part.begin; item < part.end; ++item) {
-    const int64_t column = item % column_blocks * kBlock;
+    const int64_t column = item % column_blocks * copy.column_block;
     const int64_t row = item / column_blocks % row_blocks * copy.row_block;
     int64_t rest = item / column_blocks / row_blocks;
     const std::byte* from = src + row * copy.rows.stride + column * copy.columns.stride;
@@ -143,7 +144,7 @@ void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* ds
       rest /= dim.size;
     }
     CopyAny(copy, from, to, std::min(copy.row_block, copy.rows.size - row),
-            std::min(kBlock, copy.columns.size - column));
+            std::min(copy.column_block, copy.columns.size - column));
   }
 }
 

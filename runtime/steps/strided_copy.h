@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/kernels/transpose_bytes.h"
 #include "runtime/step.h"
 
 namespace rshift {
@@ -25,14 +26,16 @@ struct StridedCopy {
   // `columns` are closest in dst; `rows` is the dimension whose source elements are neighbours (a
   // transpose in blocks), or a single row.
   StridedDim rows{1, 0, 0}, columns{1, 0, 0};
-  int64_t element = 1;     // bytes copied at a time
-  int64_t row_block = 32;  // rows of a block; a block's lines of both sides stay in the first cache
+  int64_t element = 1;  // bytes copied at a time
+  // Of a block, whose lines of both sides stay in the first cache.
+  int64_t row_block = 32, column_block = 32;
   int64_t outer_count = 1;
+  TransposeBytesFn transpose = nullptr;
 };
 
 // Drops dimensions of 1, merges neighbours that are one run, grows the element by a dense innermost
 // dimension.
-StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element);
+StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element, Isa isa);
 void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
                     const Team& team);
 

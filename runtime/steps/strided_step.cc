@@ -30,7 +30,7 @@ std::unique_ptr<Step> MakeStridedStep(const StepContext& context, std::vector<St
     dims[d].dst_stride = dst.pitch != 0 ? strides[d] : dense;
     dense *= dims[d].size;
   }
-  StridedCopy copy = PlanStridedCopy(dims, element);
+  StridedCopy copy = PlanStridedCopy(dims, element, context.isa);
   if (copy.outer_count == 0) first = 0;  // nothing is read: stay inside the tensor
   return std::make_unique<StridedStep>(std::move(copy), context.In<std::byte>(Field::kSrc) + first,
                                        context.Out<std::byte>(Field::kDst));

@@ -28,6 +28,7 @@ DISPATCHED_FUNCTIONS = {
     "add_avx512.cc.o": re.compile("Avx512"),
     "quantize_avx512.cc.o": re.compile("Avx512"),
     "byte_map.cc.o": re.compile("Vbmi"),
+    "transpose_bytes.cc.o": re.compile("Vbmi"),
 }
 
 # What x86-64 does not promise: SSE3 and later without a VEX or EVEX prefix.

@@ -1,7 +1,8 @@
-#include "runtime/steps/transpose_bytes.h"
+#include "runtime/kernels/transpose_bytes.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/runtime/program_builder.h"
@@ -13,7 +14,8 @@ TEST(TransposeBytes, TurnsAnyMatrixAndTouchesNothingElse) {
   for (int seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(static_cast<uint64_t>(seed));
-    const int64_t rows = random.Int(1, 70), columns = random.Int(1, 21);
+    const int64_t rows = random.Int(1, 200);
+    const int64_t columns = random.Int(0, 3) == 0 ? 3 : random.Int(1, 70);
     const int64_t src_pitch = rows + random.Int(0, 5);
     const int64_t dst_pitch = columns + (random.Int(0, 1) == 0 ? 0 : random.Int(1, 5));
     std::vector<uint8_t> src((columns - 1) * src_pitch + rows);  // reads past it would be seen
@@ -25,8 +27,11 @@ TEST(TransposeBytes, TurnsAnyMatrixAndTouchesNothingElse) {
         expected[r * dst_pitch + c] = src[c * src_pitch + r];
       }
     }
-    TransposeBytes(src.data(), src_pitch, rows, columns, actual.data(), dst_pitch);
-    ASSERT_EQ(actual, expected);
+    for (const Isa isa : {Isa::kScalar, BestIsa()}) {
+      std::fill(actual.begin(), actual.end(), uint8_t{0xa5});
+      TransposeBytesFor(isa)(src.data(), src_pitch, rows, columns, actual.data(), dst_pitch);
+      ASSERT_EQ(actual, expected) << Name(isa);
+    }
   }
 }
 

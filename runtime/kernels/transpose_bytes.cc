@@ -1,0 +1,193 @@
+// With SSE2, sixteen rows x four columns at a time: four loads of sixteen, two levels of
+// interleaving, sixteen stores of four bytes. Of three columns, those of an image, two rows are
+// stored at once: six bytes and two more, which the next rows mend.
+//
+// With VBMI, up to sixteen rows x sixteen columns: a permutation turns four columns over, two
+// levels of interleaving put four such pieces together. Three columns are three permutations of 64
+// rows.
+#include "runtime/kernels/transpose_bytes.h"
+
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace rshift {
+namespace {
+
+void TransposeScalar(const uint8_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
+                     uint8_t* dst, int64_t dst_pitch) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) dst[r * dst_pitch + c] = src[c * src_pitch + r];
+  }
+}
+
+#if defined(__SSE2__)
+inline void StoreRows(__m128i rows, uint8_t* dst, int64_t dst_pitch) {
+  for (int i = 0; i < 4; ++i) {
+    const int32_t four = _mm_cvtsi128_si32(rows);
+    std::memcpy(dst + i * dst_pitch, &four, sizeof four);
+    rows = _mm_srli_si128(rows, 4);
+  }
+}
+
+// Four rows of three bytes, dense, each with a fourth that is left out; writes 14 bytes.
+inline void StoreTriples(__m128i rows, uint8_t* dst) {
+  const __m128i even = _mm_and_si128(rows, _mm_set1_epi64x(0xffffff));
+  const __m128i odd = _mm_and_si128(_mm_srli_epi64(rows, 8), _mm_set1_epi64x(0xffffff000000));
+  const __m128i sixes = _mm_or_si128(even, odd);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(dst), sixes);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(dst + 6), _mm_unpackhi_epi64(sixes, sixes));
+}
+
+template <bool kTriples>
+inline void SixteenByFour(const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d,
+                          uint8_t* dst, int64_t dst_pitch) {
+  const auto load = [](const uint8_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  };
+  const __m128i va = load(a), vb = load(b), vc = load(c), vd = load(d);
+  const __m128i ab = _mm_unpacklo_epi8(va, vb), cd = _mm_unpacklo_epi8(vc, vd);
+  const __m128i ab_high = _mm_unpackhi_epi8(va, vb), cd_high = _mm_unpackhi_epi8(vc, vd);
+  const auto store = [&](__m128i rows, int64_t first) {
+    if constexpr (kTriples) return StoreTriples(rows, dst + 3 * first);
+    StoreRows(rows, dst + first * dst_pitch, dst_pitch);
+  };
+  store(_mm_unpacklo_epi16(ab, cd), 0);
+  store(_mm_unpackhi_epi16(ab, cd), 4);
+  store(_mm_unpacklo_epi16(ab_high, cd_high), 8);
+  store(_mm_unpackhi_epi16(ab_high, cd_high), 12);
+}
+#endif
+
+void TransposeBytes(const uint8_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
+                    uint8_t* dst, int64_t dst_pitch) noexcept {
+  int64_t r = 0;
+#if defined(__SSE2__)
+  // Three columns need a row right behind a block, whose first bytes it spoils.
+  for (; columns == 3 && dst_pitch == 3 && r + 17 <= rows; r += 16) {
+    const uint8_t* from = src + r;
+    SixteenByFour<true>(from, from + src_pitch, from + 2 * src_pitch, from, dst + 3 * r, 3);
+  }
+  for (; columns > 3 && r + 16 <= rows; r += 16) {
+    for (int64_t c = 0; c < columns; c += 4) {
+      // The last four columns may overlap the ones before.
+      const int64_t first = c + 4 <= columns ? c : columns - 4;
+      const uint8_t* from = src + first * src_pitch + r;
+      SixteenByFour<false>(from, from + src_pitch, from + 2 * src_pitch, from + 3 * src_pitch,
+                           dst + r * dst_pitch + first, dst_pitch);
+    }
+  }
+#endif
+  TransposeScalar(src + r, src_pitch, rows - r, columns, dst + r * dst_pitch, dst_pitch);
+}
+
+#if defined(__x86_64__)
+#define RSHIFT_VBMI [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]]
+
+struct Permutation {
+  alignas(64) uint8_t from[64];
+};
+
+// Byte 4 r + c of the result is byte r of lane c.
+constexpr Permutation TurnFourColumns() {
+  Permutation p{};
+  for (int i = 0; i < 64; ++i) p.from[i] = static_cast<uint8_t>(16 * (i % 4) + i / 4);
+  return p;
+}
+
+// The third `part` of 64 rows of three bytes. kColumn 1: of columns 0 and 1; 2: of these and the
+// last one.
+template <int kColumn>
+constexpr Permutation WeaveThird(int part) {
+  Permutation p{};
+  for (int i = 0; i < 64; ++i) {
+    const int row = (64 * part + i) / 3, column = (64 * part + i) % 3;
+    const int other = kColumn == 1 ? row : i;
+    p.from[i] = static_cast<uint8_t>(column == kColumn ? 64 + row : other);
+  }
+  return p;
+}
+
+constexpr Permutation kTurn = TurnFourColumns();
+constexpr Permutation kFirstTwo[3] = {WeaveThird<1>(0), WeaveThird<1>(1), WeaveThird<1>(2)};
+constexpr Permutation kLastOne[3] = {WeaveThird<2>(0), WeaveThird<2>(1), WeaveThird<2>(2)};
+
+RSHIFT_VBMI inline __m512i FourColumnsVbmi(const uint8_t* src, int64_t pitch, __mmask16 rows) {
+  __m512i v = _mm512_castsi128_si512(_mm_maskz_loadu_epi8(rows, src));
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + pitch), 1);
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + 2 * pitch), 2);
+  v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + 3 * pitch), 3);
+  return _mm512_permutexvar_epi8(_mm512_load_si512(&kTurn), v);
+}
+
+// Rows 0, 4, 8 and 12 behind dst, of those that there are.
+RSHIFT_VBMI inline void StoreLanesVbmi(__m512i lanes, int64_t rows, uint8_t* dst, int64_t pitch) {
+  const auto at = [=](int row) { return reinterpret_cast<__m128i*>(dst + row * pitch); };
+  if (rows > 0) _mm_storeu_si128(at(0), _mm512_castsi512_si128(lanes));
+  if (rows > 4) _mm_storeu_si128(at(4), _mm512_extracti32x4_epi32(lanes, 1));
+  if (rows > 8) _mm_storeu_si128(at(8), _mm512_extracti32x4_epi32(lanes, 2));
+  if (rows > 12) _mm_storeu_si128(at(12), _mm512_extracti32x4_epi32(lanes, 3));
+}
+
+// Of the first `rows` <= 16.
+RSHIFT_VBMI inline void SixteenColumnsVbmi(const uint8_t* src, int64_t src_pitch, int64_t rows,
+                                           uint8_t* dst, int64_t dst_pitch) {
+  const auto mask = static_cast<__mmask16>((1 << rows) - 1);
+  const __m512i a = FourColumnsVbmi(src, src_pitch, mask);
+  const __m512i b = FourColumnsVbmi(src + 4 * src_pitch, src_pitch, mask);
+  const __m512i c = FourColumnsVbmi(src + 8 * src_pitch, src_pitch, mask);
+  const __m512i d = FourColumnsVbmi(src + 12 * src_pitch, src_pitch, mask);
+  const __m512i ab = _mm512_unpacklo_epi32(a, b), cd = _mm512_unpacklo_epi32(c, d);
+  const __m512i ab_high = _mm512_unpackhi_epi32(a, b), cd_high = _mm512_unpackhi_epi32(c, d);
+  StoreLanesVbmi(_mm512_unpacklo_epi64(ab, cd), rows, dst, dst_pitch);
+  StoreLanesVbmi(_mm512_unpackhi_epi64(ab, cd), rows - 1, dst + dst_pitch, dst_pitch);
+  StoreLanesVbmi(_mm512_unpacklo_epi64(ab_high, cd_high), rows - 2, dst + 2 * dst_pitch, dst_pitch);
+  StoreLanesVbmi(_mm512_unpackhi_epi64(ab_high, cd_high), rows - 3, dst + 3 * dst_pitch, dst_pitch);
+}
+
+// Rows [0, 64) of three columns.
+RSHIFT_VBMI inline void WeaveVbmi(const uint8_t* src, int64_t src_pitch, uint8_t* dst) {
+  const __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + src_pitch);
+  const __m512i c = _mm512_loadu_si512(src + 2 * src_pitch);
+  for (int part = 0; part < 3; ++part) {
+    const __m512i two = _mm512_permutex2var_epi8(a, _mm512_load_si512(&kFirstTwo[part]), b);
+    _mm512_storeu_si512(dst + 64 * part,
+                        _mm512_permutex2var_epi8(two, _mm512_load_si512(&kLastOne[part]), c));
+  }
+}
+
+RSHIFT_VBMI void TransposeBytesVbmi(const uint8_t* src, int64_t src_pitch, int64_t rows,
+                                    int64_t columns, uint8_t* dst, int64_t dst_pitch) noexcept {
+  // The last of the blocks may overlap those before it.
+  if (columns == 3 && dst_pitch == 3 && rows >= 64) {
+    for (int64_t r = 0; r < rows; r += 64) {
+      const int64_t first = r + 64 <= rows ? r : rows - 64;
+      WeaveVbmi(src + first, src_pitch, dst + 3 * first);
+    }
+    return;
+  }
+  if (columns < 16) return TransposeBytes(src, src_pitch, rows, columns, dst, dst_pitch);
+  for (int64_t r = 0; r < rows; r += 16) {
+    const int64_t count = rows - r < 16 ? rows - r : 16;
+    for (int64_t c = 0; c < columns; c += 16) {
+      const int64_t first = c + 16 <= columns ? c : columns - 16;
+      SixteenColumnsVbmi(src + first * src_pitch + r, src_pitch, count, dst + r * dst_pitch + first,
+                         dst_pitch);
+    }
+  }
+}
+#endif
+
+}  // namespace
+
+TransposeBytesFn TransposeBytesFor(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512Vnni && __builtin_cpu_supports("avx512vbmi")) return TransposeBytesVbmi;
+#endif
+  (void)isa;
+  return TransposeBytes;
+}
+
+}  // namespace rshift
