@@ -43,11 +43,14 @@ struct ConvDims {
   int64_t kernel_h = 1, kernel_w = 1, dilation_w = 1;
 };
 // True where each pixel's few channels would be mostly padding: the whole window is then multiplied
-// as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory.
+// as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory. Long lines, of
+// sound, cost more copying: only where a quarter and more is padding.
 inline bool GathersWindows(const ConvDims& d) {
   const bool neighbours = d.groups == 1 && d.kernel_w > 1 && d.dilation_w == 1;
-  return neighbours && d.ic_per_group < 16 && d.ic_per_group % 4 != 0 &&
-         d.kernel_w <= 64 / d.ic_per_group && d.kernel_h <= 1024 / (d.kernel_w * d.ic_per_group);
+  const bool few = d.ic_per_group < 16 && d.ic_per_group % 4 != 0;
+  if (!neighbours || !few) return false;
+  return d.kernel_w <= (d.ic_per_group <= 3 ? 1024 : 64) / d.ic_per_group &&
+         d.kernel_h <= 1024 / (d.kernel_w * d.ic_per_group);
 }
 // The shape under which a convolution's weights are packed.
 inline PackedShape ConvPackedShape(const ConvDims& d) {

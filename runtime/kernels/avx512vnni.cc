@@ -87,6 +87,52 @@ void SumPool(const PoolWindow& w, int64_t count, bool is_signed, int32_t* sum) n
   }
 }
 
+template <bool kSigned>
+__m512i WidenHalf(const uint8_t* x) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
+  return kSigned ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+}
+
+// dst[0, 16) of the channels in `mask`.
+void StoreAverages(__m256i words, const PoolAverage& a, __mmask16 mask, uint8_t* dst) {
+  const __m512i sums = _mm512_add_epi32(_mm512_cvtepi16_epi32(words), _mm512_set1_epi32(a.pads));
+  const __m512 product = _mm512_mul_ps(_mm512_set1_ps(a.factor), _mm512_cvtepi32_ps(sums));
+  __m512 v = _mm512_add_ps(product, _mm512_set1_ps(a.offset));
+  v = _mm512_max_ps(v, _mm512_set1_ps(static_cast<float>(a.lo)));
+  v = _mm512_min_ps(v, _mm512_set1_ps(static_cast<float>(a.hi)));
+  _mm_mask_storeu_epi8(dst, mask, _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)));
+}
+
+// Words hold the sums of kMostAveraged taps.
+template <bool kSigned>
+void AveragePoolOf(const PoolWindow& w, int64_t count, const PoolAverage& average, uint8_t* dst) {
+  for (int64_t c = 0; c < count; c += 64) {
+    __m512i low = _mm512_setzero_si512(), high = low;
+    for (int64_t y = 0; y < w.rows; ++y) {
+      const uint8_t* tap = w.base + c + y * w.row_step;
+      for (int64_t x = 0; x < w.columns; ++x, tap += w.column_step) {
+        low = _mm512_add_epi16(low, WidenHalf<kSigned>(tap));
+        high = _mm512_add_epi16(high, WidenHalf<kSigned>(tap + 32));
+      }
+    }
+    const int64_t left = count - c;
+    const __mmask64 mask = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+    const auto store = [&](__m256i words, int first) {
+      StoreAverages(words, average, static_cast<__mmask16>(mask >> first), dst + c + first);
+    };
+    store(_mm512_castsi512_si256(low), 0);
+    store(_mm512_extracti64x4_epi64(low, 1), 16);
+    store(_mm512_castsi512_si256(high), 32);
+    store(_mm512_extracti64x4_epi64(high, 1), 48);
+  }
+}
+
+void AveragePool(const PoolWindow& w, int64_t count, bool is_signed, const PoolAverage& average,
+                 uint8_t* dst) noexcept {
+  is_signed ? AveragePoolOf<true>(w, count, average, dst)
+            : AveragePoolOf<false>(w, count, average, dst);
+}
+
 int64_t Peak(int64_t rounds) noexcept {
   constexpr int kDots = 24;  // as many as the convolution's tile
   RunDots<kDots>(rounds, _mm512_set1_epi8(1), _mm512_set1_epi8(2),
@@ -102,6 +148,7 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,
                                         .sum_pool = SumPool,
+                                        .average_pool = AveragePool,
                                         .requantize = RequantizeAll,
                                         .peak = Peak};
 

@@ -61,9 +61,12 @@ class GatheredWindows {
   static_assert(kRing >= kAhead + kBatch + 2 * kMost);
   static int64_t Slot(int64_t m) { return m % kRing; }
 
-  // Bytes of a line of the window, and what copies of whole chunks take for it.
+  // Bytes of a line of the window, and what is copied for it: a whole chunk, unless it is long.
   int64_t LineBytes() const { return args_.window.kernel_w * args_.ic; }
-  int64_t ChunkBytes() const { return LineBytes() <= 16 ? 16 : LineBytes() <= 32 ? 32 : 64; }
+  int64_t ChunkBytes() const {
+    const int64_t bytes = LineBytes();
+    return bytes <= 16 ? 16 : bytes <= 32 ? 32 : bytes <= 64 ? 64 : bytes;
+  }
 
   // So many of the next `most` pixels are neighbours in one output row and in the ring, with
   // windows that lie inside the image, lines that are neighbours in memory, and chunks that end
@@ -92,8 +95,10 @@ class GatheredWindows {
       CopyLines<16>(run, bytes);
     } else if (chunk == 32) {
       CopyLines<32>(run, bytes);
-    } else {
+    } else if (chunk == 64) {
       CopyLines<64>(run, bytes);
+    } else {
+      CopyLines<0, 0>(run, bytes);
     }
     done_ += run;
     next_.x += run - 1;
@@ -110,7 +115,7 @@ class GatheredWindows {
         return CopyLines<kChunk, 0>(run, bytes);
     }
   }
-  // Copies of whole chunks: what one writes too many, the next ones write again. kLines 0: any.
+  // Copies of whole chunks: what one writes too many, the next ones write again. 0: any.
   template <int kChunk, int kLines>
   void CopyLines(int64_t run, int64_t bytes) {
     const WindowArgs& w = args_.window;
@@ -123,7 +128,8 @@ class GatheredWindows {
     for (; run > 0; --run, from += right, row += pitch) {
 #pragma GCC unroll 7
       for (int64_t y = 0; y < lines; ++y) {
-        std::memcpy(row + y * bytes, from + y * down, kChunk);
+        std::memcpy(row + y * bytes, from + y * down,
+                    static_cast<size_t>(kChunk > 0 ? kChunk : bytes));
       }
     }
   }
@@ -140,10 +146,9 @@ class GatheredWindows {
   void CopyPixels() {
     const WindowArgs w = args_.window;
     const int64_t ic = args_.ic, iw = args_.iw, ih = args_.ih, pitch = args_.src_pitch;
-    const uint8_t *src = args_.src, *zero_row = args_.zero_row;
+    const uint8_t *src = args_.src, zero = *args_.zero_row;
     // The source's last byte, also where it is a part of a wider tensor.
     const uint8_t* end = src + (args_.batch * ih * iw - 1) * pitch + ic;
-    const uint8_t* zeros_end = zero_row + ic + 64;
     const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
     const int64_t bytes = w.kernel_w * ic, first = next_.batch * ih;
     const bool whole = x0 >= 0 && x0 + w.kernel_w <= iw && pitch == ic;
@@ -152,13 +157,18 @@ class GatheredWindows {
       const int64_t y = y0 + ky * w.dilation_h;
       const uint8_t* line = src + ((first + y) * iw + x0) * pitch;
       if (y < 0 || y >= ih) {
-        Copy(zero_row, bytes, zeros_end, row);
+        std::memset(row, zero, static_cast<size_t>(bytes));
       } else if (whole) {
         Copy(line, bytes, end, row);
       } else {
         for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
           const bool inside = x0 + kx >= 0 && x0 + kx < iw;
-          Copy(inside ? line + kx * pitch : zero_row, ic, inside ? end : zeros_end, row + kx * ic);
+          uint8_t* to = row + kx * ic;
+          if (inside) {
+            Copy(line + kx * pitch, ic, end, to);
+          } else {
+            std::memset(to, zero, static_cast<size_t>(ic));
+          }
         }
       }
     }

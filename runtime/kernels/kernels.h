@@ -181,6 +181,18 @@ using MaxPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_sign
 using SumPoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
                            int32_t* sum) noexcept;
 
+// numerics::AveragePool of the sum plus `pads`: factor * sum + offset, each operation rounded to
+// binary32, to the nearest integer in [lo, hi].
+struct PoolAverage {
+  int32_t pads = 0;
+  float factor = 1, offset = 0;
+  int32_t lo = 0, hi = 0;
+};
+// Channels [0, count): the average of the taps, of which there are at most kMostAveraged.
+constexpr int64_t kMostAveraged = 128;
+using AveragePoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
+                               const PoolAverage& average, uint8_t* dst) noexcept;
+
 // `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch
 // function asked for.
 using ConvFn = void (*)(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept;
@@ -204,8 +216,9 @@ struct KernelTable {
   DepthwiseScratchFn depthwise_scratch = nullptr;
   MaxPoolFn max_pool = nullptr;
   SumPoolFn sum_pool = nullptr;
+  AveragePoolFn average_pool = nullptr;  // null stays null: sums, and a loop over them, are as good
   RequantizeFn requantize = nullptr;
-  PeakFn peak = nullptr;  // null stays null: it would be another instruction set's
+  PeakFn peak = nullptr;  // as well: it would be another instruction set's
 };
 
 // Each defined by the unit of that name: AVX on x86-64 only, NEON on AArch64 only.

@@ -81,6 +81,7 @@ class AveragePoolStep : public Step {
         after_(context.after),
         has_tail_(average_.TailWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
+        fast_(average_.arithmetic == Arithmetic::kScaleOffset && kernels_.average_pool != nullptr),
         loops_(ElementwiseFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
@@ -100,6 +101,7 @@ class AveragePoolStep : public Step {
                  uint8_t* dst) const noexcept {
     if (average_.arithmetic == Arithmetic::kDequantized)
       return Dequantized(window, taps, count, dst);
+    if (fast_ && inside <= kMostAveraged) return Averaged(window, inside, taps, count, dst);
     alignas(64) int32_t sum[kPoolBlock + kRequantSlack];
     kernels_.sum_pool(window, count, is_signed_, sum);
     if (average_.arithmetic == Arithmetic::kRequantize ||
@@ -107,6 +109,17 @@ class AveragePoolStep : public Step {
       return Requantized(sum, inside, c, count, dst);
     }
     Divided(sum, inside, taps, count, dst);
+  }
+
+  void Averaged(const PoolWindow& window, int32_t inside, int32_t taps, int64_t count,
+                uint8_t* dst) const noexcept {
+    const Average& a = average_;
+    const PoolAverage average{.pads = (taps - inside) * a.zero_x,
+                              .factor = a.scale / static_cast<float>(one_tap_ ? 1 : taps),
+                              .offset = a.offset,
+                              .lo = a.lo,
+                              .hi = a.hi};
+    kernels_.average_pool(window, count, is_signed_, average, dst);
   }
 
   void Divided(const int32_t* sum, int32_t inside, int32_t taps, int64_t count,
@@ -173,6 +186,7 @@ class AveragePoolStep : public Step {
   AfterArgs after_;
   bool has_tail_;
   const KernelTable& kernels_;
+  bool fast_;  // sums and averages in registers
   const ElementwiseTable& loops_;
 };
 

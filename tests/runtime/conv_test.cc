@@ -85,6 +85,7 @@ ConvCase RandomConv(Random& random) {
     c.oc = c.groups * (random.Int(0, 3) == 0 ? random.Int(60, 140) : random.Int(1, 20));
     c.kh = random.Int(1, 4), c.kw = random.Int(1, 4), c.sh = random.Int(1, 3),
     c.sw = random.Int(1, 3);
+    if (random.Int(0, 14) == 0) c.kw = random.Int(20, 90), c.iw = random.Int(80, 200), c.sw = 4;
     c.dh = random.Int(1, 2), c.dw = random.Int(1, 2);
     c.pt = random.Int(0, 3), c.pl = random.Int(0, 3), c.pb = random.Int(0, 3),
     c.pr = random.Int(0, 3);

@@ -75,7 +75,7 @@ TEST(PackConvolution, KeepsTheTapsApartWhereNothingIsGained) {
   for (const ConvDims& dims :
        {ConvDims{1, 2, 4, 3, 3, 1}, ConvDims{1, 2, 17, 3, 3, 1}, ConvDims{2, 2, 3, 3, 3, 1},
         ConvDims{1, 2, 3, 3, 1, 1}, ConvDims{1, 2, 3, 3, 3, 2}, ConvDims{1, 2, 9, 3, 8, 1},
-        ConvDims{1, 2, 3, 22, 16, 1}}) {
+        ConvDims{1, 2, 3, 22, 16, 1}, ConvDims{1, 2, 5, 1, 13, 1}, ConvDims{1, 2, 1, 1, 1025, 1}}) {
     EXPECT_FALSE(GathersWindows(dims));
     const PackedShape shape = ConvPackedShape(dims);
     EXPECT_EQ(shape.taps, dims.kernel_h * dims.kernel_w);
