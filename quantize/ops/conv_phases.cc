@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace rshift {
 namespace {
@@ -19,7 +20,7 @@ PhaseWindow WindowFrom(const TransposedSize& size, int64_t begin, int64_t taps, 
 Phase MakePhase(const TransposedSize& size, int64_t f) {
   const int64_t divisor = std::gcd(size.stride, size.dilation);
   const int64_t tap_step = size.stride / divisor, dilation = size.dilation / divisor;
-  const Phase empty{WindowFrom(size, 0, 1, 1), true, 0, 1};
+  const Phase empty{.window = WindowFrom(size, 0, 1, 1), .own = 0};
   int64_t first = 0;
   while (first < tap_step && (f + size.pad - first * size.dilation) % size.stride != 0) ++first;
   if (first >= std::min(tap_step, size.kernel)) return empty;
@@ -28,8 +29,14 @@ Phase MakePhase(const TransposedSize& size, int64_t f) {
   const int64_t top = (f + size.pad - first * size.dilation) / size.stride;
   const int64_t begin = top - (taps - 1) * dilation;
   if (begin >= size.in || top + size.steps() - 1 < 0) return empty;
-  return {WindowFrom(size, begin, taps, dilation), false, first + (taps - 1) * tap_step, tap_step};
+  return {.window = WindowFrom(size, begin, taps, dilation),
+          .own = taps,
+          .first_tap = first + (taps - 1) * tap_step,
+          .tap_step = tap_step};
 }
+
+// The position in x of the first tap under output 0.
+int64_t Begin(const PhaseWindow& w) { return w.cut_before - w.pad_before; }
 
 std::vector<PhaseRun> Runs(const std::vector<Phase>& phases, bool together) {
   std::vector<PhaseRun> runs;
@@ -43,12 +50,56 @@ std::vector<PhaseRun> Runs(const std::vector<Phase>& phases, bool together) {
   return runs;
 }
 
+int64_t RoundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Products of one pixel, as the kernels pad them, and what the end of a tile costs instead.
+int64_t CostOf(const PhasePlan& plan, int64_t ic, int64_t oc) {
+  constexpr int64_t kPanel = 64, kPanelCost = 1280;
+  int64_t cost = 0;
+  for (const PhasePart& part : plan.parts) {
+    const int64_t taps =
+        plan.rows[part.rows.first].window.taps * plan.columns[part.columns.first].window.taps;
+    const int64_t channels = part.rows.count * part.columns.count * oc;
+    cost += RoundUp(channels, 16) * taps * RoundUp(ic, 4) +
+            RoundUp(channels, kPanel) / kPanel * kPanelCost;
+  }
+  return cost;
+}
+
 }  // namespace
 
 std::vector<Phase> Phases(const TransposedSize& size) {
   std::vector<Phase> phases;
   for (int64_t f = 0; f < size.stride; ++f) phases.push_back(MakePhase(size, f));
   return phases;
+}
+
+std::vector<Phase> UnderOneWindow(const std::vector<Phase>& phases, const TransposedSize& size) {
+  const Phase* any = nullptr;  // with products
+  int64_t begin = 0, end = 0;
+  for (const Phase& phase : phases) {
+    if (phase.own == 0) continue;
+    const PhaseWindow& w = phase.window;
+    const int64_t from = Begin(w), to = from + (w.taps - 1) * w.dilation;
+    if (any != nullptr &&
+        (w.dilation != any->window.dilation || (from - begin) % w.dilation != 0)) {
+      return phases;
+    }
+    begin = any == nullptr ? from : std::min(begin, from);
+    end = any == nullptr ? to : std::max(end, to);
+    any = &phase;
+  }
+  if (any == nullptr) return phases;
+  const int64_t dilation = any->window.dilation;
+  const PhaseWindow window = WindowFrom(size, begin, (end - begin) / dilation + 1, dilation);
+  std::vector<Phase> result = phases;
+  for (Phase& phase : result) {
+    if (phase.own > 0) phase.first_own = (Begin(phase.window) - begin) / dilation;
+    phase.window = window;
+  }
+  return result;
 }
 
 std::vector<PhasePart> DividePhases(const std::vector<Phase>& rows,
@@ -60,6 +111,24 @@ std::vector<PhasePart> DividePhases(const std::vector<Phase>& rows,
     for (const PhaseRun& column : columns_runs) parts.push_back({row, column});
   }
   return parts;
+}
+
+PhasePlan PlanPhases(const TransposedSize& height, const TransposedSize& width, int64_t groups,
+                     int64_t ic, int64_t oc) {
+  const bool together = groups == 1;
+  const std::vector<Phase> rows = Phases(height), columns = Phases(width);
+  PhasePlan best{rows, columns, DividePhases(rows, columns, together)};
+  if (!together) return best;
+  const std::vector<Phase> wide_rows = UnderOneWindow(rows, height);
+  const std::vector<Phase> wide_columns = UnderOneWindow(columns, width);
+  const auto consider = [&](const std::vector<Phase>& r, const std::vector<Phase>& c) {
+    PhasePlan plan{r, c, DividePhases(r, c, true)};
+    if (CostOf(plan, ic, oc) < CostOf(best, ic, oc)) best = std::move(plan);
+  };
+  consider(rows, wide_columns);
+  consider(wide_rows, columns);
+  consider(wide_rows, wide_columns);
+  return best;
 }
 
 }  // namespace rshift

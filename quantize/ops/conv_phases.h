@@ -30,16 +30,25 @@ struct PhaseWindow {
   bool operator==(const PhaseWindow&) const = default;
 };
 
-// Tap t of the window is tap first_tap - t * tap_step of the kernel. Where no product reaches any
-// output, the window has one tap, which is none of the kernel's: `empty`.
+// Taps [first_own, first_own + own) of the window are the kernel's first_tap, first_tap - tap_step,
+// and so on; the others have weights of 0. own may be 0: no product reaches any output.
 struct Phase {
   PhaseWindow window;
-  bool empty = false;
+  int64_t first_own = 0, own = 1;
   int64_t first_tap = 0, tap_step = 1;
+
+  // The kernel's tap, or -1.
+  int64_t KernelTap(int64_t t) const {
+    const int64_t i = t - first_own;
+    return i >= 0 && i < own ? first_tap - i * tap_step : -1;
+  }
 };
 
 // All phases, by f.
 std::vector<Phase> Phases(const TransposedSize& size);
+
+// The same phases under one window that holds all of theirs; as they are where there is none.
+std::vector<Phase> UnderOneWindow(const std::vector<Phase>& phases, const TransposedSize& size);
 
 // Neighbours among the phases, [first, first + count), whose windows are the same.
 struct PhaseRun {
@@ -55,6 +64,17 @@ struct PhasePart {
 // together: phases of the same window go into one part; else each is one.
 std::vector<PhasePart> DividePhases(const std::vector<Phase>& rows,
                                     const std::vector<Phase>& columns, bool together);
+
+struct PhasePlan {
+  std::vector<Phase> rows, columns;
+  std::vector<PhasePart> parts;
+};
+
+// The cheapest division for `ic` and `oc` channels: with few output channels one convolution of all
+// phases under a larger window multiplies less padding than one for each. Groups have a part for
+// each phase: the channels of a phase would not be neighbours.
+PhasePlan PlanPhases(const TransposedSize& height, const TransposedSize& width, int64_t groups,
+                     int64_t ic, int64_t oc);
 
 }  // namespace rshift
 

@@ -67,15 +67,12 @@ class PhaseEmitter {
     const Window& o = op.window;
     height_ = {x_[1], y_[1], o.kernel_h, o.stride_h, o.dilation_h, o.pad_top};
     width_ = {x_[2], y_[2], o.kernel_w, o.stride_w, o.dilation_w, o.pad_left};
-    rows_ = Phases(height_);
-    columns_ = Phases(width_);
+    plan_ = PlanPhases(height_, width_, op.groups, x_[3], y_[3]);
   }
 
   void Emit() {
-    const bool together = op_.groups == 1;  // else a phase's channels were not neighbours
-    const std::vector<PhasePart> parts = DividePhases(rows_, columns_, together);
-    const bool whole = rows_.size() == 1 && columns_.size() == 1;
-    if (whole) return AddConv(parts[0], 0, "", emitter_.DefineInt(tail_.y));
+    const std::vector<PhasePart>& parts = plan_.parts;
+    if (phases() == 1) return AddConv(parts[0], 0, "", emitter_.DefineInt(tail_.y));
     const Shape image = {x_[0], height_.steps(), width_.steps(), phases() * y_[3]};
     std::vector<ValueId> made;
     int64_t channel = 0;
@@ -102,8 +99,8 @@ class PhaseEmitter {
 
   // `channel`: where its output begins among all phases'.
   void AddConv(const PhasePart& part, int64_t channel, const std::string& suffix, ValueId y) {
-    const PhaseWindow& h = rows_[part.rows.first].window;
-    const PhaseWindow& w = columns_[part.columns.first].window;
+    const PhaseWindow& h = plan_.rows[part.rows.first].window;
+    const PhaseWindow& w = plan_.columns[part.columns.first].window;
     QConv conv;
     conv.window = {h.taps,       w.taps,       1,           1,          h.dilation, w.dilation,
                    h.pad_before, w.pad_before, h.pad_after, w.pad_after};
@@ -115,7 +112,8 @@ class PhaseEmitter {
     std::vector<int8_t> weights;
     for (int64_t f = 0; f < part.rows.count; ++f) {
       for (int64_t g = 0; g < part.columns.count; ++g) {
-        AddPhase(rows_[part.rows.first + f], columns_[part.columns.first + g], conv, weights);
+        AddPhase(plan_.rows[part.rows.first + f], plan_.columns[part.columns.first + g], conv,
+                 weights);
       }
     }
     const auto channels = static_cast<int64_t>(conv.channels.size());
@@ -130,8 +128,6 @@ class PhaseEmitter {
 
   // The output channels of one phase: weights of its taps, and biases that fold Z_x of no others.
   void AddPhase(const Phase& row, const Phase& column, QConv& conv, std::vector<int8_t>& weights) {
-    const int64_t taps_h = row.window.taps, taps_w = column.window.taps;
-    const bool empty = row.empty || column.empty;
     const int32_t zero_x = emitter_.Type(node_.inputs[0]).quant.zero_point;
     for (int64_t oc = 0; oc < kernel_[0]; ++oc) {
       const int32_t zero_w = quantized_.zero_w.empty() ? 0 : quantized_.zero_w[oc];
@@ -140,11 +136,11 @@ class PhaseEmitter {
         const int8_t* kernel =
             quantized_.weights.data() + (oc * kernel_[1] + ic) * kernel_[2] * kernel_[3];
         for (int64_t k = 0; k < kernel_[2] * kernel_[3]; ++k) others += kernel[k] - zero_w;
-        for (int64_t i = 0; i < taps_h; ++i) {
-          for (int64_t j = 0; j < taps_w; ++j) {
-            const int64_t ky = row.first_tap - i * row.tap_step;
-            const int64_t kx = column.first_tap - j * column.tap_step;
-            const int32_t w = empty ? zero_w : kernel[ky * kernel_[3] + kx];
+        for (int64_t i = 0; i < row.window.taps; ++i) {
+          for (int64_t j = 0; j < column.window.taps; ++j) {
+            const int64_t ky = row.KernelTap(i), kx = column.KernelTap(j);
+            const bool own = ky >= 0 && kx >= 0;
+            const int32_t w = own ? kernel[ky * kernel_[3] + kx] : zero_w;
             weights.push_back(static_cast<int8_t>(w));
             others -= w - zero_w;
           }
@@ -240,7 +236,7 @@ class PhaseEmitter {
   const IntType type_;  // of y
   const Shape x_, y_;   // NHWC
   TransposedSize height_, width_;
-  std::vector<Phase> rows_, columns_;
+  PhasePlan plan_;
   std::map<std::array<int64_t, 4>, ValueId> cuts_;
   ValueId addend_;
 };

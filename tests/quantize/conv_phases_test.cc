@@ -23,22 +23,20 @@ std::set<Product> ByDefinition(const TransposedSize& size) {
 }
 
 // Every position that the windows of the phases visit inside of x.
-std::set<Product> ByPhases(const TransposedSize& size) {
+std::set<Product> ByPhases(const TransposedSize& size, const std::vector<Phase>& phases) {
   std::set<Product> products;
-  const std::vector<Phase> phases = Phases(size);
   for (int64_t f = 0; f < size.stride; ++f) {
     const Phase& phase = phases[f];
     const PhaseWindow& w = phase.window;
     const int64_t left = size.in - w.cut_before - w.cut_after;
     EXPECT_GT(left, 0);
     EXPECT_EQ(w.pad_before + left + w.pad_after - (w.taps - 1) * w.dilation, size.steps());
-    for (int64_t j = 0; j < size.steps() && !phase.empty; ++j) {
+    for (int64_t j = 0; j < size.steps(); ++j) {
       for (int64_t t = 0; t < w.taps; ++t) {
         const int64_t i = j + t * w.dilation - w.pad_before, o = f + j * size.stride;
-        if (i < 0 || i >= left || o >= size.out) continue;
-        const bool once =
-            products.emplace(o, i + w.cut_before, phase.first_tap - t * phase.tap_step).second;
-        EXPECT_TRUE(once);
+        const int64_t k = phase.KernelTap(t);
+        if (k < 0 || i < 0 || i >= left || o >= size.out) continue;
+        EXPECT_TRUE(products.emplace(o, i + w.cut_before, k).second);
       }
     }
   }
@@ -61,7 +59,7 @@ TEST(ConvPhasesTest, ProductsAreThoseOfTheDefinition) {
   const auto pick = [&](int64_t lo, int64_t hi) {
     return std::uniform_int_distribution<int64_t>(lo, hi)(random);
   };
-  int empty = 0, cut = 0;
+  int empty = 0, cut = 0, one = 0;
   for (int i = 0; i < 20000; ++i) {
     TransposedSize size{.in = pick(1, 9),
                         .kernel = pick(1, 7),
@@ -71,16 +69,21 @@ TEST(ConvPhasesTest, ProductsAreThoseOfTheDefinition) {
     const int64_t full = (size.in - 1) * size.stride + (size.kernel - 1) * size.dilation + 1;
     size.out = full - size.pad - pick(0, 6) + pick(0, 6);
     if (size.out < 1) continue;
-    ASSERT_EQ(ByPhases(size), ByDefinition(size))
-        << "in " << size.in << ", out " << size.out << ", kernel " << size.kernel << ", stride "
-        << size.stride << ", dilation " << size.dilation << ", pad " << size.pad;
-    for (const Phase& phase : Phases(size)) {
-      empty += phase.empty;
+    const std::vector<Phase> phases = Phases(size), wide = UnderOneWindow(phases, size);
+    SCOPED_TRACE(testing::Message() << "in " << size.in << ", out " << size.out << ", kernel "
+                                    << size.kernel << ", stride " << size.stride << ", dilation "
+                                    << size.dilation << ", pad " << size.pad);
+    ASSERT_EQ(ByPhases(size, phases), ByDefinition(size));
+    ASSERT_EQ(ByPhases(size, wide), ByDefinition(size));
+    one += size.stride > 1 && wide.front().window == wide.back().window;
+    for (const Phase& phase : phases) {
+      empty += phase.own == 0;
       cut += phase.window.cut_before + phase.window.cut_after > 0;
     }
   }
   EXPECT_GT(empty, 1000);
   EXPECT_GT(cut, 1000);
+  EXPECT_GT(one, 1000);
 }
 
 // --- DividePhases
@@ -117,6 +120,19 @@ TEST(DividePhasesTest, BlocksOfPartsFollowEachOtherInRowMajorOrder) {
 TEST(DividePhasesTest, EachPhaseForItself) {
   EXPECT_EQ(PartsOf(PhasesOfTaps({1, 1}), PhasesOfTaps({2}), false),
             (std::vector<Part>{{0, 1, 0, 1}, {1, 1, 0, 1}}));
+}
+
+// --- PlanPhases: the kernel of 4, stride 2 and pad 1
+
+size_t PartsFor(int64_t groups, int64_t ic, int64_t oc) {
+  const TransposedSize size{.in = 5, .out = 10, .kernel = 4, .stride = 2, .pad = 1};
+  return PlanPhases(size, size, groups, ic, oc).parts.size();
+}
+
+TEST(PlanPhasesTest, FewOutputChannelsShareAWindow) {
+  EXPECT_EQ(PartsFor(1, 64, 3), 1u);
+  EXPECT_EQ(PartsFor(1, 64, 64), 4u);
+  EXPECT_EQ(PartsFor(3, 3, 3), 4u);
 }
 
 }  // namespace
