@@ -1,4 +1,7 @@
 // Convolution: q_y = ((sum (q_x * q_w) + bias) * Multiplier >> rshift) + Z_y; pads hold Z_x.
+#include <utility>
+
+#include "quantize/ops/conv_columns.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 
@@ -23,6 +26,64 @@ LinearKind KindOf(const Conv& op, const Shape& w, int64_t input_channels) {
   return one ? LinearKind::kPointwise : LinearKind::kGeneral;
 }
 
+// With more, channels for each group are as good.
+constexpr int64_t kMostRepeats = 32;
+
+// Output channels of each group, where a group is one channel of x; else 1.
+int64_t Repeats(const Conv& op, const Shape& w, const Shape& x) {
+  const bool depthwise = op.groups > 1 && w[1] == 1 && x.size() == 4 && x[3] == op.groups;
+  const int64_t repeats = w[0] / op.groups;
+  return depthwise && repeats <= kMostRepeats ? repeats : 1;
+}
+
+// x with each channel `repeats` times: a depthwise multiplier made of depthwise.
+ValueId Repeat(Emitter& emitter, const Node& node, int64_t repeats) {
+  const ValueId old_x = node.inputs[0];
+  const Shape x = emitter.old().value(old_x).shape;  // NHWC
+  ValueId at = emitter.Int(old_x);
+  const auto step = [&](const char* suffix, Op op, const Shape& shape, Layout layout) {
+    const ValueId made =
+        emitter.Temporary(node.outputs[0], suffix, emitter.Type(old_x), shape, layout);
+    emitter.AddNode(node.name + suffix, std::move(op), {at}, made);
+    at = made;
+  };
+  step("__apart", Reshape{}, {x[0], x[1], x[2], x[3], 1}, Layout::kPlain);
+  step("__repeated", Expand{}, {x[0], x[1], x[2], x[3], repeats}, Layout::kPlain);
+  step("__channels", Reshape{}, {x[0], x[1], x[2], x[3] * repeats}, Layout::kNhwc);
+  return at;
+}
+
+// y from a convolution that computes `pixels` of its pixels as channels of one.
+void EmitColumns(Emitter& emitter, const Node& node, QConv conv, int64_t pixels,
+                 std::span<const int8_t> weights) {
+  const Value& w = emitter.old().value(node.inputs[1]);
+  const ValueId old_y = emitter.Tail(node).y;
+  const IntType type = emitter.Type(old_y);
+  const Shape& x = emitter.old().value(node.inputs[0]).shape;
+  const Shape y = emitter.old().value(node.outputs[0]).shape;  // NHWC
+  const std::vector<int8_t> wide = WidenWeights(weights, w.shape, pixels, conv.zero_w);
+  conv.window = WidenWindow(conv.window, pixels, x[2], y[2]);
+  for (size_t i = 0, n = conv.channels.size(); i < n * (pixels - 1); ++i) {
+    conv.channels.push_back(conv.channels[i]);
+    if (!conv.zero_w.empty()) conv.zero_w.push_back(conv.zero_w[i]);
+  }
+  const int64_t columns = (y[2] + pixels - 1) / pixels;
+  const ValueId constant = emitter.AddConstant(
+      w.name + "__q", w.layout, {pixels * w.shape[0], w.shape[1], w.shape[2], conv.window.kernel_w},
+      {DType::kS8, {1.0f, 0}}, wide);
+  const ValueId together = emitter.Temporary(old_y, "__together", type,
+                                             {y[0], y[1], columns, pixels * y[3]}, Layout::kNhwc);
+  emitter.AddNode(node.name + "__together", std::move(conv),
+                  {emitter.Int(node.inputs[0]), constant}, together);
+  if (columns * pixels == y[2]) {
+    return emitter.AddNode(node.name, Reshape{}, {together}, emitter.DefineInt(old_y));
+  }
+  const ValueId full =
+      emitter.Temporary(old_y, "__full", type, {y[0], y[1], columns * pixels, y[3]}, Layout::kNhwc);
+  emitter.AddNode(node.name + "__full", Reshape{}, {together}, full);
+  emitter.AddNode(node.name, Slice{{0, 0, 0, 0}, {1, 1, 1, 1}}, {full}, emitter.DefineInt(old_y));
+}
+
 }  // namespace
 
 void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
@@ -35,15 +96,20 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.kind = KindOf(op, w.shape, w.shape[1] * op.groups);
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
+  const int64_t repeats = Repeats(op, w.shape, emitter.old().value(node.inputs[0]).shape);
   QConv conv{op.window,
-             op.groups,
+             op.groups * repeats,
              std::move(quantized.channels),
              std::move(quantized.zero_w),
              quantized.form.clamp,
              quantized.form.rounding,
              std::move(quantized.form.post_ops),
              quantized.form.ascend};
-  const ValueId x = emitter.Int(node.inputs[0]);
+  const Shape& y = emitter.old().value(node.outputs[0]).shape;
+  const bool images = y.size() == 4 && !emitter.Tail(node).addend.valid();
+  const int64_t pixels = images ? PixelsTogether(op, w.shape, y) : 1;
+  if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized.weights);
+  const ValueId x = repeats > 1 ? Repeat(emitter, node, repeats) : emitter.Int(node.inputs[0]);
   // The scales of the channels live in the records: the constant's own parameters are the identity.
   const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
                                               {DType::kS8, {1.0f, 0}}, quantized.weights);

@@ -28,6 +28,7 @@ const Case kCases[] = {
     {"uneven window and pads", kUneven, 4, 4, 2, -1, 1, kRelu},
     {"dilated", kDilated, 2, 4, 1, -1, 1, kRelu6},
     {"depthwise", kSame, 6, 6, 6, -1, 4, kNone},
+    {"depthwise with a multiplier", kSame, 4, 12, 4, -1, 4, kNone},
 };
 
 // Half a unit for the output's rounding, and what the roundings of inputs, weights and bias amount
