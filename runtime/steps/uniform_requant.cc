@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/finish.h"
+#include "runtime/steps/requant_arrays.h"
 
 namespace rshift {
 namespace {
 
 constexpr int64_t kEntries = 16;  // what RequantizeFn reads
+constexpr int64_t kArrays = 6;
 
 // Whether the vector forms' conditions hold.
 bool Regular(const UniformWords& words) {
@@ -24,12 +27,14 @@ bool Regular(const UniformWords& words) {
 }  // namespace
 
 UniformRequant::UniformRequant(Isa isa, const UniformWords& words)
-    : memory_(4 * kEntries * sizeof(int32_t)),
+    : memory_(kArrays * kEntries * sizeof(int32_t)),
       run_(KernelsFor(Regular(words) ? isa : Isa::kScalar).requantize) {
   auto* multiplier = reinterpret_cast<int32_t*>(memory_.data());
   int32_t* rshift = multiplier + kEntries;
   auto* scale = reinterpret_cast<float*>(rshift + kEntries);
   float* bias_f = scale + kEntries;
+  auto* high_half = reinterpret_cast<int32_t*>(bias_f + kEntries);
+  int32_t* high_shift = high_half + kEntries;
   args_.rounding = words.rounding;
   if (numerics::IsIntegerRounding(words.rounding) || words.rounding == Rounding::kDoubleAway) {
     std::fill_n(multiplier, kEntries, words.multiplier);
@@ -46,6 +51,8 @@ UniformRequant::UniformRequant(Isa isa, const UniformWords& words)
   args_.zero_y = words.zero_y;
   args_.lo = words.lo;
   args_.hi = words.hi;
+  if (words.multiplier != 0 && Regular(words))
+    FoldConstants(kEntries, std::numeric_limits<int32_t>::max(), high_half, high_shift, &args_);
   args_.finish = FinishFor(words.rounding, false);
 }
 
