@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "quantize/ops/conv_columns.h"
+#include "quantize/ops/conv_groups.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 
@@ -109,10 +110,18 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const bool images = y.size() == 4 && !emitter.Tail(node).addend.valid();
   const int64_t pixels = images ? PixelsTogether(op, w.shape, y) : 1;
   if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized.weights);
+  const bool depthwise = repeats > 1 || (w.shape[1] == 1 && w.shape[0] == op.groups);
+  std::vector<int8_t> values = std::move(quantized.weights);
+  Shape shape = w.shape;
+  if (const int64_t together = depthwise ? 1 : GroupsTogether(op.groups, w.shape); together > 1) {
+    values = JoinGroups(values, shape, op.groups, together, conv.zero_w);
+    shape[1] *= together;
+    conv.groups /= together;
+  }
   const ValueId x = repeats > 1 ? Repeat(emitter, node, repeats) : emitter.Int(node.inputs[0]);
   // The scales of the channels live in the records: the constant's own parameters are the identity.
-  const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
-                                              {DType::kS8, {1.0f, 0}}, quantized.weights);
+  const ValueId weights =
+      emitter.AddConstant(w.name + "__q", w.layout, shape, {DType::kS8, {1.0f, 0}}, values);
   AddLinearNode(emitter, node, std::move(conv), x, weights);
 }
 
