@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
+#include "quantize/ops/conv_cost.h"
+
 namespace rshift {
 namespace {
 
 constexpr int64_t kMostChannels = 8, kMostPixels = 16, kSmallImage = 1024;
 
-int64_t RoundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-// Of `pixels` output pixels, in products: what is multiplied, with padding, and the end of a tile.
-int64_t CostOf(const Shape& w, int64_t pixels) {
-  constexpr int64_t kTileEnd = 1280;
-  return RoundUp(pixels * w[0], 16) * RoundUp(w[1], 4) * w[2] * (w[3] + pixels - 1) + kTileEnd;
+// Of a row of `width` pixels, with what is computed beyond it.
+int64_t CostOf(const Shape& w, int64_t pixels, int64_t width) {
+  return PixelCost(pixels * w[0], w[2] * (w[3] + pixels - 1), w[1]) *
+         (RoundUpTo(width, pixels) / pixels);
 }
 
 }  // namespace
@@ -27,10 +25,7 @@ int64_t PixelsTogether(const Conv& op, const Shape& weights, const Shape& y) {
     return 1;
   int64_t best = 1;
   for (int64_t pixels = 2; pixels <= std::min(kMostPixels, width); ++pixels) {
-    // What is computed beyond the width counts as well.
-    const int64_t columns = RoundUp(width, pixels) / pixels;
-    const int64_t best_columns = RoundUp(width, best) / best;
-    if (CostOf(weights, pixels) * columns < CostOf(weights, best) * best_columns) best = pixels;
+    if (CostOf(weights, pixels, width) < CostOf(weights, best, width)) best = pixels;
   }
   return best;
 }
@@ -39,7 +34,7 @@ Window WidenWindow(const Window& window, int64_t pixels, int64_t in, int64_t wid
   Window wide = window;
   wide.kernel_w += pixels - 1;
   wide.stride_w = pixels;
-  const int64_t columns = RoundUp(width, pixels) / pixels;
+  const int64_t columns = RoundUpTo(width, pixels) / pixels;
   const int64_t reach = (columns - 1) * pixels + wide.kernel_w;  // from the left pad on
   wide.pad_right = std::max<int64_t>(reach - window.pad_left - in, 0);
   return wide;

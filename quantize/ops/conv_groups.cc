@@ -2,22 +2,14 @@
 
 #include <algorithm>
 
+#include "quantize/ops/conv_cost.h"
+
 namespace rshift {
 namespace {
 
-int64_t RoundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-// Of a pixel, in products: what is multiplied, with padding, and the end of a tile of up to 32 or
-// 64 channels.
+// Of a pixel.
 int64_t CostOf(int64_t groups, const Shape& w, int64_t together) {
-  constexpr int64_t kNarrow = 32, kPanel = 64, kNarrowEnd = 640, kPanelEnd = 1280;
-  const int64_t channels = w[0] / groups * together;
-  const int64_t products = RoundUp(channels, 16) * RoundUp(w[1] * together, 4) * w[2] * w[3];
-  const int64_t end =
-      channels <= kNarrow ? kNarrowEnd : RoundUp(channels, kPanel) / kPanel * kPanelEnd;
-  return groups / together * (products + end);
+  return groups / together * PixelCost(w[0] / groups * together, w[2] * w[3], w[1] * together);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "quantize/ops/conv_cost.h"
+
 namespace rshift {
 namespace {
 
@@ -50,20 +52,13 @@ std::vector<PhaseRun> Runs(const std::vector<Phase>& phases, bool together) {
   return runs;
 }
 
-int64_t RoundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-// Products of one pixel, as the kernels pad them, and what the end of a tile costs instead.
+// Of a pixel of each phase.
 int64_t CostOf(const PhasePlan& plan, int64_t ic, int64_t oc) {
-  constexpr int64_t kPanel = 64, kPanelCost = 1280;
   int64_t cost = 0;
   for (const PhasePart& part : plan.parts) {
     const int64_t taps =
         plan.rows[part.rows.first].window.taps * plan.columns[part.columns.first].window.taps;
-    const int64_t channels = part.rows.count * part.columns.count * oc;
-    cost += RoundUp(channels, 16) * taps * RoundUp(ic, 4) +
-            RoundUp(channels, kPanel) / kPanel * kPanelCost;
+    cost += PixelCost(part.rows.count * part.columns.count * oc, taps, ic);
   }
   return cost;
 }
