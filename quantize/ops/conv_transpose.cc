@@ -1,5 +1,6 @@
 // Transposed convolution as convolutions of stride 1, one or more phases each (conv_phases.h),
 // whose outputs are put between each other. The sums are those of the definition, term by term.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -13,7 +14,17 @@ namespace rshift {
 namespace {
 
 // So many commands at most, or what they compute is no longer worth them.
-constexpr int64_t kMostPhases = 4096;
+constexpr size_t kMostParts = 4096;
+constexpr int64_t kMostStride = 4096;
+
+struct Sizes {
+  TransposedSize height, width;
+};
+
+Sizes SizesOf(const Window& o, const Shape& x, const Shape& y) {  // NHWC
+  return {{x[1], y[1], o.kernel_h, o.stride_h, o.dilation_h, o.pad_top},
+          {x[2], y[2], o.kernel_w, o.stride_w, o.dilation_w, o.pad_left}};
+}
 
 struct Kernels {
   Shape shape;  // [OC, IC / g, KH, KW]
@@ -64,9 +75,8 @@ class PhaseEmitter {
         type_(emitter.Type(tail_.y)),
         x_(emitter.old().value(node.inputs[0]).shape),
         y_(emitter.old().value(node.outputs[0]).shape) {
-    const Window& o = op.window;
-    height_ = {x_[1], y_[1], o.kernel_h, o.stride_h, o.dilation_h, o.pad_top};
-    width_ = {x_[2], y_[2], o.kernel_w, o.stride_w, o.dilation_w, o.pad_left};
+    const Sizes sizes = SizesOf(op.window, x_, y_);
+    height_ = sizes.height, width_ = sizes.width;
     plan_ = PlanPhases(height_, width_, op.groups, x_[3], y_[3]);
   }
 
@@ -257,10 +267,15 @@ OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvT
       !(w.origin->axis == 1 && op.groups == 1)) {
     return {OpKind::kFloat, "its quantized weights have scales that are not of output channels"};
   }
-  if (op.window.stride_h > kMostPhases || op.window.stride_w > kMostPhases / op.window.stride_h) {
-    return {OpKind::kFloat,
-            "its strides are too large: they would need one convolution for each "
-            "of more than 4096 phases"};
+  if (std::max(op.window.stride_h, op.window.stride_w) > kMostStride) {
+    return {OpKind::kFloat, "its stride is above 4096"};
+  }
+  const Sizes sizes =
+      SizesOf(op.window, graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape);
+  const PhasePlan plan =
+      PlanPhases(sizes.height, sizes.width, op.groups, w.shape[0], w.shape[1] * op.groups);
+  if (plan.parts.size() > kMostParts) {
+    return {OpKind::kFloat, "its strides would need more than 4096 convolutions"};
   }
   return {OpKind::kAlways, ""};
 }
