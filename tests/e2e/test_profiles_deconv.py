@@ -122,15 +122,16 @@ def test_float_model(attributes, mode, tmp_path, report):
     assert actual.shape == wanted.shape and worst < 3
 
 
-def test_sum_in_the_convolutions(tmp_path, report):
+@pytest.mark.parametrize('channels, convolutions', [(8, 2), (64, 6)])
+def test_sum_in_the_convolutions(channels, convolutions, tmp_path, report):
     """onednn adds in the convolution: then the addend is divided into phases as the output is."""
     rng = np.random.default_rng(4)
-    shapes = {'w': (6, 8, 4, 3), 'b': (8,), 'v': (8, 8, 1, 1)}
+    shapes = {'w': (6, channels, 4, 3), 'b': (channels,), 'v': (channels, channels, 1, 1)}
     constants = [numpy_helper.from_array(rng.normal(0, 0.2, s).astype(np.float32), k) for k, s in shapes.items()]
     nodes = [helper.make_node('Conv', ['z', 'v'], ['other']),
              helper.make_node('ConvTranspose', ['x', 'w', 'b'], ['up'], strides=[3, 2], pads=[1, 1, 0, 0]),
              helper.make_node('Add', ['other', 'up'], ['y'])]
-    inputs = {'x': (1, 6, 5, 4), 'z': (1, 8, 15, 8)}
+    inputs = {'x': (1, 6, 5, 4), 'z': (1, channels, 15, 8)}
     graph = helper.make_graph(
         nodes, 'deconv', [helper.make_tensor_value_info(k, TensorProto.FLOAT, s) for k, s in inputs.items()],
         [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
@@ -141,7 +142,8 @@ def test_sum_in_the_convolutions(tmp_path, report):
     table = pipeline.calibrate(model, data, tmp_path / 't.yaml', samples=16, extra=['--method', 'minmax'])
     pipeline.deploy(model, tmp_path / 'm.rshift', mode='symmetric', table=table, extra=['--profile', 'onednn'])
     commands = pipeline.run('model_tool', 'disasm', tmp_path / 'm.rshift').splitlines()
-    assert sum('conv ' in line and 'up__phase' in line and 'src2=' in line for line in commands) == 6
+    found = sum('conv ' in line and 'up__phase' in line and 'src2=' in line for line in commands)
+    assert found == convolutions
     feed = {k: v[:1] for k, v in samples.items()}
     actual = pipeline.infer(tmp_path / 'm.rshift', feed, tmp_path)['y']
     wanted = onnxruntime.InferenceSession(str(model)).run(None, feed)[0]
