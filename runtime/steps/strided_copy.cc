@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "runtime/steps/copy_small.h"
 
 namespace rshift {
 namespace {
 
 // A dense run is cut into elements of this size, so that threads share it.
 constexpr int64_t kRunBytes = 16 * 1024;
+constexpr int64_t kBlockBytes = 4096;
 
 std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
   std::vector<StridedDim> merged;
@@ -23,59 +27,59 @@ std::vector<StridedDim> Merge(const std::vector<StridedDim>& dims) {
   return merged;
 }
 
-// One block: `rows` x `columns` elements of E.
-template <typename E, bool kDense>
-void CopyBlock(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
-               int64_t columns) {
-  const int64_t step = kDense ? static_cast<int64_t>(sizeof(E)) : copy.columns.dst_stride;
-  for (int64_t r = 0; r < rows; ++r) {
-    const std::byte* from = src + r * copy.rows.stride;
-    std::byte* to = dst + r * copy.rows.dst_stride;
-    for (int64_t c = 0; c < columns; ++c) {
-      E value;
-      std::memcpy(&value, from + c * copy.columns.stride, sizeof(E));
-      std::memcpy(to + c * step, &value, sizeof(E));
-    }
-  }
-}
+// A side of a block.
+struct Side {
+  int64_t size = 1, stride = 0, dst_stride = 0;
+};
 
-template <typename E>
-void CopyElements(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
-                  int64_t columns) {
-  if (copy.columns.dst_stride == static_cast<int64_t>(sizeof(E)))
-    return CopyBlock<E, true>(copy, src, dst, rows, columns);
-  CopyBlock<E, false>(copy, src, dst, rows, columns);
-}
-
-void CopyChunks(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
-                int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      std::memcpy(dst + r * copy.rows.dst_stride + c * copy.columns.dst_stride,
-                  src + r * copy.rows.stride + c * copy.columns.stride,
-                  static_cast<size_t>(copy.element));
+// The longer side is the inner loop.
+void CopyBlock(int64_t element, const std::byte* src, std::byte* dst, Side outer, Side inner) {
+  if (inner.size < outer.size) std::swap(inner, outer);
+  WithCopyOf(element, [&](auto copy) {
+    for (int64_t o = 0; o < outer.size; ++o) {
+      const std::byte* from = src + o * outer.stride;
+      std::byte* to = dst + o * outer.dst_stride;
+      for (int64_t i = 0; i < inner.size; ++i, from += inner.stride, to += inner.dst_stride)
+        copy(from, to);
     }
-  }
+  });
 }
 
 void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int64_t rows,
              int64_t columns) {
-  switch (copy.element) {
-    case 1:
-      if (copy.rows.stride == 1 && copy.columns.dst_stride == 1) {
-        return copy.transpose(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
-                              columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
+  if (copy.element == 1 && copy.columns.dst_stride == 1) {
+    if (copy.columns.stride == 0) {
+      for (int64_t r = 0; r < rows; ++r) {
+        std::memset(dst + r * copy.rows.dst_stride, static_cast<int>(src[r * copy.rows.stride]),
+                    static_cast<size_t>(columns));
       }
-      return CopyElements<uint8_t>(copy, src, dst, rows, columns);
-    case 2:
-      return CopyElements<uint16_t>(copy, src, dst, rows, columns);
-    case 4:
-      return CopyElements<uint32_t>(copy, src, dst, rows, columns);
-    case 8:
-      return CopyElements<uint64_t>(copy, src, dst, rows, columns);
-    default:
-      return CopyChunks(copy, src, dst, rows, columns);
+      return;
+    }
+    if (copy.rows.stride == 1) {
+      return copy.transpose(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
+                            columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
+    }
   }
+  CopyBlock(copy.element, src, dst, {rows, copy.rows.stride, copy.rows.dst_stride},
+            {columns, copy.columns.stride, copy.columns.dst_stride});
+}
+
+// Blocks of about a thousand elements, whose lines of both sides stay in the first cache; of long
+// elements and runs of one value a few pages: these share no lines, and threads want to share.
+void PlanBlocks(StridedCopy* copy) {
+  if (copy->element >= 64 || copy->columns.stride == 0) {
+    copy->column_block = std::max<int64_t>(1, kBlockBytes / copy->element);
+    copy->row_block = std::max<int64_t>(1, copy->column_block / copy->columns.size);
+  } else {
+    if (copy->columns.size <= 8) copy->row_block *= 16;
+    if (copy->rows.size <= 8) copy->column_block *= 16;
+  }
+  const auto blocks = [](const StridedDim& dim, int64_t block) {
+    return StridedDim{(dim.size + block - 1) / block, block * dim.stride, block * dim.dst_stride};
+  };
+  copy->outer.push_back(blocks(copy->rows, copy->row_block));
+  copy->outer.push_back(blocks(copy->columns, copy->column_block));
+  for (const StridedDim& dim : copy->outer) copy->count *= dim.size;
 }
 
 }  // namespace
@@ -85,12 +89,14 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   copy.transpose = TransposeBytesFor(isa);
   for (const StridedDim& dim : dims) {
     if (dim.size == 0) {
-      copy.outer_count = 0;
+      copy.count = 0;
       return copy;
     }
   }
   copy.element = element;
   std::vector<StridedDim> merged = Merge(dims);
+  if (!merged.empty()) copy.shuffle = PlanStridedShuffle(merged, element, isa);
+  if (copy.shuffle.run != nullptr) return copy;
   if (!merged.empty() && merged.back().stride == element && merged.back().dst_stride == element) {
     // Whole runs; a long one is divided evenly where its size allows, to give threads something to
     // share.
@@ -117,34 +123,22 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
     merged.erase(closest);
   }
   copy.outer = std::move(merged);
-  for (const StridedDim& dim : copy.outer) copy.outer_count *= dim.size;
-  // Few columns: longer blocks, for the same number of bytes.
-  if (copy.rows.stride == copy.element && copy.columns.size <= 8) copy.row_block *= 16;
-  // Few rows, which are all that a column has.
-  if (copy.rows.size <= 8 && copy.columns.stride == copy.rows.size * copy.element)
-    copy.column_block *= 16;
+  PlanBlocks(&copy);
   return copy;
 }
 
 void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
                     const Team& team) {
-  const int64_t row_blocks = (copy.rows.size + copy.row_block - 1) / copy.row_block;
-  const int64_t column_blocks = (copy.columns.size + copy.column_block - 1) / copy.column_block;
-  const Range part = Part(copy.outer_count * row_blocks * column_blocks, 1, team);
-  for (int64_t item = part.begin; item < part.end; ++item) {
-    const int64_t column = item % column_blocks * copy.column_block;
-    const int64_t row = item / column_blocks % row_blocks * copy.row_block;
-    int64_t rest = item / column_blocks / row_blocks;
-    const std::byte* from = src + row * copy.rows.stride + column * copy.columns.stride;
-    std::byte* to = dst + row * copy.rows.dst_stride + column * copy.columns.dst_stride;
-    for (size_t d = copy.outer.size(); d-- > 0;) {
-      const StridedDim& dim = copy.outer[d];
-      from += rest % dim.size * dim.stride;
-      to += rest % dim.size * dim.dst_stride;
-      rest /= dim.size;
-    }
-    CopyAny(copy, from, to, std::min(copy.row_block, copy.rows.size - row),
-            std::min(copy.column_block, copy.columns.size - column));
+  if (copy.shuffle.run != nullptr) return RunStridedShuffle(copy.shuffle, src, dst, team);
+  const Range part = Part(copy.count, 1, team);
+  if (part.begin == part.end) return;
+  StridedWalk walk(copy.outer, part.begin);
+  const size_t columns = copy.outer.size() - 1, rows = columns - 1;
+  for (int64_t item = part.begin; item < part.end; ++item, walk.Next()) {
+    CopyAny(
+        copy, src + walk.src(), dst + walk.dst(),
+        std::min(copy.row_block, copy.rows.size - walk.index(rows) * copy.row_block),
+        std::min(copy.column_block, copy.columns.size - walk.index(columns) * copy.column_block));
   }
 }
 

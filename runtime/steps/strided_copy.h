@@ -12,24 +12,21 @@
 
 #include "runtime/kernels/transpose_bytes.h"
 #include "runtime/step.h"
+#include "runtime/steps/strided_dims.h"
+#include "runtime/steps/strided_shuffle.h"
 
 namespace rshift {
 
-struct StridedDim {
-  int64_t size = 0;
-  int64_t stride = 0;      // bytes in src
-  int64_t dst_stride = 0;  // bytes in dst, which has room for every element
-};
-
 struct StridedCopy {
-  std::vector<StridedDim> outer;  // loops around the inner two
+  StridedShuffle shuffle;         // instead of all below, where it can
+  std::vector<StridedDim> outer;  // loops around the inner two, then over their blocks
   // `columns` are closest in dst; `rows` is the dimension whose source elements are neighbours (a
   // transpose in blocks), or a single row.
   StridedDim rows{1, 0, 0}, columns{1, 0, 0};
   int64_t element = 1;  // bytes copied at a time
   // Of a block, whose lines of both sides stay in the first cache.
   int64_t row_block = 32, column_block = 32;
-  int64_t outer_count = 1;
+  int64_t count = 1;  // of blocks
   TransposeBytesFn transpose = nullptr;
 };
 

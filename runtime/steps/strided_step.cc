@@ -10,6 +10,9 @@ class StridedStep : public Step {
   StridedStep(StridedCopy copy, const std::byte* src, std::byte* dst)
       : copy_(std::move(copy)), src_(src), dst_(dst) {}
   void Run(const Team& team) noexcept override { RunStridedCopy(copy_, src_, dst_, team); }
+  size_t memory_bytes() const override {
+    return copy_.shuffle.blocks.size() * sizeof(ShuffleBlock);
+  }
 
  private:
   StridedCopy copy_;
@@ -31,8 +34,13 @@ std::unique_ptr<Step> MakeStridedStep(const StepContext& context, std::vector<St
     dense *= dims[d].size;
   }
   StridedCopy copy = PlanStridedCopy(dims, element, context.isa);
-  if (copy.outer_count == 0) first = 0;  // nothing is read: stay inside the tensor
+  if (copy.count == 0) first = 0;  // nothing is read: stay inside the tensor
   return std::make_unique<StridedStep>(std::move(copy), context.In<std::byte>(Field::kSrc) + first,
+                                       context.Out<std::byte>(Field::kDst));
+}
+
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context, StridedCopy copy) {
+  return std::make_unique<StridedStep>(std::move(copy), context.In<std::byte>(Field::kSrc),
                                        context.Out<std::byte>(Field::kDst));
 }
 

@@ -14,6 +14,8 @@ namespace rshift {
 // the destination's are filled in. Element (0, ..., 0) is at src + first bytes.
 std::unique_ptr<Step> MakeStridedStep(const StepContext& context, std::vector<StridedDim> dims,
                                       int64_t first);
+// From the beginning of src to that of dst.
+std::unique_ptr<Step> MakeStridedStep(const StepContext& context, StridedCopy copy);
 
 }  // namespace rshift
 

@@ -28,6 +28,7 @@ DISPATCHED_FUNCTIONS = {
     "add_avx512.cc.o": re.compile("Avx512"),
     "quantize_avx512.cc.o": re.compile("Avx512"),
     "byte_map.cc.o": re.compile("Vbmi"),
+    "shuffle_bytes.cc.o": re.compile("Vbmi"),
     "transpose_bytes.cc.o": re.compile("Vbmi"),
 }
 
