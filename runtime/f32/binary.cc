@@ -129,18 +129,10 @@ struct LessOrEqual {
     return a <= b;
   }
 };
-struct Greater {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a > b;
-  }
-};
-struct GreaterOrEqual {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a >= b;
-  }
-};
+// a > b is b < a: the operands change places (MakeBinary).
+bool IsTurned(BinaryMode mode) {
+  return mode == BinaryMode::kGreater || mode == BinaryMode::kGreaterOrEqual;
+}
 
 template <typename T>
 RowFunction NumberRow(BinaryMode mode) {
@@ -164,13 +156,11 @@ RowFunction NumberRow(BinaryMode mode) {
     case BinaryMode::kEqual:
       return Row<T, uint8_t, Equal>;
     case BinaryMode::kLess:
+    case BinaryMode::kGreater:
       return Row<T, uint8_t, Less>;
     case BinaryMode::kLessOrEqual:
-      return Row<T, uint8_t, LessOrEqual>;
-    case BinaryMode::kGreater:
-      return Row<T, uint8_t, Greater>;
     case BinaryMode::kGreaterOrEqual:
-      return Row<T, uint8_t, GreaterOrEqual>;
+      return Row<T, uint8_t, LessOrEqual>;
     default:
       return nullptr;
   }
@@ -231,18 +221,19 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
   Require(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
           static_cast<int>(mode), " does not take ", Name(type),
           ": put a Cast before this node in the model");
+  const Field first = IsTurned(mode) ? Field::kSrc2 : Field::kSrc;
+  const Field second = IsTurned(mode) ? Field::kSrc : Field::kSrc2;
   BroadcastPlan plan;
   RequireShape(
       MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
-                        &plan),
+                        {&context.Record(first).shape, &context.Record(second).shape}, &plan),
       context, Field::kDst, "what its sources broadcast to");
   const Clamp clamp =
       context.Record(Field::kDst).dtype == DType::kF32 ? ReadClamp(context) : Clamp{};
   const int64_t in_size = SizeOf(type);
   const int64_t out_size = SizeOf(context.Record(Field::kDst).dtype);
-  const auto* a = context.In<std::byte>(Field::kSrc);
-  const auto* b = context.In<std::byte>(Field::kSrc2);
+  const auto* a = context.In<std::byte>(first);
+  const auto* b = context.In<std::byte>(second);
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int last = plan.rank - 1;
