@@ -20,7 +20,7 @@ import tempfile
 # Objects that are entered only after the CPU was asked.
 DISPATCHED = {
     "crc32c_sse42.cc.o", "crc32c_vpclmul.cc.o", "avx2.cc.o", "avxvnni.cc.o", "avx512vnni.cc.o",
-    "weight_sums_avx2.cc.o", "weight_sums_avx512vnni.cc.o",
+    "weight_sums_avx2.cc.o", "weight_sums_avx512vnni.cc.o", "row_table_avx2.cc.o",
 }
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
 DISPATCHED_FUNCTIONS = {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
-#include "runtime/runtime.h"
 
 namespace rshift::testing {
 namespace {
@@ -113,10 +112,10 @@ ProgramImage ImageOf(const CommandCase& test) {
   return image;
 }
 
-TestTensor RunCommand(const CommandCase& test, int threads) {
+TestTensor RunCommand(const CommandCase& test, int threads, Isa isa) {
   const std::vector<uint8_t> file = WriteContainer(ImageOf(test));
   const Program program = Program::FromBytes(file, "test.rshift");
-  Session session(program, {.threads = threads, .least_share_ns = 0});
+  Session session(program, {.threads = threads, .isa = isa, .least_share_ns = 0});
   int index = 0;
   for (const auto& [field, tensor] : test.inputs) {
     if (tensor.constant) continue;
@@ -138,6 +137,18 @@ TestTensor RunOnAnyThreads(const CommandCase& test) {
   TestTensor result = RunCommand(test, 1);
   EXPECT_EQ(result.bytes, RunCommand(test, 2).bytes) << "2 threads";
   EXPECT_EQ(result.bytes, RunCommand(test, 3).bytes) << "3 threads";
+  return result;
+}
+
+TestTensor RunOnAnyIsa(const CommandCase& test) {
+  const TestTensor result = RunCommand(test, 1, Isa::kScalar);
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
+    if (!CpuSupports(isa)) continue;
+    EXPECT_EQ(result.bytes, RunCommand(test, 1, isa).bytes) << Name(isa);
+  }
+  for (int threads = 2; threads <= 4; ++threads) {
+    EXPECT_EQ(result.bytes, RunCommand(test, threads).bytes) << threads << " threads";
+  }
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "codegen/container/image.h"
+#include "runtime/runtime.h"
 
 namespace rshift::testing {
 
@@ -74,9 +75,11 @@ struct CommandCase {
 
 ProgramImage ImageOf(const CommandCase& test);
 // The destination's bytes after a run.
-TestTensor RunCommand(const CommandCase& test, int threads);
+TestTensor RunCommand(const CommandCase& test, int threads, Isa isa = BestIsa());
 // Runs with 1, 2 and 3 threads, expects equal bytes, and returns them.
 TestTensor RunOnAnyThreads(const CommandCase& test);
+// The same with every instruction set that this CPU has and with 1 to 4 threads.
+TestTensor RunOnAnyIsa(const CommandCase& test);
 
 // The message of the rshift::Error that making the program and its session throws; "" when it does
 // not.

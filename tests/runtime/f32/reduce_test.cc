@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "runtime/f32/modes.h"
 #include "tests/runtime/f32/command_harness.h"
@@ -47,6 +48,10 @@ double Reference(ReduceMode mode, const std::vector<double>& x) {
   return -1;
 }
 
+// Half a unit in the last place of the float written and the sum's error in double; a logarithm is
+// of a sum that is off by as much.
+double Tolerance(ReduceMode mode) { return mode == ReduceMode::kLogSum ? 1e-6 : 6.0e-8; }
+
 bool Contains(const std::vector<int64_t>& axes, int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
@@ -74,7 +79,7 @@ void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>
                    {{Field::kSrc, x}, {Field::kList, ConstantList<int64_t>(axes)}}, DType::kF32,
                    kept);
   test.Set(Field::kMode, static_cast<int>(mode));
-  ExpectClose(RunOnAnyThreads(test).As<float>(), want, 1e-6);
+  ExpectClose(RunOnAnyIsa(test).As<float>(), want, Tolerance(mode));
 }
 
 TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
@@ -96,6 +101,93 @@ TEST(ReduceTest, OtherRanks) {
   CheckReduce(ReduceMode::kMean, {1, 9, 11, 67}, {1, 2}, 2);
   CheckReduce(ReduceMode::kMax, {2, 1, 3, 1, 4, 5}, {1, 2, 5}, 3);
   CheckReduce(ReduceMode::kSum, {3, 1, 5}, {1}, 4);
+}
+
+// Every length around the groups of eight and sixteen, as rows and as columns, and more columns
+// than are reduced at once.
+TEST(ReduceTest, EveryLength) {
+  for (const ReduceMode mode :
+       {ReduceMode::kMean, ReduceMode::kL1, ReduceMode::kL2, ReduceMode::kMax, ReduceMode::kMin}) {
+    for (int64_t n = 1; n <= 50; ++n) {
+      CheckReduce(mode, {3, n}, {1}, static_cast<uint32_t>(n));
+      CheckReduce(mode, {n, 5}, {0}, static_cast<uint32_t>(n));
+      CheckReduce(mode, {5, n}, {0}, static_cast<uint32_t>(n));
+    }
+    CheckReduce(mode, {6, 1043}, {0}, 1);
+    CheckReduce(mode, {2, 7, 600}, {1}, 2);
+  }
+}
+
+TEST(ReduceTest, RandomShapesAndAxes) {
+  std::mt19937 random(1);
+  for (uint32_t round = 0; round < 150; ++round) {
+    Shape shape;
+    std::vector<int64_t> axes;
+    const auto rank = static_cast<int64_t>(1 + random() % 5);
+    for (int64_t d = 0; d < rank; ++d) {
+      shape.push_back(1 + random() % (random() % 4 == 0 ? 40 : 6));
+      if (random() % 2 == 0) axes.push_back(d);
+    }
+    if (axes.empty()) axes.push_back(static_cast<int64_t>(random() % rank));
+    CheckReduce(static_cast<ReduceMode>(round % f32::kReduceModeCount), shape, axes, round);
+  }
+}
+
+// The elements are equal but for one: wherever it stands, it decides.
+void CheckSpecial(ReduceMode mode, float rest, float one, float want) {
+  for (const int64_t n : {1, 5, 8, 17, 40}) {
+    for (int64_t at = 0; at < n; ++at) {
+      for (const bool columns : {false, true}) {
+        std::vector<float> values(n * (columns ? 9 : 1), rest);
+        values[columns ? at * 9 + at % 9 : at] = one;
+        const int64_t hit = columns ? at % 9 : 0;
+        CommandCase test(Opcode::kReduceF32,
+                         {{Field::kSrc, Make<float>({n, columns ? 9 : 1}, values)},
+                          {Field::kList, ConstantList<int64_t>({0})}},
+                         DType::kF32, {1, columns ? 9 : 1});
+        test.Set(Field::kMode, static_cast<int>(mode));
+        const float got = RunOnAnyIsa(test).As<float>()[hit];
+        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+            << got << " at " << at << " of " << n << " columns " << columns << " mode "
+            << static_cast<int>(mode);
+      }
+    }
+  }
+}
+
+TEST(ReduceTest, NanAndInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const ReduceMode mode : {ReduceMode::kMean, ReduceMode::kSumSquare, ReduceMode::kL1,
+                                ReduceMode::kMax, ReduceMode::kMin}) {
+    CheckSpecial(mode, 1, NAN, NAN);
+    CheckSpecial(mode, 1, -NAN, NAN);
+  }
+  CheckSpecial(ReduceMode::kMax, -kInfinity, -5, -5);
+  CheckSpecial(ReduceMode::kMin, kInfinity, 5, 5);
+  CheckSpecial(ReduceMode::kMax, -1, kInfinity, kInfinity);
+  CheckSpecial(ReduceMode::kMin, -1, -kInfinity, -kInfinity);
+  CheckSpecial(ReduceMode::kSum, 1, -kInfinity, -kInfinity);
+  CheckSpecial(ReduceMode::kL1, 1, -kInfinity, kInfinity);
+}
+
+// Sums that a float could not hold on the way.
+TEST(ReduceTest, SumsInDouble) {
+  for (const int64_t n : {9, 33, 49, 70}) {
+    std::vector<float> values(n, 0.25f);
+    values.front() = 1e10f;
+    values[n / 2] = -1e10f;
+    for (const Shape& shape : {Shape{n, 1}, Shape{n, 3}}) {
+      std::vector<float> all;
+      for (const float value : values) all.insert(all.end(), shape[1], value);
+      CommandCase test(
+          Opcode::kReduceF32,
+          {{Field::kSrc, Make<float>(shape, all)}, {Field::kList, ConstantList<int64_t>({0})}},
+          DType::kF32, {1, shape[1]});
+      test.Set(Field::kMode, static_cast<int>(ReduceMode::kSum));
+      const std::vector<double> want(shape[1], 0.25 * static_cast<double>(n - 2));
+      ExpectClose(RunOnAnyIsa(test).As<float>(), want, 0.0);
+    }
+  }
 }
 
 TEST(ReduceTest, LogSumExpDoesNotOverflow) {

@@ -1,0 +1,154 @@
+// Eight floats, or eight doubles made from them, in the registers of the unit that includes this:
+// what fold_loops.h and its neighbours are written in. Always eight, so that the order of a sum
+// does not depend on the instruction set. GCC's vectors instead of loops for the vectoriser: g++ 12
+// writes four versions of every such loop, which is more than the runtime's size allows.
+#ifndef RSHIFT_RUNTIME_F32_EIGHT_H_
+#define RSHIFT_RUNTIME_F32_EIGHT_H_
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define RSHIFT_INLINE [[gnu::always_inline]] inline
+
+namespace rshift::f32 {
+namespace {
+
+#if defined(__AVX2__)
+constexpr int kRegister = 32;  // bytes
+#else
+constexpr int kRegister = 16;
+#endif
+constexpr int kFloatParts = 32 / kRegister, kDoubleParts = 64 / kRegister;
+
+typedef float FloatPart __attribute__((vector_size(kRegister)));
+typedef int32_t IntPart __attribute__((vector_size(kRegister)));
+typedef float HalfPart __attribute__((vector_size(kRegister / 2)));  // becomes one DoublePart
+typedef double DoublePart __attribute__((vector_size(kRegister)));
+typedef int64_t LongPart __attribute__((vector_size(kRegister)));
+
+struct Floats {
+  FloatPart part[kFloatParts];
+};
+struct Doubles {
+  DoublePart part[kDoubleParts];
+};
+
+// f of the parts with the same number.
+template <typename F, typename... Ts>
+RSHIFT_INLINE Floats Map(const F& f, const Floats& x, const Ts&... y) {
+  Floats z;
+  for (int p = 0; p < kFloatParts; ++p) z.part[p] = f(x.part[p], y.part[p]...);
+  return z;
+}
+template <typename F, typename... Ts>
+RSHIFT_INLINE Doubles Map(const F& f, const Doubles& x, const Ts&... y) {
+  Doubles z;
+  for (int p = 0; p < kDoubleParts; ++p) z.part[p] = f(x.part[p], y.part[p]...);
+  return z;
+}
+
+template <typename T>
+RSHIFT_INLINE T LoadPart(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+RSHIFT_INLINE Floats Load(const float* x) {
+  Floats y;
+  for (int p = 0; p < kFloatParts; ++p) y.part[p] = LoadPart<FloatPart>(x + 8 / kFloatParts * p);
+  return y;
+}
+RSHIFT_INLINE Doubles Load(const double* x) {
+  Doubles y;
+  for (int p = 0; p < kDoubleParts; ++p) y.part[p] = LoadPart<DoublePart>(x + 8 / kDoubleParts * p);
+  return y;
+}
+// g++ 12 makes two conversions of __builtin_convertvector where AVX has one.
+RSHIFT_INLINE DoublePart Widen(const HalfPart& x) {
+#if defined(__AVX2__)
+  return _mm256_cvtps_pd(x);
+#else
+  return __builtin_convertvector(x, DoublePart);
+#endif
+}
+RSHIFT_INLINE HalfPart Round(const DoublePart& x) {
+#if defined(__AVX2__)
+  return _mm256_cvtpd_ps(x);
+#else
+  return __builtin_convertvector(x, HalfPart);
+#endif
+}
+RSHIFT_INLINE Doubles LoadWide(const float* x) {
+  Doubles y;
+  for (int p = 0; p < kDoubleParts; ++p) {
+    y.part[p] = Widen(LoadPart<HalfPart>(x + 8 / kDoubleParts * p));
+  }
+  return y;
+}
+
+RSHIFT_INLINE void Store(const Floats& x, float* y) {
+  for (int p = 0; p < kFloatParts; ++p) {
+    std::memcpy(y + 8 / kFloatParts * p, &x.part[p], sizeof x.part[p]);
+  }
+}
+RSHIFT_INLINE void Store(const Doubles& x, double* y) {
+  for (int p = 0; p < kDoubleParts; ++p) {
+    std::memcpy(y + 8 / kDoubleParts * p, &x.part[p], sizeof x.part[p]);
+  }
+}
+// Rounded to floats.
+RSHIFT_INLINE void Store(const Doubles& x, float* y) {
+  for (int p = 0; p < kDoubleParts; ++p) {
+    const HalfPart half = Round(x.part[p]);
+    std::memcpy(y + 8 / kDoubleParts * p, &half, sizeof half);
+  }
+}
+
+RSHIFT_INLINE Floats AllFloats(float x) {
+  Floats y;
+  for (FloatPart& part : y.part) part = x - FloatPart{};
+  return y;
+}
+RSHIFT_INLINE Doubles AllDoubles(double x) {
+  Doubles y;
+  for (DoublePart& part : y.part) part = x - DoublePart{};
+  return y;
+}
+
+RSHIFT_INLINE Doubles operator+(const Doubles& x, const Doubles& y) {
+  return Map([](DoublePart a, DoublePart b) { return a + b; }, x, y);
+}
+RSHIFT_INLINE Doubles operator-(const Doubles& x, const Doubles& y) {
+  return Map([](DoublePart a, DoublePart b) { return a - b; }, x, y);
+}
+RSHIFT_INLINE Doubles operator*(const Doubles& x, const Doubles& y) {
+  return Map([](DoublePart a, DoublePart b) { return a * b; }, x, y);
+}
+
+// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
+RSHIFT_INLINE double Sum(const Doubles& x) {
+  double lane[8];
+  Store(x, lane);
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+// 0 in the first `count` lanes.
+RSHIFT_INLINE Doubles ZeroFirst(int64_t count, const Doubles& x) {
+  static constexpr int64_t kMask[16] = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
+  Doubles y;
+  for (int p = 0; p < kDoubleParts; ++p) {
+    const auto mask = LoadPart<LongPart>(kMask + 8 - count + 8 / kDoubleParts * p);
+    y.part[p] = reinterpret_cast<DoublePart>(reinterpret_cast<LongPart>(x.part[p]) & mask);
+  }
+  return y;
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_EIGHT_H_

@@ -1,0 +1,43 @@
+// The loops of reductions, softmax and normalizations over rows and columns of floats: one body
+// (row_loops.h) compiled for each instruction set. Same bytes everywhere: a sum is that of eight or
+// sixteen partial sums in double whatever the registers, without fused multiply-adds.
+//
+// A row is `n` neighbouring floats. Columns are `lanes` neighbouring floats in each of `rows` rows,
+// `pitch` floats apart, combined lane by lane in the order of the rows.
+#ifndef RSHIFT_RUNTIME_F32_ROW_TABLE_H_
+#define RSHIFT_RUNTIME_F32_ROW_TABLE_H_
+
+#include <cstdint>
+
+namespace rshift {
+enum class Isa : uint8_t;  // runtime/runtime.h, which a unit with newer instructions must not
+                           // include
+}
+
+namespace rshift::f32 {
+
+struct Columns {
+  const float* x = nullptr;
+  int64_t rows = 0, pitch = 0, lanes = 0;
+};
+
+struct RowTable {
+  // The sum of x or of |x|.
+  double (*sum)(const float* x, int64_t n, bool absolute) noexcept;
+  // The sum of (x - about)^2.
+  double (*squares)(const float* x, int64_t n, double about) noexcept;
+  // The highest x or the lowest; NaN where one is.
+  float (*extreme)(const float* x, int64_t n, bool lowest) noexcept;
+
+  // The same for columns, on top of what is in `sums` and `extremes`, which have room for a
+  // multiple of eight lanes. The lowest come with their signs turned.
+  void (*sum_columns)(const Columns& columns, bool absolute, double* sums) noexcept;
+  void (*square_columns)(const Columns& columns, const double* about, double* sums) noexcept;
+  void (*extreme_columns)(const Columns& columns, bool lowest, float* extremes) noexcept;
+};
+
+const RowTable& RowTableFor(Isa isa);
+
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_ROW_TABLE_H_
