@@ -4,7 +4,8 @@
 //
 // With VBMI, up to sixteen rows x sixteen columns: a permutation turns four columns over, two
 // levels of interleaving put four such pieces together. Three columns are three permutations of 64
-// rows.
+// rows. Sixteen rows x sixty-four columns are four such squares side by side: whole lines are
+// stored, each once, which counts where the distance of rows puts them all into one set of a cache.
 #include "runtime/kernels/transpose_bytes.h"
 
 #include <cstring>
@@ -147,6 +148,47 @@ RSHIFT_VBMI inline void SixteenColumnsVbmi(const uint8_t* src, int64_t src_pitch
   StoreLanesVbmi(_mm512_unpackhi_epi64(ab_high, cd_high), rows - 3, dst + 3 * dst_pitch, dst_pitch);
 }
 
+// Lane i is sixteen rows of column k + 16 i, or of the last one.
+RSHIFT_VBMI inline __m512i SpacedColumnsVbmi(const uint8_t* src, int64_t pitch, int64_t k,
+                                             int64_t columns) {
+  const auto at = [=](int64_t column) {
+    const int64_t c = column < columns ? column : columns - 1;
+    return reinterpret_cast<const __m128i*>(src + c * pitch);
+  };
+  __m512i v = _mm512_castsi128_si512(_mm_loadu_si128(at(k)));
+  v = _mm512_inserti32x4(v, _mm_loadu_si128(at(k + 16)), 1);
+  v = _mm512_inserti32x4(v, _mm_loadu_si128(at(k + 32)), 2);
+  return _mm512_inserti32x4(v, _mm_loadu_si128(at(k + 48)), 3);
+}
+
+// Interleaving registers i and i + 8, four times, turns the squares in all lanes over. Up to
+// sixty-four columns.
+template <bool kAll>
+RSHIFT_VBMI inline void SixtyFourColumnsVbmi(const uint8_t* src, int64_t src_pitch, int64_t columns,
+                                             uint8_t* dst, int64_t dst_pitch) {
+  __m512i v[16], w[16];
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) v[k] = SpacedColumnsVbmi(src, src_pitch, k, kAll ? 64 : columns);
+#pragma GCC unroll 4
+  for (int level = 0; level < 4; ++level) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      w[2 * i] = _mm512_unpacklo_epi8(v[i], v[i + 8]);
+      w[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[i + 8]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) v[i] = w[i];
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < 16; ++r) {
+    if constexpr (kAll) {
+      _mm512_storeu_si512(dst + r * dst_pitch, v[r]);
+    } else {
+      _mm512_mask_storeu_epi8(dst + r * dst_pitch, (__mmask64{1} << columns) - 1, v[r]);
+    }
+  }
+}
+
 // Rows [0, 64) of three columns.
 RSHIFT_VBMI inline void WeaveVbmi(const uint8_t* src, int64_t src_pitch, uint8_t* dst) {
   const __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + src_pitch);
@@ -155,6 +197,21 @@ RSHIFT_VBMI inline void WeaveVbmi(const uint8_t* src, int64_t src_pitch, uint8_t
     const __m512i two = _mm512_permutex2var_epi8(a, _mm512_load_si512(&kFirstTwo[part]), b);
     _mm512_storeu_si512(dst + 64 * part,
                         _mm512_permutex2var_epi8(two, _mm512_load_si512(&kLastOne[part]), c));
+  }
+}
+
+// At least sixteen rows; the last of the blocks may overlap those before it.
+RSHIFT_VBMI void TransposeWideVbmi(const uint8_t* src, int64_t src_pitch, int64_t rows,
+                                   int64_t columns, uint8_t* dst, int64_t dst_pitch) noexcept {
+  for (int64_t r = 0; r < rows; r += 16) {
+    const int64_t row = r + 16 <= rows ? r : rows - 16;
+    const uint8_t* from = src + row;
+    uint8_t* to = dst + row * dst_pitch;
+    if (columns < 64) SixtyFourColumnsVbmi<false>(from, src_pitch, columns, to, dst_pitch);
+    for (int64_t c = 0; columns >= 64 && c < columns; c += 64) {
+      const int64_t first = c + 64 <= columns ? c : columns - 64;
+      SixtyFourColumnsVbmi<true>(from + first * src_pitch, src_pitch, 64, to + first, dst_pitch);
+    }
   }
 }
 
@@ -168,6 +225,8 @@ RSHIFT_VBMI void TransposeBytesVbmi(const uint8_t* src, int64_t src_pitch, int64
     }
     return;
   }
+  if (columns >= 48 && rows >= 16)
+    return TransposeWideVbmi(src, src_pitch, rows, columns, dst, dst_pitch);
   if (columns < 16) return TransposeBytes(src, src_pitch, rows, columns, dst, dst_pitch);
   for (int64_t r = 0; r < rows; r += 16) {
     const int64_t count = rows - r < 16 ? rows - r : 16;
