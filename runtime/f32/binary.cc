@@ -23,7 +23,10 @@ void Row(const void* a_bytes, int64_t sa, const void* b_bytes, int64_t sb, void*
   const T* b = static_cast<const T*>(b_bytes);
   R* out = static_cast<R*>(out_bytes);
   const Op op{};
-  if (sa == 1 && sb == 1) {
+  if constexpr (!std::is_floating_point_v<T>) {  // shapes and masks: short, small code serves
+                                                 // better
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(a[i * sa], b[i * sb]));
+  } else if (sa == 1 && sb == 1) {
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(a[i], b[i]));
   } else if (sa == 1) {

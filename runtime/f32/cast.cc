@@ -36,32 +36,48 @@ To Convert(From x) {
   }
 }
 
+// Elements [begin, end).
+using CastFunction = void (*)(const void* in, void* out, int64_t begin, int64_t end);
+
 template <typename From, typename To>
-std::unique_ptr<Step> MakePair(const StepContext& context) {
-  const int64_t total = NumElements(context.Record(Field::kDst).shape);
-  const From* in = context.In<From>(Field::kSrc);
-  To* out = context.Out<To>(Field::kDst);
-  return StepFrom([=](const Team& team) {
-    const Range range = Part(total, 64, team);
-    for (int64_t i = range.begin; i < range.end; ++i) out[i] = Convert<From, To>(in[i]);
-  });
+void Cast(const void* in, void* out, int64_t begin, int64_t end) {
+  const From* from = static_cast<const From*>(in);
+  To* to = static_cast<To*>(out);
+  for (int64_t i = begin; i < end; ++i) to[i] = Convert<From, To>(from[i]);
 }
 
 template <typename From>
-std::unique_ptr<Step> MakeFrom(const StepContext& context) {
-  switch (context.Record(Field::kDst).dtype) {
+CastFunction FindTo(DType to) {
+  switch (to) {
     case DType::kF32:
-      return MakePair<From, float>(context);
+      return Cast<From, float>;
     case DType::kS8:
-      return MakePair<From, int8_t>(context);
+      return Cast<From, int8_t>;
     case DType::kU8:
-      return MakePair<From, uint8_t>(context);
+      return Cast<From, uint8_t>;
     case DType::kS32:
-      return MakePair<From, int32_t>(context);
+      return Cast<From, int32_t>;
     case DType::kS64:
-      return MakePair<From, int64_t>(context);
+      return Cast<From, int64_t>;
     default:
-      return MakePair<From, Bool>(context);
+      return Cast<From, Bool>;
+  }
+}
+
+CastFunction Find(DType from, DType to) {
+  switch (from) {
+    case DType::kF32:
+      return FindTo<float>(to);
+    case DType::kS8:
+      return FindTo<int8_t>(to);
+    case DType::kU8:
+      return FindTo<uint8_t>(to);
+    case DType::kS32:
+      return FindTo<int32_t>(to);
+    case DType::kS64:
+      return FindTo<int64_t>(to);
+    default:
+      return FindTo<Bool>(to);
   }
 }
 
@@ -73,20 +89,15 @@ std::unique_ptr<Step> MakeCast(const StepContext& context) {
                 {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
   }
   RequireSameShape(context, Field::kDst, Field::kSrc);
-  switch (context.Record(Field::kSrc).dtype) {
-    case DType::kF32:
-      return MakeFrom<float>(context);
-    case DType::kS8:
-      return MakeFrom<int8_t>(context);
-    case DType::kU8:
-      return MakeFrom<uint8_t>(context);
-    case DType::kS32:
-      return MakeFrom<int32_t>(context);
-    case DType::kS64:
-      return MakeFrom<int64_t>(context);
-    default:
-      return MakeFrom<Bool>(context);
-  }
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const CastFunction cast = Find(context.Record(Field::kSrc).dtype, dst.dtype);
+  const int64_t total = NumElements(dst.shape);
+  const void* in = context.In(Field::kSrc);
+  void* out = context.Out(Field::kDst);
+  return StepFrom([=](const Team& team) {
+    const Range range = Part(total, 64, team);
+    cast(in, out, range.begin, range.end);
+  });
 }
 
 }  // namespace rshift::f32
