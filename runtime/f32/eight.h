@@ -120,14 +120,37 @@ RSHIFT_INLINE Doubles AllDoubles(double x) {
   return y;
 }
 
+// a > b ? a : b, b where one is NaN; as one instruction.
+RSHIFT_INLINE FloatPart Higher(const FloatPart& a, const FloatPart& b) {
+#if defined(__AVX2__)
+  return _mm256_max_ps(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+RSHIFT_INLINE FloatPart Lower(const FloatPart& a, const FloatPart& b) {
+#if defined(__AVX2__)
+  return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+RSHIFT_INLINE Floats operator-(const Floats& x, const Floats& y) {
+  return Map([](const FloatPart& a, const FloatPart& b) { return a - b; }, x, y);
+}
+RSHIFT_INLINE Floats operator*(const Floats& x, const Floats& y) {
+  return Map([](const FloatPart& a, const FloatPart& b) { return a * b; }, x, y);
+}
+
 RSHIFT_INLINE Doubles operator+(const Doubles& x, const Doubles& y) {
-  return Map([](DoublePart a, DoublePart b) { return a + b; }, x, y);
+  return Map([](const DoublePart& a, const DoublePart& b) { return a + b; }, x, y);
 }
 RSHIFT_INLINE Doubles operator-(const Doubles& x, const Doubles& y) {
-  return Map([](DoublePart a, DoublePart b) { return a - b; }, x, y);
+  return Map([](const DoublePart& a, const DoublePart& b) { return a - b; }, x, y);
 }
 RSHIFT_INLINE Doubles operator*(const Doubles& x, const Doubles& y) {
-  return Map([](DoublePart a, DoublePart b) { return a * b; }, x, y);
+  return Map([](const DoublePart& a, const DoublePart& b) { return a * b; }, x, y);
 }
 
 // ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).

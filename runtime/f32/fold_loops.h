@@ -60,7 +60,7 @@ double RowSquares(const float* x, int64_t n, double about) noexcept {
 }
 
 // x > best or NaN: x.
-RSHIFT_INLINE Floats Higher(const Floats& best, const Floats& x) {
+RSHIFT_INLINE Floats HighestOrNan(const Floats& best, const Floats& x) {
   return Map([](FloatPart b, FloatPart v) { return ((v > b) | (v != v)) ? v : b; }, best, x);
 }
 
@@ -86,12 +86,12 @@ float RowExtreme(const float* x, int64_t n, bool lowest) noexcept {
   Floats a = Flip(Load(x), flip), b = Flip(Load(x + n - 8), flip);
   int64_t i = 8;
   for (; i + 16 <= n; i += 16) {
-    a = Higher(a, Flip(Load(x + i), flip));
-    b = Higher(b, Flip(Load(x + i + 8), flip));
+    a = HighestOrNan(a, Flip(Load(x + i), flip));
+    b = HighestOrNan(b, Flip(Load(x + i + 8), flip));
   }
-  if (i + 8 <= n) a = Higher(a, Flip(Load(x + i), flip));
+  if (i + 8 <= n) a = HighestOrNan(a, Flip(Load(x + i), flip));
   float lane[8];
-  Store(Higher(a, b), lane);
+  Store(HighestOrNan(a, b), lane);
   float best = lane[0];
   for (const float v : lane) best = v > best || v != v ? v : best;
   return lowest ? -best : best;
@@ -149,17 +149,8 @@ void ColumnSquares(const Columns& columns, const double* about, double* sums) no
 void ColumnExtremes(const Columns& columns, bool lowest, float* extremes) noexcept {
   const int32_t flip = SignFlip(lowest);
   FoldColumns(columns, extremes, [flip](const Floats& best, const float* x, int64_t) {
-    return Higher(best, Flip(Load(x), flip));
+    return HighestOrNan(best, Flip(Load(x), flip));
   });
-}
-
-constexpr RowTable MakeRowTable() {
-  return {.sum = RowSum,
-          .squares = RowSquares,
-          .extreme = RowExtreme,
-          .sum_columns = ColumnSums,
-          .square_columns = ColumnSquares,
-          .extreme_columns = ColumnExtremes};
 }
 
 }  // namespace

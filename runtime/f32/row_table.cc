@@ -1,7 +1,7 @@
 // The loops for any CPU, and the choice.
 #include "runtime/f32/row_table.h"
 
-#include "runtime/f32/fold_loops.h"
+#include "runtime/f32/make_row_table.h"
 #include "runtime/runtime.h"
 
 namespace rshift::f32 {

@@ -21,6 +21,8 @@ struct Columns {
   int64_t rows = 0, pitch = 0, lanes = 0;
 };
 
+inline constexpr int64_t kSoftmaxLanes = 256;
+
 struct RowTable {
   // The sum of x or of |x|.
   double (*sum)(const float* x, int64_t n, bool absolute) noexcept;
@@ -34,6 +36,11 @@ struct RowTable {
   void (*sum_columns)(const Columns& columns, bool absolute, double* sums) noexcept;
   void (*square_columns)(const Columns& columns, const double* about, double* sums) noexcept;
   void (*extreme_columns)(const Columns& columns, bool lowest, float* extremes) noexcept;
+
+  // exp(x - highest) / sum, or its logarithm, of each row of n; `out` may be `in`.
+  void (*softmax_rows)(const float* in, float* out, int64_t rows, int64_t n, bool log) noexcept;
+  // The same of each column, at most kSoftmaxLanes of them.
+  void (*softmax_columns)(const Columns& in, float* out, bool log) noexcept;
 };
 
 const RowTable& RowTableFor(Isa isa);

@@ -1,6 +1,6 @@
 // Compiled with AVX2, entered only where the CPU has it.
 #if defined(__AVX2__)
-#include "runtime/f32/fold_loops.h"
+#include "runtime/f32/make_row_table.h"
 
 namespace rshift::f32 {
 

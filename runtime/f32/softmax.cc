@@ -1,31 +1,22 @@
-// kSoftmaxF32 over any axis: exp(x - max) / sum, or x - max - log(sum).
-#include <cmath>
+// kSoftmaxF32 over any axis: exp(x - max) / sum, or x - max - log(sum). Sums run in double.
+#include <algorithm>
 
 #include "runtime/f32/makers.h"
+#include "runtime/f32/row_table.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
 namespace {
 
-// One position of [outer, inner]: `size` values, `stride` apart. The output may be the input.
-void SoftmaxLine(const float* in, float* out, int64_t size, int64_t stride, bool log) {
-  float highest = -std::numeric_limits<float>::infinity();
-  for (int64_t i = 0; i < size; ++i) {
-    highest = in[i * stride] > highest ? in[i * stride] : highest;
-  }
-  double sum = 0;
-  for (int64_t i = 0; i < size; ++i) {
-    const float shifted = in[i * stride] - highest;
-    const float power = std::exp(shifted);
-    sum += power;
-    out[i * stride] = log ? shifted : power;
-  }
-  if (log) {
-    const float log_sum = static_cast<float>(std::log(sum));
-    for (int64_t i = 0; i < size; ++i) out[i * stride] -= log_sum;
-  } else {
-    const float factor = static_cast<float>(1.0 / sum);
-    for (int64_t i = 0; i < size; ++i) out[i * stride] *= factor;
+// Lines whose elements are `inner` apart, up to kSoftmaxLanes neighbouring ones at a time.
+void SoftmaxBlocks(const AxisView& view, const RowTable& loops, const Range& blocks,
+                   const float* in, float* out, bool log) {
+  const int64_t in_row = (view.inner + kSoftmaxLanes - 1) / kSoftmaxLanes;
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    const int64_t lane = block % in_row * kSoftmaxLanes;
+    const int64_t at = block / in_row * view.size * view.inner + lane;
+    const int64_t lanes = std::min(kSoftmaxLanes, view.inner - lane);
+    loops.softmax_columns({in + at, view.size, view.inner, lanes}, out + at, log);
   }
 }
 
@@ -41,13 +32,17 @@ std::unique_ptr<Step> MakeSoftmax(const StepContext& context) {
   const bool log = (context.command->Get(Field::kFlags) & 1) != 0;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
-  return StepFrom([=](const Team& team) {
-    const Range range = Part(view.outer * view.inner, view.inner == 1 ? 1 : 16, team);
-    for (int64_t line = range.begin; line < range.end; ++line) {
-      const int64_t at = line / view.inner * view.size * view.inner + line % view.inner;
-      SoftmaxLine(in + at, out + at, view.size, view.inner, log);
-    }
-  });
+  const RowTable* loops = &RowTableFor(context.isa);
+  if (view.inner == 1) {
+    return StepFrom([=](const Team& team) {
+      const Range rows = Part(view.outer, 1, team);
+      const int64_t at = rows.begin * view.size;
+      loops->softmax_rows(in + at, out + at, rows.end - rows.begin, view.size, log);
+    });
+  }
+  const int64_t blocks = view.outer * ((view.inner + kSoftmaxLanes - 1) / kSoftmaxLanes);
+  return StepFrom(
+      [=](const Team& team) { SoftmaxBlocks(view, *loops, Part(blocks, 1, team), in, out, log); });
 }
 
 }  // namespace rshift::f32

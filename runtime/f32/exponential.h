@@ -1,0 +1,77 @@
+// exp of floats that are not above 0 (nor above 43): less than 1 unit in the last place off the
+// exact value, 1 for 0, 0 below -103.97, NaN for NaN. Additions and products only: fused ones would
+// give other bytes where a CPU has none.
+#ifndef RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
+#define RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
+
+#include "runtime/f32/eight.h"
+
+namespace rshift::f32 {
+namespace {
+
+// Four registers side by side: one alone would wait for itself, operation after operation.
+struct Span {
+  FloatPart part[4];
+};
+constexpr int64_t kSpan = kRegister;  // elements: 4 registers of kRegister / 4
+constexpr float kZeroBelow = -103.972084f;
+
+template <typename F>
+RSHIFT_INLINE void EachPart(const F& f) {
+#pragma GCC unroll 4
+  for (int p = 0; p < 4; ++p) f(p);
+}
+
+// exp(r) for |r| <= log(2) / 2: 1 + r + r^2 * a polynomial of degree 5 (Cephes, expf), in pairs of
+// coefficients, which wait less for each other.
+RSHIFT_INLINE FloatPart ExpNearZero(const FloatPart& r) {
+  const FloatPart square = r * r;
+  const FloatPart a = 1.9875691500e-4f * r + 1.3981999507e-3f;
+  const FloatPart b = 8.3334519073e-3f * r + 4.1665795894e-2f;
+  const FloatPart c = 1.6666665459e-1f * r + 5.0000001201e-1f;
+  return ((a * square + b) * square + c) * square + r + 1.0f;
+}
+
+// exp(x) = exp(x - n log(2)) 2^n, n being the integer next to x / log(2).
+RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
+  Span r;
+  IntPart exponent[4], zero[4];
+  EachPart([&](int p) {
+    const auto x = LoadPart<FloatPart>(from + kSpan / 4 * p);
+    // What would be less than half of the least denormal: not left to the multiplication, which
+    // takes long where it underflows.
+    zero[p] = x < kZeroBelow;
+    // Beside 1.5 * 2^23 the floats are the integers: adding it rounds, and leaves n in the last
+    // bits, here with the bias of a float's exponent and 64.
+    constexpr float kRound = 12582912.0f + 127 + 64;
+    const FloatPart shifted = x * 1.44269504f + kRound;
+    const FloatPart n = shifted - kRound;
+    exponent[p] = reinterpret_cast<IntPart>(shifted) << 23;
+    // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
+    r.part[p] = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  });
+  Span y;
+  EachPart([&](int p) { y.part[p] = ExpNearZero(r.part[p]); });
+  EachPart([&](int p) {
+    // 2^(n + 64), then 2^-64: 2^n may be a denormal, which the bits of an exponent cannot say.
+    const FloatPart power = y.part[p] * reinterpret_cast<FloatPart>(exponent[p]) * 0x1p-64f;
+    const IntPart bits = reinterpret_cast<IntPart>(power) & ~zero[p];
+    std::memcpy(to + kSpan / 4 * p, &bits, sizeof bits);
+  });
+}
+
+// y[i] = exp(x[i]) for x[i] <= 0; y may be x.
+void Exponentials(const float* x, float* y, int64_t n) noexcept {
+  int64_t i = 0;
+  for (; i + kSpan <= n; i += kSpan) ExpSpan(x + i, y + i);
+  if (i == n) return;
+  float rest[kSpan] = {};
+  for (int64_t k = 0; k < n - i; ++k) rest[k] = x[i + k];
+  ExpSpan(rest, rest);
+  for (int64_t k = 0; k < n - i; ++k) y[i + k] = rest[k];
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_EXPONENTIAL_H_

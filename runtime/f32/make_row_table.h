@@ -1,0 +1,25 @@
+// The table of a unit's loops.
+#ifndef RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
+#define RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
+
+#include "runtime/f32/fold_loops.h"
+#include "runtime/f32/softmax_loops.h"
+
+namespace rshift::f32 {
+namespace {
+
+constexpr RowTable MakeRowTable() {
+  return {.sum = RowSum,
+          .squares = RowSquares,
+          .extreme = RowExtreme,
+          .sum_columns = ColumnSums,
+          .square_columns = ColumnSquares,
+          .extreme_columns = ColumnExtremes,
+          .softmax_rows = SoftmaxRows,
+          .softmax_columns = SoftmaxColumns};
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
