@@ -35,18 +35,19 @@ RSHIFT_INLINE FloatPart ExpNearZero(const FloatPart& r) {
 // exp(x) = exp(x - n log(2)) 2^n, n being the integer next to x / log(2).
 RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
   Span r;
-  IntPart exponent[4], zero[4];
+  IntPart exponent[4];
   EachPart([&](int p) {
-    const auto x = LoadPart<FloatPart>(from + kSpan / 4 * p);
-    // What would be less than half of the least denormal: not left to the multiplication, which
-    // takes long where it underflows.
-    zero[p] = x < kZeroBelow;
+    const auto any = LoadPart<FloatPart>(from + kSpan / 4 * p);
+    // Less than half of the least denormal: 1 times 0, for a multiplication that underflows takes
+    // three times as long.
+    const IntPart some = ~(any < kZeroBelow);
+    const auto x = reinterpret_cast<FloatPart>(reinterpret_cast<IntPart>(any) & some);
     // Beside 1.5 * 2^23 the floats are the integers: adding it rounds, and leaves n in the last
     // bits, here with the bias of a float's exponent and 64.
     constexpr float kRound = 12582912.0f + 127 + 64;
     const FloatPart shifted = x * 1.44269504f + kRound;
     const FloatPart n = shifted - kRound;
-    exponent[p] = reinterpret_cast<IntPart>(shifted) << 23;
+    exponent[p] = (reinterpret_cast<IntPart>(shifted) << 23) & some;
     // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
     r.part[p] = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   });
@@ -55,8 +56,7 @@ RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
   EachPart([&](int p) {
     // 2^(n + 64), then 2^-64: 2^n may be a denormal, which the bits of an exponent cannot say.
     const FloatPart power = y.part[p] * reinterpret_cast<FloatPart>(exponent[p]) * 0x1p-64f;
-    const IntPart bits = reinterpret_cast<IntPart>(power) & ~zero[p];
-    std::memcpy(to + kSpan / 4 * p, &bits, sizeof bits);
+    std::memcpy(to + kSpan / 4 * p, &power, sizeof power);
   });
 }
 
