@@ -13,6 +13,7 @@
 #endif
 
 #define RSHIFT_INLINE [[gnu::always_inline]] inline
+#define RSHIFT_INLINE_LAMBDA __attribute__((always_inline))  // a call for eight elements costs more
 
 namespace rshift::f32 {
 namespace {

@@ -3,6 +3,7 @@
 #define RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
 
 #include "runtime/f32/fold_loops.h"
+#include "runtime/f32/normalize_loops.h"
 #include "runtime/f32/softmax_loops.h"
 
 namespace rshift::f32 {
@@ -16,7 +17,10 @@ constexpr RowTable MakeRowTable() {
           .square_columns = ColumnSquares,
           .extreme_columns = ColumnExtremes,
           .softmax_rows = SoftmaxRows,
-          .softmax_columns = SoftmaxColumns};
+          .softmax_columns = SoftmaxColumns,
+          .normalize_row = NormalizeRow,
+          .normalize_plane = NormalizePlane,
+          .normalize_columns = NormalizeColumns};
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // kLayerNormF32, kInstanceNormF32: (x - mean) / sqrt(variance + epsilon) * scale + bias. Mean and
-// variance (two passes) are summed in double, in memory order.
-#include <array>
+// variance (two passes) are summed in double, in the order of row_table.h.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/f32/makers.h"
+#include "runtime/f32/row_table.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -23,51 +25,45 @@ void RequireCount(const StepContext& context, Field field, int64_t count) {
                Cat(count, " elements").c_str());
 }
 
-struct Moments {
-  double mean = 0;
-  double inverse_deviation = 0;
-};
+// One NaN for all: which of several an operation hands on is the instruction set's choice.
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-Moments MomentsOf(const float* x, int64_t count, double epsilon) {
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += x[i];
-  const double mean = sum / count;
-  double squares = 0;
-  for (int64_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
-  return {mean, 1.0 / std::sqrt(squares / count + epsilon)};
+// factor: 1 / sqrt(variance + epsilon).
+Normal NormalOf(const RowTable& loops, const float* x, int64_t n, double epsilon) {
+  const auto count = static_cast<double>(n);
+  const double mean = loops.sum(x, n, false) / count;
+  return {mean, 1.0 / std::sqrt(loops.squares(x, n, mean) / count + epsilon), 0};
 }
 
-// x[n, :, c] for `width` neighbouring channels of an NHWC image: every value is read in memory
-// order.
-constexpr int64_t kChannelBlock = 16;
+// x[n, :, c] for neighbouring channels of an NHWC image, in groups of kChannelGroup, which threads
+// do not share.
+constexpr int64_t kChannelGroup = 16, kMaxChannels = 256;
 
 struct NhwcImage {
   int64_t pixels = 0, channels = 0;
   double epsilon = 0;
 };
 
-void NormalizeChannels(const NhwcImage& image, const float* x, const float* scale,
-                       const float* bias, float* out, int64_t width) {
-  std::array<double, kChannelBlock> mean{}, squares{};
-  for (int64_t p = 0; p < image.pixels; ++p) {
-    for (int64_t c = 0; c < width; ++c) mean[c] += x[p * image.channels + c];
+struct ChannelScale {
+  const float* scale = nullptr;
+  const float* bias = nullptr;  // may be null
+};
+
+void NormalizeChannels(const NhwcImage& image, const RowTable& loops, const Columns& columns,
+                       const ChannelScale& by, float* out) {
+  double mean[kMaxChannels] = {}, factor[kMaxChannels] = {}, offset[kMaxChannels] = {};
+  const auto pixels = static_cast<double>(image.pixels);
+  loops.sum_columns(columns, false, mean);
+  for (int64_t c = 0; c < columns.lanes; ++c) mean[c] /= pixels;
+  loops.square_columns(columns, mean, factor);
+  for (int64_t c = 0; c < columns.lanes; ++c) {
+    factor[c] = by.scale[c] / std::sqrt(factor[c] / pixels + image.epsilon);
+    offset[c] = by.bias != nullptr ? by.bias[c] : 0;
   }
-  for (int64_t c = 0; c < width; ++c) mean[c] /= image.pixels;
-  for (int64_t p = 0; p < image.pixels; ++p) {
-    for (int64_t c = 0; c < width; ++c) {
-      const double difference = x[p * image.channels + c] - mean[c];
-      squares[c] += difference * difference;
-    }
-  }
-  std::array<double, kChannelBlock> factor{};
-  for (int64_t c = 0; c < width; ++c) {
-    factor[c] = scale[c] / std::sqrt(squares[c] / image.pixels + image.epsilon);
-  }
-  for (int64_t p = 0; p < image.pixels; ++p) {
-    for (int64_t c = 0; c < width; ++c) {
-      const int64_t at = p * image.channels + c;
-      out[at] = static_cast<float>((x[at] - mean[c]) * factor[c] + (bias != nullptr ? bias[c] : 0));
-    }
+  loops.normalize_columns(columns, mean, factor, offset, out);
+  for (int64_t c = 0; c < columns.lanes; ++c) {
+    if (!std::isnan(factor[c])) continue;
+    for (int64_t p = 0; p < image.pixels; ++p) out[p * image.channels + c] = kNan;
   }
 }
 
@@ -77,15 +73,18 @@ std::unique_ptr<Step> MakeNhwcInstanceNorm(const StepContext& context, const Nhw
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
-  const int64_t blocks = (image.channels + kChannelBlock - 1) / kChannelBlock;
+  const int64_t groups = (image.channels + kChannelGroup - 1) / kChannelGroup;
+  const RowTable* loops = &RowTableFor(context.isa);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(batch * blocks, 1, team);
-    for (int64_t item = range.begin; item < range.end; ++item) {
-      const int64_t channel = item % blocks * kChannelBlock;
-      const int64_t left = image.channels - channel;
-      const int64_t at = item / blocks * image.pixels * image.channels + channel;
-      NormalizeChannels(image, x + at, scale + channel, bias != nullptr ? bias + channel : nullptr,
-                        out + at, left < kChannelBlock ? left : kChannelBlock);
+    const Range range = Part(batch * groups, 1, team);
+    for (int64_t item = range.begin; item < range.end;) {
+      const int64_t first = item % groups * kChannelGroup;
+      const int64_t lanes =
+          std::min({(range.end - item) * kChannelGroup, image.channels - first, kMaxChannels});
+      const int64_t at = item / groups * image.pixels * image.channels + first;
+      NormalizeChannels(image, *loops, {x + at, image.pixels, image.channels, lanes},
+                        {scale + first, bias != nullptr ? bias + first : nullptr}, out + at);
+      item += (lanes + kChannelGroup - 1) / kChannelGroup;
     }
   });
 }
@@ -98,18 +97,18 @@ std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t 
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
+  const RowTable* loops = &RowTableFor(context.isa);
   return StepFrom([=](const Team& team) {
     const Range range = Part(planes, 1, team);
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
       const float* from = x + plane * pixels;
       float* to = out + plane * pixels;
       const int64_t channel = plane % channels;
-      const Moments moments = MomentsOf(from, pixels, epsilon);
-      const double factor = scale[channel] * moments.inverse_deviation;
-      const double offset = bias != nullptr ? bias[channel] : 0;
-      for (int64_t i = 0; i < pixels; ++i) {
-        to[i] = static_cast<float>((from[i] - moments.mean) * factor + offset);
-      }
+      Normal normal = NormalOf(*loops, from, pixels, epsilon);
+      normal.factor *= scale[channel];
+      normal.offset = bias != nullptr ? bias[channel] : 0;
+      loops->normalize_plane(from, to, pixels, normal);
+      if (std::isnan(normal.factor)) std::fill_n(to, pixels, kNan);
     }
   });
 }
@@ -129,16 +128,15 @@ std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
+  const RowTable* loops = &RowTableFor(context.isa);
   return StepFrom([=](const Team& team) {
     const Range range = Part(rows, 1, team);
     for (int64_t row = range.begin; row < range.end; ++row) {
       const float* from = x + row * size;
       float* to = out + row * size;
-      const Moments moments = MomentsOf(from, size, epsilon);
-      for (int64_t i = 0; i < size; ++i) {
-        const double normal = (from[i] - moments.mean) * moments.inverse_deviation;
-        to[i] = static_cast<float>(normal * scale[i] + (bias != nullptr ? bias[i] : 0));
-      }
+      const Normal normal = NormalOf(*loops, from, size, epsilon);
+      loops->normalize_row(from, to, size, normal, scale, bias);
+      if (std::isnan(normal.factor)) std::fill_n(to, size, kNan);
     }
   });
 }

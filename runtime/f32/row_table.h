@@ -21,6 +21,10 @@ struct Columns {
   int64_t rows = 0, pitch = 0, lanes = 0;
 };
 
+struct Normal {
+  double mean = 0, factor = 1, offset = 0;
+};
+
 inline constexpr int64_t kSoftmaxLanes = 256;
 
 struct RowTable {
@@ -41,6 +45,14 @@ struct RowTable {
   void (*softmax_rows)(const float* in, float* out, int64_t rows, int64_t n, bool log) noexcept;
   // The same of each column, at most kSoftmaxLanes of them.
   void (*softmax_columns)(const Columns& in, float* out, bool log) noexcept;
+
+  // (x - mean) * factor * scale + bias; without a bias where that is null. `y` may be `x`.
+  void (*normalize_row)(const float* x, float* y, int64_t n, const Normal& normal,
+                        const float* scale, const float* bias) noexcept;
+  // (x - mean) * factor + offset, of a row by one normal and of columns by one for each lane.
+  void (*normalize_plane)(const float* x, float* y, int64_t n, const Normal& normal) noexcept;
+  void (*normalize_columns)(const Columns& columns, const double* mean, const double* factor,
+                            const double* offset, float* out) noexcept;
 };
 
 const RowTable& RowTableFor(Isa isa);
