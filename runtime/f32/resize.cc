@@ -123,6 +123,25 @@ void CombineTaps(const Plan& plan, int64_t row, Tap* taps) {
 
 constexpr int kMaxCombinations = 64;  // 4 taps in each of 3 dimensions
 
+// out = out, or 0 at first, + x[0] * weight[0] + ... + x[3] * weight[3], in this order: one load
+// and one store for four taps.
+void AddFourTaps(const std::array<const float*, 4>& x, const std::array<float, 4>& weight,
+                 bool first, int64_t count, float* out) {
+  const float *a = x[0], *b = x[1], *c = x[2], *d = x[3];
+  const float wa = weight[0], wb = weight[1], wc = weight[2], wd = weight[3];
+  if (first) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = 0.0f + a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd;
+    }
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = out[i] + a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd;
+    }
+  }
+}
+
 // One output position: `inner` elements.
 void Interpolate(const Plan& plan, const Tap* row, const Tap* own, int per_output, const float* in,
                  float* out) {
@@ -136,14 +155,24 @@ void Interpolate(const Plan& plan, const Tap* row, const Tap* own, int per_outpu
     *out = sum;
     return;
   }
-  std::fill_n(out, plan.inner, 0.0f);
-  for (int i = 0; i < plan.combinations; ++i) {
-    for (int k = 0; k < per_output; ++k) {
-      const float* from = in + row[i].offset + own[k].offset;
-      const float weight = row[i].weight * own[k].weight;
+  const int taps = plan.combinations * per_output;
+  const auto source = [&](int t) {
+    return in + row[t / per_output].offset + own[t % per_output].offset;
+  };
+  const auto weight = [&](int t) {
+    return row[t / per_output].weight * own[t % per_output].weight;
+  };
+  int t = 0;
+  for (; t + 4 <= taps; t += 4) {
+    AddFourTaps({source(t), source(t + 1), source(t + 2), source(t + 3)},
+                {weight(t), weight(t + 1), weight(t + 2), weight(t + 3)}, t == 0, plan.inner, out);
+  }
+  if (t == 0) std::fill_n(out, plan.inner, 0.0f);
+  for (; t < taps; ++t) {
+    const float* from = source(t);
+    const float by = weight(t);
 #pragma omp simd
-      for (int64_t c = 0; c < plan.inner; ++c) out[c] += from[c] * weight;
-    }
+    for (int64_t c = 0; c < plan.inner; ++c) out[c] += from[c] * by;
   }
 }
 
