@@ -11,7 +11,7 @@ namespace rshift::file_layout {
 
 inline constexpr std::array<uint8_t, 8> kMagic = {'R', 'S', 'H', 'I', 'F', 'T', 0x1a, 0};
 inline constexpr uint32_t kByteOrder = 0x01020304;
-inline constexpr uint16_t kMajor = 2;  // must match; what changed: FORMAT.md
+inline constexpr uint16_t kMajor = 3;  // must match; what changed: FORMAT.md
 inline constexpr uint16_t kMinor = 0;  // a newer minor version only adds optional sections
 
 // Header, 64 bytes.

@@ -43,8 +43,8 @@ struct ConvDims {
   int64_t kernel_h = 1, kernel_w = 1, dilation_w = 1;
 };
 // True where each pixel's few channels would be mostly padding: the whole window is then multiplied
-// as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory. Long lines, of
-// sound, cost more copying: only where a quarter and more is padding.
+// as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory. Long lines cost
+// more copying: only of at most three channels, as sound has.
 inline bool GathersWindows(const ConvDims& d) {
   const bool neighbours = d.groups == 1 && d.kernel_w > 1 && d.dilation_w == 1;
   const bool few = d.ic_per_group < 16 && d.ic_per_group % 4 != 0;

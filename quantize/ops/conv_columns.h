@@ -4,8 +4,8 @@
 //   y[h][x pixels + j][oc] = y'[h][x][j oc_count + oc],  0 <= j < pixels
 //
 // y' is the convolution with the stride `pixels`, whose window is pixels - 1 columns wider; channel
-// (j, oc) has the weights of oc from its column j on, and weights of 0 elsewhere. In memory, y' is
-// y.
+// (j, oc) has the weights of oc from its column j on, and Z_w elsewhere, which adds 0. In memory,
+// y' is y.
 #ifndef RSHIFT_QUANTIZE_OPS_CONV_COLUMNS_H_
 #define RSHIFT_QUANTIZE_OPS_CONV_COLUMNS_H_
 
@@ -25,7 +25,8 @@ int64_t PixelsTogether(const Conv& op, const Shape& weights, const Shape& y);
 // next multiple.
 Window WidenWindow(const Window& window, int64_t pixels, int64_t in, int64_t width);
 
-// Weights [OC, IC, KH, KW] -> [pixels OC, IC, KH, KW + pixels - 1]. fill: one for each OC.
+// Weights [OC, IC, KH, KW] -> [pixels OC, IC, KH, KW + pixels - 1]. fill: Z_w, one for
+// each OC, or empty for 0.
 std::vector<int8_t> WidenWeights(std::span<const int8_t> weights, const Shape& shape,
                                  int64_t pixels, std::span<const int32_t> fill);
 

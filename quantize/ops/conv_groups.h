@@ -1,5 +1,6 @@
 // Convolutions of small groups, whose output channels the kernels would pad to 16 each:
-// neighbouring groups become one, in which a channel has weights of 0 for the inputs of the others.
+// neighbouring groups become one, in which a channel has Z_w, which adds 0, for the inputs of
+// the others.
 #ifndef RSHIFT_QUANTIZE_OPS_CONV_GROUPS_H_
 #define RSHIFT_QUANTIZE_OPS_CONV_GROUPS_H_
 
@@ -15,8 +16,8 @@ namespace rshift {
 // divisor of `groups`.
 int64_t GroupsTogether(int64_t groups, const Shape& weights);
 
-// Weights [OC, IC / groups, KH, KW] -> [OC, together IC / groups, KH, KW]. fill: one for each OC,
-// or empty for 0.
+// Weights [OC, IC / groups, KH, KW] -> [OC, together IC / groups, KH, KW]. fill: Z_w, one for
+// each OC, or empty for 0.
 std::vector<int8_t> JoinGroups(std::span<const int8_t> weights, const Shape& shape, int64_t groups,
                                int64_t together, std::span<const int32_t> fill);
 

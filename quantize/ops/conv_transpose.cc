@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -14,8 +15,7 @@ namespace rshift {
 namespace {
 
 // So many commands at most, or what they compute is no longer worth them.
-constexpr size_t kMostParts = 4096;
-constexpr int64_t kMostStride = 4096;
+constexpr int64_t kMostParts = 1024, kMostStride = 4096;
 
 struct Sizes {
   TransposedSize height, width;
@@ -77,6 +77,11 @@ class PhaseEmitter {
         y_(emitter.old().value(node.outputs[0]).shape) {
     const Sizes sizes = SizesOf(op.window, x_, y_);
     height_ = sizes.height, width_ = sizes.width;
+    const int64_t own = NumElements(kernel_) / kernel_[0];
+    for (int64_t oc = 0; oc < kernel_[0]; ++oc) {
+      const int8_t* weights = quantized_.weights.data() + oc * own;
+      sums_.push_back(std::accumulate(weights, weights + own, -own * ZeroW(oc)));
+    }
     plan_ = PlanPhases(height_, width_, op.groups, x_[3], y_[3]);
   }
 
@@ -105,6 +110,9 @@ class PhaseEmitter {
   }
 
  private:
+  int32_t ZeroW(int64_t oc) const {
+    return quantized_.zero_w.empty() ? 0 : quantized_.zero_w[static_cast<size_t>(oc)];
+  }
   int64_t phases() const { return height_.stride * width_.stride; }
 
   // `channel`: where its output begins among all phases'.
@@ -140,12 +148,11 @@ class PhaseEmitter {
   void AddPhase(const Phase& row, const Phase& column, QConv& conv, std::vector<int8_t>& weights) {
     const int32_t zero_x = emitter_.Type(node_.inputs[0]).quant.zero_point;
     for (int64_t oc = 0; oc < kernel_[0]; ++oc) {
-      const int32_t zero_w = quantized_.zero_w.empty() ? 0 : quantized_.zero_w[oc];
-      int64_t others = 0;  // the sum of their weights
+      const int32_t zero_w = ZeroW(oc);
+      int64_t others = sums_[static_cast<size_t>(oc)];  // the sum of their weights
       for (int64_t ic = 0; ic < kernel_[1]; ++ic) {
         const int8_t* kernel =
             quantized_.weights.data() + (oc * kernel_[1] + ic) * kernel_[2] * kernel_[3];
-        for (int64_t k = 0; k < kernel_[2] * kernel_[3]; ++k) others += kernel[k] - zero_w;
         for (int64_t i = 0; i < row.window.taps; ++i) {
           for (int64_t j = 0; j < column.window.taps; ++j) {
             const int64_t ky = row.KernelTap(i), kx = column.KernelTap(j);
@@ -246,6 +253,7 @@ class PhaseEmitter {
   const IntType type_;  // of y
   const Shape x_, y_;   // NHWC
   TransposedSize height_, width_;
+  std::vector<int64_t> sums_;  // of q_w - Z_w, for each output channel
   PhasePlan plan_;
   std::map<std::array<int64_t, 4>, ValueId> cuts_;
   ValueId addend_;
@@ -270,13 +278,13 @@ OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvT
   if (std::max(op.window.stride_h, op.window.stride_w) > kMostStride) {
     return {OpKind::kFloat, "its stride is above 4096"};
   }
+  const OpSupport many{OpKind::kFloat, "its strides would need more than 1024 convolutions"};
+  if (op.groups > 1 && op.window.stride_h * op.window.stride_w > kMostParts) return many;
   const Sizes sizes =
       SizesOf(op.window, graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape);
   const PhasePlan plan =
       PlanPhases(sizes.height, sizes.width, op.groups, w.shape[0], w.shape[1] * op.groups);
-  if (plan.parts.size() > kMostParts) {
-    return {OpKind::kFloat, "its strides would need more than 4096 convolutions"};
-  }
+  if (static_cast<int64_t>(plan.parts.size()) > kMostParts) return many;
   return {OpKind::kAlways, ""};
 }
 

@@ -23,8 +23,8 @@ void Row(const void* a_bytes, int64_t sa, const void* b_bytes, int64_t sb, void*
   const T* b = static_cast<const T*>(b_bytes);
   R* out = static_cast<R*>(out_bytes);
   const Op op{};
-  if constexpr (!std::is_floating_point_v<T>) {  // shapes and masks: short, small code serves
-                                                 // better
+  // Shapes and masks are short: small code serves them better.
+  if constexpr (!std::is_floating_point_v<T>) {
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(op(a[i * sa], b[i * sb]));
   } else if (sa == 1 && sb == 1) {
 #pragma omp simd

@@ -129,13 +129,6 @@ RSHIFT_INLINE FloatPart Higher(const FloatPart& a, const FloatPart& b) {
   return a > b ? a : b;
 #endif
 }
-RSHIFT_INLINE FloatPart Lower(const FloatPart& a, const FloatPart& b) {
-#if defined(__AVX2__)
-  return _mm256_min_ps(a, b);
-#else
-  return a < b ? a : b;
-#endif
-}
 
 RSHIFT_INLINE Floats operator-(const Floats& x, const Floats& y) {
   return Map([](const FloatPart& a, const FloatPart& b) { return a - b; }, x, y);

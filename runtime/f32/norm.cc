@@ -123,6 +123,7 @@ std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
   const int64_t rows = view.outer, size = view.size * view.inner;
   RequireCount(context, Field::kSrc2, size);
   RequireCount(context, Field::kSrc3, size);
+  if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
   const double epsilon = context.command->GetFloat(Field::kEpsilonF);
   const float* x = context.In<float>(Field::kSrc);
   const float* scale = context.In<float>(Field::kSrc2);
@@ -149,6 +150,7 @@ std::unique_ptr<Step> MakeInstanceNorm(const StepContext& context) {
   const int64_t channels = nhwc ? src.shape.back() : src.shape[1];
   RequireCount(context, Field::kSrc2, channels);
   RequireCount(context, Field::kSrc3, channels);
+  if (src.bytes() == 0) return NothingToDo();
   int64_t pixels = 1;
   for (size_t d = nhwc ? 1 : 2; d < src.shape.size() - (nhwc ? 1 : 0); ++d) pixels *= src.shape[d];
   const double epsilon = context.command->GetFloat(Field::kEpsilonF);

@@ -1,6 +1,6 @@
 // The loops of reductions, softmax and normalizations over rows and columns of floats: one body
-// (row_loops.h) compiled for each instruction set. Same bytes everywhere: a sum is that of eight or
-// sixteen partial sums in double whatever the registers, without fused multiply-adds.
+// (make_row_table.h) compiled for each instruction set. Same bytes everywhere: a sum is that of
+// eight or sixteen partial sums in double whatever the registers, without fused multiply-adds.
 //
 // A row is `n` neighbouring floats. Columns are `lanes` neighbouring floats in each of `rows` rows,
 // `pitch` floats apart, combined lane by lane in the order of the rows.

@@ -32,6 +32,12 @@ std::unique_ptr<Step> StepFrom(F run) {
   return std::make_unique<CallableStep<F>>(std::move(run));
 }
 
+// For an empty tensor, which may have one huge dimension: its rows are not counted, though each is
+// empty.
+inline std::unique_ptr<Step> NothingToDo() {
+  return StepFrom([](const Team&) {});
+}
+
 // "net.rshift: softmax_f32 'probs'": where to look; 'probs' is the tensor written.
 std::string Where(const StepContext& context);
 

@@ -83,6 +83,8 @@ StridedShuffle PlanStridedShuffle(const std::vector<StridedDim>& dims, int64_t e
 
 StridedShuffle PlanRowShuffle(const std::vector<int64_t>& row, int64_t rows, int64_t pitch,
                               Isa isa) {
+  const ShuffleBytesFn run = ShuffleBytesFor(isa);
+  if (run == nullptr) return {};
   const auto bytes = static_cast<int64_t>(row.size());
   const int64_t part = PartOf(rows, std::max<int64_t>(1, kRowBytes / bytes));
   std::vector<int64_t> from;
@@ -91,11 +93,11 @@ StridedShuffle PlanRowShuffle(const std::vector<int64_t>& row, int64_t rows, int
   }
   StridedShuffle shuffle;
   shuffle.blocks = PlanShuffle(from);
-  if (ShuffleBytesFor(isa) == nullptr || shuffle.blocks.empty()) return {};
+  if (shuffle.blocks.empty()) return {};
   shuffle.count = rows / part;
   shuffle.outer = {{shuffle.count, part * pitch, part * bytes}};
   shuffle.rest = {1, rows % part * pitch, rows % part * bytes};
-  shuffle.run = ShuffleBytesFor(isa);
+  shuffle.run = run;
   return shuffle;
 }
 

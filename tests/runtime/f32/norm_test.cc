@@ -97,6 +97,15 @@ TEST(LayerNormTest, NanAndInfinities) {
   }
 }
 
+TEST(LayerNormTest, EmptyTensors) {
+  const Shape shape = {int64_t{1} << 36, 0};  // its rows are not counted
+  CommandCase test(Opcode::kLayerNormF32,
+                   {{Field::kSrc, Make<float>(shape, {})}, {Field::kSrc2, Make<float>({0}, {})}},
+                   DType::kF32, shape);
+  test.Set(Field::kAxis, 1).SetFloat(Field::kEpsilonF, 1e-5f);
+  EXPECT_TRUE(RunOnAnyIsa(test).As<float>().empty());
+}
+
 TEST(LayerNormTest, RejectsAScaleOfTheWrongSize) {
   std::mt19937 random(1);
   CommandCase test(

@@ -113,6 +113,18 @@ TEST(SoftmaxTest, NanAndInfinities) {
   }
 }
 
+TEST(SoftmaxTest, EmptyTensors) {
+  // Rows are not counted: the last one would take minutes.
+  const int64_t huge = int64_t{1} << 36;
+  for (const Shape& shape : {Shape{2, 0}, Shape{0, 3}, Shape{2, 0, 3}, Shape{huge, 0}}) {
+    SCOPED_TRACE(ToString(shape));
+    const TestTensor x = Make<float>(shape, {});
+    CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, x}}, DType::kF32, shape);
+    test.Set(Field::kAxis, 1);
+    EXPECT_TRUE(RunOnAnyIsa(test).As<float>().empty());
+  }
+}
+
 TEST(SoftmaxTest, RejectsAnAxisThatIsNotThere) {
   CommandCase test(Opcode::kSoftmaxF32, {{Field::kSrc, Make<float>({2}, {1, 2})}}, DType::kF32,
                    {2});
