@@ -192,6 +192,13 @@ void Emitter::AddNode(const std::string& name, Op op, std::vector<ValueId> input
   new_.AddNode({name, std::move(op), std::move(inputs), {output}});
 }
 
+ValueId Emitter::AddStep(const Node& node, const std::string& suffix, Op op, ValueId x,
+                         ValueId like, const IntType& type, const Shape& shape, Layout layout) {
+  const ValueId made = Temporary(like, suffix, type, shape, layout);
+  AddNode(node.name + suffix, std::move(op), {x}, made);
+  return made;
+}
+
 void Emitter::AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
                             const IntType& to, const ClampQ& clamp) {
   AddNode(name, ArithmeticOf(options_.profile).MakeRescale({from, to}, clamp), {x}, y);

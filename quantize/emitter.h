@@ -91,6 +91,9 @@ class Emitter {
                       const IntType& type, std::span<const int8_t> bytes);
 
   void AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
+  // A node of one input that writes a Temporary; both names end in `suffix`.
+  ValueId AddStep(const Node& node, const std::string& suffix, Op op, ValueId x, ValueId like,
+                  const IntType& type, const Shape& shape, Layout layout);
   // The profile's rescaling from integers of type `from`, clamped to [clamp.lo, clamp.hi] of type
   // `to`.
   void AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,

@@ -43,10 +43,8 @@ ValueId Repeat(Emitter& emitter, const Node& node, int64_t repeats) {
   const Shape x = emitter.old().value(old_x).shape;  // NHWC
   ValueId at = emitter.Int(old_x);
   const auto step = [&](const char* suffix, Op op, const Shape& shape, Layout layout) {
-    const ValueId made =
-        emitter.Temporary(node.outputs[0], suffix, emitter.Type(old_x), shape, layout);
-    emitter.AddNode(node.name + suffix, std::move(op), {at}, made);
-    at = made;
+    at = emitter.AddStep(node, suffix, std::move(op), at, node.outputs[0], emitter.Type(old_x),
+                         shape, layout);
   };
   step("__apart", Reshape{}, {x[0], x[1], x[2], x[3], 1}, Layout::kPlain);
   step("__repeated", Expand{}, {x[0], x[1], x[2], x[3], repeats}, Layout::kPlain);
@@ -79,9 +77,8 @@ void EmitColumns(Emitter& emitter, const Node& node, QConv conv, int64_t pixels,
   if (columns * pixels == y[2]) {
     return emitter.AddNode(node.name, Reshape{}, {together}, emitter.DefineInt(old_y));
   }
-  const ValueId full =
-      emitter.Temporary(old_y, "__full", type, {y[0], y[1], columns * pixels, y[3]}, Layout::kNhwc);
-  emitter.AddNode(node.name + "__full", Reshape{}, {together}, full);
+  const ValueId full = emitter.AddStep(node, "__full", Reshape{}, together, old_y, type,
+                                       {y[0], y[1], columns * pixels, y[3]}, Layout::kNhwc);
   emitter.AddNode(node.name, Slice{{0, 0, 0, 0}, {1, 1, 1, 1}}, {full}, emitter.DefineInt(old_y));
 }
 

@@ -20,7 +20,7 @@ int64_t CostOf(const Shape& w, int64_t pixels, int64_t width) {
 int64_t PixelsTogether(const Conv& op, const Shape& weights, const Shape& y) {
   const Window& o = op.window;
   const int64_t width = y[2];
-  if (y[1] * width < kSmallImage) return 1;
+  if (weights[0] == 0 || y[1] * width < kSmallImage) return 1;
   if (op.groups != 1 || weights[0] > kMostChannels || o.stride_w != 1 || o.dilation_w != 1)
     return 1;
   int64_t best = 1;

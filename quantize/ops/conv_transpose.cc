@@ -77,7 +77,7 @@ class PhaseEmitter {
         y_(emitter.old().value(node.outputs[0]).shape) {
     const Sizes sizes = SizesOf(op.window, x_, y_);
     height_ = sizes.height, width_ = sizes.width;
-    const int64_t own = NumElements(kernel_) / kernel_[0];
+    const int64_t own = kernel_[1] * kernel_[2] * kernel_[3];
     for (int64_t oc = 0; oc < kernel_[0]; ++oc) {
       const int8_t* weights = quantized_.weights.data() + oc * own;
       sums_.push_back(std::accumulate(weights, weights + own, -own * ZeroW(oc)));
@@ -179,9 +179,9 @@ class PhaseEmitter {
     ValueId& made = cuts_[cut];
     if (made.valid()) return made;
     const Shape shape = {x_[0], x_[1] - cut[0] - cut[1], x_[2] - cut[2] - cut[3], x_[3]};
-    made = emitter_.Temporary(node_.outputs[0], "__cut", emitter_.Type(node_.inputs[0]), shape,
-                              Layout::kNhwc);
-    emitter_.AddNode(node_.name + "__cut", Slice{{0, cut[0], cut[2], 0}, {1, 1, 1, 1}}, {x}, made);
+    const Slice slice{{0, cut[0], cut[2], 0}, {1, 1, 1, 1}};
+    made = Step(node_.outputs[0], emitter_.Type(node_.inputs[0]), "__cut", slice, x, shape,
+                Layout::kNhwc);
     return made;
   }
 
@@ -189,9 +189,7 @@ class PhaseEmitter {
 
   ValueId Step(ValueId like, const IntType& type, const std::string& suffix, Op op, ValueId x,
                const Shape& shape, Layout layout = Layout::kPlain) {
-    const ValueId made = emitter_.Temporary(like, suffix, type, shape, layout);
-    emitter_.AddNode(node_.name + suffix, std::move(op), {x}, made);
-    return made;
+    return emitter_.AddStep(node_, suffix, std::move(op), x, like, type, shape, layout);
   }
 
   // The rows of a phase's pixels are apart already where there is one row of phases.
