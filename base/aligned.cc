@@ -23,8 +23,8 @@ AlignedBuffer::AlignedBuffer(size_t size) : size_(size) {
   std::optional<uint64_t> total = CheckedAdd<uint64_t>(size, kBufferSlack);
   if (total) total = CheckedRoundUp<uint64_t>(*total, alignment);
   if (total) data_.reset(static_cast<uint8_t*>(std::aligned_alloc(alignment, *total)));
-  Require(data_ != nullptr, ErrorCode::kIo, "cannot allocate ", size,
-          " bytes of memory: free some, or use a smaller model or batch");
+  RSHIFT_REQUIRE(data_ != nullptr, ErrorCode::kIo, "cannot allocate ", size,
+                 " bytes of memory: free some, or use a smaller model or batch");
   // Whole large pages only: what is behind them would be mostly waste. Where the system has none,
   // nothing is lost.
 #ifdef MADV_HUGEPAGE

@@ -68,8 +68,8 @@ void FlushDirectoryOf(const std::string& path) {
 bool IsSpecialFile(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return false;
-  Require(!S_ISDIR(status.st_mode), ErrorCode::kIo, path,
-          ": cannot write: is a directory, expected a file name");
+  RSHIFT_REQUIRE(!S_ISDIR(status.st_mode), ErrorCode::kIo, path,
+                 ": cannot write: is a directory, expected a file name");
   return !S_ISREG(status.st_mode);
 }
 
@@ -114,8 +114,8 @@ void CheckWritable(const std::string& path) {
 }
 
 TemporaryFile::TemporaryFile(std::string path) : target_(ResolveTarget(path)) {
-  Require(!IsSpecialFile(target_), ErrorCode::kIo, path,
-          ": cannot write: is a device or a pipe, expected a regular file");
+  RSHIFT_REQUIRE(!IsSpecialFile(target_), ErrorCode::kIo, path,
+                 ": cannot write: is a device or a pipe, expected a regular file");
   const FileDescriptor fd = CreateBeside(target_, &temporary_);
   // An existing file keeps its permissions; where that is not allowed, the umask's will do.
   struct stat status {};
@@ -127,7 +127,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::Commit() {
-  Require(!temporary_.empty(), ErrorCode::kInternal, target_, ": committed twice");
+  RSHIFT_REQUIRE(!temporary_.empty(), ErrorCode::kInternal, target_, ": committed twice");
   {
     const FileDescriptor fd(open(temporary_.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0) FailWithErrno(target_, "the file written beside it is gone");

@@ -29,12 +29,12 @@ static_assert(sizeof(CostModel) == kKeys.size() * sizeof(double), "a constant wi
 void ReadOne(std::string_view item, const std::string& where, CostModel* model) {
   const size_t equals = item.find('=');
   double* value = equals == item.npos ? nullptr : FindCost(model, item.substr(0, equals));
-  Require(value != nullptr, ErrorCode::kCorrupt, where, ": cost model: '", item,
-          "' is not NAME=NUMBER with a name among ", CostKeyNames());
+  RSHIFT_REQUIRE(value != nullptr, ErrorCode::kCorrupt, where, ": cost model: '", item,
+                 "' is not NAME=NUMBER with a name among ", CostKeyNames());
   const char* end = item.data() + item.size();
   const auto [at, error] = std::from_chars(item.data() + equals + 1, end, *value);
-  Require(error == std::errc() && at == end && IsCost(*value), ErrorCode::kCorrupt, where,
-          ": cost model: '", item, "': expected a number > 0 and <= 1e9");
+  RSHIFT_REQUIRE(error == std::errc() && at == end && IsCost(*value), ErrorCode::kCorrupt, where,
+                 ": cost model: '", item, "': expected a number > 0 and <= 1e9");
 }
 
 }  // namespace

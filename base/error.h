@@ -42,12 +42,15 @@ template <typename... Args>
   throw Error(code, Cat(args...));
 }
 
-// Require(ok, code, parts...): throws when `ok` is false.
-template <typename... Args>
-void Require(bool ok, ErrorCode code, const Args&... args) {
-  if (!ok) Fail(code, args...);
-}
-
 }  // namespace rshift
+
+// RSHIFT_REQUIRE(ok, code, parts...): throws Error(code, Cat(parts...)) when `ok` is false. A
+// macro, so that the parts are evaluated on failure alone: a check in a loop over elements costs
+// one comparison.
+#define RSHIFT_REQUIRE(ok, code, ...)    \
+  do {                                   \
+    if (!(ok)) [[unlikely]]              \
+      ::rshift::Fail(code, __VA_ARGS__); \
+  } while (false)
 
 #endif  // RSHIFT_BASE_ERROR_H_

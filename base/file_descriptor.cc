@@ -28,8 +28,8 @@ FileDescriptor OpenForReading(const std::string& path) {
   if (fd.get() < 0) FailWithErrno(path, "cannot open");
   struct stat status {};
   if (fstat(fd.get(), &status) != 0) FailWithErrno(path, "cannot open");
-  Require(!S_ISDIR(status.st_mode), ErrorCode::kIo, path,
-          ": cannot open: is a directory, expected a file");
+  RSHIFT_REQUIRE(!S_ISDIR(status.st_mode), ErrorCode::kIo, path,
+                 ": cannot open: is a directory, expected a file");
   return fd;
 }
 

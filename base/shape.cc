@@ -66,9 +66,9 @@ Shape Broadcast(const Shape& a, const Shape& b, const std::string& where) {
   for (size_t axis = 0; axis < rank; ++axis) {
     const int64_t da = PaddedDim(a, axis, rank);
     const int64_t db = PaddedDim(b, axis, rank);
-    Require(da == db || da == 1 || db == 1, ErrorCode::kInvalidInput, where, ": shapes ",
-            ToString(a), " and ", ToString(b), " do not broadcast: axis ", axis, " has ", da,
-            " and ", db, ", expected equal sizes or 1");
+    RSHIFT_REQUIRE(da == db || da == 1 || db == 1, ErrorCode::kInvalidInput, where, ": shapes ",
+                   ToString(a), " and ", ToString(b), " do not broadcast: axis ", axis, " has ", da,
+                   " and ", db, ", expected equal sizes or 1");
     result[axis] = da == 1 ? db : da;
   }
   return result;

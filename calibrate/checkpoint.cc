@@ -16,9 +16,9 @@ bool LoadCheckpoint(const std::string& path, const Dataset& dataset,
   for (const int64_t index : samples) names.insert(dataset.name(index));
   for (const auto& [hash, name] : saved.samples) {
     const auto at = names.find(name);
-    Require(at != names.end(), ErrorCode::kInvalidInput, path, ": counts sample '", name,
-            "', which this run does not use; give the same data set, --samples, --seed and "
-            "--shard, or delete the file");
+    RSHIFT_REQUIRE(at != names.end(), ErrorCode::kInvalidInput, path, ": counts sample '", name,
+                   "', which this run does not use; give the same data set, --samples, --seed and "
+                   "--shard, or delete the file");
     names.erase(at);
   }
   try {
@@ -48,9 +48,10 @@ bool DoneSamples::Take(const Sample& sample) {
   }
   // Two samples may share a name (folders of equal file names); then content alone tells them
   // apart.
-  Require(known_.contains(key) || !names_.contains(sample.name), ErrorCode::kInvalidInput,
-          "sample '", sample.name,
-          "' has changed since the interrupted run; delete the checkpoint and measure again");
+  RSHIFT_REQUIRE(
+      known_.contains(key) || !names_.contains(sample.name), ErrorCode::kInvalidInput, "sample '",
+      sample.name,
+      "' has changed since the interrupted run; delete the checkpoint and measure again");
   return false;
 }
 

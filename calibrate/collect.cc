@@ -43,12 +43,12 @@ std::vector<int> MatchInputs(const Graph& graph, const ProgramImage& image) {
     const std::string& name = graph.value(id).name;
     const auto at = std::find_if(image.inputs.begin(), image.inputs.end(),
                                  [&](const Binding& binding) { return binding.name == name; });
-    Require(at != image.inputs.end(), ErrorCode::kInternal,
-            "calibration: the program has no input '", name, "'");
+    RSHIFT_REQUIRE(at != image.inputs.end(), ErrorCode::kInternal,
+                   "calibration: the program has no input '", name, "'");
     const TensorRecord& record = image.tensors[at->tensor];
-    Require(record.dtype == DType::kF32 && record.layout == Layout::kPlain, ErrorCode::kUnsupported,
-            "input '", name, "' is ", Name(record.dtype),
-            ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
+    RSHIFT_REQUIRE(record.dtype == DType::kF32 && record.layout == Layout::kPlain,
+                   ErrorCode::kUnsupported, "input '", name, "' is ", Name(record.dtype),
+                   ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
     places.push_back(static_cast<int>(at - image.inputs.begin()));
   }
   return places;
@@ -85,14 +85,16 @@ class Worker {
 
  private:
   void Fill(const Sample& sample) {
-    Require(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '", sample.name,
-            "' has ", sample.inputs.size(), " inputs, the model has ", places_.size());
+    RSHIFT_REQUIRE(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '",
+                   sample.name, "' has ", sample.inputs.size(), " inputs, the model has ",
+                   places_.size());
     for (size_t i = 0; i < places_.size(); ++i) {
       const std::span<std::byte> memory = session_.Input(places_[i]);
       const std::vector<float>& values = sample.inputs[i];
-      Require(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput, "sample '",
-              sample.name, "' holds ", values.size(), " values, input '",
-              program_.image().inputs[places_[i]].name, "' takes ", memory.size() / sizeof(float));
+      RSHIFT_REQUIRE(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput,
+                     "sample '", sample.name, "' holds ", values.size(), " values, input '",
+                     program_.image().inputs[places_[i]].name, "' takes ",
+                     memory.size() / sizeof(float));
       if (!values.empty()) std::memcpy(memory.data(), values.data(), memory.size());
     }
   }
@@ -190,7 +192,8 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                                  const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text,
                                  const CollectOptions& options) {
-  Require(!samples.empty(), ErrorCode::kInvalidInput, "calibration needs at least one sample");
+  RSHIFT_REQUIRE(!samples.empty(), ErrorCode::kInvalidInput,
+                 "calibration needs at least one sample");
   const Program program = CompileForObservation(graph);
   const ObservationPlan plan = PlanObservation(graph, program.image());
   const std::vector<int> places = MatchInputs(graph, program.image());

@@ -42,8 +42,8 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
   for (const ValueId id : CalibratedValues(graph)) {
     const std::string& name = graph.value(id).name;
     const auto at = by_name.find(name);
-    Require(at != by_name.end() && image.tensors[at->second].dtype == DType::kF32,
-            ErrorCode::kInternal, "calibration: the program has no f32 tensor '", name, "'");
+    RSHIFT_REQUIRE(at != by_name.end() && image.tensors[at->second].dtype == DType::kF32,
+                   ErrorCode::kInternal, "calibration: the program has no f32 tensor '", name, "'");
     const Observation observation{at->second, static_cast<int>(plan.names.size())};
     plan.names.push_back(name);
     if (image.tensors[at->second].bytes() == 0) continue;  // nothing to see

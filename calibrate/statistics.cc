@@ -59,9 +59,10 @@ void Add(TensorStatistics& statistics, std::span<const float> values, const std:
     high = v > high ? v : high;
     finite &= (v - v) == 0.0f;  // false for NaN and both infinities
   }
-  Require(finite, ErrorCode::kInvalidInput, "tensor '", statistics.name, "', sample '", sample,
-          "': ", FirstBadValue(values),
-          " found; calibration needs finite values (check the sample and the preprocessing)");
+  RSHIFT_REQUIRE(
+      finite, ErrorCode::kInvalidInput, "tensor '", statistics.name, "', sample '", sample,
+      "': ", FirstBadValue(values),
+      " found; calibration needs finite values (check the sample and the preprocessing)");
   statistics.min = statistics.count == 0 ? low : std::min(statistics.min, low);
   statistics.max = statistics.count == 0 ? high : std::max(statistics.max, high);
   statistics.count += values.size();
@@ -84,8 +85,8 @@ void Add(TensorStatistics& statistics, std::span<const float> values, const std:
 }
 
 void Merge(TensorStatistics& into, const TensorStatistics& other) {
-  Require(into.name == other.name, ErrorCode::kInternal, "merging tensor '", other.name, "' into '",
-          into.name, "'");
+  RSHIFT_REQUIRE(into.name == other.name, ErrorCode::kInternal, "merging tensor '", other.name,
+                 "' into '", into.name, "'");
   if (other.count == 0) return;
   into.min = into.count == 0 ? other.min : std::min(into.min, other.min);
   into.max = into.count == 0 ? other.max : std::max(into.max, other.max);

@@ -169,19 +169,19 @@ TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
 std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where) {
   const bool ours =
       bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
-  Require(ours, ErrorCode::kCorrupt, where,
-          ": not a statistics file, or cut off within its header");
+  RSHIFT_REQUIRE(ours, ErrorCode::kCorrupt, where,
+                 ": not a statistics file, or cut off within its header");
   Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
   const auto version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");
   const auto size = header.Get<uint64_t>("the header");
-  Require(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version,
-          ", expected ", kVersion);
+  RSHIFT_REQUIRE(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version,
+                 ", expected ", kVersion);
   const std::span<const uint8_t> content = bytes.subspan(kHeaderSize);
-  Require(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(),
-          " bytes of content, expected ", size, "; the file is cut off");
-  Require(Crc32c(content) == crc, ErrorCode::kCorrupt, where,
-          ": the checksum is wrong; the file is damaged");
+  RSHIFT_REQUIRE(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(),
+                 " bytes of content, expected ", size, "; the file is cut off");
+  RSHIFT_REQUIRE(Crc32c(content) == crc, ErrorCode::kCorrupt, where,
+                 ": the checksum is wrong; the file is damaged");
   return content;
 }
 
@@ -209,8 +209,8 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
     pages += tensor.histogram.pages.size();
     WriteTensor(tensor, out);
   }
-  Require(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
-          " histogram pages, a file holds at most ", kMaxPages);
+  RSHIFT_REQUIRE(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
+                 " histogram pages, a file holds at most ", kMaxPages);
   Writer header;
   header.bytes().assign(kMagic.begin(), kMagic.end());
   const std::span<const uint8_t> content =

@@ -83,8 +83,8 @@ Method ParseMethod(const std::string& name) {
 }
 
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options) {
-  Require(options.percentile > 50 && options.percentile <= 100, ErrorCode::kInvalidInput,
-          "percentile ", options.percentile, ", expected more than 50 and at most 100");
+  RSHIFT_REQUIRE(options.percentile > 50 && options.percentile <= 100, ErrorCode::kInvalidInput,
+                 "percentile ", options.percentile, ", expected more than 50 and at most 100");
   TensorRange range;
   if (statistics.count > 0) {
     range.min = range.low = statistics.min;

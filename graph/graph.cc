@@ -19,27 +19,28 @@ void CheckOrigin(const Value& value) {
   const auto scales = static_cast<int64_t>(origin.scales.size());
   const int64_t wanted = origin.axis < 0 ? 1 : value.shape[origin.axis];
   const auto bytes = static_cast<size_t>(NumElements(value.shape)) * SizeOf(origin.dtype);
-  Require(value.is_constant() && scales == wanted &&
-              origin.zero_points.size() == origin.scales.size() &&
-              origin.integers->bytes.size() == bytes,
-          ErrorCode::kInternal, "constant '", value.name, "' of ", ToString(value.shape),
-          " does not fit the integers it remembers; this is a bug in Rshift");
+  RSHIFT_REQUIRE(value.is_constant() && scales == wanted &&
+                     origin.zero_points.size() == origin.scales.size() &&
+                     origin.integers->bytes.size() == bytes,
+                 ErrorCode::kInternal, "constant '", value.name, "' of ", ToString(value.shape),
+                 " does not fit the integers it remembers; this is a bug in Rshift");
 }
 
 void CheckValues(const std::vector<Value>& values) {
   std::unordered_set<std::string> names;
   for (const Value& value : values) {
-    Require(names.insert(value.name).second, ErrorCode::kInternal, "graph: two values are named '",
-            value.name, "'; this is a bug in Rshift");
-    Require(value.layout != Layout::kNhwc || value.shape.size() == 4, ErrorCode::kInternal,
-            "value '", value.name, "': NHWC needs 4 dimensions, found ", ToString(value.shape),
-            "; this is a bug in Rshift");
+    RSHIFT_REQUIRE(names.insert(value.name).second, ErrorCode::kInternal,
+                   "graph: two values are named '", value.name, "'; this is a bug in Rshift");
+    RSHIFT_REQUIRE(value.layout != Layout::kNhwc || value.shape.size() == 4, ErrorCode::kInternal,
+                   "value '", value.name, "': NHWC needs 4 dimensions, found ",
+                   ToString(value.shape), "; this is a bug in Rshift");
     if (value.origin != nullptr) CheckOrigin(value);
     if (!value.is_constant()) continue;
     const size_t want = static_cast<size_t>(NumElements(value.shape)) * SizeOf(value.dtype);
-    Require(value.constant->bytes.size() == want, ErrorCode::kInternal, "constant '", value.name,
-            "' of ", ToString(value.shape), " ", Name(value.dtype), " expected ", want,
-            " bytes, found ", value.constant->bytes.size(), "; this is a bug in Rshift");
+    RSHIFT_REQUIRE(value.constant->bytes.size() == want, ErrorCode::kInternal, "constant '",
+                   value.name, "' of ", ToString(value.shape), " ", Name(value.dtype), " expected ",
+                   want, " bytes, found ", value.constant->bytes.size(),
+                   "; this is a bug in Rshift");
   }
 }
 
@@ -56,8 +57,8 @@ NodeId Graph::AddNode(Node node) {
 }
 
 const Value& Graph::value(ValueId id) const {
-  Require(InRange(id, values_.size()), ErrorCode::kInternal, "graph: value id ", id.index(),
-          " is outside [0, ", values_.size(), "); this is a bug in Rshift");
+  RSHIFT_REQUIRE(InRange(id, values_.size()), ErrorCode::kInternal, "graph: value id ", id.index(),
+                 " is outside [0, ", values_.size(), "); this is a bug in Rshift");
   return values_[id.index()];
 }
 
@@ -181,47 +182,48 @@ void Graph::SortTopologically() {
       if (--waiting[user] == 0) ready.push(user);
     }
   }
-  Require(sorted.size() == nodes_.size(), ErrorCode::kInternal, "graph '", name,
-          "': ", nodes_.size() - sorted.size(), " nodes form a cycle; this is a bug in Rshift");
+  RSHIFT_REQUIRE(sorted.size() == nodes_.size(), ErrorCode::kInternal, "graph '", name,
+                 "': ", nodes_.size() - sorted.size(),
+                 " nodes form a cycle; this is a bug in Rshift");
   nodes_ = std::move(sorted);
 }
 
 void Graph::Check() const {
   CheckValues(values_);
-  Require(outputs.size() == output_names.size(), ErrorCode::kInternal, "graph '", name,
-          "': ", outputs.size(), " outputs but ", output_names.size(),
-          " output names; this is a bug in Rshift");
+  RSHIFT_REQUIRE(outputs.size() == output_names.size(), ErrorCode::kInternal, "graph '", name,
+                 "': ", outputs.size(), " outputs but ", output_names.size(),
+                 " output names; this is a bug in Rshift");
   std::vector<bool> made(values_.size(), false);
   for (size_t i = 0; i < values_.size(); ++i) made[i] = values_[i].is_constant();
   for (ValueId id : inputs) {
-    Require(InRange(id, values_.size()) && !made[id.index()], ErrorCode::kInternal, "graph '", name,
-            "': input id ", id.index(),
-            " is no activation or stands twice; this is a bug in Rshift");
+    RSHIFT_REQUIRE(InRange(id, values_.size()) && !made[id.index()], ErrorCode::kInternal,
+                   "graph '", name, "': input id ", id.index(),
+                   " is no activation or stands twice; this is a bug in Rshift");
     made[id.index()] = true;
   }
   for (const Node& node : nodes_) {
     for (ValueId id : node.inputs) {
       if (!id.valid()) continue;
-      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
-              "': input id ", id.index(), " is outside [0, ", values_.size(),
-              "); this is a bug in Rshift");
-      Require(made[id.index()], ErrorCode::kInternal, "node '", node.name, "' reads '",
-              values_[id.index()].name, "' before it is made; this is a bug in Rshift");
+      RSHIFT_REQUIRE(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
+                     "': input id ", id.index(), " is outside [0, ", values_.size(),
+                     "); this is a bug in Rshift");
+      RSHIFT_REQUIRE(made[id.index()], ErrorCode::kInternal, "node '", node.name, "' reads '",
+                     values_[id.index()].name, "' before it is made; this is a bug in Rshift");
     }
     for (ValueId id : node.outputs) {
       if (!id.valid()) continue;
-      Require(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
-              "': output id ", id.index(), " is outside [0, ", values_.size(),
-              "); this is a bug in Rshift");
-      Require(!made[id.index()], ErrorCode::kInternal, "node '", node.name, "' makes '",
-              values_[id.index()].name,
-              "', which something else makes too; this is a bug in Rshift");
+      RSHIFT_REQUIRE(InRange(id, values_.size()), ErrorCode::kInternal, "node '", node.name,
+                     "': output id ", id.index(), " is outside [0, ", values_.size(),
+                     "); this is a bug in Rshift");
+      RSHIFT_REQUIRE(!made[id.index()], ErrorCode::kInternal, "node '", node.name, "' makes '",
+                     values_[id.index()].name,
+                     "', which something else makes too; this is a bug in Rshift");
       made[id.index()] = true;
     }
   }
   for (ValueId id : outputs) {
-    Require(InRange(id, values_.size()) && made[id.index()], ErrorCode::kInternal, "graph '", name,
-            "': output id ", id.index(), " has no producer; this is a bug in Rshift");
+    RSHIFT_REQUIRE(InRange(id, values_.size()) && made[id.index()], ErrorCode::kInternal, "graph '",
+                   name, "': output id ", id.index(), " has no producer; this is a bug in Rshift");
   }
 }
 

@@ -132,8 +132,8 @@ std::string ListUnsupported(const std::vector<NodeSupport>& nodes, int count) {
 }
 
 Graph FinishImport(Imported imported) {
-  Require(imported.unsupported == 0, ErrorCode::kUnsupported,
-          ListUnsupported(imported.nodes, imported.unsupported));
+  RSHIFT_REQUIRE(imported.unsupported == 0, ErrorCode::kUnsupported,
+                 ListUnsupported(imported.nodes, imported.unsupported));
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
   SpreadQuantParams(graph);

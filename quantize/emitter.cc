@@ -50,8 +50,8 @@ LayerConfig Emitter::Layer(const Node& node) const { return LayerOf(old_, node, 
 
 IntType Emitter::Type(ValueId old) const {
   const IntType& type = types_.types[old.index()];
-  Require(type.quant.scale > 0, ErrorCode::kInternal, "'", old_.value(old).name,
-          "' has no integer type; this is a bug in Rshift");
+  RSHIFT_REQUIRE(type.quant.scale > 0, ErrorCode::kInternal, "'", old_.value(old).name,
+                 "' has no integer type; this is a bug in Rshift");
   return type;
 }
 

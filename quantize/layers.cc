@@ -66,22 +66,24 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
 
 // Keys that would change nothing are mistakes: the user believes that they do.
 void CheckInputKeys(const std::string& name, const LayerConfig& layer) {
-  Require(!layer.float32 && !layer.per_channel && !layer.multiplier_bits, ErrorCode::kInvalidInput,
-          "configuration: '", name,
-          "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits "
-          "belong to "
-          "the nodes that read it");
+  RSHIFT_REQUIRE(
+      !layer.float32 && !layer.per_channel && !layer.multiplier_bits, ErrorCode::kInvalidInput,
+      "configuration: '", name,
+      "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits "
+      "belong to "
+      "the nodes that read it");
 }
 
 void CheckNodeKeys(const Node& node, const std::string& name, const LayerConfig& layer) {
   const bool has_weights =
       std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
-  Require(!layer.per_channel || has_weights, ErrorCode::kInvalidInput, "configuration: '", name,
-          "': per_channel is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(!layer.per_channel || has_weights, ErrorCode::kInvalidInput, "configuration: '",
+                 name, "': per_channel is for Conv, Gemm and MatMul; leave it out");
   const bool has_multipliers =
       std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
-  Require(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput, "configuration: '",
-          name, "': multiplier_bits is for Add and LeakyRelu; leave it out");
+  RSHIFT_REQUIRE(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput,
+                 "configuration: '", name,
+                 "': multiplier_bits is for Add and LeakyRelu; leave it out");
 }
 
 void CheckLayerKeys(const Graph& graph, const QuantizeConfig& config) {
@@ -106,8 +108,8 @@ void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
     if (!graph.value(ValueId(i)).is_constant()) names.insert(graph.value(ValueId(i)).name);
   }
   for (const auto& [name, layer] : config.layers) {
-    Require(names.contains(name), ErrorCode::kInvalidInput,
-            "configuration: the model has no layer or tensor '", CloseMatches(names, name));
+    RSHIFT_REQUIRE(names.contains(name), ErrorCode::kInvalidInput,
+                   "configuration: the model has no layer or tensor '", CloseMatches(names, name));
   }
   CheckLayerKeys(graph, config);
 }

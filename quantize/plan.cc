@@ -30,7 +30,7 @@ class Planner {
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
   }
 
-  Plan Run() {
+  QuantizationPlan Run() {
     FindWanted();
     Forward();
     Backward();
@@ -140,12 +140,13 @@ class Planner {
   std::vector<OpKind> kinds_;
   std::vector<bool> wanted_;     // by value
   std::vector<Source> sources_;  // by value
-  Plan plan_;
+  QuantizationPlan plan_;
 };
 
 }  // namespace
 
-Plan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile) {
+QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config,
+                          const Profile& profile) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   return Planner(graph, config, profile).Run();
 }

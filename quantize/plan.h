@@ -16,7 +16,7 @@ enum class NodeForm {
   kInteger,
 };
 
-struct Plan {
+struct QuantizationPlan {
   std::vector<NodeForm> forms;       // by node
   std::vector<std::string> reasons;  // by node: why kFloat
 };
@@ -25,7 +25,8 @@ struct Plan {
 // pools, activations) are integer next to integer values, and stay F32 among F32 nodes, where they
 // would only lose accuracy. Data movement follows what it moves; from graph input to graph output
 // it is integer. Models with their own parameters: quantize/qdq.h.
-Plan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile = {});
+QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config,
+                          const Profile& profile = {});
 
 }  // namespace rshift
 

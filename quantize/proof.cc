@@ -61,8 +61,9 @@ class Prover {
   }
 
   void Finish(LayerProof proof) {
-    Require(proof.accumulator <= proof.limit, ErrorCode::kInternal, proof.node, " (", proof.op,
-            "): the accumulator may reach ", proof.accumulator, ", expected at most ", proof.limit);
+    RSHIFT_REQUIRE(proof.accumulator <= proof.limit, ErrorCode::kInternal, proof.node, " (",
+                   proof.op, "): the accumulator may reach ", proof.accumulator,
+                   ", expected at most ", proof.limit);
     proof.exact_in_float = !IsFloat(proof.rounding) || proof.accumulator <= int64_t{1} << 24;
     proofs_.push_back(std::move(proof));
   }
@@ -77,16 +78,17 @@ class Prover {
     if (proof.rounding == Rounding::kDoubleAway) return;  // any finite f64 scale
     if (IsFloat(proof.rounding)) {
       const float scale = std::bit_cast<float>(multiplier);
-      Require(scale >= 0 && std::isfinite(scale), ErrorCode::kInternal, proof.node, ": channel ",
-              channel, ": scale is ", scale, ", expected a finite number >= 0");
+      RSHIFT_REQUIRE(scale >= 0 && std::isfinite(scale), ErrorCode::kInternal, proof.node,
+                     ": channel ", channel, ": scale is ", scale,
+                     ", expected a finite number >= 0");
       return;
     }
     if (proof.rounding == Rounding::kTwoStepUp && rshift >= numerics::kTwoStepTail) {
       rshift -= numerics::kTwoStepTail;
     }
-    Require(multiplier >= lowest && rshift >= 0 && rshift <= 62, ErrorCode::kInternal, proof.node,
-            ": channel ", channel, ": multiplier ", multiplier, " >> ", rshift,
-            ", expected at least ", lowest, " and a shift of 0..62");
+    RSHIFT_REQUIRE(multiplier >= lowest && rshift >= 0 && rshift <= 62, ErrorCode::kInternal,
+                   proof.node, ": channel ", channel, ": multiplier ", multiplier, " >> ", rshift,
+                   ", expected at least ", lowest, " and a shift of 0..62");
     const bool first = proof.max_multiplier == 0;
     proof.min_multiplier = first ? multiplier : std::min(proof.min_multiplier, multiplier);
     proof.max_multiplier = std::max(proof.max_multiplier, multiplier);

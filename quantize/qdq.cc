@@ -210,18 +210,20 @@ bool HoldsQuantization(const Graph& graph) {
 
 void CheckQdqConfig(const Graph& graph, const QuantizeConfig& config) {
   for (const auto& [name, layer] : config.layers) {
-    Require(!layer.threshold && !layer.low && !layer.per_channel, ErrorCode::kInvalidInput,
-            "configuration: '", name,
-            "': threshold, low, high and per_channel mean nothing here: the model holds its own "
-            "quantization parameters; leave them out");
+    RSHIFT_REQUIRE(
+        !layer.threshold && !layer.low && !layer.per_channel, ErrorCode::kInvalidInput,
+        "configuration: '", name,
+        "': threshold, low, high and per_channel mean nothing here: the model holds its own "
+        "quantization parameters; leave them out");
   }
   for (const Node& node : graph.nodes()) {
     if (!std::holds_alternative<Quantize>(node.op) && !std::holds_alternative<Dequantize>(node.op))
       continue;
     for (const std::string& name : {node.name, graph.value(node.outputs[0]).name}) {
-      Require(!config.layers.contains(name), ErrorCode::kInvalidInput, "configuration: '", name,
-              "' belongs to a QuantizeLinear or DequantizeLinear, which has no settings; name the "
-              "operator beside it");
+      RSHIFT_REQUIRE(
+          !config.layers.contains(name), ErrorCode::kInvalidInput, "configuration: '", name,
+          "' belongs to a QuantizeLinear or DequantizeLinear, which has no settings; name the "
+          "operator beside it");
     }
   }
 }
@@ -235,9 +237,9 @@ QuantMode ModeOfTypes(const Graph& graph, const QuantizeOptions& options) {
   for (int i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(ValueId(i));
     if (!value.quant || value.quant->zero_point == 0) continue;
-    Require(!options.mode_given, ErrorCode::kInvalidInput, "symmetric mode: tensor '", value.name,
-            "' of the model has zero point ", value.quant->zero_point,
-            ", expected 0; leave --mode out, or give --mode asymmetric");
+    RSHIFT_REQUIRE(!options.mode_given, ErrorCode::kInvalidInput, "symmetric mode: tensor '",
+                   value.name, "' of the model has zero point ", value.quant->zero_point,
+                   ", expected 0; leave --mode out, or give --mode asymmetric");
     return QuantMode::kAsymmetric;
   }
   return QuantMode::kSymmetric;

@@ -18,8 +18,8 @@ namespace rshift {
 void CheckQdqConfig(const Graph& graph, const QuantizeConfig& config);
 
 struct QdqPlan {
-  Plan plan;         // Quantize and Dequantize nodes are kInteger
-  ValueTypes types;  // of the values that are held as integers
+  QuantizationPlan plan;  // Quantize and Dequantize nodes are kInteger
+  ValueTypes types;       // of the values that are held as integers
   std::vector<QuantizeReport::TypeSource> sources;
 };
 

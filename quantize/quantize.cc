@@ -13,17 +13,17 @@ namespace rshift {
 namespace {
 
 void CheckTable(const Graph& graph, const CalibrationTable& table) {
-  Require(table.model_sha256.empty() || graph.sha256.empty() || table.model_sha256 == graph.sha256,
-          ErrorCode::kInvalidInput,
-          "the calibration table is of another model: its model_sha256 is ", table.model_sha256,
-          ", the model's is ", graph.sha256, "; calibrate this model");
-  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
-          ErrorCode::kInvalidInput, "the calibration table was made with version ",
-          table.pass_list_version, " of the graph passes, expected ", kPassListVersion,
-          "; calibrate again");
+  RSHIFT_REQUIRE(
+      table.model_sha256.empty() || graph.sha256.empty() || table.model_sha256 == graph.sha256,
+      ErrorCode::kInvalidInput, "the calibration table is of another model: its model_sha256 is ",
+      table.model_sha256, ", the model's is ", graph.sha256, "; calibrate this model");
+  RSHIFT_REQUIRE(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
+                 ErrorCode::kInvalidInput, "the calibration table was made with version ",
+                 table.pass_list_version, " of the graph passes, expected ", kPassListVersion,
+                 "; calibrate again");
 }
 
-void EmitFloat(Emitter& emitter, const Node& node, const Plan& plan, size_t n) {
+void EmitFloat(Emitter& emitter, const Node& node, const QuantizationPlan& plan, size_t n) {
   std::vector<ValueId> inputs;
   for (ValueId id : node.inputs) inputs.push_back(id.valid() ? emitter.Float(id) : id);
   const ValueId y = emitter.DefineFloat(node.outputs[0]);
@@ -33,7 +33,7 @@ void EmitFloat(Emitter& emitter, const Node& node, const Plan& plan, size_t n) {
   }
 }
 
-std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
+std::vector<std::string> FloatTensors(const Graph& graph, const QuantizationPlan& plan) {
   std::vector<std::string> names;
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     if (plan.forms[n] == NodeForm::kInteger) continue;
@@ -44,14 +44,14 @@ std::vector<std::string> FloatTensors(const Graph& graph, const Plan& plan) {
 
 void CheckProfile(const Profile& profile) {
   const std::string variants = VariantNames(profile.id);
-  Require(HasVariant(profile.id, profile.variant), ErrorCode::kInvalidInput, "variant ",
-          Name(profile.variant), " with profile ", Name(profile.id),
-          variants.empty() ? ": it has no variants; leave --variant out"
-                           : ": its variants are " + variants);
+  RSHIFT_REQUIRE(HasVariant(profile.id, profile.variant), ErrorCode::kInvalidInput, "variant ",
+                 Name(profile.variant), " with profile ", Name(profile.id),
+                 variants.empty() ? ": it has no variants; leave --variant out"
+                                  : ": its variants are " + variants);
   ArithmeticOf(profile);  // throws for a profile that this build does not have
 }
 
-QuantizeResult EmitGraph(const Graph& graph, const Plan& plan, const ValueTypes& types,
+QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                          const QuantizeOptions& options) {
   Emitter emitter(graph, types, options);
   Tails tails = FindTails(graph, plan, types, ArithmeticOf(options.profile));
@@ -76,8 +76,9 @@ QuantizeResult EmitGraph(const Graph& graph, const Plan& plan, const ValueTypes&
 
 QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table,
                                QuantizeOptions options) {
-  Require(table.tensors.empty(), ErrorCode::kInvalidInput,
-          "the model holds its own quantization parameters; leave the calibration table out");
+  RSHIFT_REQUIRE(
+      table.tensors.empty(), ErrorCode::kInvalidInput,
+      "the model holds its own quantization parameters; leave the calibration table out");
   CheckQdqConfig(graph, options.config);
   options.mode = ModeOfTypes(graph, options);
   QdqPlan plan = PlanQdq(graph, options.config, options.profile);
@@ -89,7 +90,7 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
   CheckTable(graph, table);
-  const Plan plan = MakePlan(graph, options.config, options.profile);
+  const QuantizationPlan plan = MakePlan(graph, options.config, options.profile);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);

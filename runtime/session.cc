@@ -23,8 +23,9 @@ constexpr int kMaxThreads = 1024;
 using Clock = std::chrono::steady_clock;
 
 int ChooseThreads(int asked) {
-  Require(asked >= 0 && asked <= kMaxThreads, ErrorCode::kInvalidInput, "threads: ", asked,
-          " is out of range, expected 1..", kMaxThreads, ", or 0 for as many as the CPU has");
+  RSHIFT_REQUIRE(asked >= 0 && asked <= kMaxThreads, ErrorCode::kInvalidInput, "threads: ", asked,
+                 " is out of range, expected 1..", kMaxThreads,
+                 ", or 0 for as many as the CPU has");
   return asked == 0 ? std::min(omp_get_num_procs(), kMaxThreads) : asked;
 }
 
@@ -84,9 +85,9 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
   };
   const Command& first = image.commands[command];
   const MakeStep make = FindStep(first.opcode);
-  Require(make != nullptr, ErrorCode::kUnsupported, program->where(), ": ",
-          CommandName(image, command),
-          " has no implementation here: the float library is not registered");
+  RSHIFT_REQUIRE(make != nullptr, ErrorCode::kUnsupported, program->where(), ": ",
+                 CommandName(image, command),
+                 " has no implementation here: the float library is not registered");
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.
   if (FindOp(first.opcode)->op_class == OpClass::kFloatLibrary)
@@ -161,8 +162,8 @@ void Session::Impl::RunAll(bool timed) noexcept {
 
 Session::Session(const Program& program, const SessionOptions& options)
     : impl_(std::make_unique<Impl>()) {
-  Require(CpuSupports(options.isa), ErrorCode::kUnsupported, "instruction set ", Name(options.isa),
-          ": this CPU lacks it; the best it has is ", Name(BestIsa()));
+  RSHIFT_REQUIRE(CpuSupports(options.isa), ErrorCode::kUnsupported, "instruction set ",
+                 Name(options.isa), ": this CPU lacks it; the best it has is ", Name(BestIsa()));
   impl_->program = &program;
   impl_->threads = ChooseThreads(options.threads);
   impl_->most_threads = impl_->threads;

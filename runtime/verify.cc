@@ -154,10 +154,10 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
   }
   for (const Binding& output : image.outputs) {
     const TensorRecord& tensor = image.tensors[static_cast<size_t>(output.tensor)];
-    Require(flow.IsWritten(tensor), ErrorCode::kCorrupt, where, ": output '", output.name,
-            "' (tensor '", tensor.name,
-            "'): some of its bytes are never written; the file is damaged or was written by "
-            "another version");
+    RSHIFT_REQUIRE(flow.IsWritten(tensor), ErrorCode::kCorrupt, where, ": output '", output.name,
+                   "' (tensor '", tensor.name,
+                   "'): some of its bytes are never written; the file is damaged or was written by "
+                   "another version");
   }
   return proof;
 }

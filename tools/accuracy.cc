@@ -23,13 +23,14 @@ std::vector<int> ParseTop(const std::string& text) {
 }
 
 void Accuracy::Add(std::span<const float> scores, int64_t label, const std::string& sample) {
-  Require(label >= 0 && label < static_cast<int64_t>(scores.size()), ErrorCode::kInvalidInput,
-          sample, ": label ", label, " is outside the model's ", scores.size(),
-          " classes (see --label-offset)");
+  RSHIFT_REQUIRE(label >= 0 && label < static_cast<int64_t>(scores.size()),
+                 ErrorCode::kInvalidInput, sample, ": label ", label, " is outside the model's ",
+                 scores.size(), " classes (see --label-offset)");
   const float own = scores[static_cast<size_t>(label)];
   int64_t better = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
-    Require(!std::isnan(scores[i]), ErrorCode::kInvalidInput, sample, ": score ", i, " is NaN");
+    RSHIFT_REQUIRE(!std::isnan(scores[i]), ErrorCode::kInvalidInput, sample, ": score ", i,
+                   " is NaN");
     better += scores[i] > own || (scores[i] == own && static_cast<int64_t>(i) < label);
   }
   for (size_t i = 0; i < top_.size(); ++i) hits_[i] += better < top_[i];

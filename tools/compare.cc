@@ -11,8 +11,8 @@
 namespace rshift {
 
 void SimilaritySum::Add(std::span<const float> a, std::span<const float> b) {
-  Require(a.size() == b.size(), ErrorCode::kInternal, "comparing ", a.size(), " with ", b.size(),
-          " elements");
+  RSHIFT_REQUIRE(a.size() == b.size(), ErrorCode::kInternal, "comparing ", a.size(), " with ",
+                 b.size(), " elements");
   count_ += static_cast<int64_t>(a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     const double x = a[i], y = b[i], d = x - y, m = (x + y) / 2;

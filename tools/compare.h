@@ -10,12 +10,12 @@
 namespace rshift {
 
 struct Similarity {
-  bool equal = false;       // every element identical
-  bool has_nan = false;     // on either side; the figures below are then NaN
-  double cosine = 1;        // 1 when both are all zero, 0 when one is
-  double euclid = 1;        // 1 - |a-b| / |(a+b)/2|; 1 when both are all zero
-  double sqnr_db = 0;       // 10 log10(sum b^2 / sum (a-b)^2), the mean left in; capped at 200
-  double max_abs = 0;       // max |a-b|
+  bool equal = false;    // every element identical
+  bool has_nan = false;  // on either side; the figures below are then NaN
+  double cosine = 1;     // 1 when both are all zero, 0 when one is
+  double euclid = 1;     // 1 - |a-b| / |(a+b)/2|; 1 when both are all zero
+  double sqnr_db = 0;    // 10 log10(sum b^2 / sum (a-b)^2), the mean left in; capped at 200
+  double max_abs = 0;    // max |a-b|
   int64_t count = 0;
 };
 

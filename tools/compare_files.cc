@@ -32,11 +32,11 @@ int CompareCommand(const std::string& a, const std::string& b, const std::string
   nlohmann::json rows = nlohmann::json::array();
   for (const NumpyArray& array : ReadNpz(a)) {
     const auto match = reference.find(array.name);
-    Require(match != reference.end(), ErrorCode::kInvalidInput, b, ": has no array '", array.name,
-            "' of ", a);
-    Require(match->second.shape == array.shape, ErrorCode::kInvalidInput, "array '", array.name,
-            "' is ", ToString(array.shape), " in ", a, " and ", ToString(match->second.shape),
-            " in ", b);
+    RSHIFT_REQUIRE(match != reference.end(), ErrorCode::kInvalidInput, b, ": has no array '",
+                   array.name, "' of ", a);
+    RSHIFT_REQUIRE(match->second.shape == array.shape, ErrorCode::kInvalidInput, "array '",
+                   array.name, "' is ", ToString(array.shape), " in ", a, " and ",
+                   ToString(match->second.shape), " in ", b);
     const Similarity s = Compare(Floats(array), Floats(match->second));
     const bool ok = tolerance.Accepts(s);
     ++compared;
@@ -56,9 +56,9 @@ int CompareCommand(const std::string& a, const std::string& b, const std::string
     }
     reference.erase(match);
   }
-  Require(compared > 0, ErrorCode::kInvalidInput, a, ": holds no arrays");
-  Require(reference.empty(), ErrorCode::kInvalidInput, a, ": has no array '",
-          reference.empty() ? "" : reference.begin()->first, "' of ", b);
+  RSHIFT_REQUIRE(compared > 0, ErrorCode::kInvalidInput, a, ": holds no arrays");
+  RSHIFT_REQUIRE(reference.empty(), ErrorCode::kInvalidInput, a, ": has no array '",
+                 reference.empty() ? "" : reference.begin()->first, "' of ", b);
   if (json)
     std::printf("%s\n", nlohmann::json{{"compared", compared}, {"failed", failed}, {"arrays", rows}}
                             .dump()

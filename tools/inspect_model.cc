@@ -21,7 +21,7 @@ struct Fate {
 using Fates = std::map<std::string, Fate>;
 
 Fates PlanFates(const Graph& graph) {
-  const Plan plan = MakePlan(graph, QuantizeConfig{});
+  const QuantizationPlan plan = MakePlan(graph, QuantizeConfig{});
   Fates fates;
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     Fate fate;

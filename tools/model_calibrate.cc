@@ -84,8 +84,8 @@ std::vector<int64_t> Shard(std::vector<int64_t> samples, const std::string& shar
   for (size_t i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count)) {
     mine.push_back(samples[i]);
   }
-  Require(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard, ": no sample is left of ",
-          samples.size());
+  RSHIFT_REQUIRE(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard,
+                 ": no sample is left of ", samples.size());
   return mine;
 }
 
@@ -118,13 +118,13 @@ StatisticsFile Load(const Arguments& a, const Graph& graph) {
   for (size_t i = 0; i < a.from_statistics.size(); ++i) {
     const std::string& path = a.from_statistics[i];
     StatisticsFile next = ReadStatistics(ReadFile(path), path);
-    Require(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
-            ": made from another model (sha256 ", next.model_sha256.substr(0, 12),
-            "..., this model is ", graph.sha256.substr(0, 12),
-            "...); measure again with this model");
-    Require(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, path,
-            ": made with pass list version ", next.pass_list_version, ", this program has ",
-            kPassListVersion, "; measure again");
+    RSHIFT_REQUIRE(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
+                   ": made from another model (sha256 ", next.model_sha256.substr(0, 12),
+                   "..., this model is ", graph.sha256.substr(0, 12),
+                   "...); measure again with this model");
+    RSHIFT_REQUIRE(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, path,
+                   ": made with pass list version ", next.pass_list_version, ", this program has ",
+                   kPassListVersion, "; measure again");
     if (i == 0)
       merged = std::move(next);
     else
@@ -151,8 +151,8 @@ int Run(const Arguments& a) {
   }
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import()));
-  Require(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
-          ": the model holds its own quantization parameters; deploy it directly");
+  RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
+                 ": the model holds its own quantization parameters; deploy it directly");
   const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);
   const CalibrationTable table = DeriveTable(statistics, method);
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));

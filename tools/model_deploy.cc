@@ -165,13 +165,14 @@ std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
 
 CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
   CalibrationTable table = ReadTable(ReadTextFile(a.calibration), a.calibration);
-  Require(table.model_sha256.empty() || table.model_sha256 == graph.sha256,
-          ErrorCode::kInvalidInput, a.calibration, ": made from another model (sha256 ",
-          table.model_sha256.substr(0, 12), "..., this model is ", graph.sha256.substr(0, 12),
-          "...); calibrate this model");
-  Require(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
-          ErrorCode::kInvalidInput, a.calibration, ": made with pass list version ",
-          table.pass_list_version, ", this program has ", kPassListVersion, "; calibrate again");
+  RSHIFT_REQUIRE(table.model_sha256.empty() || table.model_sha256 == graph.sha256,
+                 ErrorCode::kInvalidInput, a.calibration, ": made from another model (sha256 ",
+                 table.model_sha256.substr(0, 12), "..., this model is ",
+                 graph.sha256.substr(0, 12), "...); calibrate this model");
+  RSHIFT_REQUIRE(table.pass_list_version == 0 || table.pass_list_version == kPassListVersion,
+                 ErrorCode::kInvalidInput, a.calibration, ": made with pass list version ",
+                 table.pass_list_version, ", this program has ", kPassListVersion,
+                 "; calibrate again");
   return table;
 }
 

@@ -30,8 +30,8 @@ class LineReader {
         begin_ += length + 1;
         return true;
       }
-      Require(end_ - begin_ <= kLongestLine, ErrorCode::kInvalidInput, "line ", number_,
-              ": longer than ", kLongestLine, " characters, expected one integer");
+      RSHIFT_REQUIRE(end_ - begin_ <= kLongestLine, ErrorCode::kInvalidInput, "line ", number_,
+                     ": longer than ", kLongestLine, " characters, expected one integer");
       if (!Refill()) break;
       at = begin_;
     }
@@ -47,7 +47,8 @@ class LineReader {
     end_ -= begin_;
     begin_ = 0;
     const size_t got = std::fread(buffer_ + end_, 1, kBuffer - end_, stdin);
-    Require(got > 0 || std::ferror(stdin) == 0, ErrorCode::kIo, "cannot read the standard input");
+    RSHIFT_REQUIRE(got > 0 || std::ferror(stdin) == 0, ErrorCode::kIo,
+                   "cannot read the standard input");
     end_ += got;
     return got > 0;
   }
@@ -66,10 +67,10 @@ int32_t ParseAccumulator(std::string_view line, int64_t number) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   int32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  Require(error != std::errc::result_out_of_range, ErrorCode::kInvalidInput, "line ", number, ": ",
-          text, " is no int32, expected -2147483648..2147483647");
-  Require(error == std::errc() && end == text.data() + text.size(), ErrorCode::kInvalidInput,
-          "line ", number, ": '", text, "', expected one integer");
+  RSHIFT_REQUIRE(error != std::errc::result_out_of_range, ErrorCode::kInvalidInput, "line ", number,
+                 ": ", text, " is no int32, expected -2147483648..2147483647");
+  RSHIFT_REQUIRE(error == std::errc() && end == text.data() + text.size(), ErrorCode::kInvalidInput,
+                 "line ", number, ": '", text, "', expected one integer");
   return value;
 }
 

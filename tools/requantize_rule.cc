@@ -111,8 +111,8 @@ void CheckValues(const RequantizeArguments& a, const RequantizeRule& rule) {
 
 float AsFloat(const char* option, double scale) {
   const auto f = static_cast<float>(scale);
-  Require(std::isfinite(f) && f > 0, ErrorCode::kInvalidInput, option, " is ", scale,
-          ", which is no positive f32, but this profile's scales are f32");
+  RSHIFT_REQUIRE(std::isfinite(f) && f > 0, ErrorCode::kInvalidInput, option, " is ", scale,
+                 ", which is no positive f32, but this profile's scales are f32");
   return f;
 }
 

@@ -37,8 +37,8 @@ void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
   constexpr float kExact = 1 << 24;  // F32 holds every integer up to here
   for (size_t i = 0; i < values.size(); ++i) {
     const T stored = static_cast<T>(std::clamp(values[i], -kExact, kExact));
-    Require(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, where, ": value ",
-            values[i], " does not fit the input's integer type");
+    RSHIFT_REQUIRE(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, where,
+                   ": value ", values[i], " does not fit the input's integer type");
     std::memcpy(memory.data() + i * sizeof(T), &stored, sizeof(T));
   }
 }
@@ -46,8 +46,8 @@ void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
 void Store(const TensorRecord& record, std::span<const float> values, std::span<std::byte> memory,
            const std::string& where) {
   const int64_t elements = NumElements(record.shape);
-  Require(static_cast<int64_t>(values.size()) == elements, ErrorCode::kInvalidInput, where,
-          ": holds ", values.size(), " values, the input takes ", elements);
+  RSHIFT_REQUIRE(static_cast<int64_t>(values.size()) == elements, ErrorCode::kInvalidInput, where,
+                 ": holds ", values.size(), " values, the input takes ", elements);
   if (values.empty()) return;
   switch (record.dtype) {
     case DType::kF32:
@@ -75,8 +75,8 @@ void FillInputs(const Program& program, Session& session, const Sample& sample) 
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const Binding& binding = program.image().inputs[i];
     const TensorRecord& record = program.image().tensors[binding.tensor];
-    Require(record.layout == Layout::kPlain, ErrorCode::kInternal, "input '", binding.name,
-            "' is not in ONNX order");
+    RSHIFT_REQUIRE(record.layout == Layout::kPlain, ErrorCode::kInternal, "input '", binding.name,
+                   "' is not in ONNX order");
     Store(record, sample.inputs[i], session.Input(static_cast<int>(i)),
           sample.name + ", input '" + binding.name + "'");
   }
@@ -121,8 +121,8 @@ void ArrayCollector::Add(const NumpyArray& array) {
     return;
   }
   NumpyArray& all = arrays_[at->second];
-  Require(!array.shape.empty(), ErrorCode::kUnsupported, "tensor '", array.name,
-          "' is a scalar: it cannot be stacked over samples, run one sample at a time");
+  RSHIFT_REQUIRE(!array.shape.empty(), ErrorCode::kUnsupported, "tensor '", array.name,
+                 "' is a scalar: it cannot be stacked over samples, run one sample at a time");
   all.shape[0] += array.shape[0];
   all.bytes.insert(all.bytes.end(), array.bytes.begin(), array.bytes.end());
 }

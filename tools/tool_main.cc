@@ -64,8 +64,8 @@ int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& b
   try {
     const int code = body();
     // A full disk behind a redirection loses what was printed: that is a failure, too.
-    Require(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, ErrorCode::kIo,
-            "cannot write to the standard output: ", std::strerror(errno));
+    RSHIFT_REQUIRE(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, ErrorCode::kIo,
+                   "cannot write to the standard output: ", std::strerror(errno));
     return code;
   } catch (const UsageError& error) {
     PrintError(error.what());

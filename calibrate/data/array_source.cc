@@ -59,9 +59,9 @@ NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan) {
     if (array.name == plan.spec.name) return std::move(array);
     names += (names.empty() ? "'" : ", '") + array.name + "'";
   }
-  Require(plan.only_input && arrays.size() == 1, ErrorCode::kInvalidInput, path, ": has no array '",
-          plan.spec.name, "' for the model's input of that name, it has ",
-          names.empty() ? "none" : names);
+  RSHIFT_REQUIRE(plan.only_input && arrays.size() == 1, ErrorCode::kInvalidInput, path,
+                 ": has no array '", plan.spec.name,
+                 "' for the model's input of that name, it has ", names.empty() ? "none" : names);
   return std::move(arrays[0]);
 }
 

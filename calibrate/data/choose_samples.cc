@@ -26,8 +26,8 @@ uint64_t Below(uint64_t bound, uint64_t& state) {
 }  // namespace
 
 std::vector<int64_t> ChooseSamples(int64_t size, int64_t count, uint64_t seed) {
-  Require(size >= 0 && count >= 0, ErrorCode::kInternal, "choosing ", count, " of ", size,
-          " samples");
+  RSHIFT_REQUIRE(size >= 0 && count >= 0, ErrorCode::kInternal, "choosing ", count, " of ", size,
+                 " samples");
   std::vector<int64_t> all(static_cast<size_t>(size));
   std::iota(all.begin(), all.end(), 0);
   if (count == 0 || count >= size) return all;

@@ -31,9 +31,9 @@ std::vector<SampleFile> FolderFiles(const std::string& folder) {
     std::error_code ignored;
     if (IsSampleFile(path) && at->is_regular_file(ignored)) files.push_back({path, FileName(path)});
   }
-  Require(!error, ErrorCode::kIo, folder, ": cannot list the folder: ", error.message());
-  Require(!files.empty(), ErrorCode::kInvalidInput, folder,
-          ": the data set is empty: the folder holds no images, .npy or .npz files");
+  RSHIFT_REQUIRE(!error, ErrorCode::kIo, folder, ": cannot list the folder: ", error.message());
+  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, folder,
+                 ": the data set is empty: the folder holds no images, .npy or .npz files");
   std::sort(files.begin(), files.end(),
             [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
   return files;
@@ -44,19 +44,19 @@ std::vector<SampleFile> ListFiles(const std::string& list) {
   std::vector<SampleFile> files;
   for (const auto& [number, line] : ReadLines(list)) {
     const std::string path = (fs::path(list).parent_path() / line).string();
-    Require(Exists(path), ErrorCode::kInvalidInput, list, ":", number, ": no such file: ", path,
-            " (paths are relative to the list)");
-    Require(IsSampleFile(path), ErrorCode::kInvalidInput, list, ":", number, ": '", line,
-            "' is neither an image nor .npy nor .npz by its extension");
+    RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, list, ":", number,
+                   ": no such file: ", path, " (paths are relative to the list)");
+    RSHIFT_REQUIRE(IsSampleFile(path), ErrorCode::kInvalidInput, list, ":", number, ": '", line,
+                   "' is neither an image nor .npy nor .npz by its extension");
     files.push_back({path, line});
   }
-  Require(!files.empty(), ErrorCode::kInvalidInput, list,
-          ": the data set is empty: the list names no files");
+  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, list,
+                 ": the data set is empty: the list names no files");
   return files;
 }
 
 std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan) {
-  Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
+  RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
   std::error_code ignored;
   std::unique_ptr<Source> source;
   if (fs::is_directory(path, ignored))
@@ -71,10 +71,11 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& pla
     source = FileSource({{path, FileName(path)}}, plan);
   else if (LooksLikeIdx(path))
     source = IdxSource(ReadIdx(path), path, plan);
-  Require(source != nullptr, ErrorCode::kInvalidInput, path,
-          ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte "
-          "(.gz)");
-  Require(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
+  RSHIFT_REQUIRE(
+      source != nullptr, ErrorCode::kInvalidInput, path,
+      ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte "
+      "(.gz)");
+  RSHIFT_REQUIRE(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
   return source;
 }
 
@@ -95,9 +96,9 @@ class InputFeed {
     const auto [source, at] = Locate(index);
     std::vector<float> values = source->Read(at);
     for (size_t i = 0; i < values.size(); ++i) {
-      Require(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_, "', sample '",
-              source->name(at), "': element ", i, " is ", values[i],
-              ", expected finite values; mend or remove the sample");
+      RSHIFT_REQUIRE(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_,
+                     "', sample '", source->name(at), "': element ", i, " is ", values[i],
+                     ", expected finite values; mend or remove the sample");
     }
     return values;
   }
@@ -105,7 +106,8 @@ class InputFeed {
 
  private:
   std::pair<const Source*, int64_t> Locate(int64_t index) const {
-    Require(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ", size());
+    RSHIFT_REQUIRE(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ",
+                   size());
     const size_t i =
         static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
     return {sources_[i].get(), i == 0 ? index : index - ends_[i - 1]};
@@ -168,9 +170,9 @@ std::pair<int, std::string> SplitPath(const std::string& text,
     }
   }
   const size_t equals = text.find('=');
-  Require(equals == std::string::npos || equals == 0 || !Exists(text.substr(equals + 1)),
-          ErrorCode::kInvalidInput, text, ": the model has no input '", text.substr(0, equals),
-          "', it has ", InputNames(inputs));
+  RSHIFT_REQUIRE(equals == std::string::npos || equals == 0 || !Exists(text.substr(equals + 1)),
+                 ErrorCode::kInvalidInput, text, ": the model has no input '",
+                 text.substr(0, equals), "', it has ", InputNames(inputs));
   return {-1, text};
 }
 
@@ -190,8 +192,8 @@ class OwningDataset : public FeedDataset {
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
                                      const std::optional<Preprocess>& preprocess) {
-  Require(!inputs.empty(), ErrorCode::kInvalidInput,
-          "the model has no inputs: there is nothing to feed");
+  RSHIFT_REQUIRE(!inputs.empty(), ErrorCode::kInvalidInput,
+                 "the model has no inputs: there is nothing to feed");
   const auto kept = std::make_shared<const std::optional<Preprocess>>(preprocess);
   const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
   std::vector<InputFeed> feeds;
@@ -204,20 +206,21 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
       continue;
     }
     // An .npz, or a folder or list of them, holds every input under its name.
-    Require(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
+    RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
     std::error_code ignored;
-    Require(
+    RSHIFT_REQUIRE(
         HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
         ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
         "); say which one this feeds: NAME=", path);
     for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(OpenSource(path, plans[i]));
   }
   for (const InputFeed& feed : feeds) {
-    Require(feed.size() > 0, ErrorCode::kInvalidInput, "the data set has no samples for input '",
-            feed.input_name(), "'; give ", feed.input_name(), "=PATH");
-    Require(feed.size() == feeds[0].size(), ErrorCode::kInvalidInput, "input '", feed.input_name(),
-            "' has ", feed.size(), " samples, input '", feeds[0].input_name(), "' has ",
-            feeds[0].size(), "; every input needs as many");
+    RSHIFT_REQUIRE(feed.size() > 0, ErrorCode::kInvalidInput,
+                   "the data set has no samples for input '", feed.input_name(), "'; give ",
+                   feed.input_name(), "=PATH");
+    RSHIFT_REQUIRE(feed.size() == feeds[0].size(), ErrorCode::kInvalidInput, "input '",
+                   feed.input_name(), "' has ", feed.size(), " samples, input '",
+                   feeds[0].input_name(), "' has ", feeds[0].size(), "; every input needs as many");
   }
   return std::make_unique<OwningDataset>(std::move(feeds), kept);
 }

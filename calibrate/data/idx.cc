@@ -35,15 +35,15 @@ bool LooksLikeIdx(const std::string& path) {
 
 IdxArray ReadIdx(const std::string& path) {
   const GzFile file(gzopen(path.c_str(), "rb"));
-  Require(file != nullptr, ErrorCode::kIo, path, ": cannot open the file");
+  RSHIFT_REQUIRE(file != nullptr, ErrorCode::kIo, path, ": cannot open the file");
   const auto damaged = [&](const char* what) {
     Fail(ErrorCode::kInvalidInput, path, ": ", what, "; the idx file is damaged, get it again");
   };
   uint8_t magic[4];
   if (!ReadExactly(file.get(), magic, 4) || magic[0] != 0 || magic[1] != 0)
     damaged("does not begin as an idx file");
-  Require(magic[2] == kUnsignedByte, ErrorCode::kInvalidInput, path, ": idx element type ",
-          int{magic[2]}, ", expected 8 (unsigned byte)");
+  RSHIFT_REQUIRE(magic[2] == kUnsignedByte, ErrorCode::kInvalidInput, path, ": idx element type ",
+                 int{magic[2]}, ", expected 8 (unsigned byte)");
   if (magic[3] < 1 || magic[3] > kMaxRank) damaged("has an impossible number of dimensions");
   IdxArray array;
   uint64_t bytes = 1;

@@ -39,9 +39,9 @@ cv::Mat ResizeTo(const cv::Mat& image, int height, int width) {
 // Half to even, as Python's round().
 int ScaledSide(int side, double factor, const std::string& where) {
   const double scaled = std::max(1.0, std::nearbyint(side * factor));
-  Require(scaled <= static_cast<double>(kMaxResizedSide), ErrorCode::kInvalidInput, where,
-          ": a side of ", side, " pixels becomes ", scaled, " by resizing, expected at most ",
-          kMaxResizedSide, "; crop the image");
+  RSHIFT_REQUIRE(scaled <= static_cast<double>(kMaxResizedSide), ErrorCode::kInvalidInput, where,
+                 ": a side of ", side, " pixels becomes ", scaled,
+                 " by resizing, expected at most ", kMaxResizedSide, "; crop the image");
   return static_cast<int>(scaled);
 }
 
@@ -75,10 +75,10 @@ cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string
 
 cv::Mat Crop(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
   if (p.crop_height == 0) return image;
-  Require(p.crop_height <= image.rows && p.crop_width <= image.cols, ErrorCode::kInvalidInput,
-          where, ": is ", image.rows, "x", image.cols,
-          " pixels (height x width) after resizing, the crop needs ", p.crop_height, "x",
-          p.crop_width, "; resize to a larger size");
+  RSHIFT_REQUIRE(p.crop_height <= image.rows && p.crop_width <= image.cols,
+                 ErrorCode::kInvalidInput, where, ": is ", image.rows, "x", image.cols,
+                 " pixels (height x width) after resizing, the crop needs ", p.crop_height, "x",
+                 p.crop_width, "; resize to a larger size");
   return image(cv::Rect((image.cols - p.crop_width) / 2, (image.rows - p.crop_height) / 2,
                         p.crop_width, p.crop_height));
 }
@@ -89,9 +89,10 @@ struct Target {
 };
 
 Target ReadTarget(const InputPreprocess& p, const Shape& shape, const std::string& where) {
-  Require(shape.size() == 4 && shape[0] == 1, ErrorCode::kInvalidInput, where, ": input '", p.name,
-          "' has the shape ", ToString(shape),
-          ", images need 1xCxHxW or 1xHxWxC with batch 1; bind the batch with --input-shape");
+  RSHIFT_REQUIRE(
+      shape.size() == 4 && shape[0] == 1, ErrorCode::kInvalidInput, where, ": input '", p.name,
+      "' has the shape ", ToString(shape),
+      ", images need 1xCxHxW or 1xHxWxC with batch 1; bind the batch with --input-shape");
   if (p.layout == InputPreprocess::PixelLayout::kNhwc) return {shape[1], shape[2], shape[3], true};
   return {shape[2], shape[3], shape[1], false};
 }
@@ -119,8 +120,8 @@ std::vector<float> Normalize(const InputPreprocess& p, const cv::Mat& image, con
 Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
   const bool gray = color == InputPreprocess::Color::kGray;
   std::error_code ignored;
-  Require(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
-          ": no such image file");
+  RSHIFT_REQUIRE(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
+                 ": no such image file");
   cv::Mat mat;
   try {
     mat = cv::imread(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
@@ -129,9 +130,10 @@ Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
   } catch (const cv::Exception& error) {
     FailInOpenCv(path, "decode the image", error);
   }
-  Require(!mat.empty(), ErrorCode::kInvalidInput, path,
-          ": cannot be decoded as an image: the file is damaged or not an image; remove it or make "
-          "it anew");
+  RSHIFT_REQUIRE(
+      !mat.empty(), ErrorCode::kInvalidInput, path,
+      ": cannot be decoded as an image: the file is damaged or not an image; remove it or make "
+      "it anew");
   Image image{mat.rows, mat.cols, mat.channels(), {}};
   const size_t row_bytes = static_cast<size_t>(mat.cols) * static_cast<size_t>(mat.channels());
   image.pixels.reserve(row_bytes * static_cast<size_t>(mat.rows));
@@ -144,24 +146,24 @@ Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
 std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,
                          const std::string& where) {
   const int channels = preprocess.color == InputPreprocess::Color::kGray ? 1 : 3;
-  Require(image.channels == channels, ErrorCode::kInvalidInput, where, ": the image has ",
-          image.channels, image.channels == 1 ? " channel" : " channels",
-          ", 'color' in the preprocessing of input '", preprocess.name, "' has ", channels,
-          "; use the preprocessing file of this model");
+  RSHIFT_REQUIRE(image.channels == channels, ErrorCode::kInvalidInput, where, ": the image has ",
+                 image.channels, image.channels == 1 ? " channel" : " channels",
+                 ", 'color' in the preprocessing of input '", preprocess.name, "' has ", channels,
+                 "; use the preprocessing file of this model");
   const Target target = ReadTarget(preprocess, shape, where);
-  Require(target.channels == channels, ErrorCode::kInvalidInput, where, ": input '",
-          preprocess.name, "' (", ToString(shape), ") takes ", target.channels,
-          " channels, the preprocessing makes ", channels, "; check 'color' and 'layout'");
-  Require(
+  RSHIFT_REQUIRE(target.channels == channels, ErrorCode::kInvalidInput, where, ": input '",
+                 preprocess.name, "' (", ToString(shape), ") takes ", target.channels,
+                 " channels, the preprocessing makes ", channels, "; check 'color' and 'layout'");
+  RSHIFT_REQUIRE(
       image.height > 0 && image.width > 0 &&
           image.pixels.size() == static_cast<size_t>(image.height) * image.width * image.channels,
       ErrorCode::kInvalidInput, where, ": the image is empty");
   try {
     const cv::Mat pixels = Crop(preprocess, Resize(preprocess, ToMat(image), where), where);
-    Require(pixels.rows == target.height && pixels.cols == target.width, ErrorCode::kInvalidInput,
-            where, ": is ", pixels.rows, "x", pixels.cols,
-            " pixels (height x width) after preprocessing, input '", preprocess.name, "' takes ",
-            target.height, "x", target.width, "; correct 'resize' or 'crop'");
+    RSHIFT_REQUIRE(pixels.rows == target.height && pixels.cols == target.width,
+                   ErrorCode::kInvalidInput, where, ": is ", pixels.rows, "x", pixels.cols,
+                   " pixels (height x width) after preprocessing, input '", preprocess.name,
+                   "' takes ", target.height, "x", target.width, "; correct 'resize' or 'crop'");
     return Normalize(preprocess, pixels, target);
   } catch (const cv::Exception& error) {
     FailInOpenCv(where, "resize the image", error);

@@ -10,9 +10,9 @@ namespace rshift {
 namespace {
 
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
-  Require(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
-          ": images need an entry for input '", plan.spec.name,
-          "' in the preprocessing file; give --preprocess FILE.yaml");
+  RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
+                 ": images need an entry for input '", plan.spec.name,
+                 "' in the preprocessing file; give --preprocess FILE.yaml");
   return *plan.preprocess;
 }
 
@@ -34,8 +34,9 @@ class FilesSource : public Source {
     }
     const NumpyArray array = HasExtension(path, ".npz") ? ReadNpzFor(path, plan_) : ReadNpy(path);
     const int64_t count = CountSamples(array.shape, plan_.spec, path);
-    Require(count == 1, ErrorCode::kInvalidInput, path, ": holds ", count,
-            " samples, a file in a folder or list is one; give the file itself as the data set");
+    RSHIFT_REQUIRE(
+        count == 1, ErrorCode::kInvalidInput, path, ": holds ", count,
+        " samples, a file in a folder or list is one; give the file itself as the data set");
     return ToFloats(array.dtype, array.bytes);
   }
 
@@ -92,12 +93,12 @@ std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPla
 
 std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan) {
   NeedPreprocess(plan, path);
-  Require(images.shape.size() == 3, ErrorCode::kInvalidInput, path, ": has the shape ",
-          ToString(images.shape), ", idx images are NxHxW; is this the file of the labels?");
+  RSHIFT_REQUIRE(images.shape.size() == 3, ErrorCode::kInvalidInput, path, ": has the shape ",
+                 ToString(images.shape), ", idx images are NxHxW; is this the file of the labels?");
   constexpr int64_t kMaxSide = 65536;
-  Require(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide, ErrorCode::kInvalidInput,
-          path, ": images of ", images.shape[1], "x", images.shape[2], " pixels, expected at most ",
-          kMaxSide, " a side");
+  RSHIFT_REQUIRE(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide,
+                 ErrorCode::kInvalidInput, path, ": images of ", images.shape[1], "x",
+                 images.shape[2], " pixels, expected at most ", kMaxSide, " a side");
   std::string name = FileName(path);
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   return std::make_unique<IdxImages>(std::move(images), name, plan);

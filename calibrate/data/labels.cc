@@ -19,13 +19,14 @@ std::map<std::string, int64_t> ReadNamedLabels(const std::string& path) {
     int64_t label = 0;
     const char* first = blank == std::string::npos ? line.data() : line.data() + blank + 1;
     const auto [end, error] = std::from_chars(first, line.data() + line.size(), label);
-    Require(blank != std::string::npos && error == std::errc() && end == line.data() + line.size(),
-            ErrorCode::kInvalidInput, path, ":", number, ": '", line,
-            "', expected `file class`, class a whole number");
+    RSHIFT_REQUIRE(
+        blank != std::string::npos && error == std::errc() && end == line.data() + line.size(),
+        ErrorCode::kInvalidInput, path, ":", number, ": '", line,
+        "', expected `file class`, class a whole number");
     const std::string name = line.substr(0, line.find_last_not_of(" \t", blank) + 1);
     const auto [at, is_new] = labels.try_emplace(name, label);
-    Require(is_new || at->second == label, ErrorCode::kInvalidInput, path, ":", number, ": '", name,
-            "' has another class further up");
+    RSHIFT_REQUIRE(is_new || at->second == label, ErrorCode::kInvalidInput, path, ":", number,
+                   ": '", name, "' has another class further up");
   }
   return labels;
 }
@@ -37,8 +38,8 @@ std::vector<int64_t> MatchByName(const std::string& path, const Dataset& dataset
     const std::string name = dataset.name(i);
     auto at = by_name.find(name);
     if (at == by_name.end()) at = by_name.find(FileName(name));
-    Require(at != by_name.end(), ErrorCode::kInvalidInput, path, ": has no label for sample '",
-            name, "'; add a line `", name, " class`");
+    RSHIFT_REQUIRE(at != by_name.end(), ErrorCode::kInvalidInput, path,
+                   ": has no label for sample '", name, "'; add a line `", name, " class`");
     labels.push_back(at->second);
   }
   return labels;
@@ -49,8 +50,8 @@ std::vector<int64_t> FromNpy(const std::string& path) {
   const bool real = array.dtype == DType::kF32 || array.dtype == DType::kF64 ||
                     array.dtype == DType::kF16 || array.dtype == DType::kBool ||
                     array.dtype == DType::kU64;
-  Require(!real, ErrorCode::kInvalidInput, path, ": labels are ", Name(array.dtype),
-          ", expected integers of at most 64 bits; convert with y.astype('<i8')");
+  RSHIFT_REQUIRE(!real, ErrorCode::kInvalidInput, path, ": labels are ", Name(array.dtype),
+                 ", expected integers of at most 64 bits; convert with y.astype('<i8')");
   const size_t size = SizeOf(array.dtype);
   const bool is_signed = array.dtype == DType::kS8 || array.dtype == DType::kS16 ||
                          array.dtype == DType::kS32 || array.dtype == DType::kS64;
@@ -69,22 +70,23 @@ std::vector<int64_t> FromNpy(const std::string& path) {
 
 std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset) {
   std::error_code ignored;
-  Require(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
-          ": no such label file");
+  RSHIFT_REQUIRE(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
+                 ": no such label file");
   std::vector<int64_t> labels;
   if (HasExtension(path, ".npy")) {
     labels = FromNpy(path);
   } else if (LooksLikeIdx(path)) {
     const IdxArray array = ReadIdx(path);
-    Require(array.shape.size() == 1, ErrorCode::kInvalidInput, path, ": has the shape ",
-            ToString(array.shape),
-            ", idx labels have one dimension; is this the file of the images?");
+    RSHIFT_REQUIRE(array.shape.size() == 1, ErrorCode::kInvalidInput, path, ": has the shape ",
+                   ToString(array.shape),
+                   ", idx labels have one dimension; is this the file of the images?");
     labels.assign(array.bytes.begin(), array.bytes.end());
   } else {
     return MatchByName(path, dataset);
   }
-  Require(static_cast<int64_t>(labels.size()) == dataset.size(), ErrorCode::kInvalidInput, path,
-          ": holds ", labels.size(), " labels, the data set has ", dataset.size(), " samples");
+  RSHIFT_REQUIRE(static_cast<int64_t>(labels.size()) == dataset.size(), ErrorCode::kInvalidInput,
+                 path, ": holds ", labels.size(), " labels, the data set has ", dataset.size(),
+                 " samples");
   return labels;
 }
 

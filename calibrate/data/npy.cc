@@ -153,32 +153,33 @@ void Convert(std::span<const uint8_t> data, std::vector<float>& out) {
 
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  Require(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12, ErrorCode::kInvalidInput,
-          where, ": not a .npy file (it does not begin with \\x93NUMPY)");
+  RSHIFT_REQUIRE(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12,
+                 ErrorCode::kInvalidInput, where,
+                 ": not a .npy file (it does not begin with \\x93NUMPY)");
   const int major = file[6];
-  Require(major >= 1 && major <= 3, ErrorCode::kInvalidInput, where, ": .npy version ", major,
-          ", expected 1 to 3");
+  RSHIFT_REQUIRE(major >= 1 && major <= 3, ErrorCode::kInvalidInput, where, ": .npy version ",
+                 major, ", expected 1 to 3");
   const size_t prefix = major == 1 ? 10 : 12;
   size_t length = file[8] | static_cast<size_t>(file[9]) << 8;
   if (major > 1)
     length |= static_cast<size_t>(file[10]) << 16 | static_cast<size_t>(file[11]) << 24;
-  Require(length <= kMaxHeader && length <= file.size() - prefix, ErrorCode::kInvalidInput, where,
-          ": the .npy header is cut off or damaged");
+  RSHIFT_REQUIRE(length <= kMaxHeader && length <= file.size() - prefix, ErrorCode::kInvalidInput,
+                 where, ": the .npy header is cut off or damaged");
   HeaderParser header(text.substr(prefix, length), where);
   header.Parse();
   NpyView view{ParseType(header.descr, where), header.shape, file.subspan(prefix + length)};
-  Require(!header.fortran_order || header.shape.size() < 2, ErrorCode::kInvalidInput, where,
-          ": the array is in Fortran order; save numpy.ascontiguousarray(x) instead");
+  RSHIFT_REQUIRE(!header.fortran_order || header.shape.size() < 2, ErrorCode::kInvalidInput, where,
+                 ": the array is in Fortran order; save numpy.ascontiguousarray(x) instead");
   int64_t elements = 1;
   for (const int64_t dim : view.shape) {
-    Require(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where,
-            ": the shape ", ToString(view.shape), " is too large");
+    RSHIFT_REQUIRE(dim == 0 || elements <= kMaxElements / dim, ErrorCode::kInvalidInput, where,
+                   ": the shape ", ToString(view.shape), " is too large");
     elements *= dim;
   }
   const uint64_t bytes = static_cast<uint64_t>(elements) * SizeOf(view.dtype);
-  Require(view.data.size() == bytes, ErrorCode::kInvalidInput, where, ": holds ", view.data.size(),
-          " bytes of elements, ", ToString(view.shape), " ", Name(view.dtype), " needs ", bytes,
-          "; the file is damaged, save it again");
+  RSHIFT_REQUIRE(view.data.size() == bytes, ErrorCode::kInvalidInput, where, ": holds ",
+                 view.data.size(), " bytes of elements, ", ToString(view.shape), " ",
+                 Name(view.dtype), " needs ", bytes, "; the file is damaged, save it again");
   return view;
 }
 
@@ -187,11 +188,12 @@ std::vector<uint8_t> NpyHeader(const NumpyArray& array) {
   for (const auto& [dtype, name] : kTypes) {
     if (dtype == array.dtype) descr = name;
   }
-  Require(descr != nullptr, ErrorCode::kUnsupported, "array '", array.name,
-          "': ", Name(array.dtype), " has no numpy type");
+  RSHIFT_REQUIRE(descr != nullptr, ErrorCode::kUnsupported, "array '", array.name,
+                 "': ", Name(array.dtype), " has no numpy type");
   const uint64_t bytes = static_cast<uint64_t>(NumElements(array.shape)) * SizeOf(array.dtype);
-  Require(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name, "' holds ",
-          array.bytes.size(), " bytes, its shape ", ToString(array.shape), " needs ", bytes);
+  RSHIFT_REQUIRE(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name,
+                 "' holds ", array.bytes.size(), " bytes, its shape ", ToString(array.shape),
+                 " needs ", bytes);
   std::string dict = Cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
   for (size_t i = 0; i < array.shape.size(); ++i)
     dict += Cat(i == 0 ? "" : " ", array.shape[i], ",");

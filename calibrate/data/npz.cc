@@ -39,8 +39,8 @@ std::string OpenError(int code) {
 std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t& stat,
                                const std::string& where) {
   const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(archive, index, 0));
-  Require(file != nullptr, ErrorCode::kInvalidInput, where,
-          ": cannot be read: ", zip_strerror(archive));
+  RSHIFT_REQUIRE(file != nullptr, ErrorCode::kInvalidInput, where,
+                 ": cannot be read: ", zip_strerror(archive));
   std::vector<uint8_t> bytes;
   while (true) {
     // One byte more than the directory claims, so that a longer entry shows.
@@ -48,15 +48,15 @@ std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t&
     const size_t wanted = std::min<uint64_t>(kChunk, stat.size - have + 1);
     bytes.resize(have + wanted);
     const int64_t got = zip_fread(file.get(), bytes.data() + have, wanted);
-    Require(got >= 0, ErrorCode::kInvalidInput, where, ": damaged: ", zip_file_strerror(file.get()),
-            "; make the file again");
+    RSHIFT_REQUIRE(got >= 0, ErrorCode::kInvalidInput, where,
+                   ": damaged: ", zip_file_strerror(file.get()), "; make the file again");
     bytes.resize(have + static_cast<size_t>(got));
-    Require(bytes.size() <= stat.size, ErrorCode::kInvalidInput, where,
-            ": is longer than its directory says");
+    RSHIFT_REQUIRE(bytes.size() <= stat.size, ErrorCode::kInvalidInput, where,
+                   ": is longer than its directory says");
     if (got == 0) break;
   }
-  Require(bytes.size() == stat.size, ErrorCode::kInvalidInput, where,
-          ": is shorter than its directory says");
+  RSHIFT_REQUIRE(bytes.size() == stat.size, ErrorCode::kInvalidInput, where,
+                 ": is shorter than its directory says");
   return bytes;
 }
 
@@ -74,16 +74,17 @@ NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const s
   const bool known = zip_stat_index(archive, index, 0, &stat) == 0 &&
                      (stat.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD)) ==
                          (ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD);
-  Require(known, ErrorCode::kInvalidInput, path, ": entry ", index, " of the archive is damaged");
+  RSHIFT_REQUIRE(known, ErrorCode::kInvalidInput, path, ": entry ", index,
+                 " of the archive is damaged");
   std::string name = stat.name;
   const std::string where = path + ":" + Printable(name);
-  Require(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
-          ErrorCode::kInvalidInput, where, ": compressed by method ", stat.comp_method,
-          ", expected none or deflate (numpy.savez, savez_compressed)");
-  Require(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ",
-          stat.size, " bytes in a file of ", file_size, "; the archive is damaged");
-  Require(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
-          ": not an array, expected names that end in .npy");
+  RSHIFT_REQUIRE(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
+                 ErrorCode::kInvalidInput, where, ": compressed by method ", stat.comp_method,
+                 ", expected none or deflate (numpy.savez, savez_compressed)");
+  RSHIFT_REQUIRE(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ",
+                 stat.size, " bytes in a file of ", file_size, "; the archive is damaged");
+  RSHIFT_REQUIRE(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
+                 ": not an array, expected names that end in .npy");
   const std::vector<uint8_t> bytes = ReadEntry(archive, index, stat, where);
   const NpyView view = ParseNpy(bytes, where);
   name.resize(name.size() - 4);
@@ -95,18 +96,18 @@ NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const s
 std::vector<NumpyArray> ReadNpz(const std::string& path) {
   std::error_code size_error;
   const uint64_t file_size = std::filesystem::file_size(path, size_error);
-  Require(!size_error, ErrorCode::kIo, path, ": cannot read: ", size_error.message());
+  RSHIFT_REQUIRE(!size_error, ErrorCode::kIo, path, ": cannot read: ", size_error.message());
   int code = 0;
   const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  Require(archive != nullptr, ErrorCode::kInvalidInput, path,
-          ": not a .npz file: ", OpenError(code));
+  RSHIFT_REQUIRE(archive != nullptr, ErrorCode::kInvalidInput, path,
+                 ": not a .npz file: ", OpenError(code));
   const int64_t count = zip_get_num_entries(archive.get(), 0);
   std::vector<NumpyArray> arrays;
   std::set<std::string> names;
   for (int64_t i = 0; i < count; ++i) {
     arrays.push_back(ReadArray(archive.get(), static_cast<uint64_t>(i), file_size, path));
-    Require(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path, ": array '",
-            arrays.back().name, "' is there twice");
+    RSHIFT_REQUIRE(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path,
+                   ": array '", arrays.back().name, "' is there twice");
   }
   return arrays;
 }
@@ -128,7 +129,7 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
   int code = 0;
   std::unique_ptr<zip_t, Discard> archive(
       zip_open(temporary.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  Require(archive != nullptr, ErrorCode::kIo, path, ": cannot write: ", OpenError(code));
+  RSHIFT_REQUIRE(archive != nullptr, ErrorCode::kIo, path, ": cannot write: ", OpenError(code));
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto fail = [&] {
       Fail(ErrorCode::kIo, path, ": cannot write array '", arrays[i].name,

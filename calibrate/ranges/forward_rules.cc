@@ -48,10 +48,10 @@ void ApplyForwardRules(Propagation& state) {
     const char* name = MovementName(state.graph, node);
     if (name == nullptr) continue;
     const ValueId x = node.inputs[0], y = node.outputs[0];
-    Require(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name,
-            ": the configuration gives '", state.graph.value(x).name, "' and '",
-            state.graph.value(y).name, "' different ranges, but ", name,
-            " only moves data; give the range to one of them");
+    RSHIFT_REQUIRE(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name,
+                   ": the configuration gives '", state.graph.value(x).name, "' and '",
+                   state.graph.value(y).name, "' different ranges, but ", name,
+                   " only moves data; give the range to one of them");
     if (const auto* pad = std::get_if<Pad>(&node.op)) IncludePadValue(state, node, *pad);
     state.groups.Join(x, y, Cat("ForwardCalibration(", name, ")"),
                       "output takes the input's range");

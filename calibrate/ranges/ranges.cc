@@ -61,9 +61,9 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
   }
   for (const auto& [name, range] : options.fixed) {
     const ValueId id = graph.FindValue(name);
-    Require(id.valid() && result.has_range[id.index()], ErrorCode::kInvalidInput,
-            "configuration: '", name,
-            "' is not an f32 tensor of the model, so it can have no range");
+    RSHIFT_REQUIRE(id.valid() && result.has_range[id.index()], ErrorCode::kInvalidInput,
+                   "configuration: '", name,
+                   "' is not an f32 tensor of the model, so it can have no range");
     result.ranges[id.index()] = range;
     fixed[id.index()] = true;
   }

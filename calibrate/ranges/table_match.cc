@@ -91,17 +91,17 @@ std::vector<const TensorRange*> MatchTable(const Graph& graph, const Calibration
       used.push_back(entry->second);
     }
   }
-  Require(missing.empty(), ErrorCode::kInvalidInput, "the calibration table lacks ", missing.size(),
-          missing.size() == 1 ? " tensor" : " tensors", " of the model: ", List(missing),
-          "; calibrate this model again");
+  RSHIFT_REQUIRE(missing.empty(), ErrorCode::kInvalidInput, "the calibration table lacks ",
+                 missing.size(), missing.size() == 1 ? " tensor" : " tensors",
+                 " of the model: ", List(missing), "; calibrate this model again");
   std::sort(used.begin(), used.end());
   std::vector<std::string> foreign;
   for (const auto& [name, range] : table.tensors) {
     if (!std::binary_search(used.begin(), used.end(), &range)) foreign.push_back(name);
   }
-  Require(foreign.empty(), ErrorCode::kInvalidInput, "the calibration table has ", foreign.size(),
-          foreign.size() == 1 ? " tensor" : " tensors", " that the model lacks: ", List(foreign),
-          "; is it the table of another model?");
+  RSHIFT_REQUIRE(foreign.empty(), ErrorCode::kInvalidInput, "the calibration table has ",
+                 foreign.size(), foreign.size() == 1 ? " tensor" : " tensors",
+                 " that the model lacks: ", List(foreign), "; is it the table of another model?");
   const std::vector<ValueId> sources = TableSources(graph);
   for (int i = 0; i < graph.value_count(); ++i) {
     if (sources[i].valid()) found[i] = found[sources[i].index()];

@@ -20,9 +20,9 @@ std::vector<std::string> Words(const std::string& line) {
 
 void CheckRange(const TensorRange& range, const std::string& place, const std::string& name) {
   const auto need = [&](bool ok, const char* rule) {
-    Require(ok, ErrorCode::kInvalidInput, place, ": tensor '", name, "': expected ", rule,
-            ", found min ", range.min, ", max ", range.max, ", threshold ", range.threshold,
-            ", low ", range.low, ", high ", range.high);
+    RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, place, ": tensor '", name, "': expected ", rule,
+                   ", found min ", range.min, ", max ", range.max, ", threshold ", range.threshold,
+                   ", low ", range.low, ", high ", range.high);
   };
   need(range.min <= range.max, "min <= max");
   need(range.low <= range.high, "low <= high");
@@ -123,10 +123,10 @@ CalibrationTable ReadTpuMlirTable(const std::string& text, const std::string& wh
     TensorRange range;
     const bool ok = words.size() == 4 && ParseFloat(words[1], &range.threshold) &&
                     ParseFloat(words[2], &range.low) && ParseFloat(words[3], &range.high);
-    Require(ok, ErrorCode::kInvalidInput, place, ": '", line,
-            "' is not 'tensor threshold min max' with finite numbers");
-    Require(seen.insert(words[0]).second, ErrorCode::kInvalidInput, place, ": tensor '", words[0],
-            "' occurs twice; keep one of them");
+    RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, place, ": '", line,
+                   "' is not 'tensor threshold min max' with finite numbers");
+    RSHIFT_REQUIRE(seen.insert(words[0]).second, ErrorCode::kInvalidInput, place, ": tensor '",
+                   words[0], "' occurs twice; keep one of them");
     range.min = range.low;
     range.max = range.high;
     range.method = "tpu-mlir";

@@ -98,10 +98,11 @@ std::string WriteTpuMlirTable(const CalibrationTable& table) {
   out += "# sample number: " + std::to_string(table.samples) + "\n###\n";
   out += "# op_name    threshold    min    max\n";
   for (const auto& [name, range] : table.tensors) {
-    Require(!name.empty() && name[0] != '#' && name.find_first_of(" \t\r\n") == std::string::npos,
-            ErrorCode::kUnsupported, "tensor '", name,
-            "': the TPU-MLIR table cannot hold a name that is empty, has blanks or begins with #; "
-            "write the table as YAML");
+    RSHIFT_REQUIRE(
+        !name.empty() && name[0] != '#' && name.find_first_of(" \t\r\n") == std::string::npos,
+        ErrorCode::kUnsupported, "tensor '", name,
+        "': the TPU-MLIR table cannot hold a name that is empty, has blanks or begins with #; "
+        "write the table as YAML");
     out += name + " " + FloatText(range.threshold) + " " + FloatText(range.low) + " " +
            FloatText(range.high) + "\n";
   }

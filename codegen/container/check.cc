@@ -23,23 +23,23 @@ void CheckPitch(const TensorRecord& tensor, const std::string& where) {
   const bool sane = tensor.region == Region::kArena && tensor.bytes() > 0 && tensor.rows() > 1 &&
                     pitch > tensor.row_bytes() && pitch % SizeOf(tensor.dtype) == 0 &&
                     tensor.rows() <= kMaxArena / pitch;
-  Require(sane, ErrorCode::kCorrupt, where, ": tensor '", tensor.name, "' of shape ",
-          ToString(tensor.shape), " has a pitch of ", pitch,
-          " bytes, expected 0, or in the arena and for several rows more than a row's ",
-          tensor.row_bytes());
+  RSHIFT_REQUIRE(sane, ErrorCode::kCorrupt, where, ": tensor '", tensor.name, "' of shape ",
+                 ToString(tensor.shape), " has a pitch of ", pitch,
+                 " bytes, expected 0, or in the arena and for several rows more than a row's ",
+                 tensor.row_bytes());
 }
 
 void CheckAlignment(const TensorRecord& tensor, const std::string& where) {
   const uint64_t unit = tensor.region == Region::kConst
                             ? kTensorAlignment
                             : std::max<uint64_t>(SizeOf(tensor.dtype), 1);
-  Require(tensor.offset % unit == 0, ErrorCode::kCorrupt, where, ": tensor '", tensor.name,
-          "' is at offset ", tensor.offset, ", expected a multiple of ", unit);
+  RSHIFT_REQUIRE(tensor.offset % unit == 0, ErrorCode::kCorrupt, where, ": tensor '", tensor.name,
+                 "' is at offset ", tensor.offset, ", expected a multiple of ", unit);
 }
 
 void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
-  Require(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
-          image.arena_size, " bytes, expected at most ", kMaxArena);
+  RSHIFT_REQUIRE(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
+                 image.arena_size, " bytes, expected at most ", kMaxArena);
   std::vector<std::string_view> names;
   names.reserve(image.tensors.size());
   for (const TensorRecord& tensor : image.tensors) {
@@ -48,22 +48,23 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
     CheckAlignment(tensor, where);
     const uint64_t extent = tensor.extent();
     const std::optional<uint64_t> size = CheckedAdd<uint64_t>(extent, kSlack);
-    Require(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
-            ": tensor '", tensor.name, "' has ", extent, " bytes at offset ", tensor.offset,
-            ", which with ", kSlack, " bytes of slack leaves its region of ", limit, " bytes");
+    RSHIFT_REQUIRE(size && RangeFits(tensor.offset, *size, limit), ErrorCode::kCorrupt, where,
+                   ": tensor '", tensor.name, "' has ", extent, " bytes at offset ", tensor.offset,
+                   ", which with ", kSlack, " bytes of slack leaves its region of ", limit,
+                   " bytes");
     names.push_back(tensor.name);
   }
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  Require(twice == names.end(), ErrorCode::kCorrupt, where, ": two tensors are named '",
-          twice == names.end() ? "" : *twice, "'");
+  RSHIFT_REQUIRE(twice == names.end(), ErrorCode::kCorrupt, where, ": two tensors are named '",
+                 twice == names.end() ? "" : *twice, "'");
 }
 
 void CheckCommand(const ProgramImage& image, size_t index, const std::string& where) {
   const Command& command = image.commands[index];
   const OpSpec* spec = FindOp(command.opcode);
   const auto check = [&](bool ok, const auto&... parts) {
-    Require(ok, ErrorCode::kCorrupt, where, ": command ", index, ": ", parts...);
+    RSHIFT_REQUIRE(ok, ErrorCode::kCorrupt, where, ": command ", index, ": ", parts...);
   };
   check(spec != nullptr, "unknown opcode ", static_cast<int>(command.opcode));
   for (const FieldSpec& field : spec->fields) {
@@ -98,16 +99,16 @@ void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::s
     for (const Binding& binding : *list) {
       const bool known =
           binding.tensor >= 0 && binding.tensor < static_cast<int64_t>(image.tensors.size());
-      Require(known && image.tensors[binding.tensor].region == Region::kArena, ErrorCode::kCorrupt,
-              where, ": '", binding.name, "' is bound to tensor ", binding.tensor,
-              ", expected one in the arena");
-      Require(image.tensors[binding.tensor].whole(), ErrorCode::kCorrupt, where, ": '",
-              binding.name, "' is bound to a part of another tensor");
+      RSHIFT_REQUIRE(known && image.tensors[binding.tensor].region == Region::kArena,
+                     ErrorCode::kCorrupt, where, ": '", binding.name, "' is bound to tensor ",
+                     binding.tensor, ", expected one in the arena");
+      RSHIFT_REQUIRE(image.tensors[binding.tensor].whole(), ErrorCode::kCorrupt, where, ": '",
+                     binding.name, "' is bound to a part of another tensor");
     }
   }
-  Require(image.command_names.empty() || image.command_names.size() == image.commands.size(),
-          ErrorCode::kCorrupt, where, ": ", image.command_names.size(), " command names for ",
-          image.commands.size(), " commands");
+  RSHIFT_REQUIRE(image.command_names.empty() || image.command_names.size() == image.commands.size(),
+                 ErrorCode::kCorrupt, where, ": ", image.command_names.size(),
+                 " command names for ", image.commands.size(), " commands");
 }
 
 void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> constants,
@@ -123,8 +124,8 @@ void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> co
   uint64_t end = 0;
   for (const auto& [begin, next_end] : used) {
     for (uint64_t i = end; i < begin; ++i) {
-      Require(constants[i] == 0, ErrorCode::kCorrupt, where, ": constants, offset ", i,
-              ": a byte between tensors must be zero");
+      RSHIFT_REQUIRE(constants[i] == 0, ErrorCode::kCorrupt, where, ": constants, offset ", i,
+                     ": a byte between tensors must be zero");
     }
     end = std::max(end, next_end);
   }
@@ -132,8 +133,8 @@ void CheckConstantPadding(const ProgramImage& image, std::span<const uint8_t> co
 
 void RequireChecksum(uint32_t found, uint32_t expected, uint64_t section_offset,
                      const std::string& where) {
-  Require(found == expected, ErrorCode::kCorrupt, where, ": section at offset ", section_offset,
-          ": checksum differs: the file is damaged");
+  RSHIFT_REQUIRE(found == expected, ErrorCode::kCorrupt, where, ": section at offset ",
+                 section_offset, ": checksum differs: the file is damaged");
 }
 
 ConstantsCheck::ConstantsCheck(const ContainerView& view, const std::string& where)

@@ -29,8 +29,8 @@ struct Entry {
 
 void CheckVersion(ByteReader& in, const std::string& where) {
   const std::span<const uint8_t> magic = in.GetBytes(kMagic.size(), "magic");
-  Require(std::equal(magic.begin(), magic.end(), kMagic.begin()), ErrorCode::kCorrupt, where,
-          ": not an Rshift program (the first 8 bytes are not RSHIFT\\x1a\\0)");
+  RSHIFT_REQUIRE(std::equal(magic.begin(), magic.end(), kMagic.begin()), ErrorCode::kCorrupt, where,
+                 ": not an Rshift program (the first 8 bytes are not RSHIFT\\x1a\\0)");
   if (in.Get<uint32_t>("byte order") != kByteOrder) in.Bad("byte order is not little-endian");
   const auto major = in.Get<uint16_t>("major version");
   in.Get<uint16_t>("minor version");
@@ -40,8 +40,9 @@ void CheckVersion(ByteReader& in, const std::string& where) {
 }
 
 Header ReadHeader(std::span<const uint8_t> file, const std::string& where) {
-  Require(file.size() >= kHeaderSize, ErrorCode::kCorrupt, where, ": file has ", file.size(),
-          " bytes, expected at least ", kHeaderSize, ": it is cut off or not an Rshift program");
+  RSHIFT_REQUIRE(file.size() >= kHeaderSize, ErrorCode::kCorrupt, where, ": file has ", file.size(),
+                 " bytes, expected at least ", kHeaderSize,
+                 ": it is cut off or not an Rshift program");
   ByteReader in(file.first(kHeaderSize), where + ": header");
   CheckVersion(in, where);
   const auto header_size = in.Get<uint32_t>("header size");
@@ -57,9 +58,9 @@ Header ReadHeader(std::span<const uint8_t> file, const std::string& where) {
   if (header_size != kHeaderSize)
     in.Bad("header has ", header_size, " bytes, expected ", kHeaderSize);
   if (flags != 0) in.Bad("flags are ", flags, ", expected 0");
-  Require(file_size == file.size(), ErrorCode::kCorrupt, where, ": file has ", file.size(),
-          " bytes, expected ", file_size, ": it is ",
-          file.size() < file_size ? "cut off" : "followed by other bytes");
+  RSHIFT_REQUIRE(file_size == file.size(), ErrorCode::kCorrupt, where, ": file has ", file.size(),
+                 " bytes, expected ", file_size, ": it is ",
+                 file.size() < file_size ? "cut off" : "followed by other bytes");
   if (header.section_count > kMaxSections) {
     in.Bad(header.section_count, " sections, expected at most ", kMaxSections);
   }
@@ -121,23 +122,24 @@ std::array<const Entry*, kSections.size()> SortOut(const std::vector<Entry>& ent
       return k.name == entry.section.kind;
     });
     if (kind == kSections.end()) {
-      Require(entry.flags == 0, ErrorCode::kCorrupt, where,
-              ": section table: required section of "
-              "unknown kind: the file is damaged or newer than this program");
+      RSHIFT_REQUIRE(entry.flags == 0, ErrorCode::kCorrupt, where,
+                     ": section table: required section of "
+                     "unknown kind: the file is damaged or newer than this program");
       continue;
     }
     const size_t index = kind - kSections.begin();
-    Require(index >= next, ErrorCode::kCorrupt, where, ": section ", kind->name,
-            " is out of order or twice there");
-    Require(entry.flags == (kind->required ? kSectionRequired : 0) &&
-                entry.align_log2 == static_cast<uint32_t>(kind->align_log2),
-            ErrorCode::kCorrupt, where, ": section ", kind->name, " has wrong flags or alignment");
+    RSHIFT_REQUIRE(index >= next, ErrorCode::kCorrupt, where, ": section ", kind->name,
+                   " is out of order or twice there");
+    RSHIFT_REQUIRE(entry.flags == (kind->required ? kSectionRequired : 0) &&
+                       entry.align_log2 == static_cast<uint32_t>(kind->align_log2),
+                   ErrorCode::kCorrupt, where, ": section ", kind->name,
+                   " has wrong flags or alignment");
     found[index] = &entry;
     next = index + 1;
   }
   for (size_t i = 0; i < kSections.size(); ++i) {
-    Require(found[i] != nullptr || !kSections[i].required, ErrorCode::kCorrupt, where, ": section ",
-            kSections[i].name, " is missing");
+    RSHIFT_REQUIRE(found[i] != nullptr || !kSections[i].required, ErrorCode::kCorrupt, where,
+                   ": section ", kSections[i].name, " is missing");
   }
   return found;
 }
@@ -179,8 +181,9 @@ ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& wh
     }
   }
   CheckImage(view.image, view.constants.size(), where);
-  Require(header.features == FeaturesOf(view.image), ErrorCode::kCorrupt, where,
-          ": header: feature bits are ", header.features, ", expected ", FeaturesOf(view.image));
+  RSHIFT_REQUIRE(header.features == FeaturesOf(view.image), ErrorCode::kCorrupt, where,
+                 ": header: feature bits are ", header.features, ", expected ",
+                 FeaturesOf(view.image));
   return view;
 }
 

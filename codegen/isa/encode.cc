@@ -59,19 +59,19 @@ std::string FieldError(const FieldSpec& spec, int64_t value, int64_t tensor_coun
 }
 
 std::vector<uint8_t> EncodeCommands(std::span<const Command> commands) {
-  Require(static_cast<int64_t>(commands.size()) <= kMaxCommands, ErrorCode::kUnsupported,
-          "program has ", commands.size(), " commands, expected at most ", kMaxCommands);
+  RSHIFT_REQUIRE(static_cast<int64_t>(commands.size()) <= kMaxCommands, ErrorCode::kUnsupported,
+                 "program has ", commands.size(), " commands, expected at most ", kMaxCommands);
   std::vector<uint8_t> out;
   StickyFields sticky{};
   for (size_t i = 0; i < commands.size(); ++i) {
     const OpSpec* spec = FindOp(commands[i].opcode);
-    Require(spec != nullptr, ErrorCode::kInternal, "command ", i, ": opcode ",
-            static_cast<int>(commands[i].opcode), " is not in the instruction table");
+    RSHIFT_REQUIRE(spec != nullptr, ErrorCode::kInternal, "command ", i, ": opcode ",
+                   static_cast<int>(commands[i].opcode), " is not in the instruction table");
     for (const FieldSpec& field : spec->fields) {
       const int64_t value = commands[i].Get(field.field);
       const std::string error = FieldError(field, value, std::numeric_limits<int32_t>::max());
-      Require(error.empty(), ErrorCode::kInternal, "command ", i, " (", spec->name,
-              "): ", Name(field.field), " is ", value, ", ", error);
+      RSHIFT_REQUIRE(error.empty(), ErrorCode::kInternal, "command ", i, " (", spec->name,
+                     "): ", Name(field.field), " is ", value, ", ", error);
     }
     EncodeCommand(commands[i], *spec, sticky, out);
   }

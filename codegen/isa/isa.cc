@@ -138,8 +138,8 @@ bool IsFloatCompute(Opcode opcode) {
 
 Command NewCommand(Opcode opcode) {
   const OpSpec* spec = FindOp(opcode);
-  Require(spec != nullptr, ErrorCode::kInternal, "NewCommand: opcode ", static_cast<int>(opcode),
-          " is not in the instruction table");
+  RSHIFT_REQUIRE(spec != nullptr, ErrorCode::kInternal, "NewCommand: opcode ",
+                 static_cast<int>(opcode), " is not in the instruction table");
   Command command;
   command.opcode = opcode;
   for (const FieldSpec& field : spec->fields) command.Set(field.field, DefaultOf(field));

@@ -56,9 +56,9 @@ void Lower(LoweringContext& context, const Node& node, const QLeakyRelu& op) {
 void Lower(LoweringContext& context, const Node& node, const QPRelu& op) {
   const Shape& shape = context.InputValue(node, 0).shape;
   const auto slopes = static_cast<int64_t>(op.slopes.size());
-  Require(slopes == 1 || (!shape.empty() && slopes == shape.back()), ErrorCode::kInternal,
-          Describe(node), ": ", slopes, " slopes for an input of shape ", ToString(shape),
-          ", expected 1 or one for each channel of the last dimension");
+  RSHIFT_REQUIRE(slopes == 1 || (!shape.empty() && slopes == shape.back()), ErrorCode::kInternal,
+                 Describe(node), ": ", slopes, " slopes for an input of shape ", ToString(shape),
+                 ", expected 1 or one for each channel of the last dimension");
   Command command = UnaryCommand(context, node, Opcode::kPRelu);
   command.Set(Field::kSrc2, context.AddConst(node.name + ".slopes", DType::kS8, {slopes},
                                              {reinterpret_cast<const uint8_t*>(op.slopes.data()),

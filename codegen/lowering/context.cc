@@ -15,8 +15,8 @@ static_assert(std::endian::native == std::endian::little,
 constexpr size_t kMaxRank = 8;
 
 TensorRecord RecordOf(const Value& value) {
-  Require(value.shape.size() <= kMaxRank, ErrorCode::kUnsupported, "tensor '", value.name, "' has ",
-          value.shape.size(), " dimensions, expected at most ", kMaxRank);
+  RSHIFT_REQUIRE(value.shape.size() <= kMaxRank, ErrorCode::kUnsupported, "tensor '", value.name,
+                 "' has ", value.shape.size(), " dimensions, expected at most ", kMaxRank);
   TensorRecord record;
   record.name = value.name;
   record.dtype = value.dtype;
@@ -74,8 +74,9 @@ int32_t LoweringContext::AddArenaTensor(TensorRecord record) {
 
 int32_t LoweringContext::ConstantTensor(const Value& value) {
   TensorRecord record = RecordOf(value);
-  Require(value.constant->bytes.size() == record.bytes(), ErrorCode::kInternal, "constant '",
-          value.name, "' has ", value.constant->bytes.size(), " bytes, expected ", record.bytes());
+  RSHIFT_REQUIRE(value.constant->bytes.size() == record.bytes(), ErrorCode::kInternal, "constant '",
+                 value.name, "' has ", value.constant->bytes.size(), " bytes, expected ",
+                 record.bytes());
   record.region = Region::kConst;
   record.offset = pool_.Add(value.constant->bytes);
   return AddTensor(std::move(record), -1);
@@ -85,8 +86,8 @@ int32_t LoweringContext::Tensor(ValueId id) {
   int32_t& tensor = tensor_of_[id.index()];
   if (tensor >= 0) return tensor;
   const Value& value = graph_.value(id);
-  Require(value.is_constant(), ErrorCode::kInternal, "value '", value.name,
-          "' is used before a node makes it: the graph is not in topological order");
+  RSHIFT_REQUIRE(value.is_constant(), ErrorCode::kInternal, "value '", value.name,
+                 "' is used before a node makes it: the graph is not in topological order");
   return tensor = ConstantTensor(value);
 }
 
@@ -96,14 +97,14 @@ int32_t LoweringContext::Input(const Node& node, size_t index) {
 }
 
 const Value& LoweringContext::InputValue(const Node& node, size_t index) const {
-  Require(index < node.inputs.size() && node.inputs[index].valid(), ErrorCode::kInternal, node.name,
-          ": input ", index, " is missing");
+  RSHIFT_REQUIRE(index < node.inputs.size() && node.inputs[index].valid(), ErrorCode::kInternal,
+                 node.name, ": input ", index, " is missing");
   return graph_.value(node.inputs[index]);
 }
 
 int32_t LoweringContext::Output(const Node& node) {
-  Require(node.outputs.size() == 1, ErrorCode::kInternal, node.name, " has ", node.outputs.size(),
-          " outputs, expected 1");
+  RSHIFT_REQUIRE(node.outputs.size() == 1, ErrorCode::kInternal, node.name, " has ",
+                 node.outputs.size(), " outputs, expected 1");
   const ValueId id = node.outputs[0];
   const int32_t tensor = AddArenaTensor(RecordOf(graph_.value(id)));
   memory_.buffers[memory_.of[tensor]].output = is_output_[id.index()];
@@ -127,9 +128,9 @@ int32_t LoweringContext::View(const std::string& name, int32_t tensor, const Sha
   view.name = UniqueName(name);
   view.layout = Layout::kPlain;
   view.shape = shape;
-  Require(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name,
-          "' of shape ", ToString(shape), " has another size than '", record(tensor).name,
-          "' of shape ", ToString(record(tensor).shape));
+  RSHIFT_REQUIRE(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name,
+                 "' of shape ", ToString(shape), " has another size than '", record(tensor).name,
+                 "' of shape ", ToString(record(tensor).shape));
   return AddTensor(std::move(view), memory_.of[tensor]);
 }
 
@@ -139,8 +140,8 @@ int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Sh
   record.dtype = dtype;
   record.shape = shape;
   record.region = Region::kConst;
-  Require(record.bytes() == bytes.size(), ErrorCode::kInternal, "constant '", name, "' has ",
-          bytes.size(), " bytes, expected ", record.bytes());
+  RSHIFT_REQUIRE(record.bytes() == bytes.size(), ErrorCode::kInternal, "constant '", name, "' has ",
+                 bytes.size(), " bytes, expected ", record.bytes());
   record.name = UniqueName(name);
   record.offset = pool_.Add(bytes);
   return AddTensor(std::move(record), -1);
@@ -170,8 +171,9 @@ void LoweringContext::DefineAlias(const Node& node, int32_t tensor) {
     return;
   }
   TensorRecord alias = RecordOf(value);
-  Require(alias.bytes() == record(tensor).bytes(), ErrorCode::kInternal, node.name, ": output has ",
-          alias.bytes(), " bytes, expected the ", record(tensor).bytes(), " of its input");
+  RSHIFT_REQUIRE(alias.bytes() == record(tensor).bytes(), ErrorCode::kInternal, node.name,
+                 ": output has ", alias.bytes(), " bytes, expected the ", record(tensor).bytes(),
+                 " of its input");
   alias.region = record(tensor).region;
   alias.offset = record(tensor).offset;
   const int32_t buffer = memory_.of[tensor];

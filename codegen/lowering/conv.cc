@@ -42,15 +42,15 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   const Value& y = context.OutputValue(node);
   RequireNhwc(node, x);
   RequireNhwc(node, y);
-  Require(w.is_constant() && w.dtype == DType::kS8 && w.shape.size() == 4, ErrorCode::kInternal,
-          Describe(node), ": weight '", w.name, "' is ", Name(w.dtype), " of shape ",
-          ToString(w.shape), ", expected constant s8 [OC, IC/groups, KH, KW]");
+  RSHIFT_REQUIRE(w.is_constant() && w.dtype == DType::kS8 && w.shape.size() == 4,
+                 ErrorCode::kInternal, Describe(node), ": weight '", w.name, "' is ", Name(w.dtype),
+                 " of shape ", ToString(w.shape), ", expected constant s8 [OC, IC/groups, KH, KW]");
   const int64_t ic = x.shape[3], oc = y.shape[3], taps = w.shape[2] * w.shape[3];
-  Require(op.groups > 0 && ic % op.groups == 0 && oc % op.groups == 0 && w.shape[0] == oc &&
-              w.shape[1] == ic / op.groups,
-          ErrorCode::kInternal, Describe(node), ": weight '", w.name, "' of shape ",
-          ToString(w.shape), " does not fit ", ic, " input and ", oc, " output channels in ",
-          op.groups, " groups");
+  RSHIFT_REQUIRE(op.groups > 0 && ic % op.groups == 0 && oc % op.groups == 0 && w.shape[0] == oc &&
+                     w.shape[1] == ic / op.groups,
+                 ErrorCode::kInternal, Describe(node), ": weight '", w.name, "' of shape ",
+                 ToString(w.shape), " does not fit ", ic, " input and ", oc, " output channels in ",
+                 op.groups, " groups");
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
   const bool depthwise = ic > 1 && op.groups == ic && oc == ic;
   const ConvDims dims{op.groups,  oc / op.groups, ic / op.groups,

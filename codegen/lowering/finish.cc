@@ -54,9 +54,9 @@ void LoweringContext::PlaceBuffers() {
   for (Buffer& buffer : buffers) {
     if (buffer.first > buffer.last) std::swap(buffer.first, buffer.last);  // no command uses it
   }
-  const Plan plan = PlanArena(buffers);
+  const ArenaPlan plan = PlanArena(buffers);
   const std::string error = ValidatePlan(buffers, plan);
-  Require(error.empty(), ErrorCode::kInternal, "arena plan: ", error);
+  RSHIFT_REQUIRE(error.empty(), ErrorCode::kInternal, "arena plan: ", error);
   for (size_t tensor = 0; tensor < image_.tensors.size(); ++tensor) {
     const int32_t index = memory_.of[tensor];
     if (index >= 0) image_.tensors[tensor].offset += plan.offsets[planned[index]];

@@ -35,8 +35,8 @@ void Lower(LoweringContext& context, const Node& node, const InstanceNorm& op) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const Lrn& op) {
-  Require(op.size >= 1 && op.size <= (int64_t{1} << 20), ErrorCode::kUnsupported, Describe(node),
-          ": size is ", op.size, ", expected 1..", int64_t{1} << 20);
+  RSHIFT_REQUIRE(op.size >= 1 && op.size <= (int64_t{1} << 20), ErrorCode::kUnsupported,
+                 Describe(node), ": size is ", op.size, ", expected 1..", int64_t{1} << 20);
   RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kLrnF32);
   command.Set(Field::kAxis, AxisOf(node, op.axis, context.InputValue(node, 0).shape.size()));

@@ -80,15 +80,16 @@ std::vector<int64_t> NearestIndices(const Resize& op, float scale, int64_t in, i
 void Lower(LoweringContext& context, const Node& node, const Resize& op) {
   const Value& x = context.InputValue(node, 0);
   const Value& y = context.OutputValue(node);
-  Require(op.scales.size() == x.shape.size() && x.shape.size() == y.shape.size(),
-          ErrorCode::kInternal, Describe(node), ": ", op.scales.size(), " scales from shape ",
-          ToString(x.shape), " to ", ToString(y.shape), ", expected one for each dimension");
+  RSHIFT_REQUIRE(op.scales.size() == x.shape.size() && x.shape.size() == y.shape.size(),
+                 ErrorCode::kInternal, Describe(node), ": ", op.scales.size(),
+                 " scales from shape ", ToString(x.shape), " to ", ToString(y.shape),
+                 ", expected one for each dimension");
   for (const float scale : op.scales) {
-    Require(std::isfinite(scale) && scale > 0.0f, ErrorCode::kInvalidInput, Describe(node),
-            ": scale is ", scale, ", expected a positive number");
+    RSHIFT_REQUIRE(std::isfinite(scale) && scale > 0.0f, ErrorCode::kInvalidInput, Describe(node),
+                   ": scale is ", scale, ", expected a positive number");
   }
-  Require(NumElements(x.shape) > 0 || NumElements(y.shape) == 0, ErrorCode::kInvalidInput,
-          Describe(node), ": input of shape ", ToString(x.shape), " is empty");
+  RSHIFT_REQUIRE(NumElements(x.shape) > 0 || NumElements(y.shape) == 0, ErrorCode::kInvalidInput,
+                 Describe(node), ": input of shape ", ToString(x.shape), " is empty");
   if (op.mode == ResizeMode::kNearest) return LowerNearest(context, node, op);
   RequireF32(context, node);
   Command command = UnaryCommand(context, node, Opcode::kResizeF32);

@@ -25,8 +25,8 @@ bool MovesNoData(const Shape& shape, std::span<const int64_t> perm) {
 }
 
 void RequireRank(const Node& node, const char* what, size_t found, size_t rank) {
-  Require(found == rank, ErrorCode::kInternal, Describe(node), ": ", found, " ", what,
-          ", expected one for each of ", rank, " dimensions");
+  RSHIFT_REQUIRE(found == rank, ErrorCode::kInternal, Describe(node), ": ", found, " ", what,
+                 ", expected one for each of ", rank, " dimensions");
 }
 
 // The bits of one element of the pad value.
@@ -39,9 +39,10 @@ int64_t FillBits(const Node& node, DType dtype, float value) {
     case DType::kS32:
     case DType::kS64:
     case DType::kBool: {
-      Require(std::isfinite(value) && value == std::trunc(value) && std::abs(value) <= 0x1p31f,
-              ErrorCode::kInvalidInput, Describe(node), ": pad value is ", value,
-              ", expected an integer for elements of type ", Name(dtype));
+      RSHIFT_REQUIRE(
+          std::isfinite(value) && value == std::trunc(value) && std::abs(value) <= 0x1p31f,
+          ErrorCode::kInvalidInput, Describe(node), ": pad value is ", value,
+          ", expected an integer for elements of type ", Name(dtype));
       const auto bits = static_cast<uint64_t>(static_cast<int64_t>(value));
       const size_t size = 8 * SizeOf(dtype);
       return static_cast<int64_t>(size == 64 ? bits : bits & ((uint64_t{1} << size) - 1));
@@ -61,9 +62,9 @@ int32_t Crop(LoweringContext& context, const Node& node, const Pad& op) {
   for (size_t d = 0; d < in.size(); ++d) {
     starts[d] = std::max<int64_t>(-op.before[d], 0);
     cropped[d] = in[d] - starts[d] - std::max<int64_t>(-op.after[d], 0);
-    Require(cropped[d] >= 0, ErrorCode::kInvalidInput, Describe(node), ": negative pads ",
-            op.before[d], " and ", op.after[d], " remove more than dimension ", d, " of size ",
-            in[d]);
+    RSHIFT_REQUIRE(cropped[d] >= 0, ErrorCode::kInvalidInput, Describe(node), ": negative pads ",
+                   op.before[d], " and ", op.after[d], " remove more than dimension ", d,
+                   " of size ", in[d]);
   }
   if (cropped == in) return source;
   const int32_t result =
@@ -90,8 +91,8 @@ void Lower(LoweringContext& context, const Node& node, const Transpose& op) {
   const Shape& in = context.InputValue(node, 0).shape;
   RequireRank(node, "entries in perm", op.perm.size(), in.size());
   for (const int64_t axis : op.perm) {
-    Require(axis >= 0 && axis < static_cast<int64_t>(in.size()), ErrorCode::kInternal,
-            Describe(node), ": perm has the axis ", axis, ", expected 0..", in.size() - 1);
+    RSHIFT_REQUIRE(axis >= 0 && axis < static_cast<int64_t>(in.size()), ErrorCode::kInternal,
+                   Describe(node), ": perm has the axis ", axis, ", expected 0..", in.size() - 1);
   }
   if (MovesNoData(in, op.perm)) return context.DefineAlias(node, context.Input(node, 0));
   Command command = UnaryCommand(context, node, Opcode::kTranspose);
@@ -115,9 +116,9 @@ void Lower(LoweringContext& context, const Node& node, const Concat& op) {
     }
     offset += part[axis];
   }
-  Require(offset == context.OutputValue(node).shape[axis], ErrorCode::kInternal, Describe(node),
-          ": the inputs have ", offset, " entries on axis ", axis, ", expected ",
-          context.OutputValue(node).shape[axis]);
+  RSHIFT_REQUIRE(offset == context.OutputValue(node).shape[axis], ErrorCode::kInternal,
+                 Describe(node), ": the inputs have ", offset, " entries on axis ", axis,
+                 ", expected ", context.OutputValue(node).shape[axis]);
 }
 
 void Lower(LoweringContext& context, const Node& node, const Slice& op) {

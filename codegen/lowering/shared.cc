@@ -17,9 +17,10 @@ Command UnaryCommand(LoweringContext& context, const Node& node, Opcode opcode) 
 
 void SetWindow(const Node& node, const Window& window, Command& command) {
   const auto set = [&](Field field, int64_t value, int64_t lowest) {
-    Require(value >= lowest && value <= (int64_t{1} << 20), ErrorCode::kUnsupported, Describe(node),
-            ": ", Name(field), " is ", value, ", expected ", lowest, "..", int64_t{1} << 20,
-            value < 0 ? ": put a Slice before the node instead of a negative pad" : "");
+    RSHIFT_REQUIRE(value >= lowest && value <= (int64_t{1} << 20), ErrorCode::kUnsupported,
+                   Describe(node), ": ", Name(field), " is ", value, ", expected ", lowest, "..",
+                   int64_t{1} << 20,
+                   value < 0 ? ": put a Slice before the node instead of a negative pad" : "");
     command.Set(field, value);
   };
   set(Field::kKernelH, window.kernel_h, 1);
@@ -44,15 +45,16 @@ void SetClamp(const ClampQ& clamp, Command& command) {
 
 int64_t AxisOf(const Node& node, int64_t axis, size_t rank) {
   const auto dims = static_cast<int64_t>(rank);
-  Require(axis >= -dims && axis < dims, ErrorCode::kInvalidInput, Describe(node), ": axis is ",
-          axis, ", expected one of ", dims, " dimensions");
+  RSHIFT_REQUIRE(axis >= -dims && axis < dims, ErrorCode::kInvalidInput, Describe(node),
+                 ": axis is ", axis, ", expected one of ", dims, " dimensions");
   return axis < 0 ? axis + dims : axis;
 }
 
 int32_t AddRequant(LoweringContext& context, const Node& node,
                    std::span<const ChannelRequant> channels, int64_t expected) {
-  Require(static_cast<int64_t>(channels.size()) == expected, ErrorCode::kInternal, Describe(node),
-          ": ", channels.size(), " requantization records, expected ", expected);
+  RSHIFT_REQUIRE(static_cast<int64_t>(channels.size()) == expected, ErrorCode::kInternal,
+                 Describe(node), ": ", channels.size(), " requantization records, expected ",
+                 expected);
   std::vector<uint8_t> bytes(channels.size() * sizeof(RequantRecord));
   for (size_t i = 0; i < channels.size(); ++i) {
     const ChannelRequant& channel = channels[i];
@@ -66,8 +68,8 @@ int32_t AddRequant(LoweringContext& context, const Node& node,
 void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_t> zero_w,
               int64_t expected, Command& command) {
   if (std::all_of(zero_w.begin(), zero_w.end(), [](int32_t zero) { return zero == 0; })) return;
-  Require(static_cast<int64_t>(zero_w.size()) == expected, ErrorCode::kInternal, Describe(node),
-          ": ", zero_w.size(), " weight zero points, expected ", expected);
+  RSHIFT_REQUIRE(static_cast<int64_t>(zero_w.size()) == expected, ErrorCode::kInternal,
+                 Describe(node), ": ", zero_w.size(), " weight zero points, expected ", expected);
   command.Set(Field::kZeroW, context.AddConst(node.name + ".zero_w", DType::kS32, {expected},
                                               {reinterpret_cast<const uint8_t*>(zero_w.data()),
                                                zero_w.size_bytes()}));
@@ -98,9 +100,9 @@ void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
 }
 
 void RequireNhwc(const Node& node, const Value& value) {
-  Require(value.layout == Layout::kNhwc && value.shape.size() == 4, ErrorCode::kUnsupported,
-          Describe(node), ": '", value.name, "' of shape ", ToString(value.shape),
-          " is not in NHWC layout: run the layout pass before the compiler");
+  RSHIFT_REQUIRE(value.layout == Layout::kNhwc && value.shape.size() == 4, ErrorCode::kUnsupported,
+                 Describe(node), ": '", value.name, "' of shape ", ToString(value.shape),
+                 " is not in NHWC layout: run the layout pass before the compiler");
 }
 
 void RequireTypes(LoweringContext& context, const Node& node, std::initializer_list<DType> types) {

@@ -27,8 +27,9 @@ void LowerMovement(LoweringContext& context, const Node& node, const Movement& m
 }
 
 void RequireBlock(const Node& node, const Shape& shape, int64_t block, bool divides) {
-  Require(shape.size() == 4 && block >= 1 && divides, ErrorCode::kInvalidInput, Describe(node),
-          ": block ", block, " does not divide an input of shape ", ToString(shape));
+  RSHIFT_REQUIRE(shape.size() == 4 && block >= 1 && divides, ErrorCode::kInvalidInput,
+                 Describe(node), ": block ", block, " does not divide an input of shape ",
+                 ToString(shape));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ int64_t StepCount(const PlacementProblem& problem) {
 }
 
 // Buffers that end at the top of the arena: only moving one of these can lower it.
-Order Highest(const PlacementProblem& problem, const Plan& plan) {
+Order Highest(const PlacementProblem& problem, const ArenaPlan& plan) {
   Order result;
   for (size_t i = 0; i < problem.sizes.size(); ++i) {
     if (plan.offsets[i] + problem.sizes[i] == plan.arena) result.push_back(static_cast<int32_t>(i));
@@ -40,10 +40,10 @@ Order Highest(const PlacementProblem& problem, const Plan& plan) {
 
 }  // namespace
 
-Plan HillClimb(const PlacementProblem& problem, Order order) {
+ArenaPlan HillClimb(const PlacementProblem& problem, Order order) {
   SplitMix64 random;
-  Plan current = PlaceInOrder(problem, order);
-  Plan best = current;
+  ArenaPlan current = PlaceInOrder(problem, order);
+  ArenaPlan best = current;
   const int64_t steps = StepCount(problem);
   for (int64_t step = 0; step < steps && best.arena > problem.lower_bound; ++step) {
     const Order highest = Highest(problem, current);
@@ -55,7 +55,7 @@ Plan HillClimb(const PlacementProblem& problem, Order order) {
     Order candidate = order;
     const auto place = std::find(candidate.begin(), candidate.end(), moved);
     std::iter_swap(place, candidate.begin() + random.Below(candidate.size()));
-    Plan plan = PlaceInOrder(problem, candidate);
+    ArenaPlan plan = PlaceInOrder(problem, candidate);
     if (plan.arena > current.arena) continue;
     current = std::move(plan);
     order = std::move(candidate);

@@ -42,8 +42,8 @@ PlacementProblem::PlacementProblem(const std::vector<Buffer>& buffers) : conflic
   lower_bound = LowerBound(buffers, sizes);
 }
 
-Plan PlaceInOrder(const PlacementProblem& problem, const Order& order) {
-  Plan plan;
+ArenaPlan PlaceInOrder(const PlacementProblem& problem, const Order& order) {
+  ArenaPlan plan;
   plan.offsets.assign(problem.sizes.size(), -1);
   plan.lower_bound = problem.lower_bound;
   std::vector<std::pair<int64_t, int64_t>>

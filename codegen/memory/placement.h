@@ -22,12 +22,12 @@ struct PlacementProblem {
 using Order = std::vector<int32_t>;
 
 // First fit.
-Plan PlaceInOrder(const PlacementProblem& problem, const Order& order);
+ArenaPlan PlaceInOrder(const PlacementProblem& problem, const Order& order);
 
 // Swaps buffers of the order for a fixed number of steps that depends on the problem's size alone,
 // keeping what is not worse; always the same result for the same input. Gives the best plan found,
 // at best the lower bound.
-Plan HillClimb(const PlacementProblem& problem, Order order);
+ArenaPlan HillClimb(const PlacementProblem& problem, Order order);
 
 }  // namespace rshift
 

@@ -44,18 +44,18 @@ Order SortedBy(const std::vector<Buffer>& buffers, KeyOf key) {
 
 }  // namespace
 
-Plan PlanArena(const std::vector<Buffer>& buffers) {
+ArenaPlan PlanArena(const std::vector<Buffer>& buffers) {
   for (size_t i = 0; i < buffers.size(); ++i) {
-    Require(buffers[i].size > 0 && buffers[i].first <= buffers[i].last, ErrorCode::kInternal,
-            "buffer ", i, " has ", buffers[i].size, " bytes and lives from ", buffers[i].first,
-            " to ", buffers[i].last, ", expected a size and a life");
+    RSHIFT_REQUIRE(buffers[i].size > 0 && buffers[i].first <= buffers[i].last, ErrorCode::kInternal,
+                   "buffer ", i, " has ", buffers[i].size, " bytes and lives from ",
+                   buffers[i].first, " to ", buffers[i].last, ", expected a size and a life");
   }
   const PlacementProblem problem(buffers);
-  std::optional<Plan> best;
+  std::optional<ArenaPlan> best;
   Order best_order;
   for (const KeyOf key : kOrders) {
     Order order = SortedBy(buffers, key);
-    Plan plan = PlaceInOrder(problem, order);
+    ArenaPlan plan = PlaceInOrder(problem, order);
     if (best && plan.arena >= best->arena) continue;
     best = std::move(plan);
     best_order = std::move(order);
@@ -64,7 +64,7 @@ Plan PlanArena(const std::vector<Buffer>& buffers) {
   return HillClimb(problem, std::move(best_order));
 }
 
-std::string ValidatePlan(const std::vector<Buffer>& buffers, const Plan& plan) {
+std::string ValidatePlan(const std::vector<Buffer>& buffers, const ArenaPlan& plan) {
   if (plan.offsets.size() != buffers.size()) {
     return Cat(plan.offsets.size(), " offsets for ", buffers.size(), " buffers");
   }

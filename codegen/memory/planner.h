@@ -13,7 +13,7 @@ struct Buffer {
   int64_t first = 0, last = 0;  // inclusive command indices between which it is alive
 };
 
-struct Plan {
+struct ArenaPlan {
   std::vector<int64_t> offsets;  // one per buffer, multiples of 64
   int64_t arena = 0;             // bytes
   int64_t lower_bound = 0;       // max over time of live bytes (rounded to 64)
@@ -21,9 +21,9 @@ struct Plan {
 
 // Greedy in several orders, stops at the lower bound; then a deterministic hill-climb with a fixed
 // number of steps. Not guaranteed to be the best placement (NP-complete); the gap is reported.
-Plan PlanArena(const std::vector<Buffer>& buffers);
+ArenaPlan PlanArena(const std::vector<Buffer>& buffers);
 // Empty when valid, else what overlaps.
-std::string ValidatePlan(const std::vector<Buffer>& buffers, const Plan& plan);
+std::string ValidatePlan(const std::vector<Buffer>& buffers, const ArenaPlan& plan);
 
 }  // namespace rshift
 

@@ -6,8 +6,8 @@ namespace rshift {
 
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights) {
   const int64_t expected = shape.groups * shape.oc_per_group * shape.ic_per_group * shape.taps;
-  Require(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
-          "PackConvWeights: ", weights.size(), " weights, expected ", expected);
+  RSHIFT_REQUIRE(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
+                 "PackConvWeights: ", weights.size(), " weights, expected ", expected);
   std::vector<int8_t> packed(shape.bytes());
   const int8_t* source = weights.data();
   for (int64_t group = 0; group < shape.groups; ++group) {
@@ -27,8 +27,8 @@ std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t
   // [OC][IC][KH][KW] -> [OC][KH * KW * IC].
   const int64_t ic = dims.ic_per_group, kh = dims.kernel_h, kw = dims.kernel_w;
   const int64_t expected = dims.oc_per_group * ic * kh * kw;
-  Require(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
-          "PackConvolution: ", weights.size(), " weights, expected ", expected);
+  RSHIFT_REQUIRE(static_cast<int64_t>(weights.size()) == expected, ErrorCode::kInternal,
+                 "PackConvolution: ", weights.size(), " weights, expected ", expected);
   std::vector<int8_t> windows(weights.size());
   const int8_t* source = weights.data();
   for (int64_t oc = 0; oc < dims.oc_per_group; ++oc) {
@@ -43,8 +43,8 @@ std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t
 
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights) {
-  Require(static_cast<int64_t>(weights.size()) == channels * taps, ErrorCode::kInternal,
-          "PackDepthwiseWeights: ", weights.size(), " weights, expected ", channels * taps);
+  RSHIFT_REQUIRE(static_cast<int64_t>(weights.size()) == channels * taps, ErrorCode::kInternal,
+                 "PackDepthwiseWeights: ", weights.size(), " weights, expected ", channels * taps);
   const int64_t row = RoundUp(channels, 64);
   std::vector<int8_t> packed(taps * row);
   for (int64_t c = 0; c < channels; ++c) {

@@ -14,13 +14,14 @@ using IntFunction = int64_t (*)(int64_t, int64_t);
 int64_t Wrap(uint64_t v) { return static_cast<int64_t>(v); }
 
 int64_t DivideInts(int64_t a, int64_t b) {
-  Require(b != 0, ErrorCode::kInvalidInput, "divides the integer constant ", a, " by zero");
+  RSHIFT_REQUIRE(b != 0, ErrorCode::kInvalidInput, "divides the integer constant ", a, " by zero");
   return b == -1 ? Wrap(0 - static_cast<uint64_t>(a)) : a / b;
 }
 
 // The sign of the divisor, as in Python.
 int64_t ModInts(int64_t a, int64_t b) {
-  Require(b != 0, ErrorCode::kInvalidInput, "takes the integer constant ", a, " modulo zero");
+  RSHIFT_REQUIRE(b != 0, ErrorCode::kInvalidInput, "takes the integer constant ", a,
+                 " modulo zero");
   if (b == -1) return 0;
   const int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

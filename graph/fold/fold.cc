@@ -106,8 +106,8 @@ Shape BroadcastStrides(const Shape& shape, const Shape& out) {
 }
 
 FoldResult FoldNode(const Op& op, const FoldInputs& in, const Shape& shape) {
-  Require(NumElements(shape) <= kMaxFolded, ErrorCode::kUnsupported, "the constant result ",
-          ToString(shape), " has more than 2^28 elements");
+  RSHIFT_REQUIRE(NumElements(shape) <= kMaxFolded, ErrorCode::kUnsupported, "the constant result ",
+                 ToString(shape), " has more than 2^28 elements");
   return std::visit(
       Overloaded{
           [&](const Binary& o) { return FoldBinary(o.op, *in[0], *in[1], shape); },

@@ -158,8 +158,8 @@ FoldResult FoldGather(const Gather& op, const Value& data, const Value& indices,
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t index : wanted) {
       const int64_t i = index < 0 ? index + size : index;
-      Require(i >= 0 && i < size, ErrorCode::kInvalidInput, "index ", index, " is outside [-", size,
-              ", ", size, ")");
+      RSHIFT_REQUIRE(i >= 0 && i < size, ErrorCode::kInvalidInput, "index ", index,
+                     " is outside [-", size, ", ", size, ")");
       const auto first = data.constant->bytes.begin() + (o * size + i) * row;
       result->bytes.insert(result->bytes.end(), first, first + row);
     }

@@ -21,8 +21,8 @@ struct Declared {
 
 Declared ReadType(const onnx::ValueInfoProto& info) {
   const std::string where = "input " + Quoted(info.name());
-  Require(info.has_type() && info.type().has_tensor_type(), ErrorCode::kUnsupported, where,
-          " is no tensor; only tensors are supported");
+  RSHIFT_REQUIRE(info.has_type() && info.type().has_tensor_type(), ErrorCode::kUnsupported, where,
+                 " is no tensor; only tensors are supported");
   const auto& type = info.type().tensor_type();
   Declared declared{type.has_shape(), {}, type.elem_type()};
   for (const auto& dim : type.shape().dim()) {
@@ -30,10 +30,10 @@ Declared ReadType(const onnx::ValueInfoProto& info) {
     d.symbol = dim.dim_param();
     // 0 and -1 stand for "unknown" in files of some exporters.
     if (dim.has_dim_value() && dim.dim_value() > 0) d.size = dim.dim_value();
-    Require(!dim.has_dim_value() || dim.dim_value() >= -1, ErrorCode::kInvalidInput, where,
-            " has the dimension ", dim.dim_value());
-    Require(d.size < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, " has the dimension ",
-            d.size, ", which is too large");
+    RSHIFT_REQUIRE(!dim.has_dim_value() || dim.dim_value() >= -1, ErrorCode::kInvalidInput, where,
+                   " has the dimension ", dim.dim_value());
+    RSHIFT_REQUIRE(d.size < (int64_t{1} << 40), ErrorCode::kInvalidInput, where,
+                   " has the dimension ", d.size, ", which is too large");
     declared.dims.push_back(d);
   }
   return declared;
@@ -63,8 +63,8 @@ void CheckFits(const std::string& name, const Declared& declared, const Shape& s
   for (size_t d = 0; fits && d < declared.dims.size(); ++d) {
     fits = declared.dims[d].size < 0 || declared.dims[d].size == shape[d];
   }
-  Require(fits, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name), " the shape ",
-          ToString(shape), ", but the model declares ", Describe(declared));
+  RSHIFT_REQUIRE(fits, ErrorCode::kInvalidInput, source, " gives input ", Quoted(name),
+                 " the shape ", ToString(shape), ", but the model declares ", Describe(declared));
 }
 
 using Symbols = std::map<std::string, std::pair<int64_t, std::string>>;  // size, by whom
@@ -75,10 +75,10 @@ void LearnSymbols(const std::string& name, const Declared& declared, const Shape
     const Dim& dim = declared.dims[d];
     if (dim.size >= 0 || dim.symbol.empty()) continue;
     const auto [known, fresh] = symbols.try_emplace(dim.symbol, shape[d], name);
-    Require(fresh || known->second.first == shape[d], ErrorCode::kInvalidInput, "dimension ",
-            Quoted(dim.symbol), " is ", known->second.first, " in input ",
-            Quoted(known->second.second), " but ", shape[d], " in input ", Quoted(name),
-            "; give --input-shape and --bind that agree");
+    RSHIFT_REQUIRE(fresh || known->second.first == shape[d], ErrorCode::kInvalidInput, "dimension ",
+                   Quoted(dim.symbol), " is ", known->second.first, " in input ",
+                   Quoted(known->second.second), " but ", shape[d], " in input ", Quoted(name),
+                   "; give --input-shape and --bind that agree");
   }
 }
 
@@ -92,15 +92,15 @@ void CheckNames(const onnx::GraphProto& graph, const ImportOptions& options,
   const auto check = [&](const std::string& name, const char* option) {
     const bool known = std::any_of(graph.input().begin(), graph.input().end(),
                                    [&](const auto& info) { return info.name() == name; });
-    Require(known && !state.values.count(name), ErrorCode::kInvalidInput, option,
-            ": the model has no input ", Quoted(name), "; its inputs are ",
-            inputs.empty() ? "none" : inputs);
+    RSHIFT_REQUIRE(known && !state.values.count(name), ErrorCode::kInvalidInput, option,
+                   ": the model has no input ", Quoted(name), "; its inputs are ",
+                   inputs.empty() ? "none" : inputs);
   };
   for (const auto& [name, shape] : options.input_shapes) check(name, "--input-shape");
   for (const auto& [name, value] : options.bound_inputs) {
     check(name, "--bind");
-    Require(value.is_constant(), ErrorCode::kInternal, "the value bound to ", Quoted(name),
-            " has no elements; this is a bug in Rshift");
+    RSHIFT_REQUIRE(value.is_constant(), ErrorCode::kInternal, "the value bound to ", Quoted(name),
+                   " has no elements; this is a bug in Rshift");
   }
 }
 
@@ -134,8 +134,9 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
     } else if (given != options.input_shapes.end()) {
       CheckFits(name, declared, given->second, "--input-shape");
       for (int64_t d : given->second) {
-        Require(d >= 1, ErrorCode::kInvalidInput, "--input-shape gives input ", Quoted(name),
-                " the shape ", ToString(given->second), "; every dimension must be 1 or more");
+        RSHIFT_REQUIRE(d >= 1, ErrorCode::kInvalidInput, "--input-shape gives input ", Quoted(name),
+                       " the shape ", ToString(given->second),
+                       "; every dimension must be 1 or more");
       }
       LearnSymbols(name, declared, given->second, symbols);
     }
@@ -158,9 +159,9 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
     const auto given = options.input_shapes.find(name);
     if (given != options.input_shapes.end()) shape = given->second, known = true;
     if (!known && lenient) continue;
-    Require(known, ErrorCode::kInvalidInput, "input ", Quoted(name), " has a dynamic shape ",
-            declared.has_shape ? Describe(declared) : "(unknown rank)", ": give --input-shape ",
-            name, ":", Example(declared));
+    RSHIFT_REQUIRE(known, ErrorCode::kInvalidInput, "input ", Quoted(name), " has a dynamic shape ",
+                   declared.has_shape ? Describe(declared) : "(unknown rank)",
+                   ": give --input-shape ", name, ":", Example(declared));
     NumElements(shape);
     Value value;
     value.name = name;

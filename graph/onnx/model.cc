@@ -11,15 +11,15 @@ namespace {
 std::set<std::string> GivenNames(const onnx::GraphProto& graph) {
   std::set<std::string> names;
   for (const auto& tensor : graph.initializer()) {
-    Require(!tensor.name().empty(), ErrorCode::kInvalidInput, "an initializer has no name");
-    Require(names.insert(tensor.name()).second, ErrorCode::kInvalidInput, "initializer ",
-            Quoted(tensor.name()), " is there twice");
+    RSHIFT_REQUIRE(!tensor.name().empty(), ErrorCode::kInvalidInput, "an initializer has no name");
+    RSHIFT_REQUIRE(names.insert(tensor.name()).second, ErrorCode::kInvalidInput, "initializer ",
+                   Quoted(tensor.name()), " is there twice");
   }
   std::set<std::string> inputs;
   for (const auto& input : graph.input()) {
-    Require(!input.name().empty(), ErrorCode::kInvalidInput, "a model input has no name");
-    Require(inputs.insert(input.name()).second, ErrorCode::kInvalidInput, "model input ",
-            Quoted(input.name()), " is there twice");
+    RSHIFT_REQUIRE(!input.name().empty(), ErrorCode::kInvalidInput, "a model input has no name");
+    RSHIFT_REQUIRE(inputs.insert(input.name()).second, ErrorCode::kInvalidInput, "model input ",
+                   Quoted(input.name()), " is there twice");
   }
   names.merge(inputs);
   return names;
@@ -32,9 +32,9 @@ Makers FindMakers(const onnx::GraphProto& graph, const std::set<std::string>& gi
   for (int n = 0; n < graph.node_size(); ++n) {
     for (const std::string& output : graph.node(n).output()) {
       if (output.empty()) continue;
-      Require(!given.count(output) && makers.emplace(output, n).second, ErrorCode::kInvalidInput,
-              "value ", Quoted(output), " is made twice; the second time by node ",
-              Quoted(NodeLabel(graph.node(n))));
+      RSHIFT_REQUIRE(!given.count(output) && makers.emplace(output, n).second,
+                     ErrorCode::kInvalidInput, "value ", Quoted(output),
+                     " is made twice; the second time by node ", Quoted(NodeLabel(graph.node(n))));
     }
   }
   return makers;
@@ -50,21 +50,23 @@ int64_t OpsetOf(const onnx::ModelProto& model) {
 }
 
 onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
-  Require(!bytes.empty(), ErrorCode::kInvalidInput, "the file is empty, expected an ONNX model");
-  Require(bytes.size() < (size_t{1} << 31), ErrorCode::kUnsupported,
-          "the file has 2 GiB or more; store the weights as external data");
+  RSHIFT_REQUIRE(!bytes.empty(), ErrorCode::kInvalidInput,
+                 "the file is empty, expected an ONNX model");
+  RSHIFT_REQUIRE(bytes.size() < (size_t{1} << 31), ErrorCode::kUnsupported,
+                 "the file has 2 GiB or more; store the weights as external data");
   onnx::ModelProto model;
   const bool parsed = model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  Require(parsed, ErrorCode::kInvalidInput,
-          "not an ONNX model, or cut short: the protobuf structure is broken");
-  Require(model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
-          ErrorCode::kInvalidInput, "not an ONNX model: it has no graph");
+  RSHIFT_REQUIRE(parsed, ErrorCode::kInvalidInput,
+                 "not an ONNX model, or cut short: the protobuf structure is broken");
+  RSHIFT_REQUIRE(
+      model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
+      ErrorCode::kInvalidInput, "not an ONNX model: it has no graph");
   const int64_t opset = OpsetOf(model);
-  Require(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
-          "does not say which opset it uses; the file may be cut short");
-  Require(opset >= kOldestOpset && opset <= kNewestOpset, ErrorCode::kUnsupported, "uses opset ",
-          opset, ", expected ", kOldestOpset, " to ", kNewestOpset,
-          "; convert it with onnx.version_converter or export it again");
+  RSHIFT_REQUIRE(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
+                 "does not say which opset it uses; the file may be cut short");
+  RSHIFT_REQUIRE(opset >= kOldestOpset && opset <= kNewestOpset, ErrorCode::kUnsupported,
+                 "uses opset ", opset, ", expected ", kOldestOpset, " to ", kNewestOpset,
+                 "; convert it with onnx.version_converter or export it again");
   return model;
 }
 
@@ -77,9 +79,9 @@ std::vector<int> OrderNodes(const onnx::GraphProto& graph) {
     for (const std::string& input : graph.node(n).input()) {
       if (input.empty() || given.count(input)) continue;
       auto maker = makers.find(input);
-      Require(maker != makers.end(), ErrorCode::kInvalidInput, "node ",
-              Quoted(NodeLabel(graph.node(n))), " reads ", Quoted(input),
-              ", which no node, input or initializer provides");
+      RSHIFT_REQUIRE(maker != makers.end(), ErrorCode::kInvalidInput, "node ",
+                     Quoted(NodeLabel(graph.node(n))), " reads ", Quoted(input),
+                     ", which no node, input or initializer provides");
       readers[maker->second].push_back(n);
       ++waiting[n];
     }
@@ -97,19 +99,20 @@ std::vector<int> OrderNodes(const onnx::GraphProto& graph) {
     }
   }
   for (int n = 0; n < graph.node_size(); ++n) {
-    Require(waiting[n] == 0, ErrorCode::kInvalidInput, "node ", Quoted(NodeLabel(graph.node(n))),
-            " is part of a cycle, or behind one");
+    RSHIFT_REQUIRE(waiting[n] == 0, ErrorCode::kInvalidInput, "node ",
+                   Quoted(NodeLabel(graph.node(n))), " is part of a cycle, or behind one");
   }
   for (const auto& output : graph.output()) {
-    Require(given.count(output.name()) || makers.count(output.name()), ErrorCode::kInvalidInput,
-            "model output ", Quoted(output.name()), " is made by no node");
+    RSHIFT_REQUIRE(given.count(output.name()) || makers.count(output.name()),
+                   ErrorCode::kInvalidInput, "model output ", Quoted(output.name()),
+                   " is made by no node");
   }
   return order;
 }
 
 void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
-  Require(graph.sparse_initializer_size() == 0, ErrorCode::kUnsupported,
-          "has sparse initializers; store them dense");
+  RSHIFT_REQUIRE(graph.sparse_initializer_size() == 0, ErrorCode::kUnsupported,
+                 "has sparse initializers; store them dense");
   for (auto& tensor : *graph.mutable_initializer()) {
     Value value = ImportTensor(tensor, state.external, "initializer " + Quoted(tensor.name()));
     const std::string name = value.name;
@@ -121,10 +124,10 @@ void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
 
 void AddOutputs(const onnx::GraphProto& graph, ImportState& state) {
   std::set<std::string> seen;
-  Require(graph.output_size() > 0, ErrorCode::kInvalidInput, "the model has no outputs");
+  RSHIFT_REQUIRE(graph.output_size() > 0, ErrorCode::kInvalidInput, "the model has no outputs");
   for (const auto& output : graph.output()) {
-    Require(seen.insert(output.name()).second, ErrorCode::kInvalidInput, "model output ",
-            Quoted(output.name()), " is there twice");
+    RSHIFT_REQUIRE(seen.insert(output.name()).second, ErrorCode::kInvalidInput, "model output ",
+                   Quoted(output.name()), " is there twice");
     state.graph.outputs.push_back(state.values.at(output.name()));
     state.graph.output_names.push_back(output.name());
   }

@@ -131,7 +131,7 @@ void OnnxNode::RefuseOutput(int i, const char* role) const {
 
 void OnnxNode::CountFolded(const ConstantData& data) const {
   state_.folded_bytes += static_cast<int64_t>(data.bytes.size());
-  Require(
+  RSHIFT_REQUIRE(
       state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
       "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
 }

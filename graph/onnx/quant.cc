@@ -215,10 +215,11 @@ void SpreadQuantParams(Graph& graph) {
   }
   for (const Node& node : nodes) {
     ForMovedBytes(graph, node, [&](const Value& in, const Value& out) {
-      Require(in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ",
-              MovementOfIntegers(node.op), " moves the integers ", Quoted(in.name), " to ",
-              Quoted(out.name),
-              ", which have another scale or zero point; expected equal parameters on both sides");
+      RSHIFT_REQUIRE(
+          in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ",
+          MovementOfIntegers(node.op), " moves the integers ", Quoted(in.name), " to ",
+          Quoted(out.name),
+          ", which have another scale or zero point; expected equal parameters on both sides");
     });
   }
 }

@@ -17,24 +17,26 @@ using onnx::TensorProto;
 // Every component of the path must be a plain folder or file: a link could lead anywhere.
 void CheckPlainPath(const ExternalData& external, const std::string& location,
                     const std::string& where) {
-  Require(!location.empty() && location[0] != '/' && location.find('\0') == std::string::npos,
-          ErrorCode::kInvalidInput, where, ": external data location ", Quoted(location),
-          " is not a relative path; keep the data file beside the model");
+  RSHIFT_REQUIRE(
+      !location.empty() && location[0] != '/' && location.find('\0') == std::string::npos,
+      ErrorCode::kInvalidInput, where, ": external data location ", Quoted(location),
+      " is not a relative path; keep the data file beside the model");
   std::string path = external.folder;
   size_t begin = 0;
   while (begin <= location.size()) {
     size_t end = std::min(location.find('/', begin), location.size());
     std::string part = location.substr(begin, end - begin);
-    Require(part != "..", ErrorCode::kInvalidInput, where, ": external data location ",
-            Quoted(location), " leaves the model's folder; keep the data file beside the model");
+    RSHIFT_REQUIRE(part != "..", ErrorCode::kInvalidInput, where, ": external data location ",
+                   Quoted(location),
+                   " leaves the model's folder; keep the data file beside the model");
     path += "/" + part;
     struct stat info {};
-    Require(lstat(path.c_str(), &info) == 0, ErrorCode::kIo, where, ": external data file ",
-            Quoted(path), " cannot be opened; copy it beside the model");
+    RSHIFT_REQUIRE(lstat(path.c_str(), &info) == 0, ErrorCode::kIo, where, ": external data file ",
+                   Quoted(path), " cannot be opened; copy it beside the model");
     const bool last = end == location.size();
-    Require(last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode), ErrorCode::kInvalidInput, where,
-            ": external data file ", Quoted(path),
-            " is a link or not a plain file; copy it beside the model");
+    RSHIFT_REQUIRE(last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode), ErrorCode::kInvalidInput,
+                   where, ": external data file ", Quoted(path),
+                   " is a link or not a plain file; copy it beside the model");
     begin = end + 1;
   }
 }
@@ -42,15 +44,15 @@ void CheckPlainPath(const ExternalData& external, const std::string& location,
 int64_t ParseCount(const std::string& text, const char* key, const std::string& where) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  Require(error == std::errc() && end == text.data() + text.size() && number >= 0,
-          ErrorCode::kInvalidInput, where, ": external data ", key, " ", Quoted(text),
-          " is not a number of bytes");
+  RSHIFT_REQUIRE(error == std::errc() && end == text.data() + text.size() && number >= 0,
+                 ErrorCode::kInvalidInput, where, ": external data ", key, " ", Quoted(text),
+                 " is not a number of bytes");
   return number;
 }
 
 std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& external,
                                        const std::string& where) {
-  Require(
+  RSHIFT_REQUIRE(
       !external.folder.empty(), ErrorCode::kUnsupported, where,
       ": keeps its data in another file, which a model in memory cannot; give the model's path");
   std::string location;
@@ -69,9 +71,9 @@ std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& 
   auto bytes = file->second.bytes();
   const auto size = static_cast<int64_t>(bytes.size());
   if (length < 0) length = std::max<int64_t>(size - offset, 0);
-  Require(offset <= size && length <= size - offset, ErrorCode::kInvalidInput, where,
-          ": external data ends at byte ", offset, " + ", length, " but ", Quoted(location),
-          " has ", size, " bytes; the data file is incomplete");
+  RSHIFT_REQUIRE(offset <= size && length <= size - offset, ErrorCode::kInvalidInput, where,
+                 ": external data ends at byte ", offset, " + ", length, " but ", Quoted(location),
+                 " has ", size, " bytes; the data file is incomplete");
   return bytes.subspan(offset, length);
 }
 
@@ -213,8 +215,9 @@ DType ImportDType(int onnx_type, const std::string& where) {
     default:
       break;
   }
-  Require(onnx_type != TensorProto::UNDEFINED && onnx_type > 0 && onnx_type < 64,
-          ErrorCode::kInvalidInput, where, ": element type ", onnx_type, " does not exist in ONNX");
+  RSHIFT_REQUIRE(onnx_type != TensorProto::UNDEFINED && onnx_type > 0 && onnx_type < 64,
+                 ErrorCode::kInvalidInput, where, ": element type ", onnx_type,
+                 " does not exist in ONNX");
   Fail(ErrorCode::kUnsupported, where, ": element type ", OnnxTypeName(onnx_type),
        " is not supported; expected a float, integer or bool type of 8 bits or more");
 }
@@ -225,11 +228,11 @@ Value ImportTensor(const TensorProto& tensor, ExternalData& external, const std:
   value.dtype = ImportDType(tensor.data_type(), where);
   value.shape.assign(tensor.dims().begin(), tensor.dims().end());
   for (int64_t d : value.shape) {
-    Require(d >= 0 && d < (int64_t{1} << 40), ErrorCode::kInvalidInput, where, ": dimension ", d,
-            " is negative or 2^40 and more");
+    RSHIFT_REQUIRE(d >= 0 && d < (int64_t{1} << 40), ErrorCode::kInvalidInput, where,
+                   ": dimension ", d, " is negative or 2^40 and more");
   }
-  Require(!tensor.has_segment(), ErrorCode::kUnsupported, where,
-          ": segmented tensors are not supported");
+  RSHIFT_REQUIRE(!tensor.has_segment(), ErrorCode::kUnsupported, where,
+                 ": segmented tensors are not supported");
   const int64_t count = NumElements(value.shape);
   const size_t stored = StoredSize(tensor.data_type(), value.dtype);
   const bool is_external = tensor.data_location() == TensorProto::EXTERNAL;
@@ -240,16 +243,17 @@ Value ImportTensor(const TensorProto& tensor, ExternalData& external, const std:
         is_external ? ExternalBytes(tensor, external, where)
                     : std::span(reinterpret_cast<const uint8_t*>(tensor.raw_data().data()),
                                 tensor.raw_data().size());
-    Require(raw.size() == static_cast<size_t>(count) * stored, ErrorCode::kInvalidInput, where,
-            ": has ", raw.size(), " bytes of data, expected ", count * static_cast<int64_t>(stored),
-            " for ", ToString(value.shape), " ", OnnxTypeName(tensor.data_type()));
+    RSHIFT_REQUIRE(raw.size() == static_cast<size_t>(count) * stored, ErrorCode::kInvalidInput,
+                   where, ": has ", raw.size(), " bytes of data, expected ",
+                   count * static_cast<int64_t>(stored), " for ", ToString(value.shape), " ",
+                   OnnxTypeName(tensor.data_type()));
     data->bytes = FromRaw(raw, tensor.data_type());
   } else {
     data->bytes = FromTyped(tensor);
     found = static_cast<int64_t>(data->bytes.size() / SizeOf(value.dtype));
-    Require(found == count, ErrorCode::kInvalidInput, where, ": has ", found,
-            " elements, expected ", count, " for ", ToString(value.shape), " ",
-            OnnxTypeName(tensor.data_type()));
+    RSHIFT_REQUIRE(found == count, ErrorCode::kInvalidInput, where, ": has ", found,
+                   " elements, expected ", count, " for ", ToString(value.shape), " ",
+                   OnnxTypeName(tensor.data_type()));
   }
   value.constant = std::move(data);
   return value;

@@ -12,13 +12,14 @@ namespace {
 
 Affine ToAffine(const Graph& graph, const Node& node) {
   const Shape& shape = graph.value(node.inputs[0]).shape;
-  Require(shape.size() >= 2, ErrorCode::kInvalidInput, node.name, ": BatchNormalization of '",
-          graph.value(node.inputs[0]).name, "' of ", ToString(shape),
-          ", expected at least 2 dimensions [N, C, ...]; check the model's exporter");
+  RSHIFT_REQUIRE(shape.size() >= 2, ErrorCode::kInvalidInput, node.name,
+                 ": BatchNormalization of '", graph.value(node.inputs[0]).name, "' of ",
+                 ToString(shape),
+                 ", expected at least 2 dimensions [N, C, ...]; check the model's exporter");
   std::vector<std::vector<double>> parameters;
   for (size_t i = 1; i < 5; ++i) {
     const Value& value = graph.value(node.inputs[i]);
-    Require(
+    RSHIFT_REQUIRE(
         value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == shape[1],
         ErrorCode::kUnsupported, node.name, ": BatchNormalization parameter '", value.name,
         "', expected a constant of ", shape[1], " floats, found ",

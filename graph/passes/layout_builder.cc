@@ -26,8 +26,8 @@ LayoutBuilder::LayoutBuilder(const Graph& old)
   new_.sha256 = old.sha256;
   for (int i = 0; i < old.value_count(); ++i) {
     const Value& value = old.value(ValueId(i));
-    Require(value.layout == Layout::kPlain, ErrorCode::kInternal, "layout pass: value '",
-            value.name, "' is NHWC already; this is a bug in Rshift");
+    RSHIFT_REQUIRE(value.layout == Layout::kPlain, ErrorCode::kInternal, "layout pass: value '",
+                   value.name, "' is NHWC already; this is a bug in Rshift");
     reserved_.insert(value.name);
   }
   for (const Node& node : old.nodes()) {

@@ -21,13 +21,14 @@ inline constexpr int kMaskGroupChannel = (1 << 0) | (1 << 1);
 // mask describes. Throws kInvalidInput for a mask that no channel scale has and a wrong number of
 // scales.
 inline float OutputScale(int mask, std::span<const float> scales, int64_t channel, int64_t count) {
-  Require(mask == kMaskCommon || mask == kMaskDstChannel || mask == kMaskGroupChannel,
-          ErrorCode::kInvalidInput, "output scales: mask is ", mask, ", expected ", kMaskCommon,
-          " (one), ", kMaskDstChannel, " (a channel) or ", kMaskGroupChannel,
-          " (a group and channel)");
+  RSHIFT_REQUIRE(mask == kMaskCommon || mask == kMaskDstChannel || mask == kMaskGroupChannel,
+                 ErrorCode::kInvalidInput, "output scales: mask is ", mask, ", expected ",
+                 kMaskCommon, " (one), ", kMaskDstChannel, " (a channel) or ", kMaskGroupChannel,
+                 " (a group and channel)");
   const int64_t expected = mask == kMaskCommon ? 1 : count;
-  Require(static_cast<int64_t>(scales.size()) == expected, ErrorCode::kInvalidInput,
-          "output scales: ", scales.size(), " numbers for mask ", mask, ", expected ", expected);
+  RSHIFT_REQUIRE(static_cast<int64_t>(scales.size()) == expected, ErrorCode::kInvalidInput,
+                 "output scales: ", scales.size(), " numbers for mask ", mask, ", expected ",
+                 expected);
   return scales[mask == kMaskCommon ? 0 : channel];
 }
 

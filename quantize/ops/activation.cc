@@ -57,8 +57,8 @@ OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& r
 void EmitPRelu(Emitter& emitter, const Node& node) {
   const auto slopes = emitter.old().value(node.inputs[1]).constant->As<float>();
   for (float slope : slopes) {
-    Require(std::isfinite(slope), ErrorCode::kInvalidInput, node.name, ": a slope is ", slope,
-            ", expected a finite number; repair the model");
+    RSHIFT_REQUIRE(std::isfinite(slope), ErrorCode::kInvalidInput, node.name, ": a slope is ",
+                   slope, ", expected a finite number; repair the model");
   }
   if (slopes.size() == 1) {
     EmitLeaky(emitter, node, static_cast<double>(slopes[0]));

@@ -100,8 +100,8 @@ struct ConstantIntegers {
 ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value) {
   const auto values = value.constant->As<float>();
   for (float v : values) {
-    Require(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '", value.name,
-            "' holds ", v, ", expected finite numbers; repair the model");
+    RSHIFT_REQUIRE(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '",
+                   value.name, "' holds ", v, ", expected finite numbers; repair the model");
   }
   ConstantIntegers result;
   if (TakeIntegers(value, &result.bytes, &result.type)) return result;

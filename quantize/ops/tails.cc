@@ -35,7 +35,7 @@ std::optional<TailOp> FunctionOf(const Op& op) {
 
 class Finder {
  public:
-  Finder(const Graph& graph, const Plan& plan, const ValueTypes& types)
+  Finder(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types)
       : graph_(graph),
         plan_(plan),
         types_(types),
@@ -100,7 +100,7 @@ class Finder {
   }
 
   const Graph& graph_;
-  const Plan& plan_;
+  const QuantizationPlan& plan_;
   const ValueTypes& types_;
   const std::vector<NodeId> producers_;
   const std::vector<std::vector<NodeId>> consumers_;
@@ -109,7 +109,7 @@ class Finder {
 
 }  // namespace
 
-Tails FindTails(const Graph& graph, const Plan& plan, const ValueTypes& types,
+Tails FindTails(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                 const Arithmetic& rules) {
   return rules.HasTails() ? Finder(graph, plan, types).Run() : Tails{};
 }

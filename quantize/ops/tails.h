@@ -22,7 +22,7 @@ struct Tails {
 // what comes before it, that is no graph output. The Add's other operand must exist before the
 // convolution, be an activation of its shape and of the output's byte type, with zero point 0.
 // Empty for profiles without HasTails().
-Tails FindTails(const Graph& graph, const Plan& plan, const ValueTypes& types,
+Tails FindTails(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                 const Arithmetic& rules);
 
 }  // namespace rshift

@@ -27,8 +27,9 @@ float LargestMagnitude(const WeightRequest& r, int64_t channel) {
   float largest = 0;
   for (int64_t k = 0; k < r.k; ++k) {
     const float w = r.weights[channel * r.channel_stride + k * r.k_stride];
-    Require(std::isfinite(w), ErrorCode::kInvalidInput, r.node, ": a weight of output channel ",
-            channel, " is ", w, ", expected a finite number; repair the model");
+    RSHIFT_REQUIRE(std::isfinite(w), ErrorCode::kInvalidInput, r.node,
+                   ": a weight of output channel ", channel, " is ", w,
+                   ", expected a finite number; repair the model");
     largest = std::max(largest, std::fabs(w));
   }
   return largest;
@@ -37,8 +38,9 @@ float LargestMagnitude(const WeightRequest& r, int64_t channel) {
 double Bias(const WeightRequest& r, int64_t channel) {
   if (r.bias.empty()) return 0.0;
   const auto bias = static_cast<double>(r.bias[channel]);
-  Require(std::isfinite(bias), ErrorCode::kInvalidInput, r.node, ": the bias of output channel ",
-          channel, " is ", bias, ", expected a finite number; repair the model");
+  RSHIFT_REQUIRE(std::isfinite(bias), ErrorCode::kInvalidInput, r.node,
+                 ": the bias of output channel ", channel, " is ", bias,
+                 ", expected a finite number; repair the model");
   return bias;
 }
 
@@ -112,16 +114,17 @@ int32_t ZeroAt(const QuantizedOrigin& origin, int64_t channel) {
 
 void CheckOrigin(const WeightRequest& r) {
   const QuantizedOrigin& w = *r.weights_origin;
-  Require(w.dtype == DType::kS8 || w.dtype == DType::kU8, ErrorCode::kUnsupported, r.node,
-          ": its quantized weights are ", Name(w.dtype), ", expected s8 or u8");
+  RSHIFT_REQUIRE(w.dtype == DType::kS8 || w.dtype == DType::kU8, ErrorCode::kUnsupported, r.node,
+                 ": its quantized weights are ", Name(w.dtype), ", expected s8 or u8");
   const auto count = static_cast<int64_t>(w.scales.size());
-  Require(count == 1 || (w.axis == r.channel_axis && count == r.channels), ErrorCode::kUnsupported,
-          r.node, ": its weights have ", count, " scales along axis ", w.axis,
-          ", expected one, or one for each of ", r.channels, " output channels along axis ",
-          r.channel_axis);
+  RSHIFT_REQUIRE(count == 1 || (w.axis == r.channel_axis && count == r.channels),
+                 ErrorCode::kUnsupported, r.node, ": its weights have ", count,
+                 " scales along axis ", w.axis, ", expected one, or one for each of ", r.channels,
+                 " output channels along axis ", r.channel_axis);
   for (float scale : w.scales) {
-    Require(scale > 0 && std::isfinite(scale), ErrorCode::kInvalidInput, r.node,
-            ": a weight scale is ", scale, ", expected a positive finite number; repair the model");
+    RSHIFT_REQUIRE(scale > 0 && std::isfinite(scale), ErrorCode::kInvalidInput, r.node,
+                   ": a weight scale is ", scale,
+                   ", expected a positive finite number; repair the model");
   }
 }
 
@@ -162,10 +165,11 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     const double bias = result->form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.quant.zero_point) * sum;
     channel.magnitude = std::fabs(channel.bias) + kLargestInput * magnitudes;
-    Require(channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
-            ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
-            ", expected below 2^31; its integers come from the model: quantize it with a larger "
-            "weight scale");
+    RSHIFT_REQUIRE(
+        channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
+        ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
+        ", expected below 2^31; its integers come from the model: quantize it with a larger "
+        "weight scale");
     result->zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
     result->channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
@@ -190,9 +194,9 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
     float scale = wanted;
     Channel quantized = QuantizeChannel(r, c, scale, folded, zero);
     while (quantized.magnitude > kAccumulatorLimit) {
-      Require(scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
-              ": the accumulator of output channel ", c,
-              " does not fit int32 with any weight scale; check the ranges of its input");
+      RSHIFT_REQUIRE(scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
+                     ": the accumulator of output channel ", c,
+                     " does not fit int32 with any weight scale; check the ranges of its input");
       scale *= 2;
       quantized = QuantizeChannel(r, c, scale, folded, zero);
     }
@@ -242,9 +246,10 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
 }
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {
-  Require(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels,
-          ErrorCode::kInvalidInput, r.node, ": the bias has ", r.bias.size(),
-          " elements, expected one for each of ", r.channels, " output channels; repair the model");
+  RSHIFT_REQUIRE(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels,
+                 ErrorCode::kInvalidInput, r.node, ": the bias has ", r.bias.size(),
+                 " elements, expected one for each of ", r.channels,
+                 " output channels; repair the model");
   QuantizedWeights result;
   result.weights.resize(r.weights.size());
   if (r.weights_origin != nullptr) {

@@ -63,8 +63,8 @@ class Ascend final : public Arithmetic {
   // deq_scale = S_x S_w, always packed as f32; the bias in fp16.
   RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const override {
     const float half = numerics::RoundToHalf(bias);
-    Require(std::isfinite(half), ErrorCode::kInvalidInput, "profile ascend: a bias is ", bias,
-            ", which no fp16 holds; keep the layer in F32 with --config");
+    RSHIFT_REQUIRE(std::isfinite(half), ErrorCode::kInvalidInput, "profile ascend: a bias is ",
+                   bias, ", which no fp16 holds; keep the layer in F32 with --config");
     return {numerics::FloatToWord(layer.x.quant.scale * scale_w), numerics::FloatToWord(half)};
   }
 

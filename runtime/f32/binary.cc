@@ -221,9 +221,9 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
   RequireType(context, Field::kSrc2, {type});
   RequireType(context, Field::kDst, {mode >= BinaryMode::kEqual ? DType::kBool : type});
   const RowFunction row = FindRow(type, mode);
-  Require(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
-          static_cast<int>(mode), " does not take ", Name(type),
-          ": put a Cast before this node in the model");
+  RSHIFT_REQUIRE(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
+                 static_cast<int>(mode), " does not take ", Name(type),
+                 ": put a Cast before this node in the model");
   const Field first = IsTurned(mode) ? Field::kSrc2 : Field::kSrc;
   const Field second = IsTurned(mode) ? Field::kSrc : Field::kSrc2;
   BroadcastPlan plan;

@@ -14,8 +14,8 @@ std::unique_ptr<Step> MakeLrn(const StepContext& context) {
   const AxisView view =
       ViewAlong(shape, RequireAxis(context, context.command->Get(Field::kAxis), shape.size()));
   const int64_t size = context.command->Get(Field::kCount);
-  Require(size >= 1, ErrorCode::kCorrupt, Where(context), ": count is ", size,
-          ", expected at least 1: compile the model again");
+  RSHIFT_REQUIRE(size >= 1, ErrorCode::kCorrupt, Where(context), ": count is ", size,
+                 ", expected at least 1: compile the model again");
   // An even window reaches one further up than down (ONNX: floor and ceil of (size - 1) / 2).
   const int64_t below = (size - 1) / 2, above = size - 1 - below;
   const double alpha = static_cast<double>(context.command->GetFloat(Field::kAlphaF)) / size;

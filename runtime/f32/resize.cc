@@ -229,9 +229,9 @@ Plan MakePlan(const StepContext& context, bool linear) {
   int resized = 0;
   for (size_t d = 0; d < used; ++d) {
     RequireShape(in[d] > 0, context, Field::kSrc, "no empty dimension");
-    Require(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context),
-            ": scale ", d, " is ", scales[d],
-            ", expected a positive number: compile the model again");
+    RSHIFT_REQUIRE(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context),
+                   ": scale ", d, " is ", scales[d],
+                   ", expected a positive number: compile the model again");
     axis.scale = scales[d];
     axis.in = in[d];
     axis.out = out[d];
@@ -239,8 +239,9 @@ Plan MakePlan(const StepContext& context, bool linear) {
     resized += plan.dims.back().per_output > 1 ? 1 : 0;
     if (d + 1 < used) plan.combinations *= plan.dims.back().per_output;
   }
-  Require(resized <= kMaxResized, ErrorCode::kUnsupported, Where(context), ": resizes ", resized,
-          " dimensions, expected at most ", kMaxResized, ": split it in two in the model");
+  RSHIFT_REQUIRE(resized <= kMaxResized, ErrorCode::kUnsupported, Where(context), ": resizes ",
+                 resized, " dimensions, expected at most ", kMaxResized,
+                 ": split it in two in the model");
   return plan;
 }
 
@@ -250,8 +251,9 @@ std::unique_ptr<Step> MakeResize(const StepContext& context) {
   RequireType(context, Field::kSrc, {DType::kF32});
   RequireType(context, Field::kDst, {DType::kF32});
   const auto mode = static_cast<ResizeMode>(RequireMode(context, Field::kMode, 3));
-  Require(mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
-          ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
+  RSHIFT_REQUIRE(
+      mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
+      ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
   Plan plan = MakePlan(context, mode == ResizeMode::kLinear);
   const int64_t positions =
       plan.inner == 0 ? 0 : NumElements(context.Record(Field::kDst).shape) / plan.inner;

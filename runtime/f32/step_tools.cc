@@ -34,16 +34,18 @@ void RequireSameShape(const StepContext& context, Field a, Field b) {
 
 int RequireMode(const StepContext& context, Field field, int count) {
   const int64_t value = context.command->Get(field);
-  Require(value >= 0 && value < count, ErrorCode::kCorrupt, Where(context), ": ", Name(field),
-          " is ", value, ", expected 0 to ", count - 1, ": compile the model again");
+  RSHIFT_REQUIRE(value >= 0 && value < count, ErrorCode::kCorrupt, Where(context), ": ",
+                 Name(field), " is ", value, ", expected 0 to ", count - 1,
+                 ": compile the model again");
   return static_cast<int>(value);
 }
 
 int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank) {
   const int64_t limit = static_cast<int64_t>(rank);
   const int64_t positive = axis < 0 ? axis + limit : axis;
-  Require(positive >= 0 && positive < limit, ErrorCode::kCorrupt, Where(context), ": axis is ",
-          axis, ", expected one of ", rank, " dimensions: compile the model again");
+  RSHIFT_REQUIRE(positive >= 0 && positive < limit, ErrorCode::kCorrupt, Where(context),
+                 ": axis is ", axis, ", expected one of ", rank,
+                 " dimensions: compile the model again");
   return positive;
 }
 

@@ -119,9 +119,9 @@ std::unique_ptr<Step> MakeUnary(const StepContext& context) {
   RequireType(context, Field::kDst, {type});
   RequireSameShape(context, Field::kDst, Field::kSrc);
   const SpanFunction function = FindFunction(type, mode);
-  Require(function != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
-          static_cast<int>(mode), " does not take ", Name(type),
-          ": put a Cast before this node in the model");
+  RSHIFT_REQUIRE(function != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
+                 static_cast<int>(mode), " does not take ", Name(type),
+                 ": put a Cast before this node in the model");
   const Coefficients k{context.command->GetFloat(Field::kAlphaF),
                        context.command->GetFloat(Field::kBetaF)};
   const int64_t total = NumElements(context.Record(Field::kDst).shape);

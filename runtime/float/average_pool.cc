@@ -83,10 +83,10 @@ Plan MakePlan(const StepContext& context) {
   Plan plan{ReadAxis(context, true), ReadAxis(context, false), src[0], src[3],
             (context.command->Get(Field::kFlags) & 1) != 0};
   for (const Axis* axis : {&plan.h, &plan.w}) {
-    Require(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1, ErrorCode::kCorrupt,
-            Where(context),
-            ": the window is empty, expected kernel, stride and dilation of at least 1: ",
-            "compile the model again");
+    RSHIFT_REQUIRE(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1,
+                   ErrorCode::kCorrupt, Where(context),
+                   ": the window is empty, expected kernel, stride and dilation of at least 1: ",
+                   "compile the model again");
   }
   return plan;
 }

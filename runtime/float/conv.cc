@@ -66,9 +66,10 @@ Problem ReadProblem(const StepContext& context, bool transposed) {
             context.command->Get(Field::kGroups),
             ReadAxis(context, true),
             ReadAxis(context, false)};
-  Require(p.groups >= 1 && p.in_channels % p.groups == 0 && p.out_channels % p.groups == 0,
-          ErrorCode::kCorrupt, Where(context), ": groups is ", p.groups, ", expected a divisor of ",
-          p.in_channels, " and ", p.out_channels, " channels: compile the model again");
+  RSHIFT_REQUIRE(p.groups >= 1 && p.in_channels % p.groups == 0 && p.out_channels % p.groups == 0,
+                 ErrorCode::kCorrupt, Where(context), ": groups is ", p.groups,
+                 ", expected a divisor of ", p.in_channels, " and ", p.out_channels,
+                 " channels: compile the model again");
   RequireShape(dst[0] == p.batch, context, Field::kDst, "the source's batch");
   const Shape weights =
       transposed ? Shape{p.in_channels, p.out_channels / p.groups, p.h.kernel, p.w.kernel}

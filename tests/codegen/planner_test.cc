@@ -23,7 +23,7 @@ std::vector<Buffer> RandomBuffers(uint64_t seed, int count, int64_t commands) {
 }
 
 TEST(PlanArena, NoBuffersNeedNoArena) {
-  const Plan plan = PlanArena({});
+  const ArenaPlan plan = PlanArena({});
   EXPECT_EQ(plan.arena, 0);
   EXPECT_EQ(plan.lower_bound, 0);
 }
@@ -32,7 +32,7 @@ TEST(PlanArena, AChainUsesTwoPlacesInTurn) {
   // Command i reads buffer i and writes buffer i + 1.
   std::vector<Buffer> buffers;
   for (int64_t i = 0; i < 10; ++i) buffers.push_back({640, std::max<int64_t>(i - 1, 0), i});
-  const Plan plan = PlanArena(buffers);
+  const ArenaPlan plan = PlanArena(buffers);
   EXPECT_EQ(ValidatePlan(buffers, plan), "");
   EXPECT_EQ(plan.lower_bound, 2 * 640);
   EXPECT_EQ(plan.arena, 2 * 640);
@@ -46,7 +46,7 @@ TEST(PlanArena, ALifeEndsAfterItsLastCommand) {
 }
 
 TEST(PlanArena, SizesCountInUnitsOf64) {
-  const Plan plan = PlanArena({{1, 0, 0}, {65, 0, 0}});
+  const ArenaPlan plan = PlanArena({{1, 0, 0}, {65, 0, 0}});
   EXPECT_EQ(plan.arena, 192);
   EXPECT_EQ(plan.lower_bound, 192);
 }
@@ -56,7 +56,7 @@ TEST(PlanArena, RandomProblemsGetValidPlansNearTheLowerBound) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     const std::vector<Buffer> buffers = RandomBuffers(seed, 1 + static_cast<int>(seed % 60), 30);
-    const Plan plan = PlanArena(buffers);
+    const ArenaPlan plan = PlanArena(buffers);
     ASSERT_EQ(ValidatePlan(buffers, plan), "");
     ASSERT_GE(plan.arena, plan.lower_bound);
     worst =
@@ -68,7 +68,7 @@ TEST(PlanArena, RandomProblemsGetValidPlansNearTheLowerBound) {
 
 TEST(PlanArena, TheSameInputGivesTheSamePlan) {
   const std::vector<Buffer> buffers = RandomBuffers(5, 150, 60);
-  const Plan a = PlanArena(buffers), b = PlanArena(buffers);
+  const ArenaPlan a = PlanArena(buffers), b = PlanArena(buffers);
   EXPECT_EQ(a.offsets, b.offsets);
 }
 
@@ -77,7 +77,7 @@ TEST(PlanArena, TheSearchFindsWhatNoGreedyOrderDoes) {
   int improved = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const std::vector<Buffer> buffers = RandomBuffers(seed, 12, 8);
-    const Plan plan = PlanArena(buffers);
+    const ArenaPlan plan = PlanArena(buffers);
     improved += plan.arena == plan.lower_bound ? 1 : 0;
   }
   EXPECT_GT(improved, 30);

@@ -74,7 +74,7 @@ int32_t FindTensor(const ProgramImage& image, const std::string& name) {
 
 const TensorRecord& RecordOf(const ProgramImage& image, const std::string& name) {
   const int32_t id = FindTensor(image, name);
-  Require(id >= 0, ErrorCode::kInternal, "the program has no tensor '", name, "'");
+  RSHIFT_REQUIRE(id >= 0, ErrorCode::kInternal, "the program has no tensor '", name, "'");
   return image.tensors[id];
 }
 

@@ -259,7 +259,7 @@ inline Tensor RunReduce(const Reduce& op, const Tensor& x, const Shape& shape) {
     double& cell = out.data[Offset(kept, index)];
     cell = op.op == ReduceOp::kMax ? std::max(cell, x.data[i]) : cell + x.data[i];
   }
-  Require(op.op <= ReduceOp::kMax, ErrorCode::kInternal, "reference: reduction is missing");
+  RSHIFT_REQUIRE(op.op <= ReduceOp::kMax, ErrorCode::kInternal, "reference: reduction is missing");
   if (op.op == ReduceOp::kMean) out = Map(out, [&](double v) { return v / count; });
   return {shape, out.data};
 }
@@ -381,9 +381,9 @@ inline Tensor RunGather(const Gather& op, const Tensor& x, const Tensor& indices
 
 // Nearest, asymmetric, floor.
 inline Tensor RunResize(const Resize& op, const Tensor& x, const Shape& shape) {
-  Require(op.mode == ResizeMode::kNearest && op.coordinate == CoordinateMode::kAsymmetric &&
-              op.nearest == NearestMode::kFloor,
-          ErrorCode::kInternal, "reference: resize mode is missing");
+  RSHIFT_REQUIRE(op.mode == ResizeMode::kNearest && op.coordinate == CoordinateMode::kAsymmetric &&
+                     op.nearest == NearestMode::kFloor,
+                 ErrorCode::kInternal, "reference: resize mode is missing");
   return Generate(shape, [&](Shape index) {
     for (size_t d = 0; d < index.size(); ++d) {
       const int64_t i =
@@ -535,10 +535,10 @@ inline std::map<std::string, Tensor> RunAll(const Graph& graph,
     bool spatial = false;
     Tensor result = RunOp(node.op, call, &spatial);
     if (spatial) result = ToMemoryOrder(result, out.layout);
-    Require(result.shape == out.shape &&
-                NumElements(out.shape) == static_cast<int64_t>(result.data.size()),
-            ErrorCode::kInternal, "reference: ", OpName(node.op), " '", out.name, "' gave ",
-            ToString(result.shape), ", the graph says ", ToString(out.shape));
+    RSHIFT_REQUIRE(result.shape == out.shape &&
+                       NumElements(out.shape) == static_cast<int64_t>(result.data.size()),
+                   ErrorCode::kInternal, "reference: ", OpName(node.op), " '", out.name, "' gave ",
+                   ToString(result.shape), ", the graph says ", ToString(out.shape));
     values[node.outputs[0].index()] = std::move(result);
   }
   std::map<std::string, Tensor> results;

@@ -326,7 +326,7 @@ TEST(QdqTest, SumsOfTwoQuantizedTensors) {
 
 TEST(QdqTest, ThePlanForSupportKnowsQdqModels) {
   ConvNet net;
-  const Plan plan = MakePlan(net.graph, {});
+  const QuantizationPlan plan = MakePlan(net.graph, {});
   for (NodeForm form : plan.forms) EXPECT_EQ(form, NodeForm::kInteger);
 }
 

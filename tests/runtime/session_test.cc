@@ -68,9 +68,9 @@ TEST(Session, SaysWhatMemoryItHas) {
 TEST(Session, PassesOnWhatAnObserverThrows) {
   const Program program = ThreeCommands().Build();
   Session session(program, {.threads = 2, .least_share_ns = 0});
-  EXPECT_THROW(
-      session.RunObserved([](int command) { Require(command < 1, ErrorCode::kInternal, "stop"); }),
-      Error);
+  EXPECT_THROW(session.RunObserved(
+                   [](int command) { RSHIFT_REQUIRE(command < 1, ErrorCode::kInternal, "stop"); }),
+               Error);
   session.Run();  // still usable
 }
 

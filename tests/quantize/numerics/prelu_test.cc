@@ -8,9 +8,9 @@ namespace rshift::numerics {
 namespace {
 
 TEST(PReluTest, TheCommonShiftUsesTheSlopesBits) {
-  EXPECT_EQ(PReluShift(0.25), 8);   // 64
-  EXPECT_EQ(PReluShift(0.9), 7);    // 115
-  EXPECT_EQ(PReluShift(1.0), 6);    // 64: 128 does not fit
+  EXPECT_EQ(PReluShift(0.25), 8);  // 64
+  EXPECT_EQ(PReluShift(0.9), 7);   // 115
+  EXPECT_EQ(PReluShift(1.0), 6);   // 64: 128 does not fit
   EXPECT_EQ(PReluShift(100.0), 0);
   EXPECT_EQ(PReluShift(1000.0), 0);  // the slope then saturates to 127, as its products do
   EXPECT_EQ(PReluShift(0.0), 0);

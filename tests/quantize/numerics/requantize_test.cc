@@ -47,8 +47,8 @@ TEST(RequantizeTest, ExtremesDoNotOverflow) {
 
 TEST(RequantizeTest, AddsTheZeroPointAfterRoundingAndBeforeSaturating) {
   const Multiplier m = QuantizeMultiplier(0.5);
-  EXPECT_EQ(Requantize(5, m.multiplier, m.rshift, 10, -128, 127), 13);    // 2.5 -> 3
-  EXPECT_EQ(Requantize(-5, m.multiplier, m.rshift, 10, -128, 127), 8);    // -2.5 -> -2
+  EXPECT_EQ(Requantize(5, m.multiplier, m.rshift, 10, -128, 127), 13);  // 2.5 -> 3
+  EXPECT_EQ(Requantize(-5, m.multiplier, m.rshift, 10, -128, 127), 8);  // -2.5 -> -2
   EXPECT_EQ(Requantize(300, m.multiplier, m.rshift, -100, -128, 127), 50);
   EXPECT_EQ(Requantize(1000, m.multiplier, m.rshift, 0, 0, 255), 255);
   EXPECT_EQ(Requantize(-1000, m.multiplier, m.rshift, 3, 0, 255), 0);
