@@ -64,7 +64,7 @@ class Worker {
         session_(program, {.threads = 1}),
         statistics_(EmptyStatistics(plan.names)) {}
 
-  void Run(const Sample& sample) {
+  void Run(const Sample& sample, std::vector<SampleSource> sources) {
     Fill(sample);
     for (const Observation& observation : plan_.before) Observe(observation, sample.name);
     session_.RunObserved([&](int command) {
@@ -73,6 +73,7 @@ class Worker {
       }
     });
     samples_.emplace_back(sample.sha256, sample.name);
+    if (!sources.empty()) recorded_.push_back({sample.sha256, sample.name, std::move(sources)});
   }
 
   // Adds what was gathered to `total` and starts anew.
@@ -81,6 +82,9 @@ class Worker {
     statistics_ = EmptyStatistics(plan_.names);
     total.samples.insert(total.samples.end(), samples_.begin(), samples_.end());
     samples_.clear();
+    total.recorded.insert(total.recorded.end(), recorded_.begin(), recorded_.end());
+    KeepLowest(total.recorded);
+    recorded_.clear();
   }
 
  private:
@@ -112,6 +116,7 @@ class Worker {
   Session session_;
   std::vector<TensorStatistics> statistics_;
   std::vector<std::pair<std::string, std::string>> samples_;
+  std::vector<RecordedSample> recorded_;
 };
 
 // Samples go to whoever is free, in ascending order. After an error nobody starts a new sample, but
@@ -151,7 +156,7 @@ class Round {
     while (Claim(place)) {
       try {
         const Sample sample = dataset_.Read(samples_[place]);
-        if (!IsDone(sample)) worker.Run(sample);
+        if (!IsDone(sample)) worker.Run(sample, dataset_.sources(samples_[place]));
         progress_.Advance();
       } catch (...) {
         const std::lock_guard lock(mutex_);

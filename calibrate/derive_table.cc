@@ -31,6 +31,7 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   }
   table.samples_sha256 =
       Sha256Hex({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size()});
+  table.check_samples = statistics.recorded;
   table.preprocess = statistics.preprocess;
   table.pass_list_version = statistics.pass_list_version;
   table.environment = statistics.environment;

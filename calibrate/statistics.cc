@@ -138,6 +138,8 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
     if (into.tensors[i].name != other.tensors[i].name) refuse("they hold different tensors");
   }
   into.samples = std::move(all);
+  into.recorded.insert(into.recorded.end(), other.recorded.begin(), other.recorded.end());
+  KeepLowest(into.recorded);
   for (const auto& [key, value] : other.environment) {
     const auto [at, is_new] = into.environment.try_emplace(key, value);
     if (!is_new) at->second = Union(at->second, value);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/ranges/recorded_sample.h"
+
 namespace rshift {
 
 struct Histogram {
@@ -52,7 +54,8 @@ struct StatisticsFile {
   // Content hash and name of every sample, ascending by (hash, name): merging refuses a sample that
   // is in both.
   std::vector<std::pair<std::string, std::string>> samples;
-  std::vector<TensorStatistics> tensors;  // graph order
+  std::vector<TensorStatistics> tensors;      // graph order
+  std::vector<RecordedSample> recorded = {};  // as KeepLowest leaves them
 };
 std::vector<uint8_t> WriteStatistics(const StatisticsFile& file);
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where);

@@ -3,6 +3,8 @@
 //   text model_sha256, i32 pass_list_version, text preprocess,
 //   u32 count, (text key, text value)...          environment, ascending keys
 //   u32 count, (text hash, text name)...          samples, ascending
+//   u32 count, (text hash, text name, u32 sources,
+//     (text input, u64 index, u32 paths, text...)...)...   recorded samples; not in version 1
 //   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros,
 //     u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...   both ascending, counts > 0
 // A text is u32 size and its bytes. One content has one encoding.
@@ -21,7 +23,7 @@ namespace rshift {
 namespace {
 
 constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;  // version 1 is read too
 constexpr size_t kHeaderSize = 24;
 // 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
@@ -166,17 +168,55 @@ TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
   return tensor;
 }
 
-std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where) {
+void WriteRecorded(const std::vector<RecordedSample>& samples, Writer& out) {
+  out.Put(static_cast<uint32_t>(samples.size()));
+  for (const RecordedSample& sample : samples) {
+    out.PutText(sample.sha256);
+    out.PutText(sample.name);
+    out.Put(static_cast<uint32_t>(sample.sources.size()));
+    for (const SampleSource& source : sample.sources) {
+      out.PutText(source.input);
+      out.Put(static_cast<uint64_t>(source.index));
+      out.Put(static_cast<uint32_t>(source.paths.size()));
+      for (const std::string& path : source.paths) out.PutText(path);
+    }
+  }
+}
+
+std::vector<RecordedSample> ReadRecorded(Reader& in) {
+  const uint32_t count = in.GetCount(12, "recorded samples");
+  if (count > kMaxRecordedSamples) in.Bad("too many recorded samples (", count, ")");
+  std::vector<RecordedSample> samples(count);
+  for (RecordedSample& sample : samples) {
+    sample.sha256 = in.GetText("a recorded sample");
+    sample.name = in.GetText("a recorded sample");
+    sample.sources.resize(in.GetCount(16, "sources"));
+    for (SampleSource& source : sample.sources) {
+      source.input = in.GetText("a source");
+      source.index = static_cast<int64_t>(in.Get<uint64_t>("a source"));
+      if (source.index < 0) in.Bad("sample index ", source.index);
+      source.paths.resize(in.GetCount(4, "paths"));
+      for (std::string& path : source.paths) path = in.GetText("a path");
+    }
+  }
+  std::vector<RecordedSample> kept = samples;
+  KeepLowest(kept);
+  if (kept != samples) in.Bad("recorded samples out of order");
+  return samples;
+}
+
+std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where,
+                                     uint32_t& version) {
   const bool ours =
       bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
   RSHIFT_REQUIRE(ours, ErrorCode::kCorrupt, where,
                  ": not a statistics file, or cut off within its header");
   Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
-  const auto version = header.Get<uint32_t>("the header");
+  version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");
   const auto size = header.Get<uint64_t>("the header");
-  RSHIFT_REQUIRE(version == kVersion, ErrorCode::kCorrupt, where, ": statistics version ", version,
-                 ", expected ", kVersion);
+  RSHIFT_REQUIRE(version == kVersion || version == 1, ErrorCode::kCorrupt, where,
+                 ": statistics version ", version, ", expected 1 or ", kVersion);
   const std::span<const uint8_t> content = bytes.subspan(kHeaderSize);
   RSHIFT_REQUIRE(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(),
                  " bytes of content, expected ", size, "; the file is cut off");
@@ -203,6 +243,7 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
     out.PutText(hash);
     out.PutText(name);
   }
+  WriteRecorded(file.recorded, out);
   out.Put(static_cast<uint32_t>(file.tensors.size()));
   size_t pages = 0;
   for (const TensorStatistics& tensor : file.tensors) {
@@ -223,7 +264,8 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
 }
 
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where) {
-  Reader in(CheckHeader(bytes, where), where);
+  uint32_t version = 0;
+  Reader in(CheckHeader(bytes, where, version), where);
   StatisticsFile file;
   file.model_sha256 = in.GetText("the model's hash");
   file.pass_list_version = static_cast<int32_t>(in.Get<uint32_t>("the pass list version"));
@@ -241,6 +283,7 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
     if (count > 1 && file.samples[count - 1] < file.samples[count - 2])
       in.Bad("samples out of order");
   }
+  if (version > 1) file.recorded = ReadRecorded(in);
   size_t pages_left = kMaxPages;
   for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left)
     file.tensors.push_back(ReadTensor(in, pages_left));

@@ -17,6 +17,7 @@ class ArraySource : public Source {
       : file_(std::move(file)),
         held_(std::move(held)),
         view_(std::move(view)),
+        path_(path),
         name_(FileName(path)),
         size_(CountSamples(view_.shape, spec, path)) {}
 
@@ -24,6 +25,7 @@ class ArraySource : public Source {
   std::string name(int64_t index) const override {
     return size_ == 1 ? name_ : Cat(name_, ":", index);
   }
+  std::pair<std::string, int64_t> Place(int64_t index) const override { return {path_, index}; }
   std::vector<float> Read(int64_t index) const override {
     const size_t bytes = view_.data.size() / static_cast<size_t>(size_);
     return ToFloats(view_.dtype, view_.data.subspan(static_cast<size_t>(index) * bytes, bytes));
@@ -33,6 +35,7 @@ class ArraySource : public Source {
   MappedFile file_;
   NumpyArray held_;
   NpyView view_;
+  std::string path_;
   std::string name_;
   int64_t size_ = 0;
 };

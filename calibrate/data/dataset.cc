@@ -102,6 +102,11 @@ class InputFeed {
     }
     return values;
   }
+  SampleSource source(int64_t index) const {
+    const auto [source, at] = Locate(index);
+    auto [path, place] = source->Place(at);
+    return {name_, {std::move(path)}, place};
+  }
   const std::string& input_name() const { return name_; }
 
  private:
@@ -123,6 +128,11 @@ class FeedDataset : public Dataset {
   explicit FeedDataset(std::vector<InputFeed> feeds) : feeds_(std::move(feeds)) {}
   int64_t size() const override { return feeds_[0].size(); }
   std::string name(int64_t index) const override { return feeds_[0].name(index); }
+  std::vector<SampleSource> sources(int64_t index) const override {
+    std::vector<SampleSource> sources;
+    for (const InputFeed& feed : feeds_) sources.push_back(feed.source(index));
+    return sources;
+  }
   Sample Read(int64_t index) const override {
     Sample sample{name(index), "", {}};
     std::vector<uint8_t> content;

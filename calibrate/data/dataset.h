@@ -13,6 +13,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "calibrate/data/preprocess.h"
+#include "calibrate/ranges/recorded_sample.h"
 
 namespace rshift {
 
@@ -47,6 +48,8 @@ class Dataset {
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
   virtual std::string name(int64_t index) const = 0;
+  // One per model input: how to read this sample again with OpenDataset. Empty when it cannot be.
+  virtual std::vector<SampleSource> sources(int64_t /*index*/) const { return {}; }
   // Thread-safe. Throws kInvalidInput naming the sample (unreadable image, wrong channels, wrong
   // shape, wrong type).
   virtual Sample Read(int64_t index) const = 0;

@@ -26,6 +26,9 @@ class FilesSource : public Source {
   }
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
   std::string name(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
+  std::pair<std::string, int64_t> Place(int64_t index) const override {
+    return {files_[static_cast<size_t>(index)].path, 0};
+  }
   std::vector<float> Read(int64_t index) const override {
     const std::string& path = files_[static_cast<size_t>(index)].path;
     if (IsImageFile(path)) {
@@ -47,10 +50,11 @@ class FilesSource : public Source {
 
 class IdxImages : public Source {
  public:
-  IdxImages(IdxArray images, std::string name, const InputPlan& plan)
-      : images_(std::move(images)), name_(std::move(name)), plan_(plan) {}
+  IdxImages(IdxArray images, std::string path, std::string name, const InputPlan& plan)
+      : images_(std::move(images)), path_(std::move(path)), name_(std::move(name)), plan_(plan) {}
   int64_t size() const override { return images_.shape[0]; }
   std::string name(int64_t index) const override { return Cat(name_, ":", index); }
+  std::pair<std::string, int64_t> Place(int64_t index) const override { return {path_, index}; }
   std::vector<float> Read(int64_t index) const override {
     const auto height = static_cast<int>(images_.shape[1]),
                width = static_cast<int>(images_.shape[2]);
@@ -63,6 +67,7 @@ class IdxImages : public Source {
 
  private:
   IdxArray images_;
+  std::string path_;
   std::string name_;
   InputPlan plan_;
 };
@@ -101,7 +106,7 @@ std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, cons
                  images.shape[2], " pixels, expected at most ", kMaxSide, " a side");
   std::string name = FileName(path);
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return std::make_unique<IdxImages>(std::move(images), name, plan);
+  return std::make_unique<IdxImages>(std::move(images), path, name, plan);
 }
 
 }  // namespace rshift

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/data/dataset.h"
@@ -19,6 +20,8 @@ class Source {
   virtual ~Source() = default;
   virtual int64_t size() const = 0;
   virtual std::string name(int64_t index) const = 0;
+  // The file that holds this sample, and which one it is of that file opened by itself.
+  virtual std::pair<std::string, int64_t> Place(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.
   virtual std::vector<float> Read(int64_t index) const = 0;
 };

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/ranges/recorded_sample.h"
+
 namespace rshift {
 
 // All in real units. min/max: observed over all samples. threshold: symmetric clip, range
@@ -26,7 +28,8 @@ struct CalibrationTable {
   int64_t samples = 0;
   std::string samples_sha256;  // of the samples' content, in order of their hashes
   std::vector<std::string> sample_names;
-  std::string preprocess;  // YAML text of the preprocessing file, "" when none
+  std::vector<RecordedSample> check_samples;  // a few, lowest hashes first; none in old tables
+  std::string preprocess;                     // YAML text of the preprocessing file, "" when none
   int pass_list_version = 0;
   std::map<std::string, std::string> environment;            // cpu, onednn, ...
   std::vector<std::pair<std::string, TensorRange>> tensors;  // in graph order

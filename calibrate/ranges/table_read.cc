@@ -48,6 +48,32 @@ std::string ReadPreprocess(const YamlPart& part) {
   return YAML::Dump(part.node) + "\n";
 }
 
+std::vector<YamlPart> ReadList(const YamlPart& part, const std::string& what) {
+  if (!part.node.IsSequence()) FailAt(part, what, " is not a list");
+  std::vector<YamlPart> entries;
+  for (const auto& entry : part.node) entries.push_back({entry, part.where});
+  return entries;
+}
+
+RecordedSample ReadSample(const YamlPart& part) {
+  const std::string what = "a check sample";
+  CheckKeys(part, what, {"name", "sha256", "sources"});
+  RecordedSample sample{ReadString(Child(part, "sha256", what), "sha256"),
+                        ReadString(Child(part, "name", what), "name"),
+                        {}};
+  for (const YamlPart& entry : ReadList(Child(part, "sources", what), "sources")) {
+    CheckKeys(entry, "a source", {"input", "index", "paths"});
+    SampleSource source;
+    source.input = ReadString(Child(entry, "input", "a source"), "input");
+    source.index = ReadInt(Child(entry, "index", "a source"), "index");
+    for (const YamlPart& path : ReadList(Child(entry, "paths", "a source"), "paths")) {
+      source.paths.push_back(ReadString(path, "a path"));
+    }
+    sample.sources.push_back(std::move(source));
+  }
+  return sample;
+}
+
 void ReadLists(const YamlPart& root, CalibrationTable* table) {
   if (HasKey(root, "environment")) {
     const YamlPart part = Child(root, "environment", "the table");
@@ -64,6 +90,11 @@ void ReadLists(const YamlPart& root, CalibrationTable* table) {
       table->sample_names.push_back(ReadString({entry, root.where}, "a sample name"));
     }
   }
+  if (HasKey(root, "check_samples")) {
+    for (const YamlPart& part : ReadList(Child(root, "check_samples", ""), "check_samples")) {
+      table->check_samples.push_back(ReadSample(part));
+    }
+  }
   if (HasKey(root, "preprocess")) table->preprocess = ReadPreprocess(Child(root, "preprocess", ""));
 }
 
@@ -77,7 +108,8 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   }
   CheckKeys(root, what,
             {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
-             "pass_list_version", "environment", "preprocess", "sample_names", "tensors"});
+             "pass_list_version", "environment", "preprocess", "sample_names", "check_samples",
+             "tensors"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");

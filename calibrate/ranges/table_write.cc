@@ -72,6 +72,21 @@ std::string TensorLine(const std::string& name, const TensorRange& range) {
          ", method: " + Quoted(range.method) + "}\n";
 }
 
+std::string SampleLine(const RecordedSample& sample) {
+  std::string out =
+      "  - {name: " + Quoted(sample.name) + ", sha256: " + Quoted(sample.sha256) + ", sources: [";
+  for (size_t i = 0; i < sample.sources.size(); ++i) {
+    const SampleSource& source = sample.sources[i];
+    out += Cat(i == 0 ? "" : ", ", "{input: ", Quoted(source.input), ", index: ", source.index,
+               ", paths: [");
+    for (size_t k = 0; k < source.paths.size(); ++k) {
+      out += (k == 0 ? "" : ", ") + Quoted(source.paths[k]);
+    }
+    out += "]}";
+  }
+  return out + "]}\n";
+}
+
 }  // namespace
 
 std::string WriteTable(const CalibrationTable& table) {
@@ -88,6 +103,8 @@ std::string WriteTable(const CalibrationTable& table) {
   if (!table.preprocess.empty()) out += "preprocess:" + Block(table.preprocess);
   if (!table.sample_names.empty()) out += "sample_names:\n";
   for (const std::string& name : table.sample_names) out += "  - " + Quoted(name) + "\n";
+  if (!table.check_samples.empty()) out += "check_samples:\n";
+  for (const RecordedSample& sample : table.check_samples) out += SampleLine(sample);
   out += table.tensors.empty() ? "tensors: {}\n" : "tensors:\n";
   for (const auto& [name, range] : table.tensors) out += TensorLine(name, range);
   return out;

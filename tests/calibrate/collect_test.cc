@@ -65,6 +65,11 @@ TEST_F(CollectTest, EveryCalibratedValueIsSeenOncePerSample) {
     EXPECT_LT(file.tensors[i].min, file.tensors[i].max) << value.name;
   }
   EXPECT_EQ(file.samples.size(), samples_.size());
+  ASSERT_EQ(file.recorded.size(), kMaxRecordedSamples);
+  for (size_t i = 0; i < file.recorded.size(); ++i) {
+    EXPECT_EQ(file.recorded[i].sha256, file.samples[i].first);
+    EXPECT_EQ(file.recorded[i].sources[0].paths, std::vector<std::string>{kImages});
+  }
   EXPECT_EQ(file.model_sha256, graph_.sha256);
   EXPECT_TRUE(file.environment.contains("cpu"));
   EXPECT_TRUE(file.environment.contains("onednn"));

@@ -192,6 +192,47 @@ TEST(DatasetTest, SeveralPathsFollowEachOther) {
   EXPECT_THAT(dataset->Read(2).inputs[0], ElementsAre(7, 8, 9));
 }
 
+// What a calibration table records: every sample can be opened again by itself.
+void ExpectReadableAgain(const Dataset& dataset, const std::vector<InputSpec>& specs,
+                         const std::optional<Preprocess>& preprocess) {
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    const std::vector<SampleSource> sources = dataset.sources(i);
+    ASSERT_EQ(sources.size(), specs.size());
+    std::vector<std::string> paths;
+    for (size_t k = 0; k < specs.size(); ++k) {
+      EXPECT_EQ(sources[k].input, specs[k].name);
+      EXPECT_EQ(sources[k].index, sources[0].index);
+      for (const std::string& path : sources[k].paths) paths.push_back(specs[k].name + "=" + path);
+    }
+    const auto again = OpenDataset(paths, specs, preprocess);
+    EXPECT_EQ(again->Read(sources[0].index).sha256, dataset.Read(i).sha256) << dataset.name(i);
+  }
+}
+
+TEST(DatasetTest, EverySampleSaysWhereItIsReadFrom) {
+  const TemporaryFolder folder;
+  WritePng(folder / "a.png", {1, 2, 3, 4});
+  WritePng(folder / "b.png", {5, 6, 7, 8});
+  WriteText(folder / "list.txt", "b.png\na.png\n");
+  WriteGz(folder / "images.gz", IdxImages(2, {1, 2, 3, 4, 5, 6, 7, 9}));
+  const auto images =
+      OpenDataset({folder / "images.gz", folder / "list.txt", folder.path(), folder / "a.png"},
+                  kGray, GrayRecipe());
+  ASSERT_EQ(images->size(), 7);
+  ExpectReadableAgain(*images, kGray, GrayRecipe());
+  EXPECT_EQ(images->sources(1)[0], (SampleSource{"x", {folder / "images.gz"}, 1}));
+
+  const std::vector<InputSpec> pair = {{"x", {1, 3}}, {"y", {1, 2}}};
+  const auto x = MakeArray<float>("x", DType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto y = MakeArray<float>("y", DType::kF32, {2, 2}, {7, 8, 9, 10});
+  WriteNpz(folder / "both.npz", {y, x});
+  WriteNpy(folder / "x.npy", x);
+  WriteNpy(folder / "y.npy", y);
+  ExpectReadableAgain(*OpenDataset({folder / "both.npz"}, pair, {}), pair, {});
+  ExpectReadableAgain(
+      *OpenDataset({"y=" + (folder / "y.npy"), "x=" + (folder / "x.npy")}, pair, {}), pair, {});
+}
+
 TEST(DatasetTest, EmptyDataSetsAreErrors) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "empty");

@@ -15,6 +15,9 @@ CalibrationTable Example() {
   table.samples = 100;
   table.samples_sha256 = "ffee";
   table.sample_names = {"a b.jpg", "true", "c:\\d\n.png", "-x", ""};
+  table.check_samples = {
+      {"00ab", "a b.jpg", {{"data_0", {"photos/a b.jpg", "c:\\d\n.png"}, 0}}},
+      {"00ac", "x.npz:7", {{"data_0", {"x.npz"}, 7}, {"true", {"-y=[1]\u00e9"}, 1}}}};
   table.preprocess = "inputs:\n  - name: data_0\n\n    color: BGR\n";
   table.pass_list_version = 3;
   table.environment = {{"cpu", "Xeon: 'W' #5"}, {"onednn", "2.6.3"}};
@@ -51,6 +54,7 @@ TEST(TableTest, ComesBackExactly) {
   EXPECT_EQ(WriteTable(again), text);
   EXPECT_EQ(again.sample_names, table.sample_names);
   EXPECT_EQ(again.preprocess, table.preprocess);
+  EXPECT_EQ(again.check_samples, table.check_samples);
   EXPECT_EQ(again.environment, table.environment);
   EXPECT_EQ(again.method, table.method);
   EXPECT_EQ(again.pass_list_version, 3);
@@ -101,6 +105,22 @@ TEST(TableTest, AcceptsAHandWrittenTable) {
       ReadTable(With(kFine) + "preprocess: {inputs: [{name: x}]}\n", "t.yaml");
   EXPECT_EQ(table.tensors.size(), 1u);
   EXPECT_FALSE(table.preprocess.empty());
+}
+
+TEST(TableTest, TablesWithoutCheckSamplesAreStillRead) {
+  EXPECT_TRUE(ReadTable(With(kFine), "t.yaml").check_samples.empty());
+}
+
+TEST(TableTest, ABadCheckSampleIsNamed) {
+  const auto error = [](const std::string& entry) {
+    return MessageOf(With(kFine) + "check_samples:\n  - " + entry + "\n");
+  };
+  EXPECT_EQ(error("{name: a, sha256: b, sources: [{input: x, index: 0, paths: [p]}]}"), "no error");
+  EXPECT_EQ(error("{name: a, sources: []}").rfind("t.yaml:8: ", 0), 0u);
+  EXPECT_EQ(error("{name: a, sha256: b, sources: 5}").rfind("t.yaml:8: ", 0), 0u);
+  EXPECT_EQ(error("{name: a, sha256: b, sources: [{input: x, index: z, paths: []}]}")
+                .rfind("t.yaml:8: ", 0),
+            0u);
 }
 
 TEST(TableTest, ErrorsNameFileAndLine) {

@@ -137,6 +137,43 @@ TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
   EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different tensors"));
 }
 
+// Version 1 ended its samples without the list of recorded ones.
+TEST(StatisticsFileTest, FilesOfVersion1AreStillRead) {
+  const StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {}};
+  std::vector<uint8_t> bytes = WriteStatistics(file);
+  bytes.resize(bytes.size() - 4);  // the lists of recorded samples and of tensors are both empty
+  bytes[8] = 1;
+  const uint32_t crc = Crc32c(std::span(bytes).subspan(24));
+  std::memcpy(&bytes[12], &crc, sizeof crc);
+  const uint64_t size = bytes.size() - 24;
+  std::memcpy(&bytes[16], &size, sizeof size);
+  const StatisticsFile read = ReadStatistics(bytes, "f");
+  EXPECT_EQ(read.samples, file.samples);
+  EXPECT_TRUE(read.recorded.empty());
+}
+
+TEST(StatisticsFileTest, MergingKeepsTheSamplesOfLowestHashInAnyOrder) {
+  std::vector<StatisticsFile> files(3, StatisticsFile{"m", 1, "", {}, {}, {}});
+  for (size_t i = 0; i < 60; ++i) {
+    const std::string hash = std::to_string(10 + i * 37 % 60), name = "s" + std::to_string(i);
+    files[i % 3].samples.emplace_back(hash, name);
+    files[i % 3].recorded.push_back({hash, name, {{"x", {"a/" + name}, 0}}});
+  }
+  for (StatisticsFile& file : files) {
+    std::sort(file.samples.begin(), file.samples.end());
+    KeepLowest(file.recorded);
+  }
+  StatisticsFile forward = files[0], backward = files[2];
+  for (const size_t i : {1, 2}) Merge(forward, files[i]);
+  for (const size_t i : {1, 0}) Merge(backward, files[i]);
+  EXPECT_EQ(WriteStatistics(forward), WriteStatistics(backward));
+  ASSERT_EQ(forward.recorded.size(), kMaxRecordedSamples);
+  for (size_t i = 0; i < kMaxRecordedSamples; ++i) {
+    EXPECT_EQ(forward.recorded[i].sha256, std::to_string(10 + i));
+  }
+  EXPECT_EQ(ReadStatistics(WriteStatistics(forward), "f").recorded, forward.recorded);
+}
+
 TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {
   std::mt19937 random(kSeed);
   StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
