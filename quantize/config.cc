@@ -36,9 +36,7 @@ void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig
   }
 }
 
-LayerConfig ReadLayer(const YamlPart& part, const std::string& name) {
-  const std::string what = "layer '" + name + "'";
-  CheckKeys(part, what, {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   const auto child = [&](const char* key) { return Child(part, key, what); };
   const auto label = [&](const char* key) { return what + ": " + key; };
   LayerConfig layer;
@@ -54,6 +52,47 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& name) {
   }
   CheckLayer(part, what, layer);
   return layer;
+}
+
+// type: Conv, or type: [Conv, MatMul].
+std::vector<std::string> ReadTypes(const YamlPart& part, const std::string& what) {
+  if (!part.node.IsSequence()) return {ReadString(part, what)};
+  if (part.node.size() == 0) FailAt(part, what, " is an empty list; leave it out for any type");
+  std::vector<std::string> types;
+  for (const auto& item : part.node) types.push_back(ReadString({item, part.where}, what));
+  return types;
+}
+
+void ReadLayers(const YamlPart& layers, QuantizeConfig* config) {
+  CheckKeys(layers, "layers", {});
+  for (const auto& entry : layers.node) {
+    const std::string name = entry.first.Scalar(), what = "layer '" + name + "'";
+    const YamlPart part{entry.second, layers.where};
+    CheckKeys(part, what,
+              {"type", "mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+    LayerConfig layer = ReadLayer(part, what);
+    layer.line = entry.first.Mark().line + 1;
+    const bool has_type = HasKey(part, "type");
+    if (!has_type && name.find_first_of("*?") == std::string::npos) {
+      config->layers[name] = layer;
+      continue;
+    }
+    LayerPattern pattern{name, {}, layer};
+    if (has_type) pattern.types = ReadTypes(Child(part, "type", what), what + ": type");
+    config->patterns.push_back(std::move(pattern));
+  }
+}
+
+void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
+  CheckKeys(types, "types", {});
+  for (const auto& entry : types.node) {
+    const std::string name = entry.first.Scalar(), what = "type '" + name + "'";
+    const YamlPart part{entry.second, types.where};
+    CheckKeys(part, what, {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+    LayerConfig layer = ReadLayer(part, what);
+    layer.line = entry.first.Mark().line + 1;
+    config->types[name] = layer;
+  }
 }
 
 CostModel ReadCost(const YamlPart& part) {
@@ -107,14 +146,14 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
 
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the configuration", {"layers"});
-  const YamlPart layers = Child(root, "layers", "the configuration");
-  CheckKeys(layers, "layers", {});
-  QuantizeConfig config;
-  for (const auto& entry : layers.node) {
-    const std::string name = entry.first.Scalar();
-    config.layers[name] = ReadLayer({entry.second, where}, name);
+  CheckKeys(root, "the configuration", {"layers", "types"});
+  if (!HasKey(root, "layers") && !HasKey(root, "types")) {
+    FailAt(root, "the configuration has neither 'layers' nor 'types'; add one");
   }
+  QuantizeConfig config;
+  config.where = where;
+  if (HasKey(root, "layers")) ReadLayers(Child(root, "layers", "the configuration"), &config);
+  if (HasKey(root, "types")) ReadTypeEntries(Child(root, "types", "the configuration"), &config);
   return config;
 }
 

@@ -6,49 +6,36 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace rshift {
 namespace {
 
-// Levenshtein.
-size_t Distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-std::string CloseMatches(const std::set<std::string>& names, const std::string& wanted) {
-  std::vector<std::pair<size_t, std::string>> close;
-  for (const std::string& name : names) {
-    const size_t distance = Distance(name, wanted);
-    const bool contains = name.find(wanted) != std::string::npos && wanted.size() > 2;
-    if (contains || distance <= std::max<size_t>(2, wanted.size() / 3))
-      close.push_back({distance, name});
-  }
-  std::sort(close.begin(), close.end());
-  if (close.empty()) return "; --dump-graph lists the names";
-  std::string text = "; did you mean ";
-  for (size_t i = 0; i < close.size() && i < 3; ++i)
-    text += (i == 0 ? "'" : ", '") + close[i].second + "'";
-  return text + "?";
-}
-
+// A range is one setting: threshold, low and high are taken together or not at all.
 void Complete(LayerConfig* layer, const LayerConfig& other) {
   if (!layer->float32) layer->float32 = other.float32;
-  if (!layer->threshold) layer->threshold = other.threshold;
-  if (!layer->low) layer->low = other.low;
-  if (!layer->high) layer->high = other.high;
+  if (!layer->threshold && !layer->low) {
+    layer->threshold = other.threshold;
+    layer->low = other.low;
+    layer->high = other.high;
+  }
   if (!layer->per_channel) layer->per_channel = other.per_channel;
   if (!layer->multiplier_bits) layer->multiplier_bits = other.multiplier_bits;
+}
+
+bool HasType(const LayerPattern& pattern, const Node& node) {
+  return pattern.types.empty() || std::find(pattern.types.begin(), pattern.types.end(),
+                                            OpName(node.op)) != pattern.types.end();
+}
+
+bool Matches(const LayerPattern& pattern, const Graph& graph, const Node& node) {
+  return HasType(pattern, node) && (MatchesGlob(pattern.glob, graph.value(node.outputs[0]).name) ||
+                                    MatchesGlob(pattern.glob, node.name));
+}
+
+// Inputs have no operator, so that an entry with a type is not about them.
+bool MatchesInput(const LayerPattern& pattern, const std::string& input) {
+  return pattern.types.empty() && MatchesGlob(pattern.glob, input);
 }
 
 ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
@@ -64,54 +51,117 @@ ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
   return range;
 }
 
-// Keys that would change nothing are mistakes: the user believes that they do.
-void CheckInputKeys(const std::string& name, const LayerConfig& layer) {
-  RSHIFT_REQUIRE(
-      !layer.float32 && !layer.per_channel && !layer.multiplier_bits, ErrorCode::kInvalidInput,
-      "configuration: '", name,
-      "' is an input of the model: it can have a range; mode, per_channel and multiplier_bits "
-      "belong to "
-      "the nodes that read it");
+bool HasWeights(const Node& node) {
+  return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+}
+bool HasMultipliers(const Node& node) {
+  return std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
 }
 
-void CheckNodeKeys(const Node& node, const std::string& name, const LayerConfig& layer) {
-  const bool has_weights =
-      std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
-  RSHIFT_REQUIRE(!layer.per_channel || has_weights, ErrorCode::kInvalidInput, "configuration: '",
-                 name, "': per_channel is for Conv, Gemm and MatMul; leave it out");
-  const bool has_multipliers =
-      std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
-  RSHIFT_REQUIRE(!layer.multiplier_bits || has_multipliers, ErrorCode::kInvalidInput,
-                 "configuration: '", name,
-                 "': multiplier_bits is for Add and LeakyRelu; leave it out");
-}
-
-void CheckLayerKeys(const Graph& graph, const QuantizeConfig& config) {
-  for (ValueId id : graph.inputs) {
-    const auto found = config.layers.find(graph.value(id).name);
-    if (found != config.layers.end()) CheckInputKeys(found->first, found->second);
+// What an entry is about: keys that would change nothing of it are mistakes, for the user believes
+// that they do.
+struct Subjects {
+  int nodes = 0, inputs = 0, with_weights = 0, with_multipliers = 0;
+  void Add(const Node& node) {
+    ++nodes;
+    with_weights += HasWeights(node);
+    with_multipliers += HasMultipliers(node);
   }
+};
+
+void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& layer) {
+  RSHIFT_REQUIRE(s.nodes > 0 || (!layer.float32 && !layer.per_channel && !layer.multiplier_bits),
+                 ErrorCode::kInvalidInput, entry,
+                 " is an input of the model: it can have a range; mode, per_channel and "
+                 "multiplier_bits belong to the nodes that read it");
+  RSHIFT_REQUIRE(!layer.per_channel || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": per_channel is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(!layer.multiplier_bits || s.with_multipliers > 0, ErrorCode::kInvalidInput, entry,
+                 ": multiplier_bits is for Add and LeakyRelu; leave it out");
+}
+
+// "q.yaml:3: 'conv1'", or "configuration: 'conv1'" of entries that are not from a file.
+std::string EntryName(const QuantizeConfig& config, const LayerConfig& layer,
+                      const std::string& name) {
+  return Cat(EntryPlace(config, layer), ": '", name, "'");
+}
+
+void CheckExactEntries(const Graph& graph, const QuantizeConfig& config) {
+  std::map<std::string, Subjects> subjects;
+  for (ValueId id : graph.inputs) ++subjects[graph.value(id).name].inputs;
   for (const Node& node : graph.nodes()) {
-    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name}) {
-      const auto found = config.layers.find(name);
-      if (found != config.layers.end()) CheckNodeKeys(node, name, found->second);
+    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name})
+      subjects[name].Add(node);
+  }
+  for (const auto& [name, layer] : config.layers) {
+    const auto found = subjects.find(name);
+    if (found == subjects.end()) {
+      std::set<std::string> names;
+      for (const auto& subject : subjects) names.insert(subject.first);
+      const std::string close = CloseNames(names, name);
+      Fail(ErrorCode::kInvalidInput, EntryPlace(config, layer),
+           ": the model has no layer or tensor '", name,
+           close.empty() ? "'; --dump-graph passes lists the names"
+                         : "'; did you mean " + close + "?");
     }
+    CheckEntry(found->second, EntryName(config, layer, name), layer);
+  }
+}
+
+std::set<std::string> Operators(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes()) names.insert(OpName(node.op));
+  return names;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void CheckOperator(const std::set<std::string>& operators, const std::string& type,
+                   const std::string& place) {
+  RSHIFT_REQUIRE(operators.contains(type), ErrorCode::kInvalidInput, place,
+                 ": the model has no operator of type '", type,
+                 "' after fusion; its types are: ", Joined(operators));
+}
+
+void CheckPatterns(const Graph& graph, const QuantizeConfig& config) {
+  const std::set<std::string> operators = Operators(graph);
+  for (const LayerPattern& pattern : config.patterns) {
+    const std::string place = EntryPlace(config, pattern.layer);
+    for (const std::string& type : pattern.types) CheckOperator(operators, type, place);
+    Subjects subjects;
+    for (ValueId id : graph.inputs) subjects.inputs += MatchesInput(pattern, graph.value(id).name);
+    for (const Node& node : graph.nodes()) {
+      if (Matches(pattern, graph, node)) subjects.Add(node);
+    }
+    RSHIFT_REQUIRE(subjects.nodes + subjects.inputs > 0, ErrorCode::kInvalidInput, place, ": '",
+                   pattern.glob, "' matches no layer or tensor",
+                   pattern.types.empty() ? "" : " of that type",
+                   "; --dump-graph passes lists the names");
+    CheckEntry(subjects, EntryName(config, pattern.layer, pattern.glob), pattern.layer);
+  }
+  for (const auto& [type, layer] : config.types) {
+    CheckOperator(operators, type, EntryPlace(config, layer));
+    Subjects subjects;
+    for (const Node& node : graph.nodes()) {
+      if (type == OpName(node.op)) subjects.Add(node);
+    }
+    CheckEntry(subjects, EntryName(config, layer, type), layer);
   }
 }
 
 }  // namespace
 
+std::string EntryPlace(const QuantizeConfig& config, const LayerConfig& layer) {
+  return layer.line == 0 ? "configuration" : Cat(config.where, ":", layer.line);
+}
+
 void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
-  std::set<std::string> names;
-  for (const Node& node : graph.nodes()) names.insert(node.name);
-  for (int i = 0; i < graph.value_count(); ++i) {
-    if (!graph.value(ValueId(i)).is_constant()) names.insert(graph.value(ValueId(i)).name);
-  }
-  for (const auto& [name, layer] : config.layers) {
-    RSHIFT_REQUIRE(names.contains(name), ErrorCode::kInvalidInput,
-                   "configuration: the model has no layer or tensor '", CloseMatches(names, name));
-  }
-  CheckLayerKeys(graph, config);
+  CheckExactEntries(graph, config);
+  CheckPatterns(graph, config);
 }
 
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config) {
@@ -120,6 +170,22 @@ LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& 
   if (by_tensor != config.layers.end()) layer = by_tensor->second;
   const auto by_node = config.layers.find(node.name);
   if (by_node != config.layers.end()) Complete(&layer, by_node->second);
+  for (size_t i = config.patterns.size(); i-- > 0;) {  // the last of the file wins
+    const LayerPattern& pattern = config.patterns[i];
+    if (Matches(pattern, graph, node)) Complete(&layer, pattern.layer);
+  }
+  const auto by_type = config.types.find(OpName(node.op));
+  if (by_type != config.types.end()) Complete(&layer, by_type->second);
+  return layer;
+}
+
+LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {
+  LayerConfig layer;
+  const auto exact = config.layers.find(input);
+  if (exact != config.layers.end()) layer = exact->second;
+  for (size_t i = config.patterns.size(); i-- > 0;) {
+    if (MatchesInput(config.patterns[i], input)) Complete(&layer, config.patterns[i].layer);
+  }
   return layer;
 }
 
@@ -132,8 +198,7 @@ std::map<std::string, ValueRange> FixedRanges(const Graph& graph, const Calibrat
     fixed[tensor] = RangeOf(layer, entry == nullptr || entry->min < 0, mode);
   };
   for (ValueId id : graph.inputs) {
-    const auto found = config.layers.find(graph.value(id).name);
-    if (found != config.layers.end()) add(found->first, found->second);
+    add(graph.value(id).name, InputOf(graph.value(id).name, config));
   }
   for (const Node& node : graph.nodes()) {
     add(graph.value(node.outputs[0]).name, LayerOf(graph, node, config));

@@ -10,13 +10,16 @@
 
 namespace rshift {
 
-// Throws kInvalidInput for a name that is neither a node nor a tensor, listing those that look like
-// it, and for keys that mean nothing where they stand (per_channel without weights, the mode of an
-// input).
+// "q.yaml:3", or "configuration" of an entry that is not from a file: how messages begin.
+std::string EntryPlace(const QuantizeConfig& config, const LayerConfig& layer);
+
+// Throws kInvalidInput for an entry that the model has nothing for, listing the names or operators
+// that look like it, and for keys that mean nothing where they stand (per_channel without weights,
+// the mode of an input).
 void CheckLayers(const Graph& graph, const QuantizeConfig& config);
 
-// What the configuration says about a node: its entry under the output's name, completed by that
-// under the node's name.
+// What the configuration says about a node, key by key: its entry under the output's name, else
+// under the node's name, else the last wildcard that matches either, else its operator's.
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config);
 
 // Ranges of the entries, by tensor name. low/high and threshold stand in for each other in the

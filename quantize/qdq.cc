@@ -208,22 +208,37 @@ bool HoldsQuantization(const Graph& graph) {
   });
 }
 
+namespace {
+
+// Of an entry about other nodes than QuantizeLinear and DequantizeLinear.
+void CheckQdqEntry(const QuantizeConfig& config, const LayerConfig& layer,
+                   const std::string& name) {
+  RSHIFT_REQUIRE(!layer.threshold && !layer.low && !layer.per_channel, ErrorCode::kInvalidInput,
+                 EntryPlace(config, layer), ": '", name,
+                 "': threshold, low, high and per_channel mean nothing here: the model holds its "
+                 "own quantization parameters; leave them out");
+}
+
+}  // namespace
+
 void CheckQdqConfig(const Graph& graph, const QuantizeConfig& config) {
-  for (const auto& [name, layer] : config.layers) {
-    RSHIFT_REQUIRE(
-        !layer.threshold && !layer.low && !layer.per_channel, ErrorCode::kInvalidInput,
-        "configuration: '", name,
-        "': threshold, low, high and per_channel mean nothing here: the model holds its own "
-        "quantization parameters; leave them out");
+  for (const auto& [name, layer] : config.layers) CheckQdqEntry(config, layer, name);
+  for (const LayerPattern& p : config.patterns) CheckQdqEntry(config, p.layer, p.glob);
+  for (const auto& [type, layer] : config.types) {
+    CheckQdqEntry(config, layer, type);
+    RSHIFT_REQUIRE(type != "Quantize" && type != "Dequantize", ErrorCode::kInvalidInput,
+                   EntryPlace(config, layer), ": '", type,
+                   "' has no settings; name the operators beside it");
   }
   for (const Node& node : graph.nodes()) {
     if (!std::holds_alternative<Quantize>(node.op) && !std::holds_alternative<Dequantize>(node.op))
       continue;
     for (const std::string& name : {node.name, graph.value(node.outputs[0]).name}) {
-      RSHIFT_REQUIRE(
-          !config.layers.contains(name), ErrorCode::kInvalidInput, "configuration: '", name,
-          "' belongs to a QuantizeLinear or DequantizeLinear, which has no settings; name the "
-          "operator beside it");
+      const auto found = config.layers.find(name);
+      if (found == config.layers.end()) continue;
+      Fail(ErrorCode::kInvalidInput, EntryPlace(config, found->second), ": '", name,
+           "' belongs to a QuantizeLinear or DequantizeLinear, which has no settings; name the "
+           "operator beside it");
     }
   }
 }

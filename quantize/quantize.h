@@ -27,18 +27,29 @@ struct Target {
 };
 Target ReadTarget(const std::string& yaml_text, const std::string& where);
 
-// --config: per-layer overrides, by node name or output tensor name.
+// --config: overrides by node name, output tensor name, wildcard or operator type. What wins over
+// what: configs/README.md.
 struct LayerConfig {
   std::optional<bool> float32;  // mode: f32
   std::optional<float> threshold, low, high;
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
+  int line = 0;  // of the entry in its file; 0: not from a file
+};
+// An entry for every node and tensor whose name matches.
+struct LayerPattern {
+  std::string glob;                // `*`: any characters, also none and '/'; `?`: one
+  std::vector<std::string> types;  // operators the node must be one of; empty: any
+  LayerConfig layer;
 };
 struct QuantizeConfig {
-  std::map<std::string, LayerConfig> layers;
+  std::map<std::string, LayerConfig> layers;  // by exact name
+  std::vector<LayerPattern> patterns;         // in the file's order: later ones win
+  std::map<std::string, LayerConfig> types;   // by operator
+  std::string where;                          // the file, for messages
 };
-// Throws kInvalidInput with line numbers; unknown keys are errors. Unknown layer names are found by
-// QuantizeGraph.
+// Throws kInvalidInput with line numbers; unknown keys are errors. Entries that the model has
+// nothing for are found by QuantizeGraph.
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where);
 
 struct QuantizeOptions {

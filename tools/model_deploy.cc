@@ -56,7 +56,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "another arithmetic of the profile: tflite d1 | d2 | f2, caffe2 fp32 | precise, "
                  "ascend away | floor | ceil | truncate | fp16")
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
-  app.add_option("--config", a.config, "per-layer overrides (YAML)");
+  app.add_option("--config", a.config,
+                 "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
   app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
   auto* test_input =

@@ -90,9 +90,29 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.layers.at("c").float32, false);
 }
 
+TEST(ConfigTest, WildcardsAndTypesKeepTheirOrderAndLines) {
+  const QuantizeConfig config = ReadQuantizeConfig(
+      "layers:\n  'conv_*': {mode: f32}\n  a: {threshold: 2}\n"
+      "  'b?': {type: [Conv, MatMul], per_channel: false}\n  c: {type: Add, mode: f32}\n"
+      "types:\n  Softmax: {mode: f32}\n",
+      "q.yaml");
+  ASSERT_EQ(config.patterns.size(), 3u);
+  EXPECT_EQ(config.patterns[0].glob, "conv_*");
+  EXPECT_EQ(config.patterns[0].layer.line, 2);
+  EXPECT_EQ(config.patterns[1].types, (std::vector<std::string>{"Conv", "MatMul"}));
+  EXPECT_EQ(config.patterns[2].types, std::vector<std::string>{"Add"});
+  EXPECT_EQ(config.patterns[2].layer.line, 5);
+  EXPECT_EQ(config.layers.at("a").line, 3);
+  EXPECT_EQ(config.types.at("Softmax").line, 7);
+  EXPECT_EQ(config.where, "q.yaml");
+}
+
 TEST(ConfigTest, TheExampleIsValid) {
   const std::string path = SourceFile("configs/quantize/example.yaml");
-  EXPECT_EQ(ReadQuantizeConfig(ReadTextFile(path), path).layers.size(), 4u);
+  const QuantizeConfig config = ReadQuantizeConfig(ReadTextFile(path), path);
+  EXPECT_EQ(config.layers.size(), 4u);
+  EXPECT_EQ(config.patterns.size(), 2u);
+  EXPECT_EQ(config.types.size(), 1u);
 }
 
 TEST(ConfigTest, ErrorsNameFileAndLine) {
@@ -106,6 +126,10 @@ TEST(ConfigTest, ErrorsNameFileAndLine) {
   EXPECT_EQ(MessageOf("layers:\n  a: {low: 2}\n").rfind("q.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("layers:\n  a: {mode: int4}\n").rfind("q.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("layers: [a\n").rfind("q.yaml:", 0), 0u);
+  EXPECT_EQ(MessageOf("layers:\n  a: {type: []}\n").rfind("q.yaml:2: ", 0), 0u);
+  EXPECT_EQ(MessageOf("types:\n  Conv: {type: Add}\n").rfind("q.yaml:2: type 'Conv'", 0), 0u);
+  EXPECT_EQ(MessageOf("types:\n  Conv: {threshold: 0}\n").rfind("q.yaml:2: type 'Conv'", 0), 0u);
+  EXPECT_NE(MessageOf("{}\n").find("neither 'layers' nor 'types'"), std::string::npos);
   EXPECT_NE(MessageOf("lairs: {}\n"), "no error");
   EXPECT_NE(MessageOf(""), "no error");
 }

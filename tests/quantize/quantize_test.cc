@@ -91,18 +91,98 @@ TEST(QuantizeGraphTest, TheConfigurationSetsRanges) {
   EXPECT_EQ(a.graph.value(a.graph.FindValue("c1")).quant->scale, 0.02f);
 }
 
-TEST(QuantizeGraphTest, AnUnknownLayerIsAnErrorWithCloseMatches) {
+std::string ErrorOfConfig(const std::string& yaml) {
   LittleGraph little = Network();
   QuantizeOptions options;
+  options.config = ReadQuantizeConfig(yaml, "q.yaml");
+  try {
+    QuantizeGraph(little.graph(), little.Calibrate(), options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(QuantizeGraphTest, AnEntryThatMatchesNothingIsNamedWithFileAndLine) {
+  EXPECT_EQ(
+      ErrorOfConfig("layers:\n  c1_nod: {mode: f32}\n")
+          .rfind("q.yaml:2: the model has no layer or tensor 'c1_nod'; did you mean 'c1_node'", 0),
+      0u);
+  EXPECT_EQ(
+      ErrorOfConfig("layers:\n  a: {mode: f32}\n  something_else: {mode: f32}\n"),
+      "q.yaml:3: the model has no layer or tensor 'something_else'; --dump-graph passes lists "
+      "the names");
+  EXPECT_EQ(ErrorOfConfig("layers:\n  'conv_*': {mode: f32}\n"),
+            "q.yaml:2: 'conv_*' matches no layer or tensor; --dump-graph passes lists the names");
+  EXPECT_EQ(ErrorOfConfig("layers:\n  'c*': {type: MatMul, mode: f32}\n"),
+            "q.yaml:2: 'c*' matches no layer or tensor of that type; --dump-graph passes lists the "
+            "names");
+  for (const char* text :
+       {"types:\n  Gemm: {mode: f32}\n", "layers:\n  '*': {type: [Conv, Gemm], mode: f32}\n"}) {
+    EXPECT_EQ(
+        ErrorOfConfig(text),
+        "q.yaml:2: the model has no operator of type 'Gemm' after fusion; its types are: Add, "
+        "AveragePool, Conv, LeakyRelu, MatMul, MaxPool, Reshape");
+  }
+  QuantizeOptions options;  // not from a file
   options.config.layers["c1_nod"].float32 = true;
+  LittleGraph little = Network();
   try {
     QuantizeGraph(little.graph(), little.Calibrate(), options);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
-    EXPECT_NE(std::string(error.what()).find("did you mean 'c1_node'"), std::string::npos)
-        << error.what();
+    EXPECT_EQ(std::string(error.what()).rfind("configuration: the model has no layer", 0), 0u);
   }
+}
+
+TEST(QuantizeGraphTest, AWildcardsKeyMustMeanSomethingForOneOfItsNodes) {
+  EXPECT_EQ(ErrorOfConfig("layers:\n  '*': {per_channel: false}\n"), "no error");
+  EXPECT_NE(ErrorOfConfig("layers:\n  'm*': {per_channel: false}\n").find("q.yaml:2: 'm*': per_ch"),
+            std::string::npos);
+  EXPECT_NE(ErrorOfConfig("types:\n  MaxPool: {multiplier_bits: 8}\n").find("q.yaml:2: 'MaxPool'"),
+            std::string::npos);
+  EXPECT_NE(ErrorOfConfig("layers:\n  'x*': {mode: f32}\n").find("'x*' is an input of the model"),
+            std::string::npos);
+}
+
+std::string FloatNodesOf(const std::string& yaml) {
+  LittleGraph little = Network();
+  QuantizeOptions options;
+  options.config = ReadQuantizeConfig(yaml, "q.yaml");
+  std::string names;
+  for (const auto& n :
+       QuantizeGraph(little.graph(), little.Calibrate(), options).report.float_nodes)
+    names += n.node.substr(0, n.node.find('_')) + " ";
+  return names;
+}
+
+TEST(QuantizeGraphTest, ExactNamesWinOverTheLastWildcardAndThatOverTheType) {
+  const std::string all = FloatNodesOf("layers:\n  '*': {mode: f32}\n");
+  EXPECT_EQ(all, "c1 c2 l a m g f y ");
+  EXPECT_EQ(FloatNodesOf("types: {Conv: {mode: f32}}\n"), "c1 c2 ");
+  EXPECT_EQ(FloatNodesOf("layers:\n  '*': {type: [Conv, LeakyRelu], mode: f32}\n"), "c1 c2 l ");
+  EXPECT_EQ(FloatNodesOf("types: {Conv: {mode: f32}}\nlayers: {'c?': {mode: int8}}\n"), "");
+  EXPECT_EQ(FloatNodesOf("layers:\n  '*': {mode: f32}\n  '**': {mode: int8}\n"), "");
+  EXPECT_EQ(FloatNodesOf("layers:\n  '**': {mode: int8}\n  '*': {mode: f32}\n"), all);
+  EXPECT_EQ(FloatNodesOf("layers:\n  c2: {mode: int8}\n  'c*': {mode: f32}\n"), "c1 ");
+  EXPECT_EQ(FloatNodesOf("layers:\n  c2_node: {mode: int8}\n  'c*': {mode: f32}\n"), "c1 ");
+  EXPECT_EQ(FloatNodesOf("layers:\n  c2: {mode: f32}\n  c2_node: {mode: int8}\n"), "c2 ");
+}
+
+TEST(QuantizeGraphTest, ARangeIsOneSettingAndWildcardsReachInputs) {
+  const auto scale = [](const std::string& yaml, const std::string& tensor, QuantMode mode) {
+    LittleGraph little = Network();
+    QuantizeOptions options = Mode(mode);
+    options.config = ReadQuantizeConfig(yaml, "q.yaml");
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+    const ValueId id = r.graph.FindValue(tensor);
+    return id.valid() ? r.graph.value(id).quant->scale : 0;
+  };
+  const std::string both = "layers:\n  c1: {threshold: 2.55}\n  '*': {low: 0, high: 5.1}\n";
+  EXPECT_EQ(scale(both, "c1", QuantMode::kAsymmetric), 0.01f);  // [0, 2.55]: not the wildcard's
+  EXPECT_EQ(scale(both, "a", QuantMode::kAsymmetric), 0.02f);
+  EXPECT_EQ(scale("layers: {'?': {low: 0, high: 5.1}}\n", "x__q", QuantMode::kAsymmetric), 0.02f);
 }
 
 TEST(QuantizeGraphTest, AKeyThatWouldChangeNothingIsAnError) {
