@@ -35,6 +35,26 @@ is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# Runs apt-get, and waits while another one holds a lock: at most ten minutes. Its own
+# DPkg::Lock::Timeout covers dpkg's lock only, not those of the lists and of the archives.
+apt_get() {
+  local tries=0 status errors
+  errors=$(mktemp)
+  while true; do
+    status=0
+    as_root apt-get -o DPkg::Lock::Timeout=600 -qq "$@" >/dev/null 2>"$errors" || status=$?
+    if [ $status -eq 0 ] || ! grep -q 'Could not get lock' "$errors" || [ $tries -ge 120 ]; then
+      break
+    fi
+    [ $tries -gt 0 ] || echo "setup: waiting for another apt-get to end"
+    tries=$((tries + 1))
+    sleep 5
+  done
+  cat "$errors" >&2
+  rm -f "$errors"
+  return $status
+}
+
 install_packages() {
   missing=()
   local p
@@ -46,8 +66,8 @@ install_packages() {
     return
   fi
   echo "setup: installing ${#missing[@]} Debian packages (about 2 minutes): ${missing[*]}"
-  as_root apt-get update -qq
-  as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  apt_get update
+  apt_get install -y --no-install-recommends "${missing[@]}"
   echo "setup: Debian packages installed"
 }
 
