@@ -1,52 +1,95 @@
 #!/usr/bin/env bash
-# Builds the release preset and runs every test: the C++ suites through CTest, then the end-to-end suite
-# (pytest) that drives the built programs and compares them with ONNX Runtime.
+# Builds everything twice and runs every test: the C++ suites through CTest and the end-to-end suite (pytest,
+# which drives the built programs and compares them with ONNX Runtime) on the release preset; the C++ suites
+# and a short end-to-end pass again under the address and undefined-behaviour sanitizers (preset asan);
+# clang-format and clang-tidy with every finding an error.
 #
 #   tools/test.sh
 #
-# Takes up to 40 minutes on 2 cores, of which 10 are compiling; about half of that when ccache is warm.
-# The last line is `N passed, N failed, N skipped`; the lines above it name what was skipped and why.
+# Takes up to 60 minutes on 2 cores; about half of that when ccache is warm. The last line is
+# `N passed, N failed, N skipped`; the lines above it name what was skipped and why.
 # Real models and photographs are looked for in $RSHIFT_SHARED (default ../shared).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 case "${1:-}" in
   '') ;;
-  -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "error: unknown argument '$1'; see tools/test.sh --help" >&2; exit 2 ;;
 esac
 
 results=build/test-results
 export OMP_WAIT_POLICY=passive  # threads that spin at barriers slow everything on a shared machine
 python=build/venv/bin/python
+launcher=()
+failed=0
 
-echo "test: 1/4 packages and Python oracles (3 minutes the first time)"
+step() { echo "test: $1 (after $((SECONDS / 60)) min)"; }
+
+# build PRESET: configures and compiles it.
+build() { cmake --preset "$1" "${launcher[@]}" >/dev/null && cmake --build --preset "$1"; }
+
+# suites NAME PRESET JOBS [CTEST ARGUMENT...]: runs CTest on a preset; results go to $results/NAME.
+suites() {
+  local name=$1 preset=$2 jobs=$3
+  shift 3
+  mkdir -p "$results/$name/gtest"
+  GTEST_OUTPUT="xml:$PWD/$results/$name/gtest/" ctest --test-dir "build/$preset" "$@" --parallel "$jobs" \
+    --no-tests=error --output-on-failure --output-junit "$PWD/$results/$name/ctest.xml"
+}
+
+# end_to_end PRESET [PYTEST ARGUMENT...]: drives the programs of a preset; nothing without the oracles.
+end_to_end() {
+  local preset=$1
+  shift
+  [ "$oracles" = present ] || return 0
+  mkdir -p "$results/$preset"
+  # A folder of its own: in /tmp pytest deletes all but the last three runs', though one be at work.
+  RSHIFT_BIN="$PWD/build/$preset/bin" "$python" -m pytest tests/e2e -q -p no:cacheprovider \
+    --basetemp="$results/tmp-$preset" -o tmp_path_retention_policy=failed \
+    --junitxml="$results/$preset/pytest.xml" "$@"
+}
+
+# The second lane: what does not need the machine's whole attention runs beside the end-to-end suite.
+sanitizers_and_style() {
+  local status=0
+  step "clang-format and clang-tidy"
+  suites style release 1 --label-regex style || status=1
+  step "compiling the asan preset"
+  build asan >"$results/asan-build.log" 2>&1 || { tail -50 "$results/asan-build.log"; return 1; }
+  step "C++ suites under the sanitizers"
+  suites asan asan 1 --label-exclude "benchmark|oracle|style" || status=1
+  step "short end-to-end pass under the sanitizers"
+  end_to_end asan -m sanitized || status=1
+  step "sanitizers done"
+  return $status
+}
+
+step "1/4 packages and Python oracles (3 minutes the first time)"
 tools/setup.sh --with-oracles || exit 1
 rm -rf "$results"
-mkdir -p "$results/gtest"
-
-echo "test: 2/4 compiling everything (10 minutes the first time)"
-launcher=()
+mkdir -p "$results"
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-cmake --preset release "${launcher[@]}" >/dev/null && cmake --build --preset release || exit 1
-
-echo "test: 3/4 C++ suites (5 minutes)"
-GTEST_OUTPUT="xml:$PWD/$results/gtest/" ctest --test-dir build/release --label-exclude "benchmark|oracle" \
-  --parallel "$(nproc)" --no-tests=error --output-on-failure --output-junit "$PWD/$results/ctest.xml"
-ctest_status=$?
-
-echo "test: 4/4 end-to-end suite (20 minutes)"
-pytest_status=0
 oracles=absent
-if "$python" -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null; then
-  oracles=present
-  # A folder of its own: in /tmp pytest deletes all but the last three runs', though one be at work.
-  "$python" -m pytest tests/e2e -q -p no:cacheprovider --basetemp="$results/tmp" \
-    -o tmp_path_retention_policy=failed --junitxml="$results/pytest.xml"
-  pytest_status=$?
-fi
+if "$python" -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null; then oracles=present; fi
+
+step "2/4 compiling the release preset (7 minutes the first time)"
+build release || exit 1
+
+step "3/4 C++ suites (5 minutes)"
+suites release release "$(nproc)" --label-exclude "benchmark|oracle|style" || failed=1
+
+step "4/4 end-to-end suite; beside it the sanitizers, clang-format and clang-tidy (30 minutes)"
+sanitizers_and_style >"$results/lane2.log" 2>&1 &
+lane2=$!
+trap 'kill $lane2 2>/dev/null' EXIT
+end_to_end release || failed=1
+step "end-to-end suite done"
+wait $lane2 || failed=1
+trap - EXIT
+cat "$results/lane2.log"
 
 echo
-python3 tools/test_totals.py "$results" "$oracles"
-totals_status=$?
-[ $ctest_status -eq 0 ] && [ $pytest_status -eq 0 ] && [ $totals_status -eq 0 ]
+python3 tools/test_totals.py "$results" "$oracles" release asan style || failed=1
+step "done"
+exit $failed

@@ -4,7 +4,10 @@
 Every test case of a GoogleTest program counts. A CTest entry that is no GoogleTest program, or that
 died before it wrote its results, counts as one. Exit code 1 when anything failed. Standard library only.
 
-    test_totals.py build/test-results present|absent      (are the Python oracles installed?)
+    test_totals.py build/test-results present|absent RUN...
+
+`present` or `absent`: are the Python oracles installed? RUN: the folders that must hold results, one for each
+run of CTest; a run that left none has failed. Names of all but the first begin with the run's.
 """
 
 import collections
@@ -40,7 +43,7 @@ def first_line(text):
     return lines[0] if lines else 'no reason given'
 
 
-def add_gtest(totals, folder):
+def add_gtest(totals, folder, prefix):
     """Adds every gtest result file; returns {program: number of failed cases}."""
     programs = {}
     for path in sorted(glob.glob(os.path.join(folder, 'gtest', '*.xml'))):
@@ -48,44 +51,51 @@ def add_gtest(totals, folder):
         before = len(totals.failed)
         for suite in xml.parse(path).getroot():
             for case in suite.iter('testcase'):
-                totals.add(f"{program}: {suite.get('name')}.{case.get('name')}", case)
+                totals.add(f"{prefix}{program}: {suite.get('name')}.{case.get('name')}", case)
         programs[program] = len(totals.failed) - before
     return programs
 
 
-def add_ctest(totals, folder, programs):
+def add_ctest(totals, folder, prefix, programs):
     """Adds the entries that are no gtest program, and gtest programs whose exit code alone failed."""
-    for case in xml.parse(os.path.join(folder, 'ctest.xml')).getroot().iter('testcase'):
+    path = os.path.join(folder, 'ctest.xml')
+    if not os.path.exists(path):
+        totals.failed.append(f'{prefix}CTest ended without results in {folder}')
+        return
+    for case in xml.parse(path).getroot().iter('testcase'):
         name, status = case.get('name'), case.get('status')
         if name in programs:
             if status == 'fail' and programs[name] == 0:
-                totals.failed.append(f'{name}: exit code')
+                totals.failed.append(f'{prefix}{name}: exit code')
         elif status == 'run':
             totals.passed += 1
         elif status == 'fail':
-            totals.failed.append(name)
+            totals.failed.append(prefix + name)
         else:
-            totals.skipped[f'{name}: not run'] += 1
+            totals.skipped[f'{prefix}{name}: not run'] += 1
 
 
-def add_pytest(totals, folder, oracles):
+def add_pytest(totals, folder, prefix):
     path = os.path.join(folder, 'pytest.xml')
-    if oracles == 'absent':
-        for file in sorted(glob.glob('tests/e2e/test_*.py')):
-            totals.skipped[f'{file} (whole file): no Python oracles in build/venv'] += 1
-        return
     if not os.path.exists(path):
-        totals.failed.append('tests/e2e: pytest ended without results')
+        totals.failed.append(f'{prefix}tests/e2e: pytest ended without results')
         return
     for case in xml.parse(path).getroot().iter('testcase'):
-        totals.add(f"{case.get('classname')}: {case.get('name')}", case)
+        totals.add(f"{prefix}{case.get('classname')}: {case.get('name')}", case)
 
 
 def main():
-    folder, oracles = sys.argv[1:]
+    folder, oracles, *runs = sys.argv[1:]
     totals = Totals()
-    add_ctest(totals, folder, add_gtest(totals, folder))
-    add_pytest(totals, folder, oracles)
+    for run in runs:
+        prefix = '' if run == runs[0] else f'{run} '
+        results = os.path.join(folder, run)
+        add_ctest(totals, results, prefix, add_gtest(totals, results, prefix))
+        if oracles == 'present' and run != 'style':  # the checks of the sources run no program
+            add_pytest(totals, results, prefix)
+    if oracles == 'absent':
+        for file in sorted(glob.glob('tests/e2e/test_*.py')):
+            totals.skipped[f'{file} (whole file): no Python oracles in build/venv'] += 1
     for reason, count in sorted(totals.skipped.items()):
         print(f'skipped {count}: {reason}')
     for name in totals.failed:

@@ -13,6 +13,8 @@ import pipeline
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 IMAGE = (1, 1, 28, 28)
 
+pytestmark = pytest.mark.sanitized
+
 
 @pytest.fixture(scope='module')
 def good(tmp_path_factory):

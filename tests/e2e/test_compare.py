@@ -6,6 +6,8 @@ import pytest
 import oracle
 import pipeline
 
+pytestmark = pytest.mark.sanitized
+
 
 @pytest.fixture(scope='module')
 def table(tmp_path_factory):

@@ -68,6 +68,7 @@ def test_calibration_does_not_depend_on_threads(tmp_path):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.sanitized
 def test_deploying_twice_gives_the_same_file(tmp_path):
     table = tmp_path / 'table.yaml'
     pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, table, samples=20,
@@ -80,6 +81,7 @@ def test_deploying_twice_gives_the_same_file(tmp_path):
         assert files[0] == files[1], mode
 
 
+@pytest.mark.sanitized
 def test_merged_shards_give_the_table_of_the_whole(tmp_path):
     recipe = pipeline.PREPROCESS / 'fashion_mnist.yaml'
     whole, merged = tmp_path / 'whole.yaml', tmp_path / 'merged.yaml'

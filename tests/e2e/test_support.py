@@ -3,9 +3,12 @@
 import json
 
 import onnx
+import pytest
 from onnx import TensorProto, helper
 
 import pipeline
+
+pytestmark = pytest.mark.sanitized
 
 
 def statuses(model, *args):

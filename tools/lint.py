@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""clang-format and clang-tidy over the tree, every finding an error.
+
+    tools/lint.py format [--fix]            every .h and .cc against .clang-format
+    tools/lint.py tidy [FILE...] [--jobs N] [--build build/release]
+                                            product sources (or FILEs) against .clang-tidy; needs a configured build
+
+Prints the findings and exits 1 when there is one. `tidy` takes 8 minutes on 2 cores for the whole tree.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PRODUCT = ('base', 'graph', 'calibrate', 'quantize', 'codegen', 'runtime', 'tools', 'examples')
+FINDING = re.compile(r'^\S+:\d+:\d+: (?:warning|error): |^error: ', re.M)
+
+
+def program(name):
+    """clang-tools of Debian 12: another major version formats otherwise."""
+    for candidate in (f'{name}-14', name):
+        if shutil.which(candidate):
+            version = subprocess.run([candidate, '--version'], capture_output=True, text=True).stdout
+            if re.search(r'version 14\.', version):
+                return candidate
+    sys.exit(f'error: {name} 14 is missing: apt-get install {name}-14')
+
+
+def sources():
+    """Every source file of ours, without build trees."""
+    return sorted(p for p in ROOT.rglob('*') if p.suffix in ('.h', '.cc')
+                  and p.relative_to(ROOT).parts[0] not in ('build', '.git'))
+
+
+def run_format(fix):
+    command = [program('clang-format'), *(['-i'] if fix else ['--dry-run', '-Werror'])]
+    files = sources()
+    run = subprocess.run(command + [str(f.relative_to(ROOT)) for f in files], cwd=ROOT, capture_output=True, text=True)
+    sys.stdout.write(run.stderr)
+    print(f'clang-format: {len(files)} files' + ('' if run.returncode == 0 else '; tools/lint.py format --fix mends them'))
+    return run.returncode != 0
+
+
+def tidy_one(clang_tidy, build, file):
+    # What g++ alone knows is no finding; .clang-tidy says which checks run.
+    run = subprocess.run([clang_tidy, '-p', str(build), '--quiet', '--warnings-as-errors=*',
+                          '--extra-arg=-Wno-unknown-warning-option', file],
+                         cwd=ROOT, capture_output=True, text=True)
+    if run.returncode == 0 and not FINDING.search(run.stdout):
+        return ''
+    return run.stdout + re.sub(r'^\d+ (?:warnings?|errors?).*generated\.\n|^Suppressed .*\n|^Use -.*\n', '',
+                               run.stderr, flags=re.M)
+
+
+def run_tidy(files, build, jobs):
+    commands = ROOT / build / 'compile_commands.json'
+    if not commands.exists():
+        sys.exit(f'error: {commands.relative_to(ROOT)} is missing: cmake --preset release')
+    if not files:
+        known = {pathlib.Path(entry['file']) for entry in json.loads(commands.read_text())}
+        files = sorted(str(f.relative_to(ROOT)) for f in known
+                       if f.is_relative_to(ROOT) and f.relative_to(ROOT).parts[0] in PRODUCT)
+    clang_tidy = program('clang-tidy')
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for text in pool.map(lambda f: tidy_one(clang_tidy, ROOT / build, f), files):
+            bad += bool(text)
+            sys.stdout.write(text)
+    print(f'clang-tidy: {len(files)} files, {bad} with findings')
+    return bad > 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('what', choices=('format', 'tidy'))
+    parser.add_argument('files', nargs='*')
+    parser.add_argument('--fix', action='store_true')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--build', default='build/release')
+    a = parser.parse_args()
+    sys.exit(run_format(a.fix) if a.what == 'format' else run_tidy(a.files, a.build, a.jobs))
+
+
+if __name__ == '__main__':
+    main()
