@@ -39,8 +39,8 @@ DoneSamples::DoneSamples(const std::vector<std::pair<std::string, std::string>>&
   for (const auto& sample : samples) names_.insert(sample.second);
 }
 
-bool DoneSamples::Take(const Sample& sample) {
-  const std::pair<std::string, std::string> key{sample.sha256, sample.name};
+bool DoneSamples::Take(const std::string& sha256, const std::string& name) {
+  const std::pair<std::string, std::string> key{sha256, name};
   const auto at = left_.find(key);
   if (at != left_.end()) {
     left_.erase(at);
@@ -49,8 +49,7 @@ bool DoneSamples::Take(const Sample& sample) {
   // Two samples may share a name (folders of equal file names); then content alone tells them
   // apart.
   RSHIFT_REQUIRE(
-      known_.contains(key) || !names_.contains(sample.name), ErrorCode::kInvalidInput, "sample '",
-      sample.name,
+      known_.contains(key) || !names_.contains(name), ErrorCode::kInvalidInput, "sample '", name,
       "' has changed since the interrupted run; delete the checkpoint and measure again");
   return false;
 }

@@ -26,7 +26,7 @@ class DoneSamples {
   explicit DoneSamples(const std::vector<std::pair<std::string, std::string>>& samples);
   // True: counted already, do not count it again (each entry answers once). Throws kInvalidInput
   // when the checkpoint has a sample of this name with other content. Not thread-safe.
-  bool Take(const Sample& sample);
+  bool Take(const std::string& sha256, const std::string& name);
 
  private:
   std::multiset<std::pair<std::string, std::string>> left_;  // (hash, name)

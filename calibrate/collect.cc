@@ -64,7 +64,7 @@ class Worker {
         session_(program, {.threads = 1}),
         statistics_(EmptyStatistics(plan.names)) {}
 
-  void Run(const Sample& sample, std::vector<SampleSource> sources) {
+  void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
     Fill(sample);
     for (const Observation& observation : plan_.before) Observe(observation, sample.name);
     session_.RunObserved([&](int command) {
@@ -72,8 +72,8 @@ class Worker {
         Observe(observation, sample.name);
       }
     });
-    samples_.emplace_back(sample.sha256, sample.name);
-    if (!sources.empty()) recorded_.push_back({sample.sha256, sample.name, std::move(sources)});
+    samples_.emplace_back(sha256, sample.name);
+    if (!sources.empty()) recorded_.push_back({sha256, sample.name, std::move(sources)});
   }
 
   // Adds what was gathered to `total` and starts anew.
@@ -156,7 +156,10 @@ class Round {
     while (Claim(place)) {
       try {
         const Sample sample = dataset_.Read(samples_[place]);
-        if (!IsDone(sample)) worker.Run(sample, dataset_.sources(samples_[place]));
+        const std::string sha256 = ContentSha256(sample);
+        if (!IsDone(sha256, sample.name)) {
+          worker.Run(sample, sha256, dataset_.sources(samples_[place]));
+        }
         progress_.Advance();
       } catch (...) {
         const std::lock_guard lock(mutex_);
@@ -168,9 +171,9 @@ class Round {
     }
   }
 
-  bool IsDone(const Sample& sample) {
+  bool IsDone(const std::string& sha256, const std::string& name) {
     const std::lock_guard lock(mutex_);
-    return done_.Take(sample);
+    return done_.Take(sha256, name);
   }
 
   const Dataset& dataset_;

@@ -1,6 +1,6 @@
-#include "base/checksum.h"
 #include "base/error.h"
 #include "calibrate/calibrate.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {

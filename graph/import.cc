@@ -4,10 +4,10 @@
 #include <span>
 
 #include "base/atomic_file.h"
-#include "base/checksum.h"
 #include "base/error.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/table.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {

@@ -96,7 +96,7 @@ class NoInputDataset : public Dataset {
  public:
   int64_t size() const override { return 1; }
   std::string name(int64_t) const override { return "no input"; }
-  Sample Read(int64_t) const override { return {"no input", "", {}}; }
+  Sample Read(int64_t) const override { return {"no input", {}}; }
 };
 
 // Prints a line for people unless --json is given; the same as JSON.

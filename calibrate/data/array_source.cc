@@ -23,7 +23,10 @@ class ArraySource : public Source {
 
   int64_t size() const override { return size_; }
   std::string name(int64_t index) const override {
-    return size_ == 1 ? name_ : Cat(name_, ":", index);
+    return size_ == 1 ? name_ : name_ + ":" + std::to_string(index);
+  }
+  std::string where(int64_t index) const override {
+    return size_ == 1 ? path_ : path_ + ":" + std::to_string(index);
   }
   std::pair<std::string, int64_t> Place(int64_t index) const override { return {path_, index}; }
   std::vector<float> Read(int64_t index) const override {
@@ -35,8 +38,7 @@ class ArraySource : public Source {
   MappedFile file_;
   NumpyArray held_;
   NpyView view_;
-  std::string path_;
-  std::string name_;
+  std::string path_, name_;
   int64_t size_ = 0;
 };
 

@@ -1,13 +1,13 @@
 #include "calibrate/data/dataset.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
-#include "base/checksum.h"
 #include "base/error.h"
+#include "calibrate/data/finite.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/text_lines.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {
@@ -79,10 +79,20 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& pla
   return source;
 }
 
+// Where element `index` is: "0x2x5x7 of 1x3x8x8".
+std::string Position(size_t index, const Shape& shape) {
+  Shape position(shape.size());
+  auto rest = static_cast<int64_t>(index);
+  for (size_t d = shape.size(); d-- > 0; rest /= std::max<int64_t>(shape[d], 1)) {
+    position[d] = rest % std::max<int64_t>(shape[d], 1);
+  }
+  return ToString(position) + " of " + ToString(shape);
+}
+
 // Everything that feeds one input, in the order given.
 class InputFeed {
  public:
-  explicit InputFeed(std::string name) : name_(std::move(name)) {}
+  explicit InputFeed(InputSpec spec) : spec_(std::move(spec)) {}
   void Add(std::unique_ptr<Source> source) {
     ends_.push_back(size() + source->size());
     sources_.push_back(std::move(source));
@@ -95,19 +105,18 @@ class InputFeed {
   std::vector<float> Read(int64_t index) const {
     const auto [source, at] = Locate(index);
     std::vector<float> values = source->Read(at);
-    for (size_t i = 0; i < values.size(); ++i) {
-      RSHIFT_REQUIRE(std::isfinite(values[i]), ErrorCode::kInvalidInput, "input '", name_,
-                     "', sample '", source->name(at), "': element ", i, " is ", values[i],
-                     ", expected finite values; mend or remove the sample");
-    }
+    const size_t bad = FirstNotFinite(values);
+    RSHIFT_REQUIRE(bad == values.size(), ErrorCode::kInvalidInput, source->where(at), ": input '",
+                   spec_.name, "': element ", bad, " (at ", Position(bad, spec_.shape), ") is ",
+                   values[bad], ", expected finite values; mend or remove the sample");
     return values;
   }
   SampleSource source(int64_t index) const {
     const auto [source, at] = Locate(index);
     auto [path, place] = source->Place(at);
-    return {name_, {std::move(path)}, place};
+    return {spec_.name, {std::move(path)}, place};
   }
-  const std::string& input_name() const { return name_; }
+  const std::string& input_name() const { return spec_.name; }
 
  private:
   std::pair<const Source*, int64_t> Locate(int64_t index) const {
@@ -118,7 +127,7 @@ class InputFeed {
     return {sources_[i].get(), i == 0 ? index : index - ends_[i - 1]};
   }
 
-  std::string name_;
+  InputSpec spec_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<int64_t> ends_;
 };
@@ -134,15 +143,8 @@ class FeedDataset : public Dataset {
     return sources;
   }
   Sample Read(int64_t index) const override {
-    Sample sample{name(index), "", {}};
-    std::vector<uint8_t> content;
-    for (const InputFeed& feed : feeds_) {
-      sample.inputs.push_back(feed.Read(index));
-      const auto bytes = std::as_bytes(std::span<const float>(sample.inputs.back()));
-      const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-      content.insert(content.end(), data, data + bytes.size());
-    }
-    sample.sha256 = Sha256Hex(content);
+    Sample sample{name(index), {}};
+    for (const InputFeed& feed : feeds_) sample.inputs.push_back(feed.Read(index));
     return sample;
   }
 
@@ -199,6 +201,15 @@ class OwningDataset : public FeedDataset {
 
 }  // namespace
 
+std::string ContentSha256(const Sample& sample) {
+  std::vector<std::span<const uint8_t>> parts;
+  for (const std::vector<float>& values : sample.inputs) {
+    parts.emplace_back(reinterpret_cast<const uint8_t*>(values.data()),
+                       values.size() * sizeof(float));
+  }
+  return Sha256HexOfParts(parts);
+}
+
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
                                      const std::optional<Preprocess>& preprocess) {
@@ -207,7 +218,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
   const auto kept = std::make_shared<const std::optional<Preprocess>>(preprocess);
   const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
   std::vector<InputFeed> feeds;
-  for (const InputSpec& input : inputs) feeds.emplace_back(input.name);
+  for (const InputSpec& input : inputs) feeds.emplace_back(input);
   for (const std::string& text : paths) {
     const auto [input, path] = SplitPath(text, inputs);
     if (input >= 0 || inputs.size() == 1) {

@@ -39,9 +39,12 @@ struct InputSpec {
 // One sample: an F32 array per model input, in ONNX order and shape.
 struct Sample {
   std::string name;                        // file name, or file name and index "train-images:17"
-  std::string sha256;                      // of the content after preprocessing
   std::vector<std::vector<float>> inputs;  // one per InputSpec
 };
+
+// Of the values of every input, behind one another. Costs a pass over them, so only where asked
+// for.
+std::string ContentSha256(const Sample& sample);
 
 class Dataset {
  public:

@@ -29,6 +29,9 @@ class FilesSource : public Source {
   std::pair<std::string, int64_t> Place(int64_t index) const override {
     return {files_[static_cast<size_t>(index)].path, 0};
   }
+  std::string where(int64_t index) const override {
+    return files_[static_cast<size_t>(index)].path;
+  }
   std::vector<float> Read(int64_t index) const override {
     const std::string& path = files_[static_cast<size_t>(index)].path;
     if (IsImageFile(path)) {
@@ -50,10 +53,13 @@ class FilesSource : public Source {
 
 class IdxImages : public Source {
  public:
-  IdxImages(IdxArray images, std::string path, std::string name, const InputPlan& plan)
-      : images_(std::move(images)), path_(std::move(path)), name_(std::move(name)), plan_(plan) {}
+  IdxImages(IdxArray images, const std::string& path, const InputPlan& plan)
+      : images_(std::move(images)), path_(path), name_(FileName(path)), plan_(plan) {
+    if (name_.ends_with(".gz")) name_.resize(name_.size() - 3);
+  }
   int64_t size() const override { return images_.shape[0]; }
-  std::string name(int64_t index) const override { return Cat(name_, ":", index); }
+  std::string name(int64_t index) const override { return name_ + ":" + std::to_string(index); }
+  std::string where(int64_t index) const override { return path_ + ":" + std::to_string(index); }
   std::pair<std::string, int64_t> Place(int64_t index) const override { return {path_, index}; }
   std::vector<float> Read(int64_t index) const override {
     const auto height = static_cast<int>(images_.shape[1]),
@@ -62,13 +68,12 @@ class IdxImages : public Source {
     const auto begin =
         images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
     const Image image{height, width, 1, {begin, begin + static_cast<int64_t>(pixels)}};
-    return Apply(*plan_.preprocess, image, plan_.spec.shape, name(index));
+    return Apply(*plan_.preprocess, image, plan_.spec.shape, where(index));
   }
 
  private:
   IdxArray images_;
-  std::string path_;
-  std::string name_;
+  std::string path_, name_;
   InputPlan plan_;
 };
 
@@ -104,9 +109,7 @@ std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, cons
   RSHIFT_REQUIRE(images.shape[1] <= kMaxSide && images.shape[2] <= kMaxSide,
                  ErrorCode::kInvalidInput, path, ": images of ", images.shape[1], "x",
                  images.shape[2], " pixels, expected at most ", kMaxSide, " a side");
-  std::string name = FileName(path);
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return std::make_unique<IdxImages>(std::move(images), path, name, plan);
+  return std::make_unique<IdxImages>(std::move(images), path, plan);
 }
 
 }  // namespace rshift

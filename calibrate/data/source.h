@@ -22,6 +22,8 @@ class Source {
   virtual std::string name(int64_t index) const = 0;
   // The file that holds this sample, and which one it is of that file opened by itself.
   virtual std::pair<std::string, int64_t> Place(int64_t index) const = 0;
+  // For messages: the path as it was given or found, and the index where a file holds several.
+  virtual std::string where(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.
   virtual std::vector<float> Read(int64_t index) const = 0;
 };

@@ -55,6 +55,7 @@ THIRD_PARTY = {
     "dnnl.h": ["runtime/float", "tests"],
     "oneapi": ["runtime/float", "tests"],
     "opencv2": ["calibrate", "tools", "tests"],
+    "openssl": ["graph"],
     "zlib.h": ["calibrate", "tools", "tests"],
     "zip.h": ["calibrate", "tools", "tests"],
     "mpi.h": ["calibrate", "tools", "tests"],

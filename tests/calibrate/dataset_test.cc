@@ -5,11 +5,13 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <limits>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <set>
 
 #include "base/half.h"
+#include "calibrate/data/finite.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -49,8 +51,10 @@ TEST(DatasetTest, NpyLeadingDimensionIsSamples) {
   ASSERT_EQ(dataset->size(), 2);
   EXPECT_EQ(dataset->name(1), "x.npy:1");
   EXPECT_THAT(dataset->Read(1).inputs[0], ElementsAre(4, 5, 6));
-  EXPECT_NE(dataset->Read(0).sha256, dataset->Read(1).sha256);
-  EXPECT_EQ(dataset->Read(0).sha256.size(), 64u);
+  EXPECT_NE(ContentSha256(dataset->Read(0)), ContentSha256(dataset->Read(1)));
+  // hashlib.sha256(struct.pack('<3f', 1, 2, 3)).hexdigest()
+  EXPECT_EQ(ContentSha256(dataset->Read(0)),
+            "8e628779e6a74ee0b36991c10158f63cafec7d340ad4e075592502c8708524dd");
 }
 
 TEST(DatasetTest, NpyOfTheInputsShapeIsOneSample) {
@@ -130,7 +134,7 @@ TEST(DatasetTest, IdxImagesArePreprocessed) {
   EXPECT_EQ(plain->name(1), "train-images-idx3-ubyte:1");
   EXPECT_EQ(packed->name(0), "packed-ubyte:0");
   EXPECT_THAT(plain->Read(1).inputs[0], ElementsAre(15, 20, 25, 30));
-  EXPECT_EQ(plain->Read(1).sha256, packed->Read(1).sha256);
+  EXPECT_EQ(ContentSha256(plain->Read(1)), ContentSha256(packed->Read(1)));
   EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "packed-ubyte.gz"}, kGray, std::nullopt); }),
               HasSubstr("--preprocess"));
 }
@@ -205,7 +209,8 @@ void ExpectReadableAgain(const Dataset& dataset, const std::vector<InputSpec>& s
       for (const std::string& path : sources[k].paths) paths.push_back(specs[k].name + "=" + path);
     }
     const auto again = OpenDataset(paths, specs, preprocess);
-    EXPECT_EQ(again->Read(sources[0].index).sha256, dataset.Read(i).sha256) << dataset.name(i);
+    EXPECT_EQ(ContentSha256(again->Read(sources[0].index)), ContentSha256(dataset.Read(i)))
+        << dataset.name(i);
   }
 }
 
@@ -260,13 +265,28 @@ TEST(DatasetTest, BadSamplesAreNamed) {
   EXPECT_THAT(ErrorOf([&] { broken->Read(0); }), HasSubstr("broken.png"));
   const auto nan = OpenDataset({folder / "nan.npy"}, kVector, std::nullopt);
   EXPECT_EQ(ErrorOf([&] { nan->Read(0); }), "");
-  EXPECT_THAT(ErrorOf([&] { nan->Read(1); }), HasSubstr("nan.npy:1"));
+  EXPECT_THAT(ErrorOf([&] { nan->Read(1); }),
+              HasSubstr(folder / "nan.npy:1: input 'x': element 1 (at 0x1 of 1x3) is nan"));
   EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "wrong.npy"}, kVector, std::nullopt); }),
               HasSubstr("1x4"));
   EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "absent"}, kVector, std::nullopt); }),
               HasSubstr("absent"));
   EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "strange.bin"}, kVector, std::nullopt); }),
               HasSubstr("unknown kind"));
+}
+
+TEST(FirstNotFiniteTest, FindsTheFirstWhereverItIs) {
+  for (const float bad : {std::nanf(""), -std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+    for (const size_t at : {0, 1, 255, 256, 600, 1023, 1024, 1030}) {
+      std::vector<float> values(1031, std::numeric_limits<float>::max());
+      values[at] = bad;
+      values.back() = bad;
+      EXPECT_EQ(FirstNotFinite(values), at);
+    }
+  }
+  const std::vector<float> fine(1031, -std::numeric_limits<float>::max());
+  EXPECT_EQ(FirstNotFinite(fine), fine.size());
+  EXPECT_EQ(FirstNotFinite({}), 0u);
 }
 
 TEST(ChooseSamplesTest, AscendingDistinctAndFixed) {

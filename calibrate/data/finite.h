@@ -1,0 +1,15 @@
+// NaN and infinity among the values of a sample. Not for use outside calibrate/data and its tests.
+#ifndef RSHIFT_CALIBRATE_DATA_FINITE_H_
+#define RSHIFT_CALIBRATE_DATA_FINITE_H_
+
+#include <cstddef>
+#include <span>
+
+namespace rshift {
+
+// The index of the first value that is NaN or infinite; values.size() when there is none.
+size_t FirstNotFinite(std::span<const float> values);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_DATA_FINITE_H_
