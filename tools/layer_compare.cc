@@ -1,106 +1,134 @@
 #include "tools/layer_compare.h"
 
-#include <algorithm>
-#include <map>
-
 #include "base/error.h"
-#include "codegen/compile.h"
-#include "codegen/container/container.h"
 #include "runtime/runtime.h"
+#include "tools/program_pair.h"
 #include "tools/runner_data.h"
 #include "tools/tensor_view.h"
 
 namespace rshift {
 namespace {
 
-Program CompileObservable(const Graph& graph, const std::string& where) {
-  CompileOptions options;
-  options.observable = true;
-  return Program::FromBytes(WriteContainer(Compile(graph, options)), where);
-}
-
-// One tensor of the integer program beside its float counterpart.
-struct Pair {
-  int32_t integer = 0, floating = 0;
-  LayerResult result;
-  SimilaritySum sum;
+struct ErrorSums {
+  SimilaritySum tensor;
+  ChannelErrorSum channels;
+  void Add(const PairValues& values) {
+    tensor.Add(values.integer, values.floating);
+    channels.Add(values.integer, values.floating);
+  }
 };
 
-std::vector<Pair> PairTensors(const ProgramImage& integer, const ProgramImage& floating) {
-  std::map<std::string, int32_t> by_name;
-  for (size_t i = 0; i < floating.tensors.size(); ++i) {
-    if (floating.tensors[i].region == Region::kArena)
-      by_name[floating.tensors[i].name] = static_cast<int32_t>(i);
-  }
-  std::map<int32_t, std::string> written;
-  for (const Command& command : integer.commands) {
-    written[command.Tensor(Field::kDst)] = FindOp(command.opcode)->name;
-  }
-  std::vector<Pair> pairs;
-  for (size_t i = 0; i < integer.tensors.size(); ++i) {
-    const TensorRecord& record = integer.tensors[i];
-    const auto match = by_name.find(record.name);
-    const auto command = written.find(static_cast<int32_t>(i));
-    if (record.region != Region::kArena || match == by_name.end() || command == written.end())
-      continue;
-    Pair pair;
-    pair.integer = static_cast<int32_t>(i);
-    pair.floating = match->second;
-    pair.result.tensor = record.name;
-    pair.result.command = command->second;
-    pair.result.integer = record.quantized;
-    pair.result.scale = record.scale;
-    pair.result.zero_point = record.zero_point;
-    pairs.push_back(std::move(pair));
-  }
-  return pairs;
-}
+// What is gathered of one tensor.
+struct Gathered {
+  ErrorSums accumulated, alone;
+  int64_t saturated = 0;
+};
 
-int64_t CountSaturated(const TensorRecord& record, std::span<const float> integer,
-                       std::span<const float> reference) {
+int64_t CountSaturated(const TensorRecord& record, const PairValues& values) {
   if (!record.quantized) return 0;
   const int q_lo = record.dtype == DType::kU8 ? 0 : -128, q_hi = q_lo + 255;
   const float lo = record.scale * static_cast<float>(q_lo - record.zero_point);
   const float hi = record.scale * static_cast<float>(q_hi - record.zero_point);
   const float half = record.scale / 2;
   int64_t count = 0;
-  for (size_t i = 0; i < integer.size(); ++i) {
-    count += (integer[i] >= hi && reference[i] > hi + half) ||
-             (integer[i] <= lo && reference[i] < lo - half);
+  for (size_t i = 0; i < values.integer.size(); ++i) {
+    const float found = values.integer[i], reference = values.floating[i];
+    count += static_cast<int64_t>((found >= hi) & (reference > hi + half)) +
+             static_cast<int64_t>((found <= lo) & (reference < lo - half));
   }
   return count;
 }
+
+class Comparison {
+ public:
+  Comparison(const Graph& floating, const Graph& integer, int threads)
+      : floating_(CompileObservable(floating, "float program")),
+        integer_(CompileObservable(integer, "integer program")),
+        float_session_(floating_, {.threads = threads}),
+        integer_session_(integer_, {.threads = threads, .one_by_one = true}),
+        pairs_(PairTensors(integer_.image(), floating_.image())),
+        completed_(CompletedTensors(integer_.image())),
+        pair_of_(integer_.image().tensors.size(), -1) {
+    for (size_t p = 0; p < pairs_.size(); ++p) {
+      const TensorRecord& record = integer_.image().tensors[pairs_[p].integer];
+      const std::vector<ChannelView> views = pairs_[p].same_order
+                                                 ? ChannelViews(record.layout, record.shape)
+                                                 : ChannelViews(Layout::kPlain, OnnxShape(record));
+      const ErrorSums sums{{}, ChannelErrorSum(views)};
+      gathered_.push_back({sums, sums});
+      pair_of_[pairs_[p].integer] = static_cast<int>(p);
+    }
+  }
+
+  void Add(const Sample& sample) {
+    FillInputs(floating_, float_session_, sample);
+    FillInputs(integer_, integer_session_, sample);
+    float_session_.Run();
+    integer_session_.Run();
+    for (size_t p = 0; p < pairs_.size(); ++p) {
+      Read(p);
+      gathered_[p].accumulated.Add(values_);
+      gathered_[p].saturated +=
+          CountSaturated(integer_.image().tensors[pairs_[p].integer], values_);
+    }
+    integer_session_.RunObserved([&](int command) { Isolate(command); });
+  }
+
+  std::vector<LayerResult> Results() const {
+    std::vector<LayerResult> results;
+    for (size_t p = 0; p < pairs_.size(); ++p) {
+      const TensorRecord& record = integer_.image().tensors[pairs_[p].integer];
+      const Gathered& gathered = gathered_[p];
+      results.push_back({.tensor = record.name,
+                         .command = pairs_[p].command,
+                         .integer = record.quantized,
+                         .moves = pairs_[p].moves,
+                         .scale = record.scale,
+                         .zero_point = record.zero_point,
+                         .similarity = gathered.accumulated.tensor.Result(),
+                         .channels = gathered.accumulated.channels.Result(),
+                         .alone = gathered.alone.tensor.Result(),
+                         .alone_channels = gathered.alone.channels.Result(),
+                         .saturated = gathered.saturated});
+    }
+    return results;
+  }
+
+ private:
+  void Read(size_t p) {
+    ReadPair(pairs_[p], integer_, integer_session_, floating_, float_session_, &values_);
+  }
+
+  // Tensors that this command completes are compared, and then take the float program's values, so
+  // that what reads them starts from those.
+  void Isolate(int command) {
+    for (const int32_t tensor : completed_[static_cast<size_t>(command)]) {
+      const int p = pair_of_[tensor];
+      if (p < 0) continue;
+      Read(static_cast<size_t>(p));
+      gathered_[p].alone.Add(values_);
+      if (!pairs_[p].same_order) continue;
+      StoreValues(integer_.image().tensors[tensor], values_.floating,
+                  WritableTensor(integer_session_, tensor));
+    }
+  }
+
+  Program floating_, integer_;
+  Session float_session_, integer_session_;
+  std::vector<TensorPair> pairs_;
+  std::vector<std::vector<int32_t>> completed_;  // by command of the integer program
+  std::vector<int> pair_of_;                     // by its tensor; -1: none
+  std::vector<Gathered> gathered_;               // by pair
+  PairValues values_;
+};
 
 }  // namespace
 
 std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer,
                                        const Dataset& samples, int threads) {
-  const Program float_program = CompileObservable(floating, "float program");
-  const Program integer_program = CompileObservable(integer, "integer program");
-  Session float_session(float_program, {.threads = threads});
-  Session integer_session(integer_program, {.threads = threads});
-  std::vector<Pair> pairs = PairTensors(integer_program.image(), float_program.image());
-  for (int64_t s = 0; s < samples.size(); ++s) {
-    const Sample sample = samples.Read(s);
-    FillInputs(float_program, float_session, sample);
-    FillInputs(integer_program, integer_session, sample);
-    float_session.Run();
-    integer_session.Run();
-    for (Pair& pair : pairs) {
-      const TensorRecord& record = integer_program.image().tensors[pair.integer];
-      const auto a = OnnxFloats(record, integer_session.Tensor(pair.integer));
-      const auto b = OnnxFloats(float_program.image().tensors[pair.floating],
-                                float_session.Tensor(pair.floating));
-      pair.sum.Add(a, b);
-      pair.result.saturated += CountSaturated(record, a, b);
-    }
-  }
-  std::vector<LayerResult> results;
-  for (Pair& pair : pairs) {
-    pair.result.similarity = pair.sum.Result();
-    results.push_back(std::move(pair.result));
-  }
-  return results;
+  Comparison comparison(floating, integer, threads);
+  for (int64_t s = 0; s < samples.size(); ++s) comparison.Add(samples.Read(s));
+  return comparison.Results();
 }
 
 }  // namespace rshift

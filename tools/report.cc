@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "base/error.h"
 
@@ -19,17 +18,17 @@ std::string Format(const char* format, Args... args) {
   return line;
 }
 
-std::vector<LayerResult> WorstFirst(std::vector<LayerResult> layers) {
-  // A NaN (an infinity on one side gives one, too) is worst of all and must not reach the
-  // comparison.
-  const auto quality = [](const LayerResult& l) {
-    return std::isnan(l.similarity.sqnr_db) ? std::numeric_limits<double>::lowest()
-                                            : l.similarity.sqnr_db;
-  };
-  std::stable_sort(layers.begin(), layers.end(), [&](const LayerResult& a, const LayerResult& b) {
-    return quality(a) < quality(b);
+// Tensors that a command computes, those it damages most by itself first. Data movement only
+// repeats the damage of what it moves.
+std::vector<LayerResult> WorstFirst(const std::vector<LayerResult>& layers) {
+  std::vector<LayerResult> worst;
+  for (const LayerResult& layer : layers) {
+    if (!layer.moves) worst.push_back(layer);
+  }
+  std::stable_sort(worst.begin(), worst.end(), [&](const LayerResult& a, const LayerResult& b) {
+    return a.alone_channels.median_db < b.alone_channels.median_db;
   });
-  return layers;
+  return worst;
 }
 
 // JSON has no NaN; a tensor with one has null figures.
@@ -56,18 +55,36 @@ std::string Escape(const std::string& text) {
   return out;
 }
 
+// Median and worst decile of the channels.
+std::string Channels(const ChannelSqnr& c) {
+  return Format("%6.1f /%6.1f", c.median_db, c.worst_decile_db);
+}
+
 std::string LayerLines(const DeployReport& report) {
-  std::string out = Format("%zu tensors compared; worst by SQNR:\n", report.layers.size());
-  out += Format("  %-40s %-14s %9s %9s %8s %10s\n", "tensor", "command", "cosine", "euclid",
-                "SQNR dB", "saturated");
+  std::string out = Format(
+      "%zu tensors compared; worst by what each loses alone, given the float inputs (dB; channels: "
+      "median / worst decile):\n",
+      report.layers.size());
+  out += Format("  %-40s %-12s | %6s %15s | %11s %6s %15s %9s\n", "tensor", "command", "alone",
+                "channels", "accumulated", "cosine", "channels", "saturated");
   const std::vector<LayerResult> worst = WorstFirst(report.layers);
   for (size_t i = 0; i < std::min(kWorstLayers, worst.size()); ++i) {
     const LayerResult& l = worst[i];
-    out += Format("  %-40s %-14s %9.6f %9.6f %8.2f %10lld\n", l.tensor.c_str(), l.command.c_str(),
-                  l.similarity.cosine, l.similarity.euclid, l.similarity.sqnr_db,
+    out += Format("  %-40s %-12s | %6.1f %15s | %11.1f %6.3f %15s %9lld\n", l.tensor.c_str(),
+                  l.command.c_str(), l.alone.sqnr_db, Channels(l.alone_channels).c_str(),
+                  l.similarity.sqnr_db, l.similarity.cosine, Channels(l.channels).c_str(),
                   static_cast<long long>(l.saturated));
   }
   return out;
+}
+
+// Figures of the channels that are not all zero.
+nlohmann::json ChannelJson(const ChannelSqnr& c) {
+  return {{"count", c.channels},
+          {"median_db", Number(c.median_db)},
+          {"worst_decile_db", Number(c.worst_decile_db)},
+          {"worst_db", Number(c.worst_db)},
+          {"worst_channel", c.worst_channel}};
 }
 
 // One line: what was proved, and the tightest place.
@@ -206,7 +223,13 @@ nlohmann::json JsonReport(const DeployReport& report) {
                               {"sqnr_db", Number(l.similarity.sqnr_db)},
                               {"max_abs", Number(l.similarity.max_abs)},
                               {"elements", l.similarity.count},
-                              {"saturated", l.saturated}});
+                              {"saturated", l.saturated},
+                              {"channels", ChannelJson(l.channels)},
+                              {"alone",
+                               {{"cosine", Number(l.alone.cosine)},
+                                {"sqnr_db", Number(l.alone.sqnr_db)},
+                                {"max_abs", Number(l.alone.max_abs)},
+                                {"channels", ChannelJson(l.alone_channels)}}}});
   }
   return json;
 }
