@@ -17,6 +17,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "calibrate/statistics.h"
 
 namespace rshift {
@@ -210,7 +211,7 @@ std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::
   const bool ours =
       bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
   RSHIFT_REQUIRE(ours, ErrorCode::kCorrupt, where,
-                 ": not a statistics file, or cut off within its header");
+                 ": not a statistics file, or cut off within its header", KindNote(bytes));
   Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
   version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");

@@ -1,5 +1,6 @@
 #include "graph/dump.h"
 
+#include <algorithm>
 #include <array>
 #include <iomanip>
 #include <sstream>
@@ -244,7 +245,14 @@ std::string Attributes(const Op& op) {
 std::string Type(const Value& value) {
   std::string text = Cat(Name(value.dtype), "[", ToString(value.shape), "]");
   if (value.layout == Layout::kNhwc) text += " nhwc";
-  if (value.quant) {
+  if (value.origin != nullptr && value.dtype == DType::kS8) {  // weights: the channels' scales
+    const std::vector<float>& scales = value.origin->scales;
+    const bool one =
+        std::all_of(scales.begin(), scales.end(), [&](float scale) { return scale == scales[0]; });
+    text += scales.empty() ? ""
+            : one          ? Cat(" scale=", Number(scales[0]))
+                           : Cat(" axis=", value.origin->axis, " scales=", List(scales));
+  } else if (value.quant) {
     text += Cat(" scale=", Number(value.quant->scale), " zero=", value.quant->zero_point);
   }
   return text;
@@ -261,7 +269,7 @@ std::string Fingerprint(const ConstantData& data) {
 
 // The integers a constant remembers.
 std::string OriginText(const Value& value) {
-  if (value.origin == nullptr) return "";
+  if (value.origin == nullptr || value.dtype != DType::kF32) return "";
   const QuantizedOrigin& origin = *value.origin;
   std::string text = Cat(" from ", Name(origin.dtype));
   if (origin.axis >= 0) return Cat(text, " scales along axis ", origin.axis);

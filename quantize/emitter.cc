@@ -188,6 +188,21 @@ ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape
   return AddInt(std::move(value), type);
 }
 
+ValueId Emitter::AddWeights(const std::string& base, Layout layout, const Shape& shape,
+                            int64_t axis, const std::vector<float>& scales,
+                            std::span<const int8_t> bytes) {
+  Value value;
+  value.name = FreshName(base);
+  value.shape = shape;
+  value.layout = layout;
+  value.constant = MakeConstant(bytes);
+  auto origin = std::make_shared<QuantizedOrigin>();
+  origin->axis = axis;
+  for (int64_t c = 0; c < shape[axis]; ++c) origin->scales.push_back(scales[c % scales.size()]);
+  value.origin = std::move(origin);
+  return AddInt(std::move(value), {DType::kS8, {1.0f, 0}});
+}
+
 void Emitter::AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output) {
   new_.AddNode({name, std::move(op), std::move(inputs), {output}});
 }

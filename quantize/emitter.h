@@ -89,6 +89,10 @@ class Emitter {
   // A quantized constant.
   ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
                       const IntType& type, std::span<const int8_t> bytes);
+  // Weights: real = scale of the channel * byte. The channels of `axis` may be those of `scales`
+  // several times over. Arithmetic has the scales in its requantization: dumps show these.
+  ValueId AddWeights(const std::string& base, Layout layout, const Shape& shape, int64_t axis,
+                     const std::vector<float>& scales, std::span<const int8_t> bytes);
 
   void AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
   // A node of one input that writes a Temporary; both names end in `suffix`.

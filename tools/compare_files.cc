@@ -1,14 +1,15 @@
 // model_tool compare and stats.
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "calibrate/data/dataset.h"
 #include "calibrate/statistics.h"
 #include "tools/compare.h"
+#include "tools/print.h"
 #include "tools/tensor_view.h"
 #include "tools/tool_commands.h"
 
@@ -21,62 +22,161 @@ std::vector<float> Floats(const NumpyArray& array) {
   return OnnxFloats(record, std::as_bytes(std::span(array.bytes)));
 }
 
-}  // namespace
+using Arrays = std::map<std::string, NumpyArray>;
 
-int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance_text,
-                   bool json) {
-  const Tolerance tolerance = ParseTolerance(tolerance_text);
-  std::map<std::string, NumpyArray> reference;
-  for (NumpyArray& array : ReadNpz(b)) reference[array.name] = std::move(array);
-  size_t failed = 0, compared = 0;
-  nlohmann::json rows = nlohmann::json::array();
-  for (const NumpyArray& array : ReadNpz(a)) {
-    const auto match = reference.find(array.name);
-    RSHIFT_REQUIRE(match != reference.end(), ErrorCode::kInvalidInput, b, ": has no array '",
-                   array.name, "' of ", a);
-    RSHIFT_REQUIRE(match->second.shape == array.shape, ErrorCode::kInvalidInput, "array '",
-                   array.name, "' is ", ToString(array.shape), " in ", a, " and ",
-                   ToString(match->second.shape), " in ", b);
-    const Similarity s = Compare(Floats(array), Floats(match->second));
-    const bool ok = tolerance.Accepts(s);
-    ++compared;
-    failed += !ok;
-    if (json) {
-      rows.push_back({{"name", array.name}, {"equal", s.equal}, {"nan", s.has_nan}, {"ok", ok}});
-      if (!s.has_nan) {
-        rows.back().update({{"cosine", s.cosine},
-                            {"euclid", s.euclid},
-                            {"sqnr_db", s.sqnr_db},
-                            {"max_abs", s.max_abs}});
-      }
-    } else {
-      std::printf("%-6s %-40s cosine %.6f euclid %.6f SQNR %.2f dB max |a-b| %.6g\n",
-                  ok ? "ok" : "FAILED", array.name.c_str(), s.cosine, s.euclid, s.sqnr_db,
-                  s.max_abs);
+// `used[i]` becomes true when exception i leaves out an array.
+Arrays ReadArrays(const std::string& path, const CompareArguments& arguments,
+                  std::vector<bool>& used) {
+  Arrays arrays;
+  for (NumpyArray& array : ReadNpz(path)) {
+    bool left_out = false;
+    for (size_t i = 0; i < arguments.exceptions.size(); ++i) {
+      if (!MatchesGlob(arguments.exceptions[i], array.name)) continue;
+      left_out = used[i] = true;
     }
-    reference.erase(match);
+    if (!left_out) arrays[array.name] = std::move(array);
   }
-  RSHIFT_REQUIRE(compared > 0, ErrorCode::kInvalidInput, a, ": holds no arrays");
-  RSHIFT_REQUIRE(reference.empty(), ErrorCode::kInvalidInput, a, ": has no array '",
-                 reference.empty() ? "" : reference.begin()->first, "' of ", b);
-  if (json)
-    std::printf("%s\n", nlohmann::json{{"compared", compared}, {"failed", failed}, {"arrays", rows}}
-                            .dump()
-                            .c_str());
-  if (failed == 0) return 0;
-  std::fprintf(stderr, "error: %zu of %zu arrays are below %s (cosine,euclid)\n", failed, compared,
-               tolerance_text.c_str());
-  return 1;
+  return arrays;
 }
 
-int StatsCommand(const std::string& path) {
+std::vector<std::string> NamesOnlyIn(const Arrays& arrays, const Arrays& other) {
+  std::vector<std::string> names;
+  for (const auto& entry : arrays) {
+    if (!other.contains(entry.first)) names.push_back(entry.first);
+  }
+  return names;
+}
+
+struct Row {
+  std::string name;
+  bool same_shape = true;
+  Shape a, b;
+  Similarity similarity;
+  bool ok = false;
+};
+
+std::vector<Row> CompareArrays(const Arrays& a, const Arrays& b, const Tolerance& tolerance) {
+  std::vector<Row> rows;
+  for (const auto& [name, array] : a) {
+    const auto match = b.find(name);
+    if (match == b.end()) continue;
+    Row row{name, array.shape == match->second.shape, array.shape, match->second.shape, {}, false};
+    if (row.same_shape) {
+      row.similarity = Compare(Floats(array), Floats(match->second));
+      row.ok = tolerance.Accepts(row.similarity);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void PrintRow(const Row& row) {
+  std::printf("%-6s %-40s ", row.ok ? "ok" : "FAILED", row.name.c_str());
+  if (row.same_shape) {
+    const Similarity& s = row.similarity;
+    std::printf("cosine %.6f euclid %.6f SQNR %.2f dB max |a-b| %.6g\n", s.cosine, s.euclid,
+                s.sqnr_db, s.max_abs);
+  } else {
+    std::printf("shape %s, the reference has %s\n", ToString(row.a).c_str(),
+                ToString(row.b).c_str());
+  }
+}
+
+nlohmann::json RowJson(const Row& row) {
+  nlohmann::json json = {
+      {"name", row.name}, {"ok", row.ok}, {"shape", row.a}, {"reference_shape", row.b}};
+  if (!row.same_shape) return json;
+  const Similarity& s = row.similarity;
+  json.update({{"equal", s.equal}, {"nan", s.has_nan}});
+  if (!s.has_nan) {
+    json.update({{"cosine", s.cosine},
+                 {"euclid", s.euclid},
+                 {"sqnr_db", s.sqnr_db},
+                 {"max_abs", s.max_abs}});
+  }
+  return json;
+}
+
+std::string OnlyIn(const std::vector<std::string>& names, const std::string& file) {
+  if (names.empty()) return "";
+  std::string text = Cat("; only ", file, " has '", names[0], "'");
+  if (names.size() > 1) text += Cat(" and ", names.size() - 1, " more");
+  return text;
+}
+
+}  // namespace
+
+int CompareCommand(const CompareArguments& arguments, bool json) {
+  const Tolerance tolerance = ParseTolerance(arguments.tolerance);
+  std::vector<bool> used(arguments.exceptions.size(), false);
+  const Arrays a = ReadArrays(arguments.a, arguments, used);
+  const Arrays b = ReadArrays(arguments.b, arguments, used);
+  for (size_t i = 0; i < used.size(); ++i) {
+    RSHIFT_REQUIRE(used[i], ErrorCode::kInvalidInput, "--except ", arguments.exceptions[i],
+                   ": neither file has such an array");
+  }
+  const std::vector<Row> rows = CompareArrays(a, b, tolerance);
+  const std::vector<std::string> only_a = NamesOnlyIn(a, b), only_b = NamesOnlyIn(b, a);
+  RSHIFT_REQUIRE(!rows.empty(), ErrorCode::kInvalidInput, "nothing to compare: ", arguments.a,
+                 " and ", arguments.b, " have no array of the same name",
+                 OnlyIn(only_a, arguments.a), OnlyIn(only_b, arguments.b));
+  const auto failed = static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.ok; }));
+  if (json) {
+    nlohmann::json arrays = nlohmann::json::array();
+    for (const Row& row : rows) arrays.push_back(RowJson(row));
+    PrintJson({{"compared", rows.size()},
+               {"failed", failed},
+               {"arrays", arrays},
+               {"only_a", only_a},
+               {"only_b", only_b}});
+  } else {
+    for (const Row& row : rows) PrintRow(row);
+    for (const std::string& name : only_a)
+      std::printf("only in %s: %s\n", arguments.a.c_str(), name.c_str());
+    for (const std::string& name : only_b)
+      std::printf("only in %s: %s\n", arguments.b.c_str(), name.c_str());
+  }
+  const bool same_names = arguments.common || (only_a.empty() && only_b.empty());
+  if (failed == 0 && same_names) return 0;
+  std::string why;
+  if (failed > 0) {
+    why = Cat(failed, " of ", Count(rows.size(), "array"), failed == 1 ? " is" : " are", " below ",
+              arguments.tolerance, " (cosine,euclid) or of another shape");
+  }
+  if (!same_names) {
+    why += Cat(OnlyIn(only_a, arguments.a), OnlyIn(only_b, arguments.b),
+               " (--common compares what both have)");
+  }
+  Fail(ErrorCode::kInvalidInput, why.starts_with("; ") ? why.substr(2) : why);
+}
+
+int StatsCommand(const std::string& path, bool json) {
   const StatisticsFile file = ReadStatistics(ReadFile(path), path);
-  std::printf("model_sha256 %s\nsamples %zu\n", file.model_sha256.c_str(), file.samples.size());
+  if (!json) {
+    std::printf("model_sha256 %s\nsamples %zu\n", file.model_sha256.c_str(), file.samples.size());
+  }
+  nlohmann::json tensors = nlohmann::json::array();
   for (const TensorStatistics& t : file.tensors) {
+    if (json) {
+      tensors.push_back({{"name", t.name},
+                         {"count", t.count},
+                         {"zeros", t.histogram.zeros},
+                         {"min", t.min},
+                         {"max", t.max},
+                         {"octaves", t.histogram.pages.size()}});
+      continue;
+    }
     std::printf("%-40s count %llu zeros %llu min %.9g max %.9g octaves %zu\n", t.name.c_str(),
                 static_cast<unsigned long long>(t.count),
                 static_cast<unsigned long long>(t.histogram.zeros), static_cast<double>(t.min),
                 static_cast<double>(t.max), t.histogram.pages.size());
+  }
+  if (json) {
+    PrintJson({{"file", path},
+               {"model_sha256", file.model_sha256},
+               {"samples", file.samples.size()},
+               {"tensors", tensors}});
   }
   return 0;
 }

@@ -1,12 +1,12 @@
 // model_tool support: what Rshift makes of every node of an ONNX model, before any work is done.
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "quantize/plan.h"
+#include "tools/print.h"
 #include "tools/tool_commands.h"
 
 namespace rshift {
@@ -86,21 +86,17 @@ int SupportCommand(const std::string& model, const ImportOptions& options, bool 
                 fate.reason.empty() ? "" : ": ", fate.reason.c_str());
   }
   if (json) {
-    std::printf(
-        "%s\n",
-        nlohmann::json{
-            {"model", model}, {"unsupported", unsupported}, {"counts", counts}, {"nodes", rows}}
-            .dump()
-            .c_str());
+    PrintJson(
+        {{"model", model}, {"unsupported", unsupported}, {"counts", counts}, {"nodes", rows}});
   } else {
-    std::printf("%zu nodes", nodes.size());
+    std::fputs(Count(nodes.size(), "node").c_str(), stdout);
     for (const auto& [status, count] : counts) std::printf(", %d %s", count, status.c_str());
     std::printf("\n");
     if (!why.empty()) std::printf("integer or F32 is not known yet: %s\n", why.c_str());
   }
   if (unsupported == 0) return 0;
-  std::fprintf(stderr, "error: %s: %d of %zu nodes are unsupported\n", model.c_str(), unsupported,
-               nodes.size());
+  std::fprintf(stderr, "error: %s: %d of %s %s unsupported\n", model.c_str(), unsupported,
+               Count(nodes.size(), "node").c_str(), unsupported == 1 ? "is" : "are");
   return 1;
 }
 

@@ -1,8 +1,7 @@
-// model_tool info, disasm, verify, diff, memory.
+// model_tool info, verify, memory.
+#include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
+#include <map>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -10,6 +9,7 @@
 #include "codegen/memory/report.h"
 #include "runtime/float/float_library.h"
 #include "runtime/runtime.h"
+#include "tools/print.h"
 #include "tools/tensor_view.h"
 #include "tools/tool_commands.h"
 
@@ -59,12 +59,13 @@ int InfoCommand(const std::string& program, bool json) {
           {{"command", FindOp(image.commands[i].opcode)->name},
            {"node", image.command_names.empty() ? "" : image.command_names[i]}});
     }
-    std::printf("%s\n", out.dump().c_str());
+    PrintJson(out);
     return 0;
   }
-  std::printf("%s: %zu bytes, arena %llu bytes, constants %zu bytes, %zu tensors, %zu commands\n",
-              program.c_str(), bytes.size(), static_cast<unsigned long long>(image.arena_size),
-              view.constants.size(), image.tensors.size(), image.commands.size());
+  std::printf("%s: %zu bytes, arena %llu bytes, constants %zu bytes, %s, %s\n", program.c_str(),
+              bytes.size(), static_cast<unsigned long long>(image.arena_size),
+              view.constants.size(), Count(image.tensors.size(), "tensor").c_str(),
+              Count(image.commands.size(), "command").c_str());
   for (const auto& [key, value] : image.meta) {
     if (value.find('\n') == std::string::npos)
       std::printf("%-8s %s = %s\n", "meta", key.c_str(), value.c_str());
@@ -81,60 +82,42 @@ int InfoCommand(const std::string& program, bool json) {
   return 0;
 }
 
-int DisasmCommand(const std::string& program) {
-  const std::vector<uint8_t> bytes = ReadFile(program);
-  std::fputs(Disassemble(ReadContainer(bytes, program).image).c_str(), stdout);
-  return 0;
-}
-
-int VerifyCommand(const std::string& program) {
+int VerifyCommand(const std::string& program, bool json) {
   RegisterFloatLibrary();
   const Program loaded = Program::Load(program);
-  std::printf("%s: verified, %zu commands\n", program.c_str(), loaded.image().commands.size());
+  const size_t commands = loaded.image().commands.size();
+  if (json) {
+    PrintJson({{"file", program}, {"verified", true}, {"commands", commands}});
+  } else {
+    std::printf("%s: verified, %s\n", program.c_str(), Count(commands, "command").c_str());
+  }
   return 0;
 }
 
-int DiffCommand(const std::string& a, const std::string& b) {
-  const std::vector<uint8_t> bytes_a = ReadFile(a), bytes_b = ReadFile(b);
-  const ContainerView view_a = ReadContainer(bytes_a, a), view_b = ReadContainer(bytes_b, b);
-  if (bytes_a == bytes_b) {
-    std::printf("equal\n");
-    return 0;
-  }
-  std::set<std::string> keys;
-  for (const auto& entry : view_a.image.meta) keys.insert(entry.first);
-  for (const auto& entry : view_b.image.meta) keys.insert(entry.first);
-  const auto value = [](const ProgramImage& image, const std::string& key) {
-    const auto at = image.meta.find(key);
-    return at == image.meta.end() ? std::string("(none)") : at->second;
-  };
-  for (const std::string& key : keys) {
-    const std::string x = value(view_a.image, key), y = value(view_b.image, key);
-    if (x != y) std::printf("meta %s: %s | %s\n", key.c_str(), x.c_str(), y.c_str());
-  }
-  std::istringstream lines_a(Disassemble(view_a.image)), lines_b(Disassemble(view_b.image));
-  std::string x, y;
-  for (int line = 1;; ++line) {
-    const bool more_a = static_cast<bool>(std::getline(lines_a, x));
-    const bool more_b = static_cast<bool>(std::getline(lines_b, y));
-    if (!more_a && !more_b) break;
-    if (more_a && (!more_b || x != y)) std::printf("%d < %s\n", line, x.c_str());
-    if (more_b && (!more_a || x != y)) std::printf("%d > %s\n", line, y.c_str());
-  }
-  const bool same_constants = std::equal(view_a.constants.begin(), view_a.constants.end(),
-                                         view_b.constants.begin(), view_b.constants.end());
-  if (!same_constants)
-    std::printf("constants differ (%zu | %zu bytes)\n", view_a.constants.size(),
-                view_b.constants.size());
-  return 1;
-}
-
-int MemoryCommand(const std::string& program) {
+int MemoryCommand(const std::string& program, bool json) {
   const std::vector<uint8_t> bytes = ReadFile(program);
   const ContainerView view = ReadContainer(bytes, program);
   MemoryReport report = AnalyzeMemory(view.image);
   report.constants = view.constants.size();  // a view leaves them in the file
-  std::fputs(MemoryMap(report).c_str(), stdout);
+  if (!json) {
+    std::fputs(MemoryMap(report).c_str(), stdout);
+    return 0;
+  }
+  nlohmann::json blocks = nlohmann::json::array();
+  for (const ArenaBlock& block : report.blocks) {
+    blocks.push_back({{"name", block.name},
+                      {"offset", block.offset},
+                      {"bytes", block.buffer.size},
+                      {"first_command", block.buffer.first},
+                      {"last_command", block.buffer.last}});
+  }
+  PrintJson({{"file", program},
+             {"constant_bytes", report.constants},
+             {"arena_bytes", report.arena + report.slack},
+             {"slack_bytes", report.slack},
+             {"lower_bound_bytes", report.lower_bound},
+             {"gap_bytes", report.arena - std::min(report.arena, report.lower_bound)},
+             {"blocks", blocks}});
   return 0;
 }
 

@@ -1,6 +1,10 @@
 // model_tool: looks into models, programs, statistics and results.
+#include <set>
+
+#include "base/names.h"
 #include "tools/tool_commands.h"
 #include "tools/tool_main.h"
+#include "tools/usage.h"
 
 namespace rshift {
 namespace {
@@ -8,13 +12,46 @@ namespace {
 constexpr const char* kExamples =
     "  model_tool support net.onnx --input-shape x:1x3x224x224\n"
     "  model_tool info net.rshift\n"
-    "  model_tool disasm net.rshift\n"
-    "  model_tool diff a.rshift b.rshift\n"
     "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
-    "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n";
+    "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n"
+    "  model_tool disasm --help      (each subcommand has examples of its own)\n";
+
+// The subcommands that read one file.
+struct FileCommand {
+  const char* name;
+  const char* file;
+  const char* what;
+  const char* examples;
+};
+constexpr FileCommand kFileCommands[] = {
+    {"info", "a .rshift program", "inputs, outputs, sections and sizes of a program",
+     "  model_tool info net.rshift\n"
+     "  model_tool info net.rshift --json | jq .meta.mode\n"},
+    {"disasm", "a .rshift program", "the command stream of a program as text",
+     "  model_tool disasm net.rshift | less -S\n"
+     "  model_tool disasm net.rshift --json | jq '.commands[] | select(.opcode == \"conv\")'\n"},
+    {"verify", "a .rshift program", "loads and verifies a program without running it",
+     "  model_tool verify net.rshift && echo good\n"
+     "  model_tool verify net.rshift --json\n"},
+    {"memory", "a .rshift program", "arena map, lower bound and gap of a program",
+     "  model_tool memory net.rshift\n"
+     "  model_tool memory net.rshift --json | jq .arena_bytes\n"},
+    {"stats", "a .stats file of model_calibrate", "calibration statistics as text",
+     "  model_tool stats net.stats\n"
+     "  model_tool stats net.stats --json | jq '.tensors[] | select(.max > 100).name'\n"}};
+constexpr const char* kSupportExamples =
+    "  model_tool support net.onnx\n"
+    "  model_tool support net.onnx --input-shape x:1x3x224x224 --json\n"
+    "  model_tool support net.onnx --bind threshold=t.npy\n";
+constexpr const char* kDiffExamples =
+    "  model_tool diff a.rshift b.rshift\n"
+    "  model_tool diff a.rshift b.rshift --json | jq .meta\n";
+constexpr const char* kCompareExamples =
+    "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
+    "  model_tool compare int8.npz onnxruntime.npz --common --json\n"
+    "  model_tool compare int8.npz float.npz --except logits --except '*_mask'\n";
 
 constexpr const char* kRequantizeExamples =
-    "Examples:\n"
     "  echo 1000 | model_tool requantize --profile tpu --scale 0.1234 --show-multiplier\n"
     "  echo 1000 | model_tool requantize --profile tflite --variant d2 --multiplier 2119995857 "
     "--rshift 34\n"
@@ -26,30 +63,54 @@ constexpr const char* kRequantizeExamples =
 
 struct Arguments {
   ModelArguments model;
-  std::string a, b, tolerance = "0.99,0.90";
+  std::string file, other;
+  CompareArguments compare;
   bool json = false, show = false;
   RequantizeArguments requantize;
 };
 
-// A subcommand that takes one file.
-CLI::App* AddFileCommand(CLI::App& app, const std::string& name, const std::string& what,
-                         Arguments& a) {
+CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
+                     const std::string& examples, Arguments& a) {
   CLI::App* command = app.add_subcommand(name, what);
-  command->add_option("file", a.a, "a file")->required();
+  command->footer("Examples:\n" + examples);
+  command->add_flag("--json", a.json, "machine-readable");
   return command;
 }
 
+// CLI11 says of a mistyped subcommand that one is required.
+void CheckCommand(const CLI::App& app) {
+  std::set<std::string> names;
+  std::string list;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.insert(command->get_name());
+    list += (list.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::vector<std::string> extras = app.remaining();
+  const bool is_option = !extras.empty() && extras[0].starts_with("-");
+  const bool found = !app.get_subcommands().empty();
+  RequireUsage(extras.empty() || (!found && !is_option), extras.empty() ? "" : extras[0],
+               ": unknown argument; an option comes after the subcommand (see --help)");
+  RequireUsage(found || !extras.empty(), "a subcommand is missing; expected one of ", list,
+               " (see --help)");
+  if (found) return;
+  const std::string close = CloseNames(names, extras[0]);
+  throw UsageError(Cat("'", extras[0], "' is no subcommand",
+                       close.empty() ? "" : "; did you mean " + close + "?",
+                       close.empty() ? ", expected one of " : " All of them: ", list));
+}
+
 int Run(CLI::App& app, const Arguments& a) {
+  CheckCommand(app);
   const std::string command = app.get_subcommands().front()->get_name();
   if (command == "support") return SupportCommand(a.model.path, a.model.Import(), a.json);
-  if (command == "info") return InfoCommand(a.a, a.json);
-  if (command == "disasm") return DisasmCommand(a.a);
-  if (command == "verify") return VerifyCommand(a.a);
-  if (command == "diff") return DiffCommand(a.a, a.b);
-  if (command == "memory") return MemoryCommand(a.a);
-  if (command == "compare") return CompareCommand(a.a, a.b, a.tolerance, a.json);
+  if (command == "info") return InfoCommand(a.file, a.json);
+  if (command == "disasm") return DisasmCommand(a.file, a.json);
+  if (command == "verify") return VerifyCommand(a.file, a.json);
+  if (command == "diff") return DiffCommand(a.file, a.other, a.json);
+  if (command == "memory") return MemoryCommand(a.file, a.json);
+  if (command == "compare") return CompareCommand(a.compare, a.json);
   if (command == "requantize") return RequantizeCommand(a.requantize, a.show, a.json);
-  return StatsCommand(a.a);
+  return StatsCommand(a.file, a.json);
 }
 
 std::string VariantList() {
@@ -68,9 +129,10 @@ std::string VariantList() {
 
 void AddRequantize(CLI::App& app, Arguments& a) {
   RequantizeArguments& r = a.requantize;
-  CLI::App* command = app.add_subcommand(
-      "requantize",
-      "int32 accumulators on stdin, one a line, to the integers a profile makes of them");
+  CLI::App* command =
+      AddCommand(app, "requantize",
+                 "int32 accumulators on stdin, one a line, to the integers a profile makes of them",
+                 kRequantizeExamples, a);
   command->add_option("--profile", r.profile, "arithmetic (default tpu)")
       ->check(TakenBy([](const std::string& name) { ParseProfile(name); }));
   command->add_option("--variant", r.variant, VariantList());
@@ -84,28 +146,29 @@ void AddRequantize(CLI::App& app, Arguments& a) {
   command->add_option("--quant-scale", r.quant_scale, "ascend: 1 / S_y (default 1)");
   command->add_flag("--show-multiplier", a.show,
                     "say multiplier and rshift, or the scale, on stderr");
-  command->add_flag("--json", a.json, "machine-readable");
-  command->footer(kRequantizeExamples);
 }
 
 void AddCommands(CLI::App& app, Arguments& a) {
-  CLI::App* support = app.add_subcommand(
-      "support", "every node of a model: integer, F32, fused, folded, or why not");
-  a.model.AddTo(*support);
-  support->add_flag("--json", a.json, "machine-readable");
-  CLI::App* info =
-      AddFileCommand(app, "info", "inputs, outputs, sections and sizes of a program", a);
-  info->add_flag("--json", a.json, "machine-readable");
-  AddFileCommand(app, "disasm", "the command stream of a program as text", a);
-  AddFileCommand(app, "verify", "loads and verifies a program without running it", a);
-  AddFileCommand(app, "memory", "arena map, lower bound and gap of a program", a);
-  AddFileCommand(app, "stats", "calibration statistics as text", a);
-  CLI::App* diff = AddFileCommand(app, "diff", "what differs between two programs", a);
-  diff->add_option("other", a.b, "the other program")->required();
-  CLI::App* compare = AddFileCommand(app, "compare", "compares two .npz files array by array", a);
-  compare->add_option("other", a.b, "the reference .npz")->required();
-  compare->add_option("--tolerance", a.tolerance, "COS,EUCLID (default 0.99,0.90)");
-  compare->add_flag("--json", a.json, "machine-readable");
+  a.model.AddTo(*AddCommand(app, "support",
+                            "every node of a model: integer, F32, fused, folded, or why not",
+                            kSupportExamples, a));
+  for (const FileCommand& c : kFileCommands)
+    AddCommand(app, c.name, c.what, c.examples, a)->add_option("file", a.file, c.file)->required();
+  CLI::App* diff = AddCommand(app, "diff", "what differs between two programs", kDiffExamples, a);
+  diff->add_option("file", a.file, "a .rshift program")->required();
+  diff->add_option("other", a.other, "the other program")->required();
+  CLI::App* compare =
+      AddCommand(app, "compare", "compares two .npz files array by array", kCompareExamples, a);
+  compare->add_option("file", a.compare.a, "an .npz file")->required();
+  compare->add_option("other", a.compare.b, "the reference .npz")->required();
+  compare->add_option("--tolerance", a.compare.tolerance, "COS,EUCLID (default 0.99,0.90)");
+  compare->add_flag("--common", a.compare.common,
+                    "only arrays that both files have; those of one alone are no failure");
+  compare
+      ->add_option("--except", a.compare.exceptions,
+                   "leave out arrays of this NAME or wildcard (repeatable)")
+      ->expected(1)
+      ->take_all();
   AddRequantize(app, a);
 }
 
@@ -117,6 +180,6 @@ int main(int argc, char** argv) {
   rshift::Arguments arguments;
   rshift::SetUpApp(app, rshift::kExamples);
   rshift::AddCommands(app, arguments);
-  app.require_subcommand(1);
+  app.allow_extras();  // the subcommands do not: what is left is judged by CheckCommand
   return rshift::ToolMain(app, argc, argv, [&] { return rshift::Run(app, arguments); });
 }

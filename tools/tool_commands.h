@@ -3,6 +3,7 @@
 #define RSHIFT_TOOLS_TOOL_COMMANDS_H_
 
 #include <string>
+#include <vector>
 
 #include "graph/import.h"
 #include "tools/requantize_rule.h"
@@ -14,16 +15,23 @@ namespace rshift {
 // reason and advice), or just supported while shapes are open. 1 when a node is unsupported.
 int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
 int InfoCommand(const std::string& program, bool json);
-int DisasmCommand(const std::string& program);
-int VerifyCommand(const std::string& program);
+int DisasmCommand(const std::string& program, bool json);
+int VerifyCommand(const std::string& program, bool json);
 // 0 when equal; else prints what differs, section by section, and returns 1.
-int DiffCommand(const std::string& a, const std::string& b);
-int MemoryCommand(const std::string& program);
-// Compares the arrays of two .npz files by name. 1 below the tolerance, on a NaN, or when names or
-// shapes differ.
-int CompareCommand(const std::string& a, const std::string& b, const std::string& tolerance,
-                   bool json);
-int StatsCommand(const std::string& statistics);
+int DiffCommand(const std::string& a, const std::string& b, bool json);
+int MemoryCommand(const std::string& program, bool json);
+
+struct CompareArguments {
+  std::string a, b;  // b is the reference
+  std::string tolerance = "0.99,0.90";
+  bool common = false;                  // only arrays that both files have
+  std::vector<std::string> exceptions;  // names or wildcards of arrays to leave out
+};
+// Compares the arrays of two .npz files by name, all of them. 1 when one is below the tolerance,
+// has a NaN or another shape, or when one file alone has an array. Throws kInvalidInput for
+// exceptions that no file has, and when there is nothing to compare.
+int CompareCommand(const CompareArguments& arguments, bool json);
+int StatsCommand(const std::string& statistics, bool json);
 // int32 accumulators on the standard input, one a line, to 8-bit integers on the standard output.
 // `show`: says multiplier and rshift, or the scale, on stderr. Throws kInvalidInput naming the line
 // that is no int32; what came before it has been answered.

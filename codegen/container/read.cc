@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "codegen/container/bytes.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
@@ -27,10 +28,11 @@ struct Entry {
   uint32_t align_log2 = 0;
 };
 
-void CheckVersion(ByteReader& in, const std::string& where) {
+void CheckVersion(ByteReader& in, std::span<const uint8_t> file, const std::string& where) {
   const std::span<const uint8_t> magic = in.GetBytes(kMagic.size(), "magic");
   RSHIFT_REQUIRE(std::equal(magic.begin(), magic.end(), kMagic.begin()), ErrorCode::kCorrupt, where,
-                 ": not an Rshift program (the first 8 bytes are not RSHIFT\\x1a\\0)");
+                 ": not an Rshift program (the first 8 bytes are not RSHIFT\\x1a\\0)",
+                 KindNote(file));
   if (in.Get<uint32_t>("byte order") != kByteOrder) in.Bad("byte order is not little-endian");
   const auto major = in.Get<uint16_t>("major version");
   in.Get<uint16_t>("minor version");
@@ -42,9 +44,9 @@ void CheckVersion(ByteReader& in, const std::string& where) {
 Header ReadHeader(std::span<const uint8_t> file, const std::string& where) {
   RSHIFT_REQUIRE(file.size() >= kHeaderSize, ErrorCode::kCorrupt, where, ": file has ", file.size(),
                  " bytes, expected at least ", kHeaderSize,
-                 ": it is cut off or not an Rshift program");
+                 ": it is cut off or not an Rshift program", KindNote(file));
   ByteReader in(file.first(kHeaderSize), where + ": header");
-  CheckVersion(in, where);
+  CheckVersion(in, file, where);
   const auto header_size = in.Get<uint32_t>("header size");
   Header header;
   header.section_count = in.Get<uint32_t>("section count");

@@ -124,6 +124,7 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
     known.buffer.first = std::min(known.buffer.first, lives[i].first);
     known.buffer.last = std::max(known.buffer.last, lives[i].last);
   }
+  report.slack = image.arena_size - std::min(image.arena_size, report.arena);
   std::stable_sort(report.blocks.begin(), report.blocks.end(), [](const auto& a, const auto& b) {
     return std::tie(a.buffer.first, a.offset) < std::tie(b.buffer.first, b.offset);
   });
@@ -135,7 +136,9 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
 
 std::string MemoryMap(const MemoryReport& report, int columns, int rows) {
   std::ostringstream out;
-  out << "constants   " << Bytes(report.constants) << "\narena       " << Bytes(report.arena)
+  out << "constants   " << Bytes(report.constants) << "\narena       "
+      << Bytes(report.arena + report.slack) << ", of which " << report.slack
+      << " behind the last tensor"
       << "\nlower bound " << Bytes(report.lower_bound) << "\ngap         "
       << Bytes(report.arena - std::min(report.arena, report.lower_bound)) << "\n\n";
   PutMap(report, columns, rows, out);

@@ -20,7 +20,8 @@ struct ArenaBlock {
 
 struct MemoryReport {
   std::vector<ArenaBlock> blocks;  // by first command, then offset
-  uint64_t arena = 0;              // bytes up to the end of the last tensor (without the slack)
+  uint64_t arena = 0;              // bytes up to the end of the last tensor
+  uint64_t slack = 0;              // readable bytes behind it: both are the program's arena_size
   uint64_t lower_bound = 0;        // no placement of these blocks needs less
   uint64_t constants = 0;          // bytes
 };

@@ -4,6 +4,8 @@
 #include <queue>
 #include <set>
 
+#include "base/file_kind.h"
+
 namespace rshift {
 namespace {
 
@@ -57,10 +59,11 @@ onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
   onnx::ModelProto model;
   const bool parsed = model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
   RSHIFT_REQUIRE(parsed, ErrorCode::kInvalidInput,
-                 "not an ONNX model, or cut short: the protobuf structure is broken");
+                 "not an ONNX model, or cut short: the protobuf structure is broken",
+                 KindNote(bytes, true));
   RSHIFT_REQUIRE(
       model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
-      ErrorCode::kInvalidInput, "not an ONNX model: it has no graph");
+      ErrorCode::kInvalidInput, "not an ONNX model: it has no graph", KindNote(bytes, true));
   const int64_t opset = OpsetOf(model);
   RSHIFT_REQUIRE(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
                  "does not say which opset it uses; the file may be cut short");

@@ -54,22 +54,22 @@ ValueId Repeat(Emitter& emitter, const Node& node, int64_t repeats) {
 
 // y from a convolution that computes `pixels` of its pixels as channels of one.
 void EmitColumns(Emitter& emitter, const Node& node, QConv conv, int64_t pixels,
-                 std::span<const int8_t> weights) {
+                 const QuantizedWeights& weights) {
   const Value& w = emitter.old().value(node.inputs[1]);
   const ValueId old_y = emitter.Tail(node).y;
   const IntType type = emitter.Type(old_y);
   const Shape& x = emitter.old().value(node.inputs[0]).shape;
   const Shape y = emitter.old().value(node.outputs[0]).shape;  // NHWC
-  const std::vector<int8_t> wide = WidenWeights(weights, w.shape, pixels, conv.zero_w);
+  const std::vector<int8_t> wide = WidenWeights(weights.weights, w.shape, pixels, conv.zero_w);
   conv.window = WidenWindow(conv.window, pixels, x[2], y[2]);
   for (size_t i = 0, n = conv.channels.size(); i < n * (pixels - 1); ++i) {
     conv.channels.push_back(conv.channels[i]);
     if (!conv.zero_w.empty()) conv.zero_w.push_back(conv.zero_w[i]);
   }
   const int64_t columns = (y[2] + pixels - 1) / pixels;
-  const ValueId constant = emitter.AddConstant(
+  const ValueId constant = emitter.AddWeights(
       w.name + "__q", w.layout, {pixels * w.shape[0], w.shape[1], w.shape[2], conv.window.kernel_w},
-      {DType::kS8, {1.0f, 0}}, wide);
+      0, weights.scales, wide);
   const ValueId together = emitter.Temporary(old_y, "__together", type,
                                              {y[0], y[1], columns, pixels * y[3]}, Layout::kNhwc);
   emitter.AddNode(node.name + "__together", std::move(conv),
@@ -106,7 +106,7 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const Shape& y = emitter.old().value(node.outputs[0]).shape;
   const bool images = y.size() == 4 && !emitter.Tail(node).addend.valid();
   const int64_t pixels = images ? PixelsTogether(op, w.shape, y) : 1;
-  if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized.weights);
+  if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized);
   const bool depthwise = repeats > 1 || (w.shape[1] == 1 && w.shape[0] == op.groups);
   std::vector<int8_t> values = std::move(quantized.weights);
   Shape shape = w.shape;
@@ -116,9 +116,8 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
     conv.groups /= together;
   }
   const ValueId x = repeats > 1 ? Repeat(emitter, node, repeats) : emitter.Int(node.inputs[0]);
-  // The scales of the channels live in the records: the constant's own parameters are the identity.
   const ValueId weights =
-      emitter.AddConstant(w.name + "__q", w.layout, shape, {DType::kS8, {1.0f, 0}}, values);
+      emitter.AddWeights(w.name + "__q", w.layout, shape, 0, quantized.scales, values);
   AddLinearNode(emitter, node, std::move(conv), x, weights);
 }
 

@@ -136,10 +136,10 @@ class PhaseEmitter {
     }
     const auto channels = static_cast<int64_t>(conv.channels.size());
     const Value& w_old = emitter_.old().value(node_.inputs[1]);
-    std::vector<ValueId> inputs = {Cut(h, w),
-                                   emitter_.AddConstant(w_old.name + "__q" + suffix, w_old.layout,
-                                                        {channels, kernel_[1], h.taps, w.taps},
-                                                        {DType::kS8, {1.0f, 0}}, weights)};
+    std::vector<ValueId> inputs = {
+        Cut(h, w),
+        emitter_.AddWeights(w_old.name + "__q" + suffix, w_old.layout,
+                            {channels, kernel_[1], h.taps, w.taps}, 0, quantized_.scales, weights)};
     if (tail_.addend.valid()) inputs.push_back(Addend(channel, channels));
     emitter_.AddNode(node_.name + suffix, std::move(conv), std::move(inputs), y);
   }

@@ -33,8 +33,8 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
       std::move(quantized.channels), std::move(quantized.zero_w),        quantized.form.clamp,
       quantized.form.rounding,       std::move(quantized.form.post_ops), quantized.form.ascend};
   const ValueId x = emitter.Int(node.inputs[0]);
-  const ValueId weights = emitter.AddConstant(w.name + "__q", w.layout, w.shape,
-                                              {DType::kS8, {1.0f, 0}}, quantized.weights);
+  const ValueId weights =
+      emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
   AddLinearNode(emitter, node, std::move(matmul), x, weights);
 }
 

@@ -172,6 +172,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
         "weight scale");
     result->zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
+    result->scales.push_back(scale);
     result->channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
   }
   if (!any_zero) result->zero_w.clear();
@@ -207,6 +208,7 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
     for (int64_t k = 0; k < r.k; ++k) {
       result->weights[c * r.channel_stride + k * r.k_stride] = quantized.weights[k];
     }
+    result->scales.push_back(scale);
     result->channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
   }
 }

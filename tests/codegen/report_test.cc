@@ -50,6 +50,9 @@ const ArenaBlock& Find(const MemoryReport& report, const std::string& name) {
 
 TEST(AnalyzeMemory, ViewsAreOneBlockWithTheTensorTheyShow) {
   const MemoryReport report = AnalyzeMemory(Chain());
+  EXPECT_EQ(report.arena, 320u);
+  EXPECT_EQ(report.slack, 64u);  // both together are the arena that `info` names
+  EXPECT_THAT(MemoryMap(report), HasSubstr("arena       384 bytes, of which 64 behind"));
   EXPECT_EQ(report.blocks.size(), 5u);
   const ArenaBlock& a = Find(report, "a");
   EXPECT_EQ(a.buffer.first, 0);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "graph/dump.h"
 #include "tests/quantize/little_graph.h"
 
 namespace rshift::test {
@@ -108,6 +109,21 @@ TEST(ConvTest, PerChannelScalesServeUnequalChannels) {
   EXPECT_EQ(weights(channels)[1], 127);
   EXPECT_EQ(weights(tensor)[0], 127);
   EXPECT_EQ(weights(tensor)[1], 0);
+}
+
+TEST(ConvTest, DumpsShowTheScalesOfTheWeightsChannels) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {1, 3, 3, 1});
+  const ValueId w = little.Constant("w", {2, 1, 1, 1}, {127.0f, 0.0127f});
+  little.Output(little.Add("y", Conv{}, {x, w}, {1, 3, 3, 2}));
+  QuantizeOptions options;
+  const auto dump = [&] {
+    return DumpGraph(QuantizeGraph(little.graph(), little.Calibrate(), options).graph);
+  };
+  EXPECT_NE(dump().find("const w__q: s8[2x1x1x1] axis=0 scales=[1,0.0001] #"), std::string::npos)
+      << dump();
+  options.target.per_channel_weights = false;
+  EXPECT_NE(dump().find("const w__q: s8[2x1x1x1] scale=1 #"), std::string::npos) << dump();
 }
 
 TEST(ConvTest, ComputedWeightsStayFloat) {

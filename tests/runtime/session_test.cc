@@ -131,6 +131,7 @@ TEST(Session, NamesACommandThatNobodyImplements) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
     EXPECT_THAT(error.what(), HasSubstr("matmul_f32"));
+    EXPECT_THAT(error.what(), HasSubstr("call RegisterFloatLibrary()"));
   }
 }
 
