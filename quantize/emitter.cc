@@ -199,6 +199,8 @@ ValueId Emitter::AddWeights(const std::string& base, Layout layout, const Shape&
   auto origin = std::make_shared<QuantizedOrigin>();
   origin->axis = axis;
   for (int64_t c = 0; c < shape[axis]; ++c) origin->scales.push_back(scales[c % scales.size()]);
+  origin->zero_points.assign(origin->scales.size(), 0);
+  origin->integers = value.constant;
   value.origin = std::move(origin);
   return AddInt(std::move(value), {DType::kS8, {1.0f, 0}});
 }

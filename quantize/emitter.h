@@ -90,7 +90,8 @@ class Emitter {
   ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
                       const IntType& type, std::span<const int8_t> bytes);
   // Weights: real = scale of the channel * byte. The channels of `axis` may be those of `scales`
-  // several times over. Arithmetic has the scales in its requantization: dumps show these.
+  // several times over. They are remembered for dumps: operators have scales and zero points in
+  // their own parameters.
   ValueId AddWeights(const std::string& base, Layout layout, const Shape& shape, int64_t axis,
                      const std::vector<float>& scales, std::span<const int8_t> bytes);
 

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +12,7 @@
 #include "graph/passes/passes.h"
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
+#include "tools/print.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -53,7 +53,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")
       ->excludes(from);
   app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->check(TakenBy([](const std::string& text) {
+        RequireUsage(!text.starts_with("-"), "expected 0 or more, found ", text);
+      }))
       ->excludes(from);
   app.add_option("--seed", a.seed, "which samples are chosen (default 0)")->excludes(from);
   app.add_option("--method", a.method, "minmax | percentile | kl (default kl)")
@@ -165,10 +167,11 @@ int Run(const Arguments& a) {
                                     {"samples", table.samples},
                                     {"tensors", table.tensors.size()},
                                     {"model_sha256", table.model_sha256}};
-    std::printf("%s\n", summary.dump().c_str());
+    PrintJson(summary);
   } else {
-    std::printf("%s: %zu tensors, %lld samples, method %s\n", a.output.c_str(),
-                table.tensors.size(), static_cast<long long>(table.samples), table.method.c_str());
+    std::printf("%s: %s, %s, method %s\n", a.output.c_str(),
+                Count(table.tensors.size(), "tensor").c_str(),
+                Count(static_cast<size_t>(table.samples), "sample").c_str(), table.method.c_str());
   }
   return 0;
 }

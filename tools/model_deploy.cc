@@ -12,6 +12,7 @@
 #include "graph/passes/passes.h"
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
+#include "tools/print.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -36,7 +37,7 @@ struct Arguments {
   std::string report, report_json;
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
-  bool no_fuse = false;
+  bool no_fuse = false, json = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -70,6 +71,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                "a command and tensors of its own for every operator: the same bytes, more slowly");
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", a.report_json, "the same as JSON");
+  app.add_flag("--json", a.json, "the summary on stdout as JSON, as --report-json writes it");
   app.add_option("--dump-graph", a.dump_graph,
                  "STAGE[=FILE]: imported | passes | quantized (repeatable)");
   app.add_option("--threads", a.threads, "for --test-input (default: all cores)")
@@ -91,6 +93,8 @@ void CheckArguments(const Arguments& a) {
     const std::string stage = request.substr(0, request.find('='));
     RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized", "--dump-graph ",
                  request, ": stage must be imported, passes or quantized");
+    RequireUsage(!a.json || request != stage, "--dump-graph ", request,
+                 ": --json has the standard output; give a file, ", stage, "=FILE");
     RequireUsage(request.back() != '=', "--dump-graph ", request, ": the file name is missing");
     RequireUsage(stage != "quantized" || a.mode != "f32",
                  "--dump-graph quantized: an f32 program has no quantized stage");
@@ -238,9 +242,13 @@ int Run(const Arguments& a) {
   report.arena_bytes = image.arena_size;
   report.transposes = CountTransposes(final_graph);
   CountCommands(image, report);
-  std::fputs(TextReport(report).c_str(), stdout);
+  if (a.json)
+    PrintJson(JsonReport(report));
+  else
+    std::fputs(TextReport(report).c_str(), stdout);
   if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
-  if (!a.report_json.empty()) WriteFileAtomic(a.report_json, JsonReport(report).dump(2) + "\n");
+  if (!a.report_json.empty())
+    WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");
   const int verdict = a.tolerance.empty() ? 0 : JudgeLayers(report);
   if (verdict == 0) WriteFileAtomic(a.output, bytes);  // a program below its bound is not delivered
   return verdict;

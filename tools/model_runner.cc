@@ -12,6 +12,7 @@
 #include "runtime/runtime.h"
 #include "tools/accuracy.h"
 #include "tools/benchmark.h"
+#include "tools/print.h"
 #include "tools/run_samples.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
@@ -113,8 +114,8 @@ nlohmann::json Summarize(const Arguments& a, SampleRun run, const Accuracy* accu
     json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
   }
   if (a.json) return json;
-  std::printf("%zu samples, median %.3f ms, %.1f samples/s with reading", images, median,
-              per_second);
+  std::printf("%s, median %.3f ms, %.1f samples/s with reading", Count(images, "sample").c_str(),
+              median, per_second);
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     std::printf(", top-%d %.2f %%", accuracy->top()[i], accuracy->Percent(i));
   }
@@ -184,7 +185,7 @@ int Run(const Arguments& a) {
                               .load_ms = load_ms,
                               .session_ms = session_ms}));
   }
-  if (a.json) std::printf("%s\n", json.dump().c_str());
+  if (a.json) PrintJson(json);
   return 0;
 }
 

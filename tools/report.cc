@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "tools/print.h"
 
 namespace rshift {
 namespace {
@@ -61,10 +62,10 @@ std::string Channels(const ChannelSqnr& c) {
 }
 
 std::string LayerLines(const DeployReport& report) {
-  std::string out = Format(
-      "%zu tensors compared; worst by what each loses alone, given the float inputs (dB; channels: "
-      "median / worst decile):\n",
-      report.layers.size());
+  std::string out =
+      Count(report.layers.size(), "tensor") +
+      " compared; worst by what each loses alone, given the float inputs (dB; channels: median / "
+      "worst decile):\n";
   out += Format("  %-40s %-12s | %6s %15s | %11s %6s %15s %9s\n", "tensor", "command", "alone",
                 "channels", "accumulated", "cosine", "channels", "saturated");
   const std::vector<LayerResult> worst = WorstFirst(report.layers);
@@ -98,10 +99,10 @@ std::string ProofLine(const std::vector<LayerProof>& proofs) {
     if (proof.limit <= INT32_MAX && proof.headroom_bits() < tightest->headroom_bits())
       tightest = &proof;
   }
-  return Cat("proved: ", proofs.size(), " operators, ", channels,
-             " channels: accumulators, biases, multipliers and shifts in range; least headroom ",
+  return Cat("proved: ", Count(proofs.size(), "operator"), ", ", Count(channels, "channel"),
+             ": accumulators, biases, multipliers and shifts in range; least headroom ",
              Format("%.1f", tightest->headroom_bits()), " bits (", tightest->op, " '",
-             tightest->node, "'), ", flushed, " channels constant\n");
+             tightest->node, "'), ", Count(flushed, "channel"), " constant\n");
 }
 
 nlohmann::json ProofJson(const LayerProof& p) {
@@ -140,11 +141,12 @@ void CountCommands(const ProgramImage& image, DeployReport& report) {
 
 std::string TextReport(const DeployReport& report) {
   std::string out = Format(
-      "%s: %s, %d commands (%d integer, %d data movement, %d F32), %d transposes, %llu bytes, "
-      "arena %llu bytes\n",
+      "%s: %s, %s (%d integer, %d data movement, %d F32), %s, %llu bytes, arena %llu bytes\n",
       report.output.c_str(), report.mode.c_str(),
-      report.integer_commands + report.move_commands + report.float_commands,
-      report.integer_commands, report.move_commands, report.float_commands, report.transposes,
+      Count(report.integer_commands + report.move_commands + report.float_commands, "command")
+          .c_str(),
+      report.integer_commands, report.move_commands, report.float_commands,
+      Count(report.transposes, "transpose").c_str(),
       static_cast<unsigned long long>(report.file_bytes),
       static_cast<unsigned long long>(report.arena_bytes));
   if (report.mode == "f32") return out;
@@ -152,7 +154,8 @@ std::string TextReport(const DeployReport& report) {
     out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
                   report.quantize.range_changes.size());
   } else {
-    out += Format("types taken from the model: %zu tensors\n", report.quantize.type_sources.size());
+    out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
+           "\n";
   }
   out += ProofLine(report.proofs);
   for (const auto& repair : report.quantize.repairs) {

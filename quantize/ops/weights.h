@@ -35,7 +35,7 @@ struct WeightRequest {
 
 struct QuantizedWeights {
   std::vector<int8_t> weights;  // in the order of the request's
-  std::vector<float> scales;  // one per channel
+  std::vector<float> scales;    // one per channel
   std::vector<ChannelRequant> channels;
   std::vector<int32_t> zero_w;  // empty: all 0
   LinearForm form;

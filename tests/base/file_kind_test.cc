@@ -28,7 +28,7 @@ TEST(KindNoteTest, SaysWhatAWellKnownFileIsAndWhoReadsIt) {
       {"version https://git-lfs.github.com/spec/v1\n"sv, "git lfs pull"}};
   for (const auto& [bytes, part] : cases) {
     const std::string note = NoteOf(bytes, true);
-    EXPECT_EQ(note.rfind("; it is a", 0), 0u) << note;
+    EXPECT_EQ(note.rfind("; it is ", 0), 0u) << note;
     EXPECT_NE(note.find(part), std::string::npos) << note;
     EXPECT_EQ(note.find('\n'), std::string::npos);
   }
