@@ -13,6 +13,7 @@
 #include "calibrate/checkpoint.h"
 #include "calibrate/environment.h"
 #include "calibrate/observation.h"
+#include "calibrate/tensor_counter.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
@@ -62,7 +63,8 @@ class Worker {
         plan_(plan),
         places_(places),
         session_(program, {.threads = 1}),
-        statistics_(EmptyStatistics(plan.names)) {}
+        counters_(plan.names.size()),
+        derived_peaks_(plan.derived.size()) {}
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
     Fill(sample);
@@ -72,14 +74,26 @@ class Worker {
         Observe(observation, sample.name);
       }
     });
+    for (size_t i = 0; i < plan_.derived.size(); ++i) {
+      std::optional<float> peak;
+      for (const int source : plan_.derived[i].sources)
+        peak = std::max(peak, Counter(source).peak());
+      if (peak) ++derived_peaks_[i][PeakBin(*peak)];
+    }
     samples_.emplace_back(sha256, sample.name);
     if (!sources.empty()) recorded_.push_back({sha256, sample.name, std::move(sources)});
   }
 
   // Adds what was gathered to `total` and starts anew.
   void MoveInto(StatisticsFile& total) {
-    for (size_t i = 0; i < statistics_.size(); ++i) Merge(total.tensors[i], statistics_[i]);
-    statistics_ = EmptyStatistics(plan_.names);
+    for (size_t i = 0; i < counters_.size(); ++i) Merge(total.tensors[i], counters_[i].Sum());
+    for (size_t i = 0; i < plan_.derived.size(); ++i) {
+      TensorStatistics& into = total.tensors[static_cast<size_t>(plan_.derived[i].statistic)];
+      for (const int source : plan_.derived[i].sources) MergePart(into, Counter(source).Sum());
+      for (const auto& [bin, samples] : derived_peaks_[i]) into.peaks[bin] += samples;
+      derived_peaks_[i].clear();
+    }
+    for (TensorCounter& counter : counters_) counter.Reset();
     total.samples.insert(total.samples.end(), samples_.begin(), samples_.end());
     samples_.clear();
     total.recorded.insert(total.recorded.end(), recorded_.begin(), recorded_.end());
@@ -107,14 +121,18 @@ class Worker {
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
-    Add(statistics_[static_cast<size_t>(observation.statistic)], values, sample);
+    const std::string& name = plan_.names[static_cast<size_t>(observation.statistic)];
+    Counter(observation.statistic).Add(values, {}, name, sample);
   }
+
+  TensorCounter& Counter(int statistic) { return counters_[static_cast<size_t>(statistic)]; }
 
   const Program& program_;
   const ObservationPlan& plan_;
   const std::vector<int>& places_;
   Session session_;
-  std::vector<TensorStatistics> statistics_;
+  std::vector<TensorCounter> counters_;  // by statistic
+  std::vector<std::map<uint32_t, uint64_t>> derived_peaks_;
   std::vector<std::pair<std::string, std::string>> samples_;
   std::vector<RecordedSample> recorded_;
 };

@@ -29,6 +29,39 @@ int CompleteAfter(const ProgramImage& image, int tensor) {
        image.tensors[tensor].name, "'");
 }
 
+// Operators whose output is a permutation of the elements of their first input, or of all (Concat).
+bool Permutes(const Node& node) {
+  return std::holds_alternative<Identity>(node.op) || std::holds_alternative<Reshape>(node.op) ||
+         std::holds_alternative<Transpose>(node.op) || std::holds_alternative<Concat>(node.op) ||
+         std::holds_alternative<DepthToSpace>(node.op) ||
+         std::holds_alternative<SpaceToDepth>(node.op);
+}
+
+// For each value: the statistics of observed values that its elements are counted in. `statistic`:
+// by value, -1 for those that have none.
+std::vector<std::vector<int>> FindSources(const Graph& graph, const std::vector<int>& statistic) {
+  std::vector<std::vector<int>> sources(statistic.size());
+  for (const ValueId id : graph.inputs) {
+    if (statistic[id.index()] >= 0) sources[id.index()] = {statistic[id.index()]};
+  }
+  for (const Node& node : graph.nodes()) {
+    const size_t y = node.outputs[0].index();
+    std::vector<int> all;
+    bool known = Permutes(node);
+    const size_t read = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
+    for (size_t i = 0; known && i < read; ++i) {
+      const std::vector<int>& part = sources[node.inputs[i].index()];
+      known = !part.empty();  // else a constant
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    if (known)
+      sources[y] = std::move(all);
+    else if (statistic[y] >= 0)
+      sources[y] = {statistic[y]};
+  }
+  return sources;
+}
+
 }  // namespace
 
 ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
@@ -39,7 +72,11 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
   }
   ObservationPlan plan;
   plan.after.resize(image.commands.size());
-  for (const ValueId id : CalibratedValues(graph)) {
+  const std::vector<ValueId> values = CalibratedValues(graph);
+  std::vector<int> statistics(static_cast<size_t>(graph.value_count()), -1);
+  for (size_t i = 0; i < values.size(); ++i) statistics[values[i].index()] = static_cast<int>(i);
+  const std::vector<std::vector<int>> sources = FindSources(graph, statistics);
+  for (const ValueId id : values) {
     const std::string& name = graph.value(id).name;
     const auto at = by_name.find(name);
     RSHIFT_REQUIRE(at != by_name.end() && image.tensors[at->second].dtype == DType::kF32,
@@ -47,6 +84,11 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
     const Observation observation{at->second, static_cast<int>(plan.names.size())};
     plan.names.push_back(name);
     if (image.tensors[at->second].bytes() == 0) continue;  // nothing to see
+    if (const std::vector<int>& from = sources[id.index()];
+        from != std::vector{observation.statistic}) {
+      plan.derived.push_back({observation.statistic, from});
+      continue;
+    }
     const int command = CompleteAfter(image, at->second);
     (command < 0 ? plan.before : plan.after[static_cast<size_t>(command)]).push_back(observation);
   }

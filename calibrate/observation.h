@@ -16,10 +16,18 @@ struct Observation {
   int statistic = 0;  // index into ObservationPlan::names
 };
 
+// A tensor that holds the elements of others, each as often: their statistics are its own. Sources
+// are observed, never derived.
+struct DerivedStatistic {
+  int statistic = 0;
+  std::vector<int> sources;  // Concat may name one twice
+};
+
 struct ObservationPlan {
   std::vector<std::string> names;               // CalibratedValues(graph), in graph order
   std::vector<Observation> before;              // complete once the inputs are filled
   std::vector<std::vector<Observation>> after;  // by command: complete once it has run
+  std::vector<DerivedStatistic> derived;  // Reshape, Transpose, Concat ... of observed tensors
 };
 
 // `image`: the graph compiled for observation. A tensor that several commands write (parts of a

@@ -7,19 +7,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "calibrate/tensor_counter.h"
 
 namespace rshift {
 namespace {
 
 constexpr int kPageShift = 23;                                    // below sign and exponent
 constexpr int kBinShift = kPageShift - Histogram::kMantissaBits;  // below the 10 mantissa bits
-
-float FirstBadValue(std::span<const float> values) {
-  for (float v : values) {
-    if (!std::isfinite(v)) return v;
-  }
-  return 0.0f;
-}
 
 // The interval of one bin on the positive side; `page` without its sign.
 std::pair<double, double> BinInterval(uint32_t page, int bin) {
@@ -31,6 +25,8 @@ std::pair<double, double> BinInterval(uint32_t page, int bin) {
       high_bits == 0x7f800000u ? std::ldexp(1.0, 128) : std::bit_cast<float>(high_bits);
   return {low, high};
 }
+
+constexpr int kPeakShift = kPageShift - 2;
 
 // "a + b" as a set of names. On machines of one kind both are equal.
 std::string Union(const std::string& a, const std::string& b) {
@@ -50,43 +46,24 @@ std::string Union(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample) {
-  if (values.empty()) return;
-  float low = values[0], high = values[0];
-  bool finite = true;
-  for (float v : values) {
-    low = v < low ? v : low;
-    high = v > high ? v : high;
-    finite &= (v - v) == 0.0f;  // false for NaN and both infinities
-  }
-  RSHIFT_REQUIRE(
-      finite, ErrorCode::kInvalidInput, "tensor '", statistics.name, "', sample '", sample,
-      "': ", FirstBadValue(values),
-      " found; calibration needs finite values (check the sample and the preprocessing)");
-  statistics.min = statistics.count == 0 ? low : std::min(statistics.min, low);
-  statistics.max = statistics.count == 0 ? high : std::max(statistics.max, high);
-  statistics.count += values.size();
-  Histogram& histogram = statistics.histogram;
-  uint32_t current = ~0u;
-  uint64_t* bins = nullptr;
-  for (float v : values) {
-    const uint32_t bits = std::bit_cast<uint32_t>(v);
-    if ((bits << 1) == 0) {
-      ++histogram.zeros;
-      continue;
-    }
-    const uint32_t page = bits >> kPageShift;
-    if (page != current) {
-      bins = histogram.pages[page].data();  // a new page starts at zero; map nodes do not move
-      current = page;
-    }
-    ++bins[(bits >> kBinShift) & (Histogram::kPageBins - 1)];
-  }
+uint32_t PeakBin(float magnitude) { return std::bit_cast<uint32_t>(magnitude) >> kPeakShift; }
+
+float PeakBinLow(uint32_t bin) { return std::bit_cast<float>(bin << kPeakShift); }
+
+void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
+         const InfinityRule& rule) {
+  TensorCounter counter;
+  counter.Add(values, rule, statistics.name, sample);
+  Merge(statistics, counter.Sum());
 }
 
 void Merge(TensorStatistics& into, const TensorStatistics& other) {
-  RSHIFT_REQUIRE(into.name == other.name, ErrorCode::kInternal, "merging tensor '", other.name,
-                 "' into '", into.name, "'");
+  for (const auto& [bin, samples] : other.peaks) into.peaks[bin] += samples;
+  MergePart(into, other);
+}
+
+void MergePart(TensorStatistics& into, const TensorStatistics& other) {
+  into.infinities += other.infinities;
   if (other.count == 0) return;
   into.min = into.count == 0 ? other.min : std::min(into.min, other.min);
   into.max = into.count == 0 ? other.max : std::max(into.max, other.max);
@@ -117,6 +94,47 @@ std::vector<WeightedBin> Bins(const TensorStatistics& statistics) {
   return negative;
 }
 
+namespace {
+
+// The shards of [begin, end) are of one set; calls visit(begin, end) for each.
+template <typename Visit>
+void ForEachSet(const std::vector<ShardId>& shards, const Visit& visit) {
+  for (auto begin = shards.begin(); begin != shards.end();) {
+    const auto end = std::find_if(begin, shards.end(), [&](const ShardId& shard) {
+      return shard.set != begin->set || shard.count != begin->count;
+    });
+    visit(begin, end);
+    begin = end;
+  }
+}
+
+std::vector<ShardId> WithoutCompleteSets(const std::vector<ShardId>& shards) {
+  std::vector<ShardId> left;
+  ForEachSet(shards, [&](auto begin, auto end) {
+    if (end - begin != begin->count) left.insert(left.end(), begin, end);
+  });
+  return left;
+}
+
+}  // namespace
+
+std::string MissingShards(const StatisticsFile& file) {
+  constexpr size_t kMaxNamed = 10;
+  std::string missing;
+  size_t count = 0;
+  ForEachSet(file.shards, [&](auto begin, auto end) {
+    auto at = begin;
+    for (uint32_t index = 0; index < begin->count; ++index) {
+      if (at != end && at->index == index)
+        ++at;
+      else if (++count <= kMaxNamed)
+        missing += Cat(count == 1 ? "" : ", ", index, "/", begin->count);
+    }
+  });
+  if (count > kMaxNamed) missing += Cat(" and ", count - kMaxNamed, " more");
+  return missing;
+}
+
 void Merge(StatisticsFile& into, const StatisticsFile& other) {
   const auto refuse = [](const char* what) {
     Fail(ErrorCode::kInvalidInput, "statistics cannot be merged: ", what);
@@ -137,6 +155,10 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
   for (size_t i = 0; i < into.tensors.size(); ++i) {
     if (into.tensors[i].name != other.tensors[i].name) refuse("they hold different tensors");
   }
+  std::vector<ShardId> shards;
+  std::merge(into.shards.begin(), into.shards.end(), other.shards.begin(), other.shards.end(),
+             std::back_inserter(shards));
+  into.shards = WithoutCompleteSets(shards);
   into.samples = std::move(all);
   into.recorded.insert(into.recorded.end(), other.recorded.begin(), other.recorded.end());
   KeepLowest(into.recorded);

@@ -28,9 +28,22 @@ struct Histogram {
 
 struct TensorStatistics {
   std::string name;
-  float min = 0, max = 0;  // meaningless while count == 0
-  uint64_t count = 0;
+  float min = 0, max = 0;   // meaningless while count == 0; a zero has no sign
+  uint64_t count = 0;       // finite values
+  uint64_t infinities = 0;  // left out: see InfinityRule
+  // How many samples have their largest |x| in which bin (PeakBin): does the range hang on one
+  // sample? Empty in files of version 1.
+  std::map<uint32_t, uint64_t> peaks;
   Histogram histogram;
+};
+// A quarter of an octave: exponent and two mantissa bits of a magnitude.
+uint32_t PeakBin(float magnitude);
+float PeakBinLow(uint32_t bin);  // the least magnitude in it
+
+// Which infinities of a tensor are left out of its statistics and counted: a mask's (a Softmax
+// makes 0 of them, a Where drops them). Others are an error.
+struct InfinityRule {
+  bool negative = false, positive = false;
 };
 
 // A run of equal-signed bins as an interval of real values; what the threshold methods work on.
@@ -40,10 +53,24 @@ struct WeightedBin {
   uint64_t count = 0;
 };
 
-// Throws kInvalidInput naming tensor and `sample` at the first NaN or Inf.
-void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample);
+// All values of one sample. Throws kInvalidInput naming tensor and `sample` at the first NaN, or
+// infinity that `rule` does not let pass; `statistics` is then as before. For many samples
+// TensorCounter is faster.
+void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
+         const InfinityRule& rule = {});
+// As if every sample of `other` had been added as well; the name stays.
 void Merge(TensorStatistics& into, const TensorStatistics& other);
+// Without the peaks: `other` is a part of the tensor, not other samples of it.
+void MergePart(TensorStatistics& into, const TensorStatistics& other);
 std::vector<WeightedBin> Bins(const TensorStatistics& statistics);
+
+// One share of a data set that is measured in `count` runs (--shard I/N). `set`: which samples were
+// chosen from which data set, the same for every share.
+struct ShardId {
+  std::string set;
+  uint32_t count = 0, index = 0;
+  auto operator<=>(const ShardId&) const = default;
+};
 
 // The statistics of one calibration, as it is written to a .stats file (checksummed, mergeable).
 struct StatisticsFile {
@@ -56,12 +83,17 @@ struct StatisticsFile {
   std::vector<std::pair<std::string, std::string>> samples;
   std::vector<TensorStatistics> tensors;      // graph order
   std::vector<RecordedSample> recorded = {};  // as KeepLowest leaves them
+  // Shares that are in here, ascending, of sets that are not complete yet: a merge drops those of a
+  // set once it has all of them, so that shards and one run give the same bytes.
+  std::vector<ShardId> shards = {};
 };
 std::vector<uint8_t> WriteStatistics(const StatisticsFile& file);
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where);
 // Throws kInvalidInput when they are of different models, pass lists or preprocessing, or share
 // samples.
 void Merge(StatisticsFile& into, const StatisticsFile& other);
+// "1/4, 3/4" of every set that is not complete; "" when nothing is missing.
+std::string MissingShards(const StatisticsFile& file);
 
 }  // namespace rshift
 

@@ -4,11 +4,15 @@
 //   u32 count, (text key, text value)...          environment, ascending keys
 //   u32 count, (text hash, text name)...          samples, ascending
 //   u32 count, (text hash, text name, u32 sources,
-//     (text input, u64 index, u32 paths, text...)...)...   recorded samples; not in version 1
-//   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros,
+//     (text input, u64 index, u32 paths, text...)...)...   recorded samples
+//   u32 count, (text set, u32 count, u32 index).. shards of incomplete sets, ascending
+//   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros, u64 infinities,
+//     u32 peaks, (u16 bin, u64 samples)...,        ascending
 //     u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...   both ascending, counts > 0
-// A text is u32 size and its bytes. One content has one encoding.
+// A text is u32 size and its bytes. One content has one encoding. Version 1, which is still read,
+// has no recorded samples, shards, infinities and peaks.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -24,19 +28,23 @@ namespace rshift {
 namespace {
 
 constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
-constexpr uint32_t kVersion = 2;  // version 1 is read too
+constexpr uint32_t kVersion = 2, kOldestVersion = 1;
 constexpr size_t kHeaderSize = 24;
 // 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
 constexpr uint32_t kPageIds = 512;  // sign and exponent
 constexpr uint32_t kInfinityExponent = 255;
+constexpr uint32_t kPeakBins = kInfinityExponent * 4;
+constexpr uint32_t kMaxShards = 1 << 20;
 constexpr uint64_t kMaxCount = uint64_t{1} << 56;  // sums of 256 files cannot overflow
 
 class Writer {
  public:
   template <std::unsigned_integral T>
   void Put(T value) {
-    for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    std::array<uint8_t, sizeof(T)> raw;
+    for (size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<uint8_t>(value >> (8 * i));
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
   }
   void PutText(const std::string& text) {
     Put(static_cast<uint32_t>(text.size()));
@@ -96,6 +104,12 @@ void WriteTensor(const TensorStatistics& tensor, Writer& out) {
   out.Put(std::bit_cast<uint32_t>(tensor.max));
   out.Put(tensor.count);
   out.Put(tensor.histogram.zeros);
+  out.Put(tensor.infinities);
+  out.Put(static_cast<uint32_t>(tensor.peaks.size()));
+  for (const auto& [bin, samples] : tensor.peaks) {
+    out.Put(static_cast<uint16_t>(bin));
+    out.Put(samples);
+  }
   out.Put(static_cast<uint32_t>(tensor.histogram.pages.size()));
   for (const auto& [page, counts] : tensor.histogram.pages) {
     out.Put(static_cast<uint16_t>(page));
@@ -142,7 +156,32 @@ void CheckRange(Reader& in, const TensorStatistics& tensor) {
   }
 }
 
-TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
+void ReadPeaks(Reader& in, TensorStatistics& tensor) {
+  int64_t previous = -1;
+  for (uint32_t left = in.GetCount(10, "peaks"); left > 0; --left) {
+    const uint32_t bin = in.Get<uint16_t>("a peak");
+    const uint64_t samples = in.Get<uint64_t>("a peak");
+    if (bin <= previous || bin >= kPeakBins) in.Bad("peak bin ", bin, " follows ", previous);
+    if (samples == 0 || samples > kMaxCount) in.Bad("impossible count ", samples);
+    tensor.peaks[bin] = samples;
+    previous = bin;
+  }
+}
+
+void ReadShards(Reader& in, StatisticsFile& file) {
+  for (uint32_t left = in.GetCount(12, "shards"); left > 0; --left) {
+    ShardId shard;
+    shard.set = in.GetText("a shard");
+    shard.count = in.Get<uint32_t>("a shard");
+    shard.index = in.Get<uint32_t>("a shard");
+    if (shard.count > kMaxShards || shard.index >= shard.count)
+      in.Bad("shard ", shard.index, " of ", shard.count);
+    if (!file.shards.empty() && shard <= file.shards.back()) in.Bad("shards out of order");
+    file.shards.push_back(std::move(shard));
+  }
+}
+
+TensorStatistics ReadTensor(Reader& in, uint32_t version, size_t& pages_left) {
   TensorStatistics tensor;
   tensor.name = in.GetText("a tensor name");
   tensor.min = std::bit_cast<float>(in.Get<uint32_t>("a minimum"));
@@ -151,6 +190,11 @@ TensorStatistics ReadTensor(Reader& in, size_t& pages_left) {
   tensor.histogram.zeros = in.Get<uint64_t>("a count");
   if (tensor.count > kMaxCount || tensor.histogram.zeros > tensor.count)
     in.Bad("impossible count of values");
+  if (version > 1) {
+    tensor.infinities = in.Get<uint64_t>("a count");
+    if (tensor.infinities > kMaxCount) in.Bad("impossible count of infinities");
+    ReadPeaks(in, tensor);
+  }
   const uint32_t pages = in.GetCount(14, "pages");
   if (pages > kPageIds || pages > pages_left) in.Bad("too many pages");
   pages_left -= pages;
@@ -216,8 +260,8 @@ std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::
   version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");
   const auto size = header.Get<uint64_t>("the header");
-  RSHIFT_REQUIRE(version == kVersion || version == 1, ErrorCode::kCorrupt, where,
-                 ": statistics version ", version, ", expected 1 or ", kVersion);
+  RSHIFT_REQUIRE(version >= kOldestVersion && version <= kVersion, ErrorCode::kCorrupt, where,
+                 ": statistics version ", version, ", expected ", kOldestVersion, " to ", kVersion);
   const std::span<const uint8_t> content = bytes.subspan(kHeaderSize);
   RSHIFT_REQUIRE(content.size() == size, ErrorCode::kCorrupt, where, ": has ", content.size(),
                  " bytes of content, expected ", size, "; the file is cut off");
@@ -245,6 +289,12 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
     out.PutText(name);
   }
   WriteRecorded(file.recorded, out);
+  out.Put(static_cast<uint32_t>(file.shards.size()));
+  for (const ShardId& shard : file.shards) {
+    out.PutText(shard.set);
+    out.Put(shard.count);
+    out.Put(shard.index);
+  }
   out.Put(static_cast<uint32_t>(file.tensors.size()));
   size_t pages = 0;
   for (const TensorStatistics& tensor : file.tensors) {
@@ -285,9 +335,10 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
       in.Bad("samples out of order");
   }
   if (version > 1) file.recorded = ReadRecorded(in);
+  if (version > 1) ReadShards(in, file);
   size_t pages_left = kMaxPages;
   for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left)
-    file.tensors.push_back(ReadTensor(in, pages_left));
+    file.tensors.push_back(ReadTensor(in, version, pages_left));
   if (!in.AtEnd()) in.Bad("bytes behind the last tensor");
   return file;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -101,6 +102,72 @@ TEST(StatisticsTest, NamesTensorAndSampleOfBadValues) {
   }
 }
 
+// The formula of the header, value by value, for every length of a vectorised loop's rest.
+TEST(StatisticsTest, CountsEveryValueInTheBinOfItsTopBits) {
+  std::mt19937 random(kSeed);
+  for (int size = 1; size < 70; ++size) {
+    std::vector<float> values = Values(random, size);
+    if (size % 3 == 0) values[static_cast<size_t>(size) / 2] = -0.0f;
+    if (size % 4 == 0)
+      values[0] = std::bit_cast<float>(static_cast<uint32_t>(random() % 20000));  // subnormal
+    TensorStatistics statistics = Empty("t");
+    Add(statistics, values, "s");
+    std::map<uint32_t, std::array<uint64_t, Histogram::kPageBins>> pages;
+    uint64_t zeros = 0;
+    for (const float v : values) {
+      const uint32_t bits = std::bit_cast<uint32_t>(v);
+      if (v == 0)
+        ++zeros;
+      else
+        ++pages[bits >> 23][(bits >> 13) % 1024];
+    }
+    EXPECT_EQ(statistics.histogram.pages, pages) << "seed " << kSeed << ", size " << size;
+    EXPECT_EQ(statistics.histogram.zeros, zeros);
+    EXPECT_EQ(statistics.min, *std::min_element(values.begin(), values.end()));
+    EXPECT_EQ(statistics.max, *std::max_element(values.begin(), values.end()));
+  }
+}
+
+TEST(StatisticsTest, ZerosHaveNoSignWhateverComesFirst) {
+  StatisticsFile a{"m", 1, "", {}, {}, {Empty("t")}}, b = a;
+  Add(a.tensors[0], std::vector<float>{-0.0f, 1}, "s");
+  Add(a.tensors[0], std::vector<float>{0.0f, 1}, "s");
+  Add(b.tensors[0], std::vector<float>{0.0f, 1}, "s");
+  Add(b.tensors[0], std::vector<float>{-0.0f, 1}, "s");
+  EXPECT_EQ(WriteStatistics(a), WriteStatistics(b));
+  EXPECT_FALSE(std::signbit(a.tensors[0].min));
+}
+
+TEST(StatisticsTest, InfinitiesOfAMaskAreLeftOutAndCounted) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> masked{-inf, 1, -inf, -2, 0, -inf, 3, -inf, -inf, 0.5f};
+  TensorStatistics statistics = Empty("t");
+  Add(statistics, masked, "s", {.negative = true});
+  EXPECT_EQ(statistics.infinities, 5u);
+  EXPECT_EQ(statistics.count, 5u);
+  EXPECT_EQ(statistics.min, -2);
+  EXPECT_EQ(statistics.max, 3);
+  Add(statistics, std::vector<float>(20, -inf), "all", {.negative = true});
+  EXPECT_EQ(statistics.infinities, 25u);
+  EXPECT_EQ(statistics.count, 5u);
+  EXPECT_THAT(ErrorOf([&] {
+                Add(statistics, {{1.0f, inf}}, "s", {.negative = true});
+              }),
+              HasSubstr("inf"));
+  EXPECT_THAT(ErrorOf([&] { Add(statistics, masked, "s", {.positive = true}); }),
+              HasSubstr("-inf"));
+}
+
+TEST(StatisticsTest, PeaksCountSamplesByTheirLargestMagnitude) {
+  TensorStatistics statistics = Empty("t");
+  for (const float peak : {1.0f, -1.1f, 3.0f}) {
+    Add(statistics, std::vector<float>{0.25f, peak}, "s");
+  }
+  const std::map<uint32_t, uint64_t> expected{{PeakBin(1.0f), 2}, {PeakBin(3.0f), 1}};
+  EXPECT_EQ(statistics.peaks, expected);
+  EXPECT_EQ(PeakBinLow(PeakBin(3.2f)), 3.0f);
+}
+
 TEST(StatisticsFileTest, RoundTrip) {
   std::mt19937 random(kSeed);
   StatisticsFile file = MakeFile(random, "one");
@@ -137,21 +204,6 @@ TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
   EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different tensors"));
 }
 
-// Version 1 ended its samples without the list of recorded ones.
-TEST(StatisticsFileTest, FilesOfVersion1AreStillRead) {
-  const StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {}};
-  std::vector<uint8_t> bytes = WriteStatistics(file);
-  bytes.resize(bytes.size() - 4);  // the lists of recorded samples and of tensors are both empty
-  bytes[8] = 1;
-  const uint32_t crc = Crc32c(std::span(bytes).subspan(24));
-  std::memcpy(&bytes[12], &crc, sizeof crc);
-  const uint64_t size = bytes.size() - 24;
-  std::memcpy(&bytes[16], &size, sizeof size);
-  const StatisticsFile read = ReadStatistics(bytes, "f");
-  EXPECT_EQ(read.samples, file.samples);
-  EXPECT_TRUE(read.recorded.empty());
-}
-
 TEST(StatisticsFileTest, MergingKeepsTheSamplesOfLowestHashInAnyOrder) {
   std::vector<StatisticsFile> files(3, StatisticsFile{"m", 1, "", {}, {}, {}});
   for (size_t i = 0; i < 60; ++i) {
@@ -172,6 +224,51 @@ TEST(StatisticsFileTest, MergingKeepsTheSamplesOfLowestHashInAnyOrder) {
     EXPECT_EQ(forward.recorded[i].sha256, std::to_string(10 + i));
   }
   EXPECT_EQ(ReadStatistics(WriteStatistics(forward), "f").recorded, forward.recorded);
+}
+
+StatisticsFile ShardOf(const std::string& set, uint32_t index, uint32_t count) {
+  const std::string sample = Cat(set, index);
+  return {"m", 1, "", {}, {{sample, sample}}, {}, {}, {{set, count, index}}};
+}
+
+TEST(StatisticsFileTest, AMergeKnowsWhichShardsAreMissing) {
+  StatisticsFile file = ShardOf("s", 3, 4);
+  Merge(file, ShardOf("s", 0, 4));
+  EXPECT_EQ(MissingShards(file), "1/4, 2/4");
+  const auto bytes = WriteStatistics(file);
+  EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes);
+  Merge(file, ShardOf("other", 0, 2));
+  Merge(file, ShardOf("s", 2, 4));
+  Merge(file, ShardOf("s", 1, 4));
+  EXPECT_EQ(MissingShards(file), "1/2");
+  Merge(file, ShardOf("other", 1, 2));
+  EXPECT_EQ(MissingShards(file), "");
+  EXPECT_TRUE(file.shards.empty()) << "complete sets leave the bytes of a run in one piece";
+}
+
+TEST(StatisticsFileTest, ReadsVersionOne) {
+  // Written by hand: model "m", pass list 1, sample h/one, tensor "a" with the value 1 once.
+  std::vector<uint8_t> content;
+  const auto put = [&](uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) content.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  };
+  const auto text = [&](const std::string& t) {
+    put(t.size(), 4);
+    content.insert(content.end(), t.begin(), t.end());
+  };
+  text("m"), put(1, 4), text(""), put(0, 4);
+  put(1, 4), text("h"), text("one");
+  put(1, 4), text("a"), put(0x3f800000, 4), put(0x3f800000, 4), put(1, 8), put(0, 8);
+  put(1, 4), put(0x7f, 2), put(1, 2), put(0, 2), put(1, 8);
+  std::vector<uint8_t> file{'R', 'S', 'T', 'A', 'T', 'S', 0x1a, 0};
+  content.swap(file);
+  put(1, 4), put(Crc32c(file), 4), put(file.size(), 8);
+  content.insert(content.end(), file.begin(), file.end());
+  const StatisticsFile read = ReadStatistics(content, "f");
+  ASSERT_EQ(read.tensors.size(), 1u);
+  EXPECT_EQ(read.tensors[0].max, 1.0f);
+  EXPECT_EQ(read.tensors[0].count, 1u);
+  EXPECT_TRUE(read.tensors[0].peaks.empty());
 }
 
 TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {

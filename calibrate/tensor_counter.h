@@ -1,0 +1,64 @@
+// The fast half of the statistics: what one thread counts of one tensor between two merges.
+//
+// Zeros are only counted. The counter of any other value is found by the value's own top bits (see
+// Histogram): the upper nine choose a page, the next ten the counter in it. Counters are of 32
+// bits, so that those in use stay in the first two caches, and are moved into 64-bit ones before
+// they could overflow. Memory for each tensor and thread: 4 KiB for each octave that occurs, as a
+// rule 20 to 50 of them, at most 510.
+#ifndef RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
+#define RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/statistics.h"
+
+namespace rshift {
+
+class TensorCounter {
+ public:
+  // All values that the tensor `name` has in one sample. Throws as Add() of statistics.h does; what
+  // was counted is then worthless.
+  void Add(std::span<const float> values, const InfinityRule& rule, const std::string& name,
+           const std::string& sample);
+  // Everything counted since the start or Reset; without a name.
+  const TensorStatistics& Sum();
+  void Reset() { sum_ = TensorStatistics(); }
+  // The largest |x| of the last sample; nothing when it held no finite value.
+  const std::optional<float>& peak() const { return peak_; }
+
+ private:
+  static constexpr uint32_t kPageIds = 512;  // sign and exponent
+  using Page = std::array<uint32_t, Histogram::kPageBins>;
+  struct OwnedPage {
+    uint32_t id = 0;
+    std::unique_ptr<Page> counts;
+  };
+  // Where a page id finds its counters: the page's address less that of counter 0 were all pages in
+  // one array, so that the top 19 bits of a value are its index. 0: no such page yet, or values
+  // that are not finite.
+  using Directory = std::array<uintptr_t, kPageIds>;
+
+  void Count(std::span<const float> nonzero, const InfinityRule& rule, Directory& directory);
+  // A value whose page the directory lacks: makes the page, or deals with what is not finite.
+  void CountRare(float value, const InfinityRule& rule, Directory& directory);
+  static void Enter(const OwnedPage& page, Directory& directory);
+  void Flush();  // 32-bit counters into sum_
+
+  TensorStatistics sum_;
+  std::vector<OwnedPage> pages_;
+  uint64_t pending_ = 0;  // values that may be in the pages
+  std::optional<float> peak_;
+  uint64_t skipped_ = 0;  // infinities of the sample at hand
+  float refused_ = 0;     // its first value that no rule lets pass
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
