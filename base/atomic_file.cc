@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file_descriptor.h"
+#include "base/stale_files.h"
 
 namespace rshift {
 namespace {
@@ -29,16 +30,30 @@ std::string DirectoryOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// What the folder of `target` has against a new file in it.
+[[noreturn]] void FailToCreateBeside(const std::string& target) {
+  const std::string folder = DirectoryOf(target);
+  const int code = errno;  // before stat() changes it
+  struct stat status {};
+  RSHIFT_REQUIRE(code != ENOENT || stat(folder.c_str(), &status) == 0, ErrorCode::kIo, target,
+                 ": cannot write: the folder ", folder, " does not exist; create it first");
+  RSHIFT_REQUIRE(code != ENOTDIR, ErrorCode::kIo, target, ": cannot write: ", folder,
+                 " is not a folder");
+  errno = code;
+  FailWithErrno(target, ("cannot create a file in the folder " + folder).c_str());
+}
+
 // Creates an empty file beside `target`. The name does not grow with the target's, so that it fits
 // wherever the target fits; O_EXCL keeps concurrent writers apart, other machines included.
 FileDescriptor CreateBeside(const std::string& target, std::string* temporary) {
   static std::atomic<uint64_t> counter{0};
   const std::string directory = DirectoryOf(target);
+  RemoveStaleFiles(directory);
   for (;;) {
-    *temporary = Cat(directory, "/.rshift-", getpid(), "-", counter.fetch_add(1), ".tmp");
+    *temporary = Cat(directory, "/", TemporaryName(getpid(), counter.fetch_add(1)));
     const int fd = open(temporary->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) return FileDescriptor(fd);
-    if (errno != EEXIST && errno != EINTR) FailWithErrno(target, "cannot create a file beside it");
+    if (errno != EEXIST && errno != EINTR) FailToCreateBeside(target);
   }
 }
 

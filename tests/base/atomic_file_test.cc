@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,7 +114,13 @@ TEST_F(AtomicFileTest, ErrorsNameTheFileAndTheReason) {
   EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(directory_, "x"); }),
             directory_.string() + ": cannot write: is a directory, expected a file name");
   EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("no/such"), "x"); }),
-            Path("no/such") + ": cannot create a file beside it: No such file or directory");
+            Path("no/such") + ": cannot write: the folder " + Path("no") +
+                " does not exist; create it first");
+  WriteFileAtomic(Path("file"), "x");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic(Path("file/x"), "x"); }),
+            Path("file/x") + ": cannot write: " + Path("file") + " is not a folder");
+  EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { WriteFileAtomic("/proc/x", "x"); }),
+            "/proc/x: cannot create a file in the folder /proc: No such file or directory");
   EXPECT_THAT(ErrorOf(ErrorCode::kIo, [] { ReadFile(""); }), HasSubstr("(empty file name)"));
 }
 
@@ -127,7 +134,8 @@ TEST_F(AtomicFileTest, CheckWritableRefusesWhatAWriteWouldRefuseAndLeavesNoTrace
   EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { CheckWritable(directory_); }),
             directory_.string() + ": cannot write: is a directory, expected a file name");
   EXPECT_EQ(ErrorOf(ErrorCode::kIo, [&] { CheckWritable(Path("no/such")); }),
-            Path("no/such") + ": cannot create a file beside it: No such file or directory");
+            Path("no/such") + ": cannot write: the folder " + Path("no") +
+                " does not exist; create it first");
 }
 
 TEST_F(AtomicFileTest, ReplacesTheFileBehindALinkAndKeepsItsPermissions) {
@@ -188,6 +196,59 @@ TEST_F(AtomicFileTest, TemporaryFileReplacesOnlyOnCommit) {
   }
   EXPECT_EQ(ReadTextFile(Path("file")), "new");
   EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+}
+
+// Starts a process that writes beside `path` and waits for ever.
+pid_t StartUnfinishedWriter(const std::string& path) {
+  int ready[2];
+  EXPECT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const TemporaryFile temporary(path);
+    std::ofstream(temporary.path()) << "half a file";
+    std::ofstream(temporary.path() + ".Zip123") << "what libzip leaves";
+    (void)!write(ready[1], "r", 1);
+    for (;;) pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  return child;
+}
+
+void Kill(pid_t child) {
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(AtomicFileTest, FilesOfAKilledWriterAreRemovedByTheNextOne) {
+  Kill(StartUnfinishedWriter(Path("file")));
+  ASSERT_EQ(Names().size(), 2U);
+  WriteFileAtomic(Path("file"), "whole");
+  EXPECT_EQ(Names(), std::vector<std::string>{"file"});
+}
+
+TEST_F(AtomicFileTest, FilesOfALivingWriterStay) {
+  const pid_t child = StartUnfinishedWriter(Path("file"));
+  WriteFileAtomic(Path("file"), "whole");
+  EXPECT_EQ(Names().size(), 3U);
+  Kill(child);
+}
+
+TEST_F(AtomicFileTest, FilesThatAnotherMachineOrAUserMayHaveWrittenStay) {
+  Kill(StartUnfinishedWriter(Path("file")));
+  std::vector<std::string> others = {".rshift-", ".rshift-x-1-2.tmp", ".rshift-my-own.tmp"};
+  for (const std::string& name : Names()) {
+    // Another boot or container; a name that only begins like ours.
+    others.push_back(".rshift-0" + name.substr(std::string(".rshift-").size()));
+    if (name.ends_with(".tmp")) others.push_back(name + "o");
+    fs::remove(Path(name));
+  }
+  std::sort(others.begin(), others.end());
+  for (const std::string& name : others) std::ofstream(Path(name)) << "not ours to remove";
+  CheckWritable(Path("file"));
+  EXPECT_EQ(Names(), others);
 }
 
 TEST_F(AtomicFileTest, CommitFailsWhenTheWriterLeftNothing) {
