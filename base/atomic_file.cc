@@ -128,6 +128,22 @@ void CheckWritable(const std::string& path) {
   if (!IsSpecialFile(path)) TemporaryFile probe(path);
 }
 
+bool SameFile(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  struct stat first {};
+  struct stat second {};
+  const bool first_exists = stat(a.c_str(), &first) == 0;
+  if (first_exists != (stat(b.c_str(), &second) == 0)) return false;
+  const std::string a_name = a.substr(a.rfind('/') + 1);
+  if (!first_exists &&
+      (stat(DirectoryOf(a).c_str(), &first) != 0 || stat(DirectoryOf(b).c_str(), &second) != 0 ||
+       a_name != b.substr(b.rfind('/') + 1))) {
+    return false;
+  }
+  const bool is_regular = !first_exists || S_ISREG(first.st_mode);
+  return is_regular && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 TemporaryFile::TemporaryFile(std::string path) : target_(ResolveTarget(path)) {
   RSHIFT_REQUIRE(!IsSpecialFile(target_), ErrorCode::kIo, path,
                  ": cannot write: is a device or a pipe, expected a regular file");

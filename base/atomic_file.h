@@ -22,6 +22,10 @@ void WriteFileAtomic(const std::string& path, std::string_view text);
 // result goes to `path`.
 void CheckWritable(const std::string& path);
 
+// True when both name the same regular file, existing or not, however they are spelled and through
+// whatever links: writing one would replace the other.
+bool SameFile(const std::string& a, const std::string& b);
+
 // A name beside `path` for writers that insist on opening a file themselves (libzip); Commit()
 // renames it onto `path`, the destructor removes it when Commit() was not reached.
 class TemporaryFile {

@@ -77,6 +77,7 @@ Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
   ImportState& state = result.state;
   state.opset = OpsetOf(model);
   state.external.folder = folder;
+  state.external.outputs = options.outputs;
   state.graph.name = graph.name();
   state.graph.sha256 = Sha256Hex(bytes);
   const std::vector<int> order = OrderNodes(graph);

@@ -15,6 +15,8 @@ namespace rshift {
 struct ImportOptions {
   std::map<std::string, Shape> input_shapes;  // --input-shape, ONNX order
   std::map<std::string, Value> bound_inputs;  // --bind: name -> constant value (name may be empty)
+  // Files the caller is going to write: a model whose external data is one of them is refused.
+  std::vector<std::string> outputs;
 };
 
 struct NodeSupport {

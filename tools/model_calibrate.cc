@@ -146,13 +146,24 @@ MethodOptions ChooseMethod(const Arguments& a) {
   return options;
 }
 
+RunPaths Paths(const Arguments& a) {
+  RunPaths paths;
+  a.model.AddTo(paths);
+  paths.AddData("--dataset", a.dataset);
+  paths.AddInputs("--from-statistics", a.from_statistics);
+  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.outputs = {{"--output", a.output}, {"--statistics", a.statistics}};
+  if (a.from_statistics.empty())
+    paths.outputs.push_back({"the checkpoint of --output", a.output + ".partial.stats"});
+  return paths;
+}
+
 int Run(const Arguments& a) {
   const MethodOptions method = ChooseMethod(a);
-  for (const std::string& path : {a.output, a.statistics}) {
-    if (!path.empty()) CheckWritable(path);  // now, not after the measurement
-  }
+  const RunPaths paths = Paths(a);
+  CheckPaths(paths);
   RegisterFloatLibrary();
-  const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import()));
+  const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import(paths)));
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
                  ": the model holds its own quantization parameters; deploy it directly");
   const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);
@@ -160,7 +171,7 @@ int Run(const Arguments& a) {
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));
   WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
   std::error_code ignored;
-  std::filesystem::remove(a.output + ".partial.stats", ignored);
+  if (a.from_statistics.empty()) std::filesystem::remove(a.output + ".partial.stats", ignored);
   if (a.json) {
     const nlohmann::json summary = {{"table", a.output},
                                     {"method", table.method},

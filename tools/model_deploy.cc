@@ -203,14 +203,31 @@ int JudgeLayers(const DeployReport& report) {
   return 1;
 }
 
+RunPaths Paths(const Arguments& a) {
+  RunPaths paths;
+  a.model.AddTo(paths);
+  paths.inputs.push_back({"--calibration", a.calibration});
+  paths.inputs.push_back({"--config", a.config});
+  paths.inputs.push_back({"--target", a.target});
+  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.AddData("--test-input", a.test_input);
+  paths.outputs = {
+      {"--output", a.output}, {"--report", a.report}, {"--report-json", a.report_json}};
+  for (const std::string& request : a.dump_graph) {
+    const size_t equals = request.find('=');
+    if (equals != std::string::npos)
+      paths.outputs.push_back({"--dump-graph", request.substr(equals + 1)});
+  }
+  return paths;
+}
+
 int Run(const Arguments& a) {
   CheckArguments(a);
-  for (const std::string& path : {a.output, a.report, a.report_json}) {
-    if (!path.empty()) CheckWritable(path);  // now, not after the work
-  }
+  const RunPaths paths = Paths(a);
+  CheckPaths(paths);
   DeployReport report{.model = a.model.path, .output = a.output, .mode = a.mode};
   if (!a.tolerance.empty()) report.tolerance = ParseTolerance(a.tolerance);
-  const Graph imported = ImportOnnx(a.model.path, a.model.Import());
+  const Graph imported = ImportOnnx(a.model.path, a.model.Import(paths));
   DumpStage(a, "imported", imported);
   const Graph floating = RunPasses(imported);
   DumpStage(a, "passes", floating);

@@ -148,7 +148,18 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   return Summarize(a, std::move(run), accuracy ? &*accuracy : nullptr);
 }
 
+RunPaths Paths(const Arguments& a) {
+  RunPaths paths;
+  paths.inputs = {{"the program", a.program}, {"--labels", a.labels}};
+  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.AddData("--input", a.input);
+  paths.AddData("--dataset", a.dataset);
+  paths.outputs = {{"--output", a.output}, {"--dump-tensors", a.dump}};
+  return paths;
+}
+
 int Run(const Arguments& a) {
+  CheckPaths(Paths(a));
   SessionOptions options;
   options.threads = a.threads;
   if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
@@ -167,9 +178,6 @@ int Run(const Arguments& a) {
                "--raw needs --output or --dump-tensors");
   RequireUsage(!a.per_command || a.streams == 1,
                "--per-command is the profile of one inference: leave out --streams");
-  for (const std::string& path : {a.output, a.dump}) {
-    if (!path.empty()) CheckWritable(path);  // now, not after the run
-  }
   const auto before_session = std::chrono::steady_clock::now();
   std::vector<Session> sessions = OpenSessions(program, a.streams, options);
   const double session_ms = Milliseconds(std::chrono::steady_clock::now() - before_session);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tools/process.h"
 #include "tools/requantize_rule.h"
 #include "tools/tool_commands.h"
 
@@ -80,6 +81,7 @@ class Writer {
   ~Writer() { Flush(); }
   void Add(std::string_view text) {
     if (size_ + text.size() > kBuffer) Flush();
+    if (std::ferror(stdout) != 0) FinishStandardOutput();  // nobody reads: do not read on
     std::memcpy(buffer_ + size_, text.data(), text.size());
     size_ += text.size();
   }

@@ -1,15 +1,14 @@
 #include "tools/tool_main.h"
 
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "tools/process.h"
 #include "tools/usage.h"
 
 namespace rshift {
@@ -43,29 +42,44 @@ void PrintError(std::string message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
 }
 
-}  // namespace
-
-void SetUpApp(CLI::App& app, const std::string& examples) {
-  app.set_version_flag("--version", kVersion);
-  app.footer(
-      "Examples:\n" + examples +
-      "\nExit codes: 0 done, 1 the work failed (one `error:` line says why), 2 wrong usage.");
-  app.get_formatter()->column_width(34);
+// Arguments like -o "$UNSET" are a slip of the caller's script, not a wish for a default.
+void RefuseEmptyValues(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      RequireUsage(!value.empty() || option->get_expected_max() == 0, option->get_name(),
+                   ": the value is empty (see --help)");
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) RefuseEmptyValues(*command);
 }
 
-int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+int ParseAndRun(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    PrintError(Cat(error.what(), " (see --help)"));
-    return 2;
+    throw UsageError(Cat(error.what(), " (see --help)"));
   }
+  RefuseEmptyValues(app);
+  return body();
+}
+
+}  // namespace
+
+void SetUpApp(CLI::App& app, const std::string& examples) {
+  app.set_version_flag("--version", kVersion);
+  app.footer("Examples:\n" + examples +
+             "\nExit codes: 0 done, 1 the work failed or its output could not be printed (one "
+             "`error:` line "
+             "says why), 2 wrong usage.");
+  app.get_formatter()->column_width(34);
+}
+
+int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  SetUpProcess();
   try {
-    const int code = body();
-    // A full disk behind a redirection loses what was printed: that is a failure, too.
-    RSHIFT_REQUIRE(std::fflush(stdout) == 0 && std::ferror(stdout) == 0, ErrorCode::kIo,
-                   "cannot write to the standard output: ", std::strerror(errno));
+    const int code = ParseAndRun(app, argc, argv, body);
+    if (code == 0) FinishStandardOutput();
     return code;
   } catch (const UsageError& error) {
     PrintError(error.what());
@@ -85,8 +99,14 @@ void ModelArguments::AddTo(CLI::App& app) {
   app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
 }
 
-ImportOptions ModelArguments::Import() const {
+void ModelArguments::AddTo(RunPaths& paths) const {
+  paths.inputs.push_back({"the model", path});
+  paths.AddInputs("--bind", bindings);
+}
+
+ImportOptions ModelArguments::Import(const RunPaths& paths) const {
   ImportOptions options;
+  options.outputs = paths.OutputFiles();
   for (const std::string& argument : input_shapes) {
     const size_t colon = argument.rfind(':');
     RequireUsage(colon != std::string::npos && colon > 0, "--input-shape ", argument,

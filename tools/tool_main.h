@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/shape.h"
 #include "graph/import.h"
+#include "tools/paths.h"
 
 namespace rshift {
 
@@ -27,7 +28,9 @@ struct ModelArguments {
   std::string path;
   std::vector<std::string> input_shapes, bindings;
   void AddTo(CLI::App& app);
-  ImportOptions Import() const;
+  // `paths.outputs` are the files this run writes: external data must be none of them.
+  ImportOptions Import(const RunPaths& paths = {}) const;
+  void AddTo(RunPaths& paths) const;
 };
 
 // An option whose text `parse` must take: its error is wrong usage.

@@ -19,10 +19,6 @@ bool Exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-bool IsSampleFile(const std::string& path) {
-  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
-}
-
 std::vector<SampleFile> FolderFiles(const std::string& folder) {
   std::vector<SampleFile> files;
   std::error_code error;
@@ -208,6 +204,10 @@ std::string ContentSha256(const Sample& sample) {
                        values.size() * sizeof(float));
   }
   return Sha256HexOfParts(parts);
+}
+
+bool IsSampleFile(const std::string& path) {
+  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
 }
 
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,

@@ -58,6 +58,9 @@ class Dataset {
   virtual Sample Read(int64_t index) const = 0;
 };
 
+// By the extension: whether a file of a folder is taken for a sample.
+bool IsSampleFile(const std::string& path);
+
 // Opens `paths` as one data set, in the order given (folders: sorted by name). With one model input
 // a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must have equally
 // many samples. Image and idx sources need a Preprocess entry for their input. Throws kInvalidInput

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/half.h"
 
@@ -65,8 +66,13 @@ std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& 
   auto file = external.files.find(location);
   if (file == external.files.end()) {
     CheckPlainPath(external, location, where);
-    file =
-        external.files.emplace(location, MappedFile::Map(external.folder + "/" + location)).first;
+    const std::string path = external.folder + "/" + location;
+    for (const std::string& output : external.outputs) {
+      RSHIFT_REQUIRE(!SameFile(output, path), ErrorCode::kInvalidInput, "the output ", output,
+                     " is the same file as the model's external data ", path,
+                     ", which it would overwrite; give the output another name");
+    }
+    file = external.files.emplace(location, MappedFile::Map(path)).first;
   }
   auto bytes = file->second.bytes();
   const auto size = static_cast<int64_t>(bytes.size());

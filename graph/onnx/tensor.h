@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/mapped_file.h"
 #include "graph/graph.h"
@@ -16,6 +17,7 @@ namespace rshift {
 struct ExternalData {
   std::string folder;
   std::map<std::string, MappedFile> files;
+  std::vector<std::string> outputs;  // files that will be written: none may be read here
 };
 
 // The element type that a tensor of this ONNX type has in the graph: f16, bf16 and double become

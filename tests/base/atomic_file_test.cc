@@ -251,6 +251,27 @@ TEST_F(AtomicFileTest, FilesThatAnotherMachineOrAUserMayHaveWrittenStay) {
   EXPECT_EQ(Names(), others);
 }
 
+TEST_F(AtomicFileTest, SameFileSeesThroughSpellingsAndLinks) {
+  const auto touch = [&](const char* name) { std::ofstream(Path(name)) << name; };
+  touch("a");
+  touch("b");
+  fs::create_directory(Path("folder"));
+  fs::create_symlink("a", Path("symbolic"));
+  fs::create_hard_link(Path("a"), Path("hard"));
+  for (const char* name : {"a", "./a", "folder/../a", "symbolic", "hard"}) {
+    EXPECT_TRUE(SameFile(Path("a"), Path(name))) << name;
+    EXPECT_TRUE(SameFile(Path(name), Path("a"))) << name;
+    EXPECT_FALSE(SameFile(Path("b"), Path(name))) << name;
+    EXPECT_FALSE(SameFile(Path("new"), Path(name))) << name;
+  }
+  EXPECT_TRUE(SameFile(Path("new"), Path("folder/../new")));
+  EXPECT_FALSE(SameFile(Path("new"), Path("folder/new")));
+  EXPECT_FALSE(SameFile(Path("none/new"), Path("none/new")));  // cannot be written at all
+  EXPECT_FALSE(SameFile(Path("folder"), Path("folder")));
+  EXPECT_FALSE(SameFile("/dev/null", "/dev/null"));
+  EXPECT_FALSE(SameFile("", ""));
+}
+
 TEST_F(AtomicFileTest, CommitFailsWhenTheWriterLeftNothing) {
   TemporaryFile temporary(Path("file"));
   fs::remove(temporary.path());
