@@ -7,9 +7,6 @@
 namespace rshift {
 namespace {
 
-// 1 GiB of f32. Initializers may be larger: they are bounded by their file.
-constexpr int64_t kMaxFolded = int64_t{1} << 28;
-
 template <typename T>
 void Widen(const Value& constant, std::vector<int64_t>& out) {
   for (T v : constant.constant->As<T>()) out.push_back(static_cast<int64_t>(v));
@@ -105,42 +102,51 @@ Shape BroadcastStrides(const Shape& shape, const Shape& out) {
   return strides;
 }
 
-FoldResult FoldNode(const Op& op, const FoldInputs& in, const Shape& shape) {
-  RSHIFT_REQUIRE(NumElements(shape) <= kMaxFolded, ErrorCode::kUnsupported, "the constant result ",
-                 ToString(shape), " has more than 2^28 elements");
+// Convolution, pooling, normalization, resize and integer operators stay nodes.
+bool IsEvaluated(const Op& op) {
   return std::visit(
-      Overloaded{
-          [&](const Binary& o) { return FoldBinary(o.op, *in[0], *in[1], shape); },
-          [&](const Where&) { return FoldWhere(*in[0], *in[1], *in[2], shape); },
-          [&](const Unary& o) { return FoldUnary(o, *in[0]); },
-          [&](const Clip& o) { return FoldClip(o.clamp, *in[0]); },
-          [&](const LeakyRelu& o) {
-            Value slope = *in[0];
-            slope.shape = {};
-            slope.constant = MakeConstant(std::span<const float>(&o.alpha, 1));
-            return FoldPRelu(*in[0], slope);
-          },
-          [&](const PRelu&) { return FoldPRelu(*in[0], *in[1]); },
-          [&](const Cast& o) { return FoldCast(*in[0], o.to); },
-          [&](const Reduce& o) { return FoldReduce(o, *in[0], shape); },
-          [&](const ArgMax& o) { return FoldArgMax(o, *in[0], shape); },
-          [&](const Softmax& o) { return FoldSoftmax(o, *in[0]); },
-          [&](const MatMul& o) { return FoldMatMul(o, in, shape); },
-          [&](const Identity&) { return in[0]->constant; },
-          [&](const Reshape&) { return in[0]->constant; },
-          [&](const Transpose& o) { return FoldTranspose(o, *in[0], shape); },
-          [&](const Slice& o) { return FoldSlice(o, *in[0], shape); },
-          [&](const Expand&) { return FoldExpand(*in[0], shape); },
-          [&](const Tile&) { return FoldTile(*in[0], shape); },
-          [&](const Concat& o) { return FoldConcat(o, in, shape); },
-          [&](const Pad& o) { return FoldPad(o, *in[0], shape); },
-          [&](const Gather& o) { return FoldGather(o, *in[0], *in[1], shape); },
-          [&](const DepthToSpace& o) { return FoldDepthToSpace(o, *in[0]); },
-          [&](const SpaceToDepth& o) { return FoldSpaceToDepth(o, *in[0]); },
-          // Convolution, pooling, normalization, resize and integer operators stay nodes.
-          [&](const auto&) { return FoldResult(); },
-      },
+      Overloaded{[](const Conv&) { return false; }, [](const ConvTranspose&) { return false; },
+                 [](const MaxPool&) { return false; }, [](const AveragePool&) { return false; },
+                 [](const BatchNorm&) { return false; }, [](const LayerNorm&) { return false; },
+                 [](const InstanceNorm&) { return false; }, [](const Lrn&) { return false; },
+                 [](const Resize&) { return false; }, [](const Quantize&) { return false; },
+                 [](const Dequantize&) { return false; }, [](const auto&) { return true; }},
       op);
+}
+
+FoldResult FoldNode(const Op& op, const FoldInputs& in, const Shape& shape) {
+  return std::visit(Overloaded{
+                        [&](const Binary& o) { return FoldBinary(o.op, *in[0], *in[1], shape); },
+                        [&](const Where&) { return FoldWhere(*in[0], *in[1], *in[2], shape); },
+                        [&](const Unary& o) { return FoldUnary(o, *in[0]); },
+                        [&](const Clip& o) { return FoldClip(o.clamp, *in[0]); },
+                        [&](const LeakyRelu& o) {
+                          Value slope = *in[0];
+                          slope.shape = {};
+                          slope.constant = MakeConstant(std::span<const float>(&o.alpha, 1));
+                          return FoldPRelu(*in[0], slope);
+                        },
+                        [&](const PRelu&) { return FoldPRelu(*in[0], *in[1]); },
+                        [&](const Cast& o) { return FoldCast(*in[0], o.to); },
+                        [&](const Reduce& o) { return FoldReduce(o, *in[0], shape); },
+                        [&](const ArgMax& o) { return FoldArgMax(o, *in[0], shape); },
+                        [&](const Softmax& o) { return FoldSoftmax(o, *in[0]); },
+                        [&](const MatMul& o) { return FoldMatMul(o, in, shape); },
+                        [&](const Identity&) { return in[0]->constant; },
+                        [&](const Reshape&) { return in[0]->constant; },
+                        [&](const Transpose& o) { return FoldTranspose(o, *in[0], shape); },
+                        [&](const Slice& o) { return FoldSlice(o, *in[0], shape); },
+                        [&](const Expand&) { return FoldExpand(*in[0], shape); },
+                        [&](const Tile&) { return FoldTile(*in[0], shape); },
+                        [&](const Concat& o) { return FoldConcat(o, in, shape); },
+                        [&](const Pad& o) { return FoldPad(o, *in[0], shape); },
+                        [&](const Gather& o) { return FoldGather(o, *in[0], *in[1], shape); },
+                        [&](const DepthToSpace& o) { return FoldDepthToSpace(o, *in[0]); },
+                        [&](const SpaceToDepth& o) { return FoldSpaceToDepth(o, *in[0]); },
+                        // As IsEvaluated() says.
+                        [&](const auto&) { return FoldResult(); },
+                    },
+                    op);
 }
 
 }  // namespace rshift

@@ -14,10 +14,13 @@ namespace rshift {
 
 // The elements of the result of `op`, which has the given shape; null where `op` is not evaluated
 // here (convolution, pooling, resize: they stay nodes over constants). inputs[i] is null for an
-// omitted optional input. Throws kInvalidInput (index out of range, integer division by zero) and
-// kUnsupported (too large).
+// omitted optional input. Throws kInvalidInput (index out of range, integer division by zero). What
+// it may cost is the caller's to bound (fold/limits.h).
 std::shared_ptr<const ConstantData> FoldNode(const Op& op, const std::vector<const Value*>& inputs,
                                              const Shape& shape);
+
+// Whether FoldNode() knows the operator.
+bool IsEvaluated(const Op& op);
 
 // Elements of a constant of any integer type or bool, widened.
 std::vector<int64_t> LoadInts(const Value& constant);

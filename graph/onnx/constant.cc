@@ -20,7 +20,7 @@ void ImportConstant(OnnxNode& node) {
   if (node.HasAttribute("value")) return node.OutputConstant(node.Tensor("value"));
   if (node.HasAttribute("value_float")) {
     return node.OutputConstant(
-        MakeValue<float>(DType::kF32, {}, {node.Float("value_float", 0.0f)}));
+        MakeValue<float>(DType::kF32, {}, {node.AnyFloat("value_float", 0.0f)}));
   }
   if (node.HasAttribute("value_int")) {
     return node.OutputConstant(MakeValue<int64_t>(DType::kS64, {}, {node.Int("value_int", 0)}));
@@ -68,7 +68,9 @@ int64_t OnlyInt(const OnnxNode& node, int i, const char* role) {
 int64_t RangeCount(const OnnxNode& node, double start, double limit, double delta) {
   node.Check(delta != 0.0, "delta is 0");
   const double count = std::ceil((limit - start) / delta);
-  node.Check(count < 268435456.0, "has more than 2^28 elements");  // NaN fails, too
+  node.CheckSupported(!(count > static_cast<double>(kFoldedElements)), "has ", count,
+                      " elements, expected at most ", kFoldedElements);
+  node.Check(!std::isnan(count), "start, limit and delta give no number of elements");
   return count > 0.0 ? static_cast<int64_t>(count) : 0;
 }
 

@@ -119,6 +119,7 @@ void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
   for (auto& tensor : *graph.mutable_initializer()) {
     Value value = ImportTensor(tensor, state.external, "initializer " + Quoted(tensor.name()));
     const std::string name = value.name;
+    state.budget.Give(static_cast<int64_t>(value.constant->bytes.size()));
     state.values[name] = state.graph.AddValue(std::move(value));
     tensor.clear_raw_data();
     tensor.clear_float_data();

@@ -1,6 +1,7 @@
 #include "graph/onnx/node.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graph/fold/fold.h"
 #include "graph/fold/origin.h"
@@ -13,8 +14,11 @@ using onnx::AttributeProto;
 // No dimension of a tensor that anyone can hold is larger; sums and products of a few stay in
 // int64.
 constexpr int64_t kMaxDim = int64_t{1} << 40;
-// A small file can ask for any amount of constants.
-constexpr int64_t kMaxFoldedBytes = int64_t{1} << 32;
+// Reshape and Identity share the elements of their input; those of its origin are copied.
+bool SharesElements(const Op& op, const Value& input) {
+  return (std::holds_alternative<Reshape>(op) || std::holds_alternative<Identity>(op)) &&
+         input.origin == nullptr;
+}
 
 }  // namespace
 
@@ -61,6 +65,14 @@ int64_t OnnxNode::Int(const char* name, int64_t fallback) const {
 
 float OnnxNode::Float(const char* name, float fallback) const {
   const AttributeProto* a = Find(name, AttributeProto::FLOAT, "FLOAT");
+  const float number = a ? a->f() : fallback;
+  Check(std::isfinite(number), "attribute '", name, "' is ", number,
+        ", expected a finite number; repair the model");
+  return number;
+}
+
+float OnnxNode::AnyFloat(const char* name, float fallback) const {
+  const AttributeProto* a = Find(name, AttributeProto::FLOAT, "FLOAT");
   return a ? a->f() : fallback;
 }
 
@@ -82,7 +94,9 @@ std::vector<float> OnnxNode::Floats(const char* name) const {
 Value OnnxNode::Tensor(const char* name) const {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "TENSOR");
   Check(a != nullptr, "attribute '", name, "' is missing");
-  return ImportTensor(a->t(), state_.external, where_ + ": attribute '" + name + "'");
+  Value value = ImportTensor(a->t(), state_.external, where_ + ": attribute '" + name + "'");
+  state_.budget.Give(static_cast<int64_t>(value.constant->bytes.size()));
+  return value;
 }
 
 ValueId OnnxNode::Input(int i) const {
@@ -129,24 +143,37 @@ void OnnxNode::RefuseOutput(int i, const char* role) const {
   CheckSupported(!OutputUsed(i), "output ", i, " (", role, ") is used, only output 0 is supported");
 }
 
-void OnnxNode::CountFolded(const ConstantData& data) const {
-  state_.folded_bytes += static_cast<int64_t>(data.bytes.size());
-  RSHIFT_REQUIRE(
-      state_.folded_bytes <= kMaxFoldedBytes, ErrorCode::kUnsupported,
-      "the constant part of the model makes more than 4 GiB of data; simplify the model (onnxsim)");
-}
-
 std::shared_ptr<const ConstantData> OnnxNode::Fold(const Op& op, const std::vector<ValueId>& inputs,
-                                                   const Shape& shape) const {
+                                                   DType type, const Shape& shape) const {
   std::vector<const Value*> constants;
   for (ValueId id : inputs) {
     constants.push_back(id.valid() ? &At(id) : nullptr);
     if (constants.back() && !constants.back()->is_constant()) return nullptr;
   }
-  auto folded = FoldNode(op, constants, shape);
-  const bool shared = folded && folded == constants[0]->constant;  // Reshape copies nothing
-  if (folded && !shared) CountFolded(*folded);
-  return folded;
+  if (!IsEvaluated(op)) return nullptr;
+  if (!SharesElements(op, *constants[0])) {
+    const int64_t work = FoldWork(op, constants, shape);
+    // A product of large constants is left to the program.
+    if (std::holds_alternative<MatMul>(op) && !state_.budget.HasWork(work)) return nullptr;
+    state_.budget.Spend(NumElements(shape) * static_cast<int64_t>(SizeOf(type)), work,
+                        std::holds_alternative<Expand>(op) && constants[0]->shape.empty());
+  }
+  return FoldNode(op, constants, shape);
+}
+
+void OnnxNode::CheckNotEmpty(const Op& op, const std::vector<ValueId>& inputs,
+                             const Shape& result) const {
+  const bool sums = std::holds_alternative<Conv>(op) || std::holds_alternative<ConvTranspose>(op) ||
+                    std::holds_alternative<MatMul>(op) || std::holds_alternative<MaxPool>(op) ||
+                    std::holds_alternative<AveragePool>(op);
+  if (!sums) return;
+  for (ValueId id : inputs) {
+    if (!id.valid()) continue;
+    CheckSupported(NumElements(At(id).shape) > 0, "input ", Quoted(At(id).name), " of shape ",
+                   ToString(At(id).shape), " is empty, expected one element or more");
+  }
+  CheckSupported(NumElements(result) > 0, "the result of shape ", ToString(result),
+                 " is empty, expected one element or more");
 }
 
 ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
@@ -156,7 +183,7 @@ ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
   }
   try {
     NumElements(result.shape);
-    result.constant = Fold(op, inputs, result.shape);
+    result.constant = Fold(op, inputs, result.dtype, result.shape);
     if (result.is_constant() && inputs[0].valid()) {
       result.origin = OriginAfter(op, At(inputs[0]), result.shape);
     }
@@ -164,6 +191,7 @@ ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
     Fail(error.code(), where_, ": ", error.what());
   }
   const bool folded = result.is_constant();
+  if (!folded) CheckNotEmpty(op, inputs, result.shape);
   const ValueId id = state_.graph.AddValue(std::move(result));
   if (!folded) state_.graph.AddNode({label_, std::move(op), std::move(inputs), {id}});
   return id;
@@ -205,7 +233,12 @@ void OnnxNode::SetOutputQuant(const QuantParams& params) {
 void OnnxNode::OutputConstant(Value constant, int i) {
   Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
         i + 1);
-  CountFolded(*constant.constant);
+  const auto bytes = static_cast<int64_t>(constant.constant->bytes.size());
+  try {
+    state_.budget.Spend(bytes, bytes);
+  } catch (const Error& error) {
+    Fail(error.code(), where_, ": ", error.what());
+  }
   constant.name = proto_.output(i);
   state_.values[proto_.output(i)] = state_.graph.AddValue(std::move(constant));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/fold/limits.h"
 #include "graph/graph.h"
 #include "graph/onnx/proto.h"
 #include "graph/onnx/tensor.h"
@@ -26,7 +27,7 @@ struct ImportState {
       values;                                 // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included
   std::unordered_set<std::string> taken;      // names of all values, ONNX ones and ours
-  int64_t folded_bytes = 0;                   // made by executing constant nodes so far
+  FoldBudget budget;                          // of executing constant nodes
 
   // `base`, or `base` with a number that makes it unique; it is taken from now on.
   std::string Unique(const std::string& base);
@@ -44,7 +45,9 @@ class OnnxNode {
   // Attributes. Each throws kInvalidInput when the attribute is there with another type.
   bool HasAttribute(const char* name) const { return Find(name) != nullptr; }
   int64_t Int(const char* name, int64_t fallback) const;
+  // Throws kInvalidInput for an infinity or NaN.
   float Float(const char* name, float fallback) const;
+  float AnyFloat(const char* name, float fallback) const;
   std::string String(const char* name, const char* fallback) const;
   std::vector<int64_t> Ints(const char* name) const;  // empty when absent
   std::vector<float> Floats(const char* name) const;  // empty when absent
@@ -120,11 +123,12 @@ class OnnxNode {
   const onnx::AttributeProto* Find(const char* name) const;
   const onnx::AttributeProto* Find(const char* name, int type, const char* type_name) const;
   ValueId Make(Op op, std::vector<ValueId> inputs, Value result);
-  // Throws kUnsupported when a small file makes gigabytes of constants.
-  void CountFolded(const ConstantData& data) const;
-  // The elements of the result when all inputs are constant, else null.
+  // Throws kUnsupported for a convolution, product or pool of nothing: no command computes it.
+  void CheckNotEmpty(const Op& op, const std::vector<ValueId>& inputs, const Shape& result) const;
+  // The elements of the result when all inputs are constant, else null. Throws kUnsupported beyond
+  // the limits of fold/limits.h.
   std::shared_ptr<const ConstantData> Fold(const Op& op, const std::vector<ValueId>& inputs,
-                                           const Shape& shape) const;
+                                           DType type, const Shape& shape) const;
 
   const onnx::NodeProto& proto_;
   ImportState& state_;
