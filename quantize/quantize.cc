@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "quantize/emitter.h"
+#include "quantize/encodable.h"
 #include "quantize/layers.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/tails.h"
@@ -70,6 +71,7 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
     }
   }
   QuantizeResult result = emitter.Finish();
+  CheckEncodable(result.graph);
   result.mode = options.mode;
   return result;
 }

@@ -12,6 +12,7 @@
 #include "graph/passes/passes.h"
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
+#include "runtime/runtime.h"
 #include "tools/print.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
@@ -251,6 +252,7 @@ int Run(const Arguments& a) {
   compile.meta = Meta(a, floating, table, options, report.mode);
   const ProgramImage image = Compile(final_graph, compile);
   const std::vector<uint8_t> bytes = WriteContainer(image);
+  Program::FromBytes(bytes, a.output);  // what would not load is not written
   if (!a.test_input.empty()) {
     RegisterFloatLibrary();
     report.layers = TestLayers(a, floating, final_graph, compile.meta["preprocess"]);

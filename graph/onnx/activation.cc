@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,7 +100,7 @@ bool ConstantOrAbsent(OnnxNode& node, int i) {
 }
 
 float Bound(OnnxNode& node, int i, const char* name, float none) {
-  float bound = node.Float(name, none);
+  float bound = node.AnyFloat(name, none);
   if (node.HasInput(i)) {
     const auto elements = node.ConstantFloats(i, name);
     node.Check(elements.size() == 1, "input '", name, "' has ", elements.size(),
@@ -128,7 +129,9 @@ void ImportClip(OnnxNode& node) {
     return ClipByMinMax(node);
   }
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const Clamp clamp{Bound(node, 1, "min", -kInfinity), Bound(node, 2, "max", kInfinity)};
+  const float hi = Bound(node, 2, "max", kInfinity);
+  // As min(max(x, lo), hi) does it, hi wins where the bounds are crossed.
+  const Clamp clamp{std::min(Bound(node, 1, "min", -kInfinity), hi), hi};
   node.Output(Clip{clamp}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
 }
 

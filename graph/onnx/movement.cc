@@ -99,7 +99,7 @@ PadMode ReadPadMode(const OnnxNode& node) {
 }
 
 float ReadFill(OnnxNode& node) {
-  if (!node.HasInput(2)) return node.Float("value", 0.0f);
+  if (!node.HasInput(2)) return node.AnyFloat("value", 0.0f);
   const Value& value = node.At(node.Input(2));
   node.CheckSupported(value.is_constant(), "the pad value is computed from the model's input");
   if (value.constant->bytes.empty()) return 0.0f;

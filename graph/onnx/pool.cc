@@ -22,6 +22,18 @@ struct PoolWindow {
   Size2 size;
 };
 
+// Every window must hold a pixel of the image: the maximum and the mean of none is no number.
+void CheckPixels(const OnnxNode& node, const char* side, int64_t size, int64_t kernel,
+                 int64_t dilation, int64_t before, int64_t after) {
+  const int64_t extent = (kernel - 1) * dilation + 1;
+  node.Check(size >= 1, "the input's ", side, " is 0");
+  node.Check(before < extent && after < extent, "the pads of the ", side, " are ", before, " and ",
+             after, ", expected less than the window's ", extent,
+             ": a window in the pads alone has no pixel; put a Pad before the node");
+  node.Check(before == 0 || dilation <= size, "dilation ", dilation, " is larger than the ", side,
+             " of ", size, ", which leaves windows without a pixel");
+}
+
 PoolWindow ReadPool(OnnxNode& node) {
   node.RequireFloat(0);
   PoolWindow pool;
@@ -29,6 +41,9 @@ PoolWindow ReadPool(OnnxNode& node) {
   const Size2 in = SpatialSize(node, pool.x);
   pool.window = ReadWindow(node, ReadKernelShape(node, pool.x.size()), pool.x.size());
   pool.size = ResolveWindow(node, pool.window, in, node.Int("ceil_mode", 0) != 0);
+  const Window& w = pool.window;
+  CheckPixels(node, "height", in.h, w.kernel_h, w.dilation_h, w.pad_top, w.pad_bottom);
+  CheckPixels(node, "width", in.w, w.kernel_w, w.dilation_w, w.pad_left, w.pad_right);
   return pool;
 }
 

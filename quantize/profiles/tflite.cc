@@ -268,10 +268,11 @@ class TfLite final : public Arithmetic {
     const numerics::TfLiteAddFactors f = numerics::TfLiteAdd(a, b, y);
     QAddShifted add;
     add.left_shift = numerics::kTfLiteAddShift;
+    // A factor that rounds to 0 has no shift of its own; the operands' shifts are 31 or more.
     add.multiplier_a = f.a.multiplier;
-    add.rshift_a = f.a.rshift;
+    add.rshift_a = f.a.multiplier == 0 ? 31 : f.a.rshift;
     add.multiplier_b = f.b.multiplier;
-    add.rshift_b = f.b.rshift;
+    add.rshift_b = f.b.multiplier == 0 ? 31 : f.b.rshift;
     add.multiplier_y = f.y.multiplier;
     add.rshift_y = f.y.rshift;
     add.clamp = clamp;

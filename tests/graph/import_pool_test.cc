@@ -24,9 +24,27 @@ TEST(ImportPool, CeilModeRoundsUpButNoWindowStartsBehindTheImage) {
   };
   EXPECT_EQ(size(6, 3, 2, 0, 0), 2);
   EXPECT_EQ(size(6, 3, 2, 0, 1), 3);
-  EXPECT_EQ(size(3, 1, 2, 1, 0), 3);
-  // (3 + 2 - 1) / 3 rounded up is 2 windows more, but the third starts at 6 >= 3 + 1.
-  EXPECT_EQ(size(3, 1, 3, 1, 1), 2);
+  EXPECT_EQ(size(3, 2, 2, 1, 0), 2);
+  // (2 + 2 - 2) / 3 rounded up is 1 window more, but it starts at 3 >= 2 + 1.
+  EXPECT_EQ(size(2, 2, 3, 1, 1), 1);
+}
+
+TEST(ImportPool, RefusesWindowsWithoutAPixel) {
+  const auto error = [](int64_t size, int kernel, int pad, int dilation) {
+    return OneNode(13, {1, 1, size, size}, "MaxPool", {"x"},
+                   {{"kernel_shape", {kernel, kernel}},
+                    {"dilations", {dilation, dilation}},
+                    {"pads", {pad, pad, pad, pad}}})
+        .ImportError();
+  };
+  EXPECT_EQ(error(6, 2, 1, 1), "no error");
+  EXPECT_NE(error(6, 2, 2, 1)
+                .find("the pads of the height are 2 and 2, expected less than the "
+                      "window's 2"),
+            std::string::npos);
+  EXPECT_EQ(error(6, 2, 2, 2), "no error");
+  // From -1 in steps of 4: -1 and 3.
+  EXPECT_NE(error(3, 2, 1, 4).find("dilation 4 is larger than the height of 3"), std::string::npos);
 }
 
 TEST(ImportPool, AveragePoolKeepsCountIncludePad) {

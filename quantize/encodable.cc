@@ -1,0 +1,107 @@
+#include "quantize/encodable.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "quantize/numerics/double_scale.h"
+#include "quantize/numerics/requantize.h"
+
+namespace rshift {
+namespace {
+
+// The largest offset of a sum in the integers of LiteRT's optimised mean: 24 bits.
+constexpr float kLargestOffset = 16777216.0f;
+
+class Checker {
+ public:
+  Checker(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+  void Check() const {
+    std::visit(
+        Overloaded{[&](const QConv& op) { Linear(op); }, [&](const QMatMul& op) { Linear(op); },
+                   [&](const QMul& op) { Words(op.rounding, op.multiplier, op.rshift); },
+                   [&](const QAddFma& op) {
+                     Finite(op.ratio_a, "factor of its first input");
+                     Finite(op.ratio_b, "factor of its second input");
+                     Finite(op.fixed, "offset");
+                   },
+                   [&](const QAveragePool& op) { Pool(op); }, [](const auto&) {}},
+        node_.op);
+  }
+
+ private:
+  // "'x' 0.5, 'y' 1e-30"
+  std::string Scales() const {
+    std::string text;
+    const auto add = [&](ValueId id) {
+      if (!id.valid() || !graph_.value(id).quant) return;
+      const Value& value = graph_.value(id);
+      text += Cat(text.empty() ? "" : ", ", "'", value.name, "' ", value.quant->scale);
+    };
+    for (ValueId id : node_.inputs) add(id);
+    for (ValueId id : node_.outputs) add(id);
+    return text;
+  }
+
+  void Require(bool ok, const char* what, float value) const {
+    RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, node_.name, " (", OpName(node_.op), "): its ",
+                   what, " is ", value, ", which no program can hold; it comes from the scales ",
+                   Scales(),
+                   ": give these tensors ranges that are nearer to each other (threshold in "
+                   "--config), or leave the node in F32 (mode: f32)");
+  }
+
+  void Finite(float value, const char* what) const { Require(std::isfinite(value), what, value); }
+
+  // The two words of a factor.
+  void Words(Rounding rounding, int32_t multiplier, int32_t rshift) const {
+    if (numerics::IsIntegerRounding(rounding)) return;
+    const double factor = rounding == Rounding::kDoubleAway
+                              ? numerics::WordsToDouble(multiplier, rshift)
+                              : static_cast<double>(numerics::WordToFloat(multiplier));
+    Require(std::isfinite(factor), "factor", static_cast<float>(factor));
+  }
+
+  template <typename Op>
+  void Linear(const Op& op) const {
+    const bool bias_f =
+        op.rounding == Rounding::kFloatZeroEven || op.rounding == Rounding::kHalfFloat;
+    for (const ChannelRequant& channel : op.channels) {
+      Words(op.rounding, channel.multiplier, channel.rshift);
+      if (bias_f) Finite(numerics::WordToFloat(channel.rshift), "bias");
+    }
+    for (const PostOp& post : op.post_ops) {
+      Finite(post.scale, "factor of a fused operator");
+      const bool bounds = post.kind == PostOp::Kind::kClip;  // those may be open
+      for (float number : {post.alpha, post.beta}) {
+        Require(bounds ? !std::isnan(number) : std::isfinite(number),
+                "parameter of a fused operator", number);
+      }
+    }
+    if (op.rounding != Rounding::kHalfFloat) return;
+    const float scale = op.ascend.quant_scale;
+    Require(std::isfinite(scale) && scale > 0, "factor", scale);
+    Finite(op.ascend.quant_offset, "offset");
+  }
+
+  void Pool(const QAveragePool& op) const {
+    Finite(op.scale_x_over_y, "factor");
+    const bool float_offset =
+        op.arithmetic != PoolArithmetic::kRawSum || op.rounding == Rounding::kFloatZeroEven;
+    Require(float_offset ? std::isfinite(op.offset) : std::abs(op.offset) <= kLargestOffset,
+            "offset", op.offset);
+    Words(op.rounding, op.multiplier, op.rshift);
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+};
+
+}  // namespace
+
+void CheckEncodable(const Graph& graph) {
+  for (const Node& node : graph.nodes()) Checker(graph, node).Check();
+}
+
+}  // namespace rshift
