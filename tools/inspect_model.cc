@@ -82,8 +82,9 @@ int SupportCommand(const std::string& model, const ImportOptions& options, bool 
                       {"advice", n.advice}});
       continue;
     }
-    std::printf("%-12s %-24s %s%s%s\n", fate.status.c_str(), n.op.c_str(), n.node.c_str(),
-                fate.reason.empty() ? "" : ": ", fate.reason.c_str());
+    std::printf("%-12s ", fate.status.c_str());
+    const std::string blanks(n.op.size() < 24 ? 24 - n.op.size() : 0, ' ');
+    PrintText(Cat(n.op, blanks, " ", n.node, fate.reason.empty() ? "" : ": ", fate.reason, "\n"));
   }
   if (json) {
     PrintJson(

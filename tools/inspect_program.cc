@@ -25,8 +25,8 @@ void PrintBindings(const ProgramImage& image, const char* what,
                    const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     const TensorRecord& r = image.tensors[b.tensor];
-    std::printf("%-8s %s %s %s\n", what, b.name.c_str(), Name(r.dtype),
-                ToString(OnnxShape(r)).c_str());
+    std::printf("%-8s ", what);
+    PrintText(Cat(b.name, " ", Name(r.dtype), " ", ToString(OnnxShape(r)), "\n"));
   }
 }
 
@@ -100,7 +100,7 @@ int MemoryCommand(const std::string& program, bool json) {
   MemoryReport report = AnalyzeMemory(view.image);
   report.constants = view.constants.size();  // a view leaves them in the file
   if (!json) {
-    std::fputs(MemoryMap(report).c_str(), stdout);
+    PrintText(MemoryMap(report));
     return 0;
   }
   nlohmann::json blocks = nlohmann::json::array();

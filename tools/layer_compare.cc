@@ -21,6 +21,7 @@ struct ErrorSums {
 // What is gathered of one tensor.
 struct Gathered {
   ErrorSums accumulated, alone;
+  ValueHistogram values;
   int64_t saturated = 0;
 };
 
@@ -55,7 +56,7 @@ class Comparison {
                                                  ? ChannelViews(record.layout, record.shape)
                                                  : ChannelViews(Layout::kPlain, OnnxShape(record));
       const ErrorSums sums{{}, ChannelErrorSum(views)};
-      gathered_.push_back({sums, sums});
+      gathered_.push_back({sums, sums, {}, 0});
       pair_of_[pairs_[p].integer] = static_cast<int>(p);
     }
   }
@@ -68,6 +69,7 @@ class Comparison {
     for (size_t p = 0; p < pairs_.size(); ++p) {
       Read(p);
       gathered_[p].accumulated.Add(values_);
+      gathered_[p].values.Add(values_.floating);
       gathered_[p].saturated +=
           CountSaturated(integer_.image().tensors[pairs_[p].integer], values_);
     }
@@ -82,6 +84,7 @@ class Comparison {
       results.push_back({.tensor = record.name,
                          .command = pairs_[p].command,
                          .integer = record.quantized,
+                         .dtype = record.dtype,
                          .moves = pairs_[p].moves,
                          .scale = record.scale,
                          .zero_point = record.zero_point,
@@ -89,6 +92,7 @@ class Comparison {
                          .channels = gathered.accumulated.channels.Result(),
                          .alone = gathered.alone.tensor.Result(),
                          .alone_channels = gathered.alone.channels.Result(),
+                         .values = gathered.values,
                          .saturated = gathered.saturated});
     }
     return results;

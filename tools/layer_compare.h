@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "tools/channel_error.h"
 #include "tools/compare.h"
+#include "tools/value_histogram.h"
 
 namespace rshift {
 
@@ -20,13 +21,15 @@ struct LayerResult {
   std::string tensor;
   std::string command;   // what makes it in the integer program, as the disassembler names it
   bool integer = false;  // s8/u8; else F32 in both programs
-  bool moves = false;    // the command only moves elements
-  float scale = 0;       // integer only
+  DType dtype = DType::kF32;
+  bool moves = false;  // the command only moves elements
+  float scale = 0;     // integer only
   int32_t zero_point = 0;
   Similarity similarity;
   ChannelSqnr channels;  // the same error, channel by channel
   Similarity alone;
   ChannelSqnr alone_channels;
+  ValueHistogram values;  // of the float program
   // Elements at an end of the integer range whose float value lies beyond it.
   int64_t saturated = 0;
 };

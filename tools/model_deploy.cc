@@ -10,6 +10,7 @@
 #include "codegen/container/container.h"
 #include "graph/dump.h"
 #include "graph/passes/passes.h"
+#include "graph/sha256.h"
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
 #include "runtime/runtime.h"
@@ -182,14 +183,16 @@ CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
   return table;
 }
 
-std::vector<LayerResult> TestLayers(const Arguments& a, const Graph& floating, const Graph& integer,
-                                    const std::string& preprocess_text) {
+void TestLayers(const Arguments& a, const Graph& floating, const Graph& integer,
+                const std::string& preprocess_text, DeployReport& report) {
   std::optional<Preprocess> preprocess;
   if (!preprocess_text.empty()) preprocess = ReadPreprocess(preprocess_text, "preprocess");
   std::vector<InputSpec> specs;
   for (ValueId id : floating.inputs)
     specs.push_back({floating.value(id).name, floating.value(id).shape});
-  return CompareLayers(floating, integer, *OpenDataset(a.test_input, specs, preprocess), a.threads);
+  const std::unique_ptr<Dataset> samples = OpenDataset(a.test_input, specs, preprocess);
+  report.compared_samples = samples->size();
+  report.layers = CompareLayers(floating, integer, *samples, a.threads);
 }
 
 int JudgeLayers(const DeployReport& report) {
@@ -236,7 +239,13 @@ int Run(const Arguments& a) {
   CalibrationTable table;
   CheckAgainstModel(a, floating);
   const QuantizeOptions options = Options(a);
-  if (!a.calibration.empty()) table = LoadTable(a, floating);
+  report.model_sha256 = floating.sha256;
+  if (!a.calibration.empty()) {
+    table = LoadTable(a, floating);
+    report.table = a.calibration;
+    report.table_sha256 = Sha256Hex(ReadFile(a.calibration));
+    report.calibration_samples = table.samples;
+  }
   if (a.mode != "f32") {
     QuantizeResult quantized = QuantizeGraph(floating, table, options);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
@@ -255,16 +264,17 @@ int Run(const Arguments& a) {
   Program::FromBytes(bytes, a.output);  // what would not load is not written
   if (!a.test_input.empty()) {
     RegisterFloatLibrary();
-    report.layers = TestLayers(a, floating, final_graph, compile.meta["preprocess"]);
+    TestLayers(a, floating, final_graph, compile.meta["preprocess"], report);
   }
   report.file_bytes = bytes.size();
   report.arena_bytes = image.arena_size;
   report.transposes = CountTransposes(final_graph);
+  report.nodes = ListNodes(final_graph);
   CountCommands(image, report);
   if (a.json)
     PrintJson(JsonReport(report));
   else
-    std::fputs(TextReport(report).c_str(), stdout);
+    PrintText(TextReport(report));
   if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");

@@ -14,6 +14,10 @@ std::string JsonText(const nlohmann::json& json, int indent = -1);
 // One line on the standard output.
 void PrintJson(const nlohmann::json& json);
 
+// On the standard output. Names come from files: control characters but the line end must not reach
+// a terminal, and become '?'.
+void PrintText(std::string text);
+
 // "1 sample", "2 samples".
 std::string Count(size_t number, const std::string& thing);
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tools/print.h"
+#include "tools/tensor_view.h"
 
 namespace rshift {
 namespace {
@@ -41,19 +42,27 @@ nlohmann::json RangeJson(const ValueRange& r) {
   return {{"signed", r.is_signed}, {"threshold", r.threshold}, {"low", r.low}, {"high", r.high}};
 }
 
-std::string Escape(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
+nlohmann::json NodeJson(const ReportNode& n) {
+  nlohmann::json json = {{"node", n.node},
+                         {"op", n.op},
+                         {"tensor", n.tensor},
+                         {"type", Name(n.dtype)},
+                         {"shape", n.shape}};
+  if (n.quant) json.update({{"scale", n.quant->scale}, {"zero_point", n.quant->zero_point}});
+  return json;
+}
+
+// The bins between the first and the last that hold something.
+nlohmann::json HistogramJson(const ValueHistogram& h) {
+  int first = 0, end = ValueHistogram::kBins;
+  while (first < end && h.counts()[first] == 0) ++first;
+  while (end > first && h.counts()[end - 1] == 0) --end;
+  return {{"bin_width", h.bin_width()},
+          {"low", (first - ValueHistogram::kBins / 2) * h.bin_width()},
+          {"counts", std::vector<int64_t>(h.counts().begin() + first, h.counts().begin() + end)},
+          {"min", h.min()},
+          {"max", h.max()},
+          {"non_finite", h.non_finite()}};
 }
 
 // Median and worst decile of the channels.
@@ -179,6 +188,11 @@ nlohmann::json JsonReport(const DeployReport& report) {
                          {"mode", report.mode},
                          {"profile", report.profile},
                          {"target", report.target},
+                         {"model_sha256", report.model_sha256},
+                         {"table", report.table},
+                         {"table_sha256", report.table_sha256},
+                         {"calibration_samples", report.calibration_samples},
+                         {"compared_samples", report.compared_samples},
                          {"file_bytes", report.file_bytes},
                          {"arena_bytes", report.arena_bytes},
                          {"transposes", report.transposes},
@@ -187,9 +201,10 @@ nlohmann::json JsonReport(const DeployReport& report) {
                            {"move", report.move_commands},
                            {"f32", report.float_commands}}}};
   for (const char* list :
-       {"float_nodes", "repairs", "range_changes", "type_sources", "layers", "proofs"}) {
+       {"nodes", "float_nodes", "repairs", "range_changes", "type_sources", "layers", "proofs"}) {
     json[list] = nlohmann::json::array();
   }
+  for (const ReportNode& node : report.nodes) json["nodes"].push_back(NodeJson(node));
   for (const auto& t : report.quantize.type_sources) {
     json["type_sources"].push_back({{"tensor", t.tensor},
                                     {"type", Name(t.dtype)},
@@ -219,6 +234,8 @@ nlohmann::json JsonReport(const DeployReport& report) {
     json["layers"].push_back({{"tensor", l.tensor},
                               {"command", l.command},
                               {"integer", l.integer},
+                              {"moves", l.moves},
+                              {"type", Name(l.dtype)},
                               {"scale", l.scale},
                               {"zero_point", l.zero_point},
                               {"cosine", Number(l.similarity.cosine)},
@@ -227,6 +244,8 @@ nlohmann::json JsonReport(const DeployReport& report) {
                               {"max_abs", Number(l.similarity.max_abs)},
                               {"elements", l.similarity.count},
                               {"saturated", l.saturated},
+                              {"within_tolerance", report.tolerance.Accepts(l.similarity)},
+                              {"values", HistogramJson(l.values)},
                               {"channels", ChannelJson(l.channels)},
                               {"alone",
                                {{"cosine", Number(l.alone.cosine)},
@@ -237,50 +256,16 @@ nlohmann::json JsonReport(const DeployReport& report) {
   return json;
 }
 
-namespace {
-
-// Where each type came from, for models with their own parameters.
-std::string TypeTable(const QuantizeReport& report) {
-  if (report.type_sources.empty()) return "";
-  std::string out = "<h2>Types</h2><table><tr><th>tensor<th>source<th>type<th>scale<th>zero</tr>";
-  for (const auto& t : report.type_sources) {
-    out += "<tr><td>" + Escape(t.tensor) + "<td>" + Escape(t.source);
-    out += Format("<td>%s<td>%.9g<td>%d</tr>", Name(t.dtype), t.quant.scale, t.quant.zero_point);
+std::vector<ReportNode> ListNodes(const Graph& graph) {
+  std::vector<ReportNode> nodes;
+  for (const Node& node : graph.nodes()) {
+    const Value& y = graph.value(node.outputs[0]);
+    TensorRecord record;
+    record.layout = y.layout;
+    record.shape = y.shape;
+    nodes.push_back({node.name, OpName(node.op), y.name, y.dtype, OnnxShape(record), y.quant});
   }
-  return out + "</table>\n";
-}
-
-}  // namespace
-
-std::string HtmlReport(const DeployReport& report) {
-  std::string out =
-      "<!doctype html><meta charset=\"utf-8\"><title>" + Escape(report.model) +
-      "</title><style>body{font:14px sans-serif;margin:2em}td,th{padding:2px 10px;text-align:right}"
-      "td:first-child,td:nth-child(2){text-align:left}pre{background:#f4f4f4;padding:1em}"
-      "tr.bad{background:#fdd}</style><h1>" +
-      Escape(report.model) + "</h1><pre>" + Escape(TextReport(report)) + "</pre>";
-  const std::string types = TypeTable(report.quantize);
-  if (report.layers.empty())
-    return out + types + "<p>No --test-input was given: no layer figures.</p>\n";
-  out +=
-      "<table><tr><th>tensor<th>command<th>scale<th>zero point<th>cosine<th>euclid<th>SQNR "
-      "dB<th>max |a-b|"
-      "<th>elements<th>saturated<th>SQNR</tr>";
-  for (const LayerResult& l : report.layers) {
-    const double db =
-        std::isnan(l.similarity.sqnr_db) ? 0 : std::clamp(l.similarity.sqnr_db, 0.0, 60.0);
-    out += report.tolerance.Accepts(l.similarity) ? "<tr>" : "<tr class=\"bad\">";
-    out += "<td>" + Escape(l.tensor) + "<td>" + Escape(l.command);
-    out += Format("<td>%.6g<td>%d<td>%.6f<td>%.6f<td>%.2f<td>%.6g<td>%lld<td>%lld", l.scale,
-                  l.zero_point, l.similarity.cosine, l.similarity.euclid, l.similarity.sqnr_db,
-                  l.similarity.max_abs, static_cast<long long>(l.similarity.count),
-                  static_cast<long long>(l.saturated));
-    out += Format(
-        "<td><svg width=\"120\" height=\"10\"><rect width=\"%.0f\" height=\"10\" "
-        "fill=\"#48a\"/></svg></tr>",
-        db * 2);
-  }
-  return out + "</table>\n" + types;
+  return nodes;
 }
 
 }  // namespace rshift

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,19 @@
 
 namespace rshift {
 
+// A node of the program's graph and the tensor it makes.
+struct ReportNode {
+  std::string node, op, tensor;
+  DType dtype = DType::kF32;
+  Shape shape;                       // ONNX order
+  std::optional<QuantParams> quant;  // of integer tensors
+};
+
 struct DeployReport {
   std::string model = {}, output = {}, mode = {}, profile = {}, target = {};
+  std::string model_sha256 = {}, table = {}, table_sha256 = {};  // no table: empty
+  int64_t calibration_samples = 0, compared_samples = 0;
+  std::vector<ReportNode> nodes = {};  // in program order
   uint64_t file_bytes = 0, arena_bytes = 0;
   int transposes = 0;
   int integer_commands = 0, move_commands = 0, float_commands = 0;
@@ -26,10 +38,14 @@ struct DeployReport {
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);
+// `graph`: what the program is compiled from.
+std::vector<ReportNode> ListNodes(const Graph& graph);
 // The lines model_deploy prints: sizes, commands, F32 nodes by name, proofs, repairs, and the worst
 // layers.
 std::string TextReport(const DeployReport& report);
 nlohmann::json JsonReport(const DeployReport& report);
+// One page that needs no network: sortable and searchable, with a legend. Names are written so that
+// no text of a model becomes markup.
 std::string HtmlReport(const DeployReport& report);
 
 }  // namespace rshift

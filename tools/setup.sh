@@ -116,6 +116,6 @@ for arg in "$@"; do
   esac
 done
 # PyTorch's QNNPACK is the oracle of profile caffe2; the clang tools hold the sources to their style.
-[ "$with_oracles" -eq 0 ] || packages+=(python3-torch clang-format-14 clang-tidy-14)
+[ "$with_oracles" -eq 0 ] || packages+=(python3-torch clang-format-14 clang-tidy-14 chromium)
 install_packages
 [ "$with_oracles" -eq 0 ] || install_oracles

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -95,6 +96,8 @@ def test_names_that_are_no_utf8_still_make_json(tmp_path):
     pipeline.deploy(path, program, mode='f32')
     for args in (('support', path), ('info', program), ('disasm', program), ('memory', program)):
         json.loads(pipeline.run('model_tool', *args, '--json'))
+        done = subprocess.run([pipeline.BIN / 'model_tool', *args], capture_output=True, check=True)
+        assert b'\x01' not in done.stdout  # nor does a control character reach a terminal
 
 
 @pytest.mark.parametrize('name', SUBCOMMANDS)
