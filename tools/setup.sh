@@ -2,8 +2,8 @@
 # Installs what Rshift needs to build, to run the demo and to be tested, on Debian 12.
 #
 #   tools/setup.sh                  Debian packages (about 2 minutes the first time, else under a second)
-#   tools/setup.sh --with-oracles   and what the tests need: PyTorch and the clang tools from Debian, the other
-#                                   frameworks in build/venv by pip (about 2 minutes the first time)
+#   tools/setup.sh --with-oracles   and what the tests need: PyTorch, Chromium and the clang tools from Debian, the
+#                                   other frameworks in build/venv by pip (about 3 minutes the first time)
 #
 # Works as root, and as a user through sudo. Without a Python package index the oracles are left
 # out, which is not an error: the tests that need them are then skipped, and say so.
@@ -115,7 +115,8 @@ for arg in "$@"; do
     *) echo "error: unknown argument '$arg'; see tools/setup.sh --help" >&2; exit 2 ;;
   esac
 done
-# PyTorch's QNNPACK is the oracle of profile caffe2; the clang tools hold the sources to their style.
+# PyTorch's QNNPACK is the oracle of profile caffe2; the clang tools hold the sources to their style; a browser
+# opens the HTML report (390 MB, 40 seconds).
 [ "$with_oracles" -eq 0 ] || packages+=(python3-torch clang-format-14 clang-tidy-14 chromium)
 install_packages
 [ "$with_oracles" -eq 0 ] || install_oracles
