@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -149,8 +150,14 @@ class Round {
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
   bool Run(std::vector<Worker>& workers) {
     std::vector<std::thread> threads;
-    for (Worker& worker : workers) threads.emplace_back([this, &worker] { Work(worker); });
+    std::string reason;
+    try {
+      for (Worker& worker : workers) threads.emplace_back([this, &worker] { Work(worker); });
+    } catch (const std::system_error& error) {
+      reason = error.code().message();  // fewer threads do the same work
+    }
     for (std::thread& thread : threads) thread.join();
+    RSHIFT_REQUIRE(!threads.empty(), ErrorCode::kIo, "cannot start a thread: ", reason);
     if (error_) std::rethrow_exception(error_);
     return !interrupted_;
   }

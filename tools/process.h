@@ -1,4 +1,6 @@
 // What a tool asks of the process it runs in, and how it speaks through its standard streams.
+// Linked into a program, it also makes an exception that nobody can catch (memory that runs out in
+// a library while a program runs or is loaded) end in an `error:` line and exit code 1.
 #ifndef RSHIFT_TOOLS_PROCESS_H_
 #define RSHIFT_TOOLS_PROCESS_H_
 

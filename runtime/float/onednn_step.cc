@@ -1,6 +1,7 @@
 #include "runtime/float/onednn_step.h"
 
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <map>
 #include <mutex>
@@ -142,6 +143,14 @@ dnnl::primitive_attr Attributes(const Clamp& clamp) {
   }
   attributes.set_post_ops(operations);
   return attributes;
+}
+
+void RequireMemoryForOneDnn() {
+  constexpr size_t kEnough = size_t{32} << 20;  // 256 KB for each kernel of a primitive
+  void* probe = mmap(nullptr, kEnough, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == MAP_FAILED) throw std::bad_alloc();
+  munmap(probe, kEnough);
 }
 
 ThreadCount::ThreadCount(int threads) : before_(omp_get_max_threads()) {

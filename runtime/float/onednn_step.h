@@ -3,6 +3,7 @@
 #define RSHIFT_RUNTIME_FLOAT_ONEDNN_STEP_H_
 
 #include <memory>
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "runtime/f32/step_tools.h"
@@ -37,14 +38,20 @@ struct Operands {
 std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
                                         const dnnl::primitive& primitive, const Operands& operands);
 
+// oneDNN 2.7 reads through a null pointer where it gets no memory for the code it generates. Throws
+// bad_alloc when the process cannot have what making a primitive takes, with much to spare.
+void RequireMemoryForOneDnn();
+
 // Calls make() with the session's thread count set; what oneDNN refuses becomes kUnsupported with
 // the place.
 template <typename F>
 std::unique_ptr<Step> WithOneDnn(const StepContext& context, const F& make) {
   const ThreadCount threads(context.threads);
+  RequireMemoryForOneDnn();
   try {
     return make();
   } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
     Fail(ErrorCode::kUnsupported, Where(context), ": oneDNN refuses these shapes or attributes (",
          error.what(), "): change the node in the model");
   }
