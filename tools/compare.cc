@@ -14,17 +14,37 @@ void SimilaritySum::Add(std::span<const float> a, std::span<const float> b) {
   RSHIFT_REQUIRE(a.size() == b.size(), ErrorCode::kInternal, "comparing ", a.size(), " with ",
                  b.size(), " elements");
   count_ += static_cast<int64_t>(a.size());
-  for (size_t i = 0; i < a.size(); ++i) {
+  // Independent sums, so that one element need not wait for the one before it.
+  constexpr size_t kLanes = 4;
+  double aa[kLanes] = {}, bb[kLanes] = {}, ab[kLanes] = {}, dd[kLanes] = {}, mm[kLanes] = {};
+  double most[kLanes] = {};
+  bool nan = false, equal = true;
+  const auto add = [&](size_t i, size_t lane) {
     const double x = a[i], y = b[i], d = x - y, m = (x + y) / 2;
-    if (std::isnan(x) || std::isnan(y)) has_nan_ = true;
-    if (!(x == y)) equal_ = false;
-    aa_ += x * x;
-    bb_ += y * y;
-    ab_ += x * y;
-    dd_ += d * d;
-    mm_ += m * m;
-    max_abs_ = std::max(max_abs_, std::abs(d));
+    nan |= std::isunordered(x, y);
+    equal &= x == y;
+    aa[lane] += x * x;
+    bb[lane] += y * y;
+    ab[lane] += x * y;
+    dd[lane] += d * d;
+    mm[lane] += m * m;
+    most[lane] = std::max(most[lane], std::abs(d));
+  };
+  const size_t whole = a.size() / kLanes * kLanes;
+  for (size_t i = 0; i < whole; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
   }
+  for (size_t i = whole; i < a.size(); ++i) add(i, i - whole);
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    aa_ += aa[lane];
+    bb_ += bb[lane];
+    ab_ += ab[lane];
+    dd_ += dd[lane];
+    mm_ += mm[lane];
+    max_abs_ = std::max(max_abs_, most[lane]);
+  }
+  has_nan_ |= nan;
+  equal_ &= equal;
 }
 
 Similarity SimilaritySum::Result() const {

@@ -14,6 +14,8 @@
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
 #include "runtime/runtime.h"
+#include "tools/check_program.h"
+#include "tools/deploy_preprocess.h"
 #include "tools/print.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
@@ -39,7 +41,8 @@ struct Arguments {
   std::string report, report_json;
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
-  bool no_fuse = false, json = false;
+  int64_t check_samples = 4;
+  bool no_fuse = false, json = false, no_check = false, force_preprocess = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -62,7 +65,18 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--config", a.config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
-  app.add_option("--preprocess", a.preprocess, "carried into the program; default: the table's");
+  auto* preprocess = app.add_option("--preprocess", a.preprocess,
+                                    "carried into the program; default: the table's");
+  app.add_flag("--force-preprocess", a.force_preprocess,
+               "take a --preprocess that differs from the table's all the same")
+      ->needs(preprocess);
+  auto* no_check =
+      app.add_flag("--no-check", a.no_check,
+                   "do not run the program on samples of the calibration beside the float model");
+  app.add_option("--check-samples", a.check_samples,
+                 "how many of the recorded samples, or of --test-input (default 4)")
+      ->check(CLI::Range(1, static_cast<int>(kMaxRecordedSamples)))
+      ->excludes(no_check);
   auto* test_input =
       app.add_option("--test-input", a.test_input,
                      "run float and integer program on these and compare every tensor");
@@ -76,9 +90,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_flag("--json", a.json, "the summary on stdout as JSON, as --report-json writes it");
   app.add_option("--dump-graph", a.dump_graph,
                  "STAGE[=FILE]: imported | passes | quantized (repeatable)");
-  app.add_option("--threads", a.threads, "for --test-input (default: all cores)")
-      ->check(CLI::Range(1, kMaxThreads))
-      ->needs(test_input);
+  app.add_option("--threads", a.threads, "for the check and --test-input (default 1)")
+      ->check(CLI::Range(1, kMaxThreads));
 }
 
 void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph) {
@@ -107,10 +120,15 @@ void CheckArguments(const Arguments& a) {
                           : !a.profile.empty()    ? "--profile"
                           : !a.variant.empty()    ? "--variant"
                           : !a.test_input.empty() ? "--test-input"
+                          : a.no_check            ? "--no-check"
+                          : a.check_samples != 4  ? "--check-samples"
+                          : a.threads != 0        ? "--threads"
                                                   : nullptr;
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
+  RequireUsage(a.threads == 0 || !a.no_check || !a.test_input.empty(),
+               "--threads is for the check and --test-input; leave it out with --no-check");
   if (!a.variant.empty()) {
     const ProfileId profile = a.profile.empty() ? ProfileId::kTpu : ParseProfile(a.profile);
     const std::string names = VariantNames(profile);
@@ -153,12 +171,7 @@ std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
       {"source_sha256", graph.sha256},
       {"mode", mode},
       {"cost", ToText(options.target.cost)},
-      {"preprocess", table.preprocess}};
-  if (!a.preprocess.empty()) {
-    const std::string text = ReadTextFile(a.preprocess);
-    ReadPreprocess(text, a.preprocess);  // refuses a bad file now, not on the device
-    meta["preprocess"] = text;
-  }
+      {"preprocess", ChoosePreprocess(table, a.calibration, a.preprocess, a.force_preprocess)}};
   if (mode != "f32") {
     meta["profile"] = Name(options.profile.id);
     if (options.profile.variant != Variant::kByTable) {
@@ -183,16 +196,23 @@ CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
   return table;
 }
 
-void TestLayers(const Arguments& a, const Graph& floating, const Graph& integer,
-                const std::string& preprocess_text, DeployReport& report) {
-  std::optional<Preprocess> preprocess;
-  if (!preprocess_text.empty()) preprocess = ReadPreprocess(preprocess_text, "preprocess");
-  std::vector<InputSpec> specs;
-  for (ValueId id : floating.inputs)
-    specs.push_back({floating.value(id).name, floating.value(id).shape});
-  const std::unique_ptr<Dataset> samples = OpenDataset(a.test_input, specs, preprocess);
-  report.compared_samples = samples->size();
-  report.layers = CompareLayers(floating, integer, *samples, a.threads);
+// The check, and the layers of --test-input; both leave the program as it is.
+void CheckDeployment(const Arguments& a, const Deployment& deployment,
+                     const std::string& preprocess, DeployReport* report) {
+  if (a.mode == "f32" || (a.no_check && a.test_input.empty())) return;
+  RegisterFloatLibrary();
+  const CheckRequest request{.check = !a.no_check,
+                             .samples = a.check_samples,
+                             .test_input = a.test_input,
+                             .table_path = a.calibration,
+                             .preprocess = preprocess,
+                             .threads = a.threads == 0 ? 1 : a.threads};
+  CheckResult result = CheckProgram(deployment, request);
+  report->checked = request.check;
+  report->verdict = std::move(result.verdict);
+  report->layers = std::move(result.layers);
+  report->compared_samples = result.layer_samples;
+  report->test_input = !a.test_input.empty();
 }
 
 int JudgeLayers(const DeployReport& report) {
@@ -262,10 +282,8 @@ int Run(const Arguments& a) {
   const ProgramImage image = Compile(final_graph, compile);
   const std::vector<uint8_t> bytes = WriteContainer(image);
   Program::FromBytes(bytes, a.output);  // what would not load is not written
-  if (!a.test_input.empty()) {
-    RegisterFloatLibrary();
-    TestLayers(a, floating, final_graph, compile.meta["preprocess"], report);
-  }
+  CheckDeployment(a, {floating, final_graph, table, options, bytes}, compile.meta["preprocess"],
+                  &report);
   report.file_bytes = bytes.size();
   report.arena_bytes = image.arena_size;
   report.transposes = CountTransposes(final_graph);
@@ -275,6 +293,7 @@ int Run(const Arguments& a) {
     PrintJson(JsonReport(report));
   else
     PrintText(TextReport(report));
+  if (report.checked) std::fputs(WarningLine(report.verdict).c_str(), stderr);
   if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");

@@ -1,7 +1,6 @@
 #include "tools/program_pair.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -106,10 +105,13 @@ bool StoreValues(const TensorRecord& record, std::span<const float> values,
   }
   const float low = record.dtype == DType::kU8 ? 0 : -128, high = low + 255;
   const float inverse = 1 / record.scale, zero = static_cast<float>(record.zero_point);
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer, half to even
   for (size_t i = 0; i < values.size(); ++i) {
-    const float q = std::nearbyint(values[i] * inverse) + zero;
-    const float clamped = q >= low ? std::min(q, high) : low;  // NaN becomes the lowest
-    memory[i] = static_cast<std::byte>(static_cast<uint8_t>(static_cast<int>(clamped)));
+    const float q = values[i] * inverse;
+    const float inside = q > -1e4f ? std::min(q, 1e4f) : -1e4f;  // NaN becomes the lowest
+    const float rounded = inside + kRound - kRound + zero;
+    const auto stored = static_cast<int>(std::min(std::max(rounded, low), high));
+    memory[i] = static_cast<std::byte>(static_cast<uint8_t>(stored));
   }
   return true;
 }

@@ -12,25 +12,13 @@ namespace rshift {
 namespace {
 
 constexpr size_t kWorstLayers = 10;
+constexpr size_t kNamedChannels = 3;  // of a repaired operator
 
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
   char line[1024];
   std::snprintf(line, sizeof line, format, args...);
   return line;
-}
-
-// Tensors that a command computes, those it damages most by itself first. Data movement only
-// repeats the damage of what it moves.
-std::vector<LayerResult> WorstFirst(const std::vector<LayerResult>& layers) {
-  std::vector<LayerResult> worst;
-  for (const LayerResult& layer : layers) {
-    if (!layer.moves) worst.push_back(layer);
-  }
-  std::stable_sort(worst.begin(), worst.end(), [&](const LayerResult& a, const LayerResult& b) {
-    return a.alone_channels.median_db < b.alone_channels.median_db;
-  });
-  return worst;
 }
 
 // JSON has no NaN; a tensor with one has null figures.
@@ -77,7 +65,7 @@ std::string LayerLines(const DeployReport& report) {
       "worst decile):\n";
   out += Format("  %-40s %-12s | %6s %15s | %11s %6s %15s %9s\n", "tensor", "command", "alone",
                 "channels", "accumulated", "cosine", "channels", "saturated");
-  const std::vector<LayerResult> worst = WorstFirst(report.layers);
+  const std::vector<LayerResult> worst = WeakestAlone(report.layers);
   for (size_t i = 0; i < std::min(kWorstLayers, worst.size()); ++i) {
     const LayerResult& l = worst[i];
     out += Format("  %-40s %-12s | %6.1f %15s | %11.1f %6.3f %15s %9lld\n", l.tensor.c_str(),
@@ -112,6 +100,32 @@ std::string ProofLine(const std::vector<LayerProof>& proofs) {
              ": accumulators, biases, multipliers and shifts in range; least headroom ",
              Format("%.1f", tightest->headroom_bits()), " bits (", tightest->op, " '",
              tightest->node, "'), ", Count(flushed, "channel"), " constant\n");
+}
+
+// One line for each operator; --report-json has every channel.
+std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
+  std::string out;
+  for (size_t begin = 0, end; begin < repairs.size(); begin = end) {
+    const auto changed = [&](size_t i) {  // else the channel was flushed to zero
+      return repairs[i].scale_before != repairs[i].scale_after;
+    };
+    end = begin + 1;
+    while (end < repairs.size() && repairs[end].node == repairs[begin].node &&
+           changed(end) == changed(begin))
+      ++end;
+    std::string channels;
+    for (size_t i = begin; i < std::min(end, begin + kNamedChannels); ++i)
+      channels += Cat(i == begin ? "" : ", ", repairs[i].channel);
+    out += Cat(changed(begin) ? "repaired " : "flushed ", repairs[begin].node, ": ",
+               Count(end - begin, "channel"), " (", channels,
+               end - begin > kNamedChannels ? ", ..." : "", "): ", repairs[begin].reason);
+    if (changed(begin)) {
+      out +=
+          Cat(", weight scale ", repairs[begin].scale_before, " -> ", repairs[begin].scale_after);
+    }
+    out += "\n";
+  }
+  return out;
 }
 
 nlohmann::json ProofJson(const LayerProof& p) {
@@ -167,18 +181,13 @@ std::string TextReport(const DeployReport& report) {
            "\n";
   }
   out += ProofLine(report.proofs);
-  for (const auto& repair : report.quantize.repairs) {
-    const bool changed = repair.scale_before != repair.scale_after;  // else flushed to zero
-    out += Cat(changed ? "repaired " : "flushed ", repair.node, " channel ", repair.channel, ": ",
-               repair.reason);
-    if (changed) out += Cat(", weight scale ", repair.scale_before, " -> ", repair.scale_after);
-    out += "\n";
-  }
+  out += RepairLines(report.quantize.repairs);
   if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
   for (const auto& node : report.quantize.float_nodes) {
     out += Cat("F32 node: ", node.op, " '", node.node, "': ", node.reason, "\n");
   }
-  if (!report.layers.empty()) out += LayerLines(report);
+  if (report.test_input) out += LayerLines(report);
+  if (report.checked) out += CheckLine(report.verdict);
   return out;
 }
 
@@ -229,6 +238,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
                                      {"before", RangeJson(c.before)},
                                      {"after", RangeJson(c.after)}});
   }
+  if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));
   for (const LayerResult& l : report.layers) {
     json["layers"].push_back({{"tensor", l.tensor},

@@ -12,6 +12,7 @@
 #include "quantize/proof.h"
 #include "quantize/quantize.h"
 #include "tools/layer_compare.h"
+#include "tools/verdict.h"
 
 namespace rshift {
 
@@ -33,8 +34,11 @@ struct DeployReport {
   int integer_commands = 0, move_commands = 0, float_commands = 0;
   QuantizeReport quantize = {};          // empty for f32
   std::vector<LayerProof> proofs = {};   // likewise
-  std::vector<LayerResult> layers = {};  // with --test-input only
-  Tolerance tolerance = {};              // likewise
+  std::vector<LayerResult> layers = {};  // of the test input or of the check's samples
+  bool test_input = false;               // the former: the text lists the worst
+  Tolerance tolerance = {};
+  bool checked = false;  // the verdict was asked for
+  Verdict verdict = {};
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);

@@ -1,0 +1,49 @@
+// model_deploy's check of the program it has made: runs the samples, judges, and where the verdict
+// is not good tries other settings on the same samples.
+#ifndef RSHIFT_TOOLS_CHECK_PROGRAM_H_
+#define RSHIFT_TOOLS_CHECK_PROGRAM_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/ranges/table.h"
+#include "graph/graph.h"
+#include "quantize/quantize.h"
+#include "tools/verdict.h"
+
+namespace rshift {
+
+// A model and how it was quantized.
+struct Deployment {
+  const Graph& floating;  // after RunPasses
+  const Graph& integer;
+  const CalibrationTable& table;  // empty for a model with its own parameters
+  const QuantizeOptions& options;
+  std::span<const uint8_t> bytes;  // the program
+};
+
+struct CheckRequest {
+  bool check = true;                    // false: layers of the test input at most
+  int64_t samples = 4;                  // at most
+  std::vector<std::string> test_input;  // paths; empty: the samples that the table recorded
+  std::string table_path;               // "" for a model with its own parameters
+  std::string preprocess;               // YAML text for the test input
+  int threads = 1;
+};
+
+struct CheckResult {
+  Verdict verdict;
+  // Over all of the test input; else over the first samples (fewer of a large model).
+  std::vector<LayerResult> layers;
+  int64_t layer_samples = 0;
+};
+
+// Writes nothing and changes nothing. Throws for a test input that cannot be read; when recorded
+// samples cannot, the verdict says so.
+CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& request);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_CHECK_PROGRAM_H_

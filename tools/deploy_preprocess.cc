@@ -1,0 +1,94 @@
+#include "tools/deploy_preprocess.h"
+
+#include <charconv>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "calibrate/data/preprocess.h"
+
+namespace rshift {
+namespace {
+
+// As people write it: the shortest text that is still this number.
+std::string Number(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+std::string List(const std::vector<float>& values) {
+  std::string out;
+  for (const float value : values) out += (out.empty() ? "" : ", ") + Number(value);
+  return values.size() == 1 ? out : "[" + out + "]";
+}
+
+const char* Name(InputPreprocess::Color color) {
+  switch (color) {
+    case InputPreprocess::Color::kRgb:
+      return "RGB";
+    case InputPreprocess::Color::kBgr:
+      return "BGR";
+    case InputPreprocess::Color::kGray:
+      return "GRAY";
+  }
+  return "?";
+}
+
+std::string ResizeText(const InputPreprocess& p) {
+  std::string out;
+  switch (p.resize) {
+    case InputPreprocess::ResizeMode::kNone:
+      break;
+    case InputPreprocess::ResizeMode::kStretch:
+      out = Cat(", stretched to ", p.resize_height, "x", p.resize_width);
+      break;
+    case InputPreprocess::ResizeMode::kShortSide:
+      out = Cat(", short side ", p.resize_height);
+      break;
+    case InputPreprocess::ResizeMode::kLetterbox:
+      out = Cat(", letterbox ", p.resize_height, "x", p.resize_width);
+      break;
+  }
+  if (p.crop_height > 0) out += Cat(", centre crop ", p.crop_height, "x", p.crop_width);
+  return out;
+}
+
+std::string Describe(const InputPreprocess& p) {
+  const bool nhwc = p.layout == InputPreprocess::PixelLayout::kNhwc;
+  return Cat(Name(p.color), nhwc ? " NHWC" : "", ResizeText(p), ", (pixel - ", List(p.mean), ") * ",
+             List(p.scale));
+}
+
+std::string Describe(const Preprocess& preprocess) {
+  std::string out;
+  for (const InputPreprocess& input : preprocess.inputs) {
+    if (!out.empty()) out += "; ";
+    if (!input.name.empty()) out += "input '" + input.name + "': ";
+    out += Describe(input);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ChoosePreprocess(const CalibrationTable& table, const std::string& table_path,
+                             const std::string& file, bool force) {
+  if (file.empty()) return table.preprocess;
+  const std::string text = ReadTextFile(file);
+  const Preprocess given = ReadPreprocess(text, file);  // a bad file is refused now
+  if (force || table.preprocess.empty()) return text;
+  const std::string theirs = Describe(ReadPreprocess(table.preprocess, table_path));
+  const std::string ours = Describe(given);
+  RSHIFT_REQUIRE(ours == theirs, ErrorCode::kInvalidInput, file, ": is not the preprocessing that ",
+                 table_path, " was measured with (", ours, "; the table: ", theirs,
+                 "): its ranges do not hold; leave --preprocess out, calibrate again, or insist "
+                 "with --force-preprocess");
+  return text;
+}
+
+std::string DescribePreprocess(const std::string& text) {
+  return text.empty() ? "" : Describe(ReadPreprocess(text, "preprocessing"));
+}
+
+}  // namespace rshift
