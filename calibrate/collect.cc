@@ -122,8 +122,8 @@ class Worker {
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
-    const std::string& name = plan_.names[static_cast<size_t>(observation.statistic)];
-    Counter(observation.statistic).Add(values, {}, name, sample);
+    const auto statistic = static_cast<size_t>(observation.statistic);
+    counters_[statistic].Add(values, plan_.rules[statistic], plan_.names[statistic], sample);
   }
 
   TensorCounter& Counter(int statistic) { return counters_[static_cast<size_t>(statistic)]; }

@@ -37,6 +37,7 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   table.environment = statistics.environment;
   for (const TensorStatistics& tensor : statistics.tensors) {
     table.tensors.emplace_back(tensor.name, DeriveRange(tensor, options));
+    table.tensors.back().second.infinities = tensor.infinities;
   }
   return table;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "calibrate/infinity_rules.h"
 #include "calibrate/ranges/ranges.h"
 #include "codegen/container/strip.h"
 
@@ -76,6 +77,7 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
   std::vector<int> statistics(static_cast<size_t>(graph.value_count()), -1);
   for (size_t i = 0; i < values.size(); ++i) statistics[values[i].index()] = static_cast<int>(i);
   const std::vector<std::vector<int>> sources = FindSources(graph, statistics);
+  const std::vector<InfinityRule> rules = InfinityRules(graph);
   for (const ValueId id : values) {
     const std::string& name = graph.value(id).name;
     const auto at = by_name.find(name);
@@ -83,6 +85,7 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
                    ErrorCode::kInternal, "calibration: the program has no f32 tensor '", name, "'");
     const Observation observation{at->second, static_cast<int>(plan.names.size())};
     plan.names.push_back(name);
+    plan.rules.push_back(rules[id.index()]);
     if (image.tensors[at->second].bytes() == 0) continue;  // nothing to see
     if (const std::vector<int>& from = sources[id.index()];
         from != std::vector{observation.statistic}) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/statistics.h"
 #include "codegen/container/image.h"
 #include "graph/graph.h"
 
@@ -25,6 +26,7 @@ struct DerivedStatistic {
 
 struct ObservationPlan {
   std::vector<std::string> names;               // CalibratedValues(graph), in graph order
+  std::vector<InfinityRule> rules;              // by statistic
   std::vector<Observation> before;              // complete once the inputs are filled
   std::vector<std::vector<Observation>> after;  // by command: complete once it has run
   std::vector<DerivedStatistic> derived;  // Reshape, Transpose, Concat ... of observed tensors

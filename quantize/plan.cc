@@ -1,7 +1,11 @@
 #include "quantize/plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
 
+#include "calibrate/ranges/table_match.h"
 #include "quantize/layers.h"
 #include "quantize/ops/ops.h"
 #include "quantize/qdq.h"
@@ -18,11 +22,34 @@ enum class Source {
   kFloat,     // made by an F32 node
 };
 
+bool HoldsInfinities(const Value& value) {
+  if (!value.is_constant() || value.dtype != DType::kF32) return false;
+  const auto elements = value.constant->As<float>();
+  return std::any_of(elements.begin(), elements.end(), [](float v) { return std::isinf(v); });
+}
+
+std::vector<bool> InfiniteValues(const Graph& graph, const CalibrationTable& table) {
+  std::set<std::string_view> masked;
+  for (const auto& [name, range] : table.tensors) {
+    if (range.infinities > 0) masked.insert(name);
+  }
+  const std::vector<ValueId> sources = TableSources(graph);
+  std::vector<bool> infinite;
+  for (int i = 0; i < graph.value_count(); ++i) {
+    const ValueId source = sources[static_cast<size_t>(i)];
+    infinite.push_back(HoldsInfinities(graph.value(ValueId(i))) ||
+                       (source.valid() && masked.contains(graph.value(source).name)));
+  }
+  return infinite;
+}
+
 class Planner {
  public:
-  Planner(const Graph& graph, const QuantizeConfig& config, const Profile& profile)
+  Planner(const Graph& graph, const QuantizeConfig& config, const Profile& profile,
+          const CalibrationTable& table)
       : graph_(graph),
         profile_(profile),
+        infinite_(InfiniteValues(graph, table)),
         consumers_(graph.Consumers()),
         kinds_(graph.nodes().size(), OpKind::kFloat) {
     plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
@@ -42,6 +69,15 @@ class Planner {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }
 
+  bool TouchesInfinities(const Node& node) const {
+    // Weights are looked at where they are quantized: infinities there are an error of the model.
+    if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op))
+      return false;
+    return infinite_[node.outputs[0].index()] ||
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId id) { return id.valid() && infinite_[id.index()]; });
+  }
+
   void Classify(size_t n, const QuantizeConfig& config) {
     const Node& node = graph_.nodes()[n];
     const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -53,6 +89,8 @@ class Planner {
       plan_.reasons[n] = "reads or writes another type than f32";
     } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
       plan_.reasons[n] = "the configuration says f32";
+    } else if (TouchesInfinities(node)) {
+      plan_.reasons[n] = "reads or writes infinities (a mask), which no integer stands for";
     } else {
       const OpSupport support = IntegerSupport(graph_, node, profile_);
       kinds_[n] = support.kind;
@@ -136,6 +174,7 @@ class Planner {
 
   const Graph& graph_;
   const Profile profile_;
+  const std::vector<bool> infinite_;  // by value
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<OpKind> kinds_;
   std::vector<bool> wanted_;     // by value
@@ -145,10 +184,10 @@ class Planner {
 
 }  // namespace
 
-QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config,
-                          const Profile& profile) {
+QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile,
+                          const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
-  return Planner(graph, config, profile).Run();
+  return Planner(graph, config, profile, table).Run();
 }
 
 }  // namespace rshift

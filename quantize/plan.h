@@ -24,9 +24,10 @@ struct QuantizationPlan {
 // Convolution and MatMul with constant weights are always integer. Functions of few inputs (Add,
 // pools, activations) are integer next to integer values, and stay F32 among F32 nodes, where they
 // would only lose accuracy. Data movement follows what it moves; from graph input to graph output
-// it is integer. Models with their own parameters: quantize/qdq.h.
+// it is integer. What reads or writes infinities (constants that hold them, tensors in which
+// calibration found them: masks) stays F32. Models with their own parameters: quantize/qdq.h.
 QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config,
-                          const Profile& profile = {});
+                          const Profile& profile = {}, const CalibrationTable& table = {});
 
 }  // namespace rshift
 

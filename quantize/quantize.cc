@@ -92,7 +92,7 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
   CheckTable(graph, table);
-  const QuantizationPlan plan = MakePlan(graph, options.config, options.profile);
+  const QuantizationPlan plan = MakePlan(graph, options.config, options.profile, table);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);

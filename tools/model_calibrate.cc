@@ -9,9 +9,12 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/range_evidence.h"
+#include "calibrate/ranges/known_bounds.h"
 #include "graph/passes/passes.h"
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
+#include "tools/calibrate_summary.h"
 #include "tools/print.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -167,23 +170,13 @@ int Run(const Arguments& a) {
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
                  ": the model holds its own quantization parameters; deploy it directly");
   const StatisticsFile statistics = a.from_statistics.empty() ? Measure(a, graph) : Load(a, graph);
-  const CalibrationTable table = DeriveTable(statistics, method);
+  CalibrationTable table = DeriveTable(statistics, method);
+  ApplyKnownBounds(graph, table);
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));
   WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
   std::error_code ignored;
   if (a.from_statistics.empty()) std::filesystem::remove(a.output + ".partial.stats", ignored);
-  if (a.json) {
-    const nlohmann::json summary = {{"table", a.output},
-                                    {"method", table.method},
-                                    {"samples", table.samples},
-                                    {"tensors", table.tensors.size()},
-                                    {"model_sha256", table.model_sha256}};
-    PrintJson(summary);
-  } else {
-    std::printf("%s: %s, %s, method %s\n", a.output.c_str(),
-                Count(table.tensors.size(), "tensor").c_str(),
-                Count(static_cast<size_t>(table.samples), "sample").c_str(), table.method.c_str());
-  }
+  PrintCalibration(a.output, table, FindThinRanges(statistics, table), a.json);
   return 0;
 }
 

@@ -19,7 +19,8 @@ struct TensorRange {
   float min = 0, max = 0;
   float threshold = 0;
   float low = 0, high = 0;
-  std::string method;
+  std::string method;       // "kl", "known" (see known_bounds.h), ...
+  uint64_t infinities = 0;  // of masks: left out of all the above
 };
 
 struct CalibrationTable {

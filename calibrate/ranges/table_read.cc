@@ -31,13 +31,19 @@ void CheckRange(const TensorRange& range, const std::string& place, const std::s
 
 TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
   const std::string what = "tensor '" + name + "'";
-  CheckKeys(part, what, {"min", "max", "threshold", "low", "high", "method"});
+  CheckKeys(part, what, {"min", "max", "threshold", "low", "high", "method", "infinities"});
   const auto number = [&](const char* key) {
     return ReadFloat(Child(part, key, what), what + ": " + key);
   };
-  TensorRange range{number("min"), number("max"),  number("threshold"),
-                    number("low"), number("high"), ""};
+  TensorRange range{
+      number("min"), number("max"), number("threshold"), number("low"), number("high"), "", 0};
   range.method = ReadString(Child(part, "method", what), what + ": method");
+  if (HasKey(part, "infinities")) {
+    const YamlPart count = Child(part, "infinities", what);
+    const int64_t found = ReadInt(count, what + ": infinities");
+    if (found < 0) FailAt(count, what, ": infinities is ", found, ", expected a count");
+    range.infinities = static_cast<uint64_t>(found);
+  }
   CheckRange(range, Location(part), name);
   return range;
 }

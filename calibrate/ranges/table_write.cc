@@ -69,7 +69,8 @@ std::string TensorLine(const std::string& name, const TensorRange& range) {
   return "  " + Quoted(name) + ": {min: " + FloatText(range.min) +
          ", max: " + FloatText(range.max) + ", threshold: " + FloatText(range.threshold) +
          ", low: " + FloatText(range.low) + ", high: " + FloatText(range.high) +
-         ", method: " + Quoted(range.method) + "}\n";
+         ", method: " + Quoted(range.method) +
+         (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") + "}\n";
 }
 
 std::string SampleLine(const RecordedSample& sample) {

@@ -1,0 +1,105 @@
+#include "calibrate/infinity_rules.h"
+
+#include <algorithm>
+
+namespace rshift {
+namespace {
+
+constexpr InfinityRule kBoth{true, true}, kNone{};
+
+InfinityRule Swapped(const InfinityRule& rule) { return {rule.positive, rule.negative}; }
+
+// What a product with `factor` asks of its other operand. A factor that is not constant may have
+// either sign.
+InfinityRule OfFactor(const Graph& graph, ValueId factor, const InfinityRule& out) {
+  const InfinityRule either = out.negative && out.positive ? kBoth : kNone;
+  const Value& value = graph.value(factor);
+  if (!value.is_constant() || value.dtype != DType::kF32) return either;
+  const auto factors = value.constant->As<float>();
+  if (std::all_of(factors.begin(), factors.end(), [](float f) { return f > 0; })) return out;
+  if (std::all_of(factors.begin(), factors.end(), [](float f) { return f < 0; }))
+    return Swapped(out);
+  return either;
+}
+
+// What a node that makes a value of rule `out` lets pass at one of its inputs.
+InfinityRule OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t input,
+                      const InfinityRule& out) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return out;
+    case BinaryOp::kSub:
+      return input == 0 ? out : Swapped(out);
+    case BinaryOp::kMul:
+      return OfFactor(graph, node.inputs[1 - input], out);
+    case BinaryOp::kDiv:
+      return input == 0 ? OfFactor(graph, node.inputs[1], out) : kNone;
+    case BinaryOp::kMax:
+      return {true, out.positive};
+    case BinaryOp::kMin:
+      return {out.negative, true};
+    case BinaryOp::kEqual:
+    case BinaryOp::kLess:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreater:
+    case BinaryOp::kGreaterOrEqual:
+      return kBoth;
+    default:
+      return kNone;
+  }
+}
+
+InfinityRule OfInput(const Graph& graph, const Node& node, size_t input, const InfinityRule& out) {
+  const auto rule = Overloaded{
+      [](const Softmax& op) {
+        return InfinityRule{!op.log, false};
+      },
+      [](const Where&) { return kBoth; },
+      [](const ArgMax& op) {
+        return InfinityRule{!op.min, op.min};
+      },
+      [&](const Binary& op) { return OfBinary(graph, node, op.op, input, out); },
+      [&](const Unary& op) {
+        if (op.op == UnaryOp::kExp) return InfinityRule{true, false};
+        return op.op == UnaryOp::kNeg ? Swapped(out) : kNone;
+      },
+      [&](const Reduce& op) {
+        if (op.op == ReduceOp::kMax) return InfinityRule{true, out.positive};
+        return op.op == ReduceOp::kMin ? InfinityRule{out.negative, true} : kNone;
+      },
+      [&](const Clip&) { return out; },
+      [&](const Identity&) { return out; },
+      [&](const Reshape&) { return out; },
+      [&](const Transpose&) { return out; },
+      [&](const Concat&) { return out; },
+      [&](const Slice&) { return out; },
+      [&](const Pad&) { return out; },
+      [&](const Expand&) { return out; },
+      [&](const Tile&) { return out; },
+      [&](const Gather&) { return out; },
+      [](const auto&) { return kNone; },
+  };
+  return std::visit(rule, node.op);
+}
+
+}  // namespace
+
+std::vector<InfinityRule> InfinityRules(const Graph& graph) {
+  std::vector<InfinityRule> rules(static_cast<size_t>(graph.value_count()), kBoth);
+  const auto narrow = [&](ValueId id, const InfinityRule& by) {
+    InfinityRule& rule = rules[id.index()];
+    rule = {rule.negative && by.negative, rule.positive && by.positive};
+  };
+  for (const ValueId id : graph.outputs) narrow(id, kNone);
+  for (const ValueId id : graph.inputs) narrow(id, kNone);  // a sample's values: finite
+  for (size_t n = graph.nodes().size(); n-- > 0;) {
+    const Node& node = graph.nodes()[n];
+    const InfinityRule out = rules[node.outputs[0].index()];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].valid()) narrow(node.inputs[i], OfInput(graph, node, i, out));
+    }
+  }
+  return rules;
+}
+
+}  // namespace rshift

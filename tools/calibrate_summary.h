@@ -1,0 +1,20 @@
+// What model_calibrate says at its end.
+#ifndef RSHIFT_TOOLS_CALIBRATE_SUMMARY_H_
+#define RSHIFT_TOOLS_CALIBRATE_SUMMARY_H_
+
+#include <string>
+#include <vector>
+
+#include "calibrate/range_evidence.h"
+#include "calibrate/ranges/table.h"
+
+namespace rshift {
+
+// Size and method of the table at `path`, infinities left out, ranges that hang on few samples; or
+// all of it as JSON.
+void PrintCalibration(const std::string& path, const CalibrationTable& table,
+                      const std::vector<ThinRange>& thin, bool json);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_CALIBRATE_SUMMARY_H_
