@@ -13,6 +13,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/checkpoint.h"
 #include "calibrate/environment.h"
+#include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
 #include "calibrate/tensor_counter.h"
 #include "codegen/compile.h"
@@ -38,37 +39,26 @@ std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& na
   return statistics;
 }
 
-// For every graph input, in the data set's order: its place among the program's inputs.
-std::vector<int> MatchInputs(const Graph& graph, const ProgramImage& image) {
-  std::vector<int> places;
-  for (const ValueId id : graph.inputs) {
-    const std::string& name = graph.value(id).name;
-    const auto at = std::find_if(image.inputs.begin(), image.inputs.end(),
-                                 [&](const Binding& binding) { return binding.name == name; });
-    RSHIFT_REQUIRE(at != image.inputs.end(), ErrorCode::kInternal,
-                   "calibration: the program has no input '", name, "'");
-    const TensorRecord& record = image.tensors[at->tensor];
-    RSHIFT_REQUIRE(record.dtype == DType::kF32 && record.layout == Layout::kPlain,
-                   ErrorCode::kUnsupported, "input '", name, "' is ", Name(record.dtype),
-                   ", calibration feeds f32 inputs; freeze it with --bind ", name, "=X.npy");
-    places.push_back(static_cast<int>(at - image.inputs.begin()));
-  }
-  return places;
+// The data set has the graph's inputs in the graph's order; so has the program.
+void CheckInputs(const Graph& graph, const ProgramImage& image) {
+  bool same = graph.inputs.size() == image.inputs.size();
+  for (size_t i = 0; same && i < graph.inputs.size(); ++i)
+    same = graph.value(graph.inputs[i]).name == image.inputs[i].name;
+  RSHIFT_REQUIRE(same, ErrorCode::kInternal, "calibration: the program has other inputs");
 }
 
 // One thread's share: a session and the statistics of the samples it ran since the last merge.
 class Worker {
  public:
-  Worker(const Program& program, const ObservationPlan& plan, const std::vector<int>& places)
+  Worker(const Program& program, const ObservationPlan& plan)
       : program_(program),
         plan_(plan),
-        places_(places),
         session_(program, {.threads = 1}),
         counters_(plan.names.size()),
         derived_peaks_(plan.derived.size()) {}
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
-    Fill(sample);
+    FillInputs(program_, session_, sample);
     for (const Observation& observation : plan_.before) Observe(observation, sample.name);
     session_.RunObserved([&](int command) {
       for (const Observation& observation : plan_.after[static_cast<size_t>(command)]) {
@@ -103,21 +93,6 @@ class Worker {
   }
 
  private:
-  void Fill(const Sample& sample) {
-    RSHIFT_REQUIRE(sample.inputs.size() == places_.size(), ErrorCode::kInternal, "sample '",
-                   sample.name, "' has ", sample.inputs.size(), " inputs, the model has ",
-                   places_.size());
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const std::span<std::byte> memory = session_.Input(places_[i]);
-      const std::vector<float>& values = sample.inputs[i];
-      RSHIFT_REQUIRE(memory.size() == values.size() * sizeof(float), ErrorCode::kInvalidInput,
-                     "sample '", sample.name, "' holds ", values.size(), " values, input '",
-                     program_.image().inputs[places_[i]].name, "' takes ",
-                     memory.size() / sizeof(float));
-      if (!values.empty()) std::memcpy(memory.data(), values.data(), memory.size());
-    }
-  }
-
   void Observe(const Observation& observation, const std::string& sample) {
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
@@ -130,7 +105,6 @@ class Worker {
 
   const Program& program_;
   const ObservationPlan& plan_;
-  const std::vector<int>& places_;
   Session session_;
   std::vector<TensorCounter> counters_;  // by statistic
   std::vector<std::map<uint32_t, uint64_t>> derived_peaks_;
@@ -229,7 +203,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                  "calibration needs at least one sample");
   const Program program = CompileForObservation(graph);
   const ObservationPlan plan = PlanObservation(graph, program.image());
-  const std::vector<int> places = MatchInputs(graph, program.image());
+  CheckInputs(graph, program.image());
   StatisticsFile total{
       graph.sha256, kPassListVersion,           preprocess_text, DescribeEnvironment(),
       {},           EmptyStatistics(plan.names)};
@@ -239,7 +213,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   std::vector<Worker> workers;
   const size_t threads = ThreadCount(options.threads, samples.size());
   workers.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan, places);
+  for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan);
   Progress progress("calibrating", static_cast<int64_t>(samples.size()), options.quiet);
   for (size_t begin = 0; begin < samples.size(); begin += kRound) {
     const size_t count = std::min(kRound, samples.size() - begin);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calibrate/data/dataset.h"
+#include "calibrate/fill_inputs.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -18,8 +19,6 @@ namespace rshift {
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
                                             const std::string& override_path);
-// Copies a sample into the session's inputs.
-void FillInputs(const Program& program, Session& session, const Sample& sample);
 
 // For each command, the arena tensors that are complete once it has run: its destination after its
 // last write (a Concat is written by several commands), and the views (Reshape) of those bytes,

@@ -54,7 +54,11 @@ int64_t CountSamples(const Shape& array, const InputSpec& spec, const std::strin
   if (!array.empty() && Shape(array.begin() + 1, array.end()) == shape) return array[0];
   Fail(ErrorCode::kInvalidInput, where, ": the array has the shape ", ToString(array), ", input '",
        spec.name, "' takes ", ToString(shape),
-       " (one sample) or a leading dimension of samples; reshape the array");
+       shape.empty() || shape[0] <= 1
+           ? " (one sample) or a leading dimension of samples; reshape the array"
+           : Cat(" (", shape[0],
+                 " samples), any number of samples without that dimension, or a "
+                 "leading dimension of such batches; reshape the array"));
 }
 
 NumpyArray ReadNpzFor(const std::string& path, const InputPlan& plan) {

@@ -1,9 +1,11 @@
 #include "calibrate/data/dataset.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"
+#include "calibrate/data/batch_source.h"
 #include "calibrate/data/finite.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/text_lines.h"
@@ -51,7 +53,7 @@ std::vector<SampleFile> ListFiles(const std::string& list) {
   return files;
 }
 
-std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan) {
+std::unique_ptr<Source> OpenPath(const std::string& path, const InputPlan& plan) {
   RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
   std::error_code ignored;
   std::unique_ptr<Source> source;
@@ -75,6 +77,28 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& pla
   return source;
 }
 
+// A source whose samples have the input's shape; with a static batch also one of single samples:
+// then `items` is true.
+std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan, bool& items) {
+  items = false;
+  if (BatchOf(plan.spec) == 1) return OpenPath(path, plan);
+  try {
+    std::unique_ptr<Source> whole = OpenPath(path, plan);
+    whole->Read(0);
+    return whole;
+  } catch (const Error&) {
+    try {
+      std::unique_ptr<Source> single = OpenPath(path, OfOneSample(plan));
+      single->Read(0);
+      items = true;
+      return single;
+    } catch (const Error&) {
+      if (!HasExtension(path, ".npy") && !HasExtension(path, ".npz")) throw;
+    }
+    throw;  // arrays: the message about the whole shape
+  }
+}
+
 // Where element `index` is: "0x2x5x7 of 1x3x8x8".
 std::string Position(size_t index, const Shape& shape) {
   Shape position(shape.size());
@@ -89,9 +113,34 @@ std::string Position(size_t index, const Shape& shape) {
 class InputFeed {
  public:
   explicit InputFeed(InputSpec spec) : spec_(std::move(spec)) {}
-  void Add(std::unique_ptr<Source> source) {
-    ends_.push_back(size() + source->size());
-    sources_.push_back(std::move(source));
+  void Add(const std::string& path, const InputPlan& plan) {
+    bool is_items = false;
+    std::unique_ptr<Source> source = OpenSource(path, plan, is_items);
+    if (is_items)
+      items_.push_back(std::move(source));
+    else
+      Append(std::move(source));
+  }
+  // Once all paths are there: single samples become batches.
+  void Finish() {
+    if (items_.empty()) return;
+    const int64_t batch = BatchOf(spec_);
+    int64_t count = 0;
+    for (const auto& source : items_) count += source->size();
+    RSHIFT_REQUIRE(sources_.empty(), ErrorCode::kInvalidInput, "input '", spec_.name, "' takes ",
+                   ToString(spec_.shape), ": some of the data is whole batches, some single ",
+                   "samples; give one kind");
+    RSHIFT_REQUIRE(count >= batch, ErrorCode::kInvalidInput, "the data set has ", count,
+                   " samples, input '", spec_.name, "' (", ToString(spec_.shape), ") takes ", batch,
+                   " at once; give at least ", batch);
+    if (count % batch != 0) {
+      std::fprintf(stderr,
+                   "note: input '%s' takes %lld samples at once; the last %lld of %lld are "
+                   "left over and not used\n",
+                   spec_.name.c_str(), static_cast<long long>(batch),
+                   static_cast<long long>(count % batch), static_cast<long long>(count));
+    }
+    Append(BatchSource(std::move(items_), batch));
   }
   int64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
   std::string name(int64_t index) const {
@@ -109,12 +158,16 @@ class InputFeed {
   }
   SampleSource source(int64_t index) const {
     const auto [source, at] = Locate(index);
-    auto [path, place] = source->Place(at);
-    return {spec_.name, {std::move(path)}, place};
+    auto [paths, place] = source->Places(at);
+    return {spec_.name, std::move(paths), place};
   }
   const std::string& input_name() const { return spec_.name; }
 
  private:
+  void Append(std::unique_ptr<Source> source) {
+    ends_.push_back(size() + source->size());
+    sources_.push_back(std::move(source));
+  }
   std::pair<const Source*, int64_t> Locate(int64_t index) const {
     RSHIFT_REQUIRE(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ",
                    size());
@@ -126,6 +179,7 @@ class InputFeed {
   InputSpec spec_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<int64_t> ends_;
+  std::vector<std::unique_ptr<Source>> items_;  // single samples, until Finish
 };
 
 class FeedDataset : public Dataset {
@@ -135,7 +189,10 @@ class FeedDataset : public Dataset {
   std::string name(int64_t index) const override { return feeds_[0].name(index); }
   std::vector<SampleSource> sources(int64_t index) const override {
     std::vector<SampleSource> sources;
-    for (const InputFeed& feed : feeds_) sources.push_back(feed.source(index));
+    for (const InputFeed& feed : feeds_) {
+      sources.push_back(feed.source(index));
+      if (sources.back().paths.empty()) return {};
+    }
     return sources;
   }
   Sample Read(int64_t index) const override {
@@ -223,7 +280,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
     const auto [input, path] = SplitPath(text, inputs);
     if (input >= 0 || inputs.size() == 1) {
       const size_t i = input < 0 ? 0 : static_cast<size_t>(input);
-      feeds[i].Add(OpenSource(path, plans[i]));
+      feeds[i].Add(path, plans[i]);
       continue;
     }
     // An .npz, or a folder or list of them, holds every input under its name.
@@ -233,9 +290,10 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
         HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
         ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
         "); say which one this feeds: NAME=", path);
-    for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(OpenSource(path, plans[i]));
+    for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(path, plans[i]);
   }
-  for (const InputFeed& feed : feeds) {
+  for (InputFeed& feed : feeds) {
+    feed.Finish();
     RSHIFT_REQUIRE(feed.size() > 0, ErrorCode::kInvalidInput,
                    "the data set has no samples for input '", feed.input_name(), "'; give ",
                    feed.input_name(), "=PATH");

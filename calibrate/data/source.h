@@ -22,6 +22,12 @@ class Source {
   virtual std::string name(int64_t index) const = 0;
   // The file that holds this sample, and which one it is of that file opened by itself.
   virtual std::pair<std::string, int64_t> Place(int64_t index) const = 0;
+  // The files that, opened as one data set, have this sample at `second`; several for a batch of
+  // images. Empty when no such data set is known.
+  virtual std::pair<std::vector<std::string>, int64_t> Places(int64_t index) const {
+    auto [path, at] = Place(index);
+    return {{std::move(path)}, at};
+  }
   // For messages: the path as it was given or found, and the index where a file holds several.
   virtual std::string where(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.

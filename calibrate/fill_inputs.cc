@@ -1,0 +1,64 @@
+#include "calibrate/fill_inputs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+// Data sets deliver F32; an integer or bool input takes the values it can hold exactly.
+template <typename T>
+void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
+                   const std::string& sample, const std::string& input) {
+  constexpr float kExact = 1 << 24;  // F32 holds every integer up to here
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T stored = static_cast<T>(std::clamp(values[i], -kExact, kExact));
+    RSHIFT_REQUIRE(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, sample,
+                   ", input '", input, "': value ", values[i],
+                   " does not fit the input's integer type");
+    std::memcpy(memory.data() + i * sizeof(T), &stored, sizeof(T));
+  }
+}
+
+void Store(const TensorRecord& record, std::span<const float> values, std::span<std::byte> memory,
+           const std::string& sample, const std::string& input) {
+  const int64_t elements = NumElements(record.shape);
+  RSHIFT_REQUIRE(static_cast<int64_t>(values.size()) == elements, ErrorCode::kInvalidInput, sample,
+                 ", input '", input, "': holds ", values.size(), " values, the input takes ",
+                 elements);
+  if (values.empty()) return;
+  switch (record.dtype) {
+    case DType::kF32:
+      std::memcpy(memory.data(), values.data(), memory.size());
+      return;
+    case DType::kS64:
+      return StoreIntegers<int64_t>(values, memory, sample, input);
+    case DType::kS32:
+      return StoreIntegers<int32_t>(values, memory, sample, input);
+    case DType::kS8:
+      return StoreIntegers<int8_t>(values, memory, sample, input);
+    case DType::kU8:
+      return StoreIntegers<uint8_t>(values, memory, sample, input);
+    case DType::kBool:
+      return StoreIntegers<bool>(values, memory, sample, input);
+    default:
+      Fail(ErrorCode::kUnsupported, sample, ", input '", input, "': inputs of type ",
+           Name(record.dtype), " cannot be fed");
+  }
+}
+
+}  // namespace
+
+void FillInputs(const Program& program, Session& session, const Sample& sample) {
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const Binding& binding = program.image().inputs[i];
+    const TensorRecord& record = program.image().tensors[binding.tensor];
+    RSHIFT_REQUIRE(record.layout == Layout::kPlain, ErrorCode::kInternal, "input '", binding.name,
+                   "' is not in ONNX order");
+    Store(record, sample.inputs[i], session.Input(static_cast<int>(i)), sample.name, binding.name);
+  }
+}
+
+}  // namespace rshift
