@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -36,7 +37,7 @@ def agreement(results, mode):
     return 100.0 * np.mean(results[mode][1].argmax(1) == results['f32'][1].argmax(1))
 
 
-def test_demo_reaches_its_bounds(report):
+def test_demo_reaches_its_bounds_and_is_what_the_readme_says(report, tmp_path):
     done = subprocess.run(['tools/demo.sh'], cwd=pipeline.ROOT, capture_output=True, text=True,
                           timeout=1800, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -50,6 +51,14 @@ def test_demo_reaches_its_bounds(report):
         assert result[mode]['agreement'] >= 98.5, mode
         program = pipeline.ROOT / f'build/demo/{mode}.rshift'
         assert pipeline.f32_commands(program).keys() <= {'softmax_f32'}, mode
+    compare = [sys.executable, 'tools/demo_table.py', 'build/demo', '--compare']
+    said = subprocess.run([*compare, 'README.md'], cwd=pipeline.ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    size = result['symmetric']['file_bytes']
+    readme = (pipeline.ROOT / 'README.md').read_text(encoding='utf-8')
+    older = tmp_path / 'README.md'
+    older.write_text(readme.replace(f'{size:,} B', f'{size + 1:,} B', 1), encoding='utf-8')
+    assert subprocess.run([*compare, older], cwd=pipeline.ROOT, capture_output=True, check=False).returncode == 1
 
 
 @pytest.mark.parametrize('case', (models.RESNET_PRELU, models.MOBILENET_LEAKY, models.HOSTILE,
