@@ -267,10 +267,32 @@ function overview() {
     ['model sha256', report.model_sha256],
     ['calibration table', report.table ? `${report.table}, ${whole(report.calibration_samples)} samples` : 'none'],
     ['table sha256', report.table_sha256 || 'none'],
-    ['samples compared', report.compared_samples ? whole(report.compared_samples) : 'none (give --test-input)'],
+    ['samples compared', report.layers.length ? whole(report.compared_samples) : 'none (give --test-input)'],
     ['commands', `${c.integer} integer, ${c.move} data movement, ${c.f32} F32`],
     ['file, arena', `${whole(report.file_bytes)} bytes, ${whole(report.arena_bytes)} bytes`]];
   main.append(definitions(facts));
+}
+
+// model_deploy's check of the program: the verdict, the outputs, what to try.
+function check() {
+  const c = report.check;
+  if (c === undefined) return;
+  const word = c.grade.toLowerCase();
+  const grade = ['good', 'doubtful', 'bad'].includes(word) ? word : 'none';
+  main.append(element('p', {id: 'check', class: `grade ${grade}`},
+                      c.why_none ? `check: not done: ${c.why_none}` : `check: ${c.grade} on ${c.samples}`));
+  if (c.next) main.append(element('p', {class: 'next'}, c.next));
+  const db = (value) => value === null ? 'NaN' : value.toFixed(1);
+  if (c.outputs.length > 0) {
+    main.append(plainTable('outputs', ['output', 'SQNR dB', 'channels: median', 'cosine', 'same class'],
+                           c.outputs.map((o) => [o.name, db(o.sqnr_db), db(o.channels_median_db),
+                                                 o.cosine === null ? 'NaN' : o.cosine.toFixed(6),
+                                                 o.rows ? `${o.rows_agree} of ${o.rows}` : ''])));
+  }
+  if (c.trials.length > 0) {
+    main.append(plainTable('trials', ['tried', 'before that', 'quality dB', 'grade'],
+                           c.trials.map((t) => [t.options, t.recipe, db(t.quality_db), t.grade])));
+  }
 }
 
 function legend() {
@@ -322,6 +344,7 @@ function changes() {
 }
 
 overview();
+check();
 section('Nodes', ...nodesTable());
 floatNodes();
 if (report.mode !== 'f32') {

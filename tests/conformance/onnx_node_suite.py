@@ -28,7 +28,8 @@ from onnx.backend.test.case.node import collect_testcases
 SKIPPED = ('bernoulli', 'training_dropout', 'randomnormal', 'randomuniform', 'multinomial')
 # Resize by scales with align_corners: the suite's reference puts the last sample at the *fractional* output size
 # (length * scale - 1), ONNX Runtime at the real one (floor(length * scale) - 1), which is the corner of the picture that is
-# made. The operator's text allows both; users compare with ONNX Runtime, so that is what we give.
+# made. The operator's text has "the length of the resized tensor", and a target length that may be fractional; users compare
+# with ONNX Runtime, so that is what we give.
 DIFFERENT = ('test_resize_downsample_scales_cubic_align_corners', 'test_resize_downsample_scales_linear_align_corners')
 
 

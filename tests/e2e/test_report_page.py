@@ -96,6 +96,17 @@ def test_the_page_shows_hashes_samples_nodes_and_figures(browser, example, tmp_p
     assert set(seen['titles']) <= set(seen['terms'])  # the legend explains every column
 
 
+def test_the_page_shows_the_verdict_of_the_check(browser, example, tmp_path):
+    seen = in_browser(example / 'r.html', '''
+        return {check: document.getElementById('check').textContent,
+                grade: document.getElementById('check').classList[1],
+                outputs: [...document.querySelectorAll('#outputs tbody tr')].map((tr) => tr.cells[0].textContent)};''',
+        tmp_path)
+    check = listed(example)['check']
+    assert seen['grade'] == check['grade'] == 'good' and check['samples'] in seen['check']
+    assert seen['outputs'] == [output['name'] for output in check['outputs']]
+
+
 def test_histograms_hold_every_compared_value(example):
     report = listed(example)
     shapes = {node['tensor']: node['shape'] for node in report['nodes']}
@@ -203,7 +214,7 @@ def test_names_of_a_model_never_become_markup(browser, tmp_path):
 
 def test_pages_without_figures_or_integers_open(browser, example, tmp_path):
     for mode in ('f32', 'symmetric'):
-        table = ('--calibration', example / 'table.yaml') if mode != 'f32' else ()
+        table = ('--calibration', example / 'table.yaml', '--no-check') if mode != 'f32' else ()
         pipeline.run('model_deploy', pipeline.EXAMPLE, *table, '--mode', mode, '-o', tmp_path / 'p.rshift',
                      '--report', tmp_path / 'r.html')
         seen = in_browser(tmp_path / 'r.html', '''
