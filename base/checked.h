@@ -1,16 +1,13 @@
-// Integer arithmetic that notices overflow, for sizes and offsets read from a file. The optional
-// forms are for callers with their own message; the ...OrCorrupt forms throw kCorrupt, naming
-// `what`. Both operands have the same type: a mixture of signed and unsigned must not compile.
+// Integer arithmetic that notices overflow, for sizes and offsets read from a file; the message is
+// the caller's. Both operands have the same type: a mixture of signed and unsigned must not
+// compile.
 #ifndef RSHIFT_BASE_CHECKED_H_
 #define RSHIFT_BASE_CHECKED_H_
 
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <type_traits>
-
-#include "base/error.h"
 
 namespace rshift {
 
@@ -26,24 +23,9 @@ constexpr std::optional<T> CheckedAdd(T a, std::type_identity_t<T> b) {
 }
 
 template <CheckedInteger T>
-constexpr std::optional<T> CheckedSub(T a, std::type_identity_t<T> b) {
-  T result{};
-  if (__builtin_sub_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
-template <CheckedInteger T>
 constexpr std::optional<T> CheckedMul(T a, std::type_identity_t<T> b) {
   T result{};
   if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
-
-// `value` in another integer type, when it fits.
-template <CheckedInteger To, CheckedInteger From>
-constexpr std::optional<To> CheckedCast(From value) {
-  To result{};
-  if (__builtin_add_overflow(value, From{0}, &result)) return std::nullopt;
   return result;
 }
 
@@ -55,20 +37,13 @@ constexpr std::optional<T> CheckedRoundUp(T value, std::type_identity_t<T> align
   return CheckedAdd<T>(value, alignment - rest);
 }
 
-template <CheckedInteger T>
-T AddOrCorrupt(T a, std::type_identity_t<T> b, std::string_view what) {
-  const std::optional<T> result = CheckedAdd<T>(a, b);
-  if (!result)
-    Fail(ErrorCode::kCorrupt, what, ": ", a, " + ", b, " overflows: the file is damaged");
-  return *result;
+// The largest number stands for itself and for all that are greater: for predictions, which are
+// compared with limits far below it.
+constexpr uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
+  return CheckedAdd<uint64_t>(a, b).value_or(UINT64_MAX);
 }
-
-template <CheckedInteger T>
-T MulOrCorrupt(T a, std::type_identity_t<T> b, std::string_view what) {
-  const std::optional<T> result = CheckedMul<T>(a, b);
-  if (!result)
-    Fail(ErrorCode::kCorrupt, what, ": ", a, " * ", b, " overflows: the file is damaged");
-  return *result;
+constexpr uint64_t SaturatingMul(uint64_t a, uint64_t b) {
+  return CheckedMul<uint64_t>(a, b).value_or(UINT64_MAX);
 }
 
 // True when [offset, offset + size) lies within [0, limit); never overflows.

@@ -26,18 +26,23 @@ int64_t NumElements(const Shape& shape) {
     Fail(ErrorCode::kInvalidInput, "shape ", ToString(shape),
          " has a negative dimension, expected every dimension >= 0");
   }
-  // A zero makes the whole product zero, however large the other dimensions are.
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  // The product of those that are not zero is bounded too: then so is that of any of them, and with
+  // it every stride and every offset that is made of them, also of an empty tensor.
+  bool empty = false;
   int64_t count = 1;
   for (const int64_t dim : shape) {
+    if (dim == 0) {
+      empty = true;
+      continue;
+    }
     const std::optional<int64_t> product = CheckedMul<int64_t>(count, dim);
     if (!product || *product >= kMaxElements) {
       Fail(ErrorCode::kInvalidInput, "shape ", ToString(shape),
-           " has 2^40 elements or more, expected fewer");
+           " has 2^40 elements or more (dimensions of 0 left out), expected fewer");
     }
     count = *product;
   }
-  return count;
+  return empty ? 0 : count;
 }
 
 std::string ToString(const Shape& shape) {
@@ -52,7 +57,7 @@ std::string ToString(const Shape& shape) {
 
 Shape Strides(const Shape& shape) {
   Shape strides(shape.size());
-  uint64_t stride = 1;  // unsigned: an empty tensor may have dimensions whose product wraps
+  uint64_t stride = 1;  // unsigned: of shapes that NumElements refuses, the product may wrap
   for (size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = static_cast<int64_t>(stride);
     stride *= static_cast<uint64_t>(shape[axis]);

@@ -10,7 +10,7 @@ namespace rshift {
 
 using Shape = std::vector<int64_t>;
 
-// Product of the dimensions, 1 for a scalar. Throws kInvalidInput when it is negative or >= 2^40.
+// Their product (scalar: 1). Throws kInvalidInput: one is < 0, or all but zeros make 2^40 or more.
 int64_t NumElements(const Shape& shape);
 // "1x3x224x224"; "scalar" for {}.
 std::string ToString(const Shape& shape);

@@ -30,7 +30,7 @@ Program CompileForObservation(const Graph& graph) {
   CompileOptions options;
   options.observable = true;
   return Program::FromBytes(WriteContainer(Compile(graph, options)),
-                            "float program of " + graph.name);
+                            "float program of " + graph.name, Limits::None());
 }
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {

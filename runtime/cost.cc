@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
+
 namespace rshift {
 namespace {
 
@@ -26,21 +28,28 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
   const auto shape = [&](Field f) -> const Shape& {
     return image.tensors[static_cast<size_t>(command.Tensor(f))].shape;
   };
-  const int64_t window = command.Get(Field::kKernelH) * command.Get(Field::kKernelW);
-  const int64_t groups = std::max<int64_t>(1, command.Get(Field::kGroups));
+  const auto count = [&](Field f) { return static_cast<uint64_t>(NumElements(shape(f))); };
+  const auto channels = [&](Field f) {
+    return shape(f).empty() ? 1 : static_cast<uint64_t>(shape(f).back());
+  };
+  const uint64_t groups = std::max<uint64_t>(1, static_cast<uint64_t>(command.Get(Field::kGroups)));
+  const auto window = static_cast<uint64_t>(command.Get(Field::kKernelH)) *
+                      static_cast<uint64_t>(command.Get(Field::kKernelW));  // below 2^41
+  const auto product = [](uint64_t a, uint64_t b, uint64_t c) -> int64_t {
+    const uint64_t all = SaturatingMul(SaturatingMul(a, b), c);
+    return static_cast<int64_t>(std::min<uint64_t>(all, INT64_MAX));
+  };
   switch (command.opcode) {
     case Opcode::kConv:
     case Opcode::kConvF32:
-      return NumElements(shape(Field::kDst)) * window * shape(Field::kSrc).back() / groups;
+      return product(count(Field::kDst), window, channels(Field::kSrc) / groups);
     case Opcode::kConvTransposeF32:
-      return NumElements(shape(Field::kSrc)) * window * shape(Field::kDst).back() / groups;
+      return product(count(Field::kSrc), window, channels(Field::kDst) / groups);
     case Opcode::kDepthwise:
-      return NumElements(shape(Field::kDst)) * window;
+      return product(count(Field::kDst), window, 1);
     case Opcode::kMatMul:
     case Opcode::kMatMulF32:
-      return shape(Field::kSrc).empty()
-                 ? 0
-                 : NumElements(shape(Field::kDst)) * shape(Field::kSrc).back();
+      return product(count(Field::kDst), channels(Field::kSrc), 1);
     default:
       return 0;
   }

@@ -25,7 +25,7 @@ struct Work {
 };
 Work WorkOf(const ProgramImage& image, const Command& command);
 
-// Multiply-accumulates of a convolution or matrix product; 0 for other commands.
+// Multiply-accumulates of a convolution or matrix product, saturating; 0 for other commands.
 int64_t MacCount(const ProgramImage& image, const Command& command);
 // Bytes of all constant tensors: which cache holds the weights from one run to the next.
 uint64_t ConstantBytes(const ProgramImage& image);

@@ -7,20 +7,25 @@
 namespace rshift {
 
 Program Program::Load(const std::string& path, const LoadOptions& options) {
-  return FromFile(options.copy ? MappedFile::Copy(path) : MappedFile::Map(path), path);
+  return FromFile(options.copy ? MappedFile::Copy(path) : MappedFile::Map(path), path,
+                  options.limits);
 }
 
-Program Program::FromBytes(std::span<const uint8_t> bytes, const std::string& where) {
-  return FromFile(MappedFile::FromBytes(bytes), where);
+Program Program::FromBytes(std::span<const uint8_t> bytes, const std::string& where,
+                           const Limits& limits) {
+  return FromFile(MappedFile::FromBytes(bytes), where, limits);
 }
 
-Program Program::FromFile(MappedFile file, const std::string& where) {
+Program Program::FromFile(MappedFile file, const std::string& where, const Limits& limits) {
   Program program;
   program.where_ = where;
+  program.limits_ = limits;
   program.file_ = std::move(file);
   ContainerView view = ReadStructure(program.file_.bytes(), where);
   ConstantsCheck constants(view, where);
   try {
+    // First: the proof itself takes as long as the work it bounds.
+    program.work_ = CheckLimits(view.image, limits, where);
     program.proof_ = Verify(view.image, constants, where);
   } catch (const Error&) {
     constants.Finish();  // what is damaged is called damaged, whatever else it looks like

@@ -2,7 +2,7 @@
 //
 //   Program program = Program::Load("net.rshift");
 //   Session session(program, {.threads = 2});
-//   std::memcpy(session.Input(0).data(), image, session.Input(0).size());
+//   std::memcpy(session.Input(0).data(), image, session.Input(0).size());  // before each run
 //   session.Run();
 //   std::span<const std::byte> logits = session.Output(0);
 //
@@ -22,19 +22,23 @@
 
 #include "base/mapped_file.h"
 #include "codegen/container/image.h"
+#include "runtime/limits.h"
 #include "runtime/proof.h"
 
 namespace rshift {
 
 struct LoadOptions {
-  bool copy = false;  // read the file into memory instead of mapping it
+  bool copy = false;   // read the file into memory instead of mapping it
+  Limits limits = {};  // what a run may take; more is refused (runtime/limits.h)
 };
 
 class Program {
  public:
-  // Throws kIo / kCorrupt: a program that loads is verified (see runtime/verify.h).
+  // Throws kIo / kCorrupt / kUnsupported (limits): a program that loads is verified (see
+  // runtime/verify.h).
   static Program Load(const std::string& path, const LoadOptions& options = {});
-  static Program FromBytes(std::span<const uint8_t> bytes, const std::string& where = "program");
+  static Program FromBytes(std::span<const uint8_t> bytes, const std::string& where = "program",
+                           const Limits& limits = {});
 
   // image().constants is empty: see constants().
   const ProgramImage& image() const { return image_; }
@@ -42,15 +46,20 @@ class Program {
   const std::string& where() const { return where_; }
   const Proof& proof() const { return proof_; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
+  // What one run takes, at most, and what it may.
+  const RunWork& work() const { return work_; }
+  const Limits& limits() const { return limits_; }
 
  private:
-  static Program FromFile(MappedFile file, const std::string& where);
+  static Program FromFile(MappedFile file, const std::string& where, const Limits& limits);
 
   std::string where_;
   MappedFile file_;
   ProgramImage image_;
   std::span<const uint8_t> constants_;
   Proof proof_;
+  RunWork work_;
+  Limits limits_;
 };
 
 enum class Isa : uint8_t { kScalar = 0, kAvx2 = 1, kAvxVnni = 2, kAvx512Vnni = 3, kNeonDot = 4 };
@@ -92,7 +101,9 @@ class Session {
 
   int threads() const;
   SessionMemory memory() const;
-  // Tensor memory in the tensor's own layout and type. Input contents survive Run().
+  // Tensor memory in the tensor's own layout and type. Every input is to be filled before each run:
+  // what a run has read for the last time makes room for other tensors, so that afterwards the
+  // memory holds anything. (In a program compiled for observation, the input is still there.)
   std::span<std::byte> Input(int index);
   std::span<const std::byte> Output(int index) const;
   // Any tensor, from its first byte to its last: a part of another one has its rows

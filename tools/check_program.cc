@@ -22,7 +22,7 @@ constexpr double kWeakDb = 10;
 constexpr size_t kWeakest = 3;
 
 Program CompileProgram(const Graph& graph, const std::string& where) {
-  return Program::FromBytes(WriteContainer(Compile(graph)), where);
+  return Program::FromBytes(WriteContainer(Compile(graph)), where, Limits::None());
 }
 
 int64_t Elements(const Graph& graph) {
@@ -134,7 +134,7 @@ std::vector<LayerResult> Weakest(const std::vector<LayerResult>& layers, Grade g
 void Check(const Deployment& deployment, const Dataset& samples, int threads, CheckResult* result) {
   Verdict& verdict = result->verdict;
   const Program floating = CompileProgram(deployment.floating, "float program");
-  const Program integer = Program::FromBytes(deployment.bytes, "the program");
+  const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
   const std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
   verdict.outputs = CompareOutputs(RunOutputs(integer, samples, threads), reference);
   if (result->layers.empty()) {

@@ -42,6 +42,7 @@ int InfoCommand(const std::string& program, bool json) {
   const std::vector<uint8_t> bytes = ReadFile(program);
   const ContainerView view = ReadContainer(bytes, program);
   const ProgramImage& image = view.image;
+  const RunWork work = PredictWork(image);
   if (json) {
     nlohmann::json out = {{"file", program},
                           {"file_bytes", bytes.size()},
@@ -49,7 +50,10 @@ int InfoCommand(const std::string& program, bool json) {
                           {"arena_bytes", image.arena_size},
                           {"constant_bytes", view.constants.size()},
                           {"commands", CommandCounts(image)},
-                          {"tensors", image.tensors.size()}};
+                          {"tensors", image.tensors.size()},
+                          {"macs", work.macs},
+                          {"elements", work.elements},
+                          {"buffer_bytes", work.buffers}};
     out["inputs"] = out["outputs"] = out["f32_commands"] = nlohmann::json::array();
     for (const Binding& b : image.inputs) out["inputs"].push_back(BindingJson(image, b));
     for (const Binding& b : image.outputs) out["outputs"].push_back(BindingJson(image, b));
@@ -66,6 +70,7 @@ int InfoCommand(const std::string& program, bool json) {
               bytes.size(), static_cast<unsigned long long>(image.arena_size),
               view.constants.size(), Count(image.tensors.size(), "tensor").c_str(),
               Count(image.commands.size(), "command").c_str());
+  std::printf("%-8s %s\n", "one run", ToString(work).c_str());
   for (const auto& [key, value] : image.meta) {
     if (value.find('\n') == std::string::npos)
       std::printf("%-8s %s = %s\n", "meta", key.c_str(), value.c_str());
@@ -82,14 +87,22 @@ int InfoCommand(const std::string& program, bool json) {
   return 0;
 }
 
-int VerifyCommand(const std::string& program, bool json) {
+int VerifyCommand(const std::string& program, const std::string& limits, bool json) {
   RegisterFloatLibrary();
-  const Program loaded = Program::Load(program);
+  const Program loaded = Program::Load(program, {.limits = ParseLimits(limits)});
   const size_t commands = loaded.image().commands.size();
+  const RunWork& work = loaded.work();
   if (json) {
-    PrintJson({{"file", program}, {"verified", true}, {"commands", commands}});
+    PrintJson({{"file", program},
+               {"verified", true},
+               {"commands", commands},
+               {"macs", work.macs},
+               {"elements", work.elements},
+               {"arena_bytes", work.arena},
+               {"buffer_bytes", work.buffers}});
   } else {
     std::printf("%s: verified, %s\n", program.c_str(), Count(commands, "command").c_str());
+    std::printf("one run: %s\n", ToString(work).c_str());
   }
   return 0;
 }

@@ -16,6 +16,7 @@
 #include "runtime/runtime.h"
 #include "tools/check_program.h"
 #include "tools/deploy_preprocess.h"
+#include "tools/own_program.h"
 #include "tools/print.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
@@ -281,7 +282,8 @@ int Run(const Arguments& a) {
   compile.meta = Meta(a, floating, table, options, report.mode);
   const ProgramImage image = Compile(final_graph, compile);
   const std::vector<uint8_t> bytes = WriteContainer(image);
-  Program::FromBytes(bytes, a.output);  // what would not load is not written
+  const std::string warning = CheckOwnProgram(bytes, a.output);
+  if (!warning.empty()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   CheckDeployment(a, {floating, final_graph, table, options, bytes}, compile.meta["preprocess"],
                   &report);
   report.file_bytes = bytes.size();

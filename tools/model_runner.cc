@@ -34,7 +34,7 @@ constexpr int kMaxRuns = 1000000000;
 constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
-  std::string program, output, dump, isa, labels, top = "1,5", preprocess;
+  std::string program, output, dump, isa, labels, top = "1,5", preprocess, limits;
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
   int64_t label_offset = 0;
@@ -85,6 +85,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
       "--copy", a.copy,
       "read the program into memory, in large pages, instead of mapping it: slower to load, "
       "large networks run 1 to 2 % faster");
+  app.add_option("--limits", a.limits,
+                 "what a run may take, if not the defaults: macs=N,elements=N,buffers=N,arena=N, "
+                 "or none (model_tool verify says what it takes)")
+      ->check(TakenBy([](const std::string& text) { ParseLimits(text); }));
   app.add_flag("--json", a.json, "machine-readable results on stdout");
 }
 
@@ -145,6 +149,9 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   SampleRun run = RunSamples(program, sessions, *dataset, options);
   if (!a.output.empty()) WriteNpz(a.output, run.outputs);
   if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);
+  // A run may overwrite its input: a benchmark that follows begins with one again.
+  for (Session& session : sessions)
+    if (a.benchmark) FillInputs(program, session, dataset->Read(dataset->size() - 1));
   return Summarize(a, std::move(run), accuracy ? &*accuracy : nullptr);
 }
 
@@ -166,7 +173,8 @@ int Run(const Arguments& a) {
   options.one_by_one = !a.dump.empty();  // every tensor exists for a moment
   RegisterFloatLibrary();
   const auto before_load = std::chrono::steady_clock::now();
-  const Program program = Program::Load(a.program, {.copy = a.copy});
+  const Program program =
+      Program::Load(a.program, {.copy = a.copy, .limits = ParseLimits(a.limits)});
   const double load_ms = Milliseconds(std::chrono::steady_clock::now() - before_load);
   const bool has_data = !a.input.empty() || !a.dataset.empty();
   const bool is_constant = program.image().inputs.empty();  // runs without data

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/names.h"
+#include "runtime/limits.h"
 #include "tools/tool_commands.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -30,9 +31,11 @@ constexpr FileCommand kFileCommands[] = {
     {"disasm", "a .rshift program", "the command stream of a program as text",
      "  model_tool disasm net.rshift | less -S\n"
      "  model_tool disasm net.rshift --json | jq '.commands[] | select(.opcode == \"conv\")'\n"},
-    {"verify", "a .rshift program", "loads and verifies a program without running it",
+    {"verify", "a .rshift program",
+     "loads and verifies a program without running it; says what a run takes",
      "  model_tool verify net.rshift && echo good\n"
-     "  model_tool verify net.rshift --json\n"},
+     "  model_tool verify net.rshift --json\n"
+     "  model_tool verify net.rshift --limits macs=1e9,arena=64M\n"},
     {"memory", "a .rshift program", "arena map, lower bound and gap of a program",
      "  model_tool memory net.rshift\n"
      "  model_tool memory net.rshift --json | jq .arena_bytes\n"},
@@ -63,7 +66,7 @@ constexpr const char* kRequantizeExamples =
 
 struct Arguments {
   ModelArguments model;
-  std::string file, other;
+  std::string file, other, limits;
   CompareArguments compare;
   bool json = false, show = false;
   RequantizeArguments requantize;
@@ -105,7 +108,7 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "support") return SupportCommand(a.model.path, a.model.Import(), a.json);
   if (command == "info") return InfoCommand(a.file, a.json);
   if (command == "disasm") return DisasmCommand(a.file, a.json);
-  if (command == "verify") return VerifyCommand(a.file, a.json);
+  if (command == "verify") return VerifyCommand(a.file, a.limits, a.json);
   if (command == "diff") return DiffCommand(a.file, a.other, a.json);
   if (command == "memory") return MemoryCommand(a.file, a.json);
   if (command == "compare") return CompareCommand(a.compare, a.json);
@@ -154,6 +157,11 @@ void AddCommands(CLI::App& app, Arguments& a) {
                             kSupportExamples, a));
   for (const FileCommand& c : kFileCommands)
     AddCommand(app, c.name, c.what, c.examples, a)->add_option("file", a.file, c.file)->required();
+  app.get_subcommand("verify")
+      ->add_option("--limits", a.limits,
+                   "what a run may take, if not the defaults: macs=N,elements=N,buffers=N,arena=N, "
+                   "or none")
+      ->check(TakenBy([](const std::string& text) { ParseLimits(text); }));
   CLI::App* diff = AddCommand(app, "diff", "what differs between two programs", kDiffExamples, a);
   diff->add_option("file", a.file, "a .rshift program")->required();
   diff->add_option("other", a.other, "the other program")->required();

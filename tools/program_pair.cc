@@ -42,7 +42,7 @@ bool IsByteOrFloat(const TensorRecord& record) {
 Program CompileObservable(const Graph& graph, const std::string& where) {
   CompileOptions options;
   options.observable = true;
-  return Program::FromBytes(WriteContainer(Compile(graph, options)), where);
+  return Program::FromBytes(WriteContainer(Compile(graph, options)), where, Limits::None());
 }
 
 std::vector<TensorPair> PairTensors(const ProgramImage& integer, const ProgramImage& floating) {

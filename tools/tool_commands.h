@@ -16,7 +16,8 @@ namespace rshift {
 int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
 int InfoCommand(const std::string& program, bool json);
 int DisasmCommand(const std::string& program, bool json);
-int VerifyCommand(const std::string& program, bool json);
+// `limits`: for ParseLimits.
+int VerifyCommand(const std::string& program, const std::string& limits, bool json);
 // 0 when equal; else prints what differs, section by section, and returns 1.
 int DiffCommand(const std::string& a, const std::string& b, bool json);
 int MemoryCommand(const std::string& program, bool json);

@@ -88,6 +88,26 @@ void CheckCommand(const ProgramImage& image, size_t index, const std::string& wh
   }
 }
 
+// Does some command write between the first byte of an input and its last?
+bool OverwritesInputs(const ProgramImage& image) {
+  std::vector<std::pair<uint64_t, uint64_t>> inputs;  // begin, end
+  for (const Binding& input : image.inputs) {
+    const TensorRecord& tensor = image.tensors[static_cast<size_t>(input.tensor)];
+    if (tensor.bytes() > 0) inputs.emplace_back(tensor.offset, tensor.offset + tensor.extent());
+  }
+  std::sort(inputs.begin(), inputs.end());
+  for (size_t i = 1; i < inputs.size(); ++i)  // the furthest end so far
+    inputs[i].second = std::max(inputs[i].second, inputs[i - 1].second);
+  return std::any_of(image.commands.begin(), image.commands.end(), [&](const Command& command) {
+    const TensorRecord& dst = image.tensors[static_cast<size_t>(command.Tensor(Field::kDst))];
+    if (dst.region != Region::kArena || dst.bytes() == 0) return false;
+    // The last input that begins before dst ends.
+    const auto next = std::lower_bound(inputs.begin(), inputs.end(),
+                                       std::pair<uint64_t, uint64_t>(dst.offset + dst.extent(), 0));
+    return next != inputs.begin() && std::prev(next)->second > dst.offset;
+  });
+}
+
 }  // namespace
 
 void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
@@ -155,7 +175,7 @@ void ConstantsCheck::Finish() {
 }
 
 uint64_t FeaturesOf(const ProgramImage& image) {
-  uint64_t features = 0;
+  uint64_t features = OverwritesInputs(image) ? kFeatureInputReuse : 0;
   for (const Command& command : image.commands) {
     const OpSpec* spec = FindOp(command.opcode);
     if (spec == nullptr) continue;

@@ -41,9 +41,12 @@ void LoweringContext::PlaceBuffers() {
     const ArenaBuffer& memory = memory_.buffers[index];
     if (planned[index] < 0) {
       planned[index] = static_cast<int32_t>(buffers.size());
-      const bool whole_time = observable_ || memory.input || memory.output;
+      // An input is there from the start, until it is read for the last time (Session::Input). An
+      // output is there at all times, so that the caller may read it while it fills the next
+      // inputs.
+      const bool whole_time = observable_ || memory.output;
       buffers.push_back({.size = std::max<int64_t>(memory.size, 1),
-                         .first = whole_time ? 0 : end,
+                         .first = whole_time || memory.input ? 0 : end,
                          .last = whole_time ? end : 0});
     }
     if (!lifetimes[tensor].used) continue;

@@ -9,7 +9,7 @@ namespace rshift {
 
 struct ArenaBuffer {
   int64_t size = 0;    // bytes
-  bool input = false;  // of the program: others do not write it
+  bool input = false;  // of the program: filled before its first command
   bool output = false;
 };
 

@@ -99,7 +99,10 @@ void PutMap(const MemoryReport& report, int columns, int rows, std::ostringstrea
 MemoryReport AnalyzeMemory(const ProgramImage& image) {
   std::vector<Lifetime> lives = TensorLifetimes(image);
   const int64_t end = std::max<int64_t>(static_cast<int64_t>(image.commands.size()) - 1, 0);
-  for (const Binding& input : image.inputs) lives[input.tensor] = {0, end, true, true};
+  for (const Binding& input : image.inputs) {
+    Lifetime& life = lives[input.tensor];
+    life = {0, life.last, true, true};  // without a reader, its last is 0
+  }
   for (const Binding& output : image.outputs) lives[output.tensor] = {0, end, true, false};
   const Owners owners = FindOwners(image, lives);
 

@@ -82,7 +82,9 @@ void AppendCubic(const AxisScale& axis, const Cubic& cubic, int64_t at, int64_t 
   const float x = SourceCoordinate(axis, static_cast<float>(at));
   const float low = std::floor(x);
   std::array<float, 4> weights = CubicWeights(x - low, cubic.a);
-  const int64_t first = static_cast<int64_t>(low) - 1;
+  // Further out, every tap is the outermost element, and the number need not fit an integer.
+  const auto edge = static_cast<float>(axis.in + 4);
+  const int64_t first = static_cast<int64_t>(std::clamp(low, -edge, edge)) - 1;
   if (cubic.exclude_outside) {
     float sum = 0;
     for (int64_t k = 0; k < 4; ++k) {
@@ -195,6 +197,7 @@ Dimension MakeDimension(const AxisScale& axis, bool linear, const Cubic& cubic, 
   dim.size = axis.out;
   const bool resized = axis.in != axis.out || axis.scale != 1.0f;
   dim.per_output = !resized ? 1 : linear ? 2 : 4;
+  dim.taps.reserve(static_cast<size_t>(axis.out * dim.per_output));
   for (int64_t i = 0; i < axis.out; ++i) {
     if (!resized) {
       dim.taps.push_back({i * stride, 1.0f});
@@ -254,9 +257,9 @@ std::unique_ptr<Step> MakeResize(const StepContext& context) {
   RSHIFT_REQUIRE(
       mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
       ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
+  if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
   Plan plan = MakePlan(context, mode == ResizeMode::kLinear);
-  const int64_t positions =
-      plan.inner == 0 ? 0 : NumElements(context.Record(Field::kDst).shape) / plan.inner;
+  const int64_t positions = NumElements(context.Record(Field::kDst).shape) / plan.inner;
   const int64_t grain = plan.inner < 16 ? 16 : 1;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);

@@ -25,10 +25,13 @@ struct Taps {
 Taps TapsAt(const Axis& axis, int64_t out, bool count_pads) {
   Taps taps;
   taps.origin = out * axis.stride - axis.pad_before;
-  taps.end = axis.kernel;
-  while (taps.begin < taps.end && taps.origin + taps.begin * axis.dilation < 0) ++taps.begin;
-  while (taps.end > taps.begin && taps.origin + (taps.end - 1) * axis.dilation >= axis.in)
-    --taps.end;
+  // The first tap at or behind `bound`.
+  const auto first = [&](int64_t bound) {
+    const int64_t distance = std::max<int64_t>(bound - taps.origin, 0);
+    return std::min(axis.kernel, (distance + axis.dilation - 1) / axis.dilation);
+  };
+  taps.begin = first(0);
+  taps.end = std::max(taps.begin, first(axis.in));
   taps.counted = taps.end - taps.begin;
   if (count_pads) {
     // Nothing lies before the pads: the first window starts on them.

@@ -15,6 +15,8 @@ namespace {
 
 std::unique_ptr<Step> MakeSlice(const StepContext& context) {
   const TensorRecord& dst = context.Record(Field::kDst);
+  // Of an empty tensor and of a single index, starts and steps may be any.
+  if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
   const std::vector<int64_t> starts = ReadList(context, Field::kList);
   const std::vector<int64_t> steps = ReadList(context, Field::kList2);
   const Shape strides = ByteStrides(context.Record(Field::kSrc));
@@ -22,7 +24,7 @@ std::unique_ptr<Step> MakeSlice(const StepContext& context) {
   int64_t first = 0;
   for (size_t d = 0; d < dst.shape.size(); ++d) {
     first += starts[d] * strides[d];
-    dims.push_back({dst.shape[d], steps[d] * strides[d]});
+    dims.push_back({dst.shape[d], dst.shape[d] == 1 ? 0 : steps[d] * strides[d]});
   }
   return MakeStridedStep(context, dims, first);
 }

@@ -1,5 +1,7 @@
 // F32 commands that need no library. The steps check element types in detail when they are made;
 // here it is shapes, so that nothing is read or written outside a tensor.
+#include <cstring>
+
 #include "runtime/f32/modes.h"
 #include "runtime/verify/command_check.h"
 
@@ -53,7 +55,10 @@ void CheckReduce(const CommandCheck& check) {
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const auto rank = static_cast<int64_t>(src.size());
   std::vector<bool> reduced(src.size());
-  for (int64_t axis : check.List(Field::kList, -1)) {
+  const std::vector<int64_t> axes = check.List(Field::kList, -1);
+  check.Check(axes.size() <= src.size(), check.Describe(Field::kList), ": expected at most ", rank,
+              " axes");
+  for (const int64_t axis : axes) {
     check.Check(axis >= -rank && axis < rank, check.Describe(Field::kList), ": axis ", axis,
                 " is out of range for ", rank, " dimensions");
     reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
@@ -91,12 +96,24 @@ void CheckLayerNorm(const CommandCheck& check) {
   CheckElements(check, Field::kSrc3, size);
 }
 
+// Source coordinates are finite numbers: no size is above 2^40.
+void CheckScales(const CommandCheck& check, size_t count) {
+  constexpr float kLeast = 0x1p-40f, kMost = 0x1p40f;
+  for (size_t d = 0; d < count; ++d) {
+    float scale = 0;
+    std::memcpy(&scale, check.Data(Field::kList) + d * sizeof scale, sizeof scale);
+    check.Check(scale >= kLeast && scale <= kMost, check.Describe(Field::kList), ": scale ", d,
+                " is ", scale, ", expected a positive number from 2^-40 to 2^40");
+  }
+}
+
 void CheckResize(const CommandCheck& check) {
   CheckFloats(check, {Field::kDst, Field::kSrc, Field::kList});
   const Shape& src = check.Tensor(Field::kSrc).shape;
   check.Check(src.size() == check.Tensor(Field::kDst).shape.size(), check.Describe(Field::kSrc),
               " and ", check.Describe(Field::kDst), ": expected equal ranks");
   CheckElements(check, Field::kList, static_cast<int64_t>(src.size()));
+  CheckScales(check, src.size());
   check.Check(Elements(check, Field::kSrc) > 0 || Elements(check, Field::kDst) == 0,
               check.Describe(Field::kSrc), ": nothing to interpolate");
 }

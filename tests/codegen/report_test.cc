@@ -65,15 +65,15 @@ TEST(AnalyzeMemory, ViewsAreOneBlockWithTheTensorTheyShow) {
 TEST(AnalyzeMemory, CountsArenaAndLowerBound) {
   const MemoryReport report = AnalyzeMemory(Chain());
   EXPECT_EQ(report.arena, 320u);
-  EXPECT_EQ(report.lower_bound, 64u + 64u + 64u + 128u);  // in, out, b and one of a and c
+  EXPECT_EQ(report.lower_bound, 64u + 64u + 128u);  // out, a and one of in and b
   EXPECT_EQ(report.constants, 64u);
 }
 
 TEST(MemoryMap, ShowsNumbersMapAndBlocks) {
   const std::string text = MemoryMap(AnalyzeMemory(Chain()), 5, 5);
-  EXPECT_THAT(text, HasSubstr("lower bound 320 bytes\n"));
-  EXPECT_THAT(text, HasSubstr("gap         0 bytes\n"));
-  EXPECT_THAT(text, HasSubstr("           0 |AAAAA|\n"));  // the input lives on
+  EXPECT_THAT(text, HasSubstr("lower bound 256 bytes\n"));
+  EXPECT_THAT(text, HasSubstr("gap         64 bytes\n"));
+  EXPECT_THAT(text, HasSubstr("           0 |AA...|\n"));  // the input, read twice
   EXPECT_THAT(text, HasSubstr("          64 |BBBEE|\n"));  // a, then c
   EXPECT_THAT(text, HasSubstr("         192 |..DD.|\n"));  // b
   EXPECT_THAT(text, HasSubstr("commands 0..2  a\n"));

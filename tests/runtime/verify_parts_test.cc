@@ -81,7 +81,7 @@ TEST(VerifyParts, DestinationsAndOperandsShareNoBytes) {
   ExpectRefused(Concat(), "overlaps dst", [](auto* b) {
     (*b)[kRight].pitch = 15;  // later rows reach into the left part
   });
-  ExpectRefused(Concat(), "overlaps the program's input", [](auto* b) {
+  ExpectRefused(Concat(), "overlaps dst", [](auto* b) {
     (*b)[kLeft].offset = (*b)[kIn].offset;
     (*b)[kLeft].pitch = 9;
   });

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
+#include "tests/codegen/container/forge.h"
 #include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
@@ -28,31 +29,6 @@ bool Accepted(const std::vector<uint8_t>& file) {
   }
 }
 
-template <typename T>
-T Load(const std::vector<uint8_t>& file, uint64_t at) {
-  T value{};
-  std::memcpy(&value, file.data() + at, sizeof(T));
-  return value;
-}
-
-template <typename T>
-void Store(std::vector<uint8_t>& file, uint64_t at, T value) {
-  std::memcpy(file.data() + at, &value, sizeof(T));
-}
-
-// What someone who wants to deceive the reader does: all checksums fit the changed bytes.
-void FixChecksums(std::vector<uint8_t>& file) {
-  const uint64_t count = std::min<uint64_t>(Load<uint32_t>(file, 0x14), 6);
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t entry = kHeaderSize + i * kSectionEntrySize;
-    const auto offset = Load<uint64_t>(file, entry + 8), size = Load<uint64_t>(file, entry + 16);
-    if (offset > file.size() || size > file.size() - offset) continue;
-    Store(file, entry + 24, Crc32c(std::span(file).subspan(offset, size)));
-  }
-  Store(file, kTableCrcAt, Crc32c(std::span(file).subspan(kHeaderSize, count * kSectionEntrySize)));
-  Store(file, kHeaderCrcAt, Crc32c(std::span(file).first(kHeaderCrcAt)));
-}
-
 bool HasUnknownSection(const ContainerView& view) {
   return std::any_of(view.sections.begin(), view.sections.end(), [](const auto& section) {
     return std::none_of(kSections.begin(), kSections.end(),
@@ -69,8 +45,8 @@ bool AcceptedAsCanonical(const std::vector<uint8_t>& file) {
   EXPECT_FALSE(Disassemble(view.image).empty());
   if (HasUnknownSection(view)) return true;
   std::vector<uint8_t> written = WriteContainer(view.image);
-  Store(written, 0x0e,
-        Load<uint16_t>(file, 0x0e));  // a newer minor version is read, ours is written
+  StoreNumber(written, 0x0e,
+              LoadNumber<uint16_t>(file, 0x0e));  // a newer minor version is read, ours is written
   FixChecksums(written);
   EXPECT_TRUE(written == file);
   return true;
@@ -129,9 +105,9 @@ TEST(ForgedFile, SeveralExtremeNumbersAtOnce) {
     for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
       const uint64_t at = random() % 1024 / 4 * 4;
       if (random() % 2 == 0) {
-        Store(mutant, at, values[random() % std::size(values)]);
+        StoreNumber(mutant, at, values[random() % std::size(values)]);
       } else {
-        Store(mutant, at, static_cast<uint32_t>(values[random() % std::size(values)]));
+        StoreNumber(mutant, at, static_cast<uint32_t>(values[random() % std::size(values)]));
       }
     }
     FixChecksums(mutant);
@@ -142,35 +118,36 @@ TEST(ForgedFile, SeveralExtremeNumbersAtOnce) {
 // One more section behind the constants.
 std::vector<uint8_t> WithExtraSection(uint32_t flags) {
   const std::vector<uint8_t> file = WriteContainer(SampleProgram());
-  const auto count = Load<uint32_t>(file, 0x14);
+  const auto count = LoadNumber<uint32_t>(file, 0x14);
   const uint64_t end = kHeaderSize + count * kSectionEntrySize;
-  const auto first = Load<uint64_t>(file, kHeaderSize + 8);
+  const auto first = LoadNumber<uint64_t>(file, kHeaderSize + 8);
   EXPECT_EQ(end, first) << "the sample has no room between section table and first section";
   std::vector<uint8_t> bigger(file.begin(), file.begin() + end);
   bigger.resize(first + 64);
   bigger.insert(bigger.end(), file.begin() + first, file.end());
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t at = kHeaderSize + i * kSectionEntrySize + 8;
-    const auto offset = Load<uint64_t>(bigger, at);
-    Store<uint64_t>(bigger, at, i + 1 < count ? offset + 64 : offset);
+    const auto offset = LoadNumber<uint64_t>(bigger, at);
+    StoreNumber<uint64_t>(bigger, at, i + 1 < count ? offset + 64 : offset);
   }
   // Constants stay on their page: the gap before them takes up the 64 bytes.
-  const auto constants = Load<uint64_t>(bigger, kHeaderSize + (count - 1) * kSectionEntrySize + 8);
+  const auto constants =
+      LoadNumber<uint64_t>(bigger, kHeaderSize + (count - 1) * kSectionEntrySize + 8);
   bigger.erase(bigger.begin() + constants, bigger.begin() + constants + 64);
   const uint64_t extra = (bigger.size() + 63) / 64 * 64;
   bigger.resize(extra);
   bigger.insert(bigger.end(), {'n', 'e', 'w', '!'});
   std::memcpy(bigger.data() + end, "XTRA", 4);
-  Store<uint32_t>(bigger, end + 4, flags);
-  Store<uint64_t>(bigger, end + 8, extra);
-  Store<uint64_t>(bigger, end + 16, 4);
-  Store<uint32_t>(bigger, end + 24, Crc32c(std::span(bigger).subspan(extra, 4)));
-  Store<uint32_t>(bigger, end + 28, kAlignLog2);
-  Store<uint32_t>(bigger, 0x14, count + 1);
-  Store<uint64_t>(bigger, 0x18, bigger.size());
-  Store(bigger, kTableCrcAt,
-        Crc32c(std::span(bigger).subspan(kHeaderSize, (count + 1) * kSectionEntrySize)));
-  Store(bigger, kHeaderCrcAt, Crc32c(std::span(bigger).first(kHeaderCrcAt)));
+  StoreNumber<uint32_t>(bigger, end + 4, flags);
+  StoreNumber<uint64_t>(bigger, end + 8, extra);
+  StoreNumber<uint64_t>(bigger, end + 16, 4);
+  StoreNumber<uint32_t>(bigger, end + 24, Crc32c(std::span(bigger).subspan(extra, 4)));
+  StoreNumber<uint32_t>(bigger, end + 28, kAlignLog2);
+  StoreNumber<uint32_t>(bigger, 0x14, count + 1);
+  StoreNumber<uint64_t>(bigger, 0x18, bigger.size());
+  StoreNumber(bigger, kTableCrcAt,
+              Crc32c(std::span(bigger).subspan(kHeaderSize, (count + 1) * kSectionEntrySize)));
+  StoreNumber(bigger, kHeaderCrcAt, Crc32c(std::span(bigger).first(kHeaderCrcAt)));
   return bigger;
 }
 

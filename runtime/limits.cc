@@ -1,0 +1,270 @@
+#include "runtime/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "runtime/cost.h"
+
+namespace rshift {
+namespace {
+
+uint64_t Product(std::initializer_list<uint64_t> factors) {
+  uint64_t product = 1;
+  for (const uint64_t factor : factors) product = SaturatingMul(product, factor);
+  return product;
+}
+
+// One command, seen from its tensors. Shapes are whatever the file says: nothing has checked that
+// they fit the command.
+struct View {
+  const ProgramImage& image;
+  const Command& command;
+
+  const TensorRecord& Record(Field f) const {
+    return image.tensors[static_cast<size_t>(command.Tensor(f))];
+  }
+  uint64_t Get(Field f) const { return static_cast<uint64_t>(command.Get(f)); }
+  uint64_t Count(Field f) const { return static_cast<uint64_t>(NumElements(Record(f).shape)); }
+  uint64_t Dim(Field f, size_t d) const {
+    const Shape& shape = Record(f).shape;
+    return d < shape.size() ? static_cast<uint64_t>(shape[d]) : 1;
+  }
+  uint64_t Channels(Field f) const {
+    return Dim(f, std::max<size_t>(Record(f).shape.size(), 1) - 1);
+  }
+  uint64_t SumOfDims(Field f) const {
+    uint64_t sum = 0;
+    for (const int64_t dim : Record(f).shape) sum = SaturatingAdd(sum, static_cast<uint64_t>(dim));
+    return sum;
+  }
+};
+
+// Of all tensors of the command, those that are read twice twice.
+uint64_t TensorElements(const View& view) {
+  uint64_t elements = 0;
+  for (const FieldSpec& field : FindOp(view.command.opcode)->fields) {
+    if (IsTensor(field.kind) && view.command.Tensor(field.field) >= 0)
+      elements = SaturatingAdd(elements, view.Count(field.field));
+  }
+  return elements;
+}
+
+// Input columns under one output pixel: an AVX-512 depthwise convolution brings them all into its
+// order, those between the taps of a dilated window too.
+uint64_t Span(const View& view) {
+  return (view.Get(Field::kKernelW) - 1) * view.Get(Field::kDilationW) + 1;
+}
+
+// 2 or 4 in each dimension that changes. Scales other than 1 may resample one that keeps its size;
+// they are not read here, and counted as two dimensions.
+uint64_t ResizeTaps(const View& view) {
+  const Shape& src = view.Record(Field::kSrc).shape;
+  const Shape& dst = view.Record(Field::kDst).shape;
+  const uint64_t each = view.Get(Field::kMode) == 1 ? 2 : 4;
+  uint64_t taps = 1;
+  for (size_t d = 0; d < std::min(src.size(), dst.size()); ++d) taps *= src[d] != dst[d] ? each : 1;
+  return std::max(taps, each * each);
+}
+
+// How often each element of dst is worked on besides being written: taps.
+uint64_t Taps(const View& view) {
+  const auto inside = [&](Field kernel, size_t d) {
+    return std::min(view.Get(kernel), view.Dim(Field::kSrc, d));
+  };
+  switch (view.command.opcode) {
+    case Opcode::kAveragePool:
+    case Opcode::kMaxPool:
+    case Opcode::kAveragePoolF32:
+      return SaturatingMul(inside(Field::kKernelH, 1), inside(Field::kKernelW, 2));
+    case Opcode::kDepthwise: {
+      const uint64_t span = Span(view);
+      return span <= 16 ? 0 : Product({span, (view.Get(Field::kKernelH) + 3) / 4});
+    }
+    case Opcode::kLrnF32:
+      return std::min(view.Get(Field::kCount), view.Dim(Field::kSrc, view.Get(Field::kAxis)));
+    case Opcode::kResizeF32:
+      return ResizeTaps(view);
+    default:
+      return 0;
+  }
+}
+
+// Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
+uint64_t IntegerConvBuffers(const View& view) {
+  constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostGathered = 1024,
+                     kSlack = 4096;
+  const uint64_t groups = std::max<uint64_t>(view.Get(Field::kGroups), 1);
+  const uint64_t kernel = view.command.opcode == Opcode::kMatMul
+                              ? 1
+                              : Product({view.Get(Field::kKernelH), view.Get(Field::kKernelW)});
+  const uint64_t fixed =
+      SaturatingAdd(view.Channels(Field::kSrc), kSlack + kRing * (kMostGathered + 4));
+  if (view.command.opcode == Opcode::kDepthwise) {
+    const uint64_t quarters = 256 * ((view.Get(Field::kKernelH) + 3) / 4);
+    const uint64_t lines =
+        view.Get(Field::kKernelW) * 2 + Span(view) + view.Get(Field::kStrideW) + 64;
+    return SaturatingAdd(SaturatingAdd(fixed, Product({view.Channels(Field::kDst) + 64, kWords})),
+                         SaturatingAdd(Product({quarters, lines}), Product({kernel + 1, 160})));
+  }
+  const uint64_t entries = SaturatingAdd(view.Channels(Field::kDst), Product({groups, 16}));
+  return SaturatingAdd(SaturatingAdd(fixed, Product({entries + 16, kWords})),
+                       Product({kernel, kRowsOfTaps, 8}));
+}
+
+uint64_t Buffers(const View& view) {
+  constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
+  switch (view.command.opcode) {
+    case Opcode::kConv:
+    case Opcode::kDepthwise:
+    case Opcode::kMatMul:
+      return IntegerConvBuffers(view);
+    case Opcode::kPad:
+    case Opcode::kResizeNearest:  // a list, two maps, and runs of 24 bytes
+      return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
+    case Opcode::kResizeF32:  // up to 4 taps of 16 bytes
+      return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
+    case Opcode::kGather:
+      return SaturatingAdd(kShuffle, Product({view.Count(Field::kSrc2), 8}));
+    case Opcode::kTranspose:
+    case Opcode::kSlice:
+    case Opcode::kExpand:
+    case Opcode::kTile:
+      return kShuffle;
+    case Opcode::kConvF32:  // weights in another order, at least
+    case Opcode::kConvTransposeF32:
+      return Product({view.Count(Field::kWeights), 4});
+    case Opcode::kMatMulF32:
+      return Product({view.Count(Field::kSrc2), 4});
+    default:
+      return 0;
+  }
+}
+
+struct Part {
+  const char* key;   // of ParseLimits
+  const char* what;  // in messages
+  uint64_t RunWork::*member;
+};
+constexpr std::array<Part, 4> kParts = {{
+    {"macs", "multiply-accumulates", &RunWork::macs},
+    {"elements", "elements computed or moved", &RunWork::elements},
+    {"buffers", "bytes of buffers", &RunWork::buffers},
+    {"arena", "bytes of arena", &RunWork::arena},
+}};
+
+RunWork operator+(const RunWork& a, const RunWork& b) {
+  RunWork sum;
+  for (const Part& part : kParts) sum.*part.member = SaturatingAdd(a.*part.member, b.*part.member);
+  return sum;
+}
+
+// "command 3 (conv 'res1')", that with the most of `part`.
+std::string MostOf(const ProgramImage& image, const Part& part) {
+  size_t most = 0;
+  uint64_t greatest = 0;
+  for (size_t i = 0; i < image.commands.size(); ++i) {
+    const uint64_t work = PredictWork(image, image.commands[i]).*part.member;
+    if (work > greatest) greatest = work, most = i;
+  }
+  if (greatest == 0) return "";
+  std::string name =
+      Cat(", of which command ", most, " (", FindOp(image.commands[most].opcode)->name);
+  if (most < image.command_names.size()) name += Cat(" '", image.command_names[most], "'");
+  return name + Cat(") ", greatest);
+}
+
+uint64_t ParseCount(std::string_view text, const std::string& all) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view rest =
+      error == std::errc() ? text.substr(static_cast<size_t>(end - text.data())) : "?";
+  for (const char unit : std::string_view("KMGT")) {
+    if (rest.empty()) break;
+    value *= 1024;
+    if (rest.size() == 1 && rest[0] == unit) rest = "";
+  }
+  RSHIFT_REQUIRE(rest.empty() && std::isfinite(value) && value >= 0 && value < 0x1p63,
+                 ErrorCode::kInvalidInput, "limits '", all, "': '", std::string(text),
+                 "' is no count, expected a number as 2000, 1e13 or 8G");
+  return static_cast<uint64_t>(value);
+}
+
+}  // namespace
+
+Limits Limits::None() {
+  constexpr uint64_t kAll = uint64_t{1} << 62;
+  return {{kAll, kAll, kAll, kAll}};
+}
+
+Limits ParseLimits(const std::string& text) {
+  if (text == "none") return Limits::None();
+  if (text.empty()) return {};
+  Limits limits;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view item = std::string_view(text).substr(at, end - at);
+    const size_t equals = item.find('=');
+    const auto part = std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) {
+      return equals != std::string_view::npos && item.substr(0, equals) == p.key;
+    });
+    RSHIFT_REQUIRE(part != kParts.end(), ErrorCode::kInvalidInput, "limits '", text, "': '",
+                   std::string(item),
+                   "' is not known, expected macs=N, elements=N, buffers=N, arena=N, or none");
+    limits.most.*part->member = ParseCount(item.substr(equals + 1), text);
+    at = end + 1;
+  }
+  return limits;
+}
+
+RunWork PredictWork(const ProgramImage& image, const Command& command) {
+  const View view{image, command};
+  RunWork work;
+  work.macs = static_cast<uint64_t>(MacCount(image, command));
+  work.elements =
+      SaturatingAdd(TensorElements(view), SaturatingMul(view.Count(Field::kDst), Taps(view)));
+  work.buffers = Buffers(view);
+  return work;
+}
+
+RunWork PredictWork(const ProgramImage& image) {
+  RunWork work{.arena = image.arena_size};
+  for (const Command& command : image.commands) work = work + PredictWork(image, command);
+  return work;
+}
+
+RunWork CheckLimits(const ProgramImage& image, const Limits& limits, const std::string& where) {
+  const RunWork work = PredictWork(image);
+  for (const Part& part : kParts) {
+    const uint64_t found = work.*part.member, most = limits.most.*part.member;
+    if (found <= most) continue;
+    Fail(ErrorCode::kUnsupported, where, ": one run takes ", found, " ", part.what,
+         MostOf(image, part), ", expected at most ", most,
+         "; where that is meant, allow it: ", "--limits ", part.key, "=", found);
+  }
+  return work;
+}
+
+std::string ToString(const RunWork& work) {
+  const auto text = [](uint64_t count) {
+    if (count < 10000) return Cat(count);
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "%.3g", static_cast<double>(count));
+    return std::string(digits);
+  };
+  const auto megabytes = [](uint64_t bytes) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.2f MB", 1e-6 * static_cast<double>(bytes));
+    return std::string(digits);
+  };
+  return Cat(text(work.macs), " multiply-accumulates, ", text(work.elements),
+             " elements computed or moved, arena ", megabytes(work.arena), ", buffers at most ",
+             megabytes(work.buffers));
+}
+
+}  // namespace rshift

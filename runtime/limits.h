@@ -1,0 +1,66 @@
+// How much one run of a program may compute and how much memory a session may take: predicted from
+// the program alone, before anything of it runs, and refused where it is more than the caller
+// allows. So a small file cannot keep a machine busy for days or ask for its whole memory.
+//
+// Sizes never overflow, because three bounds hold for every file that is read:
+//   tensors     the dimensions that are not 0 multiply to less than 2^40 (base/shape.h), so that
+//               every product of some of them does, and every stride and offset in bytes is below
+//               2^43; an extent with a pitch is below 2^41 (codegen/container/check.cc)
+//   windows     kernel, stride, dilation, pads and groups are at most 2^20 (codegen/isa), so that
+//               every coordinate is below 2^61
+//   lists       starts, steps, pads, repeats and indices are compared with the dimensions they are
+//               for, without arithmetic that may overflow (runtime/verify/move.cc)
+// What multiplies sizes of several tensors or windows is in this file, and saturates.
+#ifndef RSHIFT_RUNTIME_LIMITS_H_
+#define RSHIFT_RUNTIME_LIMITS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/container/image.h"
+
+namespace rshift {
+
+// What a run takes. Elements: read, written or looked at in a window; those of a resize, pool or
+// normalization count once for each tap.
+struct RunWork {
+  uint64_t macs = 0;      // multiply-accumulates of convolutions and matrix products
+  uint64_t elements = 0;  // the work of all other commands, and the tensors of these
+  uint64_t buffers = 0;  // bytes of a session on one thread besides the arena, at most: index maps,
+                         // taps, tables, scratch, reordered weights
+  uint64_t arena = 0;    // bytes
+
+  friend bool operator==(const RunWork&, const RunWork&) = default;
+};
+
+// The defaults let the largest networks in use pass many times over (ResNet-152 on one image of
+// 1024 x 1024: 2.4e11 multiply-accumulates, 1.6e9 elements, 0.3 GB) and end in minutes, not days.
+struct Limits {
+  RunWork most = {.macs = 10'000'000'000'000,
+                  .elements = 100'000'000'000,
+                  .buffers = uint64_t{4} << 30,
+                  .arena = uint64_t{16} << 30};
+
+  // As much as 64-bit arithmetic counts: for programs of the caller's own making.
+  static Limits None();
+};
+
+// "", the defaults, or "macs=2e13,elements=1e12,buffers=8G,arena=64G", any of them (the others keep
+// their default; K, M, G, T: powers of 1024), or "none". Throws kInvalidInput.
+Limits ParseLimits(const std::string& text);
+
+// Of one command, whose fields are in the ranges of the ISA table; saturating. `arena` is 0.
+RunWork PredictWork(const ProgramImage& image, const Command& command);
+// Of all commands, with the arena.
+RunWork PredictWork(const ProgramImage& image);
+// Throws kUnsupported naming `where`, what is too much, and the command that has most of it. Gives
+// the work.
+RunWork CheckLimits(const ProgramImage& image, const Limits& limits, const std::string& where);
+
+// "1.3e9 multiply-accumulates, 4.1e6 elements, arena 1.6 MB, buffers at most 0.2 MB".
+std::string ToString(const RunWork& work);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_LIMITS_H_

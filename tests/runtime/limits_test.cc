@@ -1,0 +1,154 @@
+// What a program may ask for: work and memory predicted, refused above the limits, raised by the
+// caller; sizes that no arithmetic can overflow with.
+#include "runtime/limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "codegen/packing/packing.h"
+#include "tests/runtime/program_builder.h"
+
+namespace rshift::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int64_t kHuge = int64_t{1} << 39;
+
+std::string LoadErrorUnder(const ProgramBuilder& b, const Limits& limits) {
+  try {
+    Program::FromBytes(b.File(), "net", limits);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// A 3x3 depthwise convolution whose dilation reaches over the pads.
+ProgramBuilder Dilated(int64_t dilation) {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kS8, {1, 1, 8, 64}}),
+                out = b.Output({DType::kS8, {1, 1, 8, 64}});
+  const Bytes weights(3 * 64, 1);
+  Command& c = b.Add(Opcode::kDepthwise, out, in);
+  c.Set(Field::kWeights, b.Const(DType::kBytes, {3 * 64}, weights));
+  c.Set(Field::kRequant,
+        b.Const(DType::kBytes, {64 * 12}, std::vector<RequantRecord>(64, {0, 1 << 30, 31})));
+  c.Set(Field::kKernelW, 3).Set(Field::kDilationW, dilation).Set(Field::kPadLeft, dilation);
+  c.Set(Field::kPadRight, dilation).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
+  return b;
+}
+
+TEST(Limits, APredictionCountsMacsElementsArenaAndBuffers) {
+  const ProgramBuilder b = Dilated(1);
+  const RunWork work = PredictWork(b.image);
+  EXPECT_EQ(work.macs, 8u * 64 * 3);
+  EXPECT_EQ(work.elements, 2u * 8 * 64 + 3 * 64 + 64 * 12);  // each tensor once
+  EXPECT_EQ(work.arena, b.image.arena_size);
+  EXPECT_EQ(b.Build().work(), work);
+}
+
+TEST(Limits, TheDefaultsLetTheLargestNetworksPassManyTimesOver) {
+  // ResNet-152 on 1024 x 1024: 240e9 multiply-accumulates, 1.6e9 elements read and written in F32.
+  const RunWork resnet = {240'000'000'000, 1'600'000'000, 400'000'000, 400'000'000};
+  const RunWork most = Limits{}.most;
+  EXPECT_GT(most.macs, 20 * resnet.macs);
+  EXPECT_GT(most.elements, 20 * resnet.elements);
+  EXPECT_GT(most.buffers, 10 * resnet.buffers);
+  EXPECT_GT(most.arena, 20 * resnet.arena);
+}
+
+TEST(Limits, WhatIsTooMuchIsRefusedNamingTheCommandAndHowToAllowIt) {
+  ProgramBuilder b = Dilated(1);
+  b.image.command_names = {"dw1"};
+  Limits limits;
+  limits.most.macs = 1535;
+  EXPECT_THAT(LoadErrorUnder(b, limits),
+              AllOf(HasSubstr("net: one run takes 1536 multiply-accumulates, of which command 0 "
+                              "(depthwise 'dw1') 1536, expected at most 1535"),
+                    HasSubstr("--limits macs=1536")));
+  limits.most.macs = 1536;
+  EXPECT_EQ(LoadErrorUnder(b, limits), "");
+  limits.most.arena = 100;
+  EXPECT_THAT(LoadErrorUnder(b, limits), HasSubstr("bytes of arena, expected at most 100"));
+}
+
+TEST(Limits, ScratchOfADilatedDepthwiseIsBounded) {
+  EXPECT_EQ(LoadErrorUnder(Dilated(64), {}), "");
+  EXPECT_EQ(LoadErrorUnder(Dilated(1 << 20), {}), "");  // 0.5 GB
+  Limits limits;
+  limits.most.buffers = 100'000'000;
+  EXPECT_THAT(LoadErrorUnder(Dilated(1 << 20), limits),
+              HasSubstr("bytes of buffers, of which command 0 (depthwise)"));
+}
+
+TEST(Limits, PredictionsSaturateInsteadOfWrapping) {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kF32, {1}}), out = b.Output({DType::kF32, {1}});
+  b[in].shape = {1, 1 << 19, 1 << 20, 1};
+  b[out].shape = {1, 1 << 19, 1 << 20, 1};
+  Command& c = b.Add(Opcode::kAveragePoolF32, out, in);
+  c.Set(Field::kKernelH, 1 << 19).Set(Field::kKernelW, 1 << 20);
+  EXPECT_EQ(PredictWork(b.image, c).elements, std::numeric_limits<uint64_t>::max());
+}
+
+TEST(Limits, TextsAreRead) {
+  EXPECT_EQ(ParseLimits("").most, Limits{}.most);
+  EXPECT_EQ(ParseLimits("none").most, Limits::None().most);
+  const RunWork some = ParseLimits("macs=2e13,arena=8G").most;
+  EXPECT_EQ(some.macs, 20'000'000'000'000u);
+  EXPECT_EQ(some.arena, uint64_t{8} << 30);
+  EXPECT_EQ(some.elements, Limits{}.most.elements);
+  for (const char* bad : {"macs", "macs=", "macs=x", "mac=3", "macs=-1", "macs=1e30", "arena=8Q",
+                          "macs=1,", ",", "macs=nan", "none,macs=1"}) {
+    EXPECT_THROW(ParseLimits(bad), Error) << bad;
+  }
+}
+
+TEST(Sizes, AZeroBesideHugeDimensionsIsRefusedWhereTheirProductIs) {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kU8, {0, 1}}), out = b.Output({DType::kU8, {0, 1}});
+  b.Add(Opcode::kSlice, out, in)
+      .Set(Field::kList, b.List({0, 0}))
+      .Set(Field::kList2, b.List({1, 1}));
+  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  b[in].shape = b[out].shape = {0, kHuge};
+  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  b[in].shape = b[out].shape = {0, kHuge, kHuge};
+  EXPECT_THROW(b.File(), Error);
+}
+
+TEST(Sizes, StartsAndStepsOfOneElementOrNoneMayBeAny) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kF32, {0, 4}}), out = b.Output({DType::kF32, {0, 1}});
+  const int32_t in2 = b.Input({DType::kF32, {4}}), out2 = b.Output({DType::kF32, {1}});
+  b.Add(Opcode::kSlice, out, in)
+      .Set(Field::kList, b.List({kMost, 3}))
+      .Set(Field::kList2, b.List({-kMost, kMost}));
+  b.Add(Opcode::kSlice, out2, in2)
+      .Set(Field::kList, b.List({3}))
+      .Set(Field::kList2, b.List({kMost}));
+  Bytes fours(16);
+  fours[12] = 7;
+  EXPECT_EQ(RunProgram(b.Build(), {{}, fours}), Bytes({7, 0, 0, 0}));
+}
+
+TEST(Sizes, ScalesOfAResizeAreNumbersThatGiveCoordinates) {
+  for (const float scale : {0.0f, -1.0f, 1e-30f, 1e30f, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+    ProgramBuilder b;
+    const int32_t in = b.Input({DType::kF32, {4}}), out = b.Output({DType::kF32, {8}});
+    b.Add(Opcode::kResizeF32, out, in)
+        .Set(Field::kList, b.Const(DType::kF32, {1}, std::vector<float>{scale}))
+        .Set(Field::kMode, 2);
+    EXPECT_THAT(LoadErrorUnder(b, {}), HasSubstr("expected a positive number")) << scale;
+  }
+}
+
+}  // namespace
+}  // namespace rshift::testing
