@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/atomic_file.h"
@@ -15,7 +14,7 @@
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
 #include "tools/calibrate_summary.h"
-#include "tools/print.h"
+#include "tools/shard.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -41,7 +40,7 @@ struct Arguments {
   uint64_t seed = 0;
   std::optional<double> percentile;
   int threads = 0;
-  bool resume = false, json = false;
+  bool resume = false, restart = false, partial = false, json = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -73,25 +72,13 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->excludes(from);
   app.add_option("--format", a.format, "rshift | tpu-mlir (default rshift)")
       ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
-  app.add_flag("--resume", a.resume, "carry on an interrupted run")->excludes(from);
+  auto* resume = app.add_flag("--resume", a.resume, "carry on an interrupted run")->excludes(from);
+  app.add_flag("--restart", a.restart, "begin anew, dropping what an interrupted run has left")
+      ->excludes(from)
+      ->excludes(resume);
+  app.add_flag("--partial", a.partial, "with --from-statistics: shards may be missing")
+      ->needs(from);
   app.add_flag("--json", a.json, "machine-readable summary on stdout");
-}
-
-std::vector<int64_t> Shard(std::vector<int64_t> samples, const std::string& shard) {
-  if (shard.empty()) return samples;
-  long long index = -1, count = 0;
-  int used = 0;
-  const bool ok = std::sscanf(shard.c_str(), "%lld/%lld%n", &index, &count, &used) == 2 &&
-                  used == static_cast<int>(shard.size()) && count > 0 && index >= 0 &&
-                  index < count;
-  RequireUsage(ok, "--shard ", shard, ": expected I/N with 0 <= I < N");
-  std::vector<int64_t> mine;
-  for (size_t i = static_cast<size_t>(index); i < samples.size(); i += static_cast<size_t>(count)) {
-    mine.push_back(samples[i]);
-  }
-  RSHIFT_REQUIRE(!mine.empty(), ErrorCode::kInvalidInput, "--shard ", shard,
-                 ": no sample is left of ", samples.size());
-  return mine;
 }
 
 std::vector<InputSpec> InputSpecs(const Graph& graph) {
@@ -100,21 +87,36 @@ std::vector<InputSpec> InputSpecs(const Graph& graph) {
   return specs;
 }
 
+std::string Checkpoint(const Arguments& a) { return a.output + ".partial.stats"; }
+
+// What an interrupted run has left is not thrown away by accident.
+void CheckUnfinished(const Arguments& a) {
+  std::error_code ignored;
+  if (a.resume || !a.from_statistics.empty()) return;
+  if (!std::filesystem::exists(Checkpoint(a), ignored)) return;
+  RSHIFT_REQUIRE(a.restart, ErrorCode::kInvalidInput, Checkpoint(a),
+                 ": an interrupted run has left it; carry on with --resume, or begin anew with "
+                 "--restart");
+  std::filesystem::remove(Checkpoint(a), ignored);
+}
+
 StatisticsFile Measure(const Arguments& a, const Graph& graph) {
   std::optional<Preprocess> preprocess;
   if (!a.preprocess.empty()) preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
   RequireUsage(!a.dataset.empty(), "give --dataset PATH (or --from-statistics FILE.stats)");
   const auto dataset = OpenDataset(a.dataset, InputSpecs(graph), preprocess);
-  const auto samples = Shard(ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
+  const Share share =
+      TakeShare(*dataset, ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
   CollectOptions options{.threads = a.threads,
                          .quiet = a.json,
-                         .checkpoint = a.output + ".partial.stats",
+                         .checkpoint = Checkpoint(a),
                          .resume = a.resume,
                          .interrupted = [] { return g_interrupted != 0; }};
-  StatisticsFile statistics =
-      CollectStatistics(graph, *dataset, samples, preprocess ? preprocess->text : "", options);
+  StatisticsFile statistics = CollectStatistics(graph, *dataset, share.samples,
+                                                preprocess ? preprocess->text : "", options);
+  statistics.shards = share.ids;
   return statistics;
 }
 
@@ -135,6 +137,11 @@ StatisticsFile Load(const Arguments& a, const Graph& graph) {
     else
       Merge(merged, next);
   }
+  const std::string missing = MissingShards(merged);
+  RSHIFT_REQUIRE(missing.empty() || a.partial, ErrorCode::kInvalidInput, a.from_statistics[0],
+                 a.from_statistics.size() > 1 ? " and the others" : "", ": shard ", missing,
+                 " of the same samples is missing; add its statistics, or give --partial for a "
+                 "table without it");
   return merged;
 }
 
@@ -157,7 +164,7 @@ RunPaths Paths(const Arguments& a) {
   paths.AddInputs("--preprocess", {a.preprocess});
   paths.outputs = {{"--output", a.output}, {"--statistics", a.statistics}};
   if (a.from_statistics.empty())
-    paths.outputs.push_back({"the checkpoint of --output", a.output + ".partial.stats"});
+    paths.outputs.push_back({"the checkpoint of --output", Checkpoint(a)});
   return paths;
 }
 
@@ -165,6 +172,7 @@ int Run(const Arguments& a) {
   const MethodOptions method = ChooseMethod(a);
   const RunPaths paths = Paths(a);
   CheckPaths(paths);
+  CheckUnfinished(a);
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import(paths)));
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, a.model.path,
@@ -175,7 +183,7 @@ int Run(const Arguments& a) {
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(statistics));
   WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
   std::error_code ignored;
-  if (a.from_statistics.empty()) std::filesystem::remove(a.output + ".partial.stats", ignored);
+  if (a.from_statistics.empty()) std::filesystem::remove(Checkpoint(a), ignored);
   PrintCalibration(a.output, table, FindThinRanges(statistics, table), a.json);
   return 0;
 }

@@ -96,3 +96,24 @@ def test_merged_shards_give_the_table_of_the_whole(tmp_path):
     pipeline.run('model_calibrate', pipeline.EXAMPLE, '--from-statistics', *statistics, '-o',
                  merged)
     assert merged.read_bytes() == whole.read_bytes()
+    # One of them alone is not the data set.
+    error = pipeline.fails('model_calibrate', pipeline.EXAMPLE, '--from-statistics', statistics[0],
+                           '-o', tmp_path / 'part.yaml')
+    assert 'shard 0/2 of the same samples is missing' in error and '--partial' in error
+    pipeline.run('model_calibrate', pipeline.EXAMPLE, '--from-statistics', statistics[0],
+                 '--partial', '-o', tmp_path / 'part.yaml')
+
+
+def test_an_unfinished_run_is_not_thrown_away_unasked(tmp_path):
+    np.save(tmp_path / 'x.npy', np.random.default_rng(1).normal(size=(60, 1, 28, 28)).astype('f4'))
+    command = (pipeline.EXAMPLE, '--dataset', tmp_path / 'x.npy', '--samples', 0, '-o',
+               tmp_path / 't.yaml')
+    pipeline.run('model_calibrate', *command)
+    wanted = (tmp_path / 't.yaml').read_bytes()
+    unfinished = tmp_path / 't.yaml.partial.stats'
+    unfinished.write_bytes(b'what an interrupted run has left')
+    error = pipeline.fails('model_calibrate', *command)
+    assert 't.yaml.partial.stats' in error and '--resume' in error and '--restart' in error
+    assert unfinished.exists()
+    pipeline.run('model_calibrate', *command, '--restart')
+    assert (tmp_path / 't.yaml').read_bytes() == wanted and not unfinished.exists()
