@@ -35,7 +35,7 @@ struct RunWork {
 };
 
 // The defaults let the largest networks in use pass many times over (ResNet-152 on one image of
-// 1024 x 1024: 2.4e11 multiply-accumulates, 1.6e9 elements, 0.3 GB) and end in minutes, not days.
+// 1024 x 1024: 2.4e11 multiply-accumulates, 3.5e9 elements, 0.5 GB) and end in minutes, not days.
 struct Limits {
   RunWork most = {.macs = 10'000'000'000'000,
                   .elements = 100'000'000'000,

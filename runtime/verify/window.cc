@@ -1,5 +1,7 @@
 #include "runtime/verify/window.h"
 
+#include <algorithm>
+
 namespace rshift::verify {
 namespace {
 
@@ -53,8 +55,11 @@ bool HasTap(const Axis& axis, int64_t start) {
 void CheckTaps(const CommandCheck& check, const Axis& axis) {
   const int64_t last = (axis.out - 1) * axis.stride - axis.before;
   bool ok = HasTap(axis, last);
-  // Windows that start before the image: at most before / stride + 1 of them.
-  for (int64_t i = 0; ok && i < axis.out && i * axis.stride < axis.before; ++i) {
+  // Windows that start before the image: at most before / stride + 1 of them. Where taps are not
+  // further apart than the image is wide, one cannot step over it, and the first window, whose tap
+  // inside has the greatest number, speaks for all.
+  const int64_t count = axis.dilation <= axis.in ? std::min<int64_t>(axis.out, 1) : axis.out;
+  for (int64_t i = 0; ok && i < count && i * axis.stride < axis.before; ++i) {
     ok = HasTap(axis, i * axis.stride - axis.before);
   }
   check.Check(ok, "a window in the ", axis.name, " of ", axis.in,

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tests/runtime/part_program.h"
 
 namespace rshift::testing {
 namespace {
@@ -23,6 +24,19 @@ void ChooseModes(Maker& m) {
       if (choice && m.Chance(4)) command.Set(field.field, m.random.Int(field.lo, field.hi));
     }
   }
+}
+
+// A table in place of what the command stores, in its pass.
+void AddSecondHalf(Maker& m) {
+  const Command& first = m.b.image.commands.back();
+  TensorRecord record = m.b[first.Tensor(Field::kDst)];
+  if (!LeadsPass(first.opcode) || SizeOf(record.dtype) != 1) return;
+  const int32_t src = first.Tensor(Field::kDst);
+  const auto dst = static_cast<int32_t>(m.b.image.tensors.size());
+  record.name = "second half";
+  m.b.image.tensors.push_back(record);
+  const int32_t table = m.b.Const(DType::kBytes, {256}, m.random.Data(256));
+  m.b.Add(Opcode::kTable, dst, src).Set(Field::kTable, table).Set(Field::kSamePass, 1);
 }
 
 }  // namespace
@@ -114,7 +128,8 @@ ProgramBuilder MakeProgram(Opcode opcode, Random& random) {
                  spec == nullptr ? "?" : spec->name,
                  ") has no random program: write one in tests/fuzz");
   ChooseModes(maker);
-  return b;
+  if (maker.Chance(4)) AddSecondHalf(maker);
+  return maker.Chance(5) ? AsParts(b).builder : b;
 }
 
 }  // namespace rshift::testing
