@@ -71,7 +71,8 @@ std::vector<Row> CompareArrays(const Arrays& a, const Arrays& b, const Tolerance
 }
 
 void PrintRow(const Row& row) {
-  std::printf("%-6s %-40s ", row.ok ? "ok" : "FAILED", row.name.c_str());
+  const std::string blanks(row.name.size() < 40 ? 40 - row.name.size() : 0, ' ');
+  PrintText(Cat(row.ok ? "ok     " : "FAILED ", row.name, blanks, " "));
   if (row.same_shape) {
     const Similarity& s = row.similarity;
     std::printf("cosine %.6f euclid %.6f SQNR %.2f dB max |a-b| %.6g\n", s.cosine, s.euclid,
@@ -133,9 +134,9 @@ int CompareCommand(const CompareArguments& arguments, bool json) {
   } else {
     for (const Row& row : rows) PrintRow(row);
     for (const std::string& name : only_a)
-      std::printf("only in %s: %s\n", arguments.a.c_str(), name.c_str());
+      PrintText(Cat("only in ", arguments.a, ": ", name, "\n"));
     for (const std::string& name : only_b)
-      std::printf("only in %s: %s\n", arguments.b.c_str(), name.c_str());
+      PrintText(Cat("only in ", arguments.b, ": ", name, "\n"));
   }
   const bool same_names = arguments.common || (only_a.empty() && only_b.empty());
   if (failed == 0 && same_names) return 0;
@@ -167,7 +168,9 @@ int StatsCommand(const std::string& path, bool json) {
                          {"octaves", t.histogram.pages.size()}});
       continue;
     }
-    std::printf("%-40s count %llu zeros %llu min %.9g max %.9g octaves %zu\n", t.name.c_str(),
+    const std::string blanks(t.name.size() < 40 ? 40 - t.name.size() : 0, ' ');
+    PrintText(t.name + blanks);
+    std::printf(" count %llu zeros %llu min %.9g max %.9g octaves %zu\n",
                 static_cast<unsigned long long>(t.count),
                 static_cast<unsigned long long>(t.histogram.zeros), static_cast<double>(t.min),
                 static_cast<double>(t.max), t.histogram.pages.size());

@@ -72,8 +72,7 @@ int InfoCommand(const std::string& program, bool json) {
               Count(image.commands.size(), "command").c_str());
   std::printf("%-8s %s\n", "one run", ToString(work).c_str());
   for (const auto& [key, value] : image.meta) {
-    if (value.find('\n') == std::string::npos)
-      std::printf("%-8s %s = %s\n", "meta", key.c_str(), value.c_str());
+    if (value.find('\n') == std::string::npos) PrintText(Cat("meta     ", key, " = ", value, "\n"));
   }
   PrintBindings(image, "input", image.inputs);
   PrintBindings(image, "output", image.outputs);
