@@ -42,11 +42,12 @@ nlohmann::json NodeJson(const ReportNode& n) {
 
 // The bins between the first and the last that hold something.
 nlohmann::json HistogramJson(const ValueHistogram& h) {
+  constexpr int kMiddle = ValueHistogram::kBins / 2;
   int first = 0, end = ValueHistogram::kBins;
   while (first < end && h.counts()[first] == 0) ++first;
   while (end > first && h.counts()[end - 1] == 0) --end;
   return {{"bin_width", h.bin_width()},
-          {"low", (first - ValueHistogram::kBins / 2) * h.bin_width()},
+          {"low", (first - kMiddle) * h.bin_width()},
           {"counts", std::vector<int64_t>(h.counts().begin() + first, h.counts().begin() + end)},
           {"min", h.min()},
           {"max", h.max()},
