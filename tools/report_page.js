@@ -19,8 +19,12 @@ function drawing(tag, attributes, ...children) {
   return made;
 }
 
-const short = (value, digits = 4) => String(Number(Number(value).toPrecision(digits)));
+function short(value, digits = 4) {
+  const rounded = Number(Number(value).toPrecision(digits));
+  return rounded !== 0 && Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
+}
 const whole = (value) => value.toLocaleString('en-US');
+const count = (number, thing) => `${whole(number)} ${thing}${number === 1 ? '' : 's'}`;
 
 // --- rows: the program's nodes, with the figures of the tensors they make ---
 
@@ -198,7 +202,7 @@ function nodesTable() {
       return direction * (x < y ? -1 : x > y ? 1 : 0) || a.index - b.index;
     });
     body.replaceChildren(...visible.map((row) => row.line));
-    shown.textContent = `${whole(visible.length)} of ${whole(all.length)} nodes`;
+    shown.textContent = `${whole(visible.length)} of ${count(all.length, 'node')}`;
     for (const row of all) row.line.querySelector('button').setAttribute('aria-expanded', 'false');
   }
 
@@ -265,7 +269,7 @@ function overview() {
     ['program', report.output], ['mode', report.mode],
     ['profile, target', [report.profile, report.target].filter((x) => x).join(', ')],
     ['model sha256', report.model_sha256],
-    ['calibration table', report.table ? `${report.table}, ${whole(report.calibration_samples)} samples` : 'none'],
+    ['calibration table', report.table ? `${report.table}, ${count(report.calibration_samples, 'sample')}` : 'none'],
     ['table sha256', report.table_sha256 || 'none'],
     ['samples compared', report.layers.length ? whole(report.compared_samples) : 'none (give --test-input)'],
     ['commands', `${c.integer} integer, ${c.move} data movement, ${c.f32} F32`],
@@ -298,6 +302,7 @@ function check() {
 function legend() {
   section('Legend', definitions([
     ...COLUMNS.map((c) => [c.title, c.help]),
+    ['dB', '10 log10(power of the float values / power of the difference); 200: equal'],
     ['colours', 'red: below 10 dB; yellow: below 20 dB; a red name: outside the tolerance (cosine, euclid); ' +
                 'a blue type: computed in F32'],
     ['a click', 'on a title sorts, again the other way round; on a name shows its histogram']], 'legend'));
@@ -320,7 +325,7 @@ function floatNodes() {
 function changes() {
   const repairs = groups(report.repairs, (r) => JSON.stringify([r.node, r.reason]));
   if (repairs.length > 0) {
-    folded(`Repaired or constant channels: ${report.repairs.length} of ${repairs.length} operators`,
+    folded(`Repaired or constant channels: ${report.repairs.length} of ${count(repairs.length, 'operator')}`,
            plainTable('repairs', ['node', 'reason', 'channels'], repairs.map(([, list]) =>
              [list[0].node, list[0].reason, list.map((r) => r.channel).join(', ')])));
   }
@@ -333,7 +338,7 @@ function changes() {
   if (report.type_sources.length > 0) {
     folded(`Types taken from the model: ${report.type_sources.length}`,
            plainTable('types', ['tensor', 'source', 'type', 'scale', 'zero point'], report.type_sources.map((t) =>
-             [t.tensor, t.source, t.type, t.scale, t.zero_point])));
+             [t.tensor, t.source, t.type, short(t.scale, 6), t.zero_point])));
   }
   if (report.proofs.length > 0) {
     folded(`Proved operators: ${report.proofs.length}`,
