@@ -103,9 +103,8 @@ class RandomGraph {
 
 using Outputs = std::vector<std::vector<std::byte>>;
 
-Outputs RunProgram(const ProgramImage& image, uint64_t seed) {
-  const Program program = Program::FromBytes(WriteContainer(image));
-  Session session(program, {.threads = 1, .isa = Isa::kScalar});
+// Inputs filled, a run, the outputs.
+Outputs RunOnce(const ProgramImage& image, Session& session, uint64_t seed) {
   Random random(seed);
   for (size_t i = 0; i < image.inputs.size(); ++i) {
     for (std::byte& byte : session.Input(static_cast<int>(i)))
@@ -117,6 +116,16 @@ Outputs RunProgram(const ProgramImage& image, uint64_t seed) {
     const std::span<const std::byte> output = session.Output(static_cast<int>(i));
     outputs.emplace_back(output.begin(), output.end());
   }
+  return outputs;
+}
+
+// Twice, with other inputs between: a run leaves nothing behind that the next one needs.
+Outputs RunProgram(const ProgramImage& image, uint64_t seed) {
+  const Program program = Program::FromBytes(WriteContainer(image));
+  Session session(program, {.threads = 1, .isa = Isa::kScalar});
+  Outputs outputs = RunOnce(image, session, seed);
+  RunOnce(image, session, seed + 1);
+  EXPECT_TRUE(RunOnce(image, session, seed) == outputs);
   return outputs;
 }
 
