@@ -67,7 +67,7 @@ struct Value {
   Layout layout = Layout::kPlain;
   std::optional<QuantParams> quant;                 // integer graphs only
   std::shared_ptr<const ConstantData> constant;     // null for activations
-  std::shared_ptr<const QuantizedOrigin> origin{};  // f32 constants of a QDQ model, else null
+  std::shared_ptr<const QuantizedOrigin> origin{};  // f32 constants of a QDQ model; integer weights
   bool is_constant() const { return constant != nullptr; }
 };
 

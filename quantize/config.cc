@@ -50,6 +50,13 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "multiplier_bits")) {
     layer.multiplier_bits = ReadMultiplierBits(child("multiplier_bits"), label("multiplier_bits"));
   }
+  const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
+                              layer.per_channel || layer.multiplier_bits;
+  if (!says_something) {
+    FailAt(part, what,
+           " has no setting; give mode, threshold, low and high, per_channel or "
+           "multiplier_bits, or leave it out");
+  }
   CheckLayer(part, what, layer);
   return layer;
 }

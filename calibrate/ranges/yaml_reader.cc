@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <span>
+
+#include "base/file_kind.h"
 
 namespace rshift {
 namespace {
@@ -32,8 +35,11 @@ YamlPart ParseYaml(const std::string& text, const std::string& where) {
   try {
     return {YAML::Load(text), where};
   } catch (const YAML::Exception& error) {
-    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1,
-         ": not valid YAML: ", error.msg);
+    const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(text.data()),
+                                         text.size());
+    const bool is_alias = error.msg.find("anchor") != std::string::npos;
+    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1, ": not valid YAML: ", error.msg,
+         is_alias ? "; put a name that begins with * or & in quotes" : "", KindNote(bytes));
   }
 }
 

@@ -129,6 +129,11 @@ TEST(ConfigTest, ErrorsNameFileAndLine) {
   EXPECT_EQ(MessageOf("layers:\n  a: {type: []}\n").rfind("q.yaml:2: ", 0), 0u);
   EXPECT_EQ(MessageOf("types:\n  Conv: {type: Add}\n").rfind("q.yaml:2: type 'Conv'", 0), 0u);
   EXPECT_EQ(MessageOf("types:\n  Conv: {threshold: 0}\n").rfind("q.yaml:2: type 'Conv'", 0), 0u);
+  EXPECT_NE(MessageOf("layers:\n  a: {}\n").find("q.yaml:2: layer 'a' has no setting"),
+            std::string::npos);
+  EXPECT_NE(MessageOf("layers:\n  '*': {type: Conv}\n").find("has no setting"), std::string::npos);
+  EXPECT_NE(MessageOf("layers:\n  *: {mode: f32}\n").find("in quotes"), std::string::npos);
+  EXPECT_NE(MessageOf("\x08\x07\x12\x07 [").find("it is an ONNX model"), std::string::npos);
   EXPECT_NE(MessageOf("{}\n").find("neither 'layers' nor 'types'"), std::string::npos);
   EXPECT_NE(MessageOf("lairs: {}\n"), "no error");
   EXPECT_NE(MessageOf(""), "no error");

@@ -276,6 +276,19 @@ TEST(QdqTest, TheConfigurationCanKeepANodeInF32ButNotChangeTypes) {
   EXPECT_THAT(ErrorOf(net, options), HasSubstr("'y_q' belongs to a QuantizeLinear"));
 }
 
+TEST(QdqTest, WildcardsPassOverTheModelsQuantizeAndDequantize) {
+  ConvNet net;
+  QuantizeOptions options;
+  for (const char* text : {"layers: {'*': {mode: f32}}", "types: {Conv: {mode: f32}}"}) {
+    options.config = ReadQuantizeConfig(text, "q.yaml");
+    EXPECT_EQ(Ops(net.Quantized(options).graph), "Quantize Dequantize Conv Quantize Dequantize");
+  }
+  options.config = ReadQuantizeConfig("layers:\n  '*': {threshold: 1}\n", "q.yaml");
+  EXPECT_THAT(ErrorOf(net, options), HasSubstr("q.yaml:2: '*': threshold, low, high and"));
+  options.config = ReadQuantizeConfig("types:\n  Quantize: {mode: f32}\n", "q.yaml");
+  EXPECT_THAT(ErrorOf(net, options), HasSubstr("q.yaml:2: 'Quantize' has no settings"));
+}
+
 TEST(QdqTest, TheModeIsTheModelsUnlessGiven) {
   QuantizeOptions symmetric, asymmetric;
   symmetric.mode_given = asymmetric.mode_given = true;
