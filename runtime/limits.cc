@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "runtime/cost.h"
+#include "runtime/kernels/dispatch.h"
 
 namespace rshift {
 namespace {
@@ -55,9 +56,12 @@ uint64_t TensorElements(const View& view) {
   return elements;
 }
 
-// Input columns under one output pixel: an AVX-512 depthwise convolution brings them all into its
-// order, those between the taps of a dilated window too.
+// Input columns under one output pixel that an AVX-512 depthwise convolution brings into its order:
+// those between the taps of a dilated window too.
 uint64_t Span(const View& view) {
+  const Command& c = view.command;
+  if (HasDistantTaps(c.Get(Field::kKernelH), c.Get(Field::kKernelW), c.Get(Field::kDilationW)))
+    return 0;
   return (view.Get(Field::kKernelW) - 1) * view.Get(Field::kDilationW) + 1;
 }
 

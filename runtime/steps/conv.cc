@@ -179,10 +179,17 @@ std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
   return std::make_unique<ConvStep>(context, args);
 }
 
+const KernelTable& DepthwiseKernels(const StepContext& context) {
+  const Command& c = *context.command;
+  const bool distant =
+      HasDistantTaps(c.Get(Field::kKernelH), c.Get(Field::kKernelW), c.Get(Field::kDilationW));
+  return KernelsFor(distant && context.isa == Isa::kAvx512Vnni ? Isa::kAvx2 : context.isa);
+}
+
 class DepthwiseStep : public Step {
  public:
   explicit DepthwiseStep(const StepContext& context)
-      : kernels_(KernelsFor(context.isa)),
+      : kernels_(DepthwiseKernels(context)),
         zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
         scratch_(0, 1) {
     const Shape& src = context.Record(Field::kSrc).shape;

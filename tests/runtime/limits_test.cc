@@ -77,12 +77,17 @@ TEST(Limits, WhatIsTooMuchIsRefusedNamingTheCommandAndHowToAllowIt) {
   EXPECT_THAT(LoadErrorUnder(b, limits), HasSubstr("bytes of arena, expected at most 100"));
 }
 
-TEST(Limits, ScratchOfADilatedDepthwiseIsBounded) {
-  EXPECT_EQ(LoadErrorUnder(Dilated(64), {}), "");
-  EXPECT_EQ(LoadErrorUnder(Dilated(1 << 20), {}), "");  // 0.5 GB
+TEST(Limits, ScratchOfADilatedDepthwiseDoesNotGrowWithTheDilation) {
+  const Bytes data = Random(3).Data(8 * 64);
+  for (const int64_t dilation : {1, 3, 20, 84, 85, 200, 1 << 20}) {
+    const Program program = Dilated(dilation).Build();
+    EXPECT_LT(program.work().buffers, 1'000'000u) << dilation;
+    const Bytes expected = RunProgram(program, {data});
+    EXPECT_EQ(RunProgram(program, {data}, {.threads = 1, .isa = BestIsa()}), expected) << dilation;
+  }
   Limits limits;
-  limits.most.buffers = 100'000'000;
-  EXPECT_THAT(LoadErrorUnder(Dilated(1 << 20), limits),
+  limits.most.buffers = 1000;
+  EXPECT_THAT(LoadErrorUnder(Dilated(3), limits),
               HasSubstr("bytes of buffers, of which command 0 (depthwise)"));
 }
 
