@@ -19,11 +19,11 @@ struct Imported {
 };
 
 void CountNames(const onnx::GraphProto& graph, ImportState& state) {
-  for (const auto& tensor : graph.initializer()) state.taken.insert(tensor.name());
-  for (const auto& input : graph.input()) state.taken.insert(input.name());
+  for (const auto& tensor : graph.initializer()) state.names.Reserve(tensor.name());
+  for (const auto& input : graph.input()) state.names.Reserve(input.name());
   for (const auto& output : graph.output()) ++state.uses[output.name()];
   for (const auto& node : graph.node()) {
-    for (const std::string& output : node.output()) state.taken.insert(output);
+    for (const std::string& output : node.output()) state.names.Reserve(output);
     for (const std::string& input : node.input()) ++state.uses[input];
   }
 }

@@ -39,7 +39,7 @@ Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOption
       floats_(old.value_count()) {
   new_.name = old.name;
   new_.sha256 = old.sha256;
-  for (int i = 0; i < old.value_count(); ++i) names_.insert(old.value(ValueId(i)).name);
+  for (int i = 0; i < old.value_count(); ++i) names_.Reserve(old.value(ValueId(i)).name);
   for (ValueId id : old.inputs) {
     floats_[id.index()] = new_.AddValue(old.value(id));
     new_.inputs.push_back(floats_[id.index()]);
@@ -69,12 +69,6 @@ std::string Emitter::IntName(ValueId old) const {
   return name.empty() ? old_.value(old).name : name;
 }
 
-std::string Emitter::FreshName(const std::string& base) {
-  std::string name = base;
-  for (int i = 1; !names_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
-  return name;
-}
-
 ValueId Emitter::AddInt(Value value, const IntType& type) {
   value.dtype = type.dtype;
   value.quant = type.quant;
@@ -82,10 +76,10 @@ ValueId Emitter::AddInt(Value value, const IntType& type) {
 }
 
 ValueId Emitter::AddScalarStep(const std::string& name, BinaryOp op, ValueId x, float number) {
-  Value constant{FreshName(name + "_number"), DType::kF32, {1}, Layout::kPlain, {}, {}};
+  Value constant{names_.Take(name + "_number"), DType::kF32, {1}, Layout::kPlain, {}, {}};
   constant.constant = MakeConstant(std::span<const float>(&number, 1));
   Value result = new_.value(x);
-  result.name = FreshName(name);
+  result.name = names_.Take(name);
   const std::string step = result.name;
   const ValueId c = new_.AddValue(std::move(constant));
   const ValueId y = new_.AddValue(std::move(result));
@@ -106,7 +100,7 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   if (offset != 0) at = AddScalarStep(name + "_offset", BinaryOp::kAdd, at, offset);
   // Rounded as bytes of scale 1; a table that changes nothing gives them their own scale.
   Value rounded = new_.value(at);
-  rounded.name = FreshName(name + "_rounded");
+  rounded.name = names_.Take(name + "_rounded");
   const std::string step = rounded.name;
   const IntType units{type.dtype, {1.0f, 0}};
   const ValueId integers = AddInt(std::move(rounded), units);
@@ -120,7 +114,7 @@ ValueId Emitter::Int(ValueId old) {
   if (old_.value(old).dtype != DType::kF32) return Same(old);  // an input of bytes
   const ValueId source = Float(old);
   Value value = old_.value(old);
-  value.name = FreshName(value.name + "__q");
+  value.name = names_.Take(value.name + "__q");
   const std::string name = value.name;
   made = AddInt(std::move(value), Type(old));
   AddQuantize(name, source, made, Type(old));
@@ -134,7 +128,7 @@ ValueId Emitter::Float(ValueId old) {
   if (!source.valid()) return Same(old);
   Value value = old_.value(old);
   if (value.dtype != DType::kF32) return source;  // read as the bytes it is
-  if (new_.value(source).name == value.name) value.name = FreshName(value.name + "__f32");
+  if (new_.value(source).name == value.name) value.name = names_.Take(value.name + "__f32");
   const std::string name = value.name;
   made = new_.AddValue(std::move(value));
   AddNode(name, Dequantize{}, {source}, made);
@@ -172,7 +166,7 @@ ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntTyp
 ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntType& type,
                            const Shape& shape, Layout layout) {
   Value value = old_.value(like);
-  value.name = FreshName(value.name + suffix);
+  value.name = names_.Take(value.name + suffix);
   value.shape = shape;
   value.layout = layout;
   return AddInt(std::move(value), type);
@@ -181,7 +175,7 @@ ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntTyp
 ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape& shape,
                              const IntType& type, std::span<const int8_t> bytes) {
   Value value;
-  value.name = FreshName(base);
+  value.name = names_.Take(base);
   value.shape = shape;
   value.layout = layout;
   value.constant = MakeConstant(bytes);
@@ -192,7 +186,7 @@ ValueId Emitter::AddWeights(const std::string& base, Layout layout, const Shape&
                             int64_t axis, const std::vector<float>& scales,
                             std::span<const int8_t> bytes) {
   Value value;
-  value.name = FreshName(base);
+  value.name = names_.Take(base);
   value.shape = shape;
   value.layout = layout;
   value.constant = MakeConstant(bytes);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "calibrate/ranges/ranges.h"
 #include "graph/graph.h"
 #include "quantize/quantize.h"
@@ -107,7 +108,6 @@ class Emitter {
   QuantizeResult Finish();
 
  private:
-  std::string FreshName(const std::string& base);
   ValueId AddInt(Value value, const IntType& type);
   // f32 -> integers: one Quantize, or AscendQuant in the steps of its definition.
   void AddQuantize(const std::string& name, ValueId x, ValueId y, const IntType& type);
@@ -120,7 +120,7 @@ class Emitter {
   Graph new_;
   QuantizeReport report_;
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
-  std::set<std::string> names_;
+  UniqueNames names_;
   std::map<const Node*, ConvTail> tails_;
 };
 

@@ -41,7 +41,7 @@ LoweringContext::LoweringContext(const Graph& graph, const CompileOptions& optio
   uint64_t constant_bytes = 0;
   for (int i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(ValueId(i));
-    names_.insert(value.name);
+    names_.Reserve(value.name);
     if (value.is_constant()) constant_bytes += value.constant->bytes.size() + kBufferAlignment;
   }
   pool_.Reserve(constant_bytes + constant_bytes / 8);
@@ -53,12 +53,6 @@ LoweringContext::LoweringContext(const Graph& graph, const CompileOptions& optio
     tensor_of_[input.index()] = tensor;
     image_.inputs.push_back({graph.value(input).name, tensor});
   }
-}
-
-std::string LoweringContext::UniqueName(const std::string& base) {
-  std::string name = base;
-  for (int i = 2; !names_.insert(name).second; ++i) name = Cat(base, "#", i);
-  return name;
 }
 
 int32_t LoweringContext::AddTensor(TensorRecord record, int32_t buffer) {
@@ -115,7 +109,7 @@ int32_t LoweringContext::Output(const Node& node) {
 int32_t LoweringContext::Temporary(const std::string& name, const TensorRecord& like,
                                    const Shape& shape) {
   TensorRecord record = like;
-  record.name = UniqueName(name);
+  record.name = names_.Take(name);
   record.region = Region::kArena;
   record.offset = 0;
   record.layout = shape == like.shape ? like.layout : Layout::kPlain;
@@ -125,7 +119,7 @@ int32_t LoweringContext::Temporary(const std::string& name, const TensorRecord& 
 
 int32_t LoweringContext::View(const std::string& name, int32_t tensor, const Shape& shape) {
   TensorRecord view = record(tensor);
-  view.name = UniqueName(name);
+  view.name = names_.Take(name);
   view.layout = Layout::kPlain;
   view.shape = shape;
   RSHIFT_REQUIRE(view.bytes() == record(tensor).bytes(), ErrorCode::kInternal, "view '", name,
@@ -142,7 +136,7 @@ int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Sh
   record.region = Region::kConst;
   RSHIFT_REQUIRE(record.bytes() == bytes.size(), ErrorCode::kInternal, "constant '", name, "' has ",
                  bytes.size(), " bytes, expected ", record.bytes());
-  record.name = UniqueName(name);
+  record.name = names_.Take(name);
   record.offset = pool_.Add(bytes);
   return AddTensor(std::move(record), -1);
 }

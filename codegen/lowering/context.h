@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "codegen/compile.h"
 #include "codegen/container/image.h"
 #include "codegen/lowering/constant_pool.h"
@@ -60,7 +60,6 @@ class LoweringContext {
   ProgramImage Finish();
 
  private:
-  std::string UniqueName(const std::string& base);
   int32_t AddTensor(TensorRecord record, int32_t buffer);
   int32_t AddArenaTensor(TensorRecord record);
   int32_t ConstantTensor(const Value& value);
@@ -77,7 +76,7 @@ class LoweringContext {
   BufferTable memory_;
   std::vector<int32_t> tensor_of_;  // per value; -1: none yet
   std::vector<bool> is_output_;     // per value
-  std::set<std::string> names_;     // of tensors, and of all values
+  UniqueNames names_{"#", 2};       // of tensors, and of all values
 };
 
 }  // namespace rshift

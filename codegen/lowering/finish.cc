@@ -1,5 +1,6 @@
 // The end of lowering: outputs are bound, buffers get their place in the arena.
 #include <algorithm>
+#include <set>
 
 #include "base/aligned.h"
 #include "base/error.h"

@@ -1,6 +1,7 @@
 #include "codegen/memory/placement.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/aligned.h"
@@ -9,10 +10,6 @@ namespace rshift {
 namespace {
 
 constexpr int64_t kUnit = kBufferAlignment;
-
-bool AliveTogether(const Buffer& a, const Buffer& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
 
 // The largest sum of live sizes; it can only change where a buffer's life begins.
 int64_t LowerBound(const std::vector<Buffer>& buffers, const std::vector<int64_t>& sizes) {
@@ -30,15 +27,26 @@ int64_t LowerBound(const std::vector<Buffer>& buffers, const std::vector<int64_t
 
 }  // namespace
 
+void ForEachPairAlive(const std::vector<Buffer>& buffers,
+                      const std::function<void(int32_t, int32_t)>& f) {
+  std::vector<int32_t> order(buffers.size()), alive;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return buffers[a].first < buffers[b].first; });
+  for (const int32_t next : order) {
+    std::erase_if(alive, [&](int32_t b) { return buffers[b].last < buffers[next].first; });
+    for (const int32_t other : alive) f(other, next);
+    alive.push_back(next);
+  }
+}
+
 PlacementProblem::PlacementProblem(const std::vector<Buffer>& buffers) : conflicts(buffers.size()) {
   for (const Buffer& buffer : buffers) sizes.push_back((buffer.size + kUnit - 1) / kUnit * kUnit);
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    for (size_t j = 0; j < buffers.size(); ++j) {
-      if (i != j && AliveTogether(buffers[i], buffers[j])) {
-        conflicts[i].push_back(static_cast<int32_t>(j));
-      }
-    }
-  }
+  ForEachPairAlive(buffers, [&](int32_t a, int32_t b) {
+    conflicts[a].push_back(b);
+    conflicts[b].push_back(a);
+  });
+  for (std::vector<int32_t>& list : conflicts) std::sort(list.begin(), list.end());
   lower_bound = LowerBound(buffers, sizes);
 }
 

@@ -4,11 +4,17 @@
 #define RSHIFT_CODEGEN_MEMORY_PLACEMENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "codegen/memory/planner.h"
 
 namespace rshift {
+
+// Calls f(a, b) once for each pair of buffers that are alive together; takes no longer than sorting
+// and these calls.
+void ForEachPairAlive(const std::vector<Buffer>& buffers,
+                      const std::function<void(int32_t, int32_t)>& f);
 
 // Sizes in bytes rounded up to 64, and who is alive together with whom.
 struct PlacementProblem {

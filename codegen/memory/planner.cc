@@ -74,14 +74,15 @@ std::string ValidatePlan(const std::vector<Buffer>& buffers, const ArenaPlan& pl
       return Cat("buffer ", i, " at ", begin, "..", end, " is not aligned or leaves the arena of ",
                  plan.arena);
     }
-    for (size_t j = 0; j < i; ++j) {
-      const bool in_time =
-          buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
-      const bool in_space = begin < plan.offsets[j] + buffers[j].size && plan.offsets[j] < end;
-      if (in_time && in_space) return Cat("buffers ", j, " and ", i, " overlap");
-    }
   }
-  return "";
+  std::string error;
+  ForEachPairAlive(buffers, [&](int32_t a, int32_t b) {
+    const bool in_space = plan.offsets[a] < plan.offsets[b] + buffers[b].size &&
+                          plan.offsets[b] < plan.offsets[a] + buffers[a].size;
+    if (in_space && error.empty())
+      error = Cat("buffers ", std::min(a, b), " and ", std::max(a, b), " overlap");
+  });
+  return error;
 }
 
 }  // namespace rshift

@@ -22,12 +22,6 @@ bool SharesElements(const Op& op, const Value& input) {
 
 }  // namespace
 
-std::string ImportState::Unique(const std::string& base) {
-  std::string name = base;
-  for (int i = 1; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
-  return name;
-}
-
 std::string NodeLabel(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
   for (const std::string& output : node.output()) {
@@ -199,7 +193,7 @@ ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
 
 ValueId OnnxNode::Emit(Op op, std::vector<ValueId> inputs, DType type, Shape shape) {
   Value result;
-  result.name = state_.Unique(label_ + "/" + OpName(op));
+  result.name = state_.names.Take(label_ + "/" + OpName(op));
   result.dtype = type;
   result.shape = std::move(shape);
   return Make(std::move(op), std::move(inputs), std::move(result));
@@ -265,7 +259,7 @@ ValueId OnnxNode::Converted(ValueId id, DType to) {
 }
 
 ValueId OnnxNode::Add(Value constant) {
-  constant.name = state_.Unique(label_ + "/Constant");
+  constant.name = state_.names.Take(label_ + "/Constant");
   return state_.graph.AddValue(std::move(constant));
 }
 

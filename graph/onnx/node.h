@@ -7,10 +7,10 @@
 #include <initializer_list>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
+#include "base/unique_names.h"
 #include "graph/fold/limits.h"
 #include "graph/graph.h"
 #include "graph/onnx/proto.h"
@@ -26,11 +26,8 @@ struct ImportState {
   std::unordered_map<std::string, ValueId>
       values;                                 // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included
-  std::unordered_set<std::string> taken;      // names of all values, ONNX ones and ours
+  UniqueNames names;                          // of all values, ONNX ones and ours
   FoldBudget budget;                          // of executing constant nodes
-
-  // `base`, or `base` with a number that makes it unique; it is taken from now on.
-  std::string Unique(const std::string& base);
 };
 
 class OnnxNode {

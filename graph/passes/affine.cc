@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/passes/util.h"
-
 namespace rshift {
 namespace {
 
@@ -52,7 +50,7 @@ bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
          IsFloatConstant(graph, node.inputs[2]);
 }
 
-void Fold(Graph& graph, Node& node, const Affine& affine, std::string output) {
+void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::string output) {
   const size_t channels = affine.scale.size();
   std::vector<double> bias(channels, 0.0);
   if (node.inputs.size() >= 3 && node.inputs[2].valid()) {
@@ -62,7 +60,8 @@ void Fold(Graph& graph, Node& node, const Affine& affine, std::string output) {
   }
   for (size_t c = 0; c < channels; ++c) bias[c] = bias[c] * affine.scale[c] + affine.shift[c];
   node.inputs.resize(3);
-  node.inputs[2] = AddFloats(graph, output + "__bias", {static_cast<int64_t>(channels)}, bias);
+  node.inputs[2] =
+      AddFloats(graph, links, output + "__bias", {static_cast<int64_t>(channels)}, bias);
   if (AllOne(affine.scale)) return;
 
   const Shape shape = graph.value(node.inputs[1]).shape;
@@ -71,7 +70,7 @@ void Fold(Graph& graph, Node& node, const Affine& affine, std::string output) {
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i] *= affine.scale[WeightChannel(node, shape, static_cast<int64_t>(i))];
   }
-  node.inputs[1] = AddFloats(graph, output + "__weight", shape, weights);
+  node.inputs[1] = AddFloats(graph, links, output + "__weight", shape, weights);
 }
 
 Affine Compose(const Affine& first, const Affine& second) {

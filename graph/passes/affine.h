@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/passes/util.h"
 
 namespace rshift {
 
@@ -22,7 +23,7 @@ int64_t OutputChannelAxis(const Graph& graph, const Node& node);
 bool CanFold(const Graph& graph, const Node& node, const Affine& affine);
 // Gives `node` new weights and bias constants (computed in double), named after `output`
 // (by value: adding constants moves the names that the graph holds).
-void Fold(Graph& graph, Node& node, const Affine& affine, std::string output);
+void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::string output);
 
 // first, then second.
 Affine Compose(const Affine& first, const Affine& second);

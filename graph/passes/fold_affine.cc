@@ -64,9 +64,8 @@ Clamp* MutableClamp(Op& op) {
 }
 
 // Folds node `index` into the Conv, ConvTranspose or MatMul that feeds it.
-bool FoldIntoProduct(Graph& graph, size_t index) {
-  const Links links(graph);
-  Node& node = graph.nodes()[index];
+bool FoldIntoProduct(Graph& graph, Links& links, NodeId index) {
+  Node& node = graph.nodes()[index.index()];
   for (ValueId input : node.inputs) {
     if (!input.valid() || graph.value(input).is_constant()) continue;
     const NodeId producer = links.ProducerId(input);
@@ -76,10 +75,13 @@ bool FoldIntoProduct(Graph& graph, size_t index) {
     if (!step || step->x != input || !CanFold(graph, product, step->affine)) continue;
     const std::vector<ValueId> outputs = node.outputs;
     const Clamp clamp = std::get<Binary>(node.op).clamp;
-    Fold(graph, product, step->affine, graph.value(outputs[0]).name);
+    links.Detach(producer);
+    links.Detach(index);
+    Fold(graph, links, product, step->affine, graph.value(outputs[0]).name);
     *MutableClamp(product.op) = clamp;
     product.outputs = outputs;
     Disconnect(node);
+    links.Attach(producer);
     return true;
   }
   return false;
@@ -92,8 +94,9 @@ bool IsPlainMulAdd(const Graph& graph, const std::vector<size_t>& chain) {
 }
 
 // The last node of the chain becomes the Add, the one before it the Mul, the others go.
-void WriteMulAdd(Graph& graph, const std::vector<size_t>& chain, int64_t axis, ValueId x,
-                 const Affine& affine) {
+void WriteMulAdd(Graph& graph, Links& links, const std::vector<size_t>& chain, int64_t axis,
+                 ValueId x, const Affine& affine) {
+  for (size_t n : chain) links.Detach(NodeId(static_cast<int32_t>(n)));
   Node& last = graph.nodes()[chain.back()];
   Node& before = graph.nodes()[chain[chain.size() - 2]];
   const Clamp clamp = std::get<Binary>(last.op).clamp;
@@ -102,19 +105,21 @@ void WriteMulAdd(Graph& graph, const std::vector<size_t>& chain, int64_t axis, V
   shape[0] = static_cast<int64_t>(affine.scale.size());
   for (size_t i = 0; i + 2 < chain.size(); ++i) Disconnect(graph.nodes()[chain[i]]);
   Value scaled = graph.value(last.outputs[0]);
-  scaled.name = graph.UniqueName(name + "__scaled");
+  scaled.name = links.TakeName(name + "__scaled");
   const ValueId middle = graph.AddValue(std::move(scaled));
-  before.inputs = {x, AddFloats(graph, name + "__scale", shape, affine.scale)};
+  before.inputs = {x, AddFloats(graph, links, name + "__scale", shape, affine.scale)};
   before.outputs = {middle};
   before.op = Binary{BinaryOp::kMul, {}};
-  last.inputs = {middle, AddFloats(graph, name + "__shift", shape, affine.shift)};
+  last.inputs = {middle, AddFloats(graph, links, name + "__shift", shape, affine.shift)};
   last.op = Binary{BinaryOp::kAdd, clamp};
+  for (size_t i = chain.size() - 2; i < chain.size(); ++i) {
+    links.Attach(NodeId(static_cast<int32_t>(chain[i])));
+  }
 }
 
 // Collects the chain of affine nodes that ends at node `index`; rewrites it when that saves
 // something.
-bool MergeChain(Graph& graph, size_t index, int64_t axis) {
-  const Links links(graph);
+bool MergeChain(Graph& graph, Links& links, size_t index, int64_t axis) {
   std::vector<size_t> chain;
   std::optional<Affine> total;
   ValueId x;
@@ -127,12 +132,13 @@ bool MergeChain(Graph& graph, size_t index, int64_t axis) {
     if (!is_end && (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0])))
       break;
     total = is_end ? step->affine : Compose(step->affine, *total);
-    chain.insert(chain.begin(), static_cast<size_t>(id.index()));
+    chain.push_back(static_cast<size_t>(id.index()));
     x = step->x;
     id = links.ProducerId(x);
   }
+  std::reverse(chain.begin(), chain.end());
   if (chain.size() < 2 || IsPlainMulAdd(graph, chain)) return false;
-  WriteMulAdd(graph, chain, axis, x, *total);
+  WriteMulAdd(graph, links, chain, axis, x, *total);
   return true;
 }
 
@@ -147,16 +153,17 @@ bool ChainGoesOn(const Graph& graph, const Links& links, const Node& node, int64
 }  // namespace
 
 Graph FoldAffine(Graph graph) {
+  Links links(graph);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (std::holds_alternative<Binary>(graph.nodes()[i].op)) FoldIntoProduct(graph, i);
+    if (!std::holds_alternative<Binary>(graph.nodes()[i].op)) continue;
+    FoldIntoProduct(graph, links, NodeId(static_cast<int32_t>(i)));
   }
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (!std::holds_alternative<Binary>(node.op) || node.outputs.empty()) continue;
     const int64_t rank = static_cast<int64_t>(graph.value(node.outputs[0]).shape.size());
-    const Links links(graph);
     if (rank < 2 || ChainGoesOn(graph, links, node, 1)) continue;
-    MergeChain(graph, i, 1);
+    MergeChain(graph, links, i, 1);
   }
   return Tidy(std::move(graph));
 }

@@ -38,29 +38,47 @@ Affine ToAffine(const Graph& graph, const Node& node) {
   return affine;
 }
 
-// Mul writes a new value, Add the one that BatchNorm wrote.
-void ReplaceByMulAdd(Graph& graph, size_t index, const Affine& affine) {
+struct Insertion {
+  size_t behind;
+  Node node;
+};
+
+// Mul writes a new value, Add the one that BatchNorm wrote. Gives the Add.
+Insertion ReplaceByMulAdd(Graph& graph, Links& links, size_t index, const Affine& affine) {
   const Node old = graph.nodes()[index];
   Value scaled = graph.value(old.outputs[0]);
   const std::string name = scaled.name;
-  scaled.name = graph.UniqueName(name + "__scaled");
+  scaled.name = links.TakeName(name + "__scaled");
   Shape shape(scaled.shape.size() - 1, 1);  // [C, 1, 1] behind the batch dimension
   shape[0] = scaled.shape[1];
   const ValueId middle = graph.AddValue(std::move(scaled));
-  const ValueId scale = AddFloats(graph, name + "__scale", shape, affine.scale);
-  const ValueId shift = AddFloats(graph, name + "__shift", shape, affine.shift);
+  const ValueId scale = AddFloats(graph, links, name + "__scale", shape, affine.scale);
+  const ValueId shift = AddFloats(graph, links, name + "__shift", shape, affine.shift);
   graph.nodes()[index] = {old.name, Binary{BinaryOp::kMul, {}}, {old.inputs[0], scale}, {middle}};
-  const Node add = {old.name + "__shift", Binary{BinaryOp::kAdd, {}}, {middle, shift}, old.outputs};
-  graph.nodes().insert(graph.nodes().begin() + static_cast<int64_t>(index) + 1, add);
+  return {index, {old.name + "__shift", Binary{BinaryOp::kAdd, {}}, {middle, shift}, old.outputs}};
+}
+
+// `insertions`: ascending.
+void Insert(Graph& graph, std::vector<Insertion> insertions) {
+  if (insertions.empty()) return;
+  std::vector<Node> nodes;
+  size_t next = 0;
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    nodes.push_back(std::move(graph.nodes()[n]));
+    if (next < insertions.size() && insertions[next].behind == n)
+      nodes.push_back(std::move(insertions[next++].node));
+  }
+  graph.nodes() = std::move(nodes);
 }
 
 }  // namespace
 
 Graph FoldBatchNorm(Graph graph) {
+  Links links(graph);
+  std::vector<Insertion> insertions;  // at the end: positions stay what they are
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!std::holds_alternative<BatchNorm>(graph.nodes()[i].op)) continue;
     const Affine affine = ToAffine(graph, graph.nodes()[i]);
-    const Links links(graph);
     const ValueId x = graph.nodes()[i].inputs[0];
     const NodeId producer = links.ProducerId(x);
     if (producer.valid() && links.IsInternal(x) &&
@@ -68,13 +86,19 @@ Graph FoldBatchNorm(Graph graph) {
         CanFold(graph, graph.node(producer), affine)) {
       const std::vector<ValueId> outputs = graph.nodes()[i].outputs;
       const std::string name = graph.value(outputs[0]).name;
-      Fold(graph, graph.nodes()[producer.index()], affine, name);
+      links.Detach(producer);
+      links.Detach(NodeId(static_cast<int32_t>(i)));
+      Fold(graph, links, graph.nodes()[producer.index()], affine, name);
       graph.nodes()[producer.index()].outputs = outputs;
       Disconnect(graph.nodes()[i]);
+      links.Attach(producer);
     } else {
-      ReplaceByMulAdd(graph, i, affine);
+      links.Detach(NodeId(static_cast<int32_t>(i)));
+      insertions.push_back(ReplaceByMulAdd(graph, links, i, affine));
+      links.Attach(NodeId(static_cast<int32_t>(i)));
     }
   }
+  Insert(graph, std::move(insertions));
   return Tidy(std::move(graph));
 }
 

@@ -49,12 +49,12 @@ bool FoldInto(Op& op, const Pad& pad) {
 }  // namespace
 
 Graph FoldPad(Graph graph) {
+  const Links links(graph);  // what a Pad makes stays what it makes
   for (Node& node : graph.nodes()) {
     if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<AveragePool>(node.op))
       continue;
-    const Links links(graph);
     const Pad* pad = links.ProducerAs<Pad>(node.inputs[0]);
-    if (pad == nullptr || !IsSpatialZeroPad(*pad) || graph.IsOutput(node.inputs[0])) continue;
+    if (pad == nullptr || !IsSpatialZeroPad(*pad) || links.IsOutput(node.inputs[0])) continue;
     const ValueId unpadded = links.Producer(node.inputs[0])->inputs[0];
     if (FoldInto(node.op, *pad)) node.inputs[0] = unpadded;
   }

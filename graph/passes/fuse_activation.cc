@@ -28,18 +28,22 @@ Clamp Compose(const Clamp& first, const Clamp& second) {
 }  // namespace
 
 Graph FuseActivation(Graph graph) {
-  for (Node& node : graph.nodes()) {
+  Links links(graph);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    Node& node = graph.nodes()[i];
     const auto* clip = std::get_if<Clip>(&node.op);
     if (clip == nullptr || graph.value(node.outputs[0]).dtype != DType::kF32) continue;
-    const Links links(graph);
     const NodeId producer = links.ProducerId(node.inputs[0]);
     if (!producer.valid() || !links.IsInternal(node.inputs[0])) continue;
     Node& before = graph.nodes()[producer.index()];
     Clamp* clamp = ClampSlot(before.op);
     if (clamp == nullptr) continue;
     *clamp = Compose(*clamp, clip->clamp);
+    links.Detach(producer);
+    links.Detach(NodeId(static_cast<int32_t>(i)));
     before.outputs = node.outputs;
     Disconnect(node);
+    links.Attach(producer);
   }
   return Tidy(std::move(graph));
 }

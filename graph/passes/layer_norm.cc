@@ -94,9 +94,8 @@ std::optional<Tail> ReadTail(const Matcher& m, ValueId value, BinaryOp op) {
 
 }  // namespace
 
-bool RecognizeLayerNorm(Graph& graph, size_t index) {
+bool RecognizeLayerNorm(Graph& graph, Matcher& m, size_t index) {
   if (!std::holds_alternative<Binary>(graph.nodes()[index].op)) return false;
-  const Matcher m(graph);
   const ValueId start = graph.nodes()[index].outputs[0];
   const std::optional<Normalized> found = ReadNormalized(m, start);
   if (!found) return false;
@@ -115,9 +114,12 @@ bool RecognizeLayerNorm(Graph& graph, size_t index) {
   const std::string name = graph.value(graph.nodes()[last].outputs[0]).name;
   const int64_t rank = static_cast<int64_t>(graph.value(start).shape.size());
   Node& node = graph.nodes()[last];
+  m.links().Detach(NodeId(static_cast<int32_t>(last)));
   node.op = LayerNorm{rank - 1, static_cast<float>(found->epsilon)};
-  node.inputs = {found->x, AddFloats(graph, name + "__scale", {size}, gamma)};
-  if (!beta.empty()) node.inputs.push_back(AddFloats(graph, name + "__bias", {size}, beta));
+  node.inputs = {found->x, AddFloats(graph, m.links(), name + "__scale", {size}, gamma)};
+  if (!beta.empty())
+    node.inputs.push_back(AddFloats(graph, m.links(), name + "__bias", {size}, beta));
+  m.links().Attach(NodeId(static_cast<int32_t>(last)));
   return true;
 }
 

@@ -28,7 +28,7 @@ LayoutBuilder::LayoutBuilder(const Graph& old)
     const Value& value = old.value(ValueId(i));
     RSHIFT_REQUIRE(value.layout == Layout::kPlain, ErrorCode::kInternal, "layout pass: value '",
                    value.name, "' is NHWC already; this is a bug in Rshift");
-    reserved_.insert(value.name);
+    names_.Reserve(value.name);
   }
   for (const Node& node : old.nodes()) {
     for (ValueId id : node.outputs) maker_[id.index()] = node.name;
@@ -48,23 +48,15 @@ ElementOrder LayoutBuilder::ElementOrderOfPlain(ValueId id) const {
   return Normalize(OldShape(id), Iota(OldShape(id).size()));
 }
 
-std::string LayoutBuilder::FreshName(const std::string& base) const {
-  std::string name = base;
-  for (int i = 1; reserved_.contains(name) || new_.FindValue(name).valid(); ++i) {
-    name = base + "_" + std::to_string(i);
-  }
-  return name;
-}
-
 std::string LayoutBuilder::TakeName(ValueId id, const char* suffix) {
   const std::string& name = old_.value(id).name;
-  if (name_taken_[id.index()]) return FreshName(name + suffix);
+  if (name_taken_[id.index()]) return names_.Take(name + suffix);
   name_taken_[id.index()] = true;
   return name;
 }
 
 ValueId LayoutBuilder::AddDerived(const std::string& base, Value value) {
-  value.name = FreshName(base);
+  value.name = names_.Take(base);
   return new_.AddValue(std::move(value));
 }
 
@@ -83,7 +75,7 @@ ValueId LayoutBuilder::Define(ValueId id, const Perm& perm) {
   value.shape = memory;  // exactly what the operator writes, dims of 1 included
   value.layout = nhwc ? Layout::kNhwc : Layout::kPlain;
   value.name =
-      plain || nhwc ? TakeName(id, nhwc ? "__nhwc" : "__nchw") : FreshName(value.name + "__nhwc");
+      plain || nhwc ? TakeName(id, nhwc ? "__nhwc" : "__nchw") : names_.Take(value.name + "__nhwc");
   const ValueId made = new_.AddValue(std::move(value));
   NewStorage(id, {{made, order}});
   return made;

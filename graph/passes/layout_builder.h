@@ -6,9 +6,9 @@
 #define RSHIFT_GRAPH_PASSES_LAYOUT_BUILDER_H_
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "graph/graph.h"
 #include "graph/passes/layout_order.h"
 
@@ -72,14 +72,13 @@ class LayoutBuilder {
   ValueId Get(ValueId id, const Shape& shape, const ElementOrder& order, Layout layout);
   Form Materialize(ValueId id, const Form& from, const ElementOrder& to, Value value);
   ValueId Emit(ValueId id, const Form& from, const ElementOrder& movement, Value value);
-  std::string FreshName(const std::string& base) const;
   std::string TakeName(ValueId id, const char* suffix);
   void NewStorage(ValueId id, Storage storage);
 
   const Graph& old_;
   Graph new_;
-  std::unordered_set<std::string> reserved_;  // names of the old graph
-  std::vector<int> storage_of_;               // per old value
+  UniqueNames names_;            // of the old graph, and new ones
+  std::vector<int> storage_of_;  // per old value
   std::vector<Storage> storages_;
   std::vector<bool> name_taken_;    // per old value
   std::vector<std::string> maker_;  // per old value: the node that made it

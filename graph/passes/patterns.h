@@ -35,6 +35,8 @@ class Matcher {
   ValueId ArgumentOf(ValueId value, UnaryOp function) const;
   const Graph& graph() const { return graph_; }
   const Links& links() const { return links_; }
+  // For whoever rewrites the graph; see Links.
+  Links& links() { return links_; }
 
  private:
   void Multiply(ValueId value, int depth, Product* product) const;
@@ -51,7 +53,8 @@ bool Near(double a, double b);
 bool TakeFactor(Product* product, ValueId value);
 
 // The recognizer of graph/passes/layer_norm.cc: rewrites one LayerNorm that ends at node `index`.
-bool RecognizeLayerNorm(Graph& graph, size_t index);
+// `matcher` is of `graph` and stays so.
+bool RecognizeLayerNorm(Graph& graph, Matcher& matcher, size_t index);
 
 }  // namespace rshift
 

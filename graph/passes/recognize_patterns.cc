@@ -120,16 +120,21 @@ std::optional<Match> MatchProduct(const Matcher& m, const Node& node) {
 }  // namespace
 
 Graph RecognizePatterns(Graph graph) {
+  Matcher products(graph);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const std::optional<Match> match = MatchProduct(Matcher(graph), graph.nodes()[i]);
+    const std::optional<Match> match = MatchProduct(products, graph.nodes()[i]);
     if (!match) continue;
     Node& node = graph.nodes()[i];
     if (graph.value(match->x).shape != graph.value(node.outputs[0]).shape) continue;
+    const NodeId id(static_cast<int32_t>(i));
+    products.links().Detach(id);
     node.op = match->function;
     node.inputs = {match->x};
+    products.links().Attach(id);
   }
   graph = Tidy(std::move(graph));
-  for (size_t i = 0; i < graph.nodes().size(); ++i) RecognizeLayerNorm(graph, i);
+  Matcher norms(graph);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) RecognizeLayerNorm(graph, norms, i);
   return Tidy(std::move(graph));
 }
 

@@ -41,13 +41,19 @@ bool DoesNothing(const Graph& graph, const Node& node) {
 }  // namespace
 
 Graph RemoveIdentity(Graph graph) {
-  for (Node& node : graph.nodes()) {
+  std::vector<ValueId> same(graph.value_count());  // what is read in a value's place, if anything
+  const auto replace = [&](std::vector<ValueId>& ids) {
+    for (ValueId& id : ids) {
+      if (id.valid() && same[id.index()].valid()) id = same[id.index()];
+    }
+  };
+  for (Node& node : graph.nodes()) {  // in topological order: what it reads is decided
+    replace(node.inputs);
     if (!DoesNothing(graph, node)) continue;
-    const ValueId in = node.inputs[0];
-    const ValueId out = node.outputs[0];
+    same[node.outputs[0].index()] = node.inputs[0];
     Disconnect(node);
-    graph.ReplaceUses(out, in);  // the public name of a graph output stays in output_names
   }
+  replace(graph.outputs);  // their public names stay in output_names
   return Tidy(std::move(graph));
 }
 

@@ -1,11 +1,49 @@
 #include "graph/passes/util.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rshift {
 
 Links::Links(const Graph& graph)
-    : graph_(&graph), producers_(graph.Producers()), consumers_(graph.Consumers()) {}
+    : graph_(&graph),
+      producers_(graph.Producers()),
+      consumers_(graph.Consumers()),
+      is_output_(graph.value_count(), false) {
+  for (ValueId id : graph.outputs) is_output_[id.index()] = true;
+  for (int i = 0; i < graph.value_count(); ++i) names_.Reserve(graph.value(ValueId(i)).name);
+}
+
+void Links::Detach(NodeId id) {
+  const Node& node = graph_->node(id);
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    std::vector<NodeId>& readers = consumers_[input.index()];
+    const auto found = std::lower_bound(readers.begin(), readers.end(), id);
+    if (found != readers.end() && *found == id) readers.erase(found);
+  }
+  for (ValueId output : node.outputs) {
+    if (output.valid() && producers_[output.index()] == id) producers_[output.index()] = NodeId();
+  }
+}
+
+void Links::Attach(NodeId id) {
+  const auto values = static_cast<size_t>(graph_->value_count());
+  producers_.resize(values);
+  consumers_.resize(values);
+  is_output_.resize(values, false);
+  const Node& node = graph_->node(id);
+  for (ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    std::vector<NodeId>& readers = consumers_[input.index()];
+    readers.insert(std::upper_bound(readers.begin(), readers.end(), id), id);
+  }
+  for (ValueId output : node.outputs) {
+    if (output.valid()) producers_[output.index()] = id;
+  }
+}
+
+bool Links::IsOutput(ValueId id) const { return is_output_[id.index()]; }
 
 const Node* Links::Producer(ValueId id) const {
   const NodeId node = producers_[id.index()];
@@ -13,7 +51,7 @@ const Node* Links::Producer(ValueId id) const {
 }
 
 bool Links::IsInternal(ValueId id) const {
-  return consumers_[id.index()].size() == 1 && !graph_->IsOutput(id);
+  return consumers_[id.index()].size() == 1 && !IsOutput(id);
 }
 
 std::optional<float> ScalarConstant(const Graph& graph, ValueId id) {
@@ -47,10 +85,10 @@ std::optional<std::vector<double>> ChannelConstant(const Graph& graph, ValueId i
   return std::vector<double>(numbers.begin(), numbers.end());
 }
 
-ValueId AddFloats(Graph& graph, const std::string& name, Shape shape,
+ValueId AddFloats(Graph& graph, Links& links, const std::string& name, Shape shape,
                   const std::vector<double>& numbers) {
   const std::vector<float> floats(numbers.begin(), numbers.end());
-  return graph.AddConstant<float>(graph.UniqueName(name), DType::kF32, std::move(shape), floats);
+  return graph.AddConstant<float>(links.TakeName(name), DType::kF32, std::move(shape), floats);
 }
 
 void Disconnect(Node& node) {
