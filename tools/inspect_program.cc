@@ -18,7 +18,9 @@ namespace {
 
 nlohmann::json BindingJson(const ProgramImage& image, const Binding& binding) {
   const TensorRecord& r = image.tensors[binding.tensor];
-  return {{"name", binding.name}, {"type", Name(r.dtype)}, {"shape", OnnxShape(r)}};
+  nlohmann::json out = {{"name", binding.name}, {"type", Name(r.dtype)}, {"shape", OnnxShape(r)}};
+  if (r.quantized) out.update({{"scale", r.scale}, {"zero_point", r.zero_point}});
+  return out;
 }
 
 void PrintBindings(const ProgramImage& image, const char* what,
@@ -26,7 +28,9 @@ void PrintBindings(const ProgramImage& image, const char* what,
   for (const Binding& b : bindings) {
     const TensorRecord& r = image.tensors[b.tensor];
     std::printf("%-8s ", what);
-    PrintText(Cat(b.name, " ", Name(r.dtype), " ", ToString(OnnxShape(r)), "\n"));
+    const std::string quant =
+        r.quantized ? Cat(", scale ", r.scale, ", zero point ", r.zero_point) : "";
+    PrintText(Cat(b.name, " ", Name(r.dtype), " ", ToString(OnnxShape(r)), quant, "\n"));
   }
 }
 

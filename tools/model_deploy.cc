@@ -18,6 +18,7 @@
 #include "tools/deploy_preprocess.h"
 #include "tools/own_program.h"
 #include "tools/print.h"
+#include "tools/program_interface.h"
 #include "tools/report.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -34,12 +35,14 @@ constexpr const char* kExamples =
     "0.99,0.90 --report r.html\n"
     "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
     "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
+    "  model_deploy net.onnx --calibration t.yaml --input-type u8 -o net.rshift      (pixels in)\n"
     "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
 
 struct Arguments {
   ModelArguments model;
   std::string calibration, output, mode, profile, variant, config, target, tolerance, preprocess;
   std::string report, report_json;
+  std::string input_type = "f32", output_type = "f32";
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
   int64_t check_samples = 4;
@@ -66,6 +69,15 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--config", a.config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", a.target, "what the chip can do: configs/targets/X.yaml");
+  app.add_option(
+         "--input-type", a.input_type,
+         "u8 | s8 | f32 (default): the bytes the program takes. An input with preprocessing "
+         "takes pixels (s8: pixel - 128), mean and scale are in the program; any other the "
+         "integers of its own scale and zero point (model_tool info)")
+      ->check(CLI::IsMember({"u8", "s8", "f32"}));
+  app.add_option("--output-type", a.output_type,
+                 "u8 | s8 | f32 (default): u8 and s8 give the integers as they are")
+      ->check(CLI::IsMember({"u8", "s8", "f32"}));
   auto* preprocess = app.add_option("--preprocess", a.preprocess,
                                     "carried into the program; default: the table's");
   app.add_flag("--force-preprocess", a.force_preprocess,
@@ -280,12 +292,20 @@ int Run(const Arguments& a) {
   CompileOptions compile;
   compile.fuse = !a.no_fuse;
   compile.meta = Meta(a, floating, table, options, report.mode);
-  const ProgramImage image = Compile(final_graph, compile);
-  const std::vector<uint8_t> bytes = WriteContainer(image);
+  ProgramImage image = Compile(final_graph, compile);
+  std::vector<uint8_t> bytes = WriteContainer(image);
   const std::string warning = CheckOwnProgram(bytes, a.output);
   if (!warning.empty()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   CheckDeployment(a, {floating, final_graph, table, options, bytes}, compile.meta["preprocess"],
                   &report);
+  if (a.input_type != "f32" || a.output_type != "f32") {  // the same arithmetic; checked in F32
+    const InterfaceOptions interface =
+        ReadInterface(a.input_type, a.output_type, compile.meta["preprocess"], floating);
+    AddInterfaceMeta(interface, &compile.meta);
+    image = Compile(WithInterface(final_graph, interface), compile);
+    bytes = WriteContainer(image);
+    CheckOwnProgram(bytes, a.output);
+  }
   report.file_bytes = bytes.size();
   report.arena_bytes = image.arena_size;
   report.transposes = CountTransposes(final_graph);

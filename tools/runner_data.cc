@@ -5,6 +5,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "codegen/container/strip.h"
+#include "tools/program_interface.h"
 #include "tools/tensor_view.h"
 
 namespace rshift {
@@ -19,6 +20,7 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
   } else if (recorded != program.image().meta.end() && !recorded->second.empty()) {
     preprocess = ReadPreprocess(recorded->second, program.where() + " (recorded preprocessing)");
   }
+  if (preprocess) KeepPixels(program.image().meta, &*preprocess);
   std::vector<InputSpec> specs;
   for (const Binding& input : program.image().inputs) {
     specs.push_back({input.name, OnnxShape(program.image().tensors[input.tensor])});

@@ -1,0 +1,277 @@
+#include "quantize/interface.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/unique_names.h"
+#include "quantize/numerics/quantize.h"
+#include "quantize/numerics/real_rounding.h"
+#include "quantize/profiles/arithmetic.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kLeaveInput = "; leave --input-type f32";
+constexpr const char* kLeaveOutput = "; leave --output-type f32";
+
+IntType TypeOf(const Value& value) { return {value.dtype, *value.quant}; }
+
+// The same real numbers in the other type of byte.
+IntType As(DType dtype, IntType type) {
+  if (type.dtype == dtype) return type;
+  type.quant.zero_point += dtype == DType::kS8 ? -128 : 128;
+  type.dtype = dtype;
+  return type;
+}
+
+// q of `from` to the q of `to` that is the same number.
+QTable Shifted(const IntType& from, const IntType& to) {
+  return TableOf(from, [&](int32_t q) { return q - from.quant.zero_point + to.quant.zero_point; });
+}
+
+class Rewriter {
+ public:
+  Rewriter(Graph graph, const InterfaceOptions& options)
+      : graph_(std::move(graph)), options_(options) {
+    for (int i = 0; i < graph_.value_count(); ++i) names_.Reserve(graph_.value(ValueId(i)).name);
+  }
+
+  Graph Run() {
+    if (options_.output != DType::kF32) Outputs();
+    if (options_.input != DType::kF32) {
+      for (ValueId id : std::vector<ValueId>(graph_.inputs)) {
+        if (graph_.value(id).dtype == DType::kF32) Input(id);
+      }
+    }
+    graph_.RemoveUnused();
+    graph_.SortTopologically();
+    graph_.Check();
+    return std::move(graph_);
+  }
+
+ private:
+  // --- outputs ---
+
+  void Outputs() {
+    const std::vector<NodeId> producers = graph_.Producers();
+    for (ValueId& output : graph_.outputs) {
+      if (graph_.value(output).dtype != DType::kF32) continue;
+      const NodeId producer = producers[output.index()];
+      const bool integers =
+          producer.valid() && std::holds_alternative<Dequantize>(graph_.node(producer).op);
+      RSHIFT_REQUIRE(
+          integers, ErrorCode::kInvalidInput, "--output-type: output '", graph_.value(output).name,
+          "' is computed in F32 and has no integers; the report lists the F32 nodes", kLeaveOutput);
+      const ValueId source = graph_.node(producer).inputs[0];
+      const IntType have = TypeOf(graph_.value(source)), want = As(options_.output, have);
+      if (have == want) {
+        output = source;
+        continue;
+      }
+      const std::string name = graph_.value(output).name;
+      const ValueId made = Like(output, name + "__" + Name(want.dtype), want);
+      Add(name + "__" + Name(want.dtype), Shifted(have, want), {source}, made);
+      output = made;
+    }
+  }
+
+  // --- inputs ---
+
+  void Input(ValueId x) {
+    const auto rule = options_.pixels.find(graph_.value(x).name);
+    if (rule != options_.pixels.end()) {
+      SetType(x, As(options_.input, {DType::kU8, {1.0f, 0}}));
+      Pixels(x, rule->second);
+    } else {
+      Integers(x);
+    }
+  }
+
+  // The nodes that read x and were there before this rewriting.
+  std::vector<size_t> Readers(ValueId x) const {
+    std::vector<size_t> readers;
+    for (size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const auto& inputs = graph_.nodes()[n].inputs;
+      if (std::find(inputs.begin(), inputs.end(), x) != inputs.end()) readers.push_back(n);
+    }
+    return readers;
+  }
+
+  void Integers(ValueId x) {
+    const std::string name = graph_.value(x).name;
+    const std::vector<size_t> readers = Readers(x);
+    const auto quantizes = [&](size_t n) {
+      return std::holds_alternative<Quantize>(graph_.nodes()[n].op);
+    };
+    const auto first = std::find_if(readers.begin(), readers.end(), quantizes);
+    RSHIFT_REQUIRE(first != readers.end(), ErrorCode::kInvalidInput, "--input-type: input '", name,
+                   "' is read in F32 and has no scale; give --preprocess with an entry for it, if "
+                   "its values are made of pixels",
+                   kLeaveInput);
+    const IntType own = TypeOf(graph_.value(graph_.nodes()[*first].outputs[0]));
+    const IntType type = As(options_.input, own);
+    SetType(x, type);
+    ValueId real;
+    for (size_t n : readers) {
+      if (!quantizes(n)) {
+        if (!real.valid()) real = Float(x, name + "__f32");
+        ReplaceInput(n, x, real);
+        continue;
+      }
+      const IntType wanted = TypeOf(graph_.value(graph_.nodes()[n].outputs[0]));
+      RSHIFT_REQUIRE(wanted == own, ErrorCode::kInvalidInput, "--input-type: input '", name,
+                     "' is quantized with two scales", kLeaveInput);
+      if (type == own) {
+        graph_.ReplaceUses(graph_.nodes()[n].outputs[0], x);
+      } else {
+        graph_.nodes()[n].op = Shifted(type, own);
+      }
+    }
+    if (graph_.IsOutput(x)) ReplaceOutput(x, real.valid() ? real : Float(x, name + "__f32"));
+  }
+
+  void Pixels(ValueId x, const PixelRule& rule) {
+    const std::string name = graph_.value(x).name;
+    const auto axis = static_cast<size_t>(rule.axis);
+    const Shape& shape = graph_.value(x).shape;
+    const auto channels = static_cast<int64_t>(std::max(rule.mean.size(), rule.scale.size()));
+    RSHIFT_REQUIRE(channels == 1 || (axis < shape.size() && shape[axis] == channels),
+                   ErrorCode::kInvalidInput, "--input-type: input '", name, "' of shape ",
+                   ToString(shape), " has no ", channels,
+                   " channels as its preprocessing; mend the preprocessing file");
+    ValueId real;
+    for (size_t n : Readers(x)) {
+      if (std::holds_alternative<Quantize>(graph_.nodes()[n].op)) {
+        QuantizePixels(n, x, rule);
+        continue;
+      }
+      if (!real.valid()) real = Values(x, rule);
+      ReplaceInput(n, x, real);
+    }
+    if (graph_.IsOutput(x)) ReplaceOutput(x, real.valid() ? real : Values(x, rule));
+  }
+
+  // One table for each stretch of channels with the same rule.
+  void QuantizePixels(size_t n, ValueId x, const PixelRule& rule) {
+    const Quantize op = std::get<Quantize>(graph_.nodes()[n].op);
+    const std::string name = graph_.nodes()[n].name;
+    const ValueId y = graph_.nodes()[n].outputs[0];
+    const auto channels = static_cast<int64_t>(std::max(rule.mean.size(), rule.scale.size()));
+    const auto table = [&](int64_t c) { return TableOfPixels(x, y, rule, op, c); };
+    bool equal = true;
+    for (int64_t c = 1; c < channels; ++c) equal = equal && table(c).table == table(0).table;
+    if (equal) {
+      graph_.nodes()[n].op = table(0);
+      return;
+    }
+    std::vector<ValueId> parts;
+    const IntType in = TypeOf(graph_.value(x)), out = TypeOf(graph_.value(y));
+    for (int64_t c = 0; c < channels; ++c) {
+      const std::string suffix = "__channel" + std::to_string(c);
+      Shape starts(graph_.value(x).shape.size(), 0), steps(starts.size(), 1);
+      starts[static_cast<size_t>(rule.axis)] = c;
+      const ValueId plane = Like(x, name + suffix + "_pixels", in);
+      const ValueId part = Like(y, name + suffix, out);
+      for (ValueId id : {plane, part}) graph_.value(id).shape[static_cast<size_t>(rule.axis)] = 1;
+      Add(name + suffix + "_pixels", Slice{starts, steps}, {x}, plane);
+      Add(name + suffix, table(c), {plane}, part);
+      parts.push_back(part);
+    }
+    graph_.nodes()[n].op = Concat{rule.axis};
+    graph_.nodes()[n].inputs = std::move(parts);
+  }
+
+  QTable TableOfPixels(ValueId x, ValueId y, const PixelRule& rule, const Quantize& op,
+                       int64_t channel) const {
+    const IntType in = TypeOf(graph_.value(x)), out = TypeOf(graph_.value(y));
+    const float mean = At(rule.mean, channel), scale = At(rule.scale, channel);
+    const auto quantize =
+        op.by_reciprocal ? numerics::QuantizeByReciprocal : numerics::QuantizeValueBy;
+    return TableOf(in, [&](int32_t q) {
+      const float value = (static_cast<float>(q - in.quant.zero_point) - mean) * scale;
+      return quantize(op.rounding, value, out.quant.scale, out.quant.zero_point, out.qmin(),
+                      out.qmax());
+    });
+  }
+
+  // (pixel - mean) * scale in F32.
+  ValueId Values(ValueId x, const PixelRule& rule) {
+    const std::string name = graph_.value(x).name;
+    ValueId at = Float(x, name + "__pixels");
+    at = Step(name + "__centred", BinaryOp::kSub, at, rule.mean, rule.axis);
+    return Step(name + "__value", BinaryOp::kMul, at, rule.scale, rule.axis);
+  }
+
+  ValueId Step(const std::string& base, BinaryOp op, ValueId x, const std::vector<float>& numbers,
+               int64_t axis) {
+    Shape shape = {1};
+    if (numbers.size() > 1) {
+      shape.assign(graph_.value(x).shape.size() - static_cast<size_t>(axis), 1);
+      shape[0] = static_cast<int64_t>(numbers.size());
+    }
+    const ValueId constant =
+        graph_.AddConstant<float>(names_.Take(base + "_number"), DType::kF32, shape, numbers);
+    Value value = graph_.value(x);
+    value.name = names_.Take(base);
+    const std::string name = value.name;
+    const ValueId made = graph_.AddValue(std::move(value));
+    Add(name, Binary{op, {}}, {x, constant}, made);
+    return made;
+  }
+
+  // --- shared ---
+
+  static float At(const std::vector<float>& numbers, int64_t channel) {
+    return numbers[numbers.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  }
+
+  void SetType(ValueId id, const IntType& type) {
+    graph_.value(id).dtype = type.dtype;
+    graph_.value(id).quant = type.quant;
+  }
+
+  ValueId Like(ValueId like, const std::string& base, const IntType& type) {
+    Value value = graph_.value(like);
+    value.name = names_.Take(base);
+    value.dtype = type.dtype;
+    value.quant = type.quant;
+    return graph_.AddValue(std::move(value));
+  }
+
+  ValueId Float(ValueId x, const std::string& base) {
+    Value value = graph_.value(x);
+    value.name = names_.Take(base);
+    value.dtype = DType::kF32;
+    value.quant.reset();
+    const std::string name = value.name;
+    const ValueId made = graph_.AddValue(std::move(value));
+    Add(name, Dequantize{}, {x}, made);
+    return made;
+  }
+
+  void Add(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output) {
+    graph_.AddNode({name, std::move(op), std::move(inputs), {output}});
+  }
+
+  void ReplaceInput(size_t n, ValueId from, ValueId to) {
+    auto& inputs = graph_.nodes()[n].inputs;
+    std::replace(inputs.begin(), inputs.end(), from, to);
+  }
+
+  void ReplaceOutput(ValueId from, ValueId to) {
+    std::replace(graph_.outputs.begin(), graph_.outputs.end(), from, to);
+  }
+
+  Graph graph_;
+  const InterfaceOptions& options_;
+  UniqueNames names_;
+};
+
+}  // namespace
+
+Graph WithInterface(Graph graph, const InterfaceOptions& options) {
+  return Rewriter(std::move(graph), options).Run();
+}
+
+}  // namespace rshift

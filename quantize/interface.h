@@ -1,0 +1,40 @@
+// The element types in which a program's inputs arrive and its outputs leave.
+#ifndef RSHIFT_QUANTIZE_INTERFACE_H_
+#define RSHIFT_QUANTIZE_INTERFACE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace rshift {
+
+// How pixels become the values of an input: value = (pixel - mean) * scale, both operations in
+// binary32. One number each, or one for each of the channels along `axis` of the input's shape.
+struct PixelRule {
+  std::vector<float> mean, scale;
+  int64_t axis = 1;
+};
+
+struct InterfaceOptions {
+  DType input = DType::kF32, output = DType::kF32;  // f32, u8 or s8
+  std::map<std::string, PixelRule> pixels;          // by input
+};
+
+// Changes the f32 inputs and outputs of a final graph (after QuantizeGraph, or an f32 graph after
+// RunPasses) to the types of the options. What the program computes stays the same, bit for bit,
+// for the same values:
+// * An input with a PixelRule takes pixels of 0 to 255 (s8: pixel - 128; its scale is 1). A
+// Quantize
+//   of it becomes a table of the 256 pixels for each distinct rule of a channel; F32 nodes read
+//   (pixel - mean) * scale.
+// * Any other input takes the integers of its own scale and zero point, in place of its Quantize.
+// * An output gives the integers that its Dequantize would have read.
+// s8 and u8 differ from what the graph holds by 128 in value and zero point. Inputs of other types
+// stay. Throws kInvalidInput for an input or output that has no integers.
+Graph WithInterface(Graph graph, const InterfaceOptions& options);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_INTERFACE_H_
