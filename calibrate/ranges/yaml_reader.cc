@@ -37,8 +37,11 @@ YamlPart ParseYaml(const std::string& text, const std::string& where) {
   } catch (const YAML::Exception& error) {
     const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(text.data()),
                                          text.size());
+    std::string why = error.msg;  // quotes a character of the file, which may be a NUL
+    std::replace_if(
+        why.begin(), why.end(), [](unsigned char c) { return c < 0x20; }, '?');
     const bool is_alias = error.msg.find("anchor") != std::string::npos;
-    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1, ": not valid YAML: ", error.msg,
+    Fail(ErrorCode::kInvalidInput, where, ":", error.mark.line + 1, ": not valid YAML: ", why,
          is_alias ? "; put a name that begins with * or & in quotes" : "", KindNote(bytes));
   }
 }

@@ -133,7 +133,8 @@ TEST(ConfigTest, ErrorsNameFileAndLine) {
             std::string::npos);
   EXPECT_NE(MessageOf("layers:\n  '*': {type: Conv}\n").find("has no setting"), std::string::npos);
   EXPECT_NE(MessageOf("layers:\n  *: {mode: f32}\n").find("in quotes"), std::string::npos);
-  EXPECT_NE(MessageOf("\x08\x07\x12\x07 [").find("it is an ONNX model"), std::string::npos);
+  EXPECT_NE(MessageOf("\x08\x07\x12\x07: \"\\\x01\"").find("it is an ONNX model"),
+            std::string::npos);
   EXPECT_NE(MessageOf("{}\n").find("neither 'layers' nor 'types'"), std::string::npos);
   EXPECT_NE(MessageOf("lairs: {}\n"), "no error");
   EXPECT_NE(MessageOf(""), "no error");
