@@ -82,7 +82,7 @@ void RemoveStaleFiles(const std::string& directory) {
     const pid_t pid = ProcessOf(entry->d_name);
     if (pid > 0 && IsGone(pid)) stale.emplace_back(entry->d_name);
   }
-  for (const std::string& name : stale) (void)unlink((directory + "/" + name).c_str());
+  for (const std::string& name : stale) (void)unlink(Cat(directory, "/", name).c_str());
   errno = before;
 }
 

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "graph/onnx/model.h"
+#include "graph/onnx/propose.h"
 #include "graph/onnx/table.h"
 #include "graph/sha256.h"
 
@@ -142,6 +143,25 @@ Graph FinishImport(Imported imported) {
   return graph;
 }
 
+// Imports the whole model. Open shapes of inputs come with a proposal that has been tried.
+Graph ImportWhole(std::span<const uint8_t> bytes, const std::string& folder,
+                  const ImportOptions& options) {
+  const auto imports = [&](const ImportOptions& trial) {
+    try {
+      ImportModel(bytes, folder, trial, false);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  try {
+    return FinishImport(ImportModel(bytes, folder, options, false));
+  } catch (const DynamicShape& error) {
+    const onnx::ModelProto model = ParseModel(bytes);
+    Fail(error.code(), error.what(), ": give ", ProposeShapes(model.graph(), options, imports));
+  }
+}
+
 std::string FolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -150,14 +170,12 @@ std::string FolderOf(const std::string& path) {
 }  // namespace
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
-  return WithPlace(path, [&] {
-    return FinishImport(ImportModel(ReadFile(path), FolderOf(path), options, false));
-  });
+  return WithPlace(path, [&] { return ImportWhole(ReadFile(path), FolderOf(path), options); });
 }
 
 Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
                       const ImportOptions& options) {
-  return WithPlace(where, [&] { return FinishImport(ImportModel(bytes, "", options, false)); });
+  return WithPlace(where, [&] { return ImportWhole(bytes, "", options); });
 }
 
 std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {

@@ -1,4 +1,4 @@
-// ONNX file -> Graph: opset 7-23 forms, static shapes, constants folded. Every unsupported node is
+// ONNX file -> Graph: opset 6-28 forms, static shapes, constants folded. Every unsupported node is
 // found before any work starts.
 #ifndef RSHIFT_GRAPH_IMPORT_H_
 #define RSHIFT_GRAPH_IMPORT_H_

@@ -33,6 +33,18 @@ void ImportHardSigmoid(OnnxNode& node) {
   OutputUnary(node, {UnaryOp::kHardSigmoid, node.Float("alpha", 0.2f), node.Float("beta", 0.5f)});
 }
 
+// x * sigmoid(alpha * x)
+void ImportSwish(OnnxNode& node) {
+  const float alpha = node.Float("alpha", 1.0f);
+  if (alpha == 1.0f) return OutputUnary(node, {UnaryOp::kSilu, 0.0f, 0.0f});
+  node.RequireFloat(0);
+  const ValueId x = node.Input(0);
+  const ValueId scaled = node.Broadcasted(BinaryOp::kMul, x, node.Scalar(alpha));
+  const ValueId gate =
+      node.Emit(Unary{UnaryOp::kSigmoid, 0.0f, 0.0f}, {scaled}, DType::kF32, node.ShapeOf(0));
+  node.OutputBinary(BinaryOp::kMul, x, gate);
+}
+
 void ImportElu(OnnxNode& node) {
   OutputUnary(node, {UnaryOp::kElu, node.Float("alpha", 1.0f), 0.0f});
 }
@@ -149,6 +161,7 @@ constexpr ImportEntry kImports[] = {
     {"Celu", ImportCelu},
     {"Softplus", ImportPlain<UnaryOp::kSoftplus>},
     {"Softsign", ImportPlain<UnaryOp::kSoftsign>},
+    {"Swish", ImportSwish},
     {"ThresholdedRelu", ImportThresholdedRelu},
     {"Gelu", ImportGelu},
     {"Mish", ImportPlain<UnaryOp::kMish>},

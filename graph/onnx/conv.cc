@@ -78,6 +78,7 @@ void ImportConv(OnnxNode& node) {
 }
 
 struct TransposedAxis {
+  const char* name;
   int64_t in, kernel, stride, dilation, output_pad, wanted;
   int64_t *before, *after;
 };
@@ -86,8 +87,22 @@ struct TransposedAxis {
 int64_t ResolveTransposed(const OnnxNode& node, const TransposedAxis& a,
                           const std::string& auto_pad) {
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  const int64_t full = a.stride * (a.in - 1) + a.output_pad + (a.kernel - 1) * a.dilation + 1;
+  const int64_t reached = a.stride * (a.in - 1) + (a.kernel - 1) * a.dilation + 1;
+  const int64_t full = reached + a.output_pad;
+  // A convolution with this stride would not make `in` elements of a longer output: what lies
+  // beyond has no meaning in ONNX, and ONNX Runtime refuses it.
+  node.Check(a.output_pad < std::max(a.stride, a.dilation), "output_padding ", a.output_pad,
+             " along the ", a.name, ", expected less than the stride ", a.stride,
+             " or the dilation ", a.dilation);
+  node.CheckSupported(a.output_pad < a.stride, "output_padding ", a.output_pad, " along the ",
+                      a.name, " is not less than the stride ", a.stride);
+  node.Check(a.wanted < reached + a.stride, "output_shape ", a.wanted, " along the ", a.name,
+             " cannot be made of ", a.in, " input elements: expected at most ",
+             reached + a.stride - 1);
   const int64_t wanted = a.wanted > 0 ? a.wanted : same ? a.in * a.stride : 0;
+  // By ONNX's formula the pads are negative here; implementations differ in what they do.
+  node.CheckSupported(a.wanted > 0 || wanted <= full, "auto_pad ", auto_pad, " along the ", a.name,
+                      ": the kernel is smaller than the stride; give the pads as numbers");
   if (wanted > 0) {
     const int64_t total = std::max<int64_t>(full - wanted, 0);
     *a.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
@@ -99,17 +114,29 @@ int64_t ResolveTransposed(const OnnxNode& node, const TransposedAxis& a,
   return out;
 }
 
-Size2 ReadOptionalPair(const OnnxNode& node, const char* name, size_t rank) {
-  auto values = node.Ints(name);
+// Rows and columns of an attribute, or zeros where it is missing; each entry is `least` or more.
+Size2 ReadOptionalPair(const OnnxNode& node, const char* name, std::vector<int64_t> values,
+                       size_t rank, int64_t least) {
   if (values.empty()) return {0, 0};
-  // output_shape may bring N and C along.
-  if (values.size() == rank) values.erase(values.begin(), values.begin() + 2);
   node.Check(values.size() == rank - 2, "attribute '", name, "' has ", values.size(),
              " entries, expected ", rank - 2);
   for (int64_t v : values) {
-    node.Check(v >= 0 && v < kLargest, "attribute '", name, "' holds ", v, ", expected 0 or more");
+    node.Check(v >= least && v < kLargest, "attribute '", name, "' holds ", v, ", expected ", least,
+               " or more");
   }
   return rank == 3 ? Size2{0, values[0]} : Size2{values[0], values[1]};
+}
+
+// Old exporters bring N and C along.
+Size2 ReadOutputShape(const OnnxNode& node, const ConvInputs& in, int64_t channels) {
+  std::vector<int64_t> values = node.Ints("output_shape");
+  if (values.size() == in.rank) {
+    node.Check(values[0] == in.x[0] && values[1] == channels, "attribute 'output_shape' is ",
+               ToString(values), ", but the output has batch ", in.x[0], " and ", channels,
+               " channels; give rows and columns alone");
+    values.erase(values.begin(), values.begin() + 2);
+  }
+  return ReadOptionalPair(node, "output_shape", values, in.rank, 1);
 }
 
 void ImportConvTranspose(OnnxNode& node) {
@@ -124,13 +151,15 @@ void ImportConvTranspose(OnnxNode& node) {
   Window window = ConvWindow(node, in);
   const Size2 x = SpatialSize(node, in.x);
   node.Check(x.h >= 1 && x.w >= 1, "input has the shape ", ToString(in.x), ", which is empty");
-  const Size2 pad = ReadOptionalPair(node, "output_padding", in.rank);
-  const Size2 wanted = ReadOptionalPair(node, "output_shape", in.rank);
+  const Size2 pad =
+      ReadOptionalPair(node, "output_padding", node.Ints("output_padding"), in.rank, 0);
+  const Size2 wanted = ReadOutputShape(node, in, channels);
   const std::string auto_pad = node.String("auto_pad", "NOTSET");
-  const TransposedAxis rows{x.h,   window.kernel_h, window.stride_h, window.dilation_h,
-                            pad.h, wanted.h,        &window.pad_top, &window.pad_bottom};
-  const TransposedAxis columns{x.w,   window.kernel_w, window.stride_w,  window.dilation_w,
-                               pad.w, wanted.w,        &window.pad_left, &window.pad_right};
+  const TransposedAxis rows{"rows", x.h,      window.kernel_h, window.stride_h,   window.dilation_h,
+                            pad.h,  wanted.h, &window.pad_top, &window.pad_bottom};
+  const TransposedAxis columns{"columns",         x.w,   window.kernel_w, window.stride_w,
+                               window.dilation_w, pad.w, wanted.w,        &window.pad_left,
+                               &window.pad_right};
   const Size2 size{ResolveTransposed(node, rows, auto_pad),
                    ResolveTransposed(node, columns, auto_pad)};
   AddBias(node, in, channels);

@@ -44,7 +44,11 @@ void ImportPow(OnnxNode& node) {
 void ImportMod(OnnxNode& node) {
   const bool fmod = node.Int("fmod", 0) != 0;
   const bool is_float = node.TypeOf(0) == DType::kF32;
-  node.Check(fmod || !is_float, "needs attribute 'fmod' = 1 for float inputs");
+  constexpr int64_t kFloorOfFloats = 28;  // the opset that allows it
+  node.Check(fmod || !is_float || node.opset() >= kFloorOfFloats,
+             "needs attribute 'fmod' = 1 for float inputs");
+  node.CheckSupported(fmod || !is_float,
+                      "float inputs are supported with attribute 'fmod' = 1 only");
   if (!fmod || is_float) return node.OutputBinary(BinaryOp::kMod, node.Input(0), node.Input(1));
   // Integers with the dividend's sign: a - (a / b) * b, since integer division truncates.
   const ValueId a = node.Input(0), b = node.Input(1);

@@ -3,6 +3,7 @@
 
 #include "graph/fold/fold.h"
 #include "graph/onnx/model.h"
+#include "graph/onnx/propose.h"
 
 namespace rshift {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 struct Dim {
   int64_t size = -1;
   std::string symbol;
+  bool is_zero = false;  // declared as 0: empty, or unknown to some exporters
 };
 
 struct Declared {
@@ -28,7 +30,8 @@ Declared ReadType(const onnx::ValueInfoProto& info) {
   for (const auto& dim : type.shape().dim()) {
     Dim d;
     d.symbol = dim.dim_param();
-    // 0 and -1 stand for "unknown" in files of some exporters.
+    // -1 stands for "unknown" in files of some exporters, and 0 does in some: --input-shape says.
+    d.is_zero = dim.has_dim_value() && dim.dim_value() == 0;
     if (dim.has_dim_value() && dim.dim_value() > 0) d.size = dim.dim_value();
     RSHIFT_REQUIRE(!dim.has_dim_value() || dim.dim_value() >= -1, ErrorCode::kInvalidInput, where,
                    " has the dimension ", dim.dim_value());
@@ -44,17 +47,25 @@ std::string Describe(const Declared& declared) {
   std::string text;
   for (const Dim& d : declared.dims) {
     if (!text.empty()) text += ",";
-    text += d.size >= 0 ? std::to_string(d.size) : d.symbol.empty() ? "?" : d.symbol;
+    text += d.is_zero          ? "0"
+            : d.size >= 0      ? std::to_string(d.size)
+            : d.symbol.empty() ? "?"
+                               : d.symbol;
   }
   const std::string quoted = Quoted(text);
   return "[" + quoted.substr(1, quoted.size() - 2) + "]";
 }
 
-// "1x1x224x224": 1 for whatever is unknown.
-std::string Example(const Declared& declared) {
-  Shape shape;
-  for (const Dim& d : declared.dims) shape.push_back(d.size >= 0 ? d.size : 1);
-  return declared.has_shape ? ToString(shape) : "1x3x224x224";
+[[noreturn]] void FailOnOpenShape(const std::string& name, const Declared& declared) {
+  const bool is_empty = std::any_of(declared.dims.begin(), declared.dims.end(),
+                                    [](const Dim& dim) { return dim.is_zero; });
+  RSHIFT_REQUIRE(
+      !is_empty, ErrorCode::kInvalidInput, "input ", Quoted(name), " has the shape ",
+      Describe(declared),
+      ": a dimension of size 0 holds no elements; export the model with the real size, or "
+      "give it with --input-shape");
+  throw DynamicShape(Cat("input ", Quoted(name), " has a dynamic shape ",
+                         declared.has_shape ? Describe(declared) : "(unknown rank)"));
 }
 
 void CheckFits(const std::string& name, const Declared& declared, const Shape& shape,
@@ -159,9 +170,7 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
     const auto given = options.input_shapes.find(name);
     if (given != options.input_shapes.end()) shape = given->second, known = true;
     if (!known && lenient) continue;
-    RSHIFT_REQUIRE(known, ErrorCode::kInvalidInput, "input ", Quoted(name), " has a dynamic shape ",
-                   declared.has_shape ? Describe(declared) : "(unknown rank)",
-                   ": give --input-shape ", name, ":", Example(declared));
+    if (!known) FailOnOpenShape(name, declared);
     NumElements(shape);
     Value value;
     value.name = name;

@@ -44,11 +44,16 @@ Makers FindMakers(const onnx::GraphProto& graph, const std::set<std::string>& gi
 
 }  // namespace
 
-int64_t OpsetOf(const onnx::ModelProto& model) {
-  for (const auto& import : model.opset_import()) {
-    if (import.domain().empty() || import.domain() == "ai.onnx") return import.version();
-  }
-  return 0;
+// Throws kUnsupported for a model that is made of other operators than the standard ones.
+void CheckDomains(const onnx::ModelProto& model) {
+  if (OpsetOf(model) != 0 || model.opset_import_size() == 0) return;
+  const std::string& domain = model.opset_import(0).domain();
+  const std::string& op = model.graph().node_size() > 0 ? model.graph().node(0).op_type() : "none";
+  Fail(ErrorCode::kUnsupported, "uses operators of the domain ", Quoted(domain), " only (",
+       Quoted(op), "): ",
+       domain == "ai.onnx.ml" ? "decision trees and other classical machine learning; Rshift takes "
+                                "neural networks of standard ONNX operators"
+                              : "export the model with standard ONNX operators");
 }
 
 onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
@@ -64,6 +69,7 @@ onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
   RSHIFT_REQUIRE(
       model.has_graph() && (model.graph().node_size() > 0 || model.graph().output_size() > 0),
       ErrorCode::kInvalidInput, "not an ONNX model: it has no graph", KindNote(bytes, true));
+  CheckDomains(model);
   const int64_t opset = OpsetOf(model);
   RSHIFT_REQUIRE(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
                  "does not say which opset it uses; the file may be cut short");

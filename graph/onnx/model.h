@@ -9,15 +9,12 @@
 
 #include "graph/import.h"
 #include "graph/onnx/node.h"
+#include "graph/onnx/opset.h"
 
 namespace rshift {
 
-inline constexpr int64_t kOldestOpset = 6;
-inline constexpr int64_t kNewestOpset = 23;
-
 // Throws kInvalidInput for anything that is not a whole ONNX model, kUnsupported for other opsets.
 onnx::ModelProto ParseModel(std::span<const uint8_t> bytes);
-int64_t OpsetOf(const onnx::ModelProto& model);
 
 // Indices of the nodes in an order in which every value is made before it is read; stable. Throws
 // kInvalidInput for a name that nobody makes, that two make, or for a cycle.

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "graph/onnx/opset.h"
+
 namespace rshift {
 namespace {
 
@@ -73,11 +75,18 @@ Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model)
     return {"calls a function that is defined inside the model",
             "inline it with onnx.inliner.inline_local_functions"};
   }
+  if (node.domain() == "ai.onnx.ml") {
+    return {"operator of classical machine learning (domain 'ai.onnx.ml')",
+            "deploy the neural part of the model alone"};
+  }
   if (!node.domain().empty() && node.domain() != "ai.onnx") {
     return {"operator of the custom domain " + Quoted(node.domain()),
             "export the model with standard ONNX operators only"};
   }
-  if (FindImport(node.op_type())) return {};
+  if (FindImport(node.op_type())) {
+    const std::string newer = NewerThanSupported(node, OpsetOf(model));
+    return newer.empty() ? Refusal{} : Refusal{newer, GeneralAdvice()};
+  }
   for (const KnownRefusal& known : kKnown) {
     if (node.op_type() == known.op_type) return {known.reason, known.advice};
   }

@@ -103,5 +103,36 @@ TEST(ImportConvTranspose, ComputesShapeAndPads) {
   EXPECT_EQ(w.pad_right, 1);
 }
 
+// The output that a convolution with this stride would take back to the input, or less.
+TEST(ImportConvTranspose, OutputShapeThatTheInputCannotMakeIsRefused) {
+  const auto import = [](std::vector<testing::Attribute> attributes) {
+    attributes.push_back({"strides", {2, 2}});
+    auto b = OneNode(13, {1, 4, 5, 5}, "ConvTranspose", {"x", "w"}, attributes);
+    b.Floats("w", {4, 3, 3, 3});
+    return b;
+  };
+  EXPECT_EQ(OutputOf(import({{"output_shape", {12, 12}}}).Import()).shape, (Shape{1, 3, 12, 12}));
+  EXPECT_THAT(import({{"output_shape", {13, 12}}}).ImportError(),
+              HasSubstr("output_shape 13 along the rows cannot be made of 5 input elements: "
+                        "expected at most 12"));
+  EXPECT_THAT(import({{"output_shape", {12, 0}}}).ImportError(),
+              HasSubstr("'output_shape' holds 0, expected 1 or more"));
+  EXPECT_EQ(OutputOf(import({{"output_shape", {1, 3, 12, 12}}}).Import()).shape,
+            (Shape{1, 3, 12, 12}));
+  EXPECT_THAT(import({{"output_shape", {1, 4, 12, 12}}}).ImportError(),
+              HasSubstr("the output has batch 1 and 3 channels"));
+  EXPECT_THAT(import({{"output_padding", {2, 0}}}).ImportError(),
+              HasSubstr("output_padding 2 along the rows, expected less than the stride 2"));
+  EXPECT_THAT(import({{"output_padding", {2, 0}}, {"dilations", {3, 3}}}).ImportError(),
+              HasSubstr("output_padding 2 along the rows is not less than the stride 2"));
+}
+
+TEST(ImportConvTranspose, SamePadsOfAKernelSmallerThanTheStrideAreRefused) {
+  auto b = OneNode(13, {1, 4, 5, 5}, "ConvTranspose", {"x", "w"},
+                   {{"strides", {4, 4}}, {"auto_pad", "SAME_UPPER"}});
+  b.Floats("w", {4, 3, 2, 2});
+  EXPECT_THAT(b.ImportError(), HasSubstr("the kernel is smaller than the stride"));
+}
+
 }  // namespace
 }  // namespace rshift

@@ -83,13 +83,69 @@ TEST_F(ImportModel, NodesMayStandInAnyOrder) {
 
 TEST_F(ImportModel, OpsetsOutsideTheRangeAreRefused) {
   EXPECT_THAT(OneNode(5, {2}, "Relu", {"x"}).ImportError(),
-              HasSubstr("uses opset 5, expected 6 to 23"));
-  EXPECT_THAT(OneNode(24, {2}, "Relu", {"x"}).ImportError(), HasSubstr("uses opset 24"));
+              HasSubstr("uses opset 5, expected 6 to 28"));
+  EXPECT_THAT(OneNode(29, {2}, "Relu", {"x"}).ImportError(), HasSubstr("uses opset 29"));
   ModelBuilder b = OneNode(23, {2}, "Relu", {"x"});
   b.model.set_ir_version(12);
   EXPECT_EQ(OpsOf(b.Import()), "Clip");
   b.model.clear_opset_import();
   EXPECT_THAT(b.ImportError(), HasSubstr("does not say which opset it uses"));
+}
+
+TEST_F(ImportModel, AModelOfOtherDomainsAloneIsNamed) {
+  ModelBuilder b(13);
+  b.Input("x", {1, 4}).Node("TreeEnsembleClassifier", {"x"}, {"y"}).Output("y");
+  b.graph().mutable_node(0)->set_domain("ai.onnx.ml");
+  EXPECT_THAT(b.ImportError(), HasSubstr("operator of classical machine learning"));
+  b.model.mutable_opset_import(0)->set_domain("ai.onnx.ml");
+  EXPECT_THAT(b.ImportError(),
+              HasSubstr("uses operators of the domain 'ai.onnx.ml' only "
+                        "('TreeEnsembleClassifier'): decision trees and other classical"));
+}
+
+TEST_F(ImportModel, WhatNewerOpsetsAddToAnOperatorIsRefusedByName) {
+  const auto one = [](int opset, const char* op, std::vector<testing::Attribute> attributes) {
+    return OneNode(opset, {1, 4, 4, 4}, op, {"x"}, attributes);
+  };
+  EXPECT_EQ(one(28, "Relu", {}).ImportError(), "no error");
+  EXPECT_THAT(one(29, "Relu", {}).ImportError(), HasSubstr("uses opset 29, expected 6 to 28"));
+  EXPECT_EQ(one(28, "SpaceToDepth", {{"blocksize", 2}, {"mode", "DCR"}}).ImportError(), "no error");
+  EXPECT_THAT(
+      one(28, "SpaceToDepth", {{"blocksize", 2}, {"mode", "CRD"}}).ImportError(),
+      HasSubstr("'y' (SpaceToDepth): attribute 'mode' of opset 28 is supported as DCR only"));
+  auto mod = OneNode(28, {4}, "Mod", {"x", "x"});
+  EXPECT_THAT(mod.ImportError(),
+              HasSubstr("float inputs are supported with attribute 'fmod' = 1 only"));
+  EXPECT_EQ(OpsOf(one(24, "Swish", {}).Import()), "Silu");
+}
+
+TEST_F(ImportModel, DimensionOfSize0IsSaidToBeEmptyNotDynamic) {
+  ModelBuilder b(13);
+  b.Input("x", {1, 0, 4}).Node("Relu", {"x"}, {"y"}).Output("y");
+  EXPECT_THAT(b.ImportError(), HasSubstr("input 'x' has the shape [1,0,4]: a dimension of size 0 "
+                                         "holds no elements"));
+  ImportOptions options;
+  options.input_shapes["x"] = {1, 3, 4};
+  EXPECT_EQ(OutputOf(b.Import(options)).shape, (Shape{1, 3, 4}));
+}
+
+TEST_F(ImportModel, ProposedShapesAreThoseTheGraphTakes) {
+  // 64 channels of 40 x 40 behind a stride of 8: nothing but 320 x 320 fits.
+  ModelBuilder b(13);
+  b.Input("x", {-1, 3, -2, -3}).Floats("w", {64, 3, 8, 8}).Ints("shape", {2}, {1, 102400});
+  b.Floats("fc", {102400, 2});
+  b.Node("Conv", {"x", "w"}, {"c"}, {{"strides", {8, 8}}});
+  b.Node("Reshape", {"c", "shape"}, {"r"}).Node("MatMul", {"r", "fc"}, {"y"}).Output("y");
+  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(2)->set_dim_param("H");
+  shape->mutable_dim(3)->set_dim_param("W");
+  EXPECT_THAT(b.ImportError(), HasSubstr("input 'x' has a dynamic shape [N,3,H,W]: give its shape, "
+                                         "for example --input-shape x:1x3x320x320"));
+  ImportOptions options;
+  options.input_shapes["x"] = {1, 3, 320, 320};
+  EXPECT_EQ(OutputOf(b.Import(options)).shape, (Shape{1, 2}));
+  b.graph().mutable_initializer(1)->set_int64_data(1, 77);  // no usual size fits
+  EXPECT_THAT(b.ImportError(), HasSubstr("none of the usual ones fits it"));
 }
 
 TEST_F(ImportModel, DynamicShapesNeedABinding) {
@@ -99,8 +155,8 @@ TEST_F(ImportModel, DynamicShapesNeedABinding) {
       .Node("Relu", {"x"}, {"y"})
       .Node("Exp", {"z"}, {"w"});
   b.Output("y").Output("w");
-  EXPECT_THAT(b.ImportError(),
-              HasSubstr("input 'x' has a dynamic shape [N,1,4,4]: give --input-shape x:1x1x4x4"));
+  EXPECT_THAT(b.ImportError(), HasSubstr("input 'x' has a dynamic shape [N,1,4,4]: give its shape, "
+                                         "for example --input-shape x:1x1x4x4"));
   ImportOptions options;
   options.input_shapes["x"] = {3, 1, 4, 4};
   const Graph g = b.Import(options);  // z shares the symbol

@@ -1,0 +1,24 @@
+// Which versions of the standard operators are read, and what the newest ones added.
+#ifndef RSHIFT_GRAPH_ONNX_OPSET_H_
+#define RSHIFT_GRAPH_ONNX_OPSET_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/onnx/proto.h"
+
+namespace rshift {
+
+inline constexpr int64_t kOldestOpset = 6;
+inline constexpr int64_t kNewestOpset = 28;
+
+// The opset of the standard operators; 0 when the model imports none.
+int64_t OpsetOf(const onnx::ModelProto& model);
+
+// What a node asks for that came with an opset from 24 on and is not supported, as text; "" when
+// there is nothing.
+std::string NewerThanSupported(const onnx::NodeProto& node, int64_t opset);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_ONNX_OPSET_H_
