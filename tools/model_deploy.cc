@@ -258,6 +258,17 @@ RunPaths Paths(const Arguments& a) {
   return paths;
 }
 
+// The samples that the table recorded are read again.
+void CheckRecordedPaths(const CalibrationTable& table, const RunPaths& paths) {
+  RunPaths recorded{.outputs = paths.outputs};
+  for (const RecordedSample& sample : table.check_samples) {
+    for (const SampleSource& source : sample.sources) {
+      recorded.AddData("a sample of --calibration", source.paths);
+    }
+  }
+  CheckPaths(recorded);
+}
+
 int Run(const Arguments& a) {
   CheckArguments(a);
   const RunPaths paths = Paths(a);
@@ -275,6 +286,7 @@ int Run(const Arguments& a) {
   report.model_sha256 = floating.sha256;
   if (!a.calibration.empty()) {
     table = LoadTable(a, floating);
+    CheckRecordedPaths(table, paths);
     report.table = a.calibration;
     report.table_sha256 = Sha256Hex(ReadFile(a.calibration));
     report.calibration_samples = table.samples;

@@ -14,9 +14,9 @@ struct NamedPath {
 // Every file that the options of one run name. tests/e2e/test_paths.py walks over the options of
 // each tool: one that is missing here fails there.
 struct RunPaths {
-  std::vector<NamedPath> inputs;   // each one file
-  std::vector<NamedPath> data;     // what OpenDataset takes: files, folders, lists
-  std::vector<NamedPath> outputs;  // each one file
+  std::vector<NamedPath> inputs = {};   // each one file
+  std::vector<NamedPath> data = {};     // what OpenDataset takes: files, folders, lists
+  std::vector<NamedPath> outputs = {};  // each one file
 
   // Adds "X" or "NAME=X" of a repeatable option.
   void AddInputs(const std::string& option, const std::vector<std::string>& texts);

@@ -161,6 +161,17 @@ def test_samples_of_a_folder_and_of_a_list_are_not_overwritten(tmp_path):
         pipeline.calibrate(pipeline.EXAMPLE, photos, photos / 'table.yaml')
 
 
+def test_samples_that_a_table_recorded_are_not_overwritten(tmp_path):
+    sample = tmp_path / 'x.npy'
+    np.save(sample, np.zeros((2, 1, 28, 28), np.float32))
+    content = sample.read_bytes()
+    pipeline.calibrate(pipeline.EXAMPLE, sample, tmp_path / 't.yaml')
+    for option in ('-o', '--report'):
+        others = () if option == '-o' else ('-o', tmp_path / 'other')
+        refused('model_deploy', (pipeline.EXAMPLE, '--calibration', tmp_path / 't.yaml', *others, option, sample))
+    assert sample.read_bytes() == content
+
+
 def test_checkpoint_of_an_output_is_an_output(tmp_path):
     data = tmp_path / 't.yaml.partial.stats'
     data.write_bytes(b'to be kept')
