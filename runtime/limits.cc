@@ -130,8 +130,7 @@ uint64_t Buffers(const View& view) {
       return IntegerConvBuffers(view);
     case Opcode::kPad:
     case Opcode::kResizeNearest:  // a list, two maps, and runs of 24 bytes
-      return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
-    case Opcode::kResizeF32:  // up to 4 taps of 16 bytes
+    case Opcode::kResizeF32:      // up to 4 taps of 16 bytes
       return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
     case Opcode::kGather:
       return SaturatingAdd(kShuffle, Product({view.Count(Field::kSrc2), 8}));
