@@ -14,6 +14,7 @@
 #include "quantize/quantize.h"
 #include "runtime/float/float_library.h"
 #include "tools/calibrate_summary.h"
+#include "tools/preprocess_check.h"
 #include "tools/shard.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -27,6 +28,7 @@ constexpr const char* kExamples =
     "p.yaml -o t.yaml\n"
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
+    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --check --labels l.txt\n"
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method kl -o t.yaml\n";
 
 volatile std::sig_atomic_t g_interrupted = 0;
@@ -35,12 +37,13 @@ void OnInterrupt(int) { g_interrupted = 1; }
 struct Arguments {
   ModelArguments model;
   std::vector<std::string> dataset, from_statistics;
-  std::string output, preprocess, method = "kl", statistics, shard, format = "rshift";
+  std::string output, preprocess, method = "kl", statistics, shard, labels, picture,
+                                  format = "rshift";
   int64_t samples = 100;
   uint64_t seed = 0;
   std::optional<double> percentile;
   int threads = 0;
-  bool resume = false, restart = false, partial = false, json = false;
+  bool resume = false, restart = false, partial = false, check = false, json = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -51,7 +54,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   auto* from = app.add_option("--from-statistics", a.from_statistics,
                               "derive the table from statistics files: no data set, no model run");
   dataset->excludes(from);
-  app.add_option("-o,--output", a.output, "the calibration table to write")->required();
+  app.add_option("-o,--output", a.output, "the calibration table to write");
   app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")
       ->excludes(from);
   app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
@@ -78,6 +81,11 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->excludes(resume);
   app.add_flag("--partial", a.partial, "with --from-statistics: shards may be missing")
       ->needs(from);
+  app.add_flag("--check", a.check,
+               "look at the preprocessing instead: tries the usual mistakes, writes no table")
+      ->excludes(from);
+  app.add_option("--labels", a.labels, "with --check: labels as model_runner takes them");
+  app.add_option("--picture", a.picture, "with --check: the first input as .png");
   app.add_flag("--json", a.json, "machine-readable summary on stdout");
 }
 
@@ -162,16 +170,35 @@ RunPaths Paths(const Arguments& a) {
   paths.AddData("--dataset", a.dataset);
   paths.AddInputs("--from-statistics", a.from_statistics);
   paths.AddInputs("--preprocess", {a.preprocess});
-  paths.outputs = {{"--output", a.output}, {"--statistics", a.statistics}};
-  if (a.from_statistics.empty())
+  paths.AddInputs("--labels", {a.labels});
+  paths.outputs = {
+      {"--output", a.output}, {"--statistics", a.statistics}, {"--picture", a.picture}};
+  if (a.from_statistics.empty() && !a.output.empty())
     paths.outputs.push_back({"the checkpoint of --output", Checkpoint(a)});
   return paths;
 }
 
+int Check(const Arguments& a) {
+  RequireUsage(!a.dataset.empty() && !a.preprocess.empty(),
+               "--check needs --dataset and --preprocess");
+  RequireUsage(a.output.empty() && a.statistics.empty() && a.shard.empty(),
+               "--check writes no table: leave --output, --statistics and --shard out");
+  const Preprocess preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
+  const RunPaths paths = Paths(a);
+  CheckPaths(paths);
+  RegisterFloatLibrary();
+  CheckPreprocess(ImportOnnx(a.model.path, a.model.Import(paths)), preprocess,
+                  {a.dataset, a.labels, a.picture, a.samples, a.seed, a.threads, a.json});
+  return 0;
+}
+
 int Run(const Arguments& a) {
+  if (a.check) return Check(a);
+  RequireUsage(!a.output.empty(), "--output is required");
   const MethodOptions method = ChooseMethod(a);
   const RunPaths paths = Paths(a);
   CheckPaths(paths);
+  RequireUsage(a.labels.empty() && a.picture.empty(), "--labels and --picture need --check");
   CheckUnfinished(a);
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportOnnx(a.model.path, a.model.Import(paths)));

@@ -20,6 +20,7 @@ TOOLS = {
         'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--dataset': ('data', '{}'),
         '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'),
         '--output': ('out', '{}'), '--statistics': ('out', '{}'),
+        '--labels': ('in', '{}'), '--picture': ('out', '{}'),
         '--input-shape': None, '--method': None, '--shard': None,
     },
     'model_deploy': {

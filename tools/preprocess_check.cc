@@ -1,0 +1,308 @@
+#include "tools/preprocess_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+#include "calibrate/fill_inputs.h"
+#include "calibrate/preprocess_variants.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "graph/passes/passes.h"
+#include "runtime/runtime.h"
+#include "tools/print.h"
+#include "tools/tensor_view.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kMaxClasses = 1 << 16;
+
+Program CompileFloat(const Graph& model) {
+  return Program::FromBytes(WriteContainer(Compile(RunPasses(model))), "float program");
+}
+
+// The model up to its first Conv, and what the BatchNorm behind it has seen in training.
+struct FirstNorm {
+  Graph graph;
+  std::vector<float> mean, variance;
+};
+
+std::optional<FirstNorm> FindFirstNorm(const Graph& model) {
+  const std::vector<NodeId> producers = model.Producers();
+  for (const Node& node : model.nodes()) {
+    if (!std::holds_alternative<BatchNorm>(node.op)) continue;
+    const NodeId conv = producers[node.inputs[0].index()];
+    if (!conv.valid() || !std::holds_alternative<Conv>(model.node(conv).op)) continue;
+    const ValueId read = model.node(conv).inputs[0];
+    if (std::find(model.inputs.begin(), model.inputs.end(), read) == model.inputs.end()) continue;
+    const Value &mean = model.value(node.inputs[3]), &variance = model.value(node.inputs[4]);
+    if (!mean.is_constant() || !variance.is_constant()) return std::nullopt;
+    const auto means = mean.constant->As<float>(), variances = variance.constant->As<float>();
+    FirstNorm norm{model, {means.begin(), means.end()}, {variances.begin(), variances.end()}};
+    norm.graph.outputs = {node.inputs[0]};
+    norm.graph.output_names = {model.value(node.inputs[0]).name};
+    norm.graph.RemoveUnused();
+    return norm;
+  }
+  return std::nullopt;
+}
+
+// Sums over samples of one convolution's output, by channel (ONNX order: dimension 1).
+class ChannelMoments {
+ public:
+  void Add(const std::vector<float>& values, const Shape& shape) {
+    const auto channels = static_cast<size_t>(shape[1]);
+    const size_t inner = values.size() / static_cast<size_t>(shape[0]) / channels;
+    sum_.resize(channels);
+    squares_.resize(channels);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double v = values[i];
+      sum_[i / inner % channels] += v;
+      squares_[i / inner % channels] += v * v;
+    }
+    count_ += static_cast<double>(values.size() / channels);
+  }
+  double Distance(const FirstNorm& norm) const {
+    constexpr double kLeast = 1e-12;
+    double distance = 0;
+    for (size_t c = 0; c < sum_.size(); ++c) {
+      const double mean = sum_[c] / count_;
+      const double variance = std::max(kLeast, squares_[c] / count_ - mean * mean);
+      const double trained = std::max<double>(kLeast, norm.variance[c]);
+      distance += std::min(10.0, std::fabs(mean - norm.mean[c]) / std::sqrt(trained)) +
+                  std::min(10.0, std::fabs(0.5 * std::log(variance / trained)));
+    }
+    return distance / static_cast<double>(sum_.size());
+  }
+
+ private:
+  std::vector<double> sum_, squares_;
+  double count_ = 0;
+};
+
+// Scores of one class vector; nothing when the output is something else.
+bool IsClassVector(const Shape& shape) {
+  const int64_t elements = NumElements(shape);
+  const bool one_axis =
+      std::count_if(shape.begin(), shape.end(), [](int64_t d) { return d > 1; }) == 1;
+  return one_axis && elements <= kMaxClasses;
+}
+
+double LargestProbability(const std::vector<float>& scores) {
+  const auto [least, largest] = std::minmax_element(scores.begin(), scores.end());
+  double sum = 0, exponentials = 0;
+  for (const float s : scores) {
+    sum += s;
+    exponentials += std::exp(static_cast<double>(s - *largest));
+  }
+  const bool probabilities = *least >= 0 && std::fabs(sum - 1) < 0.01;
+  return probabilities ? *largest : 1 / exponentials;
+}
+
+// The model, ready to run with any preprocessing.
+class Trial {
+ public:
+  Trial(const Graph& model, const PreprocessCheckOptions& options)
+      : options_(options),
+        program_(CompileFloat(model)),
+        session_(program_, {.threads = std::max(1, options.threads)}),
+        norm_(FindFirstNorm(model)) {
+    if (norm_) norm_program_ = CompileFloat(norm_->graph);
+    if (norm_)
+      norm_session_.emplace(*norm_program_,
+                            SessionOptions{.threads = std::max(1, options.threads)});
+    for (const ValueId id : model.inputs)
+      specs_.push_back({model.value(id).name, model.value(id).shape});
+  }
+
+  std::unique_ptr<Dataset> Open(const Preprocess& preprocess) const {
+    return OpenDataset(options_.dataset, specs_, preprocess);
+  }
+  const std::vector<InputSpec>& specs() const { return specs_; }
+
+  // `input`: whose values are described.
+  PreprocessResult Run(const Preprocess& preprocess, size_t input, int64_t* samples) {
+    const std::unique_ptr<Dataset> dataset = Open(preprocess);
+    std::vector<int64_t> labels;
+    if (!options_.labels.empty()) labels = ReadLabels(options_.labels, *dataset);
+    const auto chosen = ChooseSamples(dataset->size(), options_.samples, options_.seed);
+    *samples = static_cast<int64_t>(chosen.size());
+    PreprocessResult result;
+    ChannelMoments moments;
+    double sum = 0, count = 0, confidence = 0;
+    const Shape out = OnnxShape(program_.image().tensors[program_.image().outputs[0].tensor]);
+    for (const int64_t index : chosen) {
+      const Sample sample = dataset->Read(index);
+      const auto [low, high] =
+          std::minmax_element(sample.inputs[input].begin(), sample.inputs[input].end());
+      result.low = count == 0 ? *low : std::min(result.low, *low);
+      result.high = count == 0 ? *high : std::max(result.high, *high);
+      for (const float v : sample.inputs[input]) sum += v;
+      count += static_cast<double>(sample.inputs[input].size());
+      const std::vector<float> scores = RunOnce(program_, session_, sample);
+      if (IsClassVector(out)) confidence += LargestProbability(scores);
+      const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+      for (int offset = -1; offset <= 1 && !labels.empty(); ++offset)
+        result.hits[offset + 1] += best == labels[static_cast<size_t>(index)] + offset;
+      if (norm_) moments.Add(RunOnce(*norm_program_, *norm_session_, sample), NormShape());
+    }
+    result.mean = sum / count;
+    if (norm_) result.norm_distance = moments.Distance(*norm_);
+    if (IsClassVector(out)) result.confidence = confidence / static_cast<double>(chosen.size());
+    return result;
+  }
+
+ private:
+  static std::vector<float> RunOnce(const Program& program, Session& session,
+                                    const Sample& sample) {
+    FillInputs(program, session, sample);
+    session.Run();
+    return OnnxFloats(program.image().tensors[program.image().outputs[0].tensor],
+                      session.Output(0));
+  }
+  Shape NormShape() const {
+    return OnnxShape(norm_program_->image().tensors[norm_program_->image().outputs[0].tensor]);
+  }
+
+  const PreprocessCheckOptions& options_;
+  Program program_;
+  Session session_;
+  std::optional<FirstNorm> norm_;
+  std::optional<Program> norm_program_;
+  std::optional<Session> norm_session_;
+  std::vector<InputSpec> specs_;
+};
+
+std::string Percent(int64_t part, int64_t whole) {
+  return Cat(static_cast<int>(
+      std::lround(100.0 * static_cast<double>(part) / static_cast<double>(whole))));
+}
+
+void Print(const std::vector<PreprocessResult>& results, int64_t samples, bool labels) {
+  std::printf("%-42s %22s %9s %10s%s\n", "preprocessing", "input values", "BatchNorm", "confidence",
+              labels ? "  top-1 % at label offset -1 / 0 / 1" : "");
+  const auto number = [](const std::optional<double>& value) {
+    char text[32] = "-";
+    if (value) std::snprintf(text, sizeof text, "%.3f", *value);
+    return std::string(text);
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    const PreprocessResult& r = results[i];
+    char values[64];
+    std::snprintf(values, sizeof values, "%.4g to %.4g", r.low, r.high);
+    std::string hits;
+    for (const int64_t h : r.hits) hits += (hits.empty() ? "  " : " / ") + Percent(h, samples);
+    std::printf("%s %-40s %22s %9s %10s%s\n", i == 0 ? "*" : " ", r.variant.c_str(), values,
+                number(r.norm_distance).c_str(), number(r.confidence).c_str(),
+                labels ? hits.c_str() : "");
+  }
+  std::printf(
+      "*: as given; BatchNorm: distance from what the first one saw in training, 0 is best\n");
+}
+
+nlohmann::json ToJson(const std::vector<PreprocessResult>& results, int64_t samples, bool labels,
+                      const std::string& better) {
+  nlohmann::json variants = nlohmann::json::array();
+  for (const PreprocessResult& r : results) {
+    nlohmann::json entry = {
+        {"name", r.variant}, {"low", r.low}, {"high", r.high}, {"mean", r.mean}};
+    if (r.norm_distance) entry["batch_norm_distance"] = *r.norm_distance;
+    if (r.confidence) entry["confidence"] = *r.confidence;
+    if (labels) entry["hits_at_offset"] = {{"-1", r.hits[0]}, {"0", r.hits[1]}, {"1", r.hits[2]}};
+    variants.push_back(std::move(entry));
+  }
+  return {{"samples", samples}, {"variants", variants}, {"better", better}};
+}
+
+// When nothing is clearly better: how much that is worth.
+std::string Hint(const std::vector<PreprocessResult>& results, bool labels) {
+  constexpr double kMuch = 1.2;
+  if (!labels && results[0].norm_distance) {
+    const auto nearest = std::min_element(
+        results.begin(), results.end(),
+        [](const auto& a, const auto& b) { return a.norm_distance < b.norm_distance; });
+    if (*nearest->norm_distance * kMuch < *results[0].norm_distance)
+      return Cat("hint: the first BatchNorm is a little nearer to training with '",
+                 nearest->variant, "'; give --labels to know");
+  }
+  if (labels || results[0].norm_distance)
+    return "nothing tried is clearly better than what is given";
+  const auto best =
+      std::max_element(results.begin(), results.end(),
+                       [](const auto& a, const auto& b) { return a.confidence < b.confidence; });
+  if (results[0].confidence && *best->confidence > kMuch * *results[0].confidence) {
+    return Cat("hint: the network is surer of itself with '", best->variant, "' (",
+               *best->confidence, " instead of ", *results[0].confidence,
+               "); give --labels to know");
+  }
+  return "the model has no BatchNorm behind its first Conv: give --labels to tell right from wrong";
+}
+
+}  // namespace
+
+std::string FindBetterPreprocess(const std::vector<PreprocessResult>& results, int64_t samples,
+                                 bool labels) {
+  const PreprocessResult& given = results[0];
+  if (labels) {
+    const PreprocessResult* best = &given;
+    int offset = 0;
+    for (const PreprocessResult& r : results) {
+      for (int o = -1; o <= 1; ++o) {
+        if (r.hits[o + 1] > best->hits[offset + 1]) {
+          best = &r;
+          offset = o;
+        }
+      }
+    }
+    if (best->hits[offset + 1] - given.hits[1] <= std::max<int64_t>(1, samples / 10)) return "";
+    return Cat("'", best->variant, "'", offset == 0 ? "" : Cat(" with --label-offset ", offset),
+               ": top-1 ", Percent(best->hits[offset + 1], samples), " % instead of ",
+               Percent(given.hits[1], samples), " %");
+  }
+  if (!given.norm_distance) return "";
+  const auto best = std::min_element(
+      results.begin(), results.end(),
+      [](const auto& a, const auto& b) { return *a.norm_distance < *b.norm_distance; });
+  const double least = *best->norm_distance;
+  if (*given.norm_distance < 2 * least || *given.norm_distance < least + 0.2) return "";
+  return Cat("'", best->variant, "': the first BatchNorm sees what it was trained on (distance ",
+             least, " instead of ", *given.norm_distance, ")");
+}
+
+void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
+                     const PreprocessCheckOptions& options) {
+  Trial trial(model, options);
+  const auto& specs = trial.specs();
+  const auto place = std::find_if(specs.begin(), specs.end(), [&](const InputSpec& spec) {
+    return spec.name == preprocess.inputs[0].name;
+  });
+  RSHIFT_REQUIRE(place != specs.end(), ErrorCode::kInvalidInput,
+                 "--check: the model has no input '", preprocess.inputs[0].name,
+                 "' that the preprocessing file is for");
+  const auto input = static_cast<size_t>(place - specs.begin());
+  if (!options.picture.empty()) {
+    const Sample first = trial.Open(preprocess)->Read(0);
+    WritePicture(options.picture, first.inputs[input], specs[input].shape, preprocess.inputs[0]);
+  }
+  std::vector<PreprocessResult> results;
+  int64_t samples = 0;
+  for (const PreprocessVariant& variant : VariantsOf(preprocess.inputs[0])) {
+    Preprocess changed = preprocess;
+    changed.inputs[0] = variant.recipe;
+    results.push_back(trial.Run(changed, input, &samples));
+    results.back().variant = variant.name;
+  }
+  const bool labels = !options.labels.empty();
+  const std::string better = FindBetterPreprocess(results, samples, labels);
+  if (options.json)
+    PrintJson(ToJson(results, samples, labels, better));
+  else
+    Print(results, samples, labels);
+  RSHIFT_REQUIRE(better.empty(), ErrorCode::kInvalidInput,
+                 "the preprocessing looks wrong; better is ", better);
+  if (!options.json) std::printf("%s\n", Hint(results, labels).c_str());
+}
+
+}  // namespace rshift
