@@ -113,6 +113,9 @@ class Session {
 
   void Run() noexcept;
   void RunObserved(const Observer& after_command);  // exceptions of the observer propagate
+  // Runs `command` and those behind it; what earlier ones wrote is as the last run left it (in a
+  // program compiled for observation). `command` begins a pass, or is one past the last.
+  void RunFrom(int command);
   // Runs with a clock around each pass; ms per command, of second halves 0.
   std::vector<double> RunTimed();
   // What RunTimed should give by the program's cost model (runtime/cost.h), with the threads that

@@ -255,6 +255,17 @@ void Session::RunObserved(const Observer& after_command) {
   }
 }
 
+void Session::RunFrom(int command) {
+  const auto first = static_cast<size_t>(command);
+  for (size_t i = 0; i < impl_->steps.size(); ++i) {
+    if (impl_->first_command[i] < first) continue;
+    if (impl_->steps[i]->parallel())
+      impl_->RunParallel(i, i + 1, false);
+    else
+      impl_->RunSerial(i, false);
+  }
+}
+
 std::vector<double> Session::RunTimed() {
   impl_->RunAll(true);
   return impl_->milliseconds;

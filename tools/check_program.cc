@@ -160,44 +160,41 @@ std::vector<InputSpec> InputSpecs(const Graph& graph) {
   return specs;
 }
 
-// What to check on; says in the verdict why there is nothing.
-SampleList ChooseSamples(const Deployment& deployment, const CheckRequest& request,
-                         const Dataset* test, Verdict* verdict) {
-  CheckSamples chosen;
-  std::string kind = " calibration sample";
-  if (test != nullptr) {
-    chosen.samples = First(*test, request.samples);
-    kind = " test input";
-  } else if (request.table_path.empty()) {
-    chosen.why_none =
-        "the model brings its own parameters and no samples; give some with --test-input";
-  } else {
-    chosen = ReadCheckSamples(deployment.table, request.table_path, InputSpecs(deployment.floating),
-                              request.samples);
-    if (!chosen.why_none.empty()) chosen.why_none += "; give some with --test-input";
-  }
-  const int64_t count = chosen.samples.size();
-  verdict->samples = Cat(count, kind, count == 1 ? "" : "s");
-  verdict->why_none = chosen.why_none;
-  return chosen.samples;
+std::unique_ptr<Dataset> OpenTestInput(const Graph& floating, const CheckRequest& request) {
+  if (request.test_input.empty()) return nullptr;
+  std::optional<Preprocess> preprocess;
+  if (!request.preprocess.empty()) preprocess = ReadPreprocess(request.preprocess, "preprocess");
+  return OpenDataset(request.test_input, InputSpecs(floating), preprocess);
 }
 
 }  // namespace
 
+ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& request) {
+  if (const auto test = OpenTestInput(deployment.floating, request))
+    return {First(*test, request.samples), "test input", ""};
+  if (request.table_path.empty()) {
+    return {SampleList(), "sample",
+            "the model brings its own parameters and no samples; give some with --test-input"};
+  }
+  CheckSamples found = ReadCheckSamples(deployment.table, request.table_path,
+                                        InputSpecs(deployment.floating), request.samples);
+  if (!found.why_none.empty()) found.why_none += "; give some with --test-input";
+  return {std::move(found.samples), "calibration sample", std::move(found.why_none)};
+}
+
 CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& request) {
   CheckResult result;
-  std::unique_ptr<Dataset> test;
-  if (!request.test_input.empty()) {
-    std::optional<Preprocess> preprocess;
-    if (!request.preprocess.empty()) preprocess = ReadPreprocess(request.preprocess, "preprocess");
-    test = OpenDataset(request.test_input, InputSpecs(deployment.floating), preprocess);
+  if (const auto test = OpenTestInput(deployment.floating, request)) {
     result.layer_samples = test->size();
     result.layers = CompareLayers(deployment.floating, deployment.integer, *test, request.threads);
   }
   if (!request.check) return result;
   try {
-    const SampleList samples = ChooseSamples(deployment, request, test.get(), &result.verdict);
-    if (samples.size() > 0) Check(deployment, samples, request.threads, &result);
+    const ChosenSamples chosen = ChooseSamples(deployment, request);
+    const int64_t count = chosen.samples.size();
+    result.verdict.samples = Cat(count, " ", chosen.kind, count == 1 ? "" : "s");
+    result.verdict.why_none = chosen.why_none;
+    if (count > 0) Check(deployment, chosen.samples, request.threads, &result);
   } catch (const Error& error) {
     result.verdict.why_none = error.what();
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@
 #include "calibrate/ranges/table.h"
 #include "graph/graph.h"
 #include "quantize/quantize.h"
+#include "tools/check_samples.h"
 #include "tools/verdict.h"
 
 namespace rshift {
@@ -39,6 +40,14 @@ struct CheckResult {
   std::vector<LayerResult> layers;
   int64_t layer_samples = 0;
 };
+
+// What to run: the first of the test input, or recorded samples that can still be read.
+struct ChosenSamples {
+  SampleList samples;
+  std::string kind;      // "calibration sample", "test input"
+  std::string why_none;  // of an empty list
+};
+ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& request);
 
 // Writes nothing and changes nothing. Throws for a test input that cannot be read; when recorded
 // samples cannot, the verdict says so.

@@ -20,6 +20,7 @@
 #include "tools/print.h"
 #include "tools/program_interface.h"
 #include "tools/report.h"
+#include "tools/sensitivity.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -33,10 +34,14 @@ constexpr const char* kExamples =
     "net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance "
     "0.99,0.90 --report r.html\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --sensitivity f32.yaml   (then "
+    "--config f32.yaml)\n"
     "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
     "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml --input-type u8 -o net.rshift      (pixels in)\n"
     "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
+
+constexpr int64_t kCheckSamples = 4;
 
 struct Arguments {
   ModelArguments model;
@@ -45,7 +50,8 @@ struct Arguments {
   std::string input_type = "f32", output_type = "f32";
   std::vector<std::string> test_input, dump_graph;
   int threads = 0;
-  int64_t check_samples = 4;
+  std::string sensitivity;
+  int64_t check_samples = kCheckSamples, keep_f32 = 0;
   bool no_fuse = false, json = false, no_check = false, force_preprocess = false;
 };
 
@@ -83,19 +89,26 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_flag("--force-preprocess", a.force_preprocess,
                "take a --preprocess that differs from the table's all the same")
       ->needs(preprocess);
-  auto* no_check =
-      app.add_flag("--no-check", a.no_check,
-                   "do not run the program on samples of the calibration beside the float model");
+  app.add_flag("--no-check", a.no_check,
+               "do not run the program on samples of the calibration beside the float model");
   app.add_option("--check-samples", a.check_samples,
-                 "how many of the recorded samples, or of --test-input (default 4)")
-      ->check(CLI::Range(1, static_cast<int>(kMaxRecordedSamples)))
-      ->excludes(no_check);
+                 "for the check and --sensitivity: how many of the recorded samples, or of "
+                 "--test-input (default 4)")
+      ->check(CLI::Range(1, static_cast<int>(kMaxRecordedSamples)));
   auto* test_input =
       app.add_option("--test-input", a.test_input,
                      "run float and integer program on these and compare every tensor");
   app.add_option("--tolerance", a.tolerance,
                  "COS,EUCLID every compared tensor must reach, else exit 1")
       ->needs(test_input);
+  auto* sensitivity = app.add_option(
+      "--sensitivity", a.sensitivity,
+      "run each integer node alone in INT8, rank them by the outputs, and write a --config file "
+      "that leaves the worst in F32");
+  app.add_option("--keep-f32", a.keep_f32,
+                 "how many nodes that file leaves in F32 (default: the fewest that are enough)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->needs(sensitivity);
   app.add_flag("--no-fuse", a.no_fuse,
                "a command and tensors of its own for every operator: the same bytes, more slowly");
   app.add_option("--report", a.report, "per-layer report, one self-contained HTML page");
@@ -128,20 +141,23 @@ void CheckArguments(const Arguments& a) {
                  "--dump-graph quantized: an f32 program has no quantized stage");
   }
   if (a.mode == "f32") {
-    const char* useless = !a.config.empty()       ? "--config"
-                          : !a.target.empty()     ? "--target"
-                          : !a.profile.empty()    ? "--profile"
-                          : !a.variant.empty()    ? "--variant"
-                          : !a.test_input.empty() ? "--test-input"
-                          : a.no_check            ? "--no-check"
-                          : a.check_samples != 4  ? "--check-samples"
-                          : a.threads != 0        ? "--threads"
-                                                  : nullptr;
+    const char* useless = !a.config.empty()                  ? "--config"
+                          : !a.target.empty()                ? "--target"
+                          : !a.profile.empty()               ? "--profile"
+                          : !a.variant.empty()               ? "--variant"
+                          : !a.test_input.empty()            ? "--test-input"
+                          : !a.sensitivity.empty()           ? "--sensitivity"
+                          : a.no_check                       ? "--no-check"
+                          : a.check_samples != kCheckSamples ? "--check-samples"
+                          : a.threads != 0                   ? "--threads"
+                                                             : nullptr;
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
   RequireUsage(a.threads == 0 || !a.no_check || !a.test_input.empty(),
                "--threads is for the check and --test-input; leave it out with --no-check");
+  RequireUsage(a.check_samples == kCheckSamples || !a.no_check || !a.sensitivity.empty(),
+               "--check-samples is for the check and --sensitivity; leave it out with --no-check");
   if (!a.variant.empty()) {
     const ProfileId profile = a.profile.empty() ? ProfileId::kTpu : ParseProfile(a.profile);
     const std::string names = VariantNames(profile);
@@ -209,10 +225,10 @@ CalibrationTable LoadTable(const Arguments& a, const Graph& graph) {
   return table;
 }
 
-// The check, and the layers of --test-input; both leave the program as it is.
+// The check, the layers of --test-input, and --sensitivity; all leave the program as it is.
 void CheckDeployment(const Arguments& a, const Deployment& deployment,
                      const std::string& preprocess, DeployReport* report) {
-  if (a.mode == "f32" || (a.no_check && a.test_input.empty())) return;
+  if (a.mode == "f32" || (a.no_check && a.test_input.empty() && a.sensitivity.empty())) return;
   RegisterFloatLibrary();
   const CheckRequest request{.check = !a.no_check,
                              .samples = a.check_samples,
@@ -226,6 +242,18 @@ void CheckDeployment(const Arguments& a, const Deployment& deployment,
   report->layers = std::move(result.layers);
   report->compared_samples = result.layer_samples;
   report->test_input = !a.test_input.empty();
+  if (a.sensitivity.empty()) return;
+  const ChosenSamples chosen = ChooseSamples(deployment, request);
+  RSHIFT_REQUIRE(chosen.samples.size() > 0, ErrorCode::kInvalidInput,
+                 "--sensitivity: there are no samples: ", chosen.why_none);
+  report->sensitivity = MeasureSensitivity(deployment, chosen.samples, a.keep_f32, a.json);
+}
+
+void WriteSensitivity(const Arguments& a, const DeployReport& report) {
+  if (!report.sensitivity) return;
+  const std::string config = a.config.empty() ? "" : ReadTextFile(a.config);
+  WriteFileAtomic(a.sensitivity, SensitivityConfig(*report.sensitivity, config));
+  if (!a.json) PrintText(SensitivityText(*report.sensitivity, a.sensitivity));
 }
 
 int JudgeLayers(const DeployReport& report) {
@@ -248,8 +276,10 @@ RunPaths Paths(const Arguments& a) {
   paths.inputs.push_back({"--target", a.target});
   paths.AddInputs("--preprocess", {a.preprocess});
   paths.AddData("--test-input", a.test_input);
-  paths.outputs = {
-      {"--output", a.output}, {"--report", a.report}, {"--report-json", a.report_json}};
+  paths.outputs = {{"--output", a.output},
+                   {"--report", a.report},
+                   {"--report-json", a.report_json},
+                   {"--sensitivity", a.sensitivity}};
   for (const std::string& request : a.dump_graph) {
     const size_t equals = request.find('=');
     if (equals != std::string::npos)
@@ -308,6 +338,7 @@ int Run(const Arguments& a) {
   std::vector<uint8_t> bytes = WriteContainer(image);
   const std::string warning = CheckOwnProgram(bytes, a.output);
   if (!warning.empty()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  report.preprocess = DescribePreprocess(compile.meta["preprocess"]);
   CheckDeployment(a, {floating, final_graph, table, options, bytes}, compile.meta["preprocess"],
                   &report);
   if (a.input_type != "f32" || a.output_type != "f32") {  // the same arithmetic; checked in F32
@@ -328,6 +359,7 @@ int Run(const Arguments& a) {
   else
     PrintText(TextReport(report));
   if (report.checked) std::fputs(WarningLine(report.verdict).c_str(), stderr);
+  WriteSensitivity(a, report);
   if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");

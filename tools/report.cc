@@ -181,6 +181,10 @@ std::string TextReport(const DeployReport& report) {
     out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
            "\n";
   }
+  if (!report.preprocess.empty()) {
+    out += "preprocess: " + report.preprocess +
+           "; whether that is what the model was trained with, model_calibrate --check tells\n";
+  }
   out += ProofLine(report.proofs);
   out += RepairLines(report.quantize.repairs);
   if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
@@ -239,6 +243,8 @@ nlohmann::json JsonReport(const DeployReport& report) {
                                      {"before", RangeJson(c.before)},
                                      {"after", RangeJson(c.after)}});
   }
+  json["preprocess"] = report.preprocess;
+  if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);
   if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));
   for (const LayerResult& l : report.layers) {

@@ -12,6 +12,7 @@
 #include "quantize/proof.h"
 #include "quantize/quantize.h"
 #include "tools/layer_compare.h"
+#include "tools/sensitivity.h"
 #include "tools/verdict.h"
 
 namespace rshift {
@@ -37,8 +38,10 @@ struct DeployReport {
   std::vector<LayerResult> layers = {};  // of the test input or of the check's samples
   bool test_input = false;               // the former: the text lists the worst
   Tolerance tolerance = {};
-  bool checked = false;  // the verdict was asked for
+  std::string preprocess = {};  // of the inputs, for people
+  bool checked = false;         // the verdict was asked for
   Verdict verdict = {};
+  std::optional<Sensitivity> sensitivity = {};
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);

@@ -192,3 +192,29 @@ def test_the_hostile_net_is_called_bad(shared, tmp_path, mode):
     assert line.startswith('check: BAD') and '--sensitivity' in warning, line
     layer = next(layer for layer in report['layers'] if layer['tensor'] == '/Relu_output_0')
     assert layer['sqnr_db'] > 30 and layer['channels']['worst_decile_db'] < 10
+
+
+def test_the_configuration_of_sensitivity_restores_the_hostile_net(shared, tmp_path, report):
+    model, config = shared / 'models/fashion/mobilenet_hostile.onnx', tmp_path / 'f32.yaml'
+    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=100, preprocess=RECIPE)
+    deploy(model, tmp_path, '--calibration', table, '--sensitivity', config, '--json')
+    line, warning, _ = deploy(model, tmp_path, '--calibration', table, '--config', config)
+    assert line.startswith('check: good') and warning == '', line
+    top1 = pipeline.evaluate(tmp_path / 'p.rshift', pipeline.TEST_IMAGES, pipeline.TEST_LABELS)['top1']
+    kept = config.read_text().count('mode: f32')
+    report(f'mobilenet_hostile with {kept} nodes in F32 by --sensitivity: top-1 {top1:.2f} %')
+    assert top1 > 90 and kept < 20
+
+
+def test_sensitivity_writes_a_configuration_that_deploys(tmp_path):
+    model = two_products(tmp_path / 'm.onnx', spread=1000)
+    table = calibrated(model, tmp_path, normal(40, 16))
+    config = tmp_path / 'f32.yaml'
+    _, _, report = deploy(model, tmp_path, '--calibration', table, '--sensitivity', config, '--keep-f32', 2)
+    assert {node['tensor'] for node in report['sensitivity']['ranking']} == {'wide', 'y'}
+    line, _, _ = deploy(model, tmp_path, '--calibration', table, '--config', config)
+    assert line.startswith('check: good'), line
+    (tmp_path / 'x.npy').unlink()
+    error = pipeline.fails('model_deploy', model, '--calibration', table, '-o', tmp_path / 'q.rshift',
+                           '--sensitivity', config)
+    assert 'x.npy is gone' in error and not (tmp_path / 'q.rshift').exists()

@@ -1,0 +1,75 @@
+// What a Sensitivity becomes: a configuration, text, JSON.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+#include "tools/print.h"
+#include "tools/sensitivity.h"
+
+namespace rshift {
+namespace {
+
+constexpr size_t kListed = 10;
+
+std::string Decibels(double db) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f dB", db);
+  return text;
+}
+
+}  // namespace
+
+std::string SensitivityConfig(const Sensitivity& sensitivity, const std::string& config_text) {
+  YAML::Node root = config_text.empty() ? YAML::Node(YAML::NodeType::Map) : YAML::Load(config_text);
+  for (const size_t i : sensitivity.kept) {
+    for (const std::string& layer : sensitivity.ranking[i].layers) {
+      YAML::Node entry = root["layers"][layer];
+      entry["mode"] = "f32";
+      entry.SetStyle(YAML::EmitterStyle::Flow);
+    }
+  }
+  YAML::Emitter out;
+  out << root;
+  return Cat("# Made by model_deploy --sensitivity: without ",
+             Count(sensitivity.kept.size(), "node"), " in INT8 the outputs have ",
+             Decibels(sensitivity.result.quality_db), ".\n", out.c_str(), "\n");
+}
+
+std::string SensitivityText(const Sensitivity& sensitivity, const std::string& path) {
+  std::string out =
+      Cat("sensitivity: ", Count(sensitivity.ranking.size(), "integer node"), " alone in INT8, ",
+          Count(static_cast<size_t>(sensitivity.samples), "sample"), "; worst for the outputs:\n");
+  for (size_t i = 0; i < std::min(kListed, sensitivity.ranking.size()); ++i) {
+    const NodeSensitivity& node = sensitivity.ranking[i];
+    out += Cat("  ", Decibels(node.quality_db), "  ", node.command, " '", node.tensor, "'\n");
+  }
+  const SensitivityTrial& result = sensitivity.result;
+  return out + Cat(path, ": leaves ", Count(sensitivity.kept.size(), "node"), " in F32: outputs ",
+                   Decibels(result.quality_db), " on these samples (", Name(result.grade),
+                   "); deploy again with --config ", path, "\n");
+}
+
+nlohmann::json SensitivityJson(const Sensitivity& sensitivity) {
+  nlohmann::json json = {{"samples", sensitivity.samples},
+                         {"kept", sensitivity.kept},
+                         {"quality_db", sensitivity.result.quality_db},
+                         {"enough", sensitivity.enough},
+                         {"ranking", nlohmann::json::array()},
+                         {"trials", nlohmann::json::array()}};
+  for (const NodeSensitivity& node : sensitivity.ranking) {
+    json["ranking"].push_back({{"tensor", node.tensor},
+                               {"command", node.command},
+                               {"layers", node.layers},
+                               {"quality_db", node.quality_db}});
+  }
+  for (const SensitivityTrial& trial : sensitivity.trials) {
+    json["trials"].push_back(
+        {{"nodes", trial.nodes}, {"quality_db", trial.quality_db}, {"grade", Name(trial.grade)}});
+  }
+  return json;
+}
+
+}  // namespace rshift
