@@ -45,8 +45,10 @@ std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image) {
   const int commands = static_cast<int>(image.commands.size());
   std::vector<int> done(image.tensors.size(), -1);
   for (int c = 0; c < commands; ++c) done[image.commands[c].Tensor(Field::kDst)] = c;
+  std::vector<bool> is_input(image.tensors.size());
+  for (const Binding& input : image.inputs) is_input[input.tensor] = true;
   for (size_t t = 0; t < image.tensors.size(); ++t) {
-    if (done[t] >= 0 || image.tensors[t].region != Region::kArena) continue;
+    if (done[t] >= 0 || is_input[t] || image.tensors[t].region != Region::kArena) continue;
     // A view: complete with the last write to its bytes before it is first read.
     for (int c = 0; c < commands && !Reads(image.commands[c], static_cast<int32_t>(t)); ++c) {
       if (Overlap(image.tensors[image.commands[c].Tensor(Field::kDst)], image.tensors[t]))

@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import oracle
 import pipeline
@@ -48,3 +50,22 @@ def test_a_benchmark_after_a_run_has_an_input_again(program, tmp_path):
         pipeline.run('model_runner', program, '--input', sample, '--output', tmp_path / f'{name}.npz', *extra)
     alone, timed = (np.load(tmp_path / f'{name}.npz') for name in ('alone', 'timed'))
     assert all(np.array_equal(alone[key], timed[key]) for key in alone.files)
+
+
+def test_a_dump_has_an_input_once_and_as_it_was_given(tmp_path):
+    """Its first reader sees it through a view, and later tensors lie where it was."""
+    nodes = [helper.make_node('Reshape', ['x', 'shape'], ['flat'])]
+    nodes += [helper.make_node('Sin', [['flat', 'v0', 'v1', 'v2'][i]], [f'v{i}']) for i in range(4)]
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, 'views', [value('x', [1, 4, 64])], [value('v3', [1, 256])],
+                              [helper.make_tensor('shape', TensorProto.INT64, [2], [1, 256])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8),
+              tmp_path / 'net.onnx')
+    pipeline.deploy(tmp_path / 'net.onnx', tmp_path / 'net.rshift', mode='f32')
+    x = np.random.default_rng(1).normal(size=(1, 4, 64)).astype(np.float32)
+    np.save(tmp_path / 'x.npy', x)
+    pipeline.run('model_runner', tmp_path / 'net.rshift', '--input', tmp_path / 'x.npy', '--dump-tensors',
+                 tmp_path / 'all.npz')
+    tensors = np.load(tmp_path / 'all.npz')
+    assert np.array_equal(tensors['x'], x)
+    assert np.allclose(tensors['v1'].ravel(), np.sin(np.sin(x.ravel())), atol=1e-6)
