@@ -1,6 +1,7 @@
 // model_tool disasm and diff: the command stream as text and as JSON.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -63,6 +64,8 @@ struct Difference {
     std::string a, b;
   };
   std::vector<Pair> meta, lines;
+  std::vector<std::string> sections;  // of other bytes, or that one program lacks
+  uint64_t arena_a = 0, arena_b = 0;
   size_t constants_a = 0, constants_b = 0;
   bool constants = false;
 };
@@ -97,11 +100,33 @@ std::vector<Difference::Pair> DifferentLines(const ProgramImage& a, const Progra
   }
 }
 
+std::vector<std::string> DifferentSections(const ContainerView& a, const ContainerView& b) {
+  std::map<std::string, std::pair<uint64_t, uint32_t>> sections_a, sections_b;
+  std::set<std::string> kinds;
+  for (const auto& s : a.sections) sections_a[s.kind] = {s.size, s.crc};
+  for (const auto& s : b.sections) sections_b[s.kind] = {s.size, s.crc};
+  for (const auto& s : a.sections) kinds.insert(s.kind);
+  for (const auto& s : b.sections) kinds.insert(s.kind);
+  std::vector<std::string> different;
+  for (const std::string& kind : kinds) {
+    const auto in_a = sections_a.find(kind), in_b = sections_b.find(kind);
+    const bool both = in_a != sections_a.end() && in_b != sections_b.end();
+    if (!both || in_a->second != in_b->second) different.push_back(kind);
+  }
+  return different;
+}
+
 Difference FindDifference(const ContainerView& a, const ContainerView& b) {
   const bool same =
       std::equal(a.constants.begin(), a.constants.end(), b.constants.begin(), b.constants.end());
-  return {DifferentMeta(a.image, b.image), DifferentLines(a.image, b.image), a.constants.size(),
-          b.constants.size(), !same};
+  return {DifferentMeta(a.image, b.image),
+          DifferentLines(a.image, b.image),
+          DifferentSections(a, b),
+          a.image.arena_size,
+          b.image.arena_size,
+          a.constants.size(),
+          b.constants.size(),
+          !same};
 }
 
 void PrintDifference(const Difference& d) {
@@ -111,6 +136,13 @@ void PrintDifference(const Difference& d) {
     if (l.in_a) std::printf("%d < %s\n", l.line, l.a.c_str());
     if (l.in_b) std::printf("%d > %s\n", l.line, l.b.c_str());
   }
+  if (d.arena_a != d.arena_b) {
+    std::printf("arena: %llu | %llu bytes\n", static_cast<unsigned long long>(d.arena_a),
+                static_cast<unsigned long long>(d.arena_b));
+  }
+  // Offsets of tensors, for one, are in no line of the disassembly.
+  for (const std::string& kind : d.sections) std::printf("section %s differs\n", kind.c_str());
+  if (d.sections.empty()) std::printf("the headers differ, every section is the same\n");
   if (d.constants)
     std::printf("constants differ (%zu | %zu bytes)\n", d.constants_a, d.constants_b);
 }
@@ -127,6 +159,8 @@ nlohmann::json DifferenceJson(const Difference& d) {
     lines.push_back({{"line", l.line}, {"a", SideJson(l.in_a, l.a)}, {"b", SideJson(l.in_b, l.b)}});
   return {{"meta", meta},
           {"disassembly", lines},
+          {"sections", d.sections},
+          {"arena_bytes", {d.arena_a, d.arena_b}},
           {"constants_equal", !d.constants},
           {"constant_bytes", {d.constants_a, d.constants_b}}};
 }

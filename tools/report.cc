@@ -144,6 +144,30 @@ nlohmann::json ProofJson(const LayerProof& p) {
           {"exact_in_float", p.exact_in_float}};
 }
 
+nlohmann::json LayerJson(const LayerResult& l, const Tolerance& tolerance) {
+  return {{"tensor", l.tensor},
+          {"command", l.command},
+          {"integer", l.integer},
+          {"moves", l.moves},
+          {"type", Name(l.dtype)},
+          {"scale", l.scale},
+          {"zero_point", l.zero_point},
+          {"cosine", Number(l.similarity.cosine)},
+          {"euclid", Number(l.similarity.euclid)},
+          {"sqnr_db", Number(l.similarity.sqnr_db)},
+          {"max_abs", Number(l.similarity.max_abs)},
+          {"elements", l.similarity.count},
+          {"saturated", l.saturated},
+          {"within_tolerance", tolerance.Accepts(l.similarity)},
+          {"values", HistogramJson(l.values)},
+          {"channels", ChannelJson(l.channels)},
+          {"alone",
+           {{"cosine", Number(l.alone.cosine)},
+            {"sqnr_db", Number(l.alone.sqnr_db)},
+            {"max_abs", Number(l.alone.max_abs)},
+            {"channels", ChannelJson(l.alone_channels)}}}};
+}
+
 }  // namespace
 
 void CountCommands(const ProgramImage& image, DeployReport& report) {
@@ -248,27 +272,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
   if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));
   for (const LayerResult& l : report.layers) {
-    json["layers"].push_back({{"tensor", l.tensor},
-                              {"command", l.command},
-                              {"integer", l.integer},
-                              {"moves", l.moves},
-                              {"type", Name(l.dtype)},
-                              {"scale", l.scale},
-                              {"zero_point", l.zero_point},
-                              {"cosine", Number(l.similarity.cosine)},
-                              {"euclid", Number(l.similarity.euclid)},
-                              {"sqnr_db", Number(l.similarity.sqnr_db)},
-                              {"max_abs", Number(l.similarity.max_abs)},
-                              {"elements", l.similarity.count},
-                              {"saturated", l.saturated},
-                              {"within_tolerance", report.tolerance.Accepts(l.similarity)},
-                              {"values", HistogramJson(l.values)},
-                              {"channels", ChannelJson(l.channels)},
-                              {"alone",
-                               {{"cosine", Number(l.alone.cosine)},
-                                {"sqnr_db", Number(l.alone.sqnr_db)},
-                                {"max_abs", Number(l.alone.max_abs)},
-                                {"channels", ChannelJson(l.alone_channels)}}}});
+    json["layers"].push_back(LayerJson(l, report.tolerance));
   }
   return json;
 }
