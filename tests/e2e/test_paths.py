@@ -27,7 +27,7 @@ TOOLS = {
         'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
-        '--dump-graph': ('out', 'passes={}'),
+        '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'),
         '--input-shape': None, '--variant': None, '--tolerance': None,
     },
     'model_runner': {
