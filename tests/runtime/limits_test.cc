@@ -143,6 +143,16 @@ TEST(Sizes, StartsAndStepsOfOneElementOrNoneMayBeAny) {
   EXPECT_EQ(RunProgram(b.Build(), {{}, fours}), Bytes({7, 0, 0, 0}));
 }
 
+TEST(Sizes, AReductionHasNoMoreAxesThanDimensions) {
+  ProgramBuilder b;
+  const int32_t in = b.Input({DType::kF32, {4, 5}}), out = b.Output({DType::kF32, {}});
+  b.Add(Opcode::kReduceF32, out, in).Set(Field::kList, b.List({0, -1}));
+  EXPECT_EQ(LoadErrorUnder(b, {}), "");
+  // Read for each command, it would be as long as the file and more than the work.
+  b.image.commands[0].Set(Field::kList, b.List({0, 1, 1}));
+  EXPECT_THAT(LoadErrorUnder(b, {}), HasSubstr("expected at most 2 axes"));
+}
+
 TEST(Sizes, ScalesOfAResizeAreNumbersThatGiveCoordinates) {
   for (const float scale : {0.0f, -1.0f, 1e-30f, 1e30f, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
