@@ -1,6 +1,7 @@
 // YAML, or the TPU-MLIR text form, -> CalibrationTable. Strict: everything odd is an error with its
 // line.
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <sstream>
 
@@ -12,9 +13,13 @@ namespace rshift {
 namespace {
 
 std::vector<std::string> Words(const std::string& line) {
-  std::istringstream in(line);
+  constexpr const char* kBlanks = " \t\r\v\f";
   std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
+  for (size_t at = line.find_first_not_of(kBlanks); at != std::string::npos;) {
+    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
   return words;
 }
 
@@ -141,11 +146,16 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   return table;
 }
 
-bool IsTpuMlirLine(const std::vector<std::string>& words) {
+// Also "nan" and "inf": what is wrong with them is said later.
+bool IsNumber(std::string_view word) {
   float value = 0;
-  return words.size() == 4 &&
-         std::all_of(words.begin() + 1, words.end(),
-                     [&](const std::string& word) { return ParseFloat(word, &value); });
+  if (!word.empty() && word.front() == '+') word.remove_prefix(1);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error != std::errc::invalid_argument && end == word.data() + word.size();
+}
+
+bool IsTpuMlirLine(const std::vector<std::string>& words) {
+  return words.size() == 4 && std::all_of(words.begin() + 1, words.end(), IsNumber);
 }
 
 CalibrationTable ReadTpuMlirTable(const std::string& text, const std::string& where) {
@@ -161,7 +171,7 @@ CalibrationTable ReadTpuMlirTable(const std::string& text, const std::string& wh
     TensorRange range;
     const bool ok = words.size() == 4 && ParseFloat(words[1], &range.threshold) &&
                     ParseFloat(words[2], &range.low) && ParseFloat(words[3], &range.high);
-    RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, place, ": '", line,
+    RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, place, ": '", line.substr(0, 200),
                    "' is not 'tensor threshold min max' with finite numbers");
     RSHIFT_REQUIRE(seen.insert(words[0]).second, ErrorCode::kInvalidInput, place, ": tensor '",
                    words[0], "' occurs twice; keep one of them");
@@ -188,6 +198,7 @@ bool LooksLikeTpuMlir(const std::string& text) {
 }  // namespace
 
 CalibrationTable ReadTable(const std::string& text, const std::string& where) {
+  CheckTextLimits(text, where);
   return LooksLikeTpuMlir(text) ? ReadTpuMlirTable(text, where) : ReadYamlTable(text, where);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "calibrate/ranges/table.h"
+#include "calibrate/ranges/yaml_reader.h"
 
 namespace rshift {
 namespace {
@@ -65,11 +66,21 @@ std::string Block(const std::string& text) {
   return out;
 }
 
+// YAML reads a key of up to 1024 characters in front of its colon; a longer one needs a line of its
+// own behind a question mark.
+std::string Key(const std::string& name) {
+  constexpr size_t kMaxSimpleKey = 1000;
+  const std::string quoted = Quoted(name);
+  RSHIFT_REQUIRE(quoted.size() < kMaxYamlLine, ErrorCode::kUnsupported, "tensor '",
+                 name.substr(0, 60), "...' has a name of ", name.size(),
+                 " bytes, a calibration table holds lines of at most ", kMaxYamlLine);
+  return quoted.size() <= kMaxSimpleKey ? quoted : "? " + quoted + "\n  ";
+}
+
 std::string TensorLine(const std::string& name, const TensorRange& range) {
-  return "  " + Quoted(name) + ": {min: " + FloatText(range.min) +
-         ", max: " + FloatText(range.max) + ", threshold: " + FloatText(range.threshold) +
-         ", low: " + FloatText(range.low) + ", high: " + FloatText(range.high) +
-         ", method: " + Quoted(range.method) +
+  return "  " + Key(name) + ": {min: " + FloatText(range.min) + ", max: " + FloatText(range.max) +
+         ", threshold: " + FloatText(range.threshold) + ", low: " + FloatText(range.low) +
+         ", high: " + FloatText(range.high) + ", method: " + Quoted(range.method) +
          (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") + "}\n";
 }
 

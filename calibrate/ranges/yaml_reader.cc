@@ -31,7 +31,21 @@ std::string Location(const YamlPart& part) {
   return line < 0 ? part.where : Cat(part.where, ":", line + 1);
 }
 
+void CheckTextLimits(const std::string& text, const std::string& where) {
+  RSHIFT_REQUIRE(text.size() <= kMaxYamlBytes, ErrorCode::kInvalidInput, where, ": ", text.size(),
+                 " bytes, a YAML file has at most ", kMaxYamlBytes);
+  int line = 1;
+  for (size_t begin = 0; begin < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    RSHIFT_REQUIRE(end - begin <= kMaxYamlLine, ErrorCode::kInvalidInput, where, ":", line, ": ",
+                   end - begin, " bytes in one line, a YAML file has at most ", kMaxYamlLine,
+                   KindNote({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+    begin = end + 1;
+  }
+}
+
 YamlPart ParseYaml(const std::string& text, const std::string& where) {
+  CheckTextLimits(text, where);
   try {
     return {YAML::Load(text), where};
   } catch (const YAML::Exception& error) {

@@ -28,7 +28,14 @@ template <typename... Args>
   Fail(ErrorCode::kInvalidInput, Location(part), ": ", args...);
 }
 
-// Throws kInvalidInput with the line of a syntax error.
+// What a file may hold, checked before it is parsed: the parser's time and memory, and those of its
+// messages, grow with it.
+inline constexpr size_t kMaxYamlBytes = size_t{64} << 20;
+inline constexpr size_t kMaxYamlLine = size_t{64} << 10;
+
+void CheckTextLimits(const std::string& text, const std::string& where);
+
+// Throws kInvalidInput with the line of a syntax error, or of what is beyond the limits.
 YamlPart ParseYaml(const std::string& text, const std::string& where);
 
 // Throws unless `part` is a map without duplicate keys whose keys are all among `known`

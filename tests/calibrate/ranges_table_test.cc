@@ -158,6 +158,51 @@ TEST(TableTest, RejectsWhatIsNotATable) {
             std::string::npos);
 }
 
+TEST(TableTest, NamesOfThousandsOfCharactersComeBack) {
+  CalibrationTable table = Example();
+  for (const size_t size : {998, 1000, 1024, 1025, 5000, 60000}) {
+    table.tensors.emplace_back(std::string(size, 'n') + "/: #" + std::to_string(size),
+                               TensorRange{0, 1, 1, 0, 1, "kl"});
+  }
+  const std::string text = WriteTable(table);
+  const CalibrationTable read = ReadTable(text, "t.yaml");
+  ASSERT_EQ(read.tensors.size(), table.tensors.size());
+  for (size_t i = 0; i < table.tensors.size(); ++i)
+    EXPECT_EQ(read.tensors[i].first, table.tensors[i].first);
+  EXPECT_EQ(WriteTable(read), text);
+  table.tensors.emplace_back(std::string(70000, 'n'), TensorRange{});
+  EXPECT_THROW(WriteTable(table), Error) << "such a table could not be read back";
+}
+
+TEST(TableTest, InfinitiesOfMasksComeBack) {
+  CalibrationTable table = Example();
+  table.tensors[0].second.infinities = 12345678901;
+  const CalibrationTable read = ReadTable(WriteTable(table), "t.yaml");
+  EXPECT_EQ(read.tensors[0].second.infinities, 12345678901u);
+  EXPECT_EQ(read.tensors[1].second.infinities, 0u);
+}
+
+TEST(TableTest, LimitsAreCheckedBeforeTheWork) {
+  const std::string line(4 << 20, 'x'), brackets(1000000, '[');
+  for (const std::string& text : {line, "a: {b: 1}\n" + line, brackets, "tensors: " + brackets}) {
+    EXPECT_NE(MessageOf(text).find("bytes in one line, a YAML file has at most 65536"),
+              std::string::npos);
+  }
+  std::string nested;
+  for (int i = 0; i < 100000; ++i) nested += "[\n";
+  EXPECT_NE(MessageOf(nested).find("not valid YAML"), std::string::npos);
+  EXPECT_NE(MessageOf(std::string((64 << 20) + 1, '\n')).find("a YAML file has at most 67108864"),
+            std::string::npos);
+}
+
+TEST(TpuMlirTableTest, ANumberThatIsNotFiniteIsNamedWithItsLine) {
+  for (const char* bad : {"nan", "inf", "-inf", "1e99"}) {
+    const std::string line = std::string("conv1 1.5 ") + bad + " 2";
+    EXPECT_NE(MessageOf("# comment\n" + line + "\n").find("t.yaml:2: '" + line + "' is not"),
+              std::string::npos);
+  }
+}
+
 TEST(TpuMlirTableTest, ComesBack) {
   CalibrationTable table = Example();
   table.tensors.resize(2);
