@@ -38,7 +38,8 @@ std::string ManyOperators() {
   b.Node("Range", {"zero", "five", "one"}, {"ra"}).Node("Tile", {"cs", "size"}, {"ti"});
   b.Node("Expand", {"ga", "size"}, {"ex"}).Node("DepthToSpace", {"x"}, {"d"}, {{"blocksize", 2}});
   b.Node("ArgMax", {"gap"}, {"am"}).Node("Cast", {"ex"}, {"ca"}, {{"to", 1}});
-  b.Node("ConvTranspose", {"r", "w"}, {"ct"}, {{"group", 2}, {"output_padding", {1, 1}}});
+  b.Node("ConvTranspose", {"r", "w"}, {"ct"},
+         {{"group", 2}, {"strides", {2, 2}}, {"output_padding", {1, 1}}});
   b.Node("Unsqueeze", {"gap", "one"}, {"us"}).Node("LRN", {"ct"}, {"lrn"}, {{"size", 3}});
   b.Floats("qs", {}, {0.5f});
   auto* zero = b.graph().add_initializer();
