@@ -4,150 +4,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <initializer_list>
+#include <cstdio>
 #include <string_view>
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "runtime/cost.h"
-#include "runtime/kernels/dispatch.h"
 
 namespace rshift {
 namespace {
-
-uint64_t Product(std::initializer_list<uint64_t> factors) {
-  uint64_t product = 1;
-  for (const uint64_t factor : factors) product = SaturatingMul(product, factor);
-  return product;
-}
-
-// One command, seen from its tensors. Shapes are whatever the file says: nothing has checked that
-// they fit the command.
-struct View {
-  const ProgramImage& image;
-  const Command& command;
-
-  const TensorRecord& Record(Field f) const {
-    return image.tensors[static_cast<size_t>(command.Tensor(f))];
-  }
-  uint64_t Get(Field f) const { return static_cast<uint64_t>(command.Get(f)); }
-  uint64_t Count(Field f) const { return static_cast<uint64_t>(NumElements(Record(f).shape)); }
-  uint64_t Dim(Field f, size_t d) const {
-    const Shape& shape = Record(f).shape;
-    return d < shape.size() ? static_cast<uint64_t>(shape[d]) : 1;
-  }
-  uint64_t Channels(Field f) const {
-    return Dim(f, std::max<size_t>(Record(f).shape.size(), 1) - 1);
-  }
-  uint64_t SumOfDims(Field f) const {
-    uint64_t sum = 0;
-    for (const int64_t dim : Record(f).shape) sum = SaturatingAdd(sum, static_cast<uint64_t>(dim));
-    return sum;
-  }
-};
-
-// Of all tensors of the command, those that are read twice twice.
-uint64_t TensorElements(const View& view) {
-  uint64_t elements = 0;
-  for (const FieldSpec& field : FindOp(view.command.opcode)->fields) {
-    if (IsTensor(field.kind) && view.command.Tensor(field.field) >= 0)
-      elements = SaturatingAdd(elements, view.Count(field.field));
-  }
-  return elements;
-}
-
-// Input columns under one output pixel that an AVX-512 depthwise convolution brings into its order:
-// those between the taps of a dilated window too.
-uint64_t Span(const View& view) {
-  const Command& c = view.command;
-  if (HasDistantTaps(c.Get(Field::kKernelH), c.Get(Field::kKernelW), c.Get(Field::kDilationW)))
-    return 0;
-  return (view.Get(Field::kKernelW) - 1) * view.Get(Field::kDilationW) + 1;
-}
-
-// 2 or 4 in each dimension that changes. Scales other than 1 may resample one that keeps its size;
-// they are not read here, and counted as two dimensions.
-uint64_t ResizeTaps(const View& view) {
-  const Shape& src = view.Record(Field::kSrc).shape;
-  const Shape& dst = view.Record(Field::kDst).shape;
-  const uint64_t each = view.Get(Field::kMode) == 1 ? 2 : 4;
-  uint64_t taps = 1;
-  for (size_t d = 0; d < std::min(src.size(), dst.size()); ++d) taps *= src[d] != dst[d] ? each : 1;
-  return std::max(taps, each * each);
-}
-
-// How often each element of dst is worked on besides being written: taps.
-uint64_t Taps(const View& view) {
-  const auto inside = [&](Field kernel, size_t d) {
-    return std::min(view.Get(kernel), view.Dim(Field::kSrc, d));
-  };
-  switch (view.command.opcode) {
-    case Opcode::kAveragePool:
-    case Opcode::kMaxPool:
-    case Opcode::kAveragePoolF32:
-      return SaturatingMul(inside(Field::kKernelH, 1), inside(Field::kKernelW, 2));
-    case Opcode::kDepthwise: {
-      const uint64_t span = Span(view);
-      return span <= 16 ? 0 : Product({span, (view.Get(Field::kKernelH) + 3) / 4});
-    }
-    case Opcode::kLrnF32:
-      return std::min(view.Get(Field::kCount), view.Dim(Field::kSrc, view.Get(Field::kAxis)));
-    case Opcode::kResizeF32:
-      return ResizeTaps(view);
-    default:
-      return 0;
-  }
-}
-
-// Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
-uint64_t IntegerConvBuffers(const View& view) {
-  constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostGathered = 1024,
-                     kSlack = 4096;
-  const uint64_t groups = std::max<uint64_t>(view.Get(Field::kGroups), 1);
-  const uint64_t kernel = view.command.opcode == Opcode::kMatMul
-                              ? 1
-                              : Product({view.Get(Field::kKernelH), view.Get(Field::kKernelW)});
-  const uint64_t fixed =
-      SaturatingAdd(view.Channels(Field::kSrc), kSlack + kRing * (kMostGathered + 4));
-  if (view.command.opcode == Opcode::kDepthwise) {
-    const uint64_t quarters = 256 * ((view.Get(Field::kKernelH) + 3) / 4);
-    const uint64_t lines =
-        view.Get(Field::kKernelW) * 2 + Span(view) + view.Get(Field::kStrideW) + 64;
-    return SaturatingAdd(SaturatingAdd(fixed, Product({view.Channels(Field::kDst) + 64, kWords})),
-                         SaturatingAdd(Product({quarters, lines}), Product({kernel + 1, 160})));
-  }
-  const uint64_t entries = SaturatingAdd(view.Channels(Field::kDst), Product({groups, 16}));
-  return SaturatingAdd(SaturatingAdd(fixed, Product({entries + 16, kWords})),
-                       Product({kernel, kRowsOfTaps, 8}));
-}
-
-uint64_t Buffers(const View& view) {
-  constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
-  switch (view.command.opcode) {
-    case Opcode::kConv:
-    case Opcode::kDepthwise:
-    case Opcode::kMatMul:
-      return IntegerConvBuffers(view);
-    case Opcode::kPad:
-    case Opcode::kResizeNearest:  // a list, two maps, and runs of 24 bytes
-    case Opcode::kResizeF32:      // up to 4 taps of 16 bytes
-      return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
-    case Opcode::kGather:
-      return SaturatingAdd(kShuffle, Product({view.Count(Field::kSrc2), 8}));
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kExpand:
-    case Opcode::kTile:
-      return kShuffle;
-    case Opcode::kConvF32:  // weights in another order, at least
-    case Opcode::kConvTransposeF32:
-      return Product({view.Count(Field::kWeights), 4});
-    case Opcode::kMatMulF32:
-      return Product({view.Count(Field::kSrc2), 4});
-    default:
-      return 0;
-  }
-}
 
 struct Part {
   const char* key;   // of ParseLimits
@@ -223,16 +87,6 @@ Limits ParseLimits(const std::string& text) {
     at = end + 1;
   }
   return limits;
-}
-
-RunWork PredictWork(const ProgramImage& image, const Command& command) {
-  const View view{image, command};
-  RunWork work;
-  work.macs = static_cast<uint64_t>(MacCount(image, command));
-  work.elements =
-      SaturatingAdd(TensorElements(view), SaturatingMul(view.Count(Field::kDst), Taps(view)));
-  work.buffers = Buffers(view);
-  return work;
 }
 
 RunWork PredictWork(const ProgramImage& image) {
