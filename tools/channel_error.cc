@@ -61,7 +61,7 @@ std::vector<ChannelView> ChannelViews(Layout layout, const Shape& shape) {
   return {axis(1)};
 }
 
-ChannelErrorSum::ChannelErrorSum(std::vector<ChannelView> views) {
+ChannelErrorSum::ChannelErrorSum(const std::vector<ChannelView>& views) {
   for (const ChannelView& view : views) {
     const auto channels = static_cast<size_t>(view.channels);
     sums_.push_back({view, std::vector<double>(channels), std::vector<double>(channels)});

@@ -30,7 +30,7 @@ struct ChannelSqnr {
 // Sums over any number of pieces of one tensor (one per sample).
 class ChannelErrorSum {
  public:
-  explicit ChannelErrorSum(std::vector<ChannelView> views);
+  explicit ChannelErrorSum(const std::vector<ChannelView>& views);
   // a: under test, b: the reference, in the order of the views.
   void Add(std::span<const float> a, std::span<const float> b);
   // Of the view whose median is lowest. SQNR as in compare.h; a channel with a NaN has -200.

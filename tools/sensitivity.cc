@@ -136,7 +136,7 @@ class Perturbation {
 };
 
 // The tensor itself, and those of nodes that are part of its command: the integer graph has none
-// of their results.
+// of their results. Not the QuantizeLinear of a model that brings its own: it has no settings.
 std::vector<std::string> LayersOf(const Graph& floating, const Graph& integer,
                                   const std::string& tensor) {
   std::set<std::string> there;
@@ -153,7 +153,12 @@ std::vector<std::string> LayersOf(const Graph& floating, const Graph& integer,
       if (makers.contains(name) && !there.contains(name)) layers.push_back(name);
     }
   }
-  std::erase_if(layers, [](const std::string& name) { return !IsPlain(name); });
+  std::erase_if(layers, [&](const std::string& name) {
+    const auto maker = makers.find(name);
+    return !IsPlain(name) || maker == makers.end() ||
+           std::holds_alternative<Quantize>(maker->second->op) ||
+           std::holds_alternative<Dequantize>(maker->second->op);
+  });
   return layers;
 }
 
@@ -192,9 +197,10 @@ class Search {
 
   void TryWorst(size_t count) { Try(Worst(count)); }
 
-  // 1, 2, 4, ... worst; all of them when nothing less is enough.
+  // None, 1, 2, 4, ... worst; all of them when nothing less is enough.
   void Double() {
     const size_t all = found_.ranking.size();
+    if (Try({})) return;
     for (size_t count = 1; !Try(Worst(std::min(count, all))) && count < all;) count *= 2;
   }
 

@@ -39,9 +39,9 @@ struct Sensitivity {
 
 // Costs one float and one integer run for each sample, and for each node half a float run on
 // average: the commands behind the node are run again on the tensors of the float run. Then
-// deploys with the 1, 2, 4, ... worst nodes in F32 until that is enough, and puts back one by one
-// those that are not needed. Or takes the `keep` worst when that is not 0. Prints progress unless
-// `quiet`.
+// deploys with none and the 1, 2, 4, ... worst nodes in F32 until that is enough, and puts back one
+// by one those that are not needed. Or takes the `keep` worst when that is not 0. Prints progress
+// unless `quiet`.
 Sensitivity MeasureSensitivity(const Deployment& deployment, const Dataset& samples, int64_t keep,
                                bool quiet);
 

@@ -24,6 +24,7 @@ std::string Decibels(double db) {
 
 std::string SensitivityConfig(const Sensitivity& sensitivity, const std::string& config_text) {
   YAML::Node root = config_text.empty() ? YAML::Node(YAML::NodeType::Map) : YAML::Load(config_text);
+  if (!root["layers"]) root["layers"] = YAML::Node(YAML::NodeType::Map);
   for (const size_t i : sensitivity.kept) {
     for (const std::string& layer : sensitivity.ranking[i].layers) {
       YAML::Node entry = root["layers"][layer];
@@ -33,9 +34,9 @@ std::string SensitivityConfig(const Sensitivity& sensitivity, const std::string&
   }
   YAML::Emitter out;
   out << root;
-  return Cat("# Made by model_deploy --sensitivity: without ",
-             Count(sensitivity.kept.size(), "node"), " in INT8 the outputs have ",
-             Decibels(sensitivity.result.quality_db), ".\n", out.c_str(), "\n");
+  return Cat("# Made by model_deploy --sensitivity: with ", Count(sensitivity.kept.size(), "node"),
+             " in F32 the outputs have ", Decibels(sensitivity.result.quality_db), ".\n",
+             out.c_str(), "\n");
 }
 
 std::string SensitivityText(const Sensitivity& sensitivity, const std::string& path) {
@@ -47,9 +48,10 @@ std::string SensitivityText(const Sensitivity& sensitivity, const std::string& p
     out += Cat("  ", Decibels(node.quality_db), "  ", node.command, " '", node.tensor, "'\n");
   }
   const SensitivityTrial& result = sensitivity.result;
-  return out + Cat(path, ": leaves ", Count(sensitivity.kept.size(), "node"), " in F32: outputs ",
-                   Decibels(result.quality_db), " on these samples (", Name(result.grade),
-                   "); deploy again with --config ", path, "\n");
+  out += Cat(path, ": leaves ", Count(sensitivity.kept.size(), "node"), " in F32: outputs ",
+             Decibels(result.quality_db), " on these samples (", Name(result.grade), ")");
+  if (sensitivity.kept.empty()) return out + "; the program is good as it is\n";
+  return out + "; deploy again with --config " + path + "\n";
 }
 
 nlohmann::json SensitivityJson(const Sensitivity& sensitivity) {

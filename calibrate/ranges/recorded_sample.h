@@ -14,14 +14,14 @@ struct SampleSource {
   std::string input;               // the model input's name
   std::vector<std::string> paths;  // of files, as the user gave them; several for a batch of images
   int64_t index = 0;
-  auto operator<=>(const SampleSource&) const = default;
+  auto operator<=>(const SampleSource&) const = default;  // NOLINT: taken for a 0 of a pointer
 };
 
 struct RecordedSample {
   std::string sha256;  // of the content after preprocessing
   std::string name;
-  std::vector<SampleSource> sources;  // one per model input
-  auto operator<=>(const RecordedSample&) const = default;
+  std::vector<SampleSource> sources;                        // one per model input
+  auto operator<=>(const RecordedSample&) const = default;  // NOLINT: likewise
 };
 
 inline constexpr size_t kMaxRecordedSamples = 16;

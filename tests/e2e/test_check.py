@@ -218,3 +218,11 @@ def test_sensitivity_writes_a_configuration_that_deploys(tmp_path):
     error = pipeline.fails('model_deploy', model, '--calibration', table, '-o', tmp_path / 'q.rshift',
                            '--sensitivity', config)
     assert 'x.npy is gone' in error and not (tmp_path / 'q.rshift').exists()
+
+
+def test_sensitivity_leaves_a_good_program_as_it_is(tmp_path):
+    model = two_products(tmp_path / 'm.onnx', spread=1)
+    table = calibrated(model, tmp_path, normal(40, 16))
+    _, _, report = deploy(model, tmp_path, '--calibration', table, '--sensitivity', tmp_path / 'f32.yaml')
+    assert report['sensitivity']['kept'] == [] and len(report['sensitivity']['ranking']) == 2
+    deploy(model, tmp_path, '--calibration', table, '--config', tmp_path / 'f32.yaml')

@@ -77,6 +77,16 @@ TEST(SensitivityTest, AGivenNumberIsTaken) {
   EXPECT_EQ(net.Measure(99).kept.size(), 4u);
 }
 
+TEST(SensitivityTest, WhatIsGoodAlreadyNeedsNothingInF32) {
+  Net net;
+  for (const char* layer : {"wide", "narrow"}) net.options.config.layers[layer].float32 = true;
+  net.quantized = QuantizeGraph(net.little.graph(), net.table, net.options);
+  const Sensitivity found = net.Measure(0);
+  EXPECT_TRUE(found.enough);
+  EXPECT_TRUE(found.kept.empty());
+  EXPECT_TRUE(ReadQuantizeConfig(SensitivityConfig(found, ""), "f.yaml").layers.empty());
+}
+
 TEST(SensitivityTest, TheConfigurationKeepsWhatWasThereAndCanBeReadBack) {
   Net net;
   const Sensitivity found = net.Measure(0);
