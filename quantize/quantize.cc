@@ -5,10 +5,12 @@
 #include "quantize/emitter.h"
 #include "quantize/encodable.h"
 #include "quantize/layers.h"
+#include "quantize/ops/channel_affine.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/tails.h"
 #include "quantize/plan.h"
 #include "quantize/qdq.h"
+#include "quantize/sensitive.h"
 
 namespace rshift {
 namespace {
@@ -57,9 +59,14 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
   Emitter emitter(graph, types, options);
   Tails tails = FindTails(graph, plan, types, ArithmeticOf(options.profile));
   for (auto& [n, tail] : tails.of) emitter.SetTail(graph.nodes()[n], std::move(tail));
+  const ChannelAffines affines = FindChannelAffines(graph, plan, options);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    if (tails.taken.contains(n)) continue;
+    if (tails.taken.contains(n) || affines.taken.contains(n)) continue;
+    if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
+      EmitChannelAffine(emitter, node, affine->second);
+      continue;
+    }
     if (plan.forms[n] != NodeForm::kInteger) {
       EmitFloat(emitter, node, plan, n);
     } else if (std::holds_alternative<Quantize>(node.op)) {
@@ -96,7 +103,9 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);
-  QuantizeResult result = EmitGraph(graph, plan, TypesOfRanges(ranges, options), options);
+  const ValueTypes types = TypesOfRanges(ranges, options);
+  QuantizeResult result = EmitGraph(graph, plan, types, options);
+  result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.range_changes = std::move(ranges.changes);
   return result;
 }

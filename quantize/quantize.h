@@ -68,6 +68,11 @@ struct QuantizeReport {
     std::string node, op, reason;
   };
   std::vector<FloatNode> float_nodes;
+  // Integer nodes whose function integers follow badly (quantize/sensitive.h).
+  struct Note {
+    std::string node, op, text;
+  };
+  std::vector<Note> notes;
   // Channels repaired so that accumulator or bias fit int32, and, with equal scales, channels whose
   // multiplier was flushed to zero.
   struct Repair {

@@ -215,6 +215,9 @@ std::string TextReport(const DeployReport& report) {
   for (const auto& node : report.quantize.float_nodes) {
     out += Cat("F32 node: ", node.op, " '", node.node, "': ", node.reason, "\n");
   }
+  for (const auto& note : report.quantize.notes) {
+    out += Cat("note: ", note.op, " '", note.node, "': ", note.text, "\n");
+  }
   if (report.test_input) out += LayerLines(report);
   if (report.checked) out += CheckLine(report.verdict);
   return out;
@@ -238,8 +241,8 @@ nlohmann::json JsonReport(const DeployReport& report) {
                           {{"integer", report.integer_commands},
                            {"move", report.move_commands},
                            {"f32", report.float_commands}}}};
-  for (const char* list :
-       {"nodes", "float_nodes", "repairs", "range_changes", "type_sources", "layers", "proofs"}) {
+  for (const char* list : {"nodes", "float_nodes", "notes", "repairs", "range_changes",
+                           "type_sources", "layers", "proofs"}) {
     json[list] = nlohmann::json::array();
   }
   for (const ReportNode& node : report.nodes) json["nodes"].push_back(NodeJson(node));
@@ -252,6 +255,9 @@ nlohmann::json JsonReport(const DeployReport& report) {
   }
   for (const auto& n : report.quantize.float_nodes) {
     json["float_nodes"].push_back({{"node", n.node}, {"op", n.op}, {"reason", n.reason}});
+  }
+  for (const auto& n : report.quantize.notes) {
+    json["notes"].push_back({{"node", n.node}, {"op", n.op}, {"text", n.text}});
   }
   for (const auto& r : report.quantize.repairs) {
     json["repairs"].push_back({{"node", r.node},

@@ -34,6 +34,39 @@ TEST(AddTest, IsWithinTheBoundInBothModes) {
   }
 }
 
+// A BatchNorm behind a concatenation: 64 pixels of 3 channels, but 3 weights and one command.
+TEST(AddTest, ConstantsPerChannelAreOneDepthwiseConvolution) {
+  for (QuantMode mode : kModes) {
+    for (Shape shape : {Shape{1, 8, 8, 3}, Shape{2, 5, 3}}) {
+      LittleGraph little;
+      const ValueId x = little.Input("x", shape);
+      const ValueId scale = little.Constant("s", {3}, {0.5f, -2.0f, 1.0f});
+      const ValueId shift = little.Constant("b", {1, 3}, {0.25f, 0.5f, -3.0f});
+      const ValueId m = little.Add("m", Binary{BinaryOp::kMul, {}}, {scale, x}, shape);
+      const ValueId a = little.Add("a", Binary{BinaryOp::kAdd, {}}, {m, shift}, shape);
+      little.Output(little.Add("y", Binary{BinaryOp::kSub, {0.0f, 4.0f}}, {shift, a}, shape));
+      const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+      int convolutions = 0;
+      for (const Node& node : result.graph.nodes()) {
+        convolutions += std::holds_alternative<QConv>(node.op);
+        EXPECT_FALSE(std::holds_alternative<QAdd>(node.op) ||
+                     std::holds_alternative<QMul>(node.op));
+      }
+      EXPECT_EQ(convolutions, 2);
+      for (int i = 0; i < result.graph.value_count(); ++i) {
+        const Value& value = result.graph.value(ValueId(i));
+        EXPECT_TRUE(!value.is_constant() || NumElements(value.shape) == 3) << value.name;
+      }
+      const auto step = [&](const char* name) {
+        return static_cast<double>(result.graph.value(result.graph.FindValue(name)).quant->scale);
+      };
+      // Half a step of y; of x and a up to one, where the largest integer is cut off.
+      const double a_error = step("a") + 2 * step("x__q");
+      EXPECT_LE(WorstError(little, result, "y"), 0.52 + a_error / step("y"));
+    }
+  }
+}
+
 TEST(AddTest, TheConfigurationChoosesTheMultipliersBits) {
   LittleGraph little;
   const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3});
