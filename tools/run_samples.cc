@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/progress.h"
+#include "tools/read_ahead.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
 #include "tools/tensor_view.h"
@@ -31,12 +32,14 @@ std::vector<NumpyArray> RunKeepingTensors(const Program& program, Session& sessi
     array.name = input.name;
     tensors.push_back(std::move(array));
   }
-  const std::vector<std::vector<int32_t>> complete = CompletedTensors(image);
-  session.RunObserved([&](int command) {
-    for (const int32_t tensor : complete[command]) {
+  const CompleteTensors complete = CompletedTensors(image);
+  const auto keep = [&](const std::vector<int32_t>& list) {
+    for (const int32_t tensor : list) {
       tensors.push_back(ToArray(image.tensors[tensor], session.Tensor(tensor), raw));
     }
-  });
+  };
+  keep(complete.at_start);
+  session.RunObserved([&](int command) { keep(complete.after[static_cast<size_t>(command)]); });
   return tensors;
 }
 
@@ -48,6 +51,14 @@ std::vector<NumpyArray> Outputs(const ProgramImage& image, const Session& sessio
     outputs.back().name = image.outputs[i].name;
   }
   return outputs;
+}
+
+int64_t SampleBytes(const ProgramImage& image) {
+  int64_t bytes = 0;
+  for (const Binding& input : image.inputs) {
+    bytes += NumElements(image.tensors[input.tensor].shape) * static_cast<int64_t>(sizeof(float));
+  }
+  return bytes;
 }
 
 SampleResult RunSample(const Program& program, Session& session, const Sample& sample,
@@ -77,10 +88,11 @@ SampleRun RunSamples(const Program& program, std::span<Session> sessions, const 
   ArrayCollector outputs, tensors;
   Progress progress("running", dataset.size(), options.quiet || dataset.size() < 20);
   const Clock::time_point start = Clock::now();
+  ReadAhead samples(dataset, static_cast<int>(sessions.size()), SampleBytes(program.image()));
   InOrder(static_cast<int>(sessions.size()), dataset.size(), [&](int stream, int64_t s) -> Commit {
     // A function object is copyable: what it carries is shared, not copied.
     const auto result = std::make_shared<SampleResult>(
-        RunSample(program, sessions[static_cast<size_t>(stream)], dataset.Read(s), options));
+        RunSample(program, sessions[static_cast<size_t>(stream)], samples.Take(s), options));
     return [&, s, result] {
       if (options.on_scores) options.on_scores(s, result->name, result->scores);
       for (const NumpyArray& array : result->outputs) outputs.Add(array);

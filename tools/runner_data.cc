@@ -41,23 +41,32 @@ bool Reads(const Command& command, int32_t tensor) {
 
 }  // namespace
 
-std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image) {
+CompleteTensors CompletedTensors(const ProgramImage& image) {
+  constexpr int kNever = -2, kFromStart = -1;
   const int commands = static_cast<int>(image.commands.size());
-  std::vector<int> done(image.tensors.size(), -1);
+  std::vector<int> done(image.tensors.size(), kNever);
   for (int c = 0; c < commands; ++c) done[image.commands[c].Tensor(Field::kDst)] = c;
   std::vector<bool> is_input(image.tensors.size());
   for (const Binding& input : image.inputs) is_input[input.tensor] = true;
   for (size_t t = 0; t < image.tensors.size(); ++t) {
-    if (done[t] >= 0 || is_input[t] || image.tensors[t].region != Region::kArena) continue;
-    // A view: complete with the last write to its bytes before it is first read.
+    if (done[t] != kNever || is_input[t] || image.tensors[t].region != Region::kArena) continue;
+    // A view: complete with the last write to its bytes before it is first read, and before the
+    // commands of later nodes: a part of a Concat is read by no command, and its bytes are used
+    // again afterwards. Tensors are listed in the order of the nodes that make them.
+    for (const Binding& input : image.inputs) {
+      if (Overlap(image.tensors[input.tensor], image.tensors[t])) done[t] = kFromStart;
+    }
     for (int c = 0; c < commands && !Reads(image.commands[c], static_cast<int32_t>(t)); ++c) {
-      if (Overlap(image.tensors[image.commands[c].Tensor(Field::kDst)], image.tensors[t]))
-        done[t] = c;
+      const int32_t dst = image.commands[c].Tensor(Field::kDst);
+      if (dst > static_cast<int32_t>(t)) break;
+      if (Overlap(image.tensors[dst], image.tensors[t])) done[t] = c;
     }
   }
-  std::vector<std::vector<int32_t>> complete(image.commands.size());
+  CompleteTensors complete{.at_start = {}, .after = {}};
+  complete.after.resize(image.commands.size());
   for (size_t t = 0; t < done.size(); ++t) {
-    if (done[t] >= 0) complete[done[t]].push_back(static_cast<int32_t>(t));
+    if (done[t] == kFromStart) complete.at_start.push_back(static_cast<int32_t>(t));
+    if (done[t] >= 0) complete.after[done[t]].push_back(static_cast<int32_t>(t));
   }
   return complete;
 }

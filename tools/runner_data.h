@@ -20,10 +20,15 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
                                             const std::string& override_path);
 
-// For each command, the arena tensors that are complete once it has run: its destination after its
-// last write (a Concat is written by several commands), and the views (Reshape) of those bytes,
-// which no command writes.
-std::vector<std::vector<int32_t>> CompletedTensors(const ProgramImage& image);
+// When the arena tensors of a program are complete.
+struct CompleteTensors {
+  std::vector<int32_t> at_start;  // views (Reshape) of inputs; not the inputs themselves
+  // For each command, those that are complete once it has run: its destination after its last write
+  // (a Concat is written by several commands), and the views of those bytes, which no command
+  // writes.
+  std::vector<std::vector<int32_t>> after;
+};
+CompleteTensors CompletedTensors(const ProgramImage& image);
 
 // Collects tensors over samples, stacked along the first dimension, for one .npz file.
 class ArrayCollector {
