@@ -1,9 +1,11 @@
 #include "base/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -14,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);  // a bar need not flicker
-constexpr int64_t kBarWidth = 30;                         // characters
+constexpr int64_t kBarWidth = 30, kShortestBar = 5;       // characters
 
 // "0:07", "12:30", "3:05:00"
 std::string Duration(double seconds) {
@@ -30,7 +32,60 @@ std::string Duration(double seconds) {
   return text;
 }
 
+// "1234/s", "12.3/s", "0.25/s"; "" before there is anything to tell.
+std::string Rate(int64_t done, double seconds) {
+  if (done == 0 || seconds <= 0) return "";
+  const double rate = static_cast<double>(done) / seconds;
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.*f/s", rate >= 100 ? 0 : rate >= 1 ? 1 : 2, rate);
+  return text;
+}
+
+int64_t Percent(int64_t done, int64_t total) {
+  return static_cast<int64_t>(100.0 * static_cast<double>(done) / static_cast<double>(total));
+}
+
+std::string Remaining(int64_t done, int64_t total, double seconds) {
+  if (done >= total) return Duration(seconds);
+  if (done == 0) return "ETA -";
+  return "ETA " + Duration(seconds / static_cast<double>(done) * static_cast<double>(total - done));
+}
+
+std::string Numbers(int64_t done, int64_t total, double seconds, bool with_rate) {
+  const std::string rate = with_rate ? Rate(done, seconds) : "";
+  return std::to_string(Percent(done, total)) + "% (" + std::to_string(done) + "/" +
+         std::to_string(total) + "), " + rate + (rate.empty() ? "" : ", ") +
+         Remaining(done, total, seconds);
+}
+
+// Of the terminal behind stderr; 0 when it does not say.
+int Columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 }  // namespace
+
+std::string ProgressLine(const std::string& title, int64_t done, int64_t total, double seconds,
+                         int columns) {
+  // The last column stays free: some terminals go to the next line when it is written.
+  const int64_t room = columns <= 0 ? INT64_MAX : columns - 1;
+  const auto length = [](const std::string& text) { return static_cast<int64_t>(text.size()); };
+  const std::string numbers = Numbers(done, total, seconds, true);
+  const int64_t bar =
+      std::min<int64_t>(kBarWidth, room - length(title) - length(numbers) - length(" [] "));
+  if (bar >= kShortestBar) {
+    const int64_t filled = bar * Percent(done, total) / 100;
+    return title + " [" + std::string(static_cast<size_t>(filled), '#') +
+           std::string(static_cast<size_t>(bar - filled), '-') + "] " + numbers;
+  }
+  for (const std::string& text :
+       {title + " " + numbers, title + " " + Numbers(done, total, seconds, false),
+        Numbers(done, total, seconds, false), std::to_string(Percent(done, total)) + "%"}) {
+    if (length(text) <= room) return text;
+  }
+  return "";
+}
 
 struct Progress::State {
   std::string title;
@@ -44,22 +99,13 @@ struct Progress::State {
   Clock::time_point start = Clock::now();
   Clock::time_point last_draw;
 
-  int64_t Percent() const { return static_cast<int64_t>(100.0 * done / total); }
-
-  std::string Numbers() const {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    std::string text = std::to_string(Percent()) + "% (" + std::to_string(done) + "/" +
-                       std::to_string(total) + "), ";
-    if (done >= total) return text + Duration(elapsed);
-    if (done == 0) return text + "ETA -";
-    return text + "ETA " + Duration(elapsed / done * (total - done));
-  }
+  double Seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
   void DrawBar() {
-    const int64_t filled = std::min(kBarWidth, kBarWidth * Percent() / 100);
-    const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '-');
-    // "\033[K" clears what a longer line before left over.
-    std::fprintf(stderr, "\r%s [%s] %s\033[K", title.c_str(), bar.c_str(), Numbers().c_str());
+    // "\033[K" clears what a longer line before left over. The width is asked for each time: users
+    // change it.
+    std::fprintf(stderr, "\r%s\033[K",
+                 ProgressLine(title, done, total, Seconds(), Columns()).c_str());
     std::fflush(stderr);
     drawn = true;
     last_draw = Clock::now();
@@ -70,10 +116,10 @@ struct Progress::State {
       if (!drawn || done >= total || Clock::now() - last_draw >= kRedraw) DrawBar();
       return;
     }
-    const int64_t tenths = Percent() / 10;
+    const int64_t tenths = Percent(done, total) / 10;
     if (tenths <= tenths_shown) return;
     tenths_shown = tenths;
-    std::fprintf(stderr, "%s: %s\n", title.c_str(), Numbers().c_str());
+    std::fprintf(stderr, "%s: %s\n", title.c_str(), Numbers(done, total, Seconds(), true).c_str());
   }
 };
 

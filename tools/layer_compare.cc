@@ -1,6 +1,7 @@
 #include "tools/layer_compare.h"
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "runtime/runtime.h"
 #include "tools/program_pair.h"
 #include "tools/runner_data.h"
@@ -48,7 +49,7 @@ class Comparison {
         float_session_(floating_, {.threads = threads}),
         integer_session_(integer_, {.threads = threads, .one_by_one = true}),
         pairs_(PairTensors(integer_.image(), floating_.image())),
-        completed_(CompletedTensors(integer_.image())),
+        completed_(CompletedTensors(integer_.image()).after),
         pair_of_(integer_.image().tensors.size(), -1) {
     for (size_t p = 0; p < pairs_.size(); ++p) {
       const TensorRecord& record = integer_.image().tensors[pairs_[p].integer];
@@ -131,7 +132,11 @@ class Comparison {
 std::vector<LayerResult> CompareLayers(const Graph& floating, const Graph& integer,
                                        const Dataset& samples, int threads) {
   Comparison comparison(floating, integer, threads);
-  for (int64_t s = 0; s < samples.size(); ++s) comparison.Add(samples.Read(s));
+  Progress progress("comparing", samples.size(), samples.size() < 2);
+  for (int64_t s = 0; s < samples.size(); ++s) {
+    comparison.Add(samples.Read(s));
+    progress.Advance();
+  }
   return comparison.Results();
 }
 

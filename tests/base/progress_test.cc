@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,8 +26,9 @@ int64_t Lines(const std::string& text) { return std::count(text.begin(), text.en
 TEST(ProgressTest, PrintsOneLineEveryTenPercent) {
   const std::string text = Report(1000, 1000);
   EXPECT_EQ(Lines(text), 10) << text;
-  EXPECT_EQ(text.rfind("reading: 10% (100/1000), ETA 0:00\n", 0), 0u) << text;
-  EXPECT_NE(text.find("reading: 100% (1000/1000), 0:00\n"), std::string::npos) << text;
+  const std::regex lines(R"((reading: \d+% \(\d+/1000\), [0-9.]+/s, (ETA )?0:00\n){10})");
+  EXPECT_TRUE(std::regex_match(text, lines)) << text;
+  EXPECT_EQ(text.rfind("reading: 10% (100/1000), ", 0), 0u) << text;
   EXPECT_EQ(text.find('\r'), std::string::npos);
 }
 
@@ -44,6 +46,30 @@ TEST(ProgressTest, MoreStepsThanAnnouncedStayAtHundredPercent) {
   const std::string text = Report(10, 15);
   EXPECT_EQ(Lines(text), 10) << text;
   EXPECT_EQ(text.find("(11/10)"), std::string::npos);
+}
+
+TEST(ProgressTest, NeverWiderThanTheTerminal) {
+  for (int columns = 1; columns <= 200; ++columns) {
+    for (const int64_t done : {int64_t{0}, int64_t{1}, int64_t{123456}, int64_t{9999999}}) {
+      const std::string line = ProgressLine("calibrating", done, 9999999, 3600.5, columns);
+      EXPECT_LT(static_cast<int>(line.size()), columns) << line;
+    }
+  }
+}
+
+TEST(ProgressTest, TellsRateAndTimeWhereThereIsRoom) {
+  const auto line = [](int columns) { return ProgressLine("reading", 25, 100, 10, columns); };
+  EXPECT_EQ(line(0), "reading [#######-----------------------] 25% (25/100), 2.5/s, ETA 0:30");
+  EXPECT_EQ(line(120), line(0));
+  EXPECT_EQ(line(50), "reading [##-------] 25% (25/100), 2.5/s, ETA 0:30");
+  EXPECT_EQ(line(44), "reading 25% (25/100), 2.5/s, ETA 0:30");
+  EXPECT_EQ(line(35), "reading 25% (25/100), ETA 0:30");
+  EXPECT_EQ(line(25), "25% (25/100), ETA 0:30");
+  EXPECT_EQ(line(10), "25%");
+  EXPECT_EQ(line(2), "");
+  EXPECT_EQ(ProgressLine("r", 100, 100, 61, 80),
+            "r [##############################] 100% (100/100), 1.6/s, 1:01");
+  EXPECT_EQ(ProgressLine("r", 0, 100, 5, 30), "r [-------] 0% (0/100), ETA -");
 }
 
 TEST(ProgressTest, ThreadsMayAdvanceTogether) {
