@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 packages=(
   g++ cmake ninja-build ccache python3 python3-venv
   libonnx-dev libprotobuf-dev protobuf-compiler libeigen3-dev libcli11-dev libyaml-cpp-dev
-  libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev libssl-dev
+  libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev libssl-dev libjpeg-dev
   nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist)
 oracles=(numpy onnx onnxruntime opencv-python-headless pytest)
 litert=ai-edge-litert==2.3.0  # compared byte for byte: another version may round differently

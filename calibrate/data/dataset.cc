@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "calibrate/data/batch_source.h"
 #include "calibrate/data/finite.h"
+#include "calibrate/data/regular_file.h"
+#include "calibrate/data/sample_files.h"
 #include "calibrate/data/source.h"
-#include "calibrate/data/text_lines.h"
 #include "graph/sha256.h"
 
 namespace rshift {
@@ -21,45 +22,13 @@ bool Exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-std::vector<SampleFile> FolderFiles(const std::string& folder) {
-  std::vector<SampleFile> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path().string();
-    std::error_code ignored;
-    if (IsSampleFile(path) && at->is_regular_file(ignored)) files.push_back({path, FileName(path)});
-  }
-  RSHIFT_REQUIRE(!error, ErrorCode::kIo, folder, ": cannot list the folder: ", error.message());
-  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, folder,
-                 ": the data set is empty: the folder holds no images, .npy or .npz files");
-  std::sort(files.begin(), files.end(),
-            [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
-  return files;
-}
-
-// Paths in a list are relative to the list's folder. A sample is named as the list has it.
-std::vector<SampleFile> ListFiles(const std::string& list) {
-  std::vector<SampleFile> files;
-  for (const auto& [number, line] : ReadLines(list)) {
-    const std::string path = (fs::path(list).parent_path() / line).string();
-    RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, list, ":", number,
-                   ": no such file: ", path, " (paths are relative to the list)");
-    RSHIFT_REQUIRE(IsSampleFile(path), ErrorCode::kInvalidInput, list, ":", number, ": '", line,
-                   "' is neither an image nor .npy nor .npz by its extension");
-    files.push_back({path, line});
-  }
-  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, list,
-                 ": the data set is empty: the list names no files");
-  return files;
-}
-
 std::unique_ptr<Source> OpenPath(const std::string& path, const InputPlan& plan) {
   RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
   std::error_code ignored;
   std::unique_ptr<Source> source;
-  if (fs::is_directory(path, ignored))
-    source = FileSource(FolderFiles(path), plan);
-  else if (HasExtension(path, ".txt"))
+  if (fs::is_directory(path, ignored)) return FileSource(FolderFiles(path), plan);
+  RegularFileSize(path);  // refuses devices and pipes
+  if (HasExtension(path, ".txt"))
     source = FileSource(ListFiles(path), plan);
   else if (HasExtension(path, ".npy"))
     source = NpySource(path, plan);
@@ -209,9 +178,11 @@ std::vector<InputPlan> MakePlans(const std::vector<InputSpec>& inputs,
                                  const std::optional<Preprocess>& preprocess) {
   std::vector<InputPlan> plans;
   for (const InputSpec& spec : inputs) {
-    InputPlan plan{spec, nullptr, inputs.size() == 1};
+    InputPlan plan{spec, nullptr, "", inputs.size() == 1};
     for (size_t i = 0; preprocess && i < preprocess->inputs.size(); ++i) {
-      if (preprocess->inputs[i].name == spec.name) plan.preprocess = &preprocess->inputs[i];
+      const InputPreprocess& entry = preprocess->inputs[i];
+      if (entry.name == spec.name) plan.preprocess = &entry;
+      plan.entries += Cat(plan.entries.empty() ? "'" : ", '", entry.name, "'");
     }
     plans.push_back(plan);
   }
@@ -239,6 +210,20 @@ std::pair<int, std::string> SplitPath(const std::string& text,
                  ErrorCode::kInvalidInput, text, ": the model has no input '",
                  text.substr(0, equals), "', it has ", InputNames(inputs));
   return {-1, text};
+}
+
+// An entry without a name is for the only input of the model.
+std::optional<Preprocess> WithNames(std::optional<Preprocess> preprocess,
+                                    const std::vector<InputSpec>& inputs) {
+  for (size_t i = 0; preprocess && i < preprocess->inputs.size(); ++i) {
+    InputPreprocess& entry = preprocess->inputs[i];
+    if (!entry.name.empty()) continue;
+    RSHIFT_REQUIRE(inputs.size() == 1, ErrorCode::kInvalidInput, "preprocessing: inputs[", i,
+                   "] has no name, and the model has ", inputs.size(), " inputs (",
+                   InputNames(inputs), "); give the entry `name:`");
+    entry.name = inputs[0].name;
+  }
+  return preprocess;
 }
 
 // The preprocessing must outlive the sources that point to its entries.
@@ -272,7 +257,8 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::optional<Preprocess>& preprocess) {
   RSHIFT_REQUIRE(!inputs.empty(), ErrorCode::kInvalidInput,
                  "the model has no inputs: there is nothing to feed");
-  const auto kept = std::make_shared<const std::optional<Preprocess>>(preprocess);
+  const auto kept =
+      std::make_shared<const std::optional<Preprocess>>(WithNames(preprocess, inputs));
   const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
   std::vector<InputFeed> feeds;
   for (const InputSpec& input : inputs) feeds.emplace_back(input);

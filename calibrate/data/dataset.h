@@ -25,10 +25,12 @@ struct NumpyArray {
   std::vector<uint8_t> bytes;
 };
 NumpyArray ReadNpy(const std::string& path);
-std::vector<NumpyArray> ReadNpz(const std::string& path);
+std::vector<NumpyArray> ReadNpz(const std::string& path);  // arrays of text are passed over
 void WriteNpy(const std::string& path, const NumpyArray& array);
-void WriteNpz(const std::string& path,
-              const std::vector<NumpyArray>& arrays);  // deterministic bytes
+// The same bytes for the same arrays. With `sample_names`, one more array of that name holds them
+// as text, unless an array of yours has this name.
+void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays,
+              const std::vector<std::string>& sample_names = {});
 
 // What the model wants: a name and a static ONNX-order shape.
 struct InputSpec {
@@ -72,6 +74,9 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
 // `count` of [0, size) (0: all), chosen by `seed`, ascending: a permutation that does not depend on
 // platform.
 std::vector<int64_t> ChooseSamples(int64_t size, int64_t count, uint64_t seed);
+
+// A text file of at most kMaxTextBytes (limits.h); refuses folders, devices and pipes.
+std::string ReadSmallText(const std::string& path);
 
 // Labels: `name class` per line (matched by file name), .npy of integers, or idx-ubyte; one per
 // sample, in the data set's order. Throws when a sample has no label.

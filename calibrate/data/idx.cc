@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "base/error.h"
+#include "calibrate/data/limits.h"
+#include "calibrate/data/regular_file.h"
 
 namespace rshift {
 namespace {
@@ -34,6 +36,7 @@ bool LooksLikeIdx(const std::string& path) {
 }
 
 IdxArray ReadIdx(const std::string& path) {
+  const uint64_t file_size = RegularFileSize(path);
   const GzFile file(gzopen(path.c_str(), "rb"));
   RSHIFT_REQUIRE(file != nullptr, ErrorCode::kIo, path, ": cannot open the file");
   const auto damaged = [&](const char* what) {
@@ -55,6 +58,10 @@ IdxArray ReadIdx(const std::string& path) {
     bytes *= dim;
     array.shape.push_back(static_cast<int64_t>(dim));
   }
+  const uint64_t limit = MaxUnpackedBytes(file_size);
+  RSHIFT_REQUIRE(bytes <= limit, ErrorCode::kInvalidInput, path, ": ", ToString(array.shape),
+                 " elements would take more than ", limit, " bytes unpacked, the file has ",
+                 file_size, "; unpack it with gunzip, or give fewer samples");
   while (array.bytes.size() <
          bytes) {  // in steps: a damaged size must not allocate before the data is there
     const size_t have = array.bytes.size();

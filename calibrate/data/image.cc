@@ -1,12 +1,11 @@
-// Pixels by OpenCV: decoding, colour conversion, bilinear resizing (INTER_LINEAR).
+// From pixels to the values of an input: resizing by OpenCV (INTER_LINEAR), crop, mean and scale.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "base/error.h"
+#include "calibrate/data/image_size.h"
 #include "calibrate/data/preprocess.h"
 
 namespace rshift {
@@ -16,21 +15,14 @@ constexpr int64_t kMaxResizedSide = 65536;
 // Letterbox borders are black, as the detectors' own code has them.
 const cv::Scalar kLetterboxFill = cv::Scalar::all(0);
 
-// OpenCV reports its own errors as exceptions with several lines; ours has one.
-[[noreturn]] void FailInOpenCv(const std::string& where, const char* action,
-                               const cv::Exception& error) {
-  std::string reason = error.err.empty() ? "out of memory or bad data" : error.err;
-  std::replace(reason.begin(), reason.end(), '\n', ' ');
-  Fail(ErrorCode::kInvalidInput, where, ": cannot ", action, ": ", reason);
-}
-
 cv::Mat ToMat(const Image& image) {
   return cv::Mat(image.height, image.width, CV_8UC(image.channels),
                  const_cast<uint8_t*>(image.pixels.data()));
 }
 
-cv::Mat ResizeTo(const cv::Mat& image, int height, int width) {
+cv::Mat ResizeTo(const cv::Mat& image, int height, int width, const std::string& where) {
   if (image.rows == height && image.cols == width) return image;
+  RequireImageSize({width, height}, where + ", resized");
   cv::Mat out;
   cv::resize(image, out, cv::Size(width, height), 0, 0, cv::INTER_LINEAR);
   return out;
@@ -53,7 +45,7 @@ cv::Mat Letterbox(const InputPreprocess& p, const cv::Mat& image, const std::str
   cv::Mat out(p.resize_height, p.resize_width, image.type(), kLetterboxFill);
   const cv::Rect inside((p.resize_width - width) / 2, (p.resize_height - height) / 2, width,
                         height);
-  ResizeTo(image, height, width).copyTo(out(inside));
+  ResizeTo(image, height, width, where).copyTo(out(inside));
   return out;
 }
 
@@ -62,7 +54,7 @@ cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string
     case InputPreprocess::ResizeMode::kNone:
       return image;
     case InputPreprocess::ResizeMode::kStretch:
-      return ResizeTo(image, p.resize_height, p.resize_width);
+      return ResizeTo(image, p.resize_height, p.resize_width, where);
     case InputPreprocess::ResizeMode::kLetterbox:
       return Letterbox(p, image, where);
     case InputPreprocess::ResizeMode::kShortSide:
@@ -70,7 +62,7 @@ cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string
   }
   const double factor = static_cast<double>(p.resize_height) / std::min(image.rows, image.cols);
   return ResizeTo(image, ScaledSide(image.rows, factor, where),
-                  ScaledSide(image.cols, factor, where));
+                  ScaledSide(image.cols, factor, where), where);
 }
 
 cv::Mat Crop(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
@@ -105,10 +97,12 @@ std::vector<float> Normalize(const InputPreprocess& p, const cv::Mat& image, con
     for (int64_t c = 0; c < channels; ++c) {
       const float mean = p.mean[p.mean.size() == 1 ? 0 : static_cast<size_t>(c)];
       const float scale = p.scale[p.scale.size() == 1 ? 0 : static_cast<size_t>(c)];
-      for (int64_t x = 0; x < target.width; ++x) {
-        const int64_t pixel = y * target.width + x;
-        const int64_t at = target.nhwc ? pixel * channels + c : c * pixels + pixel;
-        out[static_cast<size_t>(at)] = (static_cast<float>(row[x * channels + c]) - mean) * scale;
+      const uint8_t* from = row + c;
+      float* to = out.data() +
+                  (target.nhwc ? y * target.width * channels + c : c * pixels + y * target.width);
+      const int64_t step = target.nhwc ? channels : 1;
+      for (int64_t x = 0; x < target.width; ++x, from += channels, to += step) {
+        *to = (static_cast<float>(*from) - mean) * scale;
       }
     }
   }
@@ -116,32 +110,6 @@ std::vector<float> Normalize(const InputPreprocess& p, const cv::Mat& image, con
 }
 
 }  // namespace
-
-Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
-  const bool gray = color == InputPreprocess::Color::kGray;
-  std::error_code ignored;
-  RSHIFT_REQUIRE(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
-                 ": no such image file");
-  cv::Mat mat;
-  try {
-    mat = cv::imread(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
-    if (!mat.empty() && color == InputPreprocess::Color::kRgb)
-      cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
-  } catch (const cv::Exception& error) {
-    FailInOpenCv(path, "decode the image", error);
-  }
-  RSHIFT_REQUIRE(
-      !mat.empty(), ErrorCode::kInvalidInput, path,
-      ": cannot be decoded as an image: the file is damaged or not an image; remove it or make "
-      "it anew");
-  Image image{mat.rows, mat.cols, mat.channels(), {}};
-  const size_t row_bytes = static_cast<size_t>(mat.cols) * static_cast<size_t>(mat.channels());
-  image.pixels.reserve(row_bytes * static_cast<size_t>(mat.rows));
-  for (int y = 0; y < mat.rows; ++y) {
-    image.pixels.insert(image.pixels.end(), mat.ptr<uint8_t>(y), mat.ptr<uint8_t>(y) + row_bytes);
-  }
-  return image;
-}
 
 std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,
                          const std::string& where) {
@@ -166,7 +134,9 @@ std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, 
                    "' takes ", target.height, "x", target.width, "; correct 'resize' or 'crop'");
     return Normalize(preprocess, pixels, target);
   } catch (const cv::Exception& error) {
-    FailInOpenCv(where, "resize the image", error);
+    // OpenCV's own text has several lines and speaks of its insides.
+    Fail(ErrorCode::kUnsupported, where, ": a picture of ", image.width, "x", image.height,
+         " pixels cannot be resized (OpenCV error ", error.code, "): is there enough memory?");
   }
 }
 

@@ -4,15 +4,21 @@
 
 #include "base/error.h"
 #include "calibrate/data/npy.h"
+#include "calibrate/data/presets.h"
 #include "calibrate/data/source.h"
 
 namespace rshift {
 namespace {
 
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+  RSHIFT_REQUIRE(plan.preprocess != nullptr || plan.entries.empty(), ErrorCode::kInvalidInput,
+                 where, ": the preprocessing is for input ", plan.entries,
+                 ", the model's input is '", plan.spec.name,
+                 "'; correct `name:` in the preprocessing file, or leave it out where the model "
+                 "has one input");
   RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
-                 ": images need an entry for input '", plan.spec.name,
-                 "' in the preprocessing file; give --preprocess FILE.yaml");
+                 ": images need to be told how they become input '", plan.spec.name,
+                 "'; give --preprocess FILE.yaml, or one of ", PresetNames());
   return *plan.preprocess;
 }
 

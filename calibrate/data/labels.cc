@@ -1,11 +1,11 @@
 #include <charconv>
-#include <filesystem>
 #include <map>
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
 #include "calibrate/data/idx.h"
 #include "calibrate/data/npy.h"
+#include "calibrate/data/regular_file.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/text_lines.h"
 
@@ -34,10 +34,17 @@ std::map<std::string, int64_t> ReadNamedLabels(const std::string& path) {
 std::vector<int64_t> MatchByName(const std::string& path, const Dataset& dataset) {
   const std::map<std::string, int64_t> by_name = ReadNamedLabels(path);
   std::vector<int64_t> labels;
+  std::map<std::string, std::string> by_file_name;  // which sample took the label of a file name
   for (int64_t i = 0; i < dataset.size(); ++i) {
     const std::string name = dataset.name(i);
     auto at = by_name.find(name);
-    if (at == by_name.end()) at = by_name.find(FileName(name));
+    if (at == by_name.end()) {
+      at = by_name.find(FileName(name));
+      const std::string& other = by_file_name.try_emplace(FileName(name), name).first->second;
+      RSHIFT_REQUIRE(at == by_name.end() || other == name, ErrorCode::kInvalidInput, path, ": '",
+                     FileName(name), "' may be sample '", other, "' or '", name,
+                     "'; give the labels by path from the data set's folder");
+    }
     RSHIFT_REQUIRE(at != by_name.end(), ErrorCode::kInvalidInput, path,
                    ": has no label for sample '", name, "'; add a line `", name, " class`");
     labels.push_back(at->second);
@@ -69,9 +76,7 @@ std::vector<int64_t> FromNpy(const std::string& path) {
 }  // namespace
 
 std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset) {
-  std::error_code ignored;
-  RSHIFT_REQUIRE(std::filesystem::is_regular_file(path, ignored), ErrorCode::kInvalidInput, path,
-                 ": no such label file");
+  RegularFileSize(path);  // refuses devices and pipes
   std::vector<int64_t> labels;
   if (HasExtension(path, ".npy")) {
     labels = FromNpy(path);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/mapped_file.h"
+#include "calibrate/data/regular_file.h"
 
 namespace rshift {
 namespace {
@@ -194,10 +195,13 @@ std::vector<uint8_t> NpyHeader(const NumpyArray& array) {
   RSHIFT_REQUIRE(array.bytes.size() == bytes, ErrorCode::kInternal, "array '", array.name,
                  "' holds ", array.bytes.size(), " bytes, its shape ", ToString(array.shape),
                  " needs ", bytes);
+  return NpyHeaderOf(descr, array.shape);
+}
+
+std::vector<uint8_t> NpyHeaderOf(const std::string& descr, const Shape& shape) {
   std::string dict = Cat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
-  for (size_t i = 0; i < array.shape.size(); ++i)
-    dict += Cat(i == 0 ? "" : " ", array.shape[i], ",");
-  if (array.shape.size() > 1) dict.pop_back();  // (3,) but (3, 4)
+  for (size_t i = 0; i < shape.size(); ++i) dict += Cat(i == 0 ? "" : " ", shape[i], ",");
+  if (shape.size() > 1) dict.pop_back();  // (3,) but (3, 4)
   dict += "), }";
   while ((kMagic.size() + 4 + dict.size() + 1) % 64 != 0) dict += ' ';
   dict += '\n';
@@ -255,7 +259,8 @@ std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data) {
 }
 
 NumpyArray ReadNpy(const std::string& path) {
-  const MappedFile file = MappedFile::Copy(path);
+  RegularFileSize(path);  // refuses devices and pipes
+  const MappedFile file = MappedFile::Map(path);
   const NpyView view = ParseNpy(file.bytes(), path);
   return {"", view.dtype, view.shape, {view.data.begin(), view.data.end()}};
 }

@@ -23,6 +23,8 @@ struct NpyView {
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where);
 // Array header as numpy writes it (version 1.0, padded to 64 bytes); the elements follow.
 std::vector<uint8_t> NpyHeader(const NumpyArray& array);
+// The same for any numpy type: "<U12".
+std::vector<uint8_t> NpyHeaderOf(const std::string& descr, const Shape& shape);
 // Elements as F32: integers and f64 are rounded to the nearest, bool is 0 and 1.
 std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data);
 

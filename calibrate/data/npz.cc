@@ -3,21 +3,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "calibrate/data/limits.h"
 #include "calibrate/data/npy.h"
+#include "calibrate/data/regular_file.h"
+#include "calibrate/data/text_array.h"
 
 namespace rshift {
 namespace {
 
 constexpr uint64_t kChunk = 1 << 20;
-// Deflate cannot shrink more than about 1032:1: a larger claim is a damaged directory, and bounds
-// what we allocate.
-constexpr uint64_t kMaxRatio = 1040;
+constexpr const char* kSampleNames = "sample_names";
 // 1980-01-01 00:00, the first moment a zip file knows: the bytes must not depend on the clock.
 constexpr uint16_t kDosTime = 0, kDosDate = (1 << 5) | 1;
 
@@ -68,7 +69,23 @@ std::string Printable(std::string name) {
   return name;
 }
 
-NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const std::string& path) {
+// Before anything is unpacked: what the directory says of all entries together.
+void RequireUnpackedSize(zip_t* archive, uint64_t file_size, const std::string& path) {
+  const uint64_t limit = MaxUnpackedBytes(file_size);
+  uint64_t total = 0;
+  for (int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {
+    zip_stat_t stat;
+    zip_stat_init(&stat);
+    if (zip_stat_index(archive, static_cast<uint64_t>(i), 0, &stat) != 0) continue;
+    if ((stat.valid & ZIP_STAT_SIZE) != 0) total += std::min(stat.size, limit + 1);
+    RSHIFT_REQUIRE(total <= limit, ErrorCode::kInvalidInput, path, ": its arrays would take more ",
+                   "than ", limit, " bytes unpacked, the file has ", file_size,
+                   "; save each array as .npy, which is mapped and not unpacked");
+  }
+}
+
+// None: an array of text.
+std::optional<NumpyArray> ReadArray(zip_t* archive, uint64_t index, const std::string& path) {
   zip_stat_t stat;
   zip_stat_init(&stat);
   const bool known = zip_stat_index(archive, index, 0, &stat) == 0 &&
@@ -81,45 +98,52 @@ NumpyArray ReadArray(zip_t* archive, uint64_t index, uint64_t file_size, const s
   RSHIFT_REQUIRE(stat.comp_method == ZIP_CM_STORE || stat.comp_method == ZIP_CM_DEFLATE,
                  ErrorCode::kInvalidInput, where, ": compressed by method ", stat.comp_method,
                  ", expected none or deflate (numpy.savez, savez_compressed)");
-  RSHIFT_REQUIRE(stat.size / kMaxRatio <= file_size, ErrorCode::kInvalidInput, where, ": claims ",
-                 stat.size, " bytes in a file of ", file_size, "; the archive is damaged");
   RSHIFT_REQUIRE(name.size() > 4 && name.ends_with(".npy"), ErrorCode::kInvalidInput, where,
                  ": not an array, expected names that end in .npy");
   const std::vector<uint8_t> bytes = ReadEntry(archive, index, stat, where);
+  if (IsTextNpy(bytes)) return std::nullopt;
   const NpyView view = ParseNpy(bytes, where);
   name.resize(name.size() - 4);
-  return {name, view.dtype, view.shape, {view.data.begin(), view.data.end()}};
+  return NumpyArray{name, view.dtype, view.shape, {view.data.begin(), view.data.end()}};
 }
 
 }  // namespace
 
 std::vector<NumpyArray> ReadNpz(const std::string& path) {
-  std::error_code size_error;
-  const uint64_t file_size = std::filesystem::file_size(path, size_error);
-  RSHIFT_REQUIRE(!size_error, ErrorCode::kIo, path, ": cannot read: ", size_error.message());
+  const uint64_t file_size = RegularFileSize(path);
   int code = 0;
   const std::unique_ptr<zip_t, Discard> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   RSHIFT_REQUIRE(archive != nullptr, ErrorCode::kInvalidInput, path,
                  ": not a .npz file: ", OpenError(code));
+  RequireUnpackedSize(archive.get(), file_size, path);
   const int64_t count = zip_get_num_entries(archive.get(), 0);
   std::vector<NumpyArray> arrays;
   std::set<std::string> names;
   for (int64_t i = 0; i < count; ++i) {
-    arrays.push_back(ReadArray(archive.get(), static_cast<uint64_t>(i), file_size, path));
+    std::optional<NumpyArray> array = ReadArray(archive.get(), static_cast<uint64_t>(i), path);
+    if (!array) continue;
+    arrays.push_back(std::move(*array));
     RSHIFT_REQUIRE(names.insert(arrays.back().name).second, ErrorCode::kInvalidInput, path,
                    ": array '", arrays.back().name, "' is there twice");
   }
   return arrays;
 }
 
-void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
+void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays,
+              const std::vector<std::string>& sample_names) {
   std::vector<std::vector<uint8_t>> files;  // libzip reads them when the archive is closed
+  std::vector<std::string> names;
   for (const NumpyArray& array : arrays) {
+    names.push_back(array.name);
     files.push_back(NpyHeader(array));
     files.back().insert(files.back().end(), array.bytes.begin(), array.bytes.end());
   }
-  if (arrays.empty()) {  // libzip removes a file that would be empty; this is the end record of an
-                         // empty archive
+  if (!sample_names.empty() && std::find(names.begin(), names.end(), kSampleNames) == names.end()) {
+    names.push_back(kSampleNames);
+    files.push_back(TextNpy(sample_names));
+  }
+  if (files.empty()) {  // libzip removes a file that would be empty; this is the end record of an
+                        // empty archive
     std::vector<uint8_t> empty(22, 0);
     std::memcpy(empty.data(), "PK\5\6", 4);
     WriteFileAtomic(path, std::span<const uint8_t>(empty));
@@ -130,15 +154,15 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays) {
   std::unique_ptr<zip_t, Discard> archive(
       zip_open(temporary.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
   RSHIFT_REQUIRE(archive != nullptr, ErrorCode::kIo, path, ": cannot write: ", OpenError(code));
-  for (size_t i = 0; i < arrays.size(); ++i) {
+  for (size_t i = 0; i < files.size(); ++i) {
     const auto fail = [&] {
-      Fail(ErrorCode::kIo, path, ": cannot write array '", arrays[i].name,
+      Fail(ErrorCode::kIo, path, ": cannot write array '", names[i],
            "': ", zip_strerror(archive.get()));
     };
     zip_source_t* source = zip_source_buffer(archive.get(), files[i].data(), files[i].size(), 0);
     if (source == nullptr) fail();
     const int64_t index =
-        zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+        zip_file_add(archive.get(), (names[i] + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
       fail();

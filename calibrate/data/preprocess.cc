@@ -9,8 +9,6 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kMaxSide = 16384;  // pixels; keeps every size product far from overflow
-
 template <typename T>
 struct Choice {
   const char* name;
@@ -31,8 +29,8 @@ T ReadChoice(const YamlPart& part, const std::string& what, const Choice<T> (&ch
 int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
   const YamlPart part = Child(map, key, what);
   const int64_t side = ReadInt(part, Cat(what, ".", key));
-  if (side < 1 || side > kMaxSide) {
-    FailAt(part, what, ".", key, " is ", side, ", expected 1 to ", kMaxSide, " pixels");
+  if (side < 1 || side > kMaxPreprocessSide) {
+    FailAt(part, what, ".", key, " is ", side, ", expected 1 to ", kMaxPreprocessSide, " pixels");
   }
   return static_cast<int>(side);
 }
@@ -82,11 +80,14 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
   static constexpr Choice<InputPreprocess::PixelLayout> kLayouts[] = {
       {"NCHW", InputPreprocess::PixelLayout::kNchw}, {"NHWC", InputPreprocess::PixelLayout::kNhwc}};
   const std::string what = Cat("inputs[", index, "]");
-  CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale"});
+  CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale", "std"});
   InputPreprocess input;
-  const YamlPart name = Child(part, "name", what);
-  input.name = ReadString(name, what + ".name");
-  if (input.name.empty()) FailAt(name, what, ".name is empty; give the name of the model's input");
+  if (HasKey(part, "name")) {
+    const YamlPart name = Child(part, "name", what);
+    input.name = ReadString(name, what + ".name");
+    if (input.name.empty())
+      FailAt(name, what, ".name is empty; give the name of the model's input, or no name at all");
+  }
   input.color = ReadChoice(Child(part, "color", what), what + ".color", kColors);
   if (HasKey(part, "layout"))
     input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
@@ -99,6 +100,16 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
   input.scale = HasKey(part, "scale")
                     ? ReadChannels(Child(part, "scale", what), what + ".scale", channels)
                     : std::vector<float>{1.0f};
+  if (HasKey(part, "std")) {
+    const YamlPart deviation = Child(part, "std", what);
+    if (HasKey(part, "scale"))
+      FailAt(deviation, what, " has both 'std' and 'scale', which is 1 / std; keep one");
+    input.scale = ReadChannels(deviation, what + ".std", channels);
+    for (float& x : input.scale) {
+      if (!(x > 0)) FailAt(deviation, what, ".std is ", x, ", expected more than 0");
+      x = 1.0f / x;
+    }
+  }
   return input;
 }
 
@@ -118,6 +129,8 @@ Preprocess ReadPreprocess(const std::string& text, const std::string& where) {
     const YamlPart part{list.node[i], where};
     preprocess.inputs.push_back(ReadInput(part, i));
     const std::string& name = preprocess.inputs.back().name;
+    if (name.empty() && list.node.size() > 1)
+      FailAt(part, "inputs[", i, "] has no name: only a lone entry may leave it out");
     if (!names.insert(name).second)
       FailAt(part, "input '", name, "' is listed twice; keep one entry");
   }

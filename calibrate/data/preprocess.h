@@ -1,4 +1,5 @@
-// Preprocessing files (schema: the README of configs/preprocess): value = (pixel - mean) * scale.
+// Preprocessing files (schema: the README of configs/preprocess): value = (pixel - mean) * scale;
+// `std` is 1 / scale.
 #ifndef RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
 #define RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
 
@@ -10,8 +11,10 @@
 
 namespace rshift {
 
+inline constexpr int kMaxPreprocessSide = 16384;  // pixels of a resize or a crop
+
 struct InputPreprocess {
-  std::string name;
+  std::string name;  // "": of the only input of the model
   enum class Color { kRgb, kBgr, kGray } color = Color::kRgb;
   enum class PixelLayout { kNchw, kNhwc } layout = PixelLayout::kNchw;
   enum class ResizeMode { kNone, kStretch, kShortSide, kLetterbox } resize = ResizeMode::kNone;
@@ -33,7 +36,8 @@ struct Image {
   int height = 0, width = 0, channels = 0;
   std::vector<uint8_t> pixels;
 };
-// Decodes with OpenCV; throws kInvalidInput naming the file.
+// Throws kInvalidInput naming the file when it is no picture, damaged, or larger than limits.h
+// says.
 Image DecodeImage(const std::string& path, InputPreprocess::Color color);
 // Resize, crop, normalize into `shape` (ONNX order, batch 1); throws kInvalidInput when the channel
 // count or size does not fit (`where` names the sample).

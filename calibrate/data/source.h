@@ -39,6 +39,7 @@ class Source {
 struct InputPlan {
   InputSpec spec;
   const InputPreprocess* preprocess = nullptr;
+  std::string entries;     // the inputs that the preprocessing has entries for, for messages
   bool only_input = true;  // of the model: a lone array of an .npz feeds it whatever its name
 };
 

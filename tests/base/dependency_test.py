@@ -56,6 +56,8 @@ THIRD_PARTY = {
     "oneapi": ["runtime/float", "tests"],
     "opencv2": ["calibrate", "tools", "tests"],
     "openssl": ["graph"],
+    "jpeglib.h": ["calibrate"],
+    "jerror.h": ["calibrate"],
     "zlib.h": ["calibrate", "tools", "tests"],
     "zip.h": ["calibrate", "tools", "tests"],
     "mpi.h": ["calibrate", "tools", "tests"],

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "base/atomic_file.h"
@@ -122,6 +123,40 @@ void Damage(const std::vector<uint8_t>& good, const std::string& path,
     WriteBytes(path, bytes);
     ErrorOf(read);  // anything but a crash, another exception or an endless allocation
   }
+}
+
+// What a directory or a header claims is checked before anything is unpacked.
+TEST(LimitTest, ArchivesThatWouldFillTheMemoryAreRefused) {
+  const TemporaryFolder folder;
+  WriteNpz(folder / "x.npz", {MakeArray<float>("x", DType::kF32, {1}, {1})});
+  std::vector<uint8_t> bytes = ReadFile(folder / "x.npz");
+  const std::string entry = "PK\1\2";
+  const auto directory = std::search(bytes.begin(), bytes.end(), entry.begin(), entry.end());
+  ASSERT_NE(directory, bytes.end());
+  directory[24 + 3] = 0xe0;  // the size unpacked: more than 3.7e9 bytes
+  WriteBytes(folder / "bomb.npz", bytes);
+  EXPECT_THAT(ErrorOf([&] { ReadNpz(folder / "bomb.npz"); }),
+              HasSubstr("more than 1073741824 bytes unpacked"));
+  WriteBytes(folder / "bomb.idx", {0, 0, 8, 3, 1, 0, 0, 0, 0, 0, 0, 28, 0, 0, 0, 28});
+  EXPECT_THAT(ErrorOf([&] { ReadIdx(folder / "bomb.idx"); }), HasSubstr("gunzip"));
+}
+
+TEST(NpzTest, SampleNamesAreAnArrayOfTextThatReadersPassOver) {
+  const TemporaryFolder folder;
+  const NumpyArray x = MakeArray<float>("x", DType::kF32, {2}, {1, 2});
+  WriteNpz(folder / "x.npz", {x}, {"a.jpg", "Z\xc3\xbcrich \xff.jpg"});
+  const std::vector<NumpyArray> read = ReadNpz(folder / "x.npz");
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0].bytes, x.bytes);
+  const std::vector<uint8_t> bytes = ReadFile(folder / "x.npz");
+  const auto holds = [&](const std::string& text) {
+    const std::vector<uint8_t> part(text.begin(), text.end());
+    return std::search(bytes.begin(), bytes.end(), part.begin(), part.end()) != bytes.end();
+  };
+  EXPECT_TRUE(holds("sample_names.npy"));
+  EXPECT_TRUE(holds("'descr': '<U12', 'fortran_order': False, 'shape': (2,)"));
+  EXPECT_TRUE(holds(std::string("Z\0\0\0\xfc\0\0\0r\0\0\0", 12)));
+  EXPECT_TRUE(holds(std::string("\xfd\xff\0\0.\0\0\0", 8)));
 }
 
 TEST(DamagedFileTest, Npy) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -157,6 +158,53 @@ TEST(DatasetTest, FolderIsSortedAndIgnoresOtherFiles) {
   EXPECT_EQ(dataset->name(0), "a.PNG");
   EXPECT_EQ(dataset->name(1), "b.png");
   EXPECT_THAT(dataset->Read(0).inputs[0], ElementsAre(-2.5f, -2, -1.5f, -1));
+}
+
+TEST(DatasetTest, FoldersWithinAreEnteredInOrder) {
+  const TemporaryFolder folder;
+  for (const char* name : {"set", "set/cat", "set/dog", "set/.cache"})
+    std::filesystem::create_directory(folder / name);
+  for (const char* name : {"dog/1", "cat/2", "cat/1", "zebra", ".cache/1", "dog/.hidden"})
+    WritePng(folder / ("set/" + std::string(name) + ".png"), {1, 2, 3, 4});
+  std::filesystem::create_directory_symlink(folder / "set", folder / "set/dog/loop");
+  const auto dataset = OpenDataset({folder / "set"}, kGray, GrayRecipe());
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < dataset->size(); ++i) names.push_back(dataset->name(i));
+  EXPECT_THAT(names, ElementsAre("cat/1.png", "cat/2.png", "dog/1.png", "zebra.png"));
+  WriteText(folder / "by_path.txt", "cat/1.png 3\ncat/2.png 3\ndog/1.png 5\nzebra.png 7\n");
+  EXPECT_THAT(ReadLabels(folder / "by_path.txt", *dataset), ElementsAre(3, 3, 5, 7));
+  WriteText(folder / "by_name.txt", "1.png 3\n2.png 3\nzebra.png 7\n");
+  EXPECT_THAT(ErrorOf([&] { ReadLabels(folder / "by_name.txt", *dataset); }),
+              HasSubstr("'1.png' may be sample 'cat/1.png' or 'dog/1.png'"));
+}
+
+TEST(DatasetTest, DevicesAndPipesAreRefused) {
+  const TemporaryFolder folder;
+  for (const char* name : {"pipe", "pipe.npy", "pipe.npz", "pipe.txt", "pipe.png", "pipe.gz"})
+    ASSERT_EQ(mkfifo((folder / name).c_str(), 0600), 0);
+  WritePng(folder / "a.png", {1, 2, 3, 4});
+  const auto dataset = OpenDataset({folder / "a.png"}, kGray, GrayRecipe());
+  for (const std::string& path :
+       {folder / "pipe", folder / "pipe.npy", folder / "pipe.npz", folder / "pipe.txt",
+        folder / "pipe.png", folder / "pipe.gz", std::string("/dev/zero")}) {
+    EXPECT_THAT(ErrorOf([&] { OpenDataset({path}, kGray, GrayRecipe()); }),
+                HasSubstr(path + ": is a device or a pipe"));
+    EXPECT_THAT(ErrorOf([&] { ReadLabels(path, *dataset); }), HasSubstr("is a device or a pipe"));
+  }
+}
+
+TEST(DatasetTest, PreprocessingOfAnotherInputIsNamed) {
+  const TemporaryFolder folder;
+  WritePng(folder / "a.png", {1, 2, 3, 4});
+  const auto recipe = ReadPreprocess("inputs:\n  - {name: data, color: GRAY}\n", "p");
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "a.png"}, kGray, recipe); }),
+              HasSubstr("the preprocessing is for input 'data', the model's input is 'x'"));
+  const auto nameless = ReadPreprocess("inputs:\n  - {color: GRAY}\n", "p");
+  EXPECT_THAT(OpenDataset({folder / "a.png"}, kGray, nameless)->Read(0).inputs[0],
+              ElementsAre(1, 2, 3, 4));
+  const std::vector<InputSpec> two = {{"a", {1, 1, 2, 2}}, {"b", {1, 1, 2, 2}}};
+  EXPECT_THAT(ErrorOf([&] { OpenDataset({"a=" + folder / "a.png"}, two, nameless); }),
+              HasSubstr("'a', 'b'"));
 }
 
 TEST(DatasetTest, FolderOfArraysIsOneSampleEach) {

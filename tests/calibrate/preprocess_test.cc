@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "base/atomic_file.h"
+#include "calibrate/data/presets.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -61,6 +62,61 @@ TEST(ReadPreprocessTest, ErrorsNameTheLine) {
   EXPECT_THAT(ErrorIn("inputs: [\n"), HasSubstr("p.yaml:"));
   EXPECT_NE(ErrorIn(""), "");
   EXPECT_NE(ErrorIn("- 1\n"), "");
+}
+
+TEST(ReadPreprocessTest, StdIsOneOverScaleAndANameMayBeLeftOut) {
+  const InputPreprocess input = Recipe("color: RGB, std: [2, 4, 0.5]");
+  EXPECT_THAT(input.scale, ElementsAre(0.5f, 0.25f, 2.0f));
+  EXPECT_EQ(ReadPreprocess("inputs:\n  - {color: RGB, std: 2}\n", "p").inputs[0].name, "");
+  EXPECT_THAT(ErrorIn("inputs:\n  - color: RGB\n    std: 2\n    scale: 3\n"),
+              HasSubstr("both 'std' and 'scale'"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - color: RGB\n    std: 0\n"), HasSubstr("more than 0"));
+  EXPECT_THAT(ErrorIn("inputs:\n  - color: RGB\n  - {name: x, color: RGB}\n"),
+              HasSubstr("inputs[0] has no name"));
+}
+
+TEST(PresetTest, FitsTheModelsInput) {
+  const InputPreprocess torch = MakePreset("torch-imagenet", {"x", {1, 3, 224, 224}});
+  EXPECT_EQ(torch.resize, InputPreprocess::ResizeMode::kShortSide);
+  EXPECT_EQ(torch.resize_height, 256);
+  EXPECT_EQ(torch.crop_width, 224);
+  EXPECT_EQ(torch.color, InputPreprocess::Color::kRgb);
+  EXPECT_THAT(torch.mean, ElementsAre(123.675f, 116.28f, 103.53f));
+  EXPECT_THAT(torch.scale, ElementsAre(1 / 58.395f, 1 / 57.12f, 1 / 57.375f));
+  const InputPreprocess caffe = MakePreset("caffe-imagenet", {"x", {1, 299, 299, 3}});
+  EXPECT_EQ(caffe.layout, InputPreprocess::PixelLayout::kNhwc);
+  EXPECT_EQ(caffe.color, InputPreprocess::Color::kBgr);
+  EXPECT_EQ(caffe.resize_height, 342);
+  const InputPreprocess raw = MakePreset("raw", {"x", {1, 1, 20, 30}});
+  EXPECT_EQ(raw.color, InputPreprocess::Color::kGray);
+  EXPECT_EQ(raw.resize, InputPreprocess::ResizeMode::kStretch);
+  EXPECT_EQ(raw.resize_width, 30);
+  EXPECT_THAT(ErrorOf([] {
+                MakePreset("torch-imagenet", {"x", {1, 1, 20, 20}});
+              }),
+              HasSubstr("one channel"));
+  EXPECT_THAT(ErrorOf([] { MakePreset("raw", {"x", {1, 40}}); }), HasSubstr("1x40"));
+  EXPECT_THAT(ErrorOf([] {
+                MakePreset("tf", {"x", {1, 3, 4, 4}});
+              }),
+              HasSubstr("torch-imagenet | tf-imagenet | caffe-imagenet | raw"));
+}
+
+TEST(PresetTest, WhatIsWrittenReadsBackTheSame) {
+  for (const char* name : {"torch-imagenet", "tf-imagenet", "caffe-imagenet", "raw"}) {
+    InputPreprocess preset = MakePreset(name, {"odd: \"name\"", {1, 64, 64, 3}});
+    preset.resize = InputPreprocess::ResizeMode::kLetterbox;
+    const std::string text = WritePreprocess({preset});
+    const InputPreprocess read = ReadPreprocess(text, "p").inputs[0];
+    EXPECT_EQ(read.name, preset.name);
+    EXPECT_EQ(read.mean, preset.mean);
+    EXPECT_EQ(read.scale, preset.scale);
+    EXPECT_EQ(read.color, preset.color);
+    EXPECT_EQ(read.layout, preset.layout);
+    EXPECT_EQ(read.resize, preset.resize);
+    EXPECT_EQ(read.crop_height, preset.crop_height);
+    EXPECT_EQ(WritePreprocess({read}), text);
+  }
 }
 
 TEST(ApplyTest, MeanAndScalePerChannelInBothLayouts) {

@@ -1,0 +1,174 @@
+#include "calibrate/data/presets.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+using Color = InputPreprocess::Color;
+using PixelLayout = InputPreprocess::PixelLayout;
+using ResizeMode = InputPreprocess::ResizeMode;
+
+struct Preset {
+  const char* name;
+  const char* what;
+  Color color;
+  std::array<float, 3> mean, std;  // of pixels from 0 to 255, in the order of `color`
+  bool crops;  // the middle 224/256 of the shorter side; else the whole picture, stretched
+};
+
+// torch: torchvision's mean and standard deviation times 255. tf: Inception, MobileNet and
+// EfficientNet as TensorFlow has them. caffe: the mean pixel of VGG and ResNet.
+constexpr Preset kPresets[] = {{"torch-imagenet",
+                                "RGB, mean 123.675 116.28 103.53, std 58.395 57.12 57.375, crop",
+                                Color::kRgb,
+                                {123.675f, 116.28f, 103.53f},
+                                {58.395f, 57.12f, 57.375f},
+                                true},
+                               {"tf-imagenet",
+                                "RGB, values from -1 to 1 (mean 127.5, std 127.5), crop",
+                                Color::kRgb,
+                                {127.5f, 127.5f, 127.5f},
+                                {127.5f, 127.5f, 127.5f},
+                                true},
+                               {"caffe-imagenet",
+                                "BGR, mean 103.939 116.779 123.68, not scaled, crop",
+                                Color::kBgr,
+                                {103.939f, 116.779f, 123.68f},
+                                {1, 1, 1},
+                                true},
+                               {"raw",
+                                "RGB (or GRAY), pixels from 0 to 255 as they are, stretched",
+                                Color::kRgb,
+                                {0, 0, 0},
+                                {1, 1, 1},
+                                false}};
+
+const Preset* FindPreset(const std::string& name) {
+  const auto* at = std::find_if(std::begin(kPresets), std::end(kPresets),
+                                [&](const Preset& preset) { return name == preset.name; });
+  return at == std::end(kPresets) ? nullptr : at;
+}
+
+bool IsChannels(int64_t dim) { return dim == 1 || dim == 3; }
+
+PixelLayout LayoutOf(const Shape& shape) {
+  return IsChannels(shape[1]) ? PixelLayout::kNchw : PixelLayout::kNhwc;
+}
+
+void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<float>& numbers) {
+  out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (const float x : numbers) {
+    char text[32];  // the shortest digits that read back as the same number
+    const auto [end, error] = std::to_chars(std::begin(text), std::end(text), x);
+    out << std::string(text, end);
+  }
+  out << YAML::EndSeq;
+}
+
+void PutSize(YAML::Emitter& out, const char* key, int height, int width, const char* mode) {
+  out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginMap;
+  out << YAML::Key << "height" << YAML::Value << height;
+  out << YAML::Key << "width" << YAML::Value << width;
+  if (mode != nullptr) out << YAML::Key << "mode" << YAML::Value << mode;
+  out << YAML::EndMap;
+}
+
+void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
+  constexpr const char* kColors[] = {"RGB", "BGR", "GRAY"};
+  constexpr const char* kModes[] = {"", "stretch", "short_side", "letterbox"};
+  out << YAML::BeginMap;
+  if (!input.name.empty()) {
+    out << YAML::Key << "name" << YAML::Value << YAML::DoubleQuoted << input.name;
+  }
+  out << YAML::Key << "color" << YAML::Value << kColors[static_cast<int>(input.color)];
+  out << YAML::Key << "layout" << YAML::Value
+      << (input.layout == PixelLayout::kNchw ? "NCHW" : "NHWC");
+  if (input.resize != ResizeMode::kNone) {
+    PutSize(out, "resize", input.resize_height, input.resize_width,
+            kModes[static_cast<int>(input.resize)]);
+  }
+  if (input.crop_height > 0) {
+    PutSize(out, "crop", input.crop_height, input.crop_width, nullptr);
+  }
+  PutNumbers(out, "mean", input.mean);
+  PutNumbers(out, "scale", input.scale);
+  out << YAML::EndMap;
+}
+
+}  // namespace
+
+bool IsPreset(const std::string& name) { return FindPreset(name) != nullptr; }
+
+std::string PresetNames() {
+  std::string names;
+  for (const Preset& preset : kPresets) names += Cat(names.empty() ? "" : " | ", preset.name);
+  return names;
+}
+
+std::string PresetHelp() {
+  std::string help;
+  for (const Preset& preset : kPresets) help += Cat("  ", preset.name, ": ", preset.what, "\n");
+  return help;
+}
+
+bool TakesImages(const InputSpec& input) {
+  const Shape& shape = input.shape;
+  return shape.size() == 4 && shape[0] >= 1 && (IsChannels(shape[1]) || IsChannels(shape[3]));
+}
+
+InputPreprocess MakePreset(const std::string& name, const InputSpec& input) {
+  const Preset* preset = FindPreset(name);
+  RSHIFT_REQUIRE(preset != nullptr, ErrorCode::kInvalidInput, "preprocessing '", name,
+                 "' is no preset, expected ", PresetNames());
+  RSHIFT_REQUIRE(TakesImages(input), ErrorCode::kInvalidInput, "preset ", name, ": input '",
+                 input.name, "' has the shape ", ToString(input.shape),
+                 ", images need 1xCxHxW or 1xHxWxC with 1 or 3 channels");
+  InputPreprocess made;
+  made.name = input.name;
+  made.layout = LayoutOf(input.shape);
+  const bool nchw = made.layout == PixelLayout::kNchw;
+  const bool gray = input.shape[nchw ? 1 : 3] == 1;
+  const bool one_for_all = preset->mean[0] == preset->mean[1] && preset->mean[1] == preset->mean[2];
+  RSHIFT_REQUIRE(
+      !gray || one_for_all, ErrorCode::kInvalidInput, "preset ", name, ": input '", input.name,
+      "' (", ToString(input.shape),
+      ") takes one channel, the preset has numbers for three; write a preprocessing file");
+  made.color = gray ? Color::kGray : preset->color;
+  made.mean = {preset->mean.begin(), gray ? preset->mean.begin() + 1 : preset->mean.end()};
+  made.scale.clear();
+  for (size_t c = 0; c < made.mean.size(); ++c) made.scale.push_back(1.0f / preset->std[c]);
+  const int height =
+      static_cast<int>(std::min<int64_t>(input.shape[nchw ? 2 : 1], kMaxPreprocessSide));
+  const int width =
+      static_cast<int>(std::min<int64_t>(input.shape[nchw ? 3 : 2], kMaxPreprocessSide));
+  if (preset->crops && height == width) {
+    const int side = static_cast<int>(std::lround(height * 256.0 / 224.0));
+    made.resize = ResizeMode::kShortSide;
+    made.resize_height = made.resize_width = std::min(side, kMaxPreprocessSide);
+    made.crop_height = height;
+    made.crop_width = width;
+  } else {
+    made.resize = ResizeMode::kStretch;
+    made.resize_height = height;
+    made.resize_width = width;
+  }
+  return made;
+}
+
+std::string WritePreprocess(const std::vector<InputPreprocess>& inputs) {
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "inputs" << YAML::Value << YAML::BeginSeq;
+  for (const InputPreprocess& input : inputs) PutInput(out, input);
+  out << YAML::EndSeq << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace rshift

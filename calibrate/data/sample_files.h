@@ -1,0 +1,22 @@
+// The files of a folder or a list. Not for use outside calibrate/data.
+#ifndef RSHIFT_CALIBRATE_DATA_SAMPLE_FILES_H_
+#define RSHIFT_CALIBRATE_DATA_SAMPLE_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "calibrate/data/source.h"
+
+namespace rshift {
+
+// The images, .npy and .npz files of a folder and of the folders within it, sorted by their path
+// from there, which is their name. Whatever begins with a dot is passed over. Throws when there are
+// none.
+std::vector<SampleFile> FolderFiles(const std::string& folder);
+// The files that a .txt list names, in its order; paths are relative to the list's folder. A sample
+// is named as the list has it. Throws for files that do not exist or are no samples.
+std::vector<SampleFile> ListFiles(const std::string& list);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_DATA_SAMPLE_FILES_H_
