@@ -14,6 +14,7 @@
 
 #include "runtime/cost.h"
 #include "tools/peak.h"
+#include "tools/runner_data.h"
 #include "tools/streams.h"
 
 namespace rshift {
@@ -205,13 +206,21 @@ void PrintRows(const std::vector<CommandRow>& rows, double peak_gops, int thread
 
 void PrintSummary(const nlohmann::json& j) {
   const size_t streams = j["streams"];
+  std::string images;  // where an inference takes several
+  if (j["batch"] != 1) {
+    char text[80];
+    std::snprintf(text, sizeof text, " of %lld images: %.1f images/s",
+                  static_cast<long long>(j["batch"].get<int64_t>()),
+                  j["images_per_s"].get<double>());
+    images = text;
+  }
   std::printf(
-      "%d runs, %d threads%s: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f inferences/s, "
+      "%d runs, %d threads%s: min %.4f ms, median %.4f ms, p99 %.4f ms, %.1f inferences/s%s, "
       "%.1f GOPS\n",
       j["iterations"].get<int>(), j["threads"].get<int>(),
       streams == 1 ? "" : (" in each of " + std::to_string(streams) + " streams").c_str(),
       j["min_ms"].get<double>(), j["median_ms"].get<double>(), j["p99_ms"].get<double>(),
-      j["inferences_per_s"].get<double>(), j["gops"].get<double>());
+      j["inferences_per_s"].get<double>(), images.c_str(), j["gops"].get<double>());
   const auto megabytes = [&](const char* key) { return 1e-6 * j[key].get<double>(); };
   std::printf(
       "load and verify %.2f ms, session%s %.2f ms, peak memory %.1f MB: program %.1f, "
@@ -249,6 +258,7 @@ nlohmann::json RunBenchmark(const Program& program, std::span<Session> sessions,
   const double least = Percentile(times, 0), median = Percentile(times, 0.5),
                p99 = Percentile(times, 0.99),
                per_second = static_cast<double>(times.size()) / inferences.seconds;
+  const int64_t batch = BatchOf(program.image());
   const double gops = 2e-9 * static_cast<double>(macs) * per_second;
   const uint64_t memory = PeakMemoryBytes();
   SessionMemory own;
@@ -264,6 +274,8 @@ nlohmann::json RunBenchmark(const Program& program, std::span<Session> sessions,
                          {"median_ms", median},
                          {"p99_ms", p99},
                          {"inferences_per_s", per_second},
+                         {"batch", batch},
+                         {"images_per_s", per_second * static_cast<double>(batch)},
                          {"gops", gops},
                          {"macs", macs},
                          {"load_ms", options.load_ms},

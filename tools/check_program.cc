@@ -11,6 +11,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "tools/check_samples.h"
+#include "tools/preprocess_options.h"
 
 namespace rshift {
 namespace {
@@ -151,13 +152,6 @@ void Check(const Deployment& deployment, const Dataset& samples, int threads, Ch
     verdict.next = Advice(verdict, !HoldsQuantization(deployment.floating));
   }
   verdict.grade = grade;
-}
-
-std::vector<InputSpec> InputSpecs(const Graph& graph) {
-  std::vector<InputSpec> specs;
-  for (const ValueId id : graph.inputs)
-    specs.push_back({graph.value(id).name, graph.value(id).shape});
-  return specs;
 }
 
 std::unique_ptr<Dataset> OpenTestInput(const Graph& floating, const CheckRequest& request) {

@@ -1,9 +1,9 @@
 #include "tools/deploy_preprocess.h"
 
 #include <charconv>
+#include <optional>
 #include <vector>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/data/preprocess.h"
 
@@ -64,7 +64,7 @@ std::string Describe(const Preprocess& preprocess) {
   std::string out;
   for (const InputPreprocess& input : preprocess.inputs) {
     if (!out.empty()) out += "; ";
-    if (!input.name.empty()) out += "input '" + input.name + "': ";
+    if (preprocess.inputs.size() > 1) out += "input '" + input.name + "': ";
     out += Describe(input);
   }
   return out;
@@ -73,18 +73,20 @@ std::string Describe(const Preprocess& preprocess) {
 }  // namespace
 
 std::string ChoosePreprocess(const CalibrationTable& table, const std::string& table_path,
-                             const std::string& file, bool force) {
-  if (file.empty()) return table.preprocess;
-  const std::string text = ReadTextFile(file);
-  const Preprocess given = ReadPreprocess(text, file);  // a bad file is refused now
-  if (force || table.preprocess.empty()) return text;
-  const std::string theirs = Describe(ReadPreprocess(table.preprocess, table_path));
-  const std::string ours = Describe(given);
-  RSHIFT_REQUIRE(ours == theirs, ErrorCode::kInvalidInput, file, ": is not the preprocessing that ",
+                             const PreprocessArguments& arguments,
+                             const std::vector<InputSpec>& inputs, bool force) {
+  if (!arguments.given()) return table.preprocess;
+  std::optional<Preprocess> recorded;
+  if (!table.preprocess.empty()) recorded = ReadPreprocess(table.preprocess, table_path);
+  const std::optional<Preprocess> given = arguments.Resolve(inputs, recorded);
+  if (force || !recorded) return given->text;
+  const std::string theirs = Describe(*recorded), ours = Describe(*given);
+  const std::string name = arguments.source.empty() ? "preprocessing by flags" : arguments.source;
+  RSHIFT_REQUIRE(ours == theirs, ErrorCode::kInvalidInput, name, ": is not the preprocessing that ",
                  table_path, " was measured with (", ours, "; the table: ", theirs,
-                 "): its ranges do not hold; leave --preprocess out, calibrate again, or insist "
-                 "with --force-preprocess");
-  return text;
+                 "): its ranges do not hold; leave it out, calibrate again, or insist with "
+                 "--force-preprocess");
+  return given->text;
 }
 
 std::string DescribePreprocess(const std::string& text) {

@@ -15,6 +15,7 @@
 #include "runtime/float/float_library.h"
 #include "tools/calibrate_summary.h"
 #include "tools/preprocess_check.h"
+#include "tools/preprocess_options.h"
 #include "tools/shard.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
@@ -37,8 +38,8 @@ void OnInterrupt(int) { g_interrupted = 1; }
 struct Arguments {
   ModelArguments model;
   std::vector<std::string> dataset, from_statistics;
-  std::string output, preprocess, method = "kl", statistics, shard, labels, picture,
-                                  format = "rshift";
+  PreprocessArguments preprocess;
+  std::string output, method = "kl", statistics, shard, labels, picture, format = "rshift";
   int64_t samples = 100;
   uint64_t seed = 0;
   std::optional<double> percentile;
@@ -55,8 +56,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
                               "derive the table from statistics files: no data set, no model run");
   dataset->excludes(from);
   app.add_option("-o,--output", a.output, "the calibration table to write");
-  app.add_option("--preprocess", a.preprocess, "preprocessing file (YAML); recorded in the table")
-      ->excludes(from);
+  for (CLI::Option* option : a.preprocess.AddTo(app, "how images become the input; recorded"))
+    option->excludes(from);
   app.add_option("--samples", a.samples, "how many samples; 0 = all (default 100)")
       ->check(TakenBy([](const std::string& text) {
         RequireUsage(!text.starts_with("-"), "expected 0 or more, found ", text);
@@ -89,12 +90,6 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_flag("--json", a.json, "machine-readable summary on stdout");
 }
 
-std::vector<InputSpec> InputSpecs(const Graph& graph) {
-  std::vector<InputSpec> specs;
-  for (ValueId id : graph.inputs) specs.push_back({graph.value(id).name, graph.value(id).shape});
-  return specs;
-}
-
 std::string Checkpoint(const Arguments& a) { return a.output + ".partial.stats"; }
 
 // What an interrupted run has left is not thrown away by accident.
@@ -109,10 +104,10 @@ void CheckUnfinished(const Arguments& a) {
 }
 
 StatisticsFile Measure(const Arguments& a, const Graph& graph) {
-  std::optional<Preprocess> preprocess;
-  if (!a.preprocess.empty()) preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
+  const std::vector<InputSpec> specs = InputSpecs(graph);
+  const std::optional<Preprocess> preprocess = a.preprocess.Resolve(specs, std::nullopt);
   RequireUsage(!a.dataset.empty(), "give --dataset PATH (or --from-statistics FILE.stats)");
-  const auto dataset = OpenDataset(a.dataset, InputSpecs(graph), preprocess);
+  const auto dataset = OpenDataset(a.dataset, specs, preprocess);
   const Share share =
       TakeShare(*dataset, ChooseSamples(dataset->size(), a.samples, a.seed), a.shard);
   std::signal(SIGINT, OnInterrupt);
@@ -169,7 +164,7 @@ RunPaths Paths(const Arguments& a) {
   a.model.AddTo(paths);
   paths.AddData("--dataset", a.dataset);
   paths.AddInputs("--from-statistics", a.from_statistics);
-  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.AddInputs("--preprocess", {a.preprocess.file()});
   paths.AddInputs("--labels", {a.labels});
   paths.outputs = {
       {"--output", a.output}, {"--statistics", a.statistics}, {"--picture", a.picture}};
@@ -179,15 +174,15 @@ RunPaths Paths(const Arguments& a) {
 }
 
 int Check(const Arguments& a) {
-  RequireUsage(!a.dataset.empty() && !a.preprocess.empty(),
+  RequireUsage(!a.dataset.empty() && a.preprocess.given(),
                "--check needs --dataset and --preprocess");
   RequireUsage(a.output.empty() && a.statistics.empty() && a.shard.empty(),
                "--check writes no table: leave --output, --statistics and --shard out");
-  const Preprocess preprocess = ReadPreprocess(ReadTextFile(a.preprocess), a.preprocess);
   const RunPaths paths = Paths(a);
   CheckPaths(paths);
   RegisterFloatLibrary();
-  CheckPreprocess(ImportOnnx(a.model.path, a.model.Import(paths)), preprocess,
+  const Graph model = ImportOnnx(a.model.path, a.model.Import(paths));
+  CheckPreprocess(model, *a.preprocess.Resolve(InputSpecs(model), std::nullopt),
                   {a.dataset, a.labels, a.picture, a.samples, a.seed, a.threads, a.json});
   return 0;
 }

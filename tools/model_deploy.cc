@@ -17,6 +17,7 @@
 #include "tools/check_program.h"
 #include "tools/deploy_preprocess.h"
 #include "tools/own_program.h"
+#include "tools/preprocess_options.h"
 #include "tools/print.h"
 #include "tools/program_interface.h"
 #include "tools/report.h"
@@ -45,7 +46,8 @@ constexpr int64_t kCheckSamples = 4;
 
 struct Arguments {
   ModelArguments model;
-  std::string calibration, output, mode, profile, variant, config, target, tolerance, preprocess;
+  std::string calibration, output, mode, profile, variant, config, target, tolerance;
+  PreprocessArguments preprocess;
   std::string report, report_json;
   std::string input_type = "f32", output_type = "f32";
   std::vector<std::string> test_input, dump_graph;
@@ -84,11 +86,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--output-type", a.output_type,
                  "u8 | s8 | f32 (default): u8 and s8 give the integers as they are")
       ->check(CLI::IsMember({"u8", "s8", "f32"}));
-  auto* preprocess = app.add_option("--preprocess", a.preprocess,
-                                    "carried into the program; default: the table's");
+  a.preprocess.AddTo(app, "carried into the program; default: the table's");
   app.add_flag("--force-preprocess", a.force_preprocess,
-               "take a --preprocess that differs from the table's all the same")
-      ->needs(preprocess);
+               "take a preprocessing that differs from the table's all the same");
   app.add_flag("--no-check", a.no_check,
                "do not run the program on samples of the calibration beside the float model");
   app.add_option("--check-samples", a.check_samples,
@@ -130,6 +130,8 @@ void DumpStage(const Arguments& a, const std::string& stage, const Graph& graph)
 }
 
 void CheckArguments(const Arguments& a) {
+  RequireUsage(!a.force_preprocess || a.preprocess.given(),
+               "--force-preprocess needs --preprocess or one of the flags beside it");
   for (const std::string& request : a.dump_graph) {
     const std::string stage = request.substr(0, request.find('='));
     RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized", "--dump-graph ",
@@ -200,7 +202,8 @@ std::map<std::string, std::string> Meta(const Arguments& a, const Graph& graph,
       {"source_sha256", graph.sha256},
       {"mode", mode},
       {"cost", ToText(options.target.cost)},
-      {"preprocess", ChoosePreprocess(table, a.calibration, a.preprocess, a.force_preprocess)}};
+      {"preprocess", ChoosePreprocess(table, a.calibration, a.preprocess, InputSpecs(graph),
+                                      a.force_preprocess)}};
   if (mode != "f32") {
     meta["profile"] = Name(options.profile.id);
     if (options.profile.variant != Variant::kByTable) {
@@ -274,7 +277,7 @@ RunPaths Paths(const Arguments& a) {
   paths.inputs.push_back({"--calibration", a.calibration});
   paths.inputs.push_back({"--config", a.config});
   paths.inputs.push_back({"--target", a.target});
-  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.AddInputs("--preprocess", {a.preprocess.file()});
   paths.AddData("--test-input", a.test_input);
   paths.outputs = {{"--output", a.output},
                    {"--report", a.report},

@@ -12,10 +12,13 @@
 #include "runtime/runtime.h"
 #include "tools/accuracy.h"
 #include "tools/benchmark.h"
+#include "tools/classes.h"
+#include "tools/preprocess_options.h"
 #include "tools/print.h"
 #include "tools/run_samples.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
+#include "tools/tensor_view.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -23,6 +26,7 @@ namespace rshift {
 namespace {
 
 constexpr const char* kExamples =
+    "  model_runner net.rshift --input photo.jpg --names classes.txt\n"
     "  model_runner net.rshift --input photo.jpg --output out.npz\n"
     "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
@@ -34,7 +38,8 @@ constexpr int kMaxRuns = 1000000000;
 constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
-  std::string program, output, dump, isa, labels, top = "1,5", preprocess, limits;
+  std::string program, output, dump, isa, labels, top = "1,5", names, limits;
+  PreprocessArguments preprocess;
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
   int64_t label_offset = 0;
@@ -79,8 +84,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))
       ->needs(labels);
   app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
-  app.add_option("--preprocess", a.preprocess,
-                 "overrides the preprocessing recorded in the program");
+  app.add_option("--names", a.names,
+                 "the classes' names, one per line from class 0, for the five best of --input")
+      ->needs(input);
+  a.preprocess.AddTo(app, "instead of what is recorded in the program");
   app.add_flag(
       "--copy", a.copy,
       "read the program into memory, in large pages, instead of mapping it: slower to load, "
@@ -104,22 +111,60 @@ class NoInputDataset : public Dataset {
   Sample Read(int64_t) const override { return {"no input", {}}; }
 };
 
+// The five best classes of every sample, where output 0 is a classifier's.
+class BestPrinter {
+ public:
+  // None when output 0 is something else, which is an error where names are given.
+  static std::optional<BestPrinter> For(const Program& program, const std::string& names,
+                                        bool json) {
+    const ProgramImage& image = program.image();
+    const Shape shape =
+        image.outputs.empty() ? Shape() : OnnxShape(image.tensors[image.outputs[0].tensor]);
+    const bool fits = HoldsClassScores(shape);
+    RSHIFT_REQUIRE(fits || names.empty(), ErrorCode::kInvalidInput, "--names ", names,
+                   ": the program's first output is ", ToString(shape),
+                   ", names need one score per class, 1xCLASSES");
+    if (!fits) return std::nullopt;
+    BestPrinter printer;
+    printer.quiet_ = json;
+    if (!names.empty()) printer.names_ = ReadClassNames(names, NumElements(shape));
+    return printer;
+  }
+
+  void Add(int64_t /*index*/, const std::string& sample, std::span<const float> scores) {
+    const std::vector<RankedClass> best = BestClasses(scores, 5);
+    if (!quiet_) PrintClasses(sample, best, names_);
+    json_.push_back({{"sample", sample}, {"best", ClassesToJson(best, names_)}});
+  }
+  const nlohmann::json& json() const { return json_; }
+
+ private:
+  bool quiet_ = false;
+  std::vector<std::string> names_;
+  nlohmann::json json_ = nlohmann::json::array();
+};
+
 // Prints a line for people unless --json is given; the same as JSON.
-nlohmann::json Summarize(const Arguments& a, SampleRun run, const Accuracy* accuracy) {
+nlohmann::json Summarize(const Arguments& a, SampleRun run, int64_t batch,
+                         const Accuracy* accuracy) {
   std::sort(run.milliseconds.begin(), run.milliseconds.end());
-  const size_t images = run.milliseconds.size();
-  const double median = run.milliseconds[images / 2];
+  const size_t inferences = run.milliseconds.size();
+  const size_t images = inferences * static_cast<size_t>(batch);
+  const double median = run.milliseconds[inferences / 2];
   const double per_second = run.seconds == 0 ? 0 : static_cast<double>(images) / run.seconds;
-  nlohmann::json json = {{"images", images},
-                         {"median_ms", median},
-                         {"streams", a.streams},
-                         {"images_per_s", per_second}};
+  nlohmann::json json = {{"images", images},     {"inferences", inferences},
+                         {"batch", batch},       {"median_ms", median},
+                         {"streams", a.streams}, {"images_per_s", per_second}};
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
   }
   if (a.json) return json;
-  std::printf("%s, median %.3f ms, %.1f samples/s with reading", Count(images, "sample").c_str(),
-              median, per_second);
+  std::printf("%s", Count(images, "sample").c_str());
+  if (batch > 1) {
+    std::printf(" in %s of %lld", Count(inferences, "inference").c_str(),
+                static_cast<long long>(batch));
+  }
+  std::printf(", median %.3f ms, %.1f samples/s with reading", median, per_second);
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     std::printf(", top-%d %.2f %%", accuracy->top()[i], accuracy->Percent(i));
   }
@@ -146,19 +191,26 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
       accuracy->Add(scores, labels[static_cast<size_t>(sample)] + a.label_offset, name);
     };
   }
+  std::optional<BestPrinter> best;
+  if (!a.input.empty()) best = BestPrinter::For(program, a.names, a.json);
+  if (best) options.on_scores = [&](auto... of_sample) { best->Add(of_sample...); };
   SampleRun run = RunSamples(program, sessions, *dataset, options);
-  if (!a.output.empty()) WriteNpz(a.output, run.outputs);
+  if (!a.output.empty()) WriteNpz(a.output, run.outputs, run.names);
   if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);
   // A run may overwrite its input: a benchmark that follows begins with one again.
   for (Session& session : sessions)
     if (a.benchmark) FillInputs(program, session, dataset->Read(dataset->size() - 1));
-  return Summarize(a, std::move(run), accuracy ? &*accuracy : nullptr);
+  nlohmann::json json =
+      Summarize(a, std::move(run), BatchOf(program.image()), accuracy ? &*accuracy : nullptr);
+  if (best) json["classes"] = best->json();
+  return json;
 }
 
 RunPaths Paths(const Arguments& a) {
   RunPaths paths;
   paths.inputs = {{"the program", a.program}, {"--labels", a.labels}};
-  paths.AddInputs("--preprocess", {a.preprocess});
+  paths.AddInputs("--preprocess", {a.preprocess.file()});
+  paths.inputs.push_back({"--names", a.names});
   paths.AddData("--input", a.input);
   paths.AddData("--dataset", a.dataset);
   paths.outputs = {{"--output", a.output}, {"--dump-tensors", a.dump}};

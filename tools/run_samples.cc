@@ -97,6 +97,7 @@ SampleRun RunSamples(const Program& program, std::span<Session> sessions, const 
       if (options.on_scores) options.on_scores(s, result->name, result->scores);
       for (const NumpyArray& array : result->outputs) outputs.Add(array);
       for (const NumpyArray& array : result->tensors) tensors.Add(array);
+      run.names.push_back(std::move(result->name));
       run.milliseconds.push_back(result->milliseconds);
       progress.Advance();
     };

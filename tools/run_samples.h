@@ -25,6 +25,7 @@ struct SampleRunOptions {
 
 struct SampleRun {
   std::vector<NumpyArray> outputs, tensors;  // stacked over the samples, in their order
+  std::vector<std::string> names;            // of the samples
   std::vector<double> milliseconds;          // of each inference, without reading the sample
   double seconds = 0;                        // of the whole run, with reading
 };

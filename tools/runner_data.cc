@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "codegen/container/strip.h"
 #include "tools/program_interface.h"
@@ -12,19 +11,18 @@ namespace rshift {
 
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const std::string& override_path) {
-  std::optional<Preprocess> preprocess;
-  const auto recorded = program.image().meta.find("preprocess");
-  if (!override_path.empty()) {
-    preprocess = ReadPreprocess(ReadTextFile(override_path), override_path);
-  } else if (recorded != program.image().meta.end() && !recorded->second.empty()) {
-    preprocess = ReadPreprocess(recorded->second, program.where() + " (recorded preprocessing)");
-  }
-  if (preprocess) KeepPixels(program.image().meta, &*preprocess);
+                                            const PreprocessArguments& arguments) {
   std::vector<InputSpec> specs;
   for (const Binding& input : program.image().inputs) {
     specs.push_back({input.name, OnnxShape(program.image().tensors[input.tensor])});
   }
+  std::optional<Preprocess> preprocess;
+  const auto recorded = program.image().meta.find("preprocess");
+  if (recorded != program.image().meta.end() && !recorded->second.empty()) {
+    preprocess = ReadPreprocess(recorded->second, program.where() + " (recorded preprocessing)");
+  }
+  preprocess = arguments.Resolve(specs, preprocess);
+  if (preprocess) KeepPixels(program.image().meta, &*preprocess);
   return OpenDataset(paths, specs, preprocess);
 }
 
@@ -69,6 +67,19 @@ CompleteTensors CompletedTensors(const ProgramImage& image) {
     if (done[t] >= 0) complete.after[done[t]].push_back(static_cast<int32_t>(t));
   }
   return complete;
+}
+
+int64_t BatchOf(const ProgramImage& image) {
+  int64_t batch = 0;  // none seen
+  for (const std::vector<Binding>* bindings : {&image.inputs, &image.outputs}) {
+    for (const Binding& binding : *bindings) {
+      const Shape shape = OnnxShape(image.tensors[binding.tensor]);
+      const int64_t first = shape.size() < 2 ? 1 : shape[0];
+      if (batch != 0 && batch != first) return 1;
+      batch = first;
+    }
+  }
+  return std::max<int64_t>(batch, 1);
 }
 
 void ArrayCollector::Add(const NumpyArray& array) {

@@ -11,14 +11,15 @@
 #include "calibrate/data/dataset.h"
 #include "calibrate/fill_inputs.h"
 #include "runtime/runtime.h"
+#include "tools/preprocess_options.h"
 
 namespace rshift {
 
-// Opens `paths` with the preprocessing of `override_path`, or the one recorded in the program when
-// that is empty.
+// Opens `paths` with the preprocessing that the arguments say, by default the one recorded in the
+// program.
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const std::string& override_path);
+                                            const PreprocessArguments& arguments);
 
 // When the arena tensors of a program are complete.
 struct CompleteTensors {
@@ -29,6 +30,10 @@ struct CompleteTensors {
   std::vector<std::vector<int32_t>> after;
 };
 CompleteTensors CompletedTensors(const ProgramImage& image);
+
+// How many images one inference takes: the first dimension that all inputs and outputs have in
+// common, in ONNX order; 1 when they have none.
+int64_t BatchOf(const ProgramImage& image);
 
 // Collects tensors over samples, stacked along the first dimension, for one .npz file.
 class ArrayCollector {

@@ -63,14 +63,19 @@ def deploy(model, program, *, mode, table=None, preprocess=None, extra=()):
     run('model_deploy', model, *recipe, '--mode', mode, '-o', program, *quick, *extra)
 
 
+def arrays_of(path):
+    """The outputs in an .npz of model_runner, without the names of the samples."""
+    with np.load(path) as arrays:
+        return {name: array for name, array in arrays.items() if name != 'sample_names'}
+
+
 def infer(program, inputs, folder, *extra):
     """Runs one sample: inputs {name: array}; returns the outputs {name: array}."""
     folder = pathlib.Path(folder)
     source, target = folder / 'in.npz', folder / 'out.npz'
     np.savez(source, **inputs)
     run('model_runner', program, '--input', source, '--output', target, *extra)
-    with np.load(target) as outputs:
-        return dict(outputs)
+    return arrays_of(target)
 
 
 def evaluate(program, dataset, labels, *extra, output=None):
@@ -82,9 +87,9 @@ def evaluate(program, dataset, labels, *extra, output=None):
 
 def single(path):
     """The only array of an .npz, one row per sample."""
-    with np.load(path) as outputs:
-        assert len(outputs.files) == 1, outputs.files
-        array = outputs[outputs.files[0]]
+    outputs = arrays_of(path)
+    assert len(outputs) == 1, list(outputs)
+    array = next(iter(outputs.values()))
     return array.reshape(array.shape[0], -1)
 
 

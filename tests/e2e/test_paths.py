@@ -13,6 +13,8 @@ import pytest
 
 import pipeline
 
+PREPROCESSING = {'--mean': None, '--scale': None, '--color': None, '--resize': None, '--crop': None}
+
 # What an option that takes any text names: the path of a file that is read ('in'), read as data set ('data'), written
 # ('out'), or no file (None). A {} stands for the path.
 TOOLS = {
@@ -21,18 +23,18 @@ TOOLS = {
         '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'),
         '--output': ('out', '{}'), '--statistics': ('out', '{}'),
         '--labels': ('in', '{}'), '--picture': ('out', '{}'),
-        '--input-shape': None, '--method': None, '--shard': None,
+        '--input-shape': None, '--method': None, '--shard': None, **PREPROCESSING,
     },
     'model_deploy': {
         'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
         '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'),
-        '--input-shape': None, '--variant': None, '--tolerance': None,
+        '--input-shape': None, '--variant': None, '--tolerance': None, **PREPROCESSING,
     },
     'model_runner': {
         'program': ('in', '{}'), '--input': ('data', 'name={}'), '--dataset': ('data', '{}'), '--labels': ('in', '{}'),
-        '--preprocess': ('in', '{}'),
+        '--preprocess': ('in', '{}'), '--names': ('in', '{}'), **PREPROCESSING,
         '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'),
         '--isa': None, '--top': None, '--limits': None,
     },
@@ -46,7 +48,7 @@ TOOLS = {
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
 }
-COMPANION = {'--labels': '--dataset'}  # options that the parser takes together only
+COMPANION = {'--labels': '--dataset', '--names': '--input'}  # options that the parser takes together only
 POSITIONAL = {'model_calibrate': 'model', 'model_deploy': 'model', 'model_runner': 'program'}
 
 

@@ -40,8 +40,7 @@ def run_dataset(folder, program, streams, threads, *extra):
 def test_outputs_and_accuracy_do_not_depend_on_streams(bundled, program):
     reference, expected = run_dataset(bundled, program, 1, 1)
     assert reference['images'] == SAMPLES and reference['streams'] == 1 and reference['images_per_s'] > 0
-    with np.load(bundled / 'out.npz') as outputs:
-        rows = outputs[outputs.files[0]]
+    rows = pipeline.single(bundled / 'out.npz')
     assert len(np.unique(rows, axis=0)) == SAMPLES  # an exchange of two samples would show
     for streams, threads in ((2, 1), (3, 1), (2, 2), (64, 1)):
         found, written = run_dataset(bundled, program, streams, threads)

@@ -1,0 +1,117 @@
+"""--preprocess PRESET and the flags --mean --scale --color --resize --crop: in each tool the same, and recorded."""
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import oracle
+import pipeline
+
+PRESETS = ('torch-imagenet', 'tf-imagenet', 'caffe-imagenet', 'raw')
+
+
+@pytest.fixture(scope='module')
+def model(tmp_path_factory):
+    """A model of three channels that adds 1, and a picture."""
+    cv2 = pytest.importorskip('cv2')
+    folder = tmp_path_factory.mktemp('preprocess')
+    graph = helper.make_graph(
+        [helper.make_node('Add', ['image', 'one'], ['sum'])], 'add',
+        [helper.make_tensor_value_info('image', TensorProto.FLOAT, (1, 3, 32, 32))],
+        [helper.make_tensor_value_info('sum', TensorProto.FLOAT, (1, 3, 32, 32))],
+        [numpy_helper.from_array(np.ones((1, 3, 1, 1), np.float32), 'one')])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7),
+              folder / 'add.onnx')
+    cv2.imwrite(str(folder / 'x.png'), np.random.default_rng(3).integers(0, 256, (60, 50, 3), np.uint8))
+    pipeline.deploy(folder / 'add.onnx', folder / 'plain.rshift', mode='f32')
+    return folder
+
+
+def prepared(model, tmp_path, *arguments, program=None):
+    pipeline.run('model_runner', program or model / 'plain.rshift', '--input', model / 'x.png', *arguments,
+                 '--output', tmp_path / 'out.npz')
+    return pipeline.arrays_of(tmp_path / 'out.npz')['sum'] - 1
+
+
+def by_file(model, tmp_path, text):
+    (tmp_path / 'p.yaml').write_text('inputs:\n  - {' + text + '}\n')
+    return prepared(model, tmp_path, '--preprocess', tmp_path / 'p.yaml')
+
+
+FILES = {
+    'torch-imagenet': 'color: RGB, resize: {height: 37, width: 37, mode: short_side}, crop: {height: 32, width: 32}, '
+                      'mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]',
+    'tf-imagenet': 'color: RGB, resize: {height: 37, width: 37, mode: short_side}, crop: {height: 32, width: 32}, '
+                   'mean: 127.5, std: 127.5',
+    'caffe-imagenet': 'color: BGR, resize: {height: 37, width: 37, mode: short_side}, crop: {height: 32, width: 32}, '
+                      'mean: [103.939, 116.779, 123.68]',
+    'raw': 'color: RGB, resize: {height: 32, width: 32, mode: stretch}'}
+
+
+@pytest.mark.parametrize('preset', PRESETS)
+def test_presets_equal_the_files_that_say_the_same(preset, model, tmp_path):
+    assert np.array_equal(prepared(model, tmp_path, '--preprocess', preset),
+                          by_file(model, tmp_path, FILES[preset]))
+    for tool in ('model_calibrate', 'model_deploy', 'model_runner'):
+        assert preset in pipeline.run(tool, '--help')
+
+
+def test_flags_change_the_preset_the_file_or_what_is_recorded(model, tmp_path):
+    flags = ('--mean', '104,117,123', '--scale', 0.5, '--color', 'bgr', '--resize', '40x36', '--crop', '32')
+    expected = by_file(model, tmp_path, 'color: BGR, resize: {height: 40, width: 36, mode: stretch}, '
+                                        'crop: {height: 32, width: 32}, mean: [104, 117, 123], scale: 0.5')
+    assert np.array_equal(prepared(model, tmp_path, *flags), expected)
+    pipeline.run('model_deploy', model / 'add.onnx', '--mode', 'f32', '-o', tmp_path / 'p.rshift', *flags)
+    assert np.array_equal(prepared(model, tmp_path, program=tmp_path / 'p.rshift'), expected)
+    doubled = prepared(model, tmp_path, '--scale', 1, program=tmp_path / 'p.rshift')
+    assert np.array_equal(doubled, 2 * expected)
+    # Another order of the channels takes the preset's numbers along.
+    torch = prepared(model, tmp_path, '--preprocess', 'torch-imagenet')
+    turned = prepared(model, tmp_path, '--preprocess', 'torch-imagenet', '--color', 'bgr')
+    assert np.array_equal(turned, torch[:, ::-1])
+    letterbox = by_file(model, tmp_path, 'color: RGB, resize: {height: 32, width: 32, mode: letterbox}')
+    assert np.array_equal(prepared(model, tmp_path, '--resize', '32x32:letterbox'), letterbox)
+
+
+def test_calibration_records_what_the_runner_uses(model, tmp_path):
+    pipeline.run('model_calibrate', model / 'add.onnx', '--dataset', model / 'x.png', '--preprocess', 'tf-imagenet',
+                 '-o', tmp_path / 't.yaml')
+    pipeline.run('model_deploy', model / 'add.onnx', '--calibration', tmp_path / 't.yaml', '--mode', 'f32',
+                 '-o', tmp_path / 'p.rshift')
+    assert np.array_equal(prepared(model, tmp_path, program=tmp_path / 'p.rshift'),
+                          by_file(model, tmp_path, FILES['tf-imagenet']))
+
+
+@pytest.mark.parametrize('wrong, word', [
+    (('--mean', 'x'), '--mean'), (('--mean', '1,2'), '2 numbers'), (('--color', 'cmyk'), 'rgb, bgr or gray'),
+    (('--resize', '0'), '16384'), (('--resize', '4x4:fill'), 'letterbox'), (('--crop', '-3'), '--crop'),
+    (('--crop', '99'), 'the crop needs'), (('--preprocess', 'torch'), 'torch-imagenet | tf-imagenet')])
+def test_what_cannot_be_is_said(wrong, word, model):
+    done = pipeline.call('model_runner', model / 'plain.rshift', '--input', model / 'x.png', *wrong)
+    assert done.returncode in (1, 2) and done.stderr.count('error:') == 1 and word in done.stderr, done.stderr
+
+
+def test_five_best_classes_with_their_names(tmp_path):
+    """The bundled classifier: text, JSON and the names in the .npz."""
+    program, names = tmp_path / 'p.rshift', tmp_path / 'names.txt'
+    pipeline.deploy(pipeline.EXAMPLE, program, mode='f32', preprocess=pipeline.PREPROCESS / 'fashion_mnist.yaml')
+    np.save(tmp_path / 'x.npy', oracle.fashion_images(count=3))
+    names.write_text('\n'.join(f'garment {i}' for i in range(10)) + '\n')
+    arguments = (program, '--input', tmp_path / 'x.npy')
+    pipeline.run('model_runner', *arguments, '--output', tmp_path / 'out.npz')
+    scores = pipeline.single(tmp_path / 'out.npz')
+    with np.load(tmp_path / 'out.npz') as arrays:
+        assert list(arrays['sample_names']) == [f'x.npy:{i}' for i in range(3)]
+    found = json.loads(pipeline.run('model_runner', *arguments, '--json', '--names', names))['classes']
+    for row, sample in zip(scores, found):
+        order = np.argsort(-row, kind='stable')[:5]
+        assert [one['class'] for one in sample['best']] == list(order)
+        assert [one['name'] for one in sample['best']] == [f'garment {i}' for i in order]
+        assert np.allclose([one['score'] for one in sample['best']], row[order])
+    text = pipeline.run('model_runner', *arguments, '--names', names)
+    assert text.count('garment') == 15 and 'x.npy:2\n' in text and '3 samples, ' in text
+    names.write_text('one\ntwo\n')
+    assert 'has 2 lines, the model has 10 classes' in pipeline.fails('model_runner', *arguments, '--names', names)
