@@ -5,11 +5,18 @@
 #include <cstdio>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "tools/tensor_view.h"
 
 namespace rshift {
+namespace {
+
+constexpr int64_t kShown = 5;
+
+}  // namespace
 
 bool HoldsClassScores(const Shape& shape) {
   return !shape.empty() &&
@@ -47,24 +54,36 @@ std::vector<RankedClass> BestClasses(std::span<const float> scores, int64_t coun
   return best;
 }
 
-nlohmann::json ClassesToJson(const std::vector<RankedClass>& best,
-                             const std::vector<std::string>& names) {
-  nlohmann::json json = nlohmann::json::array();
-  for (const RankedClass& one : best) {
-    json.push_back({{"class", one.index}, {"score", one.score}});
-    if (!names.empty()) json.back()["name"] = names[static_cast<size_t>(one.index)];
-  }
-  return json;
+std::optional<BestClassesPrinter> BestClassesPrinter::For(const ProgramImage& image,
+                                                          const std::string& names, bool quiet) {
+  const Shape shape =
+      image.outputs.empty() ? Shape() : OnnxShape(image.tensors[image.outputs[0].tensor]);
+  const bool fits = HoldsClassScores(shape);
+  RSHIFT_REQUIRE(fits || names.empty(), ErrorCode::kInvalidInput, "--names ", names,
+                 ": the program's first output is ", ToString(shape),
+                 ", names need one score per class, 1xCLASSES");
+  if (!fits) return std::nullopt;
+  BestClassesPrinter printer;
+  printer.quiet_ = quiet;
+  if (!names.empty()) printer.names_ = ReadClassNames(names, NumElements(shape));
+  return printer;
 }
 
-void PrintClasses(const std::string& sample, const std::vector<RankedClass>& best,
-                  const std::vector<std::string>& names) {
-  std::printf("%s\n", sample.c_str());
-  for (const RankedClass& one : best) {
-    const std::string name = names.empty() ? "" : "  " + names[static_cast<size_t>(one.index)];
-    std::printf("  %5lld  %12.6g%s\n", static_cast<long long>(one.index),
-                static_cast<double>(one.score), name.c_str());
+void BestClassesPrinter::Add(const std::string& sample, std::span<const float> scores) {
+  nlohmann::json best = nlohmann::json::array();
+  if (!quiet_) std::printf("%s\n", sample.c_str());
+  for (const RankedClass& one : BestClasses(scores, kShown)) {
+    best.push_back({{"class", one.index}, {"score", one.score}});
+    std::string name;
+    if (!names_.empty()) {
+      name = names_[static_cast<size_t>(one.index)];
+      best.back()["name"] = name;
+    }
+    if (quiet_) continue;
+    std::printf("  %5lld  %12.6g%s%s\n", static_cast<long long>(one.index),
+                static_cast<double>(one.score), name.empty() ? "" : "  ", name.c_str());
   }
+  json_.push_back({{"sample", sample}, {"best", std::move(best)}});
 }
 
 }  // namespace rshift

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/shape.h"
+#include "codegen/container/image.h"
 
 namespace rshift {
 
@@ -25,12 +27,24 @@ struct RankedClass {
 // The `count` highest scores, best first; of equal ones the lower class, NaN last.
 std::vector<RankedClass> BestClasses(std::span<const float> scores, int64_t count);
 
-// [{"class": 281, "name": "tabby", "score": 0.62}, ...]; `names` may be empty.
-nlohmann::json ClassesToJson(const std::vector<RankedClass>& best,
-                             const std::vector<std::string>& names);
-// A line per class for people.
-void PrintClasses(const std::string& sample, const std::vector<RankedClass>& best,
-                  const std::vector<std::string>& names);
+// The five best classes of every sample, where output 0 is a classifier's.
+class BestClassesPrinter {
+ public:
+  // None when output 0 is something else, which is an error where a file of names is given.
+  // `quiet`: nothing is printed, json() has it all.
+  static std::optional<BestClassesPrinter> For(const ProgramImage& image, const std::string& names,
+                                               bool quiet);
+  // `scores`: output 0 as real values. To be called in order of the samples.
+  void Add(const std::string& sample, std::span<const float> scores);
+  // [{"sample": "x.jpg", "best": [{"class": 281, "name": "tabby", "score": 0.62}, ...]}, ...];
+  // without "name" where there are none.
+  const nlohmann::json& json() const { return json_; }
+
+ private:
+  bool quiet_ = false;
+  std::vector<std::string> names_;
+  nlohmann::json json_ = nlohmann::json::array();
+};
 
 }  // namespace rshift
 

@@ -18,7 +18,6 @@
 #include "tools/run_samples.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
-#include "tools/tensor_view.h"
 #include "tools/tool_main.h"
 #include "tools/usage.h"
 
@@ -111,39 +110,6 @@ class NoInputDataset : public Dataset {
   Sample Read(int64_t) const override { return {"no input", {}}; }
 };
 
-// The five best classes of every sample, where output 0 is a classifier's.
-class BestPrinter {
- public:
-  // None when output 0 is something else, which is an error where names are given.
-  static std::optional<BestPrinter> For(const Program& program, const std::string& names,
-                                        bool json) {
-    const ProgramImage& image = program.image();
-    const Shape shape =
-        image.outputs.empty() ? Shape() : OnnxShape(image.tensors[image.outputs[0].tensor]);
-    const bool fits = HoldsClassScores(shape);
-    RSHIFT_REQUIRE(fits || names.empty(), ErrorCode::kInvalidInput, "--names ", names,
-                   ": the program's first output is ", ToString(shape),
-                   ", names need one score per class, 1xCLASSES");
-    if (!fits) return std::nullopt;
-    BestPrinter printer;
-    printer.quiet_ = json;
-    if (!names.empty()) printer.names_ = ReadClassNames(names, NumElements(shape));
-    return printer;
-  }
-
-  void Add(int64_t /*index*/, const std::string& sample, std::span<const float> scores) {
-    const std::vector<RankedClass> best = BestClasses(scores, 5);
-    if (!quiet_) PrintClasses(sample, best, names_);
-    json_.push_back({{"sample", sample}, {"best", ClassesToJson(best, names_)}});
-  }
-  const nlohmann::json& json() const { return json_; }
-
- private:
-  bool quiet_ = false;
-  std::vector<std::string> names_;
-  nlohmann::json json_ = nlohmann::json::array();
-};
-
 // Prints a line for people unless --json is given; the same as JSON.
 nlohmann::json Summarize(const Arguments& a, SampleRun run, int64_t batch,
                          const Accuracy* accuracy) {
@@ -191,9 +157,12 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
       accuracy->Add(scores, labels[static_cast<size_t>(sample)] + a.label_offset, name);
     };
   }
-  std::optional<BestPrinter> best;
-  if (!a.input.empty()) best = BestPrinter::For(program, a.names, a.json);
-  if (best) options.on_scores = [&](auto... of_sample) { best->Add(of_sample...); };
+  std::optional<BestClassesPrinter> best;
+  if (!a.input.empty()) best = BestClassesPrinter::For(program.image(), a.names, a.json);
+  if (best) {
+    options.on_scores = [&](int64_t /*sample*/, const std::string& name,
+                            std::span<const float> scores) { best->Add(name, scores); };
+  }
   SampleRun run = RunSamples(program, sessions, *dataset, options);
   if (!a.output.empty()) WriteNpz(a.output, run.outputs, run.names);
   if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);

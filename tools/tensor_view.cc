@@ -36,6 +36,25 @@ std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
   }
 }
 
+// From NHWC to NCHW, elements of the size of T.
+template <typename T>
+void ToNchw(const TensorRecord& record, std::span<const std::byte> memory,
+            std::vector<uint8_t>& out) {
+  const size_t pitch = record.row_pitch();
+  const auto batch = static_cast<size_t>(record.shape[0]);
+  const auto channels = static_cast<size_t>(record.shape[3]);
+  const auto pixels = static_cast<size_t>(record.shape[1] * record.shape[2]);
+  uint8_t* to = out.data();
+  for (size_t n = 0; n < batch; ++n) {
+    for (size_t c = 0; c < channels; ++c) {
+      const std::byte* from = memory.data() + n * pixels * pitch + c * sizeof(T);
+      for (size_t p = 0; p < pixels; ++p, from += pitch, to += sizeof(T)) {
+        std::memcpy(to, from, sizeof(T));  // a constant size: one load and one store
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Shape OnnxShape(const TensorRecord& record) {
@@ -57,15 +76,18 @@ std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::
     }
     return out;
   }
-  const size_t element = SizeOf(record.dtype);
-  const int64_t channels = record.shape[3], pixels = record.shape[1] * record.shape[2];
-  for (int64_t n = 0; n < record.shape[0]; ++n) {
-    for (int64_t p = 0; p < pixels; ++p) {
-      for (int64_t c = 0; c < channels; ++c) {
-        std::memcpy(out.data() + ((n * channels + c) * pixels + p) * element,
-                    memory.data() + (n * pixels + p) * pitch + c * element, element);
-      }
-    }
+  switch (SizeOf(record.dtype)) {
+    case 1:
+      ToNchw<uint8_t>(record, memory, out);
+      break;
+    case 2:
+      ToNchw<uint16_t>(record, memory, out);
+      break;
+    case 4:
+      ToNchw<uint32_t>(record, memory, out);
+      break;
+    default:
+      ToNchw<uint64_t>(record, memory, out);
   }
   return out;
 }

@@ -217,7 +217,7 @@ std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data) {
   std::vector<float> out(data.size() / SizeOf(dtype));
   switch (dtype) {
     case DType::kF32:
-      Convert<float>(data, out);
+      if (!out.empty()) std::memcpy(out.data(), data.data(), out.size() * sizeof(float));
       break;
     case DType::kF64:
       Convert<double>(data, out);

@@ -4,7 +4,9 @@ import json
 import sys
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import pipeline
 
@@ -124,3 +126,20 @@ def test_fit_refuses_what_is_no_profile(tmp_path):
         (tmp_path / 'x.json').write_text(text)
         with pytest.raises(SystemExit, match='error: .*x.json'):
             fit_cost.main([str(tmp_path / 'x.json')])
+
+
+def test_images_and_inferences_of_a_batch_are_counted_apart(tmp_path):
+    graph = helper.make_graph([helper.make_node('Relu', ['x'], ['y'])], 'batch',
+                              [helper.make_tensor_value_info('x', TensorProto.FLOAT, (8, 3, 4, 4))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, (8, 3, 4, 4))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'b.onnx')
+    np.save(tmp_path / 'x.npy', np.zeros((8, 3, 4, 4), np.float32))
+    pipeline.deploy(tmp_path / 'b.onnx', tmp_path / 'b.rshift', mode='f32')
+    timed = json.loads(pipeline.run('model_runner', tmp_path / 'b.rshift', '--benchmark', '--iterations', 3, '--json'))
+    assert timed['batch'] == 8 and timed['images_per_s'] == pytest.approx(8 * timed['inferences_per_s'])
+    ran = json.loads(pipeline.run('model_runner', tmp_path / 'b.rshift', '--dataset', tmp_path / 'x.npy', '--json'))
+    assert (ran['images'], ran['inferences'], ran['batch']) == (8, 1, 8)
+    assert '8 samples in 1 inference of 8, ' in pipeline.run('model_runner', tmp_path / 'b.rshift', '--dataset',
+                                                             tmp_path / 'x.npy')
+    assert 'inferences/s of 8 images: ' in pipeline.run('model_runner', tmp_path / 'b.rshift', '--benchmark',
+                                                        '--iterations', 3)
