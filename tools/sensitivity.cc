@@ -29,7 +29,7 @@ class Perturbation {
         integer_(CompileObservable(deployment.integer, "integer program")),
         float_session_(floating_, {.threads = 1}),
         integer_session_(integer_, {.threads = 1, .one_by_one = true}),
-        completed_(CompletedTensors(integer_.image())),
+        completed_(CompletedTensors(integer_.image()).after),
         pair_of_(integer_.image().tensors.size(), -1) {
     const std::vector<int> written = LastWrites(floating_.image());
     for (const TensorPair& pair : PairTensors(integer_.image(), floating_.image())) {
