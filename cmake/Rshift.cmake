@@ -4,6 +4,12 @@ include_guard(GLOBAL)
 # g++ 12 warns about the deliberately undefined operands inside its own AVX-512 headers.
 set(RSHIFT_AVX512_WARNINGS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>)
 
+# Loops written for the vectoriser. Under a sanitizer g++ 12 takes many minutes for a vector unit at -O3.
+set(RSHIFT_KERNEL_OPTIMIZATION -O3)
+if(RSHIFT_SANITIZE)
+  set(RSHIFT_KERNEL_OPTIMIZATION -O1)
+endif()
+
 # rshift_add_library(name SOURCES a.cc b.cc DEPS lib...)
 function(rshift_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
