@@ -248,10 +248,6 @@ std::string ContentSha256(const Sample& sample) {
   return Sha256HexOfParts(parts);
 }
 
-bool IsSampleFile(const std::string& path) {
-  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
-}
-
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
                                      const std::optional<Preprocess>& preprocess) {

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <cctype>
-#include <filesystem>
-
 #include "base/error.h"
 #include "calibrate/data/npy.h"
 #include "calibrate/data/presets.h"
@@ -84,24 +80,6 @@ class IdxImages : public Source {
 };
 
 }  // namespace
-
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
-bool HasExtension(const std::string& path, const char* extension) {
-  std::string found = std::filesystem::path(path).extension().string();
-  std::transform(found.begin(), found.end(), found.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return found == extension;
-}
-
-bool IsImageFile(const std::string& path) {
-  constexpr const char* kExtensions[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp",
-                                         ".tif", ".tiff", ".pgm", ".ppm", ".pnm"};
-  return std::any_of(std::begin(kExtensions), std::end(kExtensions),
-                     [&](const char* extension) { return HasExtension(path, extension); });
-}
 
 std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPlan& plan) {
   return std::make_unique<FilesSource>(std::move(files), plan);

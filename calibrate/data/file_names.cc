@@ -1,0 +1,34 @@
+// What a file is taken for by its name. Apart from what reads files: programs that only ask for the
+// kind of a file do not link an image library.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "calibrate/data/dataset.h"
+#include "calibrate/data/source.h"
+
+namespace rshift {
+
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+bool HasExtension(const std::string& path, const char* extension) {
+  std::string found = std::filesystem::path(path).extension().string();
+  std::transform(found.begin(), found.end(), found.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return found == extension;
+}
+
+bool IsImageFile(const std::string& path) {
+  constexpr const char* kExtensions[] = {".jpg", ".jpeg", ".png", ".bmp", ".webp",
+                                         ".tif", ".tiff", ".pgm", ".ppm", ".pnm"};
+  return std::any_of(std::begin(kExtensions), std::end(kExtensions),
+                     [&](const char* extension) { return HasExtension(path, extension); });
+}
+
+bool IsSampleFile(const std::string& path) {
+  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
+}
+
+}  // namespace rshift
