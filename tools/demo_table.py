@@ -43,7 +43,7 @@ def read_npy_f32(data):
 def argmax_per_image(path):
     """The class of each image: the index of the largest value of the only output."""
     with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
+        names = [name for name in archive.namelist() if name != 'sample_names.npy']
         if len(names) != 1:
             raise ValueError(f'{path}: expected one output, found {names}')
         shape, values = read_npy_f32(archive.read(names[0]))
