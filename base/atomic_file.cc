@@ -144,7 +144,7 @@ bool SameFile(const std::string& a, const std::string& b) {
   return is_regular && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-TemporaryFile::TemporaryFile(std::string path) : target_(ResolveTarget(path)) {
+TemporaryFile::TemporaryFile(const std::string& path) : target_(ResolveTarget(path)) {
   RSHIFT_REQUIRE(!IsSpecialFile(target_), ErrorCode::kIo, path,
                  ": cannot write: is a device or a pipe, expected a regular file");
   const FileDescriptor fd = CreateBeside(target_, &temporary_);

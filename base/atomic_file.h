@@ -30,7 +30,7 @@ bool SameFile(const std::string& a, const std::string& b);
 // renames it onto `path`, the destructor removes it when Commit() was not reached.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string path);
+  explicit TemporaryFile(const std::string& path);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;

@@ -15,7 +15,8 @@ class StrongId {
   constexpr explicit StrongId(int32_t index) : index_(index) {}
   constexpr int32_t index() const { return index_; }
   constexpr bool valid() const { return index_ >= 0; }
-  friend constexpr auto operator<=>(const StrongId&, const StrongId&) = default;
+  friend constexpr auto operator<=>(const StrongId&, const StrongId&) =
+      default;  // NOLINT: taken for a 0 of a pointer
 
  private:
   int32_t index_ = -1;

@@ -69,7 +69,7 @@ std::vector<WeightedBin> Bins(const TensorStatistics& statistics);
 struct ShardId {
   std::string set;
   uint32_t count = 0, index = 0;
-  auto operator<=>(const ShardId&) const = default;
+  auto operator<=>(const ShardId&) const = default;  // NOLINT: taken for a 0 of a pointer
 };
 
 // The statistics of one calibration, as it is written to a .stats file (checksummed, mergeable).

@@ -27,6 +27,7 @@ void TensorCounter::Count(std::span<const float> nonzero, const InfinityRule& ru
     if (page == 0) [[unlikely]] {
       CountRare(std::bit_cast<float>(bits), rule, directory);
     } else {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the directory holds what no pointer may.
       ++*reinterpret_cast<uint32_t*>(page + sizeof(uint32_t) * (bits >> kBinShift));
     }
   };

@@ -69,7 +69,7 @@ Value& Graph::value(ValueId id) {
 std::string Graph::UniqueName(const std::string& base) const {
   if (!FindValue(base).valid()) return base;
   for (int i = 1;; ++i) {
-    const std::string candidate = base + "_" + std::to_string(i);
+    std::string candidate = base + "_" + std::to_string(i);
     if (!FindValue(candidate).valid()) return candidate;
   }
 }

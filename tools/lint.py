@@ -19,6 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRODUCT = ('base', 'graph', 'calibrate', 'quantize', 'codegen', 'runtime', 'tools', 'examples')
+GCC_FLAGS = ('-fno-tree-loop-distribute-patterns', '-fno-schedule-insns')
 FINDING = re.compile(r'^\S+:\d+:\d+: (?:warning|error): |^error: ', re.M)
 
 
@@ -47,6 +48,17 @@ def run_format(fix):
     return run.returncode != 0
 
 
+def without_gcc_flags(commands):
+    """A folder with the compile commands less the flags that clang does not know."""
+    folder = commands.parent / 'lint'
+    folder.mkdir(exist_ok=True)
+    text = commands.read_text()
+    for flag in GCC_FLAGS:
+        text = text.replace(f' {flag} ', ' ')
+    (folder / 'compile_commands.json').write_text(text)
+    return folder
+
+
 def tidy_one(clang_tidy, build, file):
     # What g++ alone knows is no finding; .clang-tidy says which checks run.
     run = subprocess.run([clang_tidy, '-p', str(build), '--quiet', '--warnings-as-errors=*',
@@ -61,15 +73,16 @@ def tidy_one(clang_tidy, build, file):
 def run_tidy(files, build, jobs):
     commands = ROOT / build / 'compile_commands.json'
     if not commands.exists():
-        sys.exit(f'error: {commands.relative_to(ROOT)} is missing: cmake --preset release')
+        sys.exit(f'error: {commands} is missing: cmake --preset release')
     if not files:
         known = {pathlib.Path(entry['file']) for entry in json.loads(commands.read_text())}
         files = sorted(str(f.relative_to(ROOT)) for f in known
                        if f.is_relative_to(ROOT) and f.relative_to(ROOT).parts[0] in PRODUCT)
     clang_tidy = program('clang-tidy')
+    build = without_gcc_flags(commands)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for text in pool.map(lambda f: tidy_one(clang_tidy, ROOT / build, f), files):
+        for text in pool.map(lambda f: tidy_one(clang_tidy, build, f), files):
             bad += bool(text)
             sys.stdout.write(text)
     print(f'clang-tidy: {len(files)} files, {bad} with findings')
@@ -83,7 +96,7 @@ def main():
     parser.add_argument('--fix', action='store_true')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--build', default='build/release')
-    a = parser.parse_args()
+    a = parser.parse_intermixed_args()
     sys.exit(run_format(a.fix) if a.what == 'format' else run_tidy(a.files, a.build, a.jobs))
 
 

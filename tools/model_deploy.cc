@@ -67,6 +67,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "symmetric | asymmetric | f32 (default symmetric; a QDQ model's own)")
       ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
   std::vector<std::string> profiles;
+  profiles.reserve(kProfileCount);
   for (int i = 0; i < kProfileCount; ++i) profiles.push_back(Name(static_cast<ProfileId>(i)));
   app.add_option("--profile", a.profile, "integer arithmetic (default tpu)")
       ->check(CLI::IsMember(profiles));

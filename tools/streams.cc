@@ -22,7 +22,7 @@ class Turns {
  public:
   // Waits until everything before `index` has passed, then commits it or takes note of `error`.
   // False when an earlier one failed or this one does: there is nothing more to do.
-  bool Pass(int64_t index, std::exception_ptr error, const Commit& commit) {
+  bool Pass(int64_t index, const std::exception_ptr& error, const Commit& commit) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return turn_ == index || error_ != nullptr; });
     if (error_ != nullptr) return false;
@@ -53,6 +53,7 @@ class Turns {
 std::vector<Session> OpenSessions(const Program& program, int streams, SessionOptions options) {
   if (options.threads == 0) options.threads = std::max(1, omp_get_num_procs() / streams);
   std::vector<Session> sessions;
+  sessions.reserve(static_cast<size_t>(streams));
   for (int i = 0; i < streams; ++i) sessions.emplace_back(program, options);
   return sessions;
 }

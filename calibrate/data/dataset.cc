@@ -257,6 +257,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
       std::make_shared<const std::optional<Preprocess>>(WithNames(preprocess, inputs));
   const std::vector<InputPlan> plans = MakePlans(inputs, *kept);
   std::vector<InputFeed> feeds;
+  feeds.reserve(inputs.size());
   for (const InputSpec& input : inputs) feeds.emplace_back(input);
   for (const std::string& text : paths) {
     const auto [input, path] = SplitPath(text, inputs);

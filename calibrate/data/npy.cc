@@ -85,7 +85,7 @@ class HeaderParser {
     }
     const size_t end = text_.find(text_[at_], at_ + 1);
     if (end == std::string_view::npos) Bad("a quoted text does not end");
-    const std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    std::string result(text_.substr(at_ + 1, end - at_ - 1));
     for (char c : result) {
       if (c < ' ' || c > '~') Bad("unprintable text");
     }

@@ -32,7 +32,7 @@ struct CloseFile {
 std::string OpenError(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  const std::string text = zip_error_strerror(&error);
+  std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
 }
@@ -173,7 +173,7 @@ void WriteNpz(const std::string& path, const std::vector<NumpyArray>& arrays,
   }
   if (zip_close(archive.get()) != 0)
     Fail(ErrorCode::kIo, path, ": cannot write: ", zip_strerror(archive.get()));
-  archive.release();  // closed
+  static_cast<void>(archive.release());  // closed
   temporary.Commit();
 }
 

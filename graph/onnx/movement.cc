@@ -147,7 +147,7 @@ void ImportPad(OnnxNode& node) {
 }
 
 Shape BlockInput(const OnnxNode& node, int64_t block) {
-  const Shape x = node.ShapeOf(0);
+  Shape x = node.ShapeOf(0);
   node.Check(x.size() == 4, "input has the shape ", ToString(x), ", expected [N, C, H, W]");
   node.Check(block >= 1 && block < 1024, "attribute 'blocksize' is ", block,
              ", expected 1 to 1023");

@@ -23,7 +23,7 @@ void RefuseBlocks(const OnnxNode& node) {
 
 std::vector<float> ReadScales(const OnnxNode& node) {
   const std::string name = Quoted(node.At(node.Input(1)).name);
-  const std::vector<float> scales = node.ConstantFloats(1, "scale");
+  std::vector<float> scales = node.ConstantFloats(1, "scale");
   for (float scale : scales) {
     node.Check(std::isfinite(scale) && scale > 0, "scale ", name, " holds ", scale,
                ", expected a finite number above 0; export the model again");

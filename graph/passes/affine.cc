@@ -50,7 +50,7 @@ bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
          IsFloatConstant(graph, node.inputs[2]);
 }
 
-void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::string output) {
+void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, const std::string& output) {
   const size_t channels = affine.scale.size();
   std::vector<double> bias(channels, 0.0);
   if (node.inputs.size() >= 3 && node.inputs[2].valid()) {

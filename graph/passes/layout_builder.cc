@@ -87,7 +87,8 @@ ValueId LayoutBuilder::DefineLike(ValueId id, const Form& like) {
   Value value = old_.value(id);
   value.shape = new_.value(like.id).shape;
   value.layout = new_.value(like.id).layout;
-  const ValueId made = AddDerived(value.name + "__nhwc", std::move(value));
+  const std::string name = value.name + "__nhwc";
+  const ValueId made = AddDerived(name, std::move(value));
   NewStorage(id, {{made, like.order}});
   return made;
 }

@@ -24,7 +24,7 @@ Graph RemoveRedundantTransposes(Graph graph);
 // Spatial operators read and write NHWC (see base/layout.h). Transposes are inserted where a plain
 // tensor is needed, merged and cancelled; weights behind Flatten are permuted instead. Graph inputs
 // and outputs stay in ONNX order.
-Graph ToNhwc(Graph graph);
+Graph ToNhwc(const Graph& graph);
 // Transpose nodes that move data (not those that are reshapes): printed per model.
 int CountTransposes(const Graph& graph);
 

@@ -12,7 +12,7 @@ Graph RunPasses(Graph graph) {
   graph = FoldAffine(std::move(graph));
   graph = FoldPad(std::move(graph));
   graph = FuseActivation(std::move(graph));
-  graph = ToNhwc(std::move(graph));
+  graph = ToNhwc(graph);
   graph = RemoveIdentity(std::move(graph));
   graph.Check();
   return graph;

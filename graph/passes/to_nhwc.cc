@@ -32,12 +32,13 @@ bool IsPlain(const Graph& graph) {
 
 }  // namespace
 
-Graph ToNhwc(Graph graph) { return Rebuild(graph, true); }
+Graph ToNhwc(const Graph& graph) { return Rebuild(graph, true); }
 
 // Transposes of Transposes and Reshapes of Reshapes become one; what moves nothing becomes a
 // Reshape.
 Graph RemoveRedundantTransposes(Graph graph) {
-  return IsPlain(graph) ? Rebuild(graph, false) : graph;
+  if (!IsPlain(graph)) return graph;
+  return Rebuild(graph, false);
 }
 
 int CountTransposes(const Graph& graph) {

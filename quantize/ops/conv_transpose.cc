@@ -56,6 +56,7 @@ Kernels ByOutput(const Value& w, int64_t groups) {
   kernels.origin = std::make_shared<QuantizedOrigin>(*w.origin);
   if (kernels.origin->axis == 1) kernels.origin->axis = 0;
   std::vector<uint8_t> bytes;
+  bytes.reserve(order.size());
   for (int64_t at : order) bytes.push_back(w.origin->integers->bytes[at]);
   kernels.origin->integers = MakeConstant(std::span<const uint8_t>(bytes));
   return kernels;
@@ -276,7 +277,7 @@ OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvT
   if (std::max(op.window.stride_h, op.window.stride_w) > kMostStride) {
     return {OpKind::kFloat, "its stride is above 4096"};
   }
-  const OpSupport many{OpKind::kFloat, "its strides would need more than 1024 convolutions"};
+  OpSupport many{OpKind::kFloat, "its strides would need more than 1024 convolutions"};
   if (op.groups > 1 && op.window.stride_h * op.window.stride_w > kMostParts) return many;
   const Sizes sizes =
       SizesOf(op.window, graph.value(node.inputs[0]).shape, graph.value(node.outputs[0]).shape);

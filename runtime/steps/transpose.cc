@@ -11,6 +11,7 @@ std::unique_ptr<Step> MakeTranspose(const StepContext& context) {
   const std::vector<int64_t> perm = ReadList(context, Field::kList);
   const Shape strides = ByteStrides(src);
   std::vector<StridedDim> dims;
+  dims.reserve(perm.size());
   for (const int64_t axis : perm) {
     dims.push_back({src.shape[static_cast<size_t>(axis)], strides[static_cast<size_t>(axis)]});
   }
