@@ -58,7 +58,7 @@ sanitizers_and_style() {
   step "compiling the asan preset"
   build asan >"$results/asan-build.log" 2>&1 || { tail -50 "$results/asan-build.log"; return 1; }
   step "C++ suites under the sanitizers"
-  suites asan asan 1 --label-exclude "benchmark|oracle|style" || status=1
+  suites asan asan "$(nproc)" --label-exclude "benchmark|oracle|style" || status=1
   step "short end-to-end pass under the sanitizers"
   end_to_end asan -m sanitized || status=1
   step "sanitizers done"

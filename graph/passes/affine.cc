@@ -50,7 +50,9 @@ bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
          IsFloatConstant(graph, node.inputs[2]);
 }
 
-void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, const std::string& output) {
+// `output` is a copy: callers name a value of `graph`, whose values move when one is added.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
+void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::string output) {
   const size_t channels = affine.scale.size();
   std::vector<double> bias(channels, 0.0);
   if (node.inputs.size() >= 3 && node.inputs[2].valid()) {
