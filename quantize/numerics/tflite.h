@@ -67,7 +67,9 @@ inline constexpr TfLiteMeanFactors TfLiteOptimisedMean(float scale_x, int32_t ze
   const float unit = static_cast<float>(n) * scale_y;
   const float zero = static_cast<float>(zero_x) * scale_x;
   const float real = zero / scale_y;
-  const float away = real > 0 ? real + 0.5f : real - 0.5f;
+  constexpr float kFar = 1e9f;  // beyond it LiteRT's conversion to an integer is undefined
+  const float bounded = real > kFar ? kFar : real < -kFar ? -kFar : real;
+  const float away = bounded > 0 ? bounded + 0.5f : bounded - 0.5f;
   return {TfLiteMultiplier(static_cast<double>(scale_x / unit)),
           zero_y - static_cast<int32_t>(away)};
 }
