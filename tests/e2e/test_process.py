@@ -82,7 +82,7 @@ def test_little_memory_is_one_error_line(tool, good, tmp_path):
     if not fits(1000):
         pytest.skip('these programs need more address space than a limit can allow')
     codes = set()
-    for megabytes in range(60, 1000, 10):
+    for megabytes in range(20, 1000, 10):
         code, _, err = finish(commands(good, tmp_path)[tool], limit(resource.RLIMIT_AS, megabytes * MEGABYTE))
         assert_clean(code, err, f'{tool} at {megabytes} MB')
         codes.add(code)
