@@ -15,8 +15,10 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler libeigen3-dev libcli11-dev libyaml-cpp-dev
   libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev libssl-dev libjpeg-dev
   nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist)
-oracles=(numpy onnx onnxruntime opencv-python-headless pytest)
-litert=ai-edge-litert==2.3.0  # compared byte for byte: another version may round differently
+# Compared byte for byte: another version may round differently (the softmax of ONNX Runtime 1.32 does).
+onnxruntime=onnxruntime==1.31.1
+litert=ai-edge-litert==2.3.0
+oracles=(numpy onnx "$onnxruntime" opencv-python-headless pytest)
 
 usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
 
@@ -73,7 +75,8 @@ install_packages() {
 
 oracles_work() {
   [ -x build/venv/bin/python ] &&
-    build/venv/bin/python -c 'import cv2, numpy, onnx, onnxruntime, pytest' 2>/dev/null
+    [ "$(build/venv/bin/python -c 'import cv2, numpy, onnx, onnxruntime, pytest
+print("onnxruntime==" + onnxruntime.__version__)' 2>/dev/null)" = "$onnxruntime" ]
 }
 
 litert_works() {
