@@ -48,10 +48,6 @@ InputPreprocess With(InputPreprocess recipe, const Scaling& scaling) {
   return recipe;
 }
 
-const char* Name(Color color) {
-  return color == Color::kRgb ? "RGB" : color == Color::kBgr ? "BGR" : "GRAY";
-}
-
 bool Same(const InputPreprocess& a, const InputPreprocess& b) {
   const auto at = [](const std::vector<float>& v, size_t i) { return v.size() == 1 ? v[0] : v[i]; };
   const size_t channels = a.color == Color::kGray ? 1 : 3;

@@ -23,18 +23,6 @@ std::string List(const std::vector<float>& values) {
   return values.size() == 1 ? out : "[" + out + "]";
 }
 
-const char* Name(InputPreprocess::Color color) {
-  switch (color) {
-    case InputPreprocess::Color::kRgb:
-      return "RGB";
-    case InputPreprocess::Color::kBgr:
-      return "BGR";
-    case InputPreprocess::Color::kGray:
-      return "GRAY";
-  }
-  return "?";
-}
-
 std::string ResizeText(const InputPreprocess& p) {
   std::string out;
   switch (p.resize) {

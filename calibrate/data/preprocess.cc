@@ -37,9 +37,9 @@ int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
 
 void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& input) {
   static constexpr Choice<InputPreprocess::ResizeMode> kModes[] = {
-      {"stretch", InputPreprocess::ResizeMode::kStretch},
-      {"short_side", InputPreprocess::ResizeMode::kShortSide},
-      {"letterbox", InputPreprocess::ResizeMode::kLetterbox}};
+      {Name(InputPreprocess::ResizeMode::kStretch), InputPreprocess::ResizeMode::kStretch},
+      {Name(InputPreprocess::ResizeMode::kShortSide), InputPreprocess::ResizeMode::kShortSide},
+      {Name(InputPreprocess::ResizeMode::kLetterbox), InputPreprocess::ResizeMode::kLetterbox}};
   CheckKeys(part, what, {"height", "width", "mode"});
   input.resize_height = ReadSide(part, "height", what);
   input.resize_width = ReadSide(part, "width", what);
@@ -74,11 +74,12 @@ std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, s
 
 InputPreprocess ReadInput(const YamlPart& part, size_t index) {
   static constexpr Choice<InputPreprocess::Color> kColors[] = {
-      {"RGB", InputPreprocess::Color::kRgb},
-      {"BGR", InputPreprocess::Color::kBgr},
-      {"GRAY", InputPreprocess::Color::kGray}};
+      {Name(InputPreprocess::Color::kRgb), InputPreprocess::Color::kRgb},
+      {Name(InputPreprocess::Color::kBgr), InputPreprocess::Color::kBgr},
+      {Name(InputPreprocess::Color::kGray), InputPreprocess::Color::kGray}};
   static constexpr Choice<InputPreprocess::PixelLayout> kLayouts[] = {
-      {"NCHW", InputPreprocess::PixelLayout::kNchw}, {"NHWC", InputPreprocess::PixelLayout::kNhwc}};
+      {Name(InputPreprocess::PixelLayout::kNchw), InputPreprocess::PixelLayout::kNchw},
+      {Name(InputPreprocess::PixelLayout::kNhwc), InputPreprocess::PixelLayout::kNhwc}};
   const std::string what = Cat("inputs[", index, "]");
   CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale", "std"});
   InputPreprocess input;

@@ -23,6 +23,35 @@ struct InputPreprocess {
   std::vector<float> mean, scale;       // one, or one per channel in the order of `color`
 };
 
+// As preprocessing files and messages call them; "" for no resize.
+constexpr const char* Name(InputPreprocess::Color color) {
+  switch (color) {
+    case InputPreprocess::Color::kRgb:
+      return "RGB";
+    case InputPreprocess::Color::kBgr:
+      return "BGR";
+    case InputPreprocess::Color::kGray:
+      return "GRAY";
+  }
+  return "?";
+}
+constexpr const char* Name(InputPreprocess::PixelLayout layout) {
+  return layout == InputPreprocess::PixelLayout::kNchw ? "NCHW" : "NHWC";
+}
+constexpr const char* Name(InputPreprocess::ResizeMode mode) {
+  switch (mode) {
+    case InputPreprocess::ResizeMode::kNone:
+      return "";
+    case InputPreprocess::ResizeMode::kStretch:
+      return "stretch";
+    case InputPreprocess::ResizeMode::kShortSide:
+      return "short_side";
+    case InputPreprocess::ResizeMode::kLetterbox:
+      return "letterbox";
+  }
+  return "?";
+}
+
 struct Preprocess {
   std::vector<InputPreprocess> inputs;
   std::string text;  // the file as it was read, for table and binary

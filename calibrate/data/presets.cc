@@ -82,18 +82,14 @@ void PutSize(YAML::Emitter& out, const char* key, int height, int width, const c
 }
 
 void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
-  constexpr const char* kColors[] = {"RGB", "BGR", "GRAY"};
-  constexpr const char* kModes[] = {"", "stretch", "short_side", "letterbox"};
   out << YAML::BeginMap;
   if (!input.name.empty()) {
     out << YAML::Key << "name" << YAML::Value << YAML::DoubleQuoted << input.name;
   }
-  out << YAML::Key << "color" << YAML::Value << kColors[static_cast<int>(input.color)];
-  out << YAML::Key << "layout" << YAML::Value
-      << (input.layout == PixelLayout::kNchw ? "NCHW" : "NHWC");
+  out << YAML::Key << "color" << YAML::Value << Name(input.color);
+  out << YAML::Key << "layout" << YAML::Value << Name(input.layout);
   if (input.resize != ResizeMode::kNone) {
-    PutSize(out, "resize", input.resize_height, input.resize_width,
-            kModes[static_cast<int>(input.resize)]);
+    PutSize(out, "resize", input.resize_height, input.resize_width, Name(input.resize));
   }
   if (input.crop_height > 0) {
     PutSize(out, "crop", input.crop_height, input.crop_width, nullptr);
