@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 
 namespace rshift {
 namespace {

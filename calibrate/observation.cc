@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "calibrate/infinity_rules.h"
-#include "calibrate/ranges/ranges.h"
 #include "codegen/container/strip.h"
+#include "quantize/ranges/ranges.h"
 
 namespace rshift {
 namespace {

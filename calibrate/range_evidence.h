@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/ranges/table.h"
 #include "calibrate/statistics.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/ranges/recorded_sample.h"
+#include "quantize/ranges/recorded_sample.h"
 
 namespace rshift {
 

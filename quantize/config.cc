@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "calibrate/ranges/yaml_reader.h"
 #include "quantize/quantize.h"
+#include "yaml/reader.h"
 
 namespace rshift {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "quantize/layers.h"
 #include "quantize/numerics/qparams.h"
+#include "quantize/overrides.h"
 #include "quantize/profiles/arithmetic.h"
 
 namespace rshift {

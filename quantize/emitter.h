@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/unique_names.h"
-#include "calibrate/ranges/ranges.h"
 #include "graph/graph.h"
 #include "quantize/quantize.h"
+#include "quantize/ranges/ranges.h"
 
 namespace rshift {
 

@@ -5,10 +5,10 @@
 #include <set>
 #include <string_view>
 
-#include "calibrate/ranges/table_match.h"
-#include "quantize/layers.h"
 #include "quantize/ops/ops.h"
+#include "quantize/overrides.h"
 #include "quantize/qdq.h"
+#include "quantize/ranges/table_match.h"
 
 namespace rshift {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "base/error.h"
-#include "calibrate/ranges/propagation_rules.h"
-#include "quantize/layers.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/ops/ops.h"
+#include "quantize/overrides.h"
+#include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/cost_model.h"
-#include "calibrate/ranges/ranges.h"
-#include "calibrate/ranges/table.h"
 #include "graph/graph.h"
 #include "quantize/profile.h"
+#include "quantize/ranges/ranges.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 

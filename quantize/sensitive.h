@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "calibrate/ranges/table.h"
 #include "graph/graph.h"
 #include "quantize/emitter.h"
 #include "quantize/plan.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 

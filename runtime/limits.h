@@ -6,7 +6,7 @@
 //   tensors     the dimensions that are not 0 multiply to less than 2^40 (base/shape.h), so that
 //               every product of some of them does, and every stride and offset in bytes is below
 //               2^43; an extent with a pitch is below 2^41 (codegen/container/check.cc)
-//   windows     kernel, stride, dilation, pads and groups are at most 2^20 (codegen/isa), so that
+//   windows     kernel, stride, dilation, pads and groups are at most 2^20 (isa), so that
 //               every coordinate is below 2^61
 //   lists       starts, steps, pads, repeats and indices are compared with the dimensions they are
 //               for, without arithmetic that may overflow (runtime/verify/move.cc)

@@ -87,7 +87,7 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
   const MakeStep make = FindStep(first.opcode);
   RSHIFT_REQUIRE(
       make != nullptr, ErrorCode::kUnsupported, program->where(), ": ", CommandName(image, command),
-      " has no implementation here: call RegisterFloatLibrary() (runtime/float/float_library.h, "
+      " has no implementation here: call RegisterFloatLibrary() (runtime/onednn/float_library.h, "
       "library rshift_float) once before, or deploy without F32 operators");
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.

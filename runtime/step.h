@@ -65,7 +65,7 @@ using MakeStep = std::unique_ptr<Step> (*)(const StepContext&);
 
 // The table of step makers: integer and movement ones are built in; rshift_float registers its own
 // explicitly, once, before the first Session: RegisterFloatLibrary() in
-// runtime/float/float_library.h.
+// runtime/onednn/float_library.h.
 void RegisterStep(Opcode opcode, MakeStep make);
 // Null when there is none (a session then fails with kUnsupported naming the command).
 MakeStep FindStep(Opcode opcode);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/range_evidence.h"
-#include "calibrate/ranges/table.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 

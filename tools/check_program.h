@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/ranges/table.h"
 #include "graph/graph.h"
 #include "quantize/quantize.h"
+#include "quantize/ranges/table.h"
 #include "tools/check_samples.h"
 #include "tools/verdict.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/ranges/table.h"
+#include "quantize/ranges/table.h"
 #include "tools/preprocess_options.h"
 
 namespace rshift {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/memory/report.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/print.h"
 #include "tools/tensor_view.h"

@@ -12,7 +12,7 @@
 #include "graph/passes/passes.h"
 #include "graph/sha256.h"
 #include "quantize/quantize.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/check_program.h"
 #include "tools/deploy_preprocess.h"

@@ -8,7 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/accuracy.h"
 #include "tools/benchmark.h"

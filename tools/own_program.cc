@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 
 namespace rshift {

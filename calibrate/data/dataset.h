@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "calibrate/data/preprocess.h"
-#include "calibrate/ranges/recorded_sample.h"
+#include "quantize/ranges/recorded_sample.h"
 
 namespace rshift {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "calibrate/ranges/yaml_reader.h"
+#include "yaml/reader.h"
 
 namespace rshift {
 namespace {

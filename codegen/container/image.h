@@ -12,7 +12,7 @@
 #include "base/dtype.h"
 #include "base/layout.h"
 #include "base/shape.h"
-#include "codegen/isa/isa.h"
+#include "isa/isa.h"
 
 namespace rshift {
 

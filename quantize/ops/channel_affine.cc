@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "quantize/layers.h"
 #include "quantize/ops/weights.h"
+#include "quantize/overrides.h"
 
 namespace rshift {
 namespace {

@@ -1,7 +1,7 @@
 #include "quantize/ops/ops.h"
 
 #include "base/error.h"
-#include "calibrate/ranges/propagation_rules.h"
+#include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
 

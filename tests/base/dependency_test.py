@@ -17,24 +17,26 @@ import tempfile
 # folder and, unless the table lists them apart, everything below it.
 BASE = ["base"]
 NUMERICS = BASE + ["quantize/numerics"]
-FORMAT = BASE + ["codegen/isa", "codegen/container", "codegen/packing"]
+FORMAT = BASE + ["isa", "codegen/container", "codegen/packing"]
 RUNTIME = FORMAT + ["quantize/numerics", "runtime"]
 GRAPH = BASE + ["graph"]
-RANGES = GRAPH + ["calibrate/ranges"]
+YAML = BASE + ["yaml"]
+RANGES = GRAPH + YAML + ["quantize/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
-CALIBRATE = CODEGEN + ["runtime", "runtime/float", "calibrate"]
+CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
 EVERYTHING = CALIBRATE + ["tools", "tests", "examples"]
 ALLOWED = {
     "base": BASE,
     "quantize/numerics": NUMERICS,
-    "codegen/isa": FORMAT,
+    "isa": BASE + ["isa"],
+    "yaml": YAML,
     "codegen/container": FORMAT,
     "codegen/packing": FORMAT,
     "runtime": RUNTIME,
-    "runtime/float": RUNTIME + ["runtime/float"],
+    "runtime/onednn": RUNTIME + ["runtime/onednn"],
     "graph": GRAPH,
-    "calibrate/ranges": RANGES,
+    "quantize/ranges": RANGES,
     "quantize": QUANTIZE,
     "codegen": CODEGEN,
     "calibrate": CALIBRATE,
@@ -48,12 +50,12 @@ ALLOWED = {
 THIRD_PARTY = {
     "onnx": ["graph", "tools", "tests"],
     "google": ["graph", "tools", "tests"],
-    "yaml-cpp": ["calibrate/ranges", "calibrate", "quantize", "tools", "tests"],
-    "Eigen": ["runtime/float", "tests"],
-    "unsupported": ["runtime/float", "tests"],
-    "dnnl.hpp": ["runtime/float", "tests"],
-    "dnnl.h": ["runtime/float", "tests"],
-    "oneapi": ["runtime/float", "tests"],
+    "yaml-cpp": ["yaml", "quantize/ranges", "calibrate", "quantize", "tools", "tests"],
+    "Eigen": ["runtime/onednn", "tests"],
+    "unsupported": ["runtime/onednn", "tests"],
+    "dnnl.hpp": ["runtime/onednn", "tests"],
+    "dnnl.h": ["runtime/onednn", "tests"],
+    "oneapi": ["runtime/onednn", "tests"],
     "opencv2": ["calibrate", "tools", "tests"],
     "openssl": ["graph"],
     "jpeglib.h": ["calibrate"],
@@ -66,7 +68,7 @@ THIRD_PARTY = {
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],
-    "omp.h": ["runtime", "runtime/float", "calibrate", "tools", "tests"],
+    "omp.h": ["runtime", "runtime/onednn", "calibrate", "tools", "tests"],
 }
 # C headers with "/" or ".h" that belong to the system or the compiler.
 SYSTEM = {"sys", "linux", "asm"}
@@ -177,16 +179,16 @@ def selftest():
         "base/b.h": '#include "graph/g.h"\n',
         "graph/g.h": '#include "base/a.h"\n#include <onnx/onnx.pb.h>\n',
         "runtime/r.cc": '#include "base/a.h"\n#include "runtime/r.h"\n#  include <Eigen/Core>\n',
-        "runtime/float/f.cc": '#include <Eigen/Core>\n#include "runtime/r.h"\n',
-        "runtime/r.h": '#include "runtime/float/f.h"\n#include "quantize/q.h"\n',
-        "runtime/float/f.h": "",
-        "quantize/numerics/n.h": '#include "codegen/isa/i.h"\n',
+        "runtime/onednn/f.cc": '#include <Eigen/Core>\n#include "runtime/r.h"\n',
+        "runtime/r.h": '#include "runtime/onednn/f.h"\n#include "quantize/q.h"\n',
+        "runtime/onednn/f.h": "",
+        "quantize/numerics/n.h": '#include "isa/i.h"\n',
         "quantize/q.h": '#include "quantize/numerics/n.h"\n#include "q.h"\n',
-        "codegen/isa/i.h": '#include "onnx/onnx.pb.h"\n',
+        "isa/i.h": '#include "onnx/onnx.pb.h"\n',
         "stray/s.h": "",
         "graph/ops/o.h": "#include <boost/any.hpp>\n",
     }
-    expected = ["base/b.h:1", "codegen/isa/i.h:1", "graph/ops/o.h:1", "quantize/numerics/n.h:1",
+    expected = ["base/b.h:1", "graph/ops/o.h:1", "isa/i.h:1", "quantize/numerics/n.h:1",
                 "quantize/q.h:2", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2", "stray/s.h:1"]
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
@@ -198,7 +200,7 @@ def selftest():
         (root / "graph/README.md").write_text("")
         readmes = [v.split(":")[0] for v in check_readmes(root)]
     problems = [] if found == expected else [f"selftest: expected {expected}, found {found}"]
-    wanted = [f"{f}/README.md" for f in ("codegen", "graph", "quantize", "runtime", "stray")]
+    wanted = [f"{f}/README.md" for f in ("graph", "isa", "quantize", "runtime", "stray")]
     if readmes != wanted:
         problems.append(f"selftest: expected READMEs {wanted}, found {readmes}")
     if not check_libraries(sys.executable):

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/ranges/ranges.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
 #include "quantize/proof.h"
 #include "quantize/quantize.h"
+#include "quantize/ranges/ranges.h"
 #include "runtime/runtime.h"
 
 namespace rshift::testing {

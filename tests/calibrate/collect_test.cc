@@ -8,10 +8,10 @@
 
 #include "base/atomic_file.h"
 #include "calibrate/calibrate.h"
-#include "calibrate/ranges/ranges.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
-#include "runtime/float/float_library.h"
+#include "quantize/ranges/ranges.h"
+#include "runtime/onednn/float_library.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {

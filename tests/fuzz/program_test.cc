@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/container/strip.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "tests/fuzz/program_maker.h"
 #include "tests/fuzz/program_mutator.h"
 

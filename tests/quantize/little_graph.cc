@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "calibrate/ranges/ranges.h"
+#include "quantize/ranges/ranges.h"
 
 namespace rshift::test {
 

@@ -7,14 +7,14 @@
 #include <span>
 
 #include "base/error.h"
-#include "calibrate/ranges/ranges.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
 #include "quantize/proof.h"
 #include "quantize/quantize.h"
-#include "runtime/float/float_library.h"
+#include "quantize/ranges/ranges.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tests/tools/model_mutator.h"
 

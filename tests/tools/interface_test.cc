@@ -10,7 +10,7 @@
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
 #include "quantize/quantize.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tests/graph/onnx_builder.h"
 #include "tools/program_interface.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "quantize/quantize.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "tests/tools/sample_list.h"
 
 namespace rshift::test {

@@ -5,7 +5,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "tests/tools/sample_list.h"
 
 namespace rshift::test {

@@ -6,7 +6,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "quantize/quantize.h"
-#include "runtime/float/float_library.h"
+#include "runtime/onednn/float_library.h"
 #include "tests/calibrate/temporary_folder.h"
 #include "tests/tools/sample_list.h"
 #include "tools/check_program.h"

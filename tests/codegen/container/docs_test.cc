@@ -1,4 +1,4 @@
-// codegen/ISA.md and the hex dump in codegen/FORMAT.md are made from the code; these tests fail
+// isa/ISA.md and the hex dump in codegen/FORMAT.md are made from the code; these tests fail
 // when they differ from it. RSHIFT_UPDATE_DOCS=1 writes them.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/atomic_file.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
-#include "codegen/isa/markdown.h"
+#include "isa/markdown.h"
 #include "tests/codegen/container/sample_program.h"
 
 namespace rshift {
@@ -122,7 +122,7 @@ std::string HexDump(const std::vector<uint8_t>& file, const std::vector<Note>& n
   return out.str();
 }
 
-TEST(Docs, IsaPageIsMadeFromTheTable) { ExpectFile(SourcePath("codegen/ISA.md"), IsaMarkdown()); }
+TEST(Docs, IsaPageIsMadeFromTheTable) { ExpectFile(SourcePath("isa/ISA.md"), IsaMarkdown()); }
 
 TEST(Docs, FormatPageShowsTheBytesTheWriterMakes) {
   const ProgramImage image = SampleProgram();

@@ -1,5 +1,5 @@
 // One command as a whole program: written to a container, loaded, verified and run. Used by the
-// tests of runtime/f32 and runtime/float.
+// tests of runtime/f32 and runtime/onednn.
 #ifndef RSHIFT_TESTS_RUNTIME_F32_COMMAND_HARNESS_H_
 #define RSHIFT_TESTS_RUNTIME_F32_COMMAND_HARNESS_H_
 

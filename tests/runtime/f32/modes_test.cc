@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/isa/isa.h"
 #include "graph/ops/activation.h"
 #include "graph/ops/eltwise.h"
 #include "graph/ops/reduce.h"
 #include "graph/ops/resize.h"
+#include "isa/isa.h"
 
 namespace rshift {
 namespace {

@@ -1,0 +1,209 @@
+#include "quantize/overrides.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "base/error.h"
+#include "base/names.h"
+
+namespace rshift {
+namespace {
+
+// A range is one setting: threshold, low and high are taken together or not at all.
+void Complete(LayerConfig* layer, const LayerConfig& other) {
+  if (!layer->float32) layer->float32 = other.float32;
+  if (!layer->threshold && !layer->low) {
+    layer->threshold = other.threshold;
+    layer->low = other.low;
+    layer->high = other.high;
+  }
+  if (!layer->per_channel) layer->per_channel = other.per_channel;
+  if (!layer->multiplier_bits) layer->multiplier_bits = other.multiplier_bits;
+}
+
+bool HasType(const LayerPattern& pattern, const Node& node) {
+  return pattern.types.empty() || std::find(pattern.types.begin(), pattern.types.end(),
+                                            OpName(node.op)) != pattern.types.end();
+}
+
+bool Matches(const LayerPattern& pattern, const Graph& graph, const Node& node) {
+  return HasType(pattern, node) && (MatchesGlob(pattern.glob, graph.value(node.outputs[0]).name) ||
+                                    MatchesGlob(pattern.glob, node.name));
+}
+
+// Inputs have no operator, so that an entry with a type is not about them.
+bool MatchesInput(const LayerPattern& pattern, const std::string& input) {
+  return pattern.types.empty() && MatchesGlob(pattern.glob, input);
+}
+
+ValueRange RangeOf(const LayerConfig& layer, bool is_signed, QuantMode mode) {
+  ValueRange range;
+  if (mode == QuantMode::kSymmetric) {
+    range.is_signed = layer.low ? *layer.low < 0 : is_signed;
+    range.threshold = layer.threshold ? *layer.threshold
+                                      : std::max(std::fabs(*layer.low), std::fabs(*layer.high));
+  } else {
+    range.low = std::min(layer.low ? *layer.low : is_signed ? -*layer.threshold : 0.0f, 0.0f);
+    range.high = std::max(layer.high ? *layer.high : *layer.threshold, 0.0f);
+  }
+  return range;
+}
+
+bool HasWeights(const Node& node) {
+  return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+}
+bool HasMultipliers(const Node& node) {
+  return std::holds_alternative<Binary>(node.op) || std::holds_alternative<LeakyRelu>(node.op);
+}
+
+// What an entry is about: keys that would change nothing of it are mistakes, for the user believes
+// that they do.
+struct Subjects {
+  int nodes = 0, inputs = 0, with_weights = 0, with_multipliers = 0;
+  void Add(const Node& node) {
+    ++nodes;
+    with_weights += HasWeights(node);
+    with_multipliers += HasMultipliers(node);
+  }
+};
+
+void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& layer) {
+  RSHIFT_REQUIRE(s.nodes > 0 || (!layer.float32 && !layer.per_channel && !layer.multiplier_bits),
+                 ErrorCode::kInvalidInput, entry,
+                 " is an input of the model: it can have a range; mode, per_channel and "
+                 "multiplier_bits belong to the nodes that read it");
+  RSHIFT_REQUIRE(!layer.per_channel || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": per_channel is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(!layer.multiplier_bits || s.with_multipliers > 0, ErrorCode::kInvalidInput, entry,
+                 ": multiplier_bits is for Add and LeakyRelu; leave it out");
+}
+
+// "q.yaml:3: 'conv1'", or "configuration: 'conv1'" of entries that are not from a file.
+std::string EntryName(const QuantizeConfig& config, const LayerConfig& layer,
+                      const std::string& name) {
+  return Cat(EntryPlace(config, layer), ": '", name, "'");
+}
+
+void CheckExactEntries(const Graph& graph, const QuantizeConfig& config) {
+  std::map<std::string, Subjects> subjects;
+  for (ValueId id : graph.inputs) ++subjects[graph.value(id).name].inputs;
+  for (const Node& node : graph.nodes()) {
+    for (const std::string& name : {node.name, graph.value(node.outputs[0]).name})
+      subjects[name].Add(node);
+  }
+  for (const auto& [name, layer] : config.layers) {
+    const auto found = subjects.find(name);
+    if (found == subjects.end()) {
+      std::set<std::string> names;
+      for (const auto& subject : subjects) names.insert(subject.first);
+      const std::string close = CloseNames(names, name);
+      Fail(ErrorCode::kInvalidInput, EntryPlace(config, layer),
+           ": the model has no layer or tensor '", name,
+           close.empty() ? "'; --dump-graph passes lists the names"
+                         : "'; did you mean " + close + "?");
+    }
+    CheckEntry(found->second, EntryName(config, layer, name), layer);
+  }
+}
+
+std::set<std::string> Operators(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes()) names.insert(OpName(node.op));
+  return names;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void CheckOperator(const std::set<std::string>& operators, const std::string& type,
+                   const std::string& place) {
+  RSHIFT_REQUIRE(operators.contains(type), ErrorCode::kInvalidInput, place,
+                 ": the model has no operator of type '", type,
+                 "' after fusion; its types are: ", Joined(operators));
+}
+
+void CheckPatterns(const Graph& graph, const QuantizeConfig& config) {
+  const std::set<std::string> operators = Operators(graph);
+  for (const LayerPattern& pattern : config.patterns) {
+    const std::string place = EntryPlace(config, pattern.layer);
+    for (const std::string& type : pattern.types) CheckOperator(operators, type, place);
+    Subjects subjects;
+    for (ValueId id : graph.inputs) subjects.inputs += MatchesInput(pattern, graph.value(id).name);
+    for (const Node& node : graph.nodes()) {
+      if (Matches(pattern, graph, node)) subjects.Add(node);
+    }
+    RSHIFT_REQUIRE(subjects.nodes + subjects.inputs > 0, ErrorCode::kInvalidInput, place, ": '",
+                   pattern.glob, "' matches no layer or tensor",
+                   pattern.types.empty() ? "" : " of that type",
+                   "; --dump-graph passes lists the names");
+    CheckEntry(subjects, EntryName(config, pattern.layer, pattern.glob), pattern.layer);
+  }
+  for (const auto& [type, layer] : config.types) {
+    CheckOperator(operators, type, EntryPlace(config, layer));
+    Subjects subjects;
+    for (const Node& node : graph.nodes()) {
+      if (type == OpName(node.op)) subjects.Add(node);
+    }
+    CheckEntry(subjects, EntryName(config, layer, type), layer);
+  }
+}
+
+}  // namespace
+
+std::string EntryPlace(const QuantizeConfig& config, const LayerConfig& layer) {
+  return layer.line == 0 ? "configuration" : Cat(config.where, ":", layer.line);
+}
+
+void CheckLayers(const Graph& graph, const QuantizeConfig& config) {
+  CheckExactEntries(graph, config);
+  CheckPatterns(graph, config);
+}
+
+LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config) {
+  LayerConfig layer;
+  const auto by_tensor = config.layers.find(graph.value(node.outputs[0]).name);
+  if (by_tensor != config.layers.end()) layer = by_tensor->second;
+  const auto by_node = config.layers.find(node.name);
+  if (by_node != config.layers.end()) Complete(&layer, by_node->second);
+  for (size_t i = config.patterns.size(); i-- > 0;) {  // the last of the file wins
+    const LayerPattern& pattern = config.patterns[i];
+    if (Matches(pattern, graph, node)) Complete(&layer, pattern.layer);
+  }
+  const auto by_type = config.types.find(OpName(node.op));
+  if (by_type != config.types.end()) Complete(&layer, by_type->second);
+  return layer;
+}
+
+LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {
+  LayerConfig layer;
+  const auto exact = config.layers.find(input);
+  if (exact != config.layers.end()) layer = exact->second;
+  for (size_t i = config.patterns.size(); i-- > 0;) {
+    if (MatchesInput(config.patterns[i], input)) Complete(&layer, config.patterns[i].layer);
+  }
+  return layer;
+}
+
+std::map<std::string, ValueRange> FixedRanges(const Graph& graph, const CalibrationTable& table,
+                                              const QuantizeConfig& config, QuantMode mode) {
+  std::map<std::string, ValueRange> fixed;
+  const auto add = [&](const std::string& tensor, const LayerConfig& layer) {
+    if (!layer.threshold && !layer.low) return;
+    const TensorRange* entry = table.Find(tensor);
+    fixed[tensor] = RangeOf(layer, entry == nullptr || entry->min < 0, mode);
+  };
+  for (ValueId id : graph.inputs) {
+    add(graph.value(id).name, InputOf(graph.value(id).name, config));
+  }
+  for (const Node& node : graph.nodes()) {
+    add(graph.value(node.outputs[0]).name, LayerOf(graph, node, config));
+  }
+  return fixed;
+}
+
+}  // namespace rshift

@@ -1,0 +1,42 @@
+// ForwardCalibration and BackwardCalibration: which operators want equal ranges, in which
+// direction, and when. (Seed: tpu_quantization_theory; the preconditions are ours.) Where a
+// precondition fails the ranges stay as they are, and quantization uses the operator's form with
+// different scales.
+#ifndef RSHIFT_QUANTIZE_RANGES_PROPAGATION_RULES_H_
+#define RSHIFT_QUANTIZE_RANGES_PROPAGATION_RULES_H_
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "quantize/ranges/groups.h"
+
+namespace rshift {
+
+// What the rules look at. `active` by node: false where the node runs in F32 or moves no f32
+// activations. `negative_reach` by value: how far below zero its own range goes, as far as
+// calibration saw it go.
+struct Propagation {
+  const Graph& graph;
+  RangeGroups& groups;
+  std::vector<bool> active;
+  std::vector<std::vector<NodeId>> consumers;
+  std::vector<float> negative_reach;
+};
+
+// Operators whose output bytes are input bytes: the output takes the input's range. Null for all
+// others. Reshape, Transpose, Slice, Pad, Expand, Tile, Gather (constant indices), DepthToSpace,
+// SpaceToDepth, Resize (nearest), Identity.
+const char* MovementName(const Graph& graph, const Node& node);
+
+// In topological order, before any backward rule. Pad extends the range to hold its value.
+// Throws kInvalidInput when the configuration fixes input and output to different ranges.
+void ApplyForwardRules(Propagation& state);
+
+// In reverse topological order, so that a group's readers have decided before it joins another.
+// Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool. A group joins its reader's output only
+// when nobody else reads any of it.
+void ApplyBackwardRules(Propagation& state);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_RANGES_PROPAGATION_RULES_H_

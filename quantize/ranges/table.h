@@ -1,0 +1,51 @@
+// The calibration table: per tensor, what was observed and where the methods clip it. Text (YAML),
+// strict.
+#ifndef RSHIFT_QUANTIZE_RANGES_TABLE_H_
+#define RSHIFT_QUANTIZE_RANGES_TABLE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "quantize/ranges/recorded_sample.h"
+
+namespace rshift {
+
+// All in real units. min/max: observed over all samples. threshold: symmetric clip, range
+// [-threshold, threshold] or [0, threshold] for tensors that are never negative. low/high:
+// asymmetric clip, low <= 0 <= high is NOT guaranteed here (quantization extends it). All before
+// propagation.
+struct TensorRange {
+  float min = 0, max = 0;
+  float threshold = 0;
+  float low = 0, high = 0;
+  std::string method;       // "kl", "known" (see known_bounds.h), ...
+  uint64_t infinities = 0;  // of masks: left out of all the above
+};
+
+struct CalibrationTable {
+  std::string model_sha256;
+  std::string method;  // as asked for: "kl", "percentile 99.99"
+  int64_t samples = 0;
+  std::string samples_sha256;  // of the samples' content, in order of their hashes
+  std::vector<std::string> sample_names;
+  std::vector<RecordedSample> check_samples;  // a few, lowest hashes first; none in old tables
+  std::string preprocess;                     // YAML text of the preprocessing file, "" when none
+  int pass_list_version = 0;
+  std::map<std::string, std::string> environment;            // cpu, onednn, ...
+  std::vector<std::pair<std::string, TensorRange>> tensors;  // in graph order
+
+  const TensorRange* Find(const std::string& tensor) const;
+};
+
+// Byte-for-byte reproducible. Floats are written so that they read back exactly.
+std::string WriteTable(const CalibrationTable& table);
+// Throws kInvalidInput with `where`:line for unknown keys, duplicates, NaN, missing fields, a wrong
+// version. Also accepts the TPU-MLIR text form (lines `tensor threshold min max`, '#' comments);
+// there min/max are low/high.
+CalibrationTable ReadTable(const std::string& text, const std::string& where);
+std::string WriteTpuMlirTable(const CalibrationTable& table);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_RANGES_TABLE_H_

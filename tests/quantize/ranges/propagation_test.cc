@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "quantize/ranges/groups.h"
+#include "quantize/ranges/ranges.h"
+
+namespace rshift {
+namespace {
+
+// Builds a graph of 1-D values and a table side by side.
+class RangesTest : public testing::Test {
+ protected:
+  ValueId Value(const std::string& name, float low, float high) {
+    table_.tensors.emplace_back(
+        name,
+        TensorRange{low, high, std::max(std::fabs(low), std::fabs(high)), low, high, "minmax"});
+    return graph_.AddValue({name, DType::kF32, {4}, Layout::kPlain, {}, nullptr});
+  }
+  ValueId Input(const std::string& name, float low, float high) {
+    graph_.inputs.push_back(Value(name, low, high));
+    return graph_.inputs.back();
+  }
+  ValueId Node(Op op, std::vector<ValueId> inputs, const std::string& name, float low, float high) {
+    const ValueId y = Value(name, low, high);
+    graph_.AddNode({name + "_node", std::move(op), std::move(inputs), {y}});
+    return y;
+  }
+  ValueId Slope(std::vector<float> slopes) {
+    const auto count = static_cast<int64_t>(slopes.size());
+    return graph_.AddConstant<float>("slope", DType::kF32, {count}, slopes);
+  }
+  void Propagate(QuantMode mode) {
+    options_.mode = mode;
+    result_ = PropagateRanges(graph_, table_, options_);
+  }
+  const ValueRange& Range(const std::string& name) {
+    return result_.ranges[graph_.FindValue(name).index()];
+  }
+  bool Equal(const std::string& a, const std::string& b) {
+    return SameRange(Range(a), Range(b), options_.mode);
+  }
+
+  const Op kRelu = Clip{{0.0f, INFINITY}};
+  Graph graph_;
+  CalibrationTable table_;
+  RangeOptions options_;
+  RangeResult result_;
+};
+
+TEST_F(RangesTest, WithoutRulesTheTableSpeaks) {
+  const ValueId x = Input("x", -1, 3);
+  graph_.outputs = {Node(Unary{}, {x}, "y", 0.2f, 0.9f)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Range("x").is_signed);
+  EXPECT_EQ(Range("x").threshold, 3);
+  EXPECT_FALSE(Range("y").is_signed);
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_EQ(Range("x").low, -1);
+  EXPECT_EQ(Range("y").low, 0);  // extended to hold 0
+  EXPECT_EQ(Range("y").high, 0.9f);
+  EXPECT_TRUE(result_.changes.empty());
+}
+
+TEST_F(RangesTest, MovementTakesTheInputsRange) {
+  ValueId v = Input("x", -1, 3);
+  v = Node(Reshape{}, {v}, "r", -1, 2.5f);
+  v = Node(Slice{{0}, {1}}, {v}, "s", 0, 1);
+  graph_.outputs = {Node(Unary{}, {v}, "y", 0, 1)};
+  for (QuantMode mode : {QuantMode::kSymmetric, QuantMode::kAsymmetric}) {
+    Propagate(mode);
+    EXPECT_TRUE(Equal("x", "r") && Equal("x", "s"));
+    ASSERT_EQ(result_.changes.size(), 2u);
+    EXPECT_EQ(result_.changes[0].tensor, "r");
+    EXPECT_EQ(result_.changes[0].rule, "ForwardCalibration(Reshape)");
+    EXPECT_EQ(result_.changes[1].tensor, "s");
+  }
+  EXPECT_EQ(Range("s").low, -1);
+}
+
+TEST_F(RangesTest, ReluAloneGivesItsInputTheOutputsRangeAndSign) {
+  ValueId v = Input("x", -5, 5);
+  v = Node(Unary{}, {v}, "c", -3, 2);
+  v = Node(Reshape{}, {v}, "r", -3, 2);
+  v = Node(kRelu, {v}, "y", 0, 2);
+  graph_.outputs = {Node(Unary{}, {v}, "z", 0, 1)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("c", "y") && Equal("r", "y"));
+  EXPECT_FALSE(Range("c").is_signed);
+  EXPECT_EQ(Range("c").threshold, 2);
+  EXPECT_EQ(result_.changes.back().rule, "BackwardCalibration(Clip)");
+}
+
+TEST_F(RangesTest, ASecondReaderAnywhereInTheGroupForbidsIt) {
+  ValueId v = Input("x", -5, 5);
+  const ValueId c = Node(Unary{}, {v}, "c", -3, 2);
+  v = Node(Reshape{}, {c}, "r", -3, 2);
+  v = Node(kRelu, {v}, "y", 0, 2);
+  const ValueId other = Node(Unary{}, {c}, "o", 0, 1);
+  graph_.outputs = {v, other};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("c", "r"));
+  EXPECT_FALSE(Equal("r", "y"));
+}
+
+TEST_F(RangesTest, AGraphOutputKeepsItsRange) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId c = Node(Unary{}, {x}, "c", -3, 2);
+  graph_.outputs = {c, Node(kRelu, {c}, "y", 0, 2)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("c").threshold, 3);
+}
+
+TEST_F(RangesTest, SlopesNeedRoomForTheNegativeSide) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", -1, 2), b = Node(LeakyRelu{0.1f}, {a}, "b", -0.1f, 2);
+  const ValueId c = Node(Unary{}, {x}, "c", -4, 2), d = Node(LeakyRelu{0.1f}, {c}, "d", -0.4f, 2);
+  const ValueId e = Node(Unary{}, {x}, "e", -1, 2), f = Node(LeakyRelu{-0.5f}, {e}, "f", 0, 2);
+  graph_.outputs = {b, d, f};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("a", "b"));
+  EXPECT_FALSE(Equal("c", "d"));  // -4 does not fit [-2, 2]
+  EXPECT_FALSE(Equal("e", "f"));
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_FALSE(Equal("a", "b"));  // -1 does not fit [-0.1, 2]
+}
+
+TEST_F(RangesTest, PReluLooksAtEverySlope) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", -1, 2);
+  graph_.outputs = {Node(PRelu{}, {a, Slope({0.1f, 1.0f})}, "b", -1, 2)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("a").threshold, Range("b").threshold);
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_TRUE(Equal("a", "b"));
+}
+
+TEST_F(RangesTest, PReluWithALargeSlopeKeepsItsScales) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", -1, 2);
+  graph_.outputs = {Node(PRelu{}, {a, Slope({0.1f, 1.5f})}, "b", -1.5f, 2.5f)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_FALSE(Equal("a", "b"));
+}
+
+TEST_F(RangesTest, ConcatPullsItsSingleReaders) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", 0, 1), b = Node(Unary{}, {x}, "b", -3, 2);
+  const ValueId c = Node(Unary{}, {x}, "c", -1, 1);
+  const ValueId y = Node(Concat{0}, {a, b, c}, "y", -3, 2);
+  graph_.outputs = {y, Node(Unary{}, {c}, "o", 0, 1)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("a", "y") && Equal("b", "y"));
+  EXPECT_FALSE(Equal("c", "y"));
+  EXPECT_TRUE(Range("a").is_signed);
+}
+
+TEST_F(RangesTest, DecisionsFlowBackThroughChains) {
+  // a -> LeakyRelu -> b -> Concat y -> MaxPool -> z: all of them take z's range.
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", -1, 2), b = Node(LeakyRelu{0.5f}, {a}, "b", -0.5f, 2);
+  const ValueId y = Node(Concat{0}, {b, b}, "y", -0.5f, 2);
+  graph_.outputs = {Node(MaxPool{}, {y}, "z", -0.2f, 1.9f)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("a", "z") && Equal("b", "z") && Equal("y", "z"));
+  EXPECT_EQ(Range("a").threshold, 1.9f);
+}
+
+TEST_F(RangesTest, MaxPoolGoesForwardWhenItsInputHasOtherReaders) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId a = Node(Unary{}, {x}, "a", -3, 2);
+  const ValueId p = Node(MaxPool{}, {a}, "p", -1, 2);
+  graph_.outputs = {p, Node(Unary{}, {a}, "o", 0, 1)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Equal("a", "p"));
+  EXPECT_EQ(Range("p").threshold, 3);
+}
+
+TEST_F(RangesTest, PadWidensTheGroup) {
+  const ValueId x = Input("x", 0, 1);
+  graph_.outputs = {Node(Pad{PadMode::kConstant, {1}, {1}, -3.0f}, {x}, "y", -3, 1)};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_TRUE(Range("x").is_signed);
+  EXPECT_EQ(Range("x").threshold, 3);
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_EQ(Range("x").low, -3);
+  EXPECT_TRUE(Equal("x", "y"));
+}
+
+TEST_F(RangesTest, FixedRangesWinTheirGroup) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId r = Node(Reshape{}, {x}, "r", -5, 5);
+  graph_.outputs = {Node(Pad{PadMode::kConstant, {1}, {1}, 9.0f}, {r}, "y", -5, 9)};
+  options_.fixed["r"] = {true, 2.0f, 0, 0};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("x").threshold, 2);
+  EXPECT_EQ(Range("y").threshold, 2);
+  options_.fixed["x"] = {true, 1.0f, 0, 0};
+  EXPECT_THROW(Propagate(QuantMode::kSymmetric), Error);
+}
+
+TEST_F(RangesTest, FloatNodesTakeNoPart) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId c = Node(Unary{}, {x}, "c", -3, 2);
+  graph_.outputs = {Node(kRelu, {c}, "y", 0, 2)};
+  options_.float_tensors = {"y"};
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("c").threshold, 3);
+}
+
+TEST_F(RangesTest, LayoutCopiesNeedNoEntry) {
+  const ValueId x = Input("x", -5, 5);
+  const ValueId t = Node(Transpose{{0}}, {x}, "x__nhwc_1", 0, 0);
+  graph_.outputs = {Node(Unary{}, {t}, "y", 0, 1)};
+  table_.tensors.erase(table_.tensors.begin() + 1);
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("x__nhwc_1").threshold, 5);
+  const std::vector<ValueId> values = CalibratedValues(graph_);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(graph_.value(values[1]).name, "y");
+}
+
+TEST_F(RangesTest, MissingAndForeignTensorsAreNamed) {
+  const ValueId x = Input("x", -5, 5);
+  graph_.outputs = {Node(Unary{}, {x}, "y", 0, 1)};
+  const auto message = [&] {
+    try {
+      Propagate(QuantMode::kSymmetric);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  table_.tensors.emplace_back("z", TensorRange{});
+  EXPECT_NE(message().find("'z'"), std::string::npos);
+  table_.tensors.resize(1);
+  EXPECT_NE(message().find("'y'"), std::string::npos);
+}
+
+TEST_F(RangesTest, TpuMlirNamesCarryTheOperator) {
+  const ValueId x = Input("x", -5, 5);
+  graph_.outputs = {Node(Unary{}, {x}, "y", 0, 1)};
+  table_.method = "tpu-mlir";
+  table_.tensors[1].first = "y_Sigmoid";
+  Propagate(QuantMode::kSymmetric);
+  EXPECT_EQ(Range("y").threshold, 1);
+}
+
+}  // namespace
+}  // namespace rshift

@@ -1,0 +1,237 @@
+#include "quantize/ranges/table.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+CalibrationTable Example() {
+  CalibrationTable table;
+  table.model_sha256 = "0123abcd";
+  table.method = "percentile 99.99";
+  table.samples = 100;
+  table.samples_sha256 = "ffee";
+  table.sample_names = {"a b.jpg", "true", "c:\\d\n.png", "-x", ""};
+  table.check_samples = {
+      {"00ab", "a b.jpg", {{"data_0", {"photos/a b.jpg", "c:\\d\n.png"}, 0}}},
+      {"00ac", "x.npz:7", {{"data_0", {"x.npz"}, 7}, {"true", {"-y=[1]\u00e9"}, 1}}}};
+  table.preprocess = "inputs:\n  - name: data_0\n\n    color: BGR\n";
+  table.pass_list_version = 3;
+  table.environment = {{"cpu", "Xeon: 'W' #5"}, {"onednn", "2.6.3"}};
+  table.tensors = {
+      {"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}},
+      {"/model/x:0", {0, std::numeric_limits<float>::max(), 1e-45f, 0.1f, 1e30f, "minmax"}},
+      {"122", {-0.0f, 1, 1, 0, 1, "kl"}},
+      {"null", {0, 0, 0, 0, 0, "percentile 99.99"}},
+      {"\xc3\xa9 \"q\"", {0, 1, 1, 0, 1, "kl"}}};
+  return table;
+}
+
+std::string MessageOf(const std::string& text) {
+  try {
+    ReadTable(text, "t.yaml");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "no error";
+}
+
+// A table with one tensor line (line 5).
+std::string With(const std::string& tensor_line) {
+  return "rshift_calibration: 1\nmodel_sha256: a\nmethod: kl\nsamples: 1\ntensors:\n" + tensor_line;
+}
+const char kFine[] = "  x: {min: -1, max: 1, threshold: 1, low: -1, high: 1, method: kl}\n";
+
+TEST(TableTest, ComesBackExactly) {
+  const CalibrationTable table = Example();
+  const std::string text = WriteTable(table);
+  const CalibrationTable again = ReadTable(text, "t.yaml");
+  EXPECT_EQ(WriteTable(again), text);
+  EXPECT_EQ(again.sample_names, table.sample_names);
+  EXPECT_EQ(again.preprocess, table.preprocess);
+  EXPECT_EQ(again.check_samples, table.check_samples);
+  EXPECT_EQ(again.environment, table.environment);
+  EXPECT_EQ(again.method, table.method);
+  EXPECT_EQ(again.pass_list_version, 3);
+  ASSERT_EQ(again.tensors.size(), table.tensors.size());
+  for (size_t i = 0; i < table.tensors.size(); ++i) {
+    EXPECT_EQ(again.tensors[i].first, table.tensors[i].first);
+    const TensorRange &a = again.tensors[i].second, &b = table.tensors[i].second;
+    EXPECT_EQ(a.min, b.min);
+    EXPECT_EQ(a.max, b.max);
+    EXPECT_EQ(a.threshold, b.threshold);
+    EXPECT_EQ(a.low, b.low);
+    EXPECT_EQ(a.high, b.high);
+    EXPECT_EQ(a.method, b.method);
+  }
+}
+
+TEST(TableTest, HasTheDocumentedForm) {
+  CalibrationTable table;
+  table.model_sha256 = "ab12";
+  table.method = "kl";
+  table.samples = 100;
+  table.tensors = {{"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}}};
+  EXPECT_EQ(
+      WriteTable(table),
+      "rshift_calibration: 1\nmodel_sha256: ab12\nmethod: kl\nsamples: 100\nsamples_sha256: \"\"\n"
+      "pass_list_version: 0\ntensors:\n"
+      "  conv1_out: {min: -2.1000001, max: 3.5, threshold: 3.21, low: -1.98, high: 3.21, method: "
+      "kl}\n");
+}
+
+TEST(TableTest, OddPreprocessingTextSurvives) {
+  for (const char* text :
+       {"a", "a\n\n", " a: 1\n", "a: 1\r\nb: 2\n", "\n", "a:\tb\n", "# c\na: {b: [1, 2]}\n"}) {
+    CalibrationTable table;
+    table.preprocess = text;
+    EXPECT_EQ(ReadTable(WriteTable(table), "t").preprocess, text);
+  }
+}
+
+TEST(TableTest, FindsByName) {
+  const CalibrationTable table = Example();
+  EXPECT_EQ(table.Find("122")->max, 1);
+  EXPECT_EQ(table.Find("123"), nullptr);
+}
+
+TEST(TableTest, AcceptsAHandWrittenTable) {
+  const CalibrationTable table =
+      ReadTable(With(kFine) + "preprocess: {inputs: [{name: x}]}\n", "t.yaml");
+  EXPECT_EQ(table.tensors.size(), 1u);
+  EXPECT_FALSE(table.preprocess.empty());
+}
+
+TEST(TableTest, TablesWithoutCheckSamplesAreStillRead) {
+  EXPECT_TRUE(ReadTable(With(kFine), "t.yaml").check_samples.empty());
+}
+
+TEST(TableTest, ABadCheckSampleIsNamed) {
+  const auto error = [](const std::string& entry) {
+    return MessageOf(With(kFine) + "check_samples:\n  - " + entry + "\n");
+  };
+  EXPECT_EQ(error("{name: a, sha256: b, sources: [{input: x, index: 0, paths: [p]}]}"), "no error");
+  EXPECT_EQ(error("{name: a, sources: []}").rfind("t.yaml:8: ", 0), 0u);
+  EXPECT_EQ(error("{name: a, sha256: b, sources: 5}").rfind("t.yaml:8: ", 0), 0u);
+  EXPECT_EQ(error("{name: a, sha256: b, sources: [{input: x, index: z, paths: []}]}")
+                .rfind("t.yaml:8: ", 0),
+            0u);
+}
+
+TEST(TableTest, ErrorsNameFileAndLine) {
+  EXPECT_EQ(MessageOf(With(kFine)), "no error");
+  EXPECT_EQ(MessageOf(With(std::string(kFine) + kFine)).rfind("t.yaml:7: tensors has 'x' twice", 0),
+            0u);
+  const auto line6 = [](const std::string& line) {
+    return MessageOf(With(line)).rfind("t.yaml:6: ", 0) == 0;
+  };
+  EXPECT_TRUE(line6("  x: {min: .nan, max: 1, threshold: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: inf, threshold: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1e99, threshold: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1x, threshold: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1, threshold: 1, low: -1, high: 1, methd: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1, threshold: 1, low: -1, high: 1}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: 2, max: 1, threshold: 1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1, threshold: -1, low: -1, high: 1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: {min: -1, max: 1, threshold: 1, low: 1, high: -1, method: kl}\n"));
+  EXPECT_TRUE(line6("  x: 5\n"));
+}
+
+TEST(TableTest, RejectsWhatIsNotATable) {
+  EXPECT_NE(MessageOf("").find("not a calibration table"), std::string::npos);
+  EXPECT_NE(MessageOf("hello").find("not a calibration table"), std::string::npos);
+  EXPECT_NE(MessageOf("a: b\n").find("not a calibration table"), std::string::npos);
+  EXPECT_EQ(MessageOf("a: [b\n").rfind("t.yaml:", 0), 0u);
+  EXPECT_EQ(
+      MessageOf("rshift_calibration: 2\nmodel_sha256: a\nmethod: kl\nsamples: 1\ntensors: {}\n")
+          .rfind("t.yaml:1: version 2", 0),
+      0u);
+  EXPECT_EQ(MessageOf(With(kFine) + "extra: 1\n").rfind("t.yaml:7: ", 0), 0u);
+  EXPECT_NE(MessageOf("rshift_calibration: 1\nmethod: kl\nsamples: 1\ntensors: {}\n")
+                .find("model_sha256"),
+            std::string::npos);
+}
+
+TEST(TableTest, NamesOfThousandsOfCharactersComeBack) {
+  CalibrationTable table = Example();
+  for (const size_t size : {998, 1000, 1024, 1025, 5000, 60000}) {
+    table.tensors.emplace_back(std::string(size, 'n') + "/: #" + std::to_string(size),
+                               TensorRange{0, 1, 1, 0, 1, "kl"});
+  }
+  const std::string text = WriteTable(table);
+  const CalibrationTable read = ReadTable(text, "t.yaml");
+  ASSERT_EQ(read.tensors.size(), table.tensors.size());
+  for (size_t i = 0; i < table.tensors.size(); ++i)
+    EXPECT_EQ(read.tensors[i].first, table.tensors[i].first);
+  EXPECT_EQ(WriteTable(read), text);
+  table.tensors.emplace_back(std::string(70000, 'n'), TensorRange{});
+  EXPECT_THROW(WriteTable(table), Error) << "such a table could not be read back";
+}
+
+TEST(TableTest, InfinitiesOfMasksComeBack) {
+  CalibrationTable table = Example();
+  table.tensors[0].second.infinities = 12345678901;
+  const CalibrationTable read = ReadTable(WriteTable(table), "t.yaml");
+  EXPECT_EQ(read.tensors[0].second.infinities, 12345678901u);
+  EXPECT_EQ(read.tensors[1].second.infinities, 0u);
+}
+
+TEST(TableTest, LimitsAreCheckedBeforeTheWork) {
+  const std::string line(4 << 20, 'x'), brackets(1000000, '[');
+  for (const std::string& text : {line, "a: {b: 1}\n" + line, brackets, "tensors: " + brackets}) {
+    EXPECT_NE(MessageOf(text).find("bytes in one line, a YAML file has at most 65536"),
+              std::string::npos);
+  }
+  std::string nested;
+  for (int i = 0; i < 100000; ++i) nested += "[\n";
+  EXPECT_NE(MessageOf(nested).find("not valid YAML"), std::string::npos);
+  EXPECT_NE(MessageOf(std::string((64 << 20) + 1, '\n')).find("a YAML file has at most 67108864"),
+            std::string::npos);
+}
+
+TEST(TpuMlirTableTest, ANumberThatIsNotFiniteIsNamedWithItsLine) {
+  for (const char* bad : {"nan", "inf", "-inf", "1e99"}) {
+    const std::string line = std::string("conv1 1.5 ") + bad + " 2";
+    EXPECT_NE(MessageOf("# comment\n" + line + "\n").find("t.yaml:2: '" + line + "' is not"),
+              std::string::npos);
+  }
+}
+
+TEST(TpuMlirTableTest, ComesBack) {
+  CalibrationTable table = Example();
+  table.tensors.resize(2);
+  const CalibrationTable again = ReadTable(WriteTpuMlirTable(table), "t");
+  ASSERT_EQ(again.tensors.size(), 2u);
+  EXPECT_EQ(again.tensors[0].first, "conv1_out");
+  EXPECT_EQ(again.tensors[0].second.threshold, 3.21f);
+  EXPECT_EQ(again.tensors[0].second.low, -1.98f);
+  EXPECT_EQ(again.tensors[0].second.min, -1.98f);
+  EXPECT_EQ(again.tensors[1].second.high, 1e30f);
+}
+
+TEST(TpuMlirTableTest, ReadsTheirFilesAndNothingSilently) {
+  const CalibrationTable table = ReadTable(
+      "# mlir version: x\n###\n# op_name threshold min max\n"
+      "images_Conv 1.0000080 0.0000000 1e+05\r\n\n",
+      "t");
+  EXPECT_EQ(table.tensors[0].second.high, 1e5f);
+  EXPECT_EQ(MessageOf("a 1 0 1\nb nan 0 1\n").rfind("t.yaml:2: ", 0), 0u);
+  EXPECT_EQ(MessageOf("a 1 0 1\nb 1 0\n").rfind("t.yaml:2: ", 0), 0u);
+  EXPECT_EQ(MessageOf("a 1 0 1\n# c\na 1 0 1\n").rfind("t.yaml:3: tensor 'a' occurs twice", 0), 0u);
+}
+
+TEST(TpuMlirTableTest, RefusesNamesItCannotHold) {
+  CalibrationTable table;
+  table.tensors = {{"a b", {}}};
+  EXPECT_THROW(WriteTpuMlirTable(table), Error);
+}
+
+}  // namespace
+}  // namespace rshift
