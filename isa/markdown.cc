@@ -28,6 +28,10 @@ just stored, in place. The command before it is a convolution, matrix product or
 itself; dst, and src or src2, are the bytes of that command's dst (offset, pitch and shape). The bytes are
 those of the two commands one after the other, but the first one's result is never all there.
 
+`add`, `add_float`, `add_shifted`, `add_fma` and `mul` take operands of dst's shape. One of the two may be
+a constant that broadcasts to it, by the rules of NumPy: C numbers for a map of H x W x C, one each for a
+channel. The bytes are those of the constant spread out.
+
 ## The stream
 
 One command after the other, `0x00` (end) last:

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "base/checked.h"
+#include "codegen/container/broadcast.h"
 #include "runtime/cost.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/limits.h"
@@ -116,6 +117,17 @@ uint64_t IntegerConvBuffers(const View& view) {
                        Product({kernel, kRowsOfTaps, 8}));
 }
 
+// A smaller constant, spread out over the part of dst after which it begins anew.
+uint64_t BroadcastBuffers(const View& view) {
+  const Shape& dst = view.Record(Field::kDst).shape;
+  for (const Field f : {Field::kSrc, Field::kSrc2}) {
+    const Shape& shape = view.Record(f).shape;
+    if (shape == dst || !BroadcastsTo(shape, dst)) continue;
+    return static_cast<uint64_t>(BroadcastPeriod(shape, dst) + 2 * kBroadcastBlock);
+  }
+  return 0;
+}
+
 uint64_t Buffers(const View& view) {
   constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
   switch (view.command.opcode) {
@@ -139,6 +151,12 @@ uint64_t Buffers(const View& view) {
       return Product({view.Count(Field::kWeights), 4});
     case Opcode::kMatMulF32:
       return Product({view.Count(Field::kSrc2), 4});
+    case Opcode::kAdd:
+    case Opcode::kAddFloat:
+    case Opcode::kAddShifted:
+    case Opcode::kAddFma:
+    case Opcode::kMul:
+      return BroadcastBuffers(view);
     default:
       return 0;
   }

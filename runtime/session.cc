@@ -217,6 +217,7 @@ std::vector<double> Session::PredictedMilliseconds() const {
 SessionMemory Session::memory() const {
   SessionMemory memory{.arena = impl_->arena.size()};
   for (const std::unique_ptr<Step>& step : impl_->steps) memory.steps += step->memory_bytes();
+  for (const auto& halves : impl_->second_halves) memory.steps += halves->memory_bytes();
   return memory;
 }
 

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/checksum.h"
 #include "base/error.h"
+#include "codegen/container/broadcast.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
 #include "codegen/container/sections.h"
@@ -182,6 +183,8 @@ uint64_t FeaturesOf(const ProgramImage& image) {
     if (spec->op_class == OpClass::kFloat) features |= kFeatureFloat;
     if (spec->op_class == OpClass::kFloatLibrary) features |= kFeatureFloatLibrary;
     if (command.Get(Field::kSamePass) != 0) features |= kFeatureSamePass;
+    if (IsBroadcast(image, command, Field::kSrc) || IsBroadcast(image, command, Field::kSrc2))
+      features |= kFeatureBroadcast;
   }
   for (const TensorRecord& tensor : image.tensors) {
     if (!tensor.whole()) features |= kFeatureParts;

@@ -25,8 +25,10 @@ inline constexpr uint64_t kFeatureFloatLibrary = 2;  // has F32 commands of rshi
 inline constexpr uint64_t kFeatureParts = 4;     // has tensors with a pitch, or off the grid of 64
 inline constexpr uint64_t kFeatureSamePass = 8;  // has commands with same_pass
 inline constexpr uint64_t kFeatureInputReuse = 16;  // inputs are to be filled before each run
-inline constexpr uint64_t kKnownFeatures =
-    kFeatureFloat | kFeatureFloatLibrary | kFeatureParts | kFeatureSamePass | kFeatureInputReuse;
+inline constexpr uint64_t kFeatureBroadcast = 32;   // has constants smaller than what they meet
+inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureParts |
+                                           kFeatureSamePass | kFeatureInputReuse |
+                                           kFeatureBroadcast;
 
 // Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
 inline constexpr uint64_t kSectionEntrySize = 32;

@@ -5,11 +5,15 @@
 namespace rshift::lowering {
 namespace {
 
-// The integer additions take operands of the output's shape: others are broadcast into a temporary.
+// The integer additions take operands of the output's shape and one constant that broadcasts: any
+// other is broadcast into a temporary.
 int32_t BroadcastInput(LoweringContext& context, const Node& node, size_t index) {
   const int32_t tensor = context.Input(node, index);
   const Value& output = context.OutputValue(node);
-  if (context.InputValue(node, index).shape == output.shape) return tensor;
+  const Value& value = context.InputValue(node, index);
+  if (value.shape == output.shape) return tensor;
+  const bool other_is_whole = context.InputValue(node, 1 - index).shape == output.shape;
+  if (value.is_constant() && other_is_whole) return tensor;
   const int32_t expanded =
       context.Temporary(Cat(output.name, ".input", index), context.record(tensor), output.shape);
   Command command = NewCommand(Opcode::kExpand);

@@ -112,25 +112,12 @@ ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& val
   return result;
 }
 
-// The constant spread out to `shape`, one byte an element.
+// The constant in its own shape: what smaller ones meet, the command broadcasts them to.
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
   const auto [type, integers] = IntegersOf(emitter, node, value);
-  Shape padded(y.shape.size() - value.shape.size(), 1);
-  padded.insert(padded.end(), value.shape.begin(), value.shape.end());
-  Shape strides = Strides(padded);
-  for (size_t d = 0; d < padded.size(); ++d) {
-    if (padded[d] == 1) strides[d] = 0;
-  }
-  std::vector<int8_t> bytes;
-  for (int64_t i = 0, count = NumElements(y.shape); i < count; ++i) {
-    int64_t rest = i, at = 0;
-    for (size_t d = y.shape.size(); d-- > 0;) {
-      at += rest % y.shape[d] * strides[d];
-      rest /= y.shape[d];
-    }
-    bytes.push_back(integers[at]);
-  }
-  return {emitter.AddConstant(value.name + "__q", y.layout, y.shape, type, bytes), type};
+  Shape shape(y.shape.size() - value.shape.size(), 1);
+  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
+  return {emitter.AddConstant(value.name + "__q", y.layout, shape, type, integers), type};
 }
 
 Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {

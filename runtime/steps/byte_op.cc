@@ -1,7 +1,10 @@
 #include "runtime/steps/byte_op.h"
 
 #include <array>
+#include <optional>
+#include <utility>
 
+#include "runtime/steps/broadcast_op.h"
 #include "runtime/steps/rows.h"
 
 namespace rshift {
@@ -14,19 +17,21 @@ std::array<MakeByteOp, 256>& Makers() {
 
 class ByteOpStep : public Step {
  public:
-  ByteOpStep(const StepContext& context, bool two)
-      : op_(Makers()[static_cast<uint8_t>(context.command->opcode)](context)),
-        rows_(context, {Field::kDst, Field::kSrc, two ? Field::kSrc2 : Field::kSrc}),
-        block_{.a = context.In<uint8_t>(Field::kSrc),
-               .b = two ? context.In<uint8_t>(Field::kSrc2) : nullptr,
+  // `a`, `b`: the operands; for those that are not looked at, others of dst's shape.
+  ByteOpStep(const StepContext& context, Field a, Field b)
+      : op_(MakeByteOpOf(context)),
+        rows_(context, {Field::kDst, a, b}),
+        block_{.a = context.In<uint8_t>(a),
+               .b = context.In<uint8_t>(b),
                .y = context.Out<uint8_t>(Field::kDst),
                .rows = {.rows = rows_.count,
                         .count = rows_.elements,
-                        .pitch_a = RowPitch(context, Field::kSrc),
-                        .pitch_b = two ? RowPitch(context, Field::kSrc2) : 0,
+                        .pitch_a = RowPitch(context, a),
+                        .pitch_b = RowPitch(context, b),
                         .pitch_y = RowPitch(context, Field::kDst)},
                .row_steps = rows_.elements} {}
 
+  size_t memory_bytes() const override { return op_->memory_bytes(); }
   void Run(const Team& team) noexcept override {
     rows_.ForEach(team, [this](int64_t row, int64_t begin, int64_t end) {
       op_->Run(block_.Row(row, begin, end - begin));
@@ -48,12 +53,22 @@ bool HasTwoOperands(const Command& command) {
   return false;
 }
 
-MakeByteOp FindByteOp(Opcode opcode) { return Makers()[static_cast<uint8_t>(opcode)]; }
+std::unique_ptr<ByteOp> MakeByteOpOf(const StepContext& context) {
+  const MakeByteOp make = Makers()[static_cast<uint8_t>(context.command->opcode)];
+  if (make == nullptr) return nullptr;
+  std::unique_ptr<ByteOp> op = make(context);
+  const std::optional<Field> constant = BroadcastOperand(context);
+  if (!constant) return op;
+  return std::make_unique<BroadcastOp>(context, *constant, std::move(op));
+}
 
 void RegisterByteOp(Opcode opcode, MakeByteOp make) {
   Makers()[static_cast<uint8_t>(opcode)] = make;
   RegisterStep(opcode, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<ByteOpStep>(context, HasTwoOperands(*context.command));
+    const std::optional<Field> constant = BroadcastOperand(context);
+    const Field a = constant == Field::kSrc ? Field::kDst : Field::kSrc;
+    const bool one = constant == Field::kSrc2 || !HasTwoOperands(*context.command);
+    return std::make_unique<ByteOpStep>(context, a, one ? a : Field::kSrc2);
   });
 }
 

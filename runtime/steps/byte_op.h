@@ -13,7 +13,7 @@ namespace rshift {
 // Rows of elements: where they are, and which ones of the tensor.
 struct ByteBlock {
   const uint8_t* a = nullptr;
-  const uint8_t* b = nullptr;  // null where the command has one operand only
+  const uint8_t* b = nullptr;  // not looked at where the command has one operand only
   uint8_t* y = nullptr;        // may be a or b
   RowBlock rows;
   int64_t at = 0;         // index of the first element, row-major
@@ -32,6 +32,8 @@ class ByteOp {
   virtual ~ByteOp() = default;
   // y from a and b, element by element.
   virtual void Run(const ByteBlock& block) const noexcept = 0;
+  // Step::memory_bytes().
+  virtual size_t memory_bytes() const { return 0; }
 };
 
 // Pointers of the context's operands are not looked at.
@@ -39,8 +41,9 @@ using MakeByteOp = std::unique_ptr<ByteOp> (*)(const StepContext&);
 
 // Registers the op's step as well: src, and src2 of operations on two tensors, to dst.
 void RegisterByteOp(Opcode opcode, MakeByteOp make);
+// The command's op; one that has a smaller constant takes it from there itself (broadcast_op.h).
 // Null when the opcode has none. FindStep() has been called before.
-MakeByteOp FindByteOp(Opcode opcode);
+std::unique_ptr<ByteOp> MakeByteOpOf(const StepContext& context);
 // Does it read src2 next to src?
 bool HasTwoOperands(const Command& command);
 

@@ -1,5 +1,8 @@
 #include "runtime/steps/second_half.h"
 
+#include <optional>
+
+#include "runtime/steps/broadcast_op.h"
 #include "runtime/steps/rows.h"
 
 namespace rshift {
@@ -20,16 +23,24 @@ SecondHalves::SecondHalves(std::span<const StepContext> contexts) {
 }
 
 SecondHalves::Half SecondHalves::MakeHalf(const StepContext& context) {
+  const std::optional<Field> constant = BroadcastOperand(context);
   const auto operand = [&](Field f) -> Operand {
+    if (f == constant) return {};  // the op has it
     const auto* bytes = context.In<uint8_t>(f);
     if (bytes == context.Out<uint8_t>(Field::kDst)) return {};
     return {bytes, RowPitch(context, f)};
   };
   const bool two = HasTwoOperands(*context.command);
-  return {.op = FindByteOp(context.command->opcode)(context),
+  return {.op = MakeByteOpOf(context),
           .a = operand(Field::kSrc),
           .b = two ? operand(Field::kSrc2) : Operand{},
           .two = two};
+}
+
+size_t SecondHalves::memory_bytes() const {
+  size_t bytes = 0;
+  for (const Half& half : halves_) bytes += half.op->memory_bytes();
+  return bytes;
 }
 
 void SecondHalves::Run(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept {

@@ -20,6 +20,8 @@ class SecondHalves {
   SecondHalves& operator=(const SecondHalves&) = delete;
 
   AfterArgs after() const { return {.run = Run, .state = this}; }
+  // Step::memory_bytes().
+  size_t memory_bytes() const;
 
  private:
   // An operand that is not the bytes themselves: null when it is.

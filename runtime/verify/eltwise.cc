@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "codegen/container/broadcast.h"
 #include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
 
@@ -75,9 +76,21 @@ void CheckQuantize(const CommandCheck& check) {
   }
 }
 
+// Operands of dst's shape, one of which may be a smaller constant.
+void CheckPair(const CommandCheck& check) {
+  const Shape& dst = check.Tensor(Field::kDst).shape;
+  const auto is_small = [&](Field f) {
+    const TensorRecord& tensor = check.Tensor(f);
+    return tensor.region == Region::kConst && tensor.shape != dst &&
+           BroadcastsTo(tensor.shape, dst);
+  };
+  if (!is_small(Field::kSrc)) check.CheckSameShape(Field::kDst, Field::kSrc);
+  if (is_small(Field::kSrc) || !is_small(Field::kSrc2))
+    check.CheckSameShape(Field::kDst, Field::kSrc2);
+}
+
 void CheckAdd(const CommandCheck& check) {
-  check.CheckSameShape(Field::kDst, Field::kSrc);
-  check.CheckSameShape(Field::kDst, Field::kSrc2);
+  CheckPair(check);
   for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) {
     check.CheckByte(f);
     if (check.command.opcode == Opcode::kAddFloat) check.CheckScaled(f);

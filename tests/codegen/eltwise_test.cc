@@ -76,6 +76,27 @@ TEST(LowerQAdd, ASmallerOperandIsBroadcastFirst) {
   EXPECT_EQ(image.commands[0].Tensor(Field::kDst), image.commands[1].Tensor(Field::kSrc2));
 }
 
+TEST(LowerQAdd, ASmallerConstantIsStoredAsItIs) {
+  TestGraph test;
+  const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}));
+  const ValueId c = test.S8("c", {1, 1, 1, 3}, {1, -2, 3});
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 0}), SymmetricAdd(), {c, a}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kAdd});
+  EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc).shape, (Shape{1, 1, 1, 3}));
+  EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kSrc),
+            (std::vector<int8_t>{1, -2, 3}));
+}
+
+TEST(LowerQAdd, OfTwoSmallerConstantsOneIsExpanded) {
+  TestGraph test;
+  const ValueId a = test.S8("a", {1, 2, 1, 1}, {4, 5});
+  const ValueId c = test.S8("c", {1, 1, 1, 3}, {1, -2, 3});
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 1, 3}, {0.5f, 0}), SymmetricAdd(), {a, c}));
+  EXPECT_EQ(OpcodesOf(CompileChecked(test)),
+            (std::vector{Opcode::kExpand, Opcode::kExpand, Opcode::kAdd}));
+}
+
 // a, b, y of one shape.
 Command Lowered(const Op& op) {
   TestGraph test;

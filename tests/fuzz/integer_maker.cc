@@ -20,8 +20,25 @@ Command& Unary(Maker& m, Opcode opcode, const Shape& shape) {
   return c;
 }
 
+// With a tensor and, on either side, a constant that broadcasts.
+Command& WithConstant(Maker& m, Opcode opcode, const Shape& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  Shape part(shape.begin() + m.random.Int(0, rank), shape.end());
+  for (int64_t& dim : part) dim = m.Chance(3) ? 1 : dim;
+  const TensorSpec spec = m.ByteSpec(part);
+  const int32_t constant = m.b.Const(spec.dtype, part, m.random.Data(NumElements(part)));
+  m.b[constant].quantized = true;
+  m.b[constant].scale = spec.scale;
+  m.b[constant].zero_point = spec.zero_point;
+  Command& c = Unary(m, opcode, shape);
+  const bool first = m.Chance(2);
+  const int32_t tensor = c.Tensor(Field::kSrc);
+  return c.Set(Field::kSrc, first ? constant : tensor).Set(Field::kSrc2, first ? tensor : constant);
+}
+
 Command& Binary(Maker& m, Opcode opcode) {
   const Shape shape = m.Dims(0, 4);
+  if (m.Chance(3)) return WithConstant(m, opcode, shape);
   const int32_t src2 = m.Src(m.ByteSpec(shape));
   return Unary(m, opcode, shape).Set(Field::kSrc2, src2);
 }

@@ -93,7 +93,7 @@ TEST(AddTest, ARatioBeyondTheMultipliersUsesTheFloatForm) {
   EXPECT_LE(WorstError(little, result, "y"), 0.51 + 2 / 0.001);
 }
 
-TEST(AddTest, BroadcastAndConstantOperandsAreSpreadOut) {
+TEST(AddTest, TensorsThatBroadcastAreExpandedAndConstantsStayAsTheyAre) {
   for (QuantMode mode : kModes) {
     LittleGraph little;
     const ValueId a = little.Input("a", {1, 4, 4, 3}), b = little.Input("b", {1, 1, 1, 3});
@@ -103,7 +103,32 @@ TEST(AddTest, BroadcastAndConstantOperandsAreSpreadOut) {
     const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
     EXPECT_EQ(Count<QAdd>(result.graph), 2);
     EXPECT_EQ(Count<Expand>(result.graph), 1);
+    EXPECT_EQ(result.graph.value(result.graph.FindValue("c__q")).shape, Shape({1, 1, 4, 3}));
     EXPECT_LE(WorstError(little, result, "y"), 4.0);
+  }
+}
+
+// A BatchNorm behind a concatenation: three numbers, not one for each of 64 pixels.
+TEST(AddTest, NoProfileSpreadsOutAConstant) {
+  for (int id = 0; id < kProfileCount; ++id) {
+    for (QuantMode mode : kModes) {
+      SCOPED_TRACE(Name(static_cast<ProfileId>(id)));
+      LittleGraph little;
+      const Shape shape = {1, 8, 8, 3};
+      const ValueId x = little.Input("x", shape);
+      const ValueId scale = little.Constant("s", {3}, {0.5f, -2.0f, 1.0f});
+      const ValueId shift = little.Constant("b", {1, 1, 3}, {0.25f, 0.5f, -3.0f});
+      const ValueId m = little.Add("m", Binary{BinaryOp::kMul, {}}, {scale, x}, shape);
+      little.Output(little.Add("y", Binary{}, {m, shift}, shape));
+      QuantizeOptions options = Mode(mode);
+      options.profile.id = static_cast<ProfileId>(id);
+      const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+      for (int i = 0; i < result.graph.value_count(); ++i) {
+        const Value& value = result.graph.value(ValueId(i));
+        EXPECT_TRUE(!value.is_constant() || NumElements(value.shape) <= 3) << value.name;
+      }
+      EXPECT_LE(WorstError(little, result, "y"), 5.0);
+    }
   }
 }
 

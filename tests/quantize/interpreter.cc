@@ -320,13 +320,15 @@ struct Run {
     RequantizeAll(c, op, &y);
     return y;
   }
+  int32_t Operand(int input, const Shape& shape, size_t i) const {
+    return static_cast<int32_t>(Broadcasted(c.in(input), shape, static_cast<int64_t>(i)));
+  }
   template <typename Pair>
   Tensor Pairs(const Pair& op) const {
     const ByteType a = TypeOf(c.meta(0)), b = TypeOf(c.meta(1)), q = TypeOf(c.out());
     Tensor y = c.Empty();
     for (size_t i = 0; i < y.data.size(); ++i) {
-      y.data[i] = PairResult(op, static_cast<int32_t>(c.in(0).data[i]),
-                             static_cast<int32_t>(c.in(1).data[i]), a, b, q);
+      y.data[i] = PairResult(op, Operand(0, y.shape, i), Operand(1, y.shape, i), a, b, q);
     }
     return y;
   }
@@ -336,8 +338,7 @@ struct Run {
     Tensor y = c.Empty();
     const size_t block = op.blocks == AddBlocks::kSixteen ? 16 : 8;
     for (size_t i = 0; i < y.data.size(); ++i) {
-      y.data[i] = PairResult(op, static_cast<int32_t>(c.in(0).data[i]),
-                             static_cast<int32_t>(c.in(1).data[i]), a, b, q,
+      y.data[i] = PairResult(op, Operand(0, y.shape, i), Operand(1, y.shape, i), a, b, q,
                              i < y.data.size() / block * block);
     }
     return y;

@@ -141,6 +141,26 @@ TEST(Container, PartsKeepTheirPitchAndNeedAFeature) {
   EXPECT_EQ(WriteContainer(image)[kFeatures], 1 | 4);
 }
 
+// Programs without such constants keep their bytes; older readers name what they lack.
+TEST(Container, AConstantThatBroadcastsNeedsAFeature) {
+  constexpr size_t kFeatures = 0x20;
+  ProgramImage image = SampleProgram();
+  TensorRecord constant = image.tensors[1];  // data_q [1, 2, 2, 3]
+  constant.name = "ones";
+  constant.region = Region::kConst;
+  constant.offset = 0;
+  image.tensors.push_back(constant);
+  const auto last = static_cast<int32_t>(image.tensors.size()) - 1;
+  Command add = NewCommand(Opcode::kAdd);
+  add.Set(Field::kDst, 1).Set(Field::kSrc, 1).Set(Field::kSrc2, last);
+  image.commands.insert(image.commands.begin() + 1, add);
+  image.command_names.insert(image.command_names.begin() + 1, "add");
+  EXPECT_EQ(WriteContainer(image)[kFeatures], 1);
+  image.tensors[last].shape = {3};
+  image.tensors[last].layout = Layout::kPlain;
+  EXPECT_EQ(WriteContainer(image)[kFeatures], 1 | 32);
+}
+
 TEST(Container, RefusesPitchesThatAreNone) {
   const auto refuses = [](auto change) {
     ProgramImage image = PartProgram();
