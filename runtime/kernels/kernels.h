@@ -3,13 +3,13 @@
 // and may include nothing but this header, <immintrin.h> or <arm_neon.h>, <cstdint> and <cstring>,
 // so that no inline function built for a newer CPU leaks into the program.
 //
-// What every kernel computes, bit for bit (kernels/reference.cc is the specification in code):
+// What every kernel computes, bit for bit (generic/reference.cc is the specification in code):
 //   acc = bias[oc] + sum over taps and ic of x[pixel, ic] * (w[oc, tap, ic] - zero_w[oc])
 //   y   = finish(acc), or without a finish function
 //         clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
 // with x raw (s8 or u8), zero_x in the pads, w in [-128, 127], the product in 64 bits and no
 // rounding term at rshift 0. The vector units have forms of their own for every rounding
-// (requant_avx512.h, requant_avx2.h, requant_neon.h); post-operations are left to the finish
+// (<isa>/requant.h); post-operations are left to the finish
 // function. The verifier has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: acc
 // fits int32. What a kernel sums on its way (x + 128 for x, sum x * w and sum x apart, any order)
 // may leave int32; all of it is added, subtracted and multiplied modulo 2^32 without saturation,

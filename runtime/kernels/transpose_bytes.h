@@ -13,6 +13,10 @@ namespace rshift {
 using TransposeBytesFn = void (*)(const uint8_t* src, int64_t src_pitch, int64_t rows,
                                   int64_t columns, uint8_t* dst, int64_t dst_pitch) noexcept;
 
+// For any CPU.
+void TransposeBytes(const uint8_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
+                    uint8_t* dst, int64_t dst_pitch) noexcept;
+
 // Isa::kAvx512Vnni also asks the CPU for VBMI.
 TransposeBytesFn TransposeBytesFor(Isa isa);
 

@@ -19,13 +19,19 @@ BASE = ["base"]
 NUMERICS = BASE + ["quantize/numerics"]
 FORMAT = BASE + ["isa", "codegen/container", "codegen/packing"]
 RUNTIME = FORMAT + ["quantize/numerics", "runtime"]
+# How a kernel computes: for the folders of runtime/kernels alone. The rest of the runtime includes
+# the headers beside them.
+DRIVER = ["runtime/kernels/driver", "runtime/kernels/simd"]
+KERNELS = ["runtime/kernels"] + DRIVER + [f"runtime/kernels/{isa}" for isa in (
+    "generic", "avx2", "avxvnni", "avx512", "avx512vnni", "neondot")]
+RUNTIME += ["runtime/kernels"]
 GRAPH = BASE + ["graph"]
 YAML = BASE + ["yaml"]
 RANGES = GRAPH + YAML + ["quantize/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
-EVERYTHING = CALIBRATE + ["tools", "tests", "examples"]
+EVERYTHING = CALIBRATE + ["runtime/kernels", "tools", "tests", "examples"]
 ALLOWED = {
     "base": BASE,
     "quantize/numerics": NUMERICS,
@@ -42,8 +48,22 @@ ALLOWED = {
     "calibrate": CALIBRATE,
     "tools": [folder for folder in EVERYTHING if folder != "tests"],
     "examples": [folder for folder in EVERYTHING if folder != "tests"],
-    "tests": EVERYTHING,
+    "tests": EVERYTHING + KERNELS,
 }
+ALLOWED.update({folder: RUNTIME + KERNELS for folder in KERNELS})
+# Built with flags of their own, or for one instruction set by templates: what these folders include
+# beyond each other must hold no code, or the linker may give an inline function with newer
+# instructions to a program on a CPU without them.
+UNIT = DRIVER + ["runtime/kernels/kernels.h", "runtime/kernels/weight_sums.h"]
+KERNEL_UNITS = {
+    "runtime/kernels/driver": UNIT,
+    "runtime/kernels/simd": UNIT,
+    "runtime/kernels/avx2": UNIT + ["runtime/kernels/avx2"],
+    "runtime/kernels/avxvnni": UNIT + ["runtime/kernels/avx2", "runtime/kernels/avxvnni"],
+    "runtime/kernels/avx512vnni": UNIT + ["runtime/kernels/avx512vnni"],
+    "runtime/kernels/neondot": UNIT + ["runtime/kernels/neondot"],
+}
+UNIT_SYSTEM = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "cstring"}
 
 # First part of a third-party include -> the folders that may use it (and everything below them,
 # unless listed apart in ALLOWED). Anything else in <> must be the standard library or the system.
@@ -88,6 +108,15 @@ def folder_of(path, table):
         if path.startswith(folder + "/") and (best is None or len(folder) > len(best)):
             best = folder
     return best
+
+
+def unit_violation(folder, own, target):
+    allowed = KERNEL_UNITS[folder]
+    if target in UNIT_SYSTEM if not own else (
+            target in allowed or folder_of(target, KERNEL_UNITS) in allowed):
+        return None
+    return (f"{folder} is built for one instruction set and may not include {target}: only "
+            f"{', '.join(allowed)} and {', '.join(sorted(UNIT_SYSTEM))}")
 
 
 def own_violation(folder, target):
@@ -137,6 +166,8 @@ def check_includes(root):
                 wrong = f'"{target}" is not a path from the root of the source tree'
             else:
                 wrong = own_violation(folder, target) if own else system_violation(folder, target)
+            if not wrong and folder in KERNEL_UNITS:
+                wrong = unit_violation(folder, own, target)
             if wrong:
                 violations.append(f"{path}:{number}: {wrong}")
     if count == 0:
@@ -185,11 +216,22 @@ def selftest():
         "quantize/numerics/n.h": '#include "isa/i.h"\n',
         "quantize/q.h": '#include "quantize/numerics/n.h"\n#include "q.h"\n',
         "isa/i.h": '#include "onnx/onnx.pb.h"\n',
+        "runtime/kernels/kernels.h": "#include <vector>\n",
+        "runtime/kernels/table.h": "",
+        "runtime/kernels/avx2/a.h": '#include "runtime/kernels/kernels.h"\n#include <cstring>\n',
+        "runtime/kernels/avx2/b.h": "#include <algorithm>\n",
+        "runtime/kernels/avxvnni/a.h": '#include "runtime/kernels/avx2/a.h"\n'
+                                       '#include "runtime/kernels/table.h"\n',
+        "runtime/kernels/generic/g.cc": '#include "runtime/kernels/table.h"\n#include <algorithm>\n',
+        "runtime/steps/s.cc": '#include "runtime/kernels/table.h"\n'
+                              '#include "runtime/kernels/avx2/a.h"\n',
         "stray/s.h": "",
         "graph/ops/o.h": "#include <boost/any.hpp>\n",
     }
     expected = ["base/b.h:1", "graph/ops/o.h:1", "isa/i.h:1", "quantize/numerics/n.h:1",
-                "quantize/q.h:2", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2", "stray/s.h:1"]
+                "quantize/q.h:2", "runtime/kernels/avx2/b.h:1",
+                "runtime/kernels/avxvnni/a.h:2", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2",
+                "runtime/steps/s.cc:2", "stray/s.h:1"]
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         for path, text in files.items():

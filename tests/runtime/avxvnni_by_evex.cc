@@ -5,5 +5,5 @@
 
 #define _mm256_dpbusd_avx_epi32 _mm256_dpbusd_epi32
 #define kAvxVnniKernels kAvxVnniByEvexKernels
-#include "runtime/kernels/avxvnni.cc"
+#include "runtime/kernels/avxvnni/unit.cc"
 #endif

@@ -1,5 +1,5 @@
 // The order of a convolution's output pixels: all of them, once, under every tap that is inside.
-#include "runtime/kernels/conv_runs.h"
+#include "runtime/kernels/driver/conv_runs.h"
 
 #include <gtest/gtest.h>
 

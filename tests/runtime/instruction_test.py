@@ -1,6 +1,6 @@
 """Checks which objects of our libraries hold instructions that not every x86-64 CPU has.
 
-    instruction_test.py archives <library.a>...    only dispatched units and functions may have
+    instruction_test.py objects <object>...        only dispatched units and functions may have
                                                    them; such a unit shares no inline function
     instruction_test.py selftest <C++ compiler>    the check notices what it is for
 
@@ -17,19 +17,20 @@ import subprocess
 import sys
 import tempfile
 
-# Objects that are entered only after the CPU was asked.
+# Objects that are entered only after the CPU was asked: how their paths end.
 DISPATCHED = {
-    "crc32c_sse42.cc.o", "crc32c_vpclmul.cc.o", "avx2.cc.o", "avxvnni.cc.o", "avx512vnni.cc.o",
-    "weight_sums_avx2.cc.o", "weight_sums_avx512vnni.cc.o", "row_table_avx2.cc.o",
+    "crc32c_sse42.cc.o", "crc32c_vpclmul.cc.o", "kernels/avx2/unit.cc.o",
+    "kernels/avxvnni/unit.cc.o", "kernels/avx512vnni/unit.cc.o", "kernels/avx2/weight_sums.cc.o",
+    "kernels/avx512vnni/weight_sums.cc.o", "row_table_avx2.cc.o",
 }
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
 DISPATCHED_FUNCTIONS = {
-    "elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
-    "add_avx512.cc.o": re.compile("Avx512"),
-    "quantize_avx512.cc.o": re.compile("Avx512"),
-    "byte_map.cc.o": re.compile("Vbmi"),
-    "shuffle_bytes.cc.o": re.compile("Vbmi"),
-    "transpose_bytes.cc.o": re.compile("Vbmi"),
+    "kernels/generic/elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
+    "kernels/avx512/add.cc.o": re.compile("Avx512"),
+    "kernels/avx512/quantize.cc.o": re.compile("Avx512"),
+    "kernels/avx512/byte_map.cc.o": re.compile("Vbmi"),
+    "kernels/avx512/shuffle_bytes.cc.o": re.compile("Vbmi"),
+    "kernels/avx512/transpose_bytes.cc.o": re.compile("Vbmi"),
 }
 
 # What x86-64 does not promise: SSE3 and later without a VEX or EVEX prefix.
@@ -51,25 +52,31 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def members(listing, pattern):
-    """(member, line) of an archive's listing, in which a line matching `pattern` names the member."""
-    member = None
+def named(path):
+    """What the tables above call the object, or its path."""
+    return next((name for name in (*DISPATCHED, *DISPATCHED_FUNCTIONS)
+                 if path.endswith("/" + name)), path)
+
+
+def objects_in(listing, pattern):
+    """(object, line) of a listing in which a line matching `pattern` names the next object."""
+    name = None
     for line in listing.splitlines():
         if found := pattern.match(line):
-            member = found[1]
-        elif member is not None:
-            yield member, line
+            name = named(found[1])
+        elif name is not None:
+            yield name, line
 
 
 def is_newer(first_bytes, mnemonic):
     return first_bytes.split()[0] in VEX_OR_EVEX or NEWER.match(mnemonic) is not None
 
 
-def newer_instructions(archive):
+def newer_instructions(objects):
     """{(object, function): (first such mnemonic, how many)}"""
     found, function = collections.OrderedDict(), "?"
-    listing = run("objdump", "-d", "--wide", archive)
-    for member, line in members(listing, re.compile(r"^(\S+):\s+file format elf64-x86-64$")):
+    listing = run("objdump", "-d", "--wide", *objects)
+    for member, line in objects_in(listing, re.compile(r"^(\S+):\s+file format elf64-x86-64$")):
         if start := FUNCTION.match(line):
             function = start[1]
         elif (code := INSTRUCTION.match(line)) and is_newer(code[1], code[2]):
@@ -78,31 +85,31 @@ def newer_instructions(archive):
     return found
 
 
-def shared_symbols(archive):
+def shared_symbols(objects):
     """(object, symbol) that the linker may take from another object instead: weak, unique, common."""
-    listing = run("nm", "--defined-only", archive)
-    for member, line in members(listing, re.compile(r"^(\S+):$")):
-        parts = line.split()
+    listing = run("nm", "--defined-only", "--print-file-name", *objects)
+    for line in listing.splitlines():
+        path, _, symbol = line.partition(":")
+        parts = symbol.split()
         # DW.ref: a pointer for exception tables, the same in every object.
         if len(parts) == 3 and parts[1] in "WwVvuC" and not parts[2].startswith("DW.ref."):
-            yield member, parts[2]
+            yield named(path), parts[2]
 
 
-def check_archives(*archives):
+def check_objects(*objects):
     violations, dispatched = [], set()
-    for archive in archives:
-        for (member, function), (mnemonic, count) in newer_instructions(archive).items():
-            allowed = DISPATCHED_FUNCTIONS.get(member)
-            if member in DISPATCHED:
-                dispatched.add(member)
-            elif allowed is not None and allowed.search(function):
-                dispatched.add(member)
-            else:
-                violations.append(f"{member}: {function}: {mnemonic} and {count - 1} more "
-                                  "instructions that not every x86-64 CPU has")
-        violations += [f"{member}: {symbol}: is not this unit's alone: the linker may give it to "
-                       "code that runs on any CPU"
-                       for member, symbol in shared_symbols(archive) if member in DISPATCHED]
+    for (member, function), (mnemonic, count) in newer_instructions(objects).items():
+        allowed = DISPATCHED_FUNCTIONS.get(member)
+        if member in DISPATCHED:
+            dispatched.add(member)
+        elif allowed is not None and allowed.search(function):
+            dispatched.add(member)
+        else:
+            violations.append(f"{member}: {function}: {mnemonic} and {count - 1} more "
+                              "instructions that not every x86-64 CPU has")
+    violations += [f"{member}: {symbol}: is not this unit's alone: the linker may give it to "
+                   "code that runs on any CPU"
+                   for member, symbol in shared_symbols(objects) if member in DISPATCHED]
     # Were a unit renamed or the disassembly unreadable, the check would pass for the wrong reason.
     missing = (DISPATCHED | set(DISPATCHED_FUNCTIONS)) - dispatched
     violations += [f"{name}: expected newer instructions here, found none"
@@ -121,7 +128,7 @@ SELFTEST = {  # object -> (flags, source, what is found in it)
                  "[[gnu::target(\"avx2\")]] double MulAvx2(double a, double b) { return a * b; }",
              "_Z7MulAvx2dd: v"),
     # A dispatched unit: newer instructions are its business, a weak function is not.
-    "avx2": (["-mavx2"], "inline double twice(double a) { return a * 2; }\n"
+    "kernels/avx2/unit": (["-mavx2"], "inline double twice(double a) { return a * 2; }\n"
                          "double (*g)(double) = twice;", "_Z5twiced: is not this unit's alone"),
 }
 
@@ -131,25 +138,24 @@ def selftest(compiler):
         folder = pathlib.Path(name)
         objects = []
         for stem, (flags, source, _) in SELFTEST.items():
+            (folder / stem).parent.mkdir(parents=True, exist_ok=True)
             (folder / f"{stem}.cc").write_text(source + "\n")
             objects.append(str(folder / f"{stem}.cc.o"))
             run(compiler, "-O2", *flags, "-c", str(folder / f"{stem}.cc"), "-o", objects[-1])
-        archive = str(folder / "lib.a")
-        run("ar", "qc", archive, *objects)
-        found = check_archives(archive)
+        found = check_objects(*objects)
     problems = []
     for stem, (_, _, wanted) in SELFTEST.items():
         lines = [line for line in found
-                 if line.startswith(f"{stem}.cc.o: ") and "expected newer" not in line]
+                 if f"{stem}.cc.o: " in line and "expected newer" not in line]
         if (len(lines) != 1 or wanted not in lines[0]) if wanted else lines:
             problems.append(f"selftest: {stem}: expected {wanted}, found {lines}")
-    if not any("avxvnni.cc.o: expected newer" in line for line in found):
+    if not any("kernels/avxvnni/unit.cc.o: expected newer" in line for line in found):
         problems.append("selftest: a missing unit was not noticed")
     return problems
 
 
 def main(arguments):
-    checks = {"archives": check_archives, "selftest": selftest}
+    checks = {"objects": check_objects, "selftest": selftest}
     if len(arguments) < 2 or arguments[0] not in checks:
         sys.exit(__doc__)
     violations = checks[arguments[0]](*arguments[1:])

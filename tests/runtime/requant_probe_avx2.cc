@@ -1,4 +1,4 @@
-#include "runtime/kernels/requant_avx2.h"
+#include "runtime/kernels/avx2/requant.h"
 #include "tests/runtime/requant_probe.h"
 
 namespace rshift::testing {

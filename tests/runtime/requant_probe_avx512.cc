@@ -1,4 +1,4 @@
-#include "runtime/kernels/requant_avx512.h"
+#include "runtime/kernels/avx512vnni/requant.h"
 #include "tests/runtime/requant_probe.h"
 
 namespace rshift::testing {
