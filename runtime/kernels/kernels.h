@@ -8,8 +8,8 @@
 //   y   = finish(acc), or without a finish function
 //         clamp(((acc * multiplier[oc] + 2^(rshift[oc] - 1)) >> rshift[oc]) + zero_y, lo, hi)
 // with x raw (s8 or u8), zero_x in the pads, w in [-128, 127], the product in 64 bits and no
-// rounding term at rshift 0. The vector units have forms of their own for every rounding
-// (<isa>/requant.h); post-operations are left to the finish
+// rounding term at rshift 0. The vector units have requantizers of their own for every
+// rounding (simd/requant.h); post-operations are left to the finish
 // function. The verifier has proved |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: acc
 // fits int32. What a kernel sums on its way (x + 128 for x, sum x * w and sum x apart, any order)
 // may leave int32; all of it is added, subtracted and multiplied modulo 2^32 without saturation,
@@ -56,7 +56,7 @@ struct RequantArgs {
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
   // Constants folded for the common case (FoldConstants in steps/requant_arrays.h): with
   //   high = the upper half of acc_factor * acc * multiplier, within 2^30
-  // (high + high_half) >> high_shift is y - held before the clamp, held = 128 for hi > 127, else 0.
+  // (high + high_half) >> high_shift is y - bias before the clamp, bias = 128 for hi > 127, else 0.
   //   acc_factor 1: kHalfUp with every rshift in [33, 54].
   //   acc_factor 4: kHalfUp, kTwoStep, kTwoStepUp with every rshift (less 64 where it is that much)
   //     in [31, 52] and every |acc| < 2^29; where a second step rounds away from zero (kTwoStep, or

@@ -39,7 +39,8 @@ void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_
                    RequantArgs* args);
 
 // Sets RequantArgs::ratio to `ratio`, an array of `entries`, where every multiplier and bound
-// allows. Then, with one rounding to nearest, m = 1.5 * 2^23 and z = zero_y - held,
+// allows. Then, with one rounding to nearest, m = 1.5 * 2^23 and z = zero_y - bias (as
+// high_half's),
 //   fma(float(acc), ratio, m + z) = m + z + floor(acc * multiplier / 2^rshift + 1/2)
 // but for results that saturate: there is no other tie, for acc * ratio = k + 1/2 makes 2k + 1 a
 // multiple of the multiplier's odd part, 2^10 at least; and an acc that binary32 has not, from 2^24

@@ -3,23 +3,13 @@
 
 namespace rshift::testing {
 
-void Requant256(const RequantArgs& q, const int32_t* acc, int32_t* y) {
-  WithRequant(q, [&](auto form) {
-    using S = typename decltype(form)::Type;
-    for (int64_t c = 0; c < kProbeChannels; c += 8) {
-      const auto s = Requant<S>::Load(q, c);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + c), s.Apply(LoadEight(acc + c)));
-    }
-  });
-}
-
-void Narrow256(const RequantArgs& q, const int32_t* acc, uint8_t* y) {
-  WithRequant(q, [&](auto form) {
-    using S = typename decltype(form)::Type;
+void RequantAvx2(const RequantArgs& q, const int32_t* acc, uint8_t* y) {
+  WithRequantizer<Avx2>(q, [&](auto tag) {
+    using S = typename decltype(tag)::Type;
     const auto v = [&](int64_t c) { return S::Load(q, c).Scale(LoadEight(acc + c)); };
-    const Narrow narrow = Narrow::Load<S>(q);
+    const auto pack = SaturatingPack<S>::Load(q);
     for (int64_t c = 0; c < kProbeChannels; c += 16) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(y + c), narrow.Pack(v(c), v(c + 8)));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(y + c), pack.Pack(v(c), v(c + 8)));
     }
   });
 }

@@ -29,16 +29,15 @@ struct ColumnArgs {
   int64_t real = kColumn;  // channels stored; more than 16 count as 16
 };
 
-// By form S. The dispatch is outside: these loops keep a form's constants in registers.
+// By requantizer S. The dispatch is outside: these loops keep its constants in registers.
 template <typename S>
-void FinishByForm(const RequantArgs& q, const ColumnArgs& column) {
+void FinishBy(const RequantArgs& q, const ColumnArgs& column) {
   const S first = S::Load(q, column.entry), second = S::Load(q, column.entry + 8);
-  const Narrow narrow = Narrow::Load<S>(q);
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
   uint8_t* dst = column.dst;
   for (int64_t r = 0; r < column.pixels; ++r, dst += column.dst_stride) {
     const int32_t* acc = column.rows[r];
-    const __m128i bytes =
-        narrow.Pack(first.Scale(LoadEight(acc)), second.Scale(LoadEight(acc + 8)));
+    const __m128i bytes = pack.Pack(first.Scale(LoadEight(acc)), second.Scale(LoadEight(acc + 8)));
     if (column.real >= kColumn)
       _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), bytes);
     else
@@ -48,8 +47,8 @@ void FinishByForm(const RequantArgs& q, const ColumnArgs& column) {
 
 inline void FinishColumn(const RequantArgs& q, const ColumnArgs& column) {
   if (!q.post_ops) {
-    return WithRequant(q,
-                       [&](auto form) { FinishByForm<typename decltype(form)::Type>(q, column); });
+    return WithRequantizer<Avx2>(
+        q, [&](auto tag) { FinishBy<typename decltype(tag)::Type>(q, column); });
   }
   for (int64_t r = 0; r < column.pixels; ++r) {
     q.finish(q, column.entry, column.rows[r], column.real < kColumn ? column.real : kColumn,

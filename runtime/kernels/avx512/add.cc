@@ -34,21 +34,21 @@ bool FitsPairs(const AddArgs& p) {
 
 template <Bounds kBounds>
 RSHIFT_AVX512 inline AddPairs<kBounds> LoadPairsAvx512(const AddArgs& p) {
-  // As in avx512vnni/requant.h, u8 results that are clamped are held 128 lower until the end.
-  const int32_t held = kBounds == Bounds::kOther && p.hi > 127 ? 128 : 0;
+  // As in avx512vnni/requant.h, u8 results that are clamped are 128 lower until the end.
+  const int32_t bias = kBounds == Bounds::kOther && p.hi > 127 ? 128 : 0;
   const int32_t half = p.rshift == 0 ? 0 : 1 << (p.rshift - 1);
   const auto byte = [](int32_t v) { return static_cast<char>(v); };
   const auto pair = static_cast<uint32_t>(p.multiplier_b) << 16 |
                     (static_cast<uint32_t>(p.multiplier_a) & 0xffff);
-  const int32_t constant = (p.zero_y - held) * (1 << p.rshift) + half - p.a.zero * p.multiplier_a -
+  const int32_t constant = (p.zero_y - bias) * (1 << p.rshift) + half - p.a.zero * p.multiplier_a -
                            p.b.zero * p.multiplier_b;
   return {_mm512_set1_epi32(static_cast<int32_t>(pair)),
           _mm512_set1_epi32(constant),
-          _mm512_set1_epi8(byte(p.lo - held)),
-          _mm512_set1_epi8(byte(p.hi - held)),
+          _mm512_set1_epi8(byte(p.lo - bias)),
+          _mm512_set1_epi8(byte(p.hi - bias)),
           _mm512_set1_epi8(byte(p.a.flip)),
           _mm512_set1_epi8(byte(p.b.flip)),
-          _mm512_set1_epi8(byte(held)),
+          _mm512_set1_epi8(byte(bias)),
           _mm_cvtsi32_si128(p.rshift)};
 }
 
@@ -105,17 +105,17 @@ bool FitsWords(const AddArgs& p) {
 }
 
 RSHIFT_AVX512 inline AddWords LoadWordsAvx512(const AddArgs& p) {
-  const int32_t held = p.hi > 127 ? 128 : 0;
+  const int32_t bias = p.hi > 127 ? 128 : 0;
   const auto byte = [](int32_t v) { return static_cast<char>(v); };
   const auto word = [](int32_t v) { return static_cast<int16_t>(v); };
   return {_mm512_set1_epi16(word(p.multiplier_b << 8 | p.multiplier_a)),
           _mm512_set1_epi16(word(WordSum(p).constant)),
-          _mm512_set1_epi16(word(p.zero_y - held)),
-          _mm512_set1_epi8(byte(p.lo - held)),
-          _mm512_set1_epi8(byte(p.hi - held)),
+          _mm512_set1_epi16(word(p.zero_y - bias)),
+          _mm512_set1_epi8(byte(p.lo - bias)),
+          _mm512_set1_epi8(byte(p.hi - bias)),
           _mm512_set1_epi8(byte(p.a.flip ^ 0x80)),
           _mm512_set1_epi8(byte(p.b.flip ^ 0x80)),
-          _mm512_set1_epi8(byte(held)),
+          _mm512_set1_epi8(byte(bias)),
           _mm_cvtsi32_si128(p.rshift)};
 }
 
@@ -164,7 +164,7 @@ struct AddReals {
 constexpr int16_t kByteAsFloat = 0x4B00;
 
 RSHIFT_AVX512 inline AddReals LoadRealsAvx512(const AddFloatArgs& p) {
-  const int32_t held = p.hi > 127 ? 128 : 0;
+  const int32_t bias = p.hi > 127 ? 128 : 0;
   const auto byte = [](int32_t v) { return static_cast<char>(v); };
   return {_mm512_set1_ps(8388608.0f + static_cast<float>(p.a.zero)),
           _mm512_set1_ps(8388608.0f + static_cast<float>(p.b.zero)),
@@ -172,12 +172,12 @@ RSHIFT_AVX512 inline AddReals LoadRealsAvx512(const AddFloatArgs& p) {
           _mm512_set1_ps(p.scale_b),
           _mm512_set1_ps(p.scale_y),
           _mm512_set1_ps(1.0f / p.scale_y),
-          _mm512_set1_epi16(static_cast<int16_t>(p.zero_y - held)),
-          _mm512_set1_epi8(byte(p.lo - held)),
-          _mm512_set1_epi8(byte(p.hi - held)),
+          _mm512_set1_epi16(static_cast<int16_t>(p.zero_y - bias)),
+          _mm512_set1_epi8(byte(p.lo - bias)),
+          _mm512_set1_epi8(byte(p.hi - bias)),
           _mm512_set1_epi8(byte(p.a.flip)),
           _mm512_set1_epi8(byte(p.b.flip)),
-          _mm512_set1_epi8(byte(held))};
+          _mm512_set1_epi8(byte(bias))};
 }
 
 // Sixteen elements of each, as floats 2^23 + u.

@@ -15,15 +15,15 @@ struct Constants {
 };
 
 RSHIFT_AVX512 inline Constants LoadConstantsAvx512(const QuantizeArgs& p, float factor) {
-  // As in avx512vnni/requant.h, u8 results are held 128 lower until the end.
-  const int32_t held = p.hi > 127 ? 128 : 0;
+  // As in avx512vnni/requant.h, u8 results are 128 lower until the end.
+  const int32_t bias = p.hi > 127 ? 128 : 0;
   const auto byte = [](int32_t v) { return static_cast<char>(v); };
   return {_mm512_set1_ps(factor),
           _mm512_set1_ps(static_cast<float>(p.hi - p.zero)),
-          _mm512_set1_epi16(static_cast<int16_t>(p.zero - held)),
-          _mm512_set1_epi8(byte(p.lo - held)),
-          _mm512_set1_epi8(byte(p.hi - held)),
-          _mm512_set1_epi8(byte(held)),
+          _mm512_set1_epi16(static_cast<int16_t>(p.zero - bias)),
+          _mm512_set1_epi8(byte(p.lo - bias)),
+          _mm512_set1_epi8(byte(p.hi - bias)),
+          _mm512_set1_epi8(byte(bias)),
           _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)};
 }
 

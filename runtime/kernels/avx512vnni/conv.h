@@ -66,7 +66,7 @@ inline void StoreParts(__m512i bytes, uint8_t* dst, int64_t pitch, int64_t count
 
 // Bytes of the tile's pixels, from what S::Scale gave for them.
 template <Storing kStoring, typename S, int R, int V>
-[[gnu::always_inline]] inline void PackTile(const Narrow<S>& narrow, const TileArgs& t,
+[[gnu::always_inline]] inline void PackTile(const SaturatingPack<S>& pack, const TileArgs& t,
                                             const __m512i (&v)[R][V]) {
   // Pixels that fill a register together.
   constexpr int kTogether = V == 1 ? 4 : V == 2 ? 2 : 1;
@@ -77,51 +77,51 @@ template <Storing kStoring, typename S, int R, int V>
 #pragma GCC unroll 6
   for (int r = 0; r < kWhole; r += kTogether) {
     const __m512i bytes =
-        narrow.Pack(v[r][0], V == 2 ? v[r][V - 1] : v[r + 1][0],
-                    V == 2 ? v[r + 1][0] : v[r + kTogether / 2][0], v[r + kTogether - 1][V - 1]);
+        pack.Pack(v[r][0], V == 2 ? v[r][V - 1] : v[r + 1][0],
+                  V == 2 ? v[r + 1][0] : v[r + kTogether / 2][0], v[r + kTogether - 1][V - 1]);
     StoreParts<kStoring, V>(bytes, dst + r * pitch, pitch, count);
   }
 #pragma GCC unroll 6
   for (int r = kWhole; r < R; ++r) {
     const __m512i bytes =
-        narrow.Pack(v[r][0], v[r][V > 1 ? 1 : 0], v[r][V > 2 ? 2 : 0], v[r][V > 3 ? 3 : 0]);
+        pack.Pack(v[r][0], v[r][V > 1 ? 1 : 0], v[r][V > 2 ? 2 : 0], v[r][V > 3 ? 3 : 0]);
     StoreBytes(bytes, dst + r * pitch, count);
   }
 }
 
 // Accumulators in registers -> what PackTile takes.
 template <typename S, int R, int V>
-inline Narrow<S> ScaleTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+inline SaturatingPack<S> ScaleTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) {
-    const S form = S::Load(q, t.entry + 16 * v);
+    const S requantizer = S::Load(q, t.entry + 16 * v);
 #pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) acc[r][v] = form.Scale(acc[r][v]);
+    for (int r = 0; r < R; ++r) acc[r][v] = requantizer.Scale(acc[r][v]);
   }
-  return Narrow<S>::Load(q);
+  return SaturatingPack<S>::Load(q);
 }
 
-// Accumulators in registers -> bytes, by form S.
+// Accumulators in registers -> bytes, by requantizer S.
 template <typename S, int R, int V>
 inline void FinishTile(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
   PackTile<Storing::kSome, S>(ScaleTile<S, R, V>(q, t, acc), t, acc);
 }
 
-// The same with a copy of the code for each way to store: for the most common forms.
+// The same with a copy of the code for each way to store: for the most common requantizers.
 template <typename S, int R, int V>
 inline void FinishFast(const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
-  const Narrow<S> narrow = ScaleTile<S, R, V>(q, t, acc);
-  if (t.real != 16 * V) return PackTile<Storing::kSome, S>(narrow, t, acc);
-  if (V <= 2 && t.dst_stride == 16 * V) return PackTile<Storing::kDense, S>(narrow, t, acc);
-  PackTile<Storing::kWhole, S>(narrow, t, acc);
+  const SaturatingPack<S> pack = ScaleTile<S, R, V>(q, t, acc);
+  if (t.real != 16 * V) return PackTile<Storing::kSome, S>(pack, t, acc);
+  if (V <= 2 && t.dst_stride == 16 * V) return PackTile<Storing::kDense, S>(pack, t, acc);
+  PackTile<Storing::kWhole, S>(pack, t, acc);
 }
 
-// The same through memory, for the forms that are not worth a copy of the tile each. Not inlined:
+// The same through memory, for those that are not worth a copy of the tile each. Not inlined:
 // the tile's accumulators would lose their registers (see DotAccumulate).
 template <typename S>
 [[gnu::noinline]] void FinishRows(const RequantArgs& q, const TileArgs& t, int32_t (*rows)[64]) {
   const auto load = [](const int32_t* p) { return _mm512_load_si512(p); };
-  const Narrow<S> narrow = Narrow<S>::Load(q);
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
   // 32 channels at a time, so that their constants stay in registers, to s16 in place.
   for (int64_t v = 0; v < t.width; v += 32) {
     const S first = S::Load(q, t.entry + v);
@@ -129,24 +129,25 @@ template <typename S>
     for (int r = 0; r < t.count; ++r) {
       int32_t* row = rows[r] + v;
       const __m512i low = first.Scale(load(row)), high = second.Scale(load(row + 16));
-      _mm512_store_si512(row, narrow.Words(low, high));
+      _mm512_store_si512(row, pack.Words(low, high));
     }
   }
   for (int r = 0; r < t.count; ++r) {
-    const __m512i bytes = narrow.PackWords(load(rows[r]), load(rows[r] + 32));
-    StoreBytes(_mm512_permutexvar_epi32(narrow.order, bytes), t.dst + r * t.dst_stride, t.real);
+    const __m512i bytes = pack.PackWords(load(rows[r]), load(rows[r] + 32));
+    StoreBytes(_mm512_permutexvar_epi32(pack.order, bytes), t.dst + r * t.dst_stride, t.real);
   }
 }
 
-[[gnu::noinline]] inline void FinishAnyForm(const RequantArgs& q, const TileArgs& t,
-                                            int32_t (*rows)[64]) {
+[[gnu::noinline]] inline void FinishByAny(const RequantArgs& q, const TileArgs& t,
+                                          int32_t (*rows)[64]) {
   if (q.post_ops) {
     for (int r = 0; r < t.count; ++r) {
       q.finish(q, t.entry, rows[r], t.real, t.dst + r * t.dst_stride);
     }
     return;
   }
-  WithRequant(q, [&](auto form) { FinishRows<typename decltype(form)::Type>(q, t, rows); });
+  WithRequantizer<Avx512>(q,
+                          [&](auto tag) { FinishRows<typename decltype(tag)::Type>(q, t, rows); });
 }
 
 // acc -= zero_w * (sum of x), pixel by pixel and channel by channel.
@@ -184,19 +185,20 @@ template <int kSteps, int R, int V>
   }
 }
 
-// The forms that are not worth a convolution each.
-struct AnyForm {};
+// The requantizers that are not worth a copy of the convolution each.
+struct AnyRequantizer {};
 
 template <int R, int V>
-inline void FinishBy(AnyForm, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[R][V]) {
+inline void FinishBy(AnyRequantizer, const RequantArgs& q, const TileArgs& t,
+                     __m512i (&acc)[R][V]) {
   // In registers where most pixels are: a copy of this for every tail would be half of all code.
   if constexpr (R == 5 || R == 6 || R == 12) {
-    if (q.ratio != nullptr) return FinishTile<ByRatio, R, V>(q, t, acc);
-    if (q.acc_factor == 1) return FinishTile<HalfUpFolded, R, V>(q, t, acc);
-    if (q.acc_factor == 4) return FinishTile<TwoStepFolded, R, V>(q, t, acc);
-    if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven, R, V>(q, t, acc);
+    if (q.ratio != nullptr) return FinishTile<ByRatio<Avx512>, R, V>(q, t, acc);
+    if (q.acc_factor == 1) return FinishTile<HalfUpPrecomputed<Avx512>, R, V>(q, t, acc);
+    if (q.acc_factor == 4) return FinishTile<TwoStepPrecomputed<Avx512>, R, V>(q, t, acc);
+    if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven<Avx512>, R, V>(q, t, acc);
     if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
-      return FinishTile<FloatZeroEven, R, V>(q, t, acc);
+      return FinishTile<FloatZeroEven<Avx512>, R, V>(q, t, acc);
   }
   alignas(64) int32_t rows[R][64];
 #pragma GCC unroll 12
@@ -204,7 +206,7 @@ inline void FinishBy(AnyForm, const RequantArgs& q, const TileArgs& t, __m512i (
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) _mm512_store_si512(rows[r] + 16 * v, acc[r][v < V ? v : 0]);
   }
-  FinishAnyForm(q, t, rows);
+  FinishByAny(q, t, rows);
 }
 
 template <typename S, int R, int V>
@@ -215,7 +217,7 @@ inline void FinishBy(S, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[
 // What activations are XORed with.
 inline uint8_t FlipOf(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
 
-// R pixels x V * 16 channels by form S; the row lists keep kKept pointers for each tap.
+// R pixels x V * 16 channels by requantizer S; the row lists keep kKept pointers for each tap.
 template <typename S, int kKept, int R, int V>
 [[gnu::noinline]] void DotTile(const ConvArgs& args, const TileArgs& t) {
   const RequantArgs& q = args.requant;
@@ -291,8 +293,8 @@ struct ConvUnit {
 };
 
 inline void DriveAnyConv(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept {
-  WithUnclamped<AnyForm>(args.requant, [&](auto form) {
-    DriveConv<ConvUnit<typename decltype(form)::Type>>(args, range, scratch);
+  WithUnclamped<Avx512, AnyRequantizer>(args.requant, [&](auto tag) {
+    DriveConv<ConvUnit<typename decltype(tag)::Type>>(args, range, scratch);
   });
 }
 

@@ -71,37 +71,38 @@ template <int P, int kTaps, bool kZeroW>
 // P pixels from `column` on -> bytes.
 template <typename S, int P, int kTaps, bool kZeroW>
 [[gnu::always_inline]] inline void FinishPixels(const DepthwiseArgs& args, const DwPlan& plan,
-                                                const RequantArgs& q, const S (&form)[4],
-                                                const Narrow<S>& narrow, const __m512i* column,
-                                                const DwSegment& segment, int64_t pixel) {
+                                                const RequantArgs& q, const S (&requantizer)[4],
+                                                const SaturatingPack<S>& pack,
+                                                const __m512i* column, const DwSegment& segment,
+                                                int64_t pixel) {
   __m512i v[4][P];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     DotQuarter<P, kTaps, kZeroW>(args, plan, q, column, i, v[i]);
 #pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) v[i][p] = form[i].Scale(v[i][p]);
+    for (int p = 0; p < P; ++p) v[i][p] = requantizer[i].Scale(v[i][p]);
   }
 #pragma GCC unroll 4
   for (int p = 0; p < P; ++p) {
-    segment.Store(narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]), pixel + p, args.dst_pitch);
+    segment.Store(pack.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]), pixel + p, args.dst_pitch);
   }
 }
 
 template <typename S, int kTaps, bool kZeroW>
 void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                    const DwSegment& segment) {
-  const S form[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
-  const Narrow<S> narrow = Narrow<S>::Load(q);
+  const S requantizer[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   const __m512i* column = plan.columns;
   int64_t i = 0;
   if constexpr (!kZeroW) {  // rare: not worth its code
     for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
-      FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
+      FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, requantizer, pack, column, segment, i);
     }
   }
   for (; i < segment.pixels; ++i, column += step) {
-    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, form, narrow, column, segment, i);
+    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, requantizer, pack, column, segment, i);
   }
 }
 
@@ -129,8 +130,8 @@ void RunSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs
                 const DwSegment& segment) {
   if (q.post_ops) return FinishSegmentByFunction<kZeroW>(args, plan, q, segment);
   const bool three = plan.groups == 1 && args.window.kernel_w == 3 && args.window.dilation_w == 1;
-  WithRequant(q, [&](auto form) {
-    using S = typename decltype(form)::Type;
+  WithRequantizer<Avx512>(q, [&](auto tag) {
+    using S = typename decltype(tag)::Type;
     if (three && !kZeroW) return FinishSegment<S, 3, false>(args, plan, q, segment);
     FinishSegment<S, 0, kZeroW>(args, plan, q, segment);
   });
@@ -159,8 +160,8 @@ void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
 inline void RunPixelsDirectly(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                               const PixelCursor& at, int64_t n, bool both,
                               const DwSegment& segment) {
-  WithUnclamped<ByRatio>(q, [&](auto form) {
-    using S = typename decltype(form)::Type;
+  WithUnclamped<Avx512, ByRatio<Avx512>>(q, [&](auto tag) {
+    using S = typename decltype(tag)::Type;
     if (segment.apart > 0) return RunDirectlyBy<S, true>(args, plan, q, at, both, segment);
     RunDirectlyBy<S, false>(args, plan, q, at, both, segment);
   });

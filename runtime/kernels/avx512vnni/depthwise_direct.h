@@ -77,7 +77,7 @@ class DwColumns {
 
 // P pixels from the columns under them -> bytes. `weights`: [taps][quarters].
 template <typename S, int P, int kStride, int C>
-[[gnu::always_inline]] inline void DirectPixels(const RequantArgs& q, const Narrow<S>& narrow,
+[[gnu::always_inline]] inline void DirectPixels(const RequantArgs& q, const SaturatingPack<S>& pack,
                                                 const __m512i (&columns)[C][4],
                                                 const __m512i* weights, __m512i (&bytes)[P]) {
   __m512i v[4][P];
@@ -94,12 +94,12 @@ template <typename S, int P, int kStride, int C>
         v[i][p] = _mm512_dpbusd_epi32(v[i][p], columns[p * kStride + kx][i], weight);
       }
     }
-    const S form = S::Load(q, 16 * i);
+    const S requantizer = S::Load(q, 16 * i);
 #pragma GCC unroll 2
-    for (int p = 0; p < P; ++p) v[i][p] = form.Scale(v[i][p]);
+    for (int p = 0; p < P; ++p) v[i][p] = requantizer.Scale(v[i][p]);
   }
 #pragma GCC unroll 2
-  for (int p = 0; p < P; ++p) bytes[p] = narrow.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]);
+  for (int p = 0; p < P; ++p) bytes[p] = pack.PackLanes(v[0][p], v[1][p], v[2][p], v[3][p]);
 }
 
 // `segment.pixels` pixels of kRows rows.
@@ -118,7 +118,7 @@ template <typename S, int kStride, int kRows, bool kHalves>
                           w.kernel_h + (kRows - 1) * w.stride_h == 4);
   // Locals: bytes that are stored might be members, for all the compiler knows.
   const RequantArgs q = requant;
-  const Narrow<S> narrow = Narrow<S>::Load(q);
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
   const int64_t pitch = args.dst_pitch, row_pitch = args.ow * pitch;
   const int64_t pixels = segment.pixels, count = segment.count;
   const int64_t apart_pixels = segment.apart_pixels, apart_bytes = segment.apart * pitch;
@@ -143,7 +143,7 @@ template <typename S, int kStride, int kRows, bool kHalves>
 #pragma GCC unroll 2
     for (int row = 0; row < kRows; ++row, to += row_pitch, weights += kDwTaps * kDwQuarters) {
       __m512i bytes[P];
-      DirectPixels<S, P, kStride>(q, narrow, columns, weights, bytes);
+      DirectPixels<S, P, kStride>(q, pack, columns, weights, bytes);
 #pragma GCC unroll 2
       for (int p = 0; p < P; ++p) store(bytes[p], pixel + p, to + p * pitch);
     }

@@ -20,7 +20,7 @@ int64_t Peak(int64_t rounds) noexcept {
 }  // namespace
 
 const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
-                                        .conv_scratch = ConvScratchBytes<ConvUnit<AnyForm>>,
+                                        .conv_scratch = ConvScratchBytes<ConvUnit<AnyRequantizer>>,
                                         .depthwise = DriveDepthwiseDot,
                                         .depthwise_scratch = DepthwiseDotScratchBytes,
                                         .max_pool = MaxPool,

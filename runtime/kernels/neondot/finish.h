@@ -32,24 +32,24 @@ struct ColumnArgs {
 };
 
 template <typename S>
-void FinishByForm(const RequantArgs& q, const ColumnArgs& column) {
+void FinishBy(const RequantArgs& q, const ColumnArgs& column) {
   const S s[4] = {S::Load(q, column.entry), S::Load(q, column.entry + 4),
                   S::Load(q, column.entry + 8), S::Load(q, column.entry + 12)};
-  const Narrow narrow = Narrow::Load<S>(q);
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
   uint8_t* dst = column.dst;
   for (int64_t r = 0; r < column.pixels; ++r, dst += column.dst_stride) {
     const int32_t* acc = column.rows[r];
     StoreBytes(dst,
-               narrow.Pack(s[0].Scale(vld1q_s32(acc)), s[1].Scale(vld1q_s32(acc + 4)),
-                           s[2].Scale(vld1q_s32(acc + 8)), s[3].Scale(vld1q_s32(acc + 12))),
+               pack.Pack(s[0].Scale(vld1q_s32(acc)), s[1].Scale(vld1q_s32(acc + 4)),
+                         s[2].Scale(vld1q_s32(acc + 8)), s[3].Scale(vld1q_s32(acc + 12))),
                column.real);
   }
 }
 
 void FinishColumn(const RequantArgs& q, const ColumnArgs& column) {
   if (!q.post_ops) {
-    return WithRequant(q,
-                       [&](auto form) { FinishByForm<typename decltype(form)::Type>(q, column); });
+    return WithRequantizer<Neon>(
+        q, [&](auto tag) { FinishBy<typename decltype(tag)::Type>(q, column); });
   }
   for (int64_t r = 0; r < column.pixels; ++r) {
     q.finish(q, column.entry, column.rows[r], column.real < kColumn ? column.real : kColumn,
