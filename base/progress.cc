@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 namespace rshift {
@@ -140,6 +139,30 @@ void Progress::Advance(int64_t steps) {
   const std::lock_guard lock(state_->mutex);
   state_->done = std::min(state_->total, state_->done + std::max<int64_t>(steps, 0));
   state_->Show();
+}
+
+ProgressReport::ProgressReport(std::string title, int64_t total, ProgressFunction listener)
+    : title_(std::move(title)), total_(total), listener_(std::move(listener)) {
+  if (listener_ && total_ > 0) listener_(title_, 0, total_);
+}
+
+void ProgressReport::Advance() {
+  if (!listener_) return;
+  const std::lock_guard lock(mutex_);
+  if (done_ < total_) listener_(title_, ++done_, total_);
+}
+
+ProgressFunction ShowProgress() {
+  const auto shown = std::make_shared<std::unique_ptr<Progress>>();
+  return [shown](const std::string& title, int64_t done, int64_t total) {
+    if (done == 0) {
+      shown->reset();  // ends the line of a loop that failed
+      *shown = std::make_unique<Progress>(title, total);
+    } else if (*shown) {
+      (*shown)->Advance();
+    }
+    if (done >= total) shown->reset();
+  };
 }
 
 }  // namespace rshift

@@ -1,11 +1,13 @@
-// Progress of a long loop: a bar with rate and ETA on a terminal, as wide as fits on its line; a
-// plain line every ten percent otherwise.
-// Writes to stderr only, so that --json output stays clean. Thread-safe.
+// Progress of a long loop. A program shows it: a bar with rate and ETA on a terminal, as wide as
+// fits on its line; a plain line every ten percent otherwise; on stderr only, so that --json output
+// stays clean. A library prints nothing: it tells its caller's ProgressFunction. All thread-safe.
 #ifndef RSHIFT_BASE_PROGRESS_H_
 #define RSHIFT_BASE_PROGRESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace rshift {
@@ -21,6 +23,27 @@ class Progress {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// What a library calls: with done = 0 when a loop of `total` > 0 steps begins, then after each of
+// them; by one thread at a time, one loop after the other. A loop that fails is not finished.
+using ProgressFunction = std::function<void(const std::string& title, int64_t done, int64_t total)>;
+
+// Tells `listener`, which may be empty, the steps of one loop.
+class ProgressReport {
+ public:
+  ProgressReport(std::string title, int64_t total, ProgressFunction listener);
+  void Advance();
+
+ private:
+  const std::string title_;
+  const int64_t total_;
+  const ProgressFunction listener_;
+  std::mutex mutex_;
+  int64_t done_ = 0;  // guarded by mutex_
+};
+
+// Shows every loop as Progress does. The last bar's line ends with it.
+ProgressFunction ShowProgress();
 
 // What a terminal of that many columns shows (0: unknown, no bound) after `done` of `total` > 0
 // steps: less and less of it the narrower it is, never more than fits on one line.

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "tools/usage.h"
+#include "pipeline/usage.h"
 
 namespace rshift {
 

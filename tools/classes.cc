@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
-#include "tools/tensor_view.h"
+#include "pipeline/tensor_view.h"
 
 namespace rshift {
 namespace {

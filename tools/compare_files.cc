@@ -8,9 +8,9 @@
 #include "base/names.h"
 #include "calibrate/data/dataset.h"
 #include "calibrate/statistics.h"
-#include "tools/compare.h"
+#include "pipeline/compare.h"
+#include "pipeline/tensor_view.h"
 #include "tools/print.h"
-#include "tools/tensor_view.h"
 #include "tools/tool_commands.h"
 
 namespace rshift {

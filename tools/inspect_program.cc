@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/memory/report.h"
+#include "pipeline/tensor_view.h"
 #include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/print.h"
-#include "tools/tensor_view.h"
 #include "tools/tool_commands.h"
 
 namespace rshift {

@@ -10,6 +10,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/range_evidence.h"
 #include "graph/passes/passes.h"
+#include "pipeline/usage.h"
 #include "quantize/quantize.h"
 #include "quantize/ranges/known_bounds.h"
 #include "runtime/onednn/float_library.h"
@@ -18,7 +19,6 @@
 #include "tools/preprocess_options.h"
 #include "tools/shard.h"
 #include "tools/tool_main.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "pipeline/usage.h"
 #include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
 #include "tools/accuracy.h"
@@ -19,7 +20,6 @@
 #include "tools/runner_data.h"
 #include "tools/streams.h"
 #include "tools/tool_main.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

@@ -2,10 +2,10 @@
 #include <set>
 
 #include "base/names.h"
+#include "pipeline/usage.h"
 #include "runtime/limits.h"
 #include "tools/tool_commands.h"
 #include "tools/tool_main.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "calibrate/data/dataset.h"
-#include "tools/usage.h"
+#include "pipeline/usage.h"
 
 namespace rshift {
 namespace {

@@ -10,9 +10,9 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
+#include "pipeline/tensor_view.h"
 #include "runtime/runtime.h"
 #include "tools/print.h"
-#include "tools/tensor_view.h"
 
 namespace rshift {
 namespace {

@@ -6,12 +6,12 @@
 #include <map>
 
 #include "base/error.h"
+#include "pipeline/usage.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qnnpack.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/tflite_multiplier.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "base/progress.h"
+#include "pipeline/complete_tensors.h"
+#include "pipeline/tensor_view.h"
 #include "tools/read_ahead.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
-#include "tools/tensor_view.h"
 
 namespace rshift {
 namespace {

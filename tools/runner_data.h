@@ -10,26 +10,16 @@
 
 #include "calibrate/data/dataset.h"
 #include "calibrate/fill_inputs.h"
+#include "pipeline/preprocess_choice.h"
 #include "runtime/runtime.h"
-#include "tools/preprocess_options.h"
 
 namespace rshift {
 
-// Opens `paths` with the preprocessing that the arguments say, by default the one recorded in the
+// Opens `paths` with the preprocessing that is chosen, by default the one recorded in the
 // program.
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const PreprocessArguments& arguments);
-
-// When the arena tensors of a program are complete.
-struct CompleteTensors {
-  std::vector<int32_t> at_start;  // views (Reshape) of inputs; not the inputs themselves
-  // For each command, those that are complete once it has run: its destination after its last write
-  // (a Concat is written by several commands), and the views of those bytes, which no command
-  // writes.
-  std::vector<std::vector<int32_t>> after;
-};
-CompleteTensors CompletedTensors(const ProgramImage& image);
+                                            const PreprocessChoice& preprocess);
 
 // How many images one inference takes: the first dimension that all inputs and outputs have in
 // common, in ONNX order; 1 when they have none.

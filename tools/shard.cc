@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "graph/sha256.h"
-#include "tools/usage.h"
+#include "pipeline/usage.h"
 
 namespace rshift {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "pipeline/usage.h"
 #include "tools/process.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

@@ -31,7 +31,8 @@ RANGES = GRAPH + YAML + ["quantize/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
-EVERYTHING = CALIBRATE + ["runtime/kernels", "tools", "tests", "examples"]
+PIPELINE = CALIBRATE + ["pipeline"]
+EVERYTHING = PIPELINE + ["runtime/kernels", "tools", "tests", "examples"]
 ALLOWED = {
     "base": BASE,
     "quantize/numerics": NUMERICS,
@@ -46,6 +47,7 @@ ALLOWED = {
     "quantize": QUANTIZE,
     "codegen": CODEGEN,
     "calibrate": CALIBRATE,
+    "pipeline": PIPELINE,
     "tools": [folder for folder in EVERYTHING if folder != "tests"],
     "examples": [folder for folder in EVERYTHING if folder != "tests"],
     "tests": EVERYTHING + KERNELS,
@@ -70,7 +72,8 @@ UNIT_SYSTEM = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "cstring"}
 THIRD_PARTY = {
     "onnx": ["graph", "tools", "tests"],
     "google": ["graph", "tools", "tests"],
-    "yaml-cpp": ["yaml", "quantize/ranges", "calibrate", "quantize", "tools", "tests"],
+    "yaml-cpp": ["yaml", "quantize/ranges", "calibrate", "quantize", "pipeline", "tools",
+                 "tests"],
     "Eigen": ["runtime/onednn", "tests"],
     "unsupported": ["runtime/onednn", "tests"],
     "dnnl.hpp": ["runtime/onednn", "tests"],
@@ -84,7 +87,7 @@ THIRD_PARTY = {
     "zip.h": ["calibrate", "tools", "tests"],
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools", "examples"],
-    "nlohmann": ["tools", "tests"],
+    "nlohmann": ["pipeline", "tools", "tests"],
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],

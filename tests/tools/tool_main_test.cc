@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "pipeline/compare.h"
+#include "pipeline/usage.h"
 #include "tools/accuracy.h"
-#include "tools/compare.h"
-#include "tools/usage.h"
 
 namespace rshift {
 namespace {

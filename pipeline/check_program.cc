@@ -1,0 +1,208 @@
+#include "pipeline/check_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "base/error.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/preprocess_choice.h"
+
+namespace rshift {
+namespace {
+
+// Elements of all tensors over all samples that are compared one by one; about 20 ns for each.
+constexpr int64_t kMostElements = 16'000'000;
+constexpr double kWorthwhileDb = 3;  // less is no reason to change anything
+constexpr double kWeakDb = 10;
+constexpr size_t kWeakest = 3;
+
+Program CompileProgram(const Graph& graph, const std::string& where) {
+  return Program::FromBytes(WriteContainer(Compile(graph)), where, Limits::None());
+}
+
+int64_t Elements(const Graph& graph) {
+  int64_t elements = 0;
+  for (const Node& node : graph.nodes())
+    elements += NumElements(graph.value(node.outputs[0]).shape);
+  return elements;
+}
+
+SampleList First(const Dataset& samples, int64_t count) {
+  std::vector<Sample> first;
+  for (int64_t i = 0; i < std::min(count, samples.size()); ++i) first.push_back(samples.Read(i));
+  return SampleList(std::move(first));
+}
+
+// The table as --method minmax would have made it.
+CalibrationTable WithoutClipping(CalibrationTable table) {
+  for (auto& [name, range] : table.tensors) {
+    range.threshold = std::max(std::fabs(range.min), std::fabs(range.max));
+    range.low = range.min;
+    range.high = range.max;
+  }
+  return table;
+}
+
+class Trials {
+ public:
+  Trials(const Deployment& deployment, const Dataset& samples,
+         const std::vector<OutputValues>& reference, int threads)
+      : deployment_(deployment), samples_(samples), reference_(reference), threads_(threads) {}
+
+  // Best first.
+  std::vector<Trial> Run() {
+    if (HoldsQuantization(deployment_.floating)) return {};
+    const QuantizeOptions& given = deployment_.options;
+    QuantizeOptions other = given;
+    const bool symmetric = given.mode == QuantMode::kSymmetric;
+    other.mode = symmetric ? QuantMode::kAsymmetric : QuantMode::kSymmetric;
+    const std::string mode = symmetric ? "--mode asymmetric" : "--mode symmetric";
+    Try(deployment_.table, other, {mode, "", 0, Grade::kNone});
+    if (deployment_.table.method == "kl" || deployment_.table.method.starts_with("percentile")) {
+      const CalibrationTable wide = WithoutClipping(deployment_.table);
+      const std::string recipe = "a table of model_calibrate --method minmax";
+      Try(wide, given, {"", recipe, 0, Grade::kNone});
+      Try(wide, other, {mode, recipe, 0, Grade::kNone});
+    }
+    std::stable_sort(trials_.begin(), trials_.end(),
+                     [](const Trial& a, const Trial& b) { return a.quality_db > b.quality_db; });
+    return trials_;
+  }
+
+ private:
+  void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
+    try {
+      const QuantizeResult quantized = QuantizeGraph(deployment_.floating, table, options);
+      const Program program = CompileProgram(quantized.graph, "trial");
+      const auto outputs = CompareOutputs(RunOutputs(program, samples_, threads_), reference_);
+      trial.quality_db = Quality(outputs);
+      trial.grade = Judge(outputs);
+      trials_.push_back(std::move(trial));
+    } catch (const Error&) {
+      // A profile that does not have this mode, a configuration that belongs to the other one: this
+      // way is not open, and so is no advice.
+    }
+  }
+
+  const Deployment& deployment_;
+  const Dataset& samples_;
+  const std::vector<OutputValues>& reference_;
+  int threads_;
+  std::vector<Trial> trials_;
+};
+
+std::string Advice(const Verdict& verdict, bool by_table) {
+  const double now = Quality(verdict.outputs);
+  const auto text = [](double db) {
+    char line[32];
+    std::snprintf(line, sizeof line, "%.1f dB", db);
+    return std::string(line);
+  };
+  const std::string layers =
+      by_table ? "--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for "
+                 "--config"
+               : "leave the weakest layers in F32 (--config: mode: f32), or quantize the model "
+                 "again";
+  if (verdict.trials.empty() || verdict.trials[0].quality_db < now + kWorthwhileDb)
+    return (by_table ? "neither the other mode nor other ranges help; next: " : "next: ") + layers;
+  const Trial& best = verdict.trials[0];
+  std::string out = "next: ";
+  if (!best.recipe.empty()) out += best.recipe;
+  if (!best.recipe.empty() && !best.options.empty()) out += " and ";
+  out += best.options;
+  out += " (" + text(best.quality_db) + " instead of " + text(now) + " on the same samples)";
+  if (best.grade != Grade::kGood) out += "; then " + layers;
+  return out;
+}
+
+std::vector<LayerResult> Weakest(const std::vector<LayerResult>& layers, Grade grade) {
+  std::vector<LayerResult> weakest = WeakestAlone(layers);
+  if (weakest.size() > kWeakest) weakest.resize(kWeakest);
+  if (grade == Grade::kGood) {
+    std::erase_if(weakest, [](const LayerResult& layer) {
+      return !(layer.alone_channels.median_db < kWeakDb);
+    });
+  }
+  return weakest;
+}
+
+void Check(const Deployment& deployment, const Dataset& samples, const CheckRequest& request,
+           CheckResult* result) {
+  const int threads = request.threads;
+  Verdict& verdict = result->verdict;
+  const Program floating = CompileProgram(deployment.floating, "float program");
+  const Program integer = Program::FromBytes(deployment.bytes, "the program", Limits::None());
+  const std::vector<OutputValues> reference = RunOutputs(floating, samples, threads);
+  verdict.outputs = CompareOutputs(RunOutputs(integer, samples, threads), reference);
+  if (result->layers.empty()) {
+    const int64_t count = std::clamp<int64_t>(
+        kMostElements / std::max<int64_t>(1, Elements(deployment.integer)), 1, samples.size());
+    result->layer_samples = count;
+    result->layers = CompareLayers(deployment.floating, deployment.integer, First(samples, count),
+                                   threads, request.progress);
+  }
+  const Grade grade = Judge(verdict.outputs);
+  verdict.weakest = Weakest(result->layers, grade);
+  if (grade != Grade::kGood) {
+    verdict.trials = Trials(deployment, samples, reference, threads).Run();
+    verdict.next = Advice(verdict, !HoldsQuantization(deployment.floating));
+  }
+  verdict.grade = grade;
+}
+
+std::unique_ptr<Dataset> OpenTestInput(const Graph& floating, const CheckRequest& request) {
+  const std::vector<InputSpec> inputs = InputSpecs(floating);
+  if (!request.test_samples.empty()) {
+    CheckFits(request.test_samples, inputs);
+    return std::make_unique<SampleList>(request.test_samples);
+  }
+  if (request.test_input.empty()) return nullptr;
+  std::optional<Preprocess> preprocess;
+  if (!request.preprocess.empty()) preprocess = ReadPreprocess(request.preprocess, "preprocess");
+  return OpenDataset(request.test_input, inputs, preprocess);
+}
+
+}  // namespace
+
+ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& request) {
+  if (const auto test = OpenTestInput(deployment.floating, request))
+    return {First(*test, request.samples), "test input", ""};
+  if (request.table_path.empty()) {
+    return {SampleList(), "sample",
+            "the model brings its own parameters and no samples; give some with --test-input"};
+  }
+  CheckSamples found = ReadCheckSamples(deployment.table, request.table_path,
+                                        InputSpecs(deployment.floating), request.samples);
+  if (!found.why_none.empty()) found.why_none += "; give some with --test-input";
+  return {std::move(found.samples), "calibration sample", std::move(found.why_none)};
+}
+
+CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& request) {
+  CheckResult result;
+  if (const auto test = OpenTestInput(deployment.floating, request)) {
+    result.layer_samples = test->size();
+    result.layers = CompareLayers(deployment.floating, deployment.integer, *test, request.threads,
+                                  request.progress);
+  }
+  if (!request.check) return result;
+  try {
+    const ChosenSamples chosen = ChooseSamples(deployment, request);
+    const int64_t count = chosen.samples.size();
+    result.verdict.samples = Cat(count, " ", chosen.kind, count == 1 ? "" : "s");
+    result.verdict.why_none = chosen.why_none;
+    if (count > 0) Check(deployment, chosen.samples, request, &result);
+  } catch (const Error& error) {
+    result.verdict.why_none = error.what();
+  } catch (const std::bad_alloc&) {
+    result.verdict.why_none = "not enough memory to run both programs";
+  }
+  return result;
+}
+
+}  // namespace rshift

@@ -1,0 +1,62 @@
+// Deploy's check of the program it has made: runs the samples, judges, and where the verdict
+// is not good tries other settings on the same samples.
+#ifndef RSHIFT_PIPELINE_CHECK_PROGRAM_H_
+#define RSHIFT_PIPELINE_CHECK_PROGRAM_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "graph/graph.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/verdict.h"
+#include "quantize/quantize.h"
+#include "quantize/ranges/table.h"
+
+namespace rshift {
+
+// A model and how it was quantized.
+struct Deployment {
+  const Graph& floating;  // after RunPasses
+  const Graph& integer;
+  const CalibrationTable& table;  // empty for a model with its own parameters
+  const QuantizeOptions& options;
+  std::span<const uint8_t> bytes;  // the program
+};
+
+struct CheckRequest {
+  bool check = true;    // false: layers of the test input at most
+  int64_t samples = 4;  // at most
+  // Files or samples in memory; none: the samples that the table recorded.
+  std::vector<std::string> test_input = {};
+  std::vector<Sample> test_samples = {};
+  std::string table_path = {};  // "" for a model with its own parameters
+  std::string preprocess = {};  // YAML text for the files
+  int threads = 1;
+  ProgressFunction progress = {};
+};
+
+struct CheckResult {
+  Verdict verdict;
+  // Over all of the test input; else over the first samples (fewer of a large model).
+  std::vector<LayerResult> layers;
+  int64_t layer_samples = 0;
+};
+
+// What to run: the first of the test input, or recorded samples that can still be read.
+struct ChosenSamples {
+  SampleList samples;
+  std::string kind;      // "calibration sample", "test input"
+  std::string why_none;  // of an empty list
+};
+ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& request);
+
+// Writes nothing and changes nothing. Throws for a test input that cannot be read; when recorded
+// samples cannot, the verdict says so.
+CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& request);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_CHECK_PROGRAM_H_

@@ -1,0 +1,187 @@
+#include "pipeline/deploy.h"
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "graph/passes/passes.h"
+#include "pipeline/check_program.h"
+#include "pipeline/deploy_options.h"
+#include "pipeline/deploy_preprocess.h"
+#include "pipeline/own_program.h"
+#include "pipeline/program_interface.h"
+#include "runtime/onednn/float_library.h"
+
+namespace rshift {
+namespace {
+
+// One run of Deploy: each step takes what the steps before it have left.
+class Deployer {
+ public:
+  Deployer(const DeployOptions& options, const DeployEvents& events)
+      : options_(options), events_(events) {}
+
+  DeployResult Result() {
+    ReadInputs();
+    Quantize();
+    MakeProgram();
+    Check();
+    ChangeInterface();
+    Describe();
+    return std::move(result_);
+  }
+
+ private:
+  void ReadInputs() {
+    DeployReport& report = result_.report;
+    report.model = options_.model.path;
+    report.output = options_.output;
+    report.tolerance = options_.tolerance;
+    const Graph imported =
+        options_.model.value
+            ? ImportOnnxBytes(*options_.model.value, options_.model.path, options_.import)
+            : ImportOnnx(options_.model.path, options_.import);
+    Tell(DeployStage::kImported, imported);
+    floating_ = RunPasses(imported);
+    Tell(DeployStage::kPasses, floating_);
+    CheckAgainstModel(options_, floating_);
+    quantize_ = ReadQuantizeOptions(options_);
+    report.model_sha256 = floating_.sha256;
+    report.target = quantize_.target.name;
+    if (!options_.table.given()) return;
+    HashedTable read = ReadTableFor(options_, floating_);
+    table_ = std::move(read.table);
+    if (events_.table) events_.table(table_);
+    report.table = options_.table.path;
+    report.table_sha256 = read.sha256;
+    report.calibration_samples = table_.samples;
+  }
+
+  void Quantize() {
+    DeployReport& report = result_.report;
+    report.mode = "f32";
+    final_ = floating_;
+    if (!IsInteger()) return;
+    QuantizeResult quantized = QuantizeGraph(floating_, table_, quantize_);
+    report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
+    report.profile = Name(quantize_.profile.id);
+    final_ = std::move(quantized.graph);
+    report.quantize = std::move(quantized.report);
+    report.proofs = ProveIntegers(final_);
+    Tell(DeployStage::kQuantized, final_);
+  }
+
+  void MakeProgram() {
+    compile_.fuse = options_.fuse;
+    compile_.meta = Meta();
+    image_ = Compile(final_, compile_);
+    result_.program = WriteContainer(image_);
+    const std::string warning = CheckOwnProgram(result_.program, options_.output);
+    if (!warning.empty()) Warn(warning);
+    result_.report.preprocess = DescribePreprocess(compile_.meta["preprocess"]);
+  }
+
+  // The check, the layers of the test input, and the sensitivity; all leave the program as it is.
+  void Check() {
+    const bool has_test = !options_.test_input.empty() || !options_.test_samples.empty();
+    if (!IsInteger() || !(options_.check || has_test || options_.sensitivity)) return;
+    RegisterFloatLibrary();
+    const Deployment deployment{floating_, final_, table_, quantize_, result_.program};
+    const CheckRequest request{.check = options_.check,
+                               .samples = options_.check_samples,
+                               .test_input = options_.test_input,
+                               .test_samples = options_.test_samples,
+                               .table_path = TableName(),
+                               .preprocess = compile_.meta["preprocess"],
+                               .threads = options_.threads == 0 ? 1 : options_.threads,
+                               .progress = events_.progress};
+    DeployReport& report = result_.report;
+    CheckResult checked = CheckProgram(deployment, request);
+    report.checked = request.check;
+    report.verdict = std::move(checked.verdict);
+    report.layers = std::move(checked.layers);
+    report.compared_samples = checked.layer_samples;
+    report.test_input = has_test;
+    if (!options_.sensitivity) return;
+    const ChosenSamples chosen = ChooseSamples(deployment, request);
+    RSHIFT_REQUIRE(chosen.samples.size() > 0, ErrorCode::kInvalidInput,
+                   "--sensitivity: there are no samples: ", chosen.why_none);
+    report.sensitivity =
+        MeasureSensitivity(deployment, chosen.samples, options_.keep_f32, events_.progress);
+  }
+
+  // The same arithmetic behind other inputs and outputs: what was checked in F32 holds.
+  void ChangeInterface() {
+    if (options_.input_type == DType::kF32 && options_.output_type == DType::kF32) return;
+    const InterfaceOptions interface = ReadInterface(options_.input_type, options_.output_type,
+                                                     compile_.meta["preprocess"], floating_);
+    AddInterfaceMeta(interface, &compile_.meta);
+    image_ = Compile(WithInterface(final_, interface), compile_);
+    result_.program = WriteContainer(image_);
+    CheckOwnProgram(result_.program, options_.output);
+  }
+
+  void Describe() {
+    DeployReport& report = result_.report;
+    report.file_bytes = result_.program.size();
+    report.arena_bytes = image_.arena_size;
+    report.transposes = CountTransposes(final_);
+    report.nodes = ListNodes(final_);
+    CountCommands(image_, report);
+  }
+
+  std::map<std::string, std::string> Meta() const {
+    std::map<std::string, std::string> meta = {
+        {"producer", "rshift 0.1.0"},
+        {"model", std::filesystem::path(options_.model.path).stem().string()},
+        {"source_sha256", floating_.sha256},
+        {"mode", result_.report.mode},
+        {"cost", ToText(quantize_.target.cost)},
+        {"preprocess", ChoosePreprocess(table_, options_.table.path, options_.preprocess,
+                                        InputSpecs(floating_), options_.force_preprocess)}};
+    if (!IsInteger()) return meta;
+    meta["profile"] = Name(quantize_.profile.id);
+    if (quantize_.profile.variant != Variant::kByTable)
+      meta["variant"] = Name(quantize_.profile.variant);
+    meta["target"] = quantize_.target.name;
+    meta["calibration_method"] = HoldsQuantization(floating_) ? "the model's own" : table_.method;
+    return meta;
+  }
+
+  bool IsInteger() const { return options_.mode != DeployMode::kF32; }
+
+  // "" for a model with its own parameters.
+  std::string TableName() const {
+    const bool unnamed = options_.table.given() && options_.table.path.empty();
+    return unnamed ? "the table" : options_.table.path;
+  }
+
+  void Tell(DeployStage stage, const Graph& graph) const {
+    if (events_.graph) events_.graph(stage, graph);
+  }
+
+  void Warn(const std::string& warning) {
+    result_.warnings.push_back(warning);
+    if (events_.warning) events_.warning(warning);
+  }
+
+  const DeployOptions& options_;
+  const DeployEvents& events_;
+  QuantizeOptions quantize_;
+  Graph floating_, final_;  // final_: what the program is compiled from
+  CalibrationTable table_;  // empty when none is given
+  CompileOptions compile_;
+  ProgramImage image_;
+  DeployResult result_;
+};
+
+}  // namespace
+
+DeployResult Deploy(const DeployOptions& options, const DeployEvents& events) {
+  CheckOptions(options);
+  return Deployer(options, events).Result();
+}
+
+}  // namespace rshift

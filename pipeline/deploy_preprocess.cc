@@ -1,0 +1,84 @@
+#include "pipeline/deploy_preprocess.h"
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "calibrate/data/preprocess.h"
+
+namespace rshift {
+namespace {
+
+// As people write it: the shortest text that is still this number.
+std::string Number(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+std::string List(const std::vector<float>& values) {
+  std::string out;
+  for (const float value : values) out += (out.empty() ? "" : ", ") + Number(value);
+  return values.size() == 1 ? out : "[" + out + "]";
+}
+
+std::string ResizeText(const InputPreprocess& p) {
+  std::string out;
+  switch (p.resize) {
+    case InputPreprocess::ResizeMode::kNone:
+      break;
+    case InputPreprocess::ResizeMode::kStretch:
+      out = Cat(", stretched to ", p.resize_height, "x", p.resize_width);
+      break;
+    case InputPreprocess::ResizeMode::kShortSide:
+      out = Cat(", short side ", p.resize_height);
+      break;
+    case InputPreprocess::ResizeMode::kLetterbox:
+      out = Cat(", letterbox ", p.resize_height, "x", p.resize_width);
+      break;
+  }
+  if (p.crop_height > 0) out += Cat(", centre crop ", p.crop_height, "x", p.crop_width);
+  return out;
+}
+
+std::string Describe(const InputPreprocess& p) {
+  const bool nhwc = p.layout == InputPreprocess::PixelLayout::kNhwc;
+  return Cat(Name(p.color), nhwc ? " NHWC" : "", ResizeText(p), ", (pixel - ", List(p.mean), ") * ",
+             List(p.scale));
+}
+
+std::string Describe(const Preprocess& preprocess) {
+  std::string out;
+  for (const InputPreprocess& input : preprocess.inputs) {
+    if (!out.empty()) out += "; ";
+    if (preprocess.inputs.size() > 1) out += "input '" + input.name + "': ";
+    out += Describe(input);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ChoosePreprocess(const CalibrationTable& table, const std::string& table_path,
+                             const PreprocessChoice& choice, const std::vector<InputSpec>& inputs,
+                             bool force) {
+  if (!choice.given()) return table.preprocess;
+  std::optional<Preprocess> recorded;
+  if (!table.preprocess.empty()) recorded = ReadPreprocess(table.preprocess, table_path);
+  const std::optional<Preprocess> given = choice.Resolve(inputs, recorded);
+  if (force || !recorded) return given->text;
+  const std::string theirs = Describe(*recorded), ours = Describe(*given);
+  const std::string name = choice.source.empty() ? "preprocessing by flags" : choice.source;
+  RSHIFT_REQUIRE(ours == theirs, ErrorCode::kInvalidInput, name, ": is not the preprocessing that ",
+                 table_path, " was measured with (", ours, "; the table: ", theirs,
+                 "): its ranges do not hold; leave it out, calibrate again, or insist with "
+                 "--force-preprocess");
+  return given->text;
+}
+
+std::string DescribePreprocess(const std::string& text) {
+  return text.empty() ? "" : Describe(ReadPreprocess(text, "preprocessing"));
+}
+
+}  // namespace rshift

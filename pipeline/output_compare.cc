@@ -1,0 +1,125 @@
+#include "pipeline/output_compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "calibrate/fill_inputs.h"
+#include "pipeline/tensor_view.h"
+
+namespace rshift {
+namespace {
+
+constexpr int64_t kLeastClasses = 3;
+constexpr float kTie = 0.1f;
+
+// The number of classes when the output is one number for each of them, else 0.
+int64_t Classes(const OutputValues& output) {
+  const Shape& shape = output.shape;
+  const bool fits = output.dtype == DType::kF32 &&
+                    (shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1));
+  return fits && shape[1] >= kLeastClasses ? shape[1] : 0;
+}
+
+size_t Largest(std::span<const float> row) {
+  return static_cast<size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
+bool IsConstant(const OutputValues& output) {
+  const float first =
+      output.samples.empty() || output.samples[0].empty() ? 0 : output.samples[0][0];
+  return std::all_of(output.samples.begin(), output.samples.end(), [&](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [&](float value) { return value == first; });
+  });
+}
+
+void CompareRows(const OutputValues& a, const OutputValues& b, size_t sample,
+                 OutputResult* result) {
+  const auto classes = static_cast<size_t>(Classes(b));
+  if (classes == 0) return;
+  result->classes = true;
+  const std::span<const float> found = a.samples[sample], wanted = b.samples[sample];
+  for (size_t at = 0; at + classes <= wanted.size(); at += classes) {
+    const std::span<const float> row = wanted.subspan(at, classes);
+    const size_t ours = Largest(found.subspan(at, classes)), theirs = Largest(row);
+    const float range = row[theirs] - *std::min_element(row.begin(), row.end());
+    ++result->rows;
+    if (ours == theirs)
+      ++result->rows_agree;
+    else if (row[theirs] - row[ours] <= kTie * range)
+      ++result->rows_tied;
+  }
+}
+
+OutputResult CompareOutput(const OutputValues& a, const OutputValues& b) {
+  RSHIFT_REQUIRE(a.name == b.name && a.samples.size() == b.samples.size(), ErrorCode::kInternal,
+                 "comparing output '", a.name, "' with '", b.name, "'");
+  OutputResult result;
+  result.name = b.name;
+  result.floating = b.dtype == DType::kF32;
+  SimilaritySum sum;
+  ChannelErrorSum channels(ChannelViews(Layout::kPlain, b.shape));
+  int64_t equal = 0, elements = 0;
+  for (size_t s = 0; s < b.samples.size(); ++s) {
+    sum.Add(a.samples[s], b.samples[s]);
+    channels.Add(a.samples[s], b.samples[s]);
+    for (size_t i = 0; i < b.samples[s].size(); ++i) equal += a.samples[s][i] == b.samples[s][i];
+    elements += static_cast<int64_t>(b.samples[s].size());
+    CompareRows(a, b, s, &result);
+  }
+  result.similarity = sum.Result();
+  result.channels = channels.Result();
+  if (elements > 0)
+    result.equal_percent = 100 * static_cast<double>(equal) / static_cast<double>(elements);
+  result.constant = elements > 1 && IsConstant(a) && !IsConstant(b);
+  return result;
+}
+
+}  // namespace
+
+std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads) {
+  Session session(program, {.threads = threads});
+  const ProgramImage& image = program.image();
+  std::vector<OutputValues> outputs;
+  for (const Binding& output : image.outputs) {
+    const TensorRecord& record = image.tensors[output.tensor];
+    outputs.push_back({output.name, record.dtype, OnnxShape(record), {}});
+  }
+  for (int64_t s = 0; s < samples.size(); ++s) {
+    FillInputs(program, session, samples.Read(s));
+    session.Run();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].samples.push_back(
+          OnnxFloats(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i))));
+    }
+  }
+  return outputs;
+}
+
+std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
+                                         const std::vector<OutputValues>& reference) {
+  RSHIFT_REQUIRE(found.size() == reference.size(), ErrorCode::kInternal, "comparing ", found.size(),
+                 " with ", reference.size(), " outputs");
+  std::vector<OutputResult> results;
+  for (size_t i = 0; i < found.size(); ++i)
+    results.push_back(CompareOutput(found[i], reference[i]));
+  return results;
+}
+
+double Quality(const std::vector<OutputResult>& outputs) {
+  double quality = 200;
+  for (const OutputResult& output : outputs) {
+    if (!output.floating) {
+      // A share p of unequal integers counts as noise p times as strong as the signal.
+      const double wrong = 1 - output.equal_percent / 100;
+      quality = std::min(quality, wrong == 0 ? 200 : -10 * std::log10(wrong));
+      continue;
+    }
+    const double db = output.similarity.sqnr_db;
+    quality = std::min(quality, std::isnan(db) ? -200 : db);
+    if (!output.classes) quality = std::min(quality, output.channels.median_db);
+  }
+  return quality;
+}
+
+}  // namespace rshift

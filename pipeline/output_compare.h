@@ -1,0 +1,53 @@
+// What a user of a program sees of it: its outputs, beside those of the float program.
+#ifndef RSHIFT_PIPELINE_OUTPUT_COMPARE_H_
+#define RSHIFT_PIPELINE_OUTPUT_COMPARE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibrate/data/dataset.h"
+#include "pipeline/channel_error.h"
+#include "pipeline/compare.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+
+// Real values of one output for every sample, in ONNX order.
+struct OutputValues {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;                              // ONNX order
+  std::vector<std::vector<float>> samples;  // one per sample
+};
+
+// Runs every sample; one entry per output of the program.
+std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads);
+
+// One output over all samples.
+struct OutputResult {
+  std::string name;
+  Similarity similarity;
+  ChannelSqnr channels;
+  bool floating = true;  // else integers (ArgMax, ...): equal_percent says it all
+  double equal_percent = 100;
+  // One number for each class ([N, C] or [N, C, 1, 1], three classes or more): rows whose largest
+  // value is at the same place, and rows where the float program has both places almost equal
+  // (within a tenth of the row's range).
+  bool classes = false;
+  int64_t rows = 0, rows_agree = 0, rows_tied = 0;
+  int64_t rows_wrong() const { return rows - rows_agree - rows_tied; }
+  // The integer program gives one and the same number everywhere, the float program does not.
+  bool constant = false;
+};
+// `found`: under test; both from the same samples.
+std::vector<OutputResult> CompareOutputs(const std::vector<OutputValues>& found,
+                                         const std::vector<OutputValues>& reference);
+
+// What the outputs are worth, in dB: the lowest, of every output's SQNR and, unless it is one
+// number for each class, of its channels' median. Integers count by the share that is equal.
+double Quality(const std::vector<OutputResult>& outputs);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_OUTPUT_COMPARE_H_

@@ -1,0 +1,154 @@
+#include "pipeline/preprocess_choice.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "calibrate/data/presets.h"
+#include "pipeline/usage.h"
+
+namespace rshift {
+namespace {
+
+using Color = InputPreprocess::Color;
+using ResizeMode = InputPreprocess::ResizeMode;
+
+template <typename T>
+T ReadNumber(const std::string& text, const std::string& flag, const std::string& all,
+             const char* expected) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  RequireUsage(error == std::errc() && end == text.data() + text.size() && !text.empty(), flag, " ",
+               all, ": expected ", expected);
+  return number;
+}
+
+// "1", "1,2,3" -> numbers.
+std::vector<float> ReadList(const std::string& flag, const std::string& text) {
+  std::vector<float> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    numbers.push_back(ReadNumber<float>(text.substr(begin, end - begin), flag, text,
+                                        "a number, or one per channel: 104,117,123"));
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+struct Size {
+  int height = 0, width = 0;
+  bool one_number = false;
+};
+
+// "224", "224x320" or "224,320": height and width.
+Size ReadSize(const std::string& flag, const std::string& text) {
+  const size_t comma = text.find_first_of("x,");
+  const auto side = [&](const std::string& part) {
+    const int pixels = ReadNumber<int>(part, flag, text, "pixels: 256 or HEIGHTxWIDTH");
+    RequireUsage(pixels >= 1 && pixels <= kMaxPreprocessSide, flag, " ", text, ": expected 1 to ",
+                 kMaxPreprocessSide, " pixels");
+    return pixels;
+  };
+  if (comma == std::string::npos) return {side(text), side(text), true};
+  return {side(text.substr(0, comma)), side(text.substr(comma + 1)), false};
+}
+
+void SetResize(const std::string& text, InputPreprocess& input) {
+  const size_t colon = text.find(':');
+  const Size size = ReadSize("--resize", text.substr(0, colon));
+  const std::string mode = colon == std::string::npos ? "" : text.substr(colon + 1);
+  RequireUsage(mode.empty() || mode == "letterbox" || mode == "stretch", "--resize ", text,
+               ": expected SHORT_SIDE, HxW or HxW:letterbox");
+  input.resize = mode == "letterbox"                     ? ResizeMode::kLetterbox
+                 : mode == "stretch" || !size.one_number ? ResizeMode::kStretch
+                                                         : ResizeMode::kShortSide;
+  input.resize_height = size.height;
+  input.resize_width = size.width;
+}
+
+void SetColor(const std::string& text, bool keeps_numbers, InputPreprocess& input) {
+  std::string name = text;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  RequireUsage(name == "rgb" || name == "bgr" || name == "gray", "--color ", text,
+               ": expected rgb, bgr or gray");
+  const Color color = name == "rgb" ? Color::kRgb : name == "bgr" ? Color::kBgr : Color::kGray;
+  if (color == input.color) return;
+  // The numbers of a preset or a file stay with their colour.
+  const bool turns = color != Color::kGray && input.color != Color::kGray && keeps_numbers;
+  for (std::vector<float>* numbers : {&input.mean, &input.scale}) {
+    if (turns) std::reverse(numbers->begin(), numbers->end());
+  }
+  input.color = color;
+}
+
+std::vector<InputPreprocess> OfPreset(const std::string& name,
+                                      const std::vector<InputSpec>& inputs) {
+  std::vector<InputSpec> images;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(images), TakesImages);
+  RSHIFT_REQUIRE(!inputs.empty(), ErrorCode::kInvalidInput, "the model has no inputs");
+  RSHIFT_REQUIRE(images.size() <= 1, ErrorCode::kInvalidInput, "preset ", name, ": the model has ",
+                 images.size(), " inputs for images ('", images[0].name, "', '", images[1].name,
+                 "', ...); write a preprocessing file with an entry for each");
+  return {MakePreset(name, images.empty() ? inputs[0] : images[0])};
+}
+
+}  // namespace
+
+std::vector<InputSpec> InputSpecs(const Graph& graph) {
+  std::vector<InputSpec> specs;
+  for (const ValueId id : graph.inputs) {
+    specs.push_back({graph.value(id).name, graph.value(id).shape});
+  }
+  return specs;
+}
+
+bool PreprocessChoice::given() const {
+  return !source.empty() || !mean.empty() || !scale.empty() || !color.empty() || !resize.empty() ||
+         !crop.empty();
+}
+
+std::string PreprocessChoice::file() const { return IsPreset(source) ? "" : source; }
+
+std::optional<Preprocess> PreprocessChoice::Resolve(
+    const std::vector<InputSpec>& inputs, const std::optional<Preprocess>& recorded) const {
+  if (!given()) return recorded;
+  const bool has_flags =
+      !mean.empty() || !scale.empty() || !color.empty() || !resize.empty() || !crop.empty();
+  Preprocess result;
+  if (source.empty() && recorded) {
+    result = *recorded;
+  } else if (source.empty() || IsPreset(source)) {
+    result.inputs = OfPreset(source.empty() ? "raw" : source, inputs);
+    result.text = WritePreprocess(result.inputs);
+  } else {
+    std::error_code ignored;
+    RSHIFT_REQUIRE(std::filesystem::exists(source, ignored), ErrorCode::kInvalidInput,
+                   "--preprocess ", source, ": no such file, and no preset: ", PresetNames());
+    result = ReadPreprocess(ReadSmallText(source), source);
+  }
+  if (inputs.size() == 1 && result.inputs.size() == 1 && result.inputs[0].name.empty()) {
+    result.inputs[0].name = inputs[0].name;  // what is recorded has names
+    result.text = WritePreprocess(result.inputs);
+  }
+  if (!has_flags) return result;
+  RequireUsage(result.inputs.size() == 1,
+               "--mean, --scale, --color, --resize and --crop change one entry, the preprocessing "
+               "has ",
+               result.inputs.size(), "; edit its file");
+  InputPreprocess& input = result.inputs[0];
+  if (!color.empty()) SetColor(color, mean.empty() && scale.empty(), input);
+  if (!mean.empty()) input.mean = ReadList("--mean", mean);
+  if (!scale.empty()) input.scale = ReadList("--scale", scale);
+  if (!resize.empty()) SetResize(resize, input);
+  if (!crop.empty()) {
+    const Size size = ReadSize("--crop", crop);
+    input.crop_height = size.height;
+    input.crop_width = size.width;
+  }
+  // Read back: whatever does not fit together is found as it is in a file.
+  return ReadPreprocess(WritePreprocess(result.inputs), "preprocessing by flags");
+}
+
+}  // namespace rshift

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include "base/error.h"
+#include "pipeline/plural.h"
+#include "pipeline/report.h"
+
+namespace rshift {
+namespace {
+
+constexpr size_t kWorstLayers = 10;
+constexpr size_t kNamedChannels = 3;  // of a repaired operator
+
+template <typename... Args>
+std::string Format(const char* format, Args... args) {
+  char line[1024];
+  std::snprintf(line, sizeof line, format, args...);
+  return line;
+}
+
+// Median and worst decile of the channels.
+std::string Channels(const ChannelSqnr& c) {
+  return Format("%6.1f /%6.1f", c.median_db, c.worst_decile_db);
+}
+
+std::string LayerLines(const DeployReport& report) {
+  std::string out =
+      Count(report.layers.size(), "tensor") +
+      " compared; worst by what each loses alone, given the float inputs (dB; channels: median / "
+      "worst decile):\n";
+  out += Format("  %-40s %-12s | %6s %15s | %11s %6s %15s %9s\n", "tensor", "command", "alone",
+                "channels", "accumulated", "cosine", "channels", "saturated");
+  const std::vector<LayerResult> worst = WeakestAlone(report.layers);
+  for (size_t i = 0; i < std::min(kWorstLayers, worst.size()); ++i) {
+    const LayerResult& l = worst[i];
+    out += Format("  %-40s %-12s | %6.1f %15s | %11.1f %6.3f %15s %9lld\n", l.tensor.c_str(),
+                  l.command.c_str(), l.alone.sqnr_db, Channels(l.alone_channels).c_str(),
+                  l.similarity.sqnr_db, l.similarity.cosine, Channels(l.channels).c_str(),
+                  static_cast<long long>(l.saturated));
+  }
+  return out;
+}
+
+// One line: what was proved, and the tightest place.
+std::string ProofLine(const std::vector<LayerProof>& proofs) {
+  if (proofs.empty()) return "";
+  int64_t channels = 0, flushed = 0;
+  const LayerProof* tightest = &proofs.front();
+  for (const LayerProof& proof : proofs) {
+    channels += proof.channels;
+    flushed += proof.flushed;
+    if (proof.limit <= INT32_MAX && proof.headroom_bits() < tightest->headroom_bits())
+      tightest = &proof;
+  }
+  return Cat("proved: ", Count(proofs.size(), "operator"), ", ", Count(channels, "channel"),
+             ": accumulators, biases, multipliers and shifts in range; least headroom ",
+             Format("%.1f", tightest->headroom_bits()), " bits (", tightest->op, " '",
+             tightest->node, "'), ", Count(flushed, "channel"), " constant\n");
+}
+
+// One line for each operator; --report-json has every channel.
+std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
+  std::string out;
+  for (size_t begin = 0, end; begin < repairs.size(); begin = end) {
+    const auto changed = [&](size_t i) {  // else the channel was flushed to zero
+      return repairs[i].scale_before != repairs[i].scale_after;
+    };
+    end = begin + 1;
+    while (end < repairs.size() && repairs[end].node == repairs[begin].node &&
+           changed(end) == changed(begin))
+      ++end;
+    std::string channels;
+    for (size_t i = begin; i < std::min(end, begin + kNamedChannels); ++i)
+      channels += Cat(i == begin ? "" : ", ", repairs[i].channel);
+    out += Cat(changed(begin) ? "repaired " : "flushed ", repairs[begin].node, ": ",
+               Count(end - begin, "channel"), " (", channels,
+               end - begin > kNamedChannels ? ", ..." : "", "): ", repairs[begin].reason);
+    if (changed(begin)) {
+      out +=
+          Cat(", weight scale ", repairs[begin].scale_before, " -> ", repairs[begin].scale_after);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string TextReport(const DeployReport& report) {
+  std::string out = Format(
+      "%s: %s, %s (%d integer, %d data movement, %d F32), %s, %llu bytes, arena %llu bytes\n",
+      report.output.c_str(), report.mode.c_str(),
+      Count(report.integer_commands + report.move_commands + report.float_commands, "command")
+          .c_str(),
+      report.integer_commands, report.move_commands, report.float_commands,
+      Count(report.transposes, "transpose").c_str(),
+      static_cast<unsigned long long>(report.file_bytes),
+      static_cast<unsigned long long>(report.arena_bytes));
+  if (report.mode == "f32") return out;
+  if (report.quantize.type_sources.empty()) {
+    out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
+                  report.quantize.range_changes.size());
+  } else {
+    out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
+           "\n";
+  }
+  if (!report.preprocess.empty()) {
+    out += "preprocess: " + report.preprocess +
+           "; whether that is what the model was trained with, model_calibrate --check tells\n";
+  }
+  out += ProofLine(report.proofs);
+  out += RepairLines(report.quantize.repairs);
+  if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
+  for (const auto& node : report.quantize.float_nodes) {
+    out += Cat("F32 node: ", node.op, " '", node.node, "': ", node.reason, "\n");
+  }
+  for (const auto& note : report.quantize.notes) {
+    out += Cat("note: ", note.op, " '", note.node, "': ", note.text, "\n");
+  }
+  if (report.test_input) out += LayerLines(report);
+  if (report.checked) out += CheckLine(report.verdict);
+  return out;
+}
+
+}  // namespace rshift

@@ -1,0 +1,116 @@
+#include "pipeline/tensor_view.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+template <typename T>
+std::vector<float> Convert(std::span<const uint8_t> bytes) {
+  std::vector<float> out(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < out.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<float>(element);
+  }
+  return out;
+}
+
+std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
+  switch (dtype) {
+    case DType::kF32:
+      return Convert<float>(bytes);
+    case DType::kS8:
+      return Convert<int8_t>(bytes);
+    case DType::kU8:
+    case DType::kBool:
+      return Convert<uint8_t>(bytes);
+    case DType::kS32:
+      return Convert<int32_t>(bytes);
+    case DType::kS64:
+      return Convert<int64_t>(bytes);
+    default:
+      Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
+  }
+}
+
+// From NHWC to NCHW, elements of the size of T.
+template <typename T>
+void ToNchw(const TensorRecord& record, std::span<const std::byte> memory,
+            std::vector<uint8_t>& out) {
+  const size_t pitch = record.row_pitch();
+  const auto batch = static_cast<size_t>(record.shape[0]);
+  const auto channels = static_cast<size_t>(record.shape[3]);
+  const auto pixels = static_cast<size_t>(record.shape[1] * record.shape[2]);
+  uint8_t* to = out.data();
+  for (size_t n = 0; n < batch; ++n) {
+    for (size_t c = 0; c < channels; ++c) {
+      const std::byte* from = memory.data() + n * pixels * pitch + c * sizeof(T);
+      for (size_t p = 0; p < pixels; ++p, from += pitch, to += sizeof(T)) {
+        std::memcpy(to, from, sizeof(T));  // a constant size: one load and one store
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Shape OnnxShape(const TensorRecord& record) {
+  const Shape& s = record.shape;
+  return record.layout == Layout::kNhwc ? Shape{s[0], s[3], s[1], s[2]} : s;
+}
+
+std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::byte> memory) {
+  std::vector<uint8_t> out(record.bytes());
+  if (out.empty()) return out;
+  const size_t row = record.row_bytes(), pitch = record.row_pitch();
+  if (record.layout != Layout::kNhwc && record.pitch == 0) {
+    std::memcpy(out.data(), memory.data(), out.size());
+    return out;
+  }
+  if (record.layout != Layout::kNhwc) {
+    for (size_t r = 0; r < record.rows(); ++r) {
+      std::memcpy(out.data() + r * row, memory.data() + r * pitch, row);
+    }
+    return out;
+  }
+  switch (SizeOf(record.dtype)) {
+    case 1:
+      ToNchw<uint8_t>(record, memory, out);
+      break;
+    case 2:
+      ToNchw<uint16_t>(record, memory, out);
+      break;
+    case 4:
+      ToNchw<uint32_t>(record, memory, out);
+      break;
+    default:
+      ToNchw<uint64_t>(record, memory, out);
+  }
+  return out;
+}
+
+std::vector<float> OnnxFloats(const TensorRecord& record, std::span<const std::byte> memory) {
+  std::vector<float> out = ConvertAny(record.dtype, OnnxBytes(record, memory));
+  if (record.quantized) {
+    for (float& x : out) x = record.scale * (x - static_cast<float>(record.zero_point));
+  }
+  return out;
+}
+
+NumpyArray ToArray(const TensorRecord& record, std::span<const std::byte> memory, bool raw) {
+  NumpyArray array{record.name, record.dtype, OnnxShape(record), {}};
+  if (raw || !record.quantized) {
+    array.bytes = OnnxBytes(record, memory);
+    return array;
+  }
+  const std::vector<float> values = OnnxFloats(record, memory);
+  array.dtype = DType::kF32;
+  array.bytes.resize(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+  return array;
+}
+
+}  // namespace rshift

@@ -1,0 +1,115 @@
+#include "pipeline/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+constexpr double kGoodDb = 12, kBadDb = 8;
+
+std::string Decibels(double db) {
+  if (std::isnan(db)) return "NaN";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", db);
+  return text;
+}
+
+const OutputResult& WorstOutput(const std::vector<OutputResult>& outputs) {
+  return *std::min_element(outputs.begin(), outputs.end(),
+                           [](const OutputResult& a, const OutputResult& b) {
+                             const Grade grade_a = Judge({a}), grade_b = Judge({b});
+                             if (grade_a != grade_b) return grade_a > grade_b;
+                             return Quality({a}) < Quality({b});
+                           });
+}
+
+std::string OutputText(const OutputResult& output) {
+  char text[160];
+  if (!output.floating) {
+    std::snprintf(text, sizeof text, "%.2f %% of the integers agree", output.equal_percent);
+    return text;
+  }
+  std::snprintf(text, sizeof text, "%s dB SQNR, cosine %.4f",
+                Decibels(output.similarity.sqnr_db).c_str(), output.similarity.cosine);
+  std::string out = text;
+  if (output.classes) {
+    out += Cat(", the same class ", output.rows_agree, " of ", output.rows, " times");
+    if (output.rows_tied > 0) out += Cat(" (almost tied ", output.rows_tied, ")");
+  } else if (output.channels.channels > 1) {
+    out += ", channels' median " + Decibels(output.channels.median_db) + " dB";
+  }
+  if (output.constant) out += ", one and the same number everywhere";
+  return out;
+}
+
+std::string WeakestText(const Verdict& verdict) {
+  std::string out;
+  for (const LayerResult& layer : verdict.weakest) {
+    out += Cat(out.empty() ? "; weakest alone: " : ", ", layer.command, " '", layer.tensor, "' ",
+               Decibels(layer.alone_channels.median_db), " dB");
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* Name(Grade grade) {
+  switch (grade) {
+    case Grade::kNone:
+      return "not checked";
+    case Grade::kGood:
+      return "good";
+    case Grade::kDoubtful:
+      return "doubtful";
+    case Grade::kBad:
+      return "BAD";
+  }
+  return "?";
+}
+
+Grade Judge(const std::vector<OutputResult>& outputs) {
+  if (outputs.empty()) return Grade::kNone;
+  Grade grade = Grade::kGood;
+  for (const OutputResult& output : outputs) {
+    const double quality = Quality({output});
+    const int64_t wrong = output.rows_wrong();
+    if (quality < kBadDb || output.constant || (wrong > 0 && 2 * wrong >= output.rows))
+      return Grade::kBad;
+    if (quality < kGoodDb || 4 * wrong > output.rows) grade = Grade::kDoubtful;
+  }
+  return grade;
+}
+
+std::vector<LayerResult> WeakestAlone(const std::vector<LayerResult>& layers) {
+  std::vector<LayerResult> weakest;
+  for (const LayerResult& layer : layers) {
+    if (!layer.moves) weakest.push_back(layer);
+  }
+  std::stable_sort(weakest.begin(), weakest.end(), [](const LayerResult& a, const LayerResult& b) {
+    return a.alone_channels.median_db < b.alone_channels.median_db;
+  });
+  return weakest;
+}
+
+std::string CheckLine(const Verdict& verdict) {
+  if (verdict.grade == Grade::kNone) return "check: not done: " + verdict.why_none + "\n";
+  std::string out = Cat("check: ", Name(verdict.grade), ": ", verdict.samples, ", outputs ",
+                        OutputText(WorstOutput(verdict.outputs)));
+  if (verdict.outputs.size() > 1)
+    out += Cat(" (the worst of ", verdict.outputs.size(), ": '", WorstOutput(verdict.outputs).name,
+               "')");
+  return out + WeakestText(verdict) + "\n";
+}
+
+std::string WarningLine(const Verdict& verdict) {
+  if (verdict.grade != Grade::kBad && verdict.grade != Grade::kDoubtful) return "";
+  return Cat("warning: the program's outputs are ",
+             verdict.grade == Grade::kBad ? "far from" : "not close to", " the float model's; ",
+             verdict.next, "\n");
+}
+
+}  // namespace rshift

@@ -1,0 +1,120 @@
+#include "pipeline/deploy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/atomic_file.h"
+#include "pipeline/report_json.h"
+#include "pipeline/usage.h"
+#include "runtime/runtime.h"
+#include "tests/calibrate/temporary_folder.h"
+#include "tests/pipeline/little_model.h"
+
+namespace rshift::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+CalibrationTable LittleTable() {
+  CalibrationTable table;
+  table.method = "by hand";
+  table.tensors = {{"x", {-1, 1, 1, -1, 1, "max"}}, {"y", {0, 4, 4, 0, 4, "max"}}};
+  return table;
+}
+
+DeployOptions Options() {
+  DeployOptions options{.model = {"little.onnx", LittleModel()}};
+  options.table.value = LittleTable();
+  return options;
+}
+
+template <typename Body>
+std::string UsageErrorOf(Body body) {
+  try {
+    body();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+TEST(DeployTest, FilesAndValuesGiveTheSameProgramAndReport) {
+  const TemporaryFolder folder;
+  DeployOptions files;
+  files.model.path = folder / "little.onnx";
+  files.table.path = folder / "table.yaml";
+  WriteFileAtomic(files.model.path, LittleModel());
+  WriteFileAtomic(files.table.path, WriteTable(LittleTable()));
+  DeployOptions values = Options();
+  values.model.path = files.model.path;
+  values.table.path = files.table.path;
+  const DeployResult a = Deploy(files), b = Deploy(values);
+  EXPECT_EQ(a.program, b.program);
+  EXPECT_EQ(JsonReport(a.report), JsonReport(b.report));
+}
+
+TEST(DeployTest, NothingIsPrintedAndTheCallerHearsEveryStage) {
+  std::vector<DeployStage> stages;
+  int64_t tables = 0, steps = 0;
+  DeployEvents events;
+  events.graph = [&](DeployStage stage, const Graph&) { stages.push_back(stage); };
+  events.table = [&](const CalibrationTable&) { ++tables; };
+  events.progress = [&](const std::string&, int64_t done, int64_t total) {
+    EXPECT_EQ(done, steps);
+    EXPECT_EQ(total, 2);
+    ++steps;
+  };
+  DeployOptions options = Options();
+  options.test_samples = LittleSamples(2);
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const DeployResult result = Deploy(options, events);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(stages,
+              ElementsAre(DeployStage::kImported, DeployStage::kPasses, DeployStage::kQuantized));
+  EXPECT_EQ(tables, 1);
+  EXPECT_EQ(steps, 3);  // none done, 1, 2
+  EXPECT_EQ(result.report.compared_samples, 2);
+  EXPECT_THAT(TextReport(result.report), HasSubstr("check: good: 2 test inputs"));
+}
+
+TEST(DeployTest, OptionsThatContradictEachOtherAreWrongUsage) {
+  DeployOptions options = Options();
+  options.mode = DeployMode::kF32;
+  options.sensitivity = true;
+  EXPECT_EQ(UsageErrorOf([&] { Deploy(options); }),
+            "--sensitivity has no meaning with --mode f32: leave it out");
+  options = Options();
+  options.variant = Variant::kD1;
+  EXPECT_THAT(UsageErrorOf([&] { CheckOptions(options); }), HasSubstr("profile tpu has none"));
+  options = Options();
+  options.test_samples = LittleSamples(1);
+  options.test_input = {"x.npy"};
+  EXPECT_THAT(UsageErrorOf([&] { CheckOptions(options); }), HasSubstr("given twice"));
+}
+
+TEST(DeployTest, AFloatModelNeedsATable) {
+  DeployOptions options = Options();
+  options.table.value.reset();
+  EXPECT_THAT(UsageErrorOf([&] { Deploy(options); }), HasSubstr("needs --calibration"));
+}
+
+TEST(DeployTest, SamplesInMemoryMustFitTheModel) {
+  DeployOptions options = Options();
+  options.check = false;
+  options.test_samples = LittleSamples(1);
+  options.test_samples[0].inputs[0].pop_back();
+  try {
+    Deploy(options);
+    FAIL() << "a sample that is too short was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("input 'x': has 7 values, expected 8"));
+  }
+}
+
+}  // namespace
+}  // namespace rshift::test

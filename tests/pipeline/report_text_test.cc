@@ -1,0 +1,42 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/report_json.h"
+
+namespace rshift {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+DeployReport Repaired() {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  for (int64_t c = 0; c < 200; ++c)
+    report.quantize.repairs.push_back({"conv1", c, "below 2^-32", 1e-12f, 1e-12f});
+  report.quantize.repairs.push_back({"conv1", 7, "the bias leaves int32", 0.5f, 0.75f});
+  report.quantize.repairs.push_back({"conv2", 4, "below 2^-32", 1e-12f, 1e-12f});
+  return report;
+}
+
+TEST(TextReportTest, RepairedChannelsAreOneLineForEachOperator) {
+  const std::string text = TextReport(Repaired());
+  EXPECT_THAT(text, HasSubstr("flushed conv1: 200 channels (0, 1, 2, ...): below 2^-32\n"));
+  EXPECT_THAT(text, HasSubstr("repaired conv1: 1 channel (7): the bias leaves int32, weight scale "
+                              "0.5 -> 0.75\n"));
+  EXPECT_THAT(text, HasSubstr("flushed conv2: 1 channel (4): below 2^-32\n"));
+}
+
+TEST(TextReportTest, JsonKeepsEveryRepairedChannel) {
+  EXPECT_EQ(JsonReport(Repaired())["repairs"].size(), 202u);
+}
+
+TEST(TextReportTest, TheCheckIsThereOnlyWhenAskedFor) {
+  DeployReport report = Repaired();
+  EXPECT_THAT(TextReport(report), Not(HasSubstr("check:")));
+  report.checked = true;
+  report.verdict.why_none = "no samples";
+  EXPECT_THAT(TextReport(report), HasSubstr("check: not done: no samples\n"));
+}
+
+}  // namespace
+}  // namespace rshift

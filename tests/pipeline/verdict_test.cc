@@ -1,0 +1,134 @@
+#include "pipeline/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "pipeline/check_program.h"
+#include "quantize/quantize.h"
+#include "runtime/onednn/float_library.h"
+#include "tests/calibrate/temporary_folder.h"
+#include "tests/pipeline/sample_list.h"
+
+namespace rshift::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+OutputValues Output(Shape shape, std::vector<std::vector<float>> samples,
+                    DType dtype = DType::kF32) {
+  return {"y", dtype, std::move(shape), std::move(samples)};
+}
+
+Grade GradeOf(const OutputValues& found, const OutputValues& reference) {
+  return Judge(CompareOutputs({found}, {reference}));
+}
+
+TEST(VerdictTest, CloseOutputsAreGood) {
+  EXPECT_EQ(GradeOf(Output({1, 3}, {{1, 2, 3.1f}}), Output({1, 3}, {{1, 2, 3}})), Grade::kGood);
+}
+
+TEST(VerdictTest, OtherClassesForHalfOfTheSamplesAreBadUnlessTheyWereTied) {
+  OutputValues reference =
+      Output({1, 20}, std::vector<std::vector<float>>(4, std::vector<float>(20, 5)));
+  for (std::vector<float>& row : reference.samples) {
+    row[0] = 10;
+    row[1] = 9.4f;  // 0.12 of the row's range below: no tie
+  }
+  OutputValues found = reference;
+  found.samples[0][1] = 10.1f;
+  EXPECT_EQ(GradeOf(found, reference), Grade::kGood);
+  found.samples[2][1] = 10.1f;
+  EXPECT_GT(Quality(CompareOutputs({found}, {reference})), 20);
+  EXPECT_EQ(GradeOf(found, reference), Grade::kBad);
+  for (const size_t s : {0, 2}) {
+    reference.samples[s][1] = found.samples[s][1] = 9.6f;
+    found.samples[s][0] = 9.5f;
+  }
+  EXPECT_EQ(GradeOf(found, reference), Grade::kGood);
+  EXPECT_EQ(CompareOutputs({found}, {reference})[0].rows_tied, 2);
+}
+
+TEST(VerdictTest, SmallChannelsOfAMapCountButNotSmallClasses) {
+  // Two maps of two pixels; the second is 1000 times smaller and lost.
+  const OutputValues map = Output({1, 2, 1, 2}, {{1000, 900, 1, 2}});
+  EXPECT_EQ(GradeOf(Output({1, 2, 1, 2}, {{1000, 900, 0, 0}}), map), Grade::kBad);
+  // Probabilities: the small ones may vanish.
+  EXPECT_EQ(GradeOf(Output({1, 3}, {{1, 0, 0}}), Output({1, 3}, {{1, 1e-4f, 1e-5f}})),
+            Grade::kGood);
+}
+
+TEST(VerdictTest, AConstantOrANanIsBad) {
+  const OutputValues reference = Output({1, 4, 1, 1}, {{0.1f, 0.11f, 0.1f, 0.1f}});
+  EXPECT_EQ(GradeOf(Output({1, 4, 1, 1}, {{0.1f, 0.1f, 0.1f, 0.1f}}), reference), Grade::kBad);
+  EXPECT_EQ(GradeOf(Output({1, 4, 1, 1}, {{0.1f, NAN, 0.1f, 0.1f}}), reference), Grade::kBad);
+}
+
+TEST(VerdictTest, IntegersCountByTheShareThatAgrees) {
+  const OutputValues reference = Output({1, 2, 2}, {{1, 2, 3, 4}}, DType::kS64);
+  EXPECT_EQ(GradeOf(reference, reference), Grade::kGood);
+  EXPECT_EQ(GradeOf(Output({1, 2, 2}, {{1, 2, 3, 5}}, DType::kS64), reference), Grade::kBad);
+}
+
+CheckRequest Request(std::vector<std::string> test_input, const std::string& table_path) {
+  CheckRequest request;
+  request.test_input = std::move(test_input);
+  request.table_path = table_path;
+  return request;
+}
+
+struct Checked {
+  LittleGraph little = NetWithOneBadTensor();
+  CalibrationTable table;
+  QuantizeOptions options;
+  QuantizeResult quantized;
+  std::vector<uint8_t> bytes;
+  CheckResult result;
+};
+
+// Calibrated on four samples, checked on a file of the same.
+Checked Check(const TemporaryFolder& folder, QuantMode mode) {
+  RegisterFloatLibrary();
+  Checked c;
+  c.table = c.little.Calibrate(4);
+  c.options.mode = mode;
+  c.quantized = QuantizeGraph(c.little.graph(), c.table, c.options);
+  c.bytes = WriteContainer(Compile(c.quantized.graph));
+  const SampleList samples = Samples(c.little);
+  std::vector<float> values;
+  for (int64_t i = 0; i < samples.size(); ++i) {
+    const std::vector<float> sample = samples.Read(i).inputs[0];
+    values.insert(values.end(), sample.begin(), sample.end());
+  }
+  WriteNpy(folder / "x.npy", MakeArray<float>("", DType::kF32, {4, 16, 8}, values));
+  c.result = CheckProgram({c.little.graph(), c.quantized.graph, c.table, c.options, c.bytes},
+                          Request({folder / "x.npy"}, ""));
+  return c;
+}
+
+TEST(CheckProgramTest, ABadProgramIsCalledBadAndItsCulpritNamed) {
+  const TemporaryFolder folder;
+  const Verdict verdict = Check(folder, QuantMode::kSymmetric).result.verdict;
+  EXPECT_EQ(verdict.grade, Grade::kBad) << CheckLine(verdict);
+  ASSERT_EQ(verdict.weakest.size(), 3u);
+  EXPECT_THAT((std::vector<std::string>{verdict.weakest[0].tensor, verdict.weakest[1].tensor}),
+              ::testing::UnorderedElementsAre("wide", "narrow"));
+  EXPECT_THAT(CheckLine(verdict), HasSubstr("check: BAD: 4 test inputs"));
+  EXPECT_THAT(WarningLine(verdict), HasSubstr("--sensitivity"));
+  EXPECT_FALSE(verdict.trials.empty());
+}
+
+TEST(CheckProgramTest, WithoutSamplesItSaysWhy) {
+  const TemporaryFolder folder;
+  const Checked c = Check(folder, QuantMode::kSymmetric);
+  const CheckResult result = CheckProgram(
+      {c.little.graph(), c.quantized.graph, c.table, c.options, c.bytes}, Request({}, "t.yaml"));
+  EXPECT_EQ(result.verdict.grade, Grade::kNone);
+  EXPECT_THAT(CheckLine(result.verdict),
+              HasSubstr("check: not done: the table records no samples"));
+  EXPECT_EQ(WarningLine(result.verdict), "");
+}
+
+}  // namespace
+}  // namespace rshift::test

@@ -1,0 +1,131 @@
+#include "tools/deploy_arguments.h"
+
+#include "calibrate/data/dataset.h"
+
+namespace rshift {
+namespace {
+
+DeployMode ParseMode(const std::string& name) {
+  return name == "f32"          ? DeployMode::kF32
+         : name == "asymmetric" ? DeployMode::kAsymmetric
+         : name == "symmetric"  ? DeployMode::kSymmetric
+                                : DeployMode::kDefault;
+}
+
+DType ParseType(const std::string& name) {
+  return name == "u8" ? DType::kU8 : name == "s8" ? DType::kS8 : DType::kF32;
+}
+
+}  // namespace
+
+void DeployArguments::AddTo(CLI::App& app) {
+  model.AddTo(app);
+  app.add_option("--calibration", calibration,
+                 "calibration table (--mode f32 needs none; it takes the preprocessing from it; a "
+                 "model with QuantizeLinear and DequantizeLinear has its own parameters)");
+  app.add_option("-o,--output", output, "the .rshift program to write")->required();
+  app.add_option("--mode", mode,
+                 "symmetric | asymmetric | f32 (default symmetric; a QDQ model's own)")
+      ->check(CLI::IsMember({"symmetric", "asymmetric", "f32"}));
+  std::vector<std::string> profiles;
+  profiles.reserve(kProfileCount);
+  for (int i = 0; i < kProfileCount; ++i) profiles.push_back(Name(static_cast<ProfileId>(i)));
+  app.add_option("--profile", profile, "integer arithmetic (default tpu)")
+      ->check(CLI::IsMember(profiles));
+  app.add_option("--variant", variant,
+                 "another arithmetic of the profile: tflite d1 | d2 | f2, caffe2 fp32 | precise, "
+                 "ascend away | floor | ceil | truncate | fp16")
+      ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
+  app.add_option("--config", config,
+                 "overrides by name, wildcard or operator (YAML; configs/README.md)");
+  app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
+  app.add_option(
+         "--input-type", input_type,
+         "u8 | s8 | f32 (default): the bytes the program takes. An input with preprocessing "
+         "takes pixels (s8: pixel - 128), mean and scale are in the program; any other the "
+         "integers of its own scale and zero point (model_tool info)")
+      ->check(CLI::IsMember({"u8", "s8", "f32"}));
+  app.add_option("--output-type", output_type,
+                 "u8 | s8 | f32 (default): u8 and s8 give the integers as they are")
+      ->check(CLI::IsMember({"u8", "s8", "f32"}));
+  preprocess.AddTo(app, "carried into the program; default: the table's");
+  app.add_flag("--force-preprocess", force_preprocess,
+               "take a preprocessing that differs from the table's all the same");
+  AddCheckOptions(app);
+  app.add_flag("--no-fuse", no_fuse,
+               "a command and tensors of its own for every operator: the same bytes, more slowly");
+  app.add_option("--report", report, "per-layer report, one self-contained HTML page");
+  app.add_option("--report-json", report_json, "the same as JSON");
+  app.add_flag("--json", json, "the summary on stdout as JSON, as --report-json writes it");
+  app.add_option("--dump-graph", dump_graph,
+                 "STAGE[=FILE]: imported | passes | quantized (repeatable)");
+  app.add_option("--threads", threads, "for the check and --test-input (default 1)")
+      ->check(CLI::Range(1, kMaxThreads));
+}
+
+void DeployArguments::AddCheckOptions(CLI::App& app) {
+  app.add_flag("--no-check", no_check,
+               "do not run the program on samples of the calibration beside the float model");
+  app.add_option("--check-samples", check_samples,
+                 "for the check and --sensitivity: how many of the recorded samples, or of "
+                 "--test-input (default 4)")
+      ->check(CLI::Range(1, static_cast<int>(kMaxRecordedSamples)));
+  auto* test = app.add_option("--test-input", test_input,
+                              "run float and integer program on these and compare every tensor");
+  app.add_option("--tolerance", tolerance,
+                 "COS,EUCLID every compared tensor must reach, else exit 1")
+      ->needs(test);
+  auto* ranking = app.add_option(
+      "--sensitivity", sensitivity,
+      "run each integer node alone in INT8, rank them by the outputs, and write a --config file "
+      "that leaves the worst in F32");
+  app.add_option("--keep-f32", keep_f32,
+                 "how many nodes that file leaves in F32 (default: the fewest that are enough)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->needs(ranking);
+}
+
+RunPaths DeployArguments::Paths() const {
+  RunPaths paths;
+  model.AddTo(paths);
+  paths.inputs.push_back({"--calibration", calibration});
+  paths.inputs.push_back({"--config", config});
+  paths.inputs.push_back({"--target", target});
+  paths.AddInputs("--preprocess", {preprocess.file()});
+  paths.AddData("--test-input", test_input);
+  paths.outputs = {{"--output", output},
+                   {"--report", report},
+                   {"--report-json", report_json},
+                   {"--sensitivity", sensitivity}};
+  for (const std::string& request : dump_graph) {
+    const size_t equals = request.find('=');
+    if (equals != std::string::npos)
+      paths.outputs.push_back({"--dump-graph", request.substr(equals + 1)});
+  }
+  return paths;
+}
+
+DeployOptions DeployArguments::Options() const {
+  DeployOptions options{.model = {model.path}};
+  options.table.path = calibration;
+  options.mode = ParseMode(mode);
+  if (!profile.empty()) options.profile = ParseProfile(profile);
+  if (!variant.empty()) options.variant = ParseVariant(variant);
+  options.config.path = config;
+  options.target.path = target;
+  options.preprocess = preprocess;
+  options.force_preprocess = force_preprocess;
+  options.input_type = ParseType(input_type);
+  options.output_type = ParseType(output_type);
+  options.fuse = !no_fuse;
+  options.output = output;
+  options.check = !no_check;
+  options.check_samples = check_samples;
+  options.test_input = test_input;
+  options.sensitivity = !sensitivity.empty();
+  options.keep_f32 = keep_f32;
+  options.threads = threads;
+  return options;
+}
+
+}  // namespace rshift

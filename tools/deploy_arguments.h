@@ -1,0 +1,37 @@
+// The command line of model_deploy.
+#ifndef RSHIFT_TOOLS_DEPLOY_ARGUMENTS_H_
+#define RSHIFT_TOOLS_DEPLOY_ARGUMENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "pipeline/deploy.h"
+#include "tools/preprocess_options.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+
+struct DeployArguments {
+  ModelArguments model;
+  std::string calibration, output, mode, profile, variant, config, target, tolerance;
+  PreprocessArguments preprocess;
+  std::string report, report_json;
+  std::string input_type = "f32", output_type = "f32";
+  std::vector<std::string> test_input, dump_graph;
+  int threads = 0;
+  std::string sensitivity;
+  int64_t check_samples = kCheckSamples, keep_f32 = 0;
+  bool no_fuse = false, json = false, no_check = false, force_preprocess = false;
+
+  void AddTo(CLI::App& app);
+  RunPaths Paths() const;
+  // Without `import` and `tolerance`: CheckPaths comes before these are read.
+  DeployOptions Options() const;
+
+ private:
+  void AddCheckOptions(CLI::App& app);
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_DEPLOY_ARGUMENTS_H_
