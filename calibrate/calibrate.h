@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "calibrate/data/dataset.h"
 #include "calibrate/statistics.h"
 #include "calibrate/threshold.h"
@@ -16,7 +17,7 @@ namespace rshift {
 
 struct CollectOptions {
   int threads = 0;  // samples in parallel; each sample runs single-threaded
-  bool quiet = false;
+  ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
   std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw

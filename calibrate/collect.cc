@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/checkpoint.h"
 #include "calibrate/environment.h"
@@ -118,7 +117,7 @@ class Worker {
 class Round {
  public:
   Round(const Dataset& dataset, std::span<const int64_t> samples, const CollectOptions& options,
-        Progress& progress, DoneSamples& done)
+        ProgressReport& progress, DoneSamples& done)
       : dataset_(dataset), samples_(samples), options_(options), progress_(progress), done_(done) {}
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
@@ -178,7 +177,7 @@ class Round {
   const Dataset& dataset_;
   const std::span<const int64_t> samples_;
   const CollectOptions& options_;
-  Progress& progress_;
+  ProgressReport& progress_;
   DoneSamples& done_;
   std::mutex mutex_;
   size_t next_ = 0;
@@ -214,7 +213,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   const size_t threads = ThreadCount(options.threads, samples.size());
   workers.reserve(threads);
   for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan);
-  Progress progress("calibrating", static_cast<int64_t>(samples.size()), options.quiet);
+  ProgressReport progress("calibrating", static_cast<int64_t>(samples.size()), options.progress);
   for (size_t begin = 0; begin < samples.size(); begin += kRound) {
     const size_t count = std::min(kRound, samples.size() - begin);
     Round round(dataset, std::span(samples).subspan(begin, count), options, progress, done);
@@ -224,8 +223,9 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
     if (finished && begin + count == samples.size()) break;
     SaveCheckpoint(options.checkpoint, total);
     if (!finished) {
-      Fail(ErrorCode::kIo, "interrupted; carry on with --resume (", total.samples.size(), " of ",
-           samples.size(), " samples are done)");
+      Fail(ErrorCode::kIo, "interrupted",
+           options.checkpoint.empty() ? "" : "; carry on with --resume", " (", total.samples.size(),
+           " of ", samples.size(), " samples are done)");
     }
   }
   return total;

@@ -39,10 +39,7 @@ class Deployer {
     report.model = options_.model.path;
     report.output = options_.output;
     report.tolerance = options_.tolerance;
-    const Graph imported =
-        options_.model.value
-            ? ImportOnnxBytes(*options_.model.value, options_.model.path, options_.import)
-            : ImportOnnx(options_.model.path, options_.import);
+    const Graph imported = ImportModel(options_.model, options_.import);
     Tell(DeployStage::kImported, imported);
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "graph/import.h"
-#include "pipeline/file_or.h"
+#include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
 #include "pipeline/report.h"
 #include "quantize/quantize.h"
@@ -26,7 +25,7 @@ inline constexpr int64_t kCheckSamples = 4;
 // Messages call an option by its name on model_deploy's command line; configs/README.md has the
 // files. Everything has a default but the model and, of a float model's integer program, the table.
 struct DeployOptions {
-  FileOr<std::vector<uint8_t>> model;  // an ONNX file
+  ModelFile model;
   ImportOptions import = {};
   FileOr<CalibrationTable> table = {};
   DeployMode mode = DeployMode::kDefault;

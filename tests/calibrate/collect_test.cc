@@ -37,7 +37,6 @@ class CollectTest : public ::testing::Test {
   }
 
   StatisticsFile Collect(const std::vector<int64_t>& samples, CollectOptions options) {
-    options.quiet = true;
     return CollectStatistics(graph_, *dataset_, samples, "recipe", options);
   }
   StatisticsFile Collect(int threads) {

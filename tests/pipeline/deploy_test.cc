@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "base/atomic_file.h"
 #include "pipeline/report_json.h"
 #include "pipeline/usage.h"
-#include "runtime/runtime.h"
 #include "tests/calibrate/temporary_folder.h"
 #include "tests/pipeline/little_model.h"
 

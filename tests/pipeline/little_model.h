@@ -12,14 +12,27 @@
 
 namespace rshift::test {
 
-inline std::vector<uint8_t> LittleModel() {
+inline std::vector<float> LittleWeights() {
   std::vector<float> weights(32);
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = std::sin(static_cast<float>(i + 1));
+  return weights;
+}
+
+inline std::vector<uint8_t> LittleModel() {
   rshift::testing::ModelBuilder model;
-  model.Input("x", {1, 8}).Floats("w", {8, 4}, weights);
+  model.Input("x", {1, 8}).Floats("w", {8, 4}, LittleWeights());
   model.Node("MatMul", {"x", "w"}, {"product"}).Node("Relu", {"product"}, {"y"}).Output("y");
   const std::string bytes = model.Bytes();
   return {bytes.begin(), bytes.end()};
+}
+
+// What the model computes.
+inline std::vector<float> LittleOutput(const std::vector<float>& x) {
+  const std::vector<float> weights = LittleWeights();
+  std::vector<float> y(4);
+  for (size_t i = 0; i < weights.size(); ++i) y[i % 4] += x[i / 4] * weights[i];
+  for (float& value : y) value = value > 0 ? value : 0;
+  return y;
 }
 
 // Values of -1 to 1.

@@ -1,4 +1,4 @@
-#include "tools/shard.h"
+#include "pipeline/shard.h"
 
 #include <cstdio>
 

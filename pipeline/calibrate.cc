@@ -1,0 +1,106 @@
+#include "pipeline/calibrate.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "graph/passes/passes.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/shard.h"
+#include "pipeline/usage.h"
+#include "quantize/quantize.h"
+#include "quantize/ranges/known_bounds.h"
+#include "runtime/onednn/float_library.h"
+
+namespace rshift {
+namespace {
+
+std::unique_ptr<Dataset> OpenSamples(const CalibrateOptions& options,
+                                     const std::vector<InputSpec>& inputs,
+                                     const std::optional<Preprocess>& preprocess) {
+  if (!options.data.empty()) {
+    CheckFits(options.data, inputs);
+    return std::make_unique<SampleList>(options.data);
+  }
+  RequireUsage(!options.dataset.empty(), "give --dataset PATH (or --from-statistics FILE.stats)");
+  return OpenDataset(options.dataset, inputs, preprocess);
+}
+
+StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events,
+                       const Graph& graph) {
+  const std::vector<InputSpec> inputs = InputSpecs(graph);
+  const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
+  const auto dataset = OpenSamples(options, inputs, preprocess);
+  const Share share = TakeShare(
+      *dataset, ChooseSamples(dataset->size(), options.samples, options.seed), options.shard);
+  if (events.measuring) events.measuring();
+  const CollectOptions collect{.threads = options.threads,
+                               .progress = events.progress,
+                               .checkpoint = options.checkpoint,
+                               .resume = options.resume,
+                               .interrupted = events.interrupted};
+  StatisticsFile statistics = CollectStatistics(graph, *dataset, share.samples,
+                                                preprocess ? preprocess->text : "", collect);
+  statistics.shards = share.ids;
+  return statistics;
+}
+
+StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
+  StatisticsFile merged;
+  for (size_t i = 0; i < options.statistics.size(); ++i) {
+    const std::string& where = options.statistics[i].path;
+    StatisticsFile next = options.statistics[i].Get(
+        [](const std::string& path) { return ReadStatistics(ReadFile(path), path); });
+    RSHIFT_REQUIRE(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, where,
+                   ": made from another model (sha256 ", next.model_sha256.substr(0, 12),
+                   "..., this model is ", graph.sha256.substr(0, 12),
+                   "...); measure again with this model");
+    RSHIFT_REQUIRE(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, where,
+                   ": made with pass list version ", next.pass_list_version, ", this program has ",
+                   kPassListVersion, "; measure again");
+    if (i == 0)
+      merged = std::move(next);
+    else
+      Merge(merged, next);
+  }
+  const std::string missing = MissingShards(merged);
+  RSHIFT_REQUIRE(missing.empty() || options.partial, ErrorCode::kInvalidInput,
+                 options.statistics[0].path, options.statistics.size() > 1 ? " and the others" : "",
+                 ": shard ", missing,
+                 " of the same samples is missing; add its statistics, or give --partial for a "
+                 "table without it");
+  return merged;
+}
+
+}  // namespace
+
+void CheckOptions(const CalibrateOptions& options) {
+  const bool percentile = options.method.method == Method::kPercentile;
+  RequireUsage(!percentile || (options.method.percentile > 50 && options.method.percentile <= 100),
+               "--percentile ", options.method.percentile,
+               ": expected more than 50 and at most 100");
+  RequireUsage(options.samples >= 0, "--samples ", options.samples, ": expected 0 or more");
+  const int sources = static_cast<int>(!options.dataset.empty()) +
+                      static_cast<int>(!options.data.empty()) +
+                      static_cast<int>(!options.statistics.empty());
+  RequireUsage(sources <= 1, "give one of a data set, samples in memory and statistics");
+}
+
+CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events) {
+  CheckOptions(options);
+  RegisterFloatLibrary();
+  const Graph graph = RunPasses(ImportModel(options.model, options.import));
+  RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, options.model.path,
+                 ": the model holds its own quantization parameters; deploy it directly");
+  CalibrateResult result;
+  result.statistics =
+      options.statistics.empty() ? Measure(options, events, graph) : Load(options, graph);
+  result.table = DeriveTable(result.statistics, options.method);
+  ApplyKnownBounds(graph, result.table);
+  result.thin_ranges = FindThinRanges(result.statistics, result.table);
+  return result;
+}
+
+}  // namespace rshift

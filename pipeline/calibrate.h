@@ -1,0 +1,66 @@
+// A trained model is measured on samples: all that model_calibrate does but the command line, the
+// files it writes and --check. Prints nothing.
+#ifndef RSHIFT_PIPELINE_CALIBRATE_H_
+#define RSHIFT_PIPELINE_CALIBRATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/range_evidence.h"
+#include "pipeline/model_file.h"
+#include "pipeline/preprocess_choice.h"
+
+namespace rshift {
+
+// Messages call an option by its name on model_calibrate's command line. The samples are those of a
+// data set, samples in memory, or what earlier runs have measured: one of the three.
+struct CalibrateOptions {
+  ModelFile model;
+  ImportOptions import = {};
+  MethodOptions method = {};
+
+  std::vector<std::string> dataset = {};  // what OpenDataset takes
+  // As the model takes them. A preprocessing beside them is recorded for those who run the program.
+  std::vector<Sample> data = {};
+  PreprocessChoice preprocess = {};
+  int64_t samples = 100;  // how many of the data set or of `data`, chosen by `seed`; 0: all
+  uint64_t seed = 0;
+  std::string shard = {};  // "I/N": every N-th of the chosen from I; "": all of them
+  int threads = 0;         // samples in parallel; 0: as many as the CPU has
+  // File to which partial statistics are saved now and then, "" for none. Stays when the work is
+  // done; what is there is written over unless `resume` takes it up.
+  std::string checkpoint = {};
+  bool resume = false;
+
+  std::vector<FileOr<StatisticsFile>> statistics = {};  // instead of samples; merged
+  bool partial = false;                                 // shards of them may be missing
+};
+
+// What a caller may hear of while Calibrate works. Whatever these throw ends it.
+struct CalibrateEvents {
+  std::function<void()> measuring = {};  // before the first sample runs
+  std::function<bool()> interrupted =
+      {};  // asked before each: true saves the checkpoint and throws
+  ProgressFunction progress = {};
+};
+
+struct CalibrateResult {
+  CalibrationTable table;              // for Deploy; WriteTable makes a file of it
+  StatisticsFile statistics;           // from which any method makes a table later
+  std::vector<ThinRange> thin_ranges;  // ranges of the table that rest on few samples
+};
+
+// Throws UsageError for options that contradict each other. Calibrate asks it first of all.
+void CheckOptions(const CalibrateOptions& options);
+
+// The same table for the same options, whatever the number of threads. Throws Error; UsageError
+// (pipeline/usage.h) for options that contradict each other.
+CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events = {});
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_CALIBRATE_H_

@@ -1,0 +1,24 @@
+// The model of a pipeline.
+#ifndef RSHIFT_PIPELINE_MODEL_FILE_H_
+#define RSHIFT_PIPELINE_MODEL_FILE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/import.h"
+#include "pipeline/file_or.h"
+
+namespace rshift {
+
+// An ONNX file, or its bytes. Those can have no external data beside them.
+using ModelFile = FileOr<std::vector<uint8_t>>;
+
+// Throws as ImportOnnx does.
+inline Graph ImportModel(const ModelFile& model, const ImportOptions& options) {
+  return model.value ? ImportOnnxBytes(*model.value, model.path, options)
+                     : ImportOnnx(model.path, options);
+}
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_MODEL_FILE_H_

@@ -1,0 +1,91 @@
+#include "pipeline/calibrate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/usage.h"
+#include "tests/calibrate/temporary_folder.h"
+#include "tests/pipeline/little_model.h"
+
+namespace rshift::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+CalibrateOptions Options(int samples) {
+  CalibrateOptions options{.model = {"little.onnx", LittleModel()}};
+  options.data = LittleSamples(samples);
+  return options;
+}
+
+TEST(CalibrateTest, ShardsInMemoryGiveTheTableOfTheWhole) {
+  CalibrateOptions options = Options(9);
+  options.threads = 2;
+  const std::string whole = WriteTable(Calibrate(options).table);
+  CalibrateOptions merged{.model = options.model};
+  for (const char* shard : {"0/2", "1/2"}) {
+    options.shard = shard;
+    merged.statistics.push_back({shard, Calibrate(options).statistics});
+  }
+  EXPECT_EQ(WriteTable(Calibrate(merged).table), whole);
+  merged.statistics.pop_back();
+  try {
+    Calibrate(merged);
+    FAIL() << "a missing shard was not missed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("shard 1/2 of the same samples is missing"));
+  }
+}
+
+TEST(CalibrateTest, NothingIsPrintedAndTheCallerHearsEveryStep) {
+  std::vector<int64_t> steps;
+  bool measuring = false;
+  CalibrateEvents events;
+  events.measuring = [&] { measuring = true; };
+  events.progress = [&](const std::string& title, int64_t done, int64_t total) {
+    EXPECT_TRUE(measuring);
+    EXPECT_EQ(title, "calibrating");
+    EXPECT_EQ(total, 3);
+    steps.push_back(done);
+  };
+  CalibrateOptions options = Options(3);
+  options.threads = 2;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Calibrate(options, events);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(steps, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(CalibrateTest, AnInterruptedRunIsResumedToTheSameTable) {
+  const TemporaryFolder folder;
+  CalibrateOptions options = Options(7);
+  options.threads = 1;
+  const std::string whole = WriteTable(Calibrate(options).table);
+  options.checkpoint = folder / "little.partial.stats";
+  int asked = 0;
+  CalibrateEvents events;
+  events.interrupted = [&] { return ++asked > 3; };
+  try {
+    Calibrate(options, events);
+    FAIL() << "the interruption was not heard";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("carry on with --resume (3 of 7 samples are done)"));
+  }
+  options.resume = true;
+  EXPECT_EQ(WriteTable(Calibrate(options).table), whole);
+}
+
+TEST(CalibrateTest, TwoSourcesOfSamplesAreWrongUsage) {
+  CalibrateOptions options = Options(1);
+  options.dataset = {"photos"};
+  EXPECT_THROW(Calibrate(options), UsageError);
+  options = Options(1);
+  options.method = {Method::kPercentile, 40};
+  EXPECT_THROW(CheckOptions(options), UsageError);
+}
+
+}  // namespace
+}  // namespace rshift::test

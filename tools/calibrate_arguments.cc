@@ -1,0 +1,83 @@
+#include "tools/calibrate_arguments.h"
+
+#include "pipeline/usage.h"
+
+namespace rshift {
+
+void CalibrateArguments::AddTo(CLI::App& app) {
+  model.AddTo(app);
+  auto* data = app.add_option(
+      "--dataset", dataset,
+      "image, folder, .txt list, .npy, .npz or idx file; NAME=PATH for several inputs");
+  auto* from = app.add_option("--from-statistics", from_statistics,
+                              "derive the table from statistics files: no data set, no model run");
+  data->excludes(from);
+  app.add_option("-o,--output", output, "the calibration table to write");
+  for (CLI::Option* option : preprocess.AddTo(app, "how images become the input; recorded"))
+    option->excludes(from);
+  app.add_option("--samples", samples, "how many samples; 0 = all (default 100)")
+      ->check(TakenBy([](const std::string& text) {
+        RequireUsage(!text.starts_with("-"), "expected 0 or more, found ", text);
+      }))
+      ->excludes(from);
+  app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
+  app.add_option("--method", method, "minmax | percentile | kl (default kl)")
+      ->check(TakenBy(ParseMethod));
+  app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
+  app.add_option("--threads", threads, "samples in parallel (default: all cores)")
+      ->check(CLI::Range(1, kMaxThreads))
+      ->excludes(from);
+  app.add_option("--statistics", statistics,
+                 "also write the statistics: mergeable, any method later");
+  app.add_option("--shard", shard, "I/N: of the chosen samples, every N-th from I (0-based)")
+      ->excludes(from);
+  app.add_option("--format", format, "rshift | tpu-mlir (default rshift)")
+      ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
+  auto* again = app.add_flag("--resume", resume, "carry on an interrupted run")->excludes(from);
+  app.add_flag("--restart", restart, "begin anew, dropping what an interrupted run has left")
+      ->excludes(from)
+      ->excludes(again);
+  app.add_flag("--partial", partial, "with --from-statistics: shards may be missing")->needs(from);
+  app.add_flag("--check", check,
+               "look at the preprocessing instead: tries the usual mistakes, writes no table")
+      ->excludes(from);
+  app.add_option("--labels", labels, "with --check: labels as model_runner takes them");
+  app.add_option("--picture", picture, "with --check: the first input as .png");
+  app.add_flag("--json", json, "machine-readable summary on stdout");
+}
+
+RunPaths CalibrateArguments::Paths() const {
+  RunPaths paths;
+  model.AddTo(paths);
+  paths.AddData("--dataset", dataset);
+  paths.AddInputs("--from-statistics", from_statistics);
+  paths.AddInputs("--preprocess", {preprocess.file()});
+  paths.AddInputs("--labels", {labels});
+  paths.outputs = {{"--output", output}, {"--statistics", statistics}, {"--picture", picture}};
+  if (from_statistics.empty() && !output.empty())
+    paths.outputs.push_back({"the checkpoint of --output", Checkpoint()});
+  return paths;
+}
+
+CalibrateOptions CalibrateArguments::Options() const {
+  CalibrateOptions options{.model = {model.path}};
+  options.method.method = ParseMethod(method);
+  if (percentile) {
+    RequireUsage(options.method.method == Method::kPercentile,
+                 "--percentile needs --method percentile");
+    options.method.percentile = *percentile;
+  }
+  options.dataset = dataset;
+  options.preprocess = preprocess;
+  options.samples = samples;
+  options.seed = seed;
+  options.shard = shard;
+  options.threads = threads;
+  options.checkpoint = Checkpoint();
+  options.resume = resume;
+  for (const std::string& path : from_statistics) options.statistics.push_back({path});
+  options.partial = partial;
+  return options;
+}
+
+}  // namespace rshift

@@ -1,0 +1,36 @@
+// The command line of model_calibrate.
+#ifndef RSHIFT_TOOLS_CALIBRATE_ARGUMENTS_H_
+#define RSHIFT_TOOLS_CALIBRATE_ARGUMENTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/calibrate.h"
+#include "tools/preprocess_options.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+
+struct CalibrateArguments {
+  ModelArguments model;
+  std::vector<std::string> dataset, from_statistics;
+  PreprocessArguments preprocess;
+  std::string output, method = "kl", statistics, shard, labels, picture, format = "rshift";
+  int64_t samples = 100;
+  uint64_t seed = 0;
+  std::optional<double> percentile;
+  int threads = 0;
+  bool resume = false, restart = false, partial = false, check = false, json = false;
+
+  void AddTo(CLI::App& app);
+  // Where an interrupted run leaves what it has measured.
+  std::string Checkpoint() const { return output + ".partial.stats"; }
+  RunPaths Paths() const;
+  // Without `import`: CheckPaths comes before that is read.
+  CalibrateOptions Options() const;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_TOOLS_CALIBRATE_ARGUMENTS_H_
