@@ -17,8 +17,10 @@ struct Part {
   const char* key;   // of ParseLimits
   const char* what;  // in messages
   uint64_t RunWork::*member;
+  double unit = 1;  // of the number in the text
 };
-constexpr std::array<Part, 4> kParts = {{
+constexpr std::array<Part, 5> kParts = {{
+    {"seconds", "seconds on one thread", &RunWork::nanoseconds, 1e9},
     {"macs", "multiply-accumulates", &RunWork::macs},
     {"elements", "elements computed or moved", &RunWork::elements},
     {"buffers", "bytes of buffers", &RunWork::buffers},
@@ -29,6 +31,15 @@ RunWork operator+(const RunWork& a, const RunWork& b) {
   RunWork sum;
   for (const Part& part : kParts) sum.*part.member = SaturatingAdd(a.*part.member, b.*part.member);
   return sum;
+}
+
+// 12.4 seconds as "12.4", enough of them as a limit; whole numbers as they are.
+std::string InUnits(uint64_t count, const Part& part) {
+  if (part.unit == 1) return Cat(count);
+  char digits[32];
+  const double value = std::ceil(static_cast<double>(count) / part.unit * 1000) / 1000;
+  std::snprintf(digits, sizeof digits, "%.15g", value);
+  return digits;
 }
 
 // "command 3 (conv 'res1')", that with the most of `part`.
@@ -43,19 +54,20 @@ std::string MostOf(const ProgramImage& image, const Part& part) {
   std::string name =
       Cat(", of which command ", most, " (", FindOp(image.commands[most].opcode)->name);
   if (most < image.command_names.size()) name += Cat(" '", image.command_names[most], "'");
-  return name + Cat(") ", greatest);
+  return name + Cat(") ", InUnits(greatest, part));
 }
 
-uint64_t ParseCount(std::string_view text, const std::string& all) {
+uint64_t ParseCount(std::string_view text, double unit, const std::string& all) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   std::string_view rest =
       error == std::errc() ? text.substr(static_cast<size_t>(end - text.data())) : "?";
-  for (const char unit : std::string_view("KMGT")) {
+  for (const char letter : std::string_view("KMGT")) {
     if (rest.empty()) break;
     value *= 1024;
-    if (rest.size() == 1 && rest[0] == unit) rest = "";
+    if (rest.size() == 1 && rest[0] == letter) rest = "";
   }
+  value *= unit;
   RSHIFT_REQUIRE(rest.empty() && std::isfinite(value) && value >= 0 && value < 0x1p63,
                  ErrorCode::kInvalidInput, "limits '", all, "': '", std::string(text),
                  "' is no count, expected a number as 2000, 1e13 or 8G");
@@ -64,10 +76,7 @@ uint64_t ParseCount(std::string_view text, const std::string& all) {
 
 }  // namespace
 
-Limits Limits::None() {
-  constexpr uint64_t kAll = uint64_t{1} << 62;
-  return {{kAll, kAll, kAll, kAll}};
-}
+Limits Limits::None() { return {{kAny, kAny, kAny, kAny, kAny}}; }
 
 Limits ParseLimits(const std::string& text) {
   if (text == "none") return Limits::None();
@@ -80,10 +89,10 @@ Limits ParseLimits(const std::string& text) {
     const auto part = std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) {
       return equals != std::string_view::npos && item.substr(0, equals) == p.key;
     });
-    RSHIFT_REQUIRE(part != kParts.end(), ErrorCode::kInvalidInput, "limits '", text, "': '",
-                   std::string(item),
-                   "' is not known, expected macs=N, elements=N, buffers=N, arena=N, or none");
-    limits.most.*part->member = ParseCount(item.substr(equals + 1), text);
+    RSHIFT_REQUIRE(
+        part != kParts.end(), ErrorCode::kInvalidInput, "limits '", text, "': '", std::string(item),
+        "' is not known, expected seconds=N, macs=N, elements=N, buffers=N, arena=N, or none");
+    limits.most.*part->member = ParseCount(item.substr(equals + 1), part->unit, text);
     at = end + 1;
   }
   return limits;
@@ -100,9 +109,10 @@ RunWork CheckLimits(const ProgramImage& image, const Limits& limits, const std::
   for (const Part& part : kParts) {
     const uint64_t found = work.*part.member, most = limits.most.*part.member;
     if (found <= most) continue;
-    Fail(ErrorCode::kUnsupported, where, ": one run takes ", found, " ", part.what,
-         MostOf(image, part), ", expected at most ", most,
-         "; where that is meant, allow it: ", "--limits ", part.key, "=", found);
+    Fail(ErrorCode::kUnsupported, where, ": one run takes ", part.unit == 1 ? "" : "about ",
+         InUnits(found, part), " ", part.what, MostOf(image, part), ", expected at most ",
+         InUnits(most, part), "; where that is meant, allow it: ", "--limits ", part.key, "=",
+         InUnits(found, part));
   }
   return work;
 }
@@ -119,9 +129,11 @@ std::string ToString(const RunWork& work) {
     std::snprintf(digits, sizeof digits, "%.2f MB", 1e-6 * static_cast<double>(bytes));
     return std::string(digits);
   };
-  return Cat(text(work.macs), " multiply-accumulates, ", text(work.elements),
-             " elements computed or moved, arena ", megabytes(work.arena), ", buffers at most ",
-             megabytes(work.buffers));
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.2g", 1e-9 * static_cast<double>(work.nanoseconds));
+  return Cat("about ", seconds, " s on one thread, ", text(work.macs), " multiply-accumulates, ",
+             text(work.elements), " elements computed or moved, arena ", megabytes(work.arena),
+             ", buffers at most ", megabytes(work.buffers));
 }
 
 }  // namespace rshift

@@ -7,6 +7,7 @@
 #include "runtime/cost.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/limits.h"
+#include "runtime/work_cost.h"
 
 namespace rshift {
 namespace {
@@ -171,6 +172,7 @@ RunWork PredictWork(const ProgramImage& image, const Command& command) {
   work.elements =
       SaturatingAdd(TensorElements(view), SaturatingMul(view.Count(Field::kDst), Taps(view)));
   work.buffers = Buffers(view);
+  work.nanoseconds = PredictNanoseconds(image, command, work.macs, work.elements);
   return work;
 }
 

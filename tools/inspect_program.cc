@@ -55,6 +55,7 @@ int InfoCommand(const std::string& program, bool json) {
                           {"constant_bytes", view.constants.size()},
                           {"commands", CommandCounts(image)},
                           {"tensors", image.tensors.size()},
+                          {"predicted_seconds", 1e-9 * static_cast<double>(work.nanoseconds)},
                           {"macs", work.macs},
                           {"elements", work.elements},
                           {"buffer_bytes", work.buffers}};
@@ -99,6 +100,7 @@ int VerifyCommand(const std::string& program, const std::string& limits, bool js
     PrintJson({{"file", program},
                {"verified", true},
                {"commands", commands},
+               {"predicted_seconds", 1e-9 * static_cast<double>(work.nanoseconds)},
                {"macs", work.macs},
                {"elements", work.elements},
                {"arena_bytes", work.arena},

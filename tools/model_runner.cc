@@ -92,8 +92,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
       "read the program into memory, in large pages, instead of mapping it: slower to load, "
       "large networks run 1 to 2 % faster");
   app.add_option("--limits", a.limits,
-                 "what a run may take, if not the defaults: macs=N,elements=N,buffers=N,arena=N, "
-                 "or none (model_tool verify says what it takes)")
+                 "what a run may take, if not the defaults: "
+                 "seconds=N,macs=N,elements=N,buffers=N,arena=N, or none (model_tool verify says "
+                 "what it takes)")
       ->check(TakenBy([](const std::string& text) { ParseLimits(text); }));
   app.add_flag("--json", a.json, "machine-readable results on stdout");
 }

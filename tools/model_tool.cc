@@ -35,7 +35,7 @@ constexpr FileCommand kFileCommands[] = {
      "loads and verifies a program without running it; says what a run takes",
      "  model_tool verify net.rshift && echo good\n"
      "  model_tool verify net.rshift --json\n"
-     "  model_tool verify net.rshift --limits macs=1e9,arena=64M\n"},
+     "  model_tool verify net.rshift --limits seconds=0.1,arena=64M\n"},
     {"memory", "a .rshift program", "arena map, lower bound and gap of a program",
      "  model_tool memory net.rshift\n"
      "  model_tool memory net.rshift --json | jq .arena_bytes\n"},
@@ -159,8 +159,8 @@ void AddCommands(CLI::App& app, Arguments& a) {
     AddCommand(app, c.name, c.what, c.examples, a)->add_option("file", a.file, c.file)->required();
   app.get_subcommand("verify")
       ->add_option("--limits", a.limits,
-                   "what a run may take, if not the defaults: macs=N,elements=N,buffers=N,arena=N, "
-                   "or none")
+                   "what a run may take, if not the defaults: "
+                   "seconds=N,macs=N,elements=N,buffers=N,arena=N, or none")
       ->check(TakenBy([](const std::string& text) { ParseLimits(text); }));
   CLI::App* diff = AddCommand(app, "diff", "what differs between two programs", kDiffExamples, a);
   diff->add_option("file", a.file, "a .rshift program")->required();

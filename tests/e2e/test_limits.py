@@ -26,7 +26,8 @@ def test_verify_and_info_predict_the_work(program):
         assert verified[key] == info[key] > 0
     measured = json.loads(pipeline.run('model_runner', program, '--benchmark', '--iterations', 1, '--json'))
     assert measured['macs'] == verified['macs']
-    assert 'multiply-accumulates' in pipeline.run('model_tool', 'verify', program)
+    assert verified['predicted_seconds'] == info['predicted_seconds'] > 0
+    assert 's on one thread, ' in pipeline.run('model_tool', 'verify', program)
 
 
 def test_what_is_above_the_limits_is_refused_by_name_and_can_be_allowed(program):
@@ -37,6 +38,14 @@ def test_what_is_above_the_limits_is_refused_by_name_and_can_be_allowed(program)
         assert f'--limits macs={macs}' in error
         for enough in (f'macs={macs}', 'none'):
             pipeline.run(tool, *arguments, '--limits', enough)
+
+
+def test_a_run_longer_than_the_limit_is_refused_in_seconds(program):
+    seconds = json.loads(pipeline.run('model_tool', 'verify', program, '--json'))['predicted_seconds']
+    error = pipeline.fails('model_runner', program, '--benchmark', '--limits', f'seconds={seconds / 2}')
+    assert 'one run takes about' in error and 'seconds on one thread, of which command' in error
+    allowed = error.split('--limits ')[1]
+    pipeline.run('model_runner', program, '--benchmark', '--iterations', 1, '--limits', allowed)
 
 
 def test_a_limit_that_is_none_is_a_usage_error(program):

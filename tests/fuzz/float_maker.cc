@@ -117,7 +117,7 @@ void MakeWindowed(Maker& m, Opcode opcode) {
   }
   const bool transposed = opcode == Opcode::kConvTransposeF32;
   const int64_t groups = m.Chance(3) ? m.random.Int(1, 3) : 1;
-  const int64_t ic = w.src[3], oc = m.random.Int(1, 20);
+  const int64_t ic = w.src[3], oc = m.scale * m.random.Int(1, 20);
   w.src[3] = groups * ic, w.dst[3] = groups * oc;
   Shape weights = transposed ? Shape{groups * ic, oc, w.kernel[0], w.kernel[1]}
                              : Shape{groups * oc, ic, w.kernel[0], w.kernel[1]};
@@ -136,7 +136,8 @@ void MakeWindowed(Maker& m, Opcode opcode) {
 }
 
 void MakeMatMul(Maker& m) {
-  const int64_t rows = m.random.Int(1, 8), k = m.random.Int(1, 40), n = m.random.Int(1, 40);
+  const int64_t rows = m.scale * m.random.Int(1, 8), k = m.scale * m.random.Int(1, 40);
+  const int64_t n = m.scale * m.random.Int(1, 40);
   Shape lead = m.Dims(0, 2);
   for (int64_t& dim : lead) dim = std::max<int64_t>(dim, 1);
   Shape a = Broadcastable(m, lead), b = lead, dst = lead;

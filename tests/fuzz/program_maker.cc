@@ -45,7 +45,7 @@ bool IsGuard(const Binding& input) { return input.name.starts_with(kGuard); }
 
 int64_t Maker::Dim() {
   const int64_t kind = random.Int(0, 39);
-  return kind == 0 ? 0 : kind < 3 ? random.Int(7, 80) : random.Int(1, 6);
+  return kind == 0 ? 0 : kind < 3 ? random.Int(7, 80) : scale * random.Int(1, 6);
 }
 
 Shape Maker::Dims(int64_t least_rank, int64_t most_rank) {
@@ -99,7 +99,7 @@ RandomWindow::RandomWindow(Maker& m, bool pads) {
     before[d] = pads ? m.random.Int(0, kernel[d] - 1) : 0;
     after[d] = pads ? m.random.Int(0, kernel[d] - 1) : 0;
     const int64_t extent = (kernel[d] - 1) * dilation[d] + 1;
-    dst[d + 1] = m.random.Int(1, 6);
+    dst[d + 1] = m.scale * m.random.Int(1, 6);
     // A few columns may be left over.
     src[d + 1] = (dst[d + 1] - 1) * stride[d] + extent - before[d] - after[d] +
                  m.random.Int(0, stride[d] - 1);
@@ -118,9 +118,9 @@ void RandomWindow::SetFields(Command& c) const {
   c.Set(Field::kPadBottom, after[0]).Set(Field::kPadRight, after[1]);
 }
 
-ProgramBuilder MakeProgram(Opcode opcode, Random& random) {
+ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale) {
   ProgramBuilder b;
-  Maker maker{b, random};
+  Maker maker{b, random, scale};
   const bool known = MakeIntegerCommand(opcode, maker) || MakeMoveCommand(opcode, maker) ||
                      MakeFloatCommand(opcode, maker);
   const OpSpec* spec = FindOp(opcode);

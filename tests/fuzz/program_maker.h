@@ -9,16 +9,18 @@ namespace rshift::testing {
 // A program around one command of `opcode` (a Concat has two), with random shapes, types, numbers
 // and modes. Now and then it is one that the verifier must refuse. Between the tensors lie inputs
 // that no command may touch: IsGuard. Throws kInternal for an opcode that has no maker: write one.
-ProgramBuilder MakeProgram(Opcode opcode, Random& random);
+// `scale`: of all dimensions, for programs that take time.
+ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale = 1);
 bool IsGuard(const Binding& input);
 
 // --- for the makers, in three files ---
 struct Maker {
   ProgramBuilder& b;
   Random& random;
+  int64_t scale = 1;
 
   bool Chance(int64_t one_in) { return random.Int(1, one_in) == 1; }
-  // Dimensions of 1..6, seldom 0 or a few dozens.
+  // Dimensions of 1..6 times scale, seldom 0 or a few dozens.
   int64_t Dim();
   Shape Dims(int64_t least_rank, int64_t most_rank);
   TensorSpec ByteSpec(const Shape& shape) {

@@ -22,7 +22,8 @@ namespace {
 constexpr Limits kSmall = {{.macs = 4'000'000,
                             .elements = 4'000'000,
                             .buffers = uint64_t{32} << 20,
-                            .arena = uint64_t{32} << 20}};
+                            .arena = uint64_t{32} << 20,
+                            .nanoseconds = 200'000'000}};
 constexpr double kMostSeconds = 20;  // of the processor, for one program under a sanitizer
 
 int64_t Environment(const char* name, int64_t otherwise) {

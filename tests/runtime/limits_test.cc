@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "runtime/work_cost.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -52,12 +53,65 @@ TEST(Limits, APredictionCountsMacsElementsArenaAndBuffers) {
   EXPECT_EQ(b.Build().work(), work);
 }
 
+// A 1x1 convolution, or the function of a tensor in F32.
+ProgramBuilder Pixels(Opcode opcode, int64_t pixels, int64_t channels) {
+  ProgramBuilder b;
+  const DType type = opcode == Opcode::kConv ? DType::kS8 : DType::kF32;
+  const int32_t in = b.Arena({type, {1, 1, pixels, channels}});
+  const int32_t out = b.Arena({type, {1, 1, pixels, channels}});
+  Command& c = b.Add(opcode, out, in);
+  c.Set(Field::kWeights, in).Set(Field::kRequant, in).Set(Field::kSrc2, in);
+  return b;
+}
+
+double Seconds(const ProgramBuilder& b) {
+  return 1e-9 * static_cast<double>(PredictWork(b.image, b.image.commands[0]).nanoseconds);
+}
+
+TEST(Limits, ThePredictedTimeKnowsWhatAnElementOfEachCommandTakes) {
+  // 2.6e11 multiply-accumulates of the tiles: about a second.
+  const double gemm = Seconds(Pixels(Opcode::kConv, 1'000'000, 512));
+  EXPECT_GT(gemm, 0.5);
+  EXPECT_LT(gemm, 3);
+  // As many elements without a tile: a function of each, a power, a table of bytes.
+  const double function = Seconds(Pixels(Opcode::kUnaryF32, 1'000'000, 512));
+  EXPECT_GT(function, 3 * gemm);
+  ProgramBuilder power = Pixels(Opcode::kBinaryF32, 1'000'000, 512);
+  EXPECT_LT(Seconds(power), function);
+  power.image.commands[0].Set(Field::kMode, 4);
+  EXPECT_GT(Seconds(power), function);
+  EXPECT_LT(Seconds(Pixels(Opcode::kTable, 1'000'000, 512)), 0.1 * function);
+}
+
+// A single channel takes a tile all the same.
+TEST(Limits, ThePredictedTimeCountsTilesThatAreNotFull) {
+  const ProgramBuilder thin = Pixels(Opcode::kConv, 100, 1), full = Pixels(Opcode::kConv, 100, 32);
+  EXPECT_EQ(PaddedMacs(thin.image, thin.image.commands[0], 100), 100u * 4 * 16);
+  EXPECT_EQ(PaddedMacs(full.image, full.image.commands[0], 100 * 32 * 32), 100u * 32 * 32);
+}
+
+TEST(Limits, AMinuteIsTheDefaultAndMoreIsRefusedInSeconds) {
+  ProgramBuilder b = Pixels(Opcode::kUnaryF32, 20'000'000'000, 1);
+  b.image.command_names = {"exp"};
+  Limits limits;
+  limits.most.arena = Limits::kAny;
+  EXPECT_THAT(LoadErrorUnder(b, limits),
+              AllOf(HasSubstr("net: one run takes about 200.001 seconds on one thread, of which "
+                              "command 0 (unary_f32 'exp') 200.001"),
+                    HasSubstr("expected at most 60; where that is meant, allow it: --limits "
+                              "seconds=200.001")));
+}
+
 TEST(Limits, TheDefaultsLetTheLargestNetworksPassManyTimesOver) {
-  // ResNet-152 on 1024 x 1024: 240e9 multiply-accumulates, 3.5e9 elements in F32.
-  const RunWork resnet = {240'000'000'000, 3'500'000'000, 250'000'000, 250'000'000};
+  // ResNet-152 on 1024 x 1024 in F32, and 3840 x 2160 pixels to three times as many in INT8 with
+  // 10^12 multiply-accumulates.
+  const RunWork resnet = {240'000'000'000, 3'500'000'000, 250'000'000, 250'000'000, 5'000'000'000};
+  const RunWork pixels = {1'000'000'000'000, 4'000'000'000, 0, 2'000'000'000, 5'000'000'000};
   const RunWork most = Limits{}.most;
-  EXPECT_GT(most.macs, 20 * resnet.macs);
-  EXPECT_GT(most.elements, 20 * resnet.elements);
+  EXPECT_GT(most.nanoseconds, 10 * resnet.nanoseconds);
+  EXPECT_GT(most.nanoseconds, 10 * pixels.nanoseconds);
+  EXPECT_GT(most.macs, 1000 * pixels.macs);
+  EXPECT_GT(most.arena, 5 * pixels.arena);
   EXPECT_GT(most.buffers, 10 * resnet.buffers);
   EXPECT_GT(most.arena, 20 * resnet.arena);
 }
@@ -108,8 +162,11 @@ TEST(Limits, TextsAreRead) {
   EXPECT_EQ(some.macs, 20'000'000'000'000u);
   EXPECT_EQ(some.arena, uint64_t{8} << 30);
   EXPECT_EQ(some.elements, Limits{}.most.elements);
-  for (const char* bad : {"macs", "macs=", "macs=x", "mac=3", "macs=-1", "macs=1e30", "arena=8Q",
-                          "macs=1,", ",", "macs=nan", "none,macs=1"}) {
+  EXPECT_EQ(ParseLimits("seconds=0.5").most.nanoseconds, 500'000'000u);
+  EXPECT_EQ(ParseLimits("none").most.nanoseconds, Limits::kAny);
+  for (const char* bad :
+       {"macs", "macs=", "macs=x", "mac=3", "macs=-1", "macs=1e30", "arena=8Q", "seconds=-1",
+        "seconds=1e15", "macs=1,", ",", "macs=nan", "none,macs=1"}) {
     EXPECT_THROW(ParseLimits(bad), Error) << bad;
   }
 }
