@@ -1,11 +1,12 @@
 #include "calibrate/preprocess_variants.h"
 
 #include <algorithm>
-#include <opencv2/imgcodecs.hpp>
+#include <opencv2/core.hpp>
 #include <span>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "calibrate/data/picture_codecs.h"
 
 namespace rshift {
 namespace {
@@ -96,7 +97,7 @@ void WritePicture(const std::string& path, const std::vector<float>& values, con
     }
   }
   std::vector<uint8_t> bytes;
-  cv::imencode(".png", picture, bytes);
+  EncodePicture(".png", picture, bytes);
   WriteFileAtomic(path, std::span<const uint8_t>(bytes));
 }
 

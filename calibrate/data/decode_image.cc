@@ -11,6 +11,7 @@
 #include "calibrate/data/image_size.h"
 #include "calibrate/data/jpeg.h"
 #include "calibrate/data/limits.h"
+#include "calibrate/data/picture_codecs.h"
 #include "calibrate/data/preprocess.h"
 #include "calibrate/data/regular_file.h"
 
@@ -67,7 +68,7 @@ Image DecodeByOpenCv(const std::string& path, InputPreprocess::Color color) {
   cv::Mat mat;
   try {
     const QuietScope quiet;
-    mat = cv::imread(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
+    mat = ReadPicture(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
     if (!mat.empty() && color == InputPreprocess::Color::kRgb)
       cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
   } catch (const cv::Exception&) {

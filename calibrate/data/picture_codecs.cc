@@ -1,0 +1,64 @@
+#include "calibrate/data/picture_codecs.h"
+
+#include <dlfcn.h>
+
+#include <opencv2/core/version.hpp>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+// By the ABI's rules for names of C++, which is what dlsym asks for.
+constexpr const char* kSymbolOfImread =
+    "_ZN2cv6imreadERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEi";
+constexpr const char* kSymbolOfImencode =
+    "_ZN2cv8imencodeERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_11_InputArrayE"
+    "RSt6vectorIhSaIhEERKSB_IiSaIiEE";
+
+struct Codecs {
+  cv::Mat (*imread)(const std::string&, int) = nullptr;
+  bool (*imencode)(const std::string&, cv::InputArray, std::vector<uint8_t>&,
+                   const std::vector<int>&) = nullptr;
+};
+
+template <typename Function>
+void Find(void* library, const char* name, Function*& function) {
+  void* const symbol = dlsym(library, name);
+  RSHIFT_REQUIRE(symbol != nullptr, ErrorCode::kUnsupported, "OpenCV's picture library has no ",
+                 name, "; expected the version that Rshift was built with (", CV_VERSION, ")");
+  function = reinterpret_cast<Function*>(symbol);
+}
+
+Codecs Load() {
+  const char* const name = RSHIFT_OPENCV_IMGCODECS;
+  void* const library = dlopen(name, RTLD_NOW);
+  const char* const reason = library == nullptr ? dlerror() : "";
+  RSHIFT_REQUIRE(library != nullptr, ErrorCode::kUnsupported,
+                 "pictures other than JPEG need OpenCV's library ", name,
+                 ", which cannot be loaded (", reason,
+                 "); install it, or convert the pictures to JPEG");
+  Codecs codecs;
+  Find(library, kSymbolOfImread, codecs.imread);
+  Find(library, kSymbolOfImencode, codecs.imencode);
+  return codecs;
+}
+
+// A failed attempt throws each time.
+const Codecs& LoadedCodecs() {
+  static const Codecs codecs = Load();
+  return codecs;
+}
+
+}  // namespace
+
+cv::Mat ReadPicture(const std::string& path, int flags) {
+  return LoadedCodecs().imread(path, flags);
+}
+
+bool EncodePicture(const std::string& extension, const cv::Mat& picture,
+                   std::vector<uint8_t>& bytes) {
+  return LoadedCodecs().imencode(extension, picture, bytes, {});
+}
+
+}  // namespace rshift
