@@ -9,6 +9,8 @@
 namespace rshift {
 namespace {
 
+constexpr int64_t kTogether = 32;  // channels whose maxima stay in registers
+
 class MaxPoolF32Step : public Step {
  public:
   explicit MaxPoolF32Step(const StepContext& context)
@@ -23,13 +25,28 @@ class MaxPoolF32Step : public Step {
                shape_.Offset(b.image, b.y0 + ky * shape_.dilation_h, b.x0 + kx * shape_.dilation_w);
       };
       float* best = dst_ + b.m * shape_.dst_pitch + b.c;
-      // The verifier has made sure that there is a tap inside the image: it is the start.
-      std::copy_n(tap_at(b.rows.begin, b.columns.begin), b.count, best);
-      for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
-        for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
-          const float* tap = tap_at(ky, kx);
-          for (int64_t i = 0; i < b.count; ++i) best[i] = tap[i] > best[i] ? tap[i] : best[i];
+      int64_t i = 0;
+      for (; i + kTogether <= b.count; i += kTogether) {
+        // The verifier has made sure that there is a tap inside the image: it is the start.
+        float most[kTogether];
+        std::copy_n(tap_at(b.rows.begin, b.columns.begin) + i, kTogether, most);
+        for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
+          for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
+            const float* tap = tap_at(ky, kx) + i;
+            for (int64_t k = 0; k < kTogether; ++k) most[k] = tap[k] > most[k] ? tap[k] : most[k];
+          }
         }
+        std::copy_n(most, kTogether, best + i);
+      }
+      for (; i < b.count; ++i) {
+        float most = tap_at(b.rows.begin, b.columns.begin)[i];
+        for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
+          for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
+            const float value = tap_at(ky, kx)[i];
+            most = value > most ? value : most;
+          }
+        }
+        best[i] = most;
       }
     });
   }
