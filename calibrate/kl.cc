@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <vector>
 
+#include "calibrate/divergence.h"
 #include "calibrate/linear_histogram.h"
 
 namespace rshift {
@@ -11,68 +12,8 @@ namespace {
 
 constexpr size_t kBins = 4096;
 constexpr double kLeastMass = 0.999;  // of the non-zero values
-constexpr double kEmptyLevel =
-    1e-9;  // probability of a level that keeps nothing but receives clipped values
-constexpr size_t kCoarseStep = 64;  // bins; each refinement divides it by 4
-
-// Divergence of any range of bins in time proportional to the number of levels: the sum of P log P
-// comes from prefix sums, and Q is constant over the occupied bins of a level.
-class Divergence {
- public:
-  Divergence(const LinearHistogram& histogram, const ClipError& error, int levels)
-      : histogram_(histogram), error_(error), levels_(static_cast<size_t>(levels)) {
-    const size_t bins = histogram.counts.size();
-    entropy_.assign(bins + 1, 0.0);
-    occupied_.assign(bins + 1, 0);
-    for (size_t i = 0; i < bins; ++i) {
-      entropy_[i + 1] = entropy_[i] + PLogP(histogram.counts[i]);
-      occupied_[i + 1] = occupied_[i] + (histogram.counts[i] > 0 ? 1 : 0);
-    }
-  }
-
-  double operator()(size_t first, size_t last) const {
-    const double kept = error_.Mass(first, last);
-    if (kept <= 0) return std::numeric_limits<double>::infinity();
-    const double below = error_.Mass(0, first), above = error_.Mass(last, histogram_.counts.size());
-    const double low_edge = histogram_.counts[first], high_edge = histogram_.counts[last - 1];
-    double divergence = entropy_[last] - entropy_[first] - PLogP(low_edge) - PLogP(high_edge) +
-                        PLogP(low_edge + below) + PLogP(high_edge + above);
-    const size_t bins = last - first;
-    for (size_t level = 0; level < levels_; ++level) {
-      const size_t begin = first + level * bins / levels_,
-                   end = first + (level + 1) * bins / levels_;
-      const double mass = error_.Mass(begin, end);
-      double reference = mass;
-      size_t occupied = occupied_[end] - occupied_[begin];
-      if (level == 0 && below > 0) {
-        reference += below;
-        if (low_edge == 0) ++occupied;
-      }
-      if (level + 1 == levels_ && above > 0) {
-        reference += above;
-        if (high_edge == 0) ++occupied;
-      }
-      if (reference <= 0) continue;
-      const double q = mass > 0 ? mass / (kept * static_cast<double>(occupied)) : kEmptyLevel;
-      divergence -= reference / error_.total() * std::log(q);
-    }
-    return divergence;
-  }
-
- private:
-  double PLogP(double count) const {
-    const double p = count / error_.total();
-    return p > 0 ? p * std::log(p) : 0.0;
-  }
-
-  const LinearHistogram& histogram_;
-  const ClipError& error_;
-  size_t levels_;
-  std::vector<double> entropy_;   // prefix sums of P log P
-  std::vector<size_t> occupied_;  // prefix counts of non-empty bins
-};
-
-// The best range so far among those offered.
+constexpr size_t kCoarseStep = 64;    // bins; each refinement divides it by 4
+// The best range of those that are offered and then decided on, in as many rounds as one likes.
 class Search {
  public:
   Search(const LinearHistogram& histogram, int levels)
@@ -94,19 +35,35 @@ class Search {
 
   void Offer(size_t first, size_t last) {
     if (!Allowed(first, last) || error_(first, last, levels_) > error_limit_) return;
-    const double divergence = divergence_(first, last);
-    const bool wider = last - first > last_ - first_;
-    if (divergence < best_ || (divergence == best_ && wider)) {
-      best_ = divergence;
-      first_ = first;
-      last_ = last;
+    offers_.push_back({first, last, divergence_.Estimate(first, last)});
+  }
+
+  // Only those that may be the best by their estimates are computed to the last bit.
+  void Decide() {
+    double least = best_;
+    for (const Candidate& offer : offers_) least = std::min(least, offer.estimate);
+    for (const Candidate& offer : offers_) {
+      if (offer.estimate > least + 2 * Divergence::kEstimateError) continue;
+      const double divergence = divergence_(offer.first, offer.last);
+      const bool wider = offer.last - offer.first > last_ - first_;
+      if (divergence < best_ || (divergence == best_ && wider)) {
+        best_ = divergence;
+        first_ = offer.first;
+        last_ = offer.last;
+      }
     }
+    offers_.clear();
   }
   size_t bins() const { return bins_; }
   size_t first() const { return first_; }
   size_t last() const { return last_; }
 
  private:
+  struct Candidate {
+    size_t first = 0, last = 0;
+    double estimate = 0;
+  };
+
   bool Allowed(size_t first, size_t last) const {
     return last >= first + static_cast<size_t>(levels_) && last <= bins_ &&
            error_.Mass(first, last) >= kLeastMass * error_.total();
@@ -116,6 +73,7 @@ class Search {
   int levels_;
   ClipError error_;
   Divergence divergence_;
+  std::vector<Candidate> offers_;
   size_t first_, last_;
   double best_;
   double least_error_, error_limit_;
@@ -127,6 +85,7 @@ void SearchOneSide(Search& search, bool high) {
   for (size_t cut = 0; cut < bins; ++cut) search.Weigh(high ? 0 : cut, high ? bins - cut : bins);
   search.SetErrorLimit();
   for (size_t cut = 0; cut < bins; ++cut) search.Offer(high ? 0 : cut, high ? bins - cut : bins);
+  search.Decide();
 }
 
 // Ranges from [0, zero] x [zero, bins]; on a grid of kCoarseStep bins.
@@ -140,6 +99,7 @@ void SearchGrid(Search& search, size_t zero) {
   for_each(kCoarseStep, [&](size_t first, size_t last) { search.Weigh(first, last); });
   search.SetErrorLimit();
   for_each(kCoarseStep, [&](size_t first, size_t last) { search.Offer(first, last); });
+  search.Decide();
 }
 
 void OfferAround(Search& search, size_t zero, size_t step) {
@@ -154,6 +114,7 @@ void OfferAround(Search& search, size_t zero, size_t step) {
       }
     }
   }
+  search.Decide();
 }
 
 }  // namespace

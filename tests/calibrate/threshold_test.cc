@@ -7,6 +7,7 @@
 #include <random>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/divergence.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -214,5 +215,28 @@ TEST(DeriveTableTest, TakesOverWhatTheStatisticsSay) {
   EXPECT_NE(DeriveTable(file, kKl).samples_sha256, table.samples_sha256);
 }
 
+// The search computes to the last bit only what may be the best by its estimate.
+TEST(DivergenceTest, EstimatesAreWithinTheirError) {
+  std::mt19937 random(kSeed);
+  for (const auto& values : {Gauss(), Laplace(), Relu(Gauss()), std::vector<float>{1, 2, 50, -3}}) {
+    const LinearHistogram histogram = SignedHistogram(Statistics(values), 4096);
+    const ClipError error(histogram);
+    for (const int levels : {1, 2, 3, 128, 255, 256}) {
+      Divergence divergence(histogram, error, levels);
+      for (int round = 0; round < 40; ++round) {
+        const size_t first = random() % (4096 - static_cast<size_t>(levels));
+        const size_t widest = 4096 - first - static_cast<size_t>(levels);
+        const size_t last = first + static_cast<size_t>(levels) + random() % (widest + 1);
+        const double exact = divergence(first, last), estimate = divergence.Estimate(first, last);
+        if (std::isinf(exact)) {
+          EXPECT_EQ(estimate, exact);
+        } else {
+          EXPECT_NEAR(estimate, exact, Divergence::kEstimateError / 100)
+              << "seed " << kSeed << ", " << levels << " levels, bins " << first << " to " << last;
+        }
+      }
+    }
+  }
+}
 }  // namespace
 }  // namespace rshift
