@@ -16,7 +16,54 @@ constexpr int kPageShift = 23;                                    // below sign 
 constexpr int kBinShift = kPageShift - Histogram::kMantissaBits;  // below the 10 mantissa bits
 constexpr size_t kBlock = 1024;  // values that are looked at twice while the first cache holds them
 constexpr uint64_t kMaxPending = std::numeric_limits<uint32_t>::max();
+constexpr size_t kLargeTensor = 8192;  // values from which a window pays
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+uint32_t Octave(float magnitude) { return std::bit_cast<uint32_t>(magnitude) >> kPageShift; }
+
+void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
+  const size_t whole = bins.size() / 8 * 8;
+  for (size_t i = 0; i < whole; i += 8) {
+    const uint16_t* at = bins.data() + i;
+    ++counters[at[0]];
+    ++counters[at[1]];
+    ++counters[at[2]];
+    ++counters[at[3]];
+    ++counters[at[4]];
+    ++counters[at[5]];
+    ++counters[at[6]];
+    ++counters[at[7]];
+  }
+  for (size_t i = whole; i < bins.size(); ++i) ++counters[bins[i]];
+}
+
+constexpr size_t kLine = 16;  // counters in a line of the caches
+
+bool IsZero(const uint32_t* line) {
+  uint32_t any = 0;
+#pragma omp simd reduction(| : any)
+  for (size_t i = 0; i < kLine; ++i) any |= line[i];
+  return any == 0;
+}
+
+// Adds one page to another and leaves zeros. Lines of zeros are left alone: small magnitudes are
+// rare, and the other page may be in memory.
+void MoveCounters(uint32_t* __restrict from, uint32_t* __restrict to) {
+  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
+    if (IsZero(from + line)) continue;
+    for (size_t i = line; i < line + kLine; ++i) {
+      to[i] += from[i];
+      from[i] = 0;
+    }
+  }
+}
+
+bool IsZeroPage(const uint32_t* page) {
+  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
+    if (!IsZero(page + line)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -59,14 +106,50 @@ void TensorCounter::CountRare(float value, const InfinityRule& rule, Directory& 
     return;
   }
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  pages_.push_back({bits >> kPageShift, std::make_unique<Page>()});
+  ++MakePage(bits >> kPageShift, directory)[(bits >> kBinShift) & (Histogram::kPageBins - 1)];
+}
+
+uint32_t* TensorCounter::MakePage(uint32_t id, Directory& directory) {
+  pages_.push_back({id, std::make_unique<Page>()});
   Enter(pages_.back(), directory);
-  ++(*pages_.back().counts)[(bits >> kBinShift) & (Histogram::kPageBins - 1)];
+  return pages_.back().counts->data();
+}
+
+OctaveWindow TensorCounter::ChooseWindow(std::span<const float> values) const {
+  if (values.size() < kLargeTensor) return {};
+  uint32_t top = top_;
+  if (top == 0) {
+    for (const float v : values.first(kBlock)) {
+      if (std::isfinite(v)) top = std::max(top, Octave(std::abs(v)));
+    }
+  }
+  // Its last octave is the one above, which may come next.
+  const uint32_t first = std::max(top + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves;
+  return {std::min(first, OctaveWindow::kLastFirst)};
+}
+
+void TensorCounter::TakeWindow(OctaveWindow window, const Extremes& extremes, uint32_t* counters,
+                               Directory& directory) {
+  if (window.first == OctaveWindow::kNothing) return;
+  for (const uint32_t sign : {0u, 1u}) {
+    const float reach = std::max(sign == 0 ? extremes.high : -extremes.low, 0.0f);
+    const uint32_t last = std::min(Octave(reach), window.first + OctaveWindow::kOctaves - 1);
+    for (uint32_t octave = window.first; octave <= last; ++octave) {
+      uint32_t* from = counters + sign * OctaveWindow::kBinsOfSign +
+                       (octave - window.first) * Histogram::kPageBins;
+      const uint32_t id = sign << 8 | octave;
+      if (directory[id] == 0 && IsZeroPage(from)) continue;
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the directory holds what no pointer may.
+      auto* to = reinterpret_cast<uint32_t*>(directory[id] + sizeof(Page) * id);
+      MoveCounters(from, directory[id] != 0 ? to : MakePage(id, directory));
+    }
+  }
 }
 
 void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
                         const std::string& name, const std::string& sample) {
-  static thread_local Directory directory{};  // all 0 between two calls
+  static thread_local Directory directory{};  // all 0 between two calls, as the window's counters
+  static thread_local std::vector<uint32_t> counters(OctaveWindow::kBins);
   if (values.size() > kMaxPending - pending_) Flush();
   RSHIFT_REQUIRE(values.size() <= kMaxPending, ErrorCode::kUnsupported, "tensor '", name, "' has ",
                  values.size(), " values, calibration counts at most ", kMaxPending,
@@ -76,14 +159,18 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   peak_.reset();
   Extremes extremes;
   uint64_t nonzeros = 0;
-  std::array<float, kBlock + kScanPadding> nonzero;
+  const OctaveWindow window = ChooseWindow(values);
+  std::array<uint16_t, kBlock + kScanPadding> near;
+  std::array<float, kBlock + kScanPadding> far;
   for (const OwnedPage& page : pages_) Enter(page, directory);
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
-    const size_t found = ScanValues(block, extremes, nonzero.data());
-    Count(std::span(nonzero).first(found), rule, directory);
-    nonzeros += found;
+    const SplitValues found = ScanValues(block, window, extremes, near.data(), far.data());
+    CountBins(std::span(near).first(found.near), counters.data());
+    Count(std::span(far).first(found.far), rule, directory);
+    nonzeros += found.near + found.far;
   }
+  TakeWindow(window, extremes, counters.data(), directory);
   for (const OwnedPage& page : pages_) directory[page.id] = 0;
   RSHIFT_REQUIRE(
       std::isfinite(refused_), ErrorCode::kInvalidInput, "tensor '", name, "', sample '", sample,
@@ -100,6 +187,7 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   sum_.histogram.zeros += values.size() - nonzeros;
   pending_ += nonzeros;
   peak_ = std::max(-low, high);
+  top_ = std::max(top_, Octave(*peak_));
   ++sum_.peaks[PeakBin(*peak_)];
 }
 

@@ -2,9 +2,13 @@
 //
 // Zeros are only counted. The counter of any other value is found by the value's own top bits (see
 // Histogram): the upper nine choose a page, the next ten the counter in it. Counters are of 32
-// bits, so that those in use stay in the first two caches, and are moved into 64-bit ones before
-// they could overflow. Memory for each tensor and thread: 4 KiB for each octave that occurs, as a
-// rule 20 to 50 of them, at most 510.
+// bits, and are moved into 64-bit ones before they could overflow. Memory for each tensor and
+// thread: 4 KiB for each octave that occurs, as a rule 20 to 50 of them, at most 510.
+//
+// A large tensor is counted in one flat array of its thread first: it holds the octaves below the
+// largest magnitude and stays in the first two caches. Its pages are added to the tensor's own
+// afterwards. What lies outside (as a rule one value in a million) and small tensors go to the
+// tensor's pages at once.
 #ifndef RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
 #define RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
 
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "calibrate/statistics.h"
+#include "calibrate/value_scan.h"
 
 namespace rshift {
 
@@ -46,14 +51,21 @@ class TensorCounter {
   using Directory = std::array<uintptr_t, kPageIds>;
 
   void Count(std::span<const float> nonzero, const InfinityRule& rule, Directory& directory);
+  OctaveWindow ChooseWindow(std::span<const float> values) const;
+  // Adds the counters of one window to the pages and makes them 0 again.
+  void TakeWindow(OctaveWindow window, const Extremes& extremes, uint32_t* counters,
+                  Directory& directory);
   // A value whose page the directory lacks: makes the page, or deals with what is not finite.
   void CountRare(float value, const InfinityRule& rule, Directory& directory);
+  // A new page of zeros.
+  uint32_t* MakePage(uint32_t id, Directory& directory);
   static void Enter(const OwnedPage& page, Directory& directory);
   void Flush();  // 32-bit counters into sum_
 
   TensorStatistics sum_;
   std::vector<OwnedPage> pages_;
   uint64_t pending_ = 0;  // values that may be in the pages
+  uint32_t top_ = 0;      // biased exponent of the largest |x| of all samples so far
   std::optional<float> peak_;
   uint64_t skipped_ = 0;  // infinities of the sample at hand
   float refused_ = 0;     // its first value that no rule lets pass

@@ -9,6 +9,8 @@
 #include <random>
 
 #include "base/checksum.h"
+#include "calibrate/tensor_counter.h"
+#include "calibrate/value_scan.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -102,7 +104,107 @@ TEST(StatisticsTest, NamesTensorAndSampleOfBadValues) {
   }
 }
 
-// The formula of the header, value by value, for every length of a vectorised loop's rest.
+// The formula of the header, value by value.
+TensorStatistics Expected(const std::vector<float>& values) {
+  TensorStatistics expected = Empty("t");
+  for (const float v : values) {
+    const uint32_t bits = std::bit_cast<uint32_t>(v);
+    if (v == 0)
+      ++expected.histogram.zeros;
+    else
+      ++expected.histogram.pages[bits >> 23][(bits >> 13) % 1024];
+  }
+  expected.min = *std::min_element(values.begin(), values.end()) + 0.0f;
+  expected.max = *std::max_element(values.begin(), values.end()) + 0.0f;
+  expected.count = values.size();
+  ++expected.peaks[PeakBin(std::max(-expected.min, expected.max))];
+  return expected;
+}
+
+// Values of `octaves` octaves, a fifth of them 0, some equal, some not normal.
+std::vector<float> WideValues(std::mt19937& random, size_t count, float octaves, float largest) {
+  std::uniform_real_distribution<float> exponent(-octaves, 0);
+  std::vector<float> values(count);
+  for (float& v : values) {
+    v = random() % 5 == 0 ? 0.0f : largest * std::exp2(exponent(random));
+    if (random() % 3 == 0) v = -v;
+    if (random() % 50 == 0) v = largest;
+    if (random() % 1000 == 0) v = std::bit_cast<float>(static_cast<uint32_t>(random() % 20000));
+  }
+  return values;
+}
+
+// Large tensors have counters of their own for the octaves below the largest value, which a later
+// sample may exceed.
+TEST(StatisticsTest, LargeTensorsAreCountedInTheSameBins) {
+  std::mt19937 random(kSeed);
+  for (const float octaves : {0.5f, 8.0f, 19.0f, 60.0f, 120.0f}) {
+    TensorCounter counter;
+    StatisticsFile counted{"m", 1, "", {}, {}, {Empty("t")}}, expected = counted;
+    for (const float largest : {1e-3f, 6.0f, 1e-20f, 5e4f, 3e38f, 1e-42f, 6.0f}) {
+      const std::vector<float> values =
+          WideValues(random, 8192 + random() % 3000, octaves, largest);
+      counter.Add(values, {}, "t", "s");
+      Merge(expected.tensors[0], Expected(values));
+    }
+    Merge(counted.tensors[0], counter.Sum());
+    EXPECT_EQ(WriteStatistics(counted), WriteStatistics(expected))
+        << "seed " << kSeed << ", octaves " << octaves;
+  }
+}
+
+TEST(StatisticsTest, LargeTensorsNameWhatIsNotFiniteAndLeaveMasksOut) {
+  const float inf = std::numeric_limits<float>::infinity();
+  std::mt19937 random(kSeed);
+  std::vector<float> values = WideValues(random, 20000, 10, 2);
+  const TensorStatistics expected = Expected(values);
+  values.insert(values.begin() + 7777, 5, -inf);
+  TensorStatistics statistics = Empty("t");
+  Add(statistics, values, "s", {.negative = true});
+  EXPECT_EQ(statistics.infinities, 5u);
+  EXPECT_EQ(statistics.count, expected.count);
+  EXPECT_EQ(statistics.min, expected.min);
+  EXPECT_EQ(statistics.histogram.pages, expected.histogram.pages);
+  values[9000] = std::nanf("");
+  EXPECT_THAT(ErrorOf([&] { Add(statistics, values, "dog.jpg", {.negative = true}); }),
+              HasSubstr("sample 'dog.jpg': nan"));
+}
+
+// Each form of the scan, with windows at both ends and lengths with every rest.
+TEST(ValueScanTest, AllFormsGiveTheSame) {
+  std::mt19937 random(kSeed);
+  const std::vector<ScanFunction> forms = ScanForms();
+  for (int round = 0; round < 300; ++round) {
+    std::vector<float> values = WideValues(random, random() % 100, 1 + random() % 40, 6);
+    if (round % 3 == 0 && !values.empty())
+      values[random() % values.size()] = std::numeric_limits<float>::infinity();
+    if (round % 4 == 0 && !values.empty()) values[random() % values.size()] = std::nanf("");
+    const uint32_t firsts[] = {1, 112, 129, OctaveWindow::kLastFirst, OctaveWindow::kNothing};
+    const OctaveWindow window{firsts[random() % std::size(firsts)]};
+    std::vector<std::vector<uint16_t>> near;
+    std::vector<std::vector<uint32_t>> far;
+    std::vector<std::pair<float, float>> extremes;
+    for (const ScanFunction scan : forms) {
+      std::vector<uint16_t> bins(values.size() + kScanPadding);
+      std::vector<float> others(values.size() + kScanPadding);
+      Extremes found;
+      const SplitValues count = scan(values, window, found, bins.data(), others.data());
+      near.emplace_back(bins.begin(), bins.begin() + static_cast<int64_t>(count.near));
+      far.emplace_back();
+      for (size_t i = 0; i < count.far; ++i)
+        far.back().push_back(std::bit_cast<uint32_t>(others[i]));
+      extremes.emplace_back(found.low + 0.0f, found.high + 0.0f);
+    }
+    for (size_t form = 1; form < forms.size(); ++form) {
+      EXPECT_EQ(near[form], near[0])
+          << "seed " << kSeed << ", round " << round << ", form " << form;
+      EXPECT_EQ(far[form], far[0]) << "seed " << kSeed << ", round " << round << ", form " << form;
+      EXPECT_EQ(extremes[form], extremes[0]);
+    }
+  }
+}
+
+// The formula of the header for every length of a vectorised loop's rest.
 TEST(StatisticsTest, CountsEveryValueInTheBinOfItsTopBits) {
   std::mt19937 random(kSeed);
   for (int size = 1; size < 70; ++size) {
@@ -112,19 +214,12 @@ TEST(StatisticsTest, CountsEveryValueInTheBinOfItsTopBits) {
       values[0] = std::bit_cast<float>(static_cast<uint32_t>(random() % 20000));  // subnormal
     TensorStatistics statistics = Empty("t");
     Add(statistics, values, "s");
-    std::map<uint32_t, std::array<uint64_t, Histogram::kPageBins>> pages;
-    uint64_t zeros = 0;
-    for (const float v : values) {
-      const uint32_t bits = std::bit_cast<uint32_t>(v);
-      if (v == 0)
-        ++zeros;
-      else
-        ++pages[bits >> 23][(bits >> 13) % 1024];
-    }
-    EXPECT_EQ(statistics.histogram.pages, pages) << "seed " << kSeed << ", size " << size;
-    EXPECT_EQ(statistics.histogram.zeros, zeros);
-    EXPECT_EQ(statistics.min, *std::min_element(values.begin(), values.end()));
-    EXPECT_EQ(statistics.max, *std::max_element(values.begin(), values.end()));
+    const TensorStatistics expected = Expected(values);
+    EXPECT_EQ(statistics.histogram.pages, expected.histogram.pages)
+        << "seed " << kSeed << ", size " << size;
+    EXPECT_EQ(statistics.histogram.zeros, expected.histogram.zeros);
+    EXPECT_EQ(statistics.min, expected.min);
+    EXPECT_EQ(statistics.max, expected.max);
   }
 }
 
