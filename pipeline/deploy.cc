@@ -111,7 +111,7 @@ class Deployer {
 
   // The same arithmetic behind other inputs and outputs: what was checked in F32 holds.
   void ChangeInterface() {
-    if (options_.input_type == DType::kF32 && options_.output_type == DType::kF32) return;
+    if (options_.input_type.AllF32() && options_.output_type.AllF32()) return;
     const InterfaceOptions interface = ReadInterface(options_.input_type, options_.output_type,
                                                      compile_.meta["preprocess"], floating_);
     AddInterfaceMeta(interface, &compile_.meta);

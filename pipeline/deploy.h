@@ -13,6 +13,7 @@
 #include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
 #include "pipeline/report.h"
+#include "quantize/interface.h"
 #include "quantize/quantize.h"
 
 namespace rshift {
@@ -38,8 +39,8 @@ struct DeployOptions {
 
   PreprocessChoice preprocess = {};  // carried into the program; default: the table's
   bool force_preprocess = false;     // even where it differs from the table's
-  DType input_type = DType::kF32, output_type = DType::kF32;  // or kU8, kS8
-  bool fuse = true;                                           // CompileOptions::fuse
+  ElementTypes input_type = {}, output_type = {};
+  bool fuse = true;                // CompileOptions::fuse
   std::string output = "program";  // the program's name in messages and in the report
 
   // Of integer programs only: the check and the comparison with the float program.

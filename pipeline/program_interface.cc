@@ -20,18 +20,39 @@ std::string Get(const std::map<std::string, std::string>& meta, const char* key)
   return found == meta.end() ? "" : found->second;
 }
 
+void AddTypes(const ElementTypes& types, const std::string& key,
+              std::map<std::string, std::string>* meta) {
+  if (types.all != DType::kF32) (*meta)[key] = Name(types.all);
+  std::string lines;
+  for (const auto& [name, type] : types.named)
+    lines += Cat(lines.empty() ? "" : "\n", name, "=", Name(type));
+  if (!lines.empty()) (*meta)[key + "s"] = lines;
+}
+
+// NAME=TYPE, a line each; names may hold '='.
+std::map<std::string, std::string> NamedTypes(const std::map<std::string, std::string>& meta,
+                                              const char* key) {
+  std::map<std::string, std::string> types;
+  std::istringstream lines(Get(meta, key));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.rfind('=');
+    if (equals != std::string::npos) types[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return types;
+}
+
 }  // namespace
 
-InterfaceOptions ReadInterface(DType input_type, DType output_type,
+InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& output,
                                const std::string& preprocess_text, const Graph& graph) {
   InterfaceOptions options;
-  options.input = input_type;
-  options.output = output_type;
-  if (options.input == DType::kF32 || preprocess_text.empty()) return options;
+  options.input = input;
+  options.output = output;
+  if (input.AllF32() || preprocess_text.empty()) return options;
   const Preprocess preprocess = ReadPreprocess(preprocess_text, "preprocessing");
   for (ValueId id : graph.inputs) {
     const Value& value = graph.value(id);
-    if (value.dtype != DType::kF32) continue;
+    if (value.dtype != DType::kF32 || input.Of(value.name) == DType::kF32) continue;
     for (const InputPreprocess& entry : preprocess.inputs) {
       const bool only = entry.name.empty() && graph.inputs.size() == 1;
       if (only || entry.name == value.name) options.pixels[value.name] = RuleOf(entry, value.shape);
@@ -41,9 +62,8 @@ InterfaceOptions ReadInterface(DType input_type, DType output_type,
 }
 
 void AddInterfaceMeta(const InterfaceOptions& options, std::map<std::string, std::string>* meta) {
-  if (options.output != DType::kF32) (*meta)["output_type"] = Name(options.output);
-  if (options.input == DType::kF32) return;
-  (*meta)["input_type"] = Name(options.input);
+  AddTypes(options.output, "output_type", meta);
+  AddTypes(options.input, "input_type", meta);
   std::string names;
   for (const auto& [name, rule] : options.pixels) names += (names.empty() ? "" : "\n") + name;
   if (!names.empty()) (*meta)["pixel_inputs"] = names;
@@ -53,11 +73,13 @@ void KeepPixels(const std::map<std::string, std::string>& meta, Preprocess* prep
   std::set<std::string> pixels;
   std::istringstream lines(Get(meta, "pixel_inputs"));
   for (std::string line; std::getline(lines, line);) pixels.insert(line);
-  const float mean = Get(meta, "input_type") == "s8" ? 128.0f : 0.0f;
+  const std::map<std::string, std::string> types = NamedTypes(meta, "input_types");
   for (InputPreprocess& entry : preprocess->inputs) {
     const bool only = entry.name.empty() && pixels.size() == 1;
     if (!only && !pixels.contains(entry.name)) continue;
-    entry.mean = {mean};
+    const auto own = types.find(entry.name.empty() ? *pixels.begin() : entry.name);
+    const std::string type = own == types.end() ? Get(meta, "input_type") : own->second;
+    entry.mean = {type == "s8" ? 128.0f : 0.0f};
     entry.scale = {1.0f};
   }
 }

@@ -14,11 +14,12 @@ namespace rshift {
 
 // Of the f32 inputs that have an entry in the preprocessing (its text; may be empty), the pixel
 // rules. Types: f32, u8, s8.
-InterfaceOptions ReadInterface(DType input_type, DType output_type,
+InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& output,
                                const std::string& preprocess_text, const Graph& graph);
 
-// What a program says of its interface: input_type, output_type, and pixel_inputs, the names of
-// the inputs that take pixels, a line each. Nothing for f32.
+// What a program says of its interface: input_type, output_type, input_types and output_types for
+// those with a type of their own, a line NAME=TYPE each, and pixel_inputs, the names of the inputs
+// that take pixels, a line each. Nothing for f32.
 void AddInterfaceMeta(const InterfaceOptions& options, std::map<std::string, std::string>* meta);
 
 // Takes mean and scale of those inputs out of the preprocessing: the program holds them. What is

@@ -12,8 +12,10 @@
 namespace rshift {
 namespace {
 
-constexpr const char* kLeaveInput = "; leave --input-type f32";
-constexpr const char* kLeaveOutput = "; leave --output-type f32";
+// Of inputs and outputs that can be nothing else.
+std::string Leave(const char* option, const std::string& name) {
+  return Cat("; leave it f32: ", option, " ", name, "=f32");
+}
 
 IntType TypeOf(const Value& value) { return {value.dtype, *value.quant}; }
 
@@ -30,6 +32,27 @@ QTable Shifted(const IntType& from, const IntType& to) {
   return TableOf(from, [&](int32_t q) { return q - from.quant.zero_point + to.quant.zero_point; });
 }
 
+struct Port {
+  std::string name;
+  DType dtype = DType::kF32;
+};
+
+// Every name must be that of an f32 one.
+void CheckNames(const char* option, const char* what, const ElementTypes& types,
+                const std::vector<Port>& ports) {
+  for (const auto& entry : types.named) {
+    const std::string& name = entry.first;
+    const auto port =
+        std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == name; });
+    std::string all;
+    for (const Port& p : ports) all += Cat(all.empty() ? "'" : ", '", p.name, "'");
+    RSHIFT_REQUIRE(port != ports.end(), ErrorCode::kInvalidInput, option, ": '", name, "' is no ",
+                   what, " of the model, which has ", all);
+    RSHIFT_REQUIRE(port->dtype == DType::kF32, ErrorCode::kInvalidInput, option, ": ", what, " '",
+                   name, "' is ", Name(port->dtype), " in the model and stays so; leave it out");
+  }
+}
+
 class Rewriter {
  public:
   Rewriter(Graph graph, const InterfaceOptions& options)
@@ -38,11 +61,17 @@ class Rewriter {
   }
 
   Graph Run() {
-    if (options_.output != DType::kF32) Outputs();
-    if (options_.input != DType::kF32) {
-      for (ValueId id : std::vector<ValueId>(graph_.inputs)) {
-        if (graph_.value(id).dtype == DType::kF32) Input(id);
-      }
+    std::vector<Port> inputs, outputs;
+    for (ValueId id : graph_.inputs)
+      inputs.push_back({graph_.value(id).name, graph_.value(id).dtype});
+    for (size_t i = 0; i < graph_.outputs.size(); ++i)
+      outputs.push_back({OutputName(i), graph_.value(graph_.outputs[i]).dtype});
+    CheckNames("--input-type", "input", options_.input, inputs);
+    CheckNames("--output-type", "output", options_.output, outputs);
+    Outputs();
+    for (ValueId id : std::vector<ValueId>(graph_.inputs)) {
+      const Value& x = graph_.value(id);
+      if (x.dtype == DType::kF32 && options_.input.Of(x.name) != DType::kF32) Input(id);
     }
     graph_.RemoveUnused();
     graph_.SortTopologically();
@@ -53,18 +82,25 @@ class Rewriter {
  private:
   // --- outputs ---
 
+  std::string OutputName(size_t i) const {
+    if (i < graph_.output_names.size()) return graph_.output_names[i];
+    return graph_.value(graph_.outputs[i]).name;
+  }
+
   void Outputs() {
     const std::vector<NodeId> producers = graph_.Producers();
-    for (ValueId& output : graph_.outputs) {
-      if (graph_.value(output).dtype != DType::kF32) continue;
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      ValueId& output = graph_.outputs[i];
+      const DType type = options_.output.Of(OutputName(i));
+      if (type == DType::kF32 || graph_.value(output).dtype != DType::kF32) continue;
       const NodeId producer = producers[output.index()];
       const bool integers =
           producer.valid() && std::holds_alternative<Dequantize>(graph_.node(producer).op);
-      RSHIFT_REQUIRE(
-          integers, ErrorCode::kInvalidInput, "--output-type: output '", graph_.value(output).name,
-          "' is computed in F32 and has no integers; the report lists the F32 nodes", kLeaveOutput);
+      RSHIFT_REQUIRE(integers, ErrorCode::kInvalidInput, "--output-type: output '", OutputName(i),
+                     "' is computed in F32 and has no integers; the report lists the F32 nodes",
+                     Leave("--output-type", OutputName(i)));
       const ValueId source = graph_.node(producer).inputs[0];
-      const IntType have = TypeOf(graph_.value(source)), want = As(options_.output, have);
+      const IntType have = TypeOf(graph_.value(source)), want = As(type, have);
       if (have == want) {
         output = source;
         continue;
@@ -81,7 +117,7 @@ class Rewriter {
   void Input(ValueId x) {
     const auto rule = options_.pixels.find(graph_.value(x).name);
     if (rule != options_.pixels.end()) {
-      SetType(x, As(options_.input, {DType::kU8, {1.0f, 0}}));
+      SetType(x, As(options_.input.Of(graph_.value(x).name), {DType::kU8, {1.0f, 0}}));
       Pixels(x, rule->second);
     } else {
       Integers(x);
@@ -108,9 +144,9 @@ class Rewriter {
     RSHIFT_REQUIRE(first != readers.end(), ErrorCode::kInvalidInput, "--input-type: input '", name,
                    "' is read in F32 and has no scale; give --preprocess with an entry for it, if "
                    "its values are made of pixels",
-                   kLeaveInput);
+                   Leave("--input-type", name));
     const IntType own = TypeOf(graph_.value(graph_.nodes()[*first].outputs[0]));
-    const IntType type = As(options_.input, own);
+    const IntType type = As(options_.input.Of(name), own);
     SetType(x, type);
     ValueId real;
     for (size_t n : readers) {
@@ -121,7 +157,7 @@ class Rewriter {
       }
       const IntType wanted = TypeOf(graph_.value(graph_.nodes()[n].outputs[0]));
       RSHIFT_REQUIRE(wanted == own, ErrorCode::kInvalidInput, "--input-type: input '", name,
-                     "' is quantized with two scales", kLeaveInput);
+                     "' is quantized with two scales", Leave("--input-type", name));
       if (type == own) {
         graph_.ReplaceUses(graph_.nodes()[n].outputs[0], x);
       } else {
@@ -269,6 +305,12 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool ElementTypes::AllF32() const {
+  return all == DType::kF32 && std::all_of(named.begin(), named.end(), [](const auto& type) {
+           return type.second == DType::kF32;
+         });
+}
 
 Graph WithInterface(Graph graph, const InterfaceOptions& options) {
   return Rewriter(std::move(graph), options).Run();

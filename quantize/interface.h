@@ -17,9 +17,21 @@ struct PixelRule {
   int64_t axis = 1;
 };
 
+// f32, u8 or s8 for each input, or each output.
+struct ElementTypes {
+  DType all = DType::kF32;             // of those without a type of their own
+  std::map<std::string, DType> named;  // by input, by output
+
+  DType Of(const std::string& name) const {
+    const auto found = named.find(name);
+    return found == named.end() ? all : found->second;
+  }
+  bool AllF32() const;
+};
+
 struct InterfaceOptions {
-  DType input = DType::kF32, output = DType::kF32;  // f32, u8 or s8
-  std::map<std::string, PixelRule> pixels;          // by input
+  ElementTypes input, output;
+  std::map<std::string, PixelRule> pixels;  // by input
 };
 
 // Changes the f32 inputs and outputs of a final graph (after QuantizeGraph, or an f32 graph after
@@ -31,8 +43,9 @@ struct InterfaceOptions {
 //   (pixel - mean) * scale.
 // * Any other input takes the integers of its own scale and zero point, in place of its Quantize.
 // * An output gives the integers that its Dequantize would have read.
-// s8 and u8 differ from what the graph holds by 128 in value and zero point. Inputs of other types
-// stay. Throws kInvalidInput for an input or output that has no integers.
+// s8 and u8 differ from what the graph holds by 128 in value and zero point. Inputs and outputs of
+// other element types stay. Throws kInvalidInput for an input or output that has no integers, and
+// for a name that is none of theirs.
 Graph WithInterface(Graph graph, const InterfaceOptions& options);
 
 }  // namespace rshift

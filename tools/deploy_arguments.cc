@@ -1,5 +1,6 @@
 #include "tools/deploy_arguments.h"
 
+#include "base/error.h"
 #include "calibrate/data/dataset.h"
 
 namespace rshift {
@@ -12,8 +13,38 @@ DeployMode ParseMode(const std::string& name) {
                                 : DeployMode::kDefault;
 }
 
-DType ParseType(const std::string& name) {
-  return name == "u8" ? DType::kU8 : name == "s8" ? DType::kS8 : DType::kF32;
+// TYPE or NAME=TYPE, each at most once.
+void AddType(const char* option, const std::string& text, bool* has_all, ElementTypes* types) {
+  const size_t equals = text.rfind('=');
+  const std::string type = equals == std::string::npos ? text : text.substr(equals + 1);
+  const bool known = type == "u8" || type == "s8" || type == "f32";
+  RSHIFT_REQUIRE(known && equals != 0, ErrorCode::kInvalidInput, "'", text,
+                 "', expected u8, s8, f32 or NAME=u8, NAME=s8, NAME=f32");
+  const DType dtype = type == "u8" ? DType::kU8 : type == "s8" ? DType::kS8 : DType::kF32;
+  bool once = true;
+  if (equals == std::string::npos) {
+    once = !*has_all;
+    *has_all = true;
+    types->all = dtype;
+  } else {
+    once = types->named.emplace(text.substr(0, equals), dtype).second;
+  }
+  RSHIFT_REQUIRE(once, ErrorCode::kInvalidInput, option, " ", text, ": given twice");
+}
+
+ElementTypes ParseTypes(const char* option, const std::vector<std::string>& texts) {
+  ElementTypes types;
+  bool has_all = false;
+  for (const std::string& text : texts) AddType(option, text, &has_all, &types);
+  return types;
+}
+
+CLI::Option* AddTypeOption(CLI::App& app, const char* option, std::vector<std::string>* texts,
+                           const std::string& what) {
+  return app.add_option(option, *texts, what)
+      ->allow_extra_args(false)
+      ->type_name("[NAME=]TYPE")
+      ->check(TakenBy([=](const std::string& text) { ParseTypes(option, {text}); }));
 }
 
 }  // namespace
@@ -39,15 +70,14 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
-  app.add_option(
-         "--input-type", input_type,
-         "u8 | s8 | f32 (default): the bytes the program takes. An input with preprocessing "
-         "takes pixels (s8: pixel - 128), mean and scale are in the program; any other the "
-         "integers of its own scale and zero point (model_tool info)")
-      ->check(CLI::IsMember({"u8", "s8", "f32"}));
-  app.add_option("--output-type", output_type,
-                 "u8 | s8 | f32 (default): u8 and s8 give the integers as they are")
-      ->check(CLI::IsMember({"u8", "s8", "f32"}));
+  AddTypeOption(app, "--input-type", &input_type,
+                "u8 | s8 | f32 (default), of one input NAME=u8 (repeatable): the bytes the program "
+                "takes. An input with preprocessing takes pixels (s8: pixel - 128), mean and scale "
+                "are in the program; any other the integers of its own scale and zero point "
+                "(model_tool info)");
+  AddTypeOption(app, "--output-type", &output_type,
+                "u8 | s8 | f32 (default), of one output NAME=s8 (repeatable): u8 and s8 give the "
+                "integers as they are");
   preprocess.AddTo(app, "carried into the program; default: the table's");
   app.add_flag("--force-preprocess", force_preprocess,
                "take a preprocessing that differs from the table's all the same");
@@ -115,8 +145,8 @@ DeployOptions DeployArguments::Options() const {
   options.target.path = target;
   options.preprocess = preprocess;
   options.force_preprocess = force_preprocess;
-  options.input_type = ParseType(input_type);
-  options.output_type = ParseType(output_type);
+  options.input_type = ParseTypes("--input-type", input_type);
+  options.output_type = ParseTypes("--output-type", output_type);
   options.fuse = !no_fuse;
   options.output = output;
   options.check = !no_check;

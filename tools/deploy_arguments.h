@@ -16,8 +16,7 @@ struct DeployArguments {
   std::string calibration, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;
   std::string report, report_json;
-  std::string input_type = "f32", output_type = "f32";
-  std::vector<std::string> test_input, dump_graph;
+  std::vector<std::string> input_type, output_type, test_input, dump_graph;
   int threads = 0;
   std::string sensitivity;
   int64_t check_samples = kCheckSamples, keep_f32 = 0;

@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import pipeline
 
@@ -34,4 +36,48 @@ def test_an_f32_input_without_preprocessing_has_no_bytes(shared, tmp_path):
     error = pipeline.fails('model_deploy', model, '--mode', 'f32', '--input-type', 's8', '-o',
                            tmp_path / 'net.rshift')
     assert 'is read in F32 and has no scale; give --preprocess' in str(error)
+    assert not (tmp_path / 'net.rshift').exists()
+
+
+def two_inputs(folder):
+    """y = conv(image) and z = the sum of two numbers' relus."""
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    rng = np.random.default_rng(1)
+    weights = onnx.numpy_helper.from_array(rng.normal(size=(4, 3, 3, 3)).astype(np.float32), 'w')
+    nodes = [helper.make_node('Conv', ['image', 'w'], ['y']), helper.make_node('Relu', ['y'], ['r']),
+             helper.make_node('Add', ['more', 'more'], ['z'])]
+    graph = helper.make_graph(nodes, 'two', [value('image', [1, 3, 8, 8]), value('more', [1, 5])],
+                              [value('r', [1, 4, 6, 6]), value('z', [1, 5])], [weights])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8),
+              folder / 'net.onnx')
+    np.savez(folder / 'x.npz', image=rng.normal(size=(1, 3, 8, 8)).astype(np.float32),
+             more=rng.normal(size=(1, 5)).astype(np.float32))
+    pipeline.calibrate(folder / 'net.onnx', folder / 'x.npz', folder / 't.yaml')
+    return folder / 'net.onnx', folder / 't.yaml'
+
+
+def types_of(program):
+    info = json.loads(pipeline.run('model_tool', 'info', program, '--json'))
+    return [port['type'] for key in ('inputs', 'outputs') for port in info[key]]
+
+
+def test_each_input_and_output_has_the_type_that_is_given_for_it(tmp_path):
+    model, table = two_inputs(tmp_path)
+    program = tmp_path / 'net.rshift'
+    for flags, types in (((), ['f32', 'f32', 'f32', 'f32']),
+                         (('--input-type', 'image=u8'), ['u8', 'f32', 'f32', 'f32']),
+                         (('--input-type', 's8', '--input-type', 'more=f32', '--output-type', 'z=u8'),
+                          ['s8', 'f32', 'f32', 'u8'])):
+        pipeline.deploy(model, program, mode='symmetric', table=table, extra=flags)
+        assert types_of(program) == types, flags
+
+
+def test_types_that_name_nothing_are_refused(tmp_path):
+    model, table = two_inputs(tmp_path)
+    common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')
+    assert "'picture' is no input of the model, which has 'image', 'more'" in pipeline.fails(
+        'model_deploy', *common, '--input-type', 'picture=u8')
+    assert 'given twice' in pipeline.fails('model_deploy', *common, '--input-type', 'image=u8',
+                                           '--input-type', 'image=s8')
+    assert pipeline.call('model_deploy', *common, '--input-type', 'image=u9').returncode == 2
     assert not (tmp_path / 'net.rshift').exists()

@@ -87,7 +87,7 @@ struct Runner {
 
 // Runs `graph` on values made of random pixels, and the program that takes the pixels.
 void ExpectSameOfPixels(const Graph& graph, const PixelRule& rule, DType input, DType output) {
-  InterfaceOptions options{input, output, {{"x", rule}}};
+  InterfaceOptions options{{input, {}}, {output, {}}, {{"x", rule}}};
   Runner floats(graph), bytes(WithInterface(graph, options));
   EXPECT_EQ(bytes.Input().dtype, input);
   EXPECT_EQ(bytes.Input().scale, 1.0f);
@@ -150,7 +150,7 @@ TEST_F(Interface, WithoutPixelsTheInputTakesItsOwnIntegers) {
   for (float low : {-3.0f, 0.0f}) {  // s8, and u8 in the symmetric mode
     const Graph graph = Quantized(LittleNet(), QuantMode::kSymmetric, ProfileId::kTpu, low);
     for (DType type : {DType::kS8, DType::kU8}) {
-      Runner floats(graph), bytes(WithInterface(graph, {type, DType::kF32, {}}));
+      Runner floats(graph), bytes(WithInterface(graph, {{type, {}}, {}, {}}));
       EXPECT_EQ(bytes.Input().dtype, type);
       std::vector<float> values(75);
       std::vector<uint8_t> integers(75);
@@ -167,12 +167,51 @@ TEST_F(Interface, WithoutPixelsTheInputTakesItsOwnIntegers) {
   }
 }
 
+TEST_F(Interface, EachOutputMayHaveATypeOfItsOwn) {
+  const Graph graph = Quantized(LittleNet(), QuantMode::kSymmetric, ProfileId::kTpu);
+  const Runner one(WithInterface(graph, {{}, {DType::kF32, {{"g", DType::kU8}}}, {}}));
+  EXPECT_EQ(one.Output(0).dtype, DType::kF32);
+  EXPECT_EQ(one.Output(1).dtype, DType::kU8);
+  const Runner rest(WithInterface(graph, {{}, {DType::kS8, {{"g", DType::kF32}}}, {}}));
+  EXPECT_EQ(rest.Output(0).dtype, DType::kS8);
+  EXPECT_EQ(rest.Output(1).dtype, DType::kF32);
+}
+
+TEST_F(Interface, NamesMustBeThoseOfTheModel) {
+  const Graph graph = Quantized(LittleNet(), QuantMode::kSymmetric, ProfileId::kTpu);
+  const auto error = [&](const InterfaceOptions& options) -> std::string {
+    try {
+      WithInterface(graph, options);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error({{DType::kF32, {{"y", DType::kU8}}}, {}, {}}),
+            "--input-type: 'y' is no input of the model, which has 'x'");
+  EXPECT_EQ(error({{}, {DType::kF32, {{"x", DType::kU8}}}, {}}),
+            "--output-type: 'x' is no output of the model, which has 'r', 'g'");
+}
+
+TEST_F(Interface, TheDataSetKnowsTheTypeOfEachInput) {
+  std::map<std::string, std::string> meta;
+  AddInterfaceMeta({{DType::kU8, {{"a", DType::kS8}}}, {}, {{"a", {}}, {"b", {}}}}, &meta);
+  Preprocess preprocess = ReadPreprocess(
+      "inputs:\n  - name: a\n    color: RGB\n    mean: 7\n  - name: b\n    color: RGB\n"
+      "    mean: 7\n  - name: c\n    color: RGB\n    mean: 7\n",
+      "test");
+  KeepPixels(meta, &preprocess);
+  EXPECT_EQ(preprocess.inputs[0].mean, std::vector<float>{128});
+  EXPECT_EQ(preprocess.inputs[1].mean, std::vector<float>{0});
+  EXPECT_EQ(preprocess.inputs[2].mean, std::vector<float>{7});
+}
+
 TEST_F(Interface, RefusesWhatHasNoIntegers) {
   const Graph graph = LittleNet();
-  EXPECT_THROW(WithInterface(graph, {DType::kU8, DType::kF32, {}}), Error);
-  EXPECT_THROW(WithInterface(graph, {DType::kF32, DType::kS8, {}}), Error);
+  EXPECT_THROW(WithInterface(graph, {{DType::kU8, {}}, {}, {}}), Error);
+  EXPECT_THROW(WithInterface(graph, {{}, {DType::kS8, {}}, {}}), Error);
   const PixelRule two{{1.0f, 2.0f}, {1.0f}, 1};
-  EXPECT_THROW(WithInterface(graph, {DType::kU8, DType::kF32, {{"x", two}}}), Error);
+  EXPECT_THROW(WithInterface(graph, {{DType::kU8, {}}, {}, {{"x", two}}}), Error);
 }
 
 TEST_F(Interface, TheDataSetOfSuchAProgramDeliversPixels) {
@@ -180,7 +219,7 @@ TEST_F(Interface, TheDataSetOfSuchAProgramDeliversPixels) {
       "inputs:\n  - name: x\n    color: RGB\n    mean: [1, 2, 3]\n"
       "    scale: [0.1, 0.2, 0.3]\n",
       "test");
-  InterfaceOptions options = ReadInterface(DType::kS8, DType::kF32, preprocess.text, LittleNet());
+  InterfaceOptions options = ReadInterface({DType::kS8, {}}, {}, preprocess.text, LittleNet());
   ASSERT_TRUE(options.pixels.contains("x"));
   EXPECT_EQ(options.pixels["x"].mean, (std::vector<float>{1, 2, 3}));
   std::map<std::string, std::string> meta;
