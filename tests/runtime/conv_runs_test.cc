@@ -76,7 +76,7 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
             const bool inside = Span{0, args.ih}.Has(y) && Span{0, args.iw}.Has(x);
             const bool live = run.taps.rows.Has(ky) && run.taps.columns.Has(kx);
             ASSERT_TRUE(live || !inside) << "pixel " << at << ", tap " << ky << ", " << kx;
-            ASSERT_TRUE(inside || !live || !run.downwards);  // its row lists ask no more
+            ASSERT_TRUE(inside || !live || !run.downwards);  // its indirection buffer asks no more
           }
         }
       }

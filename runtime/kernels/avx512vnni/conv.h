@@ -217,7 +217,8 @@ inline void FinishBy(S, const RequantArgs& q, const TileArgs& t, __m512i (&acc)[
 // What activations are XORed with.
 inline uint8_t FlipOf(const ConvArgs& args) { return args.src_signed ? 0x80 : 0; }
 
-// R pixels x V * 16 channels by requantizer S; the row lists keep kKept pointers for each tap.
+// R pixels x V * 16 channels by requantizer S; the indirection buffer keeps kKept pointers for each
+// tap.
 template <typename S, int kKept, int R, int V>
 [[gnu::noinline]] void DotTile(const ConvArgs& args, const TileArgs& t) {
   const RequantArgs& q = args.requant;

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/kernels/driver/conv_rows.h"
+#include "runtime/kernels/driver/indirection_buffer.h"
 #include "runtime/kernels/driver/row_sums.h"
 
 namespace rshift {
@@ -71,8 +71,8 @@ void RunTile(const ConvArgs& args, TileArgs& tile) {
   Unit::template Tile<R>(args, tile);
 }
 
-// All of `panels`, for the pixels the row list was built for, of which m is the first; first_k: of
-// their taps.
+// All of `panels`, for the pixels the indirection buffer was built for, of which m is the first;
+// first_k: of their taps.
 template <typename Unit>
 void RunPanels(const ConvArgs& args, TileArgs& tile, int64_t m, int64_t first_k,
                const Span& panels) {
@@ -153,12 +153,12 @@ class ConvLoop {
   ConvLoop(const ConvArgs& args, const ConvRange& range, void* scratch)
       : args_(args),
         range_(range),
-        lists_(args, scratch),
+        indirection_(args, scratch),
         runs_(args, {range.m_begin, range.m_end}, MaySkip<Unit>(args),
               {Unit::TileRows(args), Unit::kMacsPerCycle}) {
     const WindowArgs& w = args.window;
-    tile_.rows = lists_.rows();
-    tile_.gaps = lists_.gaps();
+    tile_.rows = indirection_.rows();
+    tile_.gaps = indirection_.gaps();
     tile_.channels = args.gathers ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
   }
 
@@ -179,13 +179,13 @@ class ConvLoop {
     const int64_t together = Unit::kRows / Unit::TileRows(args_);
     const int64_t step = run.downwards ? args_.ow : 1;
     tile_.dst_stride = step * args_.dst_pitch;
-    lists_.Start(run);
-    tile_.taps = lists_.taps();
+    indirection_.Start(run);
+    tile_.taps = indirection_.taps();
     int64_t m = run.first;
     for (int64_t t = 0; t < tiles.count(); t += together) {
       tile_.count = static_cast<int>(tiles.Pixels(t, together));
-      lists_.Fill(m, tile_.count);
-      RunPanels<Unit>(args_, tile_, m, lists_.first_k(), panels_);
+      indirection_.Fill(m, tile_.count);
+      RunPanels<Unit>(args_, tile_, m, indirection_.first_k(), panels_);
       m += step * tile_.count;
       if (runs_.in_order()) RunAfter(m);
     }
@@ -204,7 +204,7 @@ class ConvLoop {
 
   const ConvArgs& args_;
   const ConvRange& range_;
-  RowLists<Unit::kRows> lists_;
+  IndirectionBuffer<Unit::kRows> indirection_;
   PixelRuns runs_;
   TileArgs tile_;
   Span panels_, channels_;  // of the block
@@ -218,7 +218,7 @@ void DriveConv(const ConvArgs& args, const ConvRange& range, void* scratch) noex
 
 template <typename Unit>
 size_t ConvScratchBytes(const ConvArgs& args) noexcept {
-  return RowLists<Unit::kRows>::Bytes(args);
+  return IndirectionBuffer<Unit::kRows>::Bytes(args);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Where the pixels of a register tile read: one pointer for each pixel and tap.
-#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_ROWS_H_
-#define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_ROWS_H_
+#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_INDIRECTION_BUFFER_H_
+#define RSHIFT_RUNTIME_KERNELS_DRIVER_INDIRECTION_BUFFER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -52,12 +52,12 @@ void FillTaps(const Args& args, const WindowArgs& w, const PixelCursor& p, const
 
 // What the pixels of one tile after the other read; kKept pointers are kept for each tap.
 template <int kKept>
-class RowLists {
+class IndirectionBuffer {
   static_assert(kKept <= GatheredWindows::kMost);
 
  public:
   // `memory`: Bytes().
-  RowLists(const ConvArgs& args, void* memory)
+  IndirectionBuffer(const ConvArgs& args, void* memory)
       : args_(args),
         rows_(static_cast<const uint8_t**>(memory)),
         offsets_(reinterpret_cast<int64_t*>(rows_ + Taps(args) * kKept)),
@@ -187,4 +187,4 @@ class RowLists {
 }  // namespace
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_ROWS_H_
+#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_INDIRECTION_BUFFER_H_
