@@ -98,14 +98,13 @@ uint64_t Taps(const View& view) {
 
 // Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
 uint64_t IntegerConvBuffers(const View& view) {
-  constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostGathered = 1024,
-                     kSlack = 4096;
+  constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostIm2col = 1024, kSlack = 4096;
   const uint64_t groups = std::max<uint64_t>(view.Get(Field::kGroups), 1);
   const uint64_t kernel = view.command.opcode == Opcode::kMatMul
                               ? 1
                               : Product({view.Get(Field::kKernelH), view.Get(Field::kKernelW)});
   const uint64_t fixed =
-      SaturatingAdd(view.Channels(Field::kSrc), kSlack + kRing * (kMostGathered + 4));
+      SaturatingAdd(view.Channels(Field::kSrc), kSlack + kRing * (kMostIm2col + 4));
   if (view.command.opcode == Opcode::kDepthwise) {
     const uint64_t quarters = 256 * ((view.Get(Field::kKernelH) + 3) / 4);
     const uint64_t lines =

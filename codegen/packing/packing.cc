@@ -23,7 +23,7 @@ std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const in
 
 std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights) {
   const PackedShape shape = ConvPackedShape(dims);
-  if (!GathersWindows(dims)) return PackConvWeights(shape, weights);
+  if (!UsesStemIm2col(dims)) return PackConvWeights(shape, weights);
   // [OC][IC][KH][KW] -> [OC][KH * KW * IC].
   const int64_t ic = dims.ic_per_group, kh = dims.kernel_h, kw = dims.kernel_w;
   const int64_t expected = dims.oc_per_group * ic * kh * kw;

@@ -5,7 +5,7 @@
 // multiple of 16:
 //   [panel][K/4][panel width][4]   with the K order (kh, kw, ic padded to a multiple of 4) - s8,
 //   zero padded.
-// A convolution of few channels (GathersWindows) has K order (kh, kw, ic), padded to a multiple of
+// A convolution of few channels (UsesStemIm2col) has K order (kh, kw, ic), padded to a multiple of
 // 4 as a whole. One 16-channel column of one K step is one 64-byte line. Groups follow each other,
 // each padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one
 // record per output channel, in channel order, no padding.
@@ -24,7 +24,7 @@ inline int64_t RoundUp(int64_t value, int64_t multiple) {
 
 struct PackedShape {
   int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;
-  int64_t taps = 1;  // KH * KW, or 1 of gathered windows
+  int64_t taps = 1;  // KH * KW, or 1 where windows are im2col rows
   int64_t k() const { return taps * RoundUp(ic_per_group, 4); }  // padded K
   int64_t n() const { return RoundUp(oc_per_group, 16); }        // padded N of one group
   int64_t group_bytes() const { return k() * n(); }
@@ -45,7 +45,7 @@ struct ConvDims {
 // True where each pixel's few channels would be mostly padding: the whole window is then multiplied
 // as one tap of KH * KW * IC channels, gathered from lines of neighbours in memory. Long lines cost
 // more copying: only of at most three channels, as sound has.
-inline bool GathersWindows(const ConvDims& d) {
+inline bool UsesStemIm2col(const ConvDims& d) {
   const bool neighbours = d.groups == 1 && d.kernel_w > 1 && d.dilation_w == 1;
   const bool few = d.ic_per_group < 16 && d.ic_per_group % 4 != 0;
   if (!neighbours || !few) return false;
@@ -55,7 +55,7 @@ inline bool GathersWindows(const ConvDims& d) {
 // The shape under which a convolution's weights are packed.
 inline PackedShape ConvPackedShape(const ConvDims& d) {
   const int64_t taps = d.kernel_h * d.kernel_w;
-  if (GathersWindows(d)) return {1, d.oc_per_group, taps * d.ic_per_group, 1};
+  if (UsesStemIm2col(d)) return {1, d.oc_per_group, taps * d.ic_per_group, 1};
   return {d.groups, d.oc_per_group, d.ic_per_group, taps};
 }
 

@@ -119,7 +119,7 @@ struct ConvArgs {
   // One group of few channels: the window is one tap of kernel_h * kernel_w * ic bytes, in this
   // order; ic4 and k are that number rounded up to 4. dilation_w is 1: the bytes of a line are
   // neighbours in memory.
-  bool gathers = false;
+  bool stem_im2col = false;
   int64_t n = 0;  // oc_per_group rounded up to 16: padded N of one group
   // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n)).
   int64_t panels_per_group = 0;

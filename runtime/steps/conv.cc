@@ -74,7 +74,7 @@ class ConvStep : public Step {
         scratch_(0, 1) {
     const ConvDims dims{args_.groups,          args_.oc_per_group,    args_.ic_per_group,
                         args_.window.kernel_h, args_.window.kernel_w, args_.window.dilation_w};
-    args_.gathers = GathersWindows(dims);
+    args_.stem_im2col = UsesStemIm2col(dims);
     const PackedShape packed = ConvPackedShape(dims);
     args_.src = context.In<uint8_t>(Field::kSrc);
     args_.dst = context.Out<uint8_t>(Field::kDst);

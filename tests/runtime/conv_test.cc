@@ -185,10 +185,10 @@ int32_t PackedWeights(ProgramBuilder* b, const ConvCase& c) {
   for (int64_t oc = 0; oc < c.oc; ++oc) {
     for (int64_t ic = 0; ic < ic_per_group; ++ic) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const bool gathers = GathersWindows(dims);
-        const int64_t channel = gathers ? tap * ic_per_group + ic : ic;
+        const bool stem_im2col = UsesStemIm2col(dims);
+        const int64_t channel = stem_im2col ? tap * ic_per_group + ic : ic;
         const int64_t at = oc / shape.oc_per_group * shape.group_bytes() +
-                           shape.Offset(oc % shape.oc_per_group, gathers ? 0 : tap, channel);
+                           shape.Offset(oc % shape.oc_per_group, stem_im2col ? 0 : tap, channel);
         packed[at] = static_cast<uint8_t>(c.weights[(oc * ic_per_group + ic) * taps + tap]);
       }
     }

@@ -65,9 +65,9 @@ int CompareConvolutions(const KernelTable& table, Forms forms) {
     a.ic4 = RoundUpTo(a.ic_per_group, 4);
     const int64_t taps = a.window.kernel_h * a.window.kernel_w;
     a.k = taps * a.ic4;
-    a.gathers = a.groups == 1 && a.window.dilation_w == 1 && random.OneIn(2);
-    const int64_t row = a.gathers ? taps * a.ic : a.ic_per_group;  // of K, unpadded
-    if (a.gathers) a.k = a.ic4 = RoundUpTo(row, 4);
+    a.stem_im2col = a.groups == 1 && a.window.dilation_w == 1 && random.OneIn(2);
+    const int64_t row = a.stem_im2col ? taps * a.ic : a.ic_per_group;  // of K, unpadded
+    if (a.stem_im2col) a.k = a.ic4 = RoundUpTo(row, 4);
     a.n = RoundUpTo(a.oc_per_group, 16);
     a.panels_per_group = (a.n + 63) / 64;
     a.batch = random.Int(1, 2);

@@ -13,7 +13,7 @@
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
 // rows with one panel of packed weights. Taps that all R pixels have outside are left out where
 // that changes nothing (driver/conv_runs.h). No im2col buffer exists, but where channels are few:
-// there a pixel's whole window is one tap (driver/conv_windows.h). Weight zero points are taken off
+// there a pixel's whole window is one tap (driver/stem_im2col.h). Weight zero points are taken off
 // at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
 // pointers are built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_H_
@@ -142,7 +142,7 @@ class EvenTiles {
 template <typename Unit>
 bool MaySkip(const ConvArgs& args) {
   const uint8_t zero = args.zero_row[0];
-  return args.window.kernel_h * args.window.kernel_w > 1 && !args.gathers &&
+  return args.window.kernel_h * args.window.kernel_w > 1 && !args.stem_im2col &&
          (zero ^ Unit::Flip(args)) == 0 && (args.requant.zero_w == nullptr || zero == 0);
 }
 
@@ -159,7 +159,7 @@ class ConvLoop {
     const WindowArgs& w = args.window;
     tile_.rows = indirection_.rows();
     tile_.gaps = indirection_.gaps();
-    tile_.channels = args.gathers ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
+    tile_.channels = args.stem_im2col ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;
   }
 
   void Run() {

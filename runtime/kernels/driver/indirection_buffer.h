@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "runtime/kernels/driver/conv_runs.h"
-#include "runtime/kernels/driver/conv_windows.h"
 #include "runtime/kernels/driver/pixel_cursor.h"
+#include "runtime/kernels/driver/stem_im2col.h"
 #include "runtime/kernels/kernels.h"
 
 namespace rshift {
@@ -53,7 +53,7 @@ void FillTaps(const Args& args, const WindowArgs& w, const PixelCursor& p, const
 // What the pixels of one tile after the other read; kKept pointers are kept for each tap.
 template <int kKept>
 class IndirectionBuffer {
-  static_assert(kKept <= GatheredWindows::kMost);
+  static_assert(kKept <= StemIm2col::kMost);
 
  public:
   // `memory`: Bytes().
@@ -62,15 +62,15 @@ class IndirectionBuffer {
         rows_(static_cast<const uint8_t**>(memory)),
         offsets_(reinterpret_cast<int64_t*>(rows_ + Taps(args) * kKept)),
         gaps_(offsets_ + Taps(args)),
-        windows_(args, reinterpret_cast<uint8_t*>(gaps_ + Taps(args))) {
-    if (args.gathers || args.pointwise) offsets_[0] = gaps_[0] = 0;
+        im2col_(args, reinterpret_cast<uint8_t*>(gaps_ + Taps(args))) {
+    if (args.stem_im2col || args.pointwise) offsets_[0] = gaps_[0] = 0;
   }
   static size_t Bytes(const ConvArgs& args) {
     return static_cast<size_t>(Taps(args) * (kKept + 2) * int64_t{8}) +
-           (args.gathers ? GatheredWindows::Bytes(args) : 0);
+           (args.stem_im2col ? StemIm2col::Bytes(args) : 0);
   }
 
-  int64_t taps() const { return args_.gathers || args_.pointwise ? 1 : taps_.count(); }
+  int64_t taps() const { return args_.stem_im2col || args_.pointwise ? 1 : taps_.count(); }
   const uint8_t* const* rows() const { return rows_; }
   // The place of the first tap's weights in the packed K, and what lies between those of each tap
   // and the next.
@@ -80,7 +80,7 @@ class IndirectionBuffer {
   // The pixels of `run` come next.
   void Start(const PixelRun& run) {
     if (args_.pointwise) return;
-    if (args_.gathers) return windows_.StartAt(run.first, run.first + run.count);
+    if (args_.stem_im2col) return im2col_.StartAt(run.first, run.first + run.count);
     if (run.taps != taps_) SetTaps(run.taps);
     next_ = CursorAt(run.first, args_.oh, args_.ow);
     downwards_ = run.downwards;
@@ -88,13 +88,13 @@ class IndirectionBuffer {
   // The next `count`, from pixel m on.
   void Fill(int64_t m, int count) {
     if (args_.pointwise) return FillEvenly(args_.src + m * args_.src_pitch, args_.src_pitch);
-    if (args_.gathers) return FillGathered(m, count);
+    if (args_.stem_im2col) return FillIm2col(m, count);
     FillWindows(count);
   }
 
  private:
   static int64_t Taps(const ConvArgs& args) {
-    return args.gathers ? 1 : args.window.kernel_h * args.window.kernel_w;
+    return args.stem_im2col ? 1 : args.window.kernel_h * args.window.kernel_w;
   }
   // A window of those taps alone; its pads may be below 0.
   void SetTaps(const LiveTaps& taps) {
@@ -155,10 +155,10 @@ class IndirectionBuffer {
     const int64_t y = p.y * window_.stride_h - window_.pad_top;
     return args_.src + ((p.batch * args_.ih + y) * args_.iw + x) * args_.src_pitch;
   }
-  [[gnu::noinline]] void FillGathered(int64_t m, int count) {
-    windows_.Make(m, count);
-    if (windows_.AreEven(m, kKept)) return FillEvenly(windows_.Row(m), args_.k);
-    for (int r = 0; r < count; ++r) rows_[r] = windows_.Row(m + r);
+  [[gnu::noinline]] void FillIm2col(int64_t m, int count) {
+    im2col_.Fill(m, count);
+    if (im2col_.AreEven(m, kKept)) return FillEvenly(im2col_.Row(m), args_.k);
+    for (int r = 0; r < count; ++r) rows_[r] = im2col_.Row(m + r);
   }
   // Pixel after pixel `step` bytes on. Pointers past the tile's pixels are not used.
   void FillEvenly(const uint8_t* first, int64_t step) {
@@ -175,7 +175,7 @@ class IndirectionBuffer {
   const ConvArgs& args_;
   const uint8_t** rows_;
   int64_t *offsets_, *gaps_;
-  GatheredWindows windows_;
+  StemIm2col im2col_;
   LiveTaps taps_ = {{-1, -1}, {}};  // none yet
   int64_t first_k_ = 0;
   WindowArgs window_ = {};    // of those taps

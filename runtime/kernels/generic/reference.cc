@@ -78,7 +78,7 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
     uint32_t total = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
-      const int64_t k = tap * (args.gathers ? args.ic : args.ic4);
+      const int64_t k = tap * (args.stem_im2col ? args.ic : args.ic4);
       total += AccumulateTap<kSigned>(x, weights, k, args.ic_per_group, width, acc);
     }
     int32_t sums[kPanel];

@@ -57,7 +57,7 @@ TEST(PackConvWeights, AColumnOfSixteenChannelsIsOneLine) {
 
 TEST(PackConvolution, OfFewChannelsTheWindowIsOneTap) {
   const ConvDims dims{1, 1, 3, 2, 2, 1};
-  ASSERT_TRUE(GathersWindows(dims));
+  ASSERT_TRUE(UsesStemIm2col(dims));
   ASSERT_EQ(ConvPackedShape(dims).k(), 12);  // two lines of two pixels of three channels
   // Weights count by line and pixel: channel 1 is 11 12 over 13 14, channel 2 is 21 22 over 23 24.
   const std::vector<int8_t> packed =
@@ -76,7 +76,7 @@ TEST(PackConvolution, KeepsTheTapsApartWhereNothingIsGained) {
        {ConvDims{1, 2, 4, 3, 3, 1}, ConvDims{1, 2, 17, 3, 3, 1}, ConvDims{2, 2, 3, 3, 3, 1},
         ConvDims{1, 2, 3, 3, 1, 1}, ConvDims{1, 2, 3, 3, 3, 2}, ConvDims{1, 2, 9, 3, 8, 1},
         ConvDims{1, 2, 3, 22, 16, 1}, ConvDims{1, 2, 5, 1, 13, 1}, ConvDims{1, 2, 1, 1, 1025, 1}}) {
-    EXPECT_FALSE(GathersWindows(dims));
+    EXPECT_FALSE(UsesStemIm2col(dims));
     const PackedShape shape = ConvPackedShape(dims);
     EXPECT_EQ(shape.taps, dims.kernel_h * dims.kernel_w);
     std::vector<int8_t> weights(dims.groups * dims.oc_per_group * dims.ic_per_group * shape.taps);

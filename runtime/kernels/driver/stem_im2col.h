@@ -1,10 +1,10 @@
-// Windows of few channels (ConvArgs::gathers): the bytes that a pixel's window covers are copied
-// into one row, [kernel_h][kernel_w][ic], and multiplied as one tap.
+// Windows of few channels (ConvArgs::stem_im2col): the bytes that a pixel's window covers are
+// copied into one row, [kernel_h][kernel_w][ic], and multiplied as one tap.
 //
 // A load that spans two stores waits until both have left the store queue. Rows are therefore made
 // well before they are read, in a ring.
-#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_WINDOWS_H_
-#define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_WINDOWS_H_
+#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_STEM_IM2COL_H_
+#define RSHIFT_RUNTIME_KERNELS_DRIVER_STEM_IM2COL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace rshift {
 namespace {
 
-class GatheredWindows {
+class StemIm2col {
  public:
   // `memory`: Bytes().
-  GatheredWindows(const ConvArgs& args, uint8_t* memory) : args_(args), ring_(memory) {}
+  StemIm2col(const ConvArgs& args, uint8_t* memory) : args_(args), ring_(memory) {}
   static size_t Bytes(const ConvArgs& args) {
     return static_cast<size_t>(kRing * args.k + kSlack);  // copies write whole chunks
   }
@@ -30,7 +30,7 @@ class GatheredWindows {
     next_ = CursorAt(m, args_.oh, args_.ow);
   }
   // Makes the rows of pixels [m, m + count), and some more; count <= kMost.
-  void Make(int64_t m, int64_t count) {
+  void Fill(int64_t m, int64_t count) {
     int64_t to = m + count + kAhead;
     if (done_ >= to || done_ == end_) return;
     if (to < done_ + kBatch) to = done_ + kBatch;
@@ -182,4 +182,4 @@ class GatheredWindows {
 }  // namespace
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_WINDOWS_H_
+#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_STEM_IM2COL_H_
