@@ -12,9 +12,9 @@
 // Convolution is an indirect matrix product: for R output pixels a list of row pointers says where
 // each tap reads its channels (a row of zero points outside the image); the tile multiplies those
 // rows with one panel of packed weights. Taps that all R pixels have outside are left out where
-// that changes nothing (driver/conv_runs.h). No im2col buffer exists, but where channels are few:
-// there a pixel's whole window is one tap (driver/stem_im2col.h). Weight zero points are taken off
-// at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
+// that changes nothing (driver/output_partition.h). No im2col buffer exists, but where channels are
+// few: there a pixel's whole window is one tap (driver/stem_im2col.h). Weight zero points are taken
+// off at the end: sum x * (w - zero_w) = sum x * w - zero_w * sum x, modulo 2^32 (kernels.h). The
 // pointers are built once and used for a block of panels that fits the L2 cache.
 #ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_H_
 #define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_H_
@@ -154,8 +154,8 @@ class ConvLoop {
       : args_(args),
         range_(range),
         indirection_(args, scratch),
-        runs_(args, {range.m_begin, range.m_end}, MaySkip<Unit>(args),
-              {Unit::TileRows(args), Unit::kMacsPerCycle}) {
+        partition_(args, {range.m_begin, range.m_end}, MaySkip<Unit>(args),
+                   {Unit::TileRows(args), Unit::kMacsPerCycle}) {
     const WindowArgs& w = args.window;
     tile_.rows = indirection_.rows();
     tile_.gaps = indirection_.gaps();
@@ -169,7 +169,7 @@ class ConvLoop {
       panels_ = {p, p + block < range_.panel_end ? p + block : range_.panel_end};
       channels_ = {FirstChannel(args_, panels_.begin), EndChannel(args_, panels_.end - 1)};
       after_done_ = range_.m_begin;
-      runs_.ForEach(*this);
+      partition_.ForEach(*this);
       RunAfter(range_.m_end);
     }
   }
@@ -177,7 +177,7 @@ class ConvLoop {
   [[gnu::noinline]] void operator()(const PixelRun& run) {
     const EvenTiles tiles(run.count, Unit::TileRows(args_));
     const int64_t together = Unit::kRows / Unit::TileRows(args_);
-    const int64_t step = run.downwards ? args_.ow : 1;
+    const int64_t step = run.vertical ? args_.ow : 1;
     tile_.dst_stride = step * args_.dst_pitch;
     indirection_.Start(run);
     tile_.taps = indirection_.taps();
@@ -187,7 +187,7 @@ class ConvLoop {
       indirection_.Fill(m, tile_.count);
       RunPanels<Unit>(args_, tile_, m, indirection_.first_k(), panels_);
       m += step * tile_.count;
-      if (runs_.in_order()) RunAfter(m);
+      if (partition_.in_order()) RunAfter(m);
     }
   }
 
@@ -205,7 +205,7 @@ class ConvLoop {
   const ConvArgs& args_;
   const ConvRange& range_;
   IndirectionBuffer<Unit::kRows> indirection_;
-  PixelRuns runs_;
+  OutputPartition partition_;
   TileArgs tile_;
   Span panels_, channels_;  // of the block
   int64_t after_done_ = 0;  // pixels before this one had their second half

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/kernels/driver/conv_runs.h"
+#include "runtime/kernels/driver/output_partition.h"
 #include "runtime/kernels/driver/pixel_cursor.h"
 #include "runtime/kernels/driver/stem_im2col.h"
 #include "runtime/kernels/kernels.h"
@@ -83,7 +83,7 @@ class IndirectionBuffer {
     if (args_.stem_im2col) return im2col_.StartAt(run.first, run.first + run.count);
     if (run.taps != taps_) SetTaps(run.taps);
     next_ = CursorAt(run.first, args_.oh, args_.ow);
-    downwards_ = run.downwards;
+    vertical_ = run.vertical;
   }
   // The next `count`, from pixel m on.
   void Fill(int64_t m, int count) {
@@ -121,7 +121,7 @@ class IndirectionBuffer {
   void FillWindows(int count) {
     const int64_t ow = args_.ow, oh = args_.oh, step = window_.stride_w * args_.src_pitch;
     const uint8_t* here = First(next_);
-    if (downwards_) {
+    if (vertical_) {
       next_.y += count;
       return FillEvenly(here, window_.stride_h * args_.iw * args_.src_pitch);
     }
@@ -181,7 +181,7 @@ class IndirectionBuffer {
   WindowArgs window_ = {};    // of those taps
   Span inside_y_, inside_x_;  // output rows and columns under which window_ lies inside
   PixelCursor next_ = {};
-  bool downwards_ = false;
+  bool vertical_ = false;
 };
 
 }  // namespace

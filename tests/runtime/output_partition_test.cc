@@ -1,5 +1,5 @@
 // The order of a convolution's output pixels: all of them, once, under every tap that is inside.
-#include "runtime/kernels/driver/conv_runs.h"
+#include "runtime/kernels/driver/output_partition.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ constexpr TileCost kTile{.pixels = 6, .macs_per_cycle = 64};
 
 Runs Skipping(const ConvArgs& args, const Span& pixels, const TileCost& cost = kTile) {
   Runs runs;
-  PixelRuns(args, pixels, true, cost).ForEach(runs);
+  OutputPartition(args, pixels, true, cost).ForEach(runs);
   return runs;
 }
 
@@ -41,7 +41,7 @@ ConvArgs ThreeByThree(int64_t size, int64_t channels) {
   return args;
 }
 
-TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
+TEST(OutputPartition, EachPixelComesOnceUnderAllTapsThatAreInside) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -65,7 +65,7 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
     std::vector<int> seen(static_cast<size_t>(m));
     for (const PixelRun& run : Skipping(args, pixels, cost).all) {
       for (int64_t i = 0; i < run.count; ++i) {
-        const int64_t at = run.first + i * (run.downwards ? args.ow : 1);
+        const int64_t at = run.first + i * (run.vertical ? args.ow : 1);
         ASSERT_TRUE(pixels.Has(at));
         ++seen[static_cast<size_t>(at)];
         const PixelCursor p = CursorAt(at, args.oh, args.ow);
@@ -76,7 +76,7 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
             const bool inside = Span{0, args.ih}.Has(y) && Span{0, args.iw}.Has(x);
             const bool live = run.taps.rows.Has(ky) && run.taps.columns.Has(kx);
             ASSERT_TRUE(live || !inside) << "pixel " << at << ", tap " << ky << ", " << kx;
-            ASSERT_TRUE(inside || !live || !run.downwards);  // its indirection buffer asks no more
+            ASSERT_TRUE(inside || !live || !run.vertical);  // its indirection buffer asks no more
           }
         }
       }
@@ -87,19 +87,19 @@ TEST(ConvRuns, EachPixelComesOnceUnderAllTapsThatAreInside) {
 
 // 49 x 9 products less the seven outside above and below, three each, and, of the five rows between
 // them, the same left and right. Corners skip no columns: tiles of a single pixel do not pay.
-TEST(ConvRuns, TapsOutsideAreSkipped) {
+TEST(OutputPartition, TapsOutsideAreSkipped) {
   EXPECT_EQ(Skipping(ThreeByThree(7, 512), {0, 49}).Products(), 441 - 2 * 7 * 3 - 2 * 5 * 3);
   EXPECT_EQ(Skipping(ThreeByThree(14, 256), {0, 196}).Products(), 1764 - 2 * 14 * 3 - 2 * 12 * 3);
 }
 
-TEST(ConvRuns, ColumnsAreNotWorthATileOfFewProducts) {
+TEST(OutputPartition, ColumnsAreNotWorthATileOfFewProducts) {
   const Runs runs = Skipping(ThreeByThree(10, 4), {0, 100});
   EXPECT_FALSE(runs.all.empty());
-  for (const PixelRun& run : runs.all) EXPECT_FALSE(run.downwards);
+  for (const PixelRun& run : runs.all) EXPECT_FALSE(run.vertical);
 }
 
 // One pixel each of eight images, of which none has a tap outside.
-TEST(ConvRuns, WhatSkipsNothingIsOneRun) {
+TEST(OutputPartition, WhatSkipsNothingIsOneRun) {
   ConvArgs args;
   args.batch = 8;
   args.window.kernel_h = args.window.kernel_w = args.ih = args.iw = 7;
@@ -110,7 +110,7 @@ TEST(ConvRuns, WhatSkipsNothingIsOneRun) {
   EXPECT_EQ(runs.all[0].taps.count(), 49);
 }
 
-TEST(ConvRuns, TheLargestPartComesFirst) {
+TEST(OutputPartition, TheLargestPartComesFirst) {
   const PixelRun first = Skipping(ThreeByThree(14, 256), {0, 196}).all.front();
   EXPECT_EQ(first.first, 15);
   EXPECT_EQ(first.count, 12);

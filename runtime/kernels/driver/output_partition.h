@@ -6,8 +6,8 @@
 // bands with the same kernel rows inside and these into columns with the same kernel columns
 // inside, so that pixels of an edge come one below the other. The largest parts come first: their
 // tiles have the most to multiply while a panel's weights arrive from memory.
-#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_RUNS_H_
-#define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_RUNS_H_
+#ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_OUTPUT_PARTITION_H_
+#define RSHIFT_RUNTIME_KERNELS_DRIVER_OUTPUT_PARTITION_H_
 
 #include <cstdint>
 
@@ -33,10 +33,10 @@ struct LiveTaps {
 };
 
 // Output pixels under the same taps: for all of them, the others are outside the image. They follow
-// each other in order, or downwards in one column.
+// each other in order, or vertical in one column.
 struct PixelRun {
   int64_t first = 0, count = 0;
-  bool downwards = false;
+  bool vertical = false;
   LiveTaps taps = {};
 };
 
@@ -64,10 +64,10 @@ struct TileCost {
   int64_t macs_per_cycle = 1;  // in it
 };
 
-class PixelRuns {
+class OutputPartition {
  public:
   // Of output pixels `pixels`. skips: taps outside may be left out.
-  PixelRuns(const ConvArgs& args, const Span& pixels, bool skips, const TileCost& cost)
+  OutputPartition(const ConvArgs& args, const Span& pixels, bool skips, const TileCost& cost)
       : args_(args),
         pixels_(pixels),
         cost_(cost),
@@ -85,9 +85,9 @@ class PixelRuns {
     if (!divided_)
       return visit(PixelRun{
           pixels_.begin, pixels_.size(), false, {{0, args_.window.kernel_h}, AllColumns()}});
-    VisitBand(largest_, visit);
-    ForEachBand([&](const Band& band) {
-      if (band.pixels != largest_.pixels) VisitBand(band, visit);
+    VisitRowBand(largest_, visit);
+    ForEachRowBand([&](const RowBand& band) {
+      if (band.pixels != largest_.pixels) VisitRowBand(band, visit);
     });
   }
 
@@ -97,7 +97,7 @@ class PixelRuns {
 
   // Pixels of one image that follow each other: [rows.begin, rows.end) are whole rows, before and
   // behind them may be a part of a row.
-  struct Band {
+  struct RowBand {
     Span pixels, rows;
     Span taps;                // kernel rows
     bool has_groups = false;  // its rows are divided into groups of columns
@@ -106,7 +106,7 @@ class PixelRuns {
   struct ColumnGroup {
     Span columns;
     Span taps;  // kernel columns
-    bool downwards = false;
+    bool vertical = false;
     int64_t runs = 1, pixels = 0;  // of each
   };
 
@@ -131,17 +131,17 @@ class PixelRuns {
   // The bands and what is the largest of them, if that is cheaper than one run.
   void Divide() {
     int64_t divided = 0;
-    ForEachBand([&](const Band& band) {
+    ForEachRowBand([&](const RowBand& band) {
       divided += CyclesOf(band);
       if (band.pixels.size() > largest_.pixels.size()) largest_ = band;
     });
     divided_ = divided < Cycles(pixels_.size(), args_.window.kernel_h * args_.window.kernel_w);
   }
-  int64_t CyclesOf(const Band& band) const {
+  int64_t CyclesOf(const RowBand& band) const {
     return band.has_groups ? CyclesOfGroups(band)
                            : Cycles(band.pixels.size(), band.taps.size() * args_.window.kernel_w);
   }
-  int64_t CyclesOfGroups(const Band& band) const {
+  int64_t CyclesOfGroups(const RowBand& band) const {
     const int64_t all = band.taps.size() * args_.window.kernel_w;
     int64_t cycles = Cycles(band.rows.begin - band.pixels.begin, all) +
                      Cycles(band.pixels.end - band.rows.end, all);
@@ -152,11 +152,11 @@ class PixelRuns {
   }
 
   template <typename F>
-  void ForEachBand(F&& f) const {
+  void ForEachRowBand(F&& f) const {
     const int64_t ow = args_.ow;
     for (int64_t m = pixels_.begin; m < pixels_.end;) {
       const PixelCursor first = CursorAt(m, args_.oh, ow);
-      Band band{{m, m - first.x + ow}, {}, RowsAt(first.y)};
+      RowBand band{{m, m - first.x + ow}, {}, RowsAt(first.y)};
       for (int64_t y = first.y + 1; y < args_.oh && RowsAt(y) == band.taps; ++y)
         band.pixels.end += ow;
       if (band.pixels.end > pixels_.end) band.pixels.end = pixels_.end;
@@ -183,13 +183,13 @@ class PixelRuns {
         while (at.end < args_.ow && ColumnsAt(at.end) == taps);
       }
       const int64_t width = at.size();
-      const bool downwards = width * Tiles(height) < height * Tiles(width);
-      f(ColumnGroup{at, taps, downwards, downwards ? width : height, downwards ? height : width});
+      const bool vertical = width * Tiles(height) < height * Tiles(width);
+      f(ColumnGroup{at, taps, vertical, vertical ? width : height, vertical ? height : width});
     }
   }
 
   template <typename Visit>
-  void VisitBand(const Band& band, Visit&& visit) const {
+  void VisitRowBand(const RowBand& band, Visit&& visit) const {
     const auto in_order = [&](const Span& pixels) {
       if (pixels.size() == 0) return;
       visit(PixelRun{pixels.begin, pixels.size(), false, {band.taps, AllColumns()}});
@@ -209,11 +209,11 @@ class PixelRuns {
   }
 
   template <typename Visit>
-  void VisitGroup(const Band& band, const ColumnGroup& group, Visit&& visit) const {
+  void VisitGroup(const RowBand& band, const ColumnGroup& group, Visit&& visit) const {
     const int64_t first = band.rows.begin + group.columns.begin;
-    const int64_t step = group.downwards ? 1 : args_.ow;
+    const int64_t step = group.vertical ? 1 : args_.ow;
     for (int64_t i = 0; i < group.runs; ++i) {
-      visit(PixelRun{first + i * step, group.pixels, group.downwards, {band.taps, group.taps}});
+      visit(PixelRun{first + i * step, group.pixels, group.vertical, {band.taps, group.taps}});
     }
   }
 
@@ -221,11 +221,11 @@ class PixelRuns {
   Span pixels_;
   TileCost cost_;
   Span inside_;  // columns
-  Band largest_ = {};
+  RowBand largest_ = {};
   bool divided_ = false;
 };
 
 }  // namespace
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_RUNS_H_
+#endif  // RSHIFT_RUNTIME_KERNELS_DRIVER_OUTPUT_PARTITION_H_
