@@ -54,7 +54,8 @@ struct RequantArgs {
   // Integer roundings, and kDoubleAway's two words; null for the others.
   const int32_t* multiplier = nullptr;  // [2^30, 2^31), or 0
   const int32_t* rshift = nullptr;      // [0, 62]; kTwoStepUp also 64..126
-  // Constants folded for the common case (FoldConstants in steps/requant_arrays.h): with
+  // Constants precomputed for the common case (PrecomputeHighHalves in steps/requant_arrays.h):
+  // with
   //   high = the upper half of acc_factor * acc * multiplier, within 2^30
   // (high + high_half) >> high_shift is y - bias before the clamp, bias = 128 for hi > 127, else 0.
   //   acc_factor 1: kHalfUp with every rshift in [33, 54].
@@ -66,7 +67,7 @@ struct RequantArgs {
   const int32_t* high_half = nullptr;  // within 2^30 + 2^21
   const int32_t* high_shift = nullptr;
   // multiplier / 2^rshift where binary32 has it and one fused multiply-add is the formula
-  // (FoldRatios in steps/requant_arrays.h), with |acc * ratio| < 2^15 - 512; else null.
+  // (PrecomputeRatios in steps/requant_arrays.h), with |acc * ratio| < 2^15 - 512; else null.
   const float* ratio = nullptr;
   // Float roundings; null for the integer ones.
   const float* scale = nullptr;   // finite, >= 0; 0 in padding entries

@@ -77,8 +77,8 @@ void FoldRelu(RequantArgs* args) {
 
 }  // namespace
 
-void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_t* high_shift,
-                   RequantArgs* args) {
+void PrecomputeHighHalves(int64_t entries, int64_t most_acc, int32_t* high_half,
+                          int32_t* high_shift, RequantArgs* args) {
   const bool half_up = args->rounding == Rounding::kHalfUp;
   if (!half_up && args->rounding != Rounding::kTwoStep && args->rounding != Rounding::kTwoStepUp)
     return;
@@ -104,7 +104,7 @@ void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_
   args->high_shift = high_shift;
 }
 
-void FoldRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args) {
+void PrecomputeRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args) {
   if (args->rounding != Rounding::kHalfUp) return;
   for (int64_t entry = 0; entry < entries; ++entry) {
     const int32_t multiplier = args->multiplier[entry];
@@ -185,8 +185,9 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   }
   const int64_t distance = zeros != nullptr ? 255 : 128;  // the largest |w - zero_w|
   const int64_t most_sum = 255 * distance * layout.products;
-  FoldConstants(layout.entries, most_bias + most_sum, arrays.high_half, arrays.high_shift, &args);
-  FoldRatios(layout.entries, most_sum, arrays.ratio, &args);
+  PrecomputeHighHalves(layout.entries, most_bias + most_sum, arrays.high_half, arrays.high_shift,
+                       &args);
+  PrecomputeRatios(layout.entries, most_sum, arrays.ratio, &args);
   return result;
 }
 

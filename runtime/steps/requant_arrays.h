@@ -35,8 +35,8 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
 // Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them and
 // acc_factor in *args where its rounding, rshifts and bounds, all set before, allow. No |acc| is
 // above `most_acc`.
-void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_t* high_shift,
-                   RequantArgs* args);
+void PrecomputeHighHalves(int64_t entries, int64_t most_acc, int32_t* high_half,
+                          int32_t* high_shift, RequantArgs* args);
 
 // Sets RequantArgs::ratio to `ratio`, an array of `entries`, where every multiplier and bound
 // allows. Then, with one rounding to nearest, m = 1.5 * 2^23 and z = zero_y - bias (as
@@ -45,7 +45,7 @@ void FoldConstants(int64_t entries, int64_t most_acc, int32_t* high_half, int32_
 // but for results that saturate: there is no other tie, for acc * ratio = k + 1/2 makes 2k + 1 a
 // multiple of the multiplier's odd part, 2^10 at least; and an acc that binary32 has not, from 2^24
 // on, gives 2^10 and more. No |acc - bias| is above `most_sum`.
-void FoldRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args);
+void PrecomputeRatios(int64_t entries, int64_t most_sum, float* ratio, RequantArgs* args);
 
 }  // namespace rshift
 

@@ -52,7 +52,8 @@ UniformRequant::UniformRequant(Isa isa, const UniformWords& words)
   args_.lo = words.lo;
   args_.hi = words.hi;
   if (words.multiplier != 0 && Regular(words))
-    FoldConstants(kEntries, std::numeric_limits<int32_t>::max(), high_half, high_shift, &args_);
+    PrecomputeHighHalves(kEntries, std::numeric_limits<int32_t>::max(), high_half, high_shift,
+                         &args_);
   args_.finish = FinishFor(words.rounding, false);
 }
 

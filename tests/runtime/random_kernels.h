@@ -163,9 +163,10 @@ inline void RandomRequant(Random& random, Forms forms, int64_t seed, int64_t ent
   if (common && !random.OneIn(4)) q->args.lo = lo, q->args.hi = hi;
   q->high_half.resize(static_cast<size_t>(entries));
   q->high_shift.resize(static_cast<size_t>(entries));
-  FoldConstants(entries, bias + most_sum, q->high_half.data(), q->high_shift.data(), &q->args);
+  PrecomputeHighHalves(entries, bias + most_sum, q->high_half.data(), q->high_shift.data(),
+                       &q->args);
   q->ratio.resize(static_cast<size_t>(entries));
-  FoldRatios(entries, most_sum, q->ratio.data(), &q->args);
+  PrecomputeRatios(entries, most_sum, q->ratio.data(), &q->args);
 }
 
 // The bias of an entry for kernels that take x XOR 0x80, from the sum of its weights; modulo 2^32.

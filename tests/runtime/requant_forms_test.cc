@@ -182,11 +182,12 @@ Set RandomSet(Random& random, Rounding rounding) {
   if (random.Int(0, 3) > 0) {  // else the form without it
     set.high_half.resize(kProbeChannels);
     set.high_shift.resize(kProbeChannels);
-    FoldConstants(kProbeChannels, set.most_acc, set.high_half.data(), set.high_shift.data(), &q);
+    PrecomputeHighHalves(kProbeChannels, set.most_acc, set.high_half.data(), set.high_shift.data(),
+                         &q);
     set.bias.resize(kProbeChannels);
     set.ratio.resize(kProbeChannels);
     q.bias = set.bias.data();
-    FoldRatios(kProbeChannels, set.most_acc, set.ratio.data(), &q);
+    PrecomputeRatios(kProbeChannels, set.most_acc, set.ratio.data(), &q);
   }
   return set;
 }
