@@ -1,26 +1,26 @@
-// LeakyRelu and Table are byte maps; PRelu has a slope for each channel.
+// LeakyRelu and Table are lookup tables of bytes; PRelu has a slope for each channel.
 #include <algorithm>
 #include <cstring>
 
 #include "quantize/numerics/leaky_relu.h"
 #include "quantize/numerics/prelu.h"
-#include "runtime/kernels/byte_map.h"
-#include "runtime/steps/byte_map.h"
+#include "runtime/kernels/lut.h"
+#include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
 namespace {
 
-class ByteMap : public ByteOp {
+class LutOp : public ByteOp {
  public:
-  ByteMap(Isa isa, const ByteTable& table) : map_(ByteMapFor(isa)), table_(table) {}
+  LutOp(Isa isa, const ByteTable& table) : lut_(LutFor(isa)), table_(table) {}
 
   void Run(const ByteBlock& block) const noexcept override {
-    map_(table_.data(), block.a, block.y, block.rows);
+    lut_(table_.data(), block.a, block.y, block.rows);
   }
 
  private:
-  ByteMapFn map_;
+  LutFn lut_;
   ByteTable table_;
 };
 
@@ -38,18 +38,18 @@ numerics::LeakyParams MakeParams(const StepContext& context) {
 
 std::unique_ptr<ByteOp> MakeLeakyRelu(const StepContext& context) {
   const numerics::LeakyParams params = MakeParams(context);
-  return MakeByteMap(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-                       return numerics::LeakyRelu(x, params);
-                     }));
+  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                     return numerics::LeakyRelu(x, params);
+                   }));
 }
 
 std::unique_ptr<ByteOp> MakeTable(const StepContext& context) {
   ByteTable table;
   std::memcpy(table.data(), context.In(Field::kTable), table.size());
-  return MakeByteMap(context.isa, table);
+  return MakeLutOp(context.isa, table);
 }
 
-// One byte map per slope: 256 bytes a channel, made at load.
+// One table per slope: 256 bytes a channel, made at load.
 class PReluTables : public ByteOp {
  public:
   explicit PReluTables(const StepContext& context) {
@@ -140,15 +140,15 @@ std::unique_ptr<ByteOp> MakePRelu(const StepContext& context) {
   }
   numerics::LeakyParams params = MakeParams(context);
   params.multiplier = *context.In<int8_t>(Field::kSrc2);
-  return MakeByteMap(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-                       return numerics::PRelu(x, params);
-                     }));
+  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                     return numerics::PRelu(x, params);
+                   }));
 }
 
 }  // namespace
 
-std::unique_ptr<ByteOp> MakeByteMap(Isa isa, const ByteTable& table) {
-  return std::make_unique<ByteMap>(isa, table);
+std::unique_ptr<ByteOp> MakeLutOp(Isa isa, const ByteTable& table) {
+  return std::make_unique<LutOp>(isa, table);
 }
 
 void RegisterActivationSteps() {

@@ -4,8 +4,8 @@
 
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/steps/byte_map.h"
 #include "runtime/steps/byte_op.h"
+#include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "quantize/numerics/add_forms.h"
-#include "runtime/steps/byte_map.h"
 #include "runtime/steps/byte_op.h"
+#include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 #include "runtime/steps/uniform_requant.h"
 

@@ -3,7 +3,7 @@
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/steps/byte_map.h"
+#include "runtime/steps/lut.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
 #include "runtime/steps/uniform_requant.h"

@@ -1,7 +1,7 @@
 // Quantize, Dequantize, Requantize.
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/steps/byte_map.h"
+#include "runtime/steps/lut.h"
 #include "runtime/steps/rows.h"
 #include "runtime/steps/steps.h"
 
@@ -82,13 +82,12 @@ std::unique_ptr<ByteOp> MakeRequantize(const StepContext& context) {
   const auto rounding = static_cast<Rounding>(get(Field::kRounding));
   const int32_t multiplier = get(Field::kMultiplier), rshift = get(Field::kRshift);
   const int32_t lo = get(Field::kClampLoQ), hi = get(Field::kClampHiQ);
-  return MakeByteMap(context.isa, MakeByteTable(src.dtype, [&](int32_t x) {
-                       const int32_t v = x - src.zero_point;
-                       // Multiplier 0 stands for the factor 1.
-                       if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
-                       return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo,
-                                                     hi);
-                     }));
+  return MakeLutOp(context.isa, MakeByteTable(src.dtype, [&](int32_t x) {
+                     const int32_t v = x - src.zero_point;
+                     // Multiplier 0 stands for the factor 1.
+                     if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
+                     return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo, hi);
+                   }));
 }
 
 template <typename T>

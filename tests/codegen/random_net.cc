@@ -102,7 +102,7 @@ ValueId RandomNet::Depthwise(ValueId x) {
   return Add(y, conv, {x, w});
 }
 
-ValueId RandomNet::ByteMap(ValueId x) {
+ValueId RandomNet::Lut(ValueId x) {
   const Kind y = Image(Channels(x));
   const auto rshift = static_cast<int32_t>(Int(5, 9));
   switch (Int(0, 3)) {
@@ -233,15 +233,15 @@ void RandomNet::Grow() {
       Keep(Conv(x, Int(1, 90)));
       return;
     case 1:
-      Keep(OneIn(2) ? ByteMap(Conv(x, Int(1, 90))) : ByteMap(x));
+      Keep(OneIn(2) ? Lut(Conv(x, Int(1, 90))) : Lut(x));
       return;
     case 2:
-      Keep(OneIn(2) ? ByteMap(Depthwise(x)) : Depthwise(x));
+      Keep(OneIn(2) ? Lut(Depthwise(x)) : Depthwise(x));
       return;
     case 3: {  // a residual block, sometimes with something behind it
       const ValueId branch = OneIn(2) ? Conv(Conv(x, Int(1, 70)), Channels(x)) : Depthwise(x);
       const ValueId sum = OneIn(2) ? Sum(x, branch) : Sum(branch, x);
-      Keep(OneIn(3) ? ByteMap(sum) : sum);
+      Keep(OneIn(3) ? Lut(sum) : sum);
       return;
     }
     case 4: {  // a fire module
@@ -265,7 +265,7 @@ void RandomNet::Grow() {
       return;
     }
     case 7:
-      Keep(OneIn(2) ? Pool(x) : ByteMap(Pool(x)));
+      Keep(OneIn(2) ? Pool(x) : Lut(Pool(x)));
       return;
     case 8:
       Keep(OneIn(2) ? Shuffle(x) : UpAndDown(x));

@@ -37,7 +37,7 @@ class RandomNet {
 
   ValueId Conv(ValueId x, int64_t channels, const Kind* as = nullptr);
   ValueId Depthwise(ValueId x);
-  ValueId ByteMap(ValueId x);         // Table, LeakyRelu, PRelu, Requantize
+  ValueId Lut(ValueId x);             // Table, LeakyRelu, PRelu, Requantize
   ValueId Sum(ValueId a, ValueId b);  // of equal shape
   ValueId Pool(ValueId x);
   ValueId Shuffle(ValueId x);

@@ -28,7 +28,7 @@ DISPATCHED_FUNCTIONS = {
     "kernels/generic/elementwise.cc.o": re.compile(r"Avx(?:2|512)"),
     "kernels/avx512/add.cc.o": re.compile("Avx512"),
     "kernels/avx512/quantize.cc.o": re.compile("Avx512"),
-    "kernels/avx512/byte_map.cc.o": re.compile("Vbmi"),
+    "kernels/avx512/lut.cc.o": re.compile("Vbmi"),
     "kernels/avx512/shuffle_bytes.cc.o": re.compile("Vbmi"),
     "kernels/avx512/transpose_bytes.cc.o": re.compile("Vbmi"),
 }

@@ -3,15 +3,14 @@
 #ifndef RSHIFT_RUNTIME_KERNELS_AVX512_VBMI_H_
 #define RSHIFT_RUNTIME_KERNELS_AVX512_VBMI_H_
 
-#include "runtime/kernels/byte_map.h"
+#include "runtime/kernels/lut.h"
 #include "runtime/kernels/shuffle_bytes.h"
 #include "runtime/kernels/transpose_bytes.h"
 
 namespace rshift {
 
-// ByteMapFn.
-void MapBytesVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y,
-                  const RowBlock& rows) noexcept;
+// LutFn.
+void LutVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept;
 // PReluFn.
 void PReluVbmi(const PReluArgs& args, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept;
 // ShuffleBytesFn.

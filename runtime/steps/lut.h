@@ -1,6 +1,6 @@
 // Operations whose output byte depends on one input byte only: a table of 256 made at load.
-#ifndef RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
-#define RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
+#ifndef RSHIFT_RUNTIME_STEPS_LUT_H_
+#define RSHIFT_RUNTIME_STEPS_LUT_H_
 
 #include <array>
 #include <cstdint>
@@ -40,8 +40,8 @@ ByteTable MakeByteTable(DType src, const F& f) {
 }
 
 // dst byte = table[src byte].
-std::unique_ptr<ByteOp> MakeByteMap(Isa isa, const ByteTable& table);
+std::unique_ptr<ByteOp> MakeLutOp(Isa isa, const ByteTable& table);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_STEPS_BYTE_MAP_H_
+#endif  // RSHIFT_RUNTIME_STEPS_LUT_H_

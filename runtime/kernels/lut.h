@@ -1,7 +1,7 @@
 // Bytes through a table of 256, and through one that depends on the channel, for each instruction
 // set.
-#ifndef RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
-#define RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
+#ifndef RSHIFT_RUNTIME_KERNELS_LUT_H_
+#define RSHIFT_RUNTIME_KERNELS_LUT_H_
 
 #include <cstdint>
 
@@ -10,11 +10,11 @@
 namespace rshift {
 
 // y[i] = table[x[i]] for the rows of a block (b is not looked at); y may be x.
-using ByteMapFn = void (*)(const uint8_t* table, const uint8_t* x, uint8_t* y,
-                           const RowBlock& rows) noexcept;
+using LutFn = void (*)(const uint8_t* table, const uint8_t* x, uint8_t* y,
+                       const RowBlock& rows) noexcept;
 
 // Isa::kAvx512Vnni also asks the CPU for VBMI: the table in four registers, 64 bytes at a time.
-ByteMapFn ByteMapFor(Isa isa);
+LutFn LutFor(Isa isa);
 
 // numerics::PRelu of the rows of a block (b is not looked at); y may be x. Element i of a row has
 // slope i.
@@ -33,4 +33,4 @@ PReluFn PReluFor(Isa isa);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_KERNELS_BYTE_MAP_H_
+#endif  // RSHIFT_RUNTIME_KERNELS_LUT_H_

@@ -1,11 +1,11 @@
-#include "runtime/kernels/byte_map.h"
+#include "runtime/kernels/lut.h"
 
 #include "runtime/kernels/avx512/vbmi.h"
 
 namespace rshift {
 namespace {
 
-void MapBytes(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept {
+void LutScalar(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept {
   for (int64_t r = 0; r < rows.rows; ++r, x += rows.pitch_a, y += rows.pitch_y) {
     for (int64_t i = 0; i < rows.count; ++i) y[i] = table[x[i]];
   }
@@ -13,12 +13,12 @@ void MapBytes(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBlock
 
 }  // namespace
 
-ByteMapFn ByteMapFor(Isa isa) {
+LutFn LutFor(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::kAvx512Vnni && __builtin_cpu_supports("avx512vbmi")) return MapBytesVbmi;
+  if (isa == Isa::kAvx512Vnni && __builtin_cpu_supports("avx512vbmi")) return LutVbmi;
 #endif
   (void)isa;
-  return MapBytes;
+  return LutScalar;
 }
 
 PReluFn PReluFor(Isa isa) {

@@ -1,4 +1,4 @@
-#include "runtime/kernels/byte_map.h"
+#include "runtime/kernels/lut.h"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 namespace rshift::testing {
 namespace {
 
-class ByteMap : public ::testing::TestWithParam<Isa> {
+class Lut : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
     if (!CpuSupports(GetParam())) GTEST_SKIP() << "this CPU lacks " << Name(GetParam());
   }
 };
 
-TEST_P(ByteMap, LooksEveryByteUpInRowsOfEverySize) {
+TEST_P(Lut, LooksEveryByteUpInRowsOfEverySize) {
   Random random(1);
   const Bytes table = random.Data(256);
   for (int64_t count = 0; count < 200; ++count) {
@@ -26,22 +26,22 @@ TEST_P(ByteMap, LooksEveryByteUpInRowsOfEverySize) {
     for (int64_t r = 0; r < 3; ++r) {
       for (int64_t i = 0; i < count; ++i) expected[r * pitch_y + i] = table[x[r * pitch_x + i]];
     }
-    ByteMapFor(GetParam())(table.data(), x.data(), y.data(), rows);
+    LutFor(GetParam())(table.data(), x.data(), y.data(), rows);
     ASSERT_EQ(y, expected) << count;
   }
 }
 
-TEST_P(ByteMap, InPlace) {
+TEST_P(Lut, InPlace) {
   Random random(2);
   const Bytes table = random.Data(256);
   Bytes y(256);
   for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<uint8_t>(i);
-  ByteMapFor(GetParam())(table.data(), y.data(), y.data(), {.count = 256});
+  LutFor(GetParam())(table.data(), y.data(), y.data(), {.count = 256});
   EXPECT_EQ(y, table);
 }
 
 // Every byte, slope and shift, with zero points and clamps at their ends.
-TEST_P(ByteMap, PReluIsTheFormula) {
+TEST_P(Lut, PReluIsTheFormula) {
   const PReluFn run = PReluFor(GetParam());
   if (run == nullptr) GTEST_SKIP() << Name(GetParam()) << " has no function of its own here";
   Bytes x(256), positive(256), y(256);
@@ -77,7 +77,7 @@ TEST_P(ByteMap, PReluIsTheFormula) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, ByteMap,
+INSTANTIATE_TEST_SUITE_P(Isas, Lut,
                          ::testing::Values(Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni,
                                            Isa::kAvx512Vnni));
 

@@ -51,8 +51,8 @@ RSHIFT_VBMI inline __m512i NegativeVbmi(const SlopesVbmi& s, __m256i x, __m256i 
 
 }  // namespace
 
-RSHIFT_VBMI void MapBytesVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y,
-                              const RowBlock& rows) noexcept {
+RSHIFT_VBMI void LutVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y,
+                         const RowBlock& rows) noexcept {
   const TableVbmi t = LoadTableVbmi(table);
   const __mmask64 rest = (__mmask64{1} << (rows.count % 64)) - 1;
   for (int64_t r = 0; r < rows.rows; ++r, x += rows.pitch_a, y += rows.pitch_y) {
