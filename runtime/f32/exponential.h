@@ -4,7 +4,7 @@
 #ifndef RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
 #define RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
 
-#include "runtime/f32/eight.h"
+#include "runtime/f32/vec8.h"
 
 namespace rshift::f32 {
 namespace {

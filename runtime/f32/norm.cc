@@ -1,11 +1,11 @@
 // kLayerNormF32, kInstanceNormF32: (x - mean) / sqrt(variance + epsilon) * scale + bias. Mean and
-// variance (two passes) are summed in double, in the order of row_table.h.
+// variance (two passes) are summed in double, in the order of row_kernels.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "runtime/f32/makers.h"
-#include "runtime/f32/row_table.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -29,7 +29,7 @@ void RequireCount(const StepContext& context, Field field, int64_t count) {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // factor: 1 / sqrt(variance + epsilon).
-Normal NormalOf(const RowTable& loops, const float* x, int64_t n, double epsilon) {
+Normal NormalOf(const RowKernels& loops, const float* x, int64_t n, double epsilon) {
   const auto count = static_cast<double>(n);
   const double mean = loops.sum(x, n, false) / count;
   return {mean, 1.0 / std::sqrt(loops.squares(x, n, mean) / count + epsilon), 0};
@@ -49,7 +49,7 @@ struct ChannelScale {
   const float* bias = nullptr;  // may be null
 };
 
-void NormalizeChannels(const NhwcImage& image, const RowTable& loops, const Columns& columns,
+void NormalizeChannels(const NhwcImage& image, const RowKernels& loops, const Columns& columns,
                        const ChannelScale& by, float* out) {
   double mean[kMaxChannels] = {}, factor[kMaxChannels] = {}, offset[kMaxChannels] = {};
   const auto pixels = static_cast<double>(image.pixels);
@@ -74,7 +74,7 @@ std::unique_ptr<Step> MakeNhwcInstanceNorm(const StepContext& context, const Nhw
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
   const int64_t groups = (image.channels + kChannelGroup - 1) / kChannelGroup;
-  const RowTable* loops = &RowTableFor(context.isa);
+  const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
     const Range range = Part(batch * groups, 1, team);
     for (int64_t item = range.begin; item < range.end;) {
@@ -97,7 +97,7 @@ std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t 
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
-  const RowTable* loops = &RowTableFor(context.isa);
+  const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
     const Range range = Part(planes, 1, team);
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
@@ -129,7 +129,7 @@ std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
   float* out = context.Out<float>(Field::kDst);
-  const RowTable* loops = &RowTableFor(context.isa);
+  const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
     const Range range = Part(rows, 1, team);
     for (int64_t row = range.begin; row < range.end; ++row) {

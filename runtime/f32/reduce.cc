@@ -1,6 +1,6 @@
 // kReduceF32 over any set of axes. A thread computes whole outputs, each in an order that depends
-// on the shape only: of elements that are neighbours sixteen partial sums (row_table.h), of others
-// one sum in memory order, in double.
+// on the shape only: of elements that are neighbours sixteen partial sums (row_kernels.h), of
+// others one sum in memory order, in double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "runtime/f32/makers.h"
 #include "runtime/f32/modes.h"
 #include "runtime/f32/reduce_plan.h"
-#include "runtime/f32/row_table.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Reduction {
   ReducePlan plan;
   ReduceMode mode = ReduceMode::kSum;
-  const RowTable* loops = nullptr;
+  const RowKernels* loops = nullptr;
 
   bool Extreme() const { return mode == ReduceMode::kMax || mode == ReduceMode::kMin; }
   bool Lowest() const { return mode == ReduceMode::kMin; }
@@ -121,7 +121,7 @@ std::unique_ptr<Step> MakeReduce(const StepContext& context) {
   const auto mode = static_cast<ReduceMode>(RequireMode(context, Field::kMode, kReduceModeCount));
   RequireType(context, Field::kSrc, {DType::kF32});
   RequireType(context, Field::kDst, {DType::kF32});
-  const Reduction reduction{MakeReducePlan(context), mode, &RowTableFor(context.isa)};
+  const Reduction reduction{MakeReducePlan(context), mode, &RowKernelsFor(context.isa)};
   const int64_t outputs = reduction.plan.kept.total;
   RequireShape(NumElements(context.Record(Field::kDst).shape) == outputs, context, Field::kDst,
                "the source's without the reduced axes");

@@ -2,14 +2,14 @@
 #include <algorithm>
 
 #include "runtime/f32/makers.h"
-#include "runtime/f32/row_table.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
 namespace {
 
 // Lines whose elements are `inner` apart, up to kSoftmaxLanes neighbouring ones at a time.
-void SoftmaxBlocks(const AxisView& view, const RowTable& loops, const Range& blocks,
+void SoftmaxBlocks(const AxisView& view, const RowKernels& loops, const Range& blocks,
                    const float* in, float* out, bool log) {
   const int64_t in_row = (view.inner + kSoftmaxLanes - 1) / kSoftmaxLanes;
   for (int64_t block = blocks.begin; block < blocks.end; ++block) {
@@ -33,7 +33,7 @@ std::unique_ptr<Step> MakeSoftmax(const StepContext& context) {
   const bool log = (context.command->Get(Field::kFlags) & 1) != 0;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
-  const RowTable* loops = &RowTableFor(context.isa);
+  const RowKernels* loops = &RowKernelsFor(context.isa);
   if (view.inner == 1) {
     return StepFrom([=](const Team& team) {
       const Range rows = Part(view.outer, 1, team);

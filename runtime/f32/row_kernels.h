@@ -1,11 +1,11 @@
 // The loops of reductions, softmax and normalizations over rows and columns of floats: one body
-// (make_row_table.h) compiled for each instruction set. Same bytes everywhere: a sum is that of
+// (make_row_kernels.h) compiled for each instruction set. Same bytes everywhere: a sum is that of
 // eight or sixteen partial sums in double whatever the registers, without fused multiply-adds.
 //
 // A row is `n` neighbouring floats. Columns are `lanes` neighbouring floats in each of `rows` rows,
 // `pitch` floats apart, combined lane by lane in the order of the rows.
-#ifndef RSHIFT_RUNTIME_F32_ROW_TABLE_H_
-#define RSHIFT_RUNTIME_F32_ROW_TABLE_H_
+#ifndef RSHIFT_RUNTIME_F32_ROW_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_ROW_KERNELS_H_
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct Normal {
 
 inline constexpr int64_t kSoftmaxLanes = 256;
 
-struct RowTable {
+struct RowKernels {
   // The sum of x or of |x|.
   double (*sum)(const float* x, int64_t n, bool absolute) noexcept;
   // The sum of (x - about)^2.
@@ -55,8 +55,8 @@ struct RowTable {
                             const double* offset, float* out) noexcept;
 };
 
-const RowTable& RowTableFor(Isa isa);
+const RowKernels& RowKernelsFor(Isa isa);
 
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_ROW_TABLE_H_
+#endif  // RSHIFT_RUNTIME_F32_ROW_KERNELS_H_

@@ -1,9 +1,9 @@
 // Eight floats, or eight doubles made from them, in the registers of the unit that includes this:
-// what fold_loops.h and its neighbours are written in. Always eight, so that the order of a sum
+// what reduce_kernels.h and its neighbours are written in. Always eight, so that the order of a sum
 // does not depend on the instruction set. GCC's vectors instead of loops for the vectoriser: g++ 12
 // writes four versions of every such loop, which is more than the runtime's size allows.
-#ifndef RSHIFT_RUNTIME_F32_EIGHT_H_
-#define RSHIFT_RUNTIME_F32_EIGHT_H_
+#ifndef RSHIFT_RUNTIME_F32_VEC8_H_
+#define RSHIFT_RUNTIME_F32_VEC8_H_
 
 #include <cstdint>
 #include <cstring>
@@ -122,7 +122,7 @@ RSHIFT_INLINE Doubles AllDoubles(double x) {
 }
 
 // a > b ? a : b, b where one is NaN; as one instruction.
-RSHIFT_INLINE FloatPart Higher(const FloatPart& a, const FloatPart& b) {
+RSHIFT_INLINE FloatPart Max(const FloatPart& a, const FloatPart& b) {
 #if defined(__AVX2__)
   return _mm256_max_ps(a, b);
 #else
@@ -168,4 +168,4 @@ RSHIFT_INLINE Doubles ZeroFirst(int64_t count, const Doubles& x) {
 }  // namespace
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_EIGHT_H_
+#endif  // RSHIFT_RUNTIME_F32_VEC8_H_

@@ -1,9 +1,9 @@
-// (x - mean) * factor and what follows, of rows and columns (row_table.h), for the units of the
+// (x - mean) * factor and what follows, of rows and columns (row_kernels.h), for the units of the
 // instruction sets. In double, rounded once; the output may be the input.
-#ifndef RSHIFT_RUNTIME_F32_NORMALIZE_LOOPS_H_
-#define RSHIFT_RUNTIME_F32_NORMALIZE_LOOPS_H_
+#ifndef RSHIFT_RUNTIME_F32_NORMALIZE_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_NORMALIZE_KERNELS_H_
 
-#include "runtime/f32/fold_loops.h"
+#include "runtime/f32/reduce_kernels.h"
 
 namespace rshift::f32 {
 namespace {
@@ -59,4 +59,4 @@ void NormalizeColumns(const Columns& columns, const double* mean, const double* 
 }  // namespace
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_NORMALIZE_LOOPS_H_
+#endif  // RSHIFT_RUNTIME_F32_NORMALIZE_KERNELS_H_

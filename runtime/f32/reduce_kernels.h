@@ -1,9 +1,9 @@
-// Sums and extremes of rows and columns (row_table.h), for the units of the instruction sets.
-#ifndef RSHIFT_RUNTIME_F32_FOLD_LOOPS_H_
-#define RSHIFT_RUNTIME_F32_FOLD_LOOPS_H_
+// Sums and extremes of rows and columns (row_kernels.h), for the units of the instruction sets.
+#ifndef RSHIFT_RUNTIME_F32_REDUCE_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_REDUCE_KERNELS_H_
 
-#include "runtime/f32/eight.h"
-#include "runtime/f32/row_table.h"
+#include "runtime/f32/row_kernels.h"
+#include "runtime/f32/vec8.h"
 
 namespace rshift::f32 {
 namespace {
@@ -156,4 +156,4 @@ void ColumnExtremes(const Columns& columns, bool lowest, float* extremes) noexce
 }  // namespace
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_FOLD_LOOPS_H_
+#endif  // RSHIFT_RUNTIME_F32_REDUCE_KERNELS_H_

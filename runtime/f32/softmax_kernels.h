@@ -1,10 +1,10 @@
-// Softmax of rows and columns (row_table.h), for the units of the instruction sets. The output may
-// be the input: what overlaps is read before it is written.
-#ifndef RSHIFT_RUNTIME_F32_SOFTMAX_LOOPS_H_
-#define RSHIFT_RUNTIME_F32_SOFTMAX_LOOPS_H_
+// Softmax of rows and columns (row_kernels.h), for the units of the instruction sets. The output
+// may be the input: what overlaps is read before it is written.
+#ifndef RSHIFT_RUNTIME_F32_SOFTMAX_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_SOFTMAX_KERNELS_H_
 
 #include "runtime/f32/exponential.h"
-#include "runtime/f32/fold_loops.h"
+#include "runtime/f32/reduce_kernels.h"
 
 namespace rshift::f32 {
 namespace {
@@ -29,7 +29,7 @@ void FillNan(float* out, int64_t n) {
 // A NaN is left out here: it comes back with the sum.
 RSHIFT_INLINE float HighestOf(const float* x, int64_t n) {
   const auto higher = [](const Floats& best, const Floats& v) {
-    return Map([](const FloatPart& b, const FloatPart& a) { return Higher(a, b); }, best, v);
+    return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, v);
   };
   float few[8];
   if (n < 8) {
@@ -116,7 +116,7 @@ void SoftmaxColumns(const Columns& columns, float* out, bool log) noexcept {
   for (float& lane : highest) lane = kLowest;
   for (double& lane : sums) lane = 0;
   FoldColumns(c, highest, [](const Floats& best, const float* x, int64_t) {
-    return Map([](const FloatPart& b, const FloatPart& a) { return Higher(a, b); }, best, Load(x));
+    return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, Load(x));
   });
   for (int64_t row = 0; row < c.rows; ++row) {
     float* y = log ? powers : out + row * c.pitch;
@@ -139,4 +139,4 @@ void SoftmaxColumns(const Columns& columns, float* out, bool log) noexcept {
 }  // namespace
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_SOFTMAX_LOOPS_H_
+#endif  // RSHIFT_RUNTIME_F32_SOFTMAX_KERNELS_H_

@@ -1,15 +1,15 @@
 // The table of a unit's loops.
-#ifndef RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
-#define RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
+#ifndef RSHIFT_RUNTIME_F32_MAKE_ROW_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_MAKE_ROW_KERNELS_H_
 
-#include "runtime/f32/fold_loops.h"
-#include "runtime/f32/normalize_loops.h"
-#include "runtime/f32/softmax_loops.h"
+#include "runtime/f32/normalize_kernels.h"
+#include "runtime/f32/reduce_kernels.h"
+#include "runtime/f32/softmax_kernels.h"
 
 namespace rshift::f32 {
 namespace {
 
-constexpr RowTable MakeRowTable() {
+constexpr RowKernels MakeRowKernels() {
   return {.sum = RowSum,
           .squares = RowSquares,
           .extreme = RowExtreme,
@@ -26,4 +26,4 @@ constexpr RowTable MakeRowTable() {
 }  // namespace
 }  // namespace rshift::f32
 
-#endif  // RSHIFT_RUNTIME_F32_MAKE_ROW_TABLE_H_
+#endif  // RSHIFT_RUNTIME_F32_MAKE_ROW_KERNELS_H_
