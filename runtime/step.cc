@@ -4,7 +4,7 @@
 
 namespace rshift {
 
-Range Part(int64_t total, int64_t grain, const Team& team) {
+Range ThreadRange(int64_t total, int64_t grain, const Team& team) {
   const int64_t blocks = (total + grain - 1) / grain;
   // The first `rest` members take one block more.
   const int64_t each = blocks / team.count, rest = blocks % team.count;

@@ -24,7 +24,7 @@ struct Range {
 };
 // Static, deterministic partition of [0, total) into count parts; multiples of `grain`, except the
 // last one.
-Range Part(int64_t total, int64_t grain, const Team& team);
+Range ThreadRange(int64_t total, int64_t grain, const Team& team);
 
 class Step {
  public:

@@ -16,7 +16,7 @@ std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(total, 64, team);
+    const Range range = ThreadRange(total, 64, team);
 #pragma omp simd
     for (int64_t i = range.begin; i < range.end; ++i) out[i] = function(in[i]);
   });
@@ -62,7 +62,7 @@ std::unique_ptr<Step> MakePRelu(const StepContext& context) {
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int64_t slope_stride = plan.strides[1][plan.rank - 1];
-    ForEachRow(plan, Part(plan.total, 64, team),
+    ForEachRow(plan, ThreadRange(plan.total, 64, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  PReluRow(x + at, slope + offsets[1], slope_stride, out + at, count);
                });

@@ -29,7 +29,7 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const AxisView& view) 
   const T* in = context.In<T>(Field::kSrc);
   int64_t* out = context.Out<int64_t>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(view.outer * view.inner, 8, team);
+    const Range range = ThreadRange(view.outer * view.inner, 8, team);
     for (int64_t line = range.begin; line < range.end; ++line) {
       const int64_t at = line / view.inner * view.size * view.inner + line % view.inner;
       out[line] = best(in + at, view.size, view.inner);

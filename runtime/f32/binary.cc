@@ -240,7 +240,7 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int last = plan.rank - 1;
-    ForEachRow(plan, Part(plan.total, 64, team),
+    ForEachRow(plan, ThreadRange(plan.total, 64, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  std::byte* to = out + at * out_size;
                  row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,

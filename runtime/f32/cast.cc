@@ -95,7 +95,7 @@ std::unique_ptr<Step> MakeCast(const StepContext& context) {
   const void* in = context.In(Field::kSrc);
   void* out = context.Out(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(total, 64, team);
+    const Range range = ThreadRange(total, 64, team);
     cast(in, out, range.begin, range.end);
   });
 }

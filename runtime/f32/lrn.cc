@@ -24,7 +24,7 @@ std::unique_ptr<Step> MakeLrn(const StepContext& context) {
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(view.outer * view.size * view.inner, 64, team);
+    const Range range = ThreadRange(view.outer * view.size * view.inner, 64, team);
     for (int64_t at = range.begin; at < range.end; ++at) {
       const int64_t channel = at / view.inner % view.size;
       const int64_t down = below < channel ? below : channel;

@@ -76,7 +76,7 @@ std::unique_ptr<Step> MakeNhwcInstanceNorm(const StepContext& context, const Nhw
   const int64_t groups = (image.channels + kChannelGroup - 1) / kChannelGroup;
   const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(batch * groups, 1, team);
+    const Range range = ThreadRange(batch * groups, 1, team);
     for (int64_t item = range.begin; item < range.end;) {
       const int64_t first = item % groups * kChannelGroup;
       const int64_t lanes =
@@ -99,7 +99,7 @@ std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t 
   float* out = context.Out<float>(Field::kDst);
   const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(planes, 1, team);
+    const Range range = ThreadRange(planes, 1, team);
     for (int64_t plane = range.begin; plane < range.end; ++plane) {
       const float* from = x + plane * pixels;
       float* to = out + plane * pixels;
@@ -131,7 +131,7 @@ std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
   float* out = context.Out<float>(Field::kDst);
   const RowKernels* loops = &RowKernelsFor(context.isa);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(rows, 1, team);
+    const Range range = ThreadRange(rows, 1, team);
     for (int64_t row = range.begin; row < range.end; ++row) {
       const float* from = x + row * size;
       float* to = out + row * size;

@@ -128,7 +128,7 @@ std::unique_ptr<Step> MakeReduce(const StepContext& context) {
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom(
-      [=](const Team& team) { ReduceRange(reduction, Part(outputs, 16, team), in, out); });
+      [=](const Team& team) { ReduceRange(reduction, ThreadRange(outputs, 16, team), in, out); });
 }
 
 }  // namespace rshift::f32

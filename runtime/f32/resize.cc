@@ -264,7 +264,7 @@ std::unique_ptr<Step> MakeResize(const StepContext& context) {
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([plan = std::move(plan), positions, grain, in, out](const Team& team) {
-    ResizeRange(plan, Part(positions, grain, team), in, out);
+    ResizeRange(plan, ThreadRange(positions, grain, team), in, out);
   });
 }
 

@@ -36,14 +36,15 @@ std::unique_ptr<Step> MakeSoftmax(const StepContext& context) {
   const RowKernels* loops = &RowKernelsFor(context.isa);
   if (view.inner == 1) {
     return StepFrom([=](const Team& team) {
-      const Range rows = Part(view.outer, 1, team);
+      const Range rows = ThreadRange(view.outer, 1, team);
       const int64_t at = rows.begin * view.size;
       loops->softmax_rows(in + at, out + at, rows.end - rows.begin, view.size, log);
     });
   }
   const int64_t blocks = view.outer * ((view.inner + kSoftmaxLanes - 1) / kSoftmaxLanes);
-  return StepFrom(
-      [=](const Team& team) { SoftmaxBlocks(view, *loops, Part(blocks, 1, team), in, out, log); });
+  return StepFrom([=](const Team& team) {
+    SoftmaxBlocks(view, *loops, ThreadRange(blocks, 1, team), in, out, log);
+  });
 }
 
 }  // namespace rshift::f32

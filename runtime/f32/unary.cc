@@ -129,7 +129,7 @@ std::unique_ptr<Step> MakeUnary(const StepContext& context) {
   const auto* in = context.In<std::byte>(Field::kSrc);
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = Part(total, 64, team);
+    const Range range = ThreadRange(total, 64, team);
     function(in + range.begin * size, out + range.begin * size, range.end - range.begin, k);
   });
 }

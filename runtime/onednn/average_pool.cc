@@ -102,7 +102,7 @@ std::unique_ptr<Step> MakeAveragePool(const StepContext& context) {
   float* out = context.Out<float>(Field::kDst);
   const int64_t blocks = (plan.channels + kChannelBlock - 1) / kChannelBlock;
   return StepFrom([=](const Team& team) {
-    const Range range = Part(plan.batch * plan.h.out * plan.w.out * blocks, 1, team);
+    const Range range = ThreadRange(plan.batch * plan.h.out * plan.w.out * blocks, 1, team);
     for (int64_t item = range.begin; item < range.end; ++item) {
       const int64_t channel = item % blocks * kChannelBlock, pixel = item / blocks;
       const int64_t x = pixel % plan.w.out, y = pixel / plan.w.out % plan.h.out;

@@ -106,11 +106,11 @@ class ConvStep : public Step {
     ConvRange range{0, m, 0, panels};
     const int64_t by_rows = (m + team.count - 1) / team.count * args_.groups * args_.n;
     if (SplitRows(by_rows, m * MostChannels(panels, team.count), !weights_dominate_)) {
-      const Range part = Part(m, 1, team);  // tiles adapt to what is left
+      const Range part = ThreadRange(m, 1, team);  // tiles adapt to what is left
       range.m_begin = part.begin;
       range.m_end = part.end;
     } else {
-      const Range part = Part(panels, 1, team);
+      const Range part = ThreadRange(panels, 1, team);
       range.panel_begin = part.begin;
       range.panel_end = part.end;
     }
@@ -131,7 +131,7 @@ class ConvStep : public Step {
     };
     int64_t most = 0;
     for (int i = 0; i < count; ++i) {
-      const Range part = Part(panels, 1, {i, count});
+      const Range part = ThreadRange(panels, 1, {i, count});
       most = std::max(most, before(part.end) - before(part.begin));
     }
     return most;
@@ -228,11 +228,11 @@ class DepthwiseStep : public Step {
     const int64_t blocks = args_.c64 / kPanel;
     const int64_t by_rows = (rows + team.count - 1) / team.count * blocks;
     if (SplitRows(by_rows, (blocks + team.count - 1) / team.count * rows, true)) {
-      const Range part = Part(rows, 1, team);
+      const Range part = ThreadRange(rows, 1, team);
       range.m_begin = part.begin * args_.ow;
       range.m_end = part.end * args_.ow;
     } else {
-      const Range part = Part(args_.channels, kPanel, team);
+      const Range part = ThreadRange(args_.channels, kPanel, team);
       range.c_begin = part.begin;
       range.c_end = part.end;
     }

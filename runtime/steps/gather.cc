@@ -65,7 +65,7 @@ class GatherStep : public Step {
     std::array<int64_t, kBlock> at;
     int64_t known = -1;  // the block whose slices `at` has
     const int64_t blocks = (shape_.count + kBlock - 1) / kBlock;
-    const Range part = Part(blocks * shape_.outer, 1, team);
+    const Range part = ThreadRange(blocks * shape_.outer, 1, team);
     for (int64_t item = part.begin; item < part.end; ++item) {
       const int64_t block = item / shape_.outer, row = item % shape_.outer;
       const int64_t first = block * kBlock, count = std::min(kBlock, shape_.count - first);
@@ -89,7 +89,7 @@ class GatherStep : public Step {
   // In pieces, so that threads share even one slice.
   void RunLarge(const Team& team) const {
     const int64_t pieces = (shape_.chunk + kPiece - 1) / kPiece;
-    const Range part = Part(shape_.outer * shape_.count * pieces, 1, team);
+    const Range part = ThreadRange(shape_.outer * shape_.count * pieces, 1, team);
     for (int64_t item = part.begin; item < part.end; ++item) {
       const int64_t slice = item / pieces, begin = item % pieces * kPiece;
       const int64_t row = slice / shape_.count, from = SliceAt(slice % shape_.count);

@@ -84,7 +84,7 @@ class MappedStep : public Step {
   }
 
   void Run(const Team& team) noexcept override {
-    const Range part = Part(rows_, 1, team);
+    const Range part = ThreadRange(rows_, 1, team);
     for (int64_t row = part.begin; row < part.end; ++row) RunRow(row);
   }
 

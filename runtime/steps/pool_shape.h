@@ -63,7 +63,7 @@ struct PoolShape {
   template <typename F>
   void ForEach(const Team& team, const F& f) const {
     const int64_t blocks = (channels + kPoolBlock - 1) / kPoolBlock;
-    const Range part = Part(batch * oh * ow * blocks, 1, team);
+    const Range part = ThreadRange(batch * oh * ow * blocks, 1, team);
     if (part.begin == part.end) return;
     PoolBlock b;
     b.m = part.begin / blocks, b.c = part.begin % blocks * kPoolBlock;

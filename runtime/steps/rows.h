@@ -33,7 +33,7 @@ struct Rows {
   // f(row, begin, end) for the pieces of rows that are this thread's: elements [begin, end).
   template <typename F>
   void ForEach(const Team& team, const F& f) const {
-    const Range part = Part(total(), kGrain, team);
+    const Range part = ThreadRange(total(), kGrain, team);
     for (int64_t at = part.begin; at < part.end;) {
       const int64_t row = at / elements, begin = at % elements;
       const int64_t end = std::min(elements, begin + part.end - at);

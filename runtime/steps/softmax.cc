@@ -34,7 +34,7 @@ class SoftmaxStep : public Step {
   }
 
   void Run(const Team& team) noexcept override {
-    const Range part = Part(rows_, 1, team);
+    const Range part = ThreadRange(rows_, 1, team);
     for (int64_t row = part.begin; row < part.end; ++row) {
       const uint8_t* x = src_ + row * columns_;
       uint8_t* y = dst_ + row * columns_;

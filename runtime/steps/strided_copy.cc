@@ -132,7 +132,7 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
 void RunStridedCopy(const StridedCopy& copy, const std::byte* src, std::byte* dst,
                     const Team& team) {
   if (copy.shuffle.run != nullptr) return RunStridedShuffle(copy.shuffle, src, dst, team);
-  const Range part = Part(copy.count, 1, team);
+  const Range part = ThreadRange(copy.count, 1, team);
   if (part.begin == part.end) return;
   StridedWalk walk(copy.outer, part.begin);
   const size_t columns = copy.outer.size() - 1, rows = columns - 1;

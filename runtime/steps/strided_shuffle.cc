@@ -108,7 +108,7 @@ void RunStridedShuffle(const StridedShuffle& shuffle, const std::byte* src, std:
     shuffle.run(shuffle.blocks.data(), blocks, reinterpret_cast<const uint8_t*>(src + from),
                 reinterpret_cast<uint8_t*>(dst + to));
   };
-  const Range part = Part(shuffle.count, 1, team);
+  const Range part = ThreadRange(shuffle.count, 1, team);
   StridedWalk walk(shuffle.outer, part.begin);
   const size_t last = shuffle.outer.size() - 1;
   for (int64_t item = part.begin; item < part.end; ++item, walk.Next()) {

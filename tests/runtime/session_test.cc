@@ -178,7 +178,7 @@ TEST(Part, CoversEverythingOnceInMultiplesOfTheGrain) {
       for (const int count : {1, 2, 3, 7}) {
         int64_t next = 0;
         for (int index = 0; index < count; ++index) {
-          const Range part = Part(total, grain, {index, count});
+          const Range part = ThreadRange(total, grain, {index, count});
           EXPECT_EQ(part.begin, next);
           EXPECT_GE(part.end, part.begin);
           EXPECT_TRUE(part.begin % grain == 0 || part.begin == total);
