@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "calibrate/infinity_rules.h"
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "quantize/ranges/ranges.h"
 
 namespace rshift {

@@ -1,6 +1,6 @@
 #include "pipeline/complete_tensors.h"
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 
 namespace rshift {
 namespace {

@@ -92,11 +92,11 @@ bool SameBytes(const TensorRecord& a, const TensorRecord& b) {
 
 // `written`: what the command writes.
 void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
-                  const Strip& written) {
+                  const StridedBytes& written) {
   const TensorRecord& src = check.Tensor(field);
   const TensorRecord& dst = check.Tensor(Field::kDst);
   check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
-  if (src.region != Region::kArena || !Overlap(StripOf(src), written)) return;
+  if (src.region != Region::kArena || !Overlap(StridedBytesOf(src), written)) return;
   check.Check(SameBytes(src, dst) && MayRunInPlace(check.command.opcode), check.Describe(field),
               " overlaps ", check.Describe(Field::kDst));
 }
@@ -141,7 +141,7 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
     CheckDestination(check);
     CheckSemantics(check, &proof.weight_sums[i]);
     CheckSamePass(check);
-    const Strip written = WrittenStrip(image, command);
+    const StridedBytes written = WrittenBytes(image, command);
     for (const FieldSpec& field : spec->fields) {
       if (IsTensorInput(field.kind) && check.Has(field.field))
         CheckOperand(check, field.field, flow, written);

@@ -27,7 +27,7 @@ enum class Region : uint8_t {
 // tensor (of a Concat) has its rows `pitch` bytes apart. Offsets are multiples of 64, but for parts
 // of tensors, whose are multiples of an element. Constants and arena end with at least 64 readable
 // bytes past the last tensor. Two tensors may share bytes when they are aliases (Reshape), part and
-// whole, or not alive at the same time. Strip (strip.h) says which bytes are whose.
+// whole, or not alive at the same time. StridedBytes (strided_bytes.h) says which bytes are whose.
 struct TensorRecord {
   std::string name;  // ONNX name for values of the model; constants: "conv1.weights", ...
   DType dtype = DType::kF32;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/aligned.h"
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 
 namespace rshift {
 namespace {
@@ -21,8 +21,9 @@ struct Placement {
   uint64_t row = 0, pitch = 0;
   uint64_t origin = 0;  // of its first byte
 
-  Strip Region(uint64_t size) const {
-    return row == 0 ? MakeStrip(origin, 1, size, size) : MakeStrip(origin, size / row, row, pitch);
+  StridedBytes Region(uint64_t size) const {
+    return row == 0 ? MakeStridedBytes(origin, 1, size, size)
+                    : MakeStridedBytes(origin, size / row, row, pitch);
   }
 };
 
@@ -95,7 +96,7 @@ class ConcatMerger {
   bool IsNothing(const Command& command) const {
     return command.opcode == Opcode::kCopyInto &&
            BufferOf(command, Field::kSrc) == BufferOf(command, Field::kDst) &&
-           StripOf(Record(command.Tensor(Field::kSrc))) == WrittenStrip(image_, command);
+           StridedBytesOf(Record(command.Tensor(Field::kSrc))) == WrittenBytes(image_, command);
   }
 
   void Merge(const Command& copy) {
@@ -127,8 +128,8 @@ class ConcatMerger {
     if (place.from < 0 || place.from == place.to) return std::nullopt;
     const ArenaBuffer& from = table_.buffers[place.from];
     if (from.input || from.output) return std::nullopt;
-    const Strip source = StripOf(Record(copy.Tensor(Field::kSrc)));
-    const Strip target = WrittenStrip(image_, copy);
+    const StridedBytes source = StridedBytesOf(Record(copy.Tensor(Field::kSrc)));
+    const StridedBytes target = WrittenBytes(image_, copy);
     uint64_t first = source.offset;  // the source's distance from the origin in the new place
     if (!target.dense()) {
       place.row = source.dense() ? target.run : source.pitch;
@@ -140,7 +141,7 @@ class ConcatMerger {
       return std::nullopt;
     if (first > target.offset) return std::nullopt;
     place.origin = target.offset - first;
-    const Strip region = place.Region(from.size);
+    const StridedBytes region = place.Region(from.size);
     if (region.end() > static_cast<uint64_t>(table_.buffers[place.to].size)) return std::nullopt;
     return place;
   }
@@ -155,14 +156,14 @@ class ConcatMerger {
 
   // All tensors are in the new place. `writers`: commands that wrote there before.
   bool CommandsAllow(const Placement& place, const std::vector<int32_t>& writers) const {
-    const Strip region = place.Region(table_.buffers[place.from].size);
+    const StridedBytes region = place.Region(table_.buffers[place.from].size);
     for (const int32_t c : commands_[place.from]) {
       const Command& command = image_.commands[c];
       if (!IsNothing(command) && !TakesParts(command, place.to)) return false;
     }
     return std::none_of(writers.begin(), writers.end(), [&](int32_t c) {
       const Command& command = image_.commands[c];
-      return !IsNothing(command) && Overlap(WrittenStrip(image_, command), region);
+      return !IsNothing(command) && Overlap(WrittenBytes(image_, command), region);
     });
   }
 
@@ -207,13 +208,13 @@ class ConcatMerger {
       if (IsNothing(command)) continue;
       ForEachTensor(command, [&](const FieldSpec& field, int32_t tensor) {
         const bool reads = field.kind != FieldKind::kTensorOut && table_.of[tensor] == buffer;
-        ok = ok && (!reads || written.Contains(StripOf(Record(tensor))));
+        ok = ok && (!reads || written.Contains(StridedBytesOf(Record(tensor))));
       });
-      if (BufferOf(command, Field::kDst) == buffer) written.Add(WrittenStrip(image_, command));
+      if (BufferOf(command, Field::kDst) == buffer) written.Add(WrittenBytes(image_, command));
     }
     for (const Binding& output : image_.outputs) {
       const bool here = table_.of[output.tensor] == buffer;
-      ok = ok && (!here || written.Contains(StripOf(Record(output.tensor))));
+      ok = ok && (!here || written.Contains(StridedBytesOf(Record(output.tensor))));
     }
     return ok;
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/placement.h"
 
@@ -42,12 +42,12 @@ Owners FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives)
   Owners owners(lives.size());
   for (size_t i = 0; i < by_time.size(); ++i) {
     const size_t tensor = by_time[i];
-    const Strip strip = StripOf(image.tensors[tensor]);
+    const StridedBytes strided = StridedBytesOf(image.tensors[tensor]);
     ByteSet found;
-    for (size_t j = i; j-- > 0 && !found.Contains(strip);) {
+    for (size_t j = i; j-- > 0 && !found.Contains(strided);) {
       const size_t earlier = by_time[j];
-      const Strip other = StripOf(image.tensors[earlier]);
-      if (!Overlap(strip, other)) continue;
+      const StridedBytes other = StridedBytesOf(image.tensors[earlier]);
+      if (!Overlap(strided, other)) continue;
       const bool together = lives[earlier].last >= lives[tensor].first;
       if (lives[tensor].read_first || together) owners.Join(tensor, earlier);
       found.Add(other);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "runtime/steps/lists.h"
 #include "runtime/steps/mapped_copy.h"
 #include "runtime/steps/steps.h"
@@ -61,10 +61,10 @@ class CopyIntoStep : public Step {
         dst_(context.Out<std::byte>(Field::kDst) - context.Record(Field::kDst).offset) {
     const TensorRecord& src = context.Record(Field::kSrc);
     total_ = static_cast<int64_t>(src.bytes());
-    const Strip part = WrittenStrip(context.program->image(), *context.command);
+    const StridedBytes part = WrittenBytes(context.program->image(), *context.command);
     dst_ += part.offset;
     // The shorter of the pieces that are dense on either side.
-    const Strip whole = StripOf(src);
+    const StridedBytes whole = StridedBytesOf(src);
     chunk_ = static_cast<int64_t>(std::min(part.run, whole.run));
     src_pitch_ = whole.dense() ? chunk_ : static_cast<int64_t>(whole.pitch);
     dst_pitch_ = part.dense() ? chunk_ : static_cast<int64_t>(part.pitch);

@@ -4,12 +4,12 @@ namespace rshift::verify {
 
 DataFlow::DataFlow(const ProgramImage& image) {
   for (const Binding& input : image.inputs) {
-    written_.Add(StripOf(image.tensors[static_cast<size_t>(input.tensor)]));
+    written_.Add(StridedBytesOf(image.tensors[static_cast<size_t>(input.tensor)]));
   }
 }
 
 bool DataFlow::IsWritten(const TensorRecord& tensor) const {
-  return tensor.region == Region::kConst || written_.Contains(StripOf(tensor));
+  return tensor.region == Region::kConst || written_.Contains(StridedBytesOf(tensor));
 }
 
 }  // namespace rshift::verify

@@ -2,18 +2,18 @@
 #ifndef RSHIFT_RUNTIME_VERIFY_DATA_FLOW_H_
 #define RSHIFT_RUNTIME_VERIFY_DATA_FLOW_H_
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 
 namespace rshift::verify {
 
 class DataFlow {
  public:
   explicit DataFlow(const ProgramImage& image);
-  // Was every byte written? Constants always are. Parts of a Concat are strips of it, which add up
-  // to the whole.
+  // Was every byte written? Constants always are. Parts of a Concat are strided bytes of it, which
+  // add up to the whole.
   bool IsWritten(const TensorRecord& tensor) const;
-  // After a command: what it has written (WrittenStrip).
-  void Write(const Strip& written) { written_.Add(written); }
+  // After a command: what it has written (WrittenBytes).
+  void Write(const StridedBytes& written) { written_.Add(written); }
 
  private:
   ByteSet written_;

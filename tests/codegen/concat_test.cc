@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {

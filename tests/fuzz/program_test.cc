@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "runtime/onednn/float_library.h"
 #include "tests/fuzz/program_maker.h"
 #include "tests/fuzz/program_mutator.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 
 namespace rshift::testing {
 namespace {
@@ -112,7 +112,7 @@ class Converter {
     part_of_[static_cast<size_t>(tensor)] = static_cast<int32_t>(image().tensors.size()) - 1;
     wide_.push_back(wide);
     part.offset = static_cast<uint64_t>(left * element);
-    out_.wide.push_back({std::move(before), StripOf(part)});
+    out_.wide.push_back({std::move(before), StridedBytesOf(part)});
   }
 
   const ProgramImage& original_;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "codegen/container/strip.h"
+#include "codegen/container/strided_bytes.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -13,8 +13,8 @@ struct PartProgram {
   ProgramBuilder builder;
   // One for each wide tensor, in the order of the outputs behind the program's own.
   struct Wide {
-    Bytes before;  // what it holds before the program runs, over and over
-    Strip part;    // of its bytes: all others must stay
+    Bytes before;       // what it holds before the program runs, over and over
+    StridedBytes part;  // of its bytes: all others must stay
   };
   std::vector<Wide> wide;
 };
