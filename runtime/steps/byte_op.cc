@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/steps/broadcast_op.h"
-#include "runtime/steps/rows.h"
+#include "runtime/steps/flattened_rows.h"
 
 namespace rshift {
 namespace {
@@ -40,7 +40,7 @@ class ByteOpStep : public Step {
 
  private:
   std::unique_ptr<ByteOp> op_;
-  Rows rows_;
+  FlattenedRows rows_;
   ByteBlock block_;
 };
 

@@ -6,8 +6,8 @@
 #include "codegen/packing/packing.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/step.h"
+#include "runtime/steps/flattened_rows.h"
 #include "runtime/steps/requant_arrays.h"
-#include "runtime/steps/rows.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {

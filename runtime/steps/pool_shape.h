@@ -6,7 +6,7 @@
 
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
-#include "runtime/steps/rows.h"
+#include "runtime/steps/flattened_rows.h"
 
 namespace rshift {
 

@@ -1,8 +1,8 @@
 // Quantize, Dequantize, Requantize.
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/steps/flattened_rows.h"
 #include "runtime/steps/lut.h"
-#include "runtime/steps/rows.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -44,7 +44,7 @@ class QuantizeStep : public Step {
  private:
   ElementwiseTable::Loop<QuantizeArgs> loop_;
   QuantizeArgs args_;
-  Rows rows_;
+  FlattenedRows rows_;
   int64_t src_pitch_, dst_pitch_;  // elements
 };
 
@@ -71,7 +71,7 @@ class DequantizeStep : public Step {
  private:
   ElementwiseTable::Loop<DequantizeArgs> loop_;
   DequantizeArgs args_;
-  Rows rows_;
+  FlattenedRows rows_;
   int64_t src_pitch_, dst_pitch_;  // elements
 };
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "runtime/steps/broadcast_op.h"
-#include "runtime/steps/rows.h"
+#include "runtime/steps/flattened_rows.h"
 
 namespace rshift {
 

@@ -1,7 +1,7 @@
 // Element-wise work on tensors whose rows may lie apart (TensorRecord::pitch): row by row, or as
 // one long row when all of them are dense.
-#ifndef RSHIFT_RUNTIME_STEPS_ROWS_H_
-#define RSHIFT_RUNTIME_STEPS_ROWS_H_
+#ifndef RSHIFT_RUNTIME_STEPS_FLATTENED_ROWS_H_
+#define RSHIFT_RUNTIME_STEPS_FLATTENED_ROWS_H_
 
 #include <algorithm>
 #include <initializer_list>
@@ -14,13 +14,13 @@ inline int64_t RowPitch(const StepContext& context, Field f) {
   return static_cast<int64_t>(context.Record(f).row_pitch());
 }
 
-struct Rows {
+struct FlattenedRows {
   static constexpr int64_t kGrain = 64;  // elements: threads write different cache lines
 
   int64_t count = 1, elements = 0;  // of a row
 
   // Of tensors of equal shape.
-  Rows(const StepContext& context, std::initializer_list<Field> fields) {
+  FlattenedRows(const StepContext& context, std::initializer_list<Field> fields) {
     const TensorRecord& first = context.Record(*fields.begin());
     const bool dense = std::all_of(fields.begin(), fields.end(),
                                    [&](Field f) { return context.Record(f).pitch == 0; });
@@ -45,4 +45,4 @@ struct Rows {
 
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_STEPS_ROWS_H_
+#endif  // RSHIFT_RUNTIME_STEPS_FLATTENED_ROWS_H_
