@@ -13,7 +13,7 @@
 #include "runtime/runtime.h"
 #include "runtime/step.h"
 #include "runtime/steps/second_half.h"
-#include "runtime/team_governor.h"
+#include "runtime/thread_count_tuner.h"
 
 namespace rshift {
 namespace {
@@ -44,7 +44,7 @@ struct Session::Impl {
   int threads = 1;
   Barrier barrier;
   int most_threads = 1;  // of the next run
-  std::optional<TeamGovernor> governor;
+  std::optional<ThreadCountTuner> tuner;
   double least_share_ns = 0;
   AlignedBuffer arena;
   // One per pass: a command with its second halves.
@@ -188,7 +188,7 @@ Session::Session(const Program& program, const SessionOptions& options)
   }
   impl_->first_command.push_back(image.commands.size());
   // With every thread asked for in every command, it is the caller who decides.
-  if (options.least_share_ns > 0 && impl_->threads > 1) impl_->governor.emplace(impl_->threads);
+  if (options.least_share_ns > 0 && impl_->threads > 1) impl_->tuner.emplace(impl_->threads);
 }
 
 Session::~Session() = default;
@@ -236,11 +236,11 @@ std::span<const std::byte> Session::Tensor(int tensor) const {
 }
 
 void Session::Run() noexcept {
-  if (!impl_->governor) return impl_->RunAll(false);
-  impl_->most_threads = impl_->governor->threads();
+  if (!impl_->tuner) return impl_->RunAll(false);
+  impl_->most_threads = impl_->tuner->threads();
   const Clock::time_point start = Clock::now();
   impl_->RunAll(false);
-  impl_->governor->Took(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  impl_->tuner->Took(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
   impl_->most_threads = impl_->threads;
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/team_governor.h"
+#include "runtime/thread_count_tuner.h"
 
 #include <algorithm>
 
@@ -13,21 +13,21 @@ constexpr int64_t kQuiet = 64, kFirstPause = 16, kLongestPause = 512;
 
 }  // namespace
 
-TeamGovernor::TeamGovernor(int threads) {
+ThreadCountTuner::ThreadCountTuner(int threads) {
   for (int size = threads; size >= 1; size /= 2) levels_.push_back({.threads = size});
 }
 
-void TeamGovernor::Level::Add(double nanoseconds) {
+void ThreadCountTuner::Level::Add(double nanoseconds) {
   last[static_cast<size_t>(runs++) % last.size()] = nanoseconds;
   least = std::min(least, nanoseconds);
 }
 
-double TeamGovernor::Level::Typical() const {
+double ThreadCountTuner::Level::Typical() const {
   const auto filled = std::min<int64_t>(runs, static_cast<int64_t>(last.size()));
   return *std::min_element(last.begin(), last.begin() + filled);
 }
 
-void TeamGovernor::EndTrial(double nanoseconds) {
+void ThreadCountTuner::EndTrial(double nanoseconds) {
   const bool up = next_ < current_, helps = nanoseconds < kSaves * levels_[current_].Typical();
   if (helps) current_ = next_;
   next_ = current_;
@@ -37,7 +37,7 @@ void TeamGovernor::EndTrial(double nanoseconds) {
   until_up_ = pause_up_;
 }
 
-void TeamGovernor::Took(double nanoseconds) {
+void ThreadCountTuner::Took(double nanoseconds) {
   levels_[next_].Add(nanoseconds);
   if (next_ != current_) return EndTrial(nanoseconds);
   const Level& level = levels_[current_];

@@ -1,8 +1,8 @@
 // How many threads the next inference gets, by what the last ones took. Threads that do not help
 // are common: small programs, and machines where other processes keep a core busy, so that a whole
 // team waits for the thread that has lost its turn. Results never depend on the number.
-#ifndef RSHIFT_RUNTIME_TEAM_GOVERNOR_H_
-#define RSHIFT_RUNTIME_TEAM_GOVERNOR_H_
+#ifndef RSHIFT_RUNTIME_THREAD_COUNT_TUNER_H_
+#define RSHIFT_RUNTIME_THREAD_COUNT_TUNER_H_
 
 #include <array>
 #include <cstddef>
@@ -17,9 +17,9 @@ namespace rshift {
 // the next larger one after 16 runs, and after twice as many each time that it does not help, up to
 // 512. A trial is one run; it must save a tenth. So a trial that fails costs little, and a single
 // slow run changes nothing. Not thread-safe.
-class TeamGovernor {
+class ThreadCountTuner {
  public:
-  explicit TeamGovernor(int threads);  // at least 1
+  explicit ThreadCountTuner(int threads);  // at least 1
 
   // For the next run.
   int threads() const { return levels_[next_].threads; }
@@ -49,4 +49,4 @@ class TeamGovernor {
 
 }  // namespace rshift
 
-#endif  // RSHIFT_RUNTIME_TEAM_GOVERNOR_H_
+#endif  // RSHIFT_RUNTIME_THREAD_COUNT_TUNER_H_
