@@ -68,14 +68,14 @@ Work WorkOf(const ProgramImage& image, const Command& command) {
   Work work;
   work.macs = MacCount(image, command);
   const TensorRecord& dst = image.tensors[static_cast<size_t>(command.Tensor(Field::kDst))];
-  const bool second_half = command.Get(Field::kSamePass) != 0;
+  const bool fused = command.Get(Field::kSamePass) != 0;
   for (const FieldSpec& field : op.fields) {
     const int32_t index = IsTensor(field.kind) ? command.Tensor(field.field) : -1;
     if (index < 0) continue;
     const TensorRecord& tensor = image.tensors[static_cast<size_t>(index)];
     if (tensor.region != Region::kArena) {
       work.constants += tensor.bytes();
-    } else if (!second_half || tensor.offset != dst.offset) {
+    } else if (!fused || tensor.offset != dst.offset) {
       work.bytes += tensor.bytes();
     }
   }

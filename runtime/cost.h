@@ -12,7 +12,7 @@
 
 namespace rshift {
 
-// What of a command takes time. Of a second half (Field::kSamePass): without the bytes that the
+// What of a command takes time. Of a fused command (Field::kSamePass): without the bytes that the
 // command before it has in the nearest cache, those it works on in place.
 struct Work {
   int64_t macs = 0;          // multiply-accumulates; 0 where there are none
@@ -37,7 +37,7 @@ CostModel CostModelOf(const ProgramImage& image, const std::string& where);
 //   command + max(macs / rate of the kind, constants / speed(constants of the program) +
 //                 bytes / speed(bytes)) + requants * requant + f32_elements * f32_element
 // where speed(size) is that of the nearest of L2, L3 and memory that holds `size` bytes; without
-// `command` for a second half, whose pass has begun.
+// `command` for a fused command, whose pass has begun.
 std::vector<double> EstimateNanoseconds(const ProgramImage& image, const CostModel& model);
 // Of a command that takes `nanoseconds` on one thread, divided among `threads`.
 double DividedNanoseconds(const CostModel& model, double nanoseconds, int threads);

@@ -77,8 +77,8 @@ struct SessionOptions {
   // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up
   // cost more than they save. 0: every thread takes part in every command, however small (tests).
   double least_share_ns = 30000;
-  // Second halves (Field::kSamePass) run as commands of their own: the same bytes, more slowly, and
-  // an observer sees what lies between.
+  // Fused commands (Field::kSamePass) run as commands of their own: the same bytes, more slowly,
+  // and an observer sees what lies between.
   bool one_by_one = false;
 };
 
@@ -91,7 +91,7 @@ struct SessionMemory {
 class Session {
  public:
   // Called after each command with its index; runs outside any parallel region. The tensor memory
-  // is valid until return. A command and its second halves are one pass (but see one_by_one): the
+  // is valid until return. A command and its fused epilogue are one pass (but see one_by_one): the
   // calls for all of them come behind it.
   using Observer = std::function<void(int command)>;
 
@@ -116,10 +116,10 @@ class Session {
   // Runs `command` and those behind it; what earlier ones wrote is as the last run left it (in a
   // program compiled for observation). `command` begins a pass, or is one past the last.
   void RunFrom(int command);
-  // Runs with a clock around each pass; ms per command, of second halves 0.
+  // Runs with a clock around each pass; ms per command, of fused commands 0.
   std::vector<double> RunTimed();
   // What RunTimed should give by the program's cost model (runtime/cost.h), with the threads that
-  // each pass gets; of second halves 0.
+  // each pass gets; of fused commands 0.
   std::vector<double> PredictedMilliseconds() const;
 
  private:

@@ -12,7 +12,7 @@
 #include "runtime/cost.h"
 #include "runtime/runtime.h"
 #include "runtime/step.h"
-#include "runtime/steps/second_half.h"
+#include "runtime/steps/fused_epilogue.h"
 #include "runtime/thread_count_tuner.h"
 
 namespace rshift {
@@ -47,12 +47,12 @@ struct Session::Impl {
   std::optional<ThreadCountTuner> tuner;
   double least_share_ns = 0;
   AlignedBuffer arena;
-  // One per pass: a command with its second halves.
+  // One per pass: a command with its second stages.
   std::vector<std::unique_ptr<Step>> steps;
-  std::vector<std::unique_ptr<SecondHalves>> second_halves;  // of some steps
-  std::vector<size_t> first_command;  // and, behind the last pass, their number
-  std::vector<double> milliseconds;   // of RunTimed, one per command
-  std::vector<double> cost_ns;        // estimate: a stretch gets the threads that are worth waking
+  std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
+  std::vector<size_t> first_command;                      // and, behind the last pass, their number
+  std::vector<double> milliseconds;                       // of RunTimed, one per command
+  std::vector<double> cost_ns;  // estimate: a stretch gets the threads that are worth waking
 
   std::span<std::byte> Bytes(int tensor) {
     const TensorRecord& record = program->image().tensors.at(static_cast<size_t>(tensor));
@@ -72,7 +72,7 @@ struct Session::Impl {
   int TeamSize(size_t begin, size_t end) const;
 };
 
-// The step of commands [command, end), of which all but the first are second halves.
+// The step of commands [command, end), of which all but the first are second stages.
 void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                             const SessionOptions& options) {
   const ProgramImage& image = program->image();
@@ -94,10 +94,10 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
   if (FindOp(first.opcode)->op_class == OpClass::kFloatLibrary)
     context.threads = WorthwhileThreads(nanoseconds, threads, options.least_share_ns);
   if (end > command + 1) {
-    std::vector<StepContext> halves;
-    for (size_t i = command + 1; i < end; ++i) halves.push_back(context_of(i));
-    second_halves.push_back(std::make_unique<SecondHalves>(halves));
-    context.after = second_halves.back()->after();
+    std::vector<StepContext> stages;
+    for (size_t i = command + 1; i < end; ++i) stages.push_back(context_of(i));
+    epilogues.push_back(std::make_unique<FusedEpilogue>(stages));
+    context.epilogue = epilogues.back()->args();
   }
   steps.push_back(make(context));
   first_command.push_back(command);
@@ -217,7 +217,7 @@ std::vector<double> Session::PredictedMilliseconds() const {
 SessionMemory Session::memory() const {
   SessionMemory memory{.arena = impl_->arena.size()};
   for (const std::unique_ptr<Step>& step : impl_->steps) memory.steps += step->memory_bytes();
-  for (const auto& halves : impl_->second_halves) memory.steps += halves->memory_bytes();
+  for (const auto& stages : impl_->epilogues) memory.steps += stages->memory_bytes();
   return memory;
 }
 

@@ -101,7 +101,7 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
               " overlaps ", check.Describe(Field::kDst));
 }
 
-// The second half of a command works in place on what the first has stored. Operands that are not
+// A fused command works in place on what the first has stored. Operands that are not
 // these bytes share none with them (CheckOperand), so that nothing but the order of independent
 // elements differs from the two commands one after the other.
 void CheckSamePass(const CommandCheck& check) {

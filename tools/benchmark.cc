@@ -98,7 +98,7 @@ struct CommandRow {
   std::string name, node;
   double median_ms = 0, share = 0, gops = 0, peak_share = 0, gb_per_s = 0, predicted_ms = 0;
   uint64_t bytes = 0;
-  std::vector<std::pair<std::string, Work>> work = {};  // by command: the first, second halves
+  std::vector<std::pair<std::string, Work>> work = {};  // by command: the first, fused ones
   bool integer = true;
 };
 

@@ -8,7 +8,7 @@
 #include "codegen/memory/concat.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/planner.h"
-#include "codegen/memory/second_half.h"
+#include "codegen/passes/fuse_elementwise.h"
 
 namespace rshift {
 
@@ -71,7 +71,7 @@ void LoweringContext::PlaceBuffers() {
 ProgramImage LoweringContext::Finish() {
   BindOutputs();
   if (fuse_) {
-    FuseSecondHalves(image_, memory_);
+    FuseElementwise(image_, memory_);
     MergeConcats(image_, memory_);
   }
   PlaceBuffers();

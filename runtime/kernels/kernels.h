@@ -87,7 +87,7 @@ struct RequantArgs {
 // or table. Called once for each output pixel and block of channels, for some `pixels` that follow
 // each other at a time: dst[0, count) are the block's channels of the first one, in place, those of
 // the next lie the command's dst_pitch further.
-struct AfterArgs {
+struct EpilogueArgs {
   using Run = void(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept;
   Run* run = nullptr;  // null: nothing
   const void* state = nullptr;
@@ -126,7 +126,7 @@ struct ConvArgs {
   int64_t panels_per_group = 0;
   WindowArgs window = {};
   RequantArgs requant = {};
-  AfterArgs after = {};
+  EpilogueArgs epilogue = {};
   // 1x1 window, stride 1, no pads: output pixel m reads exactly the input pixel m.
   bool pointwise = false;
 };
@@ -152,7 +152,7 @@ struct DepthwiseArgs {
   int64_t src_pitch = 0, dst_pitch = 0;  // as in ConvArgs
   WindowArgs window = {};
   RequantArgs requant = {};
-  AfterArgs after = {};
+  EpilogueArgs epilogue = {};
 };
 
 // Output pixels [m_begin, m_end), channels [c_begin, c_end); c_begin is a multiple of 64.

@@ -78,7 +78,7 @@ class AveragePoolStep : public Step {
         average_(context),
         requantize_(context.isa, average_.words),
         requantize_tail_(context.isa, average_.TailWords()),
-        after_(context.after),
+        epilogue_(context.epilogue),
         has_tail_(average_.TailWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
         fast_(average_.arithmetic == Arithmetic::kScaleOffset && kernels_.average_pool != nullptr),
@@ -91,7 +91,7 @@ class AveragePoolStep : public Step {
       const auto taps = include_pad_ ? static_cast<int32_t>(shape_.PaddedTaps(b.y0, b.x0)) : inside;
       uint8_t* dst = dst_ + b.m * shape_.dst_pitch + b.c;
       RunWindow(window, inside, taps, b.c, b.count, dst);
-      if (after_.run != nullptr) after_.run(after_.state, dst, 1, b.count);
+      if (epilogue_.run != nullptr) epilogue_.run(epilogue_.state, dst, 1, b.count);
     });
   }
 
@@ -183,7 +183,7 @@ class AveragePoolStep : public Step {
   bool is_signed_, include_pad_, one_tap_;
   Average average_;
   UniformRequant requantize_, requantize_tail_;
-  AfterArgs after_;
+  EpilogueArgs epilogue_;
   bool has_tail_;
   const KernelTable& kernels_;
   bool fast_;  // sums and averages in registers

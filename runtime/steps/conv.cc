@@ -93,7 +93,7 @@ class ConvStep : public Step {
                                            .entries = args_.groups * args_.n,
                                            .products = packed.taps * packed.ic_per_group});
     args_.requant = requant_.args;
-    args_.after = context.after;
+    args_.epilogue = context.epilogue;
     weights_dominate_ =
         packed.bytes() > std::max(kSharedWeights, args_.batch * args_.ih * args_.iw * args_.ic);
     if (kernels_.conv_scratch != nullptr)
@@ -216,7 +216,7 @@ class DepthwiseStep : public Step {
                                     .entries = args_.c64,
                                     .products = args_.window.kernel_h * args_.window.kernel_w});
     args_.requant = requant_.args;
-    args_.after = context.after;
+    args_.epilogue = context.epilogue;
     if (kernels_.depthwise_scratch != nullptr) {
       scratch_ = {kernels_.depthwise_scratch(args_), context.threads};
     }

@@ -64,14 +64,14 @@ class MaxPoolStep : public Step {
         src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
-        after_(context.after),
+        epilogue_(context.epilogue),
         kernels_(KernelsFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
     shape_.ForEach(team, [this](const PoolBlock& b) {
       uint8_t* dst = dst_ + b.m * shape_.dst_pitch + b.c;
       kernels_.max_pool(shape_.Window(src_, b), b.count, is_signed_, dst);
-      if (after_.run != nullptr) after_.run(after_.state, dst, 1, b.count);
+      if (epilogue_.run != nullptr) epilogue_.run(epilogue_.state, dst, 1, b.count);
     });
   }
 
@@ -80,7 +80,7 @@ class MaxPoolStep : public Step {
   const uint8_t* src_;
   uint8_t* dst_;
   bool is_signed_;
-  AfterArgs after_;
+  EpilogueArgs epilogue_;
   const KernelTable& kernels_;
 };
 

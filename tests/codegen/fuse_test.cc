@@ -43,13 +43,13 @@ int64_t Count(const ProgramImage& image, Opcode opcode) {
                        [&](const Command& command) { return command.opcode == opcode; });
 }
 
-int64_t CountSecondHalves(const ProgramImage& image) {
+int64_t CountFused(const ProgramImage& image) {
   return std::count_if(image.commands.begin(), image.commands.end(),
                        [](const Command& command) { return command.Get(Field::kSamePass) != 0; });
 }
 
 TEST(Fuse, RandomNetworksGiveTheSameBytes) {
-  int64_t plain_copies = 0, copies = 0, second_halves = 0;
+  int64_t plain_copies = 0, copies = 0, fused_commands = 0;
   for (uint64_t seed = 0; seed < 250; ++seed) {
     SCOPED_TRACE(seed);
     const RandomNet net(seed);
@@ -58,8 +58,8 @@ TEST(Fuse, RandomNetworksGiveTheSameBytes) {
     const ProgramImage fused = CompileChecked(net.graph());
     plain_copies += Count(plain, Opcode::kCopyInto);
     copies += Count(fused, Opcode::kCopyInto);
-    ASSERT_EQ(CountSecondHalves(plain), 0);
-    second_halves += CountSecondHalves(fused);
+    ASSERT_EQ(CountFused(plain), 0);
+    fused_commands += CountFused(fused);
     const Program reference = Program::FromBytes(WriteContainer(plain));
     const Program program = Program::FromBytes(WriteContainer(fused));
     const Outputs expected = RunProgram(reference, seed, 1, Isa::kScalar);
@@ -75,7 +75,7 @@ TEST(Fuse, RandomNetworksGiveTheSameBytes) {
   }
   EXPECT_GT(plain_copies, 300);
   EXPECT_LT(copies, plain_copies / 2);
-  EXPECT_GT(second_halves, 300);
+  EXPECT_GT(fused_commands, 300);
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ void ChooseModes(Maker& m) {
 }
 
 // A table in place of what the command stores, in its pass.
-void AddSecondHalf(Maker& m) {
+void AddFusedEpilogue(Maker& m) {
   const Command& first = m.b.image.commands.back();
   TensorRecord record = m.b[first.Tensor(Field::kDst)];
   if (!LeadsPass(first.opcode) || SizeOf(record.dtype) != 1) return;
   const int32_t src = first.Tensor(Field::kDst);
   const auto dst = static_cast<int32_t>(m.b.image.tensors.size());
-  record.name = "second half";
+  record.name = "fused epilogue";
   m.b.image.tensors.push_back(record);
   const int32_t table = m.b.Const(DType::kBytes, {256}, m.random.Data(256));
   m.b.Add(Opcode::kTable, dst, src).Set(Field::kTable, table).Set(Field::kSamePass, 1);
@@ -128,7 +128,7 @@ ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale) {
                  spec == nullptr ? "?" : spec->name,
                  ") has no random program: write one in tests/fuzz");
   ChooseModes(maker);
-  if (maker.Chance(4)) AddSecondHalf(maker);
+  if (maker.Chance(4)) AddFusedEpilogue(maker);
   return maker.Chance(5) ? AsParts(b).builder : b;
 }
 

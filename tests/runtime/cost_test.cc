@@ -98,7 +98,7 @@ ProgramBuilder PoolAndAdd(int64_t same_pass) {
   return b;
 }
 
-TEST(Cost, ASecondHalfMovesOnlyWhatItsPassHasNot) {
+TEST(Cost, AFusedEpilogueMovesOnlyWhatItsPassHasNot) {
   const ProgramBuilder own = PoolAndAdd(0), half = PoolAndAdd(1);
   EXPECT_EQ(WorkOf(own.image, own.image.commands[1]).bytes, 3u * 256);
   const Work work = WorkOf(half.image, half.image.commands[1]);

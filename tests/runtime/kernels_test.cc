@@ -112,7 +112,7 @@ int CompareConvolutions(const KernelTable& table, Forms forms) {
     a.dst_pitch = a.oc + RandomGap(random);
     const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
     const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
-    if (random.OneIn(4)) a.after = {.run = TwistBytes, .state = &twist};
+    if (random.OneIn(4)) a.epilogue = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
@@ -226,7 +226,7 @@ int CompareDepthwise(const KernelTable& table, Forms forms) {
     a.dst_pitch = a.channels + RandomGap(random);
     const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
     const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
-    if (random.OneIn(4)) a.after = {.run = TwistBytes, .state = &twist};
+    if (random.OneIn(4)) a.epilogue = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
     q.tail.dst = a.dst = expected.data();
     kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);

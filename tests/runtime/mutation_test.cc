@@ -207,7 +207,7 @@ Bytes RunOnOnes(const Program& program, bool one_by_one) {
   return outputs;
 }
 
-// An Error, or a run; second halves must be worth the commands one after the other.
+// An Error, or a run; fused commands must be worth the commands one after the other.
 void LoadAndRun(std::span<const uint8_t> file, Count* count) {
   try {
     const Program program = Program::FromBytes(file, "mutant");

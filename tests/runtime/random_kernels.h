@@ -206,7 +206,7 @@ inline uint8_t RandomZero(Random& random) {
 // Bytes between the channels of one pixel and the next: parts of wider tensors have some.
 inline int64_t RandomGap(Random& random) { return random.OneIn(3) ? random.Int(1, 70) : 0; }
 
-// A command's second half that shows how often it ran on a byte.
+// A fused epilogue that shows how often it ran on a byte.
 struct Twist {
   int64_t pitch = 0;
   uint8_t added = 0;

@@ -1,4 +1,4 @@
-// Second halves (Field::kSamePass): what may be one, and that they give the bytes of the commands
+// Fused commands (Field::kSamePass): what may be one, and that they give the bytes of the commands
 // one after the other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ void ExpectRefused(const std::string& part, const Spoil& spoil) {
 
 Command& Of(ProgramBuilder* b, int command) { return b->image.commands[command]; }
 
-TEST(VerifyPass, SecondHalvesGiveTheBytesOfCommandsOfTheirOwn) {
+TEST(VerifyPass, FusedEpiloguesGiveTheBytesOfCommandsOfTheirOwn) {
   Random random(2);
   const int64_t bytes = kSide * kSide * kChannels;
   const std::vector<Bytes> inputs = {random.Data(bytes), random.Data(bytes)};

@@ -36,7 +36,7 @@ def rate(cost, command):
 
 
 def predict(cost, row):
-    """Nanoseconds of a command with its second halves on one thread: the formula of runtime/cost.h."""
+    """Nanoseconds of a command with its fused epilogue on one thread: the formula of runtime/cost.h."""
     total = cost['command_ns']
     for part in row['work']:
         memory = (part['constants'] / speed(cost, row['constant_bytes'])

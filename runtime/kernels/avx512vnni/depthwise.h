@@ -145,7 +145,8 @@ inline void RunRow(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   } else {
     RunSegment<true>(args, plan, q, segment);
   }
-  if (args.after.run != nullptr) args.after.run(args.after.state, segment.dst, n, segment.count);
+  if (args.epilogue.run != nullptr)
+    args.epilogue.run(args.epilogue.state, segment.dst, n, segment.count);
 }
 
 template <typename S, bool kHalves>
@@ -165,10 +166,10 @@ inline void RunPixelsDirectly(const DepthwiseArgs& args, const DwPlan& plan, con
     if (segment.apart > 0) return RunDirectlyBy<S, true>(args, plan, q, at, both, segment);
     RunDirectlyBy<S, false>(args, plan, q, at, both, segment);
   });
-  if (args.after.run == nullptr) return;
+  if (args.epilogue.run == nullptr) return;
   for (int64_t row = 0; row < (both ? 2 : 1); ++row) {
-    args.after.run(args.after.state, segment.dst + row * args.ow * args.dst_pitch, n,
-                   segment.count);
+    args.epilogue.run(args.epilogue.state, segment.dst + row * args.ow * args.dst_pitch, n,
+                      segment.count);
   }
 }
 

@@ -112,10 +112,10 @@ inline int64_t EndChannel(const ConvArgs& args, int64_t panel) {
   return FirstChannel(args, panel) + (real < kPanelChannels ? real : kPanelChannels);
 }
 
-// Bytes that are stored before the second half of the command runs on them: enough to make its
+// Bytes that are stored before the fused epilogue runs on them: enough to make its
 // call cheap, few enough to stay in the nearest cache. (Where pixels come in another order than
 // theirs, it runs when all are stored.)
-constexpr int64_t kAfterBytes = 8 << 10;
+constexpr int64_t kEpilogueBytes = 8 << 10;
 
 // Pixels in tiles of nearly equal size: a last one of a single pixel would read all weights for it.
 class EvenTiles {
@@ -168,9 +168,9 @@ class ConvLoop {
     for (int64_t p = range_.panel_begin; p < range_.panel_end; p += block) {
       panels_ = {p, p + block < range_.panel_end ? p + block : range_.panel_end};
       channels_ = {FirstChannel(args_, panels_.begin), EndChannel(args_, panels_.end - 1)};
-      after_done_ = range_.m_begin;
+      epilogue_done_ = range_.m_begin;
       partition_.ForEach(*this);
-      RunAfter(range_.m_end);
+      RunEpilogue(range_.m_end);
     }
   }
 
@@ -187,19 +187,20 @@ class ConvLoop {
       indirection_.Fill(m, tile_.count);
       RunPanels<Unit>(args_, tile_, m, indirection_.first_k(), panels_);
       m += step * tile_.count;
-      if (partition_.in_order()) RunAfter(m);
+      if (partition_.in_order()) RunEpilogue(m);
     }
   }
 
  private:
-  // The second half of the command, on pixels before `end`, unless they are few.
-  void RunAfter(int64_t end) {
-    const int64_t pixels = end - after_done_;
-    if (args_.after.run == nullptr || pixels == 0) return;
-    if (pixels * channels_.size() < kAfterBytes && end < range_.m_end) return;
-    args_.after.run(args_.after.state, args_.dst + after_done_ * args_.dst_pitch + channels_.begin,
-                    pixels, channels_.size());
-    after_done_ = end;
+  // The fused epilogue, on pixels before `end`, unless they are few.
+  void RunEpilogue(int64_t end) {
+    const int64_t pixels = end - epilogue_done_;
+    if (args_.epilogue.run == nullptr || pixels == 0) return;
+    if (pixels * channels_.size() < kEpilogueBytes && end < range_.m_end) return;
+    args_.epilogue.run(args_.epilogue.state,
+                       args_.dst + epilogue_done_ * args_.dst_pitch + channels_.begin, pixels,
+                       channels_.size());
+    epilogue_done_ = end;
   }
 
   const ConvArgs& args_;
@@ -207,8 +208,8 @@ class ConvLoop {
   IndirectionBuffer<Unit::kRows> indirection_;
   OutputPartition partition_;
   TileArgs tile_;
-  Span panels_, channels_;  // of the block
-  int64_t after_done_ = 0;  // pixels before this one had their second half
+  Span panels_, channels_;     // of the block
+  int64_t epilogue_done_ = 0;  // pixels before this one had their epilogue
 };
 
 template <typename Unit>

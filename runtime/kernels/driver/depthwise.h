@@ -57,7 +57,7 @@ void DepthwiseBlock(const DepthwiseArgs& args, const DepthwiseRange& range, int6
     }
     uint8_t* dst = args.dst + m * args.dst_pitch + first;
     Unit::Finish(args.requant, first, rows, pixels, dst, args.dst_pitch, count);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, pixels, count);
+    if (args.epilogue.run != nullptr) args.epilogue.run(args.epilogue.state, dst, pixels, count);
   }
 }
 

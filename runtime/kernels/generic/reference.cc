@@ -89,7 +89,7 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
     }
     uint8_t* dst = args.dst + m * args.dst_pitch + group * args.oc_per_group + first;
     Finish(args.requant, entry, sums, real, dst);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, 1, real);
+    if (args.epilogue.run != nullptr) args.epilogue.run(args.epilogue.state, dst, 1, real);
   }
 }
 
@@ -122,7 +122,7 @@ void DepthwisePixel(const DepthwiseArgs& args, int64_t m, int64_t c_begin, int64
     }
     uint8_t* dst = args.dst + m * args.dst_pitch + first;
     Finish(requant, first, acc, count, dst);
-    if (args.after.run != nullptr) args.after.run(args.after.state, dst, 1, count);
+    if (args.epilogue.run != nullptr) args.epilogue.run(args.epilogue.state, dst, 1, count);
   }
 }
 

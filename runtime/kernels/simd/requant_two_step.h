@@ -59,8 +59,8 @@ struct TwoStepHigh {
 
 // kTwoStep and kTwoStepUp with any rshift, also both among the channels (rshift >= 64).
 // The first step is the high half of 2 * acc * multiplier; doubled, the multiplier is taken as
-// signed, 2^32 too little, and acc is added to make up. The second halves once more at the end, so
-// that its rounding term cannot overflow.
+// signed, 2^32 too little, and acc is added to make up. The second step halves once more at the
+// end, so that its rounding term cannot overflow.
 template <typename V>
 struct TwoStepWide {
   using Int = typename V::Int;

@@ -1,7 +1,7 @@
 // Element-wise commands that run in the pass of the convolution, matrix product or pool before
 // them.
-#ifndef RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_
-#define RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_
+#ifndef RSHIFT_CODEGEN_PASSES_FUSE_ELEMENTWISE_H_
+#define RSHIFT_CODEGEN_PASSES_FUSE_ELEMENTWISE_H_
 
 #include "codegen/container/image.h"
 #include "codegen/memory/buffers.h"
@@ -13,8 +13,8 @@ namespace rshift {
 // buffer of the reader's destination, and the command to the place before its reader; of two
 // operands that could, the one that is made later does. Readers of readers follow them.
 // Tensors are whole: parts of Concats are made afterwards.
-void FuseSecondHalves(ProgramImage& image, BufferTable& table);
+void FuseElementwise(ProgramImage& image, BufferTable& table);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_CODEGEN_MEMORY_SECOND_HALF_H_
+#endif  // RSHIFT_CODEGEN_PASSES_FUSE_ELEMENTWISE_H_

@@ -1,4 +1,4 @@
-#include "codegen/memory/second_half.h"
+#include "codegen/passes/fuse_elementwise.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ class Fuser {
 
   const TensorRecord& Record(int32_t tensor) const { return image_.tensors[tensor]; }
 
-  // The command whose second half `reader` can be by way of `tensor`; -1: none.
+  // The command whose fused epilogue `reader` can be by way of `tensor`; -1: none.
   int32_t FirstHalf(const Command& reader, int32_t tensor) const {
     const int32_t buffer = table_.of[tensor], dst = reader.Tensor(Field::kDst);
     if (buffer < 0 || table_.buffers[buffer].input || table_.buffers[buffer].output) return -1;
@@ -110,11 +110,11 @@ class Fuser {
   ProgramImage& image_;
   BufferTable& table_;
   std::vector<Uses> uses_;     // per buffer
-  std::vector<int32_t> next_;  // per command: its second half, -1: none
+  std::vector<int32_t> next_;  // per command: what is fused behind it, -1: none
 };
 
 }  // namespace
 
-void FuseSecondHalves(ProgramImage& image, BufferTable& table) { Fuser(image, table).Run(); }
+void FuseElementwise(ProgramImage& image, BufferTable& table) { Fuser(image, table).Run(); }
 
 }  // namespace rshift

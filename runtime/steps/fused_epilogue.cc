@@ -1,4 +1,4 @@
-#include "runtime/steps/second_half.h"
+#include "runtime/steps/fused_epilogue.h"
 
 #include <optional>
 
@@ -7,22 +7,22 @@
 
 namespace rshift {
 
-SecondHalves::SecondHalves(std::span<const StepContext> contexts) {
+FusedEpilogue::FusedEpilogue(std::span<const StepContext> contexts) {
   const StepContext& first = contexts.front();
   dst_ = first.Out<uint8_t>(Field::kDst);
   pitch_ = RowPitch(first, Field::kDst);
   channels_ = first.Record(Field::kDst).shape.back();
   alike_ = pitch_ == channels_;
   for (const StepContext& context : contexts) {
-    halves_.push_back(MakeHalf(context));
-    const Half& half = halves_.back();
-    const bool a = half.a.bytes == nullptr || half.a.pitch == pitch_;
-    const bool b = half.b.bytes == nullptr || half.b.pitch == pitch_;
+    stages_.push_back(MakeStage(context));
+    const Stage& stage = stages_.back();
+    const bool a = stage.a.bytes == nullptr || stage.a.pitch == pitch_;
+    const bool b = stage.b.bytes == nullptr || stage.b.pitch == pitch_;
     alike_ = alike_ && a && b;
   }
 }
 
-SecondHalves::Half SecondHalves::MakeHalf(const StepContext& context) {
+FusedEpilogue::Stage FusedEpilogue::MakeStage(const StepContext& context) {
   const std::optional<Field> constant = BroadcastOperand(context);
   const auto operand = [&](Field f) -> Operand {
     if (f == constant) return {};  // the op has it
@@ -37,14 +37,14 @@ SecondHalves::Half SecondHalves::MakeHalf(const StepContext& context) {
           .two = two};
 }
 
-size_t SecondHalves::memory_bytes() const {
+size_t FusedEpilogue::memory_bytes() const {
   size_t bytes = 0;
-  for (const Half& half : halves_) bytes += half.op->memory_bytes();
+  for (const Stage& stage : stages_) bytes += stage.op->memory_bytes();
   return bytes;
 }
 
-void SecondHalves::Run(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept {
-  const SecondHalves& self = *static_cast<const SecondHalves*>(state);
+void FusedEpilogue::Run(const void* state, uint8_t* dst, int64_t pixels, int64_t count) noexcept {
+  const FusedEpilogue& self = *static_cast<const FusedEpilogue*>(state);
   const int64_t distance = dst - self.dst_;
   // Two divisions would cost as much as the addition of a row.
   const int64_t row = self.alike_ ? 0 : distance / self.pitch_;
@@ -59,17 +59,17 @@ void SecondHalves::Run(const void* state, uint8_t* dst, int64_t pixels, int64_t 
   const auto pitch = [&](const Operand& operand) {
     return operand.bytes == nullptr ? self.pitch_ : operand.pitch;
   };
-  for (const Half& half : self.halves_) {
-    half.op->Run({.a = bytes(half.a),
-                  .b = half.two ? bytes(half.b) : nullptr,
-                  .y = dst,
-                  .rows = {.rows = pixels,
-                           .count = count,
-                           .pitch_a = pitch(half.a),
-                           .pitch_b = pitch(half.b),
-                           .pitch_y = self.pitch_},
-                  .at = row * self.channels_ + column,
-                  .row_steps = self.channels_});
+  for (const Stage& stage : self.stages_) {
+    stage.op->Run({.a = bytes(stage.a),
+                   .b = stage.two ? bytes(stage.b) : nullptr,
+                   .y = dst,
+                   .rows = {.rows = pixels,
+                            .count = count,
+                            .pitch_a = pitch(stage.a),
+                            .pitch_b = pitch(stage.b),
+                            .pitch_y = self.pitch_},
+                   .at = row * self.channels_ + column,
+                   .row_steps = self.channels_});
   }
 }
 
