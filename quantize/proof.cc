@@ -83,8 +83,8 @@ class Prover {
                      ", expected a finite number >= 0");
       return;
     }
-    if (proof.rounding == Rounding::kTwoStepUp && rshift >= numerics::kTwoStepTail) {
-      rshift -= numerics::kTwoStepTail;
+    if (proof.rounding == Rounding::kTwoStepUp && rshift >= numerics::kScalarRemainder) {
+      rshift -= numerics::kScalarRemainder;
     }
     RSHIFT_REQUIRE(multiplier >= lowest && rshift >= 0 && rshift <= 62, ErrorCode::kInternal,
                    proof.node, ": channel ", channel, ": multiplier ", multiplier, " >> ", rshift,

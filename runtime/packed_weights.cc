@@ -116,14 +116,14 @@ std::vector<int64_t> SumDepthwiseDistances(int64_t channels, int64_t taps, const
 }
 
 bool ConvPaddingIsZero(const PackedShape& shape, const int8_t* weights) {
-  const int64_t ic4 = RoundUp(shape.ic_per_group, 4), tail = shape.ic_per_group % 4;
-  if (tail == 0 && shape.n() == shape.oc_per_group) return true;
+  const int64_t ic4 = RoundUp(shape.ic_per_group, 4), remainder = shape.ic_per_group % 4;
+  if (remainder == 0 && shape.n() == shape.oc_per_group) return true;
   bool zero = true;
   ForEachPanel(shape, [&](const Panel& panel) {
     const int64_t line = panel.width * 4;
     const int8_t* at = weights + panel.offset;
-    for (int64_t end = ic4; end <= shape.k() && tail != 0; end += ic4) {
-      zero &= AllZero(at + (end / 4 - 1) * line, panel.width, MaskFrom(tail));
+    for (int64_t end = ic4; end <= shape.k() && remainder != 0; end += ic4) {
+      zero &= AllZero(at + (end / 4 - 1) * line, panel.width, MaskFrom(remainder));
     }
     for (int64_t quad = 0; quad < shape.k() / 4 && panel.real < panel.width; ++quad) {
       zero &= AllZero(at + quad * line + panel.real * 4, panel.width - panel.real, MaskFrom(0));

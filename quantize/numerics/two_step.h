@@ -39,10 +39,11 @@ inline constexpr int32_t MultiplyTwoStep(int32_t acc, int32_t multiplier, int32_
 }
 
 // As MultiplyTwoStep, but the division too rounds half up: LiteRT's ruy kernels on x86. From
-// kTwoStepTail on, rshift stands for MultiplyTwoStep by rshift - kTwoStepTail.
-inline constexpr int32_t kTwoStepTail = 64;
+// kScalarRemainder on, rshift stands for MultiplyTwoStep by rshift - kScalarRemainder.
+inline constexpr int32_t kScalarRemainder = 64;
 inline constexpr int32_t MultiplyTwoStepUp(int32_t acc, int32_t multiplier, int32_t rshift) {
-  if (rshift >= kTwoStepTail) return MultiplyTwoStep(acc, multiplier, rshift - kTwoStepTail);
+  if (rshift >= kScalarRemainder)
+    return MultiplyTwoStep(acc, multiplier, rshift - kScalarRemainder);
   const int32_t left = rshift < 31 ? 31 - rshift : 0;
   const int32_t right = rshift > 31 ? rshift - 31 : 0;
   const int64_t high = SaturatingRoundingDoublingHighMul(ShiftLeftModulo(acc, left), multiplier);

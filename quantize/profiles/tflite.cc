@@ -111,7 +111,7 @@ class TfLite final : public Arithmetic {
     switch (requant.scale) {
       case Requant::Scale::kDouble: {
         RequantWords words = Pair(numerics::TfLiteScaleDouble(x, scale_w, y));
-        if (InTail(layer, requant)) words.rshift += numerics::kTwoStepTail;
+        if (InScalarRemainder(layer, requant)) words.rshift += numerics::kScalarRemainder;
         return words;
       }
       case Requant::Scale::kProduct:
@@ -235,7 +235,7 @@ class TfLite final : public Arithmetic {
 
   // The optimised signed depthwise kernel computes vectors of 8 channels; the rest is rounded as
   // the reference does.
-  static bool InTail(const LinearLayer& layer, const Requant& requant) {
+  static bool InScalarRemainder(const LinearLayer& layer, const Requant& requant) {
     return requant.rounding == Rounding::kTwoStepUp && layer.kind == LinearKind::kDepthwise &&
            layer.channel >= layer.channels / 8 * 8;
   }

@@ -13,7 +13,7 @@
 
 namespace rshift {
 
-struct FinishTail {
+struct PostOpArgs {
   std::vector<numerics::PostOp> post_ops;  // kFloatZeroEven
   // The addend of kSum, of dst's type and shape: what belongs to the byte at dst[i] is at
   // addend[i].

@@ -33,7 +33,7 @@ struct RequantArgs;
 // place in the arrays -> the bytes dst[0, count). count <= 64. finish.h has them all.
 using FinishFn = void (*)(const RequantArgs& args, int64_t entry, const int32_t* acc, int64_t count,
                           uint8_t* dst) noexcept;
-struct FinishTail;  // finish.h
+struct PostOpArgs;  // finish.h
 
 // What kHalfFloat does behind the channel's scale and bias (quantize/numerics/half_float.h).
 struct HalfArgs {
@@ -80,7 +80,7 @@ struct RequantArgs {
   HalfArgs half = {};
   // Null: the half-up formula above.
   FinishFn finish = nullptr;
-  const FinishTail* tail = nullptr;  // what finish needs besides
+  const PostOpArgs* post_op_args = nullptr;  // what finish needs besides
 };
 
 // What a command does to the bytes it has stored, while a near cache holds them: a fused addition

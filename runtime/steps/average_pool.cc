@@ -57,10 +57,10 @@ struct Average {
 
   // For the channels behind the last full block of 16 (LiteRT's optimised mean).
   UniformWords TailWords() const {
-    UniformWords tail = words;
+    UniformWords remainder = words;
     if (arithmetic == Arithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
-      tail.rounding = Rounding::kTwoStep;
-    return tail;
+      remainder.rounding = Rounding::kTwoStep;
+    return remainder;
   }
 };
 
@@ -148,7 +148,7 @@ class AveragePoolStep : public Step {
     if (average_.arithmetic == Arithmetic::kRequantize) {
       for (int64_t i = 0; i < count; ++i) sum[i] -= taps * average_.zero_x;
     }
-    // kPoolBlock is a multiple of 16: only the last block of channels has a tail.
+    // kPoolBlock is a multiple of 16: only the last block of channels has a remainder.
     const int64_t full = has_tail_ ? std::min(count, shape_.channels / 16 * 16 - c) : count;
     requantize_(sum, full, dst);
     if (full < count) requantize_tail_(sum + full, count - full, dst + full);

@@ -40,20 +40,20 @@ void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding ro
   args->rshift = arrays.rshift;
 }
 
-void FillPostOps(const StepContext& context, FinishTail* tail) {
+void FillPostOps(const StepContext& context, PostOpArgs* post_op_args) {
   if (context.Has(Field::kList)) {
     const float* list = context.In<float>(Field::kList);
     const int64_t count = NumElements(context.Record(Field::kList).shape) / 4;
     for (int64_t i = 0; i < count; ++i) {
       const float* op = list + 4 * i;
-      tail->post_ops.push_back(
+      post_op_args->post_ops.push_back(
           {static_cast<numerics::PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]});
     }
   }
-  tail->dst = context.Out<uint8_t>(Field::kDst);
+  post_op_args->dst = context.Out<uint8_t>(Field::kDst);
   if (context.Has(Field::kSrc2)) {
-    tail->addend = context.In<uint8_t>(Field::kSrc2);
-    tail->addend_signed = context.Record(Field::kSrc2).dtype == DType::kS8;
+    post_op_args->addend = context.In<uint8_t>(Field::kSrc2);
+    post_op_args->addend_signed = context.Record(Field::kSrc2).dtype == DType::kS8;
   }
 }
 
@@ -84,7 +84,7 @@ void PrecomputeHighHalves(int64_t entries, int64_t most_acc, int32_t* high_half,
     return;
   int32_t least = kMostRshift, most = 0;
   for (int64_t entry = 0; entry < entries; ++entry) {
-    const int32_t rshift = args->rshift[entry] % numerics::kTwoStepTail;
+    const int32_t rshift = args->rshift[entry] % numerics::kScalarRemainder;
     least = std::min(least, rshift);
     most = std::max(most, rshift);
   }
@@ -93,7 +93,7 @@ void PrecomputeHighHalves(int64_t entries, int64_t most_acc, int32_t* high_half,
   const int32_t below = once ? 32 : 30;  // bits of the product under the upper half
   const int32_t zero = args->zero_y - (args->hi > 127 ? 128 : 0);
   for (int64_t entry = 0; entry < entries; ++entry) {
-    const int32_t rshift = args->rshift[entry] % numerics::kTwoStepTail, shift = rshift - below;
+    const int32_t rshift = args->rshift[entry] % numerics::kScalarRemainder, shift = rshift - below;
     // Half a unit, of the second step too: the first one's comes from bit 30, the lowest one kept.
     const int32_t half = half_up ? 1 << (shift - 1) : (rshift > 31 ? 1 << (shift - 1) : 0) + 1;
     high_shift[entry] = shift;
@@ -173,11 +173,11 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.zero_y = context.Record(Field::kDst).zero_point;
   args.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
   args.hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
-  result.tail = std::make_unique<FinishTail>();
-  FillPostOps(context, result.tail.get());
-  args.tail = result.tail.get();
+  result.post_op_args = std::make_unique<PostOpArgs>();
+  FillPostOps(context, result.post_op_args.get());
+  args.post_op_args = result.post_op_args.get();
   args.rounding = rounding;
-  args.post_ops = !result.tail->post_ops.empty();
+  args.post_ops = !result.post_op_args->post_ops.empty();
   args.finish = FinishFor(rounding, args.post_ops);
   if (rounding == Rounding::kHalfFloat) {
     args.half = ReadHalf(*context.command);

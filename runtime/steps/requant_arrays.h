@@ -14,7 +14,7 @@ namespace rshift {
 // Owns the arrays that args() points into; move it, do not copy.
 struct RequantArrays {
   AlignedBuffer memory;
-  std::unique_ptr<FinishTail> tail;
+  std::unique_ptr<PostOpArgs> post_op_args;
   RequantArgs args;
 };
 
@@ -28,8 +28,8 @@ struct RequantLayout {
   }
 };
 
-// Reads kRequant, kZeroW, the rounding with its tail, the clamp, src's type, dst's zero point and
-// the sums of weights that the program's proof has.
+// Reads kRequant, kZeroW, the rounding with what it needs, the clamp, src's type, dst's zero point
+// and the sums of weights that the program's proof has.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout);
 
 // Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them and

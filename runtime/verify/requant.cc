@@ -82,10 +82,11 @@ void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64
   if (numerics::IsIntegerRounding(rounding)) {
     check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
                 ", expected 0 or 2^30..2^31-1");
-    const bool tail = rounding == Rounding::kTwoStepUp && rshift >= numerics::kTwoStepTail &&
-                      rshift <= numerics::kTwoStepTail + 62;
+    const bool remainder = rounding == Rounding::kTwoStepUp &&
+                           rshift >= numerics::kScalarRemainder &&
+                           rshift <= numerics::kScalarRemainder + 62;
     check.Check(
-        (rshift >= 0 && rshift <= 62) || tail, what, ": rshift is ", rshift,
+        (rshift >= 0 && rshift <= 62) || remainder, what, ": rshift is ", rshift,
         rounding == Rounding::kTwoStepUp ? ", expected 0..62 or 64..126" : ", expected 0..62");
     return;
   }

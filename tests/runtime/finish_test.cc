@@ -16,7 +16,7 @@ namespace {
 struct Case {
   std::vector<int32_t> multiplier, rshift;
   std::vector<float> scale, bias_f;
-  FinishTail tail;
+  PostOpArgs post_op_args;
   RequantArgs args;
 
   explicit Case(const std::vector<Words>& words) {
@@ -30,7 +30,7 @@ struct Case {
     args.rshift = rshift.data();
     args.scale = scale.data();
     args.bias_f = bias_f.data();
-    args.tail = &tail;
+    args.post_op_args = &post_op_args;
     args.zero_y = 3, args.lo = -128, args.hi = 127;
   }
 };
@@ -161,22 +161,22 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
       ops.push_back({static_cast<int>(random.Int(0, numerics::kPostOpKinds - 1)),
                      random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f),
                      random.Int(0, 2) == 0 ? 1.0f : random.Float(-60.0f, 60.0f)});
-      c.tail.post_ops.push_back({static_cast<numerics::PostOpKind>(ops.back().kind),
-                                 ops.back().alpha, ops.back().beta, ops.back().scale});
+      c.post_op_args.post_ops.push_back({static_cast<numerics::PostOpKind>(ops.back().kind),
+                                         ops.back().alpha, ops.back().beta, ops.back().scale});
     }
     const Bytes addend = random.Data(100);
-    c.args.tail = &c.tail;
-    c.tail.addend_signed = seed % 2 == 0;
+    c.args.post_op_args = &c.post_op_args;
+    c.post_op_args.addend_signed = seed % 2 == 0;
     Bytes dst(100, 0x5a);
-    c.tail.dst = dst.data();
-    c.tail.addend = addend.data();
+    c.post_op_args.dst = dst.data();
+    c.post_op_args.addend = addend.data();
     std::vector<int32_t> acc;
     for (int i = 0; i < 64; ++i) acc.push_back(static_cast<int32_t>(random.Int(-900000, 900000)));
     const int64_t count = random.Int(1, 64), at = random.Int(0, 36);
     FinishFor(Rounding::kFloatZeroEven, true)(c.args, 0, acc.data(), count, dst.data() + at);
     for (int64_t i = 0; i < count; ++i) {
       float f = ScaledFloat(Rounding::kFloatZeroEven, acc[i], words[i]);
-      const DType type = c.tail.addend_signed ? DType::kS8 : DType::kU8;
+      const DType type = c.post_op_args.addend_signed ? DType::kS8 : DType::kU8;
       for (const OraclePostOp& op : ops) f = PostOperation(op, f, Value(addend[at + i], type));
       // A NaN is the zero point, whatever it is added to.
       const int32_t y = std::isnan(f) ? 3 : ToByte(f + 3.0f, RealRounding::kEven, 0, -128, 127);

@@ -141,10 +141,11 @@ TEST(AddShiftedStep, BlocksRoundOtherwiseThanTheTail) {
       const double shifted = std::floor(std::ldexp(static_cast<double>(v), 20 - shift));
       return High(static_cast<int64_t>(shifted), w.multiplier);
     };
-    const size_t tail = p.left.size() / static_cast<size_t>(block) * static_cast<size_t>(block);
+    const size_t remainder =
+        p.left.size() / static_cast<size_t>(block) * static_cast<size_t>(block);
     size_t i = 0;
     p.ExpectEach([&](int32_t a, int32_t b) {
-      const bool in_block = i++ < tail;
+      const bool in_block = i++ < remainder;
       const int64_t sum = term(a, wa, in_block) + term(b, wb, in_block);
       return Saturate(ScaledInteger(rounding, static_cast<int32_t>(sum), wy) + p.y.zero_point, p.lo,
                       p.hi);

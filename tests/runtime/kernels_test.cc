@@ -110,13 +110,13 @@ int CompareConvolutions(const KernelTable& table, Forms forms) {
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow, panels = a.groups * a.panels_per_group;
     a.dst_pitch = a.oc + RandomGap(random);
-    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
+    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.post_op_args);
     const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
     if (random.OneIn(4)) a.epilogue = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
-    q.tail.dst = a.dst = expected.data();
+    q.post_op_args.dst = a.dst = expected.data();
     kScalarKernels.conv(a, {0, m, 0, panels}, nullptr);
-    q.tail.dst = a.dst = actual.data();
+    q.post_op_args.dst = a.dst = actual.data();
     AlignedBuffer scratch(table.conv_scratch == nullptr ? 0 : table.conv_scratch(a));
     const int64_t m_cut = random.Int(0, m),
                   p_cut = random.Int(0, panels);  // four shares, as threads would take them
@@ -224,13 +224,13 @@ int CompareDepthwise(const KernelTable& table, Forms forms) {
     a.zero_row = zero_row.data();
     const int64_t m = a.batch * a.oh * a.ow;
     a.dst_pitch = a.channels + RandomGap(random);
-    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.tail);
+    const AlignedBuffer addend = RandomAddend(random, m * a.dst_pitch, &q.post_op_args);
     const Twist twist{a.dst_pitch, static_cast<uint8_t>(random.Int(1, 255))};
     if (random.OneIn(4)) a.epilogue = {.run = TwistBytes, .state = &twist};
     std::vector<uint8_t> expected(m * a.dst_pitch + 8, 0x5a), actual(m * a.dst_pitch + 8, 0x5a);
-    q.tail.dst = a.dst = expected.data();
+    q.post_op_args.dst = a.dst = expected.data();
     kScalarKernels.depthwise(a, {0, m, 0, a.channels}, nullptr);
-    q.tail.dst = a.dst = actual.data();
+    q.post_op_args.dst = a.dst = actual.data();
     AlignedBuffer scratch(table.depthwise_scratch == nullptr ? 0 : table.depthwise_scratch(a));
     const int64_t m_cut = random.Int(0, m), c_cut = std::min(a.channels, random.Int(0, 2) * 64);
     table.depthwise(a, {0, m_cut, 0, c_cut}, scratch.data());

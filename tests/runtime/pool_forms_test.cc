@@ -161,8 +161,8 @@ TEST(AveragePoolForms, RawSumWithAllZeroPointsInTheOffset) {
         return ToByte(scaled + offset, RealRounding::kEven, 0, p.lo(), p.hi());
       }
       // Behind the last full block of 16 channels the second rounding is away from zero.
-      const bool tail = w.channel >= p.c / 16 * 16;
-      return Saturate(ScaledInteger(tail ? Rounding::kTwoStep : rounding, Sum(w), words) +
+      const bool remainder = w.channel >= p.c / 16 * 16;
+      return Saturate(ScaledInteger(remainder ? Rounding::kTwoStep : rounding, Sum(w), words) +
                           static_cast<int64_t>(offset),
                       p.lo(), p.hi());
     });

@@ -32,7 +32,7 @@ inline int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 struct Requant {
   std::vector<int32_t> bias, bias_flipped, multiplier, rshift, zero_w, high_half, high_shift;
   std::vector<float> scale, bias_f, ratio;
-  FinishTail tail;
+  PostOpArgs post_op_args;
   RequantArgs args;
 };
 
@@ -110,9 +110,9 @@ inline void RandomFloatWords(Random& random, int64_t entries, Requant* q) {
   q->args.bias_f = q->bias_f.data();
 }
 
-inline void RandomTail(Random& random, RequantArgs* args, FinishTail* tail) {
+inline void RandomPostOps(Random& random, RequantArgs* args, PostOpArgs* post_op_args) {
   for (int64_t i = random.Int(0, 3); i > 0; --i) {
-    tail->post_ops.push_back(
+    post_op_args->post_ops.push_back(
         {static_cast<numerics::PostOpKind>(random.Int(1, numerics::kPostOpKinds - 1)),
          static_cast<float>(random.Int(-300, 300)) / 16,
          static_cast<float>(random.Int(-300, 300)) / 16,
@@ -149,12 +149,12 @@ inline void RandomRequant(Random& random, Forms forms, int64_t seed, int64_t ent
   } else {
     RandomFloatWords(random, entries, q);
   }
-  RandomTail(random, &q->args, &q->tail);
+  RandomPostOps(random, &q->args, &q->post_op_args);
   q->args.bias = q->bias.data();
   q->args.bias_flipped = q->bias_flipped.data();
-  q->args.tail = &q->tail;
+  q->args.post_op_args = &q->post_op_args;
   q->args.rounding = rounding;
-  q->args.post_ops = rounding == Rounding::kFloatZeroEven && !q->tail.post_ops.empty();
+  q->args.post_ops = rounding == Rounding::kFloatZeroEven && !q->post_op_args.post_ops.empty();
   q->args.finish = FinishFor(rounding, q->args.post_ops);
   const int lo = random.OneIn(2) ? -128 : 0, hi = lo + 255;
   q->args.zero_y = static_cast<int32_t>(random.Int(lo, hi));
@@ -176,14 +176,14 @@ inline void Flip(bool src_signed, int64_t sum, int64_t entry, Requant* q) {
 }
 
 // A sum among the post-operations, with an addend for each of `bytes` of dst.
-inline AlignedBuffer RandomAddend(Random& random, int64_t bytes, FinishTail* tail) {
+inline AlignedBuffer RandomAddend(Random& random, int64_t bytes, PostOpArgs* post_op_args) {
   AlignedBuffer addend(static_cast<size_t>(bytes));
   for (size_t i = 0; i < addend.size(); ++i)
     addend.data()[i] = static_cast<uint8_t>(random.Int(0, 255));
-  tail->addend_signed = random.OneIn(2);
-  if (!tail->post_ops.empty()) {
-    tail->post_ops[0].kind = numerics::PostOpKind::kSum;
-    tail->addend = addend.data();
+  post_op_args->addend_signed = random.OneIn(2);
+  if (!post_op_args->post_ops.empty()) {
+    post_op_args->post_ops[0].kind = numerics::PostOpKind::kSum;
+    post_op_args->addend = addend.data();
   }
   return addend;
 }

@@ -35,7 +35,8 @@ struct Set {
   // What a channel multiplies by, about; for the search of ties.
   double Factor(size_t c) const {
     if (numerics::IsIntegerRounding(args.rounding)) {
-      return std::ldexp(static_cast<double>(multiplier[c]), -(rshift[c] % numerics::kTwoStepTail));
+      return std::ldexp(static_cast<double>(multiplier[c]),
+                        -(rshift[c] % numerics::kScalarRemainder));
     }
     if (args.rounding == Rounding::kDoubleAway)
       return numerics::WordsToDouble(multiplier[c], rshift[c]);
@@ -92,12 +93,12 @@ void IntegerWords(Random& random, Set* set) {
     most = least + random.Int(0, 3);
     set->most_acc = (int64_t{1} << (least - 17)) - 1;
   }
-  const bool tails = set->args.rounding == Rounding::kTwoStepUp && random.Int(0, 2) == 0;
+  const bool remainders = set->args.rounding == Rounding::kTwoStepUp && random.Int(0, 2) == 0;
   for (int64_t c = 0; c < kProbeChannels; ++c) {
     set->multiplier.push_back(by_ratio ? ShortMultiplier(random) : RandomMultiplier(random));
-    const bool tail = tails && random.Int(0, 3) == 0;
+    const bool remainder = remainders && random.Int(0, 3) == 0;
     set->rshift.push_back(static_cast<int32_t>(random.Int(least, most)) +
-                          (tail ? numerics::kTwoStepTail : 0));
+                          (remainder ? numerics::kScalarRemainder : 0));
   }
   set->args.min_rshift = *std::min_element(set->rshift.begin(), set->rshift.end());
   set->args.max_rshift = *std::max_element(set->rshift.begin(), set->rshift.end());

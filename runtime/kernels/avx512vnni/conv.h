@@ -191,7 +191,8 @@ struct AnyRequantizer {};
 template <int R, int V>
 inline void FinishBy(AnyRequantizer, const RequantArgs& q, const TileArgs& t,
                      __m512i (&acc)[R][V]) {
-  // In registers where most pixels are: a copy of this for every tail would be half of all code.
+  // In registers where most pixels are: a copy of this for every remainder would be half of all
+  // code.
   if constexpr (R == 5 || R == 6 || R == 12) {
     if (q.ratio != nullptr) return FinishTile<ByRatio<Avx512>, R, V>(q, t, acc);
     if (q.acc_factor == 1) return FinishTile<HalfUpPrecomputed<Avx512>, R, V>(q, t, acc);

@@ -106,14 +106,14 @@ void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
              uint8_t* dst) noexcept {
   float value[kMost];
   Scale(q, entry, acc, count, value);
-  const FinishTail& tail = *q.tail;
-  const uint8_t* addend = tail.addend == nullptr
+  const PostOpArgs& post_ops = *q.post_op_args;
+  const uint8_t* addend = post_ops.addend == nullptr
                               ? nullptr
-                              : tail.addend + (dst - static_cast<const uint8_t*>(tail.dst));
-  for (const numerics::PostOp& op : tail.post_ops) {
+                              : post_ops.addend + (dst - static_cast<const uint8_t*>(post_ops.dst));
+  for (const numerics::PostOp& op : post_ops.post_ops) {
     if (op.kind != numerics::PostOpKind::kSum) {
       for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], 0);
-    } else if (tail.addend_signed) {
+    } else if (post_ops.addend_signed) {
       for (int64_t i = 0; i < count; ++i) {
         value[i] = numerics::ApplyPostOp(op, value[i], static_cast<int8_t>(addend[i]));
       }

@@ -80,7 +80,8 @@ TEST(TwoStepTest, TheTailOfAVectorIsTwoStep) {
   for (int rshift = 31; rshift <= 62; ++rshift) {
     for (int i = 0; i < 5000; ++i) {
       const int32_t acc = any(random), m = word(random);
-      ASSERT_EQ(MultiplyTwoStepUp(acc, m, rshift + kTwoStepTail), MultiplyTwoStep(acc, m, rshift));
+      ASSERT_EQ(MultiplyTwoStepUp(acc, m, rshift + kScalarRemainder),
+                MultiplyTwoStep(acc, m, rshift));
       different += MultiplyTwoStepUp(acc, m, rshift) != MultiplyTwoStep(acc, m, rshift) ? 1 : 0;
     }
   }
