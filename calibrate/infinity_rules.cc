@@ -88,7 +88,8 @@ std::vector<InfinityRule> InfinityRules(const Graph& graph) {
   std::vector<InfinityRule> rules(static_cast<size_t>(graph.value_count()), kBoth);
   const auto narrow = [&](ValueId id, const InfinityRule& by) {
     InfinityRule& rule = rules[id.index()];
-    rule = {rule.negative && by.negative, rule.positive && by.positive};
+    rule.negative = rule.negative && by.negative;
+    rule.positive = rule.positive && by.positive;
   };
   for (const ValueId id : graph.outputs) narrow(id, kNone);
   for (const ValueId id : graph.inputs) narrow(id, kNone);  // a sample's values: finite

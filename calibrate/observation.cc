@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "calibrate/infinity_rules.h"
+#include "calibrate/mask_limits.h"
 #include "codegen/container/strided_bytes.h"
 #include "quantize/ranges/ranges.h"
 
@@ -78,6 +79,7 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
   for (size_t i = 0; i < values.size(); ++i) statistics[values[i].index()] = static_cast<int>(i);
   const std::vector<std::vector<int>> sources = FindSources(graph, statistics);
   const std::vector<InfinityRule> rules = InfinityRules(graph);
+  const std::vector<float> mask_limits = MaskLimits(graph);
   for (const ValueId id : values) {
     const std::string& name = graph.value(id).name;
     const auto at = by_name.find(name);
@@ -86,6 +88,7 @@ ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {
     const Observation observation{at->second, static_cast<int>(plan.names.size())};
     plan.names.push_back(name);
     plan.rules.push_back(rules[id.index()]);
+    plan.rules.back().mask_limit = mask_limits[id.index()];
     if (image.tensors[at->second].bytes() == 0) continue;  // nothing to see
     if (const std::vector<int>& from = sources[id.index()];
         from != std::vector{observation.statistic}) {

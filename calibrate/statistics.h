@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -30,7 +31,7 @@ struct TensorStatistics {
   std::string name;
   float min = 0, max = 0;   // meaningless while count == 0; a zero has no sign
   uint64_t count = 0;       // finite values
-  uint64_t infinities = 0;  // left out: see InfinityRule
+  uint64_t infinities = 0;  // and finite masks, left out: see InfinityRule
   // How many samples have their largest |x| in which bin (PeakBin): does the range hang on one
   // sample? Empty in files of version 1.
   std::map<uint32_t, uint64_t> peaks;
@@ -44,6 +45,8 @@ float PeakBinLow(uint32_t bin);  // the least magnitude in it
 // makes 0 of them, a Where drops them). Others are an error.
 struct InfinityRule {
   bool negative = false, positive = false;
+  // Finite values at or below it are a mask too; minus infinity: none.
+  float mask_limit = -std::numeric_limits<float>::infinity();
 };
 
 // A run of equal-signed bins as an interval of real values; what the threshold methods work on.

@@ -19,6 +19,17 @@ constexpr uint64_t kMaxPending = std::numeric_limits<uint32_t>::max();
 constexpr size_t kLargeTensor = 8192;  // values from which a window pays
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+// Those that are no finite masks; copied to `kept` when there may be any.
+std::span<const float> WithoutMasks(std::span<const float> values, float limit, float* kept) {
+  if (limit == -kInfinity) return values;
+  size_t count = 0;
+  for (const float v : values) {
+    kept[count] = v;  // overwritten by the next one when it is a mask
+    count += v <= limit && v != -kInfinity ? 0 : 1;
+  }
+  return {kept, count};
+}
+
 uint32_t Octave(float magnitude) { return std::bit_cast<uint32_t>(magnitude) >> kPageShift; }
 
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
@@ -161,10 +172,13 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   uint64_t nonzeros = 0;
   const OctaveWindow window = ChooseWindow(values);
   std::array<uint16_t, kBlock + kScanPadding> near;
-  std::array<float, kBlock + kScanPadding> far;
+  std::array<float, kBlock + kScanPadding> far, unmasked;
   for (const OwnedPage& page : pages_) Enter(page, directory);
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
-    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
+    const auto block = WithoutMasks(whole, rule.mask_limit, unmasked.data());
+    skipped_ += whole.size() - block.size();
+    nonzeros += whole.size() - block.size();
     const SplitValues found = ScanValues(block, window, extremes, near.data(), far.data());
     CountBins(std::span(near).first(found.near), counters.data());
     Count(std::span(far).first(found.far), rule, directory);
@@ -178,7 +192,7 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
       " found; calibration needs finite values (check the sample and the preprocessing)");
   sum_.infinities += skipped_;
   if (skipped_ == values.size()) return;
-  if (skipped_ > 0) extremes = FiniteExtremes(values);
+  if (skipped_ > 0) extremes = FiniteExtremes(values, rule.mask_limit);
   // A zero gets no sign: which of two comes first would depend on the order of the samples.
   const float low = extremes.low + 0.0f, high = extremes.high + 0.0f;
   sum_.min = sum_.count == 0 ? low : std::min(sum_.min, low);

@@ -168,10 +168,10 @@ SplitValues ScanValues(std::span<const float> values, OctaveWindow window, Extre
   return scan(values, window, extremes, near, far);
 }
 
-Extremes FiniteExtremes(std::span<const float> values) {
+Extremes FiniteExtremes(std::span<const float> values, float limit) {
   Extremes extremes;
   for (const float v : values) {
-    if (!std::isfinite(v)) continue;
+    if (!std::isfinite(v) || v <= limit) continue;
     extremes.low = std::min(extremes.low, v);
     extremes.high = std::max(extremes.high, v);
   }

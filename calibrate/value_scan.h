@@ -45,8 +45,8 @@ SplitValues ScanValues(std::span<const float> values, OctaveWindow window, Extre
 using ScanFunction = SplitValues (*)(std::span<const float>, OctaveWindow, Extremes&, uint16_t*,
                                      float*);
 std::vector<ScanFunction> ScanForms();
-// Of those that are finite.
-Extremes FiniteExtremes(std::span<const float> values);
+// Of those that are finite and above `limit`.
+Extremes FiniteExtremes(std::span<const float> values, float limit);
 
 }  // namespace rshift
 

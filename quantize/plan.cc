@@ -90,7 +90,8 @@ class Planner {
     } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
       plan_.reasons[n] = "the configuration says f32";
     } else if (TouchesInfinities(node)) {
-      plan_.reasons[n] = "reads or writes infinities (a mask), which no integer stands for";
+      plan_.reasons[n] =
+          "reads or writes a mask (-inf, or as good as it), which no integer stands for";
     } else {
       const OpSupport support = IntegerSupport(graph_, node, profile_);
       kinds_[n] = support.kind;

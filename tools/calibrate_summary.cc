@@ -36,8 +36,8 @@ void PrintInfinities(const CalibrationTable& table) {
   for (size_t i = 0; i < masked.size() && i < kMaxListed; ++i)
     text += (i == 0 ? "" : ", ") + masked[i];
   if (masked.size() > kMaxListed) text += ", ...";
-  std::printf("infinities of masks left out, in %s: %s\n", Count(masked.size(), "tensor").c_str(),
-              text.c_str());
+  std::printf("values of masks (-inf, or as good as it before a Softmax) left out, in %s: %s\n",
+              Count(masked.size(), "tensor").c_str(), text.c_str());
 }
 
 void PrintThinRanges(const std::vector<ThinRange>& thin) {

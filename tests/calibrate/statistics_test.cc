@@ -253,6 +253,29 @@ TEST(StatisticsTest, InfinitiesOfAMaskAreLeftOutAndCounted) {
               HasSubstr("-inf"));
 }
 
+TEST(StatisticsTest, FiniteMasksAreLeftOutAsInfinitiesAre) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const InfinityRule rule{.negative = true, .mask_limit = -5000};
+  for (const size_t count : {7u, 20000u}) {
+    std::mt19937 random(kSeed);
+    std::vector<float> values = WideValues(random, count, 10, 4999);
+    const TensorStatistics expected = Expected(values);
+    for (const float mask : {-5000.0f, -1e4f, -1e9f, -3.4e38f, -inf})
+      values.insert(values.begin() + static_cast<int64_t>(random() % count), mask);
+    TensorStatistics statistics = Empty("t");
+    Add(statistics, values, "s", rule);
+    EXPECT_EQ(statistics.infinities, 5u);
+    EXPECT_EQ(statistics.count, count);
+    EXPECT_EQ(statistics.min, expected.min);
+    EXPECT_EQ(statistics.max, expected.max);
+    EXPECT_EQ(statistics.peaks, expected.peaks);
+    EXPECT_EQ(statistics.histogram.zeros, expected.histogram.zeros);
+    EXPECT_EQ(statistics.histogram.pages, expected.histogram.pages);
+    EXPECT_THAT(ErrorOf([&] { Add(statistics, values, "s", {.mask_limit = -5000}); }),
+                HasSubstr("-inf found"));
+  }
+}
+
 TEST(StatisticsTest, PeaksCountSamplesByTheirLargestMagnitude) {
   TensorStatistics statistics = Empty("t");
   for (const float peak : {1.0f, -1.1f, 3.0f}) {

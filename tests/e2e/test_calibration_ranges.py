@@ -34,7 +34,7 @@ def save(path, nodes, inputs, outputs, constants=()):
     return path
 
 
-def attention(path, masking):
+def attention(path, masking, outputs=('y',), inputs=None):
     """One head over x: 1 x TOKENS x WIDTH; `masking` makes 'masked' of 'scores'."""
     random = np.random.default_rng(SEED)
     weights = [constant(n, random.normal(0, .6, (WIDTH, WIDTH)).astype(np.float32)) for n in 'qkvo']
@@ -46,25 +46,42 @@ def attention(path, masking):
     nodes += [helper.make_node('Softmax', ['masked'], ['p'], axis=-1),
               helper.make_node('MatMul', ['p', 'v_x'], ['mixed']),
               helper.make_node('MatMul', ['mixed', 'o'], ['y'])]
-    return save(path, nodes, {'x': (1, TOKENS, WIDTH)}, ['y'], weights + constants)
+    return save(path, nodes, {'x': (1, TOKENS, WIDTH), **(inputs or {})}, outputs,
+                weights + constants)
 
 
-def causal_sum():
-    mask = np.triu(np.full((TOKENS, TOKENS), -np.inf, np.float32), 1)
+def causal_sum(lowest=-np.inf):
+    mask = np.triu(np.full((TOKENS, TOKENS), lowest, np.float32), 1)
     return [helper.make_node('Add', ['scores', 'mask'], ['masked'])], [constant('mask', mask)]
 
 
-def masked_fill():
+def masked_fill(lowest=-np.inf):
     allowed = np.tril(np.ones((TOKENS, TOKENS), bool))
     return ([helper.make_node('Where', ['allowed', 'scores', 'lowest'], ['masked'])],
-            [constant('allowed', allowed), constant('lowest', np.float32(-np.inf))])
+            [constant('allowed', allowed), constant('lowest', np.float32(lowest))])
 
 
-def scaled_after_the_mask():
-    nodes, constants = causal_sum()
+def scaled_after_the_mask(lowest=-np.inf):
+    nodes, constants = causal_sum(lowest)
     nodes[0].output[0] = 'early'
     return (nodes + [helper.make_node('Mul', ['early', 'factor'], ['masked'])],
             constants + [constant('factor', np.float32(0.35))])
+
+
+def clamped_after_the_mask(lowest):
+    """As OPT has it: no sum may fall below the lowest float."""
+    nodes, constants = causal_sum(lowest)
+    nodes[0].output[0] = 'early'
+    return (nodes + [helper.make_node('Max', ['early', 'floor'], ['masked'])],
+            constants + [constant('floor', np.finfo(np.float32).min)])
+
+
+def computed_mask(lowest):
+    """As BERT has it: (1 - mask) * lowest, of a mask that is an input."""
+    return ([helper.make_node('Sub', ['one', 'mask'], ['hidden']),
+             helper.make_node('Mul', ['hidden', 'lowest'], ['bias']),
+             helper.make_node('Add', ['scores', 'bias'], ['masked'])],
+            [constant('one', np.float32(1)), constant('lowest', np.float32(lowest))])
 
 
 def entries_of(table):
@@ -105,6 +122,92 @@ def test_masked_attention_calibrates_and_deploys(tmp_path, masking, mode):
     got = pipeline.infer(tmp_path / 'net.rshift', {'x': values[:1]}, tmp_path)['y']
     expected = reference(model, values[:1])
     assert pipeline.cosine(got, expected) > 0.99
+
+
+@pytest.mark.parametrize('masking', [causal_sum, masked_fill, scaled_after_the_mask,
+                                     clamped_after_the_mask])
+@pytest.mark.parametrize('lowest', [-1e4, -1e9, np.finfo(np.float32).min])
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_finite_masks_are_left_out_and_get_no_probability(tmp_path, masking, lowest, mode):
+    model = attention(tmp_path / 'net.onnx', lambda: masking(lowest), outputs=['y', 'p'])
+    values = data(tmp_path, 20, (TOKENS, WIDTH))
+    table = tmp_path / 'table.yaml'
+    said = pipeline.run('model_calibrate', model, '--dataset', tmp_path / 'x.npy', '-o', table)
+    masked = TOKENS * (TOKENS - 1) // 2 * 20
+    assert f"'masked' ({masked})" in said
+    found = entries_of(table)['masked']
+    assert found['infinities'] == masked
+    assert found['min'] > -100
+    infinite = attention(tmp_path / 'inf.onnx', lambda: masking(-np.inf), outputs=['y', 'p'])
+    if masking is not clamped_after_the_mask:  # the range is that of the same model with -inf
+        other = pipeline.calibrate(infinite, tmp_path / 'x.npy', tmp_path / 'inf.yaml')
+        assert entries_of(other)['masked'] == found
+    pipeline.deploy(model, tmp_path / 'net.rshift', mode=mode, table=table)
+    got = pipeline.infer(tmp_path / 'net.rshift', {'x': values[:1]}, tmp_path)
+    check_probabilities(model, {'x': values[:1]}, got, np.tril(np.ones((TOKENS, TOKENS), bool)))
+
+
+def check_probabilities(model, inputs, got, allowed):
+    session = onnxruntime.InferenceSession(str(model), providers=['CPUExecutionProvider'])
+    y, p = session.run(['y', 'p'], inputs)
+    allowed = np.broadcast_to(allowed, p.shape)
+    assert (p[~allowed] == 0).all()
+    assert (got['p'][~allowed] == 0).all()
+    np.testing.assert_allclose(got['p'][allowed], p[allowed], atol=0.05)
+    assert pipeline.cosine(got['y'], y) > 0.99
+
+
+@pytest.mark.parametrize('lowest', [-1e4, -1e9, np.finfo(np.float32).min])
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_a_mask_computed_from_an_input_is_left_out(tmp_path, lowest, mode):
+    model = attention(tmp_path / 'net.onnx', lambda: computed_mask(lowest), outputs=['y', 'p'],
+                      inputs={'mask': (1, TOKENS)})
+    values = data(tmp_path, 20, (TOKENS, WIDTH))
+    lengths = np.random.default_rng(SEED).integers(TOKENS // 2, TOKENS + 1, 20)
+    masks = (np.arange(TOKENS) < lengths[:, None]).astype(np.float32)
+    masks[0, TOKENS - 3:] = 0
+    np.savez(tmp_path / 'x.npz', x=values, mask=masks)
+    table = tmp_path / 'table.yaml'
+    said = pipeline.run('model_calibrate', model, '--dataset', tmp_path / 'x.npz', '-o', table)
+    padding = int((masks == 0).sum())
+    assert f"'bias' ({padding}), 'masked' ({padding * TOKENS})" in said
+    entries = entries_of(table)
+    assert entries['bias']['min'] == 0 and entries['masked']['min'] > -100
+    pipeline.deploy(model, tmp_path / 'net.rshift', mode=mode, table=table)
+    inputs = {'x': values[:1], 'mask': masks[:1]}
+    got = pipeline.infer(tmp_path / 'net.rshift', inputs, tmp_path)
+    check_probabilities(model, inputs, got, masks[:1, None, :] == 1)
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_a_mask_that_is_an_input_is_left_out(tmp_path, mode):
+    model = attention(tmp_path / 'net.onnx',
+                      lambda: ([helper.make_node('Add', ['scores', 'mask'], ['masked'])], []),
+                      outputs=['y', 'p'], inputs={'mask': (1, 1, TOKENS)})
+    values = data(tmp_path, 20, (TOKENS, WIDTH))
+    masks = np.zeros((20, 1, TOKENS), np.float32)
+    masks[:, :, TOKENS - 4:] = -1e4
+    np.savez(tmp_path / 'x.npz', x=values, mask=masks)
+    table = tmp_path / 'table.yaml'
+    said = pipeline.run('model_calibrate', model, '--dataset', tmp_path / 'x.npz', '-o', table)
+    assert f"'mask' (80), 'masked' ({80 * TOKENS})" in said
+    pipeline.deploy(model, tmp_path / 'net.rshift', mode=mode, table=table)
+    inputs = {'x': values[:1], 'mask': masks[:1]}
+    got = pipeline.infer(tmp_path / 'net.rshift', inputs, tmp_path)
+    check_probabilities(model, inputs, got, masks[:1] == 0)
+
+
+def test_very_negative_values_that_no_softmax_reads_stay_in_the_range(tmp_path):
+    model = save(tmp_path / 'net.onnx',
+                 [helper.make_node('Mul', ['x', 'factor'], ['large']),
+                  helper.make_node('Softmax', ['large'], ['p']),
+                  helper.make_node('Relu', ['large'], ['y'])],
+                 {'x': (1, 16)}, ['p', 'y'], [constant('factor', np.float32(9e3))])
+    values = data(tmp_path, 10, (16,))
+    table = pipeline.calibrate(model, tmp_path / 'x.npy', tmp_path / 'table.yaml')
+    found = entries_of(table)['large']
+    assert 'infinities' not in found
+    assert found['min'] == pytest.approx(values.min() * 9e3)
 
 
 def test_other_infinities_stay_an_error_that_names_tensor_and_sample(tmp_path):
