@@ -3,21 +3,6 @@
 #include "graph/sha256.h"
 
 namespace rshift {
-namespace {
-
-std::string MethodName(const MethodOptions& options) {
-  switch (options.method) {
-    case Method::kMinMax:
-      return "minmax";
-    case Method::kPercentile:
-      return Cat("percentile ", options.percentile);
-    case Method::kKl:
-      return "kl";
-  }
-  Fail(ErrorCode::kInternal, "threshold method ", static_cast<int>(options.method));
-}
-
-}  // namespace
 
 CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options) {
   CalibrationTable table;

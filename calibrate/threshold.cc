@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.h"
 #include "calibrate/kl.h"
+#include "calibrate/threshold_methods.h"
 
 namespace rshift {
 namespace {
@@ -38,13 +40,31 @@ std::vector<WeightedBin> Magnitudes(std::vector<WeightedBin> bins) {
   return bins;
 }
 
+struct MethodEntry {
+  const char* name;
+  void (*derive)(const TensorStatistics&, const MethodOptions&, TensorRange&);
+};
+
+// By Method.
+constexpr MethodEntry kMethods[] = {
+#define RSHIFT_METHOD(name, text) {text, Derive##name},
+#include "calibrate/methods.def"
+};
+
+const MethodEntry& EntryOf(Method method) { return kMethods[static_cast<size_t>(method)]; }
+
+}  // namespace
+
+void DeriveMinMax(const TensorStatistics&, const MethodOptions&, TensorRange&) {}
+
 // Threshold: p percent of all |x| (zeros count). Low and high: the rest is cut off half at each
 // end; all of it at one end when the tensor never goes beyond zero at the other. A range that would
 // be empty although values are not zero (more than p percent are) falls back to the observed one.
-void DerivePercentile(const TensorStatistics& statistics, double percentile, TensorRange& range) {
+void DerivePercentile(const TensorStatistics& statistics, const MethodOptions& options,
+                      TensorRange& range) {
   const std::vector<WeightedBin> bins = Bins(statistics);
   const auto count = static_cast<double>(statistics.count);
-  const double rest = (100.0 - percentile) / 100.0 * count;
+  const double rest = (100.0 - options.percentile) / 100.0 * count;
   const auto bounded = [](double value, float low, float high) {
     return std::clamp(static_cast<float>(value), low, high);
   };
@@ -63,7 +83,7 @@ void DerivePercentile(const TensorStatistics& statistics, double percentile, Ten
   }
 }
 
-void DeriveKl(const TensorStatistics& statistics, TensorRange& range) {
+void DeriveKl(const TensorStatistics& statistics, const MethodOptions&, TensorRange& range) {
   const bool is_signed = range.min < 0;
   const double threshold = KlThreshold(statistics, is_signed ? kSignedLevels : kUnsignedLevels);
   range.threshold = std::min(static_cast<float>(threshold), range.threshold);
@@ -72,14 +92,19 @@ void DeriveKl(const TensorStatistics& statistics, TensorRange& range) {
   range.high = static_cast<float>(clip.high);
 }
 
-}  // namespace
-
 Method ParseMethod(const std::string& name) {
-  if (name == "minmax") return Method::kMinMax;
-  if (name == "percentile") return Method::kPercentile;
-  if (name == "kl") return Method::kKl;
-  Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name,
-       "', expected minmax, percentile or kl");
+  std::string names;
+  constexpr size_t kCount = std::size(kMethods);
+  for (size_t i = 0; i < kCount; ++i) {
+    if (name == kMethods[i].name) return static_cast<Method>(i);
+    names += Cat(i == 0 ? "" : i + 1 < kCount ? ", " : " or ", kMethods[i].name);
+  }
+  Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name, "', expected ", names);
+}
+
+std::string MethodName(const MethodOptions& options) {
+  const char* name = EntryOf(options.method).name;
+  return options.method == Method::kPercentile ? Cat(name, " ", options.percentile) : name;
 }
 
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options) {
@@ -91,22 +116,8 @@ TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions&
     range.max = range.high = statistics.max;
     range.threshold = std::max(std::abs(range.min), std::abs(range.max));
   }
-  switch (options.method) {
-    case Method::kMinMax:
-      range.method = "minmax";
-      break;
-    case Method::kPercentile:
-      range.method = Cat("percentile ", options.percentile);
-      break;
-    case Method::kKl:
-      range.method = "kl";
-      break;
-  }
-  if (range.threshold == 0 || options.method == Method::kMinMax) return range;
-  if (options.method == Method::kPercentile)
-    DerivePercentile(statistics, options.percentile, range);
-  else
-    DeriveKl(statistics, range);
+  range.method = MethodName(options);
+  if (range.threshold != 0) EntryOf(options.method).derive(statistics, options, range);
   return range;
 }
 

@@ -4,13 +4,23 @@
 #define RSHIFT_CALIBRATE_THRESHOLD_H_
 
 #include <string>
+#include <string_view>
 
 #include "calibrate/statistics.h"
 #include "quantize/ranges/table.h"
 
 namespace rshift {
 
-enum class Method { kMinMax, kPercentile, kKl };
+enum class Method {
+#define RSHIFT_METHOD(name, text) k##name,
+#include "calibrate/methods.def"
+};
+inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | kl"
+    std::string_view(
+#define RSHIFT_METHOD(name, text) " | " text
+#include "calibrate/methods.def"
+        )
+        .substr(3);
 // Throws kInvalidInput naming the methods there are.
 Method ParseMethod(const std::string& name);
 
@@ -18,6 +28,9 @@ struct MethodOptions {
   Method method = Method::kKl;
   double percentile = 99.99;  // (50, 100]
 };
+
+// "kl", "percentile 99.99": as tables name it.
+std::string MethodName(const MethodOptions& options);
 
 // threshold: symmetric (255 levels when min >= 0, else the signed range); low/high: the asymmetric
 // pair, found two-sided. Constant-zero tensors give zeros.

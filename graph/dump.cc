@@ -1,12 +1,12 @@
 #include "graph/dump.h"
 
 #include <algorithm>
-#include <array>
 #include <iomanip>
 #include <sstream>
 #include <type_traits>
 
 #include "base/error.h"
+#include "isa/function_names.h"
 
 namespace rshift {
 namespace {
@@ -79,10 +79,7 @@ std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
 }
 
 std::string Text(Rounding rounding) {
-  constexpr std::array<const char*, kRoundingCount> kNames = {
-      "",           " two_step",    " float_even", " float_zero_even", " half_float",
-      " half_away", " two_step_up", " double_away"};
-  return kNames[static_cast<size_t>(rounding)];
+  return rounding == Rounding::kHalfUp ? "" : Cat(" ", Name(rounding));
 }
 
 // What follows the accumulator of a QConv or QMatMul.
@@ -101,30 +98,20 @@ std::string TailText(const Product& o) {
   return text;
 }
 
-constexpr std::array<const char*, 10> kReduceNames = {
-    "mean", "sum", "max", "min", "prod", "l1", "l2", "sumsquare", "logsumexp", "logsum"};
-constexpr std::array<const char*, 3> kResizeNames = {"nearest", "linear", "cubic"};
-constexpr std::array<const char*, 5> kCoordinateNames = {
-    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"};
-constexpr std::array<const char*, 4> kNearestNames = {"round_prefer_floor", "round_prefer_ceil",
-                                                      "floor", "ceil"};
-constexpr std::array<const char*, 3> kPadNames = {"constant", "reflect", "edge"};
-
-template <size_t N, typename E>
-std::string Pick(const std::array<const char*, N>& names, E value) {
-  return Cat(" ", names.at(static_cast<size_t>(value)));
+template <typename E>
+std::string Pick(E value) {
+  return Cat(" ", Name(value));
 }
 
 std::string ResizeText(const Resize& op) {
-  std::string text = Pick(kResizeNames, op.mode) + Pick(kCoordinateNames, op.coordinate);
-  if (op.mode == ResizeMode::kNearest) text += Pick(kNearestNames, op.nearest);
+  std::string text = Pick(op.mode) + Pick(op.coordinate);
+  if (op.mode == ResizeMode::kNearest) text += Pick(op.nearest);
   if (op.mode == ResizeMode::kCubic) text += Field("cubic_a", op.cubic_a);
   return text + Flag("exclude_outside", op.exclude_outside) + " scales=" + List(op.scales);
 }
 
 std::string PadText(const Pad& op) {
-  std::string text =
-      Pick(kPadNames, op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
+  std::string text = Pick(op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
   return op.mode == PadMode::kConstant ? text + Field("value", op.value) : text;
 }
 
@@ -168,7 +155,7 @@ std::string Attributes(const Op& op) {
                    Field("bias", o.bias) + Field("axis", o.axis);
           },
           [](const Softmax& o) { return Field("axis", o.axis) + Flag("log", o.log); },
-          [](const Reduce& o) { return Pick(kReduceNames, o.op) + " axes=" + List(o.axes); },
+          [](const Reduce& o) { return Pick(o.op) + " axes=" + List(o.axes); },
           [](const ArgMax& o) {
             return Field("axis", o.axis) + Flag("min", o.min) +
                    Flag("last_index", o.select_last_index);

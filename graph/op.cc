@@ -1,46 +1,15 @@
 #include "graph/op.h"
 
-#include <cstddef>
-#include <iterator>
+#include "isa/function_names.h"
 
 namespace rshift {
 namespace {
 
-constexpr const char* kBinaryNames[] = {"Add",
-                                        "Sub",
-                                        "Mul",
-                                        "Div",
-                                        "Pow",
-                                        "Min",
-                                        "Max",
-                                        "Mod",
-                                        "Equal",
-                                        "Less",
-                                        "LessOrEqual",
-                                        "Greater",
-                                        "GreaterOrEqual",
-                                        "And",
-                                        "Or",
-                                        "Xor"};
-constexpr const char* kUnaryNames[] = {"Sigmoid",   "Tanh",     "HardSigmoid",
-                                       "HardSwish", "Elu",      "Selu",
-                                       "Softplus",  "Softsign", "Exp",
-                                       "Log",       "Sqrt",     "Reciprocal",
-                                       "Abs",       "Neg",      "Floor",
-                                       "Ceil",      "Round",    "Erf",
-                                       "Gelu",      "GeluTanh", "Mish",
-                                       "Silu",      "Sin",      "Cos",
-                                       "Sign",      "Not",      "ThresholdedRelu",
-                                       "Celu",      "Tan",      "Asin",
-                                       "Acos",      "Atan",     "Sinh",
-                                       "Cosh",      "Asinh",    "Acosh",
-                                       "Atanh",     "Square"};
+// By ReduceOp: the ONNX operator.
 constexpr const char* kReduceNames[] = {
-    "ReduceMean", "ReduceSum", "ReduceMax",       "ReduceMin",       "ReduceProd",
-    "ReduceL1",   "ReduceL2",  "ReduceSumSquare", "ReduceLogSumExp", "ReduceLogSum"};
-static_assert(std::size(kBinaryNames) == static_cast<size_t>(BinaryOp::kXor) + 1);
-static_assert(std::size(kUnaryNames) == static_cast<size_t>(UnaryOp::kSquare) + 1);
-static_assert(std::size(kReduceNames) == static_cast<size_t>(ReduceOp::kLogSum) + 1);
+#define RSHIFT_REDUCE(id, name, ...) "Reduce" #name,
+#include "isa/functions.def"
+};
 
 }  // namespace
 
@@ -51,12 +20,12 @@ const char* OpName(const Op& op) {
                         [](const MatMul&) { return "MatMul"; },
                         [](const MaxPool&) { return "MaxPool"; },
                         [](const AveragePool&) { return "AveragePool"; },
-                        [](const Binary& o) { return kBinaryNames[static_cast<size_t>(o.op)]; },
+                        [](const Binary& o) { return Name(o.op); },
                         [](const Where&) { return "Where"; },
                         [](const Clip&) { return "Clip"; },
                         [](const LeakyRelu&) { return "LeakyRelu"; },
                         [](const PRelu&) { return "PRelu"; },
-                        [](const Unary& o) { return kUnaryNames[static_cast<size_t>(o.op)]; },
+                        [](const Unary& o) { return Name(o.op); },
                         [](const BatchNorm&) { return "BatchNorm"; },
                         [](const LayerNorm&) { return "LayerNorm"; },
                         [](const InstanceNorm&) { return "InstanceNorm"; },

@@ -119,7 +119,7 @@ enum class Field : uint8_t {
   kFill = 41,
   kCoordinate = 42,
   kNearest = 43,
-  kRounding = 44,  // base/rounding.h
+  kRounding = 44,  // isa/functions.def
   kMultiplier3 = 45,
   kRshift3 = 46,
   kSamePass = 47,  // 1: the second half of the command before it

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "isa/isa.h"
 
 namespace rshift {
@@ -73,7 +73,9 @@ constexpr auto kAxis = List(Int(Field::kAxis, 0, 7));
 // Of element-wise commands on bytes: markdown.cc says what it means.
 constexpr auto kSamePass = List(Int(Field::kSamePass, 0, 1));
 
-constexpr auto Mode(int64_t last) { return List(Int(Field::kMode, 0, last)); }
+// One of the functions of isa/functions.def, of which there are `count`.
+constexpr auto Choice(Field field, int count) { return List(Int(field, 0, count - 1)); }
+constexpr auto Mode(int count) { return Choice(Field::kMode, count); }
 constexpr auto Flags(int64_t all) { return List(Int(Field::kFlags, 0, all)); }
 
 // What kFloatZeroEven and kHalfFloat add to a convolution or matrix product: post-operations with
@@ -84,7 +86,7 @@ constexpr auto kTail = List(Optional(Field::kSrc2), OptionalConst(Field::kList),
                             Float(Field::kScaleF), Float(Field::kOffsetF));
 
 // --- fields of each opcode ---
-constexpr auto kQuantizeFields = Join(kDstSrcParts, Mode(kRealRoundingCount - 1), Flags(1));
+constexpr auto kQuantizeFields = Join(kDstSrcParts, Mode(kRealRoundingCount), Flags(1));
 constexpr auto kRequantizeFields = Join(kDstSrcParts, List(Int(Field::kMultiplier, 0, kInt32Max)),
                                         kRshift, kClampQ, kRounding, kSamePass);
 constexpr auto kConvFields =
@@ -101,17 +103,18 @@ constexpr auto kAddShiftedFields = Join(
     kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kPositiveSide,
     List(Int(Field::kMultiplier3, 0, kInt32Max), Int(Field::kRshift3, 0, 62),
          Int(Field::kCount, 0, 20)),
-    kClampQ, kRounding, Mode(3), kSamePass);
+    kClampQ, kRounding, Mode(kAddBlocksCount), kSamePass);
 constexpr auto kAddFmaFields = Join(
     kDstSrcParts, kSrc2Part,
     List(Float(Field::kScaleF), Float(Field::kAlphaF), Float(Field::kOffsetF)), kClampQ, kSamePass);
 constexpr auto kMulFields =
     Join(kDstSrcParts, kSrc2Part, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift, kClampQ,
          kRounding, kSamePass);
-constexpr auto kSoftmaxFields = Join(kDstSrc, List(Const(Field::kTable)), Mode(2), kClampQ);
-constexpr auto kAveragePoolFields =
-    Join(kDstSrcParts, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1),
-         kClampQ, Mode(5), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
+constexpr auto kSoftmaxFields =
+    Join(kDstSrc, List(Const(Field::kTable)), Mode(kSoftmaxArithmeticCount), kClampQ);
+constexpr auto kAveragePoolFields = Join(
+    kDstSrcParts, kWindow, List(Float(Field::kScaleF), Float(Field::kOffsetF)), Flags(1), kClampQ,
+    Mode(kPoolArithmeticCount), kRounding, List(Int(Field::kMultiplier, 0, kInt32Max)), kRshift);
 constexpr auto kMaxPoolFields = Join(kDstSrcParts, kWindow);
 constexpr auto kLeakyReluFields =
     Join(kDstSrcParts, List(Int(Field::kMultiplier, kInt32Min, kInt32Max)), kRshift, kPositiveSide,
@@ -124,24 +127,23 @@ constexpr auto kListPartFields = Join(kDstSrcParts, List(Const(Field::kList)));
 constexpr auto kTwoListFields = Join(kListPartFields, List(Const(Field::kList2)));
 constexpr auto kCopyIntoFields = Join(kDstSrcParts, kAxis, List(Int(Field::kOffset, 0, kMaxDim)));
 constexpr auto kPadFields =
-    Join(kTwoListFields, Mode(2), List(Int(Field::kFill, kInt64Min, kInt64Max)));
+    Join(kTwoListFields, Mode(kPadModeCount), List(Int(Field::kFill, kInt64Min, kInt64Max)));
 constexpr auto kGatherFields = Join(kDstSrc, kSrc2In, kAxis);
-constexpr auto kBinaryF32Fields = Join(kDstSrc, kSrc2In, Mode(15), kClampF);
+constexpr auto kBinaryF32Fields = Join(kDstSrc, kSrc2In, Mode(kBinaryOpCount), kClampF);
 constexpr auto kUnaryF32Fields =
-    Join(kDstSrc, Mode(37), List(Float(Field::kAlphaF), Float(Field::kBetaF)));
+    Join(kDstSrc, Mode(kUnaryOpCount), List(Float(Field::kAlphaF), Float(Field::kBetaF)));
 constexpr auto kClipF32Fields = Join(kDstSrc, kClampF);
 constexpr auto kLeakyReluF32Fields = Join(kDstSrc, List(Float(Field::kAlphaF)));
 constexpr auto kPReluF32Fields = Join(kDstSrc, kSrc2In);
 constexpr auto kSoftmaxF32Fields = Join(kDstSrc, kAxis, Flags(1));
 constexpr auto kLayerNormF32Fields =
     Join(kDstSrc, kSrc2In, List(Optional(Field::kSrc3)), kAxis, List(Float(Field::kEpsilonF)));
-constexpr auto kReduceF32Fields = Join(kListFields, Mode(9));
+constexpr auto kReduceF32Fields = Join(kListFields, Mode(kReduceOpCount));
 constexpr auto kArgMaxFields = Join(kDstSrc, kAxis, Flags(3));
 constexpr auto kWhereFields = Join(kDstSrc, kSrc2In, List(In(Field::kSrc3)));
 constexpr auto kResizeF32Fields =
-    Join(kListFields, Mode(2),
-         List(Int(Field::kCoordinate, 0, 4), Int(Field::kNearest, 0, 3), Float(Field::kAlphaF)),
-         Flags(1));
+    Join(kListFields, Mode(kResizeModeCount), Choice(Field::kCoordinate, kCoordinateModeCount),
+         Choice(Field::kNearest, kNearestModeCount), List(Float(Field::kAlphaF)), Flags(1));
 constexpr auto kLrnF32Fields = Join(kDstSrc, kAxis,
                                     List(Int(Field::kCount, 1, kMaxWindow), Float(Field::kAlphaF),
                                          Float(Field::kBetaF), Float(Field::kBiasF)));

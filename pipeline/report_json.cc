@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "isa/function_names.h"
+
 namespace rshift {
 namespace {
 

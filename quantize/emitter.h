@@ -41,7 +41,7 @@ ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& optio
 // without its scale), the sum with a tensor of type `addend` (kSum), or a clamp (kClip: alpha,
 // beta).
 struct TailOp {
-  PostOp::Kind kind = PostOp::Kind::kRelu;
+  PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0;
   IntType addend;
 };

@@ -73,7 +73,7 @@ class Checker {
     }
     for (const PostOp& post : op.post_ops) {
       Finite(post.scale, "factor of a fused operator");
-      const bool bounds = post.kind == PostOp::Kind::kClip;  // those may be open
+      const bool bounds = post.kind == PostOpKind::kClip;  // those may be open
       for (float number : {post.alpha, post.beta}) {
         Require(bounds ? !std::isnan(number) : std::isfinite(number),
                 "parameter of a fused operator", number);

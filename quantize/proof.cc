@@ -211,13 +211,6 @@ double LayerProof::headroom_bits() const {
                    static_cast<double>(std::max<int64_t>(accumulator, 1)));
 }
 
-const char* Name(Rounding rounding) {
-  constexpr const char* kNames[kRoundingCount] = {"half_up",         "two_step",   "float_even",
-                                                  "float_zero_even", "half_float", "half_away",
-                                                  "two_step_up",     "double_away"};
-  return kNames[static_cast<size_t>(rounding)];
-}
-
 std::vector<LayerProof> ProveIntegers(const Graph& graph) {
   Prover prover(graph);
   for (const Node& node : graph.nodes()) prover.Prove(node);

@@ -32,8 +32,6 @@ struct LayerProof {
   double headroom_bits() const;
 };
 
-const char* Name(Rounding rounding);  // "half_up", "two_step", ...
-
 // One entry for each operator, in the order of the graph. Throws kInternal, naming node and
 // channel, for an integer graph that breaks a bound: no program is made of it.
 std::vector<LayerProof> ProveIntegers(const Graph& graph);

@@ -67,7 +67,8 @@ uint64_t Span(const View& view) {
 uint64_t ResizeTaps(const View& view) {
   const Shape& src = view.Record(Field::kSrc).shape;
   const Shape& dst = view.Record(Field::kDst).shape;
-  const uint64_t each = view.Get(Field::kMode) == 1 ? 2 : 4;
+  const uint64_t each =
+      static_cast<ResizeMode>(view.Get(Field::kMode)) == ResizeMode::kLinear ? 2 : 4;
   uint64_t taps = 1;
   for (size_t d = 0; d < std::min(src.size(), dst.size()); ++d) taps *= src[d] != dst[d] ? each : 1;
   return std::max(taps, each * each);

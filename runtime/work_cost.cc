@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/rounding.h"
-#include "runtime/f32/modes.h"
+#include "isa/functions.h"
 
 namespace rshift {
 namespace {
@@ -96,8 +95,8 @@ double ElementExtra(const Command& command) {
     case Opcode::kAdd:  // sums beyond int32: 3
       return rounding == Rounding::kHalfAway ? 3 : 0;
     case Opcode::kBinaryF32:  // pow and mod 20 to 40
-      return command.Get(Field::kMode) == static_cast<int64_t>(f32::BinaryMode::kPow) ||
-                     command.Get(Field::kMode) == static_cast<int64_t>(f32::BinaryMode::kMod)
+      return command.Get(Field::kMode) == static_cast<int64_t>(BinaryOp::kPow) ||
+                     command.Get(Field::kMode) == static_cast<int64_t>(BinaryOp::kMod)
                  ? 30
                  : 0;
     default:

@@ -1,5 +1,6 @@
 #include "tools/calibrate_arguments.h"
 
+#include "base/error.h"
 #include "pipeline/usage.h"
 
 namespace rshift {
@@ -21,7 +22,7 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       }))
       ->excludes(from);
   app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
-  app.add_option("--method", method, "minmax | percentile | kl (default kl)")
+  app.add_option("--method", method, Cat(kMethodChoices, " (default kl)"))
       ->check(TakenBy(ParseMethod));
   app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
   app.add_option("--threads", threads, "samples in parallel (default: all cores)")

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/profile.h"
 
@@ -25,7 +25,7 @@ struct RequantizeArguments {
 
 struct RequantizeRule {
   Rounding rounding = Rounding::kHalfUp;
-  int32_t multiplier = 0, rshift = 0;  // the two words of base/rounding.h
+  int32_t multiplier = 0, rshift = 0;  // the two words of isa/functions.def
   int32_t zero = 0, lo = -128, hi = 127;
   // kHalfFloat only.
   float scale = 1, bias = 0;

@@ -78,7 +78,7 @@ struct ProgramImage {
 };
 
 // One requantization record of a constant kBytes tensor, 12 bytes. What the words mean is the
-// command's Rounding (base/rounding.h).
+// command's Rounding (isa/functions.def).
 struct RequantRecord {
   int32_t bias = 0;
   int32_t multiplier = 0;  // [2^30, 2^31), or 0; float roundings: bits of an f32 >= 0

@@ -33,12 +33,10 @@ void Lower(LoweringContext& context, const Node& node, const QAveragePool& op) {
   SetClamp(op.clamp, command);
   command.Set(Field::kMode, static_cast<int64_t>(op.arithmetic));
   // What an arithmetic does not read stays at its default.
-  const PoolArithmetic a = op.arithmetic;
-  if (a == PoolArithmetic::kScaleOffset || a == PoolArithmetic::kScaleSumAway)
-    command.SetFloat(Field::kScaleF, op.scale_x_over_y);
-  if (a == PoolArithmetic::kScaleOffset || a == PoolArithmetic::kRawSum)
-    command.SetFloat(Field::kOffsetF, op.offset);
-  if (a == PoolArithmetic::kRequantize || a == PoolArithmetic::kRawSum) {
+  const PoolParameters& reads = kPoolParameters[static_cast<size_t>(op.arithmetic)];
+  if (reads.scale) command.SetFloat(Field::kScaleF, op.scale_x_over_y);
+  if (reads.offset) command.SetFloat(Field::kOffsetF, op.offset);
+  if (reads.words) {
     command.Set(Field::kRounding, static_cast<int64_t>(op.rounding));
     command.Set(Field::kMultiplier, op.multiplier).Set(Field::kRshift, op.rshift);
   }

@@ -83,7 +83,7 @@ void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
     bool sums = false;
     for (const PostOp& p : post_ops) {
       list.insert(list.end(), {static_cast<float>(p.kind), p.alpha, p.beta, p.scale});
-      sums = sums || p.kind == PostOp::Kind::kSum;
+      sums = sums || p.kind == PostOpKind::kSum;
     }
     command.Set(Field::kList,
                 context.AddConst(

@@ -36,47 +36,58 @@ int64_t PowInts(int64_t base, int64_t exponent) {
   return Wrap(result);
 }
 
-float MinFloats(float a, float b) {
-  return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b);
-}
-float MaxFloats(float a, float b) {
-  return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
-}
+// One function for each BinaryOp; comparisons give 0 or 1.
+namespace floats {
+float Add(float a, float b) { return a + b; }
+float Sub(float a, float b) { return a - b; }
+float Mul(float a, float b) { return a * b; }
+float Div(float a, float b) { return a / b; }
+float Pow(float a, float b) { return std::pow(a, b); }
+float Min(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b); }
+float Max(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b); }
+float Mod(float a, float b) { return std::fmod(a, b); }
+float Equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
+float Less(float a, float b) { return a < b ? 1.0f : 0.0f; }
+float LessOrEqual(float a, float b) { return a <= b ? 1.0f : 0.0f; }
+float Greater(float a, float b) { return a > b ? 1.0f : 0.0f; }
+float GreaterOrEqual(float a, float b) { return a >= b ? 1.0f : 0.0f; }
+constexpr FloatFunction And = nullptr;  // of bool only
+constexpr FloatFunction Or = nullptr;
+constexpr FloatFunction Xor = nullptr;
+}  // namespace floats
 
-// Indexed by BinaryOp; arithmetic first, then comparisons, whose result is 0 or 1.
+namespace ints {
+int64_t Add(int64_t a, int64_t b) {
+  return Wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t Sub(int64_t a, int64_t b) {
+  return Wrap(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t Mul(int64_t a, int64_t b) {
+  return Wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+constexpr IntFunction Div = DivideInts;
+constexpr IntFunction Pow = PowInts;
+int64_t Min(int64_t a, int64_t b) { return std::min(a, b); }
+int64_t Max(int64_t a, int64_t b) { return std::max(a, b); }
+constexpr IntFunction Mod = ModInts;
+int64_t Equal(int64_t a, int64_t b) { return a == b; }
+int64_t Less(int64_t a, int64_t b) { return a < b; }
+int64_t LessOrEqual(int64_t a, int64_t b) { return a <= b; }
+int64_t Greater(int64_t a, int64_t b) { return a > b; }
+int64_t GreaterOrEqual(int64_t a, int64_t b) { return a >= b; }
+int64_t And(int64_t a, int64_t b) { return a != 0 && b != 0; }
+int64_t Or(int64_t a, int64_t b) { return a != 0 || b != 0; }
+int64_t Xor(int64_t a, int64_t b) { return (a != 0) != (b != 0); }
+}  // namespace ints
+
 constexpr FloatFunction kFloatFunctions[] = {
-    [](float a, float b) { return a + b; },
-    [](float a, float b) { return a - b; },
-    [](float a, float b) { return a * b; },
-    [](float a, float b) { return a / b; },
-    [](float a, float b) { return std::pow(a, b); },
-    MinFloats,
-    MaxFloats,
-    [](float a, float b) { return std::fmod(a, b); },
-    [](float a, float b) { return a == b ? 1.0f : 0.0f; },
-    [](float a, float b) { return a < b ? 1.0f : 0.0f; },
-    [](float a, float b) { return a <= b ? 1.0f : 0.0f; },
-    [](float a, float b) { return a > b ? 1.0f : 0.0f; },
-    [](float a, float b) { return a >= b ? 1.0f : 0.0f; },
+#define RSHIFT_BINARY(id, name, ...) floats::name,
+#include "isa/functions.def"
 };
-
 constexpr IntFunction kIntFunctions[] = {
-    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); },
-    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); },
-    [](int64_t a, int64_t b) { return Wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); },
-    DivideInts,
-    PowInts,
-    [](int64_t a, int64_t b) { return std::min(a, b); },
-    [](int64_t a, int64_t b) { return std::max(a, b); },
-    ModInts,
-    [](int64_t a, int64_t b) { return int64_t{a == b}; },
-    [](int64_t a, int64_t b) { return int64_t{a < b}; },
-    [](int64_t a, int64_t b) { return int64_t{a <= b}; },
-    [](int64_t a, int64_t b) { return int64_t{a > b}; },
-    [](int64_t a, int64_t b) { return int64_t{a >= b}; },
-    [](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; },
-    [](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; },
-    [](int64_t a, int64_t b) { return int64_t{(a != 0) != (b != 0)}; },
+#define RSHIFT_BINARY(id, name, ...) ints::name,
+#include "isa/functions.def"
 };
 
 std::array<Shape, 2> Pair(const Value& a, const Value& b, const Shape& out) {
@@ -99,8 +110,8 @@ void Select(const Value& condition, const Value& a, const Value& b, const Shape&
 }  // namespace
 
 FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& out) {
-  const bool compare = op >= BinaryOp::kEqual;
   const auto index = static_cast<size_t>(op);
+  const bool compare = kResultIsBool[index];
   const auto strides = Pair(a, b, out);
   const int64_t count = NumElements(out);
   if (a.dtype != DType::kF32) {
@@ -111,7 +122,7 @@ FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& 
     });
     return StoreInts(result, compare ? DType::kBool : a.dtype);
   }
-  if (index >= std::size(kFloatFunctions)) return nullptr;
+  if (kFloatFunctions[index] == nullptr) return nullptr;
   const auto x = a.constant->As<float>(), y = b.constant->As<float>();
   std::vector<float> result(count);
   WalkStrided(out, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {

@@ -34,9 +34,13 @@ double Accumulate(ReduceOp op, double sum, double x) {
     case ReduceOp::kL2:
     case ReduceOp::kSumSquare:
       return sum + x * x;
-    default:
-      return sum + x;
+    case ReduceOp::kMean:
+    case ReduceOp::kSum:
+    case ReduceOp::kLogSum:
+    case ReduceOp::kLogSumExp:  // of its terms
+      break;
   }
+  return sum + x;
 }
 
 double Finish(ReduceOp op, double sum, double count) {
@@ -47,9 +51,16 @@ double Finish(ReduceOp op, double sum, double count) {
       return std::sqrt(sum);
     case ReduceOp::kLogSum:
       return std::log(sum);
-    default:
-      return sum;
+    case ReduceOp::kSum:
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+    case ReduceOp::kProd:
+    case ReduceOp::kL1:
+    case ReduceOp::kSumSquare:
+    case ReduceOp::kLogSumExp:
+      break;
   }
+  return sum;
 }
 
 std::vector<double> LogSumExp(std::span<const float> x, const Shape& shape, const Shape& strides,
@@ -98,9 +109,14 @@ int64_t AccumulateInt(ReduceOp op, int64_t sum, int64_t x) {
       return static_cast<int64_t>(s + (x < 0 ? 0 - v : v));
     case ReduceOp::kSumSquare:
       return static_cast<int64_t>(s + v * v);
-    default:
-      return static_cast<int64_t>(s + v);
+    case ReduceOp::kMean:
+    case ReduceOp::kSum:
+    case ReduceOp::kL2:  // and the next two: none of integers
+    case ReduceOp::kLogSum:
+    case ReduceOp::kLogSumExp:
+      break;
   }
+  return static_cast<int64_t>(s + v);
 }
 
 FoldResult ReduceInts(const Reduce& op, const Value& x, size_t results) {

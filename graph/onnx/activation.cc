@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 #include "graph/onnx/table.h"
 
@@ -12,25 +14,48 @@ void OutputUnary(OnnxNode& node, Unary op) {
   node.Output(op, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
 }
 
-template <UnaryOp kOp>
-void ImportPlain(OnnxNode& node) {
-  OutputUnary(node, {kOp, 0.0f, 0.0f});
-}
+// --- the import rules of isa/functions.def ---
 
-// Abs, Neg, Sign and the roundings keep their type, integers included.
+// A parameter that is an attribute of the operator; without a name there is none.
+struct Attribute {
+  const char* name = nullptr;
+  float absent = 0.0f;
+
+  constexpr Attribute() = default;
+  constexpr Attribute(const char* attribute, float value) : name(attribute), absent(value) {}
+  float Read(const OnnxNode& node) const { return name != nullptr ? node.Float(name, absent) : 0; }
+};
+constexpr Attribute None;
+
 template <UnaryOp kOp>
-void ImportAnyType(OnnxNode& node) {
+constexpr Attribute kAlpha;
+template <UnaryOp kOp>
+constexpr Attribute kBeta;
+#define RSHIFT_UNARY(id, name, rule, alpha, beta, ...)  \
+  template <>                                           \
+  constexpr Attribute kAlpha<UnaryOp::k##name> = alpha; \
+  template <>                                           \
+  constexpr Attribute kBeta<UnaryOp::k##name> = beta;
+#include "isa/functions.def"
+
+template <UnaryOp kOp>
+constexpr ImportFunction Float = [](OnnxNode& node) {
+  OutputUnary(node, {kOp, kAlpha<kOp>.Read(node), kBeta<kOp>.Read(node)});
+};
+// Abs, Neg and Sign keep their type, integers included.
+template <UnaryOp kOp>
+constexpr ImportFunction AnyType = [](OnnxNode& node) {
   node.Output(Unary{kOp, 0.0f, 0.0f}, {node.Input(0)}, node.TypeOf(0), node.ShapeOf(0));
-}
+};
+template <UnaryOp kOp>
+constexpr ImportFunction ByHand = nullptr;
+
+// --- those of their own ---
 
 void ImportNot(OnnxNode& node) {
   node.Check(node.TypeOf(0) == DType::kBool, "input has type ", Name(node.TypeOf(0)),
              ", expected bool");
   node.Output(Unary{UnaryOp::kNot, 0.0f, 0.0f}, {node.Input(0)}, DType::kBool, node.ShapeOf(0));
-}
-
-void ImportHardSigmoid(OnnxNode& node) {
-  OutputUnary(node, {UnaryOp::kHardSigmoid, node.Float("alpha", 0.2f), node.Float("beta", 0.5f)});
 }
 
 // x * sigmoid(alpha * x)
@@ -45,23 +70,10 @@ void ImportSwish(OnnxNode& node) {
   node.OutputBinary(BinaryOp::kMul, x, gate);
 }
 
-void ImportElu(OnnxNode& node) {
-  OutputUnary(node, {UnaryOp::kElu, node.Float("alpha", 1.0f), 0.0f});
-}
-
 void ImportCelu(OnnxNode& node) {
   const float alpha = node.Float("alpha", 1.0f);
   node.Check(alpha != 0.0f, "attribute 'alpha' is 0, expected another value");
   OutputUnary(node, {UnaryOp::kCelu, alpha, 0.0f});
-}
-
-void ImportSelu(OnnxNode& node) {
-  OutputUnary(node, {UnaryOp::kSelu, node.Float("alpha", 1.67326319217681884765625f),
-                     node.Float("gamma", 1.05070102214813232421875f)});
-}
-
-void ImportThresholdedRelu(OnnxNode& node) {
-  OutputUnary(node, {UnaryOp::kThresholdedRelu, node.Float("alpha", 1.0f), 0.0f});
 }
 
 void ImportGelu(OnnxNode& node) {
@@ -147,51 +159,30 @@ void ImportClip(OnnxNode& node) {
   node.Output(Clip{clamp}, {node.Input(0)}, DType::kF32, node.ShapeOf(0));
 }
 
-constexpr ImportEntry kImports[] = {
-    {"Relu", ImportRelu},
-    {"Clip", ImportClip},
-    {"LeakyRelu", ImportLeakyRelu},
-    {"PRelu", ImportPRelu},
-    {"Sigmoid", ImportPlain<UnaryOp::kSigmoid>},
-    {"Tanh", ImportPlain<UnaryOp::kTanh>},
-    {"HardSigmoid", ImportHardSigmoid},
-    {"HardSwish", ImportPlain<UnaryOp::kHardSwish>},
-    {"Elu", ImportElu},
-    {"Selu", ImportSelu},
-    {"Celu", ImportCelu},
-    {"Softplus", ImportPlain<UnaryOp::kSoftplus>},
-    {"Softsign", ImportPlain<UnaryOp::kSoftsign>},
-    {"Swish", ImportSwish},
-    {"ThresholdedRelu", ImportThresholdedRelu},
-    {"Gelu", ImportGelu},
-    {"Mish", ImportPlain<UnaryOp::kMish>},
-    {"Exp", ImportPlain<UnaryOp::kExp>},
-    {"Log", ImportPlain<UnaryOp::kLog>},
-    {"Sqrt", ImportPlain<UnaryOp::kSqrt>},
-    {"Reciprocal", ImportPlain<UnaryOp::kReciprocal>},
-    {"Abs", ImportAnyType<UnaryOp::kAbs>},
-    {"Neg", ImportAnyType<UnaryOp::kNeg>},
-    {"Sign", ImportAnyType<UnaryOp::kSign>},
-    {"Floor", ImportPlain<UnaryOp::kFloor>},
-    {"Ceil", ImportPlain<UnaryOp::kCeil>},
-    {"Round", ImportPlain<UnaryOp::kRound>},
-    {"Erf", ImportPlain<UnaryOp::kErf>},
-    {"Not", ImportNot},
-    {"Sin", ImportPlain<UnaryOp::kSin>},
-    {"Cos", ImportPlain<UnaryOp::kCos>},
-    {"Tan", ImportPlain<UnaryOp::kTan>},
-    {"Asin", ImportPlain<UnaryOp::kAsin>},
-    {"Acos", ImportPlain<UnaryOp::kAcos>},
-    {"Atan", ImportPlain<UnaryOp::kAtan>},
-    {"Sinh", ImportPlain<UnaryOp::kSinh>},
-    {"Cosh", ImportPlain<UnaryOp::kCosh>},
-    {"Asinh", ImportPlain<UnaryOp::kAsinh>},
-    {"Acosh", ImportPlain<UnaryOp::kAcosh>},
-    {"Atanh", ImportPlain<UnaryOp::kAtanh>},
+constexpr ImportEntry kOwnImports[] = {
+    {"Relu", ImportRelu},   {"Clip", ImportClip}, {"LeakyRelu", ImportLeakyRelu},
+    {"PRelu", ImportPRelu}, {"Celu", ImportCelu}, {"Swish", ImportSwish},
+    {"Gelu", ImportGelu},   {"Not", ImportNot},
 };
+
+constexpr ImportEntry kUnaryImports[] = {
+#define RSHIFT_UNARY(id, name, rule, ...) {#name, rule<UnaryOp::k##name>},
+#include "isa/functions.def"
+};
+
+std::vector<ImportEntry> AllImports() {
+  std::vector<ImportEntry> all(std::begin(kOwnImports), std::end(kOwnImports));
+  for (const ImportEntry& entry : kUnaryImports) {
+    if (entry.import != nullptr) all.push_back(entry);
+  }
+  return all;
+}
 
 }  // namespace
 
-std::span<const ImportEntry> ActivationImports() { return kImports; }
+std::span<const ImportEntry> ActivationImports() {
+  static const std::vector<ImportEntry> kImports = AllImports();
+  return kImports;
+}
 
 }  // namespace rshift

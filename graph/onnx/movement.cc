@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "graph/fold/fold.h"
+#include "graph/onnx/choice.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -90,12 +91,8 @@ void ImportGather(OnnxNode& node) {
 }
 
 PadMode ReadPadMode(const OnnxNode& node) {
-  const std::string mode = node.String("mode", "constant");
-  if (mode == "constant") return PadMode::kConstant;
-  if (mode == "reflect") return PadMode::kReflect;
-  if (mode == "edge") return PadMode::kEdge;
-  node.CheckSupported(mode != "wrap", "mode 'wrap' is not supported");
-  node.Invalid("attribute 'mode' is ", Quoted(mode), ", expected constant, reflect or edge");
+  node.CheckSupported(node.String("mode", "constant") != "wrap", "mode 'wrap' is not supported");
+  return ReadChoice(node, "mode", PadMode::kConstant);
 }
 
 float ReadFill(OnnxNode& node) {

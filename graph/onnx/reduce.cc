@@ -42,16 +42,8 @@ void ImportArg(OnnxNode& node, bool min) {
 }
 
 constexpr ImportEntry kImports[] = {
-    {"ReduceMean", ImportReduce<ReduceOp::kMean>},
-    {"ReduceSum", ImportReduce<ReduceOp::kSum>},
-    {"ReduceMax", ImportReduce<ReduceOp::kMax>},
-    {"ReduceMin", ImportReduce<ReduceOp::kMin>},
-    {"ReduceProd", ImportReduce<ReduceOp::kProd>},
-    {"ReduceL1", ImportReduce<ReduceOp::kL1>},
-    {"ReduceL2", ImportReduce<ReduceOp::kL2>},
-    {"ReduceSumSquare", ImportReduce<ReduceOp::kSumSquare>},
-    {"ReduceLogSumExp", ImportReduce<ReduceOp::kLogSumExp>},
-    {"ReduceLogSum", ImportReduce<ReduceOp::kLogSum>},
+#define RSHIFT_REDUCE(id, name, ...) {"Reduce" #name, ImportReduce<ReduceOp::k##name>},
+#include "isa/functions.def"
     {"ArgMax", [](OnnxNode& node) { ImportArg(node, false); }},
     {"ArgMin", [](OnnxNode& node) { ImportArg(node, true); }},
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/onnx/choice.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -35,12 +36,8 @@ Target FromScales(const OnnxNode& node, const Shape& x, const std::vector<float>
 }
 
 ResizeMode ReadMode(const OnnxNode& node) {
-  const std::string mode = node.String("mode", "nearest");
-  if (mode == "nearest") return ResizeMode::kNearest;
-  if (mode == "linear" || mode == "bilinear") return ResizeMode::kLinear;
-  node.Check(mode == "cubic", "attribute 'mode' is ", Quoted(mode),
-             ", expected nearest, linear or cubic");
-  return ResizeMode::kCubic;
+  if (node.String("mode", "nearest") == "bilinear") return ResizeMode::kLinear;
+  return ReadChoice(node, "mode", ResizeMode::kNearest);
 }
 
 // Upsample, and Resize of opset 10: asymmetric; nearest takes the floor going up, the ceiling going
@@ -65,29 +62,11 @@ void ImportOldResize(OnnxNode& node) {
   node.Output(op, {node.Input(0)}, DType::kF32, target.out);
 }
 
-NearestMode ReadNearestMode(const OnnxNode& node) {
-  const std::string mode = node.String("nearest_mode", "round_prefer_floor");
-  if (mode == "round_prefer_floor") return NearestMode::kRoundPreferFloor;
-  if (mode == "round_prefer_ceil") return NearestMode::kRoundPreferCeil;
-  if (mode == "floor") return NearestMode::kFloor;
-  node.Check(mode == "ceil", "attribute 'nearest_mode' is ", Quoted(mode),
-             ", expected round_prefer_floor, round_prefer_ceil, floor or ceil");
-  return NearestMode::kCeil;
-}
-
 void ReadCoordinates(const OnnxNode& node, Resize& op) {
-  op.nearest = ReadNearestMode(node);
+  op.nearest = ReadChoice(node, "nearest_mode", NearestMode::kRoundPreferFloor);
   const std::string mode = node.String("coordinate_transformation_mode", "half_pixel");
-  if (mode == "half_pixel") {
-    op.coordinate = CoordinateMode::kHalfPixel;
-  } else if (mode == "pytorch_half_pixel") {
-    op.coordinate = CoordinateMode::kPytorchHalfPixel;
-  } else if (mode == "align_corners") {
-    op.coordinate = CoordinateMode::kAlignCorners;
-  } else if (mode == "asymmetric") {
-    op.coordinate = CoordinateMode::kAsymmetric;
-  } else if (mode == "half_pixel_symmetric") {
-    op.coordinate = CoordinateMode::kHalfPixelSymmetric;
+  if (const auto known = ParseFunction<CoordinateMode>(mode)) {
+    op.coordinate = *known;
   } else if (mode == "tf_half_pixel_for_nn" && op.nearest == NearestMode::kFloor) {
     // floor((i + 0.5) / s) is ((i + 0.5) / s - 0.5) rounded half up.
     op.coordinate = CoordinateMode::kHalfPixel;

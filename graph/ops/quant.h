@@ -1,5 +1,5 @@
 // Integer operators: what quantization makes of the float ones. Formulas: quantize/NUMERICS.md;
-// base/rounding.h says what multiplier and rshift mean under each Rounding.
+// isa/functions.def says what multiplier and rshift mean under each Rounding.
 // Data movement (Reshape, Transpose, Concat, Slice, Pad, MaxPool, nearest Resize, Gather...) keeps
 // its float struct: on integer tensors it moves bytes, and its inputs and output have equal
 // QuantParams.
@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/rounding.h"
 #include "graph/ops/common.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 
@@ -24,25 +24,6 @@ struct ChannelRequant {
   // Integer roundings: [0, 62]. kFloatZeroEven, kHalfFloat: the bits of the f32 bias_f; else 0.
   int32_t rshift = 0;
 };
-
-// What kFloatZeroEven does between scale and zero point, in order. f: the value so far.
-struct PostOp {
-  enum class Kind : int32_t {
-    kSum = 0,     // f += scale * float(y_old): the second input of the node, of the output's type
-    kRelu = 1,    // f = f > 0 ? f : alpha * f;  then * scale
-    kTanh = 2,    // scale * tanh(f)
-    kLinear = 3,  // scale * (alpha * f + beta)
-    kClip = 4,    // scale * min(max(f, alpha), beta)
-    kLogistic = 5,
-    kElu = 6,  // f > 0 ? f : alpha * (exp(f) - 1)
-    kAbs = 7,
-    kSqrt = 8,
-    kSquare = 9,
-  };
-  Kind kind = Kind::kRelu;
-  float alpha = 0, beta = 0, scale = 1;
-};
-inline constexpr int kPostOpKindCount = 10;
 
 // The tail of an Ascend convolution: bias_f in fp16, relu, then AscendQuant of the fp16 value.
 struct AscendTail {
@@ -106,21 +87,6 @@ struct QAdd {
   Rounding rounding = Rounding::kHalfUp;
 };
 
-// LiteRT's optimised additions on x86 compute u and v in vectors, in another order; what is left
-// behind the last full vector of the whole tensor (n elements) is kNone. high(): the doubling high
-// product of kTwoStep; rshift >= 31.
-enum class AddBlocks : uint8_t {
-  kNone = 0,
-  // Elements below 16 * floor(n / 16): u = high((a-Za) << (left_shift - (rshift_a - 31)),
-  // multiplier_a) (a left shift below 0 is one to the right, towards -infinity).
-  kSixteen = 1,
-  // Elements below 8 * floor(n / 8): u = high((a-Za) << left_shift, multiplier_a) >> (rshift_a -
-  // 31), towards -infinity.
-  kEight = 2,
-  // LiteRT's subtraction, which has no vectors: as kNone, y of u - v.
-  kSubtract = 3,
-};
-
 // TFLite: u = rescale((a-Za) << left_shift, a), v likewise, y = clamp(rescale(u + v, y) + Zy).
 struct QAddShifted {
   int32_t left_shift = 20;
@@ -145,21 +111,6 @@ struct QMul {
   int32_t multiplier = 0, rshift = 0;
   ClampQ clamp;
   Rounding rounding = Rounding::kHalfUp;
-};
-
-enum class PoolArithmetic : uint8_t {
-  kScaleOffset = 0,   // tpu, below
-  kInteger = 1,       // TFLite: round half away (sum / n), raw values; pads never count
-  kDequantized = 2,   // ONNX Runtime: s = sum of float(x - Zx) * Sx in window order;
-                      // to_even(s / n / Sy + float(Zy)), Zy + 128 for s8 as in QAddFma
-  kRequantize = 3,    // requantize(sum - n * Zx) by multiplier and rshift, n the whole window (no
-                      // pads): the mean with 1 / n inside the multiplier
-  kScaleSumAway = 4,  // Caffe2: round half away((sum - n * Zx) * (scale / n)) + Zy
-  // LiteRT means: the raw sum of q over the whole window (no pads), the zero points in `offset`.
-  // kTwoStepUp: clamp(requantize(sum) + int(offset)), offset integral; channels from 16 *
-  // floor(C / 16) on by kTwoStep. kFloatZeroEven:
-  // clamp(to_even(float(sum) * scale + offset)), each operation rounded.
-  kRawSum = 5,
 };
 
 // y = clamp(round(scale[n] * sum + offset)) with n valid taps; scale[n] = Sx / (Sy * n), offset =
@@ -198,19 +149,7 @@ struct QTable {
   std::array<uint8_t, 256> table{};
 };
 
-// Over the last dimension, by the difference to the row's greatest byte: entry d of `table` belongs
-// to d = max - x in [0, 255].
-enum class SoftmaxArithmetic : uint8_t {
-  // TFLite reference: table[d] = exp in Q0.31, 0 from the cut-off on; sum of round-shifted entries
-  // in Q12.19, reciprocal, product: quantize/numerics.
-  kFixedPoint = 0,
-  // LiteRT: table[d] = exp(-d * S) as f32 bits; sum in element order, inverse = 1 / (sum * Sy); y =
-  // clamp(to_even(table * inverse) + Z). Every operation in f32.
-  kFloatTable = 1,
-  // ONNX Runtime: table[d] as f32 bits, y = clamp(to_even((table * floor(1 / Sy)) / sum) + Z), sum
-  // in element order. Every operation in f32.
-  kFloatQuotient = 2,
-};
+// Over the last dimension, by a table over the difference to the row's greatest byte.
 struct QSoftmax {
   SoftmaxArithmetic arithmetic = SoftmaxArithmetic::kFixedPoint;
   std::array<int32_t, 256> table{};

@@ -5,21 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace rshift {
+#include "isa/functions.h"
 
-// Numbered for the file format: append only.
-enum class ReduceOp : uint8_t {
-  kMean = 0,
-  kSum = 1,
-  kMax = 2,
-  kMin = 3,
-  kProd = 4,
-  kL1 = 5,
-  kL2 = 6,
-  kSumSquare = 7,
-  kLogSumExp = 8,
-  kLogSum = 9,
-};
+namespace rshift {
 
 // axes in memory order, ascending; whether they are kept as 1 shows in the output shape.
 struct Reduce {

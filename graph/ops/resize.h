@@ -5,22 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace rshift {
+#include "isa/functions.h"
 
-enum class ResizeMode : uint8_t { kNearest = 0, kLinear = 1, kCubic = 2 };
-enum class CoordinateMode : uint8_t {
-  kHalfPixel = 0,
-  kPytorchHalfPixel = 1,
-  kAlignCorners = 2,
-  kAsymmetric = 3,
-  kHalfPixelSymmetric = 4,
-};
-enum class NearestMode : uint8_t {
-  kRoundPreferFloor = 0,
-  kRoundPreferCeil = 1,
-  kFloor = 2,
-  kCeil = 3
-};
+namespace rshift {
 
 // `scales`: one per dimension in memory order, output / input as ONNX computes it (given, or from
 // sizes).

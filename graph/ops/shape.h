@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "isa/functions.h"
 
 namespace rshift {
 
@@ -23,7 +24,6 @@ struct Concat {
 struct Slice {
   std::vector<int64_t> starts, steps;  // one entry per dimension
 };
-enum class PadMode : uint8_t { kConstant = 0, kReflect = 1, kEdge = 2 };
 // value: in float graphs the real value, in integer graphs the quantized one.
 struct Pad {
   PadMode mode = PadMode::kConstant;

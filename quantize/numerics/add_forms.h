@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/requantize.h"
 
@@ -38,8 +38,8 @@ inline constexpr int32_t AddShiftedTerm(Rounding rounding, int32_t v, int32_t le
   return static_cast<int32_t>(ScaleInteger(rounding, v * (1 << left), multiplier, rshift));
 }
 
-// The same in the blocks of LiteRT's optimised kernels (graph/ops/quant.h, AddBlocks): 16 elements,
-// the shift before the product; 8 elements, a shift towards -infinity after it.
+// The same in the blocks of LiteRT's optimised kernels (AddBlocks of isa/functions.def): 16
+// elements, the shift before the product; 8 elements, a shift towards -infinity after it.
 inline constexpr int32_t AddBlockOf16Term(int32_t v, int32_t left, int32_t multiplier,
                                           int32_t rshift) {
   const int32_t shift = left - (rshift - 31);

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/half.h"
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/real_rounding.h"
 
 namespace rshift::numerics {

@@ -8,29 +8,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/elementary.h"
 
 namespace rshift::numerics {
-
-// Numbered as in the file.
-enum class PostOpKind : int32_t {
-  kSum = 0,
-  kRelu = 1,
-  kTanh = 2,
-  kLinear = 3,
-  kClip = 4,
-  kLogistic = 5,
-  kElu = 6,
-  kAbs = 7,
-  kSqrt = 8,
-  kSquare = 9,
-};
-inline constexpr int kPostOpKinds = 10;
-
-struct PostOp {
-  PostOpKind kind = PostOpKind::kRelu;
-  float alpha = 0, beta = 0, scale = 1;
-};
 
 // A function of f alone (every kind but kSum), before the operation's own scale.
 inline float PostFunction(const PostOp& op, float f) {
@@ -53,9 +34,10 @@ inline float PostFunction(const PostOp& op, float f) {
       return std::sqrt(f);  // correctly rounded; NaN below zero
     case PostOpKind::kSquare:
       return f * f;
-    default:
-      return f;
+    case PostOpKind::kSum:
+      break;
   }
+  return f;
 }
 
 // kSum: fma(scale, y_old, f), y_old being the addend's raw integer; others: scale * function(f).

@@ -1,11 +1,11 @@
-// A real number to an integer by every RealRounding (base/rounding.h), without libm. NUMERICS.md
+// A real number to an integer by every RealRounding (isa/functions.def), without libm. NUMERICS.md
 // section 1.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_REAL_ROUNDING_H_
 #define RSHIFT_QUANTIZE_NUMERICS_REAL_ROUNDING_H_
 
 #include <cstdint>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/quantize.h"
 
 namespace rshift::numerics {

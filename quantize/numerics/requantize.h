@@ -1,10 +1,10 @@
-// int32 accumulator -> 8-bit value, for every Rounding of base/rounding.h. NUMERICS.md section 3.
+// int32 accumulator -> 8-bit value, for every Rounding of isa/functions.def. NUMERICS.md section 3.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 #define RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 
 #include <cstdint>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/double_scale.h"
 #include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/two_step.h"
@@ -45,16 +45,37 @@ inline constexpr int32_t Requantize(int32_t accumulator, int32_t multiplier, int
 // The integer roundings without zero point and saturation: acc * multiplier / 2^rshift.
 inline constexpr int64_t ScaleInteger(Rounding rounding, int32_t acc, int32_t multiplier,
                                       int32_t rshift) {
-  if (rounding == Rounding::kTwoStep) return MultiplyTwoStep(acc, multiplier, rshift);
-  if (rounding == Rounding::kTwoStepUp) return MultiplyTwoStepUp(acc, multiplier, rshift);
-  const int64_t product = int64_t{acc} * multiplier;
-  return rounding == Rounding::kHalfAway ? ShiftRightAway(product, rshift)
-                                         : ShiftRightRounded(product, rshift);
+  switch (rounding) {
+    case Rounding::kTwoStep:
+      return MultiplyTwoStep(acc, multiplier, rshift);
+    case Rounding::kTwoStepUp:
+      return MultiplyTwoStepUp(acc, multiplier, rshift);
+    case Rounding::kHalfAway:
+      return ShiftRightAway(int64_t{acc} * multiplier, rshift);
+    case Rounding::kHalfUp:
+    case Rounding::kFloatEven:  // not integer: IsIntegerRounding
+    case Rounding::kFloatZeroEven:
+    case Rounding::kHalfFloat:
+    case Rounding::kDoubleAway:
+      break;
+  }
+  return MultiplyShift(acc, multiplier, rshift);
 }
 
 inline constexpr bool IsIntegerRounding(Rounding rounding) {
-  return rounding == Rounding::kHalfUp || rounding == Rounding::kTwoStep ||
-         rounding == Rounding::kTwoStepUp || rounding == Rounding::kHalfAway;
+  switch (rounding) {
+    case Rounding::kHalfUp:
+    case Rounding::kTwoStep:
+    case Rounding::kTwoStepUp:
+    case Rounding::kHalfAway:
+      return true;
+    case Rounding::kFloatEven:
+    case Rounding::kFloatZeroEven:
+    case Rounding::kHalfFloat:
+    case Rounding::kDoubleAway:
+      break;
+  }
+  return false;
 }
 
 // An accumulator by its two words under any rounding but kHalfFloat (half_float.h); without

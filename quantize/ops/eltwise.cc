@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "isa/function_names.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
@@ -44,9 +45,18 @@ double Apply(BinaryOp op, double a, double b) {
       return std::fmin(a, b);
     case BinaryOp::kMax:
       return std::fmax(a, b);
-    default:
-      return std::nan("");  // SupportBinary() lets none of these through
+    case BinaryOp::kMod:
+    case BinaryOp::kEqual:
+    case BinaryOp::kLess:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreater:
+    case BinaryOp::kGreaterOrEqual:
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr:
+    case BinaryOp::kXor:
+      break;
   }
+  Fail(ErrorCode::kInternal, Name(op), " has no integer table: SupportBinary() lets none through");
 }
 
 void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar) {

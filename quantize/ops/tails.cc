@@ -8,26 +8,26 @@
 namespace rshift {
 namespace {
 
-TailOp ClipOf(const Clamp& clamp) { return {PostOp::Kind::kClip, clamp.lo, clamp.hi, {}}; }
+TailOp ClipOf(const Clamp& clamp) { return {PostOpKind::kClip, clamp.lo, clamp.hi, {}}; }
 
 std::optional<TailOp> FunctionOf(const Op& op) {
   if (const auto* clip = std::get_if<Clip>(&op)) return ClipOf(clip->clamp);
   if (const auto* leaky = std::get_if<LeakyRelu>(&op)) {
-    return TailOp{PostOp::Kind::kRelu, leaky->alpha, 0, {}};
+    return TailOp{PostOpKind::kRelu, leaky->alpha, 0, {}};
   }
   const auto* unary = std::get_if<Unary>(&op);
   if (unary == nullptr) return std::nullopt;
   switch (unary->op) {
     case UnaryOp::kTanh:
-      return TailOp{PostOp::Kind::kTanh, 0, 0, {}};
+      return TailOp{PostOpKind::kTanh, 0, 0, {}};
     case UnaryOp::kSigmoid:
-      return TailOp{PostOp::Kind::kLogistic, 0, 0, {}};
+      return TailOp{PostOpKind::kLogistic, 0, 0, {}};
     case UnaryOp::kElu:
-      return TailOp{PostOp::Kind::kElu, unary->alpha, 0, {}};
+      return TailOp{PostOpKind::kElu, unary->alpha, 0, {}};
     case UnaryOp::kAbs:
-      return TailOp{PostOp::Kind::kAbs, 0, 0, {}};
+      return TailOp{PostOpKind::kAbs, 0, 0, {}};
     case UnaryOp::kSqrt:
-      return TailOp{PostOp::Kind::kSqrt, 0, 0, {}};
+      return TailOp{PostOpKind::kSqrt, 0, 0, {}};
     default:
       return std::nullopt;
   }
@@ -94,7 +94,7 @@ class Finder {
       return false;
     }
     tail->addend = other;
-    tail->ops.push_back({PostOp::Kind::kSum, 0, 0, addend});
+    tail->ops.push_back({PostOpKind::kSum, 0, 0, addend});
     if (binary->clamp.active()) tail->ops.push_back(ClipOf(binary->clamp));
     return true;
   }

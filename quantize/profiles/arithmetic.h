@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/rounding.h"
 #include "graph/graph.h"
 #include "graph/op.h"
+#include "isa/functions.h"
 #include "quantize/emitter.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/profile.h"

@@ -11,9 +11,9 @@ namespace rshift {
 namespace {
 
 // kind(c f) = c kind(f) for c > 0: such an operation may come after the division by S_y.
-bool IsHomogeneous(PostOp::Kind kind) {
-  return kind == PostOp::Kind::kSum || kind == PostOp::Kind::kRelu || kind == PostOp::Kind::kAbs ||
-         kind == PostOp::Kind::kClip;
+bool IsHomogeneous(PostOpKind kind) {
+  return kind == PostOpKind::kSum || kind == PostOpKind::kRelu || kind == PostOpKind::kAbs ||
+         kind == PostOpKind::kClip;
 }
 
 // Operations up to here see real values; those behind see units of y. -1: the output scale already
@@ -28,8 +28,8 @@ int LastReal(const std::vector<TailOp>& tail) {
 PostOp Translate(const TailOp& op, bool real, bool divides, float scale_y) {
   PostOp made{op.kind, op.alpha, op.beta, divides ? 1.0f / scale_y : 1.0f};
   const float unit = real ? 1.0f : scale_y;
-  if (op.kind == PostOp::Kind::kSum) made.scale = op.addend.quant.scale / unit;
-  if (op.kind == PostOp::Kind::kClip) {
+  if (op.kind == PostOpKind::kSum) made.scale = op.addend.quant.scale / unit;
+  if (op.kind == PostOpKind::kClip) {
     made.alpha = op.alpha / unit;
     made.beta = op.beta / unit;
   }
@@ -58,7 +58,7 @@ class OneDnn final : public Arithmetic {
     form.clamp = {layer.y.qmin(), layer.y.qmax()};
     std::vector<TailOp> tail = layer.tail;
     if (layer.clamp.active()) {
-      tail.insert(tail.begin(), {PostOp::Kind::kClip, layer.clamp.lo, layer.clamp.hi, {}});
+      tail.insert(tail.begin(), {PostOpKind::kClip, layer.clamp.lo, layer.clamp.hi, {}});
     }
     const int last = LastReal(tail);
     for (int i = 0; i < static_cast<int>(tail.size()); ++i) {

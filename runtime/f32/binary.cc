@@ -3,9 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
-#include "runtime/f32/modes.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -133,40 +133,43 @@ struct LessOrEqual {
   }
 };
 // a > b is b < a: the operands change places (MakeBinary).
-bool IsTurned(BinaryMode mode) {
-  return mode == BinaryMode::kGreater || mode == BinaryMode::kGreaterOrEqual;
+bool IsTurned(BinaryOp mode) {
+  return mode == BinaryOp::kGreater || mode == BinaryOp::kGreaterOrEqual;
 }
 
 template <typename T>
-RowFunction NumberRow(BinaryMode mode) {
+RowFunction NumberRow(BinaryOp mode) {
   switch (mode) {
-    case BinaryMode::kAdd:
+    case BinaryOp::kAdd:
       return Row<T, T, Add>;
-    case BinaryMode::kSub:
+    case BinaryOp::kSub:
       return Row<T, T, Sub>;
-    case BinaryMode::kMul:
+    case BinaryOp::kMul:
       return Row<T, T, Mul>;
-    case BinaryMode::kDiv:
+    case BinaryOp::kDiv:
       return Row<T, T, Div>;
-    case BinaryMode::kPow:
+    case BinaryOp::kPow:
       return Row<T, T, Pow>;
-    case BinaryMode::kMin:
+    case BinaryOp::kMin:
       return Row<T, T, Min>;
-    case BinaryMode::kMax:
+    case BinaryOp::kMax:
       return Row<T, T, Max>;
-    case BinaryMode::kMod:
+    case BinaryOp::kMod:
       return Row<T, T, Mod>;
-    case BinaryMode::kEqual:
+    case BinaryOp::kEqual:
       return Row<T, uint8_t, Equal>;
-    case BinaryMode::kLess:
-    case BinaryMode::kGreater:
+    case BinaryOp::kLess:
+    case BinaryOp::kGreater:
       return Row<T, uint8_t, Less>;
-    case BinaryMode::kLessOrEqual:
-    case BinaryMode::kGreaterOrEqual:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreaterOrEqual:
       return Row<T, uint8_t, LessOrEqual>;
-    default:
-      return nullptr;
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr:
+    case BinaryOp::kXor:
+      break;
   }
+  return nullptr;
 }
 
 struct And {
@@ -182,22 +185,22 @@ struct SameTruth {
   bool operator()(uint8_t a, uint8_t b) const { return (a != 0) == (b != 0); }
 };
 
-RowFunction BoolRow(BinaryMode mode) {
+RowFunction BoolRow(BinaryOp mode) {
   switch (mode) {
-    case BinaryMode::kAnd:
+    case BinaryOp::kAnd:
       return Row<uint8_t, uint8_t, And>;
-    case BinaryMode::kOr:
+    case BinaryOp::kOr:
       return Row<uint8_t, uint8_t, Or>;
-    case BinaryMode::kXor:
+    case BinaryOp::kXor:
       return Row<uint8_t, uint8_t, Xor>;
-    case BinaryMode::kEqual:
+    case BinaryOp::kEqual:
       return Row<uint8_t, uint8_t, SameTruth>;
     default:
       return nullptr;
   }
 }
 
-RowFunction FindRow(DType type, BinaryMode mode) {
+RowFunction FindRow(DType type, BinaryOp mode) {
   switch (type) {
     case DType::kF32:
       return NumberRow<float>(mode);
@@ -215,11 +218,11 @@ RowFunction FindRow(DType type, BinaryMode mode) {
 }  // namespace
 
 std::unique_ptr<Step> MakeBinary(const StepContext& context) {
-  const auto mode = static_cast<BinaryMode>(RequireMode(context, Field::kMode, kBinaryModeCount));
+  const auto mode = static_cast<BinaryOp>(RequireMode(context, Field::kMode, kBinaryOpCount));
   RequireType(context, Field::kSrc, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
   const DType type = context.Record(Field::kSrc).dtype;
   RequireType(context, Field::kSrc2, {type});
-  RequireType(context, Field::kDst, {mode >= BinaryMode::kEqual ? DType::kBool : type});
+  RequireType(context, Field::kDst, {kResultIsBool[static_cast<int>(mode)] ? DType::kBool : type});
   const RowFunction row = FindRow(type, mode);
   RSHIFT_REQUIRE(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
                  static_cast<int>(mode), " does not take ", Name(type),

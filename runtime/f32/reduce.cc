@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "isa/functions.h"
 #include "runtime/f32/makers.h"
-#include "runtime/f32/modes.h"
 #include "runtime/f32/reduce_plan.h"
 #include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
@@ -18,28 +18,34 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Reduction {
   ReducePlan plan;
-  ReduceMode mode = ReduceMode::kSum;
+  ReduceOp mode = ReduceOp::kSum;
   const RowKernels* loops = nullptr;
 
-  bool Extreme() const { return mode == ReduceMode::kMax || mode == ReduceMode::kMin; }
-  bool Lowest() const { return mode == ReduceMode::kMin; }
-  bool Absolute() const { return mode == ReduceMode::kL1; }
-  bool Squares() const { return mode == ReduceMode::kL2 || mode == ReduceMode::kSumSquare; }
+  bool Extreme() const { return mode == ReduceOp::kMax || mode == ReduceOp::kMin; }
+  bool Lowest() const { return mode == ReduceOp::kMin; }
+  bool Absolute() const { return mode == ReduceOp::kL1; }
+  bool Squares() const { return mode == ReduceOp::kL2 || mode == ReduceOp::kSumSquare; }
 };
 
 // One NaN for all: which of several an addition hands on is the instruction set's choice.
 float Finish(const Reduction& reduction, double value) {
   switch (reduction.mode) {
-    case ReduceMode::kMean:
+    case ReduceOp::kMean:
       value /= static_cast<double>(reduction.plan.count);
       break;
-    case ReduceMode::kL2:
+    case ReduceOp::kL2:
       value = std::sqrt(value);
       break;
-    case ReduceMode::kLogSum:
+    case ReduceOp::kLogSum:
       value = std::log(value);
       break;
-    default:
+    case ReduceOp::kSum:
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+    case ReduceOp::kProd:
+    case ReduceOp::kL1:
+    case ReduceOp::kSumSquare:
+    case ReduceOp::kLogSumExp:
       break;
   }
   return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(value);
@@ -95,7 +101,7 @@ void ReduceColumns(const Reduction& r, const float* base, int64_t lanes, float* 
 
 void ReduceRange(const Reduction& r, const Range& range, const float* in, float* out) {
   const ReducePlan& plan = r.plan;
-  const bool scalar = r.mode == ReduceMode::kProd || r.mode == ReduceMode::kLogSumExp;
+  const bool scalar = r.mode == ReduceOp::kProd || r.mode == ReduceOp::kLogSumExp;
   for (int64_t i = range.begin; i < range.end;) {
     const float* base = in + plan.kept.Offset(i);
     if (plan.rows && !scalar) {
@@ -104,7 +110,7 @@ void ReduceRange(const Reduction& r, const Range& range, const float* in, float*
     }
     const int64_t lanes = std::min(
         {scalar ? kMaxScalarLanes : kMaxLanes, plan.width - i % plan.width, range.end - i});
-    if (r.mode == ReduceMode::kProd) {
+    if (r.mode == ReduceOp::kProd) {
       ReduceProduct(plan, base, lanes, out + i);
     } else if (scalar) {
       ReduceLogSumExp(plan, base, lanes, out + i);
@@ -118,7 +124,7 @@ void ReduceRange(const Reduction& r, const Range& range, const float* in, float*
 }  // namespace
 
 std::unique_ptr<Step> MakeReduce(const StepContext& context) {
-  const auto mode = static_cast<ReduceMode>(RequireMode(context, Field::kMode, kReduceModeCount));
+  const auto mode = static_cast<ReduceOp>(RequireMode(context, Field::kMode, kReduceOpCount));
   RequireType(context, Field::kSrc, {DType::kF32});
   RequireType(context, Field::kDst, {DType::kF32});
   const Reduction reduction{MakeReducePlan(context), mode, &RowKernelsFor(context.isa)};

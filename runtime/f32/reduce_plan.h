@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
-#include "runtime/f32/modes.h"
 #include "runtime/step.h"
 
 namespace rshift::f32 {

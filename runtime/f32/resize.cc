@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
-#include "runtime/f32/modes.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -253,7 +253,7 @@ Plan MakePlan(const StepContext& context, bool linear) {
 std::unique_ptr<Step> MakeResize(const StepContext& context) {
   RequireType(context, Field::kSrc, {DType::kF32});
   RequireType(context, Field::kDst, {DType::kF32});
-  const auto mode = static_cast<ResizeMode>(RequireMode(context, Field::kMode, 3));
+  const auto mode = static_cast<ResizeMode>(RequireMode(context, Field::kMode, kResizeModeCount));
   RSHIFT_REQUIRE(
       mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
       ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "runtime/runtime.h"
 
 namespace rshift {

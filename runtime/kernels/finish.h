@@ -1,4 +1,4 @@
-// From complete accumulators to bytes for every rounding (base/rounding.h), on any CPU: what all
+// From complete accumulators to bytes for every rounding (isa/functions.h), on any CPU: what all
 // instruction sets call where they have no form of their own. One unit for the base instruction
 // set; the formulas are quantize/numerics/{requantize,float_scale,half_float,post_ops}.h.
 #ifndef RSHIFT_RUNTIME_KERNELS_FINISH_H_
@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "quantize/numerics/post_ops.h"
 #include "runtime/kernels/kernels.h"
 
 namespace rshift {
 
 struct PostOpArgs {
-  std::vector<numerics::PostOp> post_ops;  // kFloatZeroEven
+  std::vector<PostOp> post_ops;  // kFloatZeroEven
   // The addend of kSum, of dst's type and shape: what belongs to the byte at dst[i] is at
   // addend[i].
   const uint8_t* dst = nullptr;

@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/rounding.h"  // two enumerations, no code
+#include "isa/functions.h"  // two enumerations, no code
 
 namespace rshift {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/functions.h"
 #include "quantize/numerics/add_forms.h"
 #include "runtime/steps/byte_op.h"
 #include "runtime/steps/lut.h"
@@ -18,10 +19,6 @@ struct Operands {
   Terms a{}, b{};
 };
 
-// AddBlocks in graph/ops/quant.h: elements to a block, by mode.
-constexpr int64_t kBlock[] = {1, 16, 8, 1};
-constexpr int32_t kSubtract = 3;
-
 class AddShiftedOp : public ByteOp {
  public:
   explicit AddShiftedOp(const StepContext& context)
@@ -32,10 +29,11 @@ class AddShiftedOp : public ByteOp {
                                   .zero_y = context.Record(Field::kDst).zero_point,
                                   .lo = Get(context, Field::kClampLoQ),
                                   .hi = Get(context, Field::kClampHiQ)}) {
-    const int32_t mode = Get(context, Field::kMode);
+    const auto mode = static_cast<AddBlocks>(Get(context, Field::kMode));
+    const int64_t size = kAddBlockSize[static_cast<size_t>(mode)];
     blocks_ = MakeOperands(context, mode);
-    tail_ = MakeOperands(context, mode == kSubtract ? kSubtract : 0);
-    tail_begin_ = NumElements(context.Record(Field::kDst).shape) / kBlock[mode] * kBlock[mode];
+    tail_ = MakeOperands(context, mode == AddBlocks::kSubtract ? mode : AddBlocks::kNone);
+    tail_begin_ = NumElements(context.Record(Field::kDst).shape) / size * size;
   }
 
   void Run(const ByteBlock& block) const noexcept override {
@@ -53,16 +51,16 @@ class AddShiftedOp : public ByteOp {
     return static_cast<int32_t>(context.command->Get(f));
   }
 
-  Operands MakeOperands(const StepContext& context, int32_t mode) const {
+  Operands MakeOperands(const StepContext& context, AddBlocks mode) const {
     Operands made{MakeTerms(context, mode, Field::kSrc, Field::kMultiplier, Field::kRshift),
                   MakeTerms(context, mode, Field::kSrc2, Field::kMultiplier2, Field::kRshift2)};
-    if (mode == kSubtract) {
+    if (mode == AddBlocks::kSubtract) {
       for (int32_t& term : made.b) term = -term;
     }
     return made;
   }
 
-  Terms MakeTerms(const StepContext& context, int32_t mode, Field operand, Field multiplier,
+  Terms MakeTerms(const StepContext& context, AddBlocks mode, Field operand, Field multiplier,
                   Field shift) const {
     const TensorRecord& record = context.Record(operand);
     const int32_t left = Get(context, Field::kCount);
@@ -70,12 +68,22 @@ class AddShiftedOp : public ByteOp {
     Terms terms{};
     for (int byte = 0; byte < 256; ++byte) {
       const int32_t v = ValueOf(static_cast<uint8_t>(byte), record.dtype) - record.zero_point;
-      terms[static_cast<size_t>(byte)] =
-          mode == 1   ? numerics::AddBlockOf16Term(v, left, m, rshift)
-          : mode == 2 ? numerics::AddBlockOf8Term(v, left, m, rshift)
-                      : numerics::AddShiftedTerm(rounding_, v, left, m, rshift);
+      terms[static_cast<size_t>(byte)] = Term(mode, v, left, m, rshift);
     }
     return terms;
+  }
+
+  int32_t Term(AddBlocks mode, int32_t v, int32_t left, int32_t m, int32_t rshift) const {
+    switch (mode) {
+      case AddBlocks::kSixteen:
+        return numerics::AddBlockOf16Term(v, left, m, rshift);
+      case AddBlocks::kEight:
+        return numerics::AddBlockOf8Term(v, left, m, rshift);
+      case AddBlocks::kNone:
+      case AddBlocks::kSubtract:
+        break;
+    }
+    return numerics::AddShiftedTerm(rounding_, v, left, m, rshift);
   }
 
   void RunPart(const Operands& terms, const uint8_t* a, const uint8_t* b, uint8_t* y,

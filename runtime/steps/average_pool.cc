@@ -1,5 +1,6 @@
-// Average pooling, NHWC, in every PoolArithmetic (graph/ops/quant.h). Works in blocks of channels,
+// Average pooling, NHWC, in every PoolArithmetic (isa/functions.def). Works in blocks of channels,
 // so that one pass over the taps serves them all.
+#include "isa/functions.h"
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
@@ -11,19 +12,9 @@
 namespace rshift {
 namespace {
 
-// Numbered as PoolArithmetic.
-enum class Arithmetic {
-  kScaleOffset = 0,
-  kInteger = 1,
-  kDequantized = 2,
-  kRequantize = 3,
-  kScaleSumAway = 4,
-  kRawSum = 5,
-};
-
 // What turns sums into bytes: the arithmetic's numbers.
 struct Average {
-  Arithmetic arithmetic = Arithmetic::kScaleOffset;
+  PoolArithmetic arithmetic = PoolArithmetic::kScaleOffset;
   float scale = 0, offset = 0;
   float scale_y = 0;
   int32_t zero_x = 0, zero_y = 0, shift_y = 0, lo = 0, hi = 0;
@@ -32,7 +23,7 @@ struct Average {
   explicit Average(const StepContext& context) {
     const Command& c = *context.command;
     const TensorRecord& dst = context.Record(Field::kDst);
-    arithmetic = static_cast<Arithmetic>(c.Get(Field::kMode));
+    arithmetic = static_cast<PoolArithmetic>(c.Get(Field::kMode));
     scale = c.GetFloat(Field::kScaleF), offset = c.GetFloat(Field::kOffsetF);
     scale_y = dst.scale;
     zero_x = context.Record(Field::kSrc).zero_point, zero_y = dst.zero_point;
@@ -45,10 +36,10 @@ struct Average {
              .zero_y = zero_y,
              .lo = lo,
              .hi = hi};
-    if (arithmetic != Arithmetic::kRawSum) return;
+    if (arithmetic != PoolArithmetic::kRawSum) return;
     if (words.rounding ==
         Rounding::kFloatZeroEven) {  // kScaleOffset of one tap, which divides by 1
-      arithmetic = Arithmetic::kScaleOffset;
+      arithmetic = PoolArithmetic::kScaleOffset;
       scale = numerics::WordToFloat(words.multiplier);
     } else {
       words.zero_y = static_cast<int32_t>(offset);
@@ -58,7 +49,7 @@ struct Average {
   // For the channels behind the last full block of 16 (LiteRT's optimised mean).
   UniformWords TailWords() const {
     UniformWords remainder = words;
-    if (arithmetic == Arithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
+    if (arithmetic == PoolArithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
       remainder.rounding = Rounding::kTwoStep;
     return remainder;
   }
@@ -73,15 +64,16 @@ class AveragePoolStep : public Step {
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
         include_pad_((context.command->Get(Field::kFlags) & 1) != 0),
-        one_tap_(static_cast<Arithmetic>(context.command->Get(Field::kMode)) ==
-                 Arithmetic::kRawSum),
+        one_tap_(static_cast<PoolArithmetic>(context.command->Get(Field::kMode)) ==
+                 PoolArithmetic::kRawSum),
         average_(context),
         requantize_(context.isa, average_.words),
         requantize_tail_(context.isa, average_.TailWords()),
         epilogue_(context.epilogue),
         has_tail_(average_.TailWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
-        fast_(average_.arithmetic == Arithmetic::kScaleOffset && kernels_.average_pool != nullptr),
+        fast_(average_.arithmetic == PoolArithmetic::kScaleOffset &&
+              kernels_.average_pool != nullptr),
         loops_(ElementwiseFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
@@ -99,13 +91,13 @@ class AveragePoolStep : public Step {
   // Channels [c, c + count).
   void RunWindow(const PoolWindow& window, int32_t inside, int32_t taps, int64_t c, int64_t count,
                  uint8_t* dst) const noexcept {
-    if (average_.arithmetic == Arithmetic::kDequantized)
+    if (average_.arithmetic == PoolArithmetic::kDequantized)
       return Dequantized(window, taps, count, dst);
     if (fast_ && inside <= kMostAveraged) return Averaged(window, inside, taps, count, dst);
     alignas(64) int32_t sum[kPoolBlock + kRequantSlack];
     kernels_.sum_pool(window, count, is_signed_, sum);
-    if (average_.arithmetic == Arithmetic::kRequantize ||
-        average_.arithmetic == Arithmetic::kRawSum) {
+    if (average_.arithmetic == PoolArithmetic::kRequantize ||
+        average_.arithmetic == PoolArithmetic::kRawSum) {
       return Requantized(sum, inside, c, count, dst);
     }
     Divided(sum, inside, taps, count, dst);
@@ -136,16 +128,16 @@ class AveragePoolStep : public Step {
                            .zero_y = a.zero_y,
                            .lo = a.lo,
                            .hi = a.hi};
-    const auto loop = a.arithmetic == Arithmetic::kInteger        ? loops_.average_integer
-                      : a.arithmetic == Arithmetic::kScaleSumAway ? loops_.average_scale_away
-                                                                  : loops_.average;
+    const auto loop = a.arithmetic == PoolArithmetic::kInteger        ? loops_.average_integer
+                      : a.arithmetic == PoolArithmetic::kScaleSumAway ? loops_.average_scale_away
+                                                                      : loops_.average;
     loop(args, 0, count);
   }
 
   // Channels c .. c + count - 1; all windows are whole.
   void Requantized(int32_t* sum, int32_t taps, int64_t c, int64_t count,
                    uint8_t* dst) const noexcept {
-    if (average_.arithmetic == Arithmetic::kRequantize) {
+    if (average_.arithmetic == PoolArithmetic::kRequantize) {
       for (int64_t i = 0; i < count; ++i) sum[i] -= taps * average_.zero_x;
     }
     // kPoolBlock is a multiple of 16: only the last block of channels has a remainder.

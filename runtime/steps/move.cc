@@ -88,18 +88,17 @@ class CopyIntoStep : public Step {
   int64_t src_pitch_ = 0, dst_pitch_ = 0;  // between the starts of two chunks
 };
 
-int64_t PadSource(int64_t index, int64_t size, int64_t mode) {
+int64_t PadSource(int64_t index, int64_t size, PadMode mode) {
   if (index >= 0 && index < size) return index;
   switch (mode) {
-    case 1:
-      return index < 0
-                 ? -index
-                 : 2 * (size - 1) - index;  // reflect; the verifier bounds the pads by size - 1
-    case 2:
-      return index < 0 ? 0 : size - 1;  // edge
-    default:
-      return kFillIndex;
+    case PadMode::kReflect:  // the verifier bounds the pads by size - 1
+      return index < 0 ? -index : 2 * (size - 1) - index;
+    case PadMode::kEdge:
+      return index < 0 ? 0 : size - 1;
+    case PadMode::kConstant:
+      break;
   }
+  return kFillIndex;
 }
 
 std::unique_ptr<Step> MakePad(const StepContext& context) {
@@ -109,9 +108,10 @@ std::unique_ptr<Step> MakePad(const StepContext& context) {
   // An empty tensor may have one huge dimension: no maps for it.
   if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
   std::vector<std::vector<int64_t>> maps(dst.shape.size());
+  const auto mode = static_cast<PadMode>(context.command->Get(Field::kMode));
   for (size_t d = 0; d < dst.shape.size(); ++d) {
     for (int64_t i = 0; i < dst.shape[d]; ++i) {
-      maps[d].push_back(PadSource(i - before[d], src.shape[d], context.command->Get(Field::kMode)));
+      maps[d].push_back(PadSource(i - before[d], src.shape[d], mode));
     }
   }
   return MakeMappedStep(context, maps, context.command->Get(Field::kFill));

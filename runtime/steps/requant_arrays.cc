@@ -47,7 +47,7 @@ void FillPostOps(const StepContext& context, PostOpArgs* post_op_args) {
     for (int64_t i = 0; i < count; ++i) {
       const float* op = list + 4 * i;
       post_op_args->post_ops.push_back(
-          {static_cast<numerics::PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]});
+          {static_cast<PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]});
     }
   }
   post_op_args->dst = context.Out<uint8_t>(Field::kDst);

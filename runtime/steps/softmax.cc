@@ -4,15 +4,13 @@
 #include <bit>
 #include <cstring>
 
+#include "isa/functions.h"
 #include "quantize/numerics/softmax_row.h"
 #include "runtime/step.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
 namespace {
-
-// graph/ops/quant.h, SoftmaxArithmetic.
-enum class Arithmetic { kFixedPoint = 0, kFloatTable = 1, kFloatQuotient = 2 };
 
 class SoftmaxStep : public Step {
  public:
@@ -21,7 +19,7 @@ class SoftmaxStep : public Step {
         dst_(context.Out<uint8_t>(Field::kDst)),
         flip_(context.Record(Field::kSrc).dtype == DType::kS8 ? 0x80 : 0),
         dst_signed_(context.Record(Field::kDst).dtype == DType::kS8),
-        arithmetic_(static_cast<Arithmetic>(context.command->Get(Field::kMode))),
+        arithmetic_(static_cast<SoftmaxArithmetic>(context.command->Get(Field::kMode))),
         scale_y_(context.Record(Field::kDst).scale),
         zero_y_(context.Record(Field::kDst).zero_point),
         lo_(static_cast<int32_t>(context.command->Get(Field::kClampLoQ))),
@@ -40,10 +38,16 @@ class SoftmaxStep : public Step {
       uint8_t* y = dst_ + row * columns_;
       uint8_t greatest = 0;  // as unsigned bytes
       for (int64_t i = 0; i < columns_; ++i) greatest = std::max<uint8_t>(greatest, x[i] ^ flip_);
-      if (arithmetic_ == Arithmetic::kFixedPoint) {
-        FixedRow(x, greatest, y);
-      } else {
-        FloatRow(x, greatest, y);
+      switch (arithmetic_) {
+        case SoftmaxArithmetic::kFixedPoint:
+          FixedRow(x, greatest, y);
+          break;
+        case SoftmaxArithmetic::kFloatTable:
+          TableRow(x, greatest, y);
+          break;
+        case SoftmaxArithmetic::kFloatQuotient:
+          QuotientRow(x, greatest, y);
+          break;
       }
     }
   }
@@ -64,17 +68,26 @@ class SoftmaxStep : public Step {
     }
   }
 
-  void FloatRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
-    float sum = 0;  // in element order, never in parallel: the order is part of the result
+  // In element order, never in parallel: the order is part of the result.
+  float Sum(const uint8_t* x, uint8_t greatest) const noexcept {
+    float sum = 0;
     for (int64_t i = 0; i < columns_; ++i) sum += table_[Difference(greatest, x[i])];
-    const float inverse = numerics::SoftmaxInverse(sum, scale_y_);
-    const float units = numerics::SoftmaxUnits(scale_y_);
-    const bool quotient = arithmetic_ == Arithmetic::kFloatQuotient;
+    return sum;
+  }
+
+  void TableRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    const float inverse = numerics::SoftmaxInverse(Sum(x, greatest), scale_y_);
     for (int64_t i = 0; i < columns_; ++i) {
-      const float entry = table_[Difference(greatest, x[i])];
-      y[i] = static_cast<uint8_t>(
-          quotient ? numerics::SoftmaxFloatQuotient(entry, units, sum, zero_y_, lo_, hi_)
-                   : numerics::SoftmaxFloatTable(entry, inverse, dst_signed_, zero_y_, lo_, hi_));
+      y[i] = static_cast<uint8_t>(numerics::SoftmaxFloatTable(
+          table_[Difference(greatest, x[i])], inverse, dst_signed_, zero_y_, lo_, hi_));
+    }
+  }
+
+  void QuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    const float sum = Sum(x, greatest), units = numerics::SoftmaxUnits(scale_y_);
+    for (int64_t i = 0; i < columns_; ++i) {
+      y[i] = static_cast<uint8_t>(numerics::SoftmaxFloatQuotient(table_[Difference(greatest, x[i])],
+                                                                 units, sum, zero_y_, lo_, hi_));
     }
   }
 
@@ -82,7 +95,7 @@ class SoftmaxStep : public Step {
   uint8_t* dst_;
   uint8_t flip_;
   bool dst_signed_;
-  Arithmetic arithmetic_;
+  SoftmaxArithmetic arithmetic_;
   float scale_y_;
   int32_t zero_y_, lo_, hi_;
   int64_t rows_ = 0, columns_ = 0;

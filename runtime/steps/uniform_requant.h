@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/aligned.h"
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/runtime.h"
 

@@ -2,7 +2,7 @@
 // here it is shapes, so that nothing is read or written outside a tensor.
 #include <cstring>
 
-#include "runtime/f32/modes.h"
+#include "isa/functions.h"
 #include "runtime/verify/command_check.h"
 
 namespace rshift::verify {
@@ -42,7 +42,7 @@ int64_t Inner(const Shape& shape, int64_t axis) {
 
 void CheckBinary(const CommandCheck& check) {
   check.CheckSameType(Field::kSrc, Field::kSrc2);
-  if (check.Get(Field::kMode) >= static_cast<int64_t>(f32::BinaryMode::kEqual)) {
+  if (kResultIsBool[check.Get(Field::kMode)]) {
     check.CheckType(Field::kDst, {DType::kBool});
   } else {
     check.CheckSameType(Field::kDst, Field::kSrc);

@@ -77,10 +77,10 @@ void CheckPad(const CommandCheck& check, const Move& move) {
     check.Check(sane && move.dst[d] == move.src[d] + before[d] + after[d], "dimension ", d, ": ",
                 move.src[d], " with pads ", before[d], " and ", after[d], " is not ", move.dst[d]);
     const int64_t largest = std::max(before[d], after[d]);
-    const int64_t mode = check.Get(Field::kMode);
-    check.Check(mode != 1 || largest == 0 || largest < move.src[d], "dimension ", d,
+    const auto mode = static_cast<PadMode>(check.Get(Field::kMode));
+    check.Check(mode != PadMode::kReflect || largest == 0 || largest < move.src[d], "dimension ", d,
                 ": a reflecting pad of ", largest, " is not less than the size ", move.src[d]);
-    check.Check(mode != 2 || largest == 0 || move.src[d] > 0, "dimension ", d,
+    check.Check(mode != PadMode::kEdge || largest == 0 || move.src[d] > 0, "dimension ", d,
                 ": an edge pad of an empty dimension");
   }
 }

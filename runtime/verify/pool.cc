@@ -48,27 +48,28 @@ void CheckFactor(const CommandCheck& check, Rounding rounding) {
 
 // PoolArithmetic; what a mode does not read is at its default.
 void CheckArithmetic(const CommandCheck& check) {
-  const auto mode = check.Get(Field::kMode);
-  if (mode != 3 && mode != 5)
-    CheckUnused(check, {Field::kRounding, Field::kMultiplier, Field::kRshift});
-  if (mode != 0 && mode != 4) CheckUnused(check, {Field::kScaleF});
-  if (mode != 0 && mode != 5) CheckUnused(check, {Field::kOffsetF});
-  switch (mode) {
-    case 1:
+  const auto arithmetic = static_cast<PoolArithmetic>(check.Get(Field::kMode));
+  const PoolParameters& reads = kPoolParameters[static_cast<size_t>(arithmetic)];
+  if (!reads.words) CheckUnused(check, {Field::kRounding, Field::kMultiplier, Field::kRshift});
+  if (!reads.scale) CheckUnused(check, {Field::kScaleF});
+  if (!reads.offset) CheckUnused(check, {Field::kOffsetF});
+  if (reads.words) CheckWholeWindows(check);
+  switch (arithmetic) {
+    case PoolArithmetic::kScaleOffset:
+      return;
+    case PoolArithmetic::kInteger:
       return CheckUnused(check, {Field::kFlags});
-    case 2:
+    case PoolArithmetic::kDequantized:
       check.CheckScaled(Field::kSrc);
       return check.CheckScaled(Field::kDst);
-    case 3:
-      CheckWholeWindows(check);
+    case PoolArithmetic::kRequantize:
       return CheckFactor(
           check, CheckRounding(
                      check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
                              Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp}));
-    case 4:
+    case PoolArithmetic::kScaleSumAway:
       return CheckFinite(check, Field::kScaleF);
-    case 5: {
-      CheckWholeWindows(check);
+    case PoolArithmetic::kRawSum: {
       const Rounding rounding = CheckRounding(
           check, {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
       CheckFactor(check, rounding);
@@ -80,8 +81,6 @@ void CheckArithmetic(const CommandCheck& check) {
                   static_cast<int>(Rounding::kFloatZeroEven), " a finite number");
       return;
     }
-    default:
-      return;
   }
 }
 

@@ -14,14 +14,13 @@ constexpr int64_t kMostPostOps = 32;
 
 void CheckPostOp(const CommandCheck& check, int64_t index, const float* op) {
   const std::string what = Cat("post-operation ", index);
-  const bool known = op[0] >= 0 && op[0] < static_cast<float>(numerics::kPostOpKinds) &&
-                     op[0] == std::floor(op[0]);
-  check.Check(known, what, ": kind is ", op[0], ", expected an integer below ",
-              numerics::kPostOpKinds);
+  const bool known =
+      op[0] >= 0 && op[0] < static_cast<float>(kPostOpKindCount) && op[0] == std::floor(op[0]);
+  check.Check(known, what, ": kind is ", op[0], ", expected an integer below ", kPostOpKindCount);
   for (int i = 1; i < 4; ++i) {
     // A clip may be open at either end.
-    const bool bound = static_cast<int>(op[0]) == static_cast<int>(numerics::PostOpKind::kClip) &&
-                       i < 3 && !std::isnan(op[i]);
+    const bool bound = static_cast<int>(op[0]) == static_cast<int>(PostOpKind::kClip) && i < 3 &&
+                       !std::isnan(op[i]);
     check.Check(bound || std::isfinite(op[i]), what, ": number ", i, " is ", op[i],
                 ", expected a finite one");
   }
@@ -40,7 +39,7 @@ bool CheckPostOps(const CommandCheck& check) {
   bool sums = false;
   for (int64_t i = 0; i < shape[0] / 4; ++i) {
     CheckPostOp(check, i, list.data() + 4 * i);
-    sums |= list[static_cast<size_t>(4 * i)] == static_cast<float>(numerics::PostOpKind::kSum);
+    sums |= list[static_cast<size_t>(4 * i)] == static_cast<float>(PostOpKind::kSum);
   }
   return sums;
 }

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "runtime/verify/command_check.h"
 
 namespace rshift::verify {

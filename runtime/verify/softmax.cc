@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "isa/functions.h"
 #include "quantize/numerics/softmax_row.h"
 #include "runtime/verify/command_check.h"
 
@@ -52,8 +53,12 @@ void CheckSoftmax(const CommandCheck& check) {
   check.CheckBlob(Field::kTable, 1024);
   const Shape& shape = check.Tensor(Field::kSrc).shape;
   check.Check(!shape.empty(), check.Describe(Field::kSrc), ": expected at least one dimension");
-  if (check.Get(Field::kMode) == 0) return CheckFixedTable(check, shape.back());
-  CheckFloatTable(check, shape.back());
+  switch (kSoftmaxTables[check.Get(Field::kMode)]) {
+    case SoftmaxTable::kQ031:
+      return CheckFixedTable(check, shape.back());
+    case SoftmaxTable::kF32:
+      return CheckFloatTable(check, shape.back());
+  }
 }
 
 }  // namespace rshift::verify

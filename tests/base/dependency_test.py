@@ -16,7 +16,7 @@ import tempfile
 # Folder -> what it may include of our own. The longest matching folder counts; a name allows that
 # folder and, unless the table lists them apart, everything below it.
 BASE = ["base"]
-NUMERICS = BASE + ["quantize/numerics"]
+NUMERICS = BASE + ["isa", "quantize/numerics"]
 FORMAT = BASE + ["isa", "codegen/container", "codegen/packing"]
 RUNTIME = FORMAT + ["quantize/numerics", "runtime"]
 # How a kernel computes: for the folders of runtime/kernels alone. The rest of the runtime includes
@@ -25,7 +25,7 @@ DRIVER = ["runtime/kernels/driver", "runtime/kernels/simd"]
 KERNELS = ["runtime/kernels"] + DRIVER + [f"runtime/kernels/{isa}" for isa in (
     "generic", "avx2", "avxvnni", "avx512", "avx512vnni", "neondot")]
 RUNTIME += ["runtime/kernels"]
-GRAPH = BASE + ["graph"]
+GRAPH = BASE + ["isa", "graph"]
 YAML = BASE + ["yaml"]
 RANGES = GRAPH + YAML + ["quantize/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
@@ -216,7 +216,7 @@ def selftest():
         "runtime/onednn/f.cc": '#include <Eigen/Core>\n#include "runtime/r.h"\n',
         "runtime/r.h": '#include "runtime/onednn/f.h"\n#include "quantize/q.h"\n',
         "runtime/onednn/f.h": "",
-        "quantize/numerics/n.h": '#include "isa/i.h"\n',
+        "quantize/numerics/n.h": '#include "graph/g.h"\n',
         "quantize/q.h": '#include "quantize/numerics/n.h"\n#include "q.h"\n',
         "isa/i.h": '#include "onnx/onnx.pb.h"\n',
         "runtime/kernels/kernels.h": "#include <vector>\n",

@@ -122,7 +122,7 @@ TEST(LowerQConv, CarriesRoundingAndPostOperationsWithTheirAddend) {
     channel.multiplier = std::bit_cast<int32_t>(0.125f);
     channel.rshift = std::bit_cast<int32_t>(-3.5f);
   }
-  conv.post_ops = {{PostOp::Kind::kSum, 0, 0, 0.5f}, {PostOp::Kind::kElu, 2, 0, 1}};
+  conv.post_ops = {{PostOpKind::kSum, 0, 0, 0.5f}, {PostOpKind::kElu, 2, 0, 1}};
   TestGraph test;
   const ValueId x = test.Input("x", QuantizedNhwc({1, 8, 8, 3}, kQuant));
   const ValueId old = test.Input("old", QuantizedNhwc({1, 4, 7, 5}, {0.25f, -1}));
@@ -140,10 +140,9 @@ TEST(LowerQConv, CarriesRoundingAndPostOperationsWithTheirAddend) {
 }
 
 // The file's numbers of post-operations are the graph's and the runtime's.
-static_assert(kPostOpKindCount == numerics::kPostOpKinds);
-#define RSHIFT_SAME(name)                                   \
-  static_assert(static_cast<int32_t>(PostOp::Kind::name) == \
-                static_cast<int32_t>(numerics::PostOpKind::name))
+static_assert(kPostOpKindCount == kPostOpKindCount);
+#define RSHIFT_SAME(name) \
+  static_assert(static_cast<int32_t>(PostOpKind::name) == static_cast<int32_t>(PostOpKind::name))
 RSHIFT_SAME(kSum);
 RSHIFT_SAME(kRelu);
 RSHIFT_SAME(kTanh);

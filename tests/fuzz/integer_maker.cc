@@ -2,8 +2,8 @@
 #include <bit>
 #include <cmath>
 
-#include "base/rounding.h"
 #include "codegen/packing/packing.h"
+#include "isa/functions.h"
 #include "tests/fuzz/program_maker.h"
 
 namespace rshift::testing {

@@ -109,8 +109,8 @@ TEST(Golden, Float) {
          }));
 }
 
-numerics::PostOpKind KindOf(const std::string& name) {
-  using Kind = numerics::PostOpKind;
+PostOpKind KindOf(const std::string& name) {
+  using Kind = PostOpKind;
   static const std::map<std::string, Kind> kinds = {
       {"sum", Kind::kSum}, {"relu", Kind::kRelu}, {"linear", Kind::kLinear}, {"clip", Kind::kClip},
       {"abs", Kind::kAbs}, {"sqrt", Kind::kSqrt}, {"square", Kind::kSquare}};
@@ -119,8 +119,8 @@ numerics::PostOpKind KindOf(const std::string& name) {
 
 TEST(Golden, PostOp) {
   Report("post_op", ForEachRow("post_op", [](const CsvRow& row) {
-           const numerics::PostOp op{KindOf(row.Text("op")), row.Float("alpha"), row.Float("beta"),
-                                     row.Float("op_scale")};
+           const PostOp op{KindOf(row.Text("op")), row.Float("alpha"), row.Float("beta"),
+                           row.Float("op_scale")};
            const float f =
                numerics::ScaledAccumulator(row.Int("acc"), row.Float("bias"), row.Float("scale"));
            const float after = numerics::ApplyPostOp(op, f, row.Int("old"));

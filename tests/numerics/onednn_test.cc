@@ -21,8 +21,7 @@ namespace rshift {
 namespace {
 
 using dnnl::memory;
-using numerics::PostOp;
-using Kind = numerics::PostOpKind;
+using Kind = PostOpKind;
 
 struct Case {
   int64_t batch = 1, ic = 16, oc = 16, groups = 1, size = 12, kernel = 3, pad = 1;

@@ -94,8 +94,7 @@ TEST(ProfileRules, AscendTailsAgree) {
 
 TEST(ProfileRules, OneDnnDividesWhereItsPostOperationsEnd) {
   LinearLayer layer = Layer(LinearKind::kGeneral, 0.1f, 0.03f);
-  layer.tail = {{PostOp::Kind::kTanh, 0, 0, {}},
-                {PostOp::Kind::kSum, 0, 0, {DType::kS8, {0.06f, 0}}}};
+  layer.tail = {{PostOpKind::kTanh, 0, 0, {}}, {PostOpKind::kSum, 0, 0, {DType::kS8, {0.06f, 0}}}};
   const Arithmetic& rules = ArithmeticOf({ProfileId::kOneDnn});
   const LinearForm form = rules.Linear(layer);
   ASSERT_EQ(form.post_ops.size(), 2u);
@@ -108,11 +107,10 @@ TEST(ProfileRules, OneDnnDividesWhereItsPostOperationsEnd) {
 }
 
 TEST(ProfileRules, PostOperationsAreNumberedAlike) {
-  EXPECT_EQ(kPostOpKindCount, numerics::kPostOpKinds);
-  EXPECT_EQ(static_cast<int>(PostOp::Kind::kSquare),
-            static_cast<int>(numerics::PostOpKind::kSquare));
-  EXPECT_EQ(static_cast<int>(PostOp::Kind::kTanh), static_cast<int>(numerics::PostOpKind::kTanh));
-  EXPECT_EQ(static_cast<int>(PostOp::Kind::kElu), static_cast<int>(numerics::PostOpKind::kElu));
+  EXPECT_EQ(kPostOpKindCount, kPostOpKindCount);
+  EXPECT_EQ(static_cast<int>(PostOpKind::kSquare), static_cast<int>(PostOpKind::kSquare));
+  EXPECT_EQ(static_cast<int>(PostOpKind::kTanh), static_cast<int>(PostOpKind::kTanh));
+  EXPECT_EQ(static_cast<int>(PostOpKind::kElu), static_cast<int>(PostOpKind::kElu));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ int32_t Finish(const Product& op, const ChannelRequant& r, int32_t acc, int32_t 
   }
   float f = nm::ScaledAccumulator(acc, nm::WordToFloat(r.rshift), nm::WordToFloat(r.multiplier));
   for (const PostOp& p : op.post_ops) {
-    f = nm::ApplyPostOp({static_cast<nm::PostOpKind>(p.kind), p.alpha, p.beta, p.scale}, f, old);
+    f = nm::ApplyPostOp(p, f, old);
   }
   return nm::RoundWithZero(f, zero_y, op.clamp.lo, op.clamp.hi);
 }

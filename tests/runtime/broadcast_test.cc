@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

@@ -158,11 +158,11 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
     c = Case(words);
     std::vector<OraclePostOp> ops;
     for (int64_t i = random.Int(1, 4); i > 0; --i) {
-      ops.push_back({static_cast<int>(random.Int(0, numerics::kPostOpKinds - 1)),
+      ops.push_back({static_cast<int>(random.Int(0, kPostOpKindCount - 1)),
                      random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f),
                      random.Int(0, 2) == 0 ? 1.0f : random.Float(-60.0f, 60.0f)});
-      c.post_op_args.post_ops.push_back({static_cast<numerics::PostOpKind>(ops.back().kind),
-                                         ops.back().alpha, ops.back().beta, ops.back().scale});
+      c.post_op_args.post_ops.push_back({static_cast<PostOpKind>(ops.back().kind), ops.back().alpha,
+                                         ops.back().beta, ops.back().scale});
     }
     const Bytes addend = random.Data(100);
     c.args.post_op_args = &c.post_op_args;

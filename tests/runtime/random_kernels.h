@@ -112,11 +112,10 @@ inline void RandomFloatWords(Random& random, int64_t entries, Requant* q) {
 
 inline void RandomPostOps(Random& random, RequantArgs* args, PostOpArgs* post_op_args) {
   for (int64_t i = random.Int(0, 3); i > 0; --i) {
-    post_op_args->post_ops.push_back(
-        {static_cast<numerics::PostOpKind>(random.Int(1, numerics::kPostOpKinds - 1)),
-         static_cast<float>(random.Int(-300, 300)) / 16,
-         static_cast<float>(random.Int(-300, 300)) / 16,
-         static_cast<float>(random.Int(-64, 64)) / 32});
+    post_op_args->post_ops.push_back({static_cast<PostOpKind>(random.Int(1, kPostOpKindCount - 1)),
+                                      static_cast<float>(random.Int(-300, 300)) / 16,
+                                      static_cast<float>(random.Int(-300, 300)) / 16,
+                                      static_cast<float>(random.Int(-64, 64)) / 32});
   }
   args->half = {.quant_scale = static_cast<float>(random.Int(1, 999)) / 256,
                 .quant_offset = static_cast<float>(random.Int(-128, 127)),
@@ -182,7 +181,7 @@ inline AlignedBuffer RandomAddend(Random& random, int64_t bytes, PostOpArgs* pos
     addend.data()[i] = static_cast<uint8_t>(random.Int(0, 255));
   post_op_args->addend_signed = random.OneIn(2);
   if (!post_op_args->post_ops.empty()) {
-    post_op_args->post_ops[0].kind = numerics::PostOpKind::kSum;
+    post_op_args->post_ops[0].kind = PostOpKind::kSum;
     post_op_args->addend = addend.data();
   }
   return addend;

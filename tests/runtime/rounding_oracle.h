@@ -1,4 +1,4 @@
-// Every rounding of base/rounding.h written out a second time, from its definition and with the C
+// Every rounding of isa/functions.def written out a second time, from its definition and with the C
 // library, for the tests of the runtime. Shares nothing with quantize/numerics.
 #ifndef RSHIFT_TESTS_RUNTIME_ROUNDING_ORACLE_H_
 #define RSHIFT_TESTS_RUNTIME_ROUNDING_ORACLE_H_
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/rounding.h"
+#include "isa/functions.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

@@ -5,8 +5,8 @@
 #include <bit>
 #include <limits>
 
-#include "base/rounding.h"
 #include "codegen/packing/packing.h"
+#include "isa/functions.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

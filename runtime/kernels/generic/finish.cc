@@ -110,8 +110,8 @@ void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
   const uint8_t* addend = post_ops.addend == nullptr
                               ? nullptr
                               : post_ops.addend + (dst - static_cast<const uint8_t*>(post_ops.dst));
-  for (const numerics::PostOp& op : post_ops.post_ops) {
-    if (op.kind != numerics::PostOpKind::kSum) {
+  for (const PostOp& op : post_ops.post_ops) {
+    if (op.kind != PostOpKind::kSum) {
       for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], 0);
     } else if (post_ops.addend_signed) {
       for (int64_t i = 0; i < count; ++i) {

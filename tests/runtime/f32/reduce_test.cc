@@ -3,16 +3,15 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/f32/modes.h"
+#include "isa/functions.h"
 #include "tests/runtime/f32/command_harness.h"
 
 namespace rshift {
 namespace {
 
-using f32::ReduceMode;
 using namespace rshift::testing;
 
-double Reference(ReduceMode mode, const std::vector<double>& x) {
+double Reference(ReduceOp mode, const std::vector<double>& x) {
   double sum = 0, l1 = 0, squares = 0, product = 1, powers = 0, highest = x[0], lowest = x[0];
   for (const double value : x) {
     sum += value;
@@ -24,25 +23,25 @@ double Reference(ReduceMode mode, const std::vector<double>& x) {
     lowest = std::min(lowest, value);
   }
   switch (mode) {
-    case ReduceMode::kMean:
+    case ReduceOp::kMean:
       return sum / x.size();
-    case ReduceMode::kSum:
+    case ReduceOp::kSum:
       return sum;
-    case ReduceMode::kMax:
+    case ReduceOp::kMax:
       return highest;
-    case ReduceMode::kMin:
+    case ReduceOp::kMin:
       return lowest;
-    case ReduceMode::kProd:
+    case ReduceOp::kProd:
       return product;
-    case ReduceMode::kL1:
+    case ReduceOp::kL1:
       return l1;
-    case ReduceMode::kL2:
+    case ReduceOp::kL2:
       return std::sqrt(squares);
-    case ReduceMode::kSumSquare:
+    case ReduceOp::kSumSquare:
       return squares;
-    case ReduceMode::kLogSumExp:
+    case ReduceOp::kLogSumExp:
       return std::log(powers);
-    case ReduceMode::kLogSum:
+    case ReduceOp::kLogSum:
       return std::log(sum);
   }
   return -1;
@@ -50,19 +49,18 @@ double Reference(ReduceMode mode, const std::vector<double>& x) {
 
 // Half a unit in the last place of the float written and the sum's error in double; a logarithm is
 // of a sum that is off by as much.
-double Tolerance(ReduceMode mode) { return mode == ReduceMode::kLogSum ? 1e-6 : 6.0e-8; }
+double Tolerance(ReduceOp mode) { return mode == ReduceOp::kLogSum ? 1e-6 : 6.0e-8; }
 
 bool Contains(const std::vector<int64_t>& axes, int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>& axes,
+void CheckReduce(ReduceOp mode, const Shape& shape, const std::vector<int64_t>& axes,
                  uint32_t seed) {
   SCOPED_TRACE(::testing::Message() << "mode " << static_cast<int>(mode) << " " << ToString(shape)
                                     << " over " << ToString(axes) << " seed " << seed);
   std::mt19937 random(seed);
-  const TestTensor x =
-      RandomFloats(shape, random, mode == ReduceMode::kLogSum ? 0.1f : -1.5f, 1.5f);
+  const TestTensor x = RandomFloats(shape, random, mode == ReduceOp::kLogSum ? 0.1f : -1.5f, 1.5f);
   Shape kept;
   for (size_t d = 0; d < shape.size(); ++d) {
     kept.push_back(Contains(axes, static_cast<int64_t>(d)) ? 1 : shape[d]);
@@ -84,30 +82,30 @@ void CheckReduce(ReduceMode mode, const Shape& shape, const std::vector<int64_t>
 
 TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
   const Shape shape{2, 3, 5, 7};
-  for (int mode = 0; mode < f32::kReduceModeCount; ++mode) {
+  for (int mode = 0; mode < kReduceOpCount; ++mode) {
     for (int set = 1; set < 16; ++set) {
       std::vector<int64_t> axes;
       for (int64_t d = 0; d < 4; ++d) {
         if ((set >> d) & 1) axes.push_back(d);
       }
-      CheckReduce(static_cast<ReduceMode>(mode), shape, axes,
+      CheckReduce(static_cast<ReduceOp>(mode), shape, axes,
                   static_cast<uint32_t>(100 * mode + set));
     }
   }
 }
 
 TEST(ReduceTest, OtherRanks) {
-  CheckReduce(ReduceMode::kMean, {1000}, {0}, 1);
-  CheckReduce(ReduceMode::kMean, {1, 9, 11, 67}, {1, 2}, 2);
-  CheckReduce(ReduceMode::kMax, {2, 1, 3, 1, 4, 5}, {1, 2, 5}, 3);
-  CheckReduce(ReduceMode::kSum, {3, 1, 5}, {1}, 4);
+  CheckReduce(ReduceOp::kMean, {1000}, {0}, 1);
+  CheckReduce(ReduceOp::kMean, {1, 9, 11, 67}, {1, 2}, 2);
+  CheckReduce(ReduceOp::kMax, {2, 1, 3, 1, 4, 5}, {1, 2, 5}, 3);
+  CheckReduce(ReduceOp::kSum, {3, 1, 5}, {1}, 4);
 }
 
 // Every length around the groups of eight and sixteen, as rows and as columns, and more columns
 // than are reduced at once.
 TEST(ReduceTest, EveryLength) {
-  for (const ReduceMode mode :
-       {ReduceMode::kMean, ReduceMode::kL1, ReduceMode::kL2, ReduceMode::kMax, ReduceMode::kMin}) {
+  for (const ReduceOp mode :
+       {ReduceOp::kMean, ReduceOp::kL1, ReduceOp::kL2, ReduceOp::kMax, ReduceOp::kMin}) {
     for (int64_t n = 1; n <= 50; ++n) {
       CheckReduce(mode, {3, n}, {1}, static_cast<uint32_t>(n));
       CheckReduce(mode, {n, 5}, {0}, static_cast<uint32_t>(n));
@@ -129,12 +127,12 @@ TEST(ReduceTest, RandomShapesAndAxes) {
       if (random() % 2 == 0) axes.push_back(d);
     }
     if (axes.empty()) axes.push_back(static_cast<int64_t>(random() % rank));
-    CheckReduce(static_cast<ReduceMode>(round % f32::kReduceModeCount), shape, axes, round);
+    CheckReduce(static_cast<ReduceOp>(round % kReduceOpCount), shape, axes, round);
   }
 }
 
 // The elements are equal but for one: wherever it stands, it decides.
-void CheckSpecial(ReduceMode mode, float rest, float one, float want) {
+void CheckSpecial(ReduceOp mode, float rest, float one, float want) {
   for (const int64_t n : {1, 5, 8, 17, 40}) {
     for (int64_t at = 0; at < n; ++at) {
       for (const bool columns : {false, true}) {
@@ -157,17 +155,17 @@ void CheckSpecial(ReduceMode mode, float rest, float one, float want) {
 
 TEST(ReduceTest, NanAndInfinities) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const ReduceMode mode : {ReduceMode::kMean, ReduceMode::kSumSquare, ReduceMode::kL1,
-                                ReduceMode::kMax, ReduceMode::kMin}) {
+  for (const ReduceOp mode :
+       {ReduceOp::kMean, ReduceOp::kSumSquare, ReduceOp::kL1, ReduceOp::kMax, ReduceOp::kMin}) {
     CheckSpecial(mode, 1, NAN, NAN);
     CheckSpecial(mode, 1, -NAN, NAN);
   }
-  CheckSpecial(ReduceMode::kMax, -kInfinity, -5, -5);
-  CheckSpecial(ReduceMode::kMin, kInfinity, 5, 5);
-  CheckSpecial(ReduceMode::kMax, -1, kInfinity, kInfinity);
-  CheckSpecial(ReduceMode::kMin, -1, -kInfinity, -kInfinity);
-  CheckSpecial(ReduceMode::kSum, 1, -kInfinity, -kInfinity);
-  CheckSpecial(ReduceMode::kL1, 1, -kInfinity, kInfinity);
+  CheckSpecial(ReduceOp::kMax, -kInfinity, -5, -5);
+  CheckSpecial(ReduceOp::kMin, kInfinity, 5, 5);
+  CheckSpecial(ReduceOp::kMax, -1, kInfinity, kInfinity);
+  CheckSpecial(ReduceOp::kMin, -1, -kInfinity, -kInfinity);
+  CheckSpecial(ReduceOp::kSum, 1, -kInfinity, -kInfinity);
+  CheckSpecial(ReduceOp::kL1, 1, -kInfinity, kInfinity);
 }
 
 // Sums that a float could not hold on the way.
@@ -183,7 +181,7 @@ TEST(ReduceTest, SumsInDouble) {
           Opcode::kReduceF32,
           {{Field::kSrc, Make<float>(shape, all)}, {Field::kList, ConstantList<int64_t>({0})}},
           DType::kF32, {1, shape[1]});
-      test.Set(Field::kMode, static_cast<int>(ReduceMode::kSum));
+      test.Set(Field::kMode, static_cast<int>(ReduceOp::kSum));
       const std::vector<double> want(shape[1], 0.25 * static_cast<double>(n - 2));
       ExpectClose(RunOnAnyIsa(test).As<float>(), want, 0.0);
     }
@@ -195,7 +193,7 @@ TEST(ReduceTest, LogSumExpDoesNotOverflow) {
       Opcode::kReduceF32,
       {{Field::kSrc, Make<float>({2}, {1000, 1000})}, {Field::kList, ConstantList<int64_t>({0})}},
       DType::kF32, {});
-  test.Set(Field::kMode, static_cast<int>(ReduceMode::kLogSumExp));
+  test.Set(Field::kMode, static_cast<int>(ReduceOp::kLogSumExp));
   ExpectClose(RunOnAnyThreads(test).As<float>(), {1000 + std::log(2.0)}, 1e-6);
 }
 

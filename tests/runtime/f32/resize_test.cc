@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/f32/modes.h"
+#include "isa/functions.h"
 #include "tests/runtime/f32/command_harness.h"
 #include "tests/runtime/f32/resize_cases.h"
 
@@ -68,7 +68,7 @@ TEST(ResizeTest, FourDimensionsAtOnce) {
     values.push_back(static_cast<float>(i[0] + 10 * i[1] + 100 * i[2] + 1000 * i[3]));
   });
   ResizeCase attributes{};
-  attributes.mode = static_cast<int>(f32::ResizeMode::kLinear);
+  attributes.mode = static_cast<int>(ResizeMode::kLinear);
   const auto got =
       RunOnAnyThreads(CaseOf(attributes, Make<float>(in, values), out, {2, 2, 2, 2})).As<float>();
   size_t position = 0;
@@ -86,7 +86,7 @@ TEST(ResizeTest, RejectsNearestAndBadScales) {
   ResizeCase attributes{};
   const TestTensor x = Sawtooth({2, 3});
   EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), "");  // mode 0 is nearest
-  attributes.mode = static_cast<int>(f32::ResizeMode::kLinear);
+  attributes.mode = static_cast<int>(ResizeMode::kLinear);
   EXPECT_EQ(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, 2})), "");
   EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2})), "");
   EXPECT_NE(ErrorOf(CaseOf(attributes, x, {4, 6}, {2, -2})), "");

@@ -4,16 +4,15 @@
 #include <functional>
 #include <limits>
 
-#include "runtime/f32/modes.h"
+#include "isa/functions.h"
 #include "tests/runtime/f32/command_harness.h"
 
 namespace rshift {
 namespace {
 
-using f32::UnaryMode;
 using namespace rshift::testing;
 
-CommandCase UnaryCase(UnaryMode mode, const TestTensor& x) {
+CommandCase UnaryCase(UnaryOp mode, const TestTensor& x) {
   CommandCase test(Opcode::kUnaryF32, {{Field::kSrc, x}}, x.dtype, x.shape);
   test.Set(Field::kMode, static_cast<int>(mode));
   return test;
@@ -26,64 +25,63 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Unit(double x) { return std::min(std::max(x, 0.0), 1.0); }
 
 struct Function {
-  UnaryMode mode;
+  UnaryOp mode;
   float lo, hi;  // where it is tested
   std::function<double(double)> reference;
 };
 
 const Function kFunctions[] = {
-    {UnaryMode::kSigmoid, -90, 90, Sigmoid},
-    {UnaryMode::kTanh, -10, 10, [](double x) { return std::tanh(x); }},
-    {UnaryMode::kHardSigmoid, -3, 3, [](double x) { return Unit(kAlpha * x + kBeta); }},
-    {UnaryMode::kHardSwish, -6, 6, [](double x) { return x * Unit(x / 6 + 0.5); }},
-    {UnaryMode::kElu, -5, 5, [](double x) { return x < 0 ? kAlpha * (std::exp(x) - 1) : x; }},
-    {UnaryMode::kSelu, -5, 5,
+    {UnaryOp::kSigmoid, -90, 90, Sigmoid},
+    {UnaryOp::kTanh, -10, 10, [](double x) { return std::tanh(x); }},
+    {UnaryOp::kHardSigmoid, -3, 3, [](double x) { return Unit(kAlpha * x + kBeta); }},
+    {UnaryOp::kHardSwish, -6, 6, [](double x) { return x * Unit(x / 6 + 0.5); }},
+    {UnaryOp::kElu, -5, 5, [](double x) { return x < 0 ? kAlpha * (std::exp(x) - 1) : x; }},
+    {UnaryOp::kSelu, -5, 5,
      [](double x) { return kBeta * (x < 0 ? kAlpha * (std::exp(x) - 1) : x); }},
-    {UnaryMode::kSoftplus, -30, 30, Softplus},
-    {UnaryMode::kSoftsign, -30, 30, [](double x) { return x / (1 + std::fabs(x)); }},
-    {UnaryMode::kExp, -10, 10, [](double x) { return std::exp(x); }},
-    {UnaryMode::kLog, 0.001f, 30, [](double x) { return std::log(x); }},
-    {UnaryMode::kSqrt, 0, 30, [](double x) { return std::sqrt(x); }},
-    {UnaryMode::kReciprocal, 0.1f, 30, [](double x) { return 1 / x; }},
-    {UnaryMode::kAbs, -3, 3, [](double x) { return std::fabs(x); }},
-    {UnaryMode::kNeg, -3, 3, [](double x) { return -x; }},
-    {UnaryMode::kFloor, -9, 9, [](double x) { return std::floor(x); }},
-    {UnaryMode::kCeil, -9, 9, [](double x) { return std::ceil(x); }},
-    {UnaryMode::kRound, -9, 9, [](double x) { return std::nearbyint(x); }},
-    {UnaryMode::kErf, -3, 3, [](double x) { return std::erf(x); }},
-    {UnaryMode::kGelu, -5, 5,
-     [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
-    {UnaryMode::kGeluTanh, -5, 5,
+    {UnaryOp::kSoftplus, -30, 30, Softplus},
+    {UnaryOp::kSoftsign, -30, 30, [](double x) { return x / (1 + std::fabs(x)); }},
+    {UnaryOp::kExp, -10, 10, [](double x) { return std::exp(x); }},
+    {UnaryOp::kLog, 0.001f, 30, [](double x) { return std::log(x); }},
+    {UnaryOp::kSqrt, 0, 30, [](double x) { return std::sqrt(x); }},
+    {UnaryOp::kReciprocal, 0.1f, 30, [](double x) { return 1 / x; }},
+    {UnaryOp::kAbs, -3, 3, [](double x) { return std::fabs(x); }},
+    {UnaryOp::kNeg, -3, 3, [](double x) { return -x; }},
+    {UnaryOp::kFloor, -9, 9, [](double x) { return std::floor(x); }},
+    {UnaryOp::kCeil, -9, 9, [](double x) { return std::ceil(x); }},
+    {UnaryOp::kRound, -9, 9, [](double x) { return std::nearbyint(x); }},
+    {UnaryOp::kErf, -3, 3, [](double x) { return std::erf(x); }},
+    {UnaryOp::kGelu, -5, 5, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
+    {UnaryOp::kGeluTanh, -5, 5,
      [](double x) {
        return 0.5 * x *
               (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
      }},
-    {UnaryMode::kMish, -8, 8, [](double x) { return x * std::tanh(Softplus(x)); }},
-    {UnaryMode::kSilu, -8, 8, [](double x) { return x * Sigmoid(x); }},
-    {UnaryMode::kSin, -8, 8, [](double x) { return std::sin(x); }},
-    {UnaryMode::kCos, -8, 8, [](double x) { return std::cos(x); }},
-    {UnaryMode::kSign, -8, 8, [](double x) { return x > 0   ? 1
-                                                    : x < 0 ? -1
-                                                            : 0; }},
-    {UnaryMode::kThresholdedRelu, -2, 2, [](double x) { return x > kAlpha ? x : 0; }},
-    {UnaryMode::kCelu, -5, 5,
+    {UnaryOp::kMish, -8, 8, [](double x) { return x * std::tanh(Softplus(x)); }},
+    {UnaryOp::kSilu, -8, 8, [](double x) { return x * Sigmoid(x); }},
+    {UnaryOp::kSin, -8, 8, [](double x) { return std::sin(x); }},
+    {UnaryOp::kCos, -8, 8, [](double x) { return std::cos(x); }},
+    {UnaryOp::kSign, -8, 8, [](double x) { return x > 0   ? 1
+                                                  : x < 0 ? -1
+                                                          : 0; }},
+    {UnaryOp::kThresholdedRelu, -2, 2, [](double x) { return x > kAlpha ? x : 0; }},
+    {UnaryOp::kCelu, -5, 5,
      [](double x) {
        return std::max(0.0, x) + std::min(0.0, kAlpha * (std::exp(x / kAlpha) - 1));
      }},
-    {UnaryMode::kTan, -1, 1, [](double x) { return std::tan(x); }},
-    {UnaryMode::kAsin, -1, 1, [](double x) { return std::asin(x); }},
-    {UnaryMode::kAcos, -1, 1, [](double x) { return std::acos(x); }},
-    {UnaryMode::kAtan, -8, 8, [](double x) { return std::atan(x); }},
-    {UnaryMode::kSinh, -4, 4, [](double x) { return std::sinh(x); }},
-    {UnaryMode::kCosh, -4, 4, [](double x) { return std::cosh(x); }},
-    {UnaryMode::kAsinh, -8, 8, [](double x) { return std::asinh(x); }},
-    {UnaryMode::kAcosh, 1, 8, [](double x) { return std::acosh(x); }},
-    {UnaryMode::kAtanh, -0.99f, 0.99f, [](double x) { return std::atanh(x); }},
-    {UnaryMode::kSquare, -8, 8, [](double x) { return x * x; }},
+    {UnaryOp::kTan, -1, 1, [](double x) { return std::tan(x); }},
+    {UnaryOp::kAsin, -1, 1, [](double x) { return std::asin(x); }},
+    {UnaryOp::kAcos, -1, 1, [](double x) { return std::acos(x); }},
+    {UnaryOp::kAtan, -8, 8, [](double x) { return std::atan(x); }},
+    {UnaryOp::kSinh, -4, 4, [](double x) { return std::sinh(x); }},
+    {UnaryOp::kCosh, -4, 4, [](double x) { return std::cosh(x); }},
+    {UnaryOp::kAsinh, -8, 8, [](double x) { return std::asinh(x); }},
+    {UnaryOp::kAcosh, 1, 8, [](double x) { return std::acosh(x); }},
+    {UnaryOp::kAtanh, -0.99f, 0.99f, [](double x) { return std::atanh(x); }},
+    {UnaryOp::kSquare, -8, 8, [](double x) { return x * x; }},
 };
 
 TEST(UnaryTest, EveryFunctionAgreesWithDouble) {
-  ASSERT_EQ(std::size(kFunctions) + 1, size_t{f32::kUnaryModeCount});  // and kNot
+  ASSERT_EQ(std::size(kFunctions) + 1, size_t{kUnaryOpCount});  // and kNot
   for (const Function& function : kFunctions) {
     const uint32_t seed = static_cast<uint32_t>(function.mode);
     SCOPED_TRACE(::testing::Message() << "mode and seed " << seed);
@@ -99,36 +97,36 @@ TEST(UnaryTest, EveryFunctionAgreesWithDouble) {
 
 TEST(UnaryTest, RoundsHalfToEven) {
   const auto x = Make<float>({6}, {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kRound, x)).As<float>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kRound, x)).As<float>(),
             (std::vector<float>{0, 2, 2, 0, -2, -2}));
 }
 
 TEST(UnaryTest, LargeArgumentsDoNotOverflow) {
   const auto x = Make<float>({2}, {200.0f, -200.0f});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSoftplus, x)).As<float>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kSoftplus, x)).As<float>(),
             (std::vector<float>{200, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSigmoid, x)).As<float>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kSigmoid, x)).As<float>(),
             (std::vector<float>{1, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSilu, x)).As<float>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kSilu, x)).As<float>(),
             (std::vector<float>{200, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kMish, x)).As<float>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kMish, x)).As<float>(),
             (std::vector<float>{200, 0}));
 }
 
 TEST(UnaryTest, IntegersAndBool) {
   const int32_t lowest = std::numeric_limits<int32_t>::min();
   const auto s32 = Make<int32_t>({4}, {5, -7, 0, lowest});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kAbs, s32)).As<int32_t>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kAbs, s32)).As<int32_t>(),
             (std::vector<int32_t>{5, 7, 0, lowest}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kNeg, s32)).As<int32_t>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kNeg, s32)).As<int32_t>(),
             (std::vector<int32_t>{-5, 7, 0, lowest}));
   const auto s64 = Make<int64_t>({3}, {5, -7, 0});
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kSign, s64)).As<int64_t>(),
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kSign, s64)).As<int64_t>(),
             (std::vector<int64_t>{1, -1, 0}));
-  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryMode::kNot, BoolTensor({3}, {1, 0, 1}))).bytes,
+  EXPECT_EQ(RunOnAnyThreads(UnaryCase(UnaryOp::kNot, BoolTensor({3}, {1, 0, 1}))).bytes,
             (std::vector<uint8_t>{0, 1, 0}));
-  EXPECT_NE(ErrorOf(UnaryCase(UnaryMode::kExp, s64)), "");
-  EXPECT_NE(ErrorOf(UnaryCase(UnaryMode::kNot, Make<float>({1}, {1}))), "");
+  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kExp, s64)), "");
+  EXPECT_NE(ErrorOf(UnaryCase(UnaryOp::kNot, Make<float>({1}, {1}))), "");
 }
 
 }  // namespace

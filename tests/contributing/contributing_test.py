@@ -1,0 +1,176 @@
+"""Applies CONTRIBUTING.md's steps for an operator and a threshold method to a copy of the sources, builds, runs.
+
+    contributing_test.py SOURCE SCRATCH [COMPILER LAUNCHER]
+
+Each dummy is a list of edits. The files they touch must be those that the section of CONTRIBUTING.md names as
+product files, and no more than the section's budget: a list that has become wrong fails here.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+from tiny_model import npy, one_node_model, read_npz
+
+
+def after_last(pattern, addition):
+    """Inserts `addition` behind the last line that matches."""
+    def edit(text):
+        lines = text.splitlines(keepends=True)
+        last = max(i for i, line in enumerate(lines) if re.match(pattern, line))
+        return "".join(lines[:last + 1]) + addition + "".join(lines[last + 1:])
+    return edit
+
+
+def next_id(source, macro):
+    text = (source / "isa/functions.def").read_text()
+    return 1 + max(int(n) for n in re.findall(rf"^{macro}\((\d+),", text, re.M))
+
+
+def unary_operator(source):
+    number = next_id(source, "RSHIFT_UNARY")
+    line = (f'RSHIFT_UNARY({number}, Shrink, Float, Attribute("lambd", 0.5f), Attribute("bias", 0.0f), '
+            "x < -alpha ? x + beta : x > alpha ? x - beta : Real(0))\n")
+
+    return "An operator of one element", 4, {
+        "isa/functions.def": after_last(r"RSHIFT_UNARY\(", line),
+        "isa/ISA.md": None,  # written by the test named in CONTRIBUTING
+    }
+
+
+def threshold_method(_):
+    return "A threshold method", 3, {
+        "calibrate/methods.def": after_last(r"RSHIFT_METHOD\(", 'RSHIFT_METHOD(Half, "half")\n'),
+        "calibrate/half.cc": lambda _: """// Half of the observed range.
+#include "calibrate/threshold_methods.h"
+
+namespace rshift {
+
+void DeriveHalf(const TensorStatistics&, const MethodOptions&, TensorRange& range) {
+  range.threshold /= 2;
+  range.low /= 2;
+  range.high /= 2;
+}
+
+}  // namespace rshift
+""",
+    }
+
+
+DUMMIES = [unary_operator, threshold_method]
+DOCS_TEST = "codegen_docs_test"
+PROGRAMS = ["model_calibrate", "model_deploy", "model_runner"]
+X = [-3.0 + i * 0.25 for i in range(25)]
+
+
+def fail(*lines):
+    sys.exit("contributing: " + "\n".join(lines))
+
+
+def run(*command, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        fail(" ".join(map(str, command)), f"exit {done.returncode}", done.stdout[-4000:], done.stderr[-4000:])
+    return done.stdout
+
+
+def product_files(source, title):
+    """The files that a section of CONTRIBUTING.md names behind "Product files:"."""
+    text = (source / "CONTRIBUTING.md").read_text()
+    section = re.search(rf"^#+ {re.escape(title)}\n(.*?)(?=^#|\Z)", text, re.M | re.S)
+    if not section:
+        fail(f"CONTRIBUTING.md has no section '{title}'")
+    line = re.search(r"Product files: (.*?)\.\n", section[1], re.S)
+    if not line:
+        fail(f"CONTRIBUTING.md, {title}: no sentence that begins 'Product files:' and lists them")
+    return re.findall(r"`([^`]+)`", line[1])
+
+
+def matches(path, named):
+    return re.fullmatch(re.escape(named).replace("<name>", "[a-z_0-9]+"), path) is not None
+
+
+def check_list(source, title, budget, edits):
+    named = product_files(source, title)
+    if len(named) > budget:
+        fail(f"CONTRIBUTING.md, {title}: {len(named)} product files, expected at most {budget}")
+    for path in edits:
+        if not any(matches(path, n) for n in named):
+            fail(f"CONTRIBUTING.md, {title}: the dummy needs {path}, which the list does not name")
+    for name in named:
+        if not any(matches(path, name) for path in edits):
+            fail(f"CONTRIBUTING.md, {title}: names {name}, which the dummy does not need")
+
+
+def copy_sources(source, scratch, edited):
+    """Writes what differs only, so that the build compiles only that; removes what is gone."""
+    listed = run("git", "-C", source, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    wanted = {p: (source / p).read_bytes() for p in listed.split("\0") if p and (source / p).is_file()}
+    for path, text in edited.items():
+        wanted[path] = text.encode()
+    for path, data in wanted.items():
+        target = scratch / path
+        if not target.is_file() or target.read_bytes() != data:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    for target in scratch.rglob("*"):
+        if target.is_file() and target.relative_to(scratch).as_posix() not in wanted:
+            target.unlink()
+
+
+def build(scratch, binary, launcher):
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
+    if launcher:
+        options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
+    run("cmake", "-S", scratch, "-B", binary, "-G", "Ninja", *options)
+    run("ninja", "-C", binary, *PROGRAMS, DOCS_TEST)
+    run(binary / "bin" / DOCS_TEST, "--gtest_filter=Docs.Isa*",
+        env={"RSHIFT_UPDATE_DOCS": "1", "RSHIFT_SOURCE_DIR": str(scratch), "PATH": "/usr/bin:/bin"})
+
+
+def shrink(x):
+    return x + 0.0 if x < -0.5 else x - 0.0 if x > 0.5 else 0.0
+
+
+def check_runs(binary, folder):
+    folder.mkdir(exist_ok=True)
+    model, data, table = folder / "shrink.onnx", folder / "x.npy", folder / "t.yaml"
+    model.write_bytes(one_node_model("Shrink", len(X)))
+    data.write_bytes(npy(X))
+    calibrate, deploy, runner = (binary / "bin" / p for p in PROGRAMS)
+    run(calibrate, model, "--dataset", data, "--method", "half", "-o", table)
+    if not re.search(r"method: half", table.read_text()):
+        fail(f"{table}: the method is not 'half'", table.read_text())
+    threshold = max(abs(x) for x in X) / 2  # so values beyond it are cut off
+    for mode in ("f32", "symmetric"):
+        program, output = folder / f"{mode}.rshift", folder / f"{mode}.npz"
+        arguments = [] if mode == "f32" else ["--calibration", table]
+        run(deploy, model, "--mode", mode, *arguments, "-o", program)
+        run(runner, program, "--input", data, "--output", output)
+        found = next(iter(read_npz(output).values()))
+        for x, y in zip(X, found, strict=True):
+            expected = shrink(x) if mode == "f32" else shrink(max(-threshold, min(x, threshold)))
+            if abs(y - expected) > (1e-6 if mode == "f32" else 2.5 * threshold / 128):
+                fail(f"{mode}: Shrink({x}) is {y}, expected {expected}")
+
+
+def main(source, scratch, launcher=""):
+    source, scratch = pathlib.Path(source).resolve(), pathlib.Path(scratch).resolve()
+    edited = {}
+    for dummy in DUMMIES:
+        title, budget, edits = dummy(source)
+        check_list(source, title, budget, edits)
+        for path, edit in edits.items():
+            if edit is not None:
+                old = edited.get(path) or ((source / path).read_text() if (source / path).is_file() else "")
+                edited[path] = edit(old)
+    copy_sources(source, scratch / "source", edited)
+    build(scratch / "source", scratch / "build", launcher)
+    check_runs(scratch / "build", scratch / "run")
+    print("contributing: the lists are true:", ", ".join(dummy.__name__ for dummy in DUMMIES))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,56 @@
+"""The few bytes of ONNX and NumPy that the test needs, by the standard library alone."""
+import ast
+import io
+import struct
+import zipfile
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def message(*fields):
+    """Protocol buffers: (number, int | str | bytes) pairs; bytes are messages."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(value)) + value
+    return out
+
+
+def one_node_model(op_type, elements):
+    """An ONNX model y = op_type(x), both f32 [1, elements]."""
+    shape = message((1, message((1, 1))), (1, message((1, elements))))
+    tensor = message((1, message((1, 1), (2, shape))))
+    graph = message((1, message((1, "x"), (2, "y"), (3, "node"), (4, op_type))), (2, "tiny"),
+                    (11, message((1, "x"), (2, tensor))), (12, message((1, "y"), (2, tensor))))
+    return message((1, 8), (7, graph), (8, message((1, ""), (2, 13))))
+
+
+def npy(values):
+    """f32 [1, len(values)] as a .npy file."""
+    header = str({"descr": "<f4", "fortran_order": False, "shape": (1, len(values))})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+            struct.pack(f"<{len(values)}f", *values))
+
+
+def read_npz(path):
+    """{name: list of f32} of an .npz file."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            file = io.BytesIO(archive.read(name))
+            file.seek(8)
+            header = ast.literal_eval(file.read(struct.unpack("<H", file.read(2))[0]).decode())
+            if header["descr"] != "<f4":
+                raise ValueError(f"{path}: {name} has the type {header['descr']}, expected <f4")
+            data = file.read()
+            arrays[name.removesuffix(".npy")] = list(struct.unpack(f"<{len(data) // 4}f", data))
+    return arrays
