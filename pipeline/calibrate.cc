@@ -32,6 +32,8 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
                        const Graph& graph) {
   const std::vector<InputSpec> inputs = InputSpecs(graph);
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
+  const std::string note = options.preprocess.Note(inputs);
+  if (events.note && !note.empty()) events.note(note);
   const auto dataset = OpenSamples(options, inputs, preprocess);
   const Share share = TakeShare(
       *dataset, ChooseSamples(dataset->size(), options.samples, options.seed), options.shard);

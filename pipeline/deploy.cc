@@ -77,6 +77,8 @@ class Deployer {
     result_.program = WriteContainer(image_);
     const std::string warning = CheckOwnProgram(result_.program, options_.output);
     if (!warning.empty()) Warn(warning);
+    const std::string note = options_.preprocess.Note(InputSpecs(floating_));
+    if (!note.empty()) Warn(note);
     result_.report.preprocess = DescribePreprocess(compile_.meta["preprocess"]);
   }
 

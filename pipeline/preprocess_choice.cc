@@ -151,4 +151,10 @@ std::optional<Preprocess> PreprocessChoice::Resolve(
   return ReadPreprocess(WritePreprocess(result.inputs), "preprocessing by flags");
 }
 
+std::string PreprocessChoice::Note(const std::vector<InputSpec>& inputs) const {
+  if (!IsPreset(source) || !resize.empty() || !crop.empty()) return "";
+  const auto image = std::find_if(inputs.begin(), inputs.end(), TakesImages);
+  return image == inputs.end() ? "" : PresetNote(source, *image);
+}
+
 }  // namespace rshift

@@ -29,6 +29,9 @@ struct PreprocessChoice {
   // nothing changes it. Throws UsageError for words that cannot be read, kInvalidInput for a file.
   std::optional<Preprocess> Resolve(const std::vector<InputSpec>& inputs,
                                     const std::optional<Preprocess>& recorded) const;
+  // What the caller should know of a preset that stretches or crops; "" for nothing, and where
+  // `resize` or `crop` says what is wanted.
+  std::string Note(const std::vector<InputSpec>& inputs) const;
 };
 
 }  // namespace rshift

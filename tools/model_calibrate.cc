@@ -48,6 +48,7 @@ int Check(const CalibrateArguments& a) {
   CheckPaths(paths);
   RegisterFloatLibrary();
   const Graph model = ImportOnnx(a.model.path, a.model.Import(paths));
+  PrintNote(a.preprocess.Note(InputSpecs(model)));
   CheckPreprocess(model, *a.preprocess.Resolve(InputSpecs(model), std::nullopt),
                   {a.dataset, a.labels, a.picture, a.samples, a.seed, a.threads, a.json});
   return 0;
@@ -61,6 +62,7 @@ CalibrateEvents Events(const CalibrateArguments& a) {
   };
   events.interrupted = [] { return g_interrupted != 0; };
   if (!a.json) events.progress = ShowProgress();
+  events.note = PrintNote;
   return events;
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pipeline/program_interface.h"
 #include "pipeline/tensor_view.h"
+#include "tools/tool_main.h"
 
 namespace rshift {
 
@@ -21,6 +22,7 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
     preprocess = ReadPreprocess(recorded->second, program.where() + " (recorded preprocessing)");
   }
   preprocess = choice.Resolve(specs, preprocess);
+  PrintNote(choice.Note(specs));
   if (preprocess) KeepPixels(program.image().meta, &*preprocess);
   return OpenDataset(paths, specs, preprocess);
 }

@@ -66,6 +66,10 @@ int ParseAndRun(CLI::App& app, int argc, char** argv, const std::function<int()>
 
 }  // namespace
 
+void PrintNote(const std::string& note) {
+  if (!note.empty()) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
 void SetUpApp(CLI::App& app, const std::string& examples) {
   app.set_version_flag("--version", kVersion);
   app.footer("Examples:\n" + examples +

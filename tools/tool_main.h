@@ -19,6 +19,8 @@ namespace rshift {
 // wrong usage, found by the parser or thrown by `body` as UsageError. `body` returns the exit code
 // of a finished run: 1 for a comparison below its bound.
 int ToolMain(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+// A line on stderr; none for "".
+void PrintNote(const std::string& note);
 // A tool's App with --version and examples in its help.
 void SetUpApp(CLI::App& app, const std::string& examples);
 

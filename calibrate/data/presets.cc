@@ -63,6 +63,15 @@ PixelLayout LayoutOf(const Shape& shape) {
   return IsChannels(shape[1]) ? PixelLayout::kNchw : PixelLayout::kNhwc;
 }
 
+struct Size {
+  int64_t height = 0, width = 0;
+};
+
+Size SizeOf(const InputSpec& input) {
+  const size_t row = LayoutOf(input.shape) == PixelLayout::kNchw ? 2 : 1;
+  return {input.shape[row], input.shape[row + 1]};
+}
+
 void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<float>& numbers) {
   out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
   for (const float x : numbers) {
@@ -141,10 +150,11 @@ InputPreprocess MakePreset(const std::string& name, const InputSpec& input) {
   made.mean = {preset->mean.begin(), gray ? preset->mean.begin() + 1 : preset->mean.end()};
   made.scale.clear();
   for (size_t c = 0; c < made.mean.size(); ++c) made.scale.push_back(1.0f / preset->std[c]);
-  const int height =
-      static_cast<int>(std::min<int64_t>(input.shape[nchw ? 2 : 1], kMaxPreprocessSide));
-  const int width =
-      static_cast<int>(std::min<int64_t>(input.shape[nchw ? 3 : 2], kMaxPreprocessSide));
+  const Size size = SizeOf(input);
+  RSHIFT_REQUIRE(std::max(size.height, size.width) <= kMaxPreprocessSide, ErrorCode::kInvalidInput,
+                 "preset ", name, ": input '", input.name, "' is ", size.height, " x ", size.width,
+                 " pixels, expected at most ", kMaxPreprocessSide, " a side");
+  const int height = static_cast<int>(size.height), width = static_cast<int>(size.width);
   if (preset->crops && height == width) {
     const int side = static_cast<int>(std::lround(height * 256.0 / 224.0));
     made.resize = ResizeMode::kShortSide;
@@ -157,6 +167,24 @@ InputPreprocess MakePreset(const std::string& name, const InputSpec& input) {
     made.resize_width = width;
   }
   return made;
+}
+
+std::string PresetNote(const std::string& name, const InputSpec& input) {
+  constexpr int kSmall = 64;
+  const Preset* preset = FindPreset(name);
+  if (preset == nullptr || !preset->crops || !TakesImages(input)) return "";
+  const Size size = SizeOf(input);
+  const int64_t height = size.height, width = size.width;
+  const std::string what =
+      Cat("preset ", name, ": input '", input.name, "' is ", height, " x ", width, " pixels");
+  if (height != width) {
+    return Cat(what, ", not square: pictures are stretched to it and not cropped; --resize ",
+               height, "x", width, ":letterbox keeps their proportions");
+  }
+  if (height >= kSmall) return "";
+  return Cat(what,
+             ": the middle of each picture is taken, as for 224 x 224; networks for so small ",
+             "ones mostly take all of it: --resize ", height, "x", width);
 }
 
 std::string WritePreprocess(const std::vector<InputPreprocess>& inputs) {

@@ -17,6 +17,9 @@ std::string PresetHelp();
 // The preset as it fits the shape of this input: its size decides resize and crop, the place of its
 // channels the layout. Throws kInvalidInput when the input takes no images.
 InputPreprocess MakePreset(const std::string& name, const InputSpec& input);
+// What a caller should know before this preset is taken for this input, "" for nothing: pictures
+// are stretched, or cropped where they mostly are not.
+std::string PresetNote(const std::string& name, const InputSpec& input);
 // Whether the shape is that of images, NxCxHxW or NxHxWxC with 1 or 3 channels.
 bool TakesImages(const InputSpec& input);
 

@@ -115,3 +115,56 @@ def test_five_best_classes_with_their_names(tmp_path):
     assert text.count('garment') == 15 and 'x.npy:2\n' in text and '3 samples, ' in text
     names.write_text('one\ntwo\n')
     assert 'has 2 lines, the model has 10 classes' in pipeline.fails('model_runner', *arguments, '--names', names)
+
+
+def passing(folder, shape):
+    """A model of one image input of this shape that adds 0, its program, and a picture that is not square."""
+    cv2 = pytest.importorskip('cv2')
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph([helper.make_node('Add', ['image', 'zero'], ['sum'])], 'add', [value('image')],
+                              [value('sum')], [numpy_helper.from_array(np.zeros(1, np.float32), 'zero')])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7),
+              folder / 'net.onnx')
+    cv2.imwrite(str(folder / 'x.png'), np.random.default_rng(3).integers(0, 256, (300, 400, 3), np.uint8))
+    return folder / 'net.onnx'
+
+
+MEAN = 'mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]'
+
+
+@pytest.mark.parametrize('height,width,entry,note', [
+    (96, 96, 'resize: {height: 110, width: 110, mode: short_side}, crop: {height: 96, width: 96}', ''),
+    (256, 128, 'resize: {height: 256, width: 128, mode: stretch}', '256 x 128 pixels, not square: pictures are stretched'),
+    (32, 32, 'resize: {height: 37, width: 37, mode: short_side}, crop: {height: 32, width: 32}',
+     'the middle of each picture is taken'),
+], ids=('96x96', '256x128', '32x32'))
+def test_a_preset_fits_the_input_or_says_what_it_does(height, width, entry, note, tmp_path):
+    model = passing(tmp_path, (1, 3, height, width))
+    pipeline.run('model_deploy', model, '--mode', 'f32', '-o', tmp_path / 'net.rshift')
+    (tmp_path / 'p.yaml').write_text('inputs:\n  - {color: RGB, ' + entry + ', ' + MEAN + '}\n')
+    outputs = []
+    for name, extra in (('preset', ('torch-imagenet',)), ('file', (tmp_path / 'p.yaml',)),
+                        ('flag', ('torch-imagenet', '--resize', f'{height}x{width}'))):
+        done = pipeline.call('model_runner', tmp_path / 'net.rshift', '--input', tmp_path / 'x.png',
+                             '--preprocess', *extra, '--output', tmp_path / f'{name}.npz')
+        assert done.returncode == 0, done.stderr
+        assert (note in done.stderr) if name == 'preset' else ('note:' not in done.stderr)
+        assert ('note:' in done.stderr) == (name == 'preset' and note != '')
+        outputs.append(pipeline.arrays_of(tmp_path / f'{name}.npz')['sum'])
+    assert np.array_equal(outputs[0], outputs[1])
+    assert outputs[2].shape == outputs[0].shape  # what the note advises is possible
+    for tool, *rest in (('model_calibrate', '--dataset', tmp_path / 'x.png'), ('model_deploy', '--mode', 'f32')):
+        done = pipeline.call(tool, model, *rest, '--preprocess', 'torch-imagenet', '-o', tmp_path / 'out')
+        assert done.returncode == 0, done.stderr
+        assert note in done.stderr and ('preset torch-imagenet' in done.stderr) == (note != '')
+
+
+def test_a_preset_for_a_dynamic_size_needs_the_size(tmp_path):
+    model = passing(tmp_path, (1, 3, 'height', 'width'))
+    common = ('model_calibrate', model, '--dataset', tmp_path / 'x.png', '--preprocess', 'torch-imagenet', '-o',
+              tmp_path / 't.yaml')
+    assert '--input-shape image:1x3x' in pipeline.fails(*common)
+    pipeline.run(*common, '--input-shape', 'image:1x3x96x96')
+    assert 'resize: {height: 110, width: 110, mode: short_side}' in (tmp_path / 't.yaml').read_text()
+    too_large = pipeline.fails(*common, '--input-shape', 'image:1x3x2x20000')
+    assert "input 'image' is 2 x 20000 pixels, expected at most 16384 a side" in too_large
