@@ -15,6 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);  // a bar need not flicker
+constexpr int64_t kManySteps = 10;                        // from which a log has more than the end
 constexpr int64_t kBarWidth = 30, kShortestBar = 5;       // characters
 
 // "0:07", "12:30", "3:05:00"
@@ -116,7 +117,7 @@ struct Progress::State {
       return;
     }
     const int64_t tenths = Percent(done, total) / 10;
-    if (tenths <= tenths_shown) return;
+    if (tenths <= tenths_shown || (total < kManySteps && done < total)) return;
     tenths_shown = tenths;
     std::fprintf(stderr, "%s: %s\n", title.c_str(), Numbers(done, total, Seconds(), true).c_str());
   }

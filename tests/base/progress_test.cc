@@ -32,7 +32,14 @@ TEST(ProgressTest, PrintsOneLineEveryTenPercent) {
   EXPECT_EQ(text.find('\r'), std::string::npos);
 }
 
-TEST(ProgressTest, FewStepsPrintOneLineEach) { EXPECT_EQ(Lines(Report(3, 3)), 3); }
+TEST(ProgressTest, FewStepsPrintTheLastAlone) {
+  for (const int64_t steps : {1, 4, 9}) {
+    const std::string text = Report(steps, steps);
+    EXPECT_EQ(Lines(text), 1) << text;
+    EXPECT_NE(text.find("100%"), std::string::npos) << text;
+    EXPECT_EQ(Report(steps, steps - 1), "");
+  }
+}
 
 TEST(ProgressTest, StopsWhereTheWorkStopped) { EXPECT_EQ(Lines(Report(1000, 250)), 2); }
 
