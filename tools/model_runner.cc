@@ -152,10 +152,15 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   std::vector<int64_t> labels;
   if (!a.labels.empty()) {
     accuracy.emplace(ParseTop(a.top));
-    labels = ReadLabels(a.labels, *dataset);
-    options.on_scores = [&](int64_t sample, const std::string& name,
-                            std::span<const float> scores) {
-      accuracy->Add(scores, labels[static_cast<size_t>(sample)] + a.label_offset, name);
+    const int64_t batch = BatchOf(program.image());
+    labels = ReadLabels(a.labels, *dataset, batch);
+    options.on_scores = [&, batch](int64_t run, const std::string& name,
+                                   std::span<const float> scores) {
+      const size_t classes = scores.size() / static_cast<size_t>(batch);
+      for (int64_t i = 0; i < batch; ++i) {
+        const int64_t label = labels[static_cast<size_t>(run * batch + i)] + a.label_offset;
+        accuracy->Add(scores.subspan(static_cast<size_t>(i) * classes, classes), label, name);
+      }
     };
   }
   std::optional<BestClassesPrinter> best;

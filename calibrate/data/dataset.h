@@ -79,8 +79,9 @@ std::vector<int64_t> ChooseSamples(int64_t size, int64_t count, uint64_t seed);
 std::string ReadSmallText(const std::string& path);
 
 // Labels: `name class` per line (matched by file name), .npy of integers, or idx-ubyte; one per
-// sample, in the data set's order. Throws when a sample has no label.
-std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset);
+// sample, in the data set's order. Samples of a static batch have `batch` each, which have no
+// names; labels of what is left over at the end are passed over. Throws when a sample has no label.
+std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset, int64_t batch = 1);
 
 }  // namespace rshift
 

@@ -75,7 +75,7 @@ std::vector<int64_t> FromNpy(const std::string& path) {
 
 }  // namespace
 
-std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset) {
+std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset, int64_t batch) {
   RegularFileSize(path);  // refuses devices and pipes
   std::vector<int64_t> labels;
   if (HasExtension(path, ".npy")) {
@@ -87,11 +87,16 @@ std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset)
                    ", idx labels have one dimension; is this the file of the images?");
     labels.assign(array.bytes.begin(), array.bytes.end());
   } else {
+    RSHIFT_REQUIRE(batch == 1, ErrorCode::kInvalidInput, path,
+                   ": gives labels by name, but samples are run ", batch,
+                   " at a time; give a .npy or idx file with one label for each in order, or "
+                   "deploy the model for a batch of 1");
     return MatchByName(path, dataset);
   }
-  RSHIFT_REQUIRE(static_cast<int64_t>(labels.size()) == dataset.size(), ErrorCode::kInvalidInput,
-                 path, ": holds ", labels.size(), " labels, the data set has ", dataset.size(),
-                 " samples");
+  const int64_t wanted = dataset.size() * batch, found = static_cast<int64_t>(labels.size());
+  RSHIFT_REQUIRE(wanted <= found && found < wanted + batch, ErrorCode::kInvalidInput, path,
+                 ": holds ", found, " labels, the data set has ", wanted, " samples");
+  labels.resize(static_cast<size_t>(wanted));
   return labels;
 }
 
