@@ -57,7 +57,29 @@ class Trials {
 
   // Best first.
   std::vector<Trial> Run() {
-    if (HoldsQuantization(deployment_.floating)) return {};
+    if (HoldsQuantization(deployment_.floating)) {
+      TryProfiles();
+    } else {
+      TryModesAndRanges();
+    }
+    std::stable_sort(trials_.begin(), trials_.end(),
+                     [](const Trial& a, const Trial& b) { return a.quality_db > b.quality_db; });
+    return trials_;
+  }
+
+ private:
+  // Scales and zero points are the model's own: the arithmetic between them is open. That of the
+  // frameworks which such models come from.
+  void TryProfiles() {
+    for (const ProfileId id : {ProfileId::kTpu, ProfileId::kOnnxRuntime, ProfileId::kTfLite}) {
+      if (id == deployment_.options.profile.id) continue;
+      QuantizeOptions other = deployment_.options;
+      other.profile = {id, Variant::kByTable};
+      Try(deployment_.table, other, {Cat("--profile ", Name(id)), "", 0, Grade::kNone});
+    }
+  }
+
+  void TryModesAndRanges() {
     const QuantizeOptions& given = deployment_.options;
     QuantizeOptions other = given;
     const bool symmetric = given.mode == QuantMode::kSymmetric;
@@ -70,12 +92,8 @@ class Trials {
       Try(wide, given, {"", recipe, 0, Grade::kNone});
       Try(wide, other, {mode, recipe, 0, Grade::kNone});
     }
-    std::stable_sort(trials_.begin(), trials_.end(),
-                     [](const Trial& a, const Trial& b) { return a.quality_db > b.quality_db; });
-    return trials_;
   }
 
- private:
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
     try {
       const QuantizeResult quantized = QuantizeGraph(deployment_.floating, table, options);
@@ -105,12 +123,12 @@ std::string Advice(const Verdict& verdict, bool by_table) {
     return std::string(line);
   };
   const std::string layers =
-      by_table ? "--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for "
-                 "--config"
-               : "leave the weakest layers in F32 (--config: mode: f32), or quantize the model "
-                 "again";
+      Cat("--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for --config",
+          by_table ? "" : ", or quantize the model again");
   if (verdict.trials.empty() || verdict.trials[0].quality_db < now + kWorthwhileDb)
-    return (by_table ? "neither the other mode nor other ranges help; next: " : "next: ") + layers;
+    return (by_table ? "neither the other mode nor other ranges help; next: "
+                     : "no other --profile helps; next: ") +
+           layers;
   const Trial& best = verdict.trials[0];
   std::string out = "next: ";
   if (!best.recipe.empty()) out += best.recipe;

@@ -151,23 +151,42 @@ def test_tables_without_samples_still_deploy_and_say_so(tmp_path):
     assert line.startswith('check: good: 4 test inputs'), line
 
 
-def test_a_model_with_its_own_parameters_is_checked_on_test_inputs(tmp_path):
+def qdq_product(path, in_scale=0.05, weight_scale=0.05):
+    """A QDQ model: y = 20 weight_scale x in integers that are those of x."""
+    number = lambda value, name: numpy_helper.from_array(np.float32(value), name)
     nodes = [helper.make_node('QuantizeLinear', ['x', 's', 'z'], ['xq']),
              helper.make_node('DequantizeLinear', ['xq', 's', 'z'], ['xd']),
-             helper.make_node('DequantizeLinear', ['wq', 's', 'z'], ['w']),
+             helper.make_node('DequantizeLinear', ['wq', 'sw', 'z'], ['w']),
              helper.make_node('MatMul', ['xd', 'w'], ['m']),
-             helper.make_node('QuantizeLinear', ['m', 's', 'z'], ['mq']),
-             helper.make_node('DequantizeLinear', ['mq', 's', 'z'], ['y'])]
-    constants = [numpy_helper.from_array(np.float32(0.05), 's'), numpy_helper.from_array(np.int8(0), 'z'),
+             helper.make_node('QuantizeLinear', ['m', 'sy', 'z'], ['mq']),
+             helper.make_node('DequantizeLinear', ['mq', 'sy', 'z'], ['y'])]
+    constants = [number(in_scale, 's'), number(weight_scale, 'sw'), number(20 * in_scale * weight_scale, 'sy'),
+                 numpy_helper.from_array(np.int8(0), 'z'),
                  numpy_helper.from_array(np.eye(16, dtype=np.int8) * 20, 'wq')]
     value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, (1, 16)) for n in ('x', 'y')]
     graph = helper.make_graph(nodes, 'qdq', value[:1], value[1:], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
-    line, _, _ = deploy(tmp_path / 'm.onnx', tmp_path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)]), path)
+    return path
+
+
+def test_a_model_with_its_own_parameters_is_checked_on_test_inputs(tmp_path):
+    model = qdq_product(tmp_path / 'm.onnx')
+    line, _, _ = deploy(model, tmp_path)
     assert line.startswith('check: not done:') and '--test-input' in line
     np.save(tmp_path / 'x.npy', normal(4, 16).astype(np.float32))
-    line, _, _ = deploy(tmp_path / 'm.onnx', tmp_path, '--test-input', tmp_path / 'x.npy')
+    line, _, _ = deploy(model, tmp_path, '--test-input', tmp_path / 'x.npy')
     assert line.startswith('check: good: 4 test inputs'), line
+
+
+def test_other_profiles_are_tried_on_a_model_with_its_own_parameters(tmp_path):
+    """Numbers too small for fp16, in which the ascend profile leaves its products."""
+    model = qdq_product(tmp_path / 'm.onnx', in_scale=1e-5, weight_scale=1e-5)
+    np.save(tmp_path / 'x.npy', 2e-4 * normal(4, 16).astype(np.float32))
+    line, _, _ = deploy(model, tmp_path, '--test-input', tmp_path / 'x.npy')
+    assert line.startswith('check: good: 4 test inputs'), line
+    line, warning, _ = deploy(model, tmp_path, '--test-input', tmp_path / 'x.npy', '--profile', 'ascend')
+    assert line.startswith('check: BAD: 4 test inputs'), line
+    assert 'next: --profile tpu (' in warning, warning
 
 
 def test_another_preprocessing_than_the_tables_is_refused_unless_forced(tmp_path):
