@@ -1,4 +1,4 @@
-// A matrix of bytes turned over, the inner loop of Transpose between NCHW and NHWC.
+// The transpose of a matrix of bytes, the inner loop of Transpose between NCHW and NHWC.
 #ifndef RSHIFT_RUNTIME_KERNELS_TRANSPOSE_BYTES_H_
 #define RSHIFT_RUNTIME_KERNELS_TRANSPOSE_BYTES_H_
 

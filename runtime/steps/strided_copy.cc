@@ -71,7 +71,7 @@ void PlanBlocks(StridedCopy* copy) {
     copy->column_block = std::max<int64_t>(1, kBlockBytes / copy->element);
     copy->row_block = std::max<int64_t>(1, copy->column_block / copy->columns.size);
   } else {
-    // Bytes are turned over in lines of 64.
+    // Bytes are transposed in lines of 64.
     if (copy->element == 1 && copy->rows.stride == 1) copy->row_block = copy->column_block = 64;
     if (copy->columns.size <= 8) copy->row_block *= 16;
     if (copy->rows.size <= 8) copy->column_block *= 16;

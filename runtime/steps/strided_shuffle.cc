@@ -37,7 +37,7 @@ std::vector<int64_t> SourceBytes(const std::vector<StridedDim>& dims, int64_t el
   return bytes;
 }
 
-// Planes of three, which TransposeBytes weaves with half the loads.
+// Planes of three, which TransposeBytes interleaves with half the loads.
 bool IsImage(const std::vector<StridedDim>& dims, int64_t element) {
   return element == 1 && dims.size() > 1 && dims.back().size == 3 &&
          dims[dims.size() - 2].stride == 1 && dims[dims.size() - 2].size >= kShuffleBytes;

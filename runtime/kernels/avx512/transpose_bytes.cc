@@ -1,4 +1,4 @@
-// With VBMI, up to sixteen rows x sixteen columns: a permutation turns four columns over, two
+// With VBMI, up to sixteen rows x sixteen columns: a permutation transposes four columns, two
 // levels of interleaving put four such pieces together. Three columns are three permutations of 64
 // rows. Sixteen rows x sixty-four columns are four such squares side by side: whole lines are
 // stored, each once, which counts where the distance of rows puts them all into one set of a cache.
@@ -17,7 +17,7 @@ struct Permutation {
 };
 
 // Byte 4 r + c of the result is byte r of lane c.
-constexpr Permutation TurnFourColumns() {
+constexpr Permutation TransposeFourColumns() {
   Permutation p{};
   for (int i = 0; i < 64; ++i) p.from[i] = static_cast<uint8_t>(16 * (i % 4) + i / 4);
   return p;
@@ -26,7 +26,7 @@ constexpr Permutation TurnFourColumns() {
 // The third `part` of 64 rows of three bytes. kColumn 1: of columns 0 and 1; 2: of these and the
 // last one.
 template <int kColumn>
-constexpr Permutation WeaveThird(int part) {
+constexpr Permutation Interleave3Part(int part) {
   Permutation p{};
   for (int i = 0; i < 64; ++i) {
     const int row = (64 * part + i) / 3, column = (64 * part + i) % 3;
@@ -36,16 +36,18 @@ constexpr Permutation WeaveThird(int part) {
   return p;
 }
 
-constexpr Permutation kTurn = TurnFourColumns();
-constexpr Permutation kFirstTwo[3] = {WeaveThird<1>(0), WeaveThird<1>(1), WeaveThird<1>(2)};
-constexpr Permutation kLastOne[3] = {WeaveThird<2>(0), WeaveThird<2>(1), WeaveThird<2>(2)};
+constexpr Permutation kTransposeFour = TransposeFourColumns();
+constexpr Permutation kFirstTwo[3] = {Interleave3Part<1>(0), Interleave3Part<1>(1),
+                                      Interleave3Part<1>(2)};
+constexpr Permutation kLastOne[3] = {Interleave3Part<2>(0), Interleave3Part<2>(1),
+                                     Interleave3Part<2>(2)};
 
 RSHIFT_VBMI inline __m512i FourColumnsVbmi(const uint8_t* src, int64_t pitch, __mmask16 rows) {
   __m512i v = _mm512_castsi128_si512(_mm_maskz_loadu_epi8(rows, src));
   v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + pitch), 1);
   v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + 2 * pitch), 2);
   v = _mm512_inserti32x4(v, _mm_maskz_loadu_epi8(rows, src + 3 * pitch), 3);
-  return _mm512_permutexvar_epi8(_mm512_load_si512(&kTurn), v);
+  return _mm512_permutexvar_epi8(_mm512_load_si512(&kTransposeFour), v);
 }
 
 // Rows 0, 4, 8 and 12 behind dst, of those that there are.
@@ -86,7 +88,7 @@ RSHIFT_VBMI inline __m512i SpacedColumnsVbmi(const uint8_t* src, int64_t pitch, 
   return _mm512_inserti32x4(v, _mm_loadu_si128(at(k + 48)), 3);
 }
 
-// Interleaving registers i and i + 8, four times, turns the squares in all lanes over. Up to
+// Interleaving registers i and i + 8, four times, transposes the squares in all lanes. Up to
 // sixty-four columns.
 template <bool kAll>
 RSHIFT_VBMI inline void SixtyFourColumnsVbmi(const uint8_t* src, int64_t src_pitch, int64_t columns,
@@ -115,7 +117,7 @@ RSHIFT_VBMI inline void SixtyFourColumnsVbmi(const uint8_t* src, int64_t src_pit
 }
 
 // Rows [0, 64) of three columns.
-RSHIFT_VBMI inline void WeaveVbmi(const uint8_t* src, int64_t src_pitch, uint8_t* dst) {
+RSHIFT_VBMI inline void Interleave3Vbmi(const uint8_t* src, int64_t src_pitch, uint8_t* dst) {
   const __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + src_pitch);
   const __m512i c = _mm512_loadu_si512(src + 2 * src_pitch);
   for (int part = 0; part < 3; ++part) {
@@ -148,7 +150,7 @@ RSHIFT_VBMI void TransposeBytesVbmi(const uint8_t* src, int64_t src_pitch, int64
   if (columns == 3 && dst_pitch == 3 && rows >= 64) {
     for (int64_t r = 0; r < rows; r += 64) {
       const int64_t first = r + 64 <= rows ? r : rows - 64;
-      WeaveVbmi(src + first, src_pitch, dst + 3 * first);
+      Interleave3Vbmi(src + first, src_pitch, dst + 3 * first);
     }
     return;
   }
