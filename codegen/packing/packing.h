@@ -16,11 +16,9 @@
 #include <span>
 #include <vector>
 
-namespace rshift {
+#include "base/round_up.h"
 
-inline int64_t RoundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+namespace rshift {
 
 struct PackedShape {
   int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;

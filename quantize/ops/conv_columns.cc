@@ -12,7 +12,7 @@ constexpr int64_t kMostChannels = 8, kMostPixels = 16, kSmallImage = 1024;
 // Of a row of `width` pixels, with what is computed beyond it.
 int64_t CostOf(const Shape& w, int64_t pixels, int64_t width) {
   return PixelCost(pixels * w[0], w[2] * (w[3] + pixels - 1), w[1]) *
-         (RoundUpTo(width, pixels) / pixels);
+         (RoundUp(width, pixels) / pixels);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Window WidenWindow(const Window& window, int64_t pixels, int64_t in, int64_t wid
   Window wide = window;
   wide.kernel_w += pixels - 1;
   wide.stride_w = pixels;
-  const int64_t columns = RoundUpTo(width, pixels) / pixels;
+  const int64_t columns = RoundUp(width, pixels) / pixels;
   const int64_t reach = (columns - 1) * pixels + wide.kernel_w;  // from the left pad on
   wide.pad_right = std::max<int64_t>(reach - window.pad_left - in, 0);
   return wide;

@@ -4,18 +4,16 @@
 
 #include <cstdint>
 
-namespace rshift {
+#include "base/round_up.h"
 
-inline constexpr int64_t RoundUpTo(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+namespace rshift {
 
 // One output pixel of one group, in products: those of padded channels (codegen/packing/packing.h)
 // and what the end of a register tile takes instead, measured.
 inline constexpr int64_t PixelCost(int64_t oc, int64_t taps, int64_t ic) {
   constexpr int64_t kNarrow = 32, kNarrowEnd = 640, kPanel = 64, kPanelEnd = 1280;
-  const int64_t end = oc <= kNarrow ? kNarrowEnd : RoundUpTo(oc, kPanel) / kPanel * kPanelEnd;
-  return RoundUpTo(oc, 16) * taps * RoundUpTo(ic, 4) + end;
+  const int64_t end = oc <= kNarrow ? kNarrowEnd : RoundUp(oc, kPanel) / kPanel * kPanelEnd;
+  return RoundUp(oc, 16) * taps * RoundUp(ic, 4) + end;
 }
 
 }  // namespace rshift

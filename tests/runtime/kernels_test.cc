@@ -62,13 +62,13 @@ int CompareConvolutions(const KernelTable& table, Forms forms) {
     a.oc_per_group = random.Int(1, random.OneIn(3) ? 200 : 70);
     a.ic = a.groups * a.ic_per_group;
     a.oc = a.groups * a.oc_per_group;
-    a.ic4 = RoundUpTo(a.ic_per_group, 4);
+    a.ic4 = RoundUp(a.ic_per_group, 4);
     const int64_t taps = a.window.kernel_h * a.window.kernel_w;
     a.k = taps * a.ic4;
     a.stem_im2col = a.groups == 1 && a.window.dilation_w == 1 && random.OneIn(2);
     const int64_t row = a.stem_im2col ? taps * a.ic : a.ic_per_group;  // of K, unpadded
-    if (a.stem_im2col) a.k = a.ic4 = RoundUpTo(row, 4);
-    a.n = RoundUpTo(a.oc_per_group, 16);
+    if (a.stem_im2col) a.k = a.ic4 = RoundUp(row, 4);
+    a.n = RoundUp(a.oc_per_group, 16);
     a.panels_per_group = (a.n + 63) / 64;
     a.batch = random.Int(1, 2);
     a.oh = random.OneIn(8) ? random.Int(6, 15) : random.Int(1, 5);
@@ -192,7 +192,7 @@ int CompareDepthwise(const KernelTable& table, Forms forms) {
       a.window.dilation_w = 1;
     }
     a.channels = random.Int(1, 150);
-    a.c64 = RoundUpTo(a.channels, 64);
+    a.c64 = RoundUp(a.channels, 64);
     const int64_t taps = a.window.kernel_h * a.window.kernel_w;
     a.batch = random.Int(1, 2);
     a.oh = random.Int(1, 5);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "base/round_up.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/finish.h"
 #include "runtime/kernels/kernels.h"
@@ -25,8 +26,6 @@ struct Random {
   bool OneIn(int n) { return Int(1, n) == 1; }
   std::mt19937_64 engine;
 };
-
-inline int64_t RoundUpTo(int64_t x, int64_t m) { return (x + m - 1) / m * m; }
 
 // The arrays that RequantArgs points into.
 struct Requant {
