@@ -10,7 +10,6 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kPanel = 64;    // channels
 constexpr int64_t kPiece = 8192;  // bytes read while they are in the nearest cache
 
 // A panel of one group: quads of four K positions, each of `width` channels.
@@ -24,11 +23,11 @@ struct Panel {
 template <typename Visit>
 void ForEachPanel(const PackedShape& shape, const Visit& visit) {
   for (int64_t group = 0; group < shape.groups; ++group) {
-    for (int64_t first = 0; first < shape.n(); first += kPanel) {
+    for (int64_t first = 0; first < shape.n(); first += kPanelChannels) {
       visit(Panel{.offset = group * shape.group_bytes() + first * shape.k(),
                   .first_channel = group * shape.oc_per_group + first,
-                  .real = std::min(kPanel, shape.oc_per_group - first),
-                  .width = std::min(kPanel, shape.n() - first)});
+                  .real = std::min(kPanelChannels, shape.oc_per_group - first),
+                  .width = std::min(kPanelChannels, shape.n() - first)});
     }
   }
 }
@@ -60,7 +59,7 @@ std::vector<uint32_t> SumConvWeights(const PackedShape& shape, const int8_t* wei
   static const WeightSumFn sum = WeightSumFor(BestIsa());
   std::vector<uint32_t> sums(static_cast<size_t>(shape.groups * shape.oc_per_group));
   ForEachPanel(shape, [&](const Panel& panel) {
-    uint32_t channels[kPanel] = {};
+    uint32_t channels[kPanelChannels] = {};
     const int64_t quads = shape.k() / 4, most = kPiece / (4 * panel.width);
     for (int64_t quad = 0; quad < quads; quad += most) {
       const int64_t count = std::min(most, quads - quad);
@@ -75,7 +74,7 @@ std::vector<uint32_t> SumConvWeights(const PackedShape& shape, const int8_t* wei
 
 std::vector<uint32_t> SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights) {
   std::vector<uint32_t> sums(static_cast<size_t>(channels));
-  const int64_t row = RoundUp(channels, kPanel);
+  const int64_t row = RoundUp(channels, kPanelChannels);
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t c = 0; c < channels; ++c) {
       sums[static_cast<size_t>(c)] += static_cast<uint32_t>(int32_t{weights[tap * row + c]});
@@ -105,7 +104,7 @@ std::vector<int64_t> SumConvDistances(const PackedShape& shape, const int8_t* we
 std::vector<int64_t> SumDepthwiseDistances(int64_t channels, int64_t taps, const int8_t* weights,
                                            const int32_t* zero_w) {
   std::vector<int64_t> sums(static_cast<size_t>(channels));
-  const int64_t row = RoundUp(channels, kPanel);
+  const int64_t row = RoundUp(channels, kPanelChannels);
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t c = 0; c < channels; ++c) {
       const int32_t zero = zero_w == nullptr ? 0 : zero_w[c];
@@ -133,7 +132,7 @@ bool ConvPaddingIsZero(const PackedShape& shape, const int8_t* weights) {
 }
 
 bool DepthwisePaddingIsZero(int64_t channels, int64_t taps, const int8_t* weights) {
-  const int64_t row = RoundUp(channels, kPanel);
+  const int64_t row = RoundUp(channels, kPanelChannels);
   bool zero = true;
   for (int64_t tap = 0; tap < taps; ++tap) {
     const int8_t* end = weights + (tap + 1) * row;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/round_up.h"
+#include "codegen/packing/panel.h"
 
 namespace rshift {
 
@@ -29,8 +30,8 @@ struct PackedShape {
   int64_t bytes() const { return groups * group_bytes(); }
   // Offset of weight (oc within the group, tap, ic) inside a group.
   int64_t Offset(int64_t oc, int64_t tap, int64_t ic) const {
-    const int64_t panel = oc / 64, first = panel * 64;
-    const int64_t width = n() - first < 64 ? n() - first : 64;
+    const int64_t first = oc / kPanelChannels * kPanelChannels;
+    const int64_t width = n() - first < kPanelChannels ? n() - first : kPanelChannels;
     const int64_t kk = tap * RoundUp(ic_per_group, 4) + ic;
     return first * k() + (kk / 4) * width * 4 + (oc - first) * 4 + kk % 4;
   }

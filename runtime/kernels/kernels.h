@@ -20,7 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isa/functions.h"  // two enumerations, no code
+#include "codegen/packing/panel.h"  // a constant
+#include "isa/functions.h"          // two enumerations, no code
 
 namespace rshift {
 

@@ -13,8 +13,6 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kPanel = 64;
-
 WindowArgs MakeWindow(const Command& command) {
   return {.kernel_h = command.Get(Field::kKernelH),
           .kernel_w = command.Get(Field::kKernelW),
@@ -86,7 +84,7 @@ class ConvStep : public Step {
     args_.ic4 = RoundUp(packed.ic_per_group, 4);
     args_.k = packed.k();
     args_.n = packed.n();
-    args_.panels_per_group = (args_.n + kPanel - 1) / kPanel;
+    args_.panels_per_group = (args_.n + kPanelChannels - 1) / kPanelChannels;
     requant_ = MakeRequantArrays(context, {.channels = args_.oc,
                                            .per_group = args_.oc_per_group,
                                            .padded = args_.n,
@@ -127,7 +125,8 @@ class ConvStep : public Step {
   // Of the panels a thread gets when they are divided.
   int64_t MostChannels(int64_t panels, int count) const {
     const auto before = [this](int64_t panel) {
-      return panel / args_.panels_per_group * args_.n + panel % args_.panels_per_group * kPanel;
+      return panel / args_.panels_per_group * args_.n +
+             panel % args_.panels_per_group * kPanelChannels;
     };
     int64_t most = 0;
     for (int i = 0; i < count; ++i) {
@@ -205,7 +204,7 @@ class DepthwiseStep : public Step {
              .oh = dst[1],
              .ow = dst[2],
              .channels = src[3],
-             .c64 = RoundUp(src[3], kPanel),
+             .c64 = RoundUp(src[3], kPanelChannels),
              .src_pitch = RowPitch(context, Field::kSrc),
              .dst_pitch = RowPitch(context, Field::kDst),
              .window = MakeWindow(*context.command)};
@@ -225,14 +224,14 @@ class DepthwiseStep : public Step {
   void Run(const Team& team) noexcept override {
     const int64_t rows = args_.batch * args_.oh;
     DepthwiseRange range{0, rows * args_.ow, 0, args_.channels};
-    const int64_t blocks = args_.c64 / kPanel;
+    const int64_t blocks = args_.c64 / kPanelChannels;
     const int64_t by_rows = (rows + team.count - 1) / team.count * blocks;
     if (SplitRows(by_rows, (blocks + team.count - 1) / team.count * rows, true)) {
       const Range part = ThreadRange(rows, 1, team);
       range.m_begin = part.begin * args_.ow;
       range.m_end = part.end * args_.ow;
     } else {
-      const Range part = ThreadRange(args_.channels, kPanel, team);
+      const Range part = ThreadRange(args_.channels, kPanelChannels, team);
       range.c_begin = part.begin;
       range.c_end = part.end;
     }

@@ -151,7 +151,8 @@ std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
   const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
-  check.CheckBlob(Field::kWeights, CheckedProduct(check, {taps, RoundUp(channels, 64)}));
+  check.CheckBlob(Field::kWeights,
+                  CheckedProduct(check, {taps, RoundUp(channels, kPanelChannels)}));
   const int32_t* zero_w = CheckZeroW(check, channels);
   const int8_t* weights = Weights(check);
   check.Check(DepthwisePaddingIsZero(channels, taps, weights), check.Describe(Field::kWeights),

@@ -29,7 +29,6 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kPanelChannels = 64;
 constexpr int64_t kPanelBlockBytes = 512 * 1024;
 
 // One register tile: `rows[tap * kRows + r]` is what pixel r < count reads under a tap.

@@ -7,8 +7,6 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kPanel = 64;
-
 struct Pixel {
   int64_t batch, y, x;
 };
@@ -65,23 +63,24 @@ uint32_t AccumulateTap(const uint8_t* x, const int8_t* w, int64_t k, int64_t ic,
 template <bool kSigned>
 void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64_t m_end) {
   const int64_t group = panel_index / args.panels_per_group;
-  const int64_t first = panel_index % args.panels_per_group * kPanel;  // channel within the group
-  const int64_t width = std::min(kPanel, args.n - first);
-  const int64_t real = std::min(kPanel, args.oc_per_group - first);
+  const int64_t first =
+      panel_index % args.panels_per_group * kPanelChannels;  // channel within the group
+  const int64_t width = std::min(kPanelChannels, args.n - first);
+  const int64_t real = std::min(kPanelChannels, args.oc_per_group - first);
   const int64_t entry = group * args.n + first;
   const WindowArgs& w = args.window;
   const int64_t taps = w.kernel_h * w.kernel_w;
   const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
   for (int64_t m = m_begin; m < m_end; ++m) {
     const Pixel pixel = PixelAt(m, args.oh, args.ow);
-    uint32_t acc[kPanel] = {};
+    uint32_t acc[kPanelChannels] = {};
     uint32_t total = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap) + group * args.ic_per_group;
       const int64_t k = tap * (args.stem_im2col ? args.ic : args.ic4);
       total += AccumulateTap<kSigned>(x, weights, k, args.ic_per_group, width, acc);
     }
-    int32_t sums[kPanel];
+    int32_t sums[kPanelChannels];
     for (int64_t c = 0; c < real; ++c) {
       const int32_t zero = args.requant.zero_w == nullptr ? 0 : args.requant.zero_w[entry + c];
       const uint32_t bias = static_cast<uint32_t>(args.requant.bias[entry + c]);
@@ -108,9 +107,9 @@ void DepthwisePixel(const DepthwiseArgs& args, int64_t m, int64_t c_begin, int64
   const Pixel pixel = PixelAt(m, args.oh, args.ow);
   const int64_t taps = args.window.kernel_h * args.window.kernel_w;
   const RequantArgs& requant = args.requant;
-  int32_t acc[kPanel];
-  for (int64_t first = c_begin; first < c_end; first += kPanel) {
-    const int64_t count = std::min(kPanel, c_end - first);
+  int32_t acc[kPanelChannels];
+  for (int64_t first = c_begin; first < c_end; first += kPanelChannels) {
+    const int64_t count = std::min(kPanelChannels, c_end - first);
     std::copy_n(requant.bias + first, count, acc);
     for (int64_t tap = 0; tap < taps; ++tap) {
       const uint8_t* x = TapRow(args, pixel, tap) + first;
