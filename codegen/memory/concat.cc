@@ -112,7 +112,8 @@ class ConcatMerger {
     for (const int32_t c : commands_[place->to]) {
       if (BufferOf(image_.commands[c], Field::kDst) == place->to) writers.push_back(c);
     }
-    // As it would be; taken back when a command minds.
+    // The records change as if the buffers were merged; exchanged back when some command
+    // cannot work on the merged layout.
     Exchange(*place, moved, place->to);
     const std::vector<int32_t> users = United(commands_[place->from], commands_[place->to]);
     if (!CommandsAllow(*place, writers) || !IsTraceable(users, place->to))

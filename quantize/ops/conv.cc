@@ -27,7 +27,8 @@ LinearKind KindOf(const Conv& op, const Shape& w, int64_t input_channels) {
   return one ? LinearKind::kPointwise : LinearKind::kGeneral;
 }
 
-// With more, channels for each group are as good.
+// A larger depthwise multiplier stays a grouped convolution: each group has channels enough for a
+// register tile.
 constexpr int64_t kMostRepeats = 32;
 
 // Output channels of each group, where a group is one channel of x; else 1.

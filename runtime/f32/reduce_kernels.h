@@ -8,8 +8,9 @@
 namespace rshift::f32 {
 namespace {
 
-// Where the last group of eight would begin if it were shorter than the others; it overlaps the one
-// before instead. `n` is at least 8.
+// Index of the first element of the last group of eight, if groups began at multiples of 8. When n
+// is no multiple of 8 the last group is loaded from n - 8 on instead, so that it overlaps the group
+// before it, and the lanes already summed are masked. `n` is at least 8.
 RSHIFT_INLINE int64_t LastGroup(int64_t n) { return (n - 1) / 8 * 8; }
 
 // Groups of eight by turns into two times eight partial sums, the last group into the first of

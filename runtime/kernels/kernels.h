@@ -208,9 +208,9 @@ using DepthwiseScratchFn = size_t (*)(const DepthwiseArgs& args) noexcept;
 // measuring, not for computing.
 using PeakFn = int64_t (*)(int64_t rounds) noexcept;
 
-// A null function falls back to the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
-// AVX2 -> scalar, NEON -> scalar), together with its scratch. A null ...Scratch function asks for
-// nothing.
+// A null function is replaced by the next simpler instruction set's (AVX512-VNNI and AVX-VNNI ->
+// AVX2 -> scalar, NEON -> scalar), together with its scratch; average_pool and peak are not. A null
+// ...Scratch function asks for nothing.
 struct KernelTable {
   ConvFn conv = nullptr;  // also MatMul
   ConvScratchFn conv_scratch = nullptr;
@@ -218,9 +218,12 @@ struct KernelTable {
   DepthwiseScratchFn depthwise_scratch = nullptr;
   MaxPoolFn max_pool = nullptr;
   SumPoolFn sum_pool = nullptr;
-  AveragePoolFn average_pool = nullptr;  // null stays null: sums, and a loop over them, are as good
+  // May stay null: the step then takes sum_pool and scales the sums in a loop of its own, which is
+  // as fast where the instruction set has no kernel.
+  AveragePoolFn average_pool = nullptr;
   RequantizeFn requantize = nullptr;
-  PeakFn peak = nullptr;  // as well: it would be another instruction set's
+  // May stay null: another instruction set's peak would not be this one's.
+  PeakFn peak = nullptr;
 };
 
 // Each defined by the unit of that name: AVX on x86-64 only, NEON on AArch64 only.

@@ -32,17 +32,17 @@ class AddShiftedOp : public ByteOp {
     const auto mode = static_cast<AddBlocks>(Get(context, Field::kMode));
     const int64_t size = kAddBlockSize[static_cast<size_t>(mode)];
     blocks_ = MakeOperands(context, mode);
-    tail_ = MakeOperands(context, mode == AddBlocks::kSubtract ? mode : AddBlocks::kNone);
-    tail_begin_ = NumElements(context.Record(Field::kDst).shape) / size * size;
+    remainder_ = MakeOperands(context, mode == AddBlocks::kSubtract ? mode : AddBlocks::kNone);
+    remainder_begin_ = NumElements(context.Record(Field::kDst).shape) / size * size;
   }
 
   void Run(const ByteBlock& block) const noexcept override {
     const int64_t count = block.rows.count;
     for (int64_t r = 0; r < block.rows.rows; ++r) {
       const ByteBlock row = block.Row(r, 0, count);
-      const int64_t n = std::clamp<int64_t>(tail_begin_ - row.at, 0, count);
+      const int64_t n = std::clamp<int64_t>(remainder_begin_ - row.at, 0, count);
       RunPart(blocks_, row.a, row.b, row.y, n);
-      RunPart(tail_, row.a + n, row.b + n, row.y + n, count - n);
+      RunPart(remainder_, row.a + n, row.b + n, row.y + n, count - n);
     }
   }
 
@@ -98,8 +98,8 @@ class AddShiftedOp : public ByteOp {
 
   Rounding rounding_;
   UniformRequant requantize_;
-  int64_t tail_begin_ = 0;  // where the last full block of the tensor ends
-  Operands blocks_, tail_;
+  int64_t remainder_begin_ = 0;  // where the last full block of the tensor ends
+  Operands blocks_, remainder_;
 };
 
 }  // namespace

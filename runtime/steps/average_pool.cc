@@ -37,8 +37,9 @@ struct Average {
              .lo = lo,
              .hi = hi};
     if (arithmetic != PoolArithmetic::kRawSum) return;
-    if (words.rounding ==
-        Rounding::kFloatZeroEven) {  // kScaleOffset of one tap, which divides by 1
+    // A raw sum scaled in binary32 takes the path of kScaleOffset; one_tap_ makes that divide by 1
+    // instead of the number of taps.
+    if (words.rounding == Rounding::kFloatZeroEven) {
       arithmetic = PoolArithmetic::kScaleOffset;
       scale = numerics::WordToFloat(words.multiplier);
     } else {
@@ -47,7 +48,7 @@ struct Average {
   }
 
   // For the channels behind the last full block of 16 (LiteRT's optimised mean).
-  UniformWords TailWords() const {
+  UniformWords RemainderWords() const {
     UniformWords remainder = words;
     if (arithmetic == PoolArithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
       remainder.rounding = Rounding::kTwoStep;
@@ -68,9 +69,9 @@ class AveragePoolStep : public Step {
                  PoolArithmetic::kRawSum),
         average_(context),
         requantize_(context.isa, average_.words),
-        requantize_tail_(context.isa, average_.TailWords()),
+        requantize_remainder_(context.isa, average_.RemainderWords()),
         epilogue_(context.epilogue),
-        has_tail_(average_.TailWords().rounding != average_.words.rounding),
+        has_remainder_(average_.RemainderWords().rounding != average_.words.rounding),
         kernels_(KernelsFor(context.isa)),
         fast_(average_.arithmetic == PoolArithmetic::kScaleOffset &&
               kernels_.average_pool != nullptr),
@@ -141,9 +142,9 @@ class AveragePoolStep : public Step {
       for (int64_t i = 0; i < count; ++i) sum[i] -= taps * average_.zero_x;
     }
     // kPoolBlock is a multiple of 16: only the last block of channels has a remainder.
-    const int64_t full = has_tail_ ? std::min(count, shape_.channels / 16 * 16 - c) : count;
+    const int64_t full = has_remainder_ ? std::min(count, shape_.channels / 16 * 16 - c) : count;
     requantize_(sum, full, dst);
-    if (full < count) requantize_tail_(sum + full, count - full, dst + full);
+    if (full < count) requantize_remainder_(sum + full, count - full, dst + full);
   }
 
   // Each tap dequantized and added in window order: the order is part of the result.
@@ -174,9 +175,9 @@ class AveragePoolStep : public Step {
   uint8_t* dst_;
   bool is_signed_, include_pad_, one_tap_;
   Average average_;
-  UniformRequant requantize_, requantize_tail_;
+  UniformRequant requantize_, requantize_remainder_;
   EpilogueArgs epilogue_;
-  bool has_tail_;
+  bool has_remainder_;
   const KernelTable& kernels_;
   bool fast_;  // sums and averages in registers
   const ElementwiseTable& loops_;

@@ -51,7 +51,7 @@ inline Span TapsInside(int64_t at, int64_t dilation, int64_t kernel, int64_t siz
 }
 
 // Output positions of one dimension whose windows lie inside the image. A pad below 0, that of a
-// window without its first taps, is rounded to 0, which is as good: there is no position below.
+// window without its first taps, is rounded to 0: no output position is below 0 anyway.
 inline Span OutputsInside(int64_t size, int64_t kernel, int64_t dilation, int64_t stride,
                           int64_t pad) {
   const int64_t room = size - 1 - (kernel - 1) * dilation + pad;
