@@ -10,8 +10,8 @@
 #include "pipeline/check_samples.h"
 #include "pipeline/shard.h"
 #include "pipeline/usage.h"
-#include "quantize/quantize.h"
 #include "quantize/ranges/known_bounds.h"
+#include "quantize/types.h"
 #include "runtime/onednn/float_library.h"
 
 namespace rshift {

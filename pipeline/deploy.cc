@@ -8,10 +8,11 @@
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
 #include "pipeline/check_program.h"
-#include "pipeline/deploy_options.h"
+#include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
+#include "quantize/quantize.h"
 #include "runtime/onednn/float_library.h"
 
 namespace rshift {

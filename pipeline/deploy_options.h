@@ -1,23 +1,60 @@
-// The parts of Deploy that look at its options.
+// What Deploy is asked for.
 #ifndef RSHIFT_PIPELINE_DEPLOY_OPTIONS_H_
 #define RSHIFT_PIPELINE_DEPLOY_OPTIONS_H_
 
-#include "pipeline/deploy.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/compare.h"
+#include "pipeline/file_or.h"
+#include "pipeline/model_file.h"
+#include "pipeline/preprocess_choice.h"
+#include "quantize/interface.h"
+#include "quantize/options.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 
-// What can only be said when the model is known. Throws UsageError.
-void CheckAgainstModel(const DeployOptions& options, const Graph& graph);
+// kDefault: symmetric, or what a model with QuantizeLinear and DequantizeLinear says of itself.
+enum class DeployMode { kDefault, kSymmetric, kAsymmetric, kF32 };
 
-// Reads target and configuration.
-QuantizeOptions ReadQuantizeOptions(const DeployOptions& options);
+inline constexpr int64_t kCheckSamples = 4;
 
-// The table and the hash of its file. Throws kInvalidInput when it is not of this model.
-struct HashedTable {
-  CalibrationTable table;
-  std::string sha256;
+// Messages call an option by its name on model_deploy's command line; configs/README.md has the
+// files. Everything has a default but the model and, of a float model's integer program, the table.
+struct DeployOptions {
+  ModelFile model;
+  ImportOptions import = {};
+  FileOr<CalibrationTable> table = {};
+  DeployMode mode = DeployMode::kDefault;
+
+  // Of integer programs only.
+  std::optional<ProfileId> profile = {};  // default: kTpu
+  std::optional<Variant> variant = {};    // default: the profile's first
+  FileOr<QuantizeConfig> config = {};
+  FileOr<Target> target = {};
+
+  PreprocessChoice preprocess = {};                // carried into the program; default: the table's
+  bool force_preprocess = false;                   // even where it differs from the table's
+  ElementTypes input_type = {}, output_type = {};  // f32, u8 or s8, for each or for all
+  bool fuse = true;                                // CompileOptions::fuse
+  std::string output = "program";  // the program's name in messages and in the report
+
+  // Of integer programs only: the check and the comparison with the float program.
+  bool check = true;
+  int64_t check_samples = kCheckSamples;     // most, of the check and of `sensitivity`
+  std::vector<std::string> test_input = {};  // what OpenDataset takes; compares every tensor
+  std::vector<Sample> test_samples = {};     // the same in memory; one of both at most
+  Tolerance tolerance = {};                  // what the report marks
+  bool sensitivity = false;                  // fills DeployReport::sensitivity
+  int64_t keep_f32 = 0;                      // MeasureSensitivity's `keep`
+  int threads = 0;                           // default: 1
 };
-HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph);
+
+// Throws UsageError for options that contradict each other. Deploy asks it first of all.
+void CheckOptions(const DeployOptions& options);
 
 }  // namespace rshift
 

@@ -13,7 +13,7 @@
 #include "pipeline/sensitivity.h"
 #include "pipeline/verdict.h"
 #include "quantize/proof.h"
-#include "quantize/quantize.h"
+#include "quantize/report.h"
 
 namespace rshift {
 

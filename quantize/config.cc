@@ -1,20 +1,12 @@
-// configs/targets/*.yaml and --config files.
+#include "quantize/config.h"
+
 #include <algorithm>
 
 #include "base/error.h"
-#include "quantize/quantize.h"
 #include "yaml/reader.h"
 
 namespace rshift {
 namespace {
-
-int ReadMultiplierBits(const YamlPart& part, const std::string& what, int least = 8,
-                       int most = 16) {
-  const int64_t bits = ReadInt(part, what);
-  if (bits != least && bits != most)
-    FailAt(part, what, " is ", bits, ", expected ", least, " or ", most);
-  return static_cast<int>(bits);
-}
 
 std::optional<bool> ReadMode(const YamlPart& part, const std::string& what) {
   const std::string mode = ReadString(part, what);
@@ -48,7 +40,7 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "per_channel"))
     layer.per_channel = ReadBool(child("per_channel"), label("per_channel"));
   if (HasKey(part, "multiplier_bits")) {
-    layer.multiplier_bits = ReadMultiplierBits(child("multiplier_bits"), label("multiplier_bits"));
+    layer.multiplier_bits = ReadEither(child("multiplier_bits"), label("multiplier_bits"), 8, 16);
   }
   const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
                               layer.per_channel || layer.multiplier_bits;
@@ -102,54 +94,7 @@ void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
   }
 }
 
-CostModel ReadCost(const YamlPart& part) {
-  CheckKeys(part, "cost", {});
-  CostModel cost;
-  for (const auto& entry : part.node) {
-    const std::string key = entry.first.Scalar();
-    double* value = FindCost(&cost, key);
-    if (value == nullptr) {
-      FailAt({entry.first, part.where}, "cost has an unknown key '", key,
-             "'; known: ", CostKeyNames());
-    }
-    const YamlPart number{entry.second, part.where};
-    *value = ReadDouble(number, "cost: " + key);
-    if (!IsCost(*value)) FailAt(number, "cost: ", key, ": expected a number > 0 and <= 1e9");
-  }
-  return cost;
-}
-
 }  // namespace
-
-Target ReadTarget(const std::string& yaml_text, const std::string& where) {
-  const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "cost"});
-  Target target;
-  target.conv_multiplier_bits = 32;  // of a chip whose file does not say
-  target.name = ReadString(Child(root, "name", "the target"), "name");
-  if (HasKey(root, "multiplier_bits")) {
-    const YamlPart bits = Child(root, "multiplier_bits", "the target");
-    CheckKeys(bits, "multiplier_bits", {"add", "conv", "leaky_relu"});
-    if (HasKey(bits, "add")) {
-      target.add_multiplier_bits =
-          ReadMultiplierBits(Child(bits, "add", ""), "multiplier_bits: add");
-    }
-    if (HasKey(bits, "conv")) {
-      target.conv_multiplier_bits =
-          ReadMultiplierBits(Child(bits, "conv", ""), "multiplier_bits: conv", 25, 32);
-    }
-    if (HasKey(bits, "leaky_relu")) {
-      target.leaky_multiplier_bits =
-          ReadMultiplierBits(Child(bits, "leaky_relu", ""), "multiplier_bits: leaky_relu");
-    }
-  }
-  if (HasKey(root, "per_channel_weights")) {
-    target.per_channel_weights =
-        ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
-  }
-  if (HasKey(root, "cost")) target.cost = ReadCost(Child(root, "cost", "the target"));
-  return target;
-}
 
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);

@@ -3,20 +3,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "quantize/numerics/qparams.h"
 #include "quantize/overrides.h"
 #include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
-
-IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
-  const bool symmetric = mode == QuantMode::kSymmetric;
-  const numerics::ScaleZero params =
-      symmetric ? numerics::SymmetricParams(range.threshold, range.is_signed)
-                : numerics::AsymmetricParams(range.low, range.high);
-  const bool is_unsigned = symmetric && !range.is_signed;
-  return {is_unsigned ? DType::kU8 : DType::kS8, {params.scale, params.zero_point}};
-}
 
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options) {
   const Arithmetic& rules = ArithmeticOf(options.profile);

@@ -12,39 +12,15 @@
 
 #include "base/unique_names.h"
 #include "graph/graph.h"
-#include "quantize/quantize.h"
+#include "quantize/options.h"
 #include "quantize/ranges/ranges.h"
+#include "quantize/report.h"
+#include "quantize/types.h"
 
 namespace rshift {
 
-// Element type and parameters of an integer tensor.
-struct IntType {
-  DType dtype = DType::kS8;
-  QuantParams quant;
-  int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
-  int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
-  int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|
-  friend bool operator==(const IntType&, const IntType&) = default;
-};
-IntType TypeOfRange(const ValueRange& range, QuantMode mode);
-
-// What is known of the values of the old graph, one entry each.
-struct ValueTypes {
-  std::vector<IntType> types;      // as integers; scale 0: never held as integers
-  std::vector<bool> zero;          // calibration never saw anything but 0
-  std::vector<std::string> names;  // of the integers, where it is not the value's own; else empty
-};
 // By the rules of the options' mode and profile.
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options);
-
-// What the only reader of a convolution makes of its real result f: a function of it (post_op
-// without its scale), the sum with a tensor of type `addend` (kSum), or a clamp (kClip: alpha,
-// beta).
-struct TailOp {
-  PostOpKind kind = PostOpKind::kRelu;
-  float alpha = 0, beta = 0;
-  IntType addend;
-};
 
 // What a convolution takes in of the nodes behind it (quantize/ops/tails.h).
 struct ConvTail {

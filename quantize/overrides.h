@@ -6,7 +6,8 @@
 #include <string>
 
 #include "graph/graph.h"
-#include "quantize/quantize.h"
+#include "quantize/config.h"
+#include "quantize/ranges/ranges.h"
 
 namespace rshift {
 

@@ -2,24 +2,13 @@
 #ifndef RSHIFT_QUANTIZE_PLAN_H_
 #define RSHIFT_QUANTIZE_PLAN_H_
 
-#include <string>
-#include <vector>
-
 #include "graph/graph.h"
-#include "quantize/quantize.h"
+#include "quantize/config.h"
+#include "quantize/profile.h"
+#include "quantize/ranges/table.h"
+#include "quantize/types.h"
 
 namespace rshift {
-
-enum class NodeForm {
-  kOther,  // does not touch f32 activations: copied as it is
-  kFloat,  // runs in F32
-  kInteger,
-};
-
-struct QuantizationPlan {
-  std::vector<NodeForm> forms;       // by node
-  std::vector<std::string> reasons;  // by node: why kFloat
-};
 
 // Convolution and MatMul with constant weights are always integer. Functions of few inputs (Add,
 // pools, activations) are integer next to integer values, and stay F32 among F32 nodes, where they

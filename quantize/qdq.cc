@@ -200,16 +200,6 @@ class QdqPlanner {
   QdqPlan result_;
 };
 
-}  // namespace
-
-bool HoldsQuantization(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
-    return std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op);
-  });
-}
-
-namespace {
-
 // Of an entry about other nodes than QuantizeLinear and DequantizeLinear.
 void CheckQdqEntry(const QuantizeConfig& config, const LayerConfig& layer,
                    const std::string& name) {

@@ -8,8 +8,9 @@
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
-#include "quantize/plan.h"
-#include "quantize/quantize.h"
+#include "quantize/options.h"
+#include "quantize/report.h"
+#include "quantize/types.h"
 
 namespace rshift {
 

@@ -125,6 +125,14 @@ int64_t ReadInt(const YamlPart& part, const std::string& what) {
   return value;
 }
 
+int ReadEither(const YamlPart& part, const std::string& what, int a, int b) {
+  const int64_t value = ReadInt(part, what);
+  if (value != a && value != b) {
+    FailAt(part, what, " is ", value, ", expected ", a, " or ", b);
+  }
+  return static_cast<int>(value);
+}
+
 bool ReadBool(const YamlPart& part, const std::string& what) {
   const std::string text = ScalarText(part, what);
   if (text == "true") return true;

@@ -52,6 +52,7 @@ std::string ReadString(const YamlPart& part, const std::string& what);
 float ReadFloat(const YamlPart& part, const std::string& what);    // finite
 double ReadDouble(const YamlPart& part, const std::string& what);  // finite
 int64_t ReadInt(const YamlPart& part, const std::string& what);
+int ReadEither(const YamlPart& part, const std::string& what, int a, int b);
 bool ReadBool(const YamlPart& part, const std::string& what);  // true or false
 
 // A finite number with nothing behind it; false otherwise.

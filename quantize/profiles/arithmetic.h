@@ -13,9 +13,9 @@
 #include "graph/graph.h"
 #include "graph/op.h"
 #include "isa/functions.h"
-#include "quantize/emitter.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/profile.h"
+#include "quantize/types.h"
 
 namespace rshift {
 

@@ -1,6 +1,7 @@
 """Checks who includes whom, what a runtime-only program links, and that every folder has a README.
 
     dependency_test.py includes <source dir>            #include directions, third-party headers
+    dependency_test.py loops <source dir>               X.h and X.cc together: no loop of includes
     dependency_test.py readmes <source dir>             README.md in every folder that owns something
     dependency_test.py libraries <program> [max bytes]  shared libraries of a runtime-only program
     dependency_test.py selftest                         the checks notice what they are for
@@ -100,6 +101,10 @@ SYSTEM_H = re.compile(
     r"inttypes|limits|math|poll|pthread|sched|signal|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"sysexits|termios|time|unistd)\.h$")
 
+# Folders in which what is built on a file never comes back to it: a header and its source file
+# count as one. (Elsewhere an interface and what it makes may name each other.)
+LOOP_FREE = {"base", "yaml", "quantize", "quantize/numerics", "pipeline", "tools"}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".cc", ".cpp", ".c", ".inc"}
 
@@ -178,6 +183,37 @@ def check_includes(root):
     return violations
 
 
+def check_loops(root):
+    included = {}
+    for source in sources(root):
+        path = source.relative_to(root)
+        if folder_of(path.as_posix(), ALLOWED) in LOOP_FREE:
+            found = map(INCLUDE.match, source.read_text(errors="replace").splitlines())
+            names = {m.group(2).removesuffix(".h") for m in found if m and m.group(1) == '"'}
+            included.setdefault(path.with_suffix("").as_posix(), set()).update(names)
+
+    def way(start, end):
+        """The shortest way of includes from start to end."""
+        ways = [[start]]
+        seen = {start}
+        for so_far in ways:
+            for name in sorted(included.get(so_far[-1], ())):
+                if name == end:
+                    return so_far + [end]
+                if name in included and name not in seen:
+                    seen.add(name)
+                    ways.append(so_far + [name])
+        return None
+
+    violations = []
+    for name in sorted(included):
+        included[name].discard(name)
+        loop = way(name, name)
+        if loop and name == min(loop):
+            violations.append(f"{name}.h:1: a loop of includes: {' -> '.join(loop)}")
+    return violations
+
+
 def check_readmes(root):
     """Every top-level folder, and every folder a library of its own lives in."""
     folders = [f for f in sorted(root.iterdir()) if f.is_dir() and f.name not in ("build", "cmake")]
@@ -230,6 +266,9 @@ def selftest():
                               '#include "runtime/kernels/avx2/a.h"\n',
         "stray/s.h": "",
         "graph/ops/o.h": "#include <boost/any.hpp>\n",
+        "tools/one.h": "",
+        "tools/one.cc": '#include "tools/one.h"\n#include "tools/two.h"\n',
+        "tools/two.h": '#include "tools/one.h"\n',
     }
     expected = ["base/b.h:1", "graph/ops/o.h:1", "isa/i.h:1", "quantize/numerics/n.h:1",
                 "quantize/q.h:2", "runtime/kernels/avx2/b.h:1",
@@ -244,10 +283,13 @@ def selftest():
         (root / "base/README.md").write_text("what this folder owns, in ten words or a few more")
         (root / "graph/README.md").write_text("")
         readmes = [v.split(":")[0] for v in check_readmes(root)]
+        loops = check_loops(root)
     problems = [] if found == expected else [f"selftest: expected {expected}, found {found}"]
-    wanted = [f"{f}/README.md" for f in ("graph", "isa", "quantize", "runtime", "stray")]
+    wanted = [f"{f}/README.md" for f in ("graph", "isa", "quantize", "runtime", "stray", "tools")]
     if readmes != wanted:
         problems.append(f"selftest: expected READMEs {wanted}, found {readmes}")
+    if len(loops) != 1 or "tools/one -> tools/two -> tools/one" not in loops[0]:
+        problems.append(f"selftest: expected the loop of tools/one and tools/two, found {loops}")
     if not check_libraries(sys.executable):
         problems.append("selftest: the Python interpreter's libraries passed as a runtime's")
     return problems
@@ -255,6 +297,7 @@ def selftest():
 
 def main(arguments):
     checks = {"includes": lambda path: check_includes(pathlib.Path(path)),
+              "loops": lambda path: check_loops(pathlib.Path(path)),
               "readmes": lambda path: check_readmes(pathlib.Path(path)),
               "libraries": check_libraries, "selftest": selftest}
     if not arguments or arguments[0] not in checks:

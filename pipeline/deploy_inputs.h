@@ -1,0 +1,27 @@
+// What Deploy reads besides the model, and whether it fits that.
+#ifndef RSHIFT_PIPELINE_DEPLOY_INPUTS_H_
+#define RSHIFT_PIPELINE_DEPLOY_INPUTS_H_
+
+#include <string>
+
+#include "graph/graph.h"
+#include "pipeline/deploy_options.h"
+
+namespace rshift {
+
+// What can only be said when the model is known. Throws UsageError.
+void CheckAgainstModel(const DeployOptions& options, const Graph& graph);
+
+// Reads target and configuration.
+QuantizeOptions ReadQuantizeOptions(const DeployOptions& options);
+
+// The table and the hash of its file. Throws kInvalidInput when it is not of this model.
+struct HashedTable {
+  CalibrationTable table;
+  std::string sha256;
+};
+HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_DEPLOY_INPUTS_H_

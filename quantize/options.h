@@ -1,0 +1,23 @@
+// How a model is to be quantized.
+#ifndef RSHIFT_QUANTIZE_OPTIONS_H_
+#define RSHIFT_QUANTIZE_OPTIONS_H_
+
+#include "quantize/config.h"
+#include "quantize/profile.h"
+#include "quantize/ranges/ranges.h"
+#include "quantize/target.h"
+
+namespace rshift {
+
+struct QuantizeOptions {
+  QuantMode mode = QuantMode::kSymmetric;
+  // A model with its own parameters decides the mode, unless the user did: then true.
+  bool mode_given = false;
+  Profile profile;
+  Target target;
+  QuantizeConfig config;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_OPTIONS_H_

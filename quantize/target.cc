@@ -1,0 +1,58 @@
+#include "quantize/target.h"
+
+#include "base/error.h"
+#include "yaml/reader.h"
+
+namespace rshift {
+namespace {
+
+CostModel ReadCost(const YamlPart& part) {
+  CheckKeys(part, "cost", {});
+  CostModel cost;
+  for (const auto& entry : part.node) {
+    const std::string key = entry.first.Scalar();
+    double* value = FindCost(&cost, key);
+    if (value == nullptr) {
+      FailAt({entry.first, part.where}, "cost has an unknown key '", key,
+             "'; known: ", CostKeyNames());
+    }
+    const YamlPart number{entry.second, part.where};
+    *value = ReadDouble(number, "cost: " + key);
+    if (!IsCost(*value)) FailAt(number, "cost: ", key, ": expected a number > 0 and <= 1e9");
+  }
+  return cost;
+}
+
+}  // namespace
+
+Target ReadTarget(const std::string& yaml_text, const std::string& where) {
+  const YamlPart root = ParseYaml(yaml_text, where);
+  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "cost"});
+  Target target;
+  target.conv_multiplier_bits = 32;  // of a chip whose file does not say
+  target.name = ReadString(Child(root, "name", "the target"), "name");
+  if (HasKey(root, "multiplier_bits")) {
+    const YamlPart bits = Child(root, "multiplier_bits", "the target");
+    CheckKeys(bits, "multiplier_bits", {"add", "conv", "leaky_relu"});
+    if (HasKey(bits, "add")) {
+      target.add_multiplier_bits =
+          ReadEither(Child(bits, "add", ""), "multiplier_bits: add", 8, 16);
+    }
+    if (HasKey(bits, "conv")) {
+      target.conv_multiplier_bits =
+          ReadEither(Child(bits, "conv", ""), "multiplier_bits: conv", 25, 32);
+    }
+    if (HasKey(bits, "leaky_relu")) {
+      target.leaky_multiplier_bits =
+          ReadEither(Child(bits, "leaky_relu", ""), "multiplier_bits: leaky_relu", 8, 16);
+    }
+  }
+  if (HasKey(root, "per_channel_weights")) {
+    target.per_channel_weights =
+        ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
+  }
+  if (HasKey(root, "cost")) target.cost = ReadCost(Child(root, "cost", "the target"));
+  return target;
+}
+
+}  // namespace rshift

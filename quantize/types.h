@@ -1,0 +1,59 @@
+// What planning, the profiles and the emitter share: types of integer tensors and forms of nodes.
+#ifndef RSHIFT_QUANTIZE_TYPES_H_
+#define RSHIFT_QUANTIZE_TYPES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "isa/functions.h"
+#include "quantize/ranges/ranges.h"
+
+namespace rshift {
+
+// Element type and parameters of an integer tensor.
+struct IntType {
+  DType dtype = DType::kS8;
+  QuantParams quant;
+  int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
+  int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
+  int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|
+  friend bool operator==(const IntType&, const IntType&) = default;
+};
+IntType TypeOfRange(const ValueRange& range, QuantMode mode);
+
+// What is known of the values of the old graph, one entry each.
+struct ValueTypes {
+  std::vector<IntType> types;      // as integers; scale 0: never held as integers
+  std::vector<bool> zero;          // calibration never saw anything but 0
+  std::vector<std::string> names;  // of the integers, where it is not the value's own; else empty
+};
+
+// What the only reader of a convolution makes of its real result f: a function of it (post_op
+// without its scale), the sum with a tensor of type `addend` (kSum), or a clamp (kClip: alpha,
+// beta).
+struct TailOp {
+  PostOpKind kind = PostOpKind::kRelu;
+  float alpha = 0, beta = 0;
+  IntType addend;
+};
+
+// Which form each node gets (quantize/plan.h, quantize/qdq.h).
+enum class NodeForm {
+  kOther,  // does not touch f32 activations: copied as it is
+  kFloat,  // runs in F32
+  kInteger,
+};
+
+struct QuantizationPlan {
+  std::vector<NodeForm> forms;       // by node
+  std::vector<std::string> reasons;  // by node: why kFloat
+};
+
+// Whether the model holds its own quantization: QuantizeLinear or DequantizeLinear of activations.
+bool HoldsQuantization(const Graph& graph);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_TYPES_H_
