@@ -175,101 +175,7 @@ class Trial {
   std::vector<InputSpec> specs_;
 };
 
-std::string Percent(int64_t part, int64_t whole) {
-  return Cat(static_cast<int>(
-      std::lround(100.0 * static_cast<double>(part) / static_cast<double>(whole))));
-}
-
-void Print(const std::vector<PreprocessResult>& results, int64_t samples, bool labels) {
-  std::printf("%-42s %22s %9s %10s%s\n", "preprocessing", "input values", "BatchNorm", "confidence",
-              labels ? "  top-1 % at label offset -1 / 0 / 1" : "");
-  const auto number = [](const std::optional<double>& value) {
-    char text[32] = "-";
-    if (value) std::snprintf(text, sizeof text, "%.3f", *value);
-    return std::string(text);
-  };
-  for (size_t i = 0; i < results.size(); ++i) {
-    const PreprocessResult& r = results[i];
-    char values[64];
-    std::snprintf(values, sizeof values, "%.4g to %.4g", r.low, r.high);
-    std::string hits;
-    for (const int64_t h : r.hits) hits += (hits.empty() ? "  " : " / ") + Percent(h, samples);
-    std::printf("%s %-40s %22s %9s %10s%s\n", i == 0 ? "*" : " ", r.variant.c_str(), values,
-                number(r.norm_distance).c_str(), number(r.confidence).c_str(),
-                labels ? hits.c_str() : "");
-  }
-  std::printf(
-      "*: as given; BatchNorm: distance from what the first one saw in training, 0 is best\n");
-}
-
-nlohmann::json ToJson(const std::vector<PreprocessResult>& results, int64_t samples, bool labels,
-                      const std::string& better) {
-  nlohmann::json variants = nlohmann::json::array();
-  for (const PreprocessResult& r : results) {
-    nlohmann::json entry = {
-        {"name", r.variant}, {"low", r.low}, {"high", r.high}, {"mean", r.mean}};
-    if (r.norm_distance) entry["batch_norm_distance"] = *r.norm_distance;
-    if (r.confidence) entry["confidence"] = *r.confidence;
-    if (labels) entry["hits_at_offset"] = {{"-1", r.hits[0]}, {"0", r.hits[1]}, {"1", r.hits[2]}};
-    variants.push_back(std::move(entry));
-  }
-  return {{"samples", samples}, {"variants", variants}, {"better", better}};
-}
-
-// When nothing is clearly better: how much that is worth.
-std::string Hint(const std::vector<PreprocessResult>& results, bool labels) {
-  constexpr double kMuch = 1.2;
-  if (!labels && results[0].norm_distance) {
-    const auto nearest = std::min_element(
-        results.begin(), results.end(),
-        [](const auto& a, const auto& b) { return a.norm_distance < b.norm_distance; });
-    if (*nearest->norm_distance * kMuch < *results[0].norm_distance)
-      return Cat("hint: the first BatchNorm is a little nearer to training with '",
-                 nearest->variant, "'; give --labels to know");
-  }
-  if (labels || results[0].norm_distance)
-    return "nothing tried is clearly better than what is given";
-  const auto best =
-      std::max_element(results.begin(), results.end(),
-                       [](const auto& a, const auto& b) { return a.confidence < b.confidence; });
-  if (results[0].confidence && *best->confidence > kMuch * *results[0].confidence) {
-    return Cat("hint: the network is surer of itself with '", best->variant, "' (",
-               *best->confidence, " instead of ", *results[0].confidence,
-               "); give --labels to know");
-  }
-  return "the model has no BatchNorm behind its first Conv: give --labels to tell right from wrong";
-}
-
 }  // namespace
-
-std::string FindBetterPreprocess(const std::vector<PreprocessResult>& results, int64_t samples,
-                                 bool labels) {
-  const PreprocessResult& given = results[0];
-  if (labels) {
-    const PreprocessResult* best = &given;
-    int offset = 0;
-    for (const PreprocessResult& r : results) {
-      for (int o = -1; o <= 1; ++o) {
-        if (r.hits[o + 1] > best->hits[offset + 1]) {
-          best = &r;
-          offset = o;
-        }
-      }
-    }
-    if (best->hits[offset + 1] - given.hits[1] <= std::max<int64_t>(1, samples / 10)) return "";
-    return Cat("'", best->variant, "'", offset == 0 ? "" : Cat(" with --label-offset ", offset),
-               ": top-1 ", Percent(best->hits[offset + 1], samples), " % instead of ",
-               Percent(given.hits[1], samples), " %");
-  }
-  if (!given.norm_distance) return "";
-  const auto best = std::min_element(
-      results.begin(), results.end(),
-      [](const auto& a, const auto& b) { return *a.norm_distance < *b.norm_distance; });
-  const double least = *best->norm_distance;
-  if (*given.norm_distance < 2 * least || *given.norm_distance < least + 0.2) return "";
-  return Cat("'", best->variant, "': the first BatchNorm sees what it was trained on (distance ",
-             least, " instead of ", *given.norm_distance, ")");
-}
 
 void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
                      const PreprocessCheckOptions& options) {
@@ -297,12 +203,12 @@ void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
   const bool labels = !options.labels.empty();
   const std::string better = FindBetterPreprocess(results, samples, labels);
   if (options.json)
-    PrintJson(ToJson(results, samples, labels, better));
+    PrintJson(PreprocessJson(results, samples, labels, better));
   else
-    Print(results, samples, labels);
+    PrintPreprocess(results, samples, labels);
   RSHIFT_REQUIRE(better.empty(), ErrorCode::kInvalidInput,
                  "the preprocessing looks wrong; better is ", better);
-  if (!options.json) std::printf("%s\n", Hint(results, labels).c_str());
+  if (!options.json) std::printf("%s\n", PreprocessHint(results, labels).c_str());
 }
 
 }  // namespace rshift
