@@ -28,6 +28,7 @@ constexpr size_t kRound = 50;  // samples between two checkpoints
 Program CompileForObservation(const Graph& graph) {
   CompileOptions options;
   options.observable = true;
+  options.reuse_observed = true;  // what runs stays in the caches
   return Program::FromBytes(WriteContainer(Compile(graph, options)),
                             "float program of " + graph.name, Limits::None());
 }

@@ -5,27 +5,18 @@
 #include "base/error.h"
 #include "calibrate/infinity_rules.h"
 #include "calibrate/mask_limits.h"
-#include "codegen/container/strided_bytes.h"
 #include "quantize/ranges/ranges.h"
 
 namespace rshift {
 namespace {
 
-// The last command that writes the tensor; failing that, one that writes its storage; -1: an input
-// does.
+// The last command that writes the tensor (a Concat has one for each part); -1: it is an input.
 int CompleteAfter(const ProgramImage& image, int tensor) {
-  int same = -1, sharing = -1;
-  for (size_t i = 0; i < image.commands.size(); ++i) {
-    const int32_t dst = image.commands[i].Tensor(Field::kDst);
-    if (dst == tensor)
-      same = static_cast<int>(i);
-    else if (Overlap(image.tensors[dst], image.tensors[tensor]))
-      sharing = static_cast<int>(i);
-  }
-  if (same >= 0 || sharing >= 0) return same >= 0 ? same : sharing;
   for (const Binding& input : image.inputs) {
-    if (input.tensor == tensor || Overlap(image.tensors[input.tensor], image.tensors[tensor]))
-      return -1;
+    if (input.tensor == tensor) return -1;
+  }
+  for (size_t i = image.commands.size(); i-- > 0;) {
+    if (image.commands[i].Tensor(Field::kDst) == tensor) return static_cast<int>(i);
   }
   Fail(ErrorCode::kInternal, "calibration: nothing in the program writes tensor '",
        image.tensors[tensor].name, "'");

@@ -33,7 +33,7 @@ struct ObservationPlan {
 };
 
 // `image`: the graph compiled for observation. A tensor that several commands write (parts of a
-// Concat) is complete after the last of them; an alias (Reshape) when the storage it shares is.
+// Concat) is complete after the last of them; its memory may be used again by later commands.
 // Throws kInternal when a value is missing.
 ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image);
 

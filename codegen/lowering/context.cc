@@ -35,6 +35,7 @@ TensorRecord RecordOf(const Value& value) {
 LoweringContext::LoweringContext(const Graph& graph, const CompileOptions& options)
     : graph_(graph),
       observable_(options.observable),
+      reuse_observed_(options.reuse_observed),
       fuse_(options.fuse && !options.observable),
       tensor_of_(graph.value_count(), -1),
       is_output_(graph.value_count(), false) {

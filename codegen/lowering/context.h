@@ -69,7 +69,7 @@ class LoweringContext {
   void PlaceBuffers();
 
   const Graph& graph_;
-  bool observable_;
+  bool observable_, reuse_observed_;
   bool fuse_;
   ProgramImage image_;
   ConstantPool pool_;

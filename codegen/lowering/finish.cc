@@ -45,7 +45,7 @@ void LoweringContext::PlaceBuffers() {
       // An input is there from the start, until it is read for the last time (Session::Input). An
       // output is there at all times, so that the caller may read it while it fills the next
       // inputs.
-      const bool whole_time = observable_ || memory.output;
+      const bool whole_time = (observable_ && !reuse_observed_) || memory.output;
       buffers.push_back({.size = std::max<int64_t>(memory.size, 1),
                          .first = whole_time || memory.input ? 0 : end,
                          .last = whole_time ? end : 0});

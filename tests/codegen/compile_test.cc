@@ -161,6 +161,17 @@ TEST(Compile, UnusedInputsAreThereWhenTheCallerFillsThem) {
   }
 }
 
+TEST(Compile, ObservedTensorsKeepOrShareTheirMemory) {
+  const TestGraph test = Chain(30, 640);
+  const ProgramImage kept = Compile(test.graph, {.observable = true, .meta = {}});
+  const ProgramImage reused =
+      Compile(test.graph, {.observable = true, .reuse_observed = true, .meta = {}});
+  EXPECT_GE(kept.arena_size, 31 * 640);
+  EXPECT_LT(reused.arena_size, 5 * 640);
+  EXPECT_EQ(kept.commands.size(), reused.commands.size());
+  EXPECT_EQ(kept.tensors.size(), reused.tensors.size());
+}
+
 TEST(Compile, RefusesTensorsWithTooManyDimensions) {
   TestGraph test;
   const Kind kind = F32({1, 1, 1, 1, 1, 1, 1, 1, 1});
