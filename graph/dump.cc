@@ -91,9 +91,9 @@ std::string TailText(const Product& o) {
                 ",", Number(p.scale));
   }
   if (o.rounding == Rounding::kHalfFloat) {
-    const AscendTail& a = o.ascend;
+    const HalfEpilogue& a = o.ascend;
     text += Cat(a.relu ? " relu" : "", " quant=", Number(a.quant_scale), ",",
-                Number(a.quant_offset), " rounding=", static_cast<int>(a.rounding));
+                Number(a.quant_offset), " rounding=", static_cast<int>(a.mode));
   }
   return text;
 }

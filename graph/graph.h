@@ -16,6 +16,7 @@
 #include "base/shape.h"
 #include "base/strong_id.h"
 #include "graph/op.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 
@@ -23,13 +24,6 @@ struct ValueTag;
 struct NodeTag;
 using ValueId = StrongId<ValueTag>;
 using NodeId = StrongId<NodeTag>;  // index into Graph::nodes(); valid until the node list changes
-
-// real = scale * (q - zero_point); per tensor. The value's dtype (s8/u8) tells the integer range.
-struct QuantParams {
-  float scale = 0.0f;
-  int32_t zero_point = 0;
-  friend bool operator==(const QuantParams&, const QuantParams&) = default;
-};
 
 // Immutable, shared between graphs. Little-endian elements in row-major order of the value's shape.
 struct ConstantData {

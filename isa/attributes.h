@@ -3,15 +3,79 @@
 #ifndef RSHIFT_ISA_ATTRIBUTES_H_
 #define RSHIFT_ISA_ATTRIBUTES_H_
 
+#include <cstdint>
+#include <limits>
+
 #include "isa/functions.h"
 
 namespace rshift {
+
+// A 2-D sliding window over [H, W]. 1-D operators are imported with height 1. The output size is
+// that of the output; it may exceed what the pads alone give (ceil_mode).
+struct Window {
+  int64_t kernel_h = 1, kernel_w = 1;
+  int64_t stride_h = 1, stride_w = 1;
+  int64_t dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  friend bool operator==(const Window&, const Window&) = default;
+};
+
+// A fused Relu / Relu6 / Clip: y = min(max(x, lo), hi). The default does nothing.
+struct Clamp {
+  float lo = -std::numeric_limits<float>::infinity();
+  float hi = std::numeric_limits<float>::infinity();
+  bool active() const {
+    return lo != -std::numeric_limits<float>::infinity() ||
+           hi != std::numeric_limits<float>::infinity();
+  }
+  friend bool operator==(const Clamp&, const Clamp&) = default;
+};
+
+// The same of integers: the range of the output's type, narrowed by a fused Relu / Clip.
+struct ClampQ {
+  int32_t lo = -128, hi = 127;
+};
+
+// real = scale * (q - zero_point); per tensor. The tensor's type (s8, u8) tells the integer range.
+struct QuantParams {
+  float scale = 0.0f;
+  int32_t zero_point = 0;
+  friend bool operator==(const QuantParams&, const QuantParams&) = default;
+};
+
+// The two words of a requantization: what they mean is its Rounding (isa/functions.def). Integer
+// roundings: the factor is multiplier / 2^rshift.
+struct RequantWords {
+  int32_t multiplier = 0, rshift = 0;
+  friend constexpr bool operator==(const RequantWords&, const RequantWords&) = default;
+};
+
+// One output channel: y = requantize(acc + bias) by the operator's Rounding. Also the record in a
+// file: 12 bytes, little-endian.
+struct ChannelRequant {
+  int32_t bias = 0;
+  // Integer roundings: [2^30, 2^31), or 0 for a channel that is constant zero_y. Float roundings:
+  // the bits of an f32 scale >= 0.
+  int32_t multiplier = 0;
+  // Integer roundings: [0, 62]. kFloatZeroEven, kHalfFloat: the bits of the f32 bias_f; else 0.
+  int32_t rshift = 0;
+};
+static_assert(sizeof(ChannelRequant) == 12);
 
 // What kFloatZeroEven does between scale and zero point; the formula is its kind's in
 // isa/functions.def.
 struct PostOp {
   PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0, scale = 1;
+};
+
+// What kHalfFloat does behind scale and bias_f: relu, then round(h * quant_scale + quant_offset),
+// AscendQuant of an fp16 value (quantize/numerics/half_float.h).
+struct HalfEpilogue {
+  bool relu = false;
+  bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
+  float quant_scale = 1, quant_offset = 0;        // > 0; finite
+  RealRounding mode = RealRounding::kEven;
 };
 
 }  // namespace rshift

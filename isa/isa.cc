@@ -117,17 +117,9 @@ const char* Name(FieldKind kind) {
   return "?";
 }
 
-bool LeadsPass(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kConv:
-    case Opcode::kDepthwise:
-    case Opcode::kMatMul:
-    case Opcode::kAveragePool:
-    case Opcode::kMaxPool:
-      return true;
-    default:
-      return false;
-  }
+OpTraits TraitsOf(Opcode opcode) {
+  const OpSpec* spec = FindOp(opcode);
+  return spec != nullptr ? spec->traits : OpTraits{};
 }
 
 bool IsFloatCompute(Opcode opcode) {

@@ -1,6 +1,6 @@
-// The instruction set: one constexpr table (isa_table.cc) says for every opcode which fields it
-// has, what they are and which values are allowed. Encoder, decoder, verifier, disassembler and
-// isa/ISA.md are all driven by it. Opcodes and fields are numbered for the file format: never
+// The instruction set: a struct for every command (isa/ops) says which fields it has, what they are
+// and which values are allowed. The table of them drives encoder, decoder, verifier, disassembler
+// and isa/ISA.md. Opcodes and fields are numbered for the file format: never
 // renumber, only append.
 //
 // A command is one fused operator. Its tensors are indices into the program's tensor table, which
@@ -158,12 +158,21 @@ struct FieldSpec {
 
 enum class OpClass : uint8_t { kInteger, kMove, kFloat, kFloatLibrary };
 
+struct OpTraits {
+  // Reads an element before it writes it, on the same thread: dst may be the bytes of a source.
+  bool in_place = false;
+  // A command with same_pass may follow: it hands over its bytes while the nearest cache holds
+  // them.
+  bool leads_pass = false;
+};
+
 struct OpSpec {
   Opcode opcode = Opcode::kEnd;
   const char* name = "";  // "conv", "matmul_f32": as the disassembler prints it
   OpClass op_class = OpClass::kInteger;
   std::span<const FieldSpec> fields;
   const char* summary = "";  // one line for ISA.md
+  OpTraits traits = {};
 };
 
 // All opcodes in ascending order, without kEnd.
@@ -175,9 +184,8 @@ const char* Name(FieldKind kind);
 // Programs with more commands are refused: it bounds the memory that a small damaged file can ask
 // for.
 inline constexpr int64_t kMaxCommands = 65536;
-// May a command with same_pass follow this one? Convolutions, matrix products and pools hand over
-// their bytes while the nearest cache holds them.
-bool LeadsPass(Opcode opcode);
+// Of the opcode; all false when it does not exist.
+OpTraits TraitsOf(Opcode opcode);
 // Bytes 0..255 -> is this an F32 compute command (kFloat or kFloatLibrary)? Data movement is not.
 bool IsFloatCompute(Opcode opcode);
 

@@ -9,9 +9,8 @@ namespace rshift {
 
 IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
   const bool symmetric = mode == QuantMode::kSymmetric;
-  const numerics::ScaleZero params =
-      symmetric ? numerics::SymmetricParams(range.threshold, range.is_signed)
-                : numerics::AsymmetricParams(range.low, range.high);
+  const QuantParams params = symmetric ? numerics::SymmetricParams(range.threshold, range.is_signed)
+                                       : numerics::AsymmetricParams(range.low, range.high);
   const bool is_unsigned = symmetric && !range.is_signed;
   return {is_unsigned ? DType::kU8 : DType::kS8, {params.scale, params.zero_point}};
 }

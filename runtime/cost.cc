@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "isa/ops/field_list.h"
 
 namespace rshift {
 namespace {
@@ -33,8 +34,9 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
     return shape(f).empty() ? 1 : static_cast<uint64_t>(shape(f).back());
   };
   const uint64_t groups = std::max<uint64_t>(1, static_cast<uint64_t>(command.Get(Field::kGroups)));
-  const auto window = static_cast<uint64_t>(command.Get(Field::kKernelH)) *
-                      static_cast<uint64_t>(command.Get(Field::kKernelW));  // below 2^41
+  const Window w = isa::ReadWindow(command);
+  const auto window =
+      static_cast<uint64_t>(w.kernel_h) * static_cast<uint64_t>(w.kernel_w);  // below 2^41
   const auto product = [](uint64_t a, uint64_t b, uint64_t c) -> int64_t {
     const uint64_t all = SaturatingMul(SaturatingMul(a, b), c);
     return static_cast<int64_t>(std::min<uint64_t>(all, INT64_MAX));

@@ -44,7 +44,7 @@ struct StepContext {
   std::byte* arena = nullptr;
   Isa isa = Isa::kScalar;
   int threads = 1;
-  EpilogueArgs epilogue = {};  // of a command that leads a pass (LeadsPass): its fused epilogue
+  EpilogueArgs epilogue = {};  // of a command that leads a pass (OpTraits): its fused epilogue
 
   const TensorRecord& Record(Field f) const;
   const std::vector<uint32_t>& WeightSums() const;  // Proof::weight_sums of the command

@@ -12,7 +12,6 @@ using verify::CommandCheck;
 using verify::DataFlow;
 
 void CheckSemantics(const CommandCheck& check, std::vector<uint32_t>* weight_sums) {
-  const auto opcode = static_cast<int>(check.command.opcode);
   switch (check.command.opcode) {
     case Opcode::kQuantize:
     case Opcode::kDequantize:
@@ -39,44 +38,18 @@ void CheckSemantics(const CommandCheck& check, std::vector<uint32_t>* weight_sum
     case Opcode::kPRelu:
     case Opcode::kTable:
       return verify::CheckActivation(check);
-    case Opcode::kConvF32:
-    case Opcode::kConvTransposeF32:
-    case Opcode::kMatMulF32:
-      return verify::CheckFloatLibrary(check);
     default:
       break;
   }
-  if (opcode >= static_cast<int>(Opcode::kTranspose) &&
-      opcode <= static_cast<int>(Opcode::kResizeNearest)) {
-    return verify::CheckMove(check);
-  }
-  if (opcode >= static_cast<int>(Opcode::kBinaryF32) &&
-      opcode <= static_cast<int>(Opcode::kInstanceNormF32)) {
-    return verify::CheckFloat(check);
-  }
-  check.Check(false, "opcode ", opcode, " has no rules");
-}
-
-// Element-wise commands read an element before they write it, on the same thread.
-bool MayRunInPlace(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kRequantize:
-    case Opcode::kAdd:
-    case Opcode::kAddFloat:
-    case Opcode::kAddShifted:
-    case Opcode::kAddFma:
-    case Opcode::kMul:
-    case Opcode::kLeakyRelu:
-    case Opcode::kPRelu:
-    case Opcode::kTable:
-    case Opcode::kBinaryF32:
-    case Opcode::kUnaryF32:
-    case Opcode::kClipF32:
-    case Opcode::kLeakyReluF32:
-    case Opcode::kPReluF32:
-      return true;
-    default:
-      return false;
+  switch (FindOp(check.command.opcode)->op_class) {
+    case OpClass::kMove:
+      return verify::CheckMove(check);
+    case OpClass::kFloat:
+      return verify::CheckFloat(check);
+    case OpClass::kFloatLibrary:
+      return verify::CheckFloatLibrary(check);
+    case OpClass::kInteger:
+      check.Check(false, "opcode ", static_cast<int>(check.command.opcode), " has no rules");
   }
 }
 
@@ -97,7 +70,7 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
   const TensorRecord& dst = check.Tensor(Field::kDst);
   check.Check(flow.IsWritten(src), check.Describe(field), ": some of its bytes were never written");
   if (src.region != Region::kArena || !Overlap(StridedBytesOf(src), written)) return;
-  check.Check(SameBytes(src, dst) && MayRunInPlace(check.command.opcode), check.Describe(field),
+  check.Check(SameBytes(src, dst) && TraitsOf(check.command.opcode).in_place, check.Describe(field),
               " overlaps ", check.Describe(Field::kDst));
 }
 
@@ -108,8 +81,8 @@ void CheckSamePass(const CommandCheck& check) {
   if (check.Get(Field::kSamePass) == 0) return;
   check.Check(check.index > 0, "same_pass without a command before it");
   const Command& before = check.image.commands[check.index - 1];
-  check.Check(LeadsPass(before.opcode) || before.Get(Field::kSamePass) != 0, "same_pass behind a ",
-              FindOp(before.opcode)->name,
+  check.Check(TraitsOf(before.opcode).leads_pass || before.Get(Field::kSamePass) != 0,
+              "same_pass behind a ", FindOp(before.opcode)->name,
               ", expected a convolution, matrix product, pool or second half");
   const TensorRecord& stored = check.image.tensors[static_cast<size_t>(before.Tensor(Field::kDst))];
   check.Check(SameBytes(check.Tensor(Field::kDst), stored), check.Describe(Field::kDst),

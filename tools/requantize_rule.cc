@@ -116,7 +116,7 @@ float AsFloat(const char* option, double scale) {
   return f;
 }
 
-void SetPair(const numerics::Multiplier& pair, RequantizeRule* rule) {
+void SetPair(const RequantWords& pair, RequantizeRule* rule) {
   rule->multiplier = pair.multiplier;
   rule->rshift = pair.rshift;
 }
@@ -157,7 +157,7 @@ void SetTail(const RequantizeArguments& a, const std::string& variant, Requantiz
       {"round", RealRounding::kEven}, {"fp16", RealRounding::kEven},
       {"away", RealRounding::kAway},  {"floor", RealRounding::kFloor},
       {"ceil", RealRounding::kCeil},  {"truncate", RealRounding::kTruncate}};
-  rule->tail.rounding = roundings.at(variant);
+  rule->tail.mode = roundings.at(variant);
   rule->bias = numerics::RoundToHalf(rule->bias);
   RequireUsage(std::isfinite(rule->bias), "--bias is ", a.bias, ", which no fp16 holds");
   rule->tail.quant_scale = AsFloat("--quant-scale", a.quant_scale.value_or(1));

@@ -77,15 +77,6 @@ struct ProgramImage {
   uint64_t arena_size = 0;
 };
 
-// One requantization record of a constant kBytes tensor, 12 bytes. What the words mean is the
-// command's Rounding (isa/functions.def).
-struct RequantRecord {
-  int32_t bias = 0;
-  int32_t multiplier = 0;  // [2^30, 2^31), or 0; float roundings: bits of an f32 >= 0
-  int32_t rshift = 0;      // [0, 62]; kFloatZeroEven, kHalfFloat: bits of an f32
-};
-static_assert(sizeof(RequantRecord) == 12);
-
 }  // namespace rshift
 
 #endif  // RSHIFT_CODEGEN_CONTAINER_IMAGE_H_

@@ -1,4 +1,6 @@
 // Convolutions.
+#include "isa/ops/conv.h"
+
 #include "base/error.h"
 #include "codegen/lowering/lowering.h"
 #include "codegen/packing/packing.h"
@@ -10,30 +12,31 @@ std::span<const uint8_t> BytesOf(const std::vector<int8_t>& weights) {
   return {reinterpret_cast<const uint8_t*>(weights.data()), weights.size()};
 }
 
-template <typename FloatConv>
-void LowerFloat(LoweringContext& context, const Node& node, const FloatConv& op, Opcode opcode) {
+template <typename Command, typename FloatConv>
+void LowerFloat(LoweringContext& context, const Node& node, const FloatConv& op) {
   RequireF32(context, node);
   RequireNhwc(node, context.InputValue(node, 0));
   RequireNhwc(node, context.OutputValue(node));
-  Command command = NewCommand(opcode);
-  command.Set(Field::kSrc, context.Input(node, 0));
-  command.Set(Field::kWeights, context.Input(node, 1));
-  command.Set(Field::kSrc3, context.Input(node, 2));
-  command.Set(Field::kGroups, op.groups);
-  SetWindow(node, op.window, command);
-  SetClamp(op.clamp, command);
-  command.Set(Field::kDst, context.Output(node));
-  context.Emit(node, command);
+  RequireWindow(node, op.window);
+  Command c;
+  c.src = context.Input(node, 0);
+  c.weights = context.Input(node, 1);
+  c.src3 = context.Input(node, 2);
+  c.groups = op.groups;
+  c.window = op.window;
+  c.clamp = op.clamp;
+  c.dst = context.Output(node);
+  context.Emit(node, isa::Write(c));
 }
 
 }  // namespace
 
 void Lower(LoweringContext& context, const Node& node, const Conv& op) {
-  LowerFloat(context, node, op, Opcode::kConvF32);
+  LowerFloat<isa::ConvF32>(context, node, op);
 }
 
 void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op) {
-  LowerFloat(context, node, op, Opcode::kConvTransposeF32);
+  LowerFloat<isa::ConvTransposeF32>(context, node, op);
 }
 
 void Lower(LoweringContext& context, const Node& node, const QConv& op) {

@@ -76,6 +76,8 @@ std::string Describe(const Node& node);
 // A command for the node with kDst and kSrc set to its output and first input.
 Command UnaryCommand(LoweringContext& context, const Node& node, Opcode opcode);
 // Throws kUnsupported when the window has fields that a command cannot hold (negative pads).
+void RequireWindow(const Node& node, const Window& window);
+// The same, and sets the fields.
 void SetWindow(const Node& node, const Window& window, Command& command);
 void SetClamp(const Clamp& clamp, Command& command);
 void SetClamp(const ClampQ& clamp, Command& command);
@@ -90,7 +92,7 @@ void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_
               int64_t expected, Command& command);
 // Rounding, post-operations and what follows them.
 void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
-             std::span<const PostOp> post_ops, const AscendTail& ascend, Command& command);
+             std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command);
 // Throws kUnsupported unless the value has NHWC layout.
 void RequireNhwc(const Node& node, const Value& value);
 // Throws kUnsupported unless every input that is there has one of the types.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/lowering/lowering.h"
+#include "isa/ops/field_list.h"
 
 namespace rshift::lowering {
 
@@ -15,24 +16,17 @@ Command UnaryCommand(LoweringContext& context, const Node& node, Opcode opcode) 
   return command.Set(Field::kDst, context.Output(node));
 }
 
-void SetWindow(const Node& node, const Window& window, Command& command) {
-  const auto set = [&](Field field, int64_t value, int64_t lowest) {
-    RSHIFT_REQUIRE(value >= lowest && value <= (int64_t{1} << 20), ErrorCode::kUnsupported,
-                   Describe(node), ": ", Name(field), " is ", value, ", expected ", lowest, "..",
-                   int64_t{1} << 20,
+void RequireWindow(const Node& node, const Window& window) {
+  isa::WindowFields(window, [&](const FieldSpec& spec, int64_t value) {
+    RSHIFT_REQUIRE(value >= spec.lo && value <= spec.hi, ErrorCode::kUnsupported, Describe(node),
+                   ": ", Name(spec.field), " is ", value, ", expected ", spec.lo, "..", spec.hi,
                    value < 0 ? ": put a Slice before the node instead of a negative pad" : "");
-    command.Set(field, value);
-  };
-  set(Field::kKernelH, window.kernel_h, 1);
-  set(Field::kKernelW, window.kernel_w, 1);
-  set(Field::kStrideH, window.stride_h, 1);
-  set(Field::kStrideW, window.stride_w, 1);
-  set(Field::kDilationH, window.dilation_h, 1);
-  set(Field::kDilationW, window.dilation_w, 1);
-  set(Field::kPadTop, window.pad_top, 0);
-  set(Field::kPadLeft, window.pad_left, 0);
-  set(Field::kPadBottom, window.pad_bottom, 0);
-  set(Field::kPadRight, window.pad_right, 0);
+  });
+}
+
+void SetWindow(const Node& node, const Window& window, Command& command) {
+  RequireWindow(node, window);
+  isa::WindowFields(window, isa::WriteField{command});
 }
 
 void SetClamp(const Clamp& clamp, Command& command) {
@@ -55,12 +49,8 @@ int32_t AddRequant(LoweringContext& context, const Node& node,
   RSHIFT_REQUIRE(static_cast<int64_t>(channels.size()) == expected, ErrorCode::kInternal,
                  Describe(node), ": ", channels.size(), " requantization records, expected ",
                  expected);
-  std::vector<uint8_t> bytes(channels.size() * sizeof(RequantRecord));
-  for (size_t i = 0; i < channels.size(); ++i) {
-    const ChannelRequant& channel = channels[i];
-    const RequantRecord record{channel.bias, channel.multiplier, channel.rshift};
-    std::memcpy(bytes.data() + i * sizeof(record), &record, sizeof(record));
-  }
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(channels.data()),
+                                       channels.size_bytes());
   return context.AddConst(node.name + ".requant", DType::kBytes,
                           {static_cast<int64_t>(bytes.size())}, bytes);
 }
@@ -76,7 +66,7 @@ void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_
 }
 
 void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
-             std::span<const PostOp> post_ops, const AscendTail& ascend, Command& command) {
+             std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command) {
   command.Set(Field::kRounding, static_cast<int64_t>(rounding));
   if (!post_ops.empty()) {
     std::vector<float> list;
@@ -94,7 +84,7 @@ void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
   if (rounding != Rounding::kHalfFloat) return;
   command.Set(Field::kFlags,
               (ascend.relu ? 1 : 0) | (ascend.sqrt_dequant ? 2 : 0) | (ascend.sqrt_quant ? 4 : 0));
-  command.Set(Field::kMode, static_cast<int64_t>(ascend.rounding));
+  command.Set(Field::kMode, static_cast<int64_t>(ascend.mode));
   command.SetFloat(Field::kScaleF, ascend.quant_scale);
   command.SetFloat(Field::kOffsetF, ascend.quant_offset);
 }

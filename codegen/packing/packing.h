@@ -7,7 +7,7 @@
 //   zero padded.
 // A convolution of few channels (UsesStemIm2col) has K order (kh, kw, ic), padded to a multiple of
 // 4 as a whole. One 16-channel column of one K step is one 64-byte line. Groups follow each other,
-// each padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. RequantRecord tables: one
+// each padded to its own panels. Depthwise: [KH*KW][C padded to 64] s8. ChannelRequant tables: one
 // record per output channel, in channel order, no padding.
 #ifndef RSHIFT_CODEGEN_PACKING_PACKING_H_
 #define RSHIFT_CODEGEN_PACKING_PACKING_H_

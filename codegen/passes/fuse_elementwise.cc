@@ -53,7 +53,7 @@ class Fuser {
     const Uses& uses = uses_[buffer];
     if (!uses.IsMadeAndReadOnce() || uses_[table_.of[dst]].writers.size() != 1) return -1;
     const Command& writer = image_.commands[uses.writers[0]];
-    const bool leads = LeadsPass(writer.opcode) || writer.Get(Field::kSamePass) != 0;
+    const bool leads = TraitsOf(writer.opcode).leads_pass || writer.Get(Field::kSamePass) != 0;
     const bool in_place =
         Record(tensor).shape == Record(dst).shape && Record(tensor).bytes() == Record(dst).bytes();
     return leads && in_place ? uses.writers[0] : -1;

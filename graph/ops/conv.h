@@ -3,7 +3,7 @@
 #ifndef RSHIFT_GRAPH_OPS_CONV_H_
 #define RSHIFT_GRAPH_OPS_CONV_H_
 
-#include "graph/ops/common.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 

@@ -2,8 +2,7 @@
 #ifndef RSHIFT_GRAPH_OPS_ELTWISE_H_
 #define RSHIFT_GRAPH_OPS_ELTWISE_H_
 
-#include "graph/ops/common.h"
-#include "isa/functions.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 

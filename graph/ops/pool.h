@@ -2,7 +2,7 @@
 #ifndef RSHIFT_GRAPH_OPS_POOL_H_
 #define RSHIFT_GRAPH_OPS_POOL_H_
 
-#include "graph/ops/common.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 

@@ -10,33 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/ops/common.h"
 #include "isa/attributes.h"
 
 namespace rshift {
-
-// One output channel: y = requantize(acc + bias) by the node's Rounding.
-struct ChannelRequant {
-  int32_t bias = 0;
-  // Integer roundings: [2^30, 2^31), or 0 for a channel that is constant zero_y. Float roundings:
-  // the bits of an f32 scale >= 0.
-  int32_t multiplier = 0;
-  // Integer roundings: [0, 62]. kFloatZeroEven, kHalfFloat: the bits of the f32 bias_f; else 0.
-  int32_t rshift = 0;
-};
-
-// The tail of an Ascend convolution: bias_f in fp16, relu, then AscendQuant of the fp16 value.
-struct AscendTail {
-  bool relu = false;
-  bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
-  float quant_scale = 1, quant_offset = 0;        // round(h * quant_scale + quant_offset)
-  RealRounding rounding = RealRounding::kEven;
-};
-
-// Quantized output clamp [lo, hi]: the range of the type, narrowed by a fused Relu/Clip.
-struct ClampQ {
-  int32_t lo = -128, hi = 127;
-};
 
 // f32 -> s8/u8 by the output's QuantParams: saturate(round(x / S) + Z).
 struct Quantize {
@@ -63,7 +39,7 @@ struct QConv {
   ClampQ clamp;
   Rounding rounding = Rounding::kHalfUp;
   std::vector<PostOp> post_ops{};  // kFloatZeroEven only; kSum: the node has a third input
-  AscendTail ascend{};             // kHalfFloat only
+  HalfEpilogue ascend{};           // kHalfFloat only
 };
 
 // inputs: x [..., M, K] (s8/u8), w (s8 constant [K, N]). channels: N entries.
@@ -73,7 +49,7 @@ struct QMatMul {
   ClampQ clamp;
   Rounding rounding = Rounding::kHalfUp;
   std::vector<PostOp> post_ops{};
-  AscendTail ascend{};
+  HalfEpilogue ascend{};
 };
 
 // y = clamp((((a-Za)*multiplier_a + (b-Zb)*multiplier_b + 2^(rshift-1)) >> rshift) + Zy); rounding

@@ -51,7 +51,7 @@ inline constexpr std::array<int32_t, 256> FixedSoftmaxTable(float scale_x) {
   double factor = static_cast<double>(scale_x) * 67108864.0;  // 2^26
   if (factor > 2147483647.0) factor = 2147483647.0;
   std::array<int32_t, 256> table{};
-  const Multiplier m = factor < 1.0 ? Multiplier{} : QuantizeMultiplier(factor);
+  const RequantWords m = factor < 1.0 ? RequantWords{} : QuantizeMultiplier(factor);
   const int32_t left = factor < 1.0 ? -1 : 31 - m.rshift;
   // floor(31 * 2^26 / 2^left): beyond it the shifted difference leaves Q5.26.
   const int64_t radius = left >= 0 ? (int64_t{31} << 26) >> left : 255;

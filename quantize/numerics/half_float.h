@@ -6,23 +6,16 @@
 #include <cstdint>
 
 #include "base/half.h"
-#include "isa/functions.h"
+#include "isa/attributes.h"
 #include "quantize/numerics/real_rounding.h"
 
 namespace rshift::numerics {
-
-struct HalfTail {
-  bool relu = false;
-  bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
-  float quant_scale = 1, quant_offset = 0;        // > 0; finite
-  RealRounding rounding = RealRounding::kEven;
-};
 
 // Nearest binary16, ties to even; overflow is an infinity.
 inline float RoundToHalf(float v) { return HalfToFloat(FloatToHalf(v)); }
 
 // h = fp16(float(acc) * scale) with the product in binary32, h = fp16(h + bias_f); relu.
-inline float DequantizeHalf(int32_t acc, float scale, float bias_f, const HalfTail& tail) {
+inline float DequantizeHalf(int32_t acc, float scale, float bias_f, const HalfEpilogue& tail) {
   float v = static_cast<float>(acc) * scale;
   if (tail.sqrt_dequant) v = v * scale;
   const float h = RoundToHalf(RoundToHalf(v) + bias_f);
@@ -31,10 +24,10 @@ inline float DequantizeHalf(int32_t acc, float scale, float bias_f, const HalfTa
 
 // round(h * quant_scale + quant_offset), product and sum in binary32, saturated to [lo, hi]. The
 // output's zero point is in quant_offset.
-inline int32_t QuantizeHalf(float h, const HalfTail& tail, int32_t lo, int32_t hi) {
+inline int32_t QuantizeHalf(float h, const HalfEpilogue& tail, int32_t lo, int32_t hi) {
   float v = h * tail.quant_scale;
   if (tail.sqrt_quant) v = v * tail.quant_scale;
-  return RoundToByteBy(tail.rounding, v + tail.quant_offset, 0, lo, hi);
+  return RoundToByteBy(tail.mode, v + tail.quant_offset, 0, lo, hi);
 }
 
 }  // namespace rshift::numerics

@@ -7,27 +7,22 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 
 namespace rshift::numerics {
 
 inline constexpr int kMaxRshift = 62;
 
-// scale = multiplier / 2^rshift: multiplier in [2^(bits-2), 2^(bits-1)) and rshift <= 62, or {0,
-// 0}. A negative rshift is a left shift: scales from 2^(bits-1) on. Commands hold shifts of 0..62
-// only: see AccumulatorMultiplier.
-struct Multiplier {
-  int32_t multiplier = 0;
-  int32_t rshift = 0;
-  friend constexpr bool operator==(const Multiplier&, const Multiplier&) = default;
-};
-
+// The words of scale = multiplier / 2^rshift: multiplier in [2^(bits-2), 2^(bits-1)) and rshift <=
+// 62, or {0, 0}. A negative rshift is a left shift: scales from 2^(bits-1) on. Commands hold shifts
+// of 0..62 only: see AccumulatorMultiplier.
 // Correctly rounded (nearest, ties up) from the bits of the double: no libm, the same on every CPU.
 // |multiplier / 2^rshift - scale| <= scale * 2^-(bits-1), where bits counts the sign (8, 16 or 32).
 // Rounding up to 2^(bits-1) renormalises to 2^(bits-2) with rshift - 1.
 // A scale so small that rshift would exceed 62 gives {0, 0}; for 32 bits that is no loss: below
 // 2^-32 every int32 accumulator rounds to 0. Throws kInvalidInput unless scale is positive and
 // finite.
-inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
+inline constexpr RequantWords QuantizeMultiplier(double scale, int bits = 32) {
   const uint64_t raw = std::bit_cast<uint64_t>(scale);
   const int biased = static_cast<int>((raw >> 52) & 0x7ff);
   if (!(scale > 0) || biased == 0x7ff) {
@@ -52,10 +47,10 @@ inline constexpr Multiplier QuantizeMultiplier(double scale, int bits = 32) {
 // 0}.
 // `bits` 25 rounds to the 24 bits that binary32 holds; the pair is written with 32 bits all the
 // same, the last 7 of them 0.
-inline constexpr Multiplier AccumulatorMultiplier(double scale, int bits = 32) {
+inline constexpr RequantWords AccumulatorMultiplier(double scale, int bits = 32) {
   if (scale >= 2147483647.5) return {INT32_MAX, 0};
   const int zeros = 32 - bits;
-  const Multiplier pair = QuantizeMultiplier(scale, bits);
+  const RequantWords pair = QuantizeMultiplier(scale, bits);
   if (pair.multiplier == 0 || pair.rshift + zeros > kMaxRshift) return {};
   if (pair.rshift + zeros < 0) return {INT32_MAX, 0};
   return {pair.multiplier << zeros, pair.rshift + zeros};
@@ -63,9 +58,9 @@ inline constexpr Multiplier AccumulatorMultiplier(double scale, int bits = 32) {
 
 // For differences of 8-bit values (|v| <= 255), where a multiplier of 0 is taken to mean "factor
 // 1": as AccumulatorMultiplier, but below 2^-32 {2^30, 62}, which rounds every such v to 0 as well.
-inline constexpr Multiplier RescaleMultiplier(double scale) {
-  const Multiplier result = AccumulatorMultiplier(scale);
-  return result.multiplier == 0 ? Multiplier{1 << 30, kMaxRshift} : result;
+inline constexpr RequantWords RescaleMultiplier(double scale) {
+  const RequantWords result = AccumulatorMultiplier(scale);
+  return result.multiplier == 0 ? RequantWords{1 << 30, kMaxRshift} : result;
 }
 
 }  // namespace rshift::numerics

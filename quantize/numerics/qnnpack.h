@@ -22,7 +22,7 @@ inline constexpr bool IsQnnpackScale(float scale) {
 // The 24-bit mantissa of a binary32 scale, exactly: Multiplier in [2^30, 2^31 - 128] with 7 low
 // bits 0, rshift in [31, 62]. q31 is Rounding::kTwoStep with these words; precise is kHalfAway with
 // them; fp32 is kFloatEven with the scale itself. Throws kInvalidInput unless 2^-32 <= scale < 1.
-inline constexpr Multiplier QnnpackMultiplier(float scale) {
+inline constexpr RequantWords QnnpackMultiplier(float scale) {
   if (!IsQnnpackScale(scale)) {
     Fail(ErrorCode::kInvalidInput, "QNNPACK: scale ", scale,
          " is outside [2^-32, 1); widen the range of the output tensor");
@@ -36,7 +36,7 @@ inline constexpr Multiplier QnnpackMultiplier(float scale) {
 // Scales of 1 and more, which QNNPACK refuses: the same exact mantissa with rshift below 31.
 // Smaller ones than 2^-32: {0, 0}, every accumulator rounds to 0. scale > 0, finite; from 2^31 on
 // {2^31 - 1, 0}.
-inline constexpr Multiplier MantissaMultiplier(float scale) {
+inline constexpr RequantWords MantissaMultiplier(float scale) {
   if (scale >= 2147483648.0f) return {INT32_MAX, 0};
   if (scale < kQnnpackSmallestScale) return {};
   const uint32_t raw = std::bit_cast<uint32_t>(scale);

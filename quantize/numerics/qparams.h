@@ -5,15 +5,10 @@
 #include <cfloat>
 #include <cstdint>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/quantize.h"
 
 namespace rshift::numerics {
-
-// real = scale * (q - zero_point). scale is a normal float > 0.
-struct ScaleZero {
-  float scale = 1.0f;
-  int32_t zero_point = 0;
-};
 
 // A range too small for a normal float scale (all zeros above all) gets scale 1: every value is
 // then 0.
@@ -23,7 +18,7 @@ inline constexpr float ScaleOrOne(double scale) {
 
 // Activations, symmetric: [-threshold, threshold] in s8, S = threshold / 128 (the threshold itself
 // saturates to 127); [0, threshold] in u8, S = threshold / 255. threshold >= 0.
-inline constexpr ScaleZero SymmetricParams(float threshold, bool is_signed) {
+inline constexpr QuantParams SymmetricParams(float threshold, bool is_signed) {
   return {ScaleOrOne(static_cast<double>(threshold) / (is_signed ? 128.0 : 255.0)), 0};
 }
 
@@ -34,8 +29,8 @@ inline constexpr float WeightScale(float largest_magnitude) {
 
 // Activations, asymmetric: the range is extended to hold 0, S = (max - min) / (qmax - qmin),
 // Z = round(qmin - min / S), which lies in [qmin, qmax]: 0 is represented exactly.
-inline constexpr ScaleZero AsymmetricParams(float low, float high, int32_t qmin = -128,
-                                            int32_t qmax = 127) {
+inline constexpr QuantParams AsymmetricParams(float low, float high, int32_t qmin = -128,
+                                              int32_t qmax = 127) {
   const double min = low < 0 ? low : 0.0;
   const double max = high > 0 ? high : 0.0;
   const double exact = (max - min) / static_cast<double>(qmax - qmin);

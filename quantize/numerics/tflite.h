@@ -26,7 +26,7 @@ inline constexpr double TfLiteScaleProduct(float scale_x, float scale_w, float s
 // -----
 inline constexpr int32_t kTfLiteAddShift = 20;
 struct TfLiteAddFactors {
-  Multiplier a, b, y;  // two-step words
+  RequantWords a, b, y;  // two-step words
 };
 inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float scale_y) {
   const auto a = static_cast<double>(scale_a), b = static_cast<double>(scale_b);
@@ -37,7 +37,7 @@ inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float 
 
 // --- Mul: two steps by S_a S_b / S_y in binary32
 // ----------------------------------------------------
-inline constexpr Multiplier TfLiteMul(float scale_a, float scale_b, float scale_y) {
+inline constexpr RequantWords TfLiteMul(float scale_a, float scale_b, float scale_y) {
   return TfLiteMultiplier(TfLiteScaleSingle(scale_a, scale_b, scale_y));
 }
 
@@ -45,9 +45,9 @@ inline constexpr Multiplier TfLiteMul(float scale_a, float scale_b, float scale_
 // --------------------------------------------------------------------------- Reference: the
 // multiplier of S_x / S_y is shifted left as far as n allows, then divided by n, towards zero. In
 // (2^29, 2^31). y = two_step(sum - n Zx) + Zy.
-inline constexpr Multiplier TfLiteReferenceMean(float scale_x, float scale_y, int64_t n) {
+inline constexpr RequantWords TfLiteReferenceMean(float scale_x, float scale_y, int64_t n) {
   const double scale = static_cast<double>(scale_x) / static_cast<double>(scale_y);
-  const Multiplier whole = TfLiteMultiplier(scale);
+  const RequantWords whole = TfLiteMultiplier(scale);
   if (whole.multiplier == 0) return {};
   int32_t shift = 63 - std::countl_zero(static_cast<uint64_t>(n));
   if (shift > 32) shift = 32;
@@ -59,7 +59,7 @@ inline constexpr Multiplier TfLiteReferenceMean(float scale_x, float scale_y, in
 
 // Optimised: y = two_step_up(sum of q) + bias.
 struct TfLiteMeanFactors {
-  Multiplier m;
+  RequantWords m;
   int32_t bias = 0;
 };
 inline constexpr TfLiteMeanFactors TfLiteOptimisedMean(float scale_x, int32_t zero_x, float scale_y,
@@ -81,7 +81,7 @@ inline constexpr int32_t TfLiteLeakyRelu(int32_t v, float scale_x, float alpha, 
   const float negative = scale_x * alpha;
   const float scale = v >= 0 ? scale_x / scale_y : negative / scale_y;
   const bool minus = scale < 0;  // alpha < 0: the sign goes to v
-  const Multiplier m = TfLiteMultiplier(static_cast<double>(minus ? -scale : scale));
+  const RequantWords m = TfLiteMultiplier(static_cast<double>(minus ? -scale : scale));
   return MultiplyTwoStep(minus ? -v : v, m.multiplier, m.rshift);
 }
 
@@ -99,13 +99,13 @@ inline constexpr int32_t TfLiteConcatPart(int32_t q, float scale_x, int32_t zero
 
 // Quantize from integers to integers: two steps by S_x / S_y in binary64.
 inline constexpr int32_t TfLiteRescale(int32_t v, float scale_x, float scale_y) {
-  const Multiplier m =
+  const RequantWords m =
       TfLiteMultiplier(static_cast<double>(scale_x) / static_cast<double>(scale_y));
   return MultiplyTwoStep(v, m.multiplier, m.rshift);
 }
 
 inline constexpr int32_t TfLiteRescaleUp(int32_t v, float scale_x, float scale_y) {
-  const Multiplier m =
+  const RequantWords m =
       TfLiteMultiplier(static_cast<double>(scale_x) / static_cast<double>(scale_y));
   return MultiplyTwoStepUp(v, m.multiplier, m.rshift);
 }

@@ -26,7 +26,7 @@ inline constexpr double TfLiteScaleSingle(float scale_x, float scale_w, float sc
 // {0, 0} (TFLite's own special case; a float product can underflow). At the top TFLite's
 // multiplication takes shifts up to 30, so rshift is at least 1: larger scales become {2^31 - 1,
 // 1}, its own saturation.
-inline constexpr Multiplier TfLiteMultiplier(double scale) {
+inline constexpr RequantWords TfLiteMultiplier(double scale) {
   if (scale == 0.0) return {};
   if (scale >= 1073741824.0) return {INT32_MAX, 1};
   return QuantizeMultiplier(scale);

@@ -82,7 +82,7 @@ struct Operand {
 IntType TypeOfConstant(std::span<const float> values, QuantMode mode) {
   const auto [min, max] = std::minmax_element(values.begin(), values.end());
   if (mode == QuantMode::kAsymmetric) {
-    const numerics::ScaleZero params = numerics::AsymmetricParams(*min, *max);
+    const QuantParams params = numerics::AsymmetricParams(*min, *max);
     return {DType::kS8, {params.scale, params.zero_point}};
   }
   const float largest = std::max(std::fabs(*min), std::fabs(*max));

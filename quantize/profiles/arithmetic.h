@@ -47,13 +47,7 @@ struct LinearForm {
   // true: the integer bias folds the zero point alone; Words() puts the real bias into rshift.
   bool float_bias = false;
   std::vector<PostOp> post_ops{};
-  AscendTail ascend{};
-};
-
-// ChannelRequant without its bias.
-struct RequantWords {
-  int32_t multiplier = 0, rshift = 0;
-  friend bool operator==(const RequantWords&, const RequantWords&) = default;
+  HalfEpilogue ascend{};
 };
 
 // --- other operators ----------------------------------------------------------------------------

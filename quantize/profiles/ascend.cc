@@ -42,7 +42,7 @@ class Ascend final : public Arithmetic {
   }
   Quantize InputForm() const override { return {.rounding = rounding_}; }
   std::optional<numerics::AscendScale> InputScale(const IntType& type) const override {
-    const AscendTail tail = Tail(type);
+    const HalfEpilogue tail = Tail(type);
     return numerics::AscendScale{tail.quant_scale, tail.sqrt_quant};
   }
 
@@ -87,11 +87,11 @@ class Ascend final : public Arithmetic {
   }
 
  private:
-  AscendTail Tail(const IntType& y) const {
-    AscendTail tail;
+  HalfEpilogue Tail(const IntType& y) const {
+    HalfEpilogue tail;
     tail.quant_scale = static_cast<float>(1.0 / static_cast<double>(y.quant.scale));
     tail.quant_offset = static_cast<float>(y.quant.zero_point);
-    tail.rounding = rounding_;
+    tail.mode = rounding_;
     if (variant_ == Variant::kHalf) {
       const numerics::AscendScale scale = numerics::MakeAscendScale(tail.quant_scale);
       tail.quant_scale = numerics::AttributeInHalf(scale.value);
@@ -101,13 +101,7 @@ class Ascend final : public Arithmetic {
   }
 
   int32_t Quant(float half, const IntType& type) const {
-    const AscendTail tail = Tail(type);
-    numerics::HalfTail t;
-    t.quant_scale = tail.quant_scale;
-    t.quant_offset = tail.quant_offset;
-    t.sqrt_quant = tail.sqrt_quant;
-    t.rounding = tail.rounding;
-    return numerics::QuantizeHalf(half, t, type.qmin(), type.qmax());
+    return numerics::QuantizeHalf(half, Tail(type), type.qmin(), type.qmax());
   }
 
   Variant variant_;

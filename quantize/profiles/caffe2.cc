@@ -23,7 +23,7 @@ class Caffe2 final : public Arithmetic {
   // Its tensors are u8 with a zero point.
   IntType ActivationType(const ValueRange& range, QuantMode mode) const override {
     if (mode == QuantMode::kSymmetric) return TypeOfRange(range, mode);
-    const numerics::ScaleZero params = numerics::AsymmetricParams(range.low, range.high, 0, 255);
+    const QuantParams params = numerics::AsymmetricParams(range.low, range.high, 0, 255);
     return {DType::kU8, {params.scale, params.zero_point}};
   }
 
@@ -38,7 +38,7 @@ class Caffe2 final : public Arithmetic {
     const float product = layer.x.quant.scale * scale_w;
     const float scale = product / layer.y.quant.scale;
     if (rounding_ == Rounding::kFloatEven) return {numerics::FloatToWord(scale), 0};
-    const numerics::Multiplier m = numerics::MantissaMultiplier(scale);
+    const RequantWords m = numerics::MantissaMultiplier(scale);
     return {m.multiplier, m.rshift};
   }
 

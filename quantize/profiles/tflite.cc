@@ -17,7 +17,7 @@ namespace {
 
 int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
 
-RequantWords Words(const numerics::Multiplier& m) { return {m.multiplier, m.rshift}; }
+RequantWords Words(const RequantWords& m) { return {m.multiplier, m.rshift}; }
 
 // How a convolution's accumulator becomes a byte.
 struct Requant {
@@ -291,7 +291,7 @@ class TfLite final : public Arithmetic {
     if (IsXnnpack() && numerics::IsXnnpackMulScale(scale)) {
       return QMul{Bits(scale), 0, clamp, Rounding::kFloatEven};
     }
-    const numerics::Multiplier m = numerics::TfLiteMul(a, b, y);
+    const RequantWords m = numerics::TfLiteMul(a, b, y);
     return QMul{m.multiplier, m.rshift, clamp, Rounding::kTwoStep};
   }
 
@@ -314,7 +314,7 @@ class TfLite final : public Arithmetic {
       pool.rshift = f.m.rshift;
       pool.offset = static_cast<float>(f.bias);
     } else {
-      const numerics::Multiplier m = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
+      const RequantWords m = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
       pool.arithmetic = PoolArithmetic::kRequantize;
       pool.rounding = Rounding::kTwoStep;
       pool.multiplier = m.multiplier;

@@ -17,13 +17,13 @@ double Ratio(const IntType& x, const IntType& y) {
 }
 
 // {0, 0}, factor 1, where x and y have equal scales.
-numerics::Multiplier PositiveSide(const ByteLayer& layer) {
+RequantWords PositiveSide(const ByteLayer& layer) {
   if (layer.x.quant.scale == layer.y.quant.scale) return {};
   return numerics::RescaleMultiplier(Ratio(layer.x, layer.y));
 }
 
 // A factor too large for `bits` takes 32.
-numerics::Multiplier NegativeSide(double factor, int bits) {
+RequantWords NegativeSide(double factor, int bits) {
   if (factor == 0) return {};
   const double limit = static_cast<double>(int64_t{1} << (bits - 1)) - 1;
   if (factor < limit) return numerics::QuantizeMultiplier(factor, bits);
@@ -54,7 +54,7 @@ class Tpu final : public Arithmetic {
   }
 
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
-    const numerics::Multiplier m = numerics::AccumulatorMultiplier(
+    const RequantWords m = numerics::AccumulatorMultiplier(
         static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
             static_cast<double>(layer.y.quant.scale),
         layer.multiplier_bits);
@@ -89,9 +89,9 @@ class Tpu final : public Arithmetic {
 
   Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const override {
     if (alpha < 0) return Arithmetic::MakeLeakyRelu(layer, alpha);  // not monotonic: a table
-    const numerics::Multiplier negative =
+    const RequantWords negative =
         NegativeSide(alpha * Ratio(layer.x, layer.y), layer.multiplier_bits);
-    const numerics::Multiplier positive = PositiveSide(layer);
+    const RequantWords positive = PositiveSide(layer);
     return QLeakyRelu{negative.multiplier,
                       negative.rshift,
                       positive.multiplier,
@@ -108,7 +108,7 @@ class Tpu final : public Arithmetic {
     for (float slope : slopes) {
       prelu.slopes.push_back(numerics::PReluSlope(slope * ratio, prelu.rshift));
     }
-    const numerics::Multiplier positive = PositiveSide(layer);
+    const RequantWords positive = PositiveSide(layer);
     prelu.multiplier_positive = positive.multiplier;
     prelu.rshift_positive = positive.rshift;
     prelu.clamp = {layer.y.qmin(), layer.y.qmax()};
@@ -116,7 +116,7 @@ class Tpu final : public Arithmetic {
   }
 
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
-    const numerics::Multiplier factor = PositiveSide(layer);
+    const RequantWords factor = PositiveSide(layer);
     return Requantize{factor.multiplier, factor.rshift, clamp};
   }
 
@@ -150,7 +150,7 @@ class Tpu final : public Arithmetic {
   }
 
   QMul Product(const BinaryLayer& layer) const {
-    const numerics::Multiplier m = numerics::AccumulatorMultiplier(
+    const RequantWords m = numerics::AccumulatorMultiplier(
         static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
         static_cast<double>(layer.y.quant.scale));
     return {m.multiplier, m.rshift, Bounds(layer.clamp, layer.y), Rounding::kHalfUp};

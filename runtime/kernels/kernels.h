@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "codegen/packing/panel.h"  // a constant
-#include "isa/functions.h"          // two enumerations, no code
+#include "isa/attributes.h"         // enumerations and plain structs
 
 namespace rshift {
 
@@ -35,13 +35,6 @@ struct RequantArgs;
 using FinishFn = void (*)(const RequantArgs& args, int64_t entry, const int32_t* acc, int64_t count,
                           uint8_t* dst) noexcept;
 struct PostOpArgs;  // finish.h
-
-// What kHalfFloat does behind the channel's scale and bias (quantize/numerics/half_float.h).
-struct HalfArgs {
-  float quant_scale = 1, quant_offset = 0;  // > 0; finite
-  bool relu = false, sqrt_dequant = false, sqrt_quant = false;
-  RealRounding mode = RealRounding::kEven;
-};
 
 struct RequantArgs {
   Rounding rounding = Rounding::kHalfUp;
@@ -78,7 +71,7 @@ struct RequantArgs {
   int32_t zero_y = 0, lo = 0, hi = 0;  // lo..hi lies within the destination's type
   // Weight zero points in [-128, 127], 0 in padding entries; null: all 0.
   const int32_t* zero_w = nullptr;
-  HalfArgs half = {};
+  HalfEpilogue half = {};
   // Null: the half-up formula above.
   FinishFn finish = nullptr;
   const PostOpArgs* post_op_args = nullptr;  // what finish needs besides

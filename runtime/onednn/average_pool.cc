@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/ops/field_list.h"
 #include "runtime/f32/step_tools.h"
 #include "runtime/onednn/makers.h"
 
@@ -65,13 +66,13 @@ void PoolBlock(const Plan& plan, const float* image, const Taps& rows, const Tap
   for (int64_t c = 0; c < width; ++c) out[c] = static_cast<float>(sums[c] / divisor);
 }
 
-Axis ReadAxis(const StepContext& context, bool vertical) {
-  const auto get = [&](Field h, Field w) { return context.command->Get(vertical ? h : w); };
+Axis AxisOf(const StepContext& context, bool vertical) {
+  const Window w = isa::ReadWindow(*context.command);
   const size_t dim = vertical ? 1 : 2;
-  return {context.Record(Field::kSrc).shape[dim],    context.Record(Field::kDst).shape[dim],
-          get(Field::kKernelH, Field::kKernelW),     get(Field::kStrideH, Field::kStrideW),
-          get(Field::kDilationH, Field::kDilationW), get(Field::kPadTop, Field::kPadLeft),
-          get(Field::kPadBottom, Field::kPadRight)};
+  const int64_t in = context.Record(Field::kSrc).shape[dim];
+  const int64_t out = context.Record(Field::kDst).shape[dim];
+  if (vertical) return {in, out, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom};
+  return {in, out, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right};
 }
 
 Plan MakePlan(const StepContext& context) {
@@ -83,7 +84,7 @@ Plan MakePlan(const StepContext& context) {
   const Shape& dst = context.Record(Field::kDst).shape;
   RequireShape(dst[0] == src[0] && dst[3] == src[3], context, Field::kDst,
                "the source's batch and channels");
-  Plan plan{ReadAxis(context, true), ReadAxis(context, false), src[0], src[3],
+  Plan plan{AxisOf(context, true), AxisOf(context, false), src[0], src[3],
             (context.command->Get(Field::kFlags) & 1) != 0};
   for (const Axis* axis : {&plan.h, &plan.w}) {
     RSHIFT_REQUIRE(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1,

@@ -5,6 +5,7 @@
 //   convolution  [OC, IC/g, KH, KW]  -> oneDNN [g, OC/g, IC/g, KH, KW], tag goihw
 //   transposed   [IC, OC/g, KH, KW]  -> oneDNN [g, OC/g, IC/g, KH, KW], tag giohw (channels swapped
 //   in memory)
+#include "isa/ops/field_list.h"
 #include "runtime/onednn/makers.h"
 #include "runtime/onednn/onednn_step.h"
 
@@ -24,18 +25,13 @@ struct Problem {
   Axis h, w;
 };
 
-Axis ReadAxis(const StepContext& context, bool vertical) {
-  const auto get = [&](Field h, Field w) { return context.command->Get(vertical ? h : w); };
+Axis AxisOf(const StepContext& context, bool vertical) {
+  const Window w = isa::ReadWindow(*context.command);
   const size_t dim = vertical ? 1 : 2;
-  Axis axis;
-  axis.in = context.Record(Field::kSrc).shape[dim];
-  axis.out = context.Record(Field::kDst).shape[dim];
-  axis.kernel = get(Field::kKernelH, Field::kKernelW);
-  axis.stride = get(Field::kStrideH, Field::kStrideW);
-  axis.dilation = get(Field::kDilationH, Field::kDilationW);
-  axis.pad_before = get(Field::kPadTop, Field::kPadLeft);
-  axis.pad_after = get(Field::kPadBottom, Field::kPadRight);
-  return axis;
+  const int64_t in = context.Record(Field::kSrc).shape[dim];
+  const int64_t out = context.Record(Field::kDst).shape[dim];
+  if (vertical) return {in, out, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom};
+  return {in, out, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right};
 }
 
 // The small side of the window slides over the large one: large + pads covers (small - 1) strides
@@ -64,8 +60,8 @@ Problem ReadProblem(const StepContext& context, bool transposed) {
             src[3],
             dst[3],
             context.command->Get(Field::kGroups),
-            ReadAxis(context, true),
-            ReadAxis(context, false)};
+            AxisOf(context, true),
+            AxisOf(context, false)};
   RSHIFT_REQUIRE(p.groups >= 1 && p.in_channels % p.groups == 0 && p.out_channels % p.groups == 0,
                  ErrorCode::kCorrupt, Where(context), ": groups is ", p.groups,
                  ", expected a divisor of ", p.in_channels, " and ", p.out_channels,

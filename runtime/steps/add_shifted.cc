@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/functions.h"
+#include "isa/ops/eltwise.h"
 #include "quantize/numerics/add_forms.h"
 #include "runtime/steps/byte_op.h"
 #include "runtime/steps/lut.h"
@@ -21,18 +21,18 @@ struct Operands {
 
 class AddShiftedOp : public ByteOp {
  public:
-  explicit AddShiftedOp(const StepContext& context)
-      : rounding_(static_cast<Rounding>(Get(context, Field::kRounding))),
+  AddShiftedOp(const StepContext& context, const isa::AddShifted& add)
+      : rounding_(add.rounding),
         requantize_(context.isa, {.rounding = rounding_,
-                                  .multiplier = Get(context, Field::kMultiplier3),
-                                  .rshift = Get(context, Field::kRshift3),
+                                  .multiplier = add.words3.multiplier,
+                                  .rshift = add.words3.rshift,
                                   .zero_y = context.Record(Field::kDst).zero_point,
-                                  .lo = Get(context, Field::kClampLoQ),
-                                  .hi = Get(context, Field::kClampHiQ)}) {
-    const auto mode = static_cast<AddBlocks>(Get(context, Field::kMode));
-    const int64_t size = kAddBlockSize[static_cast<size_t>(mode)];
-    blocks_ = MakeOperands(context, mode);
-    remainder_ = MakeOperands(context, mode == AddBlocks::kSubtract ? mode : AddBlocks::kNone);
+                                  .lo = add.clamp.lo,
+                                  .hi = add.clamp.hi}) {
+    const int64_t size = kAddBlockSize[static_cast<size_t>(add.blocks)];
+    const bool subtracts = add.blocks == AddBlocks::kSubtract;
+    blocks_ = MakeOperands(context, add, add.blocks);
+    remainder_ = MakeOperands(context, add, subtracts ? add.blocks : AddBlocks::kNone);
     remainder_begin_ = NumElements(context.Record(Field::kDst).shape) / size * size;
   }
 
@@ -47,28 +47,23 @@ class AddShiftedOp : public ByteOp {
   }
 
  private:
-  static int32_t Get(const StepContext& context, Field f) {
-    return static_cast<int32_t>(context.command->Get(f));
-  }
-
-  Operands MakeOperands(const StepContext& context, AddBlocks mode) const {
-    Operands made{MakeTerms(context, mode, Field::kSrc, Field::kMultiplier, Field::kRshift),
-                  MakeTerms(context, mode, Field::kSrc2, Field::kMultiplier2, Field::kRshift2)};
+  Operands MakeOperands(const StepContext& context, const isa::AddShifted& add,
+                        AddBlocks mode) const {
+    Operands made{MakeTerms(context.Record(Field::kSrc), add, add.words, mode),
+                  MakeTerms(context.Record(Field::kSrc2), add, add.words2, mode)};
     if (mode == AddBlocks::kSubtract) {
       for (int32_t& term : made.b) term = -term;
     }
     return made;
   }
 
-  Terms MakeTerms(const StepContext& context, AddBlocks mode, Field operand, Field multiplier,
-                  Field shift) const {
-    const TensorRecord& record = context.Record(operand);
-    const int32_t left = Get(context, Field::kCount);
-    const int32_t m = Get(context, multiplier), rshift = Get(context, shift);
+  Terms MakeTerms(const TensorRecord& record, const isa::AddShifted& add, const RequantWords& words,
+                  AddBlocks mode) const {
     Terms terms{};
     for (int byte = 0; byte < 256; ++byte) {
       const int32_t v = ValueOf(static_cast<uint8_t>(byte), record.dtype) - record.zero_point;
-      terms[static_cast<size_t>(byte)] = Term(mode, v, left, m, rshift);
+      terms[static_cast<size_t>(byte)] =
+          Term(mode, v, add.left_shift, words.multiplier, words.rshift);
     }
     return terms;
   }
@@ -106,7 +101,7 @@ class AddShiftedOp : public ByteOp {
 
 void RegisterAddShiftedSteps() {
   RegisterByteOp(Opcode::kAddShifted, [](const StepContext& context) -> std::unique_ptr<ByteOp> {
-    return std::make_unique<AddShiftedOp>(context);
+    return std::make_unique<AddShiftedOp>(context, isa::Read<isa::AddShifted>(*context.command));
   });
 }
 

@@ -1,6 +1,6 @@
 // Average pooling, NHWC, in every PoolArithmetic (isa/functions.def). Works in blocks of channels,
 // so that one pass over the taps serves them all.
-#include "isa/functions.h"
+#include "isa/ops/pool.h"
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
@@ -20,19 +20,17 @@ struct Average {
   int32_t zero_x = 0, zero_y = 0, shift_y = 0, lo = 0, hi = 0;
   UniformWords words;
 
-  explicit Average(const StepContext& context) {
-    const Command& c = *context.command;
+  Average(const StepContext& context, const isa::AveragePool& pool) {
     const TensorRecord& dst = context.Record(Field::kDst);
-    arithmetic = static_cast<PoolArithmetic>(c.Get(Field::kMode));
-    scale = c.GetFloat(Field::kScaleF), offset = c.GetFloat(Field::kOffsetF);
+    arithmetic = pool.arithmetic;
+    scale = pool.scale, offset = pool.offset;
     scale_y = dst.scale;
     zero_x = context.Record(Field::kSrc).zero_point, zero_y = dst.zero_point;
     shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
-    lo = static_cast<int32_t>(c.Get(Field::kClampLoQ));
-    hi = static_cast<int32_t>(c.Get(Field::kClampHiQ));
-    words = {.rounding = static_cast<Rounding>(c.Get(Field::kRounding)),
-             .multiplier = static_cast<int32_t>(c.Get(Field::kMultiplier)),
-             .rshift = static_cast<int32_t>(c.Get(Field::kRshift)),
+    lo = pool.clamp.lo, hi = pool.clamp.hi;
+    words = {.rounding = pool.rounding,
+             .multiplier = pool.words.multiplier,
+             .rshift = pool.words.rshift,
              .zero_y = zero_y,
              .lo = lo,
              .hi = hi};
@@ -58,16 +56,15 @@ struct Average {
 
 class AveragePoolStep : public Step {
  public:
-  explicit AveragePoolStep(const StepContext& context)
+  AveragePoolStep(const StepContext& context, const isa::AveragePool& pool)
       : shape_(context),
         src_(OperandOf(context, Field::kSrc)),
         scale_x_(context.Record(Field::kSrc).scale),
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
-        include_pad_((context.command->Get(Field::kFlags) & 1) != 0),
-        one_tap_(static_cast<PoolArithmetic>(context.command->Get(Field::kMode)) ==
-                 PoolArithmetic::kRawSum),
-        average_(context),
+        include_pad_(pool.count_include_pad),
+        one_tap_(pool.arithmetic == PoolArithmetic::kRawSum),
+        average_(context, pool),
         requantize_(context.isa, average_.words),
         requantize_remainder_(context.isa, average_.RemainderWords()),
         epilogue_(context.epilogue),
@@ -187,7 +184,8 @@ class AveragePoolStep : public Step {
 
 void RegisterAveragePoolSteps() {
   RegisterStep(Opcode::kAveragePool, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<AveragePoolStep>(context);
+    return std::make_unique<AveragePoolStep>(context,
+                                             isa::Read<isa::AveragePool>(*context.command));
   });
 }
 

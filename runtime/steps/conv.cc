@@ -1,5 +1,7 @@
 // Conv, MatMul (a 1x1 convolution over rows) and Depthwise: arguments prepared once, the kernel of
 // the session's instruction set called on each thread's share.
+#include "isa/ops/conv.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,21 +15,20 @@
 namespace rshift {
 namespace {
 
-WindowArgs MakeWindow(const Command& command) {
-  return {.kernel_h = command.Get(Field::kKernelH),
-          .kernel_w = command.Get(Field::kKernelW),
-          .stride_h = command.Get(Field::kStrideH),
-          .stride_w = command.Get(Field::kStrideW),
-          .dilation_h = command.Get(Field::kDilationH),
-          .dilation_w = command.Get(Field::kDilationW),
-          .pad_top = command.Get(Field::kPadTop),
-          .pad_left = command.Get(Field::kPadLeft)};
+WindowArgs MakeWindow(const Window& w) {
+  return {.kernel_h = w.kernel_h,
+          .kernel_w = w.kernel_w,
+          .stride_h = w.stride_h,
+          .stride_w = w.stride_w,
+          .dilation_h = w.dilation_h,
+          .dilation_w = w.dilation_w,
+          .pad_top = w.pad_top,
+          .pad_left = w.pad_left};
 }
 
-bool HasPads(const Command& command) {
-  return command.Get(Field::kPadTop) + command.Get(Field::kPadLeft) +
-             command.Get(Field::kPadBottom) + command.Get(Field::kPadRight) >
-         0;
+bool IsPointwise(const Window& w) {
+  return w.kernel_h * w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+         w.pad_top + w.pad_left + w.pad_bottom + w.pad_right == 0;
 }
 
 // One pixel of zero points with the slack kernels may read.
@@ -154,13 +155,12 @@ std::unique_ptr<Step> MakeConv(const StepContext& context) {
                 .oh = dst[1],
                 .ow = dst[2],
                 .oc = dst[3]};
-  args.groups = context.command->Get(Field::kGroups);
+  const auto conv = isa::Read<isa::Conv>(*context.command);
+  args.groups = conv.groups;
   args.ic_per_group = args.ic / args.groups;
   args.oc_per_group = args.oc / args.groups;
-  args.window = MakeWindow(*context.command);
-  const WindowArgs& w = args.window;
-  args.pointwise = w.kernel_h * w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
-                   !HasPads(*context.command);
+  args.window = MakeWindow(conv.window);
+  args.pointwise = IsPointwise(conv.window);
   return std::make_unique<ConvStep>(context, args);
 }
 
@@ -179,9 +179,8 @@ std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
 }
 
 const KernelTable& DepthwiseKernels(const StepContext& context) {
-  const Command& c = *context.command;
-  const bool distant =
-      HasDistantTaps(c.Get(Field::kKernelH), c.Get(Field::kKernelW), c.Get(Field::kDilationW));
+  const Window w = isa::ReadWindow(*context.command);
+  const bool distant = HasDistantTaps(w.kernel_h, w.kernel_w, w.dilation_w);
   return KernelsFor(distant && context.isa == Isa::kAvx512Vnni ? Isa::kAvx2 : context.isa);
 }
 
@@ -207,7 +206,7 @@ class DepthwiseStep : public Step {
              .c64 = RoundUp(src[3], kPanelChannels),
              .src_pitch = RowPitch(context, Field::kSrc),
              .dst_pitch = RowPitch(context, Field::kDst),
-             .window = MakeWindow(*context.command)};
+             .window = MakeWindow(isa::ReadWindow(*context.command))};
     requant_ =
         MakeRequantArrays(context, {.channels = args_.channels,
                                     .per_group = args_.c64,

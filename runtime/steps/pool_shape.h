@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isa/ops/field_list.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
 #include "runtime/steps/flattened_rows.h"
@@ -38,22 +39,15 @@ struct PoolBlock {
   Taps rows, columns;        // inside the image
 };
 
-struct PoolShape {
+struct PoolShape : rshift::Window {
   int64_t batch, ih, iw, channels, oh, ow;
-  int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-  int64_t pad_top, pad_left, pad_bottom, pad_right;
   int64_t src_pitch, dst_pitch;  // elements from pixel to pixel
 
-  explicit PoolShape(const StepContext& context) {
+  explicit PoolShape(const StepContext& context)
+      : rshift::Window(isa::ReadWindow(*context.command)) {
     const Shape& src = context.Record(Field::kSrc).shape;
     const Shape& dst = context.Record(Field::kDst).shape;
-    const Command& c = *context.command;
     batch = src[0], ih = src[1], iw = src[2], channels = src[3], oh = dst[1], ow = dst[2];
-    kernel_h = c.Get(Field::kKernelH), kernel_w = c.Get(Field::kKernelW);
-    stride_h = c.Get(Field::kStrideH), stride_w = c.Get(Field::kStrideW);
-    dilation_h = c.Get(Field::kDilationH), dilation_w = c.Get(Field::kDilationW);
-    pad_top = c.Get(Field::kPadTop), pad_left = c.Get(Field::kPadLeft);
-    pad_bottom = c.Get(Field::kPadBottom), pad_right = c.Get(Field::kPadRight);
     const auto element = static_cast<int64_t>(SizeOf(context.Record(Field::kSrc).dtype));
     src_pitch = RowPitch(context, Field::kSrc) / element;
     dst_pitch = RowPitch(context, Field::kDst) / element;

@@ -57,13 +57,13 @@ void FillPostOps(const StepContext& context, PostOpArgs* post_op_args) {
   }
 }
 
-HalfArgs ReadHalf(const Command& command) {
+HalfEpilogue ReadHalf(const Command& command) {
   const int64_t flags = command.Get(Field::kFlags);
-  return {.quant_scale = command.GetFloat(Field::kScaleF),
-          .quant_offset = command.GetFloat(Field::kOffsetF),
-          .relu = (flags & 1) != 0,
+  return {.relu = (flags & 1) != 0,
           .sqrt_dequant = (flags & 2) != 0,
           .sqrt_quant = (flags & 4) != 0,
+          .quant_scale = command.GetFloat(Field::kScaleF),
+          .quant_offset = command.GetFloat(Field::kOffsetF),
           .mode = static_cast<RealRounding>(command.Get(Field::kMode))};
 }
 
@@ -140,7 +140,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.min_rshift = kMostRshift;
   int64_t most_bias = 0;
   for (int64_t c = 0; c < layout.channels; ++c) {
-    RequantRecord record;
+    ChannelRequant record;
     std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
     const int64_t entry = layout.Entry(c);
     arrays.bias[entry] = record.bias;

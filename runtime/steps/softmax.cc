@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "isa/functions.h"
+#include "isa/ops/norm.h"
 #include "quantize/numerics/softmax_row.h"
 #include "runtime/step.h"
 #include "runtime/steps/steps.h"
@@ -14,16 +14,16 @@ namespace {
 
 class SoftmaxStep : public Step {
  public:
-  explicit SoftmaxStep(const StepContext& context)
+  SoftmaxStep(const StepContext& context, const isa::Softmax& softmax)
       : src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
         flip_(context.Record(Field::kSrc).dtype == DType::kS8 ? 0x80 : 0),
         dst_signed_(context.Record(Field::kDst).dtype == DType::kS8),
-        arithmetic_(static_cast<SoftmaxArithmetic>(context.command->Get(Field::kMode))),
+        arithmetic_(softmax.arithmetic),
         scale_y_(context.Record(Field::kDst).scale),
         zero_y_(context.Record(Field::kDst).zero_point),
-        lo_(static_cast<int32_t>(context.command->Get(Field::kClampLoQ))),
-        hi_(static_cast<int32_t>(context.command->Get(Field::kClampHiQ))) {
+        lo_(softmax.clamp.lo),
+        hi_(softmax.clamp.hi) {
     const Shape& shape = context.Record(Field::kSrc).shape;
     columns_ = shape.back();
     rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
@@ -107,7 +107,7 @@ class SoftmaxStep : public Step {
 
 void RegisterSoftmaxSteps() {
   RegisterStep(Opcode::kSoftmax, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<SoftmaxStep>(context);
+    return std::make_unique<SoftmaxStep>(context, isa::Read<isa::Softmax>(*context.command));
   });
 }
 

@@ -14,7 +14,7 @@ namespace rshift {
 
 struct UniformWords {
   Rounding rounding = Rounding::kHalfUp;  // any but kHalfFloat
-  int32_t multiplier = 0, rshift = 0;     // as in a RequantRecord
+  int32_t multiplier = 0, rshift = 0;     // as in a ChannelRequant
   int32_t zero_y = 0, lo = 0, hi = 0;
 };
 

@@ -1,5 +1,7 @@
 // Convolution, depthwise convolution, matrix product: packed weights, requant records, the
 // accumulator bound.
+#include "isa/ops/conv.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -49,8 +51,8 @@ const int32_t* CheckZeroW(const CommandCheck& check, int64_t channels) {
   return zero_w;
 }
 
-RequantRecord Record(const uint8_t* records, int64_t channel) {
-  RequantRecord record;
+ChannelRequant Record(const uint8_t* records, int64_t channel) {
+  ChannelRequant record;
   std::memcpy(&record, records + channel * static_cast<int64_t>(sizeof record), sizeof record);
   return record;
 }
@@ -96,7 +98,7 @@ void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint
 void CheckRequant(const CommandCheck& check, const Terms& terms) {
   const Rounding rounding = CheckTail(check);
   const bool bias_f = rounding == Rounding::kFloatZeroEven || rounding == Rounding::kHalfFloat;
-  check.CheckBlob(Field::kRequant, CheckedProduct(check, {terms.channels, sizeof(RequantRecord)}));
+  check.CheckBlob(Field::kRequant, CheckedProduct(check, {terms.channels, sizeof(ChannelRequant)}));
   const TensorRecord& tensor = check.Tensor(Field::kRequant);
   check.constants.ReadTo(tensor.offset + tensor.bytes());
   const uint8_t* records = check.Data(Field::kRequant);
@@ -137,12 +139,12 @@ std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& 
 std::vector<uint32_t> CheckConvolution(const CommandCheck& check) {
   CheckConvWindow(check);
   const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
-  const int64_t groups = check.Get(Field::kGroups);
+  const auto conv = isa::Read<isa::Conv>(check.command);
+  const int64_t groups = conv.groups;
   check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
               " input and ", oc, " output channels");
-  return CheckPacked(check,
-                     ConvPackedShape({groups, oc / groups, ic / groups, check.Get(Field::kKernelH),
-                                      check.Get(Field::kKernelW), check.Get(Field::kDilationW)}));
+  return CheckPacked(check, ConvPackedShape({groups, oc / groups, ic / groups, conv.window.kernel_h,
+                                             conv.window.kernel_w, conv.window.dilation_w}));
 }
 
 std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
@@ -150,7 +152,8 @@ std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
   const int64_t channels = check.Tensor(Field::kSrc).shape[3];
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
-  const int64_t taps = check.Get(Field::kKernelH) * check.Get(Field::kKernelW);
+  const Window window = isa::ReadWindow(check.command);
+  const int64_t taps = window.kernel_h * window.kernel_w;
   check.CheckBlob(Field::kWeights,
                   CheckedProduct(check, {taps, RoundUp(channels, kPanelChannels)}));
   const int32_t* zero_w = CheckZeroW(check, channels);

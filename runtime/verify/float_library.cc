@@ -1,6 +1,7 @@
 // F32 commands of rshift_float. oneDNN checks the spatial size of a transposed convolution itself,
 // when the step is made.
 
+#include "isa/ops/field_list.h"
 #include "runtime/verify/command_check.h"
 #include "runtime/verify/window.h"
 
@@ -32,7 +33,8 @@ void CheckConvolution(const CommandCheck& check) {
   const int64_t groups = check.Get(Field::kGroups);
   check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
               " input and ", oc, " output channels");
-  const int64_t kh = check.Get(Field::kKernelH), kw = check.Get(Field::kKernelW);
+  const Window w = isa::ReadWindow(check.command);
+  const int64_t kh = w.kernel_h, kw = w.kernel_w;
   check.CheckShape(Field::kWeights,
                    transposed ? Shape{ic, oc / groups, kh, kw} : Shape{oc, ic / groups, kh, kw});
   CheckBias(check, oc);

@@ -1,4 +1,6 @@
 // Pooling: channels stay, windows meet the image, sums fit.
+#include "isa/ops/pool.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,10 +12,10 @@
 namespace rshift::verify {
 namespace {
 
-void CheckSum(const CommandCheck& check) {
+void CheckSum(const CommandCheck& check, const isa::AveragePool& pool) {
   const Shape& src = check.Tensor(Field::kSrc).shape;
-  int64_t h = check.Get(Field::kKernelH), w = check.Get(Field::kKernelW);
-  if ((check.Get(Field::kFlags) & 1) == 0) {  // only taps inside the image count
+  int64_t h = pool.window.kernel_h, w = pool.window.kernel_w;
+  if (!pool.count_include_pad) {  // only taps inside the image count
     h = std::min(h, src[1]);
     w = std::min(w, src[2]);
   }
@@ -23,38 +25,36 @@ void CheckSum(const CommandCheck& check) {
 }
 
 // Modes whose number of taps is the whole window's: no pads, no window that ceil_mode adds.
-void CheckWholeWindows(const CommandCheck& check) {
+void CheckWholeWindows(const CommandCheck& check, const isa::AveragePool& pool) {
   CheckUnused(
       check, {Field::kFlags, Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight});
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const Shape& dst = check.Tensor(Field::kDst).shape;
-  const auto last = [&](size_t d, Field kernel, Field stride, Field dilation) {
-    const int64_t end =
-        (dst[d] - 1) * check.Get(stride) + (check.Get(kernel) - 1) * check.Get(dilation) + 1;
+  const Window& w = pool.window;
+  const auto last = [&](size_t d, int64_t kernel, int64_t stride, int64_t dilation) {
+    const int64_t end = (dst[d] - 1) * stride + (kernel - 1) * dilation + 1;
     check.Check(end <= src[d], "the last window reaches ", end, " of ", src[d],
-                ", expected whole windows under mode ", check.Get(Field::kMode));
+                ", expected whole windows under mode ", static_cast<int>(pool.arithmetic));
   };
-  last(1, Field::kKernelH, Field::kStrideH, Field::kDilationH);
-  last(2, Field::kKernelW, Field::kStrideW, Field::kDilationW);
+  last(1, w.kernel_h, w.stride_h, w.dilation_h);
+  last(2, w.kernel_w, w.stride_w, w.dilation_w);
 }
 
 // The mean as a factor of its own: integer multipliers may be any (LiteRT divides one by the number
 // of taps).
-void CheckFactor(const CommandCheck& check, Rounding rounding) {
-  if (numerics::IsIntegerRounding(rounding)) return;  // the ISA table's ranges
-  CheckWords(check, rounding, false, check.Get(Field::kMultiplier), check.Get(Field::kRshift),
-             "average");
+void CheckFactor(const CommandCheck& check, const isa::AveragePool& pool) {
+  if (numerics::IsIntegerRounding(pool.rounding)) return;  // the ISA table's ranges
+  CheckWords(check, pool.rounding, false, pool.words.multiplier, pool.words.rshift, "average");
 }
 
 // PoolArithmetic; what a mode does not read is at its default.
-void CheckArithmetic(const CommandCheck& check) {
-  const auto arithmetic = static_cast<PoolArithmetic>(check.Get(Field::kMode));
-  const PoolParameters& reads = kPoolParameters[static_cast<size_t>(arithmetic)];
+void CheckArithmetic(const CommandCheck& check, const isa::AveragePool& pool) {
+  const PoolParameters& reads = kPoolParameters[static_cast<size_t>(pool.arithmetic)];
   if (!reads.words) CheckUnused(check, {Field::kRounding, Field::kMultiplier, Field::kRshift});
   if (!reads.scale) CheckUnused(check, {Field::kScaleF});
   if (!reads.offset) CheckUnused(check, {Field::kOffsetF});
-  if (reads.words) CheckWholeWindows(check);
-  switch (arithmetic) {
+  if (reads.words) CheckWholeWindows(check, pool);
+  switch (pool.arithmetic) {
     case PoolArithmetic::kScaleOffset:
       return;
     case PoolArithmetic::kInteger:
@@ -63,19 +63,17 @@ void CheckArithmetic(const CommandCheck& check) {
       check.CheckScaled(Field::kSrc);
       return check.CheckScaled(Field::kDst);
     case PoolArithmetic::kRequantize:
-      return CheckFactor(
-          check, CheckRounding(
-                     check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
-                             Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp}));
+      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
+                            Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp});
+      return CheckFactor(check, pool);
     case PoolArithmetic::kScaleSumAway:
       return CheckFinite(check, Field::kScaleF);
     case PoolArithmetic::kRawSum: {
-      const Rounding rounding = CheckRounding(
-          check, {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
-      CheckFactor(check, rounding);
-      const float offset = check.command.GetFloat(Field::kOffsetF);
+      CheckRounding(check, {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
+      CheckFactor(check, pool);
+      const float offset = pool.offset;
       const bool whole = std::abs(offset) <= 16777216.0f && offset == std::trunc(offset);
-      check.Check(whole || (rounding == Rounding::kFloatZeroEven && std::isfinite(offset)),
+      check.Check(whole || (pool.rounding == Rounding::kFloatZeroEven && std::isfinite(offset)),
                   "offset is ", offset,
                   ", expected an integer of at most 24 bits, or under rounding ",
                   static_cast<int>(Rounding::kFloatZeroEven), " a finite number");
@@ -92,12 +90,14 @@ void CheckPool(const CommandCheck& check) {
               check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst),
               ": expected equal channels");
   switch (check.command.opcode) {
-    case Opcode::kAveragePool:
+    case Opcode::kAveragePool: {
+      const auto pool = isa::Read<isa::AveragePool>(check.command);
       check.CheckByte(Field::kSrc);
       check.CheckByte(Field::kDst);
       check.CheckClamp();
-      CheckSum(check);
-      return CheckArithmetic(check);
+      CheckSum(check, pool);
+      return CheckArithmetic(check, pool);
+    }
     case Opcode::kMaxPool:
       check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kF32});
       return check.CheckSameType(Field::kSrc, Field::kDst);

@@ -1,6 +1,9 @@
 #include "runtime/verify/window.h"
 
 #include <algorithm>
+#include <array>
+
+#include "isa/ops/field_list.h"
 
 namespace rshift::verify {
 namespace {
@@ -14,26 +17,13 @@ struct Axis {
   int64_t Room() const { return in + before + after - dilation * (kernel - 1) - 1; }
 };
 
-Axis Vertical(const CommandCheck& c) {
-  return {"height",
-          c.Tensor(Field::kSrc).shape[1],
-          c.Tensor(Field::kDst).shape[1],
-          c.Get(Field::kKernelH),
-          c.Get(Field::kStrideH),
-          c.Get(Field::kDilationH),
-          c.Get(Field::kPadTop),
-          c.Get(Field::kPadBottom)};
-}
-
-Axis Horizontal(const CommandCheck& c) {
-  return {"width",
-          c.Tensor(Field::kSrc).shape[2],
-          c.Tensor(Field::kDst).shape[2],
-          c.Get(Field::kKernelW),
-          c.Get(Field::kStrideW),
-          c.Get(Field::kDilationW),
-          c.Get(Field::kPadLeft),
-          c.Get(Field::kPadRight)};
+std::array<Axis, 2> AxesOf(const CommandCheck& check) {
+  const Window w = isa::ReadWindow(check.command);
+  const Shape& src = check.Tensor(Field::kSrc).shape;
+  const Shape& dst = check.Tensor(Field::kDst).shape;
+  return {
+      {{"height", src[1], dst[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom},
+       {"width", src[2], dst[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right}}};
 }
 
 void CheckImages(const CommandCheck& check) {
@@ -71,7 +61,7 @@ void CheckTaps(const CommandCheck& check, const Axis& axis) {
 
 void CheckConvWindow(const CommandCheck& check) {
   CheckImages(check);
-  for (const Axis& axis : {Vertical(check), Horizontal(check)}) {
+  for (const Axis& axis : AxesOf(check)) {
     const int64_t room = axis.Room();
     check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ",
                 axis.out, ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ",
@@ -81,7 +71,7 @@ void CheckConvWindow(const CommandCheck& check) {
 
 void CheckPoolWindow(const CommandCheck& check) {
   CheckImages(check);
-  for (const Axis& axis : {Vertical(check), Horizontal(check)}) {
+  for (const Axis& axis : AxesOf(check)) {
     const int64_t room = axis.Room();
     const int64_t floor = room < 0 ? 0 : room / axis.stride + 1;
     check.Check(axis.out >= floor && axis.out <= floor + 1, "output ", axis.name, " is ", axis.out,

@@ -73,7 +73,7 @@ class ResNet50 {
     Command& c = Add(Opcode::kConv, dst, src);
     const int32_t blob =
         builder_.Const(DType::kBytes, {packed.bytes()}, PackConvolution(dims, weights));
-    const std::vector<RequantRecord> records(static_cast<size_t>(oc), {1000, 1 << 30, 45});
+    const std::vector<ChannelRequant> records(static_cast<size_t>(oc), {1000, 1 << 30, 45});
     const int32_t requant = builder_.Const(DType::kBytes, {12 * oc}, records);
     c.Set(Field::kWeights, blob).Set(Field::kRequant, requant);
     c.Set(Field::kKernelH, kernel).Set(Field::kKernelW, kernel);

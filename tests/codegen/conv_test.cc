@@ -48,7 +48,7 @@ TEST(LowerQConv, PacksWeightsAndRecords) {
   const Command& conv = image.commands[0];
   EXPECT_EQ(ConstantOf<int8_t>(image, conv, Field::kWeights),
             PackConvolution({1, 5, 3, 3, 2, 2}, Counting(5 * 3 * 6)));
-  const auto records = ConstantOf<RequantRecord>(image, conv, Field::kRequant);
+  const auto records = ConstantOf<ChannelRequant>(image, conv, Field::kRequant);
   ASSERT_EQ(records.size(), 5u);
   EXPECT_EQ(records[3].bias, 25);
   EXPECT_EQ(records[3].multiplier, (1 << 30) + 3);
@@ -134,7 +134,7 @@ TEST(LowerQConv, CarriesRoundingAndPostOperationsWithTheirAddend) {
   EXPECT_EQ(ConstantOf<float>(image, command, Field::kList),
             (std::vector<float>{0, 0, 0, 0.5f, 6, 2, 0, 1}));
   EXPECT_EQ(RecordOf(image, command, Field::kSrc2).name, "old");
-  const auto records = ConstantOf<RequantRecord>(image, command, Field::kRequant);
+  const auto records = ConstantOf<ChannelRequant>(image, command, Field::kRequant);
   EXPECT_EQ(std::bit_cast<float>(records[4].rshift), -3.5f);
   EXPECT_EQ(command.GetFloat(Field::kScaleF), 0.0f);
 }

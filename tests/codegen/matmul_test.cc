@@ -20,7 +20,7 @@ TEST(LowerQMatMul, PacksColumnsAsOutputChannels) {
   const std::vector<int8_t> columns = {1, 3, 5, 2, 4, 6};
   EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kWeights),
             PackConvWeights({1, 2, 3, 1}, columns));
-  const auto records = ConstantOf<RequantRecord>(image, image.commands[0], Field::kRequant);
+  const auto records = ConstantOf<ChannelRequant>(image, image.commands[0], Field::kRequant);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[1].rshift, 32);
   EXPECT_EQ(image.commands[0].Get(Field::kClampLoQ), 0);

@@ -50,8 +50,8 @@ void SetRounding(Command& c, Rounding rounding) {
 int32_t Word(float value) { return std::bit_cast<int32_t>(value); }
 
 // A multiplier and rshift as the rounding has them.
-RequantRecord Words(Maker& m, Rounding rounding) {
-  RequantRecord record{static_cast<int32_t>(m.random.Int(-5000, 5000)), 0, 0};
+ChannelRequant Words(Maker& m, Rounding rounding) {
+  ChannelRequant record{static_cast<int32_t>(m.random.Int(-5000, 5000)), 0, 0};
   switch (rounding) {
     case Rounding::kFloatEven:
       record.multiplier = Word(m.random.Float(0.0f, 0.1f));
@@ -101,7 +101,7 @@ void AddWeights(Maker& m, std::span<const int8_t> packed, int64_t channels) {
   const size_t index = m.b.image.commands.size() - 1;
   Command c = m.b.image.commands[index];
   const auto rounding = static_cast<Rounding>(m.random.Int(0, kRoundingCount - 1));
-  std::vector<RequantRecord> records;
+  std::vector<ChannelRequant> records;
   for (int64_t i = 0; i < channels; ++i) records.push_back(Words(m, rounding));
   const auto bytes = static_cast<int64_t>(packed.size());
   c.Set(Field::kWeights, m.b.ConstBytes(DType::kBytes, {bytes}, packed.data()));

@@ -30,7 +30,7 @@ void ChooseModes(Maker& m) {
 void AddFusedEpilogue(Maker& m) {
   const Command& first = m.b.image.commands.back();
   TensorRecord record = m.b[first.Tensor(Field::kDst)];
-  if (!LeadsPass(first.opcode) || SizeOf(record.dtype) != 1) return;
+  if (!TraitsOf(first.opcode).leads_pass || SizeOf(record.dtype) != 1) return;
   const int32_t src = first.Tensor(Field::kDst);
   const auto dst = static_cast<int32_t>(m.b.image.tensors.size());
   record.name = "fused epilogue";

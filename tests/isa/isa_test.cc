@@ -9,35 +9,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/isa/random_fields.h"
 
 namespace rshift {
 namespace {
 
-constexpr int64_t kTensors = 1000;
-
-int64_t RandomIn(std::mt19937_64& random, int64_t lo, int64_t hi) {
-  return std::uniform_int_distribution<int64_t>(lo, hi)(random);
-}
-
-int64_t RandomValue(const FieldSpec& spec, std::mt19937_64& random) {
-  switch (spec.kind) {
-    case FieldKind::kTensorInOpt:
-    case FieldKind::kConstOpt:
-      return RandomIn(random, -1, kTensors - 1);
-    case FieldKind::kInt: {
-      const int64_t choice = RandomIn(random, 0, 3);
-      if (choice == 0) return spec.lo;
-      if (choice == 1) return spec.hi;
-      return RandomIn(random, spec.lo, spec.hi);
-    }
-    case FieldKind::kFloat: {
-      const auto bits = static_cast<uint32_t>(random());
-      return std::isnan(std::bit_cast<float>(bits)) ? 0x7f800000 : bits;
-    }
-    default:
-      return RandomIn(random, 0, kTensors - 1);
-  }
-}
+using namespace rshift::testing;
 
 std::vector<Command> RandomProgram(std::mt19937_64& random) {
   std::vector<Command> commands(RandomIn(random, 0, 20));

@@ -21,7 +21,7 @@
 namespace rshift {
 namespace {
 
-using numerics::Multiplier;
+using RequantWords;
 
 void Report(const char* name, int64_t rows) {
   std::printf("%s: %lld rows compared\n", name, static_cast<long long>(rows));
@@ -37,7 +37,8 @@ Rounding PathOf(const std::string& name) {
 
 TEST(Golden, Multiplier) {
   Report("multiplier", ForEachRow("multiplier", [](const CsvRow& row) {
-           const Multiplier m = numerics::QuantizeMultiplier(row.Double("scale"), row.Int("bits"));
+           const RequantWords m =
+               numerics::QuantizeMultiplier(row.Double("scale"), row.Int("bits"));
            EXPECT_EQ(m.multiplier, row.Int("multiplier"));
            EXPECT_EQ(m.rshift, row.Int("rshift"));
          }));
@@ -46,10 +47,10 @@ TEST(Golden, Multiplier) {
 TEST(Golden, TfLiteMultiplier) {
   Report("tflite_multiplier", ForEachRow("tflite_multiplier", [](const CsvRow& row) {
            const float x = row.Float("scale_x"), w = row.Float("scale_w"), y = row.Float("scale_y");
-           const Multiplier d = numerics::TfLiteMultiplier(numerics::TfLiteScaleDouble(x, w, y));
-           const Multiplier f = numerics::TfLiteMultiplier(numerics::TfLiteScaleSingle(x, w, y));
-           EXPECT_EQ(d, (Multiplier{row.Int("multiplier_double"), row.Int("rshift_double")}));
-           EXPECT_EQ(f, (Multiplier{row.Int("multiplier_float"), row.Int("rshift_float")}));
+           const RequantWords d = numerics::TfLiteMultiplier(numerics::TfLiteScaleDouble(x, w, y));
+           const RequantWords f = numerics::TfLiteMultiplier(numerics::TfLiteScaleSingle(x, w, y));
+           EXPECT_EQ(d, (RequantWords{row.Int("multiplier_double"), row.Int("rshift_double")}));
+           EXPECT_EQ(f, (RequantWords{row.Int("multiplier_float"), row.Int("rshift_float")}));
          }));
 }
 
@@ -83,8 +84,8 @@ TEST(Golden, Double) {
 TEST(Golden, Qnnpack) {
   Report("qnnpack", ForEachRow("qnnpack", [](const CsvRow& row) {
            const float scale = row.Float("scale");
-           const Multiplier m = numerics::QnnpackMultiplier(scale);
-           EXPECT_EQ(m, (Multiplier{row.Int("multiplier"), row.Int("rshift")}));
+           const RequantWords m = numerics::QnnpackMultiplier(scale);
+           EXPECT_EQ(m, (RequantWords{row.Int("multiplier"), row.Int("rshift")}));
            EXPECT_EQ(m, numerics::MantissaMultiplier(scale));
            const auto with = [&](Rounding rounding, int32_t word) {
              return numerics::RequantizeBy(rounding, row.Int("acc"), word, m.rshift,
@@ -141,13 +142,13 @@ RealRounding RealRoundingOf(const std::string& name) {
 
 TEST(Golden, Ascend) {
   Report("ascend", ForEachRow("ascend", [](const CsvRow& row) {
-           numerics::HalfTail tail;
+           HalfEpilogue tail;
            tail.relu = row.Flag("relu");
            tail.sqrt_dequant = row.Flag("sqrt_dequant");
            tail.sqrt_quant = row.Flag("sqrt_quant");
            tail.quant_scale = row.Float("scale");
            tail.quant_offset = row.Float("offset");
-           tail.rounding = RealRoundingOf(row.Text("rounding"));
+           tail.mode = RealRoundingOf(row.Text("rounding"));
            const float h = numerics::DequantizeHalf(row.Int("acc"), row.Float("deq_scale"),
                                                     row.Float("bias"), tail);
            EXPECT_EQ(FloatToHalf(h), row.Int("half_bits"));
@@ -188,8 +189,8 @@ TEST(Golden, TfLiteAdd) {
            const double a = row.Double("scale_a"), b = row.Double("scale_b");
            const double twice = 2 * std::max(a, b);
            const auto pair = [](double scale) { return numerics::TfLiteMultiplier(scale); };
-           const Multiplier ma = pair(a / twice), mb = pair(b / twice);
-           const Multiplier my = pair(twice / (1048576.0 * row.Double("scale_y")));
+           const RequantWords ma = pair(a / twice), mb = pair(b / twice);
+           const RequantWords my = pair(twice / (1048576.0 * row.Double("scale_y")));
            const int32_t u = numerics::AddShiftedTerm(rounding, row.Int("a") - row.Int("zero_a"),
                                                       20, ma.multiplier, ma.rshift);
            const int32_t v = numerics::AddShiftedTerm(rounding, row.Int("b") - row.Int("zero_b"),

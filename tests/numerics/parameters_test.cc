@@ -53,14 +53,14 @@ TEST(OutputScale, MasksSayWhichScaleAChannelHas) {
 }
 
 TEST(Qnnpack, TakesScalesBelowOne) {
-  EXPECT_EQ(QnnpackMultiplier(0x1p-32f), (Multiplier{1 << 30, 62}));
-  EXPECT_EQ(QnnpackMultiplier(std::nextafter(1.0f, 0.0f)), (Multiplier{0x7fffff80, 31}));
+  EXPECT_EQ(QnnpackMultiplier(0x1p-32f), (RequantWords{1 << 30, 62}));
+  EXPECT_EQ(QnnpackMultiplier(std::nextafter(1.0f, 0.0f)), (RequantWords{0x7fffff80, 31}));
   EXPECT_THAT(ErrorOf([] { QnnpackMultiplier(1.0f); }), HasSubstr("outside [2^-32, 1)"));
   EXPECT_THAT(ErrorOf([] { QnnpackMultiplier(0x1p-33f); }), HasSubstr("outside"));
-  EXPECT_EQ(MantissaMultiplier(1.0f), (Multiplier{1 << 30, 30}));
-  EXPECT_EQ(MantissaMultiplier(0x1.8p30f), (Multiplier{3 << 29, 0}));
-  EXPECT_EQ(MantissaMultiplier(0x1p31f), (Multiplier{INT32_MAX, 0}));
-  EXPECT_EQ(MantissaMultiplier(0x1p-33f), Multiplier{});
+  EXPECT_EQ(MantissaMultiplier(1.0f), (RequantWords{1 << 30, 30}));
+  EXPECT_EQ(MantissaMultiplier(0x1.8p30f), (RequantWords{3 << 29, 0}));
+  EXPECT_EQ(MantissaMultiplier(0x1p31f), (RequantWords{INT32_MAX, 0}));
+  EXPECT_EQ(MantissaMultiplier(0x1p-33f), RequantWords{});
 }
 
 TEST(Qnnpack, AddTakesRatiosOfItsRange) {
@@ -73,11 +73,11 @@ TEST(Qnnpack, AddTakesRatiosOfItsRange) {
 }
 
 TEST(TfLiteMultiplier, EndsAsTfLiteEnds) {
-  EXPECT_EQ(TfLiteMultiplier(0.0), Multiplier{});
-  EXPECT_EQ(TfLiteMultiplier(0x1p-33), Multiplier{});
-  EXPECT_EQ(TfLiteMultiplier(0x1p-32), (Multiplier{1 << 30, 62}));
-  EXPECT_EQ(TfLiteMultiplier(0x1p40), (Multiplier{INT32_MAX, 1}));
-  EXPECT_EQ(TfLiteMultiplier(1.0), (Multiplier{1 << 30, 30}));
+  EXPECT_EQ(TfLiteMultiplier(0.0), RequantWords{});
+  EXPECT_EQ(TfLiteMultiplier(0x1p-33), RequantWords{});
+  EXPECT_EQ(TfLiteMultiplier(0x1p-32), (RequantWords{1 << 30, 62}));
+  EXPECT_EQ(TfLiteMultiplier(0x1p40), (RequantWords{INT32_MAX, 1}));
+  EXPECT_EQ(TfLiteMultiplier(1.0), (RequantWords{1 << 30, 30}));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST(ProfileRules, AscendTailsAgree) {
     const Arithmetic& rules = ArithmeticOf({ProfileId::kAscend, variant});
     for (const float scale_y : {0.1f, 0.25f, 1e-6f}) {
       const LinearLayer layer = Layer(LinearKind::kGeneral, 0x1p-5f, scale_y);
-      const AscendTail tail = rules.Linear(layer).ascend;
+      const HalfEpilogue tail = rules.Linear(layer).ascend;
       RequantizeArguments arguments;
       arguments.profile = "ascend";
       arguments.variant = name;
@@ -87,7 +87,7 @@ TEST(ProfileRules, AscendTailsAgree) {
       EXPECT_EQ(tail.quant_scale, rule.tail.quant_scale);
       EXPECT_EQ(tail.sqrt_quant, rule.tail.sqrt_quant);
       EXPECT_EQ(tail.quant_offset, rule.tail.quant_offset);
-      EXPECT_EQ(tail.rounding, rule.tail.rounding);
+      EXPECT_EQ(tail.mode, rule.tail.mode);
     }
   }
 }

@@ -25,15 +25,9 @@ template <typename Product>
 int32_t Finish(const Product& op, const ChannelRequant& r, int32_t acc, int32_t old,
                int32_t zero_y) {
   if (op.rounding == Rounding::kHalfFloat) {
-    const nm::HalfTail tail{.relu = op.ascend.relu,
-                            .sqrt_dequant = op.ascend.sqrt_dequant,
-                            .sqrt_quant = op.ascend.sqrt_quant,
-                            .quant_scale = op.ascend.quant_scale,
-                            .quant_offset = op.ascend.quant_offset,
-                            .rounding = op.ascend.rounding};
-    const float h =
-        nm::DequantizeHalf(acc, nm::WordToFloat(r.multiplier), nm::WordToFloat(r.rshift), tail);
-    return nm::QuantizeHalf(h, tail, op.clamp.lo, op.clamp.hi);
+    const float h = nm::DequantizeHalf(acc, nm::WordToFloat(r.multiplier),
+                                       nm::WordToFloat(r.rshift), op.ascend);
+    return nm::QuantizeHalf(h, op.ascend, op.clamp.lo, op.clamp.hi);
   }
   if (op.post_ops.empty()) {
     return nm::RequantizeBy(op.rounding, acc, r.multiplier, r.rshift, zero_y, op.clamp.lo,

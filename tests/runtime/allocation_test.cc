@@ -35,7 +35,7 @@ TEST(Session, RunAllocatesNothing) {
   Command& p = b.Add(Opcode::kMaxPool, pool, sum).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2);
   p.Set(Field::kStrideH, 2).Set(Field::kStrideW, 2);
   const int32_t weights = b.Const(DType::kBytes, {64}, Bytes(64, 1));
-  const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<RequantRecord>(16));
+  const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<ChannelRequant>(16));
   Command& c =
       b.Add(Opcode::kConv, conv, pool).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   c.Set(Field::kClampHiQ, 255);

@@ -18,7 +18,7 @@ struct ConvCase {
   int32_t zero_x, zero_y, lo, hi;
   Bytes src;
   std::vector<int8_t> weights;  // [OC, IC/groups, KH, KW]
-  std::vector<RequantRecord> requant;
+  std::vector<ChannelRequant> requant;
   std::vector<int32_t> weight_zeros;
   Rounding rounding;
   std::vector<OraclePostOp> post_ops;  // kFloatZeroEven; a sum adds `old`

@@ -32,7 +32,7 @@ ProgramBuilder Conv(int64_t ic) {
   const int32_t in = b.Input({DType::kU8, {1, 2, 2, ic}}),
                 out = b.Output({DType::kU8, {1, 2, 2, 16}});
   const int32_t weights = b.Const(DType::kBytes, {16 * ic}, Bytes(static_cast<size_t>(16 * ic), 1));
-  const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<RequantRecord>(16));
+  const int32_t requant = b.Const(DType::kBytes, {192}, std::vector<ChannelRequant>(16));
   b.Add(Opcode::kConv, out, in)
       .Set(Field::kWeights, weights)
       .Set(Field::kRequant, requant)

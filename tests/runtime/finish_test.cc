@@ -135,8 +135,8 @@ TEST(Finish, HalfFloatWithEveryAttribute) {
     const Words w =
         RandomWords(random, Rounding::kHalfFloat, static_cast<int>(random.Int(-9, 24)), true);
     Case c(std::vector<Words>(64, w));
-    c.args.half = {tail.scale,        tail.offset,     tail.relu,
-                   tail.sqrt_dequant, tail.sqrt_quant, tail.rounding};
+    c.args.half = {tail.relu,  tail.sqrt_dequant, tail.sqrt_quant,
+                   tail.scale, tail.offset,       tail.rounding};
     const std::vector<int32_t> acc = HardAccumulators();
     for (const int32_t a : acc) {
       uint8_t y;

@@ -38,7 +38,7 @@ ProgramBuilder Dilated(int64_t dilation) {
   Command& c = b.Add(Opcode::kDepthwise, out, in);
   c.Set(Field::kWeights, b.Const(DType::kBytes, {3 * 64}, weights));
   c.Set(Field::kRequant,
-        b.Const(DType::kBytes, {64 * 12}, std::vector<RequantRecord>(64, {0, 1 << 30, 31})));
+        b.Const(DType::kBytes, {64 * 12}, std::vector<ChannelRequant>(64, {0, 1 << 30, 31})));
   c.Set(Field::kKernelW, 3).Set(Field::kDilationW, dilation).Set(Field::kPadLeft, dilation);
   c.Set(Field::kPadRight, dilation).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
   return b;

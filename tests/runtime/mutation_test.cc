@@ -35,7 +35,7 @@ ProgramBuilder SmallNet() {
   Command& c = b.Add(Opcode::kConv, conv, q);
   c.Set(Field::kWeights, b.Const(DType::kBytes, {packed.bytes()}, weights));
   c.Set(Field::kRequant,
-        b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38})));
+        b.Const(DType::kBytes, {60}, std::vector<ChannelRequant>(5, {9, 1 << 30, 38})));
   c.Set(Field::kKernelH, 3)
       .Set(Field::kKernelW, 3)
       .Set(Field::kClampLoQ, -128)
@@ -75,7 +75,7 @@ ProgramBuilder FrameworkNet() {
   const auto bits = [](float value) { return std::bit_cast<int32_t>(value); };
   const int32_t packed_weights = b.Const(DType::kBytes, {packed.bytes()}, weights);
   const int32_t records =
-      b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, bits(0.01f), bits(-2.5f)}));
+      b.Const(DType::kBytes, {60}, std::vector<ChannelRequant>(5, {9, bits(0.01f), bits(-2.5f)}));
   const int32_t zeros = b.Const(DType::kS32, {5}, std::vector<int32_t>{1, -128, 127, 0, 5});
   const int32_t list =
       b.Const(DType::kF32, {12}, std::vector<float>{0, 0, 0, 0.5f, 8, 0, 0, 2, 6, 1.5f, 0, 1});
@@ -168,7 +168,7 @@ ProgramBuilder PassNet() {
     weights[packed.Offset(i / 3, 0, i % 3)] = static_cast<uint8_t>(random.Int(0, 255));
   const int32_t packed_weights = b.Const(DType::kBytes, {packed.bytes()}, weights);
   const int32_t records =
-      b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5, {9, 1 << 30, 38}));
+      b.Const(DType::kBytes, {60}, std::vector<ChannelRequant>(5, {9, 1 << 30, 38}));
   const int32_t table = b.Const(DType::kBytes, {256}, random.Data(256));
   const auto add = [&](Opcode opcode, int32_t dst, int32_t src) -> Command& {
     return b.Add(opcode, dst, src).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);

@@ -46,11 +46,8 @@ struct Set {
 
   int32_t Expected(size_t c, int32_t acc) const {
     if (args.rounding == Rounding::kHalfFloat) {
-      const HalfArgs& h = args.half;
-      const numerics::HalfTail tail{h.relu,        h.sqrt_dequant, h.sqrt_quant,
-                                    h.quant_scale, h.quant_offset, h.mode};
-      const float v = numerics::DequantizeHalf(acc, scale[c], bias_f[c], tail);
-      return numerics::QuantizeHalf(v, tail, args.lo, args.hi);
+      const float v = numerics::DequantizeHalf(acc, scale[c], bias_f[c], args.half);
+      return numerics::QuantizeHalf(v, args.half, args.lo, args.hi);
     }
     return numerics::RequantizeBy(args.rounding, acc, multiplier[c], rshift[c], args.zero_y,
                                   args.lo, args.hi);
@@ -141,16 +138,18 @@ void FloatWords(Random& random, Set* set) {
   }
 }
 
-HalfArgs RandomHalf(Random& random) {
+HalfEpilogue RandomHalf(Random& random) {
   const auto factor = static_cast<float>(RandomScale(random, -24, 24, 0x1.fffffep0));
   const float scale = factor == 0.0f ? random.Float(0.01f, 9.0f) : factor;
   const float offset = static_cast<float>(random.Int(0, 2) == 0 ? 0 : random.Int(-256, 255)) / 2;
   if (random.Int(0, 1) == 0) return {.quant_scale = scale, .quant_offset = offset};  // plain
-  return {.quant_scale = scale,
+  const bool relu = random.Int(0, 1) == 0;
+  const bool sqrt_dequant = random.Int(0, 3) == 0, sqrt_quant = random.Int(0, 3) == 0;
+  return {.relu = relu,
+          .sqrt_dequant = sqrt_dequant,
+          .sqrt_quant = sqrt_quant,
+          .quant_scale = scale,
           .quant_offset = offset,
-          .relu = random.Int(0, 1) == 0,
-          .sqrt_dequant = random.Int(0, 3) == 0,
-          .sqrt_quant = random.Int(0, 3) == 0,
           .mode = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
 }
 

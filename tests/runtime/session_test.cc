@@ -54,7 +54,7 @@ TEST(Session, SaysWhatMemoryItHas) {
   ProgramBuilder b;
   const int32_t in = b.Input({DType::kU8, {1, 70}}), out = b.Output({DType::kU8, {1, 10}});
   const int32_t weights = b.Const(DType::kBytes, {16 * 72}, Bytes(16 * 72));
-  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<RequantRecord>(10));
+  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<ChannelRequant>(10));
   b.Add(Opcode::kMatMul, out, in)
       .Set(Field::kWeights, weights)
       .Set(Field::kRequant, requant)

@@ -117,7 +117,7 @@ TEST(VerifyParts, AnAddendOfAPostOperationLiesAsDstDoes) {
   const PackedShape packed{1, 5, 4, 1};
   const int32_t weights =
       b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
-  const int32_t requant = b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5));
+  const int32_t requant = b.Const(DType::kBytes, {60}, std::vector<ChannelRequant>(5));
   const int32_t list = b.Const(DType::kF32, {4}, std::vector<float>{0, 0, 0, 0.5f});
   b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   b.image.commands[0].Set(Field::kClampHiQ, 255).Set(Field::kRounding, 3);

@@ -33,13 +33,13 @@ void ExpectAccepted(ProgramBuilder b, const Change& change) {
   EXPECT_EQ(LoadError(b), "");
 }
 
-void SetRecord(ProgramBuilder* b, int64_t channel, const RequantRecord& record) {
+void SetRecord(ProgramBuilder* b, int64_t channel, const ChannelRequant& record) {
   std::memcpy(b->image.constants.data() + Of(b, Field::kRequant).offset +
                   static_cast<size_t>(channel) * sizeof(record),
               &record, sizeof(record));
 }
 
-RequantRecord FloatRecord(float scale, float bias) {
+ChannelRequant FloatRecord(float scale, float bias) {
   return {0, std::bit_cast<int32_t>(scale), std::bit_cast<int32_t>(bias)};
 }
 
@@ -57,8 +57,8 @@ ProgramBuilder MatMul(Rounding rounding) {
       b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
   const bool integer = rounding == Rounding::kHalfUp || rounding == Rounding::kTwoStep ||
                        rounding == Rounding::kHalfAway || rounding == Rounding::kTwoStepUp;
-  const RequantRecord record = integer ? RequantRecord{3, 1 << 30, 40} : RequantRecord{3, 0, 0};
-  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<RequantRecord>(10, record));
+  const ChannelRequant record = integer ? ChannelRequant{3, 1 << 30, 40} : ChannelRequant{3, 0, 0};
+  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<ChannelRequant>(10, record));
   b.Add(Opcode::kMatMul, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   First(&b).Set(Field::kClampHiQ, 127).Set(Field::kSrc2, -1);
   SetRounding(&b, rounding);

@@ -40,7 +40,7 @@ ProgramBuilder Conv() {
                 dst = b.Output({DType::kS8, {1, 5, 5, 20}});
   const int32_t weights =
       b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
-  const std::vector<RequantRecord> records(20, {5, 1 << 30, 33});
+  const std::vector<ChannelRequant> records(20, {5, 1 << 30, 33});
   const int32_t requant = b.Const(DType::kBytes, {240}, records);
   Command& c =
       b.Add(Opcode::kConv, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
@@ -155,7 +155,7 @@ ProgramBuilder MatMul() {
   const int32_t src = b.Input({DType::kU8, {2, 3, 7}}), dst = b.Output({DType::kU8, {2, 3, 10}});
   const int32_t weights =
       b.Const(DType::kBytes, {packed.bytes()}, Bytes(static_cast<size_t>(packed.bytes())));
-  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<RequantRecord>(10));
+  const int32_t requant = b.Const(DType::kBytes, {120}, std::vector<ChannelRequant>(10));
   b.Add(Opcode::kMatMul, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   First(&b).Set(Field::kClampHiQ, 255);
   return b;
@@ -177,7 +177,7 @@ ProgramBuilder Depthwise() {
   const int32_t src = b.Input({DType::kU8, {1, 4, 4, 5}}),
                 dst = b.Output({DType::kU8, {1, 3, 3, 5}});
   const int32_t weights = b.Const(DType::kBytes, {256}, Bytes(256));
-  const int32_t requant = b.Const(DType::kBytes, {60}, std::vector<RequantRecord>(5));
+  const int32_t requant = b.Const(DType::kBytes, {60}, std::vector<ChannelRequant>(5));
   b.Add(Opcode::kDepthwise, dst, src).Set(Field::kWeights, weights).Set(Field::kRequant, requant);
   First(&b).Set(Field::kKernelH, 2).Set(Field::kKernelW, 2).Set(Field::kClampHiQ, 255);
   return b;

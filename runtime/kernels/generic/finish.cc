@@ -128,16 +128,10 @@ void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
 
 void HalfFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
                uint8_t* dst) noexcept {
-  const HalfArgs& half = q.half;
-  const numerics::HalfTail tail{.relu = half.relu,
-                                .sqrt_dequant = half.sqrt_dequant,
-                                .sqrt_quant = half.sqrt_quant,
-                                .quant_scale = half.quant_scale,
-                                .quant_offset = half.quant_offset,
-                                .rounding = half.mode};
   for (int64_t i = 0; i < count; ++i) {
-    const float h = numerics::DequantizeHalf(acc[i], q.scale[entry + i], q.bias_f[entry + i], tail);
-    dst[i] = static_cast<uint8_t>(numerics::QuantizeHalf(h, tail, q.lo, q.hi));
+    const float h =
+        numerics::DequantizeHalf(acc[i], q.scale[entry + i], q.bias_f[entry + i], q.half);
+    dst[i] = static_cast<uint8_t>(numerics::QuantizeHalf(h, q.half, q.lo, q.hi));
   }
 }
 

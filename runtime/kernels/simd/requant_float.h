@@ -63,11 +63,11 @@ struct DoubleAway {
 };
 
 // No relu, nothing applied twice, ties to even.
-inline bool IsPlain(const HalfArgs& half) {
+inline bool IsPlain(const HalfEpilogue& half) {
   return !half.relu && !half.sqrt_dequant && !half.sqrt_quant && half.mode == RealRounding::kEven;
 }
 
-// Where HalfArgs is plain. The zero point is in the offset.
+// Where HalfEpilogue is plain. The zero point is in the offset.
 template <typename V>
 struct HalfFloat {
   static constexpr bool kAddsZero = true, kBiased = false, kLow16Valid = false;
@@ -92,7 +92,7 @@ struct HalfFloatAny {
   RealRounding mode;
 
   static HalfFloatAny Load(const RequantArgs& q, int64_t entry) {
-    const HalfArgs& half = q.half;
+    const HalfEpilogue& half = q.half;
     const auto one = V::Set(1.0f), scale = V::Load(q.scale + entry);
     const auto quant_scale = V::Set(half.quant_scale);
     return {.scale = scale,

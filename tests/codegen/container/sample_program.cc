@@ -53,7 +53,7 @@ ProgramImage SampleProgram() {
   const std::vector<int8_t> weights = {1, -2, 3, 4, 5, -6};
   const std::vector<int8_t> packed =
       PackConvWeights({.groups = 1, .oc_per_group = 2, .ic_per_group = 3, .taps = 1}, weights);
-  const RequantRecord records[2] = {{10, 1 << 30, 33}, {-20, 1500000000, 34}};
+  const ChannelRequant records[2] = {{10, 1 << 30, 33}, {-20, 1500000000, 34}};
   std::vector<uint8_t> record_bytes(sizeof(records));
   std::memcpy(record_bytes.data(), records, sizeof(records));
   const int32_t weights_id = AddConstant(

@@ -10,8 +10,8 @@ namespace rshift::numerics {
 namespace {
 
 TEST(LeakyReluTest, EqualScalesPassPositiveValues) {
-  const Multiplier m = QuantizeMultiplier(0.1, 8);
-  EXPECT_EQ(m, (Multiplier{102, 10}));
+  const RequantWords m = QuantizeMultiplier(0.1, 8);
+  EXPECT_EQ(m, (RequantWords{102, 10}));
   LeakyParams p;
   p.multiplier = m.multiplier;
   p.rshift = m.rshift;
@@ -40,9 +40,9 @@ TEST(LeakyReluTest, DifferentScalesAreWithinTheBound) {
         p.zero_y = 12;
         p.lo = -1000;
         p.hi = 1000;
-        const Multiplier positive = RescaleMultiplier(ratio);
-        const Multiplier negative =
-            alpha == 0 ? Multiplier{} : QuantizeMultiplier(alpha * ratio, bits);
+        const RequantWords positive = RescaleMultiplier(ratio);
+        const RequantWords negative =
+            alpha == 0 ? RequantWords{} : QuantizeMultiplier(alpha * ratio, bits);
         p.multiplier = negative.multiplier;
         p.rshift = negative.rshift;
         p.multiplier_positive = positive.multiplier;

@@ -137,7 +137,7 @@ TEST(XnnpackAddTest, TheSumFitsInt32) {
 TEST(TfLiteMeanTest, TheDividedMultiplierKeepsItsBits) {
   for (int64_t n = 1; n <= 70000; n += n < 300 ? 1 : 977) {
     for (float scale : {0.001f, 0.4f, 1.0f, 300.0f}) {
-      const Multiplier m = TfLiteReferenceMean(scale, 1.0f, n);
+      const RequantWords m = TfLiteReferenceMean(scale, 1.0f, n);
       ASSERT_GT(m.multiplier, 1 << 29);
       ASSERT_LE(m.rshift, 62);
       const double got = std::ldexp(m.multiplier, -m.rshift);

@@ -20,16 +20,16 @@ TEST(QParamsTest, SymmetricScales) {
 
 TEST(QParamsTest, AsymmetricWorkedExample) {
   // [-1, 3]: S = 4 / 255, Z = round(-128 + 63.75) = round(-64.25) = -64.
-  const ScaleZero p = AsymmetricParams(-1.0f, 3.0f);
+  const QuantParams p = AsymmetricParams(-1.0f, 3.0f);
   EXPECT_EQ(p.scale, 4.0f / 255.0f);
   EXPECT_EQ(p.zero_point, -64);
 }
 
 TEST(QParamsTest, AsymmetricRangeIsExtendedToHoldZero) {
-  const ScaleZero positive = AsymmetricParams(2.0f, 5.1f);
+  const QuantParams positive = AsymmetricParams(2.0f, 5.1f);
   EXPECT_EQ(positive.zero_point, -128);
   EXPECT_EQ(positive.scale, static_cast<float>(static_cast<double>(5.1f) / 255.0));
-  const ScaleZero negative = AsymmetricParams(-5.1f, -2.0f);
+  const QuantParams negative = AsymmetricParams(-5.1f, -2.0f);
   EXPECT_EQ(negative.zero_point, 127);
 }
 
@@ -39,7 +39,7 @@ TEST(QParamsTest, ZeroIsExactAndTheRangeIsCoveredToHalfAStep) {
   for (int i = 0; i < 100000; ++i) {
     float low = value(random), high = value(random);
     if (low > high) std::swap(low, high);
-    const ScaleZero p = AsymmetricParams(low, high);
+    const QuantParams p = AsymmetricParams(low, high);
     ASSERT_GE(p.zero_point, -128);
     ASSERT_LE(p.zero_point, 127);
     ASSERT_EQ(
@@ -63,7 +63,7 @@ TEST(QParamsTest, ZeroAndTinyRangesHaveScaleOne) {
 
 TEST(QParamsTest, TheLargestFloatsHaveAFiniteScale) {
   const float most = std::numeric_limits<float>::max();
-  const ScaleZero p = AsymmetricParams(-most, most);
+  const QuantParams p = AsymmetricParams(-most, most);
   EXPECT_EQ(p.scale, static_cast<float>(2.0 * most / 255.0));
   EXPECT_EQ(p.zero_point, 0);  // -0.5 to even
 }

@@ -86,7 +86,7 @@ TEST(RequantizeBy, ExtremesSaturate) {
 }
 
 TEST(HalfFloat, RoundsToHalfAfterTheScaleAndAfterTheBias) {
-  HalfTail tail;
+  HalfEpilogue tail;
   // 2049 is a tie between halves: 2048. Plus 1 in half: 2049 again, 2048.
   EXPECT_EQ(DequantizeHalf(2049, 1.0f, 0.0f, tail), 2048.0f);
   EXPECT_EQ(DequantizeHalf(2049, 1.0f, 1.0f, tail), 2048.0f);
@@ -99,21 +99,21 @@ TEST(HalfFloat, RoundsToHalfAfterTheScaleAndAfterTheBias) {
 }
 
 TEST(HalfFloat, OverflowIsInfinityAndSaturates) {
-  HalfTail tail;
+  HalfEpilogue tail;
   EXPECT_TRUE(std::isinf(DequantizeHalf(65520, 1.0f, 0.0f, tail)));
   EXPECT_EQ(DequantizeHalf(65519, 1.0f, 0.0f, tail), 65504.0f);
   EXPECT_EQ(QuantizeHalf(DequantizeHalf(-70000, 1.0f, 0.0f, tail), tail, -128, 127), -128);
 }
 
 TEST(HalfFloat, EveryRoundingOfTheQuantization) {
-  HalfTail tail{.quant_scale = 2.0f, .quant_offset = 1.0f};
+  HalfEpilogue tail{.quant_scale = 2.0f, .quant_offset = 1.0f};
   const int32_t expected[] = {-2, -3, -3, -2, -2};  // of -2.5
   for (int mode = 0; mode < kRealRoundingCount; ++mode) {
-    tail.rounding = static_cast<RealRounding>(mode);
+    tail.mode = static_cast<RealRounding>(mode);
     EXPECT_EQ(QuantizeHalf(-1.75f, tail, -128, 127), expected[mode]) << mode;
   }
   tail.sqrt_quant = true;
-  tail.rounding = RealRounding::kEven;
+  tail.mode = RealRounding::kEven;
   EXPECT_EQ(QuantizeHalf(3.0f, tail, -128, 127), 13);
 }
 

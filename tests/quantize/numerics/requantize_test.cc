@@ -46,7 +46,7 @@ TEST(RequantizeTest, ExtremesDoNotOverflow) {
 }
 
 TEST(RequantizeTest, AddsTheZeroPointAfterRoundingAndBeforeSaturating) {
-  const Multiplier m = QuantizeMultiplier(0.5);
+  const RequantWords m = QuantizeMultiplier(0.5);
   EXPECT_EQ(Requantize(5, m.multiplier, m.rshift, 10, -128, 127), 13);  // 2.5 -> 3
   EXPECT_EQ(Requantize(-5, m.multiplier, m.rshift, 10, -128, 127), 8);  // -2.5 -> -2
   EXPECT_EQ(Requantize(300, m.multiplier, m.rshift, -100, -128, 127), 50);
@@ -63,7 +63,7 @@ TEST(RequantizeTest, MultiplierZeroOfABytePassesItUnchanged) {
 
 TEST(RequantizeTest, RescalesEveryByteWithinHalfAUnit) {
   for (double scale : {0.01, 0.37, 0.999, 1.7, 40.0}) {
-    const Multiplier m = RescaleMultiplier(scale);
+    const RequantWords m = RescaleMultiplier(scale);
     for (int32_t v = -255; v <= 255; ++v) {
       const double exact = v * scale;
       EXPECT_NEAR(static_cast<double>(Rescale(v, m.multiplier, m.rshift)), exact, 0.5 + 1e-4) << v;

@@ -1,0 +1,32 @@
+// Every command, in ascending order of opcodes. A new one is added here: the instruction table is
+// made from this list.
+#ifndef RSHIFT_ISA_OPS_ALL_H_
+#define RSHIFT_ISA_OPS_ALL_H_
+
+#include "isa/ops/activation.h"
+#include "isa/ops/conv.h"
+#include "isa/ops/eltwise.h"
+#include "isa/ops/matmul.h"
+#include "isa/ops/norm.h"
+#include "isa/ops/pool.h"
+#include "isa/ops/quant.h"
+#include "isa/ops/reduce.h"
+#include "isa/ops/resize.h"
+#include "isa/ops/shape.h"
+
+namespace rshift::isa {
+
+template <typename... Commands>
+struct CommandList {};
+
+using AllCommands =
+    CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
+                AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
+                Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather, ResizeNearest, BinaryF32,
+                UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32,
+                ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, ConvF32, ConvTransposeF32,
+                MatMulF32, AveragePoolF32>;
+
+}  // namespace rshift::isa
+
+#endif  // RSHIFT_ISA_OPS_ALL_H_

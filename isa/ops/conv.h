@@ -1,0 +1,131 @@
+// Convolutions.
+#ifndef RSHIFT_ISA_OPS_CONV_H_
+#define RSHIFT_ISA_OPS_CONV_H_
+
+#include "isa/ops/linear.h"
+
+namespace rshift::isa {
+
+struct Conv {
+  static constexpr Opcode kOpcode = Opcode::kConv;
+  static constexpr const char* kName = "conv";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc";
+  static constexpr OpTraits kTraits = {.leads_pass = true};
+
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0, requant = 0;
+  Tensor zero_w = kAbsent;
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  Tensor src2 = kAbsent;                   // what a kSum post-operation adds
+  Tensor post_ops = kAbsent;               // four numbers for each
+  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
+  Window window;
+  int64_t groups = 1;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Const(Field::kWeights), c.weights);
+    visit(Const(Field::kRequant), c.requant);
+    visit(OptionalConst(Field::kZeroW), c.zero_w);
+    WindowFields(c.window, visit);
+    visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
+    ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
+    EpilogueFields(c, visit);
+  }
+};
+
+struct Depthwise {
+  static constexpr Opcode kOpcode = Opcode::kDepthwise;
+  static constexpr const char* kName = "depthwise";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "NHWC convolution with one filter per channel (groups = IC = OC)";
+  static constexpr OpTraits kTraits = {.leads_pass = true};
+
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0, requant = 0;
+  Tensor zero_w = kAbsent;
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  Tensor src2 = kAbsent;                   // what a kSum post-operation adds
+  Tensor post_ops = kAbsent;               // four numbers for each
+  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
+  Window window;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Const(Field::kWeights), c.weights);
+    visit(Const(Field::kRequant), c.requant);
+    visit(OptionalConst(Field::kZeroW), c.zero_w);
+    WindowFields(c.window, visit);
+    ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
+    EpilogueFields(c, visit);
+  }
+};
+
+struct ConvF32 {
+  static constexpr Opcode kOpcode = Opcode::kConvF32;
+  static constexpr const char* kName = "conv_f32";
+  static constexpr OpClass kClass = OpClass::kFloatLibrary;
+  static constexpr const char* kSummary =
+      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
+  static constexpr OpTraits kTraits = {};
+
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0;
+  Tensor src3 = kAbsent;  // bias
+  Window window;
+  int64_t groups = 1;
+  Clamp clamp;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Out(Field::kDst), c.dst);
+    visit(In(Field::kSrc), c.src);
+    visit(In(Field::kWeights), c.weights);
+    visit(Optional(Field::kSrc3), c.src3);
+    WindowFields(c.window, visit);
+    visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
+    ClampFields(c.clamp, visit);
+  }
+};
+
+struct ConvTransposeF32 {
+  static constexpr Opcode kOpcode = Opcode::kConvTransposeF32;
+  static constexpr const char* kName = "conv_transpose_f32";
+  static constexpr OpClass kClass = OpClass::kFloatLibrary;
+  static constexpr const char* kSummary =
+      "NHWC; weights f32 [IC, OC/groups, KH, KW], src3 bias [OC]";
+  static constexpr OpTraits kTraits = {};
+
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0;
+  Tensor src3 = kAbsent;  // bias
+  Window window;
+  int64_t groups = 1;
+  Clamp clamp;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Out(Field::kDst), c.dst);
+    visit(In(Field::kSrc), c.src);
+    visit(In(Field::kWeights), c.weights);
+    visit(Optional(Field::kSrc3), c.src3);
+    WindowFields(c.window, visit);
+    visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
+    ClampFields(c.clamp, visit);
+  }
+};
+
+}  // namespace rshift::isa
+
+#endif  // RSHIFT_ISA_OPS_CONV_H_

@@ -1,0 +1,200 @@
+// Element-wise commands on two or three tensors; Cast.
+#ifndef RSHIFT_ISA_OPS_ELTWISE_H_
+#define RSHIFT_ISA_OPS_ELTWISE_H_
+
+#include "isa/ops/field_list.h"
+
+namespace rshift::isa {
+
+struct Add {
+  static constexpr Opcode kOpcode = Opcode::kAdd;
+  static constexpr const char* kName = "add";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  bool same_pass = false;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(Int(Field::kMultiplier, kInt32Min, kInt32Max), c.multiplier);
+    visit(Int(Field::kMultiplier2, kInt32Min, kInt32Max), c.multiplier2);
+    visit(Int(Field::kRshift, 0, 62), c.rshift);
+    ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
+    SamePassField(c.same_pass, visit);
+  }
+};
+
+struct AddFloat {
+  static constexpr Opcode kOpcode = Opcode::kAddFloat;
+  static constexpr const char* kName = "add_float";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "dequantize both, add in float, requantize; scales and zero points from the tensor table";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  ClampQ clamp = {0, 0};
+  bool same_pass = false;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Part(In(Field::kSrc2)), c.src2);
+    ClampFields(c.clamp, visit);
+    SamePassField(c.same_pass, visit);
+  }
+};
+
+struct AddShifted {
+  static constexpr Opcode kOpcode = Opcode::kAddShifted;
+  static constexpr const char* kName = "add_shifted";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  RequantWords words, words2, words3;  // of src, of src2, of the sum
+  int32_t left_shift = 0;
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  AddBlocks blocks = AddBlocks::kNone;
+  bool same_pass = false;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Part(In(Field::kSrc2)), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    WordFields(Field::kMultiplier2, Field::kRshift2, c.words2, visit);
+    WordFields(Field::kMultiplier3, Field::kRshift3, c.words3, visit);
+    visit(Int(Field::kCount, 0, 20), c.left_shift);
+    ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
+    visit(Mode(kAddBlocksCount), c.blocks);
+    SamePassField(c.same_pass, visit);
+  }
+};
+
+struct AddFma {
+  static constexpr Opcode kOpcode = Opcode::kAddFma;
+  static constexpr const char* kName = "add_fma";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary =
+      "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  float ratio_a = 0, ratio_b = 0, fixed = 0;
+  ClampQ clamp = {0, 0};
+  bool same_pass = false;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(Float(Field::kScaleF), c.ratio_a);
+    visit(Float(Field::kAlphaF), c.ratio_b);
+    visit(Float(Field::kOffsetF), c.fixed);
+    ClampFields(c.clamp, visit);
+    SamePassField(c.same_pass, visit);
+  }
+};
+
+struct Mul {
+  static constexpr Opcode kOpcode = Opcode::kMul;
+  static constexpr const char* kName = "mul";
+  static constexpr OpClass kClass = OpClass::kInteger;
+  static constexpr const char* kSummary = "requantize((src - Z) * (src2 - Z)) + Zdst";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  bool same_pass = false;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Part(Out(Field::kDst)), c.dst);
+    visit(Part(In(Field::kSrc)), c.src);
+    visit(Part(In(Field::kSrc2)), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
+    SamePassField(c.same_pass, visit);
+  }
+};
+
+struct BinaryF32 {
+  static constexpr Opcode kOpcode = Opcode::kBinaryF32;
+  static constexpr const char* kName = "binary_f32";
+  static constexpr OpClass kClass = OpClass::kFloat;
+  static constexpr const char* kSummary =
+      "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)";
+  static constexpr OpTraits kTraits = {.in_place = true};
+
+  Tensor dst = 0, src = 0, src2 = 0;
+  BinaryOp op = BinaryOp::kAdd;
+  Clamp clamp;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Out(Field::kDst), c.dst);
+    visit(In(Field::kSrc), c.src);
+    visit(In(Field::kSrc2), c.src2);
+    visit(Mode(kBinaryOpCount), c.op);
+    ClampFields(c.clamp, visit);
+  }
+};
+
+struct Where {
+  static constexpr Opcode kOpcode = Opcode::kWhere;
+  static constexpr const char* kName = "where";
+  static constexpr OpClass kClass = OpClass::kFloat;
+  static constexpr const char* kSummary = "src ? src2 : src3, broadcasting";
+  static constexpr OpTraits kTraits = {};
+
+  Tensor dst = 0, src = 0, src2 = 0, src3 = 0;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Out(Field::kDst), c.dst);
+    visit(In(Field::kSrc), c.src);
+    visit(In(Field::kSrc2), c.src2);
+    visit(In(Field::kSrc3), c.src3);
+  }
+};
+
+struct Cast {
+  static constexpr Opcode kOpcode = Opcode::kCast;
+  static constexpr const char* kName = "cast";
+  static constexpr OpClass kClass = OpClass::kFloat;
+  static constexpr const char* kSummary = "element type by the tensors' types";
+  static constexpr OpTraits kTraits = {};
+
+  Tensor dst = 0, src = 0;
+
+  template <typename Self, typename Visit>
+  static constexpr void Fields(Self& c, Visit&& visit) {
+    visit(Out(Field::kDst), c.dst);
+    visit(In(Field::kSrc), c.src);
+  }
+};
+
+}  // namespace rshift::isa
+
+#endif  // RSHIFT_ISA_OPS_ELTWISE_H_
