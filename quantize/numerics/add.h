@@ -9,17 +9,8 @@
 
 namespace rshift::numerics {
 
-// Symmetric: zero points 0, one common shift, one rounding. AddMultipliers() bounds the operands so
-// that the sum with its rounding term fits int16 (8-bit multipliers) or int32 (16-bit multipliers).
-inline constexpr int32_t AddSymmetric(int32_t a, int32_t b, int32_t multiplier_a,
-                                      int32_t multiplier_b, int32_t rshift, int32_t lo,
-                                      int32_t hi) {
-  const int32_t sum = a * multiplier_a + b * multiplier_b;
-  const int32_t rounded = rshift == 0 ? sum : (sum + (int32_t{1} << (rshift - 1))) >> rshift;
-  return Clamp(rounded, lo, hi);
-}
-
-// Asymmetric: dequantize, add, quantize in binary32, in this order and without contraction.
+// Symmetric: AddCommonShift of add_forms.h. Asymmetric: dequantize, add, quantize in binary32, in
+// this order and without contraction.
 inline constexpr int32_t AddFloat(int32_t a, float scale_a, int32_t zero_a, int32_t b,
                                   float scale_b, int32_t zero_b, float scale_y, int32_t zero_y,
                                   int32_t lo, int32_t hi) {

@@ -70,16 +70,6 @@ inline constexpr int32_t MulFloatZero(int32_t product, float scale, int32_t zero
   return RoundToByte(scaled + static_cast<float>(zero_y + shift_y), -shift_y, lo, hi);
 }
 
-// (a - Za) * (b - Zb) -> y.
-inline constexpr int32_t MulBy(Rounding rounding, int32_t product, int32_t multiplier,
-                               int32_t rshift, int32_t zero_y, int32_t shift_y, int32_t lo,
-                               int32_t hi) {
-  if (rounding == Rounding::kFloatZeroEven) {
-    return MulFloatZero(product, WordToFloat(multiplier), zero_y, shift_y, lo, hi);
-  }
-  return RequantizeBy(rounding, product, multiplier, rshift, zero_y, lo, hi);
-}
-
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_ADD_FORMS_H_

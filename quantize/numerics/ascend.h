@@ -26,16 +26,6 @@ inline constexpr uint64_t PackAscendDeqScale(const AscendDeqScale& word) {
          uint64_t{static_cast<uint8_t>(word.offset_w)} << 40;
 }
 
-// Throws kInvalidInput when bits 48..63 are set.
-inline constexpr AscendDeqScale UnpackAscendDeqScale(uint64_t word) {
-  if (word >> 48 != 0) {
-    Fail(ErrorCode::kInvalidInput, "deq_scale: ", word,
-         " has bits above 47, expected f32 scale, 8-bit shift and 8-bit offset");
-  }
-  return {std::bit_cast<float>(static_cast<uint32_t>(word)), static_cast<uint8_t>(word >> 32),
-          static_cast<int8_t>(static_cast<uint8_t>(word >> 40))};
-}
-
 // An attribute as the operator applies it. sqrt_mode: `value` is the square root and is multiplied
 // with twice; chosen where the number itself leaves binary16's normal range [2^-14, 65504].
 struct AscendScale {

@@ -103,9 +103,12 @@ inline constexpr int64_t Rescale(int32_t v, int32_t multiplier, int32_t rshift) 
 
 // One 8-bit value from its own scale and zero point to another's, or a clip on its own (multiplier
 // 0).
-inline constexpr int32_t RequantizeByte(int32_t x, int32_t zero_x, int32_t multiplier,
-                                        int32_t rshift, int32_t zero_y, int32_t lo, int32_t hi) {
-  return Clamp(Rescale(x - zero_x, multiplier, rshift) + zero_y, lo, hi);
+inline constexpr int32_t RequantizeByte(Rounding rounding, int32_t x, int32_t zero_x,
+                                        int32_t multiplier, int32_t rshift, int32_t zero_y,
+                                        int32_t lo, int32_t hi) {
+  const int32_t v = x - zero_x;
+  if (multiplier == 0) return Clamp(int64_t{v} + zero_y, lo, hi);
+  return RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo, hi);
 }
 
 }  // namespace rshift::numerics

@@ -1,4 +1,5 @@
 // Quantize, Dequantize, Requantize.
+#include "isa/ops/quant.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -8,17 +9,16 @@
 namespace rshift {
 namespace {
 
-auto LoopFor(const Command& command, Isa isa) {
-  const auto rounding = static_cast<size_t>(command.Get(Field::kMode));
+auto LoopFor(const isa::Quantize& quantize, Isa isa) {
+  const auto rounding = static_cast<size_t>(quantize.rounding);
   const ElementwiseTable& loops = ElementwiseFor(isa);
-  return command.Get(Field::kFlags) != 0 ? loops.quantize_reciprocal[rounding]
-                                         : loops.quantize[rounding];
+  return quantize.by_reciprocal ? loops.quantize_reciprocal[rounding] : loops.quantize[rounding];
 }
 
 class QuantizeStep : public Step {
  public:
   explicit QuantizeStep(const StepContext& context)
-      : loop_(LoopFor(*context.command, context.isa)),
+      : loop_(LoopFor(isa::Read<isa::Quantize>(*context.command), context.isa)),
         rows_(context, {Field::kSrc, Field::kDst}),
         src_pitch_(RowPitch(context, Field::kSrc) / static_cast<int64_t>(sizeof(float))),
         dst_pitch_(RowPitch(context, Field::kDst)) {
@@ -78,15 +78,11 @@ class DequantizeStep : public Step {
 std::unique_ptr<ByteOp> MakeRequantize(const StepContext& context) {
   const TensorRecord& src = context.Record(Field::kSrc);
   const int32_t zero_y = context.Record(Field::kDst).zero_point;
-  const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
-  const auto rounding = static_cast<Rounding>(get(Field::kRounding));
-  const int32_t multiplier = get(Field::kMultiplier), rshift = get(Field::kRshift);
-  const int32_t lo = get(Field::kClampLoQ), hi = get(Field::kClampHiQ);
+  const auto c = isa::Read<isa::Requantize>(*context.command);
   return MakeLutOp(context.isa, MakeByteTable(src.dtype, [&](int32_t x) {
-                     const int32_t v = x - src.zero_point;
-                     // Multiplier 0 stands for the factor 1.
-                     if (multiplier == 0) return numerics::Clamp(v + zero_y, lo, hi);
-                     return numerics::RequantizeBy(rounding, v, multiplier, rshift, zero_y, lo, hi);
+                     return numerics::RequantizeByte(c.rounding, x, src.zero_point,
+                                                     c.words.multiplier, c.words.rshift, zero_y,
+                                                     c.clamp.lo, c.clamp.hi);
                    }));
 }
 

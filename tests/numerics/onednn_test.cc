@@ -11,6 +11,7 @@
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,17 @@
 namespace rshift {
 namespace {
 
+// Output scales of a primitive: mask bit d set means that the scales vary along dimension d of the
+// tensor they are for: dst [N, C, H, W] of a convolution, weights [G, OC / G, ...].
+constexpr int kMaskCommon = 0, kMaskDstChannel = 1 << 1, kMaskGroupChannel = (1 << 0) | (1 << 1);
+
 using dnnl::memory;
 using Kind = PostOpKind;
 
 struct Case {
   int64_t batch = 1, ic = 16, oc = 16, groups = 1, size = 12, kernel = 3, pad = 1;
   bool src_unsigned = true, dst_unsigned = false, bias = false, exact_ties = false;
-  int mask = numerics::kMaskCommon;
+  int mask = kMaskCommon;
   int32_t zero_x = 0, zero_y = 0;
   std::vector<PostOp> post_ops;
   int64_t out_size() const { return size + 2 * pad - kernel + 1; }
@@ -56,7 +61,7 @@ Data MakeData(const Case& c, std::mt19937& random) {
   // common.
   const double spread = 75.0 * 75.0 * std::sqrt(static_cast<double>(k)) * 2;
   std::uniform_real_distribution<double> vary(0.5, 2.0);
-  const bool one = c.mask == numerics::kMaskCommon;
+  const bool one = c.mask == kMaskCommon;
   for (int64_t i = 0; i < (one ? 1 : c.oc); ++i) {
     const double scale = 60.0 / spread * vary(random);
     data.scales.push_back(
@@ -89,11 +94,16 @@ std::vector<int32_t> Accumulate(const Case& c, const Data& data) {
   return acc;
 }
 
+// Of output channel `channel`: one for all, or the channel's own.
+float OutputScale(int mask, std::span<const float> scales, int64_t channel) {
+  return scales[mask == kMaskCommon ? 0 : static_cast<size_t>(channel)];
+}
+
 std::vector<int32_t> Ours(const Case& c, const Data& data, const std::vector<int32_t>& acc) {
   std::vector<int32_t> y(acc.size());
   for (size_t i = 0; i < acc.size(); ++i) {
     const int64_t oc = static_cast<int64_t>(i) % c.oc;
-    const float scale = numerics::OutputScale(c.mask, data.scales, oc, c.oc);
+    const float scale = OutputScale(c.mask, data.scales, oc);
     float f = numerics::ScaledAccumulator(acc[i], c.bias ? data.bias[oc] : 0.0f, scale);
     for (const PostOp& op : c.post_ops) f = numerics::ApplyPostOp(op, f, data.old[i]);
     const int32_t low = Low(c.dst_unsigned);
@@ -261,7 +271,7 @@ Tally CompareChain(const std::vector<PostOp>& post_ops, uint32_t seed, bool inne
     Case c;
     c.src_unsigned = turn % 2 == 0;
     c.dst_unsigned = turn / 2 % 2 == 0;
-    c.mask = turn / 4 % 2 == 0 ? numerics::kMaskDstChannel : numerics::kMaskCommon;
+    c.mask = turn / 4 % 2 == 0 ? kMaskDstChannel : kMaskCommon;
     c.bias = turn % 3 == 0;
     c.exact_ties = turn % 4 < 2 && post_ops.empty();
     c.post_ops = post_ops;
@@ -358,13 +368,12 @@ TEST(OneDnn, WeightsByGroupAndChannelAreEqual) {
   memory from({dims, memory::data_type::f32, memory::format_tag::goihw}, engine, weights.data());
   memory to({dims, memory::data_type::s8, memory::format_tag::goihw}, engine);
   dnnl::primitive_attr attributes;
-  attributes.set_output_scales(numerics::kMaskGroupChannel, scales);
+  attributes.set_output_scales(kMaskGroupChannel, scales);
   dnnl::reorder(dnnl::reorder::primitive_desc(from, to, attributes)).execute(stream, from, to);
   stream.wait();
   const auto* theirs = static_cast<const int8_t*>(to.get_data_handle());
   for (size_t i = 0; i < weights.size(); ++i) {
-    const float s = numerics::OutputScale(numerics::kMaskGroupChannel, scales,
-                                          static_cast<int64_t>(i) / (kIn * kTaps), kGroups * kOut);
+    const float s = scales[i / (kIn * kTaps)];
     ASSERT_EQ(numerics::RoundToByte(s * weights[i], 0, -128, 127), theirs[i]) << i;
   }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "quantize/numerics/add.h"
+#include "quantize/numerics/average_forms.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/post_ops.h"
@@ -140,12 +141,7 @@ int32_t PoolResult(const QAveragePool& op, double sum, int64_t count, const Byte
       return nm::Clamp(static_cast<int64_t>(std::round(v)) + y.zero, lo, hi);
     }
     case PoolArithmetic::kRawSum:
-      if (op.rounding == Rounding::kFloatZeroEven) {
-        const float v = static_cast<float>(total) * nm::WordToFloat(op.multiplier);
-        return nm::RoundToByte(v + op.offset, 0, lo, hi);
-      }
-      return nm::RequantizeBy(op.rounding, total, op.multiplier, op.rshift,
-                              static_cast<int32_t>(op.offset), lo, hi);
+      return nm::AverageRawSum(op.rounding, total, op.multiplier, op.rshift, op.offset, lo, hi);
   }
   return 0;
 }

@@ -306,8 +306,8 @@ struct Run {
   Tensor operator()(const Requantize& op) const {
     const int32_t zx = c.meta(0).quant->zero_point, zy = c.out().quant->zero_point;
     return EachElement(c, [&](double v) {
-      return nm::RequantizeByte(static_cast<int32_t>(v), zx, op.multiplier, op.rshift, zy,
-                                op.clamp.lo, op.clamp.hi);
+      return nm::RequantizeByte(Rounding::kHalfUp, static_cast<int32_t>(v), zx, op.multiplier,
+                                op.rshift, zy, op.clamp.lo, op.clamp.hi);
     });
   }
   Tensor operator()(const QConv& op) const {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "quantize/numerics/add_forms.h"
+
 namespace rshift::numerics {
 namespace {
 
@@ -28,10 +30,10 @@ void CheckAllPairs(double ratio_a, double ratio_b, Side a, Side b, int bits) {
       ASSERT_GE(sum, -limit - 1);
       const double exact = qa * ratio_a + qb * ratio_b;
       const int32_t y =
-          AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -1000000, 1000000);
+          AddCommonShift(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, 0, -1000000, 1000000);
       ASSERT_NEAR(y, exact, bound) << qa << " " << qb;
       const int32_t clamped =
-          AddSymmetric(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, -128, 127);
+          AddCommonShift(qa, qb, f.multiplier_a, f.multiplier_b, f.rshift, 0, -128, 127);
       ASSERT_EQ(clamped, std::min(std::max(y, -128), 127));
     }
   }
@@ -54,9 +56,9 @@ TEST(AddTest, WorkedExample) {
   EXPECT_EQ(f.rshift, 7);
   EXPECT_EQ(f.multiplier_a, 64);
   EXPECT_EQ(f.multiplier_b, 32);
-  EXPECT_EQ(AddSymmetric(10, 5, 64, 32, 7, -128, 127), 6);     // 6.25
-  EXPECT_EQ(AddSymmetric(10, 6, 64, 32, 7, -128, 127), 7);     // 6.5: ties up
-  EXPECT_EQ(AddSymmetric(-10, -6, 64, 32, 7, -128, 127), -6);  // -6.5: ties up
+  EXPECT_EQ(AddCommonShift(10, 5, 64, 32, 7, 0, -128, 127), 6);     // 6.25
+  EXPECT_EQ(AddCommonShift(10, 6, 64, 32, 7, 0, -128, 127), 7);     // 6.5: ties up
+  EXPECT_EQ(AddCommonShift(-10, -6, 64, 32, 7, 0, -128, 127), -6);  // -6.5: ties up
 }
 
 TEST(AddTest, TwoUnsignedOperandsLoseAMultiplierBit) {

@@ -56,8 +56,8 @@ TEST(RequantizeTest, AddsTheZeroPointAfterRoundingAndBeforeSaturating) {
 
 TEST(RequantizeTest, MultiplierZeroOfABytePassesItUnchanged) {
   for (int32_t x = -128; x <= 127; ++x) {
-    EXPECT_EQ(RequantizeByte(x, 5, 0, 0, 5, -128, 127), x);
-    EXPECT_EQ(RequantizeByte(x, 0, 0, 0, 0, 0, 50), x < 0 ? 0 : x > 50 ? 50 : x);
+    EXPECT_EQ(RequantizeByte(Rounding::kHalfUp, x, 5, 0, 0, 5, -128, 127), x);
+    EXPECT_EQ(RequantizeByte(Rounding::kHalfUp, x, 0, 0, 0, 0, 0, 50), x < 0 ? 0 : x > 50 ? 50 : x);
   }
 }
 
