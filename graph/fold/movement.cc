@@ -48,8 +48,14 @@ int64_t Product(Shape::const_iterator begin, Shape::const_iterator end) {
 // Where output index i of a padded dimension reads, or -1 for the fill value.
 int64_t PaddedSource(PadMode mode, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
-  if (mode == PadMode::kConstant) return -1;
-  if (mode == PadMode::kEdge) return i < 0 ? 0 : size - 1;
+  switch (mode) {
+    case PadMode::kConstant:
+      return -1;
+    case PadMode::kEdge:
+      return i < 0 ? 0 : size - 1;
+    case PadMode::kReflect:
+      break;
+  }
   return i < 0 ? -i : 2 * (size - 1) - i;
 }
 

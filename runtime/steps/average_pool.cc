@@ -126,10 +126,18 @@ class AveragePoolStep : public Step {
                            .zero_y = a.zero_y,
                            .lo = a.lo,
                            .hi = a.hi};
-    const auto loop = a.arithmetic == PoolArithmetic::kInteger        ? loops_.average_integer
-                      : a.arithmetic == PoolArithmetic::kScaleSumAway ? loops_.average_scale_away
-                                                                      : loops_.average;
-    loop(args, 0, count);
+    switch (a.arithmetic) {
+      case PoolArithmetic::kInteger:
+        return loops_.average_integer(args, 0, count);
+      case PoolArithmetic::kScaleSumAway:
+        return loops_.average_scale_away(args, 0, count);
+      case PoolArithmetic::kScaleOffset:
+        return loops_.average(args, 0, count);
+      case PoolArithmetic::kDequantized:  // RunWindow does these three otherwise
+      case PoolArithmetic::kRequantize:
+      case PoolArithmetic::kRawSum:
+        return;
+    }
   }
 
   // Channels c .. c + count - 1; all windows are whole.

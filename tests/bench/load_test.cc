@@ -18,6 +18,7 @@
 #include "base/checksum.h"
 #include "base/mapped_file.h"
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/container/strided_bytes.h"
+#include "isa/attributes.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {

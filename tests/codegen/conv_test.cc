@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "quantize/numerics/post_ops.h"
 #include "tests/codegen/test_graph.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/attributes.h"
+
 namespace rshift {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/attributes.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "codegen/lowering/lowering.h"
+#include "isa/attributes.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {

@@ -7,6 +7,7 @@
 
 #include "codegen/container/container.h"
 #include "codegen/memory/report.h"
+#include "isa/attributes.h"
 #include "runtime/runtime.h"
 #include "tests/codegen/test_graph.h"
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "tests/codegen/test_graph.h"
 
 namespace rshift {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 

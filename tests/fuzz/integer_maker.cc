@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "isa/functions.h"
 #include "tests/fuzz/program_maker.h"
 

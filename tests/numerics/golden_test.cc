@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/add_forms.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/numerics/average_forms.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/numerics/onednn.h"
 #include "quantize/numerics/qnnpack.h"

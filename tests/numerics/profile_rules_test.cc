@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/post_ops.h"
 #include "quantize/profiles/arithmetic.h"
 #include "tools/requantize_rule.h"

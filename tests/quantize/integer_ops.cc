@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/add.h"
 #include "quantize/numerics/average_forms.h"
 #include "quantize/numerics/average_pool.h"

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/prelu.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"

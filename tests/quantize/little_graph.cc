@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "isa/attributes.h"
 #include "quantize/ranges/ranges.h"
 
 namespace rshift::test {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "tests/quantize/integer_ops.h"
 #include "tests/quantize/profile_tools.h"
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 namespace {

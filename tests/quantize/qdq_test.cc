@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "quantize/plan.h"
 #include "quantize/quantize.h"
 #include "tests/quantize/interpreter.h"

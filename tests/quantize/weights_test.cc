@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/aligned.h"
+#include "isa/attributes.h"
 #include "tests/runtime/allocations.h"
 #include "tests/runtime/program_builder.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "tests/runtime/rounding_oracle.h"
 
 namespace rshift::testing {

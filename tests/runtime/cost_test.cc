@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

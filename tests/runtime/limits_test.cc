@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "runtime/work_cost.h"
 #include "tests/runtime/program_builder.h"
 

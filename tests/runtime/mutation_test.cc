@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/runtime.h"

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "runtime/step.h"
 #include "tests/runtime/program_builder.h"
 

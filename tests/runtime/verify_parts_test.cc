@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "runtime/verify.h"
 #include "tests/runtime/program_builder.h"
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 #include "isa/functions.h"
 #include "tests/runtime/program_builder.h"
 

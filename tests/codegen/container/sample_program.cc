@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codegen/packing/packing.h"
+#include "isa/attributes.h"
 
 namespace rshift {
 namespace {

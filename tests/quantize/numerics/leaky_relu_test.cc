@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/multiplier.h"
 
 namespace rshift::numerics {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <random>
 
+#include "isa/attributes.h"
+
 namespace rshift::numerics {
 namespace {
 

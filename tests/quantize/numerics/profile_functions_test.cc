@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/double_scale.h"
 #include "quantize/numerics/fixed_exp.h"
 #include "quantize/numerics/logarithm.h"

@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "isa/attributes.h"
+
 namespace rshift::numerics {
 namespace {
 

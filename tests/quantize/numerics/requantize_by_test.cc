@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/requantize.h"
 
