@@ -164,7 +164,7 @@ TEST(LowerQConv, CarriesTheAscendTail) {
                  .sqrt_quant = true,
                  .quant_scale = 3.5f,
                  .quant_offset = -7,
-                 .rounding = RealRounding::kCeil};
+                 .mode = RealRounding::kCeil};
   const Command command = CompileChecked(QConvGraph(conv, 4, 4)).commands[0];
   EXPECT_EQ(command.opcode, Opcode::kDepthwise);
   EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kHalfFloat));

@@ -116,12 +116,12 @@ inline void RandomPostOps(Random& random, RequantArgs* args, PostOpArgs* post_op
                                       static_cast<float>(random.Int(-300, 300)) / 16,
                                       static_cast<float>(random.Int(-64, 64)) / 32});
   }
-  args->half = {.quant_scale = static_cast<float>(random.Int(1, 999)) / 256,
-                .quant_offset = static_cast<float>(random.Int(-128, 127)),
-                .relu = random.OneIn(2),
-                .sqrt_dequant = random.OneIn(4),
-                .sqrt_quant = random.OneIn(4),
-                .mode = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
+  args->half.quant_scale = static_cast<float>(random.Int(1, 999)) / 256;
+  args->half.quant_offset = static_cast<float>(random.Int(-128, 127));
+  args->half.relu = random.OneIn(2);
+  args->half.sqrt_dequant = random.OneIn(4);
+  args->half.sqrt_quant = random.OneIn(4);
+  args->half.mode = static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1));
 }
 
 // `entries` that hold no channel may be anything but for zero_w. `products`: in an accumulator.
