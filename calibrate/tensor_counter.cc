@@ -9,6 +9,10 @@
 #include "base/error.h"
 #include "calibrate/value_scan.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 namespace rshift {
 namespace {
 
@@ -59,7 +63,7 @@ bool IsZero(const uint32_t* line) {
 
 // Adds one page to another and leaves zeros. Lines of zeros are left alone: small magnitudes are
 // rare, and the other page may be in memory.
-void MoveCounters(uint32_t* __restrict from, uint32_t* __restrict to) {
+void MovePortable(uint32_t* __restrict from, uint32_t* __restrict to) {
   for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
     if (IsZero(from + line)) continue;
     for (size_t i = line; i < line + kLine; ++i) {
@@ -67,6 +71,30 @@ void MoveCounters(uint32_t* __restrict from, uint32_t* __restrict to) {
       from[i] = 0;
     }
   }
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void MoveAvx2(uint32_t* __restrict from, uint32_t* __restrict to) {
+  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
+    auto* source = reinterpret_cast<__m256i*>(from + line);
+    const __m256i low = _mm256_loadu_si256(source), high = _mm256_loadu_si256(source + 1);
+    const __m256i any = _mm256_or_si256(low, high);
+    if (_mm256_testz_si256(any, any) != 0) continue;
+    auto* sum = reinterpret_cast<__m256i*>(to + line);
+    _mm256_storeu_si256(sum, _mm256_add_epi32(_mm256_loadu_si256(sum), low));
+    _mm256_storeu_si256(sum + 1, _mm256_add_epi32(_mm256_loadu_si256(sum + 1), high));
+    _mm256_storeu_si256(source, _mm256_setzero_si256());
+    _mm256_storeu_si256(source + 1, _mm256_setzero_si256());
+  }
+}
+#endif
+
+void MoveCounters(uint32_t* from, uint32_t* to) {
+#ifdef __x86_64__
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return MoveAvx2(from, to);
+#endif
+  MovePortable(from, to);
 }
 
 bool IsZeroPage(const uint32_t* page) {
