@@ -41,16 +41,13 @@ def npy(values):
             struct.pack(f"<{len(values)}f", *values))
 
 
-def read_npz(path):
-    """{name: list of f32} of an .npz file."""
-    arrays = {}
+def read_npz(path, array):
+    """One array of an .npz file as a list of f32."""
     with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            file = io.BytesIO(archive.read(name))
-            file.seek(8)
-            header = ast.literal_eval(file.read(struct.unpack("<H", file.read(2))[0]).decode())
-            if header["descr"] != "<f4":
-                raise ValueError(f"{path}: {name} has the type {header['descr']}, expected <f4")
-            data = file.read()
-            arrays[name.removesuffix(".npy")] = list(struct.unpack(f"<{len(data) // 4}f", data))
-    return arrays
+        file = io.BytesIO(archive.read(f"{array}.npy"))
+    file.seek(8)
+    header = ast.literal_eval(file.read(struct.unpack("<H", file.read(2))[0]).decode())
+    if header["descr"] != "<f4":
+        raise ValueError(f"{path}: {array} has the type {header['descr']}, expected <f4")
+    data = file.read()
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
