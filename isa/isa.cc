@@ -50,7 +50,7 @@ constexpr auto MakeFieldNames() {
   set(Field::kRounding, "rounding");
   set(Field::kMultiplier3, "multiplier3");
   set(Field::kRshift3, "rshift3");
-  set(Field::kSamePass, "same_pass");
+  set(Field::kFuseWithPrevious, "fuse_with_previous");
   set(Field::kScaleF, "scale_f");
   set(Field::kOffsetF, "offset_f");
   set(Field::kAlphaF, "alpha_f");

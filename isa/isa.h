@@ -122,7 +122,7 @@ enum class Field : uint8_t {
   kRounding = 44,  // isa/functions.def
   kMultiplier3 = 45,
   kRshift3 = 46,
-  kSamePass = 47,  // 1: the second half of the command before it
+  kFuseWithPrevious = 47,  // 1: fused with the command before it, as its epilogue
   // f32, stored as their bit pattern
   kScaleF = 60,
   kOffsetF = 61,
@@ -161,9 +161,9 @@ enum class OpClass : uint8_t { kInteger, kMove, kFloat, kFloatLibrary };
 struct OpTraits {
   // Reads an element before it writes it, on the same thread: dst may be the bytes of a source.
   bool in_place = false;
-  // A command with same_pass may follow: it hands over its bytes while the nearest cache holds
-  // them.
-  bool leads_pass = false;
+  // A command with fuse_with_previous may follow: it hands over its bytes while the nearest cache
+  // holds them.
+  bool leads_epilogue = false;
 };
 
 struct OpSpec {

@@ -23,8 +23,8 @@ a Concat is written by the commands that make its parts. All others are dense an
 of 64 bytes. Commands read and write the bytes of their tensors only (reads: up to 64 bytes behind a row,
 whose values do not matter).
 
-A command with `same_pass` 1 is the second half of the command before it: it works on bytes that one has
-just stored, in place. The command before it is a convolution, matrix product or pool, or has `same_pass` 1
+A command with `fuse_with_previous` 1 is fused with the command before it: it works on bytes that one has
+just stored, in place. The command before it is a convolution, matrix product or pool, or has `fuse_with_previous` 1
 itself; dst, and src or src2, are the bytes of that command's dst (offset, pitch and shape). The bytes are
 those of the two commands one after the other, but the first one's result is never all there.
 

@@ -70,7 +70,7 @@ Work WorkOf(const ProgramImage& image, const Command& command) {
   Work work;
   work.macs = MacCount(image, command);
   const TensorRecord& dst = image.tensors[static_cast<size_t>(command.Tensor(Field::kDst))];
-  const bool fused = command.Get(Field::kSamePass) != 0;
+  const bool fused = command.Get(Field::kFuseWithPrevious) != 0;
   for (const FieldSpec& field : op.fields) {
     const int32_t index = IsTensor(field.kind) ? command.Tensor(field.field) : -1;
     if (index < 0) continue;
@@ -103,7 +103,7 @@ std::vector<double> EstimateNanoseconds(const ProgramImage& image, const CostMod
     const double compute = static_cast<double>(work.macs) / MacsPerNs(model, command.opcode);
     const double memory =
         ReadNs(model, work.constants, constants) + ReadNs(model, work.bytes, work.bytes);
-    const double overhead = command.Get(Field::kSamePass) != 0 ? 0 : model.command_ns;
+    const double overhead = command.Get(Field::kFuseWithPrevious) != 0 ? 0 : model.command_ns;
     estimates.push_back(overhead + std::max(compute, memory) +
                         model.requant_ns * static_cast<double>(work.requants) +
                         model.f32_element_ns * static_cast<double>(work.f32_elements));

@@ -12,8 +12,8 @@
 
 namespace rshift {
 
-// What of a command takes time. Of a fused command (Field::kSamePass): without the bytes that the
-// command before it has in the nearest cache, those it works on in place.
+// What of a command takes time. Of a fused command (Field::kFuseWithPrevious): without the bytes
+// that the command before it has in the nearest cache, those it works on in place.
 struct Work {
   int64_t macs = 0;          // multiply-accumulates; 0 where there are none
   uint64_t constants = 0;    // bytes read of the program: weights, tables

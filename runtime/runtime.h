@@ -77,8 +77,8 @@ struct SessionOptions {
   // Nanoseconds of work that make a thread worth waking: below, a barrier and a possible wake-up
   // cost more than they save. 0: every thread takes part in every command, however small (tests).
   double least_share_ns = 30000;
-  // Fused commands (Field::kSamePass) run as commands of their own: the same bytes, more slowly,
-  // and an observer sees what lies between.
+  // Fused commands (Field::kFuseWithPrevious) run as commands of their own: the same bytes, more
+  // slowly, and an observer sees what lies between.
   bool one_by_one = false;
 };
 

@@ -178,7 +178,7 @@ Session::Session(const Program& program, const SessionOptions& options)
   for (size_t i = 0; i < image.commands.size();) {
     size_t end = i + 1;
     while (!options.one_by_one && end < image.commands.size() &&
-           image.commands[end].Get(Field::kSamePass) != 0) {
+           image.commands[end].Get(Field::kFuseWithPrevious) != 0) {
       ++end;
     }
     const auto first = estimates.begin() + static_cast<int64_t>(i);

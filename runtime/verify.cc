@@ -77,13 +77,13 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
 // A fused command works in place on what the first has stored. Operands that are not
 // these bytes share none with them (CheckOperand), so that nothing but the order of independent
 // elements differs from the two commands one after the other.
-void CheckSamePass(const CommandCheck& check) {
-  if (check.Get(Field::kSamePass) == 0) return;
-  check.Check(check.index > 0, "same_pass without a command before it");
+void CheckFuseWithPrevious(const CommandCheck& check) {
+  if (check.Get(Field::kFuseWithPrevious) == 0) return;
+  check.Check(check.index > 0, "fuse_with_previous without a command before it");
   const Command& before = check.image.commands[check.index - 1];
-  check.Check(TraitsOf(before.opcode).leads_pass || before.Get(Field::kSamePass) != 0,
-              "same_pass behind a ", FindOp(before.opcode)->name,
-              ", expected a convolution, matrix product, pool or second half");
+  check.Check(TraitsOf(before.opcode).leads_epilogue || before.Get(Field::kFuseWithPrevious) != 0,
+              "fuse_with_previous behind a ", FindOp(before.opcode)->name,
+              ", expected a convolution, matrix product, pool or a command fused with one");
   const TensorRecord& stored = check.image.tensors[static_cast<size_t>(before.Tensor(Field::kDst))];
   check.Check(SameBytes(check.Tensor(Field::kDst), stored), check.Describe(Field::kDst),
               " is not in place of what the command before it stores, '", stored.name, "'");
@@ -91,7 +91,7 @@ void CheckSamePass(const CommandCheck& check) {
   const bool reads = std::any_of(fields.begin(), fields.end(), [&](const FieldSpec& field) {
     return field.kind == FieldKind::kTensorIn && SameBytes(check.Tensor(field.field), stored);
   });
-  check.Check(reads, "same_pass, but no operand is what the command before it stores, '",
+  check.Check(reads, "fuse_with_previous, but no operand is what the command before it stores, '",
               stored.name, "'");
 }
 
@@ -113,7 +113,7 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
     check.Check(spec != nullptr, "unknown opcode");
     CheckDestination(check);
     CheckSemantics(check, &proof.weight_sums[i]);
-    CheckSamePass(check);
+    CheckFuseWithPrevious(check);
     const StridedBytes written = WrittenBytes(image, command);
     for (const FieldSpec& field : spec->fields) {
       if (IsTensorInput(field.kind) && check.Has(field.field))

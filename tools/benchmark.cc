@@ -117,7 +117,7 @@ std::vector<CommandRow> TimeCommands(const Program& program, Session& session, i
     const Command& command = image.commands[c];
     const std::string name = FindOp(command.opcode)->name;
     const std::string node = image.command_names.empty() ? "" : image.command_names[c];
-    if (command.Get(Field::kSamePass) != 0) {  // one row with the command it runs in
+    if (command.Get(Field::kFuseWithPrevious) != 0) {  // one row with the command it runs in
       rows.back().name += "+" + name;
       rows.back().node += "+" + node;
     } else {

@@ -182,7 +182,7 @@ uint64_t FeaturesOf(const ProgramImage& image) {
     if (spec == nullptr) continue;
     if (spec->op_class == OpClass::kFloat) features |= kFeatureFloat;
     if (spec->op_class == OpClass::kFloatLibrary) features |= kFeatureFloatLibrary;
-    if (command.Get(Field::kSamePass) != 0) features |= kFeatureSamePass;
+    if (command.Get(Field::kFuseWithPrevious) != 0) features |= kFeatureFusedEpilogue;
     if (IsBroadcast(image, command, Field::kSrc) || IsBroadcast(image, command, Field::kSrc2))
       features |= kFeatureBroadcast;
   }

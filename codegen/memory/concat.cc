@@ -12,7 +12,7 @@ namespace {
 
 // Kernels that load whole registers, those of the commands that lead passes: they may read what
 // another thread is writing behind a row.
-bool ReadsLoosely(Opcode opcode) { return TraitsOf(opcode).leads_pass; }
+bool ReadsLoosely(Opcode opcode) { return TraitsOf(opcode).leads_epilogue; }
 
 // Where a buffer goes in another one. Its bytes are cut into rows, which come to lie `pitch` apart;
 // or they are moved as they are (row 0).

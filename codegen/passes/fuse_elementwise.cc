@@ -53,7 +53,8 @@ class Fuser {
     const Uses& uses = uses_[buffer];
     if (!uses.IsMadeAndReadOnce() || uses_[table_.of[dst]].writers.size() != 1) return -1;
     const Command& writer = image_.commands[uses.writers[0]];
-    const bool leads = TraitsOf(writer.opcode).leads_pass || writer.Get(Field::kSamePass) != 0;
+    const bool leads =
+        TraitsOf(writer.opcode).leads_epilogue || writer.Get(Field::kFuseWithPrevious) != 0;
     const bool in_place =
         Record(tensor).shape == Record(dst).shape && Record(tensor).bytes() == Record(dst).bytes();
     return leads && in_place ? uses.writers[0] : -1;
@@ -64,7 +65,7 @@ class Fuser {
     int32_t first = -1, operand = -1;
     bool may = false;
     for (const FieldSpec& field : FindOp(command.opcode)->fields) {
-      may = may || field.field == Field::kSamePass;
+      may = may || field.field == Field::kFuseWithPrevious;
       if (field.kind != FieldKind::kTensorIn) continue;
       const int32_t half = FirstHalf(command, command.Tensor(field.field));
       if (half <= first) continue;
@@ -81,7 +82,7 @@ class Fuser {
       image_.tensors[tensor].offset = Record(dst).offset;
       to.passing.push_back(tensor);
     }
-    command.Set(Field::kSamePass, 1);
+    command.Set(Field::kFuseWithPrevious, 1);
     next_[first] = index;
   }
 

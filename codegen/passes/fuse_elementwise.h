@@ -8,8 +8,8 @@
 
 namespace rshift {
 
-// Sets same_pass where the result of such a command has no reader but an element-wise one: an
-// addition's other operand may be anything that is complete by then. The result moves into the
+// Sets fuse_with_previous where the result of such a command has no reader but an element-wise one:
+// an addition's other operand may be anything that is complete by then. The result moves into the
 // buffer of the reader's destination, and the command to the place before its reader; of two
 // operands that could, the one that is made later does. Readers of readers follow them.
 // Tensors are whole: parts of Concats are made afterwards.

@@ -19,7 +19,7 @@ struct LeakyRelu {
   RequantWords positive;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -30,7 +30,7 @@ struct LeakyRelu {
     WordFields(Field::kMultiplier2, Field::kRshift2, c.positive, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -47,7 +47,7 @@ struct PRelu {
   RequantWords positive;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -58,7 +58,7 @@ struct PRelu {
     WordFields(Field::kMultiplier2, Field::kRshift2, c.positive, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -71,14 +71,14 @@ struct Table {
 
   Tensor dst = 0, src = 0;
   Tensor table = 0;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
     visit(Part(Out(Field::kDst)), c.dst);
     visit(Part(In(Field::kSrc)), c.src);
     visit(Const(Field::kTable), c.table);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 

@@ -12,7 +12,7 @@ struct Conv {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc";
-  static constexpr OpTraits kTraits = {.leads_pass = true};
+  static constexpr OpTraits kTraits = {.leads_epilogue = true};
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
@@ -46,7 +46,7 @@ struct Depthwise {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "NHWC convolution with one filter per channel (groups = IC = OC)";
-  static constexpr OpTraits kTraits = {.leads_pass = true};
+  static constexpr OpTraits kTraits = {.leads_epilogue = true};
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;

@@ -18,7 +18,7 @@ struct Add {
   int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -30,7 +30,7 @@ struct Add {
     visit(Int(Field::kRshift, 0, 62), c.rshift);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -44,7 +44,7 @@ struct AddFloat {
 
   Tensor dst = 0, src = 0, src2 = 0;
   ClampQ clamp = {0, 0};
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -52,7 +52,7 @@ struct AddFloat {
     visit(Part(In(Field::kSrc)), c.src);
     visit(Part(In(Field::kSrc2)), c.src2);
     ClampFields(c.clamp, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -70,7 +70,7 @@ struct AddShifted {
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   AddBlocks blocks = AddBlocks::kNone;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -84,7 +84,7 @@ struct AddShifted {
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
     visit(Mode(kAddBlocksCount), c.blocks);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -99,7 +99,7 @@ struct AddFma {
   Tensor dst = 0, src = 0, src2 = 0;
   float ratio_a = 0, ratio_b = 0, fixed = 0;
   ClampQ clamp = {0, 0};
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -110,7 +110,7 @@ struct AddFma {
     visit(Float(Field::kAlphaF), c.ratio_b);
     visit(Float(Field::kOffsetF), c.fixed);
     ClampFields(c.clamp, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 
@@ -125,7 +125,7 @@ struct Mul {
   RequantWords words;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -135,7 +135,7 @@ struct Mul {
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 

@@ -91,10 +91,10 @@ constexpr void WordFields(Field multiplier, Field rshift, W& words, Visit&& visi
   visit(Int(rshift, 0, 62), words.rshift);
 }
 
-// 1: a second half of the command before it; markdown.cc says what it means.
+// 1: fused with the command before it; markdown.cc says what it means.
 template <typename B, typename Visit>
-constexpr void SamePassField(B& same_pass, Visit&& visit) {
-  visit(Int(Field::kSamePass, 0, 1), same_pass);
+constexpr void FuseWithPreviousField(B& fuse_with_previous, Visit&& visit) {
+  visit(Int(Field::kFuseWithPrevious, 0, 1), fuse_with_previous);
 }
 
 // --- struct <-> Command ---

@@ -12,7 +12,7 @@ struct MatMul {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "src [..., M, K] times packed s8 weights [K, N], one requant record per column";
-  static constexpr OpTraits kTraits = {.leads_pass = true};
+  static constexpr OpTraits kTraits = {.leads_epilogue = true};
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;

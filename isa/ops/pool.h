@@ -13,7 +13,7 @@ struct AveragePool {
   static constexpr const char* kSummary =
       "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags 1: "
       "count_include_pad";
-  static constexpr OpTraits kTraits = {.leads_pass = true};
+  static constexpr OpTraits kTraits = {.leads_epilogue = true};
 
   Tensor dst = 0, src = 0;
   Window window;
@@ -44,7 +44,7 @@ struct MaxPool {
   static constexpr const char* kName = "max_pool";
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary = "NHWC maximum of s8, u8 or f32; pads never win";
-  static constexpr OpTraits kTraits = {.leads_pass = true};
+  static constexpr OpTraits kTraits = {.leads_epilogue = true};
 
   Tensor dst = 0, src = 0;
   Window window;

@@ -56,7 +56,7 @@ struct Requantize {
   RequantWords words;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  bool same_pass = false;
+  bool fuse_with_previous = false;
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
@@ -65,7 +65,7 @@ struct Requantize {
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
-    SamePassField(c.same_pass, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
 

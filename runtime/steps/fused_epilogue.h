@@ -1,4 +1,5 @@
-// The commands that run in the pass of another one (Field::kSamePass), as what its kernel calls.
+// The commands that run in the pass of another one (Field::kFuseWithPrevious), as what its kernel
+// calls.
 #ifndef RSHIFT_RUNTIME_STEPS_FUSED_EPILOGUE_H_
 #define RSHIFT_RUNTIME_STEPS_FUSED_EPILOGUE_H_
 

@@ -44,8 +44,9 @@ int64_t Count(const ProgramImage& image, Opcode opcode) {
 }
 
 int64_t CountFused(const ProgramImage& image) {
-  return std::count_if(image.commands.begin(), image.commands.end(),
-                       [](const Command& command) { return command.Get(Field::kSamePass) != 0; });
+  return std::count_if(image.commands.begin(), image.commands.end(), [](const Command& command) {
+    return command.Get(Field::kFuseWithPrevious) != 0;
+  });
 }
 
 TEST(Fuse, RandomNetworksGiveTheSameBytes) {

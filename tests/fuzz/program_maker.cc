@@ -30,13 +30,13 @@ void ChooseModes(Maker& m) {
 void AddFusedEpilogue(Maker& m) {
   const Command& first = m.b.image.commands.back();
   TensorRecord record = m.b[first.Tensor(Field::kDst)];
-  if (!TraitsOf(first.opcode).leads_pass || SizeOf(record.dtype) != 1) return;
+  if (!TraitsOf(first.opcode).leads_epilogue || SizeOf(record.dtype) != 1) return;
   const int32_t src = first.Tensor(Field::kDst);
   const auto dst = static_cast<int32_t>(m.b.image.tensors.size());
   record.name = "fused epilogue";
   m.b.image.tensors.push_back(record);
   const int32_t table = m.b.Const(DType::kBytes, {256}, m.random.Data(256));
-  m.b.Add(Opcode::kTable, dst, src).Set(Field::kTable, table).Set(Field::kSamePass, 1);
+  m.b.Add(Opcode::kTable, dst, src).Set(Field::kTable, table).Set(Field::kFuseWithPrevious, 1);
 }
 
 }  // namespace

@@ -90,13 +90,13 @@ TensorSpec RandomSpec(Random& random, const Shape& shape) {
 
 // y = x and the constant, either way round, behind a pool in whose pass it may run.
 ProgramBuilder Program(uint32_t seed, Opcode opcode, const Shape& shape, const Constant& constant,
-                       bool same_pass) {
+                       bool fuse_with_previous) {
   Random random(seed);
   ProgramBuilder b;
   const TensorSpec x = RandomSpec(random, shape), y = RandomSpec(random, shape);
   int32_t tensor = b.Input(x);
   const int32_t out = b.Output({x.dtype, shape, y.scale, x.zero_point});
-  if (same_pass) {
+  if (fuse_with_previous) {
     const int32_t pooled = b.Arena(x);
     b[pooled].offset = b[out].offset;
     b.Add(Opcode::kMaxPool, pooled, tensor);
@@ -105,7 +105,8 @@ ProgramBuilder Program(uint32_t seed, Opcode opcode, const Shape& shape, const C
   const int32_t small = Add(b, constant);
   const bool first = random.Int(0, 1) == 0;
   Command& command = b.Add(opcode, out, first ? small : tensor);
-  command.Set(Field::kSrc2, first ? tensor : small).Set(Field::kSamePass, same_pass);
+  command.Set(Field::kSrc2, first ? tensor : small)
+      .Set(Field::kFuseWithPrevious, fuse_with_previous);
   SetNumbers(random, command);
   return b;
 }
@@ -120,15 +121,17 @@ TEST(Broadcast, GivesTheBytesOfTheConstantSpreadOut) {
          {Opcode::kAdd, Opcode::kAddFloat, Opcode::kAddShifted, Opcode::kAddFma, Opcode::kMul}) {
       SCOPED_TRACE(::testing::Message() << seed << " " << FindOp(opcode)->name);
       Random random(seed);
-      const bool same_pass = random.Int(0, 1) == 0;
+      const bool fuse_with_previous = random.Int(0, 1) == 0;
       Shape shape = RandomImage(random);
-      if (!same_pass) shape.resize(static_cast<size_t>(random.Int(0, 4)));
+      if (!fuse_with_previous) shape.resize(static_cast<size_t>(random.Int(0, 4)));
       Constant constant{RandomSpec(random, SmallerShape(random, shape)), {}};
       constant.bytes = random.Data(NumElements(constant.spec.shape));
       const Bytes x = random.Data(NumElements(shape));
       const Bytes expected = RunProgram(
-          Program(seed, opcode, shape, SpreadOut(constant, shape), same_pass).Build(), {x});
-      ASSERT_EQ(RunEverywhere(Program(seed, opcode, shape, constant, same_pass), {x}), expected);
+          Program(seed, opcode, shape, SpreadOut(constant, shape), fuse_with_previous).Build(),
+          {x});
+      ASSERT_EQ(RunEverywhere(Program(seed, opcode, shape, constant, fuse_with_previous), {x}),
+                expected);
     }
   }
 }

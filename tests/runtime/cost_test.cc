@@ -85,8 +85,8 @@ TEST(Cost, F32ElementsAndMovedOnes) {
   EXPECT_DOUBLE_EQ(estimates[1], 1e6 + 80 / 8.0);
 }
 
-// max_pool [1, 4, 4, 16] and, in its pass when `same_pass`, its sum with a second input.
-ProgramBuilder PoolAndAdd(int64_t same_pass) {
+// max_pool [1, 4, 4, 16] and, in its pass when `fuse_with_previous`, its sum with a second input.
+ProgramBuilder PoolAndAdd(int64_t fuse_with_previous) {
   ProgramBuilder b;
   const TensorSpec image{DType::kU8, {1, 4, 4, 16}};
   const int32_t in = b.Input(image), other = b.Input(image), pooled = b.Arena(image);
@@ -95,7 +95,7 @@ ProgramBuilder PoolAndAdd(int64_t same_pass) {
   b.Add(Opcode::kMaxPool, pooled, in).Set(Field::kKernelH, 1).Set(Field::kKernelW, 1);
   Command& add = b.Add(Opcode::kAdd, out, pooled).Set(Field::kSrc2, other);
   add.Set(Field::kMultiplier, 1).Set(Field::kMultiplier2, 1).Set(Field::kRshift, 1);
-  add.Set(Field::kClampHiQ, 255).Set(Field::kSamePass, same_pass);
+  add.Set(Field::kClampHiQ, 255).Set(Field::kFuseWithPrevious, fuse_with_previous);
   return b;
 }
 

@@ -175,12 +175,13 @@ ProgramBuilder PassNet() {
     return b.Add(opcode, dst, src).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
   };
   add(Opcode::kConv, conv, in).Set(Field::kWeights, packed_weights).Set(Field::kRequant, records);
-  Command& a = add(Opcode::kAdd, sum, conv).Set(Field::kSrc2, other).Set(Field::kSamePass, 1);
+  Command& a =
+      add(Opcode::kAdd, sum, conv).Set(Field::kSrc2, other).Set(Field::kFuseWithPrevious, 1);
   a.Set(Field::kMultiplier, 3).Set(Field::kMultiplier2, 5).Set(Field::kRshift, 3);
-  Command& l = add(Opcode::kLeakyRelu, leaky, sum).Set(Field::kSamePass, 1);
+  Command& l = add(Opcode::kLeakyRelu, leaky, sum).Set(Field::kFuseWithPrevious, 1);
   l.Set(Field::kMultiplier, 13).Set(Field::kRshift, 7);
   b.Add(Opcode::kMaxPool, pooled, leaky).Set(Field::kKernelH, 1).Set(Field::kKernelW, 1);
-  b.Add(Opcode::kTable, mapped, pooled).Set(Field::kTable, table).Set(Field::kSamePass, 1);
+  b.Add(Opcode::kTable, mapped, pooled).Set(Field::kTable, table).Set(Field::kFuseWithPrevious, 1);
   b.Add(Opcode::kQuantize, right, floats);
   return b;
 }

@@ -1,5 +1,5 @@
-// Fused commands (Field::kSamePass): what may be one, and that they give the bytes of the commands
-// one after the other.
+// Fused commands (Field::kFuseWithPrevious): what may be one, and that they give the bytes of the
+// commands one after the other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,10 +33,12 @@ ProgramBuilder Pass() {
   pool.Set(Field::kKernelH, 3).Set(Field::kKernelW, 3);
   for (const Field pad : {Field::kPadTop, Field::kPadLeft, Field::kPadBottom, Field::kPadRight})
     pool.Set(pad, 1);
-  b.Add(Opcode::kTable, kMapped, kPooled).Set(Field::kTable, kTable).Set(Field::kSamePass, 1);
+  b.Add(Opcode::kTable, kMapped, kPooled)
+      .Set(Field::kTable, kTable)
+      .Set(Field::kFuseWithPrevious, 1);
   Command& add = b.Add(Opcode::kAdd, kOut, kMapped).Set(Field::kSrc2, kOther);
   add.Set(Field::kMultiplier, 3).Set(Field::kMultiplier2, 5).Set(Field::kRshift, 3);
-  add.Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 255).Set(Field::kSamePass, 1);
+  add.Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 255).Set(Field::kFuseWithPrevious, 1);
   return b;
 }
 
@@ -55,17 +57,18 @@ TEST(VerifyPass, FusedEpiloguesGiveTheBytesOfCommandsOfTheirOwn) {
   const std::vector<Bytes> inputs = {random.Data(bytes), random.Data(bytes)};
   ProgramBuilder b = Pass();
   const Bytes actual = RunEverywhere(b, inputs);
-  Of(&b, 1).Set(Field::kSamePass, 0);
-  Of(&b, 2).Set(Field::kSamePass, 0);
+  Of(&b, 1).Set(Field::kFuseWithPrevious, 0);
+  Of(&b, 2).Set(Field::kFuseWithPrevious, 0);
   EXPECT_EQ(RunEverywhere(b, inputs), actual);
-  Of(&b, 2).Set(Field::kSamePass, 1);  // behind a command that leads no pass
+  Of(&b, 2).Set(Field::kFuseWithPrevious, 1);  // behind a command that leads no pass
   EXPECT_THAT(LoadError(b), HasSubstr("expected a convolution, matrix product, pool"));
 }
 
 TEST(VerifyPass, OnlyBehindACommandThatLeads) {
-  ExpectRefused("same_pass without a command before it",
+  ExpectRefused("fuse_with_previous without a command before it",
                 [](auto* b) { b->image.commands.erase(b->image.commands.begin()); });
-  ExpectRefused("same_pass behind a table", [](auto* b) { Of(b, 1).Set(Field::kSamePass, 0); });
+  ExpectRefused("fuse_with_previous behind a table",
+                [](auto* b) { Of(b, 1).Set(Field::kFuseWithPrevious, 0); });
 }
 
 TEST(VerifyPass, OnlyInPlace) {

@@ -36,19 +36,18 @@ struct Note {
 };
 
 void NoteHeader(std::vector<Note>& notes) {
-  notes.insert(
-      notes.end(),
-      {{0x00, "magic"},
-       {0x08, "byte order 0x01020304"},
-       {0x0c, "version: major, minor"},
-       {0x10, "header size; 0x14: number of sections"},
-       {0x18, "file size"},
-       {0x20,
-        "features: bit 0 F32 commands, 1 of rshift_float, 2 parts, 3 same_pass, 4 input reuse, 5 "
-        "constants that broadcast"},
-       {0x28, "flags (0)"},
-       {0x30, "CRC32C of the section table; 0x34: of bytes 0x00..0x33"},
-       {0x38, "reserved (0)"}});
+  notes.insert(notes.end(), {{0x00, "magic"},
+                             {0x08, "byte order 0x01020304"},
+                             {0x0c, "version: major, minor"},
+                             {0x10, "header size; 0x14: number of sections"},
+                             {0x18, "file size"},
+                             {0x20,
+                              "features: bit 0 F32 commands, 1 of rshift_float, 2 parts, 3 "
+                              "fuse_with_previous, 4 input reuse, 5 "
+                              "constants that broadcast"},
+                             {0x28, "flags (0)"},
+                             {0x30, "CRC32C of the section table; 0x34: of bytes 0x00..0x33"},
+                             {0x38, "reserved (0)"}});
 }
 
 std::vector<Note> NotesOf(const ProgramImage& image, const ContainerView& view) {
