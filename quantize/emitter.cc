@@ -45,12 +45,14 @@ IntType Emitter::Type(ValueId old) const {
   return type;
 }
 
-ConvTail Emitter::Tail(const Node& node) const {
-  const auto found = tails_.find(&node);
-  return found != tails_.end() ? found->second : ConvTail{{}, node.outputs[0], {}};
+FusedPostOps Emitter::PostOps(const Node& node) const {
+  const auto found = post_ops_.find(&node);
+  return found != post_ops_.end() ? found->second : FusedPostOps{{}, node.outputs[0], {}};
 }
 
-void Emitter::SetTail(const Node& node, ConvTail tail) { tails_[&node] = std::move(tail); }
+void Emitter::SetPostOps(const Node& node, FusedPostOps fused) {
+  post_ops_[&node] = std::move(fused);
+}
 
 bool Emitter::IsZero(ValueId old) const { return types_.zero[old.index()]; }
 

@@ -22,9 +22,9 @@ namespace rshift {
 // By the rules of the options' mode and profile.
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options);
 
-// What a convolution takes in of the nodes behind it (quantize/ops/tails.h).
-struct ConvTail {
-  std::vector<TailOp> ops;
+// What a convolution takes in of the nodes behind it (quantize/ops/fuse_post_ops.h).
+struct FusedPostOps {
+  std::vector<RealPostOp> ops;
   ValueId y;       // old: what the last of them writes
   ValueId addend;  // old: the other operand of an Add; invalid without one
 };
@@ -42,9 +42,9 @@ class Emitter {
   // The type an old value has as integers. IsZero: calibration never saw anything but 0.
   IntType Type(ValueId old) const;
   bool IsZero(ValueId old) const;
-  // The tail of a Conv or MatMul; without one, empty and y the node's own output.
-  ConvTail Tail(const Node& node) const;
-  void SetTail(const Node& node, ConvTail tail);
+  // What is fused behind a Conv or MatMul; where nothing is, empty and y the node's own output.
+  FusedPostOps PostOps(const Node& node) const;
+  void SetPostOps(const Node& node, FusedPostOps fused);
 
   // The new value that holds an old activation, as integers of Type(old), as f32.
   ValueId Int(ValueId old);
@@ -97,7 +97,7 @@ class Emitter {
   QuantizeReport report_;
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
   UniqueNames names_;
-  std::map<const Node*, ConvTail> tails_;
+  std::map<const Node*, FusedPostOps> post_ops_;
 };
 
 }  // namespace rshift

@@ -5,8 +5,8 @@
 #include "quantize/emitter.h"
 #include "quantize/encodable.h"
 #include "quantize/ops/channel_affine.h"
+#include "quantize/ops/fuse_post_ops.h"
 #include "quantize/ops/ops.h"
-#include "quantize/ops/tails.h"
 #include "quantize/overrides.h"
 #include "quantize/plan.h"
 #include "quantize/qdq.h"
@@ -57,12 +57,12 @@ void CheckProfile(const Profile& profile) {
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                          const QuantizeOptions& options) {
   Emitter emitter(graph, types, options);
-  Tails tails = FindTails(graph, plan, types, ArithmeticOf(options.profile));
-  for (auto& [n, tail] : tails.of) emitter.SetTail(graph.nodes()[n], std::move(tail));
+  PostOpPlan post_ops = FindPostOps(graph, plan, types, ArithmeticOf(options.profile));
+  for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
   const ChannelAffines affines = FindChannelAffines(graph, plan, options);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    if (tails.taken.contains(n) || affines.taken.contains(n)) continue;
+    if (post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
       EmitChannelAffine(emitter, node, affine->second);
       continue;

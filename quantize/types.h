@@ -33,7 +33,7 @@ struct ValueTypes {
 // What the only reader of a convolution makes of its real result f: a function of it (post_op
 // without its scale), the sum with a tensor of type `addend` (kSum), or a clamp (kClip: alpha,
 // beta).
-struct TailOp {
+struct RealPostOp {
   PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0;
   IntType addend;

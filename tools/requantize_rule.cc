@@ -152,20 +152,20 @@ void SetWords(Words words, double scale, RequantizeRule* rule) {
 }
 
 // fp16: AscendQuant's scale in binary16, in its sqrt_mode form where that could not hold it.
-void SetTail(const RequantizeArguments& a, const std::string& variant, RequantizeRule* rule) {
+void SetEpilogue(const RequantizeArguments& a, const std::string& variant, RequantizeRule* rule) {
   static const std::map<std::string, RealRounding> roundings = {
       {"round", RealRounding::kEven}, {"fp16", RealRounding::kEven},
       {"away", RealRounding::kAway},  {"floor", RealRounding::kFloor},
       {"ceil", RealRounding::kCeil},  {"truncate", RealRounding::kTruncate}};
-  rule->tail.mode = roundings.at(variant);
+  rule->epilogue.mode = roundings.at(variant);
   rule->bias = numerics::RoundToHalf(rule->bias);
   RequireUsage(std::isfinite(rule->bias), "--bias is ", a.bias, ", which no fp16 holds");
-  rule->tail.quant_scale = AsFloat("--quant-scale", a.quant_scale.value_or(1));
-  rule->tail.quant_offset = static_cast<float>(rule->zero);
+  rule->epilogue.quant_scale = AsFloat("--quant-scale", a.quant_scale.value_or(1));
+  rule->epilogue.quant_offset = static_cast<float>(rule->zero);
   if (variant != "fp16") return;
-  const numerics::AscendScale scale = numerics::MakeAscendScale(rule->tail.quant_scale);
-  rule->tail.quant_scale = numerics::AttributeInHalf(scale.value);
-  rule->tail.sqrt_quant = scale.sqrt_mode;
+  const numerics::AscendScale scale = numerics::MakeAscendScale(rule->epilogue.quant_scale);
+  rule->epilogue.quant_scale = numerics::AttributeInHalf(scale.value);
+  rule->epilogue.sqrt_quant = scale.sqrt_mode;
 }
 
 std::string DescribeFloat(const char* name, float value) {
@@ -203,14 +203,14 @@ RequantizeRule MakeRequantizeRule(const RequantizeArguments& a) {
   } else {
     SetWords(variation.words, *a.scale, &rule);
   }
-  if (rule.rounding == Rounding::kHalfFloat) SetTail(a, variation.name, &rule);
+  if (rule.rounding == Rounding::kHalfFloat) SetEpilogue(a, variation.name, &rule);
   return rule;
 }
 
 int32_t RequantizeRule::Apply(int32_t accumulator) const {
   if (rounding == Rounding::kHalfFloat) {
-    const float h = numerics::DequantizeHalf(accumulator, scale, bias, tail);
-    return numerics::QuantizeHalf(h, tail, lo, hi);
+    const float h = numerics::DequantizeHalf(accumulator, scale, bias, epilogue);
+    return numerics::QuantizeHalf(h, epilogue, lo, hi);
   }
   return numerics::RequantizeBy(rounding, accumulator, multiplier, rshift, zero, lo, hi);
 }
@@ -230,8 +230,8 @@ std::string RequantizeRule::Describe() const {
   std::snprintf(packed, sizeof(packed), ", packed 0x%012llx",
                 static_cast<unsigned long long>(numerics::PackAscendDeqScale({scale, 0, 0})));
   return DescribeFloat("deq_scale", scale) + packed +
-         DescribeFloat(", quant scale", tail.quant_scale) +
-         (tail.sqrt_quant ? " twice (sqrt_mode)" : "");
+         DescribeFloat(", quant scale", epilogue.quant_scale) +
+         (epilogue.sqrt_quant ? " twice (sqrt_mode)" : "");
 }
 
 }  // namespace rshift

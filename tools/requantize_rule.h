@@ -29,7 +29,7 @@ struct RequantizeRule {
   int32_t zero = 0, lo = -128, hi = 127;
   // kHalfFloat only.
   float scale = 1, bias = 0;
-  HalfEpilogue tail;
+  HalfEpilogue epilogue;
 
   int32_t Apply(int32_t accumulator) const;
   // "multiplier 2119995857 rshift 34", "scale 0.123400003 (f32 0x3dfcb924)".

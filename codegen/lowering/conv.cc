@@ -70,7 +70,7 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   SetWindow(node, op.window, command);
   SetClamp(op.clamp, command);
   SetZeroW(context, node, op.zero_w, oc, command);
-  SetTail(context, node, op.rounding, op.post_ops, op.ascend, command);
+  SetEpilogue(context, node, op.rounding, op.post_ops, op.ascend, command);
   context.Emit(node, command);
 }
 

@@ -91,8 +91,8 @@ int32_t AddRequant(LoweringContext& context, const Node& node,
 void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_t> zero_w,
               int64_t expected, Command& command);
 // Rounding, post-operations and what follows them.
-void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
-             std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command);
+void SetEpilogue(LoweringContext& context, const Node& node, Rounding rounding,
+                 std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command);
 // Throws kUnsupported unless the value has NHWC layout.
 void RequireNhwc(const Node& node, const Value& value);
 // Throws kUnsupported unless every input that is there has one of the types.

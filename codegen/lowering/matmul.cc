@@ -44,7 +44,7 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
   command.Set(Field::kRequant, AddRequant(context, node, op.channels, n));
   SetClamp(op.clamp, command);
   SetZeroW(context, node, op.zero_w, n, command);
-  SetTail(context, node, op.rounding, op.post_ops, op.ascend, command);
+  SetEpilogue(context, node, op.rounding, op.post_ops, op.ascend, command);
   context.Emit(node, command);
 }
 

@@ -65,8 +65,8 @@ void SetZeroW(LoweringContext& context, const Node& node, std::span<const int32_
                                                zero_w.size_bytes()}));
 }
 
-void SetTail(LoweringContext& context, const Node& node, Rounding rounding,
-             std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command) {
+void SetEpilogue(LoweringContext& context, const Node& node, Rounding rounding,
+                 std::span<const PostOp> post_ops, const HalfEpilogue& ascend, Command& command) {
   command.Set(Field::kRounding, static_cast<int64_t>(rounding));
   if (!post_ops.empty()) {
     std::vector<float> list;

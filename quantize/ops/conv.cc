@@ -1,9 +1,9 @@
 // Convolution: q_y = ((sum (q_x * q_w) + bias) * Multiplier >> rshift) + Z_y; pads hold Z_x.
 #include <utility>
 
-#include "quantize/ops/conv_columns.h"
-#include "quantize/ops/conv_groups.h"
+#include "quantize/ops/merge_groups.h"
 #include "quantize/ops/ops.h"
+#include "quantize/ops/unroll_output_width.h"
 #include "quantize/ops/weights.h"
 
 namespace rshift {
@@ -57,7 +57,7 @@ ValueId Repeat(Emitter& emitter, const Node& node, int64_t repeats) {
 void EmitColumns(Emitter& emitter, const Node& node, QConv conv, int64_t pixels,
                  const QuantizedWeights& weights) {
   const Value& w = emitter.old().value(node.inputs[1]);
-  const ValueId old_y = emitter.Tail(node).y;
+  const ValueId old_y = emitter.PostOps(node).y;
   const IntType type = emitter.Type(old_y);
   const Shape& x = emitter.old().value(node.inputs[0]).shape;
   const Shape y = emitter.old().value(node.outputs[0]).shape;  // NHWC
@@ -105,13 +105,13 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
              std::move(quantized.form.post_ops),
              quantized.form.ascend};
   const Shape& y = emitter.old().value(node.outputs[0]).shape;
-  const bool images = y.size() == 4 && !emitter.Tail(node).addend.valid();
-  const int64_t pixels = images ? PixelsTogether(op, w.shape, y) : 1;
+  const bool images = y.size() == 4 && !emitter.PostOps(node).addend.valid();
+  const int64_t pixels = images ? PixelsPerCommand(op, w.shape, y) : 1;
   if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized);
   const bool depthwise = repeats > 1 || (w.shape[1] == 1 && w.shape[0] == op.groups);
   std::vector<int8_t> values = std::move(quantized.weights);
   Shape shape = w.shape;
-  if (const int64_t together = depthwise ? 1 : GroupsTogether(op.groups, w.shape); together > 1) {
+  if (const int64_t together = depthwise ? 1 : GroupsPerCommand(op.groups, w.shape); together > 1) {
     values = JoinGroups(values, shape, op.groups, together, conv.zero_w);
     shape[1] *= together;
     conv.groups /= together;

@@ -1,5 +1,6 @@
-// Transposed convolution as convolutions of stride 1, one or more phases each (conv_phases.h),
-// whose outputs are put between each other. The sums are those of the definition, term by term.
+// Transposed convolution as convolutions of stride 1, one or more phases each
+// (conv_transpose_subpixel.h), whose outputs are put between each other. The sums are those of the
+// definition, term by term.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -7,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "quantize/ops/conv_phases.h"
+#include "quantize/ops/conv_transpose_subpixel.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/weights.h"
 
@@ -72,8 +73,8 @@ class PhaseEmitter {
         op_(op),
         kernel_(kernels.shape),
         quantized_(std::move(quantized)),
-        tail_(emitter.Tail(node)),
-        type_(emitter.Type(tail_.y)),
+        fused_(emitter.PostOps(node)),
+        type_(emitter.Type(fused_.y)),
         x_(emitter.old().value(node.inputs[0]).shape),
         y_(emitter.old().value(node.outputs[0]).shape) {
     const Sizes sizes = SizesOf(op.window, x_, y_);
@@ -88,7 +89,7 @@ class PhaseEmitter {
 
   void Emit() {
     const std::vector<PhasePart>& parts = plan_.parts;
-    if (phases() == 1) return AddConv(parts[0], 0, "", emitter_.DefineInt(tail_.y));
+    if (phases() == 1) return AddConv(parts[0], 0, "", emitter_.DefineInt(fused_.y));
     const Shape image = {x_[0], height_.steps(), width_.steps(), phases() * y_[3]};
     std::vector<ValueId> made;
     int64_t channel = 0;
@@ -96,7 +97,7 @@ class PhaseEmitter {
       const int64_t channels = part.rows.count * part.columns.count * y_[3];
       const std::string suffix =
           parts.size() == 1 ? "__phases" : "__phase" + std::to_string(made.size());
-      const ValueId y = emitter_.Temporary(tail_.y, suffix, type_,
+      const ValueId y = emitter_.Temporary(fused_.y, suffix, type_,
                                            {image[0], image[1], image[2], channels}, Layout::kNhwc);
       AddConv(part, channel, suffix, y);
       made.push_back(y);
@@ -104,7 +105,7 @@ class PhaseEmitter {
     }
     ValueId all = made[0];
     if (made.size() > 1) {
-      all = emitter_.Temporary(tail_.y, "__phases", type_, image, Layout::kNhwc);
+      all = emitter_.Temporary(fused_.y, "__phases", type_, image, Layout::kNhwc);
       emitter_.AddNode(node_.name + "__phases", Concat{3}, made, all);
     }
     Interleave(all);
@@ -141,7 +142,7 @@ class PhaseEmitter {
         Cut(h, w),
         emitter_.AddWeights(w_old.name + "__q" + suffix, w_old.layout,
                             {channels, kernel_[1], h.taps, w.taps}, 0, quantized_.scales, weights)};
-    if (tail_.addend.valid()) inputs.push_back(Addend(channel, channels));
+    if (fused_.addend.valid()) inputs.push_back(Addend(channel, channels));
     emitter_.AddNode(node_.name + suffix, std::move(conv), std::move(inputs), y);
   }
 
@@ -201,32 +202,32 @@ class PhaseEmitter {
     const Shape full = {x_[0], h * f, v * g, y_[3]};
     ValueId at = all;
     if (!in_order()) {
-      at = Step(tail_.y, type_, "__apart", Reshape{}, at, {x_[0], h, v, f, g * y_[3]});
-      at = Step(tail_.y, type_, "__rows", Transpose{{0, 1, 3, 2, 4}}, at,
+      at = Step(fused_.y, type_, "__apart", Reshape{}, at, {x_[0], h, v, f, g * y_[3]});
+      at = Step(fused_.y, type_, "__rows", Transpose{{0, 1, 3, 2, 4}}, at,
                 {x_[0], h, f, v, g * y_[3]});
     }
     if (full == y_) return Last(Reshape{}, at);
-    at = Step(tail_.y, type_, "__full", Reshape{}, at, full, Layout::kNhwc);
+    at = Step(fused_.y, type_, "__full", Reshape{}, at, full, Layout::kNhwc);
     Last(Slice{{0, 0, 0, 0}, {1, 1, 1, 1}}, at);
   }
 
   void Last(Op op, ValueId x) {
-    emitter_.AddNode(node_.name, std::move(op), {x}, emitter_.DefineInt(tail_.y));
+    emitter_.AddNode(node_.name, std::move(op), {x}, emitter_.DefineInt(fused_.y));
   }
 
   // Channels [first, first + count) of the addend, divided into phases as y is.
   ValueId Addend(int64_t first, int64_t count) {
-    const IntType type = emitter_.Type(tail_.addend);
-    if (phases() == 1) return emitter_.Int(tail_.addend);
+    const IntType type = emitter_.Type(fused_.addend);
+    if (phases() == 1) return emitter_.Int(fused_.addend);
     if (!addend_.valid()) addend_ = PhasesOfAddend(type);
     const Shape shape = {x_[0], height_.steps(), width_.steps(), count};
     if (count == phases() * y_[3]) return addend_;
-    return Step(tail_.addend, type, "__phase", Slice{{0, 0, 0, first}, {1, 1, 1, 1}}, addend_,
+    return Step(fused_.addend, type, "__phase", Slice{{0, 0, 0, first}, {1, 1, 1, 1}}, addend_,
                 shape, Layout::kNhwc);
   }
 
   ValueId PhasesOfAddend(const IntType& type) {
-    const ValueId like = tail_.addend;
+    const ValueId like = fused_.addend;
     const int64_t h = height_.steps(), v = width_.steps(), f = height_.stride, g = width_.stride;
     const Shape full = {x_[0], h * f, v * g, y_[3]};
     ValueId at = emitter_.Int(like);
@@ -248,7 +249,7 @@ class PhaseEmitter {
   const ConvTranspose& op_;
   const Shape kernel_;  // [OC, IC / g, KH, KW]
   const QuantizedWeights quantized_;
-  const ConvTail tail_;
+  const FusedPostOps fused_;
   const IntType type_;  // of y
   const Shape x_, y_;   // NHWC
   TransposedSize height_, width_;

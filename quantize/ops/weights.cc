@@ -50,7 +50,7 @@ LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
           .x = r.x,
           .y = r.y,
           .clamp = r.clamp,
-          .tail = r.tail,
+          .post_ops = r.post_ops,
           .channels = r.channels,
           .multiplier_bits = r.multiplier_bits};
 }
@@ -227,9 +227,9 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
     request.bias_origin = bias.origin.get();
   }
   request.x = emitter.Type(node.inputs[0]);
-  const ConvTail tail = emitter.Tail(node);
-  request.y = emitter.Type(tail.y);
-  request.tail = tail.ops;
+  const FusedPostOps fused = emitter.PostOps(node);
+  request.y = emitter.Type(fused.y);
+  request.post_ops = fused.ops;
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
@@ -241,10 +241,10 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
 }
 
 void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights) {
-  const ConvTail tail = emitter.Tail(node);
+  const FusedPostOps fused = emitter.PostOps(node);
   std::vector<ValueId> inputs = {x, weights};
-  if (tail.addend.valid()) inputs.push_back(emitter.Int(tail.addend));
-  emitter.AddNode(node.name, std::move(op), std::move(inputs), emitter.DefineInt(tail.y));
+  if (fused.addend.valid()) inputs.push_back(emitter.Int(fused.addend));
+  emitter.AddNode(node.name, std::move(op), std::move(inputs), emitter.DefineInt(fused.y));
 }
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {

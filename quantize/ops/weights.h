@@ -29,7 +29,7 @@ struct WeightRequest {
   int multiplier_bits = 32;  // Target::conv_multiplier_bits, but 32 with weights_origin
   LinearKind kind = LinearKind::kGeneral;
   Clamp clamp;
-  std::vector<TailOp> tail{};
+  std::vector<RealPostOp> post_ops{};
   const Arithmetic* arithmetic = &TpuArithmetic();
 };
 
@@ -43,7 +43,8 @@ struct QuantizedWeights {
 
 // What Conv and MatMul have in common: weights, bias, their origins, types and options of a node.
 WeightRequest RequestOf(Emitter& emitter, const Node& node);
-// The integer operator of a Conv or MatMul: x, weights and the tail's addend in, its output out.
+// The integer operator of a Conv or MatMul: x, weights and the addend of a fused sum in, its output
+// out.
 void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights);
 
 // S_w = max|w| / 127, q_w in [-127, 127]; bias = round(B / (S_x S_w)) - Z_x sum(q_w); multiplier

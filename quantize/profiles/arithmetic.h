@@ -32,8 +32,8 @@ struct LinearLayer {
   LinearKind kind = LinearKind::kGeneral;
   bool per_channel = true;  // weight scales: one for each output channel, or one for all
   IntType x, y;
-  Clamp clamp;                 // fused Relu, Clip; it comes before the tail
-  std::vector<TailOp> tail{};  // for HasTails() alone; y is the type after it
+  Clamp clamp;                         // fused Relu, Clip; it comes before the post-operations
+  std::vector<RealPostOp> post_ops{};  // for HasPostOps() alone; y is the type after it
   int64_t channels = 0;
   int64_t channel = 0;       // for Words(): which of them
   int multiplier_bits = 32;  // of the tpu profile: Target::conv_multiplier_bits
@@ -120,8 +120,8 @@ class Arithmetic {
 
   // --- Conv, MatMul
   virtual LinearForm Linear(const LinearLayer& layer) const = 0;
-  // Takes the operators behind a convolution into it, as LinearLayer::tail.
-  virtual bool HasTails() const { return false; }
+  // Takes the operators behind a convolution into it, as LinearLayer::post_ops.
+  virtual bool HasPostOps() const { return false; }
   // `bias`: the real bias, for LinearForm::float_bias; 0 without one.
   virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
 

@@ -42,8 +42,8 @@ class Ascend final : public Arithmetic {
   }
   Quantize InputForm() const override { return {.rounding = rounding_}; }
   std::optional<numerics::AscendScale> InputScale(const IntType& type) const override {
-    const HalfEpilogue tail = Tail(type);
-    return numerics::AscendScale{tail.quant_scale, tail.sqrt_quant};
+    const HalfEpilogue epilogue = Epilogue(type);
+    return numerics::AscendScale{epilogue.quant_scale, epilogue.sqrt_quant};
   }
 
   int32_t Constant(float value, const IntType& type) const override {
@@ -54,7 +54,7 @@ class Ascend final : public Arithmetic {
     LinearForm form;
     form.rounding = Rounding::kHalfFloat;
     form.float_bias = true;
-    form.ascend = Tail(layer.y);
+    form.ascend = Epilogue(layer.y);
     form.ascend.relu = layer.clamp.lo == 0.0f;
     form.clamp = Bounds(layer.clamp, layer.y);
     return form;
@@ -87,21 +87,21 @@ class Ascend final : public Arithmetic {
   }
 
  private:
-  HalfEpilogue Tail(const IntType& y) const {
-    HalfEpilogue tail;
-    tail.quant_scale = static_cast<float>(1.0 / static_cast<double>(y.quant.scale));
-    tail.quant_offset = static_cast<float>(y.quant.zero_point);
-    tail.mode = rounding_;
+  HalfEpilogue Epilogue(const IntType& y) const {
+    HalfEpilogue epilogue;
+    epilogue.quant_scale = static_cast<float>(1.0 / static_cast<double>(y.quant.scale));
+    epilogue.quant_offset = static_cast<float>(y.quant.zero_point);
+    epilogue.mode = rounding_;
     if (variant_ == Variant::kHalf) {
-      const numerics::AscendScale scale = numerics::MakeAscendScale(tail.quant_scale);
-      tail.quant_scale = numerics::AttributeInHalf(scale.value);
-      tail.sqrt_quant = scale.sqrt_mode;
+      const numerics::AscendScale scale = numerics::MakeAscendScale(epilogue.quant_scale);
+      epilogue.quant_scale = numerics::AttributeInHalf(scale.value);
+      epilogue.sqrt_quant = scale.sqrt_mode;
     }
-    return tail;
+    return epilogue;
   }
 
   int32_t Quant(float half, const IntType& type) const {
-    return numerics::QuantizeHalf(half, Tail(type), type.qmin(), type.qmax());
+    return numerics::QuantizeHalf(half, Epilogue(type), type.qmin(), type.qmax());
   }
 
   Variant variant_;

@@ -18,14 +18,14 @@ bool IsHomogeneous(PostOpKind kind) {
 
 // Operations up to here see real values; those behind see units of y. -1: the output scale already
 // divides by S_y.
-int LastReal(const std::vector<TailOp>& tail) {
-  for (int i = static_cast<int>(tail.size()) - 1; i >= 0; --i) {
-    if (!IsHomogeneous(tail[i].kind)) return i;
+int LastReal(const std::vector<RealPostOp>& ops) {
+  for (int i = static_cast<int>(ops.size()) - 1; i >= 0; --i) {
+    if (!IsHomogeneous(ops[i].kind)) return i;
   }
   return -1;
 }
 
-PostOp Translate(const TailOp& op, bool real, bool divides, float scale_y) {
+PostOp Translate(const RealPostOp& op, bool real, bool divides, float scale_y) {
   PostOp made{op.kind, op.alpha, op.beta, divides ? 1.0f / scale_y : 1.0f};
   const float unit = real ? 1.0f : scale_y;
   if (op.kind == PostOpKind::kSum) made.scale = op.addend.quant.scale / unit;
@@ -39,7 +39,7 @@ PostOp Translate(const TailOp& op, bool real, bool divides, float scale_y) {
 class OneDnn final : public Arithmetic {
  public:
   bool HasBinary(BinaryOp op) const override { return op == BinaryOp::kAdd; }
-  bool HasTails() const override { return true; }
+  bool HasPostOps() const override { return true; }
 
   // The zero point is added before the rounding, for constants and bounds as for accumulators.
   int32_t Constant(float value, const IntType& type) const override {
@@ -51,18 +51,18 @@ class OneDnn final : public Arithmetic {
     LinearForm form;
     form.rounding = Rounding::kFloatZeroEven;
     form.float_bias = true;
-    if (layer.tail.empty()) {  // a last clip is the same as rounded bounds
+    if (layer.post_ops.empty()) {  // a last clip is the same as rounded bounds
       form.clamp = Bounds(layer.clamp, layer.y);
       return form;
     }
     form.clamp = {layer.y.qmin(), layer.y.qmax()};
-    std::vector<TailOp> tail = layer.tail;
+    std::vector<RealPostOp> ops = layer.post_ops;
     if (layer.clamp.active()) {
-      tail.insert(tail.begin(), {PostOpKind::kClip, layer.clamp.lo, layer.clamp.hi, {}});
+      ops.insert(ops.begin(), {PostOpKind::kClip, layer.clamp.lo, layer.clamp.hi, {}});
     }
-    const int last = LastReal(tail);
-    for (int i = 0; i < static_cast<int>(tail.size()); ++i) {
-      form.post_ops.push_back(Translate(tail[i], i <= last, i == last, layer.y.quant.scale));
+    const int last = LastReal(ops);
+    for (int i = 0; i < static_cast<int>(ops.size()); ++i) {
+      form.post_ops.push_back(Translate(ops[i], i <= last, i == last, layer.y.quant.scale));
     }
     return form;
   }
@@ -72,7 +72,7 @@ class OneDnn final : public Arithmetic {
   RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const override {
     const float unit = layer.x.quant.scale * scale_w;
     const float scale =
-        LastReal(layer.tail) >= 0
+        LastReal(layer.post_ops) >= 0
             ? unit
             : numerics::OutputScaleOf(layer.x.quant.scale, scale_w, layer.y.quant.scale);
     return {numerics::FloatToWord(scale), numerics::FloatToWord(bias == 0 ? 0.0f : bias / unit)};

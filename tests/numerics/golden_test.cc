@@ -141,17 +141,17 @@ RealRounding RealRoundingOf(const std::string& name) {
 
 TEST(Golden, Ascend) {
   Report("ascend", ForEachRow("ascend", [](const CsvRow& row) {
-           HalfEpilogue tail;
-           tail.relu = row.Flag("relu");
-           tail.sqrt_dequant = row.Flag("sqrt_dequant");
-           tail.sqrt_quant = row.Flag("sqrt_quant");
-           tail.quant_scale = row.Float("scale");
-           tail.quant_offset = row.Float("offset");
-           tail.mode = RealRoundingOf(row.Text("rounding"));
+           HalfEpilogue epilogue;
+           epilogue.relu = row.Flag("relu");
+           epilogue.sqrt_dequant = row.Flag("sqrt_dequant");
+           epilogue.sqrt_quant = row.Flag("sqrt_quant");
+           epilogue.quant_scale = row.Float("scale");
+           epilogue.quant_offset = row.Float("offset");
+           epilogue.mode = RealRoundingOf(row.Text("rounding"));
            const float h = numerics::DequantizeHalf(row.Int("acc"), row.Float("deq_scale"),
-                                                    row.Float("bias"), tail);
+                                                    row.Float("bias"), epilogue);
            EXPECT_EQ(FloatToHalf(h), row.Int("half_bits"));
-           EXPECT_EQ(numerics::QuantizeHalf(h, tail, row.lo(), row.hi()), row.Int("y"));
+           EXPECT_EQ(numerics::QuantizeHalf(h, epilogue, row.lo(), row.hi()), row.Int("y"));
          }));
 }
 

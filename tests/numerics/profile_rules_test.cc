@@ -76,7 +76,7 @@ TEST(ProfileRules, AscendTailsAgree) {
     const Arithmetic& rules = ArithmeticOf({ProfileId::kAscend, variant});
     for (const float scale_y : {0.1f, 0.25f, 1e-6f}) {
       const LinearLayer layer = Layer(LinearKind::kGeneral, 0x1p-5f, scale_y);
-      const HalfEpilogue tail = rules.Linear(layer).ascend;
+      const HalfEpilogue epilogue = rules.Linear(layer).ascend;
       RequantizeArguments arguments;
       arguments.profile = "ascend";
       arguments.variant = name;
@@ -85,24 +85,25 @@ TEST(ProfileRules, AscendTailsAgree) {
       arguments.quant_scale = 1.0 / static_cast<double>(scale_y);
       const RequantizeRule rule = MakeRequantizeRule(arguments);
       EXPECT_EQ(rules.Words(layer, 0.01f, 0.0f).multiplier, rule.multiplier);
-      EXPECT_EQ(tail.quant_scale, rule.tail.quant_scale);
-      EXPECT_EQ(tail.sqrt_quant, rule.tail.sqrt_quant);
-      EXPECT_EQ(tail.quant_offset, rule.tail.quant_offset);
-      EXPECT_EQ(tail.mode, rule.tail.mode);
+      EXPECT_EQ(epilogue.quant_scale, rule.epilogue.quant_scale);
+      EXPECT_EQ(epilogue.sqrt_quant, rule.epilogue.sqrt_quant);
+      EXPECT_EQ(epilogue.quant_offset, rule.epilogue.quant_offset);
+      EXPECT_EQ(epilogue.mode, rule.epilogue.mode);
     }
   }
 }
 
 TEST(ProfileRules, OneDnnDividesWhereItsPostOperationsEnd) {
   LinearLayer layer = Layer(LinearKind::kGeneral, 0.1f, 0.03f);
-  layer.tail = {{PostOpKind::kTanh, 0, 0, {}}, {PostOpKind::kSum, 0, 0, {DType::kS8, {0.06f, 0}}}};
+  layer.post_ops = {{PostOpKind::kTanh, 0, 0, {}},
+                    {PostOpKind::kSum, 0, 0, {DType::kS8, {0.06f, 0}}}};
   const Arithmetic& rules = ArithmeticOf({ProfileId::kOneDnn});
   const LinearForm form = rules.Linear(layer);
   ASSERT_EQ(form.post_ops.size(), 2u);
   EXPECT_EQ(form.post_ops[0].scale, 1.0f / 0.03f);
   EXPECT_EQ(form.post_ops[1].scale, 0.06f / 0.03f);
   EXPECT_EQ(std::bit_cast<float>(rules.Words(layer, 0.2f, 0.0f).multiplier), 0.1f * 0.2f);
-  layer.tail.erase(layer.tail.begin());  // the sum alone: in units of y from the start
+  layer.post_ops.erase(layer.post_ops.begin());  // the sum alone: in units of y from the start
   EXPECT_EQ(rules.Linear(layer).post_ops[0].scale, 0.06f / 0.03f);
   EXPECT_EQ(std::bit_cast<float>(rules.Words(layer, 0.2f, 0.0f).multiplier), 0.1f * 0.2f / 0.03f);
 }

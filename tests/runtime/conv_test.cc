@@ -24,7 +24,7 @@ struct ConvCase {
   Rounding rounding;
   std::vector<OraclePostOp> post_ops;  // kFloatZeroEven; a sum adds `old`
   Bytes old;
-  OracleTail tail;  // kHalfFloat
+  OracleEpilogue epilogue;  // kHalfFloat
   bool sums() const { return !post_ops.empty() && post_ops[0].kind == 0; }
 };
 
@@ -43,12 +43,12 @@ void FillTail(Random& random, ConvCase* c) {
     }
   }
   c->old = c->sums() ? random.Data(c->n * c->oh * c->ow * c->oc) : Bytes();
-  c->tail = {random.Int(0, 1) == 1,
-             random.Int(0, 3) == 0,
-             random.Int(0, 3) == 0,
-             random.Float(0.01f, 2.0f),
-             static_cast<float>(random.Int(-128, 127)),
-             static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
+  c->epilogue = {random.Int(0, 1) == 1,
+                 random.Int(0, 3) == 0,
+                 random.Int(0, 3) == 0,
+                 random.Float(0.01f, 2.0f),
+                 static_cast<float>(random.Int(-128, 127)),
+                 static_cast<RealRounding>(random.Int(0, kRealRoundingCount - 1))};
 }
 
 void FillData(Random& random, ConvCase* c) {
@@ -102,7 +102,7 @@ uint8_t Finished(const ConvCase& c, int64_t m, int64_t oc, int32_t acc) {
   const Words words{c.requant[oc].multiplier, c.requant[oc].rshift};
   if (c.rounding == Rounding::kHalfFloat) {
     return static_cast<uint8_t>(
-        ToByte(HalfChain(acc, words, c.tail), c.tail.rounding, 0, c.lo, c.hi));
+        ToByte(HalfChain(acc, words, c.epilogue), c.epilogue.rounding, 0, c.lo, c.hi));
   }
   if (c.post_ops.empty())
     return static_cast<uint8_t>(Requantized(c.rounding, acc, words, c.zero_y, c.lo, c.hi));
@@ -150,10 +150,10 @@ void SetRequant(ProgramBuilder* b, Command* command, const ConvCase& c) {
     command->Set(Field::kList, b->Const(DType::kF32, {numbers}, list));
   }
   if (c.rounding != Rounding::kHalfFloat) return;
-  command->Set(Field::kFlags,
-               (c.tail.relu ? 1 : 0) | (c.tail.sqrt_dequant ? 2 : 0) | (c.tail.sqrt_quant ? 4 : 0));
-  command->Set(Field::kMode, static_cast<int64_t>(c.tail.rounding));
-  command->SetFloat(Field::kScaleF, c.tail.scale).SetFloat(Field::kOffsetF, c.tail.offset);
+  command->Set(Field::kFlags, (c.epilogue.relu ? 1 : 0) | (c.epilogue.sqrt_dequant ? 2 : 0) |
+                                  (c.epilogue.sqrt_quant ? 4 : 0));
+  command->Set(Field::kMode, static_cast<int64_t>(c.epilogue.rounding));
+  command->SetFloat(Field::kScaleF, c.epilogue.scale).SetFloat(Field::kOffsetF, c.epilogue.offset);
 }
 
 // The command of a case: its source, destination and, where a post-operation adds it, src2.

@@ -125,23 +125,24 @@ TEST(Finish, HalfFloatWithEveryAttribute) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const OracleTail tail{seed % 2 == 0,
-                          seed / 2 % 2 == 0,
-                          seed / 4 % 2 == 0,
-                          random.Float(0.01f, 4.0f),
-                          static_cast<float>(random.Int(-256, 255)) / 2,
-                          static_cast<RealRounding>(seed % kRealRoundingCount)};
+    const OracleEpilogue epilogue{seed % 2 == 0,
+                                  seed / 2 % 2 == 0,
+                                  seed / 4 % 2 == 0,
+                                  random.Float(0.01f, 4.0f),
+                                  static_cast<float>(random.Int(-256, 255)) / 2,
+                                  static_cast<RealRounding>(seed % kRealRoundingCount)};
     // Some scales overflow binary16.
     const Words w =
         RandomWords(random, Rounding::kHalfFloat, static_cast<int>(random.Int(-9, 24)), true);
     Case c(std::vector<Words>(64, w));
-    c.args.half = {tail.relu,  tail.sqrt_dequant, tail.sqrt_quant,
-                   tail.scale, tail.offset,       tail.rounding};
+    c.args.half = {epilogue.relu,  epilogue.sqrt_dequant, epilogue.sqrt_quant,
+                   epilogue.scale, epilogue.offset,       epilogue.rounding};
     const std::vector<int32_t> acc = HardAccumulators();
     for (const int32_t a : acc) {
       uint8_t y;
       FinishFor(Rounding::kHalfFloat, false)(c.args, 5, &a, 1, &y);
-      ASSERT_EQ(static_cast<int8_t>(y), ToByte(HalfChain(a, w, tail), tail.rounding, 0, -128, 127))
+      ASSERT_EQ(static_cast<int8_t>(y),
+                ToByte(HalfChain(a, w, epilogue), epilogue.rounding, 0, -128, 127))
           << a;
     }
   }

@@ -1,6 +1,6 @@
-// Every instruction set's kernels against the scalar ones: equal bytes on random shapes, tails,
-// pads, strides, dilations, groups, every rounding with and without weight zero points, every
-// rshift and the extremes of the operands.
+// Every instruction set's kernels against the scalar ones: equal bytes on random shapes,
+// remainders, pads, strides, dilations, groups, every rounding with and without weight zero points,
+// every rshift and the extremes of the operands.
 #include "runtime/kernels/kernels.h"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ struct ShiftRange {
 
 // Multipliers whose last `zeros` bits are 0.
 inline void RandomIntegerWords(Random& random, int64_t entries, int zeros, const ShiftRange& shifts,
-                               bool tails, Requant* q) {
+                               bool scalar_remainder, Requant* q) {
   for (int64_t i = 0; i < entries; ++i) {
     const int64_t kind = random.Int(0, 19);
     q->multiplier.push_back(kind == 0   ? 0
@@ -58,7 +58,8 @@ inline void RandomIntegerWords(Random& random, int64_t entries, int zeros, const
     q->multiplier.back() = q->multiplier.back() >> zeros << zeros;
     if (zeros != 0 && kind == 1) q->multiplier.back() += 1 << random.Int(7, 20);
     const int64_t rshift = random.Int(shifts.least, shifts.most);
-    q->rshift.push_back(static_cast<int32_t>(rshift + (tails && random.OneIn(9) ? 64 : 0)));
+    q->rshift.push_back(
+        static_cast<int32_t>(rshift + (scalar_remainder && random.OneIn(9) ? 64 : 0)));
   }
   q->args.multiplier = q->multiplier.data();
   q->args.rshift = q->rshift.data();
@@ -67,11 +68,11 @@ inline void RandomIntegerWords(Random& random, int64_t entries, int zeros, const
 }
 
 // Shifts that the various vector forms take.
-inline void RandomIntegerWords(Random& random, int64_t entries, bool tails, Requant* q) {
+inline void RandomIntegerWords(Random& random, int64_t entries, bool scalar_remainder, Requant* q) {
   constexpr ShiftRange kRanges[] = {{0, 62}, {32, 62}, {33, 62}, {33, 54}, {31, 52}, {40, 44}};
   const int zeros = random.OneIn(2) ? 7 : 0;  // 24 bits left: RequantArgs::ratio
   const ShiftRange& shifts = kRanges[zeros != 0 && random.OneIn(2) ? 5 : random.Int(0, 4)];
-  RandomIntegerWords(random, entries, zeros, shifts, tails, q);
+  RandomIntegerWords(random, entries, zeros, shifts, scalar_remainder, q);
 }
 
 // The least shifts that RequantArgs::ratio takes, for sums up to `most_acc`.
@@ -140,8 +141,8 @@ inline void RandomRequant(Random& random, Forms forms, int64_t seed, int64_t ent
   if (common) {
     RandomRatioWords(random, entries, bias + most_sum, q);
   } else if (numerics::IsIntegerRounding(rounding)) {
-    const bool tails = rounding == Rounding::kTwoStepUp && random.OneIn(3);
-    RandomIntegerWords(random, entries, tails, q);
+    const bool scalar_remainder = rounding == Rounding::kTwoStepUp && random.OneIn(3);
+    RandomIntegerWords(random, entries, scalar_remainder, q);
   } else if (rounding == Rounding::kDoubleAway) {
     RandomDoubleWords(random, entries, q);
   } else {

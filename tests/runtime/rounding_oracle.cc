@@ -131,14 +131,14 @@ float ToHalf(float value) {
   return static_cast<float>(rounded);
 }
 
-float HalfChain(int32_t acc, const Words& words, const OracleTail& tail) {
+float HalfChain(int32_t acc, const Words& words, const OracleEpilogue& epilogue) {
   float v = static_cast<float>(acc) * AsFloat(words.multiplier);
-  if (tail.sqrt_dequant) v = v * AsFloat(words.multiplier);
+  if (epilogue.sqrt_dequant) v = v * AsFloat(words.multiplier);
   float h = ToHalf(ToHalf(v) + AsFloat(words.rshift));
-  if (tail.relu) h = std::fmax(h, 0.0f);
-  v = h * tail.scale;
-  if (tail.sqrt_quant) v = v * tail.scale;
-  return v + tail.offset;
+  if (epilogue.relu) h = std::fmax(h, 0.0f);
+  v = h * epilogue.scale;
+  if (epilogue.sqrt_quant) v = v * epilogue.scale;
+  return v + epilogue.offset;
 }
 
 double RoundByLibrary(double value, RealRounding rounding) {

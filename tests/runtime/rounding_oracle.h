@@ -37,12 +37,12 @@ float PostOperation(const OraclePostOp& op, float f, int32_t old);
 
 // Nearest binary16, ties to even, as a float.
 float ToHalf(float value);
-struct OracleTail {
+struct OracleEpilogue {
   bool relu, sqrt_dequant, sqrt_quant;
   float scale, offset;
   RealRounding rounding;
 };
-float HalfChain(int32_t acc, const Words& words, const OracleTail& tail);
+float HalfChain(int32_t acc, const Words& words, const OracleEpilogue& epilogue);
 
 // By the C library's functions.
 double RoundByLibrary(double value, RealRounding rounding);

@@ -87,35 +87,35 @@ TEST(RequantizeBy, ExtremesSaturate) {
 }
 
 TEST(HalfFloat, RoundsToHalfAfterTheScaleAndAfterTheBias) {
-  HalfEpilogue tail;
+  HalfEpilogue epilogue;
   // 2049 is a tie between halves: 2048. Plus 1 in half: 2049 again, 2048.
-  EXPECT_EQ(DequantizeHalf(2049, 1.0f, 0.0f, tail), 2048.0f);
-  EXPECT_EQ(DequantizeHalf(2049, 1.0f, 1.0f, tail), 2048.0f);
-  EXPECT_EQ(DequantizeHalf(2051, 1.0f, 0.0f, tail), 2052.0f);
-  EXPECT_EQ(DequantizeHalf(3, 0.5f, 0.25f, tail), 1.75f);
-  tail.sqrt_dequant = true;
-  EXPECT_EQ(DequantizeHalf(16, 0.5f, 0.0f, tail), 4.0f);
-  tail.relu = true;
-  EXPECT_EQ(DequantizeHalf(-16, 0.5f, 0.0f, tail), 0.0f);
+  EXPECT_EQ(DequantizeHalf(2049, 1.0f, 0.0f, epilogue), 2048.0f);
+  EXPECT_EQ(DequantizeHalf(2049, 1.0f, 1.0f, epilogue), 2048.0f);
+  EXPECT_EQ(DequantizeHalf(2051, 1.0f, 0.0f, epilogue), 2052.0f);
+  EXPECT_EQ(DequantizeHalf(3, 0.5f, 0.25f, epilogue), 1.75f);
+  epilogue.sqrt_dequant = true;
+  EXPECT_EQ(DequantizeHalf(16, 0.5f, 0.0f, epilogue), 4.0f);
+  epilogue.relu = true;
+  EXPECT_EQ(DequantizeHalf(-16, 0.5f, 0.0f, epilogue), 0.0f);
 }
 
 TEST(HalfFloat, OverflowIsInfinityAndSaturates) {
-  HalfEpilogue tail;
-  EXPECT_TRUE(std::isinf(DequantizeHalf(65520, 1.0f, 0.0f, tail)));
-  EXPECT_EQ(DequantizeHalf(65519, 1.0f, 0.0f, tail), 65504.0f);
-  EXPECT_EQ(QuantizeHalf(DequantizeHalf(-70000, 1.0f, 0.0f, tail), tail, -128, 127), -128);
+  HalfEpilogue epilogue;
+  EXPECT_TRUE(std::isinf(DequantizeHalf(65520, 1.0f, 0.0f, epilogue)));
+  EXPECT_EQ(DequantizeHalf(65519, 1.0f, 0.0f, epilogue), 65504.0f);
+  EXPECT_EQ(QuantizeHalf(DequantizeHalf(-70000, 1.0f, 0.0f, epilogue), epilogue, -128, 127), -128);
 }
 
 TEST(HalfFloat, EveryRoundingOfTheQuantization) {
-  HalfEpilogue tail{.quant_scale = 2.0f, .quant_offset = 1.0f};
+  HalfEpilogue epilogue{.quant_scale = 2.0f, .quant_offset = 1.0f};
   const int32_t expected[] = {-2, -3, -3, -2, -2};  // of -2.5
   for (int mode = 0; mode < kRealRoundingCount; ++mode) {
-    tail.mode = static_cast<RealRounding>(mode);
-    EXPECT_EQ(QuantizeHalf(-1.75f, tail, -128, 127), expected[mode]) << mode;
+    epilogue.mode = static_cast<RealRounding>(mode);
+    EXPECT_EQ(QuantizeHalf(-1.75f, epilogue, -128, 127), expected[mode]) << mode;
   }
-  tail.sqrt_quant = true;
-  tail.mode = RealRounding::kEven;
-  EXPECT_EQ(QuantizeHalf(3.0f, tail, -128, 127), 13);
+  epilogue.sqrt_quant = true;
+  epilogue.mode = RealRounding::kEven;
+  EXPECT_EQ(QuantizeHalf(3.0f, epilogue, -128, 127), 13);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_groups.h"
+#include "quantize/ops/merge_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -6,15 +6,15 @@ namespace rshift {
 namespace {
 
 TEST(ConvGroupsTest, SmallGroupsFillAColumnOfSixteenChannels) {
-  EXPECT_EQ(GroupsTogether(64, {128, 2, 3, 3}), 8);
-  EXPECT_EQ(GroupsTogether(32, {128, 4, 3, 3}), 4);
-  EXPECT_EQ(GroupsTogether(32, {256, 8, 3, 3}), 2);
+  EXPECT_EQ(GroupsPerCommand(64, {128, 2, 3, 3}), 8);
+  EXPECT_EQ(GroupsPerCommand(32, {128, 4, 3, 3}), 4);
+  EXPECT_EQ(GroupsPerCommand(32, {256, 8, 3, 3}), 2);
 }
 
 TEST(ConvGroupsTest, LargeOnesStayApart) {
-  EXPECT_EQ(GroupsTogether(2, {128, 64, 3, 3}), 1);
-  EXPECT_EQ(GroupsTogether(32, {2048, 64, 3, 3}), 1);
-  EXPECT_EQ(GroupsTogether(1, {4, 4, 3, 3}), 1);
+  EXPECT_EQ(GroupsPerCommand(2, {128, 64, 3, 3}), 1);
+  EXPECT_EQ(GroupsPerCommand(32, {2048, 64, 3, 3}), 1);
+  EXPECT_EQ(GroupsPerCommand(1, {4, 4, 3, 3}), 1);
 }
 
 TEST(ConvGroupsTest, AChannelHasItsWeightsWhereItsInputsAre) {

@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_phases.h"
+#include "quantize/ops/conv_transpose_subpixel.h"
 
 #include <gtest/gtest.h>
 

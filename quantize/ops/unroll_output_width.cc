@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_columns.h"
+#include "quantize/ops/unroll_output_width.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ int64_t CostOf(const Shape& w, int64_t pixels, int64_t width) {
 
 }  // namespace
 
-int64_t PixelsTogether(const Conv& op, const Shape& weights, const Shape& y) {
+int64_t PixelsPerCommand(const Conv& op, const Shape& weights, const Shape& y) {
   const Window& o = op.window;
   const int64_t width = y[2];
   if (weights[0] == 0 || y[1] * width < kSmallImage) return 1;

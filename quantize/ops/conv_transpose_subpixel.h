@@ -6,8 +6,8 @@
 // f + pad - k dilation is a multiple of the stride. They follow each other by stride / g, the
 // inputs that they meet by dilation / g, g the greatest common divisor of both. So each phase is a
 // convolution of stride 1 over x by itself, and no product with a zero between pixels is computed.
-#ifndef RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
-#define RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
+#ifndef RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_
+#define RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_
 
 #include <cstdint>
 #include <vector>
@@ -78,4 +78,4 @@ PhasePlan PlanPhases(const TransposedSize& height, const TransposedSize& width, 
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_OPS_CONV_PHASES_H_
+#endif  // RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_

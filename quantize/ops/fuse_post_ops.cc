@@ -1,4 +1,4 @@
-#include "quantize/ops/tails.h"
+#include "quantize/ops/fuse_post_ops.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,26 +8,26 @@
 namespace rshift {
 namespace {
 
-TailOp ClipOf(const Clamp& clamp) { return {PostOpKind::kClip, clamp.lo, clamp.hi, {}}; }
+RealPostOp ClipOf(const Clamp& clamp) { return {PostOpKind::kClip, clamp.lo, clamp.hi, {}}; }
 
-std::optional<TailOp> FunctionOf(const Op& op) {
+std::optional<RealPostOp> FunctionOf(const Op& op) {
   if (const auto* clip = std::get_if<Clip>(&op)) return ClipOf(clip->clamp);
   if (const auto* leaky = std::get_if<LeakyRelu>(&op)) {
-    return TailOp{PostOpKind::kRelu, leaky->alpha, 0, {}};
+    return RealPostOp{PostOpKind::kRelu, leaky->alpha, 0, {}};
   }
   const auto* unary = std::get_if<Unary>(&op);
   if (unary == nullptr) return std::nullopt;
   switch (unary->op) {
     case UnaryOp::kTanh:
-      return TailOp{PostOpKind::kTanh, 0, 0, {}};
+      return RealPostOp{PostOpKind::kTanh, 0, 0, {}};
     case UnaryOp::kSigmoid:
-      return TailOp{PostOpKind::kLogistic, 0, 0, {}};
+      return RealPostOp{PostOpKind::kLogistic, 0, 0, {}};
     case UnaryOp::kElu:
-      return TailOp{PostOpKind::kElu, unary->alpha, 0, {}};
+      return RealPostOp{PostOpKind::kElu, unary->alpha, 0, {}};
     case UnaryOp::kAbs:
-      return TailOp{PostOpKind::kAbs, 0, 0, {}};
+      return RealPostOp{PostOpKind::kAbs, 0, 0, {}};
     case UnaryOp::kSqrt:
-      return TailOp{PostOpKind::kSqrt, 0, 0, {}};
+      return RealPostOp{PostOpKind::kSqrt, 0, 0, {}};
     default:
       return std::nullopt;
   }
@@ -42,60 +42,60 @@ class Finder {
         producers_(graph.Producers()),
         consumers_(graph.Consumers()) {}
 
-  Tails Run() {
+  PostOpPlan Run() {
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
       const Op& op = graph_.nodes()[n].op;
       const bool linear = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
                           std::holds_alternative<ConvTranspose>(op);
       if (linear && plan_.forms[n] == NodeForm::kInteger) Follow(n);
     }
-    return std::move(tails_);
+    return std::move(post_ops_);
   }
 
  private:
   void Follow(size_t n) {
-    ConvTail tail;
-    tail.y = graph_.nodes()[n].outputs[0];
-    while (Extend(n, &tail)) {
+    FusedPostOps fused;
+    fused.y = graph_.nodes()[n].outputs[0];
+    while (Extend(n, &fused)) {
     }
-    if (!tail.ops.empty()) tails_.of[n] = std::move(tail);
+    if (!fused.ops.empty()) post_ops_.of[n] = std::move(fused);
   }
 
-  bool Extend(size_t n, ConvTail* tail) {
-    const auto& readers = consumers_[tail->y.index()];
-    if (readers.size() != 1 || graph_.IsOutput(tail->y)) return false;
+  bool Extend(size_t n, FusedPostOps* fused) {
+    const auto& readers = consumers_[fused->y.index()];
+    if (readers.size() != 1 || graph_.IsOutput(fused->y)) return false;
     const size_t r = readers[0].index();
     const Node& node = graph_.nodes()[r];
     const IntType& type = types_.types[node.outputs[0].index()];
     if (plan_.forms[r] != NodeForm::kInteger || !(type.quant.scale > 0)) return false;
-    const bool summed = tail->addend.valid();
-    if (summed && type.dtype != types_.types[tail->addend.index()].dtype) return false;
-    if (const std::optional<TailOp> op = FunctionOf(node.op)) {
-      tail->ops.push_back(*op);
-    } else if (summed || !TakeSum(n, node, type, tail)) {
+    const bool summed = fused->addend.valid();
+    if (summed && type.dtype != types_.types[fused->addend.index()].dtype) return false;
+    if (const std::optional<RealPostOp> op = FunctionOf(node.op)) {
+      fused->ops.push_back(*op);
+    } else if (summed || !TakeSum(n, node, type, fused)) {
       return false;
     }
-    tail->y = node.outputs[0];
-    tails_.taken.insert(r);
+    fused->y = node.outputs[0];
+    post_ops_.taken.insert(r);
     return true;
   }
 
-  bool TakeSum(size_t n, const Node& node, const IntType& type, ConvTail* tail) {
+  bool TakeSum(size_t n, const Node& node, const IntType& type, FusedPostOps* fused) {
     const auto* binary = std::get_if<Binary>(&node.op);
     if (binary == nullptr || binary->op != BinaryOp::kAdd) return false;
-    const ValueId other = node.inputs[node.inputs[0] == tail->y ? 1 : 0];
+    const ValueId other = node.inputs[node.inputs[0] == fused->y ? 1 : 0];
     const Value& value = graph_.value(other);
     const IntType& addend = types_.types[other.index()];
     const NodeId producer = producers_[other.index()];
     const bool before = !producer.valid() || static_cast<size_t>(producer.index()) < n;
-    if (other == tail->y || value.is_constant() || !before) return false;
-    if (value.shape != graph_.value(tail->y).shape) return false;
+    if (other == fused->y || value.is_constant() || !before) return false;
+    if (value.shape != graph_.value(fused->y).shape) return false;
     if (!(addend.quant.scale > 0) || addend.dtype != type.dtype || addend.quant.zero_point != 0) {
       return false;
     }
-    tail->addend = other;
-    tail->ops.push_back({PostOpKind::kSum, 0, 0, addend});
-    if (binary->clamp.active()) tail->ops.push_back(ClipOf(binary->clamp));
+    fused->addend = other;
+    fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
+    if (binary->clamp.active()) fused->ops.push_back(ClipOf(binary->clamp));
     return true;
   }
 
@@ -104,14 +104,14 @@ class Finder {
   const ValueTypes& types_;
   const std::vector<NodeId> producers_;
   const std::vector<std::vector<NodeId>> consumers_;
-  Tails tails_;
+  PostOpPlan post_ops_;
 };
 
 }  // namespace
 
-Tails FindTails(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                const Arithmetic& rules) {
-  return rules.HasTails() ? Finder(graph, plan, types).Run() : Tails{};
+PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+                       const Arithmetic& rules) {
+  return rules.HasPostOps() ? Finder(graph, plan, types).Run() : PostOpPlan{};
 }
 
 }  // namespace rshift

@@ -1,8 +1,8 @@
 // Convolutions of small groups, whose output channels the kernels would pad to 16 each:
 // neighbouring groups become one, in which a channel has Z_w, which adds 0, for the inputs of
 // the others.
-#ifndef RSHIFT_QUANTIZE_OPS_CONV_GROUPS_H_
-#define RSHIFT_QUANTIZE_OPS_CONV_GROUPS_H_
+#ifndef RSHIFT_QUANTIZE_OPS_MERGE_GROUPS_H_
+#define RSHIFT_QUANTIZE_OPS_MERGE_GROUPS_H_
 
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ namespace rshift {
 
 // How many groups make the convolution of weights [OC, IC / groups, KH, KW] cheapest as one; a
 // divisor of `groups`.
-int64_t GroupsTogether(int64_t groups, const Shape& weights);
+int64_t GroupsPerCommand(int64_t groups, const Shape& weights);
 
 // Weights [OC, IC / groups, KH, KW] -> [OC, together IC / groups, KH, KW]. fill: Z_w, one for
 // each OC, or empty for 0.
@@ -23,4 +23,4 @@ std::vector<int8_t> JoinGroups(std::span<const int8_t> weights, const Shape& sha
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_OPS_CONV_GROUPS_H_
+#endif  // RSHIFT_QUANTIZE_OPS_MERGE_GROUPS_H_

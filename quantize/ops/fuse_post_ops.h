@@ -1,6 +1,6 @@
 // What follows a convolution and becomes part of it: post-operations of profiles that have them.
-#ifndef RSHIFT_QUANTIZE_OPS_TAILS_H_
-#define RSHIFT_QUANTIZE_OPS_TAILS_H_
+#ifndef RSHIFT_QUANTIZE_OPS_FUSE_POST_OPS_H_
+#define RSHIFT_QUANTIZE_OPS_FUSE_POST_OPS_H_
 
 #include <map>
 #include <set>
@@ -13,18 +13,18 @@
 
 namespace rshift {
 
-struct Tails {
-  std::map<size_t, ConvTail> of;  // by the index of the Conv or MatMul
-  std::set<size_t> taken;         // nodes that are part of a tail
+struct PostOpPlan {
+  std::map<size_t, FusedPostOps> of;  // by the index of the Conv or MatMul
+  std::set<size_t> taken;             // nodes that are fused into one
 };
 
 // Chains of Tanh, Sigmoid, Elu, Abs, Sqrt, LeakyRelu, Clip and one Add, each the only reader of
 // what comes before it, that is no graph output. The Add's other operand must exist before the
 // convolution, be an activation of its shape and of the output's byte type, with zero point 0.
-// Empty for profiles without HasTails().
-Tails FindTails(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                const Arithmetic& rules);
+// Empty for profiles without HasPostOps().
+PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+                       const Arithmetic& rules);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_OPS_TAILS_H_
+#endif  // RSHIFT_QUANTIZE_OPS_FUSE_POST_OPS_H_

@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_groups.h"
+#include "quantize/ops/merge_groups.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ int64_t CostOf(int64_t groups, const Shape& w, int64_t together) {
 
 }  // namespace
 
-int64_t GroupsTogether(int64_t groups, const Shape& weights) {
+int64_t GroupsPerCommand(int64_t groups, const Shape& weights) {
   int64_t best = 1;
   for (int64_t together = 2; together <= groups; ++together) {
     if (groups % together != 0) continue;

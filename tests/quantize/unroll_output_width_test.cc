@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_columns.h"
+#include "quantize/ops/unroll_output_width.h"
 
 #include <gtest/gtest.h>
 
@@ -70,12 +70,12 @@ TEST(ConvColumnsTest, TheSameSumsInTheSamePlaces) {
 
 TEST(ConvColumnsTest, OnlyWhereSomethingIsGained) {
   const Conv same{{3, 3, 1, 1, 1, 1, 1, 1, 1, 1}, 1, {}};
-  EXPECT_GT(PixelsTogether(same, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
-  EXPECT_EQ(PixelsTogether(same, {16, 32, 3, 3}, {1, 224, 224, 16}), 1);  // fills a column
-  EXPECT_EQ(PixelsTogether(same, {3, 32, 3, 3}, {1, 14, 14, 3}), 1);
+  EXPECT_GT(PixelsPerCommand(same, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
+  EXPECT_EQ(PixelsPerCommand(same, {16, 32, 3, 3}, {1, 224, 224, 16}), 1);  // fills a column
+  EXPECT_EQ(PixelsPerCommand(same, {3, 32, 3, 3}, {1, 14, 14, 3}), 1);
   Conv other = same;
   other.window.stride_w = 2;
-  EXPECT_EQ(PixelsTogether(other, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
+  EXPECT_EQ(PixelsPerCommand(other, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
 }
 
 }  // namespace
