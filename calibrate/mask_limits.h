@@ -11,10 +11,11 @@ namespace rshift {
 
 // By value: finite elements at or below the limit stand for minus infinity; minus infinity where
 // none does. Exporters mask attention with -10000, -1e9 or the lowest float, added to the scores or
-// chosen by a Where; a Softmax or Exp makes exactly 0 of what lies some 104 below the rest. So a
+// chosen by a Where; a Softmax or Exp makes exactly 0 of what lies some 104 below the rest. A
 // value has a limit when all its readers lead such elements to a Softmax or Exp and nowhere else;
 // it is -5000 (a score may have been added to -10000), and less far down behind a product with a
-// small constant, but never above -1000.
+// small constant, but never above -1000. A sample without any value above the limit has no masks:
+// there they are scores (TensorCounter).
 std::vector<float> MaskLimits(const Graph& graph);
 
 }  // namespace rshift

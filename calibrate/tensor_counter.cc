@@ -23,6 +23,15 @@ constexpr uint64_t kMaxPending = std::numeric_limits<uint32_t>::max();
 constexpr size_t kLargeTensor = 8192;  // values from which a window pays
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+// The rule's limit of finite masks; where no value lies above it, there is nothing to mask, and the
+// values are ordinary ones (Softmax looks at differences only).
+float MaskLimit(std::span<const float> values, float limit) {
+  if (limit == -kInfinity) return limit;
+  const bool any = std::any_of(values.begin(), values.end(),
+                               [&](float v) { return v > limit && std::isfinite(v); });
+  return any ? limit : -kInfinity;
+}
+
 // Those that are no finite masks; copied to `kept` when there may be any.
 std::span<const float> WithoutMasks(std::span<const float> values, float limit, float* kept) {
   if (limit == -kInfinity) return values;
@@ -199,12 +208,13 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   Extremes extremes;
   uint64_t nonzeros = 0;
   const OctaveWindow window = ChooseWindow(values);
+  const float mask_limit = MaskLimit(values, rule.mask_limit);
   std::array<uint16_t, kBlock + kScanPadding> near;
   std::array<float, kBlock + kScanPadding> far, unmasked;
   for (const OwnedPage& page : pages_) Enter(page, directory);
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
-    const auto block = WithoutMasks(whole, rule.mask_limit, unmasked.data());
+    const auto block = WithoutMasks(whole, mask_limit, unmasked.data());
     skipped_ += whole.size() - block.size();
     nonzeros += whole.size() - block.size();
     const SplitValues found = ScanValues(block, window, extremes, near.data(), far.data());
@@ -220,7 +230,7 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
       " found; calibration needs finite values (check the sample and the preprocessing)");
   sum_.infinities += skipped_;
   if (skipped_ == values.size()) return;
-  if (skipped_ > 0) extremes = FiniteExtremes(values, rule.mask_limit);
+  if (skipped_ > 0) extremes = FiniteExtremes(values, mask_limit);
   // A zero gets no sign: which of two comes first would depend on the order of the samples.
   const float low = extremes.low + 0.0f, high = extremes.high + 0.0f;
   sum_.min = sum_.count == 0 ? low : std::min(sum_.min, low);

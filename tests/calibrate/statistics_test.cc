@@ -253,6 +253,15 @@ TEST(StatisticsTest, InfinitiesOfAMaskAreLeftOutAndCounted) {
               HasSubstr("-inf"));
 }
 
+TEST(StatisticsTest, ScoresThatAllLieBelowTheMaskLimitAreNoMasks) {
+  TensorStatistics statistics = Empty("t");
+  Add(statistics, std::vector<float>{-9000, -8500, -8000}, "s", {.mask_limit = -5000});
+  EXPECT_EQ(statistics.infinities, 0u);
+  EXPECT_EQ(statistics.count, 3u);
+  EXPECT_EQ(statistics.min, -9000);
+  EXPECT_EQ(statistics.max, -8000);
+}
+
 TEST(StatisticsTest, FiniteMasksAreLeftOutAsInfinitiesAre) {
   const float inf = std::numeric_limits<float>::infinity();
   const InfinityRule rule{.negative = true, .mask_limit = -5000};
