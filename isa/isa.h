@@ -66,7 +66,7 @@ enum class Opcode : uint8_t {
   kResizeF32 = 51,
   kLrnF32 = 52,           // axis, count = size, alpha, beta, bias_value
   kInstanceNormF32 = 53,  // NHWC or NCHW by src's layout; epsilon
-  // --- F32 by oneDNN / Eigen (rshift_float); outside the region ---
+  // --- F32 by oneDNN (rshift_float); outside the region ---
   // NHWC src/dst; weights f32 in ONNX order OIHW (constant or computed); window, groups, clamp
   kConvF32 = 80,
   kConvTransposeF32 = 81,

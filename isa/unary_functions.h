@@ -18,8 +18,9 @@ struct FloatMath {
   static float RoundHalfEven(float x) { return std::nearbyint(x); }  // in the default mode
 };
 
-// Math gives the number type Real and what FloatMath has: integer tables bring their own, whose
-// bits do not depend on a libm (quantize/ops/unary.cc).
+// Math gives the number type Real and what FloatMath has: integer tables bring their own, without
+// a libm (quantize/ops/unary.cc). Functions that are called as std:: are the libm's of the machine
+// that deploys; the program holds the table.
 template <typename Math>
 struct UnaryFunctions {
   using Real = typename Math::Real;

@@ -71,7 +71,7 @@ uint64_t ParseCount(std::string_view text, double unit, const std::string& all) 
   RSHIFT_REQUIRE(rest.empty() && std::isfinite(value) && value >= 0 && value < 0x1p63,
                  ErrorCode::kInvalidInput, "limits '", all, "': '", std::string(text),
                  "' is no count, expected a number as 2000, 1e13 or 8G");
-  return static_cast<uint64_t>(value);
+  return static_cast<uint64_t>(std::ceil(value));  // 1.001 seconds are 1000999999.9999999 ns
 }
 
 }  // namespace
@@ -109,10 +109,11 @@ RunWork CheckLimits(const ProgramImage& image, const Limits& limits, const std::
   for (const Part& part : kParts) {
     const uint64_t found = work.*part.member, most = limits.most.*part.member;
     if (found <= most) continue;
+    const std::string enough =
+        found == Limits::kAny ? "none" : Cat(part.key, "=", InUnits(found, part));
     Fail(ErrorCode::kUnsupported, where, ": one run takes ", part.unit == 1 ? "" : "about ",
          InUnits(found, part), " ", part.what, MostOf(image, part), ", expected at most ",
-         InUnits(most, part), "; where that is meant, allow it: ", "--limits ", part.key, "=",
-         InUnits(found, part));
+         InUnits(most, part), "; where that is meant, allow it: --limits ", enough);
   }
   return work;
 }

@@ -131,6 +131,7 @@ uint64_t BroadcastBuffers(const View& view) {
 
 uint64_t Buffers(const View& view) {
   constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
+  constexpr uint64_t kTable = 256;
   switch (view.command.opcode) {
     case Opcode::kConv:
     case Opcode::kDepthwise:
@@ -158,6 +159,12 @@ uint64_t Buffers(const View& view) {
     case Opcode::kAddFma:
     case Opcode::kMul:
       return BroadcastBuffers(view);
+    case Opcode::kPRelu:  // a table for each channel, or slopes and one table
+      return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
+    case Opcode::kLeakyRelu:
+    case Opcode::kTable:
+    case Opcode::kRequantize:
+      return kTable;
     default:
       return 0;
   }

@@ -47,7 +47,7 @@ struct Session::Impl {
   std::optional<ThreadCountTuner> tuner;
   double least_share_ns = 0;
   AlignedBuffer arena;
-  // One per pass: a command with its second stages.
+  // One per pass: a command with its fused epilogue.
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
   std::vector<size_t> first_command;                      // and, behind the last pass, their number
@@ -72,7 +72,7 @@ struct Session::Impl {
   int TeamSize(size_t begin, size_t end) const;
 };
 
-// The step of commands [command, end), of which all but the first are second stages.
+// The step of commands [command, end), of which all but the first are its fused epilogue.
 void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                             const SessionOptions& options) {
   const ProgramImage& image = program->image();

@@ -78,9 +78,10 @@ WorkCost CostOf(Opcode opcode) {
       return {.element_ns = 2};
     case Opcode::kUnaryF32:  // [2.8, 6.6]
       return {.element_ns = 5};
-    default:
-      return {.element_ns = 5};
+    case Opcode::kEnd:
+      break;
   }
+  return {};
 }
 
 // Nanoseconds more for an element of dst in forms of a command that run one at a time.

@@ -15,7 +15,7 @@ namespace rshift {
 uint64_t PredictNanoseconds(const ProgramImage& image, const Command& command, uint64_t macs,
                             uint64_t elements);
 // Multiply-accumulates of a convolution or matrix product as its kernel computes them: of blocks of
-// 4 channels in and 16 out. Those of other commands are 0. Saturating.
+// 4 channels in and 16 out. Those of other commands are `macs`. Saturating.
 uint64_t PaddedMacs(const ProgramImage& image, const Command& command, uint64_t macs);
 
 }  // namespace rshift

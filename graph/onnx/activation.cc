@@ -45,7 +45,8 @@ constexpr ImportFunction Float = [](OnnxNode& node) {
 // Abs, Neg and Sign keep their type, integers included.
 template <UnaryOp kOp>
 constexpr ImportFunction AnyType = [](OnnxNode& node) {
-  node.Output(Unary{kOp, 0.0f, 0.0f}, {node.Input(0)}, node.TypeOf(0), node.ShapeOf(0));
+  node.Output(Unary{kOp, kAlpha<kOp>.Read(node), kBeta<kOp>.Read(node)}, {node.Input(0)},
+              node.TypeOf(0), node.ShapeOf(0));
 };
 template <UnaryOp kOp>
 constexpr ImportFunction ByHand = nullptr;

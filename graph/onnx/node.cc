@@ -245,7 +245,7 @@ ValueId OnnxNode::Reshaped(ValueId id, const Shape& shape) {
 ValueId OnnxNode::Broadcasted(BinaryOp op, ValueId a, ValueId b) {
   Check(At(a).dtype == At(b).dtype, "inputs have types ", Name(At(a).dtype), " and ",
         Name(At(b).dtype), ", expected equal types");
-  const DType type = op >= BinaryOp::kEqual ? DType::kBool : At(a).dtype;
+  const DType type = kResultIsBool[static_cast<size_t>(op)] ? DType::kBool : At(a).dtype;
   return Emit(Binary{op, {}}, {a, b}, type, Broadcast(At(a).shape, At(b).shape, where_));
 }
 
@@ -272,7 +272,7 @@ ValueId OnnxNode::Scalar(float value, DType type) {
 void OnnxNode::OutputBinary(BinaryOp op, ValueId a, ValueId b) {
   Check(At(a).dtype == At(b).dtype, "inputs ", Quoted(At(a).name), " and ", Quoted(At(b).name),
         " have types ", Name(At(a).dtype), " and ", Name(At(b).dtype), ", expected equal types");
-  const DType type = op >= BinaryOp::kEqual ? DType::kBool : At(a).dtype;
+  const DType type = kResultIsBool[static_cast<size_t>(op)] ? DType::kBool : At(a).dtype;
   Output(Binary{op, {}}, {a, b}, type, Broadcast(At(a).shape, At(b).shape, where_));
 }
 

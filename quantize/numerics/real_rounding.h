@@ -22,9 +22,11 @@ inline constexpr int32_t RoundReal(float v, RealRounding rounding) {
       return whole - (rest < 0.0f ? 1 : 0);
     case RealRounding::kCeil:
       return whole + (rest > 0.0f ? 1 : 0);
-    default:
-      return whole;
+    case RealRounding::kEven:
+    case RealRounding::kTruncate:
+      break;
   }
+  return whole;
 }
 
 // As RoundToByte (quantize.h) with any rounding: clamping to integers first changes no result, as

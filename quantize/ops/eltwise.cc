@@ -158,11 +158,36 @@ bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, in
   return true;
 }
 
+// May an operator of an activation and one number be a table of the activation's bytes?
+bool IsFunctionOfByte(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+    case BinaryOp::kMul:
+    case BinaryOp::kDiv:
+    case BinaryOp::kPow:
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+      return true;
+    case BinaryOp::kMod:
+    case BinaryOp::kEqual:
+    case BinaryOp::kLess:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreater:
+    case BinaryOp::kGreaterOrEqual:
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr:
+    case BinaryOp::kXor:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
                         const Arithmetic& rules) {
-  const bool scalar = op.op <= BinaryOp::kMax && ScalarOperand(graph, node) >= 0;
+  const bool scalar = IsFunctionOfByte(op.op) && ScalarOperand(graph, node) >= 0;
   if (scalar && rules.ScalarIsTable(op.op)) return {OpKind::kFunction, ""};
   if (rules.HasBinary(op.op)) return {OpKind::kFunction, ""};
   return {OpKind::kFloat, Cat(OpName(node.op), " of two tensors has no integer form")};

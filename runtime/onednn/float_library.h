@@ -1,4 +1,4 @@
-// F32 convolution, deconvolution, matrix product and average pooling on oneDNN and Eigen.
+// F32 convolution, deconvolution, matrix product and average pooling on oneDNN.
 #ifndef RSHIFT_RUNTIME_ONEDNN_FLOAT_LIBRARY_H_
 #define RSHIFT_RUNTIME_ONEDNN_FLOAT_LIBRARY_H_
 

@@ -56,6 +56,7 @@ class PReluTables : public ByteOp {
     const TensorRecord& src = context.Record(Field::kSrc);
     const auto* slopes = context.In<int8_t>(Field::kSrc2);
     numerics::LeakyParams params = MakeParams(context);
+    tables_.reserve(static_cast<size_t>(src.shape.back()));
     for (int64_t c = 0; c < src.shape.back(); ++c) {
       params.multiplier = slopes[c];
       tables_.push_back(
@@ -76,6 +77,8 @@ class PReluTables : public ByteOp {
       }
     }
   }
+
+  size_t memory_bytes() const override { return tables_.size() * sizeof(ByteTable); }
 
  private:
   std::vector<ByteTable> tables_;
@@ -119,6 +122,8 @@ class PReluOp : public ByteOp {
       }
     }
   }
+
+  size_t memory_bytes() const override { return slopes_.size(); }
 
  private:
   static constexpr int64_t kRepeated = 512;

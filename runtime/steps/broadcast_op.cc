@@ -1,6 +1,7 @@
 #include "runtime/steps/broadcast_op.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/aligned.h"
@@ -9,19 +10,31 @@
 namespace rshift {
 namespace {
 
-// A constant of the last `repeat` elements of `to`, one element each.
-std::vector<uint8_t> SpreadOut(const uint8_t* bytes, const Shape& from, const Shape& to,
-                               int64_t repeat) {
-  const size_t missing = to.size() - from.size();
-  const Shape strides = Strides(from);
-  std::vector<uint8_t> spread(static_cast<size_t>(repeat));
-  for (int64_t i = 0; i < repeat; ++i) {
-    int64_t rest = i, at = 0;
-    for (size_t d = to.size(); d-- > missing && rest > 0;) {
-      if (from[d - missing] != 1) at += rest % to[d] * strides[d - missing];
-      rest /= to[d];
+// Each block of `size` bytes `copies` times.
+std::vector<uint8_t> Repeated(const std::vector<uint8_t>& blocks, size_t size, size_t copies) {
+  std::vector<uint8_t> all(blocks.size() * copies);
+  uint8_t* out = all.data();
+  for (size_t at = 0; at < blocks.size(); at += size, out += size * copies) {
+    std::memcpy(out, blocks.data() + at, size);
+    for (size_t done = size; done < size * copies;) {  // doubled: few copies of many bytes
+      const size_t more = std::min(done, size * copies - done);
+      std::memcpy(out + done, out, more);
+      done += more;
     }
-    spread[static_cast<size_t>(i)] = bytes[at];
+  }
+  return all;
+}
+
+// A constant of one byte elements, spread out to its period in `to` (BroadcastPeriod): dimension
+// after dimension from the last one, until a single block is left.
+std::vector<uint8_t> SpreadOut(const uint8_t* bytes, const Shape& from, const Shape& to) {
+  const size_t missing = to.size() - from.size();
+  std::vector<uint8_t> spread(bytes, bytes + NumElements(from));
+  size_t block = 1;
+  for (size_t d = from.size(); d-- > 0 && spread.size() != block;) {
+    const auto size = static_cast<size_t>(to[d + missing]);
+    if (from[d] == 1 && size > 1) spread = Repeated(spread, block, size);
+    block *= size;
   }
   return spread;
 }
@@ -41,7 +54,7 @@ BroadcastOp::BroadcastOp(const StepContext& context, Field operand, std::unique_
   const Shape& to = context.Record(Field::kDst).shape;
   if (NumElements(to) == 0) return;
   repeat_ = BroadcastPeriod(from, to);
-  pattern_ = SpreadOut(context.In<uint8_t>(operand), from, to, repeat_);
+  pattern_ = SpreadOut(context.In<uint8_t>(operand), from, to);
   length_ = repeat_ * std::max<int64_t>(1, kBroadcastBlock / repeat_);
   pattern_.reserve(static_cast<size_t>(length_) + kBufferSlack);
   while (std::ssize(pattern_) < length_) {

@@ -188,8 +188,11 @@ std::vector<uint32_t> CheckConv(const CommandCheck& check) {
       return CheckDepthwise(check);
     case Opcode::kMatMul:
       return CheckMatMul(check);
-    default:
+    case Opcode::kConv:
       return CheckConvolution(check);
+    default:
+      check.Check(false, "no rule for this command");
+      return {};
   }
 }
 

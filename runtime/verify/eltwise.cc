@@ -67,12 +67,15 @@ void CheckQuantize(const CommandCheck& check) {
       check.CheckScaled(Field::kSrc);
       check.CheckType(Field::kDst, {DType::kF32});
       return;
-    default:
+    case Opcode::kRequantize:
       check.CheckByte(Field::kSrc);
       check.CheckByte(Field::kDst);
       check.CheckClamp();
       CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway,
                             Rounding::kTwoStepUp});
+      return;
+    default:
+      check.Check(false, "no rule for this command");
   }
 }
 
@@ -107,8 +110,10 @@ void CheckAdd(const CommandCheck& check) {
       CheckFinite(check, Field::kScaleF);
       CheckFinite(check, Field::kAlphaF);
       return CheckFinite(check, Field::kOffsetF);
+    case Opcode::kAddFloat:
+      return;  // its scales are those of its tensors
     default:
-      return;
+      check.Check(false, "no rule for this command");
   }
 }
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "base/error.h"
@@ -101,6 +103,25 @@ TEST(Limits, AMinuteIsTheDefaultAndMoreIsRefusedInSeconds) {
                               "command 0 (unary_f32 'exp') 200.001"),
                     HasSubstr("expected at most 60; where that is meant, allow it: --limits "
                               "seconds=200.001")));
+}
+
+TEST(Limits, TablesOfPReluCountAsBuffers) {
+  ProgramBuilder b;
+  const int32_t x = b.Input({DType::kS8, {1, 70'000}}), y = b.Output({DType::kS8, {1, 70'000}});
+  const int32_t slopes = b.Const(DType::kS8, {70'000}, std::vector<int8_t>(70'000, 1));
+  b.Add(Opcode::kPRelu, y, x).Set(Field::kSrc2, slopes);
+  EXPECT_GE(PredictWork(b.image).buffers, 70'000u * 256);
+}
+
+TEST(Limits, WhatAMessageSuggestsIsEnough) {
+  for (const uint64_t wanted :
+       std::initializer_list<uint64_t>{1001000000, 1000999999, 60000000001, 3}) {
+    char text[64];
+    std::snprintf(text, sizeof text, "seconds=%.15g",
+                  std::ceil(static_cast<double>(wanted) / 1e9 * 1000) / 1000);
+    EXPECT_GE(ParseLimits(text).most.nanoseconds, wanted) << text;
+  }
+  EXPECT_EQ(ParseLimits("none").most.macs, UINT64_MAX);
 }
 
 TEST(Limits, TheDefaultsLetTheLargestNetworksPassManyTimesOver) {

@@ -220,15 +220,6 @@ void AddOnAvx512(const AddArgs& args, const RowBlock& rows) noexcept {
 }
 #endif
 
-#define RSHIFT_BY_ROUNDING(kReciprocal)                                                    \
-  {                                                                                        \
-    T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::kEven, kReciprocal>>,         \
-        T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::kAway, kReciprocal>>,     \
-        T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::kFloor, kReciprocal>>,    \
-        T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::kCeil, kReciprocal>>,     \
-        T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::kTruncate, kReciprocal>>, \
-  }
-
 template <typename T>
 constexpr ElementwiseTable kTable = {
     .add = T::template Rows<AddArgs, AddLoop>,
@@ -237,8 +228,18 @@ constexpr ElementwiseTable kTable = {
     .add_fma = T::template Rows<AddFmaArgs, AddFmaLoop>,
     .mul_float = T::template Rows<MulFloatArgs, MulFloatLoop>,
     .product = T::template Run<ProductArgs, ProductLoop>,
-    .quantize = RSHIFT_BY_ROUNDING(false),
-    .quantize_reciprocal = RSHIFT_BY_ROUNDING(true),
+    .quantize =
+        {
+#define RSHIFT_REAL_ROUNDING(id, name, ...) \
+  T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::k##name, false>>,
+#include "isa/functions.def"
+        },
+    .quantize_reciprocal =
+        {
+#define RSHIFT_REAL_ROUNDING(id, name, ...) \
+  T::template Run<QuantizeArgs, QuantizeLoop<RealRounding::k##name, true>>,
+#include "isa/functions.def"
+        },
     .dequantize = T::template Run<DequantizeArgs, DequantizeLoop>,
     .add_real = T::template Run<AddRealArgs, AddRealLoop>,
     .average_real = T::template Run<AverageRealArgs, AverageRealLoop>,
