@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/version.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
@@ -134,7 +135,7 @@ class Deployer {
 
   std::map<std::string, std::string> Meta() const {
     std::map<std::string, std::string> meta = {
-        {"producer", "rshift 0.1.0"},
+        {"producer", Version()},
         {"model", std::filesystem::path(options_.model.path).stem().string()},
         {"source_sha256", floating_.sha256},
         {"mode", result_.report.mode},

@@ -7,14 +7,13 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "calibrate/data/dataset.h"
 #include "pipeline/usage.h"
 #include "tools/process.h"
 
 namespace rshift {
 namespace {
-
-constexpr const char* kVersion = "rshift 0.1.0";
 
 Shape ParseShape(const std::string& text, const std::string& argument) {
   Shape shape;
@@ -71,7 +70,7 @@ void PrintNote(const std::string& note) {
 }
 
 void SetUpApp(CLI::App& app, const std::string& examples) {
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", Version());
   app.footer("Examples:\n" + examples +
              "\nExit codes: 0 done, 1 the work failed or its output could not be printed (one "
              "`error:` line "
