@@ -137,23 +137,25 @@ class Round {
   }
 
  private:
-  // The next sample's place, or none.
+  // The next sample's place, or none. What `interrupted` throws is an error of that place.
   bool Claim(size_t& place) {
     const std::lock_guard lock(mutex_);
     if (error_ || interrupted_ || next_ == samples_.size()) return false;
+    place = next_;
     if (options_.interrupted && options_.interrupted()) {
       interrupted_ = true;
       return false;
     }
-    place = next_++;
+    ++next_;
     return true;
   }
 
   void Work(Worker& worker) {
     omp_set_num_threads(1);  // libraries that ask OpenMP itself: a sample is one thread's work
     size_t place = 0;
-    while (Claim(place)) {
+    while (true) {
       try {
+        if (!Claim(place)) return;
         const Sample sample = dataset_.Read(samples_[place]);
         const std::string sha256 = ContentSha256(sample);
         if (!IsDone(sha256, sample.name)) {

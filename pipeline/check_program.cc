@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -151,7 +152,7 @@ std::vector<LayerResult> Weakest(const std::vector<LayerResult>& layers, Grade g
 }
 
 void Check(const Deployment& deployment, const Dataset& samples, const CheckRequest& request,
-           CheckResult* result) {
+           const ProgressFunction& progress, CheckResult* result) {
   const int threads = request.threads;
   Verdict& verdict = result->verdict;
   const Program floating = CompileProgram(deployment.floating, "float program");
@@ -163,7 +164,7 @@ void Check(const Deployment& deployment, const Dataset& samples, const CheckRequ
         kMostElements / std::max<int64_t>(1, Elements(deployment.integer)), 1, samples.size());
     result->layer_samples = count;
     result->layers = CompareLayers(deployment.floating, deployment.integer, First(samples, count),
-                                   threads, request.progress);
+                                   threads, progress);
   }
   const Grade grade = Judge(verdict.outputs);
   verdict.weakest = Weakest(result->layers, grade);
@@ -209,17 +210,31 @@ CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& reque
                                   request.progress);
   }
   if (!request.check) return result;
+  // What the caller's function throws ends it all; it says nothing of the program.
+  std::exception_ptr by_caller;
+  const auto progress = [&](const std::string& title, int64_t done, int64_t total) {
+    try {
+      request.progress(title, done, total);
+    } catch (...) {
+      by_caller = std::current_exception();
+      throw;
+    }
+  };
   try {
     const ChosenSamples chosen = ChooseSamples(deployment, request);
     const int64_t count = chosen.samples.size();
     result.verdict.samples = Cat(count, " ", chosen.kind, count == 1 ? "" : "s");
     result.verdict.why_none = chosen.why_none;
-    if (count > 0) Check(deployment, chosen.samples, request, &result);
+    if (count > 0) {
+      Check(deployment, chosen.samples, request,
+            request.progress ? ProgressFunction(progress) : nullptr, &result);
+    }
   } catch (const Error& error) {
     result.verdict.why_none = error.what();
   } catch (const std::bad_alloc&) {
     result.verdict.why_none = "not enough memory to run both programs";
   }
+  if (by_caller) std::rethrow_exception(by_caller);
   return result;
 }
 

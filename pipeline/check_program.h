@@ -53,8 +53,8 @@ struct ChosenSamples {
 };
 ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& request);
 
-// Writes nothing and changes nothing. Throws for a test input that cannot be read; when recorded
-// samples cannot, the verdict says so.
+// Writes nothing and changes nothing. Throws for a test input that cannot be read, and what
+// `progress` throws; when recorded samples cannot be read, the verdict says so.
 CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& request);
 
 }  // namespace rshift

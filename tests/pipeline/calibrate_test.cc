@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "pipeline/usage.h"
 #include "tests/calibrate/temporary_folder.h"
 #include "tests/pipeline/little_model.h"
@@ -76,6 +78,29 @@ TEST(CalibrateTest, AnInterruptedRunIsResumedToTheSameTable) {
   }
   options.resume = true;
   EXPECT_EQ(WriteTable(Calibrate(options).table), whole);
+}
+
+TEST(CalibrateTest, WhatTheCallersFunctionsThrowReachesTheCaller) {
+  CalibrateOptions options = Options(7);
+  options.threads = 2;
+  for (const bool by_progress : {false, true}) {
+    std::atomic<int> asked = 0;
+    CalibrateEvents events;
+    const auto give_up = [&] {
+      if (++asked > 3) Fail(ErrorCode::kIo, "the caller gives up");
+    };
+    if (by_progress)
+      events.progress = [&](const std::string&, int64_t, int64_t) { give_up(); };
+    else
+      events.interrupted = [&] { return give_up(), false; };
+    try {
+      Calibrate(options, events);
+      FAIL() << "the caller's error was lost";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "the caller gives up");
+      EXPECT_EQ(error.code(), ErrorCode::kIo);
+    }
+  }
 }
 
 TEST(CalibrateTest, TwoSourcesOfSamplesAreWrongUsage) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "base/atomic_file.h"
 #include "pipeline/report_json.h"
 #include "pipeline/usage.h"
@@ -36,6 +39,15 @@ std::string UsageErrorOf(Body body) {
     return error.what();
   }
   return "no UsageError";
+}
+
+std::string ErrorOf(const DeployOptions& options, const DeployEvents& events = {}) {
+  try {
+    Deploy(options, events);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no Error";
 }
 
 TEST(DeployTest, FilesAndValuesGiveTheSameProgramAndReport) {
@@ -111,6 +123,28 @@ TEST(DeployTest, SamplesInMemoryMustFitTheModel) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("input 'x': has 7 values, expected 8"));
   }
+}
+
+TEST(DeployTest, WhatTheCallersProgressThrowsIsNoVerdict) {
+  // Three samples that no test input but the check reads: its own comparison tells its progress.
+  const TemporaryFolder folder;
+  DeployOptions options = Options();
+  const std::vector<Sample> samples = LittleSamples(3);
+  for (size_t s = 0; s < samples.size(); ++s) {
+    NumpyArray array{"", DType::kF32, {1, 8}, std::vector<uint8_t>(32)};
+    std::memcpy(array.bytes.data(), samples[s].inputs[0].data(), 32);
+    const std::string path = folder / ("x" + std::to_string(s) + ".npy");
+    WriteNpy(path, array);
+    options.table.value->check_samples.push_back(
+        {ContentSha256(samples[s]), samples[s].name, {{"x", {path}, 0}}});
+  }
+  EXPECT_EQ(Deploy(options).report.verdict.samples, "3 calibration samples");
+  int heard = 0;
+  DeployEvents events;
+  events.progress = [&](const std::string&, int64_t, int64_t) {
+    if (++heard == 2) Fail(ErrorCode::kIo, "the caller gives up");
+  };
+  EXPECT_EQ(ErrorOf(options, events), "the caller gives up");
 }
 
 }  // namespace
