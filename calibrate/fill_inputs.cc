@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 
@@ -13,8 +14,10 @@ template <typename T>
 void StoreIntegers(std::span<const float> values, std::span<std::byte> memory,
                    const std::string& sample, const std::string& input) {
   constexpr float kExact = 1 << 24;  // F32 holds every integer up to here
+  constexpr float kLow = std::max(-kExact, static_cast<float>(std::numeric_limits<T>::lowest()));
+  constexpr float kHigh = std::min(kExact, static_cast<float>(std::numeric_limits<T>::max()));
   for (size_t i = 0; i < values.size(); ++i) {
-    const T stored = static_cast<T>(std::clamp(values[i], -kExact, kExact));
+    const T stored = static_cast<T>(std::clamp(values[i], kLow, kHigh));
     RSHIFT_REQUIRE(static_cast<float>(stored) == values[i], ErrorCode::kInvalidInput, sample,
                    ", input '", input, "': value ", values[i],
                    " does not fit the input's integer type");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "calibrate/data/finite.h"
 
 namespace rshift {
 namespace {
@@ -89,6 +90,11 @@ void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>&
                      ErrorCode::kInvalidInput, "sample '", sample.name, "', input '",
                      inputs[i].name, "': has ", sample.inputs[i].size(), " values, expected ",
                      elements, " of shape ", ToString(inputs[i].shape));
+      const std::vector<float>& values = sample.inputs[i];
+      const size_t bad = FirstNotFinite(values);
+      RSHIFT_REQUIRE(bad == values.size(), ErrorCode::kInvalidInput, "sample '", sample.name,
+                     "', input '", inputs[i].name, "': element ", bad, " is ", values[bad],
+                     ", expected finite values");
     }
   }
 }

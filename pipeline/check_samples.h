@@ -23,7 +23,8 @@ class SampleList : public Dataset {
   std::vector<Sample> samples_;
 };
 
-// Throws kInvalidInput naming the sample that has not one array of the right size for each input.
+// Throws kInvalidInput naming the sample that has not one array of the right size for each input,
+// and the first value that is NaN or infinite.
 void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>& inputs);
 
 struct CheckSamples {

@@ -1,4 +1,4 @@
-// NaN and infinity among the values of a sample. Not for use outside calibrate/data and its tests.
+// NaN and infinity among the values of a sample.
 #ifndef RSHIFT_CALIBRATE_DATA_FINITE_H_
 #define RSHIFT_CALIBRATE_DATA_FINITE_H_
 

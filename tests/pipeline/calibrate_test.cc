@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "pipeline/usage.h"
 #include "tests/calibrate/temporary_folder.h"
@@ -99,6 +101,19 @@ TEST(CalibrateTest, WhatTheCallersFunctionsThrowReachesTheCaller) {
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "the caller gives up");
       EXPECT_EQ(error.code(), ErrorCode::kIo);
+    }
+  }
+}
+
+TEST(CalibrateTest, SamplesInMemoryMustBeFinite) {
+  CalibrateOptions options = Options(3);
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF}) {
+    options.data[1].inputs[0][5] = bad;
+    try {
+      Calibrate(options);
+      FAIL() << "a value that is not finite was taken";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("sample 'sample 1', input 'x': element 5 is "));
     }
   }
 }

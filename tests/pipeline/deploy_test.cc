@@ -125,6 +125,13 @@ TEST(DeployTest, SamplesInMemoryMustFitTheModel) {
   }
 }
 
+TEST(DeployTest, SamplesInMemoryMustBeFinite) {
+  DeployOptions options = Options();
+  options.test_samples = LittleSamples(2);
+  options.test_samples[1].inputs[0][3] = std::nanf("");
+  EXPECT_THAT(ErrorOf(options), HasSubstr("sample 'sample 1', input 'x': element 3 is "));
+}
+
 TEST(DeployTest, WhatTheCallersProgressThrowsIsNoVerdict) {
   // Three samples that no test input but the check reads: its own comparison tells its progress.
   const TemporaryFolder folder;
