@@ -76,18 +76,38 @@ StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
   return merged;
 }
 
+// The first option that says how samples are measured; nullptr when there is none.
+const char* UselessForStatistics(const CalibrateOptions& o) {
+  return o.preprocess.given()               ? "--preprocess"
+         : o.samples != kCalibrationSamples ? "--samples"
+         : o.seed != 0                      ? "--seed"
+         : !o.shard.empty()                 ? "--shard"
+         : o.threads != 0                   ? "--threads"
+         : o.resume                         ? "--resume"
+         : !o.checkpoint.empty()            ? "a checkpoint"
+                                            : nullptr;
+}
+
 }  // namespace
 
 void CheckOptions(const CalibrateOptions& options) {
-  const bool percentile = options.method.method == Method::kPercentile;
-  RequireUsage(!percentile || (options.method.percentile > 50 && options.method.percentile <= 100),
-               "--percentile ", options.method.percentile,
-               ": expected more than 50 and at most 100");
+  RequireUsage(options.method.percentile > 50 && options.method.percentile <= 100, "--percentile ",
+               options.method.percentile, ": expected more than 50 and at most 100");
   RequireUsage(options.samples >= 0, "--samples ", options.samples, ": expected 0 or more");
   const int sources = static_cast<int>(!options.dataset.empty()) +
                       static_cast<int>(!options.data.empty()) +
                       static_cast<int>(!options.statistics.empty());
   RequireUsage(sources <= 1, "give one of a data set, samples in memory and statistics");
+  RequireUsage(options.threads >= 0, "--threads ", options.threads,
+               ": expected 0 (as many as the CPU has) or more");
+  if (options.statistics.empty()) {
+    RequireUsage(!options.partial, "--partial needs --from-statistics");
+    RequireUsage(!options.resume || !options.checkpoint.empty(), "--resume needs a checkpoint");
+    return;
+  }
+  const char* useless = UselessForStatistics(options);
+  RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
+               " has no meaning with --from-statistics: leave it out");
 }
 
 CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events) {

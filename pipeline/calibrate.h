@@ -16,6 +16,8 @@
 
 namespace rshift {
 
+inline constexpr int64_t kCalibrationSamples = 100;
+
 // Messages call an option by its name on model_calibrate's command line. The samples are those of a
 // data set, samples in memory, or what earlier runs have measured: one of the three.
 struct CalibrateOptions {
@@ -27,7 +29,8 @@ struct CalibrateOptions {
   // As the model takes them. A preprocessing beside them is recorded for those who run the program.
   std::vector<Sample> data = {};
   PreprocessChoice preprocess = {};
-  int64_t samples = 100;  // how many of the data set or of `data`, chosen by `seed`; 0: all
+  // How many of the data set or of `data`, chosen by `seed`; 0: all.
+  int64_t samples = kCalibrationSamples;
   uint64_t seed = 0;
   std::string shard = {};  // "I/N": every N-th of the chosen from I; "": all of them
   int threads = 0;         // samples in parallel; 0: as many as the CPU has
@@ -55,7 +58,8 @@ struct CalibrateResult {
   std::vector<ThinRange> thin_ranges;  // ranges of the table that rest on few samples
 };
 
-// Throws UsageError for options that contradict each other. Calibrate asks it first of all.
+// Throws UsageError for options out of range, and for those that contradict each other or that
+// statistics have no use for. Calibrate asks it first of all.
 void CheckOptions(const CalibrateOptions& options);
 
 // The same table for the same options, whatever the number of threads. Throws Error; UsageError

@@ -22,9 +22,10 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       }))
       ->excludes(from);
   app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
-  app.add_option("--method", method, Cat(kMethodChoices, " (default kl)"))
-      ->check(TakenBy(ParseMethod));
-  app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
+  auto* how = app.add_option("--method", method, Cat(kMethodChoices, " (default kl)"))
+                  ->check(TakenBy(ParseMethod));
+  auto* rank =
+      app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
   app.add_option("--threads", threads, "samples in parallel (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads))
       ->excludes(from);
@@ -32,16 +33,18 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                  "also write the statistics: mergeable, any method later");
   app.add_option("--shard", shard, "I/N: of the chosen samples, every N-th from I (0-based)")
       ->excludes(from);
-  app.add_option("--format", format, "rshift | tpu-mlir (default rshift)")
-      ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
+  auto* form = app.add_option("--format", format, "rshift | tpu-mlir (default rshift)")
+                   ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
   auto* again = app.add_flag("--resume", resume, "carry on an interrupted run")->excludes(from);
-  app.add_flag("--restart", restart, "begin anew, dropping what an interrupted run has left")
-      ->excludes(from)
-      ->excludes(again);
+  auto* anew =
+      app.add_flag("--restart", restart, "begin anew, dropping what an interrupted run has left")
+          ->excludes(from)
+          ->excludes(again);
   app.add_flag("--partial", partial, "with --from-statistics: shards may be missing")->needs(from);
-  app.add_flag("--check", check,
-               "look at the preprocessing instead: tries the usual mistakes, writes no table")
-      ->excludes(from);
+  auto* look =
+      app.add_flag("--check", check,
+                   "look at the preprocessing instead: tries the usual mistakes, writes no table");
+  for (CLI::Option* of_tables : {from, how, rank, form, again, anew}) look->excludes(of_tables);
   app.add_option("--labels", labels, "with --check: labels as model_runner takes them");
   app.add_option("--picture", picture, "with --check: the first input as .png");
   app.add_flag("--json", json, "machine-readable summary on stdout");
@@ -74,7 +77,7 @@ CalibrateOptions CalibrateArguments::Options() const {
   options.seed = seed;
   options.shard = shard;
   options.threads = threads;
-  options.checkpoint = Checkpoint();
+  if (from_statistics.empty()) options.checkpoint = Checkpoint();
   options.resume = resume;
   for (const std::string& path : from_statistics) options.statistics.push_back({path});
   options.partial = partial;

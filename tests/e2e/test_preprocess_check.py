@@ -68,3 +68,11 @@ def test_check_needs_data_and_preprocessing(tmp_path):
     assert done.returncode == 2 and '--check needs --dataset and --preprocess' in done.stderr
     done = pipeline.call('model_calibrate', pipeline.EXAMPLE, "-o", tmp_path / "x", "--labels", RIGHT)
     assert done.returncode == 2 and 'need --check' in done.stderr
+
+
+@pytest.mark.parametrize('option', [('--method', 'minmax'), ('--percentile', 99), ('--resume',), ('--restart',),
+                                    ('--format', 'tpu-mlir')], ids=lambda option: option[0][2:])
+def test_check_refuses_options_of_the_table(option):
+    done = pipeline.call('model_calibrate', pipeline.EXAMPLE, '--dataset', pipeline.TEST_IMAGES, '--preprocess',
+                         pipeline.PREPROCESS / 'fashion_mnist.yaml', '--check', *option)
+    assert done.returncode == 2 and f'{option[0]} excludes --check' in done.stderr, done.stderr

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "pipeline/usage.h"
 #include "tests/calibrate/temporary_folder.h"
@@ -115,6 +116,54 @@ TEST(CalibrateTest, SamplesInMemoryMustBeFinite) {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("sample 'sample 1', input 'x': element 5 is "));
     }
+  }
+}
+
+std::string UsageErrorOf(const CalibrateOptions& options) {
+  try {
+    CheckOptions(options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+TEST(CalibrateTest, OptionsThatWouldBeIgnoredAreWrongUsage) {
+  const CalibrateOptions good = Options(1);
+  EXPECT_EQ(UsageErrorOf(good), "no UsageError");
+  CalibrateOptions options = good;
+  options.partial = true;
+  EXPECT_EQ(UsageErrorOf(options), "--partial needs --from-statistics");
+  options = good;
+  options.resume = true;
+  EXPECT_EQ(UsageErrorOf(options), "--resume needs a checkpoint");
+  options = good;
+  options.threads = -1;
+  EXPECT_EQ(UsageErrorOf(options), "--threads -1: expected 0 (as many as the CPU has) or more");
+  for (const double percentile : {40.0, 100.5, std::nan("")}) {
+    options = good;  // the method is kl
+    options.method.percentile = percentile;
+    EXPECT_THAT(UsageErrorOf(options), HasSubstr("expected more than 50 and at most 100"));
+  }
+}
+
+TEST(CalibrateTest, StatisticsStandAlone) {
+  CalibrateOptions good{.model = {"little.onnx", LittleModel()}};
+  good.statistics.push_back({"a.stats"});
+  EXPECT_EQ(UsageErrorOf(good), "no UsageError");
+  using Change = void (*)(CalibrateOptions&);
+  const std::pair<const char*, Change> changes[] = {
+      {"--preprocess", [](CalibrateOptions& o) { o.preprocess.mean = "1"; }},
+      {"--samples", [](CalibrateOptions& o) { o.samples = 5; }},
+      {"--seed", [](CalibrateOptions& o) { o.seed = 1; }},
+      {"--shard", [](CalibrateOptions& o) { o.shard = "0/2"; }},
+      {"--threads", [](CalibrateOptions& o) { o.threads = 1; }},
+      {"a checkpoint", [](CalibrateOptions& o) { o.checkpoint = "c.stats"; }}};
+  for (const auto& [name, change] : changes) {
+    CalibrateOptions options = good;
+    change(options);
+    EXPECT_EQ(UsageErrorOf(options),
+              std::string(name) + " has no meaning with --from-statistics: leave it out");
   }
 }
 
