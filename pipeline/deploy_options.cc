@@ -24,6 +24,11 @@ const char* UselessForF32(const DeployOptions& o) {
 void CheckOptions(const DeployOptions& o) {
   RequireUsage(!o.force_preprocess || o.preprocess.given(),
                "--force-preprocess needs --preprocess or one of the flags beside it");
+  RequireUsage(o.check_samples >= 1, "--check-samples ", o.check_samples, ": expected 1 or more");
+  RequireUsage(o.threads >= 0, "--threads ", o.threads, ": expected 0 (one) or more");
+  RequireUsage(o.keep_f32 >= 0, "--keep-f32 ", o.keep_f32,
+               ": expected 0 (the fewest that are enough) or more");
+  RequireUsage(o.keep_f32 == 0 || o.sensitivity, "--keep-f32 needs --sensitivity");
   if (o.mode == DeployMode::kF32) {
     const char* useless = UselessForF32(o);
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,

@@ -49,11 +49,12 @@ struct DeployOptions {
   std::vector<Sample> test_samples = {};     // the same in memory; one of both at most
   Tolerance tolerance = {};                  // what the report marks
   bool sensitivity = false;                  // fills DeployReport::sensitivity
-  int64_t keep_f32 = 0;                      // MeasureSensitivity's `keep`
+  int64_t keep_f32 = 0;                      // MeasureSensitivity's `keep`, of `sensitivity`
   int threads = 0;                           // default: 1
 };
 
-// Throws UsageError for options that contradict each other. Deploy asks it first of all.
+// Throws UsageError for options out of range or that contradict each other. Deploy asks it first of
+// all.
 void CheckOptions(const DeployOptions& options);
 
 }  // namespace rshift

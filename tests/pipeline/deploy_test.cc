@@ -104,6 +104,20 @@ TEST(DeployTest, OptionsThatContradictEachOtherAreWrongUsage) {
   options.test_samples = LittleSamples(1);
   options.test_input = {"x.npy"};
   EXPECT_THAT(UsageErrorOf([&] { CheckOptions(options); }), HasSubstr("given twice"));
+  options = Options();
+  options.check_samples = 0;
+  EXPECT_EQ(UsageErrorOf([&] { CheckOptions(options); }), "--check-samples 0: expected 1 or more");
+  options = Options();
+  options.threads = -2;
+  EXPECT_EQ(UsageErrorOf([&] { CheckOptions(options); }), "--threads -2: expected 0 (one) or more");
+  options = Options();
+  options.keep_f32 = 3;
+  EXPECT_EQ(UsageErrorOf([&] { CheckOptions(options); }), "--keep-f32 needs --sensitivity");
+  options.sensitivity = true;
+  CheckOptions(options);
+  options.keep_f32 = -1;
+  EXPECT_EQ(UsageErrorOf([&] { CheckOptions(options); }),
+            "--keep-f32 -1: expected 0 (the fewest that are enough) or more");
 }
 
 TEST(DeployTest, AFloatModelNeedsATable) {
