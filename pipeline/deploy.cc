@@ -1,6 +1,8 @@
 #include "pipeline/deploy.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -29,8 +31,8 @@ class Deployer {
     ReadInputs();
     Quantize();
     MakeProgram();
-    Check();
     ChangeInterface();
+    Check();
     Describe();
     return std::move(result_);
   }
@@ -77,11 +79,25 @@ class Deployer {
     compile_.meta = Meta();
     image_ = Compile(final_, compile_);
     result_.program = WriteContainer(image_);
-    const std::string warning = CheckOwnProgram(result_.program, options_.output);
-    if (!warning.empty()) Warn(warning);
-    const std::string note = options_.preprocess.Note(InputSpecs(floating_));
-    if (!note.empty()) Warn(note);
+    Warn(CheckOwnProgram(result_.program, options_.output));
+    Warn(options_.preprocess.Note(InputSpecs(floating_)));
     result_.report.preprocess = DescribePreprocess(compile_.meta["preprocess"]);
+  }
+
+  // The same arithmetic behind other inputs and outputs: what is checked in F32 holds.
+  void ChangeInterface() {
+    const ElementTypes &input = options_.input_type, &output = options_.output_type;
+    const bool all_f32 = input.AllF32() && output.AllF32();
+    if (all_f32 && input.named.empty() && output.named.empty()) return;
+    const InterfaceOptions interface =
+        ReadInterface(input, output, compile_.meta["preprocess"], floating_);
+    const Graph changed =
+        WithInterface(final_, interface);  // refuses names the model does not have
+    if (all_f32) return;
+    AddInterfaceMeta(interface, &compile_.meta);
+    image_ = Compile(changed, compile_);
+    checked_ = std::exchange(result_.program, WriteContainer(image_));
+    Warn(CheckOwnProgram(result_.program, options_.output));
   }
 
   // The check, the layers of the test input, and the sensitivity; all leave the program as it is.
@@ -89,7 +105,8 @@ class Deployer {
     const bool has_test = !options_.test_input.empty() || !options_.test_samples.empty();
     if (!IsInteger() || !(options_.check || has_test || options_.sensitivity)) return;
     RegisterFloatLibrary();
-    const Deployment deployment{floating_, final_, table_, quantize_, result_.program};
+    const Deployment deployment{floating_, final_, table_, quantize_,
+                                checked_.empty() ? result_.program : checked_};
     const CheckRequest request{.check = options_.check,
                                .samples = options_.check_samples,
                                .test_input = options_.test_input,
@@ -111,17 +128,6 @@ class Deployer {
                    "--sensitivity: there are no samples: ", chosen.why_none);
     report.sensitivity =
         MeasureSensitivity(deployment, chosen.samples, options_.keep_f32, events_.progress);
-  }
-
-  // The same arithmetic behind other inputs and outputs: what was checked in F32 holds.
-  void ChangeInterface() {
-    if (options_.input_type.AllF32() && options_.output_type.AllF32()) return;
-    const InterfaceOptions interface = ReadInterface(options_.input_type, options_.output_type,
-                                                     compile_.meta["preprocess"], floating_);
-    AddInterfaceMeta(interface, &compile_.meta);
-    image_ = Compile(WithInterface(final_, interface), compile_);
-    result_.program = WriteContainer(image_);
-    CheckOwnProgram(result_.program, options_.output);
   }
 
   void Describe() {
@@ -163,8 +169,11 @@ class Deployer {
     if (events_.graph) events_.graph(stage, graph);
   }
 
+  // Each warning once; "" is none.
   void Warn(const std::string& warning) {
-    result_.warnings.push_back(warning);
+    std::vector<std::string>& told = result_.warnings;
+    if (warning.empty() || std::find(told.begin(), told.end(), warning) != told.end()) return;
+    told.push_back(warning);
     if (events_.warning) events_.warning(warning);
   }
 
@@ -175,6 +184,7 @@ class Deployer {
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;
+  std::vector<uint8_t> checked_;  // with f32 inputs and outputs; empty: result_.program has them
   DeployResult result_;
 };
 

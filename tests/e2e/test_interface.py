@@ -77,6 +77,8 @@ def test_types_that_name_nothing_are_refused(tmp_path):
     common = (model, '--calibration', table, '--no-check', '-o', tmp_path / 'net.rshift')
     assert "'picture' is no input of the model, which has 'image', 'more'" in pipeline.fails(
         'model_deploy', *common, '--input-type', 'picture=u8')
+    assert "'picture' is no input of the model" in pipeline.fails(
+        'model_deploy', *common, '--input-type', 'picture=f32')
     assert 'given twice' in pipeline.fails('model_deploy', *common, '--input-type', 'image=u8',
                                            '--input-type', 'image=s8')
     assert pipeline.call('model_deploy', *common, '--input-type', 'image=u9').returncode == 2

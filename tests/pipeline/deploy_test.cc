@@ -168,5 +168,31 @@ TEST(DeployTest, WhatTheCallersProgressThrowsIsNoVerdict) {
   EXPECT_EQ(ErrorOf(options, events), "the caller gives up");
 }
 
+TEST(DeployTest, ElementTypesAreRefusedBeforeTheCheckAndTheSensitivity) {
+  DeployOptions options = Options();
+  options.test_samples = LittleSamples(2);
+  options.sensitivity = true;
+  int heard = 0;
+  DeployEvents events;
+  events.progress = [&](const std::string&, int64_t, int64_t) { ++heard; };
+  for (const DType type : {DType::kF32, DType::kU8}) {
+    options.input_type.named = {{"picture", type}};
+    EXPECT_EQ(ErrorOf(options, events),
+              "--input-type: 'picture' is no input of the model, which has 'x'");
+  }
+  options.input_type.named.clear();
+  options.output_type.named = {{"class", DType::kF32}};
+  EXPECT_EQ(ErrorOf(options, events),
+            "--output-type: 'class' is no output of the model, which has 'y'");
+  EXPECT_EQ(heard, 0);
+}
+
+TEST(DeployTest, TypesThatAreNamedF32ChangeNoByte) {
+  DeployOptions options = Options();
+  const std::vector<uint8_t> plain = Deploy(options).program;
+  options.input_type.named = {{"x", DType::kF32}};
+  EXPECT_EQ(Deploy(options).program, plain);
+}
+
 }  // namespace
 }  // namespace rshift::test
