@@ -167,8 +167,8 @@ class Search {
  public:
   Search(const Deployment& deployment, const Dataset& samples, Sensitivity* found)
       : deployment_(deployment), samples_(samples), found_(*found) {
-    const Program floating =
-        Program::FromBytes(WriteContainer(Compile(deployment.floating)), "float program");
+    const Program floating = Program::FromBytes(WriteContainer(Compile(deployment.floating)),
+                                                "float program", Limits::None());
     reference_ = RunOutputs(floating, samples, 1);
   }
 
@@ -181,8 +181,8 @@ class Search {
     }
     const QuantizeResult quantized =
         QuantizeGraph(deployment_.floating, deployment_.table, options);
-    const Program program =
-        Program::FromBytes(WriteContainer(Compile(quantized.graph)), "trial program");
+    const Program program = Program::FromBytes(WriteContainer(Compile(quantized.graph)),
+                                               "trial program", Limits::None());
     const auto outputs = CompareOutputs(RunOutputs(program, samples_, 1), reference_);
     const SensitivityTrial trial{static_cast<int64_t>(kept.size()), Quality(outputs),
                                  Judge(outputs)};

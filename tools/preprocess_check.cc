@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t kMaxClasses = 1 << 16;
 
 Program CompileFloat(const Graph& model) {
-  return Program::FromBytes(WriteContainer(Compile(RunPasses(model))), "float program");
+  return Program::FromBytes(WriteContainer(Compile(RunPasses(model))), "float program",
+                            Limits::None());
 }
 
 // The model up to its first Conv, and what the BatchNorm behind it has seen in training.
