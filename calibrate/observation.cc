@@ -22,6 +22,10 @@ int CompleteAfter(const ProgramImage& image, int tensor) {
        image.tensors[tensor].name, "'");
 }
 
+// A tensor made of more than these is observed itself: Concat of a tensor with itself, again and
+// again, has twice as many each time.
+constexpr size_t kMostSources = 64;
+
 // Operators whose output is a permutation of the elements of their first input, or of all (Concat).
 bool Permutes(const Node& node) {
   return std::holds_alternative<Identity>(node.op) || std::holds_alternative<Reshape>(node.op) ||
@@ -44,7 +48,8 @@ std::vector<std::vector<int>> FindSources(const Graph& graph, const std::vector<
     const size_t read = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
     for (size_t i = 0; known && i < read; ++i) {
       const std::vector<int>& part = sources[node.inputs[i].index()];
-      known = !part.empty();  // else a constant
+      known = !part.empty() &&  // else a constant, or itself made of too many
+              all.size() + part.size() <= kMostSources;
       all.insert(all.end(), part.begin(), part.end());
     }
     if (known)

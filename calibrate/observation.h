@@ -21,7 +21,7 @@ struct Observation {
 // are observed, never derived.
 struct DerivedStatistic {
   int statistic = 0;
-  std::vector<int> sources;  // Concat may name one twice
+  std::vector<int> sources;  // at most 64; Concat may name one twice
 };
 
 struct ObservationPlan {
