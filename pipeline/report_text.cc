@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 
 #include "base/error.h"
 #include "pipeline/plural.h"
@@ -59,7 +60,18 @@ std::string ProofLine(const std::vector<LayerProof>& proofs) {
              tightest->node, "'), ", Count(flushed, "channel"), " constant\n");
 }
 
-// One line for each operator; --report-json has every channel.
+// How far the weight scales of these channels were raised.
+std::string ScaleChange(std::span<const QuantizeReport::Repair> repairs) {
+  if (repairs.size() == 1) {
+    return Cat(", weight scale ", repairs[0].scale_before, " -> ", repairs[0].scale_after);
+  }
+  float most = 1;
+  for (const auto& repair : repairs)
+    most = std::max(most, repair.scale_after / repair.scale_before);
+  return Cat(", by up to ", Format("%.3g", most), " times");
+}
+
+// One line for each operator and reason; --report-json has every channel.
 std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
   std::string out;
   for (size_t begin = 0, end; begin < repairs.size(); begin = end) {
@@ -68,7 +80,7 @@ std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
     };
     end = begin + 1;
     while (end < repairs.size() && repairs[end].node == repairs[begin].node &&
-           changed(end) == changed(begin))
+           repairs[end].reason == repairs[begin].reason && changed(end) == changed(begin))
       ++end;
     std::string channels;
     for (size_t i = begin; i < std::min(end, begin + kNamedChannels); ++i)
@@ -76,10 +88,7 @@ std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
     out += Cat(changed(begin) ? "repaired " : "flushed ", repairs[begin].node, ": ",
                Count(end - begin, "channel"), " (", channels,
                end - begin > kNamedChannels ? ", ..." : "", "): ", repairs[begin].reason);
-    if (changed(begin)) {
-      out +=
-          Cat(", weight scale ", repairs[begin].scale_before, " -> ", repairs[begin].scale_after);
-    }
+    if (changed(begin)) out += ScaleChange(std::span(repairs).subspan(begin, end - begin));
     out += "\n";
   }
   return out;

@@ -26,6 +26,19 @@ TEST(TextReportTest, RepairedChannelsAreOneLineForEachOperator) {
   EXPECT_THAT(text, HasSubstr("flushed conv2: 1 channel (4): below 2^-32\n"));
 }
 
+TEST(TextReportTest, RepairsForOtherReasonsHaveALineEachAndTheLargestChange) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  report.quantize.repairs = {{"conv", 0, "no room: weight scale raised", 0.5f, 0.75f},
+                             {"conv", 3, "no room: weight scale raised", 0.5f, 4.0f},
+                             {"conv", 4, "no room: weight scale raised", 0.25f, 0.5f},
+                             {"conv", 5, "another reason", 0.5f, 1.0f}};
+  const std::string text = TextReport(report);
+  EXPECT_THAT(text, HasSubstr("repaired conv: 3 channels (0, 3, 4): no room: weight scale raised, "
+                              "by up to 8 times\n"));
+  EXPECT_THAT(text,
+              HasSubstr("repaired conv: 1 channel (5): another reason, weight scale 0.5 -> 1\n"));
+}
+
 TEST(TextReportTest, JsonKeepsEveryRepairedChannel) {
   EXPECT_EQ(JsonReport(Repaired())["repairs"].size(), 202u);
 }
