@@ -18,38 +18,19 @@ using ResizeMode = InputPreprocess::ResizeMode;
 
 struct Preset {
   const char* name;
-  const char* what;
   Color color;
   std::array<float, 3> mean, std;  // of pixels from 0 to 255, in the order of `color`
   bool crops;  // the middle 224/256 of the shorter side; else the whole picture, stretched
 };
 
 // torch: torchvision's mean and standard deviation times 255. tf: Inception, MobileNet and
-// EfficientNet as TensorFlow has them. caffe: the mean pixel of VGG and ResNet.
-constexpr Preset kPresets[] = {{"torch-imagenet",
-                                "RGB, mean 123.675 116.28 103.53, std 58.395 57.12 57.375, crop",
-                                Color::kRgb,
-                                {123.675f, 116.28f, 103.53f},
-                                {58.395f, 57.12f, 57.375f},
-                                true},
-                               {"tf-imagenet",
-                                "RGB, values from -1 to 1 (mean 127.5, std 127.5), crop",
-                                Color::kRgb,
-                                {127.5f, 127.5f, 127.5f},
-                                {127.5f, 127.5f, 127.5f},
-                                true},
-                               {"caffe-imagenet",
-                                "BGR, mean 103.939 116.779 123.68, not scaled, crop",
-                                Color::kBgr,
-                                {103.939f, 116.779f, 123.68f},
-                                {1, 1, 1},
-                                true},
-                               {"raw",
-                                "RGB (or GRAY), pixels from 0 to 255 as they are, stretched",
-                                Color::kRgb,
-                                {0, 0, 0},
-                                {1, 1, 1},
-                                false}};
+// EfficientNet as TensorFlow has them. caffe: the mean pixel of VGG and ResNet. raw: the
+// pixels as they are.
+constexpr Preset kPresets[] = {
+    {"torch-imagenet", Color::kRgb, {123.675f, 116.28f, 103.53f}, {58.395f, 57.12f, 57.375f}, true},
+    {"tf-imagenet", Color::kRgb, {127.5f, 127.5f, 127.5f}, {127.5f, 127.5f, 127.5f}, true},
+    {"caffe-imagenet", Color::kBgr, {103.939f, 116.779f, 123.68f}, {1, 1, 1}, true},
+    {"raw", Color::kRgb, {0, 0, 0}, {1, 1, 1}, false}};
 
 const Preset* FindPreset(const std::string& name) {
   const auto* at = std::find_if(std::begin(kPresets), std::end(kPresets),
@@ -116,12 +97,6 @@ std::string PresetNames() {
   std::string names;
   for (const Preset& preset : kPresets) names += Cat(names.empty() ? "" : " | ", preset.name);
   return names;
-}
-
-std::string PresetHelp() {
-  std::string help;
-  for (const Preset& preset : kPresets) help += Cat("  ", preset.name, ": ", preset.what, "\n");
-  return help;
 }
 
 bool TakesImages(const InputSpec& input) {

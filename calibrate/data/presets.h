@@ -12,8 +12,6 @@ namespace rshift {
 bool IsPreset(const std::string& name);
 // "torch-imagenet | tf-imagenet | ..."
 std::string PresetNames();
-// One line per preset: its name and what it does.
-std::string PresetHelp();
 // The preset as it fits the shape of this input: its size decides resize and crop, the place of its
 // channels the layout. Throws kInvalidInput when the input takes no images.
 InputPreprocess MakePreset(const std::string& name, const InputSpec& input);
