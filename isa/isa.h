@@ -164,6 +164,8 @@ struct OpTraits {
   // A command with fuse_with_previous may follow: it hands over its bytes while the nearest cache
   // holds them.
   bool leads_epilogue = false;
+  // src or src2 may be a constant that broadcasts to dst.
+  bool broadcasts_constant = false;
 };
 
 struct OpSpec {

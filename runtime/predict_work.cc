@@ -132,6 +132,7 @@ uint64_t BroadcastBuffers(const View& view) {
 uint64_t Buffers(const View& view) {
   constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
   constexpr uint64_t kTable = 256;
+  if (TraitsOf(view.command.opcode).broadcasts_constant) return BroadcastBuffers(view);
   switch (view.command.opcode) {
     case Opcode::kConv:
     case Opcode::kDepthwise:
@@ -153,12 +154,6 @@ uint64_t Buffers(const View& view) {
       return Product({view.Count(Field::kWeights), 4});
     case Opcode::kMatMulF32:
       return Product({view.Count(Field::kSrc2), 4});
-    case Opcode::kAdd:
-    case Opcode::kAddFloat:
-    case Opcode::kAddShifted:
-    case Opcode::kAddFma:
-    case Opcode::kMul:
-      return BroadcastBuffers(view);
     case Opcode::kPRelu:  // a table for each channel, or slopes and one table
       return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
     case Opcode::kLeakyRelu:

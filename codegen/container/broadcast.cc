@@ -4,19 +4,6 @@
 
 namespace rshift {
 
-bool TakesBroadcastConstants(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAdd:
-    case Opcode::kAddFloat:
-    case Opcode::kAddShifted:
-    case Opcode::kAddFma:
-    case Opcode::kMul:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool BroadcastsTo(const Shape& from, const Shape& to) {
   return from.size() <= to.size() &&
          std::equal(from.rbegin(), from.rend(), to.rbegin(),
@@ -27,7 +14,7 @@ bool IsBroadcast(const ProgramImage& image, const Command& command, Field operan
   const auto shape = [&](Field f) -> const Shape& {
     return image.tensors[static_cast<size_t>(command.Tensor(f))].shape;
   };
-  return TakesBroadcastConstants(command.opcode) && shape(operand) != shape(Field::kDst);
+  return TraitsOf(command.opcode).broadcasts_constant && shape(operand) != shape(Field::kDst);
 }
 
 int64_t BroadcastPeriod(const Shape& constant, const Shape& to) {

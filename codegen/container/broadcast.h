@@ -9,11 +9,9 @@
 
 namespace rshift {
 
-// May src or src2 of such a command be a constant that broadcasts to dst's shape?
-bool TakesBroadcastConstants(Opcode opcode);
 // By the rules of NumPy: dimensions are compared from the last one on; each is 1 or that of `to`.
 bool BroadcastsTo(const Shape& from, const Shape& to);
-// Is the operand of such a command of another shape than dst?
+// Is the operand of a command that may have such a constant (OpTraits) of another shape than dst?
 bool IsBroadcast(const ProgramImage& image, const Command& command, Field operand);
 // Elements after which a constant that is broadcast to `to` begins anew: the product of the
 // dimensions of `to` from the first one on that the constant has; at least 1.

@@ -27,15 +27,9 @@ struct Conv {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Const(Field::kWeights), c.weights);
-    visit(Const(Field::kRequant), c.requant);
-    visit(OptionalConst(Field::kZeroW), c.zero_w);
+    WeightFields(c, visit);
     WindowFields(c.window, visit);
     visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
-    ClampFields(c.clamp, visit);
-    RoundingField(c.rounding, visit);
     EpilogueFields(c, visit);
   }
 };
@@ -60,24 +54,15 @@ struct Depthwise {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Const(Field::kWeights), c.weights);
-    visit(Const(Field::kRequant), c.requant);
-    visit(OptionalConst(Field::kZeroW), c.zero_w);
+    WeightFields(c, visit);
     WindowFields(c.window, visit);
-    ClampFields(c.clamp, visit);
-    RoundingField(c.rounding, visit);
     EpilogueFields(c, visit);
   }
 };
 
-struct ConvF32 {
-  static constexpr Opcode kOpcode = Opcode::kConvF32;
-  static constexpr const char* kName = "conv_f32";
+// What the two F32 convolutions have in common: everything but the order of the weights.
+struct FloatConvolution {
   static constexpr OpClass kClass = OpClass::kFloatLibrary;
-  static constexpr const char* kSummary =
-      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
   static constexpr OpTraits kTraits = {};
 
   Tensor dst = 0, src = 0;
@@ -99,31 +84,18 @@ struct ConvF32 {
   }
 };
 
-struct ConvTransposeF32 {
+struct ConvF32 : FloatConvolution {
+  static constexpr Opcode kOpcode = Opcode::kConvF32;
+  static constexpr const char* kName = "conv_f32";
+  static constexpr const char* kSummary =
+      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
+};
+
+struct ConvTransposeF32 : FloatConvolution {
   static constexpr Opcode kOpcode = Opcode::kConvTransposeF32;
   static constexpr const char* kName = "conv_transpose_f32";
-  static constexpr OpClass kClass = OpClass::kFloatLibrary;
   static constexpr const char* kSummary =
       "NHWC; weights f32 [IC, OC/groups, KH, KW], src3 bias [OC]";
-  static constexpr OpTraits kTraits = {};
-
-  Tensor dst = 0, src = 0;
-  Tensor weights = 0;
-  Tensor src3 = kAbsent;  // bias
-  Window window;
-  int64_t groups = 1;
-  Clamp clamp;
-
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
-    visit(In(Field::kWeights), c.weights);
-    visit(Optional(Field::kSrc3), c.src3);
-    WindowFields(c.window, visit);
-    visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
-    ClampFields(c.clamp, visit);
-  }
 };
 
 }  // namespace rshift::isa

@@ -12,7 +12,7 @@ struct Add {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
 
   Tensor dst = 0, src = 0, src2 = 0;
   int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
@@ -40,7 +40,7 @@ struct AddFloat {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "dequantize both, add in float, requantize; scales and zero points from the tensor table";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
 
   Tensor dst = 0, src = 0, src2 = 0;
   ClampQ clamp = {0, 0};
@@ -62,7 +62,7 @@ struct AddShifted {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
 
   Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words, words2, words3;  // of src, of src2, of the sum
@@ -94,7 +94,7 @@ struct AddFma {
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary =
       "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
 
   Tensor dst = 0, src = 0, src2 = 0;
   float ratio_a = 0, ratio_b = 0, fixed = 0;
@@ -119,7 +119,7 @@ struct Mul {
   static constexpr const char* kName = "mul";
   static constexpr OpClass kClass = OpClass::kInteger;
   static constexpr const char* kSummary = "requantize((src - Z) * (src2 - Z)) + Zdst";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
 
   Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words;

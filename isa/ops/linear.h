@@ -1,4 +1,4 @@
-// What convolutions and matrix products share: what follows the accumulator.
+// What convolutions and matrix products share: operands, and what follows the accumulator.
 #ifndef RSHIFT_ISA_OPS_LINEAR_H_
 #define RSHIFT_ISA_OPS_LINEAR_H_
 
@@ -6,9 +6,20 @@
 
 namespace rshift::isa {
 
-// kFloatZeroEven: post-operations with their addend; kHalfFloat: AscendQuant.
+template <typename C, typename Visit>
+constexpr void WeightFields(C& c, Visit&& visit) {
+  visit(Part(Out(Field::kDst)), c.dst);
+  visit(Part(In(Field::kSrc)), c.src);
+  visit(Const(Field::kWeights), c.weights);
+  visit(Const(Field::kRequant), c.requant);
+  visit(OptionalConst(Field::kZeroW), c.zero_w);
+}
+
+// Clamp and rounding; kFloatZeroEven: post-operations with their addend; kHalfFloat: AscendQuant.
 template <typename C, typename Visit>
 constexpr void EpilogueFields(C& c, Visit&& visit) {
+  ClampFields(c.clamp, visit);
+  RoundingField(c.rounding, visit);
   visit(Optional(Field::kSrc2), c.src2);
   visit(OptionalConst(Field::kList), c.post_ops);
   visit(Flags(3), c.half.relu, c.half.sqrt_dequant, c.half.sqrt_quant);

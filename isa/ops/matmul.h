@@ -25,13 +25,7 @@ struct MatMul {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Const(Field::kWeights), c.weights);
-    visit(Const(Field::kRequant), c.requant);
-    visit(OptionalConst(Field::kZeroW), c.zero_w);
-    ClampFields(c.clamp, visit);
-    RoundingField(c.rounding, visit);
+    WeightFields(c, visit);
     EpilogueFields(c, visit);
   }
 };

@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "base/error.h"
@@ -114,14 +112,17 @@ TEST(Limits, TablesOfPReluCountAsBuffers) {
 }
 
 TEST(Limits, WhatAMessageSuggestsIsEnough) {
-  for (const uint64_t wanted :
-       std::initializer_list<uint64_t>{1001000000, 1000999999, 60000000001, 3}) {
-    char text[64];
-    std::snprintf(text, sizeof text, "seconds=%.15g",
-                  std::ceil(static_cast<double>(wanted) / 1e9 * 1000) / 1000);
-    EXPECT_GE(ParseLimits(text).most.nanoseconds, wanted) << text;
+  Limits limits;
+  limits.most = {Limits::kAny, Limits::kAny, Limits::kAny, Limits::kAny, 1};
+  for (const int64_t pixels : {1'000L, 100'100'000L, 999'999'937L, 20'000'000'000L}) {
+    const ProgramBuilder b = Pixels(Opcode::kUnaryF32, pixels, 1);
+    const std::string error = LoadErrorUnder(b, limits);
+    const size_t at = error.rfind("--limits ");
+    ASSERT_NE(at, std::string::npos) << error;
+    EXPECT_GE(ParseLimits(error.substr(at + 9)).most.nanoseconds, PredictWork(b.image).nanoseconds);
   }
-  EXPECT_EQ(ParseLimits("none").most.macs, UINT64_MAX);
+  EXPECT_EQ(ParseLimits("seconds=1.001").most.nanoseconds, 1'001'000'000u);
+  EXPECT_EQ(ParseLimits("none").most.macs, Limits::kAny);
 }
 
 TEST(Limits, TheDefaultsLetTheLargestNetworksPassManyTimesOver) {
