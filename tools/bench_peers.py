@@ -12,6 +12,7 @@ installed in build/benchvenv with pinned versions.
   tools/bench_peers.py --quick --models mobilenet_v2            one setting per peer, 3 short rounds
   tools/bench_peers.py --models mobilenet_v2 --per-command      and where our time goes, against the machine's peak
   tools/bench_peers.py --json ratios.json --keep build/bench    models stay in build/bench for the next run
+  tools/bench_peers.py --before OLD/bin --peers none            our programs of an earlier state as the only peer
 """
 
 import argparse
@@ -28,7 +29,7 @@ PEERS = tuple(environment.PACKAGES)
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--models', default='', help='comma separated; default: the four graphs and the real models')
-    parser.add_argument('--peers', default=','.join(PEERS), help=f'comma separated: {", ".join(PEERS)}')
+    parser.add_argument('--peers', default=','.join(PEERS), help=f'comma separated: {", ".join(PEERS)}; or none')
     parser.add_argument('--dtypes', default='int8,f32', help='comma separated: int8, f32 (default both)')
     parser.add_argument('--threads', default='1,2', help='comma separated thread counts (default 1,2)')
     parser.add_argument('--rounds', type=int, default=0, help='default 10, with --quick 3')
@@ -42,13 +43,19 @@ def parse(arguments):
                         help='where built models are kept between runs (default build/bench)')
     parser.add_argument('--bin', metavar='DIR', default=str(environment.ROOT / 'build/release/bin'),
                         help='our programs (default build/release/bin)')
+    parser.add_argument('--before', metavar='DIR',
+                        help='our programs of an earlier state: a peer, each mode against the same mode')
     parser.add_argument('--shared', metavar='DIR', help='real models (default $RSHIFT_SHARED, else ../shared)',
                         default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')))
     options = parser.parse_args(arguments)
+    if options.peers == 'none' and not options.before:
+        parser.error('--peers none: give --before DIR, or nothing is compared')
+    if options.peers == 'none':
+        options.peers = ''
     for name, allowed in (('peers', PEERS), ('dtypes', ('int8', 'f32'))):
         chosen = [x for x in getattr(options, name).split(',') if x]
         unknown = [x for x in chosen if x not in allowed]
-        if unknown or not chosen:
+        if unknown or not (chosen or options.before):
             parser.error(f"--{name} {','.join(unknown) or '(empty)'}: expected some of {', '.join(allowed)}")
         setattr(options, name, chosen)
     try:

@@ -69,6 +69,10 @@ class Contest:
             for mode in ours.MODES[dtype]:
                 program = ours.deploy(self.programs, self.store, self.case, mode)
                 self.entrants.append(ours.Entrant(self.programs, program, mode, self.threads))
+                if self.options.before:
+                    earlier = ours.Programs(self.options.before)
+                    program = ours.deploy(earlier, self.store, self.case, mode)
+                    self.entrants.append(ours.Entrant(earlier, program, mode, self.threads, ours.BEFORE))
             for peer in self.options.peers:
                 try:
                     self._enter_peer(peer, dtype)
@@ -92,14 +96,18 @@ class Contest:
         return {e: cosine(outputs[e], expected) for e in self.entrants}
 
     def _rows(self, times, cosines, profiles):
-        """One row per peer, data type and mode of ours: against the peer's faster setting."""
+        """One row per peer, data type and mode of ours: against the peer's faster setting.
+
+        Our earlier programs are compared mode by mode.
+        """
         mine = [e for e in self.entrants if e.peer == ours.NAME]
         found = []
         for peer, dtype in dict.fromkeys((e.peer, e.dtype) for e in self.entrants if e.peer != ours.NAME):
             settings = [e for e in self.entrants if (e.peer, e.dtype) == (peer, dtype)]
             for our in (e for e in mine if e.dtype == dtype):
-                measured = {e.label: rounds.ratio(times[e], times[our]) for e in settings}
-                best = min(settings, key=lambda e: measured[e.label]['peer_ms'])
+                comparable = [e for e in settings if peer != ours.BEFORE or e.label == our.label]
+                measured = {e.label: rounds.ratio(times[e], times[our]) for e in comparable}
+                best = min(comparable, key=lambda e: measured[e.label]['peer_ms'])
                 row = measured[best.label]
                 found.append({
                     'model': self.case.name, 'peer': peer, 'dtype': dtype, 'threads': self.threads, 'mode': our.label,

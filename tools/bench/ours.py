@@ -14,6 +14,7 @@ from onnx import helper
 from bench.rounds import Slice
 
 NAME = 'rshift'
+BEFORE = 'before'  # the peer that is an earlier state of our own programs
 WARMUP_MS = 30
 MODES = {'int8': ('symmetric', 'asymmetric'), 'f32': ('f32',)}
 
@@ -94,9 +95,9 @@ class Profile:
 class Entrant:
     """One program at one thread count; each timing is a fresh process of model_runner."""
 
-    def __init__(self, programs, program, mode, threads):
+    def __init__(self, programs, program, mode, threads, peer=NAME):
         self.programs, self.program, self.threads = programs, program, threads
-        self.peer, self.label, self.dtype = NAME, mode, 'f32' if mode == 'f32' else 'int8'
+        self.peer, self.label, self.dtype = peer, mode, 'f32' if mode == 'f32' else 'int8'
         self.expected_ms = None
 
     def _run(self, iterations, warmup, *options):
