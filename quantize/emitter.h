@@ -25,8 +25,9 @@ ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& optio
 // What a convolution takes in of the nodes behind it (quantize/ops/fuse_post_ops.h).
 struct FusedPostOps {
   std::vector<RealPostOp> ops;
-  ValueId y;       // old: what the last of them writes
-  ValueId addend;  // old: the other operand of an Add; invalid without one
+  ValueId y;          // old: what the last of them writes
+  ValueId addend;     // old: the other operand of an Add; invalid without one
+  bool real = false;  // y stays f32: NUMERICS.md section 19
 };
 
 class Emitter {

@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
+#include "quantize/ops/fuse_post_ops.h"
 #include "quantize/options.h"
 #include "quantize/report.h"
 #include "quantize/types.h"
@@ -21,13 +22,17 @@ void CheckQdqConfig(const Graph& graph, const QuantizeConfig& config);
 struct QdqPlan {
   QuantizationPlan plan;  // Quantize and Dequantize nodes are kInteger
   ValueTypes types;       // of the values that are held as integers
+  PostOpPlan post_ops;    // what convolutions take in, and those whose result stays f32
   std::vector<QuantizeReport::TypeSource> sources;
 };
 
 // An f32 value is held as integers when a Dequantize makes it, when a node moves the bytes of such
 // a value and nothing else (Reshape, Transpose, Slice, MaxPool, ...), or when nothing but Quantize
-// nodes with one set of parameters read it and every activation its node reads is held as integers.
-// All other nodes run in F32 between the model's own Dequantize and Quantize.
+// nodes with one set of parameters read it, directly or through nodes that move what they are
+// given, and every activation its node reads is held as integers. A Conv or MatMul that reads
+// integers is integer whatever is behind it: functions and one Add before the Quantize become its
+// post-operations; else its result is f32. All other nodes run in F32 between the model's own
+// Dequantize and Quantize.
 QdqPlan PlanQdq(const Graph& graph, const QuantizeConfig& config, const Profile& profile);
 
 // Symmetric when every zero point is 0, unless the options say otherwise. Throws kInvalidInput when

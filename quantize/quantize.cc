@@ -1,5 +1,8 @@
 #include "quantize/quantize.h"
 
+#include <set>
+#include <utility>
+
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "quantize/emitter.h"
@@ -55,14 +58,18 @@ void CheckProfile(const Profile& profile) {
 }
 
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                         const QuantizeOptions& options) {
+                         PostOpPlan post_ops, const QuantizeOptions& options) {
   Emitter emitter(graph, types, options);
-  PostOpPlan post_ops = FindPostOps(graph, plan, types, ArithmeticOf(options.profile));
   for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
   const ChannelAffines affines = FindChannelAffines(graph, plan, options);
+  std::set<size_t> elsewhere;
+  for (const auto& [at, n] : post_ops.written_at) elsewhere.insert(n);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    if (const auto conv = post_ops.written_at.find(n); conv != post_ops.written_at.end()) {
+      EmitInteger(emitter, graph.nodes()[conv->second]);
+    }
     const Node& node = graph.nodes()[n];
-    if (post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
+    if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
       EmitChannelAffine(emitter, node, affine->second);
       continue;
@@ -91,7 +98,11 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
   CheckQdqConfig(graph, options.config);
   options.mode = ModeOfTypes(graph, options);
   QdqPlan plan = PlanQdq(graph, options.config, options.profile);
-  QuantizeResult result = EmitGraph(graph, plan.plan, plan.types, options);
+  PostOpPlan post_ops = FindPostOps(graph, plan.plan, plan.types, ArithmeticOf(options.profile));
+  plan.post_ops.of.merge(post_ops.of);
+  plan.post_ops.taken.merge(post_ops.taken);
+  QuantizeResult result =
+      EmitGraph(graph, plan.plan, plan.types, std::move(plan.post_ops), options);
   result.report.type_sources = std::move(plan.sources);
   return result;
 }
@@ -104,7 +115,8 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);
   const ValueTypes types = TypesOfRanges(ranges, options);
-  QuantizeResult result = EmitGraph(graph, plan, types, options);
+  QuantizeResult result = EmitGraph(
+      graph, plan, types, FindPostOps(graph, plan, types, ArithmeticOf(options.profile)), options);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.range_changes = std::move(ranges.changes);
   return result;

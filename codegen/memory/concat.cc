@@ -184,8 +184,10 @@ class ConcatMerger {
     });
     const bool window = command.opcode == Opcode::kConv || command.opcode == Opcode::kDepthwise ||
                         command.opcode == Opcode::kMatMul;
-    // A post-operation's addend is found by the distance from the start of dst.
-    if (window && command.Tensor(Field::kSrc2) >= 0) ok = ok && dst.pitch == 0;
+    // A post-operation's addend, and an f32 result, are found by the distance from the start of
+    // dst.
+    if (window && (command.Tensor(Field::kSrc2) >= 0 || dst.dtype == DType::kF32))
+      ok = ok && dst.pitch == 0;
     if (command.opcode == Opcode::kCopyInto) ok = ok && CopiesRows(command);
     return ok;
   }

@@ -1,4 +1,5 @@
-// What convolutions and matrix products share: operands, and what follows the accumulator.
+// What convolutions and matrix products share: operands, and what follows the accumulator. dst is
+// bytes, or f32 under kFloatZeroEven: the value behind the post-operations as it is.
 #ifndef RSHIFT_ISA_OPS_LINEAR_H_
 #define RSHIFT_ISA_OPS_LINEAR_H_
 

@@ -105,7 +105,8 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
              std::move(quantized.form.post_ops),
              quantized.form.ascend};
   const Shape& y = emitter.old().value(node.outputs[0]).shape;
-  const bool images = y.size() == 4 && !emitter.PostOps(node).addend.valid();
+  const FusedPostOps fused = emitter.PostOps(node);
+  const bool images = y.size() == 4 && !fused.addend.valid() && !fused.real;
   const int64_t pixels = images ? PixelsPerCommand(op, w.shape, y) : 1;
   if (pixels > 1) return EmitColumns(emitter, node, std::move(conv), pixels, quantized);
   const bool depthwise = repeats > 1 || (w.shape[1] == 1 && w.shape[0] == op.groups);

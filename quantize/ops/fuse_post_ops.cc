@@ -1,17 +1,15 @@
 #include "quantize/ops/fuse_post_ops.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/error.h"
 
 namespace rshift {
-namespace {
 
-RealPostOp ClipOf(const Clamp& clamp) { return {PostOpKind::kClip, clamp.lo, clamp.hi, {}}; }
+RealPostOp PostOpOf(const Clamp& clamp) { return {PostOpKind::kClip, clamp.lo, clamp.hi, {}}; }
 
-std::optional<RealPostOp> FunctionOf(const Op& op) {
-  if (const auto* clip = std::get_if<Clip>(&op)) return ClipOf(clip->clamp);
+std::optional<RealPostOp> PostOpOf(const Op& op) {
+  if (const auto* clip = std::get_if<Clip>(&op)) return PostOpOf(clip->clamp);
   if (const auto* leaky = std::get_if<LeakyRelu>(&op)) {
     return RealPostOp{PostOpKind::kRelu, leaky->alpha, 0, {}};
   }
@@ -32,6 +30,8 @@ std::optional<RealPostOp> FunctionOf(const Op& op) {
       return std::nullopt;
   }
 }
+
+namespace {
 
 class Finder {
  public:
@@ -70,7 +70,7 @@ class Finder {
     if (plan_.forms[r] != NodeForm::kInteger || !(type.quant.scale > 0)) return false;
     const bool summed = fused->addend.valid();
     if (summed && type.dtype != types_.types[fused->addend.index()].dtype) return false;
-    if (const std::optional<RealPostOp> op = FunctionOf(node.op)) {
+    if (const std::optional<RealPostOp> op = PostOpOf(node.op)) {
       fused->ops.push_back(*op);
     } else if (summed || !TakeSum(n, node, type, fused)) {
       return false;
@@ -95,7 +95,7 @@ class Finder {
     }
     fused->addend = other;
     fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
-    if (binary->clamp.active()) fused->ops.push_back(ClipOf(binary->clamp));
+    if (binary->clamp.active()) fused->ops.push_back(PostOpOf(binary->clamp));
     return true;
   }
 

@@ -3,20 +3,28 @@
 #define RSHIFT_QUANTIZE_OPS_FUSE_POST_OPS_H_
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
-#include "quantize/plan.h"
 #include "quantize/profiles/arithmetic.h"
+#include "quantize/types.h"
 
 namespace rshift {
 
 struct PostOpPlan {
   std::map<size_t, FusedPostOps> of;  // by the index of the Conv or MatMul
   std::set<size_t> taken;             // nodes that are fused into one
+  // Convolutions that are written where another node stands, by that node: their addend exists
+  // there.
+  std::map<size_t, size_t> written_at;
 };
+
+// A function of one value as a post-operation; nullopt for any other operator.
+std::optional<RealPostOp> PostOpOf(const Op& op);
+RealPostOp PostOpOf(const Clamp& clamp);
 
 // Chains of Tanh, Sigmoid, Elu, Abs, Sqrt, LeakyRelu, Clip and one Add, each the only reader of
 // what comes before it, that is no graph output. The Add's other operand must exist before the

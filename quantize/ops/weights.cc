@@ -16,6 +16,8 @@ namespace {
 constexpr double kAccumulatorLimit = 2147483647.0;
 // Kernels may shift s8 inputs to u8, so that 255 bounds |x| whatever its type.
 constexpr double kLargestInput = 255.0;
+// Of results that stay f32: nothing divides them.
+constexpr IntType kRealResult{DType::kF32, {1.0f, 0}};
 
 struct Channel {
   std::vector<int8_t> weights;
@@ -228,7 +230,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   }
   request.x = emitter.Type(node.inputs[0]);
   const FusedPostOps fused = emitter.PostOps(node);
-  request.y = emitter.Type(fused.y);
+  request.y = fused.real ? kRealResult : emitter.Type(fused.y);
   request.post_ops = fused.ops;
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
@@ -236,7 +238,8 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   // A model that brings its integers is compared with others to the last bit.
   if (request.weights_origin == nullptr)
     request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
-  request.arithmetic = &ArithmeticOf(emitter.options().profile);
+  const bool post_ops = fused.real || !fused.ops.empty();
+  request.arithmetic = post_ops ? &OneDnnArithmetic() : &ArithmeticOf(emitter.options().profile);
   return request;
 }
 
@@ -244,7 +247,8 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
   const FusedPostOps fused = emitter.PostOps(node);
   std::vector<ValueId> inputs = {x, weights};
   if (fused.addend.valid()) inputs.push_back(emitter.Int(fused.addend));
-  emitter.AddNode(node.name, std::move(op), std::move(inputs), emitter.DefineInt(fused.y));
+  const ValueId y = fused.real ? emitter.DefineFloat(fused.y) : emitter.DefineInt(fused.y);
+  emitter.AddNode(node.name, std::move(op), std::move(inputs), y);
 }
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {

@@ -10,10 +10,11 @@
 namespace rshift {
 namespace {
 
-// kind(c f) = c kind(f) for c > 0: such an operation may come after the division by S_y.
+// kind(c f) = c kind(f) for c > 0, bounds and offsets taken times c: such an operation may come
+// after the division by S_y.
 bool IsHomogeneous(PostOpKind kind) {
   return kind == PostOpKind::kSum || kind == PostOpKind::kRelu || kind == PostOpKind::kAbs ||
-         kind == PostOpKind::kClip;
+         kind == PostOpKind::kClip || kind == PostOpKind::kLinear;
 }
 
 // Operations up to here see real values; those behind see units of y. -1: the output scale already
@@ -33,6 +34,7 @@ PostOp Translate(const RealPostOp& op, bool real, bool divides, float scale_y) {
     made.alpha = op.alpha / unit;
     made.beta = op.beta / unit;
   }
+  if (op.kind == PostOpKind::kLinear) made.beta = op.beta / unit;
   return made;
 }
 
@@ -51,11 +53,12 @@ class OneDnn final : public Arithmetic {
     LinearForm form;
     form.rounding = Rounding::kFloatZeroEven;
     form.float_bias = true;
-    if (layer.post_ops.empty()) {  // a last clip is the same as rounded bounds
+    const bool real = layer.y.dtype == DType::kF32;
+    if (layer.post_ops.empty() && !real) {  // a last clip is the same as rounded bounds
       form.clamp = Bounds(layer.clamp, layer.y);
       return form;
     }
-    form.clamp = {layer.y.qmin(), layer.y.qmax()};
+    form.clamp = real ? ClampQ{0, 0} : ClampQ{layer.y.qmin(), layer.y.qmax()};
     std::vector<RealPostOp> ops = layer.post_ops;
     if (layer.clamp.active()) {
       ops.insert(ops.begin(), {PostOpKind::kClip, layer.clamp.lo, layer.clamp.hi, {}});

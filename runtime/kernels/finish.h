@@ -15,16 +15,20 @@ namespace rshift {
 
 struct PostOpArgs {
   std::vector<PostOp> post_ops;  // kFloatZeroEven
-  // The addend of kSum, of dst's type and shape: what belongs to the byte at dst[i] is at
-  // addend[i].
+  // The addend of kSum, bytes of dst's shape: what belongs to the byte at dst[i] is at addend[i].
   const uint8_t* dst = nullptr;
   const uint8_t* addend = nullptr;
   bool addend_signed = false;
+  // FinishToFloat() alone: what would be the byte at dst[i] is the number at result[i]; nothing is
+  // stored at dst.
+  float* result = nullptr;
 };
 
 // The function for a rounding; null for kHalfUp, which every kernel has itself. kFloatZeroEven
 // without post-operations is a function of its own.
 FinishFn FinishFor(Rounding rounding, bool post_ops);
+// kFloatZeroEven with a result in f32: the value after the post-operations, not rounded.
+FinishFn FinishToFloat();
 
 }  // namespace rshift
 

@@ -39,6 +39,12 @@ AlignedBuffer MakeZeroRow(const TensorRecord& src) {
   return row;
 }
 
+// Elements from pixel to pixel of dst; numbers in f32 have no pitch (FinishToFloat).
+int64_t OutputPitch(const StepContext& context) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  return dst.dtype == DType::kF32 ? dst.shape.back() : RowPitch(context, Field::kDst);
+}
+
 // Each thread's own piece of one buffer.
 class Scratch {
  public:
@@ -81,7 +87,7 @@ class ConvStep : public Step {
     args_.zero_row = zero_row_.data();
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
     args_.src_pitch = RowPitch(context, Field::kSrc);
-    args_.dst_pitch = RowPitch(context, Field::kDst);
+    args_.dst_pitch = OutputPitch(context);
     args_.ic4 = RoundUp(packed.ic_per_group, 4);
     args_.k = packed.k();
     args_.n = packed.n();
@@ -205,7 +211,7 @@ class DepthwiseStep : public Step {
              .channels = src[3],
              .c64 = RoundUp(src[3], kPanelChannels),
              .src_pitch = RowPitch(context, Field::kSrc),
-             .dst_pitch = RowPitch(context, Field::kDst),
+             .dst_pitch = OutputPitch(context),
              .window = MakeWindow(isa::ReadWindow(*context.command))};
     requant_ =
         MakeRequantArrays(context, {.channels = args_.channels,

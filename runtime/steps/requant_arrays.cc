@@ -179,6 +179,11 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   args.rounding = rounding;
   args.post_ops = !result.post_op_args->post_ops.empty();
   args.finish = FinishFor(rounding, args.post_ops);
+  if (context.Record(Field::kDst).dtype == DType::kF32) {
+    result.post_op_args->result = context.Out<float>(Field::kDst);
+    args.post_ops = true;
+    args.finish = FinishToFloat();
+  }
   if (rounding == Rounding::kHalfFloat) {
     args.half = ReadHalf(*context.command);
     FoldRelu(&args);

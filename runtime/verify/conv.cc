@@ -20,8 +20,18 @@ namespace {
 
 void CheckOperands(const CommandCheck& check) {
   check.CheckByte(Field::kSrc);
-  check.CheckByte(Field::kDst);
-  check.CheckClamp();
+  if (check.Tensor(Field::kDst).dtype != DType::kF32) {
+    check.CheckByte(Field::kDst);
+    return check.CheckClamp();
+  }
+  // Real results: neither rounded nor clamped.
+  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
+  check.Check(rounding == Rounding::kFloatZeroEven, check.Describe(Field::kDst), " under rounding ",
+              static_cast<int>(rounding), ", expected f32 under ",
+              static_cast<int>(Rounding::kFloatZeroEven), " only");
+  check.Check(check.Tensor(Field::kDst).pitch == 0, check.Describe(Field::kDst),
+              " has a pitch, which f32 results have not");
+  CheckUnused(check, {Field::kClampLoQ, Field::kClampHiQ});
 }
 
 const int8_t* Weights(const CommandCheck& check) {

@@ -50,7 +50,6 @@ void CheckAddend(const CommandCheck& check, bool sums) {
                    : "src2 is there, but no post-operation adds it");
   if (!sums) return;
   check.CheckByte(Field::kSrc2);
-  check.CheckSameType(Field::kSrc2, Field::kDst);
   check.CheckSameShape(Field::kSrc2, Field::kDst);
   // Found by the distance from the start of dst (kernels/finish.h).
   check.Check(check.Tensor(Field::kDst).pitch == 0, check.Describe(Field::kDst),

@@ -91,8 +91,7 @@ void AddPostOps(Maker& m, Command c, size_t index) {
   const auto size = static_cast<int64_t>(ops.size());
   c.Set(Field::kList, m.b.Const(DType::kF32, {size}, ops));
   if (sums) {
-    const TensorRecord dst = m.b[c.Tensor(Field::kDst)];
-    c.Set(Field::kSrc2, m.Src({dst.dtype, dst.shape, 1.0f, dst.zero_point}));
+    c.Set(Field::kSrc2, m.Src(m.ByteSpec(m.b[c.Tensor(Field::kDst)].shape)));
   }
   m.b.image.commands[index] = c;
 }
@@ -101,7 +100,9 @@ void AddPostOps(Maker& m, Command c, size_t index) {
 void AddWeights(Maker& m, std::span<const int8_t> packed, int64_t channels) {
   const size_t index = m.b.image.commands.size() - 1;
   Command c = m.b.image.commands[index];
-  const auto rounding = static_cast<Rounding>(m.random.Int(0, kRoundingCount - 1));
+  const bool real = m.b[c.Tensor(Field::kDst)].dtype == DType::kF32;
+  const auto rounding =
+      real ? Rounding::kFloatZeroEven : static_cast<Rounding>(m.random.Int(0, kRoundingCount - 1));
   std::vector<ChannelRequant> records;
   for (int64_t i = 0; i < channels; ++i) records.push_back(Words(m, rounding));
   const auto bytes = static_cast<int64_t>(packed.size());
@@ -113,7 +114,7 @@ void AddWeights(Maker& m, std::span<const int8_t> packed, int64_t channels) {
     c.Set(Field::kZeroW, m.b.Const(DType::kS32, {channels}, zeros));
   }
   SetRounding(c, rounding);
-  m.Clamp(c);
+  if (!real) m.Clamp(c);
   if (rounding == Rounding::kHalfFloat) {
     c.SetFloat(Field::kScaleF, m.random.Float(0.1f, 10.0f)).SetFloat(Field::kOffsetF, m.Number());
     c.Set(Field::kFlags, m.random.Int(0, 7)).Set(Field::kMode, m.random.Int(0, 4));
@@ -128,12 +129,17 @@ std::vector<int8_t> RandomWeights(Maker& m, int64_t count) {
   return weights;
 }
 
+// Bytes, or a real result.
+int32_t LinearDst(Maker& m, const Shape& shape) {
+  return m.Chance(6) ? m.Dst({DType::kF32, shape}) : m.Dst(m.ByteSpec(shape));
+}
+
 void MakeConv(Maker& m) {
   RandomWindow w(m, true);
   const int64_t groups = m.Chance(3) ? m.random.Int(1, 3) : 1;
   const int64_t ic = w.src[3], oc = std::max<int64_t>(m.Dim(), 1);
   w.src[3] = groups * ic, w.dst[3] = groups * oc;
-  const int32_t src = m.Src(m.ByteSpec(w.src)), dst = m.Dst(m.ByteSpec(w.dst));
+  const int32_t src = m.Src(m.ByteSpec(w.src)), dst = LinearDst(m, w.dst);
   Command& c = m.b.Add(Opcode::kConv, dst, src);
   w.SetFields(c);
   c.Set(Field::kGroups, groups);
@@ -144,7 +150,7 @@ void MakeConv(Maker& m) {
 
 void MakeDepthwise(Maker& m) {
   const RandomWindow w(m, true);
-  const int32_t src = m.Src(m.ByteSpec(w.src)), dst = m.Dst(m.ByteSpec(w.dst));
+  const int32_t src = m.Src(m.ByteSpec(w.src)), dst = LinearDst(m, w.dst);
   w.SetFields(m.b.Add(Opcode::kDepthwise, dst, src));
   const int64_t taps = w.kernel[0] * w.kernel[1], channels = w.src[3];
   AddWeights(m, PackDepthwiseWeights(channels, taps, RandomWeights(m, taps * channels)), channels);
@@ -156,7 +162,7 @@ void MakeMatMul(Maker& m) {
   shape.back() = k;
   const int32_t src = m.Src(m.ByteSpec(shape));
   shape.back() = n;
-  m.b.Add(Opcode::kMatMul, m.Dst(m.ByteSpec(shape)), src);
+  m.b.Add(Opcode::kMatMul, LinearDst(m, shape), src);
   AddWeights(m, PackConvWeights({1, n, k, 1}, RandomWeights(m, n * k)), n);
 }
 

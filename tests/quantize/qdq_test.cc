@@ -224,23 +224,24 @@ TEST(QdqTest, NodesWithoutQuantizeAroundThemStayFloatAndSayWhy) {
   const auto matmul = [](Qdq& net, ValueId x, const std::string& name = "m") {
     return net.Op(name, MatMul{}, {x, net.Random(name + "_w", {8, 8})}, {1, 8});
   };
+  const std::string floats = ", and its weights are not quantized to 8 bits";
   {
     Qdq net;
     net.Done({matmul(net, net.Trip("x", net.Input("x", {1, 8}), {0.01f, 0}))});
-    EXPECT_EQ(reason(net), "its result leaves the model in F32");
+    EXPECT_EQ(reason(net), "its result leaves the model in F32" + floats);
   }
   {
     Qdq net;
     const ValueId m = matmul(net, net.Trip("x", net.Input("x", {1, 8}), {0.01f, 0}));
     const ValueId s = net.Op("s", Softmax{1, false}, {m}, {1, 8});
     net.Done({s, net.Trip("m", m, {0.02f, 0})});
-    EXPECT_EQ(reason(net), "no QuantizeLinear behind it: s_node reads its result in F32");
+    EXPECT_EQ(reason(net), "no QuantizeLinear behind it: s_node reads its result in F32" + floats);
   }
   {
     Qdq net;
     const ValueId m = matmul(net, net.Trip("x", net.Input("x", {1, 8}), {0.01f, 0}));
     net.Done({net.Trip("m1", m, {0.02f, 0}), net.Trip("m2", m, {0.02f, 1})});
-    EXPECT_EQ(reason(net), "the QuantizeLinear nodes behind it have different parameters");
+    EXPECT_EQ(reason(net), "the QuantizeLinear nodes behind it have different parameters" + floats);
   }
   {
     Qdq net;

@@ -163,11 +163,11 @@ TEST(VerifyRounding, PostOperations) {
   });
 }
 
-TEST(VerifyRounding, TheAddendHasTheDestinationsTypeAndShape) {
+TEST(VerifyRounding, TheAddendHasBytesOfTheDestinationsShape) {
   ProgramBuilder b = MatMul(Rounding::kFloatZeroEven);
   const int32_t list = PostOps(&b, {7, 0, 0, 1, 0, 0, 0, 0.5f});
   First(&b).Set(Field::kList, list).Set(Field::kSrc2, 1);
-  ExpectRefused(b, "equal element types", [](auto* p) { Of(p, Field::kSrc2).dtype = DType::kU8; });
+  ExpectAccepted(b, [](auto* p) { Of(p, Field::kSrc2).dtype = DType::kU8; });
   ExpectRefused(b, "equal shapes", [](auto* p) { Of(p, Field::kSrc2).shape = {10, 2}; });
   ExpectRefused(b, "overlaps dst", [](auto* p) {
     const int32_t middle = p->Arena({DType::kS8, {2, 10}});
@@ -176,6 +176,17 @@ TEST(VerifyRounding, TheAddendHasTheDestinationsTypeAndShape) {
     p->image.commands[1].Set(Field::kSrc2, middle);
     (*p)[middle].offset = (*p)[p->image.commands[1].Tensor(Field::kDst)].offset;
   });
+}
+
+TEST(VerifyRounding, RealResultsAreNeitherRoundedNorClamped) {
+  ProgramBuilder b = MatMul(Rounding::kFloatZeroEven);
+  const int32_t real = b.Output({DType::kF32, {2, 10}});
+  First(&b).Set(Field::kDst, real).Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 0);
+  b.Add(Opcode::kExpand, 2, 1);  // the output that the product wrote
+  ExpectAccepted(b, [](auto*) {});
+  ExpectRefused(b, "expected f32 under 3", [](auto* p) { SetRounding(p, Rounding::kFloatEven); });
+  ExpectRefused(b, "clamp_hi is 127", [](auto* p) { First(p).Set(Field::kClampHiQ, 127); });
+  ExpectRefused(b, "expected s8 or u8", [](auto* p) { Of(p, Field::kDst).dtype = DType::kS32; });
 }
 
 TEST(VerifyRounding, WhatARoundingDoesNotUseIsAtItsDefault) {

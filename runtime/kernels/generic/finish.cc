@@ -101,10 +101,9 @@ void FloatZeroEven(const RequantArgs& q, int64_t entry, const int32_t* acc, int6
   for (; i < count; ++i) dst[i] = RoundOne(value[i] + zero, round);
 }
 
-// Post-operations may make a NaN (the root of a negative number).
-void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-             uint8_t* dst) noexcept {
-  float value[kMost];
+// What belongs to dst after all post-operations.
+void RealValues(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+                const uint8_t* dst, float* value) {
   Scale(q, entry, acc, count, value);
   const PostOpArgs& post_ops = *q.post_op_args;
   const uint8_t* addend = post_ops.addend == nullptr
@@ -121,9 +120,22 @@ void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
       for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], addend[i]);
     }
   }
+}
+
+// Post-operations may make a NaN (the root of a negative number).
+void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+             uint8_t* dst) noexcept {
+  float value[kMost];
+  RealValues(q, entry, acc, count, dst, value);
   for (int64_t i = 0; i < count; ++i) {
     dst[i] = static_cast<uint8_t>(numerics::RoundWithZero(value[i], q.zero_y, q.lo, q.hi));
   }
+}
+
+void ToFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+             uint8_t* dst) noexcept {
+  RealValues(q, entry, acc, count, dst,
+             q.post_op_args->result + (dst - static_cast<const uint8_t*>(q.post_op_args->dst)));
 }
 
 void HalfFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
@@ -136,6 +148,8 @@ void HalfFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t 
 }
 
 }  // namespace
+
+FinishFn FinishToFloat() { return ToFloat; }
 
 FinishFn FinishFor(Rounding rounding, bool post_ops) {
   switch (rounding) {

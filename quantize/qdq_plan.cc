@@ -1,0 +1,323 @@
+// Which nodes of a model with its own quantization are integer, and the types of its integers.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "quantize/numerics/quantize.h"
+#include "quantize/ops/ops.h"
+#include "quantize/overrides.h"
+#include "quantize/qdq.h"
+#include "quantize/ranges/propagation_rules.h"
+
+namespace rshift {
+namespace {
+
+bool IsBytes(const Value& value) {
+  return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
+}
+
+class QdqPlanner {
+ public:
+  QdqPlanner(const Graph& graph, const QuantizeConfig& config, const Profile& profile)
+      : graph_(graph),
+        config_(config),
+        profile_(profile),
+        consumers_(graph.Consumers()),
+        typed_(graph.value_count(), false) {
+    result_.plan.forms.assign(graph.nodes().size(), NodeForm::kOther);
+    result_.plan.reasons.resize(graph.nodes().size());
+    result_.types.types.resize(graph.value_count());
+    result_.types.zero.assign(graph.value_count(), false);
+    result_.types.names.resize(graph.value_count());
+  }
+
+  QdqPlan Run() {
+    for (ValueId id : graph_.inputs) {
+      if (IsBytes(graph_.value(id))) {
+        SetType(id, TypeOf(id));
+        AddSource(graph_.value(id).name, TypeOf(id), "the model's input");
+      }
+    }
+    for (size_t n = 0; n < graph_.nodes().size(); ++n) Decide(n);
+    return std::move(result_);
+  }
+
+ private:
+  bool IsActivation(ValueId id) const {
+    return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
+  }
+  IntType TypeOf(ValueId bytes) const {
+    return {graph_.value(bytes).dtype, *graph_.value(bytes).quant};
+  }
+  void SetType(ValueId id, const IntType& type) {
+    typed_[id.index()] = true;
+    result_.types.types[id.index()] = type;
+  }
+  const IntType& Held(ValueId id) const { return result_.types.types[id.index()]; }
+  void AddSource(const std::string& tensor, const IntType& type, const std::string& source) {
+    result_.sources.push_back({tensor, type.dtype, type.quant, source});
+  }
+  void SetFloat(size_t n, std::string reason) {
+    result_.plan.forms[n] = NodeForm::kFloat;
+    result_.plan.reasons[n] = std::move(reason);
+  }
+
+  // The Quantize among the readers of `y` that gives `type`, or the first one.
+  const Node* QuantizeReader(ValueId y, const std::optional<IntType>& type) const {
+    for (NodeId reader : consumers_[y.index()]) {
+      const Node& node = graph_.node(reader);
+      if (!std::holds_alternative<Quantize>(node.op)) continue;
+      if (!type || TypeOf(node.outputs[0]) == *type) return &node;
+    }
+    return nullptr;
+  }
+
+  // The type in which all readers want `y`, or what is in the way.
+  struct Wish {
+    std::optional<IntType> type;
+    std::string why;
+  };
+
+  const Wish& WantedType(ValueId y) {
+    const auto known = wishes_.find(y);
+    if (known != wishes_.end()) return known->second;
+    Wish wish = FindWish(y);
+    return wishes_.emplace(y, std::move(wish)).first->second;
+  }
+
+  Wish FindWish(ValueId y) {
+    if (graph_.IsOutput(y)) return {{}, "its result leaves the model in F32"};
+    Wish wish{{}, "no QuantizeLinear behind it"};
+    for (NodeId reader : consumers_[y.index()]) {
+      Wish one = WishOf(graph_.node(reader), consumers_[y.index()].size() == 1);
+      if (!one.type) return one;
+      if (wish.type && *wish.type != *one.type) {
+        return {{}, "the QuantizeLinear nodes behind it have different parameters"};
+      }
+      wish = std::move(one);
+    }
+    return wish;
+  }
+
+  // What a node moves may be quantized before it. A Clip of integers is a clamp of them: its input
+  // may be held in its output's type, where nobody else reads it.
+  Wish WishOf(const Node& reader, bool alone) {
+    if (std::holds_alternative<Quantize>(reader.op)) return {TypeOf(reader.outputs[0]), ""};
+    const bool moves = std::holds_alternative<MaxPool>(reader.op) ||
+                       std::holds_alternative<Concat>(reader.op) ||
+                       MovementName(graph_, reader) != nullptr;
+    if (moves || (alone && std::holds_alternative<Clip>(reader.op))) {
+      return WantedType(reader.outputs[0]);
+    }
+    return {{}, Cat("no QuantizeLinear behind it: ", reader.name, " reads its result in F32")};
+  }
+
+  bool PadIsExact(const Pad& pad, const IntType& type) const {
+    if (pad.mode != PadMode::kConstant) return true;
+    const int32_t q = ArithmeticOf(profile_).Constant(pad.value, type);
+    return numerics::DequantizeValue(q, type.quant.scale, type.quant.zero_point) == pad.value;
+  }
+
+  // Whether the result holds bytes of the input and no other value, whatever reads it.
+  bool MovesBytesOnly(const Node& node) const {
+    const ValueId x = node.inputs[0];
+    if (std::holds_alternative<Concat>(node.op)) {
+      return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+        return IsActivation(id) && typed_[id.index()] && Held(id) == Held(x);
+      });
+    }
+    if (!IsActivation(x) || !typed_[x.index()]) return false;
+    if (const auto* pad = std::get_if<Pad>(&node.op)) return PadIsExact(*pad, Held(x));
+    return std::holds_alternative<MaxPool>(node.op) || MovementName(graph_, node) != nullptr;
+  }
+
+  std::string NameOfBytes(ValueId id) const {
+    const std::string& name = result_.types.names[id.index()];
+    return name.empty() ? graph_.value(id).name : name;
+  }
+
+  void SetInteger(size_t n, const IntType& type) {
+    const Node& node = graph_.nodes()[n];
+    result_.plan.forms[n] = NodeForm::kInteger;
+    result_.plan.reasons[n].clear();
+    SetResult(node.outputs[0], type,
+              Held(node.inputs[0]) == type ? Cat("moved from ", NameOfBytes(node.inputs[0]))
+                                           : "the QuantizeLinear behind the node that reads it");
+    AddWeightSource(node);
+  }
+
+  // The integers bear the name of the tensor that the model's own Quantize makes of them.
+  void SetResult(ValueId y, const IntType& type, const std::string& source) {
+    SetType(y, type);
+    if (const Node* reader = QuantizeReader(y, type)) {
+      result_.types.names[y.index()] = graph_.value(reader->outputs[0]).name;
+    } else {
+      AddSource(graph_.value(y).name, type, source);
+    }
+  }
+
+  void AddWeightSource(const Node& node) {
+    if (!IsLinear(node)) return;
+    const Value& weights = graph_.value(node.inputs[1]);
+    if (weights.origin == nullptr) return;
+    AddSource(weights.name,
+              {weights.origin->dtype, {weights.origin->scales[0], weights.origin->zero_points[0]}},
+              weights.origin->axis < 0 ? "the model's constant"
+                                       : Cat("the model's constant, the first of ",
+                                             weights.origin->scales.size(), " channels"));
+  }
+
+  static bool IsLinear(const Node& node) {
+    return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+  }
+
+  // --- convolutions with something else than a Quantize behind them: NUMERICS.md section 19
+
+  // What a convolution could take in, of nodes that alone read what is before them.
+  struct Chain {
+    size_t conv = 0;
+    FusedPostOps fused;
+    std::vector<size_t> nodes;  // behind the convolution
+  };
+
+  // All that node n reads is held as integers, but its result is not wanted as such.
+  void StartChain(size_t n, const std::string& why) {
+    const Node& node = graph_.nodes()[n];
+    const ValueId y = node.outputs[0];
+    const QuantizedOrigin* origin = graph_.value(node.inputs[1]).origin.get();
+    const bool bytes =
+        origin != nullptr && (origin->dtype == DType::kS8 || origin->dtype == DType::kU8);
+    if (!bytes) return SetFloat(n, why + ", and its weights are not quantized to 8 bits");
+    chains_[y] = {n, {{}, y, {}}, {}};
+    if (!IsLinear(node)) return SetFloat(n, why);
+    result_.plan.forms[n] = NodeForm::kInteger;
+    result_.post_ops.of[n] = {{}, y, {}, true};
+    AddWeightSource(node);
+  }
+
+  // The chain that ends with the node's input i, where nobody else reads that.
+  const Chain* ChainBefore(const Node& node, size_t i) const {
+    const auto found = chains_.find(node.inputs[i]);
+    const bool alone = found != chains_.end() && !graph_.IsOutput(node.inputs[i]) &&
+                       consumers_[node.inputs[i].index()].size() == 1;
+    return alone ? &found->second : nullptr;
+  }
+
+  // y + S (q - Z): the sum of the bytes, then - S Z.
+  bool TakesSum(const Node& node, ValueId other, FusedPostOps* fused) const {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    if (binary == nullptr || binary->op != BinaryOp::kAdd || fused->addend.valid()) return false;
+    const Value &value = graph_.value(other), &y = graph_.value(fused->y);
+    if (!IsActivation(other) || !typed_[other.index()] || other == fused->y) return false;
+    if (value.shape != y.shape || value.layout != y.layout) return false;
+    const IntType addend = Held(other);
+    const float offset = addend.quant.scale * static_cast<float>(addend.quant.zero_point);
+    fused->addend = other;
+    fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
+    if (offset != 0) fused->ops.push_back({PostOpKind::kLinear, 1, -offset, {}});
+    if (binary->clamp.active()) fused->ops.push_back(PostOpOf(binary->clamp));
+    return true;
+  }
+
+  // Whether node n is taken in by a convolution, up to a Quantize.
+  bool ExtendChain(size_t n) {
+    const Node& node = graph_.nodes()[n];
+    for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 2); ++i) {
+      const Chain* before = ChainBefore(node, i);
+      if (before == nullptr) continue;
+      Chain chain = *before;
+      if (const std::optional<RealPostOp> op = PostOpOf(node.op)) {
+        chain.fused.ops.push_back(*op);
+      } else if (node.inputs.size() != 2 || !TakesSum(node, node.inputs[1 - i], &chain.fused)) {
+        continue;
+      }
+      chain.fused.y = node.outputs[0];
+      chain.nodes.push_back(n);
+      const Wish& wish = WantedType(node.outputs[0]);
+      if (wish.type) {
+        Close(chain, *wish.type);
+        return true;
+      }
+      chains_[node.outputs[0]] = std::move(chain);
+      return false;
+    }
+    return false;
+  }
+
+  void Close(const Chain& chain, const IntType& type) {
+    result_.plan.forms[chain.conv] = NodeForm::kInteger;
+    result_.plan.reasons[chain.conv].clear();
+    for (const size_t n : chain.nodes) {
+      result_.plan.forms[n] = NodeForm::kInteger;
+      result_.plan.reasons[n].clear();
+      result_.post_ops.taken.insert(n);
+    }
+    result_.post_ops.of[chain.conv] = chain.fused;
+    result_.post_ops.written_at[chain.nodes.back()] = chain.conv;
+    SetResult(chain.fused.y, type, "the QuantizeLinear behind the node that reads it");
+  }
+
+  void Decide(size_t n) {
+    const Node& node = graph_.nodes()[n];
+    if (std::holds_alternative<Quantize>(node.op)) {
+      result_.plan.forms[n] = NodeForm::kInteger;
+      SetType(node.outputs[0], TypeOf(node.outputs[0]));
+      AddSource(graph_.value(node.outputs[0]).name, TypeOf(node.outputs[0]),
+                Cat("QuantizeLinear ", node.name));
+      return;
+    }
+    if (std::holds_alternative<Dequantize>(node.op)) {
+      result_.plan.forms[n] = NodeForm::kInteger;
+      SetType(node.outputs[0], TypeOf(node.inputs[0]));
+      result_.types.names[node.outputs[0].index()] = graph_.value(node.inputs[0]).name;
+      return;
+    }
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](ValueId id) { return IsActivation(id); });
+    const bool writes = IsActivation(node.outputs[0]);
+    if (!reads && !writes) return;
+    if (!reads || !writes) return SetFloat(n, "reads or writes another type than f32");
+    DecideFloatNode(n);
+  }
+
+  void DecideFloatNode(size_t n) {
+    const Node& node = graph_.nodes()[n];
+    if (LayerOf(graph_, node, config_).float32.value_or(false)) {
+      return SetFloat(n, "the configuration says f32");
+    }
+    if (ExtendChain(n)) return;
+    const OpSupport support = IntegerSupport(graph_, node, profile_);
+    if (support.kind == OpKind::kFloat) return SetFloat(n, support.reason);
+    if (support.kind == OpKind::kMove && MovesBytesOnly(node)) {
+      return SetInteger(n, Held(node.inputs[0]));
+    }
+    for (ValueId id : node.inputs) {
+      if (!IsActivation(id) || typed_[id.index()]) continue;
+      return SetFloat(n, Cat("no DequantizeLinear before it: '", graph_.value(id).name,
+                             "' is computed in F32"));
+    }
+    const Wish& wish = WantedType(node.outputs[0]);
+    if (wish.type) return SetInteger(n, *wish.type);
+    if (support.kind == OpKind::kAlways) return StartChain(n, wish.why);
+    SetFloat(n, wish.why);
+  }
+
+  const Graph& graph_;
+  const QuantizeConfig& config_;
+  const Profile profile_;
+  std::vector<std::vector<NodeId>> consumers_;
+  std::vector<bool> typed_;  // by value
+  std::map<ValueId, Wish> wishes_;
+  std::map<ValueId, Chain> chains_;  // by the value they end with
+  QdqPlan result_;
+};
+
+}  // namespace
+
+QdqPlan PlanQdq(const Graph& graph, const QuantizeConfig& config, const Profile& profile) {
+  return QdqPlanner(graph, config, profile).Run();
+}
+
+}  // namespace rshift

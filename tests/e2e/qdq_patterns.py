@@ -1,0 +1,144 @@
+"""What the field writes behind a convolution of a QDQ model, as models of one pattern each."""
+
+import numpy as np
+
+from qdq_cases import IMAGE, SCALE, Case
+
+SIZE = (2, 8, 9, 7)  # of the convolution's result
+
+
+def linear(b, x='x', name='', **attributes):
+    """x -> Q -> DQ -> Conv 3x3 of integers, padded to its input's size."""
+    if x + '_dq' not in [o for n in b.nodes for o in n.output]:
+        b.trip(b.input(x, IMAGE), SCALE)
+    w, scales = b.weights('w' + name, (8, 8, 3, 3))
+    bias = b.bias('b' + name, scales * np.float32(SCALE))
+    return b.node('Conv', [x + '_dq', w, bias], 'c' + name, pads=[1, 1, 1, 1], **attributes)
+
+
+def function(op, out=0.043, **attributes):
+    def build(b):
+        b.opset = 14  # the first with HardSwish
+        b.quantized(b.node(op, [linear(b)], 'y', **attributes), out)
+    return build
+
+
+def swish(b):
+    y = linear(b)
+    b.quantized(b.node('Mul', [y, b.node('Sigmoid', [y], 's')], 'y'), 0.043)
+
+
+def hard_swish_of_parts(b):
+    """x * clip(x + 3, 0, 6) / 6, as PyTorch's exporter wrote it for long."""
+    y = linear(b)
+    three = b.node('Add', [y, b.constant('three', np.float32(3))], 'a3')
+    clip = b.node('Clip', [three, b.constant('lo', np.float32(0)), b.constant('hi', np.float32(6))], 'clip')
+    six = b.node('Mul', [y, clip], 'product')
+    b.quantized(b.node('Div', [six, b.constant('six', np.float32(6))], 'y'), 0.043)
+
+
+def prelu(b):
+    slope = b.constant('slope', b.rng.uniform(0, 0.5, (8, 1, 1)).astype(np.float32))
+    b.quantized(b.node('PRelu', [linear(b), slope], 'y'), 0.043)
+
+
+def two(first, second, out=0.043):
+    """Two functions, each (operator, attributes)."""
+    def build(b):
+        y = b.node(first[0], [linear(b)], 'f', **first[1])
+        b.quantized(b.node(second[0], [y], 'y', **second[1]), out)
+    return build
+
+
+def skip(relu=False, late=False, zero=None):
+    """conv + another tensor of integers; late: it is made behind the convolution."""
+    def build(b):
+        y = linear(b) if late else None
+        other = b.trip(b.input('z', SIZE), 0.0123, zero)
+        total = b.node('Add', [y or linear(b), other], 'sum')
+        b.quantized(b.node('Relu', [total], 'y') if relu else total, 0.043)
+    return build
+
+
+def two_convolutions(b):
+    """Both operands of the Add are convolutions, neither quantized."""
+    total = b.node('Add', [linear(b), linear(b, name='2')], 'sum')
+    b.quantized(b.node('Relu', [total], 'y'), 0.043)
+
+
+def concat(b):
+    y = b.node('Concat', [linear(b), linear(b, name='2')], 'y', axis=1)
+    b.quantized(y, 0.043)
+
+
+def pooled_transposed(b):
+    y = b.node('MaxPool', [linear(b)], 'pool', kernel_shape=[2, 2], strides=[2, 2])
+    y = b.node('Reshape', [y, b.constant('shape', np.int64([2, -1]))], 'flat')
+    b.quantized(y, 0.043)
+
+
+def last_layer(b):
+    """No QuantizeLinear behind it: the result is real."""
+    b.outputs.append(linear(b))
+
+
+def last_clipped(b):
+    b.outputs.append(b.node('Relu', [linear(b)], 'y'))
+
+
+def last_matmul(b):
+    x = b.trip(b.input('x', (5, 24)), SCALE)
+    w, scales = b.weights('w', (24, 6), 1)
+    bias = b.bias('b', scales * np.float32(SCALE))
+    b.outputs.append(b.node('Gemm', [x, w, bias], 'y'))
+
+
+def two_readers(b):
+    """One reader wants integers, the other does not."""
+    y = linear(b)
+    b.quantized(y, 0.043)
+    b.outputs.append(b.node('Softmax', [y], 's', axis=1))
+
+
+def depthwise(b):
+    x = b.trip(b.input('x', IMAGE), SCALE)
+    w, scales = b.weights('w', (8, 1, 3, 3))
+    y = b.node('Conv', [x, w, b.bias('b', scales * np.float32(SCALE))], 'c', group=8)
+    b.quantized(b.node('Sigmoid', [y], 'y'), 1 / 256)
+
+
+def last_depthwise(b):
+    x = b.trip(b.input('x', IMAGE), SCALE)
+    w, scales = b.weights('w', (8, 1, 3, 3))
+    b.outputs.append(b.node('Conv', [x, w, b.bias('b', scales * np.float32(SCALE))], 'c', group=8))
+
+
+# f32: not everything behind the convolution is integer.
+CASES = [
+    Case('tanh', function('Tanh', 1 / 128)),
+    Case('sigmoid', function('Sigmoid', 1 / 256)),
+    Case('elu', function('Elu', alpha=0.7)),
+    Case('leaky', function('LeakyRelu', alpha=0.1)),
+    Case('abs', function('Abs')),
+    Case('swish', swish, f32=True),
+    Case('hardswish', function('HardSwish'), f32=True),
+    Case('hardswish of parts', hard_swish_of_parts, f32=True),
+    Case('prelu', prelu, f32=True),
+    Case('leaky tanh', two(('LeakyRelu', {'alpha': 0.2}), ('Tanh', {}), 1 / 128)),
+    Case('maxpool', function('MaxPool', kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])),
+    Case('tanh maxpool', two(('Tanh', {}), ('MaxPool', {'kernel_shape': [2, 2]}), 1 / 128)),
+    Case('averagepool', function('AveragePool', kernel_shape=[2, 2]), f32=True),
+    Case('maxpool flatten', pooled_transposed),
+    Case('skip', skip()),
+    Case('skip relu', skip(relu=True)),
+    Case('skip relu made later', skip(relu=True, late=True)),
+    Case('skip zero', skip(zero=0)),
+    Case('two convolutions', two_convolutions, f32=True),
+    Case('concat', concat),
+    Case('two readers', two_readers, f32=True),
+    Case('depthwise sigmoid', depthwise),
+    Case('last layer', last_layer),
+    Case('last layer relu', last_clipped),
+    Case('last depthwise', last_depthwise),
+    Case('last matmul', last_matmul),
+]
