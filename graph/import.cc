@@ -5,6 +5,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "graph/onnx/body.h"
+#include "graph/onnx/body_names.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/propose.h"
 #include "graph/onnx/table.h"
@@ -26,12 +28,16 @@ void CountNames(const onnx::GraphProto& graph, ImportState& state) {
   for (const auto& node : graph.node()) {
     for (const std::string& output : node.output()) state.names.Reserve(output);
     for (const std::string& input : node.input()) ++state.uses[input];
+    for (const std::string& name : CapturedNames(node)) ++state.uses[name];
   }
 }
 
 bool InputsKnown(const onnx::NodeProto& node, const ImportState& state) {
   for (const std::string& input : node.input()) {
     if (!input.empty() && !state.values.count(input)) return false;
+  }
+  for (const std::string& name : CapturedNames(node)) {
+    if (!state.values.count(name)) return false;
   }
   return true;
 }
@@ -54,12 +60,7 @@ std::string Reason(const std::string& message, const std::string& where) {
 void ImportNode(const onnx::NodeProto& proto, NodeSupport& support, ImportState& state) {
   OnnxNode node(proto, state);
   try {
-    FindImport(proto.op_type())(node);
-    for (const std::string& output : proto.output()) {
-      const bool made = output.empty() || state.values.count(output);
-      node.CheckSupported(made || !state.uses.count(output), "output ", Quoted(output),
-                          " is used, but only the first output is supported");
-    }
+    ImportOneNode(proto, state);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnsupported) throw;
     support.supported = false;
@@ -76,6 +77,7 @@ Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
   onnx::GraphProto& graph = *model.mutable_graph();
   Imported result;
   ImportState& state = result.state;
+  state.model = &model;
   state.opset = OpsetOf(model);
   state.external.folder = folder;
   state.external.outputs = options.outputs;
@@ -101,6 +103,7 @@ Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
     if (!result.nodes[n].supported) ++result.unsupported;
   }
   if (result.unsupported == 0 && !lenient) AddOutputs(graph, state);
+  state.model = nullptr;  // it ends here
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file_kind.h"
+#include "graph/onnx/body_names.h"
 
 namespace rshift {
 namespace {
@@ -85,7 +86,9 @@ std::vector<int> OrderNodes(const onnx::GraphProto& graph) {
   std::vector<int> waiting(graph.node_size(), 0);
   std::vector<std::vector<int>> readers(graph.node_size());
   for (int n = 0; n < graph.node_size(); ++n) {
-    for (const std::string& input : graph.node(n).input()) {
+    std::set<std::string> read = CapturedNames(graph.node(n));
+    read.insert(graph.node(n).input().begin(), graph.node(n).input().end());
+    for (const std::string& input : read) {
       if (input.empty() || given.count(input)) continue;
       auto maker = makers.find(input);
       RSHIFT_REQUIRE(maker != makers.end(), ErrorCode::kInvalidInput, "node ",

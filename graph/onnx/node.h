@@ -21,7 +21,11 @@ namespace rshift {
 // Everything known while the nodes of a model are imported one after the other.
 struct ImportState {
   Graph graph;
-  int64_t opset = 0;
+  const onnx::ModelProto* model = nullptr;  // for its functions
+  int64_t opset = 0;                        // of the nodes that are being imported
+  int64_t body_nodes = 0;                   // of subgraphs and functions, imported so far
+  int body_depth = 0;                       // of subgraphs in subgraphs
+  std::unordered_map<const onnx::TensorProto*, ValueId> body_constants;  // initializers of bodies
   ExternalData external;
   std::unordered_map<std::string, ValueId>
       values;                                 // by ONNX name; absent: behind an unsupported node
@@ -37,6 +41,9 @@ class OnnxNode {
   const std::string& type() const { return proto_.op_type(); }
   // "conv_12 (Conv)": begins every message.
   const std::string& where() const { return where_; }
+  const std::string& label() const { return label_; }
+  const onnx::NodeProto& proto() const { return proto_; }
+  ImportState& state() { return state_; }
   int64_t opset() const { return state_.opset; }
 
   // Attributes. Each throws kInvalidInput when the attribute is there with another type.
@@ -46,9 +53,11 @@ class OnnxNode {
   float Float(const char* name, float fallback) const;
   float AnyFloat(const char* name, float fallback) const;
   std::string String(const char* name, const char* fallback) const;
-  std::vector<int64_t> Ints(const char* name) const;  // empty when absent
-  std::vector<float> Floats(const char* name) const;  // empty when absent
-  Value Tensor(const char* name) const;               // throws when absent
+  std::vector<int64_t> Ints(const char* name) const;         // empty when absent
+  std::vector<float> Floats(const char* name) const;         // empty when absent
+  std::vector<std::string> Strings(const char* name) const;  // empty when absent
+  Value Tensor(const char* name) const;                      // throws when absent
+  const onnx::GraphProto& Body(const char* name) const;      // a subgraph; throws when absent
 
   // Inputs. References into the graph die with the next Emit.
   int InputCount() const { return proto_.input_size(); }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "graph/onnx/body.h"
 #include "graph/onnx/opset.h"
 
 namespace rshift {
@@ -10,9 +11,12 @@ namespace {
 std::map<std::string, ImportFunction> BuildTable() {
   std::map<std::string, ImportFunction> table;
   for (const auto& family :
-       {ActivationImports(), ConstantImports(), ConvImports(), EltwiseImports(), MatMulImports(),
-        MovementImports(), NormImports(), PoolImports(), QuantImports(), ReduceImports(),
-        ResizeImports(), ShapeImports(), SliceImports()}) {
+       {ActivationImports(), AttentionImports(), BitsImports(),     ConstantImports(),
+        ControlImports(),    ConvImports(),      CumulateImports(), EinsumImports(),
+        EltwiseImports(),    GatherImports(),    MaskImports(),     MatMulImports(),
+        MovementImports(),   NormImports(),      PoolImports(),     QuantImports(),
+        RecurrentImports(),  ReduceImports(),    ResizeImports(),   RotaryImports(),
+        ScatterImports(),    ShapeImports(),     SliceImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;
@@ -21,11 +25,6 @@ std::map<std::string, ImportFunction> BuildTable() {
 constexpr const char* kQuantized =
     "of the quantized forms only QuantizeLinear and DequantizeLinear are supported";
 constexpr const char* kGiveFloat = "export the model in the QDQ format, or give the float model";
-constexpr const char* kControl = "control flow and subgraphs are not supported";
-constexpr const char* kUnroll =
-    "freeze the condition with --bind and simplify the model (onnxsim), or export without the "
-    "branch or loop";
-constexpr const char* kRecurrent = "recurrent layers are not supported";
 constexpr const char* kSplitModel = "deploy the part before it and run the rest in the application";
 constexpr const char* kDynamic = "the size of its result depends on the data";
 
@@ -33,12 +32,6 @@ struct KnownRefusal {
   const char *op_type, *reason, *advice;
 };
 constexpr KnownRefusal kKnown[] = {
-    {"If", kControl, kUnroll},
-    {"Loop", kControl, kUnroll},
-    {"Scan", kControl, kUnroll},
-    {"LSTM", kRecurrent, kSplitModel},
-    {"GRU", kRecurrent, kSplitModel},
-    {"RNN", kRecurrent, kSplitModel},
     {"DynamicQuantizeLinear", kQuantized, kGiveFloat},
     {"QLinearConv", kQuantized, kGiveFloat},
     {"QLinearMatMul", kQuantized, kGiveFloat},
@@ -50,18 +43,18 @@ constexpr KnownRefusal kKnown[] = {
     {"Compress", kDynamic, kSplitModel},
 };
 
-bool IsLocalFunction(const onnx::NodeProto& node, const onnx::ModelProto& model) {
-  for (const auto& function : model.functions()) {
-    if (function.name() == node.op_type() && function.domain() == node.domain()) return true;
-  }
-  return false;
+// "com.microsoft:Gelu", "Conv": what an entry is called.
+std::string EntryName(const onnx::NodeProto& node) {
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  return standard ? node.op_type() : node.domain() + ":" + node.op_type();
 }
 
 }  // namespace
 
-ImportFunction FindImport(const std::string& op_type) {
+ImportFunction FindImport(const onnx::NodeProto& node, const onnx::ModelProto& model) {
   static const std::map<std::string, ImportFunction> kTable = BuildTable();
-  auto found = kTable.find(op_type);
+  if (FindFunction(node, model) != nullptr) return ImportFunctionCall;
+  const auto found = kTable.find(EntryName(node));
   return found == kTable.end() ? nullptr : found->second;
 }
 
@@ -71,9 +64,9 @@ std::string GeneralAdvice() {
 }
 
 Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model) {
-  if (IsLocalFunction(node, model)) {
-    return {"calls a function that is defined inside the model",
-            "inline it with onnx.inliner.inline_local_functions"};
+  if (FindImport(node, model)) {
+    const std::string newer = NewerThanSupported(node, OpsetOf(model));
+    return newer.empty() ? Refusal{} : Refusal{newer, GeneralAdvice()};
   }
   if (node.domain() == "ai.onnx.ml") {
     return {"operator of classical machine learning (domain 'ai.onnx.ml')",
@@ -82,10 +75,6 @@ Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model)
   if (!node.domain().empty() && node.domain() != "ai.onnx") {
     return {"operator of the custom domain " + Quoted(node.domain()),
             "export the model with standard ONNX operators only"};
-  }
-  if (FindImport(node.op_type())) {
-    const std::string newer = NewerThanSupported(node, OpsetOf(model));
-    return newer.empty() ? Refusal{} : Refusal{newer, GeneralAdvice()};
   }
   for (const KnownRefusal& known : kKnown) {
     if (node.op_type() == known.op_type) return {known.reason, known.advice};

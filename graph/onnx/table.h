@@ -9,6 +9,7 @@
 
 namespace rshift {
 
+// Operators of the domain com.microsoft are "com.microsoft:Gelu".
 struct ImportEntry {
   const char* op_type;
   ImportFunction import;
@@ -16,16 +17,26 @@ struct ImportEntry {
 
 // One list per operator family, each in the file of that name.
 std::span<const ImportEntry> ActivationImports();
+std::span<const ImportEntry> AttentionImports();
+std::span<const ImportEntry> BitsImports();
 std::span<const ImportEntry> ConstantImports();
+std::span<const ImportEntry> ControlImports();
 std::span<const ImportEntry> ConvImports();
+std::span<const ImportEntry> CumulateImports();
+std::span<const ImportEntry> EinsumImports();
 std::span<const ImportEntry> EltwiseImports();
+std::span<const ImportEntry> GatherImports();
+std::span<const ImportEntry> MaskImports();
 std::span<const ImportEntry> MatMulImports();
 std::span<const ImportEntry> MovementImports();
 std::span<const ImportEntry> NormImports();
 std::span<const ImportEntry> PoolImports();
 std::span<const ImportEntry> QuantImports();
+std::span<const ImportEntry> RecurrentImports();
 std::span<const ImportEntry> ReduceImports();
 std::span<const ImportEntry> ResizeImports();
+std::span<const ImportEntry> RotaryImports();
+std::span<const ImportEntry> ScatterImports();
 std::span<const ImportEntry> ShapeImports();
 std::span<const ImportEntry> SliceImports();
 
@@ -33,8 +44,8 @@ std::span<const ImportEntry> SliceImports();
 // Throws kUnsupported where those differ.
 void SpreadQuantParams(Graph& graph);
 
-// Null when the operator (of the default domain) is not supported.
-ImportFunction FindImport(const std::string& op_type);
+// Null when the operator is not supported.
+ImportFunction FindImport(const onnx::NodeProto& node, const onnx::ModelProto& model);
 
 // Why a node is not supported by its type alone, and what to do. `reason` is empty when it is
 // supported.

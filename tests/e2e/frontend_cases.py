@@ -1,0 +1,137 @@
+"""Single-operator graphs of operators that the ONNX front end decomposes, with seeded numbers."""
+
+import dataclasses
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+SEED = 160711
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    model: onnx.ModelProto
+    feeds: dict
+    integer: bool = False  # also calibrated and run in integers
+
+
+def numbers(*shape, seed=0, low=-1.0, high=1.0):
+    return np.random.default_rng([SEED, seed, *shape]).uniform(low, high, shape).astype(np.float32)
+
+
+def ints(*values, dtype=np.int64):
+    return np.array(values, dtype)
+
+
+def case(name, op, data, constants=(), outputs=1, opset=18, domain='', integer=False, ir=8, order=None, **attributes):
+    """data: arrays the program is fed with; constants: initializers. `order`: the node's inputs by name, '' where there is none:
+    x0, x1 ... of data and c0, c1 ... of constants; by default data, then constants."""
+    feeds = {f'x{i}': array for i, array in enumerate(data)}
+    fixed = {f'c{i}': array for i, array in enumerate(constants)}
+    names = [f'y{i}' for i in range(outputs)]
+    node = helper.make_node(op, order or [*feeds, *fixed], names, name=name, domain=domain, **attributes)
+    graph = helper.make_graph(
+        [node], name,
+        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in feeds.items()],
+        [onnx.ValueInfoProto(name=n) for n in names],
+        [numpy_helper.from_array(a, n) for n, a in fixed.items()])
+    opsets = [helper.make_opsetid('', opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    return Case(name, helper.make_model(graph, opset_imports=opsets, ir_version=ir), feeds, integer)
+
+
+def attentions():
+    q, k, v = numbers(2, 4, 5, 8), numbers(2, 4, 6, 8, seed=1), numbers(2, 4, 6, 8, seed=2)
+    shared = [q, numbers(2, 2, 6, 8, seed=3), numbers(2, 2, 6, 8, seed=4)]
+    flat = [numbers(2, 5, 32), numbers(2, 6, 32, seed=1), numbers(2, 6, 32, seed=2)]
+    mask = numbers(2, 1, 5, 6, seed=5) > -0.5
+    past = [numbers(2, 4, 3, 8, seed=6), numbers(2, 4, 3, 8, seed=7)]
+    return [
+        case('attention', 'Attention', [q, k, v], opset=23, ir=11, integer=True),
+        case('attention_scale', 'Attention', [q, k, v], opset=23, ir=11, scale=0.2, softcap=1.5),
+        case('attention_causal', 'Attention', [q, k, v], opset=23, ir=11, is_causal=1, integer=True),
+        case('attention_mask', 'Attention', [q, k, v], [mask], opset=23, ir=11),
+        case('attention_added', 'Attention', [q, k, v, numbers(5, 6, seed=8)], opset=23, ir=11),
+        case('attention_shared', 'Attention', shared, opset=23, ir=11, is_causal=1),
+        case('attention_flat', 'Attention', flat, opset=23, ir=11, q_num_heads=4, kv_num_heads=4, integer=True),
+        case('attention_past', 'Attention', [q, k, v, *past], opset=23, ir=11, outputs=3, order=['x0', 'x1', 'x2', '', 'x3', 'x4']),
+    ]
+
+
+def recurrents():
+    found = []
+    for op, gates in (('LSTM', 4), ('GRU', 3), ('RNN', 1)):
+        for direction in ('forward', 'reverse', 'bidirectional'):
+            d = 2 if direction == 'bidirectional' else 1
+            weights = [numbers(d, gates * 6, 4, seed=1), numbers(d, gates * 6, 6, seed=2), numbers(d, gates * 12, seed=3)]
+            x, h = numbers(5, 3, 4), numbers(d, 3, 6, seed=4)
+            common = dict(opset=14, direction=direction, hidden_size=6, outputs=3 if op == 'LSTM' else 2)
+            name = f'{op.lower()}_{direction}'
+            found.append(case(name, op, [x], weights, integer=direction != 'reverse', **common))
+            lengths = ints(3, 5, 1, dtype=np.int32)
+            state = ['x1', 'x2', 'c4'] if op == 'LSTM' else ['x1']
+            feeds = [x, h, numbers(d, 3, 6, seed=5)] if op == 'LSTM' else [x, h]
+            extra = [numbers(d, 18, seed=6)] if op == 'LSTM' else []
+            found.append(case(name + '_lengths', op, feeds, [*weights, lengths, *extra], clip=0.4,
+                              order=['x0', 'c0', 'c1', 'c2', 'c3', *state], **common))
+    x, weights = numbers(5, 3, 4), [numbers(1, 18, 4, seed=1), numbers(1, 18, 6, seed=2), numbers(1, 36, seed=3)]
+    found.append(case('gru_linear', 'GRU', [x], weights, opset=14, outputs=2, hidden_size=6, linear_before_reset=1))
+    weights = [numbers(1, 24, 4, seed=1), numbers(1, 24, 6, seed=2), numbers(1, 48, seed=3)]
+    found.append(case('lstm_functions', 'LSTM', [x], weights, opset=14, outputs=3, hidden_size=6, input_forget=1,
+                      activations=['HardSigmoid', 'Softsign', 'Elu'], activation_alpha=[0.3, 0.7], activation_beta=[0.4]))
+    return found
+
+
+def movements():
+    x, index = numbers(3, 4, 5), np.random.default_rng(SEED).integers(-4, 4, (3, 6, 2))
+    places = ints([0, 2], [1, -1], [0, 2])
+    rows = numbers(4, 6)
+    found = [
+        case('gather_elements', 'GatherElements', [x, index], axis=1),
+        case('gather_elements_constant', 'GatherElements', [x], [index[:2]], axis=-2),
+        case('gather_nd', 'GatherND', [x], [ints([0, 1], [-1, 3])]),
+        case('gather_nd_batch', 'GatherND', [x, ints([[1], [3]], [[0], [-1]], [[2], [2]])], batch_dims=1),
+        case('scatter_elements', 'ScatterElements', [x, numbers(3, 2, 5, seed=1)], [np.tile(ints(1, -1)[None, :, None], (3, 1, 5))],
+             order=['x0', 'c0', 'x1'], axis=1),
+        case('scatter_nd', 'ScatterND', [rows, numbers(2, 6, seed=1)], [ints([2], [0])], order=['x0', 'c0', 'x1']),
+    ]
+    for reduction in ('add', 'mul', 'max', 'min'):
+        found.append(case(f'scatter_nd_{reduction}', 'ScatterND', [rows, numbers(3, seed=1)], [places], order=['x0', 'c0', 'x1'],
+                          reduction=reduction))
+        found.append(case(f'scatter_elements_{reduction}', 'ScatterElements', [rows, numbers(3, 2, seed=1)],
+                          [ints([1, 1], [1, 3], [0, 1])], order=['x0', 'c0', 'x1'], axis=0, reduction=reduction))
+    for upper in (0, 1):
+        for k in (-7, -1, 0, 2):
+            found.append(case(f'trilu_{upper}_{k}', 'Trilu', [x], [np.array(k)], opset=14, upper=upper))
+    found += [
+        case('eye_like', 'EyeLike', [rows], k=1),
+        case('one_hot', 'OneHot', [ints(1, -2, 0, 7)], [np.array(5), numbers(2)], axis=0),
+        case('hardmax', 'Hardmax', [x], axis=1),
+        case('hardmax_flat', 'Hardmax', [x], opset=11, axis=1),
+        case('reverse_sequence', 'ReverseSequence', [rows], [ints(2, 5, 1, 6)], batch_axis=0, time_axis=1, opset=10),
+        case('is_inf', 'IsInf', [x], opset=20, ir=9),
+    ]
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            for axis in (0, 2):
+                found.append(case(f'cum_sum_{exclusive}{reverse}{axis}', 'CumSum', [x], [np.array(axis)], exclusive=exclusive,
+                                  reverse=reverse))
+    return found
+
+
+def einsums():
+    equations = [
+        ('ij,jk->ik', (3, 4), (4, 5)), ('bij,bjk->bik', (2, 3, 4), (2, 4, 5)), ('bhid,bhjd->bhij', (2, 3, 4, 5), (2, 3, 6, 5)),
+        ('ii->i', (4, 4)), ('ii', (4, 4)), ('...ij->...ji', (2, 3, 4)), ('ij->', (3, 4)), ('i,j->ij', (3,), (4,)),
+        ('...ij,...jk->...ik', (2, 3, 4), (1, 4, 5)), ('ij,ij,ij->i', (3, 4), (3, 4), (3, 4)), ('bnqd,bnkd,bnk->bnqd', (2, 2, 3, 4),
+                                                                                               (2, 2, 5, 4), (2, 2, 5)),
+        ('ij,jk', (3, 4), (4, 5)), ('bijj->bi', (2, 3, 4, 4)), ('ij,kj->ik', (3, 4), (5, 4)), ('i,i->', (6,), (6,)),
+    ]
+    return [case(f'einsum_{i}', 'Einsum', [numbers(*shape, seed=j) for j, shape in enumerate(shapes)], equation=text,
+                 integer=text == 'ij,jk->ik')
+            for i, (text, *shapes) in enumerate(equations)]
+
+
+def cases():
+    return attentions() + recurrents() + movements() + einsums()
