@@ -2,56 +2,15 @@
 
 #include <algorithm>
 
-#include "runtime/verify/command_check.h"
+#include "isa/ops/visit.h"
 #include "runtime/verify/data_flow.h"
+#include "runtime/verify/rules.h"
 
 namespace rshift {
 namespace {
 
 using verify::CommandCheck;
 using verify::DataFlow;
-
-void CheckSemantics(const CommandCheck& check, std::vector<uint32_t>* weight_sums) {
-  switch (check.command.opcode) {
-    case Opcode::kQuantize:
-    case Opcode::kDequantize:
-    case Opcode::kRequantize:
-      return verify::CheckQuantize(check);
-    case Opcode::kConv:
-    case Opcode::kDepthwise:
-    case Opcode::kMatMul:
-      *weight_sums = verify::CheckConv(check);
-      return;
-    case Opcode::kAdd:
-    case Opcode::kAddFloat:
-    case Opcode::kAddShifted:
-    case Opcode::kAddFma:
-    case Opcode::kMul:
-      return verify::CheckAdd(check);
-    case Opcode::kSoftmax:
-      return verify::CheckSoftmax(check);
-    case Opcode::kAveragePool:
-    case Opcode::kMaxPool:
-    case Opcode::kAveragePoolF32:
-      return verify::CheckPool(check);
-    case Opcode::kLeakyRelu:
-    case Opcode::kPRelu:
-    case Opcode::kTable:
-      return verify::CheckActivation(check);
-    default:
-      break;
-  }
-  switch (FindOp(check.command.opcode)->op_class) {
-    case OpClass::kMove:
-      return verify::CheckMove(check);
-    case OpClass::kFloat:
-      return verify::CheckFloat(check);
-    case OpClass::kFloatLibrary:
-      return verify::CheckFloatLibrary(check);
-    case OpClass::kInteger:
-      check.Check(false, "opcode ", static_cast<int>(check.command.opcode), " has no rules");
-  }
-}
 
 bool IsTensorInput(FieldKind kind) {
   return kind == FieldKind::kTensorIn || kind == FieldKind::kTensorInOpt ||
@@ -78,7 +37,7 @@ void CheckOperand(const CommandCheck& check, Field field, const DataFlow& flow,
 // these bytes share none with them (CheckOperand), so that nothing but the order of independent
 // elements differs from the two commands one after the other.
 void CheckFuseWithPrevious(const CommandCheck& check) {
-  if (check.Get(Field::kFuseWithPrevious) == 0) return;
+  if (check.command.Get(Field::kFuseWithPrevious) == 0) return;
   check.Check(check.index > 0, "fuse_with_previous without a command before it");
   const Command& before = check.image.commands[check.index - 1];
   check.Check(TraitsOf(before.opcode).leads_epilogue || before.Get(Field::kFuseWithPrevious) != 0,
@@ -108,11 +67,11 @@ Proof Verify(const ProgramImage& image, ConstantsCheck& constants, const std::st
   proof.weight_sums.resize(image.commands.size());
   for (size_t i = 0; i < image.commands.size(); ++i) {
     const Command& command = image.commands[i];
-    const CommandCheck check{image, constants, command, i, where};
+    const CommandCheck check{image, constants, command, i, where, proof.weight_sums[i]};
     const OpSpec* spec = FindOp(command.opcode);
     check.Check(spec != nullptr, "unknown opcode");
     CheckDestination(check);
-    CheckSemantics(check, &proof.weight_sums[i]);
+    isa::Visit(command, [&](const auto& c) { verify::CheckCommand(check, c); });
     CheckFuseWithPrevious(check);
     const StridedBytes written = WrittenBytes(image, command);
     for (const FieldSpec& field : spec->fields) {

@@ -81,11 +81,28 @@ void CommandCheck::CheckBlob(Field f, int64_t bytes) const {
         " bytes");
 }
 
-void CommandCheck::CheckClamp() const {
+void CommandCheck::CheckClamp(const ClampQ& clamp) const {
   const ByteRange range = RangeOf(Tensor(Field::kDst).dtype);
-  const int64_t lo = Get(Field::kClampLoQ), hi = Get(Field::kClampHiQ);
-  Check(lo >= range.lo && hi <= range.hi && lo <= hi, "clamp is ", lo, "..", hi,
-        ", expected within ", range.lo, "..", range.hi);
+  Check(clamp.lo >= range.lo && clamp.hi <= range.hi && clamp.lo <= clamp.hi, "clamp is ", clamp.lo,
+        "..", clamp.hi, ", expected within ", range.lo, "..", range.hi);
+}
+
+void CommandCheck::CheckBytes(const ClampQ& clamp) const {
+  CheckByte(Field::kSrc);
+  CheckByte(Field::kDst);
+  CheckClamp(clamp);
+}
+
+void CommandCheck::CheckFloats(std::initializer_list<Field> fields) const {
+  for (const Field f : fields) {
+    if (Has(f)) CheckType(f, {DType::kF32});
+  }
+}
+
+void CommandCheck::CheckElements(Field f, int64_t expected) const {
+  if (!Has(f)) return;
+  Check(NumElements(Tensor(f).shape) == expected, Describe(f), ": expected ", expected,
+        " elements");
 }
 
 std::vector<int64_t> CommandCheck::List(Field f, int64_t entries) const {
@@ -96,11 +113,10 @@ std::vector<int64_t> CommandCheck::List(Field f, int64_t entries) const {
   return ReadList(Data(f), Tensor(f));
 }
 
-int64_t CommandCheck::Axis(size_t rank) const {
-  const int64_t axis = Get(Field::kAxis);
-  Check(axis >= 0 && axis < static_cast<int64_t>(rank), "axis is ", axis, ", expected less than ",
-        rank);
-  return axis;
+size_t CommandCheck::Axis(int64_t axis) const {
+  const auto rank = static_cast<int64_t>(Tensor(Field::kSrc).shape.size());
+  Check(axis < rank, "axis is ", axis, ", expected less than ", rank);
+  return static_cast<size_t>(axis);
 }
 
 int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t> factors) {

@@ -1,5 +1,5 @@
-// What the checks of all operator families share: one command with its tensors, and messages that
-// name it.
+// What the checks of all operator families share: one command with its tensors, which are named by
+// their fields, and messages that name it. All else of a command is in its struct (rules.h).
 #ifndef RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
 #define RSHIFT_RUNTIME_VERIFY_COMMAND_CHECK_H_
 
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "codegen/container/container.h"
+#include "isa/attributes.h"
 
 namespace rshift::verify {
 
@@ -28,12 +29,12 @@ struct CommandCheck {
   const Command& command;
   size_t index;  // of the command
   const std::string& where;
+  std::vector<uint32_t>& weight_sums;  // Proof: for the rule to fill
 
   const TensorRecord& Tensor(Field f) const {
     return image.tensors[static_cast<size_t>(command.Tensor(f))];
   }
   bool Has(Field f) const { return command.Tensor(f) >= 0; }
-  int64_t Get(Field f) const { return command.Get(f); }
   // Of a constant tensor.
   const uint8_t* Data(Field f) const { return constants.bytes().data() + Tensor(f).offset; }
 
@@ -45,7 +46,6 @@ struct CommandCheck {
   }
 
   // --- tensors: each throws naming the field, the tensor, what was expected and what was found
-  // -----------
   void CheckType(Field f, std::initializer_list<DType> types) const;
   void CheckSameType(Field a, Field b) const;
   void CheckShape(Field f, const Shape& expected) const;
@@ -58,11 +58,18 @@ struct CommandCheck {
   void CheckScaled(Field f) const;
   // Constant of exactly `bytes` bytes, kBytes or s8/u8.
   void CheckBlob(Field f, int64_t bytes) const;
-  // kClampLoQ <= kClampHiQ, both values of dst's type.
-  void CheckClamp() const;
+  // The clamp's lo <= hi, both values of dst's type.
+  void CheckClamp(const ClampQ& clamp) const;
+  // CheckByte of src and dst, CheckClamp.
+  void CheckBytes(const ClampQ& clamp) const;
+  // Each f32, where it is there.
+  void CheckFloats(std::initializer_list<Field> fields) const;
+  // Of an optional tensor that is there.
+  void CheckElements(Field f, int64_t expected) const;
   // A constant one-dimensional list of s64 (or s32); -1 entries: any number.
   std::vector<int64_t> List(Field f, int64_t entries) const;
-  int64_t Axis(size_t rank) const;
+  // An axis of src.
+  size_t Axis(int64_t axis) const;
   Description Describe(Field f) const { return {*this, f}; }
   // "net.rshift: command 3 (add 'res1')"
   std::string CommandName() const;
@@ -70,18 +77,6 @@ struct CommandCheck {
 
 // Product that throws like CommandCheck::Check when it overflows; factors >= 0.
 int64_t CheckedProduct(const CommandCheck& check, std::initializer_list<int64_t> factors);
-
-// --- one function per operator family; each throws kCorrupt
-// ------------------------------------------------
-void CheckQuantize(const CommandCheck& check);               // quantize, dequantize, requantize
-std::vector<uint32_t> CheckConv(const CommandCheck& check);  // conv, depthwise, matmul: Proof
-void CheckAdd(const CommandCheck& check);           // add, add_float, add_shifted, add_fma, mul
-void CheckSoftmax(const CommandCheck& check);       // softmax
-void CheckPool(const CommandCheck& check);          // average_pool, max_pool, average_pool_f32
-void CheckActivation(const CommandCheck& check);    // leaky_relu, prelu, table
-void CheckMove(const CommandCheck& check);          // transpose ... resize_nearest
-void CheckFloat(const CommandCheck& check);         // opcodes 40-53
-void CheckFloatLibrary(const CommandCheck& check);  // conv_f32, conv_transpose_f32, matmul_f32
 
 }  // namespace rshift::verify
 

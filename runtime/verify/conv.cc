@@ -1,33 +1,28 @@
 // Convolution, depthwise convolution, matrix product: packed weights, requant records, the
 // accumulator bound.
-#include "isa/ops/conv.h"
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "base/checked.h"
+#include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/weight_sums.h"
 #include "runtime/packed_weights.h"
-#include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
+#include "runtime/verify/rules.h"
 #include "runtime/verify/window.h"
 
 namespace rshift::verify {
 namespace {
 
-void CheckOperands(const CommandCheck& check) {
+template <typename C>
+void CheckOperands(const CommandCheck& check, const C& c) {
+  if (check.Tensor(Field::kDst).dtype != DType::kF32) return check.CheckBytes(c.clamp);
   check.CheckByte(Field::kSrc);
-  if (check.Tensor(Field::kDst).dtype != DType::kF32) {
-    check.CheckByte(Field::kDst);
-    return check.CheckClamp();
-  }
   // Real results: neither rounded nor clamped.
-  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
-  check.Check(rounding == Rounding::kFloatZeroEven, check.Describe(Field::kDst), " under rounding ",
-              static_cast<int>(rounding), ", expected f32 under ",
+  check.Check(c.rounding == Rounding::kFloatZeroEven, check.Describe(Field::kDst),
+              " under rounding ", static_cast<int>(c.rounding), ", expected f32 under ",
               static_cast<int>(Rounding::kFloatZeroEven), " only");
   check.Check(check.Tensor(Field::kDst).pitch == 0, check.Describe(Field::kDst),
               " has a pitch, which f32 results have not");
@@ -40,8 +35,10 @@ const int8_t* Weights(const CommandCheck& check) {
 
 bool IsSigned(const CommandCheck& check) { return check.Tensor(Field::kSrc).dtype == DType::kS8; }
 
-// What the accumulator bound needs to know of the weights.
+// What follows the products, and what the accumulator bound needs to know of the weights.
 struct Terms {
+  Rounding rounding;
+  const HalfEpilogue& half;
   int64_t channels = 0;
   int64_t count = 0;  // products in one accumulator
   const int32_t* zero_w = nullptr;
@@ -83,45 +80,47 @@ Survey SurveyRecords(const uint8_t* records, int64_t channels) {
   return survey;
 }
 
-// |bias| + 255 * sum|w - zero_w| < 2^31 for each channel: x is at most 255 in magnitude in either
-// form (s8, or s8 + 128 in the vector kernels). Sums on the way to the accumulator may wrap
+// numerics::MostAccumulated of each channel fits int32. Sums on the way to the accumulator may wrap
 // (runtime/kernels/kernels.h); the accumulator may not. `most_bias`: the largest |bias|.
 void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint8_t* records,
                        int64_t most_bias) {
-  constexpr int64_t kLimit = int64_t{1} << 31;
-  int64_t distance = terms.zero_w == nullptr ? 128 : 0;  // the largest |w - zero_w| there can be
+  int64_t distance = terms.zero_w == nullptr ? numerics::MostDistance(0) : 0;
   for (int64_t c = 0; c < terms.channels && terms.zero_w != nullptr; ++c) {
-    distance = std::max<int64_t>(distance, std::max(terms.zero_w[c] + 128, 127 - terms.zero_w[c]));
+    distance = std::max(distance, numerics::MostDistance(terms.zero_w[c]));
   }
   // Mostly even that is in bounds, and then there is no need to know better.
-  if (most_bias + 255 * distance * terms.count < kLimit) return;
+  const auto fits = [](int64_t bound) { return bound <= numerics::kMostInt32; };
+  if (fits(numerics::MostAccumulated(most_bias, distance * terms.count))) return;
   const std::vector<int64_t> distances = terms.distances();
   for (int64_t c = 0; c < terms.channels; ++c) {
     const int64_t bound =
-        std::abs(int64_t{Record(records, c).bias}) + 255 * distances[static_cast<size_t>(c)];
-    check.Check(bound < kLimit, "channel ", c, ": the accumulator may reach ", bound,
+        numerics::MostAccumulated(Record(records, c).bias, distances[static_cast<size_t>(c)]);
+    check.Check(fits(bound), "channel ", c, ": the accumulator may reach ", bound,
                 ", expected less than 2^31");
   }
 }
 
 // Rounding, requant records and the accumulator bound.
 void CheckRequant(const CommandCheck& check, const Terms& terms) {
-  const Rounding rounding = CheckTail(check);
-  const bool bias_f = rounding == Rounding::kFloatZeroEven || rounding == Rounding::kHalfFloat;
+  CheckEpilogue(check, terms.rounding, terms.half);
+  const bool bias_f =
+      terms.rounding == Rounding::kFloatZeroEven || terms.rounding == Rounding::kHalfFloat;
   check.CheckBlob(Field::kRequant, CheckedProduct(check, {terms.channels, sizeof(ChannelRequant)}));
   const TensorRecord& tensor = check.Tensor(Field::kRequant);
   check.constants.ReadTo(tensor.offset + tensor.bytes());
   const uint8_t* records = check.Data(Field::kRequant);
   const Survey survey = SurveyRecords(records, terms.channels);
-  const bool all_right = survey.usual && numerics::IsIntegerRounding(rounding);
+  const bool all_right = survey.usual && numerics::IsIntegerRounding(terms.rounding);
   for (int64_t c = 0; c < terms.channels && !all_right; ++c) {
     const auto [bias, multiplier, rshift] = Record(records, c);
-    CheckWords(check, rounding, bias_f, multiplier, rshift, {"requant of channel ", c});
+    CheckWords(check, terms.rounding, {multiplier, rshift}, {"requant of channel ", c}, bias_f);
   }
   CheckAccumulators(check, terms, records, survey.bias);
 }
 
-std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& shape) {
+// Conv, or MatMul as a convolution of one tap.
+template <typename C>
+void CheckPacked(const CommandCheck& check, const C& c, const PackedShape& shape) {
   // The factors one by one: PackedShape's own products must not overflow.
   const int64_t bytes = CheckedProduct(
       check,
@@ -130,54 +129,60 @@ std::vector<uint32_t> CheckPacked(const CommandCheck& check, const PackedShape& 
   const int64_t channels = shape.groups * shape.oc_per_group;
   const int32_t* zero_w = CheckZeroW(check, channels);
   const int8_t* weights = Weights(check);
-  std::vector<uint32_t> sums;
   if (IsSigned(check) == kFlippedSigned) {
     const auto offset = static_cast<int64_t>(check.Tensor(Field::kWeights).offset);
-    sums = SumConvWeights(shape, weights, [&](int64_t count) {
+    check.weight_sums = SumConvWeights(shape, weights, [&](int64_t count) {
       check.constants.ReadTo(static_cast<uint64_t>(offset + count));
     });
   }
   check.Check(ConvPaddingIsZero(shape, weights), check.Describe(Field::kWeights),
               ": padding is not zero");
-  CheckRequant(check, {.channels = channels,
+  CheckRequant(check, {.rounding = c.rounding,
+                       .half = c.half,
+                       .channels = channels,
                        .count = shape.taps * shape.ic_per_group,
                        .zero_w = zero_w,
                        .distances = [&] { return SumConvDistances(shape, weights, zero_w); }});
-  return sums;
 }
 
-std::vector<uint32_t> CheckConvolution(const CommandCheck& check) {
-  CheckConvWindow(check);
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::Conv& c) {
+  CheckOperands(check, c);
+  CheckConvWindow(check, c.window);
   const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
-  const auto conv = isa::Read<isa::Conv>(check.command);
-  const int64_t groups = conv.groups;
-  check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
-              " input and ", oc, " output channels");
-  return CheckPacked(check, ConvPackedShape({groups, oc / groups, ic / groups, conv.window.kernel_h,
-                                             conv.window.kernel_w, conv.window.dilation_w}));
+  CheckGroups(check, c.groups);
+  CheckPacked(check, c,
+              ConvPackedShape({c.groups, oc / c.groups, ic / c.groups, c.window.kernel_h,
+                               c.window.kernel_w, c.window.dilation_w}));
 }
 
-std::vector<uint32_t> CheckDepthwise(const CommandCheck& check) {
-  CheckConvWindow(check);
+void CheckCommand(const CommandCheck& check, const isa::Depthwise& c) {
+  CheckOperands(check, c);
+  CheckConvWindow(check, c.window);
   const int64_t channels = check.Tensor(Field::kSrc).shape[3];
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
-  const Window window = isa::ReadWindow(check.command);
-  const int64_t taps = window.kernel_h * window.kernel_w;
+  const int64_t taps = c.window.kernel_h * c.window.kernel_w;
   check.CheckBlob(Field::kWeights,
                   CheckedProduct(check, {taps, RoundUp(channels, kPanelChannels)}));
   const int32_t* zero_w = CheckZeroW(check, channels);
   const int8_t* weights = Weights(check);
   check.Check(DepthwisePaddingIsZero(channels, taps, weights), check.Describe(Field::kWeights),
               ": padding is not zero");
-  CheckRequant(check, {.channels = channels, .count = taps, .zero_w = zero_w, .distances = [&] {
-                         return SumDepthwiseDistances(channels, taps, weights, zero_w);
-                       }});
-  return IsSigned(check) == kFlippedSigned ? SumDepthwiseWeights(channels, taps, weights)
-                                           : std::vector<uint32_t>();
+  CheckRequant(
+      check, {.rounding = c.rounding,
+              .half = c.half,
+              .channels = channels,
+              .count = taps,
+              .zero_w = zero_w,
+              .distances = [&] { return SumDepthwiseDistances(channels, taps, weights, zero_w); }});
+  if (IsSigned(check) == kFlippedSigned)
+    check.weight_sums = SumDepthwiseWeights(channels, taps, weights);
 }
 
-std::vector<uint32_t> CheckMatMul(const CommandCheck& check) {
+void CheckCommand(const CommandCheck& check, const isa::MatMul& c) {
+  CheckOperands(check, c);
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const Shape& dst = check.Tensor(Field::kDst).shape;
   check.Check(!src.empty() && !dst.empty() && src.back() >= 1 && dst.back() >= 1,
@@ -186,24 +191,7 @@ std::vector<uint32_t> CheckMatMul(const CommandCheck& check) {
   Shape expected = src;
   expected.back() = dst.back();
   check.CheckShape(Field::kDst, expected);
-  return CheckPacked(check, {1, dst.back(), src.back(), 1});
-}
-
-}  // namespace
-
-std::vector<uint32_t> CheckConv(const CommandCheck& check) {
-  CheckOperands(check);
-  switch (check.command.opcode) {
-    case Opcode::kDepthwise:
-      return CheckDepthwise(check);
-    case Opcode::kMatMul:
-      return CheckMatMul(check);
-    case Opcode::kConv:
-      return CheckConvolution(check);
-    default:
-      check.Check(false, "no rule for this command");
-      return {};
-  }
+  CheckPacked(check, c, {1, dst.back(), src.back(), 1});
 }
 
 }  // namespace rshift::verify

@@ -1,10 +1,11 @@
 // Quantize, Dequantize, Requantize, additions and activations.
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 
 #include "codegen/container/broadcast.h"
-#include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
+#include "runtime/verify/rules.h"
 
 namespace rshift::verify {
 namespace {
@@ -15,72 +16,8 @@ int64_t Magnitude(const TensorRecord& tensor) {
   return std::max(tensor.zero_point - lo, lo + 255 - tensor.zero_point);
 }
 
-// Half up: the sum with its rounding term must fit int32. Half away from zero is in 64 bits, where
-// any sum fits (quantize/numerics/add_forms.h).
-void CheckCommonShift(const CommandCheck& check) {
-  if (CheckRounding(check, {Rounding::kHalfUp, Rounding::kHalfAway}) == Rounding::kHalfAway) return;
-  const int64_t rshift = check.Get(Field::kRshift);
-  check.Check(rshift <= 30, "rshift is ", rshift, ", expected 0..30");
-  const int64_t rounding = rshift == 0 ? 0 : int64_t{1} << (rshift - 1);
-  const int64_t sum =
-      Magnitude(check.Tensor(Field::kSrc)) * std::abs(check.Get(Field::kMultiplier)) +
-      Magnitude(check.Tensor(Field::kSrc2)) * std::abs(check.Get(Field::kMultiplier2)) + rounding;
-  check.Check(sum < int64_t{1} << 31, "the sum may reach ", sum, ", expected less than 2^31");
-}
-
-// Operands rescaled by factors of at most 1 (rshift >= 31) add up in int32.
-void CheckShifted(const CommandCheck& check) {
-  const Rounding rounding =
-      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp});
-  check.Check(check.Get(Field::kMode) == 0 || rounding == Rounding::kTwoStep, "mode is ",
-              check.Get(Field::kMode), " under rounding ", static_cast<int>(rounding),
-              ", expected it under ", static_cast<int>(Rounding::kTwoStep), " only");
-  const auto words = [&](Field multiplier, Field rshift, const WordsName& what) {
-    CheckWords(check, rounding, false, check.Get(multiplier), check.Get(rshift), what);
-  };
-  words(Field::kMultiplier, Field::kRshift, "first operand");
-  words(Field::kMultiplier2, Field::kRshift2, "second operand");
-  words(Field::kMultiplier3, Field::kRshift3, "sum");
-  for (const Field f : {Field::kRshift, Field::kRshift2}) {
-    check.Check(check.Get(f) >= 31, Name(f), " is ", check.Get(f), ", expected at least 31");
-  }
-}
-
-void CheckProduct(const CommandCheck& check) {
-  const Rounding rounding =
-      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
-                            Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp});
-  CheckWords(check, rounding, false, check.Get(Field::kMultiplier), check.Get(Field::kRshift),
-             "product");
-}
-
-}  // namespace
-
-void CheckQuantize(const CommandCheck& check) {
-  check.CheckSameShape(Field::kDst, Field::kSrc);
-  switch (check.command.opcode) {
-    case Opcode::kQuantize:
-      check.CheckType(Field::kSrc, {DType::kF32});
-      check.CheckScaled(Field::kDst);
-      return;
-    case Opcode::kDequantize:
-      check.CheckScaled(Field::kSrc);
-      check.CheckType(Field::kDst, {DType::kF32});
-      return;
-    case Opcode::kRequantize:
-      check.CheckByte(Field::kSrc);
-      check.CheckByte(Field::kDst);
-      check.CheckClamp();
-      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway,
-                            Rounding::kTwoStepUp});
-      return;
-    default:
-      check.Check(false, "no rule for this command");
-  }
-}
-
 // Operands of dst's shape, one of which may be a smaller constant.
-void CheckPair(const CommandCheck& check) {
+void CheckShapes(const CommandCheck& check) {
   const Shape& dst = check.Tensor(Field::kDst).shape;
   const auto is_small = [&](Field f) {
     const TensorRecord& tensor = check.Tensor(f);
@@ -92,44 +29,108 @@ void CheckPair(const CommandCheck& check) {
     check.CheckSameShape(Field::kDst, Field::kSrc2);
 }
 
-void CheckAdd(const CommandCheck& check) {
-  CheckPair(check);
+// What all commands on two tensors of bytes have in common.
+template <typename C>
+void CheckPair(const CommandCheck& check, const C& c) {
+  CheckShapes(check);
   for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) {
     check.CheckByte(f);
-    if (check.command.opcode == Opcode::kAddFloat) check.CheckScaled(f);
+    if constexpr (std::is_same_v<C, isa::AddFloat>) check.CheckScaled(f);
   }
-  check.CheckClamp();
-  switch (check.command.opcode) {
-    case Opcode::kAdd:
-      return CheckCommonShift(check);
-    case Opcode::kAddShifted:
-      return CheckShifted(check);
-    case Opcode::kMul:
-      return CheckProduct(check);
-    case Opcode::kAddFma:
-      CheckFinite(check, Field::kScaleF);
-      CheckFinite(check, Field::kAlphaF);
-      return CheckFinite(check, Field::kOffsetF);
-    case Opcode::kAddFloat:
-      return;  // its scales are those of its tensors
-    default:
-      check.Check(false, "no rule for this command");
-  }
+  check.CheckClamp(c.clamp);
 }
 
-void CheckActivation(const CommandCheck& check) {
+template <typename C>
+void CheckActivation(const CommandCheck& check, const C& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
-  check.CheckByte(Field::kSrc);
-  check.CheckByte(Field::kDst);
-  if (check.command.opcode == Opcode::kTable) return check.CheckBlob(Field::kTable, 256);
-  check.CheckClamp();
-  CheckRounding(check, {Rounding::kHalfUp});
-  if (check.command.opcode != Opcode::kPRelu) return;
+  check.CheckBytes(c.clamp);
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp});
+}
+
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::Quantize&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckType(Field::kSrc, {DType::kF32});
+  check.CheckScaled(Field::kDst);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Dequantize&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckScaled(Field::kSrc);
+  check.CheckType(Field::kDst, {DType::kF32});
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Requantize& c) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckBytes(c.clamp);
+  CheckRounding(check, c.rounding,
+                {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway, Rounding::kTwoStepUp});
+}
+
+// Half up: the sum with its rounding term must fit int32. Half away from zero is in 64 bits, where
+// any sum fits (quantize/numerics/add_forms.h).
+void CheckCommand(const CommandCheck& check, const isa::Add& c) {
+  CheckPair(check, c);
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kHalfAway});
+  if (c.rounding == Rounding::kHalfAway) return;
+  check.Check(c.rshift <= 30, "rshift is ", c.rshift, ", expected 0..30");
+  const int64_t rounding = c.rshift == 0 ? 0 : int64_t{1} << (c.rshift - 1);
+  const int64_t sum = Magnitude(check.Tensor(Field::kSrc)) * std::abs(int64_t{c.multiplier}) +
+                      Magnitude(check.Tensor(Field::kSrc2)) * std::abs(int64_t{c.multiplier2}) +
+                      rounding;
+  check.Check(sum < int64_t{1} << 31, "the sum may reach ", sum, ", expected less than 2^31");
+}
+
+// Its scales are those of its tensors.
+void CheckCommand(const CommandCheck& check, const isa::AddFloat& c) { CheckPair(check, c); }
+
+// Operands rescaled by factors of at most 1 (rshift >= 31) add up in int32.
+void CheckCommand(const CommandCheck& check, const isa::AddShifted& c) {
+  CheckPair(check, c);
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp});
+  check.Check(c.blocks == AddBlocks::kNone || c.rounding == Rounding::kTwoStep, "mode is ",
+              static_cast<int>(c.blocks), " under rounding ", static_cast<int>(c.rounding),
+              ", expected it under ", static_cast<int>(Rounding::kTwoStep), " only");
+  CheckWords(check, c.rounding, c.words, "first operand");
+  CheckWords(check, c.rounding, c.words2, "second operand");
+  CheckWords(check, c.rounding, c.words3, "sum");
+  const auto at_most_one = [&](Field f, int32_t rshift) {
+    check.Check(rshift >= 31, Name(f), " is ", rshift, ", expected at least 31");
+  };
+  at_most_one(Field::kRshift, c.words.rshift);
+  at_most_one(Field::kRshift2, c.words2.rshift);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::AddFma& c) {
+  CheckPair(check, c);
+  CheckFinite(check, Field::kScaleF, c.ratio_a);
+  CheckFinite(check, Field::kAlphaF, c.ratio_b);
+  CheckFinite(check, Field::kOffsetF, c.fixed);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Mul& c) {
+  CheckPair(check, c);
+  CheckRounding(check, c.rounding, kRoundingsOfWords);
+  CheckWords(check, c.rounding, c.words, "product");
+}
+
+void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c) { CheckActivation(check, c); }
+
+void CheckCommand(const CommandCheck& check, const isa::PRelu& c) {
+  CheckActivation(check, c);
   check.CheckType(Field::kSrc2, {DType::kS8, DType::kBytes});
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const int64_t slopes = NumElements(check.Tensor(Field::kSrc2).shape);
   check.Check(slopes == 1 || (!src.empty() && slopes == src.back()), check.Describe(Field::kSrc2),
               ": expected 1 slope or one for each channel of ", check.Describe(Field::kSrc));
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Table&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckByte(Field::kSrc);
+  check.CheckByte(Field::kDst);
+  check.CheckBlob(Field::kTable, 256);
 }
 
 }  // namespace rshift::verify

@@ -2,25 +2,12 @@
 // here it is shapes, so that nothing is read or written outside a tensor.
 #include <cstring>
 
-#include "isa/functions.h"
-#include "runtime/verify/command_check.h"
+#include "runtime/verify/rules.h"
 
 namespace rshift::verify {
 namespace {
 
 int64_t Elements(const CommandCheck& check, Field f) { return NumElements(check.Tensor(f).shape); }
-
-void CheckFloats(const CommandCheck& check, std::initializer_list<Field> fields) {
-  for (const Field f : fields) {
-    if (check.Has(f)) check.CheckType(f, {DType::kF32});
-  }
-}
-
-void CheckElements(const CommandCheck& check, Field f, int64_t expected) {
-  if (!check.Has(f)) return;
-  check.Check(Elements(check, f) == expected, check.Describe(f), ": expected ", expected,
-              " elements");
-}
 
 // Numpy broadcasting of all of `fields` gives dst's shape.
 void CheckBroadcast(const CommandCheck& check, std::initializer_list<Field> fields) {
@@ -35,65 +22,15 @@ void CheckBroadcast(const CommandCheck& check, std::initializer_list<Field> fiel
   }
 }
 
-// Product of the dimensions from `axis` on.
-int64_t Inner(const Shape& shape, int64_t axis) {
-  return NumElements(Shape(shape.begin() + axis, shape.end()));
-}
-
-void CheckBinary(const CommandCheck& check) {
-  check.CheckSameType(Field::kSrc, Field::kSrc2);
-  if (kResultIsBool[check.Get(Field::kMode)]) {
-    check.CheckType(Field::kDst, {DType::kBool});
-  } else {
-    check.CheckSameType(Field::kDst, Field::kSrc);
-  }
-  CheckBroadcast(check, {Field::kSrc, Field::kSrc2});
-}
-
-void CheckReduce(const CommandCheck& check) {
-  CheckFloats(check, {Field::kDst, Field::kSrc});
-  const Shape& src = check.Tensor(Field::kSrc).shape;
-  const auto rank = static_cast<int64_t>(src.size());
-  std::vector<bool> reduced(src.size());
-  const std::vector<int64_t> axes = check.List(Field::kList, -1);
-  check.Check(axes.size() <= src.size(), check.Describe(Field::kList), ": expected at most ", rank,
-              " axes");
-  for (const int64_t axis : axes) {
-    check.Check(axis >= -rank && axis < rank, check.Describe(Field::kList), ": axis ", axis,
-                " is out of range for ", rank, " dimensions");
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  int64_t kept = 1;
-  for (size_t d = 0; d < src.size(); ++d) kept *= reduced[d] ? 1 : src[d];
-  CheckElements(check, Field::kDst, kept);
-}
-
-void CheckArgMax(const CommandCheck& check) {
-  check.CheckType(Field::kDst, {DType::kS64});
-  const Shape& src = check.Tensor(Field::kSrc).shape;
-  const auto axis = static_cast<size_t>(check.Axis(src.size()));
-  check.Check(src[axis] >= 1, check.Describe(Field::kSrc), ": axis ", axis, " is empty");
-  CheckElements(check, Field::kDst, Elements(check, Field::kSrc) / src[axis]);
-}
-
-void CheckInstanceNorm(const CommandCheck& check) {
+// Element by element, f32.
+void CheckFloatMap(const CommandCheck& check) {
+  check.CheckFloats({Field::kDst, Field::kSrc});
   check.CheckSameShape(Field::kDst, Field::kSrc);
-  CheckFloats(check, {Field::kDst, Field::kSrc, Field::kSrc2, Field::kSrc3});
-  const TensorRecord& src = check.Tensor(Field::kSrc);
-  check.Check(src.shape.size() >= 3, check.Describe(Field::kSrc),
-              ": expected at least 3 dimensions");
-  const int64_t channels = src.layout == Layout::kNhwc ? src.shape.back() : src.shape[1];
-  CheckElements(check, Field::kSrc2, channels);
-  CheckElements(check, Field::kSrc3, channels);
 }
 
-void CheckLayerNorm(const CommandCheck& check) {
+void CheckNormalization(const CommandCheck& check) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
-  CheckFloats(check, {Field::kDst, Field::kSrc, Field::kSrc2, Field::kSrc3});
-  const Shape& src = check.Tensor(Field::kSrc).shape;
-  const int64_t size = Inner(src, check.Axis(src.size()));
-  CheckElements(check, Field::kSrc2, size);
-  CheckElements(check, Field::kSrc3, size);
+  check.CheckFloats({Field::kDst, Field::kSrc, Field::kSrc2, Field::kSrc3});
 }
 
 // Source coordinates are finite numbers: no size is above 2^40.
@@ -107,55 +44,108 @@ void CheckScales(const CommandCheck& check, size_t count) {
   }
 }
 
-void CheckResize(const CommandCheck& check) {
-  CheckFloats(check, {Field::kDst, Field::kSrc, Field::kList});
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::BinaryF32& c) {
+  check.CheckSameType(Field::kSrc, Field::kSrc2);
+  if (kResultIsBool[static_cast<size_t>(c.op)]) {
+    check.CheckType(Field::kDst, {DType::kBool});
+  } else {
+    check.CheckSameType(Field::kDst, Field::kSrc);
+  }
+  CheckBroadcast(check, {Field::kSrc, Field::kSrc2});
+}
+
+void CheckCommand(const CommandCheck& check, const isa::UnaryF32&) {
+  check.CheckSameType(Field::kDst, Field::kSrc);
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ClipF32&) { CheckFloatMap(check); }
+
+void CheckCommand(const CommandCheck& check, const isa::LeakyReluF32&) { CheckFloatMap(check); }
+
+void CheckCommand(const CommandCheck& check, const isa::PReluF32&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckFloats({Field::kDst, Field::kSrc, Field::kSrc2});
+  CheckBroadcast(check, {Field::kSrc2});
+}
+
+void CheckCommand(const CommandCheck& check, const isa::SoftmaxF32& c) {
+  check.Axis(c.axis);
+  CheckFloatMap(check);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::LayerNormF32& c) {
+  CheckNormalization(check);
+  const Shape& src = check.Tensor(Field::kSrc).shape;
+  const int64_t size =
+      NumElements(Shape(src.begin() + static_cast<int64_t>(check.Axis(c.axis)), src.end()));
+  check.CheckElements(Field::kSrc2, size);
+  check.CheckElements(Field::kSrc3, size);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ReduceF32&) {
+  check.CheckFloats({Field::kDst, Field::kSrc});
+  const Shape& src = check.Tensor(Field::kSrc).shape;
+  const auto rank = static_cast<int64_t>(src.size());
+  std::vector<bool> reduced(src.size());
+  const std::vector<int64_t> axes = check.List(Field::kList, -1);
+  check.Check(axes.size() <= src.size(), check.Describe(Field::kList), ": expected at most ", rank,
+              " axes");
+  for (const int64_t axis : axes) {
+    check.Check(axis >= -rank && axis < rank, check.Describe(Field::kList), ": axis ", axis,
+                " is out of range for ", rank, " dimensions");
+    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  int64_t kept = 1;
+  for (size_t d = 0; d < src.size(); ++d) kept *= reduced[d] ? 1 : src[d];
+  check.CheckElements(Field::kDst, kept);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ArgMax& c) {
+  check.CheckType(Field::kDst, {DType::kS64});
+  const Shape& src = check.Tensor(Field::kSrc).shape;
+  const size_t axis = check.Axis(c.axis);
+  check.Check(src[axis] >= 1, check.Describe(Field::kSrc), ": axis ", axis, " is empty");
+  check.CheckElements(Field::kDst, Elements(check, Field::kSrc) / src[axis]);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Where&) {
+  check.CheckType(Field::kSrc, {DType::kBool});
+  check.CheckSameType(Field::kDst, Field::kSrc2);
+  check.CheckSameType(Field::kDst, Field::kSrc3);
+  CheckBroadcast(check, {Field::kSrc, Field::kSrc2, Field::kSrc3});
+}
+
+void CheckCommand(const CommandCheck& check, const isa::Cast&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ResizeF32&) {
+  check.CheckFloats({Field::kDst, Field::kSrc, Field::kList});
   const Shape& src = check.Tensor(Field::kSrc).shape;
   check.Check(src.size() == check.Tensor(Field::kDst).shape.size(), check.Describe(Field::kSrc),
               " and ", check.Describe(Field::kDst), ": expected equal ranks");
-  CheckElements(check, Field::kList, static_cast<int64_t>(src.size()));
+  check.CheckElements(Field::kList, static_cast<int64_t>(src.size()));
   CheckScales(check, src.size());
   check.Check(Elements(check, Field::kSrc) > 0 || Elements(check, Field::kDst) == 0,
               check.Describe(Field::kSrc), ": nothing to interpolate");
 }
 
-}  // namespace
+void CheckCommand(const CommandCheck& check, const isa::LrnF32& c) {
+  check.Axis(c.axis);
+  CheckFloatMap(check);
+}
 
-void CheckFloat(const CommandCheck& check) {
-  switch (check.command.opcode) {
-    case Opcode::kBinaryF32:
-      return CheckBinary(check);
-    case Opcode::kWhere:
-      check.CheckType(Field::kSrc, {DType::kBool});
-      check.CheckSameType(Field::kDst, Field::kSrc2);
-      check.CheckSameType(Field::kDst, Field::kSrc3);
-      return CheckBroadcast(check, {Field::kSrc, Field::kSrc2, Field::kSrc3});
-    case Opcode::kPReluF32:
-      check.CheckSameShape(Field::kDst, Field::kSrc);
-      CheckFloats(check, {Field::kDst, Field::kSrc, Field::kSrc2});
-      return CheckBroadcast(check, {Field::kSrc2});
-    case Opcode::kUnaryF32:
-      check.CheckSameType(Field::kDst, Field::kSrc);
-      return check.CheckSameShape(Field::kDst, Field::kSrc);
-    case Opcode::kCast:
-      return check.CheckSameShape(Field::kDst, Field::kSrc);
-    case Opcode::kReduceF32:
-      return CheckReduce(check);
-    case Opcode::kArgMax:
-      return CheckArgMax(check);
-    case Opcode::kInstanceNormF32:
-      return CheckInstanceNorm(check);
-    case Opcode::kLayerNormF32:
-      return CheckLayerNorm(check);
-    case Opcode::kResizeF32:
-      return CheckResize(check);
-    case Opcode::kSoftmaxF32:
-    case Opcode::kLrnF32:
-      check.Axis(check.Tensor(Field::kSrc).shape.size());
-      [[fallthrough]];
-    default:
-      CheckFloats(check, {Field::kDst, Field::kSrc});
-      check.CheckSameShape(Field::kDst, Field::kSrc);
-  }
+void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32&) {
+  CheckNormalization(check);
+  const TensorRecord& src = check.Tensor(Field::kSrc);
+  check.Check(src.shape.size() >= 3, check.Describe(Field::kSrc),
+              ": expected at least 3 dimensions");
+  const int64_t channels = src.layout == Layout::kNhwc ? src.shape.back() : src.shape[1];
+  check.CheckElements(Field::kSrc2, channels);
+  check.CheckElements(Field::kSrc3, channels);
 }
 
 }  // namespace rshift::verify

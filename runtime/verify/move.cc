@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "runtime/steps/lists.h"
-#include "runtime/verify/command_check.h"
+#include "runtime/verify/rules.h"
 
 namespace rshift::verify {
 namespace {
@@ -15,12 +15,24 @@ struct Move {
   int64_t rank() const { return static_cast<int64_t>(src.size()); }
 };
 
-void CheckSameRank(const CommandCheck& check, const Move& move) {
-  check.Check(move.src.size() == move.dst.size(), check.Describe(Field::kSrc), " and ",
-              check.Describe(Field::kDst), ": expected equal ranks");
+// Of equal element types.
+Move AnyMove(const CommandCheck& check) {
+  check.CheckSameType(Field::kSrc, Field::kDst);
+  return {check.Tensor(Field::kSrc).shape, check.Tensor(Field::kDst).shape};
 }
 
-void CheckTranspose(const CommandCheck& check, const Move& move) {
+// And of equal ranks.
+Move MoveInRank(const CommandCheck& check) {
+  const Move move = AnyMove(check);
+  check.Check(move.src.size() == move.dst.size(), check.Describe(Field::kSrc), " and ",
+              check.Describe(Field::kDst), ": expected equal ranks");
+  return move;
+}
+
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::Transpose&) {
+  const Move move = AnyMove(check);
   const std::vector<int64_t> perm = check.List(Field::kList, move.rank());
   std::vector<bool> seen(move.src.size());
   Shape expected;
@@ -34,16 +46,15 @@ void CheckTranspose(const CommandCheck& check, const Move& move) {
   check.CheckShape(Field::kDst, expected);
 }
 
-void CheckCopyInto(const CommandCheck& check, const Move& move) {
-  CheckSameRank(check, move);
+void CheckCommand(const CommandCheck& check, const isa::CopyInto& c) {
+  const Move move = MoveInRank(check);
   if (move.src.empty()) return;
-  const auto axis = static_cast<size_t>(check.Axis(move.src.size()));
+  const size_t axis = check.Axis(c.axis);
   Shape expected = move.src;
   expected[axis] = move.dst[axis];
   check.CheckShape(Field::kDst, expected);
-  const int64_t offset = check.Get(Field::kOffset);
-  check.Check(offset <= move.dst[axis] && move.src[axis] <= move.dst[axis] - offset, "rows ",
-              offset, " to ", offset, " + ", move.src[axis], " on axis ", axis, " leave ",
+  check.Check(c.offset <= move.dst[axis] && move.src[axis] <= move.dst[axis] - c.offset, "rows ",
+              c.offset, " to ", c.offset, " + ", move.src[axis], " on axis ", axis, " leave ",
               check.Describe(Field::kDst));
   // Rows apart are copied row by row, with one distance only.
   const bool dense = check.Tensor(Field::kSrc).pitch == 0 && check.Tensor(Field::kDst).pitch == 0;
@@ -52,8 +63,8 @@ void CheckCopyInto(const CommandCheck& check, const Move& move) {
               ", expected the last one of tensors with a pitch, or nothing but ones before it");
 }
 
-void CheckSlice(const CommandCheck& check, const Move& move) {
-  CheckSameRank(check, move);
+void CheckCommand(const CommandCheck& check, const isa::Slice&) {
+  const Move move = MoveInRank(check);
   const std::vector<int64_t> starts = check.List(Field::kList, move.rank());
   const std::vector<int64_t> steps = check.List(Field::kList2, move.rank());
   for (size_t d = 0; d < move.src.size(); ++d) {
@@ -67,8 +78,8 @@ void CheckSlice(const CommandCheck& check, const Move& move) {
   }
 }
 
-void CheckPad(const CommandCheck& check, const Move& move) {
-  CheckSameRank(check, move);
+void CheckCommand(const CommandCheck& check, const isa::Pad& c) {
+  const Move move = MoveInRank(check);
   const std::vector<int64_t> before = check.List(Field::kList, move.rank());
   const std::vector<int64_t> after = check.List(Field::kList2, move.rank());
   constexpr int64_t kMax = int64_t{1} << 40;
@@ -77,15 +88,15 @@ void CheckPad(const CommandCheck& check, const Move& move) {
     check.Check(sane && move.dst[d] == move.src[d] + before[d] + after[d], "dimension ", d, ": ",
                 move.src[d], " with pads ", before[d], " and ", after[d], " is not ", move.dst[d]);
     const int64_t largest = std::max(before[d], after[d]);
-    const auto mode = static_cast<PadMode>(check.Get(Field::kMode));
-    check.Check(mode != PadMode::kReflect || largest == 0 || largest < move.src[d], "dimension ", d,
-                ": a reflecting pad of ", largest, " is not less than the size ", move.src[d]);
-    check.Check(mode != PadMode::kEdge || largest == 0 || move.src[d] > 0, "dimension ", d,
+    check.Check(c.mode != PadMode::kReflect || largest == 0 || largest < move.src[d], "dimension ",
+                d, ": a reflecting pad of ", largest, " is not less than the size ", move.src[d]);
+    check.Check(c.mode != PadMode::kEdge || largest == 0 || move.src[d] > 0, "dimension ", d,
                 ": an edge pad of an empty dimension");
   }
 }
 
-void CheckExpand(const CommandCheck& check, const Move& move) {
+void CheckCommand(const CommandCheck& check, const isa::Expand&) {
+  const Move move = AnyMove(check);
   bool ok = move.dst.size() >= move.src.size();
   for (size_t d = 0; ok && d < move.src.size(); ++d) {
     const int64_t target = move.dst[move.dst.size() - move.src.size() + d];
@@ -95,8 +106,8 @@ void CheckExpand(const CommandCheck& check, const Move& move) {
               check.Describe(Field::kDst));
 }
 
-void CheckTile(const CommandCheck& check, const Move& move) {
-  CheckSameRank(check, move);
+void CheckCommand(const CommandCheck& check, const isa::Tile&) {
+  const Move move = MoveInRank(check);
   const std::vector<int64_t> repeats = check.List(Field::kList, move.rank());
   for (size_t d = 0; d < move.src.size(); ++d) {
     const auto product = CheckedMul<int64_t>(move.src[d], repeats[d]);
@@ -105,10 +116,11 @@ void CheckTile(const CommandCheck& check, const Move& move) {
   }
 }
 
-void CheckGather(const CommandCheck& check, const Move& move) {
+void CheckCommand(const CommandCheck& check, const isa::Gather& c) {
+  const Move move = AnyMove(check);
   check.CheckType(Field::kSrc2, {DType::kS64, DType::kS32});
   const TensorRecord& indices = check.Tensor(Field::kSrc2);
-  const auto axis = check.Axis(move.src.size());
+  const auto axis = static_cast<int64_t>(check.Axis(c.axis));
   Shape expected(move.src.begin(), move.src.begin() + axis);
   expected.insert(expected.end(), indices.shape.begin(), indices.shape.end());
   expected.insert(expected.end(), move.src.begin() + axis + 1, move.src.end());
@@ -121,8 +133,8 @@ void CheckGather(const CommandCheck& check, const Move& move) {
   }
 }
 
-void CheckResizeNearest(const CommandCheck& check, const Move& move) {
-  CheckSameRank(check, move);
+void CheckCommand(const CommandCheck& check, const isa::ResizeNearest&) {
+  const Move move = MoveInRank(check);
   int64_t total = 0;
   for (const int64_t dim : move.dst) total += dim;
   const std::vector<int64_t> list = check.List(Field::kList, total);
@@ -132,31 +144,6 @@ void CheckResizeNearest(const CommandCheck& check, const Move& move) {
       check.Check(list[next] >= 0 && list[next] < move.src[d], check.Describe(Field::kList),
                   ": index ", list[next], " is outside dimension ", d, " of ", move.src[d]);
     }
-  }
-}
-
-}  // namespace
-
-void CheckMove(const CommandCheck& check) {
-  check.CheckSameType(Field::kSrc, Field::kDst);
-  const Move move{check.Tensor(Field::kSrc).shape, check.Tensor(Field::kDst).shape};
-  switch (check.command.opcode) {
-    case Opcode::kTranspose:
-      return CheckTranspose(check, move);
-    case Opcode::kCopyInto:
-      return CheckCopyInto(check, move);
-    case Opcode::kSlice:
-      return CheckSlice(check, move);
-    case Opcode::kPad:
-      return CheckPad(check, move);
-    case Opcode::kExpand:
-      return CheckExpand(check, move);
-    case Opcode::kTile:
-      return CheckTile(check, move);
-    case Opcode::kGather:
-      return CheckGather(check, move);
-    default:
-      return CheckResizeNearest(check, move);
   }
 }
 

@@ -1,12 +1,10 @@
 // Pooling: channels stay, windows meet the image, sums fit.
-#include "isa/ops/pool.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "quantize/numerics/requantize.h"
-#include "runtime/verify/command_check.h"
 #include "runtime/verify/requant.h"
+#include "runtime/verify/rules.h"
 #include "runtime/verify/window.h"
 
 namespace rshift::verify {
@@ -44,7 +42,7 @@ void CheckWholeWindows(const CommandCheck& check, const isa::AveragePool& pool) 
 // of taps).
 void CheckFactor(const CommandCheck& check, const isa::AveragePool& pool) {
   if (numerics::IsIntegerRounding(pool.rounding)) return;  // the ISA table's ranges
-  CheckWords(check, pool.rounding, false, pool.words.multiplier, pool.words.rshift, "average");
+  CheckWords(check, pool.rounding, pool.words, "average");
 }
 
 // PoolArithmetic; what a mode does not read is at its default.
@@ -63,13 +61,13 @@ void CheckArithmetic(const CommandCheck& check, const isa::AveragePool& pool) {
       check.CheckScaled(Field::kSrc);
       return check.CheckScaled(Field::kDst);
     case PoolArithmetic::kRequantize:
-      CheckRounding(check, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven,
-                            Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp});
+      CheckRounding(check, pool.rounding, kRoundingsOfWords);
       return CheckFactor(check, pool);
     case PoolArithmetic::kScaleSumAway:
-      return CheckFinite(check, Field::kScaleF);
+      return CheckFinite(check, Field::kScaleF, pool.scale);
     case PoolArithmetic::kRawSum: {
-      CheckRounding(check, {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
+      CheckRounding(check, pool.rounding,
+                    {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});
       CheckFactor(check, pool);
       const float offset = pool.offset;
       const bool whole = std::abs(offset) <= 16777216.0f && offset == std::trunc(offset);
@@ -82,29 +80,31 @@ void CheckArithmetic(const CommandCheck& check, const isa::AveragePool& pool) {
   }
 }
 
-}  // namespace
-
-void CheckPool(const CommandCheck& check) {
-  CheckPoolWindow(check);
+void CheckImages(const CommandCheck& check, const Window& window) {
+  CheckPoolWindow(check, window);
   check.Check(check.Tensor(Field::kSrc).shape[3] == check.Tensor(Field::kDst).shape[3],
               check.Describe(Field::kSrc), " and ", check.Describe(Field::kDst),
               ": expected equal channels");
-  switch (check.command.opcode) {
-    case Opcode::kAveragePool: {
-      const auto pool = isa::Read<isa::AveragePool>(check.command);
-      check.CheckByte(Field::kSrc);
-      check.CheckByte(Field::kDst);
-      check.CheckClamp();
-      CheckSum(check, pool);
-      return CheckArithmetic(check, pool);
-    }
-    case Opcode::kMaxPool:
-      check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kF32});
-      return check.CheckSameType(Field::kSrc, Field::kDst);
-    default:
-      check.CheckType(Field::kSrc, {DType::kF32});
-      check.CheckType(Field::kDst, {DType::kF32});
-  }
+}
+
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::AveragePool& pool) {
+  CheckImages(check, pool.window);
+  check.CheckBytes(pool.clamp);
+  CheckSum(check, pool);
+  CheckArithmetic(check, pool);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::MaxPool& pool) {
+  CheckImages(check, pool.window);
+  check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kF32});
+  check.CheckSameType(Field::kSrc, Field::kDst);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& pool) {
+  CheckImages(check, pool.window);
+  check.CheckFloats({Field::kSrc, Field::kDst});
 }
 
 }  // namespace rshift::verify

@@ -58,15 +58,14 @@ void CheckAddend(const CommandCheck& check, bool sums) {
 
 }  // namespace
 
-Rounding CheckRounding(const CommandCheck& check, std::initializer_list<Rounding> allowed) {
-  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
-  if (std::find(allowed.begin(), allowed.end(), rounding) != allowed.end()) return rounding;
+void CheckRounding(const CommandCheck& check, Rounding rounding,
+                   std::initializer_list<Rounding> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), rounding) != allowed.end()) return;
   std::string expected;
   for (const Rounding r : allowed) {
     expected += Cat(expected.empty() ? "" : ", ", static_cast<int>(r));
   }
-  check.Check(false, "rounding is ", check.Get(Field::kRounding), ", expected ", expected);
-  return rounding;
+  check.Check(false, "rounding is ", static_cast<int>(rounding), ", expected ", expected);
 }
 
 std::ostream& operator<<(std::ostream& out, const WordsName& name) {
@@ -75,8 +74,9 @@ std::ostream& operator<<(std::ostream& out, const WordsName& name) {
   return out;
 }
 
-void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64_t multiplier,
-                int64_t rshift, const WordsName& what) {
+void CheckWords(const CommandCheck& check, Rounding rounding, const RequantWords& words,
+                const WordsName& what, bool bias_f) {
+  const auto [multiplier, rshift] = words;
   if (numerics::IsIntegerRounding(rounding)) {
     check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
                 ", expected 0 or 2^30..2^31-1");
@@ -88,52 +88,42 @@ void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64
         rounding == Rounding::kTwoStepUp ? ", expected 0..62 or 64..126" : ", expected 0..62");
     return;
   }
-  if (rounding == Rounding::kDoubleAway) {
-    const double scale =
-        numerics::WordsToDouble(static_cast<int32_t>(multiplier), static_cast<int32_t>(rshift));
-    check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
-                ", expected a finite number, at least 0");
-    return;
-  }
-  const float scale = numerics::WordToFloat(static_cast<int32_t>(multiplier));
+  const double scale = rounding == Rounding::kDoubleAway
+                           ? numerics::WordsToDouble(multiplier, rshift)
+                           : numerics::WordToFloat(multiplier);
   check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
               ", expected a finite number, at least 0");
+  if (rounding == Rounding::kDoubleAway) return;
   if (!bias_f) {
     check.Check(rshift == 0, what, ": rshift is ", rshift, ", expected 0 under rounding ",
                 static_cast<int>(rounding));
     return;
   }
-  const float bias = numerics::WordToFloat(static_cast<int32_t>(rshift));
+  const float bias = numerics::WordToFloat(rshift);
   check.Check(std::isfinite(bias), what, ": bias_f is ", bias, ", expected a finite number");
 }
 
-Rounding CheckTail(const CommandCheck& check) {
-  const auto rounding = static_cast<Rounding>(check.Get(Field::kRounding));
+void CheckEpilogue(const CommandCheck& check, Rounding rounding, const HalfEpilogue& half) {
   const bool has_list = check.Has(Field::kList);
   check.Check(!has_list || rounding == Rounding::kFloatZeroEven,
               "there are post-operations under rounding ", static_cast<int>(rounding),
               ", expected them under ", static_cast<int>(Rounding::kFloatZeroEven), " only");
   CheckAddend(check, has_list && CheckPostOps(check));
-  if (rounding != Rounding::kHalfFloat) {
-    CheckUnused(check, {Field::kFlags, Field::kMode, Field::kScaleF, Field::kOffsetF});
-    return rounding;
-  }
-  const float scale = check.command.GetFloat(Field::kScaleF);
-  check.Check(std::isfinite(scale) && scale > 0, "scale is ", scale,
-              ", expected a positive finite number");
-  CheckFinite(check, Field::kOffsetF);
-  return rounding;
+  if (rounding != Rounding::kHalfFloat)
+    return CheckUnused(check, {Field::kFlags, Field::kMode, Field::kScaleF, Field::kOffsetF});
+  check.Check(std::isfinite(half.quant_scale) && half.quant_scale > 0, "scale is ",
+              half.quant_scale, ", expected a positive finite number");
+  CheckFinite(check, Field::kOffsetF, half.quant_offset);
 }
 
 void CheckUnused(const CommandCheck& check, std::initializer_list<Field> fields) {
   for (const Field f : fields) {
-    check.Check(check.Get(f) == 0, Name(f), " is ", check.Get(f),
-                ", expected 0 where nothing uses it");
+    const int64_t value = check.command.Get(f);
+    check.Check(value == 0, Name(f), " is ", value, ", expected 0 where nothing uses it");
   }
 }
 
-void CheckFinite(const CommandCheck& check, Field field) {
-  const float value = check.command.GetFloat(field);
+void CheckFinite(const CommandCheck& check, Field field, float value) {
   check.Check(std::isfinite(value), Name(field), " is ", value, ", expected a finite number");
 }
 

@@ -11,8 +11,13 @@
 
 namespace rshift::verify {
 
-// The command's rounding; throws unless it is one of `allowed`.
-Rounding CheckRounding(const CommandCheck& check, std::initializer_list<Rounding> allowed);
+// Throws unless the command's rounding is one of `allowed`.
+void CheckRounding(const CommandCheck& check, Rounding rounding,
+                   std::initializer_list<Rounding> allowed);
+// Of a command that requantizes by two words of its own.
+inline constexpr std::initializer_list<Rounding> kRoundingsOfWords = {
+    Rounding::kHalfUp,        Rounding::kTwoStep,  Rounding::kFloatEven,
+    Rounding::kFloatZeroEven, Rounding::kHalfAway, Rounding::kTwoStepUp};
 
 // "product", or "requant of channel 7", when it is printed.
 struct WordsName {
@@ -25,18 +30,18 @@ std::ostream& operator<<(std::ostream& out, const WordsName& name);
 // One record, or the multiplier and rshift of a command. Integer roundings: multiplier 0 or in
 // [2^30, 2^31), rshift in [0, 62]. Float roundings: multiplier holds a finite f32 >= 0, rshift 0
 // or, where `bias_f`, a finite f32. `what` names them in messages.
-void CheckWords(const CommandCheck& check, Rounding rounding, bool bias_f, int64_t multiplier,
-                int64_t rshift, const WordsName& what);
+void CheckWords(const CommandCheck& check, Rounding rounding, const RequantWords& words,
+                const WordsName& what, bool bias_f = false);
 
-// kRounding of conv, depthwise and matmul with all that belongs to it: post-operations and their
+// The rounding of conv, depthwise and matmul with all that belongs to it: post-operations and their
 // addend (kFloatZeroEven), AscendQuant's attributes (kHalfFloat); whatever the rounding does not
 // use is at its default.
-Rounding CheckTail(const CommandCheck& check);
+void CheckEpilogue(const CommandCheck& check, Rounding rounding, const HalfEpilogue& half);
 
-// A field that the rounding or mode does not use: 0 (for floats +0).
+// Fields that the rounding or mode does not use: 0 (for floats +0), as the file has them.
 void CheckUnused(const CommandCheck& check, std::initializer_list<Field> fields);
-// Throws unless it is a finite number.
-void CheckFinite(const CommandCheck& check, Field field);
+// Throws unless the field's value is a finite number.
+void CheckFinite(const CommandCheck& check, Field field, float value);
 
 }  // namespace rshift::verify
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "isa/functions.h"
 #include "quantize/numerics/softmax_row.h"
-#include "runtime/verify/command_check.h"
+#include "runtime/verify/rules.h"
 
 namespace rshift::verify {
 namespace {
@@ -45,15 +44,15 @@ void CheckFloatTable(const CommandCheck& check, int64_t columns) {
 
 }  // namespace
 
-void CheckSoftmax(const CommandCheck& check) {
+void CheckCommand(const CommandCheck& check, const isa::Softmax& softmax) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   check.CheckByte(Field::kSrc);
   check.CheckScaled(Field::kDst);
-  check.CheckClamp();
+  check.CheckClamp(softmax.clamp);
   check.CheckBlob(Field::kTable, 1024);
   const Shape& shape = check.Tensor(Field::kSrc).shape;
   check.Check(!shape.empty(), check.Describe(Field::kSrc), ": expected at least one dimension");
-  switch (kSoftmaxTables[check.Get(Field::kMode)]) {
+  switch (kSoftmaxTables[static_cast<size_t>(softmax.arithmetic)]) {
     case SoftmaxTable::kQ031:
       return CheckFixedTable(check, shape.back());
     case SoftmaxTable::kF32:

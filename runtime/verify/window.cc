@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-
-#include "isa/ops/field_list.h"
-
 namespace rshift::verify {
 namespace {
 
@@ -17,8 +14,7 @@ struct Axis {
   int64_t Room() const { return in + before + after - dilation * (kernel - 1) - 1; }
 };
 
-std::array<Axis, 2> AxesOf(const CommandCheck& check) {
-  const Window w = isa::ReadWindow(check.command);
+std::array<Axis, 2> AxesOf(const CommandCheck& check, const Window& w) {
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const Shape& dst = check.Tensor(Field::kDst).shape;
   return {
@@ -59,9 +55,9 @@ void CheckTaps(const CommandCheck& check, const Axis& axis) {
 
 }  // namespace
 
-void CheckConvWindow(const CommandCheck& check) {
+void CheckConvWindow(const CommandCheck& check, const Window& window) {
   CheckImages(check);
-  for (const Axis& axis : AxesOf(check)) {
+  for (const Axis& axis : AxesOf(check, window)) {
     const int64_t room = axis.Room();
     check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ",
                 axis.out, ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ",
@@ -69,15 +65,21 @@ void CheckConvWindow(const CommandCheck& check) {
   }
 }
 
-void CheckPoolWindow(const CommandCheck& check) {
+void CheckPoolWindow(const CommandCheck& check, const Window& window) {
   CheckImages(check);
-  for (const Axis& axis : AxesOf(check)) {
+  for (const Axis& axis : AxesOf(check, window)) {
     const int64_t room = axis.Room();
     const int64_t floor = room < 0 ? 0 : room / axis.stride + 1;
     check.Check(axis.out >= floor && axis.out <= floor + 1, "output ", axis.name, " is ", axis.out,
                 ", expected ", floor, ", or one more with ceil_mode");
     CheckTaps(check, axis);
   }
+}
+
+void CheckGroups(const CommandCheck& check, int64_t groups) {
+  const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
+  check.Check(ic % groups == 0 && oc % groups == 0, groups, " groups do not divide ", ic,
+              " input and ", oc, " output channels");
 }
 
 }  // namespace rshift::verify

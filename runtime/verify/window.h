@@ -8,10 +8,12 @@ namespace rshift::verify {
 
 // src and dst are images with equal N, and dst's H and W are exactly what the window makes of
 // src's.
-void CheckConvWindow(const CommandCheck& check);
+void CheckConvWindow(const CommandCheck& check, const Window& window);
 // As above, or up to one more in each dimension (ceil_mode); every window has at least one tap
 // inside the image.
-void CheckPoolWindow(const CommandCheck& check);
+void CheckPoolWindow(const CommandCheck& check, const Window& window);
+// `groups` divide the channels of two images.
+void CheckGroups(const CommandCheck& check, int64_t groups);
 
 }  // namespace rshift::verify
 

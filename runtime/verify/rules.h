@@ -1,0 +1,63 @@
+// What the verifier must know of each command beyond the instruction table: one rule for each
+// struct. Each throws kCorrupt. A command without a rule does not compile (verify.cc).
+#ifndef RSHIFT_RUNTIME_VERIFY_RULES_H_
+#define RSHIFT_RUNTIME_VERIFY_RULES_H_
+
+#include "isa/ops/all.h"
+#include "runtime/verify/command_check.h"
+
+namespace rshift::verify {
+
+// eltwise.cc
+void CheckCommand(const CommandCheck& check, const isa::Quantize& c);
+void CheckCommand(const CommandCheck& check, const isa::Dequantize& c);
+void CheckCommand(const CommandCheck& check, const isa::Requantize& c);
+void CheckCommand(const CommandCheck& check, const isa::Add& c);
+void CheckCommand(const CommandCheck& check, const isa::AddFloat& c);
+void CheckCommand(const CommandCheck& check, const isa::AddShifted& c);
+void CheckCommand(const CommandCheck& check, const isa::AddFma& c);
+void CheckCommand(const CommandCheck& check, const isa::Mul& c);
+void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c);
+void CheckCommand(const CommandCheck& check, const isa::PRelu& c);
+void CheckCommand(const CommandCheck& check, const isa::Table& c);
+// conv.cc: they fill check.weight_sums
+void CheckCommand(const CommandCheck& check, const isa::Conv& c);
+void CheckCommand(const CommandCheck& check, const isa::Depthwise& c);
+void CheckCommand(const CommandCheck& check, const isa::MatMul& c);
+// pool.cc, softmax.cc
+void CheckCommand(const CommandCheck& check, const isa::AveragePool& c);
+void CheckCommand(const CommandCheck& check, const isa::MaxPool& c);
+void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& c);
+void CheckCommand(const CommandCheck& check, const isa::Softmax& c);
+// move.cc
+void CheckCommand(const CommandCheck& check, const isa::Transpose& c);
+void CheckCommand(const CommandCheck& check, const isa::CopyInto& c);
+void CheckCommand(const CommandCheck& check, const isa::Slice& c);
+void CheckCommand(const CommandCheck& check, const isa::Pad& c);
+void CheckCommand(const CommandCheck& check, const isa::Expand& c);
+void CheckCommand(const CommandCheck& check, const isa::Tile& c);
+void CheckCommand(const CommandCheck& check, const isa::Gather& c);
+void CheckCommand(const CommandCheck& check, const isa::ResizeNearest& c);
+// float.cc
+void CheckCommand(const CommandCheck& check, const isa::BinaryF32& c);
+void CheckCommand(const CommandCheck& check, const isa::UnaryF32& c);
+void CheckCommand(const CommandCheck& check, const isa::ClipF32& c);
+void CheckCommand(const CommandCheck& check, const isa::LeakyReluF32& c);
+void CheckCommand(const CommandCheck& check, const isa::PReluF32& c);
+void CheckCommand(const CommandCheck& check, const isa::SoftmaxF32& c);
+void CheckCommand(const CommandCheck& check, const isa::LayerNormF32& c);
+void CheckCommand(const CommandCheck& check, const isa::ReduceF32& c);
+void CheckCommand(const CommandCheck& check, const isa::ArgMax& c);
+void CheckCommand(const CommandCheck& check, const isa::Where& c);
+void CheckCommand(const CommandCheck& check, const isa::Cast& c);
+void CheckCommand(const CommandCheck& check, const isa::ResizeF32& c);
+void CheckCommand(const CommandCheck& check, const isa::LrnF32& c);
+void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32& c);
+// float_library.cc
+void CheckCommand(const CommandCheck& check, const isa::ConvF32& c);
+void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c);
+void CheckCommand(const CommandCheck& check, const isa::MatMulF32& c);
+
+}  // namespace rshift::verify
+
+#endif  // RSHIFT_RUNTIME_VERIFY_RULES_H_
