@@ -83,15 +83,9 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                        .isa = options.isa,
                        .threads = threads};
   };
-  const Command& first = image.commands[command];
-  const MakeStep make = FindStep(first.opcode);
-  RSHIFT_REQUIRE(
-      make != nullptr, ErrorCode::kUnsupported, program->where(), ": ", CommandName(image, command),
-      " has no implementation here: call RegisterFloatLibrary() (runtime/onednn/float_library.h, "
-      "library rshift_float) once before, or deploy without F32 operators");
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.
-  if (FindOp(first.opcode)->op_class == OpClass::kFloatLibrary)
+  if (FindOp(context.command->opcode)->op_class == OpClass::kFloatLibrary)
     context.threads = WorthwhileThreads(nanoseconds, threads, options.least_share_ns);
   if (end > command + 1) {
     std::vector<StepContext> stages;
@@ -99,7 +93,12 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
     epilogues.push_back(std::make_unique<FusedEpilogue>(stages));
     context.epilogue = epilogues.back()->args();
   }
-  steps.push_back(make(context));
+  std::unique_ptr<Step> step = MakeStep(context);
+  RSHIFT_REQUIRE(
+      step != nullptr, ErrorCode::kUnsupported, program->where(), ": ", CommandName(image, command),
+      " has no implementation here: call RegisterFloatLibrary() (runtime/onednn/float_library.h, "
+      "library rshift_float) once before, or deploy without F32 operators");
+  steps.push_back(std::move(step));
   first_command.push_back(command);
   cost_ns.push_back(nanoseconds);
 }

@@ -61,14 +61,13 @@ struct StepContext {
   }
 };
 
-using MakeStep = std::unique_ptr<Step> (*)(const StepContext&);
+// The step of the context's command. Null where rshift_float has it (OpClass::kFloatLibrary) and
+// nobody has called RegisterFloatLibrary() of runtime/onednn/float_library.h.
+std::unique_ptr<Step> MakeStep(const StepContext& context);
 
-// The table of step makers: integer and movement ones are built in; rshift_float registers its own
-// explicitly, once, before the first Session: RegisterFloatLibrary() in
-// runtime/onednn/float_library.h.
-void RegisterStep(Opcode opcode, MakeStep make);
-// Null when there is none (a session then fails with kUnsupported naming the command).
-MakeStep FindStep(Opcode opcode);
+// rshift_float's maker of steps, for all its commands; once, before the first Session.
+using StepMaker = std::unique_ptr<Step> (*)(const StepContext&);
+void RegisterFloatSteps(StepMaker make);
 
 }  // namespace rshift
 

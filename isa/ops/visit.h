@@ -8,12 +8,8 @@ namespace rshift::isa {
 
 template <typename F, typename... Commands>
 void VisitAmong(CommandList<Commands...>, const Command& command, const F& f) {
-  const auto visit = [&]<typename C>(C c) {
-    C::Fields(c, ReadField{command});
-    f(c);
-    return true;
-  };
-  static_cast<void>(((command.opcode == Commands::kOpcode && visit(Commands{})) || ...));
+  static_cast<void>(
+      ((command.opcode == Commands::kOpcode && (f(Read<Commands>(command)), true)) || ...));
 }
 
 // Calls f with the struct of the command: f takes every one of AllCommands, or the program does not

@@ -17,6 +17,8 @@ constexpr int64_t MostDistance(int32_t zero_w) {
   return std::max<int64_t>(int64_t{zero_w} + 128, 127 - int64_t{zero_w});
 }
 
+inline constexpr int64_t kMostDistance = MostDistance(127);  // whatever zero_w is
+
 // `distances`: the sum of |w - zero_w| over all products, or a bound of it. The accumulator must be
 // at most kMostInt32; sums on the way to it may wrap.
 inline int64_t MostAccumulated(int64_t bias, int64_t distances) {

@@ -9,9 +9,6 @@ namespace {
 // out[i] = function(in[i]) over a whole tensor; the output may be the input.
 template <typename F>
 std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
-  RequireType(context, Field::kSrc, {DType::kF32});
-  RequireType(context, Field::kDst, {DType::kF32});
-  RequireSameShape(context, Field::kDst, Field::kSrc);
   const int64_t total = NumElements(context.Record(Field::kDst).shape);
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
@@ -37,26 +34,18 @@ void PReluRow(const float* x, const float* slope, int64_t slope_stride, float* o
 
 }  // namespace
 
-std::unique_ptr<Step> MakeClip(const StepContext& context) {
-  return MakeElementwise(context, ReadClamp(context));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ClipF32& c) {
+  return MakeElementwise(context, [clamp = c.clamp](float x) { return Clamped(clamp, x); });
 }
 
-std::unique_ptr<Step> MakeLeakyRelu(const StepContext& context) {
-  const float alpha = context.command->GetFloat(Field::kAlphaF);
-  return MakeElementwise(context, [alpha](float x) { return Leak(x, alpha); });
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LeakyReluF32& c) {
+  return MakeElementwise(context, [alpha = c.alpha](float x) { return Leak(x, alpha); });
 }
 
-std::unique_ptr<Step> MakePRelu(const StepContext& context) {
-  for (const Field field : {Field::kDst, Field::kSrc, Field::kSrc2}) {
-    RequireType(context, field, {DType::kF32});
-  }
-  RequireSameShape(context, Field::kDst, Field::kSrc);
-  BroadcastPlan plan;
-  RequireShape(
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PReluF32&) {
+  const BroadcastPlan plan =
       MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape},
-                        &plan),
-      context, Field::kSrc2, "one that broadcasts to the source");
+                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape});
   const float* x = context.In<float>(Field::kSrc);
   const float* slope = context.In<float>(Field::kSrc2);
   float* out = context.Out<float>(Field::kDst);

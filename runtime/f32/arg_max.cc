@@ -21,11 +21,12 @@ int64_t BestIndex(const T* in, int64_t size, int64_t stride) {
 }
 
 template <typename T>
-std::unique_ptr<Step> MakeFor(const StepContext& context, const AxisView& view) {
+std::unique_ptr<Step> MakeFor(const StepContext& context, const isa::ArgMax& c) {
+  const AxisView view = ViewAlong(context.Record(Field::kSrc).shape, c.axis);
   using Function = int64_t (*)(const T*, int64_t, int64_t);
-  constexpr Function kByFlags[] = {BestIndex<T, false, false>, BestIndex<T, true, false>,
-                                   BestIndex<T, false, true>, BestIndex<T, true, true>};
-  const Function best = kByFlags[context.command->Get(Field::kFlags) & 3];
+  const Function best =
+      c.min ? (c.select_last_index ? BestIndex<T, true, true> : BestIndex<T, true, false>)
+            : (c.select_last_index ? BestIndex<T, false, true> : BestIndex<T, false, false>);
   const T* in = context.In<T>(Field::kSrc);
   int64_t* out = context.Out<int64_t>(Field::kDst);
   return StepFrom([=](const Team& team) {
@@ -39,27 +40,22 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const AxisView& view) 
 
 }  // namespace
 
-std::unique_ptr<Step> MakeArgMax(const StepContext& context) {
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ArgMax& c) {
   RequireType(context, Field::kSrc,
               {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
-  RequireType(context, Field::kDst, {DType::kS64});
-  const Shape& shape = context.Record(Field::kSrc).shape;
-  const AxisView view =
-      ViewAlong(shape, RequireAxis(context, context.command->Get(Field::kAxis), shape.size()));
-  RequireShape(view.size > 0, context, Field::kSrc, "at least one element on the axis");
-  RequireShape(NumElements(context.Record(Field::kDst).shape) == view.outer * view.inner, context,
-               Field::kDst, "the source's without the axis");
   switch (context.Record(Field::kSrc).dtype) {
     case DType::kF32:
-      return MakeFor<float>(context, view);
+      return MakeFor<float>(context, c);
     case DType::kS8:
-      return MakeFor<int8_t>(context, view);
+      return MakeFor<int8_t>(context, c);
     case DType::kU8:
-      return MakeFor<uint8_t>(context, view);
+      return MakeFor<uint8_t>(context, c);
     case DType::kS32:
-      return MakeFor<int32_t>(context, view);
+      return MakeFor<int32_t>(context, c);
+    case DType::kS64:
+      return MakeFor<int64_t>(context, c);
     default:
-      return MakeFor<int64_t>(context, view);
+      return nullptr;  // not reached: RequireType
   }
 }
 

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
@@ -195,9 +194,21 @@ RowFunction BoolRow(BinaryOp mode) {
       return Row<uint8_t, uint8_t, Xor>;
     case BinaryOp::kEqual:
       return Row<uint8_t, uint8_t, SameTruth>;
-    default:
-      return nullptr;
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+    case BinaryOp::kMul:
+    case BinaryOp::kDiv:
+    case BinaryOp::kPow:
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+    case BinaryOp::kMod:
+    case BinaryOp::kLess:
+    case BinaryOp::kGreater:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreaterOrEqual:
+      break;
   }
+  return nullptr;
 }
 
 RowFunction FindRow(DType type, BinaryOp mode) {
@@ -217,25 +228,19 @@ RowFunction FindRow(DType type, BinaryOp mode) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeBinary(const StepContext& context) {
-  const auto mode = static_cast<BinaryOp>(RequireMode(context, Field::kMode, kBinaryOpCount));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32& c) {
   RequireType(context, Field::kSrc, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
   const DType type = context.Record(Field::kSrc).dtype;
-  RequireType(context, Field::kSrc2, {type});
-  RequireType(context, Field::kDst, {kResultIsBool[static_cast<int>(mode)] ? DType::kBool : type});
-  const RowFunction row = FindRow(type, mode);
+  const RowFunction row = FindRow(type, c.op);
   RSHIFT_REQUIRE(row != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
-                 static_cast<int>(mode), " does not take ", Name(type),
+                 static_cast<int>(c.op), " does not take ", Name(type),
                  ": put a Cast before this node in the model");
-  const Field first = IsTurned(mode) ? Field::kSrc2 : Field::kSrc;
-  const Field second = IsTurned(mode) ? Field::kSrc : Field::kSrc2;
-  BroadcastPlan plan;
-  RequireShape(
+  const Field first = IsTurned(c.op) ? Field::kSrc2 : Field::kSrc;
+  const Field second = IsTurned(c.op) ? Field::kSrc : Field::kSrc2;
+  const BroadcastPlan plan =
       MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                        {&context.Record(first).shape, &context.Record(second).shape}, &plan),
-      context, Field::kDst, "what its sources broadcast to");
-  const Clamp clamp =
-      context.Record(Field::kDst).dtype == DType::kF32 ? ReadClamp(context) : Clamp{};
+                        {&context.Record(first).shape, &context.Record(second).shape});
+  const Clamp clamp = context.Record(Field::kDst).dtype == DType::kF32 ? c.clamp : Clamp{};
   const int64_t in_size = SizeOf(type);
   const int64_t out_size = SizeOf(context.Record(Field::kDst).dtype);
   const auto* a = context.In<std::byte>(first);
@@ -251,7 +256,7 @@ std::unique_ptr<Step> MakeBinary(const StepContext& context) {
                  if (!clamp.active()) return;
                  float* values = reinterpret_cast<float*>(to);
 #pragma omp simd
-                 for (int64_t i = 0; i < count; ++i) values[i] = clamp(values[i]);
+                 for (int64_t i = 0; i < count; ++i) values[i] = Clamped(clamp, values[i]);
                });
   });
 }

@@ -25,9 +25,8 @@ struct BroadcastPlan {
   std::array<std::array<int64_t, kMaxRank>, kMaxOperands> strides{};  // in elements
 };
 
-// False when an operand does not broadcast to `dst` or a rank exceeds kMaxRank.
-bool MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Shape*> operands,
-                       BroadcastPlan* plan);
+// Of operands that broadcast to `dst`, at most kMaxOperands.
+BroadcastPlan MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Shape*> operands);
 
 // Calls row(dst offset, operand offsets, elements) for the elements [range.begin, range.end) of the
 // output.

@@ -59,8 +59,10 @@ CastFunction FindTo(DType to) {
       return Cast<From, int32_t>;
     case DType::kS64:
       return Cast<From, int64_t>;
-    default:
+    case DType::kBool:
       return Cast<From, Bool>;
+    default:
+      return nullptr;  // not reached: RequireType
   }
 }
 
@@ -76,19 +78,20 @@ CastFunction Find(DType from, DType to) {
       return FindTo<int32_t>(to);
     case DType::kS64:
       return FindTo<int64_t>(to);
-    default:
+    case DType::kBool:
       return FindTo<Bool>(to);
+    default:
+      return nullptr;  // not reached: RequireType
   }
 }
 
 }  // namespace
 
-std::unique_ptr<Step> MakeCast(const StepContext& context) {
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Cast&) {
   for (const Field field : {Field::kDst, Field::kSrc}) {
     RequireType(context, field,
                 {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
   }
-  RequireSameShape(context, Field::kDst, Field::kSrc);
   const TensorRecord& dst = context.Record(Field::kDst);
   const CastFunction cast = Find(context.Record(Field::kSrc).dtype, dst.dtype);
   const int64_t total = NumElements(dst.shape);

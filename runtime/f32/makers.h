@@ -1,27 +1,31 @@
-// The makers of runtime/f32/*.cc, one for each opcode from 40 to 53. All throw as f32_steps.h says.
+// F32 steps that need no third-party library (opcodes 40 to 53): a maker for each struct. Every
+// step is parallel and gives the same bytes for any number of threads. The makers rely on what the
+// verifier has proved, shapes above all; they throw kUnsupported for element types and forms that
+// an operator does not take.
 #ifndef RSHIFT_RUNTIME_F32_MAKERS_H_
 #define RSHIFT_RUNTIME_F32_MAKERS_H_
 
 #include <memory>
 
+#include "isa/ops/all.h"
 #include "runtime/step.h"
 
 namespace rshift::f32 {
 
-std::unique_ptr<Step> MakeBinary(const StepContext& context);
-std::unique_ptr<Step> MakeUnary(const StepContext& context);
-std::unique_ptr<Step> MakeClip(const StepContext& context);
-std::unique_ptr<Step> MakeLeakyRelu(const StepContext& context);
-std::unique_ptr<Step> MakePRelu(const StepContext& context);
-std::unique_ptr<Step> MakeSoftmax(const StepContext& context);
-std::unique_ptr<Step> MakeLayerNorm(const StepContext& context);
-std::unique_ptr<Step> MakeReduce(const StepContext& context);
-std::unique_ptr<Step> MakeArgMax(const StepContext& context);
-std::unique_ptr<Step> MakeWhere(const StepContext& context);
-std::unique_ptr<Step> MakeCast(const StepContext& context);
-std::unique_ptr<Step> MakeResize(const StepContext& context);
-std::unique_ptr<Step> MakeLrn(const StepContext& context);
-std::unique_ptr<Step> MakeInstanceNorm(const StepContext& context);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::UnaryF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ClipF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LeakyReluF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PReluF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::SoftmaxF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LayerNormF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ReduceF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ArgMax& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Where& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Cast& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LrnF32& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::InstanceNormF32& c);
 
 }  // namespace rshift::f32
 

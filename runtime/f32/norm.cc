@@ -11,20 +11,6 @@
 namespace rshift::f32 {
 namespace {
 
-void RequireFloats(const StepContext& context) {
-  for (const Field field : {Field::kDst, Field::kSrc, Field::kSrc2}) {
-    RequireType(context, field, {DType::kF32});
-  }
-  if (context.Has(Field::kSrc3)) RequireType(context, Field::kSrc3, {DType::kF32});
-  RequireSameShape(context, Field::kDst, Field::kSrc);
-}
-
-void RequireCount(const StepContext& context, Field field, int64_t count) {
-  if (!context.Has(field)) return;
-  RequireShape(NumElements(context.Record(field).shape) == count, context, field,
-               Cat(count, " elements").c_str());
-}
-
 // One NaN for all: which of several an operation hands on is the instruction set's choice.
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -115,16 +101,11 @@ std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t 
 
 }  // namespace
 
-std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
-  RequireFloats(context);
-  const Shape& shape = context.Record(Field::kSrc).shape;
-  const AxisView view =
-      ViewAlong(shape, RequireAxis(context, context.command->Get(Field::kAxis), shape.size()));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LayerNormF32& c) {
+  const AxisView view = ViewAlong(context.Record(Field::kSrc).shape, c.axis);
   const int64_t rows = view.outer, size = view.size * view.inner;
-  RequireCount(context, Field::kSrc2, size);
-  RequireCount(context, Field::kSrc3, size);
   if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
-  const double epsilon = context.command->GetFloat(Field::kEpsilonF);
+  const double epsilon = c.epsilon;
   const float* x = context.In<float>(Field::kSrc);
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
@@ -142,20 +123,15 @@ std::unique_ptr<Step> MakeLayerNorm(const StepContext& context) {
   });
 }
 
-std::unique_ptr<Step> MakeInstanceNorm(const StepContext& context) {
-  RequireFloats(context);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::InstanceNormF32& c) {
   const TensorRecord& src = context.Record(Field::kSrc);
-  RequireShape(src.shape.size() >= 3, context, Field::kSrc, "at least 3 dimensions");
   const bool nhwc = src.layout == Layout::kNhwc;
   const int64_t channels = nhwc ? src.shape.back() : src.shape[1];
-  RequireCount(context, Field::kSrc2, channels);
-  RequireCount(context, Field::kSrc3, channels);
   if (src.bytes() == 0) return NothingToDo();
   int64_t pixels = 1;
   for (size_t d = nhwc ? 1 : 2; d < src.shape.size() - (nhwc ? 1 : 0); ++d) pixels *= src.shape[d];
-  const double epsilon = context.command->GetFloat(Field::kEpsilonF);
-  if (nhwc) return MakeNhwcInstanceNorm(context, {pixels, channels, epsilon});
-  return MakePlainInstanceNorm(context, pixels, epsilon);
+  if (nhwc) return MakeNhwcInstanceNorm(context, {pixels, channels, c.epsilon});
+  return MakePlainInstanceNorm(context, pixels, c.epsilon);
 }
 
 }  // namespace rshift::f32

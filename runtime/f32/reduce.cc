@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "isa/functions.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/reduce_plan.h"
 #include "runtime/f32/row_kernels.h"
@@ -123,14 +122,9 @@ void ReduceRange(const Reduction& r, const Range& range, const float* in, float*
 
 }  // namespace
 
-std::unique_ptr<Step> MakeReduce(const StepContext& context) {
-  const auto mode = static_cast<ReduceOp>(RequireMode(context, Field::kMode, kReduceOpCount));
-  RequireType(context, Field::kSrc, {DType::kF32});
-  RequireType(context, Field::kDst, {DType::kF32});
-  const Reduction reduction{MakeReducePlan(context), mode, &RowKernelsFor(context.isa)};
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ReduceF32& c) {
+  const Reduction reduction{MakeReducePlan(context), c.op, &RowKernelsFor(context.isa)};
   const int64_t outputs = reduction.plan.kept.total;
-  RequireShape(NumElements(context.Record(Field::kDst).shape) == outputs, context, Field::kDst,
-               "the source's without the reduced axes");
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom(

@@ -1,6 +1,6 @@
 #include "runtime/f32/reduce_plan.h"
 
-#include "runtime/f32/step_tools.h"
+#include "runtime/steps/lists.h"
 
 namespace rshift::f32 {
 
@@ -19,13 +19,10 @@ void Dims::Append(int64_t dim, int64_t step) {
 
 ReducePlan MakeReducePlan(const StepContext& context) {
   const Shape& shape = context.Record(Field::kSrc).shape;
-  RequireShape(shape.size() <= kMaxRank, context, Field::kSrc, "at most 8 dimensions");
+  const auto rank = static_cast<int64_t>(shape.size());
   std::array<bool, kMaxRank> reduce{};
-  const TensorRecord& list = context.Record(Field::kList);
-  RequireType(context, Field::kList, {DType::kS64});
-  const int64_t* axes = context.In<int64_t>(Field::kList);
-  for (int64_t i = 0; i < NumElements(list.shape); ++i) {
-    reduce[RequireAxis(context, axes[i], shape.size())] = true;
+  for (const int64_t axis : ReadList(context, Field::kList)) {
+    reduce[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
   }
   ReducePlan plan;
   const Shape strides = Strides(shape);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "isa/functions.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
@@ -72,20 +71,15 @@ std::array<float, 4> CubicWeights(float s, float a) {
           ((a * (2 - s) - 5 * a) * (2 - s) + 8 * a) * (2 - s) - 4 * a};
 }
 
-struct Cubic {
-  float a = -0.75f;
-  bool exclude_outside = false;
-};
-
-void AppendCubic(const AxisScale& axis, const Cubic& cubic, int64_t at, int64_t stride,
+void AppendCubic(const AxisScale& axis, const isa::ResizeF32& c, int64_t at, int64_t stride,
                  std::vector<Tap>* taps) {
   const float x = SourceCoordinate(axis, static_cast<float>(at));
   const float low = std::floor(x);
-  std::array<float, 4> weights = CubicWeights(x - low, cubic.a);
+  std::array<float, 4> weights = CubicWeights(x - low, c.cubic_a);
   // Further out, every tap is the outermost element, and the number need not fit an integer.
   const auto edge = static_cast<float>(axis.in + 4);
   const int64_t first = static_cast<int64_t>(std::clamp(low, -edge, edge)) - 1;
-  if (cubic.exclude_outside) {
+  if (c.exclude_outside) {
     float sum = 0;
     for (int64_t k = 0; k < 4; ++k) {
       if (first + k < 0 || first + k >= axis.in) weights[k] = 0;
@@ -192,9 +186,10 @@ void ResizeRange(const Plan& plan, const Range& range, const float* in, float* o
   }
 }
 
-Dimension MakeDimension(const AxisScale& axis, bool linear, const Cubic& cubic, int64_t stride) {
+Dimension MakeDimension(const AxisScale& axis, const isa::ResizeF32& c, int64_t stride) {
   Dimension dim;
   dim.size = axis.out;
+  const bool linear = c.mode == ResizeMode::kLinear;
   const bool resized = axis.in != axis.out || axis.scale != 1.0f;
   dim.per_output = !resized ? 1 : linear ? 2 : 4;
   dim.taps.reserve(static_cast<size_t>(axis.out * dim.per_output));
@@ -204,25 +199,17 @@ Dimension MakeDimension(const AxisScale& axis, bool linear, const Cubic& cubic, 
     } else if (linear) {
       AppendLinear(axis, i, stride, &dim.taps);
     } else {
-      AppendCubic(axis, cubic, i, stride, &dim.taps);
+      AppendCubic(axis, c, i, stride, &dim.taps);
     }
   }
   return dim;
 }
 
-Plan MakePlan(const StepContext& context, bool linear) {
+Plan MakePlan(const StepContext& context, const isa::ResizeF32& c) {
   const Shape& in = context.Record(Field::kSrc).shape;
   const Shape& out = context.Record(Field::kDst).shape;
-  RequireShape(in.size() == out.size() && !in.empty(), context, Field::kDst, "the source's rank");
-  RequireType(context, Field::kList, {DType::kF32});
-  RequireShape(NumElements(context.Record(Field::kList).shape) == static_cast<int64_t>(in.size()),
-               context, Field::kList, "one scale per dimension");
+  RequireShape(!in.empty(), context, Field::kSrc, "at least one dimension");
   const float* scales = context.In<float>(Field::kList);
-  const Cubic cubic{context.command->GetFloat(Field::kAlphaF),
-                    (context.command->Get(Field::kFlags) & 1) != 0};
-  AxisScale axis;
-  axis.mode =
-      static_cast<CoordinateMode>(RequireMode(context, Field::kCoordinate, kCoordinateModeCount));
   const Shape strides = Strides(in);
   Plan plan;
   size_t used = in.size();
@@ -231,14 +218,7 @@ Plan MakePlan(const StepContext& context, bool linear) {
   }
   int resized = 0;
   for (size_t d = 0; d < used; ++d) {
-    RequireShape(in[d] > 0, context, Field::kSrc, "no empty dimension");
-    RSHIFT_REQUIRE(scales[d] > 0 && std::isfinite(scales[d]), ErrorCode::kCorrupt, Where(context),
-                   ": scale ", d, " is ", scales[d],
-                   ", expected a positive number: compile the model again");
-    axis.scale = scales[d];
-    axis.in = in[d];
-    axis.out = out[d];
-    plan.dims.push_back(MakeDimension(axis, linear, cubic, strides[d]));
+    plan.dims.push_back(MakeDimension({c.coordinate, scales[d], in[d], out[d]}, c, strides[d]));
     resized += plan.dims.back().per_output > 1 ? 1 : 0;
     if (d + 1 < used) plan.combinations *= plan.dims.back().per_output;
   }
@@ -250,15 +230,12 @@ Plan MakePlan(const StepContext& context, bool linear) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeResize(const StepContext& context) {
-  RequireType(context, Field::kSrc, {DType::kF32});
-  RequireType(context, Field::kDst, {DType::kF32});
-  const auto mode = static_cast<ResizeMode>(RequireMode(context, Field::kMode, kResizeModeCount));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeF32& c) {
   RSHIFT_REQUIRE(
-      mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
+      c.mode != ResizeMode::kNearest, ErrorCode::kUnsupported, Where(context),
       ": mode is nearest, expected linear or cubic: nearest is the command resize_nearest");
   if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
-  Plan plan = MakePlan(context, mode == ResizeMode::kLinear);
+  Plan plan = MakePlan(context, c);
   const int64_t positions = NumElements(context.Record(Field::kDst).shape) / plan.inner;
   const int64_t grain = plan.inner < 16 ? 16 : 1;
   const float* in = context.In<float>(Field::kSrc);

@@ -22,15 +22,10 @@ void SoftmaxBlocks(const AxisView& view, const RowKernels& loops, const Range& b
 
 }  // namespace
 
-std::unique_ptr<Step> MakeSoftmax(const StepContext& context) {
-  RequireType(context, Field::kSrc, {DType::kF32});
-  RequireType(context, Field::kDst, {DType::kF32});
-  RequireSameShape(context, Field::kDst, Field::kSrc);
-  const Shape& shape = context.Record(Field::kSrc).shape;
-  const AxisView view =
-      ViewAlong(shape, RequireAxis(context, context.command->Get(Field::kAxis), shape.size()));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::SoftmaxF32& c) {
+  const AxisView view = ViewAlong(context.Record(Field::kSrc).shape, c.axis);
   if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
-  const bool log = (context.command->Get(Field::kFlags) & 1) != 0;
+  const bool log = c.log;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   const RowKernels* loops = &RowKernelsFor(context.isa);

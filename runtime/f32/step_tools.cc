@@ -27,38 +27,6 @@ void RequireShape(bool ok, const StepContext& context, Field field, const char* 
        ToString(record.shape), ", expected ", expected, ": compile the model again");
 }
 
-void RequireSameShape(const StepContext& context, Field a, Field b) {
-  if (context.Record(a).shape == context.Record(b).shape) return;
-  RequireShape(false, context, a, Cat(ToString(context.Record(b).shape), " as ", Name(b)).c_str());
-}
-
-int RequireMode(const StepContext& context, Field field, int count) {
-  const int64_t value = context.command->Get(field);
-  RSHIFT_REQUIRE(value >= 0 && value < count, ErrorCode::kCorrupt, Where(context), ": ",
-                 Name(field), " is ", value, ", expected 0 to ", count - 1,
-                 ": compile the model again");
-  return static_cast<int>(value);
-}
-
-int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank) {
-  const int64_t limit = static_cast<int64_t>(rank);
-  const int64_t positive = axis < 0 ? axis + limit : axis;
-  RSHIFT_REQUIRE(positive >= 0 && positive < limit, ErrorCode::kCorrupt, Where(context),
-                 ": axis is ", axis, ", expected one of ", rank,
-                 " dimensions: compile the model again");
-  return positive;
-}
-
-Clamp ReadClamp(const StepContext& context) {
-  const OpSpec* spec = FindOp(context.command->opcode);
-  if (spec == nullptr) return {};
-  const bool has_clamp =
-      std::any_of(spec->fields.begin(), spec->fields.end(),
-                  [](const FieldSpec& field) { return field.field == Field::kClampLoF; });
-  if (!has_clamp) return {};
-  return {context.command->GetFloat(Field::kClampLoF), context.command->GetFloat(Field::kClampHiF)};
-}
-
 AxisView ViewAlong(const Shape& shape, int64_t axis) {
   AxisView view;
   for (int64_t d = 0; d < axis; ++d) view.outer *= shape[d];

@@ -6,12 +6,12 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "isa/attributes.h"
 #include "runtime/step.h"
 
 namespace rshift::f32 {
@@ -45,12 +45,6 @@ std::string Where(const StepContext& context);
 void RequireType(const StepContext& context, Field field, std::initializer_list<DType> types);
 // Throws kCorrupt.
 void RequireShape(bool ok, const StepContext& context, Field field, const char* expected);
-void RequireSameShape(const StepContext& context, Field a, Field b);
-// Throws kCorrupt unless 0 <= value < count.
-int RequireMode(const StepContext& context, Field field, int count);
-
-// The command's axis in [0, rank) (negative counts from the end); throws kCorrupt.
-int64_t RequireAxis(const StepContext& context, int64_t axis, size_t rank);
 
 // condition ? a : b without a branch: as bits, since the compiler does not vectorize a choice
 // between floats (it might hide a floating-point exception).
@@ -60,21 +54,11 @@ inline float Select(bool condition, float a, float b) {
                               (std::bit_cast<uint32_t>(b) & ~mask));
 }
 
-// A fused y = min(max(x, lo), hi). Off when the opcode has no clamp fields.
-struct Clamp {
-  float lo = -std::numeric_limits<float>::infinity();
-  float hi = std::numeric_limits<float>::infinity();
-  bool active() const {
-    return lo != -std::numeric_limits<float>::infinity() ||
-           hi != std::numeric_limits<float>::infinity();
-  }
-  // A NaN stays one.
-  float operator()(float x) const {
-    const float raised = Select(lo > x, lo, x);
-    return Select(hi < raised, hi, raised);
-  }
-};
-Clamp ReadClamp(const StepContext& context);
+// min(max(x, lo), hi). A NaN stays one.
+inline float Clamped(const Clamp& clamp, float x) {
+  const float raised = Select(clamp.lo > x, clamp.lo, x);
+  return Select(clamp.hi < raised, clamp.hi, raised);
+}
 
 // [outer, axis, inner]: a shape as seen from one of its axes.
 struct AxisView {

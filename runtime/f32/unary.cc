@@ -63,18 +63,14 @@ SpanFunction FindFunction(DType type, UnaryOp mode) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeUnary(const StepContext& context) {
-  const auto mode = static_cast<UnaryOp>(RequireMode(context, Field::kMode, kUnaryOpCount));
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::UnaryF32& c) {
   RequireType(context, Field::kSrc, {DType::kF32, DType::kS32, DType::kS64, DType::kBool});
   const DType type = context.Record(Field::kSrc).dtype;
-  RequireType(context, Field::kDst, {type});
-  RequireSameShape(context, Field::kDst, Field::kSrc);
-  const SpanFunction function = FindFunction(type, mode);
+  const SpanFunction function = FindFunction(type, c.op);
   RSHIFT_REQUIRE(function != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
-                 static_cast<int>(mode), " does not take ", Name(type),
+                 static_cast<int>(c.op), " does not take ", Name(type),
                  ": put a Cast before this node in the model");
-  const Coefficients k{context.command->GetFloat(Field::kAlphaF),
-                       context.command->GetFloat(Field::kBetaF)};
+  const Coefficients k{c.alpha, c.beta};
   const int64_t total = NumElements(context.Record(Field::kDst).shape);
   const int64_t size = SizeOf(type);
   const auto* in = context.In<std::byte>(Field::kSrc);

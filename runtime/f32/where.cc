@@ -8,7 +8,11 @@ namespace {
 
 // Elements are moved as bits, so only their size matters.
 template <typename T>
-std::unique_ptr<Step> MakeFor(const StepContext& context, const BroadcastPlan& plan) {
+std::unique_ptr<Step> MakeFor(const StepContext& context) {
+  const BroadcastPlan plan =
+      MakeBroadcastPlan(context.Record(Field::kDst).shape,
+                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape,
+                         &context.Record(Field::kSrc3).shape});
   const auto* condition = context.In<uint8_t>(Field::kSrc);
   const T* a = context.In<T>(Field::kSrc2);
   const T* b = context.In<T>(Field::kSrc3);
@@ -31,25 +35,14 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const BroadcastPlan& p
 
 }  // namespace
 
-std::unique_ptr<Step> MakeWhere(const StepContext& context) {
-  RequireType(context, Field::kSrc, {DType::kBool});
-  const DType type = context.Record(Field::kDst).dtype;
-  RequireType(context, Field::kSrc2, {type});
-  RequireType(context, Field::kSrc3, {type});
-  BroadcastPlan plan;
-  RequireShape(
-      MakeBroadcastPlan(context.Record(Field::kDst).shape,
-                        {&context.Record(Field::kSrc).shape, &context.Record(Field::kSrc2).shape,
-                         &context.Record(Field::kSrc3).shape},
-                        &plan),
-      context, Field::kDst, "what its sources broadcast to");
-  switch (SizeOf(type)) {
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Where&) {
+  switch (SizeOf(context.Record(Field::kDst).dtype)) {
     case 1:
-      return MakeFor<uint8_t>(context, plan);
+      return MakeFor<uint8_t>(context);
     case 4:
-      return MakeFor<uint32_t>(context, plan);
+      return MakeFor<uint32_t>(context);
     case 8:
-      return MakeFor<uint64_t>(context, plan);
+      return MakeFor<uint64_t>(context);
     default:
       break;
   }

@@ -87,11 +87,6 @@ struct EpilogueArgs {
   const void* state = nullptr;
 };
 
-struct WindowArgs {
-  int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
-  int64_t pad_top = 0, pad_left = 0;
-};
-
 // NHWC. `m` numbers output pixels: m = (batch * oh + y) * ow + x; its bytes start at
 // dst + m * dst_pitch. MatMul is the case batch = 1, ih = oh = rows, iw = ow = 1 with a 1x1 window:
 // output pixel m reads src + m * src_pitch. Readable (never writable) past the end of src, weights
@@ -118,7 +113,7 @@ struct ConvArgs {
   int64_t n = 0;  // oc_per_group rounded up to 16: padded N of one group
   // ceil(n / 64); panel p of a group holds channels [64p, min(64p + 64, n)).
   int64_t panels_per_group = 0;
-  WindowArgs window = {};
+  Window window = {};
   RequantArgs requant = {};
   EpilogueArgs epilogue = {};
   // 1x1 window, stride 1, no pads: output pixel m reads exactly the input pixel m.
@@ -144,7 +139,7 @@ struct DepthwiseArgs {
   int64_t channels = 0;
   int64_t c64 = 0;                       // channels rounded up to 64
   int64_t src_pitch = 0, dst_pitch = 0;  // as in ConvArgs
-  WindowArgs window = {};
+  Window window = {};
   RequantArgs requant = {};
   EpilogueArgs epilogue = {};
 };

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/ops/field_list.h"
 #include "runtime/f32/step_tools.h"
 #include "runtime/onednn/makers.h"
+#include "runtime/onednn/window_axis.h"
 
 namespace rshift::f32 {
 namespace {
 
 constexpr int64_t kChannelBlock = 64;
-
-struct Axis {
-  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;
-};
 
 // Taps [begin, end) of a window lie inside the image; `counted` of them enter the divisor.
 struct Taps {
@@ -23,7 +19,7 @@ struct Taps {
   int64_t counted = 0;
 };
 
-Taps TapsAt(const Axis& axis, int64_t out, bool count_pads) {
+Taps TapsAt(const WindowAxis& axis, int64_t out, bool count_pads) {
   Taps taps;
   taps.origin = out * axis.stride - axis.pad_before;
   // The first tap at or behind `bound`.
@@ -43,7 +39,7 @@ Taps TapsAt(const Axis& axis, int64_t out, bool count_pads) {
 }
 
 struct Plan {
-  Axis h, w;
+  WindowAxis h, w;
   int64_t batch = 1, channels = 1;
   bool count_pads = false;
 };
@@ -66,39 +62,12 @@ void PoolBlock(const Plan& plan, const float* image, const Taps& rows, const Tap
   for (int64_t c = 0; c < width; ++c) out[c] = static_cast<float>(sums[c] / divisor);
 }
 
-Axis AxisOf(const StepContext& context, bool vertical) {
-  const Window w = isa::ReadWindow(*context.command);
-  const size_t dim = vertical ? 1 : 2;
-  const int64_t in = context.Record(Field::kSrc).shape[dim];
-  const int64_t out = context.Record(Field::kDst).shape[dim];
-  if (vertical) return {in, out, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom};
-  return {in, out, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right};
-}
-
-Plan MakePlan(const StepContext& context) {
-  for (const Field field : {Field::kDst, Field::kSrc}) {
-    RequireType(context, field, {DType::kF32});
-    RequireShape(context.Record(field).shape.size() == 4, context, field, "4 dimensions");
-  }
-  const Shape& src = context.Record(Field::kSrc).shape;
-  const Shape& dst = context.Record(Field::kDst).shape;
-  RequireShape(dst[0] == src[0] && dst[3] == src[3], context, Field::kDst,
-               "the source's batch and channels");
-  Plan plan{AxisOf(context, true), AxisOf(context, false), src[0], src[3],
-            (context.command->Get(Field::kFlags) & 1) != 0};
-  for (const Axis* axis : {&plan.h, &plan.w}) {
-    RSHIFT_REQUIRE(axis->kernel >= 1 && axis->stride >= 1 && axis->dilation >= 1,
-                   ErrorCode::kCorrupt, Where(context),
-                   ": the window is empty, expected kernel, stride and dilation of at least 1: ",
-                   "compile the model again");
-  }
-  return plan;
-}
-
 }  // namespace
 
-std::unique_ptr<Step> MakeAveragePool(const StepContext& context) {
-  const Plan plan = MakePlan(context);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolF32& c) {
+  const Shape& src = context.Record(Field::kSrc).shape;
+  const Plan plan{VerticalAxis(context, c.window), HorizontalAxis(context, c.window), src[0],
+                  src[3], c.count_include_pad};
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   const int64_t blocks = (plan.channels + kChannelBlock - 1) / kChannelBlock;

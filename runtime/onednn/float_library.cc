@@ -3,15 +3,19 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "base/error.h"
+#include "isa/ops/visit.h"
 #include "runtime/onednn/makers.h"
 
 namespace rshift {
 
 void RegisterFloatLibrary() {
-  RegisterStep(Opcode::kConvF32, f32::MakeConv);
-  RegisterStep(Opcode::kConvTransposeF32, f32::MakeConvTranspose);
-  RegisterStep(Opcode::kMatMulF32, f32::MakeMatMul);
-  RegisterStep(Opcode::kAveragePoolF32, f32::MakeAveragePool);
+  RegisterFloatSteps([](const StepContext& context) {
+    std::unique_ptr<Step> step;
+    isa::Visit(*context.command, [&]<typename C>(const C& c) {
+      if constexpr (C::kClass == OpClass::kFloatLibrary) step = f32::MakeStep(context, c);
+    });
+    return step;
+  });
 }
 
 std::string OneDnnVersion() {

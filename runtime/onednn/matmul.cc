@@ -7,29 +7,6 @@ namespace {
 
 using dnnl::memory;
 
-void RequireOperands(const StepContext& context) {
-  for (const Field field : {Field::kDst, Field::kSrc, Field::kSrc2}) {
-    RequireType(context, field, {DType::kF32});
-    const Shape& shape = context.Record(field).shape;
-    RequireShape(shape.size() >= 2 && shape.size() <= 8, context, field, "2 to 8 dimensions");
-    RequireShape(NumElements(shape) > 0, context, field, "no empty dimension");
-  }
-  const Shape& a = context.Record(Field::kSrc).shape;
-  const Shape& b = context.Record(Field::kSrc2).shape;
-  RequireShape(a.back() == b[b.size() - 2], context, Field::kSrc2,
-               "[..., K, N] with the source's K");
-  Shape product =
-      Broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), Where(context));
-  product.push_back(a[a.size() - 2]);
-  product.push_back(b.back());
-  RequireShape(context.Record(Field::kDst).shape == product, context, Field::kDst,
-               ToString(product).c_str());
-  if (!context.Has(Field::kSrc3)) return;
-  RequireType(context, Field::kSrc3, {DType::kF32});
-  RequireShape(NumElements(context.Record(Field::kSrc3).shape) == b.back(), context, Field::kSrc3,
-               "one element per column");
-}
-
 memory::desc Plain(const memory::dims& dims) {
   return memory::desc(dims, memory::data_type::f32, Strides(dims));
 }
@@ -74,8 +51,11 @@ Description Describe(const StepContext& context) {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
-  RequireOperands(context);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulF32& c) {
+  for (const Field field : {Field::kDst, Field::kSrc, Field::kSrc2}) {
+    RequireShape(NumElements(context.Record(field).shape) > 0, context, field,
+                 "no empty dimension");
+  }
   return WithOneDnn(context, [&] {
     const Description d = Describe(context);
     const dnnl::matmul::desc desc =
@@ -83,7 +63,7 @@ std::unique_ptr<Step> MakeMatMul(const StepContext& context) {
             ? dnnl::matmul::desc(d.operands.src, d.weights, d.operands.dst)
             : dnnl::matmul::desc(d.operands.src, d.weights, d.operands.bias, d.operands.dst);
     const dnnl::matmul primitive(
-        dnnl::matmul::primitive_desc(desc, Attributes(ReadClamp(context)), CpuEngine()));
+        dnnl::matmul::primitive_desc(desc, Attributes(c.clamp), CpuEngine()));
     return MakePrimitiveStep(context, primitive, d.operands);
   });
 }

@@ -24,38 +24,24 @@ class LutOp : public ByteOp {
   ByteTable table_;
 };
 
-numerics::LeakyParams MakeParams(const StepContext& context) {
-  const Command& command = *context.command;
+// C: LeakyRelu or PRelu, whose negative side has its multiplier elsewhere.
+template <typename C>
+numerics::LeakyParams ParamsOf(const StepContext& context, const C& c) {
   return {.zero_x = context.Record(Field::kSrc).zero_point,
           .zero_y = context.Record(Field::kDst).zero_point,
-          .multiplier = static_cast<int32_t>(command.Get(Field::kMultiplier)),
-          .rshift = static_cast<int32_t>(command.Get(Field::kRshift)),
-          .multiplier_positive = static_cast<int32_t>(command.Get(Field::kMultiplier2)),
-          .rshift_positive = static_cast<int32_t>(command.Get(Field::kRshift2)),
-          .lo = static_cast<int32_t>(command.Get(Field::kClampLoQ)),
-          .hi = static_cast<int32_t>(command.Get(Field::kClampHiQ))};
-}
-
-std::unique_ptr<ByteOp> MakeLeakyRelu(const StepContext& context) {
-  const numerics::LeakyParams params = MakeParams(context);
-  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-                     return numerics::LeakyRelu(x, params);
-                   }));
-}
-
-std::unique_ptr<ByteOp> MakeTable(const StepContext& context) {
-  ByteTable table;
-  std::memcpy(table.data(), context.In(Field::kTable), table.size());
-  return MakeLutOp(context.isa, table);
+          .rshift = c.rshift,
+          .multiplier_positive = c.positive.multiplier,
+          .rshift_positive = c.positive.rshift,
+          .lo = c.clamp.lo,
+          .hi = c.clamp.hi};
 }
 
 // One table per slope: 256 bytes a channel, made at load.
 class PReluTables : public ByteOp {
  public:
-  explicit PReluTables(const StepContext& context) {
+  PReluTables(const StepContext& context, numerics::LeakyParams params) {
     const TensorRecord& src = context.Record(Field::kSrc);
     const auto* slopes = context.In<int8_t>(Field::kSrc2);
-    numerics::LeakyParams params = MakeParams(context);
     tables_.reserve(static_cast<size_t>(src.shape.back()));
     for (int64_t c = 0; c < src.shape.back(); ++c) {
       params.multiplier = slopes[c];
@@ -87,10 +73,10 @@ class PReluTables : public ByteOp {
 // By a function that computes: slopes repeat until a row of them is worth a call.
 class PReluOp : public ByteOp {
  public:
-  PReluOp(const StepContext& context, PReluFn run) : run_(run) {
+  PReluOp(const StepContext& context, const numerics::LeakyParams& params, PReluFn run)
+      : run_(run) {
     const TensorRecord& src = context.Record(Field::kSrc);
     channels_ = src.shape.back();
-    const numerics::LeakyParams params = MakeParams(context);
     positive_ = MakeByteTable(src.dtype, [&](int32_t x) { return numerics::PRelu(x, params); });
     const auto* slopes = context.In<int8_t>(Field::kSrc2);
     while (channels_ > 0 && static_cast<int64_t>(slopes_.size()) < channels_ + kRepeated)
@@ -136,30 +122,37 @@ class PReluOp : public ByteOp {
   PReluArgs args_;
 };
 
-std::unique_ptr<ByteOp> MakePRelu(const StepContext& context) {
-  const TensorRecord& slopes = context.Record(Field::kSrc2);
-  if (NumElements(slopes.shape) != 1) {
-    const PReluFn run = PReluFor(context.isa);
-    if (run == nullptr) return std::make_unique<PReluTables>(context);
-    return std::make_unique<PReluOp>(context, run);
-  }
-  numerics::LeakyParams params = MakeParams(context);
-  params.multiplier = *context.In<int8_t>(Field::kSrc2);
-  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
-                     return numerics::PRelu(x, params);
-                   }));
-}
-
 }  // namespace
 
 std::unique_ptr<ByteOp> MakeLutOp(Isa isa, const ByteTable& table) {
   return std::make_unique<LutOp>(isa, table);
 }
 
-void RegisterActivationSteps() {
-  RegisterByteOp(Opcode::kLeakyRelu, MakeLeakyRelu);
-  RegisterByteOp(Opcode::kPRelu, MakePRelu);
-  RegisterByteOp(Opcode::kTable, MakeTable);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::LeakyRelu& c) {
+  numerics::LeakyParams params = ParamsOf(context, c);
+  params.multiplier = c.multiplier;
+  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                     return numerics::LeakyRelu(x, params);
+                   }));
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::PRelu& c) {
+  numerics::LeakyParams params = ParamsOf(context, c);
+  if (NumElements(context.Record(Field::kSrc2).shape) != 1) {
+    const PReluFn run = PReluFor(context.isa);
+    if (run == nullptr) return std::make_unique<PReluTables>(context, params);
+    return std::make_unique<PReluOp>(context, params, run);
+  }
+  params.multiplier = *context.In<int8_t>(Field::kSrc2);
+  return MakeLutOp(context.isa, MakeByteTable(context.Record(Field::kSrc).dtype, [&](int32_t x) {
+                     return numerics::PRelu(x, params);
+                   }));
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Table&) {
+  ByteTable table;
+  std::memcpy(table.data(), context.In(Field::kTable), table.size());
+  return MakeLutOp(context.isa, table);
 }
 
 }  // namespace rshift

@@ -4,7 +4,6 @@
 
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/steps/byte_op.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 
@@ -32,24 +31,16 @@ class AddOp : public ByteOp {
 };
 
 template <typename Args>
-void SetOperands(const StepContext& context, Args* args) {
+void SetOperands(const StepContext& context, const ClampQ& clamp, Args* args) {
   args->a = OperandOf(context, Field::kSrc);
   args->b = OperandOf(context, Field::kSrc2);
-  args->lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
-  args->hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
+  args->lo = clamp.lo;
+  args->hi = clamp.hi;
 }
 
 template <typename Args>
 std::unique_ptr<ByteOp> Make(const Args& args, typename AddOp<Args>::Loop loop) {
   return std::make_unique<AddOp<Args>>(args, loop);
-}
-
-int32_t Get(const StepContext& context, Field f) {
-  return static_cast<int32_t>(context.command->Get(f));
-}
-
-Rounding RoundingOf(const StepContext& context) {
-  return static_cast<Rounding>(context.command->Get(Field::kRounding));
 }
 
 // Sums that leave int32, which no profile makes but a file may hold.
@@ -71,18 +62,6 @@ bool SumFits(const AddArgs& args) {
          INT32_MAX;
 }
 
-std::unique_ptr<ByteOp> MakeAdd(const StepContext& context) {
-  AddArgs args;
-  SetOperands(context, &args);
-  args.zero_y = context.Record(Field::kDst).zero_point;
-  args.multiplier_a = Get(context, Field::kMultiplier);
-  args.multiplier_b = Get(context, Field::kMultiplier2);
-  args.rshift = Get(context, Field::kRshift);
-  const ElementwiseTable& loops = ElementwiseFor(context.isa);
-  if (RoundingOf(context) == Rounding::kHalfUp) return Make(args, loops.add);
-  return Make(args, SumFits(args) ? loops.add_away : AddAwayWide);
-}
-
 // There are no other operands: where the results are equal here, they are.
 bool AreEqualOnAllPairs(AddFloatArgs args, ElementwiseTable::RowsLoop<AddFloatArgs> first,
                         ElementwiseTable::RowsLoop<AddFloatArgs> second) {
@@ -101,9 +80,23 @@ bool AreEqualOnAllPairs(AddFloatArgs args, ElementwiseTable::RowsLoop<AddFloatAr
   return y == other;
 }
 
-std::unique_ptr<ByteOp> MakeAddFloat(const StepContext& context) {
+}  // namespace
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Add& c) {
+  AddArgs args;
+  SetOperands(context, c.clamp, &args);
+  args.zero_y = context.Record(Field::kDst).zero_point;
+  args.multiplier_a = c.multiplier;
+  args.multiplier_b = c.multiplier2;
+  args.rshift = c.rshift;
+  const ElementwiseTable& loops = ElementwiseFor(context.isa);
+  if (c.rounding == Rounding::kHalfUp) return Make(args, loops.add);
+  return Make(args, SumFits(args) ? loops.add_away : AddAwayWide);
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFloat& c) {
   AddFloatArgs args;
-  SetOperands(context, &args);
+  SetOperands(context, c.clamp, &args);
   args.scale_a = context.Record(Field::kSrc).scale;
   args.scale_b = context.Record(Field::kSrc2).scale;
   args.scale_y = context.Record(Field::kDst).scale;
@@ -114,24 +107,15 @@ std::unique_ptr<ByteOp> MakeAddFloat(const StepContext& context) {
   return Make(args, near ? loops.add_float_near : loops.add_float);
 }
 
-std::unique_ptr<ByteOp> MakeAddFma(const StepContext& context) {
-  const Command& command = *context.command;
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma& c) {
   AddFmaArgs args;
-  SetOperands(context, &args);
+  SetOperands(context, c.clamp, &args);
   args.a.zero = args.b.zero = 0;  // in `fixed`
-  args.ratio_a = command.GetFloat(Field::kScaleF);
-  args.ratio_b = command.GetFloat(Field::kAlphaF);
-  args.fixed = command.GetFloat(Field::kOffsetF);
+  args.ratio_a = c.ratio_a;
+  args.ratio_b = c.ratio_b;
+  args.fixed = c.fixed;
   args.shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8);
   return Make(args, ElementwiseFor(context.isa).add_fma);
-}
-
-}  // namespace
-
-void RegisterAddSteps() {
-  RegisterByteOp(Opcode::kAdd, MakeAdd);
-  RegisterByteOp(Opcode::kAddFloat, MakeAddFloat);
-  RegisterByteOp(Opcode::kAddFma, MakeAddFma);
 }
 
 }  // namespace rshift

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "isa/ops/eltwise.h"
 #include "quantize/numerics/add_forms.h"
-#include "runtime/steps/byte_op.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 #include "runtime/steps/uniform_requant.h"
@@ -23,12 +21,8 @@ class AddShiftedOp : public ByteOp {
  public:
   AddShiftedOp(const StepContext& context, const isa::AddShifted& add)
       : rounding_(add.rounding),
-        requantize_(context.isa, {.rounding = rounding_,
-                                  .multiplier = add.words3.multiplier,
-                                  .rshift = add.words3.rshift,
-                                  .zero_y = context.Record(Field::kDst).zero_point,
-                                  .lo = add.clamp.lo,
-                                  .hi = add.clamp.hi}) {
+        requantize_(context.isa,
+                    {add.rounding, add.words3, context.Record(Field::kDst).zero_point, add.clamp}) {
     const int64_t size = kAddBlockSize[static_cast<size_t>(add.blocks)];
     const bool subtracts = add.blocks == AddBlocks::kSubtract;
     blocks_ = MakeOperands(context, add, add.blocks);
@@ -99,10 +93,8 @@ class AddShiftedOp : public ByteOp {
 
 }  // namespace
 
-void RegisterAddShiftedSteps() {
-  RegisterByteOp(Opcode::kAddShifted, [](const StepContext& context) -> std::unique_ptr<ByteOp> {
-    return std::make_unique<AddShiftedOp>(context, isa::Read<isa::AddShifted>(*context.command));
-  });
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddShifted& c) {
+  return std::make_unique<AddShiftedOp>(context, c);
 }
 
 }  // namespace rshift

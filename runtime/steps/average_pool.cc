@@ -1,6 +1,5 @@
 // Average pooling, NHWC, in every PoolArithmetic (isa/functions.def). Works in blocks of channels,
 // so that one pass over the taps serves them all.
-#include "isa/ops/pool.h"
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
@@ -18,7 +17,7 @@ struct Average {
   float scale = 0, offset = 0;
   float scale_y = 0;
   int32_t zero_x = 0, zero_y = 0, shift_y = 0, lo = 0, hi = 0;
-  UniformWords words;
+  UniformForm form;
 
   Average(const StepContext& context, const isa::AveragePool& pool) {
     const TensorRecord& dst = context.Record(Field::kDst);
@@ -28,27 +27,22 @@ struct Average {
     zero_x = context.Record(Field::kSrc).zero_point, zero_y = dst.zero_point;
     shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
     lo = pool.clamp.lo, hi = pool.clamp.hi;
-    words = {.rounding = pool.rounding,
-             .multiplier = pool.words.multiplier,
-             .rshift = pool.words.rshift,
-             .zero_y = zero_y,
-             .lo = lo,
-             .hi = hi};
+    form = {pool.rounding, pool.words, zero_y, pool.clamp};
     if (arithmetic != PoolArithmetic::kRawSum) return;
     // A raw sum scaled in binary32 takes the path of kScaleOffset; one_tap_ makes that divide by 1
     // instead of the number of taps.
-    if (words.rounding == Rounding::kFloatZeroEven) {
+    if (form.rounding == Rounding::kFloatZeroEven) {
       arithmetic = PoolArithmetic::kScaleOffset;
-      scale = numerics::WordToFloat(words.multiplier);
+      scale = numerics::WordToFloat(form.words.multiplier);
     } else {
-      words.zero_y = static_cast<int32_t>(offset);
+      form.zero_y = static_cast<int32_t>(offset);
     }
   }
 
   // For the channels behind the last full block of 16 (LiteRT's optimised mean).
-  UniformWords RemainderWords() const {
-    UniformWords remainder = words;
-    if (arithmetic == PoolArithmetic::kRawSum && words.rounding == Rounding::kTwoStepUp)
+  UniformForm RemainderForm() const {
+    UniformForm remainder = form;
+    if (arithmetic == PoolArithmetic::kRawSum && form.rounding == Rounding::kTwoStepUp)
       remainder.rounding = Rounding::kTwoStep;
     return remainder;
   }
@@ -57,7 +51,7 @@ struct Average {
 class AveragePoolStep : public Step {
  public:
   AveragePoolStep(const StepContext& context, const isa::AveragePool& pool)
-      : shape_(context),
+      : shape_(context, pool.window),
         src_(OperandOf(context, Field::kSrc)),
         scale_x_(context.Record(Field::kSrc).scale),
         dst_(context.Out<uint8_t>(Field::kDst)),
@@ -65,10 +59,10 @@ class AveragePoolStep : public Step {
         include_pad_(pool.count_include_pad),
         one_tap_(pool.arithmetic == PoolArithmetic::kRawSum),
         average_(context, pool),
-        requantize_(context.isa, average_.words),
-        requantize_remainder_(context.isa, average_.RemainderWords()),
+        requantize_(context.isa, average_.form),
+        requantize_remainder_(context.isa, average_.RemainderForm()),
         epilogue_(context.epilogue),
-        has_remainder_(average_.RemainderWords().rounding != average_.words.rounding),
+        has_remainder_(average_.RemainderForm().rounding != average_.form.rounding),
         kernels_(KernelsFor(context.isa)),
         fast_(average_.arithmetic == PoolArithmetic::kScaleOffset &&
               kernels_.average_pool != nullptr),
@@ -190,11 +184,8 @@ class AveragePoolStep : public Step {
 
 }  // namespace
 
-void RegisterAveragePoolSteps() {
-  RegisterStep(Opcode::kAveragePool, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<AveragePoolStep>(context,
-                                             isa::Read<isa::AveragePool>(*context.command));
-  });
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePool& c) {
+  return std::make_unique<AveragePoolStep>(context, c);
 }
 
 }  // namespace rshift

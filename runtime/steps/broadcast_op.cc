@@ -63,6 +63,12 @@ BroadcastOp::BroadcastOp(const StepContext& context, Field operand, std::unique_
   pattern_.resize(static_cast<size_t>(length_) + kBufferSlack);
 }
 
+std::unique_ptr<ByteOp> WithBroadcast(const StepContext& context, std::unique_ptr<ByteOp> op) {
+  const std::optional<Field> constant = BroadcastOperand(context);
+  if (!constant) return op;
+  return std::make_unique<BroadcastOp>(context, *constant, std::move(op));
+}
+
 ByteBlock BroadcastOp::WithConstant(ByteBlock block, int64_t at) const {
   (first_ ? block.a : block.b) = pattern_.data() + at;
   (first_ ? block.rows.pitch_a : block.rows.pitch_b) = 0;

@@ -33,6 +33,9 @@ class BroadcastOp : public ByteOp {
   std::vector<uint8_t> pattern_;  // the constant as often as a block of some length needs it
 };
 
+// `op`, which takes a smaller constant from where it is itself, if the command has one.
+std::unique_ptr<ByteOp> WithBroadcast(const StepContext& context, std::unique_ptr<ByteOp> op);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_RUNTIME_STEPS_BROADCAST_OP_H_

@@ -1,6 +1,5 @@
 #include "runtime/steps/byte_op.h"
 
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -10,16 +9,11 @@
 namespace rshift {
 namespace {
 
-std::array<MakeByteOp, 256>& Makers() {
-  static std::array<MakeByteOp, 256> makers{};
-  return makers;
-}
-
 class ByteOpStep : public Step {
  public:
   // `a`, `b`: the operands; for those that are not looked at, others of dst's shape.
-  ByteOpStep(const StepContext& context, Field a, Field b)
-      : op_(MakeByteOpOf(context)),
+  ByteOpStep(const StepContext& context, std::unique_ptr<ByteOp> op, Field a, Field b)
+      : op_(std::move(op)),
         rows_(context, {Field::kDst, a, b}),
         block_{.a = context.In<uint8_t>(a),
                .b = context.In<uint8_t>(b),
@@ -53,23 +47,11 @@ bool HasTwoOperands(const Command& command) {
   return false;
 }
 
-std::unique_ptr<ByteOp> MakeByteOpOf(const StepContext& context) {
-  const MakeByteOp make = Makers()[static_cast<uint8_t>(context.command->opcode)];
-  if (make == nullptr) return nullptr;
-  std::unique_ptr<ByteOp> op = make(context);
+std::unique_ptr<Step> MakeByteOpStep(const StepContext& context, std::unique_ptr<ByteOp> op) {
   const std::optional<Field> constant = BroadcastOperand(context);
-  if (!constant) return op;
-  return std::make_unique<BroadcastOp>(context, *constant, std::move(op));
-}
-
-void RegisterByteOp(Opcode opcode, MakeByteOp make) {
-  Makers()[static_cast<uint8_t>(opcode)] = make;
-  RegisterStep(opcode, [](const StepContext& context) -> std::unique_ptr<Step> {
-    const std::optional<Field> constant = BroadcastOperand(context);
-    const Field a = constant == Field::kSrc ? Field::kDst : Field::kSrc;
-    const bool one = constant == Field::kSrc2 || !HasTwoOperands(*context.command);
-    return std::make_unique<ByteOpStep>(context, a, one ? a : Field::kSrc2);
-  });
+  const Field a = constant == Field::kSrc ? Field::kDst : Field::kSrc;
+  const bool one = constant == Field::kSrc2 || !HasTwoOperands(*context.command);
+  return std::make_unique<ByteOpStep>(context, std::move(op), a, one ? a : Field::kSrc2);
 }
 
 }  // namespace rshift

@@ -36,14 +36,8 @@ class ByteOp {
   virtual size_t memory_bytes() const { return 0; }
 };
 
-// Pointers of the context's operands are not looked at.
-using MakeByteOp = std::unique_ptr<ByteOp> (*)(const StepContext&);
-
-// Registers the op's step as well: src, and src2 of operations on two tensors, to dst.
-void RegisterByteOp(Opcode opcode, MakeByteOp make);
-// The command's op; one that has a smaller constant takes it from there itself (broadcast_op.h).
-// Null when the opcode has none. FindStep() has been called before.
-std::unique_ptr<ByteOp> MakeByteOpOf(const StepContext& context);
+// The step of a command that is `op`: src, and src2 of operations on two tensors, to dst.
+std::unique_ptr<Step> MakeByteOpStep(const StepContext& context, std::unique_ptr<ByteOp> op);
 // Does it read src2 next to src?
 bool HasTwoOperands(const Command& command);
 

@@ -4,6 +4,7 @@
 
 #include "runtime/steps/broadcast_op.h"
 #include "runtime/steps/flattened_rows.h"
+#include "runtime/steps/steps.h"
 
 namespace rshift {
 
@@ -31,7 +32,7 @@ FusedEpilogue::Stage FusedEpilogue::MakeStage(const StepContext& context) {
     return {bytes, RowPitch(context, f)};
   };
   const bool two = HasTwoOperands(*context.command);
-  return {.op = MakeByteOpOf(context),
+  return {.op = MakeByteOp(context),
           .a = operand(Field::kSrc),
           .b = two ? operand(Field::kSrc2) : Operand{},
           .two = two};

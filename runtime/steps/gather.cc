@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/step.h"
 #include "runtime/steps/copy_small.h"
 #include "runtime/steps/lists.h"
 #include "runtime/steps/steps.h"
@@ -20,9 +19,9 @@ struct GatherShape {
   int64_t outer = 1, size = 0, count = 0, chunk = 0;
 };
 
-GatherShape ShapeOf(const StepContext& context) {
+GatherShape ShapeOf(const StepContext& context, int64_t on_axis) {
   const TensorRecord& src = context.Record(Field::kSrc);
-  const auto axis = static_cast<size_t>(context.command->Get(Field::kAxis));
+  const auto axis = static_cast<size_t>(on_axis);
   GatherShape shape{.size = src.shape[axis],
                     .count = NumElements(context.Record(Field::kSrc2).shape),
                     .chunk = static_cast<int64_t>(SizeOf(src.dtype))};
@@ -126,18 +125,16 @@ StridedShuffle PlanGather(const StepContext& context, const GatherShape& shape) 
   return PlanRowShuffle(row, shape.outer, pitch, context.isa);
 }
 
-std::unique_ptr<Step> MakeGather(const StepContext& context) {
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Gather& c) {
   // An empty tensor may have one huge dimension.
   if (context.Record(Field::kDst).bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
-  const GatherShape shape = ShapeOf(context);
+  const GatherShape shape = ShapeOf(context, c.axis);
   StridedCopy copy;
   copy.shuffle = PlanGather(context, shape);
   if (copy.shuffle.run == nullptr) return std::make_unique<GatherStep>(context, shape);
   return MakeStridedStep(context, std::move(copy));
 }
-
-}  // namespace
-
-void RegisterGatherSteps() { RegisterStep(Opcode::kGather, MakeGather); }
 
 }  // namespace rshift

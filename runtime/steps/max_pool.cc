@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "runtime/kernels/dispatch.h"
-#include "runtime/step.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
 
@@ -13,8 +12,8 @@ constexpr int64_t kTogether = 32;  // channels whose maxima stay in registers
 
 class MaxPoolF32Step : public Step {
  public:
-  explicit MaxPoolF32Step(const StepContext& context)
-      : shape_(context),
+  MaxPoolF32Step(const StepContext& context, const Window& window)
+      : shape_(context, window),
         src_(context.In<float>(Field::kSrc)),
         dst_(context.Out<float>(Field::kDst)) {}
 
@@ -59,8 +58,8 @@ class MaxPoolF32Step : public Step {
 
 class MaxPoolStep : public Step {
  public:
-  explicit MaxPoolStep(const StepContext& context)
-      : shape_(context),
+  MaxPoolStep(const StepContext& context, const Window& window)
+      : shape_(context, window),
         src_(context.In<uint8_t>(Field::kSrc)),
         dst_(context.Out<uint8_t>(Field::kDst)),
         is_signed_(context.Record(Field::kSrc).dtype == DType::kS8),
@@ -84,14 +83,12 @@ class MaxPoolStep : public Step {
   const KernelTable& kernels_;
 };
 
-std::unique_ptr<Step> MakeMaxPool(const StepContext& context) {
-  if (context.Record(Field::kSrc).dtype == DType::kF32)
-    return std::make_unique<MaxPoolF32Step>(context);
-  return std::make_unique<MaxPoolStep>(context);
-}
-
 }  // namespace
 
-void RegisterMaxPoolSteps() { RegisterStep(Opcode::kMaxPool, MakeMaxPool); }
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c) {
+  if (context.Record(Field::kSrc).dtype == DType::kF32)
+    return std::make_unique<MaxPoolF32Step>(context, c.window);
+  return std::make_unique<MaxPoolStep>(context, c.window);
+}
 
 }  // namespace rshift

@@ -1,5 +1,5 @@
-// Data movement that is a strided view (Slice, Expand, Tile), a part of a Concat (CopyInto), or an
-// index map for each dimension (Pad, nearest Resize).
+// Data movement that is a strided view (Transpose, Slice, Expand, Tile), a part of a Concat
+// (CopyInto), or an index map for each dimension (Pad, nearest Resize).
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,47 +12,6 @@
 
 namespace rshift {
 namespace {
-
-std::unique_ptr<Step> MakeSlice(const StepContext& context) {
-  const TensorRecord& dst = context.Record(Field::kDst);
-  // Of an empty tensor and of a single index, starts and steps may be any.
-  if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
-  const std::vector<int64_t> starts = ReadList(context, Field::kList);
-  const std::vector<int64_t> steps = ReadList(context, Field::kList2);
-  const Shape strides = ByteStrides(context.Record(Field::kSrc));
-  std::vector<StridedDim> dims;
-  int64_t first = 0;
-  for (size_t d = 0; d < dst.shape.size(); ++d) {
-    first += starts[d] * strides[d];
-    dims.push_back({dst.shape[d], dst.shape[d] == 1 ? 0 : steps[d] * strides[d]});
-  }
-  return MakeStridedStep(context, dims, first);
-}
-
-std::unique_ptr<Step> MakeExpand(const StepContext& context) {
-  const TensorRecord& src = context.Record(Field::kSrc);
-  const TensorRecord& dst = context.Record(Field::kDst);
-  const Shape strides = ByteStrides(src);
-  const size_t missing = dst.shape.size() - src.shape.size();
-  std::vector<StridedDim> dims;
-  for (size_t d = 0; d < dst.shape.size(); ++d) {
-    const bool repeated = d < missing || src.shape[d - missing] == 1;
-    dims.push_back({dst.shape[d], repeated ? 0 : strides[d - missing]});
-  }
-  return MakeStridedStep(context, dims, 0);
-}
-
-std::unique_ptr<Step> MakeTile(const StepContext& context) {
-  const TensorRecord& src = context.Record(Field::kSrc);
-  const std::vector<int64_t> repeats = ReadList(context, Field::kList);
-  const Shape strides = ByteStrides(src);
-  std::vector<StridedDim> dims;
-  for (size_t d = 0; d < src.shape.size(); ++d) {
-    dims.push_back({repeats[d], 0});
-    dims.push_back({src.shape[d], strides[d]});
-  }
-  return MakeStridedStep(context, dims, 0);
-}
 
 class CopyIntoStep : public Step {
  public:
@@ -101,23 +60,81 @@ int64_t PadSource(int64_t index, int64_t size, PadMode mode) {
   return kFillIndex;
 }
 
-std::unique_ptr<Step> MakePad(const StepContext& context) {
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose&) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const std::vector<int64_t> perm = ReadList(context, Field::kList);
+  const Shape strides = ByteStrides(src);
+  std::vector<StridedDim> dims;
+  dims.reserve(perm.size());
+  for (const int64_t axis : perm) {
+    dims.push_back({src.shape[static_cast<size_t>(axis)], strides[static_cast<size_t>(axis)]});
+  }
+  return MakeStridedStep(context, dims, 0);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Slice&) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  // Of an empty tensor and of a single index, starts and steps may be any.
+  if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
+  const std::vector<int64_t> starts = ReadList(context, Field::kList);
+  const std::vector<int64_t> steps = ReadList(context, Field::kList2);
+  const Shape strides = ByteStrides(context.Record(Field::kSrc));
+  std::vector<StridedDim> dims;
+  int64_t first = 0;
+  for (size_t d = 0; d < dst.shape.size(); ++d) {
+    first += starts[d] * strides[d];
+    dims.push_back({dst.shape[d], dst.shape[d] == 1 ? 0 : steps[d] * strides[d]});
+  }
+  return MakeStridedStep(context, dims, first);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Expand&) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const Shape strides = ByteStrides(src);
+  const size_t missing = dst.shape.size() - src.shape.size();
+  std::vector<StridedDim> dims;
+  for (size_t d = 0; d < dst.shape.size(); ++d) {
+    const bool repeated = d < missing || src.shape[d - missing] == 1;
+    dims.push_back({dst.shape[d], repeated ? 0 : strides[d - missing]});
+  }
+  return MakeStridedStep(context, dims, 0);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Tile&) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  const std::vector<int64_t> repeats = ReadList(context, Field::kList);
+  const Shape strides = ByteStrides(src);
+  std::vector<StridedDim> dims;
+  for (size_t d = 0; d < src.shape.size(); ++d) {
+    dims.push_back({repeats[d], 0});
+    dims.push_back({src.shape[d], strides[d]});
+  }
+  return MakeStridedStep(context, dims, 0);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CopyInto&) {
+  return std::make_unique<CopyIntoStep>(context);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Pad& c) {
   const TensorRecord& src = context.Record(Field::kSrc);
   const TensorRecord& dst = context.Record(Field::kDst);
   const std::vector<int64_t> before = ReadList(context, Field::kList);
   // An empty tensor may have one huge dimension: no maps for it.
   if (dst.bytes() == 0) return MakeStridedStep(context, {{0, 0}}, 0);
   std::vector<std::vector<int64_t>> maps(dst.shape.size());
-  const auto mode = static_cast<PadMode>(context.command->Get(Field::kMode));
   for (size_t d = 0; d < dst.shape.size(); ++d) {
     for (int64_t i = 0; i < dst.shape[d]; ++i) {
-      maps[d].push_back(PadSource(i - before[d], src.shape[d], mode));
+      maps[d].push_back(PadSource(i - before[d], src.shape[d], c.mode));
     }
   }
-  return MakeMappedStep(context, maps, context.command->Get(Field::kFill));
+  return MakeMappedStep(context, maps, c.fill);
 }
 
-std::unique_ptr<Step> MakeResizeNearest(const StepContext& context) {
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest&) {
   const TensorRecord& dst = context.Record(Field::kDst);
   const std::vector<int64_t> list = ReadList(context, Field::kList);
   std::vector<std::vector<int64_t>> maps;
@@ -127,19 +144,6 @@ std::unique_ptr<Step> MakeResizeNearest(const StepContext& context) {
     next += size;
   }
   return MakeMappedStep(context, maps, 0);
-}
-
-}  // namespace
-
-void RegisterMoveSteps() {
-  RegisterStep(Opcode::kSlice, MakeSlice);
-  RegisterStep(Opcode::kExpand, MakeExpand);
-  RegisterStep(Opcode::kTile, MakeTile);
-  RegisterStep(Opcode::kCopyInto, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<CopyIntoStep>(context);
-  });
-  RegisterStep(Opcode::kPad, MakePad);
-  RegisterStep(Opcode::kResizeNearest, MakeResizeNearest);
 }
 
 }  // namespace rshift

@@ -3,7 +3,6 @@
 
 #include "quantize/numerics/add_forms.h"
 #include "runtime/kernels/elementwise.h"
-#include "runtime/steps/byte_op.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 #include "runtime/steps/uniform_requant.h"
@@ -14,10 +13,10 @@ namespace {
 // Products by a loop for the instruction set, requantized a block at a time.
 class MulOp : public ByteOp {
  public:
-  MulOp(const StepContext& context, const UniformWords& words)
+  MulOp(const StepContext& context, const UniformForm& form)
       : loop_(ElementwiseFor(context.isa).product),
         args_{.a = OperandOf(context, Field::kSrc), .b = OperandOf(context, Field::kSrc2)},
-        requantize_(context.isa, words) {}
+        requantize_(context.isa, form) {}
 
   void Run(const ByteBlock& block) const noexcept override {
     for (int64_t r = 0; r < block.rows.rows; ++r) RunRow(block.Row(r, 0, block.rows.count));
@@ -45,15 +44,15 @@ class MulOp : public ByteOp {
 // ONNX Runtime's form, in floats throughout.
 class MulFloatOp : public ByteOp {
  public:
-  MulFloatOp(const StepContext& context, const UniformWords& words)
+  MulFloatOp(const StepContext& context, const UniformForm& form)
       : loop_(ElementwiseFor(context.isa).mul_float),
         args_{.a = OperandOf(context, Field::kSrc),
               .b = OperandOf(context, Field::kSrc2),
-              .scale = numerics::WordToFloat(words.multiplier),
-              .zero_y = words.zero_y,
+              .scale = numerics::WordToFloat(form.words.multiplier),
+              .zero_y = form.zero_y,
               .shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8),
-              .lo = words.lo,
-              .hi = words.hi} {}
+              .lo = form.clamp.lo,
+              .hi = form.clamp.hi} {}
 
   void Run(const ByteBlock& block) const noexcept override {
     MulFloatArgs args = args_;
@@ -68,21 +67,12 @@ class MulFloatOp : public ByteOp {
   MulFloatArgs args_;
 };
 
-std::unique_ptr<ByteOp> MakeMul(const StepContext& context) {
-  const auto get = [&](Field f) { return static_cast<int32_t>(context.command->Get(f)); };
-  const UniformWords words{.rounding = static_cast<Rounding>(get(Field::kRounding)),
-                           .multiplier = get(Field::kMultiplier),
-                           .rshift = get(Field::kRshift),
-                           .zero_y = context.Record(Field::kDst).zero_point,
-                           .lo = get(Field::kClampLoQ),
-                           .hi = get(Field::kClampHiQ)};
-  if (words.rounding == Rounding::kFloatZeroEven)
-    return std::make_unique<MulFloatOp>(context, words);
-  return std::make_unique<MulOp>(context, words);
-}
-
 }  // namespace
 
-void RegisterMulSteps() { RegisterByteOp(Opcode::kMul, MakeMul); }
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c) {
+  const UniformForm form{c.rounding, c.words, context.Record(Field::kDst).zero_point, c.clamp};
+  if (c.rounding == Rounding::kFloatZeroEven) return std::make_unique<MulFloatOp>(context, form);
+  return std::make_unique<MulOp>(context, form);
+}
 
 }  // namespace rshift

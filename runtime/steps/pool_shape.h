@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "isa/ops/field_list.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
 #include "runtime/steps/flattened_rows.h"
@@ -43,8 +42,7 @@ struct PoolShape : rshift::Window {
   int64_t batch, ih, iw, channels, oh, ow;
   int64_t src_pitch, dst_pitch;  // elements from pixel to pixel
 
-  explicit PoolShape(const StepContext& context)
-      : rshift::Window(isa::ReadWindow(*context.command)) {
+  PoolShape(const StepContext& context, const rshift::Window& window) : rshift::Window(window) {
     const Shape& src = context.Record(Field::kSrc).shape;
     const Shape& dst = context.Record(Field::kDst).shape;
     batch = src[0], ih = src[1], iw = src[2], channels = src[3], oh = dst[1], ow = dst[2];

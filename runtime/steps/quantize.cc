@@ -1,5 +1,4 @@
 // Quantize, Dequantize, Requantize.
-#include "isa/ops/quant.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -17,8 +16,8 @@ auto LoopFor(const isa::Quantize& quantize, Isa isa) {
 
 class QuantizeStep : public Step {
  public:
-  explicit QuantizeStep(const StepContext& context)
-      : loop_(LoopFor(isa::Read<isa::Quantize>(*context.command), context.isa)),
+  QuantizeStep(const StepContext& context, const isa::Quantize& c)
+      : loop_(LoopFor(c, context.isa)),
         rows_(context, {Field::kSrc, Field::kDst}),
         src_pitch_(RowPitch(context, Field::kSrc) / static_cast<int64_t>(sizeof(float))),
         dst_pitch_(RowPitch(context, Field::kDst)) {
@@ -75,28 +74,24 @@ class DequantizeStep : public Step {
   int64_t src_pitch_, dst_pitch_;  // elements
 };
 
-std::unique_ptr<ByteOp> MakeRequantize(const StepContext& context) {
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& c) {
+  return std::make_unique<QuantizeStep>(context, c);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize&) {
+  return std::make_unique<DequantizeStep>(context);
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c) {
   const TensorRecord& src = context.Record(Field::kSrc);
   const int32_t zero_y = context.Record(Field::kDst).zero_point;
-  const auto c = isa::Read<isa::Requantize>(*context.command);
   return MakeLutOp(context.isa, MakeByteTable(src.dtype, [&](int32_t x) {
                      return numerics::RequantizeByte(c.rounding, x, src.zero_point,
                                                      c.words.multiplier, c.words.rshift, zero_y,
                                                      c.clamp.lo, c.clamp.hi);
                    }));
-}
-
-template <typename T>
-std::unique_ptr<Step> Make(const StepContext& context) {
-  return std::make_unique<T>(context);
-}
-
-}  // namespace
-
-void RegisterQuantizeSteps() {
-  RegisterStep(Opcode::kQuantize, Make<QuantizeStep>);
-  RegisterStep(Opcode::kDequantize, Make<DequantizeStep>);
-  RegisterByteOp(Opcode::kRequantize, MakeRequantize);
 }
 
 }  // namespace rshift

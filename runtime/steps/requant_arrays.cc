@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/weight_sums.h"
@@ -57,22 +58,46 @@ void FillPostOps(const StepContext& context, PostOpArgs* post_op_args) {
   }
 }
 
-HalfEpilogue ReadHalf(const Command& command) {
-  const int64_t flags = command.Get(Field::kFlags);
-  return {.relu = (flags & 1) != 0,
-          .sqrt_dequant = (flags & 2) != 0,
-          .sqrt_quant = (flags & 4) != 0,
-          .quant_scale = command.GetFloat(Field::kScaleF),
-          .quant_offset = command.GetFloat(Field::kOffsetF),
-          .mode = static_cast<RealRounding>(command.Get(Field::kMode))};
-}
-
 // What follows the relu is monotonic: it is a bound of the result, that of h = 0.
 void FoldRelu(RequantArgs* args) {
   if (!args->half.relu) return;
   args->lo =
       numerics::RoundToByteBy(args->half.mode, args->half.quant_offset, 0, args->lo, args->hi);
   args->half.relu = false;
+}
+
+// Every record to its entry of the arrays; returns the largest |bias|.
+int64_t FillChannels(const StepContext& context, const RequantLayout& layout, const Arrays& arrays,
+                     bool integer, RequantArgs* args) {
+  const auto* records = context.In<uint8_t>(Field::kRequant);
+  const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
+  const bool flipped = (context.Record(Field::kSrc).dtype == DType::kS8) == kFlippedSigned;
+  const std::vector<uint32_t>& weight_sums = context.WeightSums();
+  int64_t most_bias = 0;
+  for (int64_t c = 0; c < layout.channels; ++c) {
+    ChannelRequant record;
+    std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
+    const int64_t entry = layout.Entry(c);
+    arrays.bias[entry] = record.bias;
+    most_bias = std::max(most_bias, std::abs(int64_t{record.bias}));
+    // Modulo 2^32, as the vector units add.
+    const uint32_t shift = flipped ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
+    const auto bias = static_cast<uint32_t>(record.bias);
+    arrays.bias_flipped[entry] = static_cast<int32_t>(kFlippedSigned ? bias - shift : bias + shift);
+    if (zeros != nullptr) arrays.zero_w[entry] = zeros[c];
+    if (!integer) {
+      arrays.scale[entry] = numerics::WordToFloat(record.multiplier);
+      arrays.bias_f[entry] = numerics::WordToFloat(record.rshift);  // 0.0f where there is none
+      continue;
+    }
+    arrays.multiplier[entry] = record.multiplier;
+    arrays.rshift[entry] = record.rshift;
+    if (record.multiplier == 0) continue;
+    args->min_rshift = std::min<int32_t>(args->min_rshift, record.rshift);
+    args->max_rshift = std::max<int32_t>(args->max_rshift, record.rshift);
+  }
+  args->zero_w = zeros != nullptr ? arrays.zero_w : nullptr;
+  return most_bias;
 }
 
 }  // namespace
@@ -123,44 +148,18 @@ void PrecomputeRatios(int64_t entries, int64_t most_sum, float* ratio, RequantAr
   args->ratio = ratio;
 }
 
-RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout) {
+RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
+                                const RequantLayout& layout) {
   RequantArrays result;
   const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
   result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
   const Arrays arrays = Divide(result.memory.data(), stride);
-  const auto rounding = static_cast<Rounding>(context.command->Get(Field::kRounding));
+  const Rounding rounding = form.rounding;
   // Words to be kept as they are: also the halves of a double.
   const bool integer = numerics::IsIntegerRounding(rounding) || rounding == Rounding::kDoubleAway;
-  const auto* records = context.In<uint8_t>(Field::kRequant);
-  const int32_t* zeros = context.Has(Field::kZeroW) ? context.In<int32_t>(Field::kZeroW) : nullptr;
-  const bool flipped = (context.Record(Field::kSrc).dtype == DType::kS8) == kFlippedSigned;
-  const std::vector<uint32_t>& weight_sums = context.WeightSums();
-
   RequantArgs& args = result.args;
   args.min_rshift = kMostRshift;
-  int64_t most_bias = 0;
-  for (int64_t c = 0; c < layout.channels; ++c) {
-    ChannelRequant record;
-    std::memcpy(&record, records + c * static_cast<int64_t>(sizeof(record)), sizeof(record));
-    const int64_t entry = layout.Entry(c);
-    arrays.bias[entry] = record.bias;
-    most_bias = std::max(most_bias, std::abs(int64_t{record.bias}));
-    // Modulo 2^32, as the vector units add.
-    const uint32_t shift = flipped ? 128u * weight_sums[static_cast<size_t>(c)] : 0u;
-    const auto bias = static_cast<uint32_t>(record.bias);
-    arrays.bias_flipped[entry] = static_cast<int32_t>(kFlippedSigned ? bias - shift : bias + shift);
-    if (zeros != nullptr) arrays.zero_w[entry] = zeros[c];
-    if (!integer) {
-      arrays.scale[entry] = numerics::WordToFloat(record.multiplier);
-      arrays.bias_f[entry] = numerics::WordToFloat(record.rshift);  // 0.0f where there is none
-      continue;
-    }
-    arrays.multiplier[entry] = record.multiplier;
-    arrays.rshift[entry] = record.rshift;
-    if (record.multiplier == 0) continue;
-    args.min_rshift = std::min<int32_t>(args.min_rshift, record.rshift);
-    args.max_rshift = std::max<int32_t>(args.max_rshift, record.rshift);
-  }
+  const int64_t most_bias = FillChannels(context, layout, arrays, integer, &args);
   if (integer) {
     FillIntegers(layout, arrays, rounding, &args);
   } else {
@@ -169,10 +168,9 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
   }
   args.bias = arrays.bias;
   args.bias_flipped = arrays.bias_flipped;
-  args.zero_w = zeros != nullptr ? arrays.zero_w : nullptr;
   args.zero_y = context.Record(Field::kDst).zero_point;
-  args.lo = static_cast<int32_t>(context.command->Get(Field::kClampLoQ));
-  args.hi = static_cast<int32_t>(context.command->Get(Field::kClampHiQ));
+  args.lo = form.clamp.lo;
+  args.hi = form.clamp.hi;
   result.post_op_args = std::make_unique<PostOpArgs>();
   FillPostOps(context, result.post_op_args.get());
   args.post_op_args = result.post_op_args.get();
@@ -185,14 +183,14 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout&
     args.finish = FinishToFloat();
   }
   if (rounding == Rounding::kHalfFloat) {
-    args.half = ReadHalf(*context.command);
+    args.half = form.half;
     FoldRelu(&args);
   }
-  const int64_t distance = zeros != nullptr ? 255 : 128;  // the largest |w - zero_w|
-  const int64_t most_sum = 255 * distance * layout.products;
-  PrecomputeHighHalves(layout.entries, most_bias + most_sum, arrays.high_half, arrays.high_shift,
-                       &args);
-  PrecomputeRatios(layout.entries, most_sum, arrays.ratio, &args);
+  const int64_t distances = layout.products * (args.zero_w != nullptr ? numerics::kMostDistance
+                                                                      : numerics::MostDistance(0));
+  PrecomputeHighHalves(layout.entries, numerics::MostAccumulated(most_bias, distances),
+                       arrays.high_half, arrays.high_shift, &args);
+  PrecomputeRatios(layout.entries, numerics::MostAccumulated(0, distances), arrays.ratio, &args);
   return result;
 }
 

@@ -28,9 +28,21 @@ struct RequantLayout {
   }
 };
 
-// Reads kRequant, kZeroW, the rounding with what it needs, the clamp, src's type, dst's zero point
-// and the sums of weights that the program's proof has.
-RequantArrays MakeRequantArrays(const StepContext& context, const RequantLayout& layout);
+// How conv, depthwise and matmul turn an accumulator into a byte.
+struct RequantForm {
+  Rounding rounding = Rounding::kHalfUp;
+  ClampQ clamp;
+  HalfEpilogue half;  // kHalfFloat
+};
+template <typename C>
+RequantForm RequantFormOf(const C& c) {
+  return {c.rounding, c.clamp, c.half};
+}
+
+// Reads kRequant, kZeroW, post-operations and their addend, src's type, dst's zero point and the
+// sums of weights that the program's proof has.
+RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
+                                const RequantLayout& layout);
 
 // Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them and
 // acc_factor in *args where its rounding, rshifts and bounds, all set before, allow. No |acc| is

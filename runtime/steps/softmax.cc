@@ -4,9 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "isa/ops/norm.h"
 #include "quantize/numerics/softmax_row.h"
-#include "runtime/step.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -105,10 +103,8 @@ class SoftmaxStep : public Step {
 
 }  // namespace
 
-void RegisterSoftmaxSteps() {
-  RegisterStep(Opcode::kSoftmax, [](const StepContext& context) -> std::unique_ptr<Step> {
-    return std::make_unique<SoftmaxStep>(context, isa::Read<isa::Softmax>(*context.command));
-  });
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c) {
+  return std::make_unique<SoftmaxStep>(context, c);
 }
 
 }  // namespace rshift

@@ -1,21 +1,46 @@
-// One registration function per family of integer and movement steps; called by FindStep() once.
+// The steps of integer and movement commands: a maker for each struct. A command without one does
+// not compile (make_step.cc). They rely on what the verifier has proved and do not fail.
 #ifndef RSHIFT_RUNTIME_STEPS_STEPS_H_
 #define RSHIFT_RUNTIME_STEPS_STEPS_H_
 
+#include <memory>
+
+#include "isa/ops/all.h"
+#include "runtime/step.h"
+#include "runtime/steps/byte_op.h"
+
 namespace rshift {
 
-void RegisterQuantizeSteps();     // quantize, dequantize, requantize
-void RegisterConvSteps();         // conv, depthwise, matmul
-void RegisterAddSteps();          // add, add_float, add_fma
-void RegisterAddShiftedSteps();   // add_shifted
-void RegisterMulSteps();          // mul
-void RegisterMaxPoolSteps();      // max_pool
-void RegisterAveragePoolSteps();  // average_pool
-void RegisterSoftmaxSteps();      // softmax
-void RegisterActivationSteps();   // leaky_relu, prelu, table
-void RegisterMoveSteps();         // copy_into, slice, expand, tile, pad, resize_nearest
-void RegisterTransposeSteps();    // transpose
-void RegisterGatherSteps();       // gather
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Conv& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Depthwise& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMul& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePool& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CopyInto& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Slice& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Pad& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Expand& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Tile& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Gather& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest& c);
+
+// Element-wise commands, which may be fused with the one before: pointers of the context's operands
+// are not looked at, and a smaller constant is as large as dst (broadcast_op.h).
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Add& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFloat& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddShifted& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::LeakyRelu& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::PRelu& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Table& c);
+// Of such a command, whichever it is, with its constant; null for any other.
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context);
 
 }  // namespace rshift
 

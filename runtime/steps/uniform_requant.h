@@ -6,16 +6,17 @@
 #include <cstdint>
 
 #include "base/aligned.h"
-#include "isa/functions.h"
+#include "isa/attributes.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
 
-struct UniformWords {
+struct UniformForm {
   Rounding rounding = Rounding::kHalfUp;  // any but kHalfFloat
-  int32_t multiplier = 0, rshift = 0;     // as in a ChannelRequant
-  int32_t zero_y = 0, lo = 0, hi = 0;
+  RequantWords words;
+  int32_t zero_y = 0;
+  ClampQ clamp;
 };
 
 // Accumulators that are requantized together: a buffer of so many fits the first-level cache.
@@ -27,7 +28,7 @@ inline constexpr int64_t kRequantSlack = 64;  // readable past the last
 class UniformRequant {
  public:
   UniformRequant() = default;
-  UniformRequant(Isa isa, const UniformWords& words);
+  UniformRequant(Isa isa, const UniformForm& form);
 
   // numerics::RequantizeBy of acc[0, count).
   void operator()(const int32_t* acc, int64_t count, uint8_t* dst) const noexcept {

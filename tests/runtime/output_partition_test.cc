@@ -46,7 +46,7 @@ TEST(OutputPartition, EachPixelComesOnceUnderAllTapsThatAreInside) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     ConvArgs args;
-    WindowArgs& w = args.window;
+    Window& w = args.window;
     w = random_kernels::RandomWindow(random);
     if (random.OneIn(4)) w.pad_top = random.Int(0, 12), w.pad_left = random.Int(0, 12);
     if (random.OneIn(4)) w.dilation_h = random.Int(1, 6), w.dilation_w = random.Int(1, 6);

@@ -217,8 +217,8 @@ inline void TwistBytes(const void* state, uint8_t* dst, int64_t pixels, int64_t 
   }
 }
 
-inline WindowArgs RandomWindow(Random& random) {
-  WindowArgs w;
+inline Window RandomWindow(Random& random) {
+  Window w;
   if (random.OneIn(3)) return w;
   w.kernel_h = random.Int(1, 5);
   w.kernel_w = random.Int(1, 5);

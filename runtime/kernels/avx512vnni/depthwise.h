@@ -29,7 +29,7 @@ template <int P, int kTaps, bool kZeroW>
 [[gnu::always_inline]] inline void DotQuarter(const DepthwiseArgs& args, const DwPlan& plan,
                                               const RequantArgs& q, const __m512i* column,
                                               int quarter, __m512i (&acc)[P]) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   const int64_t pixel = w.stride_w * plan.groups * kDwQuarters;
   const int64_t step = w.dilation_w * plan.groups * kDwQuarters;
   const __m512i* weights = plan.weights + quarter;
@@ -178,7 +178,7 @@ inline void RunPixelsDirectly(const DepthwiseArgs& args, const DwPlan& plan, con
 inline void RunPixels(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                       int64_t m, const PixelCursor& at, int64_t n, bool halves, bool both,
                       DwSegment* segment) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   segment->pixels = halves ? (n + 1) / 2 : n;
   segment->apart = halves ? segment->pixels : 0;
   segment->apart_pixels = halves ? n - segment->pixels : 0;

@@ -28,7 +28,7 @@ struct DwPlan {
 
   int64_t Columns(int64_t pixels, int64_t stride) const { return (pixels - 1) * stride + span; }
   // What computes the second of two output rows.
-  DwPlan Second(const WindowArgs& w) const {
+  DwPlan Second(const Window& w) const {
     DwPlan second = *this;
     second.weights += w.kernel_w * groups * kDwQuarters;
     second.ones += groups;
@@ -55,7 +55,7 @@ struct DwSegment {
 };
 
 inline DwPlan PlanDepthwise(const DepthwiseArgs& args, void* scratch, size_t* bytes) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   DwPlan plan;
   plan.groups = (w.kernel_h + 3) / 4;
   plan.span = (w.kernel_w - 1) * w.dilation_w + 1;
@@ -113,7 +113,7 @@ inline __m512i LoadTwice(const void* a) {
 
 inline void PrepareWeights(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
                            bool halves) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   const auto row = [&](int64_t ky, int64_t kx) {
     if (ky >= w.kernel_h) return _mm512_setzero_si512();
     const int8_t* weights = args.weights + (ky * w.kernel_w + kx) * args.c64 + first;
@@ -226,7 +226,7 @@ template <typename T>
 // Where group g of the kernel rows under `output_rows` rows from at.y on reads.
 [[gnu::always_inline]] inline DwLines LinesUnder(const DepthwiseArgs& args, int64_t output_rows,
                                                  int64_t first, const PixelCursor& at, int64_t g) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   const uint8_t* zeros = args.zero_row + first;
   DwLines lines;
   const int64_t rows = w.kernel_h + (output_rows - 1) * w.stride_h;

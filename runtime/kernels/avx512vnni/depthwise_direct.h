@@ -13,7 +13,7 @@ namespace {
 constexpr int kDwTaps = 3;
 
 inline bool RunsDirectly(const DepthwiseArgs& args, const DwPlan& plan) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   return w.kernel_h <= 4 && w.kernel_w == kDwTaps && w.dilation_w == 1 &&
          (w.stride_w == 1 || (w.stride_w == 2 && plan.output_rows == 1)) &&
          args.requant.ratio != nullptr && args.requant.zero_w == nullptr && !args.requant.post_ops;
@@ -112,7 +112,7 @@ template <typename S, int kStride, int kRows, bool kHalves>
   constexpr bool kHolds = kStride == 2;
   constexpr int P = kHolds ? 1 : 2, kNew = P * kStride, kColumns = kNew + kDwTaps - kStride;
   constexpr int kOld = kColumns - kNew;
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   DwColumns<kHalves> from(args, LinesUnder(args, kRows, segment.first, at, 0), segment.first,
                           at.x * kStride - w.pad_left, segment.apart * kStride,
                           w.kernel_h + (kRows - 1) * w.stride_h == 4);

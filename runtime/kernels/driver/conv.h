@@ -155,7 +155,7 @@ class ConvLoop {
         indirection_(args, scratch),
         partition_(args, {range.m_begin, range.m_end}, MaySkip<Unit>(args),
                    {Unit::TileRows(args), Unit::kMacsPerCycle}) {
-    const WindowArgs& w = args.window;
+    const Window& w = args.window;
     tile_.rows = indirection_.rows();
     tile_.gaps = indirection_.gaps();
     tile_.channels = args.stem_im2col ? w.kernel_h * w.kernel_w * args.ic : args.ic_per_group;

@@ -14,7 +14,7 @@ namespace rshift {
 namespace {
 
 // Bytes from the first tap of a window to each of them.
-inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64_t* offsets) {
+inline void FillTapOffsets(const Window& w, int64_t iw, int64_t pitch, int64_t* offsets) {
   for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
     for (int64_t kx = 0; kx < w.kernel_w; ++kx) {
       *offsets++ = (ky * w.dilation_h * iw + kx * w.dilation_w) * pitch;
@@ -25,7 +25,7 @@ inline void FillTapOffsets(const WindowArgs& w, int64_t iw, int64_t pitch, int64
 // rows[tap * stride] for one pixel of Args = ConvArgs or DepthwiseArgs, under the taps of `w`.
 // `offsets`: FillTapOffsets.
 template <typename Args>
-void FillTaps(const Args& args, const WindowArgs& w, const PixelCursor& p, const int64_t* offsets,
+void FillTaps(const Args& args, const Window& w, const PixelCursor& p, const int64_t* offsets,
               const uint8_t** rows, int64_t stride) {
   const int64_t taps = w.kernel_h * w.kernel_w;
   const int64_t x0 = p.x * w.stride_w - w.pad_left, y0 = p.y * w.stride_h - w.pad_top;
@@ -178,7 +178,7 @@ class IndirectionBuffer {
   StemIm2col im2col_;
   LiveTaps taps_ = {{-1, -1}, {}};  // none yet
   int64_t first_k_ = 0;
-  WindowArgs window_ = {};    // of those taps
+  Window window_ = {};        // of those taps
   Span inside_y_, inside_x_;  // output rows and columns under which window_ lies inside
   PixelCursor next_ = {};
   bool vertical_ = false;

@@ -112,11 +112,11 @@ class OutputPartition {
 
   Span AllColumns() const { return {0, args_.window.kernel_w}; }
   Span RowsAt(int64_t y) const {
-    const WindowArgs& w = args_.window;
+    const Window& w = args_.window;
     return TapsInside(y * w.stride_h - w.pad_top, w.dilation_h, w.kernel_h, args_.ih);
   }
   Span ColumnsAt(int64_t x) const {
-    const WindowArgs& w = args_.window;
+    const Window& w = args_.window;
     return TapsInside(x * w.stride_w - w.pad_left, w.dilation_w, w.kernel_w, args_.iw);
   }
   int64_t Tiles(int64_t pixels) const { return (pixels + cost_.pixels - 1) / cost_.pixels; }

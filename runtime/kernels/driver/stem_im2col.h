@@ -71,7 +71,7 @@ class StemIm2col {
   // windows that lie inside the image, lines that are neighbours in memory, and chunks that end
   // before the image does: behind it, another thread may write.
   int64_t Inside(int64_t most) const {
-    const WindowArgs& w = args_.window;
+    const Window& w = args_.window;
     const int64_t x = next_.x * w.stride_w - w.pad_left, y = next_.y * w.stride_h - w.pad_top;
     const int64_t last_y = y + (w.kernel_h - 1) * w.dilation_h;
     if (x < 0 || y < 0 || last_y >= args_.ih || args_.src_pitch != args_.ic) return 0;
@@ -117,7 +117,7 @@ class StemIm2col {
   // Copies of whole chunks: what one writes too many, the next ones write again. 0: any.
   template <int kChunk, int kLines>
   void CopyLines(int64_t run, int64_t bytes) {
-    const WindowArgs& w = args_.window;
+    const Window& w = args_.window;
     const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
     const int64_t lines = kLines > 0 ? kLines : w.kernel_h;
     const int64_t down = w.dilation_h * args_.iw * args_.ic, right = w.stride_w * args_.ic;
@@ -143,7 +143,7 @@ class StemIm2col {
   }
   // One pixel at an edge, or of a part of a wider tensor.
   void CopyPixels() {
-    const WindowArgs w = args_.window;
+    const Window w = args_.window;
     const int64_t ic = args_.ic, iw = args_.iw, ih = args_.ih, pitch = args_.src_pitch;
     const uint8_t *src = args_.src, zero = *args_.zero_row;
     // The source's last byte, also where it is a part of a wider tensor.

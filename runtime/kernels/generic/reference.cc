@@ -21,7 +21,7 @@ int32_t Value(uint8_t byte) {
 // The input pixel under one tap, or the row of zero points outside the image.
 template <typename Args>
 const uint8_t* TapRow(const Args& args, const Pixel& pixel, int64_t tap) {
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   const int64_t y = pixel.y * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
   const int64_t x = pixel.x * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
   if (y < 0 || y >= args.ih || x < 0 || x >= args.iw) return args.zero_row;
@@ -68,7 +68,7 @@ void ConvPanel(const ConvArgs& args, int64_t panel_index, int64_t m_begin, int64
   const int64_t width = std::min(kPanelChannels, args.n - first);
   const int64_t real = std::min(kPanelChannels, args.oc_per_group - first);
   const int64_t entry = group * args.n + first;
-  const WindowArgs& w = args.window;
+  const Window& w = args.window;
   const int64_t taps = w.kernel_h * w.kernel_w;
   const int8_t* weights = args.weights + group * args.k * args.n + first * args.k;
   for (int64_t m = m_begin; m < m_end; ++m) {
