@@ -142,6 +142,7 @@ Graph FinishImport(Imported imported) {
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
   SpreadQuantParams(graph);
+  graph = FoldChannelScales(std::move(graph));
   graph.Check();
   return graph;
 }

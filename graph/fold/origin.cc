@@ -1,5 +1,6 @@
 #include "graph/fold/origin.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "graph/fold/fold.h"
@@ -67,6 +68,58 @@ std::shared_ptr<const QuantizedOrigin> OriginAfter(const Op& op, const Value& fr
     });
   }
   return nullptr;
+}
+
+namespace {
+
+// The integers of channel c with the other sign; false where s8 has none of them.
+bool Negate(const Shape& shape, int64_t axis, int64_t c, std::vector<uint8_t>& bytes) {
+  const int64_t behind = Strides(shape)[axis];
+  for (int64_t i = 0, count = NumElements(shape); i < count; ++i) {
+    if (i / behind % shape[axis] != c) continue;
+    const auto q = static_cast<int8_t>(bytes[i]);
+    if (q == -128) return false;
+    bytes[i] = static_cast<uint8_t>(-q);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<const QuantizedOrigin> ScaleOrigin(const Value& from, int64_t axis,
+                                                   std::span<const double> factors) {
+  if (from.origin == nullptr || SizeOf(from.origin->dtype) != 1) return nullptr;
+  auto scaled = std::make_shared<QuantizedOrigin>(*from.origin);
+  if (scaled->axis >= 0 && scaled->axis != axis) return nullptr;
+  if (scaled->axis < 0) {
+    scaled->scales.assign(factors.size(), scaled->scales[0]);
+    scaled->zero_points.assign(factors.size(), scaled->zero_points[0]);
+    scaled->axis = axis;
+  }
+  auto integers = std::make_shared<ConstantData>(*scaled->integers);
+  for (size_t c = 0; c < factors.size(); ++c) {
+    const auto scale = static_cast<float>(std::fabs(factors[c]) * scaled->scales[c]);
+    if (!(scale > 0) || !std::isfinite(scale)) return nullptr;
+    scaled->scales[c] = scale;
+    if (factors[c] > 0) continue;
+    if (scaled->dtype != DType::kS8 || scaled->zero_points[c] == -128) return nullptr;
+    if (!Negate(from.shape, axis, static_cast<int64_t>(c), integers->bytes)) return nullptr;
+    scaled->zero_points[c] = -scaled->zero_points[c];
+  }
+  scaled->integers = std::move(integers);
+  return scaled;
+}
+
+std::shared_ptr<const ConstantData> RealsOf(const QuantizedOrigin& origin, const Shape& shape) {
+  const int64_t behind = origin.axis < 0 ? 1 : Strides(shape)[origin.axis];
+  std::vector<float> reals;
+  for (int64_t i = 0, count = NumElements(shape); i < count; ++i) {
+    const int64_t c = origin.axis < 0 ? 0 : i / behind % shape[origin.axis];
+    const uint8_t byte = origin.integers->bytes[i];
+    const int32_t q = origin.dtype == DType::kS8 ? static_cast<int8_t>(byte) : byte;
+    reals.push_back(static_cast<float>(q - origin.zero_points[c]) * origin.scales[c]);
+  }
+  return MakeConstant(std::span<const float>(reals));
 }
 
 }  // namespace rshift

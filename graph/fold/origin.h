@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -24,6 +25,14 @@ std::shared_ptr<const QuantizedOrigin> MoveOrigin(const Value& from, const Shape
 // origin, every other operator gives null.
 std::shared_ptr<const QuantizedOrigin> OriginAfter(const Op& op, const Value& from,
                                                    const Shape& to);
+
+// The origin of the constant whose elements along `axis` are those of `from` times a factor each:
+// the scales change, for a factor below 0 the integers' signs. Null without an origin, and where no
+// scale and integers of its type hold the product: a factor 0, infinite scales, -(-128), u8.
+std::shared_ptr<const QuantizedOrigin> ScaleOrigin(const Value& from, int64_t axis,
+                                                   std::span<const double> factors);
+// The reals of bytes: (q - zero) * scale, exact difference, one rounding.
+std::shared_ptr<const ConstantData> RealsOf(const QuantizedOrigin& origin, const Shape& shape);
 
 }  // namespace rshift
 

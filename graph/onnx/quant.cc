@@ -1,6 +1,7 @@
 // QuantizeLinear and DequantizeLinear. On activations they become nodes, and the integer tensor
 // holds the parameters. Of a constant only the result is left: DequantizeLinear gives an f32
 // constant that remembers its integers (Value::origin).
+#include <algorithm>
 #include <cmath>
 
 #include "graph/onnx/table.h"
@@ -67,6 +68,12 @@ Parameters ReadParameters(const OnnxNode& node, const Shape& x, DType type) {
   return p;
 }
 
+// One zero point serves all channels.
+bool SharesZero(const Parameters& p) {
+  return std::all_of(p.zero_points.begin(), p.zero_points.end(),
+                     [&](int32_t zero) { return zero == p.zero_points[0]; });
+}
+
 // Which scale belongs to each element of `shape`.
 template <typename F>
 void ForEachElement(const Shape& shape, int64_t axis, F f) {
@@ -75,11 +82,33 @@ void ForEachElement(const Shape& shape, int64_t axis, F f) {
   for (int64_t i = 0; i < count; ++i) f(i, axis < 0 ? 0 : i / behind % shape[axis]);
 }
 
-QuantParams ActivationParams(const OnnxNode& node, const Parameters& p) {
-  node.CheckSupported(p.axis < 0, "quantizes the activation ", Quoted(node.At(node.Input(0)).name),
-                      " with ", p.scales.size(),
-                      " scales along an axis; activations need one scale for the whole tensor");
-  return {p.scales[0], p.zero_points[0]};
+// A constant with one element for each index of the axis, to broadcast along the others.
+ValueId AlongAxis(OnnxNode& node, const Parameters& p, std::span<const float> elements) {
+  Shape shape(node.ShapeOf(0).size() - static_cast<size_t>(p.axis), 1);
+  shape[0] = static_cast<int64_t>(elements.size());
+  Value constant;
+  constant.shape = std::move(shape);
+  constant.constant = MakeConstant(elements);
+  return node.Add(std::move(constant));
+}
+
+// The parameters of the bytes of an activation. With scales along an axis they count in units of
+// the channel's scale: NUMERICS.md section 20.
+QuantParams ActivationParams(const Parameters& p) {
+  if (p.axis < 0) return {p.scales[0], p.zero_points[0]};
+  return {1.0f, SharesZero(p) ? p.zero_points[0] : 0};
+}
+
+// What the Quantize of those units reads: x / scale, with zero points of channels rounded and
+// moved by them.
+ValueId InUnits(OnnxNode& node, const Parameters& p) {
+  const ValueId x = node.Input(0);
+  if (p.axis < 0) return x;
+  const ValueId units = node.Broadcasted(BinaryOp::kDiv, x, AlongAxis(node, p, p.scales));
+  if (SharesZero(p)) return units;
+  const ValueId rounded = node.Applied(UnaryOp::kRound, units);
+  const std::vector<float> zeros(p.zero_points.begin(), p.zero_points.end());
+  return node.Broadcasted(BinaryOp::kAdd, rounded, AlongAxis(node, p, zeros));
 }
 
 // s8 or u8: that of the zero point, else `output_dtype`, else u8.
@@ -124,9 +153,8 @@ void ImportQuantizeLinear(OnnxNode& node) {
   const Parameters p = ReadParameters(node, shape, type);
   const Value x = node.At(node.Input(0));
   if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
-  const QuantParams params = ActivationParams(node, p);
-  node.Output(Quantize{}, {node.Input(0)}, type, shape);
-  node.SetOutputQuant(params);
+  node.Output(Quantize{}, {InUnits(node, p)}, type, shape);
+  node.SetOutputQuant(ActivationParams(p));
 }
 
 // (q - zero) * scale: exact difference, one rounding, as ONNX Runtime does it.
@@ -158,13 +186,18 @@ void ImportDequantizeLinear(OnnxNode& node) {
   const Parameters p = ReadParameters(node, shape, type);
   const Value q = node.At(node.Input(0));
   if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p));
-  const QuantParams params = ActivationParams(node, p);
   if (type == DType::kS32) {
-    const ValueId scale = node.Scalar(params.scale);
+    const ValueId scale = p.axis < 0 ? node.Scalar(p.scales[0]) : AlongAxis(node, p, p.scales);
     return node.OutputBinary(BinaryOp::kMul, node.Converted(node.Input(0), DType::kF32), scale);
   }
-  node.SetQuant(node.Input(0), params);
-  node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, shape);
+  node.SetQuant(node.Input(0), ActivationParams(p));
+  if (p.axis < 0) return node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, shape);
+  ValueId units = node.Emit(Dequantize{}, {node.Input(0)}, DType::kF32, shape);
+  if (!SharesZero(p)) {
+    const std::vector<float> zeros(p.zero_points.begin(), p.zero_points.end());
+    units = node.Broadcasted(BinaryOp::kSub, units, AlongAxis(node, p, zeros));
+  }
+  node.OutputBinary(BinaryOp::kMul, units, AlongAxis(node, p, p.scales));
 }
 
 constexpr ImportEntry kImports[] = {

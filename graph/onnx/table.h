@@ -44,6 +44,10 @@ std::span<const ImportEntry> SliceImports();
 // Throws kUnsupported where those differ.
 void SpreadQuantParams(Graph& graph);
 
+// Scales of activations' channels go into the weights of the convolutions around them
+// (graph/onnx/channel_scales.cc).
+Graph FoldChannelScales(Graph graph);
+
 // Null when the operator is not supported.
 ImportFunction FindImport(const onnx::NodeProto& node, const onnx::ModelProto& model);
 

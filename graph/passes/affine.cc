@@ -1,6 +1,9 @@
 #include "graph/passes/affine.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "graph/fold/origin.h"
 
 namespace rshift {
 namespace {
@@ -29,6 +32,13 @@ int64_t WeightChannel(const Node& node, const Shape& shape, int64_t index) {
     return group * shape[1] + index / taps % shape[1];
   }
   return index % shape.back();  // MatMul: w [..., K, N]
+}
+
+// The dimension of the weights that output channels run along; -1: there is no single one.
+int64_t WeightAxis(const Node& node, const Shape& shape) {
+  if (std::holds_alternative<Conv>(node.op)) return 0;
+  if (const auto* conv = std::get_if<ConvTranspose>(&node.op)) return conv->groups == 1 ? 1 : -1;
+  return static_cast<int64_t>(shape.size()) - 1;
 }
 
 }  // namespace
@@ -67,12 +77,17 @@ void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::str
   if (AllOne(affine.scale)) return;
 
   const Shape shape = graph.value(node.inputs[1]).shape;
+  const int64_t axis = WeightAxis(node, shape);
+  auto origin = axis < 0 ? nullptr : ScaleOrigin(graph.value(node.inputs[1]), axis, affine.scale);
   const auto old = graph.value(node.inputs[1]).constant->As<float>();
   std::vector<double> weights(old.begin(), old.end());
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i] *= affine.scale[WeightChannel(node, shape, static_cast<int64_t>(i))];
   }
   node.inputs[1] = AddFloats(graph, links, output + "__weight", shape, weights);
+  if (origin == nullptr) return;
+  graph.value(node.inputs[1]).constant = RealsOf(*origin, shape);
+  graph.value(node.inputs[1]).origin = std::move(origin);
 }
 
 Affine Compose(const Affine& first, const Affine& second) {

@@ -83,6 +83,7 @@ class Case:
     build: object
     units: int = 1    # largest difference to ONNX Runtime, in steps of the output
     f32: bool = False  # has no integer form in the default profile
+    conv_f32: bool = False  # nor has a convolution of it
 
     def model(self, kind):
         builder = Builder(self.name, kind)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from qdq_cases import IMAGE, SCALE, Case
+from onnx import numpy_helper
+
+from qdq_cases import IMAGE, SCALE, TYPES, Case
 
 SIZE = (2, 8, 9, 7)  # of the convolution's result
 
@@ -113,6 +115,36 @@ def last_depthwise(b):
     b.outputs.append(b.node('Conv', [x, w, b.bias('b', scales * np.float32(SCALE))], 'c', group=8))
 
 
+def channel_scales(activation='Relu', zero=0, group=8, pad=1, top=None):
+    """conv -> activation -> Q with a scale a channel -> DQ -> convolution -> Q, as NNCF writes it."""
+    def build(b):
+        y = linear(b)
+        if top is not None:
+            y = b.node('Clip', [y, b.constant('lo', np.float32(0)), b.constant('hi', np.float32(top))], 'r')
+        elif activation:
+            y = b.node(activation, [y], 'r')
+        lowest = np.iinfo(TYPES[b.kind]).min
+        zeros = np.broadcast_to(np.asarray(lowest + zero, TYPES[b.kind]), 8)
+        names = [b.constant('r_s', b.rng.uniform(0.008, 0.02, 8).astype(np.float32)), b.constant('r_z', zeros)]
+        b.node('QuantizeLinear', [y, *names], 'r_q', axis=1)
+        dq = b.node('DequantizeLinear', ['r_q', *names], 'r_dq', axis=1)
+        w, _ = b.weights('dw', (8, 8 // group, 3, 3))
+        b.quantized(b.node('Conv', [dq, w], 'd', group=group, pads=[pad] * 4), 0.043)
+    return build
+
+
+def batch_norm(b):
+    """Of both signs: the integers of the weights stay, their scales change."""
+    scale = b.rng.uniform(0.2, 1.5, 8).astype(np.float32) * np.where(np.arange(8) % 3 == 2, -1, 1).astype(np.float32)
+    names = [b.constant(f'n{i}', v) for i, v in enumerate((
+        scale, b.rng.uniform(-1, 1, 8).astype(np.float32), b.rng.uniform(-1, 1, 8).astype(np.float32),
+        b.rng.uniform(0.3, 2, 8).astype(np.float32)))]
+    y = linear(b)
+    q = next(i for i, c in enumerate(b.constants) if c.name == 'w_q')
+    b.constants[q] = numpy_helper.from_array(np.maximum(numpy_helper.to_array(b.constants[q]), -127), 'w_q')
+    b.quantized(b.node('BatchNormalization', [y, *names], 'n'), 0.043)
+
+
 # f32: not everything behind the convolution is integer.
 CASES = [
     Case('tanh', function('Tanh', 1 / 128)),
@@ -137,6 +169,15 @@ CASES = [
     Case('concat', concat),
     Case('two readers', two_readers, f32=True),
     Case('depthwise sigmoid', depthwise),
+    Case('batch norm', batch_norm),
+    Case('channel scales', channel_scales()),
+    Case('channel scales zero', channel_scales(zero=7)),
+    Case('channel scales leaky', channel_scales('LeakyRelu', zero=40)),
+    Case('channel scales elu', channel_scales('Elu', zero=40), f32=True),
+    Case('channel scales clip', channel_scales(top=6)),
+    Case('channel scales low clip', channel_scales(top=1), f32=True),
+    Case('channel zeros', channel_scales(zero=np.arange(8)), f32=True, conv_f32=True),
+    Case('channel scales general', channel_scales(group=1), f32=True, conv_f32=True),
     Case('last layer', last_layer),
     Case('last layer relu', last_clipped),
     Case('last depthwise', last_depthwise),

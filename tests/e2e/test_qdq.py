@@ -184,9 +184,6 @@ BROKEN = {
     'bias with a zero point': (lambda c, n: (put('b_z', np.full(6, 3, np.int32))(c, n),
                                              next(x for x in n if x.name == 'b_node').input.append('b_z')),
                                "zero point 'b_z' holds 3, expected 0"),
-    'scales along an axis of an activation': (
-        lambda c, n: (put('x_s', np.full(24, 0.5, np.float32))(c, n), put('x_z', np.zeros(24, np.int8))(c, n)),
-        "quantizes the activation 'x' with 24 scales"),
     'two scales of one tensor': (
         lambda c, n: (put('x_s2', np.float32(0.25))(c, n),
                       next(x for x in n if x.name == 'x_dq_node').input.__setitem__(1, 'x_s2')),

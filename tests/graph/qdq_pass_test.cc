@@ -90,14 +90,36 @@ TEST(QdqPasses, WeightsKeepTheirIntegersThroughTheLayout) {
   }
 }
 
-TEST(QdqPasses, FoldedArithmeticForgetsTheIntegers) {
+TEST(QdqPasses, FoldedFactorsScaleTheIntegersWhereTheirTypeAllows) {
+  const auto origins = [](std::vector<float> factors) {
+    ModelBuilder b(13);
+    b.Input("x", {1, 2, 4, 4}).Floats("k", {1, 3, 1, 1}, std::move(factors));
+    Weights(b, "w", {3, 2, 3, 3}, 0);
+    b.Node("Conv", {"x", "w"}, {"a"}).Node("Mul", {"a", "k"}, {"y"}).Output("y");
+    const Graph graph = RunPasses(b.Import());
+    EXPECT_EQ(testing::OpsOf(graph), "Transpose Conv Transpose");
+    return CheckOrigins(graph);
+  };
+  EXPECT_EQ(origins({1, 2, 3}), 1);
+  EXPECT_EQ(origins({1, -2, 3}), 1);
+  EXPECT_EQ(origins({1, 0, 3}), 0);
+}
+
+// NNCF's form: a scale a channel between a convolution and a depthwise one.
+TEST(QdqPasses, ScalesOfChannelsGoIntoTheConvolutionsAroundThem) {
   ModelBuilder b(13);
-  b.Input("x", {1, 2, 4, 4}).Floats("k", {1, 3, 1, 1}, {1.0f, 2.0f, 3.0f});
+  b.Input("x", {1, 2, 4, 4}).Floats("s", {}, {0.1f}).Floats("t", {3}, {0.1f, 0.2f, 0.3f});
   Weights(b, "w", {3, 2, 3, 3}, 0);
-  b.Node("Conv", {"x", "w"}, {"a"}).Node("Mul", {"a", "k"}, {"y"}).Output("y");
-  const Graph graph = RunPasses(b.Import());
-  EXPECT_EQ(CheckOrigins(graph), 0);
-  EXPECT_EQ(testing::OpsOf(graph), "Transpose Conv Transpose");
+  Weights(b, "d", {3, 1, 2, 2}, 0);
+  RoundTrip(b, "x");
+  b.Node("Conv", {"x_dq", "w"}, {"a"}).Node("Relu", {"a"}, {"r"});
+  b.Node("QuantizeLinear", {"r", "t"}, {"r_q"}).Node("DequantizeLinear", {"r_q", "t"}, {"r_dq"});
+  b.Node("Conv", {"r_dq", "d"}, {"y"}, {{"group", 3}});
+  const Graph graph = RunPasses(b.Output("y").Import());
+  EXPECT_EQ(testing::OpsOf(graph),
+            "Quantize Dequantize Transpose Conv Quantize Dequantize Conv Reshape");
+  EXPECT_EQ(CheckOrigins(graph), 2);
+  EXPECT_EQ(graph.value(graph.FindValue("r_q")).quant->scale, 1.0f);
 }
 
 TEST(QdqPasses, AClipBehindADequantizeStaysOnItsOwn) {
