@@ -98,6 +98,11 @@ std::string TailText(const Product& o) {
   return text;
 }
 
+std::string QConvText(const QConv& o) {
+  return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.channels, o.zero_w) +
+         Text(o.clamp) + TailText(o);
+}
+
 template <typename E>
 std::string Pick(E value) {
   return Cat(" ", Name(value));
@@ -173,10 +178,8 @@ std::string Attributes(const Op& op) {
           [](const Requantize& o) {
             return Shift("multiplier", o.multiplier, o.rshift) + Text(o.clamp);
           },
-          [](const QConv& o) {
-            return Text(o.window) + FieldUnlessOne("groups", o.groups) +
-                   Text(o.channels, o.zero_w) + Text(o.clamp) + TailText(o);
-          },
+          [](const QConv& o) { return QConvText(o); },
+          [](const QConvTranspose& o) { return QConvText(o.conv); },
           [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp) + TailText(o); },
           [](const QAdd& o) {
             if (o.by_float) return Cat(" by_float", Text(o.clamp));

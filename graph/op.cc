@@ -50,6 +50,7 @@ const char* OpName(const Op& op) {
                         [](const Dequantize&) { return "Dequantize"; },
                         [](const Requantize&) { return "Requantize"; },
                         [](const QConv&) { return "QConv"; },
+                        [](const QConvTranspose&) { return "QConvTranspose"; },
                         [](const QMatMul&) { return "QMatMul"; },
                         [](const QAdd&) { return "QAdd"; },
                         [](const QAddShifted&) { return "QAddShifted"; },

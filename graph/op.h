@@ -26,8 +26,8 @@ using Op = std::variant<
     Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
     SpaceToDepth, Cast,
     // integer
-    Quantize, Dequantize, Requantize, QConv, QMatMul, QAdd, QAddShifted, QAddFma, QMul,
-    QAveragePool, QSoftmax, QLeakyRelu, QPRelu, QTable>;
+    Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, QAdd, QAddShifted, QAddFma,
+    QMul, QAveragePool, QSoftmax, QLeakyRelu, QPRelu, QTable>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/preprocess_choice.h"
 
@@ -98,7 +99,8 @@ class Trials {
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
     try {
       const QuantizeResult quantized = QuantizeGraph(deployment_.floating, table, options);
-      const Program program = CompileProgram(quantized.graph, "trial");
+      const Program program =
+          CompileProgram(RunTargetPasses(quantized.graph, options.target), "trial");
       const auto outputs = CompareOutputs(RunOutputs(program, samples_, threads_), reference_);
       trial.quality_db = Quality(outputs);
       trial.grade = Judge(outputs);

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
 #include "graph/passes/passes.h"
 #include "pipeline/check_program.h"
 #include "pipeline/deploy_inputs.h"
@@ -68,10 +69,11 @@ class Deployer {
     QuantizeResult quantized = QuantizeGraph(floating_, table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
     report.profile = Name(quantize_.profile.id);
-    final_ = std::move(quantized.graph);
+    Tell(DeployStage::kQuantized, quantized.graph);
+    final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
     report.proofs = ProveIntegers(final_);
-    Tell(DeployStage::kQuantized, final_);
+    Tell(DeployStage::kTarget, final_);
   }
 
   void MakeProgram() {

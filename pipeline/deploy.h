@@ -14,7 +14,8 @@
 
 namespace rshift {
 
-enum class DeployStage { kImported, kPasses, kQuantized };
+// kTarget: integer convolutions in the shape that the target wants, as the program has them.
+enum class DeployStage { kImported, kPasses, kQuantized, kTarget };
 
 // What a caller may hear of while Deploy works. Whatever these throw ends it.
 struct DeployEvents {

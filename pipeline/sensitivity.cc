@@ -10,6 +10,7 @@
 #include "calibrate/fill_inputs.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
 #include "pipeline/complete_tensors.h"
 #include "pipeline/program_pair.h"
 #include "pipeline/tensor_view.h"
@@ -181,8 +182,9 @@ class Search {
     }
     const QuantizeResult quantized =
         QuantizeGraph(deployment_.floating, deployment_.table, options);
-    const Program program = Program::FromBytes(WriteContainer(Compile(quantized.graph)),
-                                               "trial program", Limits::None());
+    const Graph graph = RunTargetPasses(quantized.graph, options.target);
+    const Program program =
+        Program::FromBytes(WriteContainer(Compile(graph)), "trial program", Limits::None());
     const auto outputs = CompareOutputs(RunOutputs(program, samples_, 1), reference_);
     const SensitivityTrial trial{static_cast<int64_t>(kept.size()), Quality(outputs),
                                  Judge(outputs)};

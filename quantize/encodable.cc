@@ -18,16 +18,17 @@ class Checker {
   Checker(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   void Check() const {
-    std::visit(
-        Overloaded{[&](const QConv& op) { Linear(op); }, [&](const QMatMul& op) { Linear(op); },
-                   [&](const QMul& op) { Words(op.rounding, op.multiplier, op.rshift); },
-                   [&](const QAddFma& op) {
-                     Finite(op.ratio_a, "factor of its first input");
-                     Finite(op.ratio_b, "factor of its second input");
-                     Finite(op.fixed, "offset");
-                   },
-                   [&](const QAveragePool& op) { Pool(op); }, [](const auto&) {}},
-        node_.op);
+    std::visit(Overloaded{[&](const QConv& op) { Linear(op); },
+                          [&](const QConvTranspose& op) { Linear(op.conv); },
+                          [&](const QMatMul& op) { Linear(op); },
+                          [&](const QMul& op) { Words(op.rounding, op.multiplier, op.rshift); },
+                          [&](const QAddFma& op) {
+                            Finite(op.ratio_a, "factor of its first input");
+                            Finite(op.ratio_b, "factor of its second input");
+                            Finite(op.fixed, "offset");
+                          },
+                          [&](const QAveragePool& op) { Pool(op); }, [](const auto&) {}},
+               node_.op);
   }
 
  private:

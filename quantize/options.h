@@ -5,7 +5,7 @@
 #include "quantize/config.h"
 #include "quantize/profile.h"
 #include "quantize/ranges/ranges.h"
-#include "quantize/target.h"
+#include "target/target.h"
 
 namespace rshift {
 

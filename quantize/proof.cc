@@ -35,6 +35,7 @@ class Prover {
     node_ = &node;
     std::visit(
         Overloaded{[&](const QConv& op) { Product(op, Filter(node, op)); },
+                   [&](const QConvTranspose& op) { Product(op.conv, Filter(node, op.conv)); },
                    [&](const QMatMul& op) { Product(op, Columns(node, op)); },
                    [&](const QAdd& op) {
                      if (!op.by_float) Add(op);

@@ -88,7 +88,7 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--report-json", report_json, "the same as JSON");
   app.add_flag("--json", json, "the summary on stdout as JSON, as --report-json writes it");
   app.add_option("--dump-graph", dump_graph,
-                 "STAGE[=FILE]: imported | passes | quantized (repeatable)");
+                 "STAGE[=FILE]: imported | passes | quantized | target (repeatable)");
   app.add_option("--threads", threads, "for the check and --test-input (default 1)")
       ->check(CLI::Range(1, kMaxThreads));
 }

@@ -37,6 +37,8 @@ const char* Name(DeployStage stage) {
       return "passes";
     case DeployStage::kQuantized:
       return "quantized";
+    case DeployStage::kTarget:
+      return "target";
   }
   return "?";
 }
@@ -44,13 +46,14 @@ const char* Name(DeployStage stage) {
 void CheckDumps(const DeployArguments& a) {
   for (const std::string& request : a.dump_graph) {
     const std::string stage = request.substr(0, request.find('='));
-    RequireUsage(stage == "imported" || stage == "passes" || stage == "quantized", "--dump-graph ",
-                 request, ": stage must be imported, passes or quantized");
+    const bool integer = stage == "quantized" || stage == "target";
+    RequireUsage(stage == "imported" || stage == "passes" || integer, "--dump-graph ", request,
+                 ": stage must be imported, passes, quantized or target");
     RequireUsage(!a.json || request != stage, "--dump-graph ", request,
                  ": --json has the standard output; give a file, ", stage, "=FILE");
     RequireUsage(request.back() != '=', "--dump-graph ", request, ": the file name is missing");
-    RequireUsage(stage != "quantized" || a.mode != "f32",
-                 "--dump-graph quantized: an f32 program has no quantized stage");
+    RequireUsage(!integer || a.mode != "f32", "--dump-graph ", stage, ": an f32 program has no ",
+                 stage, " stage");
   }
 }
 

@@ -74,4 +74,9 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext&, const Node& node, const QConvTranspose&) {
+  Fail(ErrorCode::kInternal, Describe(node),
+       ": has no command; RunTargetPasses (codegen/passes) makes convolutions of it");
+}
+
 }  // namespace rshift::lowering

@@ -18,6 +18,7 @@ namespace rshift::lowering {
 void Lower(LoweringContext& context, const Node& node, const Conv& op);
 void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op);
 void Lower(LoweringContext& context, const Node& node, const QConv& op);
+void Lower(LoweringContext& context, const Node& node, const QConvTranspose& op);
 // matmul.cc
 void Lower(LoweringContext& context, const Node& node, const MatMul& op);
 void Lower(LoweringContext& context, const Node& node, const QMatMul& op);

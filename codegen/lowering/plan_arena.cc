@@ -5,10 +5,10 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "codegen/lowering/context.h"
-#include "codegen/memory/concat.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/planner.h"
 #include "codegen/passes/fuse_elementwise.h"
+#include "codegen/passes/place_concat.h"
 
 namespace rshift {
 
@@ -72,7 +72,7 @@ ProgramImage LoweringContext::Finish() {
   BindOutputs();
   if (fuse_) {
     FuseElementwise(image_, memory_);
-    MergeConcats(image_, memory_);
+    PlaceConcats(image_, memory_);
   }
   PlaceBuffers();
   image_.constants = pool_.Take();

@@ -42,6 +42,14 @@ struct QConv {
   HalfEpilogue ascend{};           // kHalfFloat only
 };
 
+// inputs: x (s8/u8, NHWC), w (s8 constant [OC, IC/groups, KH, KW]: output channels first). `conv`
+// is as in QConv but for its window, which is ConvTranspose's: its pads crop. A tap that meets no
+// position of x reads zero_x, so the bias folds -zero_x * sum(w - zero_w) of the whole kernel. It
+// has no command: codegen/passes/subpixel_transpose.h makes convolutions of it.
+struct QConvTranspose {
+  QConv conv;
+};
+
 // inputs: x [..., M, K] (s8/u8), w (s8 constant [K, N]). channels: N entries.
 struct QMatMul {
   std::vector<ChannelRequant> channels;

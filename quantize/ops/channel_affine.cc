@@ -122,14 +122,7 @@ void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine&
   request.kind = LinearKind::kDepthwise;
   request.clamp = affine.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{Window{},
-             channels,
-             std::move(quantized.channels),
-             std::move(quantized.zero_w),
-             quantized.form.clamp,
-             quantized.form.rounding,
-             {},
-             {}};
+  QConv conv = ConvOf(Window{}, channels, quantized);
   const ValueId weights =
       emitter.AddWeights(old.value(old_y).name + "__factor", Layout::kPlain, {channels, 1, 1, 1}, 0,
                          quantized.scales, quantized.weights);

@@ -251,6 +251,17 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
   emitter.AddNode(node.name, std::move(op), std::move(inputs), y);
 }
 
+QConv ConvOf(const Window& window, int64_t groups, QuantizedWeights& weights) {
+  return {window,
+          groups,
+          std::move(weights.channels),
+          std::move(weights.zero_w),
+          weights.form.clamp,
+          weights.form.rounding,
+          std::move(weights.form.post_ops),
+          weights.form.ascend};
+}
+
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {
   RSHIFT_REQUIRE(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels,
                  ErrorCode::kInvalidInput, r.node, ": the bias has ", r.bias.size(),

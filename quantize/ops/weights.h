@@ -58,6 +58,9 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
 // an error that names it.
 QuantizedWeights QuantizeWeights(const WeightRequest& request, QuantizeReport* report);
 
+// The convolution of these weights; takes channels, zero points and post-operations out of them.
+QConv ConvOf(const Window& window, int64_t groups, QuantizedWeights& weights);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_OPS_WEIGHTS_H_

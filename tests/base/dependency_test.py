@@ -28,8 +28,9 @@ KERNELS = ["runtime/kernels"] + DRIVER + [f"runtime/kernels/{isa}" for isa in (
 RUNTIME += ["runtime/kernels"]
 GRAPH = BASE + ["isa", "graph"]
 YAML = BASE + ["yaml"]
+TARGET = YAML + ["target"]
 RANGES = GRAPH + YAML + ["quantize/ranges"]
-QUANTIZE = RANGES + ["quantize/numerics", "quantize"]
+QUANTIZE = RANGES + ["quantize/numerics", "quantize", "target"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
 PIPELINE = CALIBRATE + ["pipeline"]
@@ -39,6 +40,7 @@ ALLOWED = {
     "quantize/numerics": NUMERICS,
     "isa": BASE + ["isa"],
     "yaml": YAML,
+    "target": TARGET,
     "codegen/container": FORMAT,
     "codegen/packing": FORMAT,
     "runtime": RUNTIME,
@@ -103,7 +105,7 @@ SYSTEM_H = re.compile(
 
 # Folders in which what is built on a file never comes back to it: a header and its source file
 # count as one. (Elsewhere an interface and what it makes may name each other.)
-LOOP_FREE = {"base", "yaml", "quantize", "quantize/numerics", "pipeline", "tools"}
+LOOP_FREE = {"base", "yaml", "target", "quantize", "quantize/numerics", "pipeline", "tools"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".cc", ".cpp", ".c", ".inc"}

@@ -7,6 +7,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
 #include "quantize/proof.h"
@@ -41,8 +42,9 @@ inline size_t DeployF32(const std::string& model) { return CompileAndLoad(Import
 inline size_t DeployIntegers(const std::string& model) {
   const Graph graph = ImportAndPass(model);
   const QuantizeResult result = QuantizeGraph(graph, UnitTable(graph), {});
-  ProveIntegers(result.graph);
-  return CompileAndLoad(result.graph);
+  const Graph shaped = RunTargetPasses(result.graph, Target{});
+  ProveIntegers(shaped);
+  return CompileAndLoad(shaped);
 }
 
 }  // namespace rshift::testing

@@ -3,7 +3,9 @@
 import json
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import pipeline
 
@@ -47,3 +49,44 @@ def test_target(mode, target, bits, example, report):
     report(f'example, target {target}, {mode}: top-1 {summary["top1"]:.2f} %, agreement '
            f'{agreement:.2%}, SQNR of the logits {decibels:.2f} dB')
     assert agreement >= 0.985
+
+
+def shaped_model(path, rng):
+    """Few output channels, groups, a depthwise multiplier, a transposed convolution: what the cpu has other forms of."""
+    weights = {'few': (4, 3, 3, 3), 'grouped': (16, 2, 3, 3), 'depthwise': (32, 1, 3, 3), 'up': (32, 3, 4, 4)}
+    nodes = [helper.make_node('Conv', ['x', 'few'], ['a'], 'few_node', pads=[1, 1, 1, 1]),
+             helper.make_node('Conv', ['a', 'grouped'], ['b'], 'grouped_node', group=2, strides=[2, 2]),
+             helper.make_node('Conv', ['b', 'depthwise'], ['c'], 'depthwise_node', group=16),
+             helper.make_node('ConvTranspose', ['c', 'up'], ['y'], 'up_node', strides=[2, 2], pads=[1] * 4)]
+    constants = [numpy_helper.from_array(rng.normal(0, 0.3, s).astype(np.float32), k) for k, s in weights.items()]
+    graph = helper.make_graph(
+        nodes, 'shapes', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 40, 41))],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_the_shape_of_convolutions_is_the_targets_and_changes_no_byte(mode, tmp_path):
+    rng = np.random.default_rng(5)
+    model, data, dump = tmp_path / 'm.onnx', tmp_path / 'data.npy', tmp_path / 'graph.txt'
+    shaped_model(model, rng)
+    np.save(data, rng.normal(0, 1, (8, 3, 40, 41)).astype(np.float32))
+    table = pipeline.calibrate(model, data, tmp_path / 't.yaml', samples=8)
+    tpu = pipeline.ROOT / 'configs/targets/tpu.yaml'
+    shaped = tmp_path / 'shaped.yaml'
+    shaped.write_text(tpu.read_text() + 'conv: {}\n')
+    outputs, commands, quantized = [], [], []
+    for target in (tpu, shaped):
+        program = tmp_path / f'{target.stem}.rshift'
+        pipeline.deploy(model, program, mode=mode, table=table,
+                        extra=['--target', target, '--dump-graph', f'quantized={dump}'])
+        outputs.append(pipeline.infer(program, {'x': np.load(data)[:1]}, tmp_path)['y'])
+        commands.append(pipeline.run('model_tool', 'disasm', program))
+        quantized.append(dump.read_text())
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    assert quantized[0] == quantized[1] and 'QConvTranspose' in quantized[0]
+    assert '; few_node__together' not in commands[0] and '; few_node__together' in commands[1]
+    assert '; depthwise_node__repeated' not in commands[0] and '; depthwise_node__repeated' in commands[1]
+    assert '; up_node__phase3' in commands[0] and '; up_node__phase3' not in commands[1]
+    groups = [next(line for line in text.splitlines() if line.endswith('; grouped_node')) for text in commands]
+    assert 'groups=2' in groups[0] and 'groups' not in groups[1]

@@ -83,8 +83,8 @@ TEST(DeployTest, NothingIsPrintedAndTheCallerHearsEveryStage) {
   const DeployResult result = Deploy(options, events);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  EXPECT_THAT(stages,
-              ElementsAre(DeployStage::kImported, DeployStage::kPasses, DeployStage::kQuantized));
+  EXPECT_THAT(stages, ElementsAre(DeployStage::kImported, DeployStage::kPasses,
+                                  DeployStage::kQuantized, DeployStage::kTarget));
   EXPECT_EQ(tables, 1);
   EXPECT_EQ(steps, 3);  // none done, 1, 2
   EXPECT_EQ(result.report.compared_samples, 2);

@@ -96,6 +96,34 @@ Tensor Convolve(const Context& c, const Window& window, int64_t groups, double p
   return y;
 }
 
+// By the definition, for every output and every tap of the whole kernel; a tap that meets no
+// position of x reads `pad`.
+Tensor ConvolveTransposed(const Context& c, const QConv& op, double pad) {
+  const Tensor &x = c.in(0), &w = c.in(1);  // [OC, IC / groups, KH, KW]
+  Tensor y = c.Empty();
+  const Window& o = op.window;
+  const int64_t oc_per_group = w.shape[0] / op.groups, ic_per_group = w.shape[1];
+  const auto source = [](int64_t out, int64_t tap, int64_t stride, int64_t in) {
+    const int64_t at = out - tap;
+    return at >= 0 && at % stride == 0 && at / stride < in ? at / stride : -1;
+  };
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    const std::vector<int64_t> at = Index(y.shape, static_cast<int64_t>(i));
+    const int64_t oc = at[3], first = oc / oc_per_group * ic_per_group;
+    const double zero = op.zero_w.empty() ? 0 : op.zero_w[oc];
+    for (int64_t k = 0; k < ic_per_group * w.shape[2] * w.shape[3]; ++k) {
+      const std::vector<int64_t> tap = Index({ic_per_group, w.shape[2], w.shape[3]}, k);
+      const int64_t row = source(at[1] + o.pad_top, tap[1] * o.dilation_h, o.stride_h, x.shape[1]);
+      const int64_t column =
+          source(at[2] + o.pad_left, tap[2] * o.dilation_w, o.stride_w, x.shape[2]);
+      const bool inside = row >= 0 && column >= 0;
+      const double v = inside ? x.data[Flat(x.shape, {at[0], row, column, first + tap[0]})] : pad;
+      y.data[i] += v * (w.data[Flat(w.shape, {oc, tap[0], tap[1], tap[2]})] - zero);
+    }
+  }
+  return y;
+}
+
 Tensor Multiply(const Context& c, const std::vector<int32_t>& zero_w = {}) {
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor y = c.Empty();
@@ -314,6 +342,11 @@ struct Run {
   Tensor operator()(const QConv& op) const {
     Tensor y = Convolve(c, op.window, op.groups, c.meta(0).quant->zero_point, op.zero_w);
     RequantizeAll(c, op, &y);
+    return y;
+  }
+  Tensor operator()(const QConvTranspose& op) const {
+    Tensor y = ConvolveTransposed(c, op.conv, c.meta(0).quant->zero_point);
+    RequantizeAll(c, op.conv, &y);
     return y;
   }
   Tensor operator()(const QMatMul& op) const {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
 #include "quantize/proof.h"
@@ -91,6 +92,8 @@ int DeployAllWays(const std::string& bytes, std::mt19937& random) {
   SCOPED_TRACE(Name(options.profile.id));
   try {
     graph = QuantizeGraph(graph, table, options).graph;
+    if (random() % 4 == 0) options.target.conv.reset();
+    graph = RunTargetPasses(graph, options.target);
     ProveIntegers(graph);
   } catch (const Error& error) {
     CheckRefusal(error);

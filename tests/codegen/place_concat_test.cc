@@ -1,5 +1,5 @@
 // Concats whose parts are written in place, and those that stay copies.
-#include "codegen/memory/concat.h"
+#include "codegen/passes/place_concat.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TestGraph Fire() {
   return test;
 }
 
-TEST(MergeConcats, ProducersWriteTheirParts) {
+TEST(PlaceConcats, ProducersWriteTheirParts) {
   const ProgramImage image = CompileChecked(Fire());
   EXPECT_EQ(Copies(image), 0);
   ExpectPart(image, "a", "cat", 0);
@@ -55,7 +55,7 @@ TEST(MergeConcats, ProducersWriteTheirParts) {
   EXPECT_EQ(image.command_names.size(), image.commands.size());
 }
 
-TEST(MergeConcats, NotWhenTheProgramIsToBeObservedOrPlain) {
+TEST(PlaceConcats, NotWhenTheProgramIsToBeObservedOrPlain) {
   EXPECT_EQ(Copies(CompileChecked(Fire(), true)), 2);
   const ProgramImage plain =
       Compile(Fire().graph, {.observable = false, .fuse = false, .meta = {}});
@@ -63,7 +63,7 @@ TEST(MergeConcats, NotWhenTheProgramIsToBeObservedOrPlain) {
   for (const TensorRecord& tensor : plain.tensors) EXPECT_TRUE(tensor.whole()) << tensor.name;
 }
 
-TEST(MergeConcats, AConcatMayBeAnOutputItsPartsMayNot) {
+TEST(PlaceConcats, AConcatMayBeAnOutputItsPartsMayNot) {
   TestGraph test = Fire();
   test.Output(ValueId(test.graph.nodes()[3].outputs[0]));  // cat
   EXPECT_EQ(Copies(CompileChecked(test)), 0);
@@ -73,7 +73,7 @@ TEST(MergeConcats, AConcatMayBeAnOutputItsPartsMayNot) {
   EXPECT_TRUE(RecordOf(image, "a").whole());
 }
 
-TEST(MergeConcats, InputsAndConstantsAreCopied) {
+TEST(PlaceConcats, InputsAndConstantsAreCopied) {
   TestGraph test;
   const ValueId x = test.Input("x", Image(2));
   const ValueId k = test.S8("k", {1, 4, 5, 2}, std::vector<int8_t>(40, 1));
@@ -84,7 +84,7 @@ TEST(MergeConcats, InputsAndConstantsAreCopied) {
   ExpectPart(image, "a", "cat", 4);
 }
 
-TEST(MergeConcats, AValueThatIsTwoPartsIsCopiedOnce) {
+TEST(PlaceConcats, AValueThatIsTwoPartsIsCopiedOnce) {
   TestGraph test;
   const ValueId a = Table(&test, "a", Image(2), test.Input("x", Image(2)));
   test.Output(test.Node("cat", Image(4), Concat{3}, {a, a}));
@@ -110,7 +110,7 @@ TestGraph DenseBlock(bool nested) {
   return test;
 }
 
-TEST(MergeConcats, ADenseBlockIsOneBuffer) {
+TEST(PlaceConcats, ADenseBlockIsOneBuffer) {
   for (const bool nested : {true, false}) {
     const ProgramImage image = CompileChecked(DenseBlock(nested));
     EXPECT_EQ(Copies(image), 0) << nested;
@@ -119,7 +119,7 @@ TEST(MergeConcats, ADenseBlockIsOneBuffer) {
   }
 }
 
-TEST(MergeConcats, AnotherOrderOfTheSameValuesIsCopied) {
+TEST(PlaceConcats, AnotherOrderOfTheSameValuesIsCopied) {
   TestGraph test;
   const ValueId x = test.Input("x", Image(8));
   const ValueId a = Table(&test, "a", Image(8), x), b = Table(&test, "b", Image(8), x);
@@ -129,7 +129,7 @@ TEST(MergeConcats, AnotherOrderOfTheSameValuesIsCopied) {
   EXPECT_EQ(Copies(CompileChecked(test)), 2);
 }
 
-TEST(MergeConcats, ReadersThatTakeNoPartsKeepTheCopy) {
+TEST(PlaceConcats, ReadersThatTakeNoPartsKeepTheCopy) {
   TestGraph test;
   const ValueId x = test.Input("x", Image(8));
   const ValueId a = Table(&test, "a", Image(8), x), b = Table(&test, "b", Image(8), x);
@@ -142,7 +142,7 @@ TEST(MergeConcats, ReadersThatTakeNoPartsKeepTheCopy) {
   ExpectPart(image, "b", "cat", 8);
 }
 
-TEST(MergeConcats, ViewsOfAPartNeedItsRows) {
+TEST(PlaceConcats, ViewsOfAPartNeedItsRows) {
   for (const bool rows : {true, false}) {
     TestGraph test;
     const ValueId x = test.Input("x", Image(8));
@@ -155,7 +155,7 @@ TEST(MergeConcats, ViewsOfAPartNeedItsRows) {
   }
 }
 
-TEST(MergeConcats, PartsOnAnOuterAxisAreDenseAtAnyOffset) {
+TEST(PlaceConcats, PartsOnAnOuterAxisAreDenseAtAnyOffset) {
   TestGraph test;
   const ValueId a = Table(&test, "a", Image(3, 2), test.Input("x", Image(3, 2)));
   const ValueId b = Table(&test, "b", Image(3, 4), test.Input("z", Image(3, 4)));
@@ -166,7 +166,7 @@ TEST(MergeConcats, PartsOnAnOuterAxisAreDenseAtAnyOffset) {
   EXPECT_EQ(RecordOf(image, "b").pitch, 0u);
 }
 
-TEST(MergeConcats, PartsOnAnOuterAxisOfABatchAreCopied) {
+TEST(PlaceConcats, PartsOnAnOuterAxisOfABatchAreCopied) {
   TestGraph test;
   const Kind half = QuantizedPlain({2, 3, 4}, kQuant);
   const ValueId a = Table(&test, "a", half, test.Input("x", half));
@@ -174,7 +174,7 @@ TEST(MergeConcats, PartsOnAnOuterAxisOfABatchAreCopied) {
   EXPECT_EQ(Copies(CompileChecked(test)), 2);
 }
 
-TEST(MergeConcats, APartOfAPartOnAnotherAxis) {
+TEST(PlaceConcats, APartOfAPartOnAnotherAxis) {
   TestGraph test;
   const ValueId a = Table(&test, "a", Image(4), test.Input("x", Image(4)));
   const ValueId b = Table(&test, "b", Image(4), test.Input("z", Image(4)));
@@ -189,7 +189,7 @@ TEST(MergeConcats, APartOfAPartOnAnotherAxis) {
 }
 
 // A pooling kernel may read past the channels of its source, where another thread would write.
-TEST(MergeConcats, KernelsThatLoadWholeRegistersReadNoNeighboursOfWhatTheyWrite) {
+TEST(PlaceConcats, KernelsThatLoadWholeRegistersReadNoNeighboursOfWhatTheyWrite) {
   for (const int64_t channels : {8, 64}) {
     TestGraph test;
     const ValueId a = Table(&test, "a", Image(channels), test.Input("x", Image(channels)));
@@ -199,7 +199,7 @@ TEST(MergeConcats, KernelsThatLoadWholeRegistersReadNoNeighboursOfWhatTheyWrite)
   }
 }
 
-TEST(MergeConcats, F32CommandsWriteNoParts) {
+TEST(PlaceConcats, F32CommandsWriteNoParts) {
   TestGraph test;
   const ValueId x = test.Input("x", F32({4, 6}));
   const ValueId a = test.Node("a", F32({4, 6}), Unary{UnaryOp::kExp, 0, 0}, {x});

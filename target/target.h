@@ -1,13 +1,16 @@
 // What the chip can do: configs/targets/*.yaml.
-#ifndef RSHIFT_QUANTIZE_TARGET_H_
-#define RSHIFT_QUANTIZE_TARGET_H_
+#ifndef RSHIFT_TARGET_TARGET_H_
+#define RSHIFT_TARGET_TARGET_H_
 
+#include <optional>
 #include <string>
 
 #include "base/cost_model.h"
+#include "target/conv_forms.h"
 
 namespace rshift {
 
+// The values are those of configs/targets/cpu.yaml.
 struct Target {
   std::string name = "cpu";
   // Bits of the multiplier, sign included: Add (symmetric), LeakyRelu / PRelu slopes; 8 or 16.
@@ -15,10 +18,15 @@ struct Target {
   // Of Conv, MatMul and their kin; 25 (which binary32 holds) or 32. Requantization always has 32.
   int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
+  std::optional<ConvForms> conv = ConvForms{};  // none: convolutions stay as the model has them
   CostModel cost;  // decides nothing but how many threads are worth waking
 };
+
+// A file without a `conv:` block has no forms, one without `multiplier_bits: conv` has 32; whatever
+// else is not there is as above. Throws kInvalidInput with the line of an unknown key or of a value
+// that is none.
 Target ReadTarget(const std::string& yaml_text, const std::string& where);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_TARGET_H_
+#endif  // RSHIFT_TARGET_TARGET_H_

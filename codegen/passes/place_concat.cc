@@ -1,4 +1,4 @@
-#include "codegen/memory/concat.h"
+#include "codegen/passes/place_concat.h"
 
 #include <algorithm>
 #include <limits>
@@ -44,9 +44,9 @@ std::optional<TensorRecord> Moved(const TensorRecord& tensor, const Placement& p
   return moved;
 }
 
-class ConcatMerger {
+class ConcatPlacer {
  public:
-  ConcatMerger(ProgramImage& image, BufferTable& table)
+  ConcatPlacer(ProgramImage& image, BufferTable& table)
       : image_(image),
         table_(table),
         tensors_(table.buffers.size()),
@@ -236,6 +236,6 @@ class ConcatMerger {
 
 }  // namespace
 
-void MergeConcats(ProgramImage& image, BufferTable& table) { ConcatMerger(image, table).Run(); }
+void PlaceConcats(ProgramImage& image, BufferTable& table) { ConcatPlacer(image, table).Run(); }
 
 }  // namespace rshift

@@ -1,4 +1,4 @@
-#include "quantize/ops/unroll_output_width.h"
+#include "codegen/passes/unroll_width.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::vector<int32_t> Convolve(const std::vector<int8_t>& x, int64_t ih, int64_t 
   return acc;
 }
 
-TEST(ConvColumnsTest, TheSameSumsInTheSamePlaces) {
+TEST(UnrollWidthTest, TheSameSumsInTheSamePlaces) {
   for (uint32_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -68,14 +68,15 @@ TEST(ConvColumnsTest, TheSameSumsInTheSamePlaces) {
   }
 }
 
-TEST(ConvColumnsTest, OnlyWhereSomethingIsGained) {
-  const Conv same{{3, 3, 1, 1, 1, 1, 1, 1, 1, 1}, 1, {}};
-  EXPECT_GT(PixelsPerCommand(same, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
-  EXPECT_EQ(PixelsPerCommand(same, {16, 32, 3, 3}, {1, 224, 224, 16}), 1);  // fills a column
-  EXPECT_EQ(PixelsPerCommand(same, {3, 32, 3, 3}, {1, 14, 14, 3}), 1);
-  Conv other = same;
+TEST(UnrollWidthTest, OnlyWhereSomethingIsGained) {
+  QConv same;
+  same.window = {3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_GT(PixelsPerCommand({}, same, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
+  EXPECT_EQ(PixelsPerCommand({}, same, {16, 32, 3, 3}, {1, 224, 224, 16}), 1);  // fills a column
+  EXPECT_EQ(PixelsPerCommand({}, same, {3, 32, 3, 3}, {1, 14, 14, 3}), 1);
+  QConv other = same;
   other.window.stride_w = 2;
-  EXPECT_EQ(PixelsPerCommand(other, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
+  EXPECT_EQ(PixelsPerCommand({}, other, {3, 32, 3, 3}, {1, 224, 224, 3}), 1);
 }
 
 }  // namespace

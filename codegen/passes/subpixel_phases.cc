@@ -1,10 +1,10 @@
-#include "quantize/ops/conv_transpose_subpixel.h"
+#include "codegen/passes/subpixel_phases.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "quantize/ops/conv_cost.h"
+#include "codegen/passes/conv_cost.h"
 
 namespace rshift {
 namespace {
@@ -53,12 +53,12 @@ std::vector<PhaseRun> Runs(const std::vector<Phase>& phases, bool together) {
 }
 
 // Of a pixel of each phase.
-int64_t CostOf(const PhasePlan& plan, int64_t ic, int64_t oc) {
+int64_t CostOf(const ConvForms& forms, const PhasePlan& plan, int64_t ic, int64_t oc) {
   int64_t cost = 0;
   for (const PhasePart& part : plan.parts) {
     const int64_t taps =
         plan.rows[part.rows.first].window.taps * plan.columns[part.columns.first].window.taps;
-    cost += PixelCost(part.rows.count * part.columns.count * oc, taps, ic);
+    cost += PixelCost(forms, part.rows.count * part.columns.count * oc, taps, ic);
   }
   return cost;
 }
@@ -109,16 +109,23 @@ std::vector<PhasePart> DividePhases(const std::vector<Phase>& rows,
 }
 
 PhasePlan PlanPhases(const TransposedSize& height, const TransposedSize& width, int64_t groups,
-                     int64_t ic, int64_t oc) {
+                     int64_t ic, int64_t oc, const std::optional<ConvForms>& forms) {
   const bool together = groups == 1;
   const std::vector<Phase> rows = Phases(height), columns = Phases(width);
   PhasePlan best{rows, columns, DividePhases(rows, columns, together)};
   if (!together) return best;
   const std::vector<Phase> wide_rows = UnderOneWindow(rows, height);
   const std::vector<Phase> wide_columns = UnderOneWindow(columns, width);
+  const auto is_better = [&](const PhasePlan& plan) {
+    const auto most = static_cast<size_t>(kMostParts);
+    if (std::max(plan.parts.size(), best.parts.size()) > most) {
+      return plan.parts.size() < best.parts.size();
+    }
+    return forms && CostOf(*forms, plan, ic, oc) < CostOf(*forms, best, ic, oc);
+  };
   const auto consider = [&](const std::vector<Phase>& r, const std::vector<Phase>& c) {
     PhasePlan plan{r, c, DividePhases(r, c, true)};
-    if (CostOf(plan, ic, oc) < CostOf(best, ic, oc)) best = std::move(plan);
+    if (is_better(plan)) best = std::move(plan);
   };
   consider(rows, wide_columns);
   consider(wide_rows, columns);

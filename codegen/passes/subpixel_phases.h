@@ -6,11 +6,14 @@
 // f + pad - k dilation is a multiple of the stride. They follow each other by stride / g, the
 // inputs that they meet by dilation / g, g the greatest common divisor of both. So each phase is a
 // convolution of stride 1 over x by itself, and no product with a zero between pixels is computed.
-#ifndef RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_
-#define RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_
+#ifndef RSHIFT_CODEGEN_PASSES_SUBPIXEL_PHASES_H_
+#define RSHIFT_CODEGEN_PASSES_SUBPIXEL_PHASES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "target/conv_forms.h"
 
 namespace rshift {
 
@@ -70,12 +73,16 @@ struct PhasePlan {
   std::vector<PhasePart> parts;
 };
 
-// The cheapest division for `ic` and `oc` channels: with few output channels one convolution of all
-// phases under a larger window multiplies less padding than one for each. Groups have a part for
-// each phase: the channels of a phase would not be neighbours.
+// More convolutions of one are avoided where there is a plan of fewer.
+inline constexpr int64_t kMostParts = 1024;
+
+// Phases of the same window in one convolution: every product is one of the definition. With
+// `forms` the cheapest division for `ic` and `oc` channels: with few output channels one
+// convolution of all phases under a larger window multiplies less padding than one for each. Groups
+// have a part for each phase: the channels of a phase would not be neighbours.
 PhasePlan PlanPhases(const TransposedSize& height, const TransposedSize& width, int64_t groups,
-                     int64_t ic, int64_t oc);
+                     int64_t ic, int64_t oc, const std::optional<ConvForms>& forms);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_OPS_CONV_TRANSPOSE_SUBPIXEL_H_
+#endif  // RSHIFT_CODEGEN_PASSES_SUBPIXEL_PHASES_H_

@@ -6,20 +6,25 @@
 // y' is the convolution with the stride `pixels`, whose window is pixels - 1 columns wider; channel
 // (j, oc) has the weights of oc from its column j on, and Z_w elsewhere, which adds 0. In memory,
 // y' is y.
-#ifndef RSHIFT_QUANTIZE_OPS_UNROLL_OUTPUT_WIDTH_H_
-#define RSHIFT_QUANTIZE_OPS_UNROLL_OUTPUT_WIDTH_H_
+#ifndef RSHIFT_CODEGEN_PASSES_UNROLL_WIDTH_H_
+#define RSHIFT_CODEGEN_PASSES_UNROLL_WIDTH_H_
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "graph/graph.h"
+#include "target/conv_forms.h"
 
 namespace rshift {
 
+// Every QConv of one group but those with an addend or an f32 result.
+Graph UnrollWidth(const Graph& graph, const ConvForms& forms);
+
 // How many pixels make the convolution of weights [OC, IC, KH, KW] to y [N, H, W, OC] cheapest; 1
 // where nothing is gained, or little, of a small image.
-int64_t PixelsPerCommand(const Conv& op, const Shape& weights, const Shape& y);
+int64_t PixelsPerCommand(const ConvForms& forms, const QConv& op, const Shape& weights,
+                         const Shape& y);
 
 // The window that computes `pixels` of them over `in` columns, for `width` output columns or the
 // next multiple.
@@ -32,4 +37,4 @@ std::vector<int8_t> WidenWeights(std::span<const int8_t> weights, const Shape& s
 
 }  // namespace rshift
 
-#endif  // RSHIFT_QUANTIZE_OPS_UNROLL_OUTPUT_WIDTH_H_
+#endif  // RSHIFT_CODEGEN_PASSES_UNROLL_WIDTH_H_

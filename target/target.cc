@@ -1,4 +1,6 @@
-#include "quantize/target.h"
+#include "target/target.h"
+
+#include <algorithm>
 
 #include "base/error.h"
 #include "yaml/reader.h"
@@ -23,13 +25,43 @@ CostModel ReadCost(const YamlPart& part) {
   return cost;
 }
 
+std::string ConvFormsNames() {
+  std::string names;
+  for (const ConvFormsKey& key : ConvFormsKeys()) names += Cat(names.empty() ? "" : ", ", key.name);
+  return names;
+}
+
+ConvForms ReadConvForms(const YamlPart& part) {
+  CheckKeys(part, "conv", {});
+  ConvForms forms;
+  for (const auto& entry : part.node) {
+    const std::string name = entry.first.Scalar();
+    const auto keys = ConvFormsKeys();
+    const auto key = std::find_if(keys.begin(), keys.end(),
+                                  [&](const ConvFormsKey& known) { return name == known.name; });
+    if (key == keys.end()) {
+      FailAt({entry.first, part.where}, "conv has an unknown key '", name,
+             "'; known: ", ConvFormsNames());
+    }
+    const YamlPart number{entry.second, part.where};
+    const int64_t value = ReadInt(number, "conv: " + name);
+    if (value < key->least || value > key->most) {
+      FailAt(number, "conv: ", name, " is ", value, ", expected an integer of ", key->least, " to ",
+             key->most);
+    }
+    forms.*key->value = value;
+  }
+  return forms;
+}
+
 }  // namespace
 
 Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "cost"});
+  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "conv", "cost"});
   Target target;
   target.conv_multiplier_bits = 32;  // of a chip whose file does not say
+  target.conv.reset();
   target.name = ReadString(Child(root, "name", "the target"), "name");
   if (HasKey(root, "multiplier_bits")) {
     const YamlPart bits = Child(root, "multiplier_bits", "the target");
@@ -51,6 +83,7 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
     target.per_channel_weights =
         ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
   }
+  if (HasKey(root, "conv")) target.conv = ReadConvForms(Child(root, "conv", "the target"));
   if (HasKey(root, "cost")) target.cost = ReadCost(Child(root, "cost", "the target"));
   return target;
 }

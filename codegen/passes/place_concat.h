@@ -1,6 +1,6 @@
 // Concat without copies: whoever makes a part writes it where the Concat wants it.
-#ifndef RSHIFT_CODEGEN_MEMORY_CONCAT_H_
-#define RSHIFT_CODEGEN_MEMORY_CONCAT_H_
+#ifndef RSHIFT_CODEGEN_PASSES_PLACE_CONCAT_H_
+#define RSHIFT_CODEGEN_PASSES_PLACE_CONCAT_H_
 
 #include "codegen/container/image.h"
 #include "codegen/memory/buffers.h"
@@ -14,8 +14,8 @@ namespace rshift {
 //   - each command that uses them may read or write parts there (FieldSpec::part),
 //   - nothing else is written to that place.
 // A dense block of several Concats, each a prefix of the next, ends up in the last one's buffer.
-void MergeConcats(ProgramImage& image, BufferTable& table);
+void PlaceConcats(ProgramImage& image, BufferTable& table);
 
 }  // namespace rshift
 
-#endif  // RSHIFT_CODEGEN_MEMORY_CONCAT_H_
+#endif  // RSHIFT_CODEGEN_PASSES_PLACE_CONCAT_H_

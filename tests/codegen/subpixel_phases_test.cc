@@ -1,4 +1,4 @@
-#include "quantize/ops/conv_transpose_subpixel.h"
+#include "codegen/passes/subpixel_phases.h"
 
 #include <gtest/gtest.h>
 
@@ -124,15 +124,37 @@ TEST(DividePhasesTest, EachPhaseForItself) {
 
 // --- PlanPhases: the kernel of 4, stride 2 and pad 1
 
-size_t PartsFor(int64_t groups, int64_t ic, int64_t oc) {
+size_t PartsFor(int64_t groups, int64_t ic, int64_t oc, const std::optional<ConvForms>& forms) {
   const TransposedSize size{.in = 5, .out = 10, .kernel = 4, .stride = 2, .pad = 1};
-  return PlanPhases(size, size, groups, ic, oc).parts.size();
+  return PlanPhases(size, size, groups, ic, oc, forms).parts.size();
 }
 
 TEST(PlanPhasesTest, FewOutputChannelsShareAWindow) {
-  EXPECT_EQ(PartsFor(1, 64, 3), 1u);
-  EXPECT_EQ(PartsFor(1, 64, 64), 4u);
-  EXPECT_EQ(PartsFor(3, 3, 3), 4u);
+  EXPECT_EQ(PartsFor(1, 64, 3, ConvForms{}), 1u);
+  EXPECT_EQ(PartsFor(1, 64, 64, ConvForms{}), 4u);
+  EXPECT_EQ(PartsFor(3, 3, 3, ConvForms{}), 4u);
+}
+
+TEST(PlanPhasesTest, TheTargetsCostsDecide) {
+  ConvForms dear_ends;
+  dear_ends.narrow_end = dear_ends.panel_end = 100000;
+  EXPECT_EQ(PartsFor(1, 64, 16, ConvForms{}), 4u);
+  EXPECT_EQ(PartsFor(1, 64, 16, dear_ends), 1u);
+}
+
+TEST(PlanPhasesTest, WithoutFormsOnlyTheSameWindowsAreTogether) {
+  EXPECT_EQ(PartsFor(1, 64, 3, std::nullopt), 4u);
+  const TransposedSize size{.in = 5, .out = 10, .kernel = 2, .stride = 2};
+  EXPECT_EQ(PlanPhases(size, size, 1, 64, 3, std::nullopt).parts.size(), 1u);
+}
+
+TEST(PlanPhasesTest, ThousandsOfWindowsBecomeOne) {
+  // Every other phase has a tap: 64 windows a dimension that are not the same.
+  const TransposedSize size{.in = 3, .out = 192, .kernel = 64, .stride = 64, .dilation = 2};
+  ASSERT_GT(DividePhases(Phases(size), Phases(size), true).size(), 1024u);
+  for (const std::optional<ConvForms>& forms : {std::optional<ConvForms>(), {ConvForms{}}}) {
+    EXPECT_LE(PlanPhases(size, size, 1, 512, 512, forms).parts.size(), 1024u);
+  }
 }
 
 }  // namespace
