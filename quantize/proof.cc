@@ -6,14 +6,14 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/two_step.h"
 
 namespace rshift {
 namespace {
 
-constexpr int64_t kInt32Limit = 2147483647;
-// Kernels may shift s8 inputs to u8: 255 bounds |x| whatever its type.
-constexpr int64_t kLargestInput = 255;
+using numerics::kInt32Limit;
+using numerics::kLargestInput;
 
 bool IsFloat(Rounding rounding) {
   return rounding == Rounding::kFloatEven || rounding == Rounding::kFloatZeroEven ||
@@ -129,7 +129,8 @@ class Prover {
       const ChannelRequant& channel = op.channels[c];
       const int64_t bias = std::abs(int64_t{channel.bias});
       proof.largest_bias = std::max(proof.largest_bias, bias);
-      proof.accumulator = std::max(proof.accumulator, bias + kLargestInput * magnitudes[c]);
+      proof.accumulator =
+          std::max(proof.accumulator, numerics::LargestAccumulator(bias, magnitudes[c]));
       AddPair(proof, static_cast<int64_t>(c), channel.multiplier, channel.rshift, 1 << 30);
     }
     Finish(std::move(proof));

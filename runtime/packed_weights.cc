@@ -86,7 +86,7 @@ std::vector<uint32_t> SumDepthwiseWeights(int64_t channels, int64_t taps, const 
 std::vector<int64_t> SumConvDistances(const PackedShape& shape, const int8_t* weights,
                                       const int32_t* zero_w) {
   std::vector<int64_t> sums(static_cast<size_t>(shape.groups * shape.oc_per_group));
-  const int64_t ic4 = RoundUp(shape.ic_per_group, 4);
+  const int64_t ic4 = RoundUp(shape.ic_per_group, kDotProducts);
   ForEachPanel(shape, [&](const Panel& panel) {
     for (int64_t k = 0; k < shape.k(); ++k) {
       if (k % ic4 >= shape.ic_per_group) continue;
@@ -115,7 +115,7 @@ std::vector<int64_t> SumDepthwiseDistances(int64_t channels, int64_t taps, const
 }
 
 bool ConvPaddingIsZero(const PackedShape& shape, const int8_t* weights) {
-  const int64_t ic4 = RoundUp(shape.ic_per_group, 4), remainder = shape.ic_per_group % 4;
+  const int64_t ic4 = RoundUp(shape.ic_per_group, kDotProducts), remainder = shape.ic_per_group % 4;
   if (remainder == 0 && shape.n() == shape.oc_per_group) return true;
   bool zero = true;
   ForEachPanel(shape, [&](const Panel& panel) {

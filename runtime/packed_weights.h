@@ -16,7 +16,7 @@ using BeforeReading = std::function<void(int64_t bytes)>;
 // Sum of w modulo 2^32, one per output channel of all groups.
 std::vector<uint32_t> SumConvWeights(const PackedShape& shape, const int8_t* weights,
                                      const BeforeReading& before);
-// `weights` [taps][RoundUp(channels, 64)].
+// `weights` [taps][RoundUp(channels, kPanelChannels)].
 std::vector<uint32_t> SumDepthwiseWeights(int64_t channels, int64_t taps, const int8_t* weights);
 
 // Sum of |w - zero_w|. `zero_w`: one per output channel, in [-128, 127], or null (0).

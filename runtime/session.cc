@@ -29,14 +29,6 @@ int ChooseThreads(int asked) {
   return asked == 0 ? std::min(omp_get_num_procs(), kMaxThreads) : asked;
 }
 
-// "command 3 (add 'res1')": for messages.
-std::string CommandName(const ProgramImage& image, size_t index) {
-  const OpSpec* op = FindOp(image.commands[index].opcode);
-  std::string name = Cat("command ", index, " (", op == nullptr ? "?" : op->name);
-  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
-  return name + ")";
-}
-
 }  // namespace
 
 struct Session::Impl {
@@ -65,6 +57,7 @@ struct Session::Impl {
   // keeps the clock.
   void RunParallel(size_t begin, size_t end, bool timed) noexcept;
   void RunSerial(size_t index, bool timed) noexcept;
+  void RunPass(size_t index) noexcept;  // alone
   void RunAll(bool timed) noexcept;
   // The end of the stretch of parallel passes that begins at `begin`.
   size_t StretchEnd(size_t begin) const;
@@ -145,6 +138,11 @@ void Session::Impl::RunSerial(size_t index, bool timed) noexcept {
     PassMilliseconds(index) =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
+}
+
+void Session::Impl::RunPass(size_t index) noexcept {
+  if (steps[index]->parallel()) return RunParallel(index, index + 1, false);
+  RunSerial(index, false);
 }
 
 void Session::Impl::RunAll(bool timed) noexcept {
@@ -245,24 +243,15 @@ void Session::Run() noexcept {
 
 void Session::RunObserved(const Observer& after_command) {
   for (size_t i = 0; i < impl_->steps.size(); ++i) {
-    if (impl_->steps[i]->parallel()) {
-      impl_->RunParallel(i, i + 1, false);
-    } else {
-      impl_->RunSerial(i, false);
-    }
+    impl_->RunPass(i);
     for (size_t c = impl_->first_command[i]; c < impl_->first_command[i + 1]; ++c)
       after_command(static_cast<int>(c));
   }
 }
 
 void Session::RunFrom(int command) {
-  const auto first = static_cast<size_t>(command);
   for (size_t i = 0; i < impl_->steps.size(); ++i) {
-    if (impl_->first_command[i] < first) continue;
-    if (impl_->steps[i]->parallel())
-      impl_->RunParallel(i, i + 1, false);
-    else
-      impl_->RunSerial(i, false);
+    if (impl_->first_command[i] >= static_cast<size_t>(command)) impl_->RunPass(i);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace rshift {
 
 Range ThreadRange(int64_t total, int64_t grain, const Team& team) {
@@ -11,6 +13,13 @@ Range ThreadRange(int64_t total, int64_t grain, const Team& team) {
   const int64_t first = team.index * each + std::min<int64_t>(team.index, rest);
   const int64_t last = first + each + (team.index < rest ? 1 : 0);
   return {std::min(first * grain, total), std::min(last * grain, total)};
+}
+
+std::string CommandName(const ProgramImage& image, size_t index) {
+  const OpSpec* op = FindOp(image.commands[index].opcode);
+  std::string name = Cat("command ", index, " (", op == nullptr ? "?" : op->name);
+  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
+  return name + ")";
 }
 
 const TensorRecord& StepContext::Record(Field f) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "codegen/container/image.h"
@@ -19,12 +20,18 @@ struct Team {
   int count = 1;
 };
 
+// Elements or bytes: threads that divide an array by multiples of it write different cache lines.
+inline constexpr int64_t kCacheLine = 64;
+
 struct Range {
   int64_t begin = 0, end = 0;
 };
 // Static, deterministic partition of [0, total) into count parts; multiples of `grain`, except the
 // last one.
 Range ThreadRange(int64_t total, int64_t grain, const Team& team);
+
+// "command 3 (add 'res1')": for messages.
+std::string CommandName(const ProgramImage& image, size_t index);
 
 class Step {
  public:

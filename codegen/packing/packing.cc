@@ -45,7 +45,7 @@ std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights) {
   RSHIFT_REQUIRE(static_cast<int64_t>(weights.size()) == channels * taps, ErrorCode::kInternal,
                  "PackDepthwiseWeights: ", weights.size(), " weights, expected ", channels * taps);
-  const int64_t row = RoundUp(channels, 64);
+  const int64_t row = RoundUp(channels, kPanelChannels);
   std::vector<int8_t> packed(taps * row);
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t tap = 0; tap < taps; ++tap) packed[tap * row + c] = weights[c * taps + tap];

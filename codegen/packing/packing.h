@@ -24,16 +24,17 @@ namespace rshift {
 struct PackedShape {
   int64_t groups = 1, oc_per_group = 0, ic_per_group = 0;
   int64_t taps = 1;  // KH * KW, or 1 where windows are im2col rows
-  int64_t k() const { return taps * RoundUp(ic_per_group, 4); }  // padded K
-  int64_t n() const { return RoundUp(oc_per_group, 16); }        // padded N of one group
+  int64_t k() const { return taps * RoundUp(ic_per_group, kDotProducts); }  // padded K
+  int64_t n() const { return RoundUp(oc_per_group, kLineChannels); }        // padded N of one group
   int64_t group_bytes() const { return k() * n(); }
   int64_t bytes() const { return groups * group_bytes(); }
   // Offset of weight (oc within the group, tap, ic) inside a group.
   int64_t Offset(int64_t oc, int64_t tap, int64_t ic) const {
     const int64_t first = oc / kPanelChannels * kPanelChannels;
     const int64_t width = n() - first < kPanelChannels ? n() - first : kPanelChannels;
-    const int64_t kk = tap * RoundUp(ic_per_group, 4) + ic;
-    return first * k() + (kk / 4) * width * 4 + (oc - first) * 4 + kk % 4;
+    const int64_t kk = tap * RoundUp(ic_per_group, kDotProducts) + ic;
+    return first * k() + kk / kDotProducts * width * kDotProducts + (oc - first) * kDotProducts +
+           kk % kDotProducts;
   }
 };
 
@@ -62,7 +63,7 @@ inline PackedShape ConvPackedShape(const ConvDims& d) {
 std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights);
 // The same where shape.taps is KH * KW (MatMul: pass [N, K, 1, 1]).
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights);
-// `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, 64)].
+// `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, kPanelChannels)].
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights);
 

@@ -9,6 +9,9 @@ namespace rshift {
 // Output channels of a panel of packed weights (packing.h); the last panel of a group may have
 // fewer. Depthwise weights are padded to a multiple of it.
 inline constexpr int64_t kPanelChannels = 64;
+// A panel is as wide as its channels, rounded up to lines of so many, for each of which so many K
+// positions follow each other: what a dot product adds up.
+inline constexpr int64_t kLineChannels = 16, kDotProducts = 4;
 
 }  // namespace rshift
 

@@ -1,28 +1,30 @@
-// How large bias + the sum of products x * (w - zero_w) of one output channel gets.
+// How large bias + the sum of products x * (w - zero_w) of one output channel gets: what the
+// quantizer keeps to, its proof shows, the verifier asks of a file and the kernels' forms rely on.
 #ifndef RSHIFT_QUANTIZE_NUMERICS_ACCUMULATOR_H_
 #define RSHIFT_QUANTIZE_NUMERICS_ACCUMULATOR_H_
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 namespace rshift::numerics {
 
-inline constexpr int64_t kMostInt32 = 2147483647;
+// Of an accumulator; sums on the way to it may wrap.
+inline constexpr int64_t kInt32Limit = 2147483647;
 // |x| in either form: s8, u8, or s8 + 128, which vector kernels make of s8.
-inline constexpr int64_t kMostInput = 255;
+inline constexpr int64_t kLargestInput = 255;
 
-// The largest |w - zero_w| that there can be.
-constexpr int64_t MostDistance(int32_t zero_w) {
+// |w - zero_w| of a weight in s8.
+constexpr int64_t LargestDistance(int32_t zero_w) {
   return std::max<int64_t>(int64_t{zero_w} + 128, 127 - int64_t{zero_w});
 }
+// The same of any zero_w in s8.
+inline constexpr int64_t kLargestDistance = LargestDistance(127);
 
-inline constexpr int64_t kMostDistance = MostDistance(127);  // whatever zero_w is
-
-// `distances`: the sum of |w - zero_w| over all products, or a bound of it. The accumulator must be
-// at most kMostInt32; sums on the way to it may wrap.
-inline int64_t MostAccumulated(int64_t bias, int64_t distances) {
-  return std::abs(bias) + kMostInput * distances;
+// `distances`: the sum of |w - zero_w| over all products, or a bound of it. T: int64_t, or double
+// for a bias that need not fit.
+template <typename T>
+constexpr T LargestAccumulator(T bias, T distances) {
+  return (bias < 0 ? -bias : bias) + static_cast<T>(kLargestInput) * distances;
 }
 
 }  // namespace rshift::numerics

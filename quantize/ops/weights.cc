@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
@@ -13,16 +14,14 @@
 namespace rshift {
 namespace {
 
-constexpr double kAccumulatorLimit = 2147483647.0;
-// Kernels may shift s8 inputs to u8, so that 255 bounds |x| whatever its type.
-constexpr double kLargestInput = 255.0;
+constexpr auto kAccumulatorLimit = static_cast<double>(numerics::kInt32Limit);
 // Of results that stay f32: nothing divides them.
 constexpr IntType kRealResult{DType::kF32, {1.0f, 0}};
 
 struct Channel {
   std::vector<int8_t> weights;
   double bias = 0;       // round(B / (Sx Sw)) - Zx sum(q): an integer, perhaps too large for int32
-  double magnitude = 0;  // |bias| + 255 sum|q|
+  double magnitude = 0;  // of the accumulator
 };
 
 float LargestMagnitude(const WeightRequest& r, int64_t channel) {
@@ -74,7 +73,7 @@ Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, do
     magnitudes += std::abs(q);
   }
   result.bias = IntegerBias(r, scale, bias) - static_cast<double>(r.x.quant.zero_point) * sum;
-  result.magnitude = std::fabs(result.bias) + kLargestInput * magnitudes;
+  result.magnitude = numerics::LargestAccumulator(result.bias, magnitudes);
   return result;
 }
 
@@ -166,7 +165,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     Channel channel;
     const double bias = result->form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.quant.zero_point) * sum;
-    channel.magnitude = std::fabs(channel.bias) + kLargestInput * magnitudes;
+    channel.magnitude = numerics::LargestAccumulator(channel.bias, magnitudes);
     RSHIFT_REQUIRE(
         channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
         ": the accumulator of output channel ", c, " may reach ", channel.magnitude,

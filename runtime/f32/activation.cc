@@ -13,7 +13,7 @@ std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = ThreadRange(total, 64, team);
+    const Range range = ThreadRange(total, kCacheLine, team);
 #pragma omp simd
     for (int64_t i = range.begin; i < range.end; ++i) out[i] = function(in[i]);
   });
@@ -51,7 +51,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PReluF32&)
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int64_t slope_stride = plan.strides[1][plan.rank - 1];
-    ForEachRow(plan, ThreadRange(plan.total, 64, team),
+    ForEachRow(plan, ThreadRange(plan.total, kCacheLine, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  PReluRow(x + at, slope + offsets[1], slope_stride, out + at, count);
                });

@@ -1,6 +1,6 @@
 // kBinaryF32: two operands, broadcast.
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "runtime/f32/broadcast.h"
@@ -113,24 +113,6 @@ struct Max {
     return a > b || a != a ? a : b;
   }
 };
-struct Equal {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a == b;
-  }
-};
-struct Less {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a < b;
-  }
-};
-struct LessOrEqual {
-  template <typename T>
-  bool operator()(T a, T b) const {
-    return a <= b;
-  }
-};
 // a > b is b < a: the operands change places (MakeBinary).
 bool IsTurned(BinaryOp mode) {
   return mode == BinaryOp::kGreater || mode == BinaryOp::kGreaterOrEqual;
@@ -156,13 +138,13 @@ RowFunction NumberRow(BinaryOp mode) {
     case BinaryOp::kMod:
       return Row<T, T, Mod>;
     case BinaryOp::kEqual:
-      return Row<T, uint8_t, Equal>;
+      return Row<T, uint8_t, std::equal_to<>>;
     case BinaryOp::kLess:
     case BinaryOp::kGreater:
-      return Row<T, uint8_t, Less>;
+      return Row<T, uint8_t, std::less<>>;
     case BinaryOp::kLessOrEqual:
     case BinaryOp::kGreaterOrEqual:
-      return Row<T, uint8_t, LessOrEqual>;
+      return Row<T, uint8_t, std::less_equal<>>;
     case BinaryOp::kAnd:
     case BinaryOp::kOr:
     case BinaryOp::kXor:
@@ -248,7 +230,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32&
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const int last = plan.rank - 1;
-    ForEachRow(plan, ThreadRange(plan.total, 64, team),
+    ForEachRow(plan, ThreadRange(plan.total, kCacheLine, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  std::byte* to = out + at * out_size;
                  row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,

@@ -98,7 +98,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Cast&) {
   const void* in = context.In(Field::kSrc);
   void* out = context.Out(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = ThreadRange(total, 64, team);
+    const Range range = ThreadRange(total, kCacheLine, team);
     cast(in, out, range.begin, range.end);
   });
 }

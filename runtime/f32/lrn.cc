@@ -15,7 +15,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LrnF32& c)
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=, beta = c.beta](const Team& team) {
-    const Range range = ThreadRange(view.outer * view.size * view.inner, 64, team);
+    const Range range = ThreadRange(view.outer * view.size * view.inner, kCacheLine, team);
     for (int64_t at = range.begin; at < range.end; ++at) {
       const int64_t channel = at / view.inner % view.size;
       const int64_t down = below < channel ? below : channel;

@@ -76,7 +76,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::UnaryF32& 
   const auto* in = context.In<std::byte>(Field::kSrc);
   auto* out = context.Out<std::byte>(Field::kDst);
   return StepFrom([=](const Team& team) {
-    const Range range = ThreadRange(total, 64, team);
+    const Range range = ThreadRange(total, kCacheLine, team);
     function(in + range.begin * size, out + range.begin * size, range.end - range.begin, k);
   });
 }

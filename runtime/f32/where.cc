@@ -21,7 +21,7 @@ std::unique_ptr<Step> MakeFor(const StepContext& context) {
     const int last = plan.rank - 1;
     const int64_t sc = plan.strides[0][last], sa = plan.strides[1][last],
                   sb = plan.strides[2][last];
-    ForEachRow(plan, ThreadRange(plan.total, 64, team),
+    ForEachRow(plan, ThreadRange(plan.total, kCacheLine, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  const uint8_t* c = condition + offsets[0];
                  const T* from_a = a + offsets[1];

@@ -39,7 +39,7 @@ class ConvStep : public Step {
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
     args_.src_pitch = RowPitch(context, Field::kSrc);
     args_.dst_pitch = OutputPitch(context);
-    args_.ic4 = RoundUp(packed.ic_per_group, 4);
+    args_.ic4 = RoundUp(packed.ic_per_group, kDotProducts);
     args_.k = packed.k();
     args_.n = packed.n();
     args_.panels_per_group = (args_.n + kPanelChannels - 1) / kPanelChannels;

@@ -15,8 +15,6 @@ inline int64_t RowPitch(const StepContext& context, Field f) {
 }
 
 struct FlattenedRows {
-  static constexpr int64_t kGrain = 64;  // elements: threads write different cache lines
-
   int64_t count = 1, elements = 0;  // of a row
 
   // Of tensors of equal shape.
@@ -33,7 +31,7 @@ struct FlattenedRows {
   // f(row, begin, end) for the pieces of rows that are this thread's: elements [begin, end).
   template <typename F>
   void ForEach(const Team& team, const F& f) const {
-    const Range part = ThreadRange(total(), kGrain, team);
+    const Range part = ThreadRange(total(), kCacheLine, team);
     for (int64_t at = part.begin; at < part.end;) {
       const int64_t row = at / elements, begin = at % elements;
       const int64_t end = std::min(elements, begin + part.end - at);

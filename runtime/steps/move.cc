@@ -30,7 +30,7 @@ class CopyIntoStep : public Step {
   }
 
   void Run(const Team& team) noexcept override {
-    const Range part = ThreadRange(total_, 64, team);
+    const Range part = ThreadRange(total_, kCacheLine, team);
     for (int64_t at = part.begin; at < part.end;) {
       const int64_t row = at / chunk_, column = at % chunk_;
       const int64_t count = std::min(chunk_ - column, part.end - at);

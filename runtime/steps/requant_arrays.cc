@@ -186,11 +186,13 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
     args.half = form.half;
     FoldRelu(&args);
   }
-  const int64_t distances = layout.products * (args.zero_w != nullptr ? numerics::kMostDistance
-                                                                      : numerics::MostDistance(0));
-  PrecomputeHighHalves(layout.entries, numerics::MostAccumulated(most_bias, distances),
+  const int64_t distances =
+      layout.products *
+      (args.zero_w != nullptr ? numerics::kLargestDistance : numerics::LargestDistance(0));
+  PrecomputeHighHalves(layout.entries, numerics::LargestAccumulator(most_bias, distances),
                        arrays.high_half, arrays.high_shift, &args);
-  PrecomputeRatios(layout.entries, numerics::MostAccumulated(0, distances), arrays.ratio, &args);
+  PrecomputeRatios(layout.entries, numerics::LargestAccumulator<int64_t>(0, distances),
+                   arrays.ratio, &args);
   return result;
 }
 

@@ -24,13 +24,6 @@ std::ostream& operator<<(std::ostream& out, const Description& description) {
              << ToString(tensor.shape) << ")";
 }
 
-std::string CommandCheck::CommandName() const {
-  const OpSpec* spec = FindOp(command.opcode);
-  std::string name = Cat(where, ": command ", index, " (", spec == nullptr ? "?" : spec->name);
-  if (index < image.command_names.size()) name += Cat(" '", image.command_names[index], "'");
-  return name + ")";
-}
-
 void CommandCheck::CheckType(Field f, std::initializer_list<DType> types) const {
   if (std::find(types.begin(), types.end(), Tensor(f).dtype) != types.end()) return;
   std::string expected;

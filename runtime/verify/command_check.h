@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "isa/attributes.h"
+#include "runtime/step.h"
 
 namespace rshift::verify {
 
@@ -41,7 +42,7 @@ struct CommandCheck {
   template <typename... Args>
   void Check(bool ok, const Args&... parts) const {
     if (!ok)
-      Fail(ErrorCode::kCorrupt, CommandName(), ": ", parts...,
+      Fail(ErrorCode::kCorrupt, where, ": ", CommandName(image, index), ": ", parts...,
            "; the file is damaged or was written by another version");
   }
 
@@ -71,8 +72,6 @@ struct CommandCheck {
   // An axis of src.
   size_t Axis(int64_t axis) const;
   Description Describe(Field f) const { return {*this, f}; }
-  // "net.rshift: command 3 (add 'res1')"
-  std::string CommandName() const;
 };
 
 // Product that throws like CommandCheck::Check when it overflows; factors >= 0.

@@ -80,21 +80,21 @@ Survey SurveyRecords(const uint8_t* records, int64_t channels) {
   return survey;
 }
 
-// numerics::MostAccumulated of each channel fits int32. Sums on the way to the accumulator may wrap
-// (runtime/kernels/kernels.h); the accumulator may not. `most_bias`: the largest |bias|.
+// numerics::LargestAccumulator of each channel fits int32. Sums on the way to the accumulator may
+// wrap (runtime/kernels/kernels.h); the accumulator may not. `most_bias`: the largest |bias|.
 void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint8_t* records,
                        int64_t most_bias) {
-  int64_t distance = terms.zero_w == nullptr ? numerics::MostDistance(0) : 0;
+  int64_t distance = terms.zero_w == nullptr ? numerics::LargestDistance(0) : 0;
   for (int64_t c = 0; c < terms.channels && terms.zero_w != nullptr; ++c) {
-    distance = std::max(distance, numerics::MostDistance(terms.zero_w[c]));
+    distance = std::max(distance, numerics::LargestDistance(terms.zero_w[c]));
   }
   // Mostly even that is in bounds, and then there is no need to know better.
-  const auto fits = [](int64_t bound) { return bound <= numerics::kMostInt32; };
-  if (fits(numerics::MostAccumulated(most_bias, distance * terms.count))) return;
+  const auto fits = [](int64_t bound) { return bound <= numerics::kInt32Limit; };
+  if (fits(numerics::LargestAccumulator(most_bias, distance * terms.count))) return;
   const std::vector<int64_t> distances = terms.distances();
   for (int64_t c = 0; c < terms.channels; ++c) {
-    const int64_t bound =
-        numerics::MostAccumulated(Record(records, c).bias, distances[static_cast<size_t>(c)]);
+    const int64_t bound = numerics::LargestAccumulator<int64_t>(Record(records, c).bias,
+                                                                distances[static_cast<size_t>(c)]);
     check.Check(fits(bound), "channel ", c, ": the accumulator may reach ", bound,
                 ", expected less than 2^31");
   }
@@ -122,9 +122,9 @@ void CheckRequant(const CommandCheck& check, const Terms& terms) {
 template <typename C>
 void CheckPacked(const CommandCheck& check, const C& c, const PackedShape& shape) {
   // The factors one by one: PackedShape's own products must not overflow.
-  const int64_t bytes = CheckedProduct(
-      check,
-      {shape.groups, shape.taps, RoundUp(shape.ic_per_group, 4), RoundUp(shape.oc_per_group, 16)});
+  const int64_t bytes =
+      CheckedProduct(check, {shape.groups, shape.taps, RoundUp(shape.ic_per_group, kDotProducts),
+                             RoundUp(shape.oc_per_group, kLineChannels)});
   check.CheckBlob(Field::kWeights, bytes);
   const int64_t channels = shape.groups * shape.oc_per_group;
   const int32_t* zero_w = CheckZeroW(check, channels);
