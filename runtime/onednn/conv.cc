@@ -7,22 +7,26 @@
 //   in memory)
 #include "runtime/onednn/makers.h"
 #include "runtime/onednn/onednn_step.h"
-#include "runtime/onednn/window_axis.h"
 
 namespace rshift::f32 {
 namespace {
 
 using dnnl::memory;
 
+// One spatial dimension.
+struct Axis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;
+};
+
 struct Problem {
   int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
-  WindowAxis h, w;
+  Axis h, w;
 };
 
 // The pad behind that the output size makes of it, which for a convolution is at most the file's
 // and may be below 0 (input that no window reaches). The small side of the window slides over the
 // large one: large + pads covers (small - 1) strides and one window.
-void FitPadAfter(bool transposed, WindowAxis* axis) {
+void FitPadAfter(bool transposed, Axis* axis) {
   const int64_t large = transposed ? axis->out : axis->in;
   const int64_t small = transposed ? axis->in : axis->out;
   const int64_t extent = (axis->kernel - 1) * axis->dilation + 1;
@@ -34,12 +38,13 @@ Problem ReadProblem(const StepContext& context, const C& c, bool transposed) {
   const Shape& src = context.Record(Field::kSrc).shape;
   const Shape& dst = context.Record(Field::kDst).shape;
   RequireShape(dst[0] == src[0], context, Field::kDst, "the source's batch");
+  const Window& w = c.window;
   Problem p{src[0],
             src[3],
             dst[3],
             c.groups,
-            VerticalAxis(context, c.window),
-            HorizontalAxis(context, c.window)};
+            {src[1], dst[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top},
+            {src[2], dst[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left}};
   FitPadAfter(transposed, &p.h);
   FitPadAfter(transposed, &p.w);
   return p;
