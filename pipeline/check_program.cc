@@ -195,8 +195,9 @@ ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& re
   if (const auto test = OpenTestInput(deployment.floating, request))
     return {First(*test, request.samples), "test input", ""};
   if (request.table_path.empty()) {
-    return {SampleList(), "sample",
-            "the model brings its own parameters and no samples; give some with --test-input"};
+    return {
+        SampleList(), "sample",
+        "the model, or --scales, brings parameters and no samples; give some with --test-input"};
   }
   CheckSamples found = ReadCheckSamples(deployment.table, request.table_path,
                                         InputSpecs(deployment.floating), request.samples);

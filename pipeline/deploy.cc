@@ -52,7 +52,17 @@ class Deployer {
     quantize_ = ReadQuantizeOptions(options_);
     report.model_sha256 = floating_.sha256;
     report.target = quantize_.target.name;
+    ReadTable();
+    if (!options_.scales.given()) return;
+    for (const std::string& note :
+         TakeScales(options_, imported, &floating_, &table_, &quantize_)) {
+      Warn(note);
+    }
+  }
+
+  void ReadTable() {
     if (!options_.table.given()) return;
+    DeployReport& report = result_.report;
     HashedTable read = ReadTableFor(options_, floating_);
     table_ = std::move(read.table);
     if (events_.table) events_.table(table_);

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "graph/sha256.h"
+#include "interop/apply_scales.h"
+#include "interop/formats.h"
 #include "pipeline/usage.h"
 #include "quantize/types.h"
 
@@ -22,11 +24,16 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
     RequireUsage(!options.table.given(),
                  "--calibration: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear); leave the table out");
+    RequireUsage(!options.scales.given(),
+                 "--scales: the model holds its own quantization parameters "
+                 "(QuantizeLinear, DequantizeLinear); leave the scales out");
     return;
   }
-  RequireUsage(options.table.given(), "--mode ",
-               options.mode == DeployMode::kAsymmetric ? "asymmetric" : "symmetric",
-               " needs --calibration TABLE.yaml (make one with model_calibrate)");
+  RequireUsage(
+      options.table.given() || options.scales.given(), "--mode ",
+      options.mode == DeployMode::kAsymmetric ? "asymmetric" : "symmetric",
+      " needs --calibration TABLE.yaml (make one with model_calibrate), or --scales FILE of "
+      "another tool");
 }
 
 QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
@@ -63,6 +70,17 @@ HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
                  table.pass_list_version, ", this program has ", kPassListVersion,
                  "; calibrate again");
   return read;
+}
+
+std::vector<std::string> TakeScales(const DeployOptions& options, const Graph& imported,
+                                    Graph* graph, CalibrationTable* table,
+                                    QuantizeOptions* quantize) {
+  const ScaleSet set =
+      options.scales.Get([](const std::string& path) { return ReadScaleFile(path, /*from=*/""); });
+  AppliedScales applied = ApplyScales(set, imported, options.table.given() ? table : nullptr,
+                                      quantize->mode, graph, &quantize->config);
+  *table = std::move(applied.table);
+  return applied.notes;
 }
 
 }  // namespace rshift

@@ -3,6 +3,7 @@
 #define RSHIFT_PIPELINE_DEPLOY_INPUTS_H_
 
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "pipeline/deploy_options.h"
@@ -21,6 +22,12 @@ struct HashedTable {
   std::string sha256;
 };
 HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph);
+
+// Reads the scales and applies them (interop/apply_scales.h). In `table`: the one given beside
+// them; out: the whole one. `graph`: after RunPasses. Returns what to warn of.
+std::vector<std::string> TakeScales(const DeployOptions& options, const Graph& imported,
+                                    Graph* graph, CalibrationTable* table,
+                                    QuantizeOptions* quantize);
 
 }  // namespace rshift
 

@@ -8,6 +8,7 @@ namespace {
 // The first option that an f32 program has no use for; nullptr when there is none.
 const char* UselessForF32(const DeployOptions& o) {
   return o.config.given()                                   ? "--config"
+         : o.scales.given()                                 ? "--scales"
          : o.target.given()                                 ? "--target"
          : o.profile                                        ? "--profile"
          : o.variant                                        ? "--variant"

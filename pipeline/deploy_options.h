@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "interop/scale_set.h"
 #include "pipeline/compare.h"
 #include "pipeline/file_or.h"
 #include "pipeline/model_file.h"
@@ -23,7 +24,8 @@ enum class DeployMode { kDefault, kSymmetric, kAsymmetric, kF32 };
 inline constexpr int64_t kCheckSamples = 4;
 
 // Messages call an option by its name on model_deploy's command line; configs/README.md has the
-// files. Everything has a default but the model and, of a float model's integer program, the table.
+// files. Everything has a default but the model and, of a float model's integer program, the table
+// or the scales.
 struct DeployOptions {
   ModelFile model;
   ImportOptions import = {};
@@ -34,6 +36,7 @@ struct DeployOptions {
   std::optional<ProfileId> profile = {};  // default: kTpu
   std::optional<Variant> variant = {};    // default: the profile's first
   FileOr<QuantizeConfig> config = {};
+  FileOr<ScaleSet> scales = {};  // another tool's, in place of the table or before it
   FileOr<Target> target = {};
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's

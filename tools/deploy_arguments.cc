@@ -54,6 +54,9 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--calibration", calibration,
                  "calibration table (--mode f32 needs none; it takes the preprocessing from it; a "
                  "model with QuantizeLinear and DequantizeLinear has its own parameters)");
+  app.add_option("--scales", scales,
+                 "another tool's scales, thresholds or ranges, in any format of model_tool scales; "
+                 "--calibration beside it gives what they do not say");
   app.add_option("-o,--output", output, "the .rshift program to write")->required();
   app.add_option("--mode", mode,
                  "symmetric | asymmetric | f32 (default symmetric; a QDQ model's own)")
@@ -119,6 +122,7 @@ RunPaths DeployArguments::Paths() const {
   RunPaths paths;
   model.AddTo(paths);
   paths.inputs.push_back({"--calibration", calibration});
+  paths.inputs.push_back({"--scales", scales});
   paths.inputs.push_back({"--config", config});
   paths.inputs.push_back({"--target", target});
   paths.AddInputs("--preprocess", {preprocess.file()});
@@ -138,6 +142,7 @@ RunPaths DeployArguments::Paths() const {
 DeployOptions DeployArguments::Options() const {
   DeployOptions options{.model = {model.path}};
   options.table.path = calibration;
+  options.scales.path = scales;
   options.mode = ParseMode(mode);
   if (!profile.empty()) options.profile = ParseProfile(profile);
   if (!variant.empty()) options.variant = ParseVariant(variant);

@@ -13,7 +13,7 @@ namespace rshift {
 
 struct DeployArguments {
   ModelArguments model;
-  std::string calibration, output, mode, profile, variant, config, target, tolerance;
+  std::string calibration, scales, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;
   std::string report, report_json;
   std::vector<std::string> input_type, output_type, test_input, dump_graph;

@@ -24,6 +24,8 @@ constexpr const char* kExamples =
     "0.99,0.90 --report r.html\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --sensitivity f32.yaml   (then "
     "--config f32.yaml)\n"
+    "  model_deploy net.onnx --scales trt.cache -o net.rshift      (TensorRT's; also AIMET's, "
+    "ncnn's, ...)\n"
     "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
     "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml --input-type u8 -o net.rshift      (pixels in)\n"

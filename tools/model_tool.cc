@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/names.h"
+#include "interop/formats.h"
 #include "pipeline/usage.h"
 #include "runtime/limits.h"
 #include "tools/tool_commands.h"
@@ -15,6 +16,7 @@ constexpr const char* kExamples =
     "  model_tool info net.rshift\n"
     "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
     "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n"
+    "  model_tool scales convert net.table.yaml net.encodings\n"
     "  model_tool disasm --help      (each subcommand has examples of its own)\n";
 
 // The subcommands that read one file.
@@ -64,12 +66,19 @@ constexpr const char* kRequantizeExamples =
     "  echo 1000 | model_tool requantize --profile ascend --variant floor --scale 0.01 "
     "--quant-scale 12.5\n";
 
+constexpr const char* kScalesExamples =
+    "  model_tool scales convert net.table.yaml net.encodings\n"
+    "  model_tool scales convert trt.cache net.table.yaml\n"
+    "  model_tool scales convert net.table.yaml net.table --to ncnn --model net.onnx\n"
+    "  model_tool scales show calibration.json --json\n";
+
 struct Arguments {
   ModelArguments model;
   std::string file, other, limits;
   CompareArguments compare;
   bool json = false, show = false;
   RequantizeArguments requantize;
+  ScalesArguments scales;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -113,6 +122,7 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "memory") return MemoryCommand(a.file, a.json);
   if (command == "compare") return CompareCommand(a.compare, a.json);
   if (command == "requantize") return RequantizeCommand(a.requantize, a.show, a.json);
+  if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
 }
 
@@ -151,6 +161,32 @@ void AddRequantize(CLI::App& app, Arguments& a) {
                     "say multiplier and rshift, or the scale, on stderr");
 }
 
+void AddScales(CLI::App& app, Arguments& a) {
+  ScalesArguments& s = a.scales;
+  CLI::App* command = AddCommand(
+      app, "scales", "thresholds, scales and zero points from one tool's format into another's",
+      kScalesExamples +
+          ("\nFormats, and the endings of file names that choose them:\n" + ScaleFormatList()),
+      a);
+  command->add_option("action", s.action, "what to do")
+      ->required()
+      ->check(CLI::IsMember({"convert", "show"}));
+  command->add_option("file", s.file, "the scales")->required();
+  command->add_option("output", s.output, "convert: the file to write");
+  command->add_option("--from", s.from, "the format (default: found by content)")
+      ->check(TakenBy([](const std::string& name) { FindScaleFormat(name); }));
+  command->add_option("--to", s.to, "the output's format (default: by its name)")
+      ->check(TakenBy([](const std::string& name) { FindScaleFormat(name); }));
+  command->add_option("--model", s.model,
+                      "the ONNX model: ncnn names layers, the others tensors, and it says which "
+                      "layer reads which tensor");
+  command->add_flag("--symmetric", s.symmetric,
+                    "formats with zero points: write thresholds, where there are, not ranges");
+  command->add_option("--header", s.header,
+                      "tensorrt: the first line (default: the input's, or "
+                      "TRT-8601-EntropyCalibration2)");
+}
+
 void AddCommands(CLI::App& app, Arguments& a) {
   a.model.AddTo(*AddCommand(app, "support",
                             "every node of a model: integer, F32, fused, folded, or why not",
@@ -178,6 +214,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
       ->expected(1)
       ->take_all();
   AddRequantize(app, a);
+  AddScales(app, a);
 }
 
 }  // namespace

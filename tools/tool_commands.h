@@ -38,6 +38,18 @@ int StatsCommand(const std::string& statistics, bool json);
 // that is no int32; what came before it has been answered.
 int RequantizeCommand(const RequantizeArguments& arguments, bool show, bool json);
 
+struct ScalesArguments {
+  std::string action, file, output;  // convert FILE OUTPUT, or show FILE
+  std::string from, to;              // formats; "": by content, by the output's name
+  std::string model;                 // names tensors for layers and the other way round
+  std::string header;                // WriteOptions
+  bool symmetric = false;
+};
+// What cannot be carried over is said on stderr, one line for each kind.
+int ScalesCommand(const ScalesArguments& arguments, bool json);
+// "  tensorrt   calibration cache of TensorRT; .cache", one line for each format.
+std::string ScaleFormatList();
+
 }  // namespace rshift
 
 #endif  // RSHIFT_TOOLS_TOOL_COMMANDS_H_

@@ -33,7 +33,8 @@ RANGES = GRAPH + YAML + ["quantize/ranges"]
 QUANTIZE = RANGES + ["quantize/numerics", "quantize", "target"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
-PIPELINE = CALIBRATE + ["pipeline"]
+INTEROP = QUANTIZE + ["interop"]
+PIPELINE = CALIBRATE + ["interop", "pipeline"]
 EVERYTHING = PIPELINE + ["runtime/kernels", "tools", "tests", "examples"]
 ALLOWED = {
     "base": BASE,
@@ -48,6 +49,7 @@ ALLOWED = {
     "graph": GRAPH,
     "quantize/ranges": RANGES,
     "quantize": QUANTIZE,
+    "interop": INTEROP,
     "codegen": CODEGEN,
     "calibrate": CALIBRATE,
     "pipeline": PIPELINE,
@@ -73,9 +75,9 @@ UNIT_SYSTEM = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "cstring"}
 # First part of a third-party include -> the folders that may use it (and everything below them,
 # unless listed apart in ALLOWED). Anything else in <> must be the standard library or the system.
 THIRD_PARTY = {
-    "onnx": ["graph", "tools", "tests"],
-    "google": ["graph", "tools", "tests"],
-    "yaml-cpp": ["yaml", "quantize/ranges", "calibrate", "quantize", "pipeline", "tools",
+    "onnx": ["graph", "interop", "tools", "tests"],
+    "google": ["graph", "interop", "tools", "tests"],
+    "yaml-cpp": ["yaml", "quantize/ranges", "calibrate", "quantize", "interop", "pipeline", "tools",
                  "tests"],
     "Eigen": ["runtime/onednn", "tests"],
     "unsupported": ["runtime/onednn", "tests"],
@@ -90,7 +92,8 @@ THIRD_PARTY = {
     "zip.h": ["calibrate", "tools", "tests"],
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools", "examples"],
-    "nlohmann": ["pipeline", "tools", "tests"],
+    "nlohmann": ["interop", "pipeline", "tools", "tests"],
+    "pugixml.hpp": ["interop"],
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],
@@ -105,7 +108,8 @@ SYSTEM_H = re.compile(
 
 # Folders in which what is built on a file never comes back to it: a header and its source file
 # count as one. (Elsewhere an interface and what it makes may name each other.)
-LOOP_FREE = {"base", "yaml", "target", "quantize", "quantize/numerics", "pipeline", "tools"}
+LOOP_FREE = {"base", "yaml", "target", "quantize", "quantize/numerics", "interop", "pipeline",
+             "tools"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".hpp", ".cc", ".cpp", ".c", ".inc"}

@@ -27,6 +27,7 @@ TOOLS = {
     },
     'model_deploy': {
         'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
+        '--scales': ('in', '{}'),
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
         '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'),
@@ -47,6 +48,8 @@ TOOLS = {
     'model_tool diff': {'file': ('in', '{}'), 'other': ('in', '{}')},
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
+    'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
+                          '--model': ('in', '{}'), '--header': None},
 }
 COMPANION = {'--labels': '--dataset', '--names': '--input'}  # options that the parser takes together only
 POSITIONAL = {'model_calibrate': 'model', 'model_deploy': 'model', 'model_runner': 'program'}

@@ -1,0 +1,73 @@
+// Scales of an ONNX model that holds QuantizeLinear and DequantizeLinear (ONNX Runtime, NNCF and
+// others write such). Activations bear the name of what is quantized; weights the name of the
+// dequantized constant, without the ending that ONNX Runtime gives it. Read only: --emit-qdq writes
+// models. Source: ONNX's operators QuantizeLinear and DequantizeLinear.
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/import.h"
+#include "interop/format_list.h"
+
+namespace rshift {
+namespace {
+
+// ModelProto begins with ir_version.
+bool Recognise(const std::string& text) {
+  return text.size() > 4 && text[0] == 0x08 && text[1] >= 1 && text[1] < 32;
+}
+
+std::string WithoutEnding(const std::string& name) {
+  for (const char* ending : {"_DequantizeLinear_Output", "_DequantizeLinear", "_dequantized"}) {
+    if (name.ends_with(ending)) return name.substr(0, name.size() - std::string(ending).size());
+  }
+  return name;
+}
+
+ScaleEntry Activation(const Graph& graph, const Node& node) {
+  const Value& q = graph.value(node.outputs[0]);
+  ScaleEntry entry{.name = graph.value(node.inputs[0]).name};
+  entry.scales = {static_cast<double>(q.quant->scale)};
+  if (q.quant->zero_point != 0) entry.zero_points = {q.quant->zero_point};
+  entry.is_signed = q.dtype == DType::kS8;
+  return entry;
+}
+
+ScaleEntry Weights(const Value& value) {
+  const QuantizedOrigin& origin = *value.origin;
+  ScaleEntry entry{.name = WithoutEnding(value.name), .subject = Subject::kWeights};
+  for (const float scale : origin.scales) entry.scales.push_back(static_cast<double>(scale));
+  entry.zero_points.assign(origin.zero_points.begin(), origin.zero_points.end());
+  if (IsCentred(entry)) entry.zero_points.clear();
+  entry.axis = static_cast<int>(origin.axis);
+  entry.is_signed = origin.dtype == DType::kS8;
+  return entry;
+}
+
+ScaleSet Read(const std::string&, const std::string& where) {
+  const Graph graph = ImportOnnx(where);
+  ScaleSet set;
+  const auto add = [&](ScaleEntry entry) {
+    const bool known = std::any_of(set.entries.begin(), set.entries.end(), [&](const auto& other) {
+      return other.name == entry.name && other.subject == entry.subject;
+    });
+    if (!known) set.entries.push_back(std::move(entry));
+  };
+  for (const Node& node : graph.nodes()) {
+    if (std::holds_alternative<Quantize>(node.op) && graph.value(node.outputs[0]).quant)
+      add(Activation(graph, node));
+  }
+  for (int i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(ValueId(i));
+    if (value.origin && value.origin->dtype != DType::kS32) add(Weights(value));
+  }
+  RSHIFT_REQUIRE(!set.entries.empty(), ErrorCode::kInvalidInput, where,
+                 ": no QuantizeLinear or DequantizeLinear in the model, so it holds no scales");
+  return set;
+}
+
+}  // namespace
+
+const ScaleFormat kOnnxModel = {
+    "onnx-qdq", "scales of an ONNX model with QuantizeLinear", ".onnx", Recognise, Read, nullptr};
+
+}  // namespace rshift

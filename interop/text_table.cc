@@ -1,0 +1,80 @@
+#include "interop/text_table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+template <typename T>
+std::string Shortest(T number) {
+  std::array<char, 32> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return {buffer.data(), result.ptr};
+}
+
+bool Parse(std::string_view word, double* value) {
+  if (!word.empty() && word.front() == '+') word.remove_prefix(1);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *value);
+  return !word.empty() && error != std::errc::invalid_argument && end == word.data() + word.size();
+}
+
+}  // namespace
+
+std::vector<std::string> WordsOf(std::string_view line) {
+  constexpr const char* kBlanks = " \t\r\v\f";
+  std::vector<std::string> words;
+  for (size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.emplace_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+void EachLine(const std::string& text, const std::string& where,
+              const std::function<void(const std::string&, const std::string&)>& take) {
+  std::istringstream in(text);
+  int64_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    take(line, Cat(where, ":", ++number));
+  }
+}
+
+std::string FirstLine(const std::string& text) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> words = WordsOf(line);
+    if (!words.empty() && words[0][0] != '#') return line;
+  }
+  return "";
+}
+
+bool IsNumber(std::string_view word) {
+  double ignored = 0;
+  return Parse(word, &ignored);
+}
+
+double NumberOf(const std::string& word, const std::string& place) {
+  double value = 0;
+  RSHIFT_REQUIRE(Parse(word, &value), ErrorCode::kInvalidInput, place, ": '", word.substr(0, 80),
+                 "', expected a number");
+  return value;
+}
+
+std::string NumberText(double number) { return Shortest(number); }
+std::string FloatNumberText(double number) { return Shortest(static_cast<float>(number)); }
+
+void CheckWord(const std::string& name, const char* format) {
+  RSHIFT_REQUIRE(
+      !name.empty() && name[0] != '#' && name.find_first_of(" \t\r\n\v\f") == std::string::npos,
+      ErrorCode::kUnsupported, "'", name, "': ", format,
+      " cannot hold a name that is empty, has blanks or begins with #; choose another format");
+}
+
+}  // namespace rshift

@@ -1,0 +1,106 @@
+// model_tool scales: thresholds, scales and zero points from one tool's format into another's.
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "interop/formats.h"
+#include "interop/layer_names.h"
+#include "pipeline/usage.h"
+#include "tools/paths.h"
+#include "tools/print.h"
+#include "tools/tool_commands.h"
+#include "tools/tool_main.h"
+
+namespace rshift {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json EntryJson(const ScaleEntry& entry) {
+  Json json = {{"name", entry.name}, {"kind", Name(entry.subject)}, {"bits", entry.bits}};
+  if (entry.is_float) json["float"] = true;
+  if (entry.threshold) json["threshold"] = *entry.threshold;
+  if (!entry.low.empty()) json["low"] = entry.low;
+  if (!entry.high.empty()) json["high"] = entry.high;
+  if (!entry.scales.empty()) json["scale"] = entry.scales;
+  if (!entry.zero_points.empty()) json["zero_point"] = entry.zero_points;
+  if (entry.is_signed) json["signed"] = *entry.is_signed;
+  if (entry.axis >= 0) json["axis"] = entry.axis;
+  return json;
+}
+
+int Show(const ScaleSet& set, bool json) {
+  if (!json) {
+    Losses none;
+    PrintText(FindScaleFormat("rshift-scales").write(set, {}, &none));
+    return 0;
+  }
+  Json entries = Json::array();
+  for (const ScaleEntry& entry : set.entries) entries.push_back(EntryJson(entry));
+  PrintJson({{"format", set.format}, {"entries", entries}, {"precisions", set.precisions}});
+  return 0;
+}
+
+// ncnn names layers, all others name tensors: the model tells one from the other.
+ScaleSet Renamed(const ScaleSet& set, const std::string& to, const std::string& model,
+                 Losses* losses) {
+  if (model.empty()) return set;
+  const Graph graph = ImportOnnx(model);
+  const ScaleSet by_tensor = ByTensor(set, graph, losses);
+  return to == "ncnn" ? ByLayer(by_tensor, graph, losses) : by_tensor;
+}
+
+void CheckArguments(const ScalesArguments& a) {
+  RequireUsage((a.action == "convert") == !a.output.empty(), "scales ", a.action,
+               a.output.empty() ? ": the file to write is missing: scales convert A B"
+                                : ": shows one file; leave the other out");
+  const bool writes = a.action == "convert";
+  RequireUsage(writes || (a.to.empty() && a.model.empty() && !a.symmetric && a.header.empty()),
+               "scales show: --to, --model, --symmetric and --header are for convert");
+  CheckPaths({.inputs = {{"the scales", a.file}, {"--model", a.model}},
+              .outputs = {{"the output", a.output}}});
+}
+
+}  // namespace
+
+int ScalesCommand(const ScalesArguments& a, bool json) {
+  CheckArguments(a);
+  std::optional<ScaleFormat> format;
+  if (a.action == "convert")
+    format = a.to.empty() ? ScaleFormatForPath(a.output) : FindScaleFormat(a.to);
+  RequireUsage(!format || format->write != nullptr, "scales convert: ", format ? format->name : "",
+               " is read only; model_deploy --emit-qdq and ", "--emit-fakequantize write models");
+  const ScaleSet set = ReadScaleFile(a.file, a.from);
+  if (!format) return Show(set, json);
+  Losses losses;
+  const ScaleSet renamed = Renamed(set, format->name, a.model, &losses);
+  const std::string text = format->write(renamed, {a.symmetric, a.header}, &losses);
+  const ScaleSet written = format->read(text, a.output);
+  RSHIFT_REQUIRE(!written.entries.empty() || !written.precisions.empty(), ErrorCode::kUnsupported,
+                 a.file, ": nothing of it can be written as ", format->name, ": ",
+                 losses.empty() ? "it is empty" : LossLines(losses).front());
+  WriteFileAtomic(a.output, text);
+  for (const std::string& line : LossLines(losses)) PrintNote(line);
+  if (json)
+    PrintJson({{"from", set.format},
+               {"to", format->name},
+               {"entries", set.entries.size()},
+               {"notes", losses}});
+  else
+    PrintText(Cat(a.output, ": ", format->name, " from ", set.format, ", ", set.entries.size(),
+                  set.entries.size() == 1 ? " entry" : " entries", "\n"));
+  return 0;
+}
+
+std::string ScaleFormatList() {
+  std::string text;
+  for (const ScaleFormat& format : ScaleFormats()) {
+    std::string line = Cat("  ", format.name);
+    line.resize(std::max<size_t>(line.size() + 1, 20), ' ');
+    text += Cat(line, format.what, format.write == nullptr ? " (read only)" : "", "; ",
+                format.names, "\n");
+  }
+  return text;
+}
+
+}  // namespace rshift
