@@ -72,6 +72,11 @@ constexpr const char* kScalesExamples =
     "  model_tool scales convert net.table.yaml net.table --to ncnn --model net.onnx\n"
     "  model_tool scales show calibration.json --json\n";
 
+constexpr const char* kVectorsExamples =
+    "  model_tool vectors net.rshift --input photo.jpg -o vectors/\n"
+    "  model_tool vectors net.rshift --input samples.npy --sample 3 -o vectors/\n"
+    "  python3 -c \"import numpy; print(dict(numpy.load('vectors/00001_conv.npz')))\"\n";
+
 struct Arguments {
   ModelArguments model;
   std::string file, other, limits;
@@ -79,6 +84,7 @@ struct Arguments {
   bool json = false, show = false;
   RequantizeArguments requantize;
   ScalesArguments scales;
+  VectorsArguments vectors;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -122,6 +128,7 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "memory") return MemoryCommand(a.file, a.json);
   if (command == "compare") return CompareCommand(a.compare, a.json);
   if (command == "requantize") return RequantizeCommand(a.requantize, a.show, a.json);
+  if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
 }
@@ -187,6 +194,19 @@ void AddScales(CLI::App& app, Arguments& a) {
                       "TRT-8601-EntropyCalibration2)");
 }
 
+void AddVectors(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, "vectors",
+                 "for each command its integer weights, biases, multipliers, shifts, and what it "
+                 "reads and writes: test vectors for hardware",
+                 kVectorsExamples, a);
+  command->add_option("program", a.vectors.program, "a .rshift program")->required();
+  command->add_option("--input", a.vectors.input, "the sample, as model_runner --input takes it");
+  command->add_option("--sample", a.vectors.sample, "which one of --input (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-o,--output", a.vectors.output, "the folder to write into")->required();
+}
+
 void AddCommands(CLI::App& app, Arguments& a) {
   a.model.AddTo(*AddCommand(app, "support",
                             "every node of a model: integer, F32, fused, folded, or why not",
@@ -215,6 +235,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
       ->take_all();
   AddRequantize(app, a);
   AddScales(app, a);
+  AddVectors(app, a);
 }
 
 }  // namespace

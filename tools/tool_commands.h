@@ -38,6 +38,15 @@ int StatsCommand(const std::string& statistics, bool json);
 // that is no int32; what came before it has been answered.
 int RequantizeCommand(const RequantizeArguments& arguments, bool show, bool json);
 
+struct VectorsArguments {
+  std::string program, output;     // a folder
+  std::vector<std::string> input;  // what OpenDataset takes
+  int64_t sample = 0;              // which of it
+};
+// For each command a .npz with its weights in ONNX order, biases, multipliers, shifts, and what it
+// reads and writes of one sample; manifest.json, written last, says what is where.
+int VectorsCommand(const VectorsArguments& arguments, bool json);
+
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE
   std::string from, to;              // formats; "": by content, by the output's name

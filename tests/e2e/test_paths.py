@@ -48,6 +48,7 @@ TOOLS = {
     'model_tool diff': {'file': ('in', '{}'), 'other': ('in', '{}')},
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
+    'model_tool vectors': {'program': ('in', '{}'), '--input': ('data', '{}'), '--output': ('out', '{}')},
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
                           '--model': ('in', '{}'), '--header': None},
 }
