@@ -77,7 +77,7 @@ TEST(ScaleFormats, TensorRtGivesFloatScalesBackExactly) {
   std::mt19937 random(kSeed);
   for (int round = 0; round < 200; ++round) {
     ScaleSet set;
-  set.format = "test";
+    set.format = "test";
     ScaleEntry entry{.name = "a: tensor with blanks"};
     entry.scales = {static_cast<double>(static_cast<float>(RandomScale(random)))};
     entry.is_signed = true;
