@@ -11,9 +11,10 @@ Shape AddHeight(Shape shape) {
 
 void Finish(OnnxNode& node, Op op, const Shape& x, Size2 size) {
   const Shape out = WithSpatial(x[0], x[1], size, x.size());
-  if (x.size() == 4) return node.Output(std::move(op), {node.Input(0)}, DType::kF32, out);
+  const DType type = node.TypeOf(0);
+  if (x.size() == 4) return node.Output(std::move(op), {node.Input(0)}, type, out);
   const ValueId in = node.Reshaped(node.Input(0), AddHeight(x));
-  node.OutputReshaped(node.Emit(std::move(op), {in}, DType::kF32, AddHeight(out)), out);
+  node.OutputReshaped(node.Emit(std::move(op), {in}, type, AddHeight(out)), out);
 }
 
 struct PoolWindow {
@@ -35,7 +36,6 @@ void CheckPixels(const OnnxNode& node, const char* side, int64_t size, int64_t k
 }
 
 PoolWindow ReadPool(OnnxNode& node) {
-  node.RequireFloat(0);
   PoolWindow pool;
   pool.x = node.ShapeOf(0);
   const Size2 in = SpatialSize(node, pool.x);
@@ -49,11 +49,14 @@ PoolWindow ReadPool(OnnxNode& node) {
 
 void ImportMaxPool(OnnxNode& node) {
   node.RefuseOutput(1, "Indices");
+  const DType type = node.TypeOf(0);  // the greatest byte is the greatest real
+  if (type != DType::kS8 && type != DType::kU8) node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
   Finish(node, MaxPool{pool.window}, pool.x, pool.size);
 }
 
 void ImportAveragePool(OnnxNode& node) {
+  node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
   const bool include_pad = node.Int("count_include_pad", 0) != 0;
   Finish(node, AveragePool{pool.window, include_pad, false}, pool.x, pool.size);

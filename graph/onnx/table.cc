@@ -10,21 +10,36 @@ namespace {
 
 std::map<std::string, ImportFunction> BuildTable() {
   std::map<std::string, ImportFunction> table;
-  for (const auto& family :
-       {ActivationImports(), AttentionImports(), BitsImports(),     ConstantImports(),
-        ControlImports(),    ConvImports(),      CumulateImports(), EinsumImports(),
-        EltwiseImports(),    GatherImports(),    MaskImports(),     MatMulImports(),
-        MovementImports(),   NormImports(),      PoolImports(),     QuantImports(),
-        RecurrentImports(),  ReduceImports(),    ResizeImports(),   RotaryImports(),
-        ScatterImports(),    ShapeImports(),     SliceImports()}) {
+  for (const auto& family : {ActivationImports(),
+                             AttentionImports(),
+                             BitsImports(),
+                             ConstantImports(),
+                             ControlImports(),
+                             ConvImports(),
+                             CumulateImports(),
+                             EinsumImports(),
+                             EltwiseImports(),
+                             GatherImports(),
+                             MaskImports(),
+                             MatMulImports(),
+                             MovementImports(),
+                             NormImports(),
+                             PoolImports(),
+                             QuantImports(),
+                             RecurrentImports(),
+                             ReduceImports(),
+                             ResizeImports(),
+                             RotaryImports(),
+                             ScatterImports(),
+                             ShapeImports(),
+                             SliceImports(),
+                             QOperatorImports(),
+                             DynamicQuantizationImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;
 }
 
-constexpr const char* kQuantized =
-    "of the quantized forms only QuantizeLinear and DequantizeLinear are supported";
-constexpr const char* kGiveFloat = "export the model in the QDQ format, or give the float model";
 constexpr const char* kSplitModel = "deploy the part before it and run the rest in the application";
 constexpr const char* kDynamic = "the size of its result depends on the data";
 
@@ -32,11 +47,6 @@ struct KnownRefusal {
   const char *op_type, *reason, *advice;
 };
 constexpr KnownRefusal kKnown[] = {
-    {"DynamicQuantizeLinear", kQuantized, kGiveFloat},
-    {"QLinearConv", kQuantized, kGiveFloat},
-    {"QLinearMatMul", kQuantized, kGiveFloat},
-    {"ConvInteger", kQuantized, kGiveFloat},
-    {"MatMulInteger", kQuantized, kGiveFloat},
     {"NonMaxSuppression", kDynamic, kSplitModel},
     {"NonZero", kDynamic, kSplitModel},
     {"Unique", kDynamic, kSplitModel},

@@ -194,15 +194,14 @@ TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
       .Node("DeformConv", {"x"}, {"a"})
       .Node("Relu", {"a"}, {"b"})
       .Node("NonMaxSuppression", {"b"}, {"c"});
-  b.Node("QLinearConv", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
+  b.Node("Unique", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
   b.graph().mutable_node(4)->set_domain("com.example");
   b.graph().mutable_node(0)->set_name("deformed");
   const std::string error = b.ImportError();
   EXPECT_THAT(error, HasSubstr("model: 4 of 5 nodes are not supported:\n"));
   EXPECT_THAT(error, HasSubstr("\n  'deformed' (DeformConv): operator is not supported"));
   EXPECT_THAT(error, HasSubstr("\n  'c' (NonMaxSuppression): the size of its result"));
-  EXPECT_THAT(error, HasSubstr("\n  'd' (QLinearConv): of the quantized forms only "
-                               "QuantizeLinear and DequantizeLinear are supported; export"));
+  EXPECT_THAT(error, HasSubstr("\n  'd' (Unique): the size of its result"));
   EXPECT_THAT(error, HasSubstr("\n  'y' (com.example:FancyOp): operator of the custom domain"));
 }
 
