@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <type_traits>
 
 #include "isa/function_names.h"
-#include "isa/ops/all.h"
+#include "isa/ops/visit.h"
 #include "tests/isa/random_fields.h"
 
 namespace rshift {
@@ -39,6 +40,21 @@ TYPED_TEST(OpsTest, EveryFieldSurvivesReadAndWrite) {
       command.Set(spec.field, rshift::testing::RandomValue(spec, random));
     EXPECT_EQ(isa::Write(isa::Read<TypeParam>(command)), command) << "seed " << kSeed;
   }
+}
+
+TYPED_TEST(OpsTest, IsVisitedAsItsOwnStruct) {
+  const Command command = NewCommand(TypeParam::kOpcode);
+  int visits = 0;
+  isa::Visit(command, [&]<typename C>(const C& c) {
+    ++visits;
+    EXPECT_TRUE((std::is_same_v<C, TypeParam>)) << C::kName;
+    EXPECT_EQ(isa::Write(c), command);
+  });
+  EXPECT_EQ(visits, 1);
+}
+
+TEST(VisitTest, DoesNothingForAnOpcodeThatDoesNotExist) {
+  isa::Visit(Command{}, [](const auto& c) { ADD_FAILURE() << c.kName; });
 }
 
 TYPED_TEST(OpsTest, RefusesToReadAnotherOpcode) {
