@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -136,17 +137,21 @@ float Bound(OnnxNode& node, int i, const char* name, float none) {
   return OpenEnd(bound);
 }
 
-// Computed bounds, and integers, are clipped by Max and Min.
+// Computed bounds, and integers, are clipped by Max and Min; bytes as wider integers, which is what
+// programs compute with.
 void ClipByMinMax(OnnxNode& node) {
-  ValueId x = node.Input(0);
+  const DType type = node.TypeOf(0);
+  const bool is_byte = type == DType::kS8 || type == DType::kU8;
+  const DType wide = is_byte ? DType::kS64 : type;
+  Expr x = CastTo(In(node, 0), wide);
   for (int i : {1, 2}) {
     if (!node.HasInput(i)) continue;
     node.Check(NumElements(node.ShapeOf(i)) == 1, "bound ", i, " has the shape ",
                ToString(node.ShapeOf(i)), ", expected a scalar");
-    x = node.Broadcasted(i == 1 ? BinaryOp::kMax : BinaryOp::kMin, x,
-                         node.Reshaped(node.Input(i), {}));
+    const Expr bound = CastTo(Reshaped(In(node, i), {}), wide);
+    x = i == 1 ? Max(x, bound) : Min(x, bound);
   }
-  node.Output(Identity{}, {x}, node.At(x).dtype, node.At(x).shape);
+  Give(CastTo(x, type));
 }
 
 void ImportClip(OnnxNode& node) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "graph/onnx/table.h"
+#include "graph/onnx/volume.h"
 #include "graph/onnx/window.h"
 
 namespace rshift {
@@ -64,6 +65,7 @@ void Finish(OnnxNode& node, Op op, const ConvInputs& in, int64_t channels, Size2
 }
 
 void ImportConv(OnnxNode& node) {
+  if (node.ShapeOf(0).size() == 5) return ImportVolumeConv(node);
   ConvInputs in = ReadInputs(node, "[OC, IC/group, KH, KW]");
   const int64_t groups = ReadGroups(node), channels = in.w[0];
   node.Check(in.x[1] % groups == 0 && in.x[1] / groups == in.w[1], "input has ", in.x[1],

@@ -1,3 +1,4 @@
+#include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -16,9 +17,26 @@ ValueId SecondInput(OnnxNode& node) {
   return node.Reshaped(b, shape);
 }
 
+// Programs compute with f32, s32, s64 and bool: bytes are widened and narrowed again. A constant
+// part of the model has all types.
+bool IsByte(const OnnxNode& node, ValueId id) {
+  const Value& value = node.At(id);
+  return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && !value.quant;
+}
+
+void OutputBinary(OnnxNode& node, BinaryOp op, ValueId a, ValueId b) {
+  const DType type = node.At(a).dtype;
+  const bool constant = node.At(a).is_constant() && node.At(b).is_constant();
+  if (constant || type != node.At(b).dtype || !IsByte(node, a) || !IsByte(node, b)) {
+    return node.OutputBinary(op, a, b);
+  }
+  const Expr wide = Apply(op, CastTo({node, a}, DType::kS64), CastTo({node, b}, DType::kS64));
+  Give(wide.type() == DType::kBool ? wide : CastTo(wide, type));
+}
+
 template <BinaryOp kOp>
 void ImportBinary(OnnxNode& node) {
-  node.OutputBinary(kOp, node.Input(0), SecondInput(node));
+  OutputBinary(node, kOp, node.Input(0), SecondInput(node));
 }
 
 template <BinaryOp kOp>
@@ -47,9 +65,13 @@ void ImportMod(OnnxNode& node) {
   constexpr int64_t kFloorOfFloats = 28;  // the opset that allows it
   node.Check(fmod || !is_float || node.opset() >= kFloorOfFloats,
              "needs attribute 'fmod' = 1 for float inputs");
-  node.CheckSupported(fmod || !is_float,
-                      "float inputs are supported with attribute 'fmod' = 1 only");
-  if (!fmod || is_float) return node.OutputBinary(BinaryOp::kMod, node.Input(0), node.Input(1));
+  if (!fmod && is_float) {  // the remainder, moved to the divisor's side
+    const Expr y = In(node, 1), rest = Apply(BinaryOp::kMod, In(node, 0), y);
+    const Expr zero = Number(node, 0.0);
+    const Expr other = Apply(BinaryOp::kXor, Less(rest, zero), Less(y, zero));
+    return Give(Select(And(other, Not(Equal(rest, zero))), rest + y, rest));
+  }
+  if (!fmod || is_float) return OutputBinary(node, BinaryOp::kMod, node.Input(0), node.Input(1));
   // Integers with the dividend's sign: a - (a / b) * b, since integer division truncates.
   const ValueId a = node.Input(0), b = node.Input(1);
   const ValueId whole = node.Broadcasted(BinaryOp::kDiv, a, b);
@@ -63,7 +85,7 @@ void ImportVariadic(OnnxNode& node) {
   const int count = node.InputCount();
   if (count == 1) return node.Output(Identity{}, {sum}, node.TypeOf(0), node.ShapeOf(0));
   for (int i = 1; i + 1 < count; ++i) sum = node.Broadcasted(kOp, sum, node.Input(i));
-  node.OutputBinary(kOp, sum, node.Input(count - 1));
+  OutputBinary(node, kOp, sum, node.Input(count - 1));
 }
 
 void ImportMean(OnnxNode& node) {

@@ -2,6 +2,7 @@
 
 #include "graph/fold/fold.h"
 #include "graph/onnx/choice.h"
+#include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -90,10 +91,7 @@ void ImportGather(OnnxNode& node) {
   node.Output(Gather{axis}, {node.Input(0), node.Input(1)}, node.TypeOf(0), out);
 }
 
-PadMode ReadPadMode(const OnnxNode& node) {
-  node.CheckSupported(node.String("mode", "constant") != "wrap", "mode 'wrap' is not supported");
-  return ReadChoice(node, "mode", PadMode::kConstant);
-}
+PadMode ReadPadMode(const OnnxNode& node) { return ReadChoice(node, "mode", PadMode::kConstant); }
 
 float ReadFill(OnnxNode& node) {
   if (!node.HasInput(2)) return node.AnyFloat("value", 0.0f);
@@ -116,7 +114,30 @@ std::vector<int64_t> PadAxes(OnnxNode& node, size_t rank) {
   return axes;
 }
 
+// The tensor repeats itself on all sides: elements by their place.
+void ImportWrapPad(OnnxNode& node) {
+  Expr x = In(node, 0);
+  const auto axes = PadAxes(node, x.rank());
+  const auto pads = node.IntsFrom(1, "pads");
+  node.Check(pads.size() == 2 * axes.size(), "has ", pads.size(), " pads, expected ",
+             2 * axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t size = x.dim(axes[i]), before = pads[i], after = pads[axes.size() + i];
+    node.Check(size > 0 && std::abs(before) < kMaxDim && std::abs(after) < kMaxDim &&
+                   before + after + size >= 0,
+               "pads dimension ", size, " by ", before, " and ", after);
+    std::vector<int64_t> places(before + after + size);
+    for (size_t k = 0; k < places.size(); ++k) {
+      places[k] = ((static_cast<int64_t>(k) - before) % size + size) % size;
+    }
+    const Shape count{static_cast<int64_t>(places.size())};
+    if (before != 0 || after != 0) x = Gathered(x, Ints(node, count, places), axes[i]);
+  }
+  Give(x);
+}
+
 void ImportPad(OnnxNode& node) {
+  if (node.String("mode", "constant") == "wrap") return ImportWrapPad(node);
   Shape out = node.ShapeOf(0);
   const Shape x = out;
   const auto axes = PadAxes(node, x.size());
@@ -167,11 +188,17 @@ void ImportSpaceToDepth(OnnxNode& node) {
   const int64_t block = node.Int("blocksize", 0);
   const Shape x = BlockInput(node, block);
   const std::string mode = node.String("mode", "DCR");
-  node.CheckSupported(mode == "DCR", "mode ", Quoted(mode), " is not supported, only DCR");
+  node.Check(mode == "DCR" || mode == "CRD", "attribute 'mode' is ", Quoted(mode),
+             ", expected DCR or CRD");
   node.Check(x[2] % block == 0 && x[3] % block == 0, "input has the shape ", ToString(x),
              ", expected height and width to be multiples of ", block);
-  node.Output(SpaceToDepth{block}, {node.Input(0)}, node.TypeOf(0),
-              {x[0], x[1] * block * block, x[2] / block, x[3] / block});
+  const Shape out{x[0], x[1] * block * block, x[2] / block, x[3] / block};
+  if (mode == "CRD") {
+    const Expr blocks =
+        Reshaped(In(node, 0), {x[0], x[1], x[2] / block, block, x[3] / block, block});
+    return GiveReshaped(Transposed(blocks, {0, 1, 3, 5, 2, 4}), out);
+  }
+  node.Output(SpaceToDepth{block}, {node.Input(0)}, node.TypeOf(0), out);
 }
 
 constexpr ImportEntry kImports[] = {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -70,13 +72,25 @@ ValueId Stretched(OnnxNode& node, int i, const Shape& normalized) {
   return node.Emit(Expand{}, {node.Input(i)}, DType::kF32, normalized);
 }
 
+// Mean and 1 / deviation over the dimensions from `axis` on.
+void GiveStatistics(OnnxNode& node, int64_t axis) {
+  if (!node.OutputUsed(1) && !node.OutputUsed(2)) return;
+  const Expr x = In(node, 0);
+  std::vector<int64_t> axes(x.rank() - axis);
+  std::iota(axes.begin(), axes.end(), axis);
+  const Expr mean = Reduced(ReduceOp::kMean, x, axes);
+  const Expr variance = Reduced(ReduceOp::kMean, Square(x - mean), axes);
+  if (node.OutputUsed(1)) Give(mean, 1);
+  if (!node.OutputUsed(2)) return;
+  Give(Apply(UnaryOp::kReciprocal, Sqrt(variance + node.Float("epsilon", 1e-5f))), 2);
+}
+
 void ImportLayerNorm(OnnxNode& node) {
-  node.RefuseOutput(1, "Mean");
-  node.RefuseOutput(2, "InvStdDev");
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   const int64_t axis = node.Axis(node.Int("axis", -1), x.size());
   const Shape normalized(x.begin() + axis, x.end());
+  GiveStatistics(node, axis);
   std::vector<ValueId> inputs{node.Input(0), Stretched(node, 1, normalized)};
   if (node.HasInput(2)) inputs.push_back(Stretched(node, 2, normalized));
   node.Output(LayerNorm{axis, node.Float("epsilon", 1e-5f)}, inputs, DType::kF32, x);

@@ -17,12 +17,15 @@ struct OpsetChange {
   const char* accepted;
 };
 constexpr OpsetChange kChanges[] = {
+    {"Attention", 24, nullptr, nullptr},       // lengths of an external cache
+    {"Attention", 25, nullptr, nullptr},       // windows, the place of the causal diagonal
+    {"BitShift", 28, nullptr, nullptr},        // signed types
     {"Cast", 24, nullptr, nullptr},            // round_mode is for float8e8m0, which is refused
     {"CastLike", 24, nullptr, nullptr},        // the same
     {"QuantizeLinear", 25, nullptr, nullptr},  // the ranges of int2 and uint2, which are refused
     {"Range", 27, "stash_type", "1"},          // the precision in which f16 ranges are computed
-    {"Mod", 28, nullptr, nullptr},             // fmod = 0 for floats: ImportMod refuses it
-    {"SpaceToDepth", 28, "mode", "DCR"},
+    {"Mod", 28, nullptr, nullptr},             // fmod = 0 for floats: ImportMod has both
+    {"SpaceToDepth", 28, nullptr, nullptr},    // mode: both are read
 };
 
 std::string ValueOf(const onnx::AttributeProto& attribute) {

@@ -1,4 +1,5 @@
 #include "graph/onnx/table.h"
+#include "graph/onnx/volume.h"
 #include "graph/onnx/window.h"
 
 namespace rshift {
@@ -49,6 +50,7 @@ PoolWindow ReadPool(OnnxNode& node) {
 
 void ImportMaxPool(OnnxNode& node) {
   node.RefuseOutput(1, "Indices");
+  if (node.ShapeOf(0).size() == 5) return ImportVolumePool(node, "MaxPool");
   const DType type = node.TypeOf(0);  // the greatest byte is the greatest real
   if (type != DType::kS8 && type != DType::kU8) node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
@@ -56,6 +58,7 @@ void ImportMaxPool(OnnxNode& node) {
 }
 
 void ImportAveragePool(OnnxNode& node) {
+  if (node.ShapeOf(0).size() == 5) return ImportVolumePool(node, "AveragePool");
   node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
   const bool include_pad = node.Int("count_include_pad", 0) != 0;

@@ -10,31 +10,18 @@ namespace {
 
 std::map<std::string, ImportFunction> BuildTable() {
   std::map<std::string, ImportFunction> table;
-  for (const auto& family : {ActivationImports(),
-                             AttentionImports(),
-                             BitsImports(),
-                             ConstantImports(),
-                             ControlImports(),
-                             ConvImports(),
-                             CumulateImports(),
-                             EinsumImports(),
-                             EltwiseImports(),
-                             GatherImports(),
-                             MaskImports(),
-                             MatMulImports(),
-                             MovementImports(),
-                             NormImports(),
-                             PoolImports(),
-                             QuantImports(),
-                             RecurrentImports(),
-                             ReduceImports(),
-                             ResizeImports(),
-                             RotaryImports(),
-                             ScatterImports(),
-                             ShapeImports(),
-                             SliceImports(),
-                             QOperatorImports(),
-                             DynamicQuantizationImports()}) {
+  for (const auto& family : {ActivationImports(), AttentionImports(), AttentionMicrosoftImports(),
+                             BitsImports(),       ConstantImports(),  ControlImports(),
+                             ConvImports(),       CumulateImports(),  DynamicQuantizationImports(),
+                             EinsumImports(),     EltwiseImports(),   GatherImports(),
+                             LegacyImports(),     LpPoolImports(),    MaskImports(),
+                             MatMulImports(),     MicrosoftImports(), MovementImports(),
+                             NewestImports(),     NormImports(),      PoolImports(),
+                             QOperatorImports(),  QuantImports(),     RecurrentImports(),
+                             ReduceImports(),     ResizeImports(),    RotaryImports(),
+                             ScatterImports(),    SelectImports(),    ShapeImports(),
+                             SignalImports(),     SliceImports(),     SpatialImports(),
+                             TopKImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;
@@ -48,9 +35,6 @@ struct KnownRefusal {
 };
 constexpr KnownRefusal kKnown[] = {
     {"NonMaxSuppression", kDynamic, kSplitModel},
-    {"NonZero", kDynamic, kSplitModel},
-    {"Unique", kDynamic, kSplitModel},
-    {"Compress", kDynamic, kSplitModel},
 };
 
 // "com.microsoft:Gelu", "Conv": what an entry is called.

@@ -18,6 +18,7 @@ struct ImportEntry {
 // One list per operator family, each in the file of that name.
 std::span<const ImportEntry> ActivationImports();
 std::span<const ImportEntry> AttentionImports();
+std::span<const ImportEntry> AttentionMicrosoftImports();
 std::span<const ImportEntry> BitsImports();
 std::span<const ImportEntry> ConstantImports();
 std::span<const ImportEntry> ControlImports();
@@ -27,9 +28,13 @@ std::span<const ImportEntry> DynamicQuantizationImports();
 std::span<const ImportEntry> EinsumImports();
 std::span<const ImportEntry> EltwiseImports();
 std::span<const ImportEntry> GatherImports();
+std::span<const ImportEntry> LegacyImports();
+std::span<const ImportEntry> LpPoolImports();
 std::span<const ImportEntry> MaskImports();
 std::span<const ImportEntry> MatMulImports();
+std::span<const ImportEntry> MicrosoftImports();
 std::span<const ImportEntry> MovementImports();
+std::span<const ImportEntry> NewestImports();
 std::span<const ImportEntry> NormImports();
 std::span<const ImportEntry> PoolImports();
 std::span<const ImportEntry> QOperatorImports();
@@ -39,8 +44,12 @@ std::span<const ImportEntry> ReduceImports();
 std::span<const ImportEntry> ResizeImports();
 std::span<const ImportEntry> RotaryImports();
 std::span<const ImportEntry> ScatterImports();
+std::span<const ImportEntry> SelectImports();
 std::span<const ImportEntry> ShapeImports();
+std::span<const ImportEntry> SignalImports();
 std::span<const ImportEntry> SliceImports();
+std::span<const ImportEntry> SpatialImports();
+std::span<const ImportEntry> TopKImports();
 
 // Byte tensors that only move data take the parameters of their neighbours (graph/onnx/quant.cc).
 // Throws kUnsupported where those differ.

@@ -64,13 +64,16 @@ def run_case(case, folder, bin_folder):
     for file, array in zip(files, inputs):
         np.save(file, array)
     # What an exporter would write as a constant (axes, shapes, pads, parameters of BatchNormalization) is bound on the second try:
-    # first the integers, then everything but the first input.
+    # first the integers, then everything but the first input; at last all, which leaves a constant.
     code, message, bound = 0, '', []
-    for bound in ([], [i for i, a in enumerate(inputs) if a.dtype.kind in 'iub' and i > 0], range(1, len(inputs))):
+    for bound in ([], [i for i, a in enumerate(inputs) if a.dtype.kind in 'iub' and i > 0], range(1, len(inputs)),
+                  range(len(inputs))):
         arguments = []
         for i, (info, array) in enumerate(zip(graph.input, inputs)):
             if i in bound:
-                arguments += ['--bind', f'{info.name}={files[i]}']
+                frozen = os.path.join(folder, f'bound{i}.npy')  # floats of 16 and 64 bits are f32 in the graph
+                np.save(frozen, array.astype(np.float32) if array.dtype.kind == 'f' else array)
+                arguments += ['--bind', f'{info.name}={frozen}']
             elif array.ndim and array.size:
                 arguments += ['--input-shape', info.name + ':' + 'x'.join(map(str, array.shape))]
         code, message = run([os.path.join(bin_folder, 'model_deploy'), path, '--mode', 'f32', '-o', program, *arguments])

@@ -133,5 +133,108 @@ def einsums():
             for i, (text, *shapes) in enumerate(equations)]
 
 
+def fused():
+    ms = dict(domain='com.microsoft')
+    x, w, row = numbers(2, 5, 32), numbers(32, 96, seed=1), numbers(32, seed=2)
+    picture, kernel = numbers(1, 3, 7, 6), numbers(4, 3, 3, 3, seed=1)
+    heads = [numbers(2, 5, 32), numbers(2, 6, 32, seed=1), numbers(2, 6, 32, seed=2)]
+    lengths, keys = ints(3, 5, dtype=np.int32), ints([1, 1, 0, 1, 1], [1, 0, 1, 1, 1], dtype=np.int32)
+    ids = ints([1, 4, 2], [0, 3, 5], dtype=np.int32)
+    tables = [numbers(6, 8, seed=1), numbers(4, 8, seed=2), numbers(2, 8, seed=3), numbers(8, seed=4), numbers(8, seed=5)]
+    return [
+        case('ms_gelu', 'Gelu', [x], **ms),
+        case('ms_bias_gelu', 'BiasGelu', [x], [row], **ms),
+        case('ms_fast_gelu', 'FastGelu', [x], [row], **ms),
+        case('ms_quick_gelu', 'QuickGelu', [x], alpha=1.5, **ms),
+        case('ms_fused_conv', 'FusedConv', [picture], [kernel, row[:4]], activation='Relu', pads=[1, 1, 1, 1], integer=True, **ms),
+        case('ms_fused_conv_sum', 'FusedConv', [picture, numbers(1, 4, 5, 4, seed=7)], [kernel, row[:4]],
+             order=['x0', 'c0', 'c1', 'x1'], activation='LeakyRelu', activation_params=[0.2], **ms),
+        case('ms_fused_gemm', 'FusedGemm', [numbers(3, 8)], [numbers(5, 8, seed=1), numbers(5, seed=2)], transB=1, alpha=0.5,
+             activation='Relu', **ms),
+        case('ms_fused_matmul', 'FusedMatMul', [numbers(2, 4, 3), numbers(2, 5, 4, seed=1)], transA=1, transB=1, alpha=0.3, **ms),
+        case('ms_fused_matmul_batch', 'FusedMatMul', [numbers(4, 2, 3), numbers(2, 3, 5, seed=1)], transBatchA=1, **ms),
+        case('ms_skip_norm', 'SkipLayerNormalization', [x, numbers(2, 5, 32, seed=3)], [row, numbers(32, seed=4), numbers(32, seed=5)],
+             epsilon=1e-5, integer=True, **ms),
+        case('ms_skip_rms', 'SkipSimplifiedLayerNormalization', [x, numbers(2, 5, 32, seed=3)], [row], epsilon=1e-5, **ms),
+        case('ms_embed', 'EmbedLayerNormalization', [ids], [ids % 2, *tables], outputs=2, epsilon=1e-5,
+             order=['x0', 'c0', 'c1', 'c2', 'c3', 'c4', 'c5'], **ms),
+        case('ms_attention', 'Attention', [x], [w, numbers(96, seed=3)], num_heads=4, integer=True, **ms),
+        case('ms_attention_lengths', 'Attention', [x], [w, numbers(96, seed=3), lengths], num_heads=4, **ms),
+        case('ms_attention_keys', 'Attention', [x], [w, numbers(96, seed=3), keys], num_heads=4, **ms),
+        case('ms_attention_causal', 'Attention', [x], [w, numbers(96, seed=3)], num_heads=4, unidirectional=1, **ms),
+        case('ms_attention_past', 'Attention', [x, numbers(2, 2, 4, 3, 8, seed=6)], [w, numbers(96, seed=3)], num_heads=4, outputs=2,
+             order=['x0', 'c0', 'c1', '', 'x1'], unidirectional=1, **ms),
+        case('ms_multi_head', 'MultiHeadAttention', heads, [numbers(96, seed=3)], num_heads=4, **ms),
+        case('ms_multi_head_mask', 'MultiHeadAttention', heads, [ints([1, 1, 0, 1, 1, 1], [1, 0, 1, 1, 1, 0], dtype=np.int32)],
+             order=['x0', 'x1', 'x2', '', 'c0'], num_heads=4, **ms),
+        case('ms_multi_head_added', 'MultiHeadAttention', [*heads, numbers(1, 4, 5, 6, seed=8)], order=['x0', 'x1', 'x2', '', '', 'x3'],
+             num_heads=4, scale=0.2, **ms),
+        case('ms_rotary', 'RotaryEmbedding', [numbers(2, 4, 5, 8)], [ints(2), numbers(10, 4, seed=1), numbers(10, 4, seed=2)], **ms),
+        case('ms_rotary_rows', 'RotaryEmbedding', [numbers(2, 5, 32)],
+             [ints([0, 1, 2, 3, 4], [4, 2, 0, 1, 9]), numbers(10, 4, seed=1), numbers(10, 4, seed=2)], interleaved=1, **ms),
+    ]
+
+
+def norms():
+    x, row = numbers(2, 6, 4, 5), numbers(5, seed=1)
+    return [
+        case('layer_norm_statistics', 'LayerNormalization', [x], [row, row], outputs=3, opset=17),
+        case('layer_norm_rows', 'LayerNormalization', [x], [numbers(4, 5, seed=1)], outputs=2, axis=2, opset=17),
+        case('simplified_norm', 'SimplifiedLayerNormalization', [x], [row], axis=-1),
+        case('rms_norm', 'RMSNormalization', [x], [row], opset=23, ir=11, integer=True),
+        case('group_norm', 'GroupNormalization', [x], [numbers(6, seed=1), numbers(6, seed=2)], num_groups=3, opset=21, ir=10, integer=True),
+        case('mean_variance', 'MeanVarianceNormalization', [x], opset=13),
+        case('lp_norm', 'LpNormalization', [x], axis=1, p=1),
+    ]
+
+
+def volumes():
+    x, w = numbers(2, 4, 5, 6, 7), numbers(6, 2, 3, 2, 3, seed=1)
+    return [
+        case('conv_3d', 'Conv', [x], [w, numbers(6, seed=2)], group=2, strides=[2, 1, 2], pads=[1, 0, 1, 0, 1, 2], integer=True),
+        case('conv_3d_same', 'Conv', [x], [w], group=2, auto_pad='SAME_LOWER', strides=[2, 2, 1]),
+        case('conv_3d_dilated', 'Conv', [x], [w], group=2, dilations=[2, 1, 1]),
+        case('max_pool_3d', 'MaxPool', [x], kernel_shape=[3, 2, 3], strides=[2, 1, 2], pads=[1, 0, 1, 1, 1, 1], integer=True),
+        case('max_pool_3d_ceil', 'MaxPool', [x], kernel_shape=[2, 2, 2], strides=[2, 2, 2], ceil_mode=1),
+        case('average_pool_3d', 'AveragePool', [x], kernel_shape=[3, 3, 3], pads=[1, 1, 1, 1, 1, 1], integer=True),
+        case('average_pool_3d_padded', 'AveragePool', [x], kernel_shape=[3, 2, 3], pads=[1, 0, 1, 1, 1, 1], count_include_pad=1),
+        case('lp_pool', 'LpPool', [x[0]], kernel_shape=[3, 2], strides=[2, 1], p=2),
+        case('lp_pool_1d', 'LpPool', [x[0, 0]], kernel_shape=[3], pads=[1, 1], p=3),
+        case('global_lp_pool', 'GlobalLpPool', [x[0]], p=1),
+    ]
+
+
+def signals():
+    x, z = numbers(2, 16, 1), numbers(2, 10, 2)
+    frames = [np.array(4), numbers(8, seed=1), np.array(8)]
+    return [
+        case('dft', 'DFT', [x], axis=1, opset=17), case('dft_complex', 'DFT', [z], axis=1, opset=17),
+        case('dft_inverse', 'DFT', [z], axis=1, inverse=1, opset=17), case('dft_half', 'DFT', [x], axis=1, onesided=1, opset=17),
+        case('dft_longer', 'DFT', [x], [np.array(20), np.array(1)], opset=20, ir=9),
+        case('stft', 'STFT', [numbers(2, 32, 1)], frames, opset=17),
+        case('mod_float', 'Mod', [x], [np.float32([0.3])], fmod=1),
+    ]
+
+
+def odds():
+    x, picture = numbers(3, 6), numbers(2, 3, 5, 6)
+    return [
+        case('shrink', 'Shrink', [x], lambd=0.3, bias=0.1), case('top_k', 'TopK', [x], [ints(3)], outputs=2),
+        case('top_k_smallest', 'TopK', [picture], [ints(2)], outputs=2, axis=1, largest=0),
+        case('pad_wrap', 'Pad', [x], [ints(1, 2, 0, 3)], mode='wrap', opset=19, ir=9),
+        case('compress', 'Compress', [x], [np.array([True, False, True])], axis=0),
+        case('col2im', 'Col2Im', [numbers(1, 18, 9)], [ints(7, 7), ints(3, 3)], strides=[2, 2]),
+        case('col2im_pads', 'Col2Im', [numbers(1, 8, 25)], [ints(6, 6), ints(2, 2)], pads=[0, 0, 1, 1], strides=[1, 1], dilations=[2, 2]),
+        case('center_crop_pad', 'CenterCropPad', [x], [ints(5, 3)]),
+        case('affine_grid', 'AffineGrid', [numbers(2, 2, 3)], [ints(2, 3, 4, 5)], opset=20, ir=9),
+        case('affine_grid_3d', 'AffineGrid', [numbers(1, 3, 4)], [ints(1, 3, 2, 4, 5)], align_corners=1, opset=20, ir=9),
+        case('bytes', 'Add', [ints(-100, 3, 9, dtype=np.int8)], [ints(-100, 4, 5, dtype=np.int8)], opset=14),
+        case('crop', 'Crop', [picture], border=[1, 1, 2, 1], opset=7), case('affine', 'Affine', [x], alpha=2.0, beta=0.5, opset=7),
+        case('image_scaler', 'ImageScaler', [picture], scale=0.5, bias=[0.1, 0.2, 0.3], opset=7),
+        case('scaled_tanh', 'ScaledTanh', [x], alpha=1.5, beta=0.5, opset=7),
+        case('parametric_softplus', 'ParametricSoftplus', [x], alpha=1.5, beta=0.5, opset=7),
+    ]
+
+
 def cases():
-    return attentions() + recurrents() + movements() + einsums()
+    return volumes() + signals() + odds() + attentions() + recurrents() + movements() + einsums() + fused() + norms()

@@ -20,7 +20,7 @@ def newest():
 
 def importable():
     """The operators that have an import function."""
-    return {name for path in GRAPH.glob('*.cc') for name in re.findall(r'^    \{"(\w+)", Import', path.read_text(), re.M)}
+    return {name for path in GRAPH.glob('*.cc') for name in re.findall(r'\{"(\w+)",\s*(?:Import|\[)', path.read_text())}
 
 
 def surface(schema):

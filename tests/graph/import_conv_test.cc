@@ -80,9 +80,9 @@ TEST(ImportConv, SaysWhatIsWrongWithTheWeights) {
   kernel.Floats("w", {4, 3, 3, 3});
   EXPECT_THAT(kernel.ImportError(),
               HasSubstr("the window of 3 is larger than the padded input of 2"));
-  auto cube = OneNode(13, {1, 3, 8, 8, 8}, "Conv", {"x", "w"});
-  cube.Floats("w", {4, 3, 3, 3, 3});
-  EXPECT_THAT(cube.ImportError(), HasSubstr("only 1-D and 2-D windows are supported"));
+  auto hyper = OneNode(13, {1, 3, 8, 8, 8, 8}, "Conv", {"x", "w"});
+  hyper.Floats("w", {4, 3, 3, 3, 3, 3});
+  EXPECT_THAT(hyper.ImportError(), HasSubstr("only 1-D and 2-D windows are supported"));
 }
 
 TEST(ImportConvTranspose, ComputesShapeAndPads) {

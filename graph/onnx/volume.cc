@@ -1,0 +1,120 @@
+// Operators over [D, H, W]: convolutions are sums of 2-D ones over the kernel's planes, pools are
+// pools over [H, W] and then over D.
+#include "graph/onnx/volume.h"
+
+#include <algorithm>
+
+namespace rshift {
+namespace {
+
+// An attribute with one entry for each dimension; `fallback` where it is missing.
+std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count, int64_t fallback,
+                             int64_t least) {
+  std::vector<int64_t> list = node.Ints(name);
+  if (list.empty()) list.assign(count, fallback);
+  node.Check(list.size() == count, "attribute '", name, "' has ", list.size(),
+             " entries, expected ", count);
+  for (int64_t entry : list) {
+    node.Check(entry >= least && entry < (int64_t{1} << 31), "attribute '", name, "' holds ", entry,
+               ", expected ", least, " or more");
+  }
+  return list;
+}
+
+// Pads of dimension d: given, or of a SAME form.
+std::pair<int64_t, int64_t> DepthPads(const OnnxNode& node, int64_t size, int64_t extent,
+                                      int64_t stride) {
+  const std::string mode = node.String("auto_pad", "NOTSET");
+  if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    const int64_t out = (size + stride - 1) / stride;
+    const int64_t all = std::max<int64_t>((out - 1) * stride + extent - size, 0);
+    const int64_t less = all / 2;
+    return mode == "SAME_UPPER" ? std::pair(less, all - less) : std::pair(all - less, less);
+  }
+  if (mode == "VALID") return {0, 0};
+  const auto pads = Entries(node, "pads", 6, 0, 0);
+  return {pads[0], pads[3]};
+}
+
+// The attributes of the last two dimensions, or of the first one (as rows of [D, H * W]).
+Attributes PartOf(const OnnxNode& node, bool plane, const std::pair<int64_t, int64_t>& depth) {
+  Attributes part;
+  for (const char* name : {"strides", "dilations", "kernel_shape"}) {
+    if (!node.HasAttribute(name)) continue;
+    const auto list = Entries(node, name, 3, 1, 1);
+    part.push_back(IntsAttribute(
+        name, plane ? std::vector<int64_t>{list[1], list[2]} : std::vector<int64_t>{list[0], 1}));
+  }
+  if (!plane) {
+    part.push_back(IntsAttribute("pads", {depth.first, 0, depth.second, 0}));
+  } else if (node.String("auto_pad", "NOTSET") != "NOTSET") {
+    for (const auto& attribute : AttributesOf(node, {"auto_pad"})) part.push_back(attribute);
+  } else {
+    const auto pads = Entries(node, "pads", 6, 0, 0);
+    part.push_back(IntsAttribute("pads", {pads[1], pads[2], pads[4], pads[5]}));
+  }
+  return part;
+}
+
+// [N, C, D, H, W] <-> [N * D, C, H, W]
+Expr Planes(const Expr& x) {
+  const Shape s = x.shape();
+  return Reshaped(Transposed(x, {0, 2, 1, 3, 4}), {s[0] * s[2], s[1], s[3], s[4]});
+}
+Expr FromPlanes(const Expr& planes, int64_t n, int64_t d) {
+  const Shape s = planes.shape();
+  return Transposed(Reshaped(planes, {n, d, s[1], s[2], s[3]}), {0, 2, 1, 3, 4});
+}
+
+}  // namespace
+
+void ImportVolumeConv(OnnxNode& node) {
+  const Expr x = FloatIn(node, 0), w = FloatIn(node, 1);
+  const Shape kernel = w.shape();
+  node.Check(w.rank() == 5, "weight ", Quoted(w.value().name), " has the shape ", ToString(kernel),
+             ", expected [OC, IC/group, KD, KH, KW]");
+  const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
+  const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
+  const int64_t extent = (kernel[2] - 1) * dilation + 1, n = x.dim(0);
+  const auto [before, after] = DepthPads(node, x.dim(2), extent, stride);
+  const Expr padded = Padded(x, 2, before, after);
+  const int64_t room = padded.dim(2) - extent;
+  node.Check(room >= 0, "the window of ", extent, " is larger than the padded depth of ",
+             padded.dim(2));
+  const int64_t depth = room / stride + 1;
+  Attributes attributes = PartOf(node, true, {});
+  std::erase_if(attributes, [](const auto& a) { return a.name() == "kernel_shape"; });
+  attributes.push_back(IntAttribute("group", node.Int("group", 1)));
+  std::optional<Expr> sum;
+  for (int64_t k = 0; k < kernel[2]; ++k) {
+    const int64_t first = k * dilation;
+    const Expr rows = Part(padded, 2, first, first + (depth - 1) * stride + 1, stride);
+    const Expr plane = Reshaped(At(w, 2, k), {kernel[0], kernel[1], kernel[3], kernel[4]});
+    const Expr bias(node, k == 0 && node.HasInput(2) ? node.Input(2) : ValueId());
+    const Expr part = Called(node, "Conv", {Planes(rows), plane, bias}, attributes);
+    sum = sum ? *sum + part : part;
+  }
+  Give(FromPlanes(*sum, n, depth));
+}
+
+void ImportVolumePool(OnnxNode& node, const char* op_type) {
+  const Expr x = FloatIn(node, 0);
+  const Shape s = x.shape();
+  node.Check(node.HasAttribute("kernel_shape"), "attribute 'kernel_shape' is missing");
+  const int64_t kernel = Entries(node, "kernel_shape", 3, 1, 1)[0];
+  const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
+  const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
+  const auto pads = DepthPads(node, s[2], (kernel - 1) * dilation + 1, stride);
+  Attributes plane = PartOf(node, true, pads), column = PartOf(node, false, pads);
+  for (const auto& shared : AttributesOf(node, {"ceil_mode", "count_include_pad"})) {
+    plane.push_back(shared);
+    column.push_back(shared);
+  }
+  const Expr pooled = FromPlanes(Called(node, op_type, {Planes(x)}, plane), s[0], s[2]);
+  const int64_t h = pooled.dim(3), w = pooled.dim(4);
+  const Expr rows = Reshaped(pooled, {s[0], s[1], s[2], h * w});
+  const Expr result = Called(node, op_type, {rows}, column);
+  GiveReshaped(result, {s[0], s[1], result.dim(2), h, w});
+}
+
+}  // namespace rshift
