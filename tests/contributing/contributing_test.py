@@ -1,4 +1,4 @@
-"""Applies CONTRIBUTING.md's steps for an operator and a threshold method to a copy of the sources, builds, runs.
+"""Applies CONTRIBUTING.md's steps for operators, a threshold method and a pass to a copy of the sources, builds, runs.
 
     contributing_test.py SOURCE SCRATCH [COMPILER LAUNCHER]
 
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-from tiny_model import npy, one_node_model, read_npz
+from tiny_model import chain_model, npy, read_npz
 
 
 def after_last(pattern, addition):
@@ -20,6 +20,19 @@ def after_last(pattern, addition):
         last = max(i for i, line in enumerate(lines) if re.match(pattern, line))
         return "".join(lines[:last + 1]) + addition + "".join(lines[last + 1:])
     return edit
+
+
+def behind(anchor, addition):
+    """Inserts `addition` behind the one place that reads `anchor`."""
+    def edit(text):
+        if text.count(anchor) != 1:
+            fail(f"'{anchor}' stands {text.count(anchor)} times in a file that a dummy edits, expected once")
+        return text.replace(anchor, anchor + addition)
+    return edit
+
+
+def both(first, second):
+    return lambda text: second(first(text))
 
 
 def next_id(source, macro):
@@ -57,7 +70,74 @@ void DeriveHalf(const TensorStatistics&, const MethodOptions&, TensorRange& rang
     }
 
 
-DUMMIES = [unary_operator, threshold_method]
+IMPORT_MIRROR = """
+void ImportMirror(OnnxNode& node) {
+  node.Output(Mirror{}, {node.Input(0)}, node.TypeOf(0), node.ShapeOf(0));
+}
+"""
+LOWER_MIRROR = """
+void Lower(LoweringContext& context, const Node& node, const Mirror&) {
+  const Shape& shape = context.InputValue(node, 0).shape;
+  Slice slice{std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 1)};
+  slice.starts.back() = shape.back() - 1;
+  slice.steps.back() = -1;
+  Lower(context, node, slice);
+}
+"""
+REMOVE_MIRROR_PAIRS = """// Mirror behind Mirror is nothing.
+#include "graph/passes/passes.h"
+
+namespace rshift {
+
+Graph RemoveMirrorPairs(Graph graph) {
+  const std::vector<NodeId> producers = graph.Producers();
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& outer = graph.nodes()[n];
+    if (!std::holds_alternative<Mirror>(outer.op)) continue;
+    const NodeId inner = producers[outer.inputs[0].index()];
+    if (!inner.valid() || !std::holds_alternative<Mirror>(graph.node(inner).op)) continue;
+    graph.ReplaceUses(outer.outputs[0], graph.node(inner).inputs[0]);
+  }
+  graph.RemoveUnused();
+  return graph;
+}
+
+}  // namespace rshift
+"""
+
+
+def movement_operator(_):
+    """The last dimension backwards."""
+    name, nothing = '[](const Identity&) { return "Identity"; },', "[](const Identity&) { return std::string(); },"
+    declaration = "void Lower(LoweringContext& context, const Node& node, const {}& op);"
+    return "An operator that moves data", 8, {
+        "graph/ops/shape.h": behind("namespace rshift {\n", "struct Mirror {};\n"),
+        "graph/op.h": behind("    Identity,", " Mirror,"),
+        "graph/op.cc": behind(name, name.replace("Identity", "Mirror")),
+        "graph/dump.cc": behind(nothing, nothing.replace("Identity", "Mirror")),
+        "graph/onnx/movement.cc": both(behind("namespace {\n", IMPORT_MIRROR),
+                                       behind('{"Transpose", ImportTranspose},', '{"Mirror", ImportMirror},')),
+        "quantize/ranges/forward_rules.cc": behind(name, name.replace("Identity", "Mirror")),
+        "codegen/lowering/lowering.h": behind(declaration.format("Identity"), "\n" + declaration.format("Mirror")),
+        "codegen/lowering/shape.cc": behind("}  // namespace\n", LOWER_MIRROR),
+    }
+
+
+def graph_pass(_):
+    def next_version(text):
+        found = re.search(r"kPassListVersion = (\d+);", text)
+        return text.replace(found[0], f"kPassListVersion = {int(found[1]) + 1};")
+
+    return "A pass", 3, {
+        "graph/passes/remove_mirror_pairs.cc": lambda _: REMOVE_MIRROR_PAIRS,
+        "graph/passes/passes.h": both(next_version, behind("Graph RemoveRedundantTransposes(Graph graph);\n",
+                                                           "Graph RemoveMirrorPairs(Graph graph);\n")),
+        "graph/passes/run_passes.cc": behind("graph = FuseActivation(std::move(graph));\n",
+                                             "  graph = RemoveMirrorPairs(std::move(graph));\n"),
+    }
+
+
+DUMMIES = [unary_operator, threshold_method, movement_operator, graph_pass]
 DOCS_TEST = "codegen_docs_test"
 PROGRAMS = ["model_calibrate", "model_deploy", "model_runner"]
 X = [-3.0625 + i * 0.25 for i in range(25)]  # no step of Shrink
@@ -132,26 +212,35 @@ def shrink(x):
     return x + 0.0 if x < -0.5 else x - 0.0 if x > 0.5 else 0.0
 
 
-def check_runs(binary, folder):
+def check_runs(source, binary, folder):
+    """y = Mirror(Mirror(Mirror(Shrink(x)))), of which the pass leaves one Mirror."""
     folder.mkdir(exist_ok=True)
     model, data, table = folder / "shrink.onnx", folder / "x.npy", folder / "t.yaml"
-    model.write_bytes(one_node_model("Shrink", len(X)))
+    model.write_bytes(chain_model(["Shrink", "Mirror", "Mirror", "Mirror"], len(X)))
     data.write_bytes(npy(X))
     calibrate, deploy, runner = (binary / "bin" / p for p in PROGRAMS)
     run(calibrate, model, "--dataset", data, "--method", "half", "-o", table)
     if not re.search(r"method: half", table.read_text()):
         fail(f"{table}: the method is not 'half'", table.read_text())
+    version = re.search(r"kPassListVersion = (\d+);", (source / "graph/passes/passes.h").read_text())[1]
+    if not re.search(rf"pass_list_version: {version}$", table.read_text(), re.M):
+        fail(f"{table}: the version of the passes is not {version}", table.read_text())
     threshold = max(abs(x) for x in X) / 2  # so values beyond it are cut off
     for mode in ("f32", "symmetric"):
         program, output = folder / f"{mode}.rshift", folder / f"{mode}.npz"
+        graphs = {stage: folder / f"{mode}_{stage}.txt" for stage in ("imported", "passes")}
+        dumps = [text for stage, path in graphs.items() for text in ("--dump-graph", f"{stage}={path}")]
         arguments = [] if mode == "f32" else ["--calibration", table]
-        run(deploy, model, "--mode", mode, *arguments, "-o", program)
+        run(deploy, model, "--mode", mode, *arguments, "-o", program, *dumps)
+        counts = [len(re.findall(r"\bMirror\b", path.read_text())) for path in graphs.values()]
+        if counts != [3, 1]:
+            fail(f"{mode}: {counts[0]} Mirrors are imported, {counts[1]} left by the passes, expected 3 and 1")
         run(runner, program, "--input", data, "--output", output)
         found = read_npz(output, "y")
-        for x, y in zip(X, found, strict=True):
+        for x, y in zip(reversed(X), found, strict=True):
             expected = shrink(x) if mode == "f32" else shrink(max(-threshold, min(x, threshold)))
             if abs(y - expected) > (1e-6 if mode == "f32" else 2.5 * threshold / 128):
-                fail(f"{mode}: Shrink({x}) is {y}, expected {expected}")
+                fail(f"{mode}: Mirror(Shrink({x})) is {y}, expected {expected}")
 
 
 def main(source, scratch, launcher=""):
@@ -169,7 +258,7 @@ def main(source, scratch, launcher=""):
     edited[flags] = (source / flags).read_text().replace("OPTIMIZATION -O3", "OPTIMIZATION -O1")
     copy_sources(source, scratch / "source", edited)
     build(scratch / "source", scratch / "build", launcher)
-    check_runs(scratch / "build", scratch / "run")
+    check_runs(scratch / "source", scratch / "build", scratch / "run")
     print("contributing: the lists are true:", ", ".join(dummy.__name__ for dummy in DUMMIES))
 
 

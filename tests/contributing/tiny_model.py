@@ -24,11 +24,14 @@ def message(*fields):
     return out
 
 
-def one_node_model(op_type, elements):
-    """An ONNX model y = op_type(x), both f32 [1, elements]."""
+def chain_model(op_types, elements):
+    """An ONNX model of operators of one input behind each other, from x to y, f32 [1, elements]."""
     shape = message((1, message((1, 1))), (1, message((1, elements))))
     tensor = message((1, message((1, 1), (2, shape))))
-    graph = message((1, message((1, "x"), (2, "y"), (3, "node"), (4, op_type))), (2, "tiny"),
+    names = ["x"] + [f"t{i}" for i in range(1, len(op_types))] + ["y"]
+    nodes = [(1, message((1, names[i]), (2, names[i + 1]), (3, f"node{i}"), (4, op_type)))
+             for i, op_type in enumerate(op_types)]
+    graph = message(*nodes, (2, "tiny"),
                     (11, message((1, "x"), (2, tensor))), (12, message((1, "y"), (2, tensor))))
     return message((1, 8), (7, graph), (8, message((1, ""), (2, 13))))
 
