@@ -173,6 +173,12 @@ class QdqPlanner {
     return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
   }
 
+  bool HasWideWeights(const Node& node) const {
+    if (!IsLinear(node) && !std::holds_alternative<ConvTranspose>(node.op)) return false;
+    const QuantizedOrigin* origin = graph_.value(node.inputs[1]).origin.get();
+    return origin != nullptr && SizeOf(origin->dtype) == 2;
+  }
+
   // --- convolutions with something else than a Quantize behind them: NUMERICS.md section 19
 
   // What a convolution could take in, of nodes that alone read what is before them.
@@ -288,6 +294,7 @@ class QdqPlanner {
       return SetFloat(n, "the configuration says f32");
     }
     if (ExtendChain(n)) return;
+    if (HasWideWeights(node)) return SetFloat(n, "its weights are integers of 16 bits");
     const OpSupport support = IntegerSupport(graph_, node, profile_);
     if (support.kind == OpKind::kFloat) return SetFloat(n, support.reason);
     if (support.kind == OpKind::kMove && MovesBytesOnly(node)) {

@@ -49,7 +49,7 @@ void ImportDynamicQuantizeLinear(OnnxNode& node) {
 
 // q - zero as f32. Zero points of channels lie along `axis` of `rank` dimensions.
 std::string Centered(Expansion& e, const std::string& q, const std::string& zero) {
-  const std::string real = CastTo(e, q, onnx::TensorProto::FLOAT);
+  std::string real = CastTo(e, q, onnx::TensorProto::FLOAT);
   if (zero.empty()) return real;
   return e.Make("Sub", {real, CastTo(e, zero, onnx::TensorProto::FLOAT)});
 }

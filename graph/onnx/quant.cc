@@ -111,7 +111,9 @@ ValueId InUnits(OnnxNode& node, const Parameters& p) {
   return node.Broadcasted(BinaryOp::kAdd, rounded, AlongAxis(node, p, zeros));
 }
 
-// s8 or u8: that of the zero point, else `output_dtype`, else u8.
+bool IsWide(DType type) { return type == DType::kS16 || type == DType::kU16; }
+
+// s8, u8, s16 or u16: that of the zero point, else `output_dtype`, else u8.
 DType QuantizedType(const OnnxNode& node) {
   DType type = DType::kU8;
   if (const int64_t wanted = node.Int("output_dtype", 0); wanted != 0) {
@@ -121,8 +123,8 @@ DType QuantizedType(const OnnxNode& node) {
                node.HasInput(2) ? Name(node.TypeOf(2)) : "");
   }
   if (node.HasInput(2)) type = node.TypeOf(2);
-  node.CheckSupported(type == DType::kS8 || type == DType::kU8, "quantizes to ", Name(type),
-                      "; only s8 and u8 are supported");
+  node.CheckSupported(type == DType::kS8 || type == DType::kU8 || IsWide(type), "quantizes to ",
+                      Name(type), "; only s8, u8, s16 and u16 are supported");
   return type;
 }
 
@@ -146,13 +148,49 @@ Value QuantizeConstant(const OnnxNode& node, const Value& x, const Parameters& p
   return result;
 }
 
+// Integers of 16 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the value
+// until the import ends.
+void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
+  node.CheckSupported(p.axis < 0, "quantizes to ", Name(type), " with ", p.scales.size(),
+                      " scales; one scale is supported");
+  for (const auto& output : node.state().model->graph().output()) {
+    node.CheckSupported(output.name() != node.proto().output(0), "gives integers of type ",
+                        Name(type), " to an output of the model; only s8 and u8 are supported");
+  }
+  const auto zero = static_cast<float>(p.zero_points[0]);
+  const ValueId units = node.Broadcasted(BinaryOp::kDiv, node.Input(0), node.Scalar(p.scales[0]));
+  ValueId q = node.Applied(UnaryOp::kRound, units);
+  if (zero != 0) q = node.Broadcasted(BinaryOp::kAdd, q, node.Scalar(zero));
+  const float lo = type == DType::kU16 ? 0.0f : -32768.0f;
+  node.Output(Clip{{lo, lo + 65535.0f}}, {q}, DType::kF32, node.ShapeOf(0));
+  node.SetOutputQuant({p.scales[0], p.zero_points[0]});
+}
+
+// Whether the value holds what QuantizeWide made.
+bool HoldsWide(const Value& value) { return value.dtype == DType::kF32 && value.quant; }
+
+void DequantizeWide(OnnxNode& node) {
+  const DType type = node.HasInput(2) ? node.TypeOf(2) : DType::kS16;
+  const Parameters p = ReadParameters(node, node.ShapeOf(0), type);
+  ValueId q = node.Input(0);
+  node.SetQuant(q, {p.scales[0], p.zero_points[0]});
+  if (p.zero_points[0] != 0) {
+    const ValueId zero = node.Scalar(static_cast<float>(p.zero_points[0]));
+    q = node.Broadcasted(BinaryOp::kSub, q, zero);
+  }
+  node.OutputBinary(BinaryOp::kMul, q, node.Scalar(p.scales[0]));
+}
+
 void ImportQuantizeLinear(OnnxNode& node) {
   node.RequireFloat(0);
   const DType type = QuantizedType(node);
   const Shape shape = node.ShapeOf(0);
   const Parameters p = ReadParameters(node, shape, type);
   const Value x = node.At(node.Input(0));
+  node.CheckSupported(!x.is_constant() || !IsWide(type), "quantizes the constant ", Quoted(x.name),
+                      " to ", Name(type), "; store its integers with a DequantizeLinear");
   if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
+  if (IsWide(type)) return QuantizeWide(node, p, type);
   node.Output(Quantize{}, {InUnits(node, p)}, type, shape);
   node.SetOutputQuant(ActivationParams(p));
 }
@@ -178,10 +216,12 @@ Value DequantizeConstant(const Value& q, const Parameters& p) {
 }
 
 void ImportDequantizeLinear(OnnxNode& node) {
+  if (HoldsWide(node.At(node.Input(0)))) return DequantizeWide(node);
   const DType type = node.TypeOf(0);
-  node.CheckSupported(type == DType::kS8 || type == DType::kU8 || type == DType::kS32,
+  const bool wide = IsWide(type) && node.At(node.Input(0)).is_constant();
+  node.CheckSupported(type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || wide,
                       "dequantizes ", Quoted(node.At(node.Input(0)).name), " of type ", Name(type),
-                      "; only s8, u8 and s32 are supported");
+                      "; only s8, u8, s32 and constants of 16 bits are supported");
   const Shape shape = node.ShapeOf(0);
   const Parameters p = ReadParameters(node, shape, type);
   const Value q = node.At(node.Input(0));
@@ -235,6 +275,10 @@ void ForMovedBytes(Graph& graph, const Node& node, F f) {
 }  // namespace
 
 void SpreadQuantParams(Graph& graph) {
+  for (int i = 0; i < graph.value_count(); ++i) {
+    Value& value = graph.value(ValueId(i));
+    if (HoldsWide(value)) value.quant.reset();
+  }
   auto& nodes = graph.nodes();
   for (const Node& node : nodes) {
     ForMovedBytes(graph, node, [](const Value& in, Value& out) {

@@ -174,7 +174,7 @@ BROKEN = {
     'scale of rank 2': (put('x_s', np.full((1, 1), 0.5, np.float32)), "scale 'x_s' has the shape 1x1"),
     'empty scale': (put('x_s', np.zeros(0, np.float32)), "scale 'x_s' has the shape 0"),
     'scale of another type': (put('x_s', np.int64(1)), "scale 'x_s' has type s64"),
-    'zero point outside its type': (put('x_z', np.int64(300)), 'quantizes to s64; only s8 and u8'),
+    'zero point outside its type': (put('x_z', np.int64(300)), 'quantizes to s64; only s8, u8, s16 and u16'),
     'zero points without scales': (put('x_z', np.int8([1, 2])), "zero point 'x_z' has the shape 2, but scale 'x_s' has 1"),
     'zero point of another type': (put('w_z', np.zeros(6, np.uint8)), "zero point 'w_z' has type u8, but the integers"),
     'too few zero points': (put('w_z', np.int8([0])), "zero point 'w_z' has the shape 1, but scale 'w_s' has 6"),
@@ -189,7 +189,7 @@ BROKEN = {
                       next(x for x in n if x.name == 'x_dq_node').input.__setitem__(1, 'x_s2')),
         "reads 'x_q' with scale 0.25"),
     'blocks': (set_attribute('x_q_node', block_size=4), 'has block_size 4'),
-    'int16': (put('x_z', np.int16(0)), 'quantizes to s16; only s8 and u8'),
+    'int32': (put('x_z', np.int32(0)), 'quantizes to s32; only s8, u8, s16 and u16'),
     'int4': (raw('x_z', TensorProto.INT4, b'\0'), 'element type INT4 is not supported'),
     'float8': (raw('x_z', TensorProto.FLOAT8E4M3FN, b'\0'), 'element type FLOAT8E4M3FN is not supported'),
 }
@@ -200,7 +200,7 @@ BROKEN = {
 def test_broken_model_is_one_line_that_names_the_tensor(name, extra, tmp_path):
     change, expected = BROKEN[name]
     path = tmp_path / 'm.onnx'
-    opset = 21 if name in ('blocks', 'int16', 'int4', 'float8') else 13
+    opset = 21 if name in ('blocks', 'int32', 'int4', 'float8') else 13
     onnx.save(broken(change, opset=opset), path)
     done = pipeline.call('model_deploy', path, '-o', tmp_path / 'p.rshift', *extra)
     assert done.returncode == 1, done.stderr
@@ -235,3 +235,26 @@ def test_bytes_may_enter_and_leave(tmp_path):
         actual = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path, '--raw')['y_q']
         assert actual.dtype == np.uint8
         assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
+
+
+def test_sixteen_bits_are_computed_in_f32_and_named(tmp_path):
+    """16-bit activations and weights beside 8-bit ones: the layers that have them run in F32, the others do not."""
+    builder = qdq_cases.Builder('wide', 's8', opset=21)
+    w, _ = builder.weights('w', (8, 8, 3, 3))
+    y = builder.node('Conv', [builder.trip(builder.input('x', qdq_cases.IMAGE), 0.0171), w], 'c')
+    scale_zero = builder.parameters('c', 0.0004, 321, np.uint16)
+    builder.node('QuantizeLinear', [y, *scale_zero], 'c_q')
+    y = builder.node('DequantizeLinear', ['c_q', *scale_zero], 'c_dq')
+    v, _ = builder.weights('v', (4, 8, 1, 1), dtype=np.int16)
+    builder.quantized(builder.node('Conv', [builder.node('Sigmoid', [y], 's'), v], 'd'), 2.0)
+    model, path = builder.model(), tmp_path / 'm.onnx'
+    model.ir_version = 10
+    onnx.save(model, path)
+    told = deploy(path, tmp_path / 'p.rshift')
+    assert pipeline.f32_commands(tmp_path / 'p.rshift')['conv_f32'] == 1
+    assert {n['node'] for n in told['float_nodes']} >= {'s_node', 'd_node'}
+    sample = builder.sample(0)
+    expected = oracle_of(model)(sample)
+    actual = pipeline.infer(tmp_path / 'p.rshift', sample, tmp_path, '--raw')
+    assert np.abs(actual['d_q'].astype(int) - expected['d_q'].astype(int)).max() <= 1
+    assert len(set(expected['d_q'].ravel())) > 8

@@ -260,12 +260,11 @@ TEST(ImportQuant, WhatHasNoIntegersHereIsRefusedByName) {
                 Integers(b, "z16", {}, onnx::TensorProto::INT16, {0});
                 b.Node("QuantizeLinear", {"x", "s", "z16"}, {"y"});
               }),
-              HasSubstr("quantizes to s16; only s8 and u8 are supported"));
+              HasSubstr("gives integers of type s16 to an output of the model"));
   EXPECT_THAT(ErrorOf([](ModelBuilder& b) {
-                Integers(b, "q", {1}, onnx::TensorProto::UINT16, {0});
-                b.Node("DequantizeLinear", {"q", "s"}, {"y"});
+                b.Ints("q", {1}, {0}).Node("DequantizeLinear", {"q", "s"}, {"y"});
               }),
-              HasSubstr("dequantizes 'q' of type u16; only s8, u8 and s32 are supported"));
+              HasSubstr("dequantizes 'q' of type s64; only s8, u8, s32 and constants of 16 bits"));
   EXPECT_THAT(ErrorOf([](ModelBuilder& b) {
                 b.Node("QuantizeLinear", {"x", "s"}, {"y"}, {{"output_dtype", 17}});
               }),
