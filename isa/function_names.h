@@ -22,71 +22,16 @@ struct FunctionName {
 template <typename E>
 inline constexpr std::array<FunctionName<E>, 0> kFunctionNames{};
 
-template <>
-inline constexpr std::array<FunctionName<UnaryOp>, kUnaryOpCount> kFunctionNames<UnaryOp>{{
-#define RSHIFT_UNARY(id, name, ...) {UnaryOp::k##name, #name},
+// clang-format off
+#define RSHIFT_BEGIN(type, integer)                                                           \
+  template <>                                                                                 \
+  inline constexpr std::array<FunctionName<type>, k##type##Count> kFunctionNames<type> = [] { \
+    using E = type;                                                                           \
+    return std::array<FunctionName<E>, k##type##Count>{{
+#define RSHIFT_ENTRY(id, name, text) {E::k##name, text},
+#define RSHIFT_END(type) }}; }();
 #include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<BinaryOp>, kBinaryOpCount> kFunctionNames<BinaryOp>{{
-#define RSHIFT_BINARY(id, name, ...) {BinaryOp::k##name, #name},
-#include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<ReduceOp>, kReduceOpCount> kFunctionNames<ReduceOp>{{
-#define RSHIFT_REDUCE(id, name, text) {ReduceOp::k##name, text},
-#include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<Rounding>, kRoundingCount> kFunctionNames<Rounding>{{
-#define RSHIFT_ROUNDING(id, name, text) {Rounding::k##name, text},
-#include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<RealRounding>, kRealRoundingCount>
-    kFunctionNames<RealRounding>{{
-#define RSHIFT_REAL_ROUNDING(id, name, text) {RealRounding::k##name, text},
-#include "isa/functions.def"
-    }};
-template <>
-inline constexpr std::array<FunctionName<PoolArithmetic>, kPoolArithmeticCount>
-    kFunctionNames<PoolArithmetic>{{
-#define RSHIFT_POOL_ARITHMETIC(id, name, ...) {PoolArithmetic::k##name, #name},
-#include "isa/functions.def"
-    }};
-template <>
-inline constexpr std::array<FunctionName<SoftmaxArithmetic>, kSoftmaxArithmeticCount>
-    kFunctionNames<SoftmaxArithmetic>{{
-#define RSHIFT_SOFTMAX_ARITHMETIC(id, name, ...) {SoftmaxArithmetic::k##name, #name},
-#include "isa/functions.def"
-    }};
-template <>
-inline constexpr std::array<FunctionName<AddBlocks>, kAddBlocksCount> kFunctionNames<AddBlocks>{{
-#define RSHIFT_ADD_BLOCKS(id, name, ...) {AddBlocks::k##name, #name},
-#include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<ResizeMode>, kResizeModeCount> kFunctionNames<ResizeMode>{{
-#define RSHIFT_RESIZE_MODE(id, name, text) {ResizeMode::k##name, text},
-#include "isa/functions.def"
-}};
-template <>
-inline constexpr std::array<FunctionName<CoordinateMode>, kCoordinateModeCount>
-    kFunctionNames<CoordinateMode>{{
-#define RSHIFT_COORDINATE_MODE(id, name, text) {CoordinateMode::k##name, text},
-#include "isa/functions.def"
-    }};
-template <>
-inline constexpr std::array<FunctionName<NearestMode>, kNearestModeCount>
-    kFunctionNames<NearestMode>{{
-#define RSHIFT_NEAREST_MODE(id, name, text) {NearestMode::k##name, text},
-#include "isa/functions.def"
-    }};
-template <>
-inline constexpr std::array<FunctionName<PadMode>, kPadModeCount> kFunctionNames<PadMode>{{
-#define RSHIFT_PAD_MODE(id, name, text) {PadMode::k##name, text},
-#include "isa/functions.def"
-}};
+// clang-format on
 
 // Numbers ascend from 0: a name is found by its number.
 template <typename E>
@@ -96,18 +41,21 @@ constexpr bool AreDense() {
   }
   return !kFunctionNames<E>.empty();
 }
+#define RSHIFT_BEGIN(...)
+#define RSHIFT_ENTRY(...)
+#define RSHIFT_END(type) \
+  static_assert(AreDense<type>(), "isa/functions.def: ids of " #type " are not 0, 1, 2...");
+#include "isa/functions.def"
 
 // "Sigmoid", "half_pixel": as messages, graph dumps and ONNX spell it.
 template <typename E>
 requires(!kFunctionNames<E>.empty()) constexpr const char* Name(E value) {
-  static_assert(AreDense<E>(), "isa/functions.def: ids are not 0, 1, 2...");
   return kFunctionNames<E>.at(static_cast<size_t>(value)).name;
 }
 
 // The enumerator of that name.
 template <typename E>
 constexpr std::optional<E> ParseFunction(std::string_view text) {
-  static_assert(AreDense<E>(), "isa/functions.def: ids are not 0, 1, 2...");
   for (const FunctionName<E>& entry : kFunctionNames<E>) {
     if (text == entry.name) return entry.value;
   }

@@ -8,128 +8,17 @@
 
 namespace rshift {
 
-#define RSHIFT_ENUMERATOR(id, name, ...) k##name = id,
-#define RSHIFT_ONE(...) +1
-
-enum class UnaryOp : uint8_t {
-#define RSHIFT_UNARY RSHIFT_ENUMERATOR
+// clang-format off
+#define RSHIFT_BEGIN(type, integer) enum class type : integer {
+#define RSHIFT_ENTRY(id, name, text) k##name = id,
+#define RSHIFT_END(type) };
 #include "isa/functions.def"
-};
-inline constexpr int kUnaryOpCount = 0
-#define RSHIFT_UNARY RSHIFT_ONE
+// kUnaryOpCount, kBinaryOpCount...
+#define RSHIFT_BEGIN(type, integer) inline constexpr int k##type##Count = 0
+#define RSHIFT_ENTRY(...) +1
+#define RSHIFT_END(type) ;
 #include "isa/functions.def"
-    ;
-
-enum class BinaryOp : uint8_t {
-#define RSHIFT_BINARY RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kBinaryOpCount = 0
-#define RSHIFT_BINARY RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class ReduceOp : uint8_t {
-#define RSHIFT_REDUCE RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kReduceOpCount = 0
-#define RSHIFT_REDUCE RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class Rounding : uint8_t {
-#define RSHIFT_ROUNDING RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kRoundingCount = 0
-#define RSHIFT_ROUNDING RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class RealRounding : uint8_t {
-#define RSHIFT_REAL_ROUNDING RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kRealRoundingCount = 0
-#define RSHIFT_REAL_ROUNDING RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class PostOpKind : int32_t {
-#define RSHIFT_POST_OP RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kPostOpKindCount = 0
-#define RSHIFT_POST_OP RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class PoolArithmetic : uint8_t {
-#define RSHIFT_POOL_ARITHMETIC RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kPoolArithmeticCount = 0
-#define RSHIFT_POOL_ARITHMETIC RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class SoftmaxArithmetic : uint8_t {
-#define RSHIFT_SOFTMAX_ARITHMETIC RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kSoftmaxArithmeticCount = 0
-#define RSHIFT_SOFTMAX_ARITHMETIC RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class AddBlocks : uint8_t {
-#define RSHIFT_ADD_BLOCKS RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kAddBlocksCount = 0
-#define RSHIFT_ADD_BLOCKS RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class ResizeMode : uint8_t {
-#define RSHIFT_RESIZE_MODE RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kResizeModeCount = 0
-#define RSHIFT_RESIZE_MODE RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class CoordinateMode : uint8_t {
-#define RSHIFT_COORDINATE_MODE RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kCoordinateModeCount = 0
-#define RSHIFT_COORDINATE_MODE RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class NearestMode : uint8_t {
-#define RSHIFT_NEAREST_MODE RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kNearestModeCount = 0
-#define RSHIFT_NEAREST_MODE RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-enum class PadMode : uint8_t {
-#define RSHIFT_PAD_MODE RSHIFT_ENUMERATOR
-#include "isa/functions.def"
-};
-inline constexpr int kPadModeCount = 0
-#define RSHIFT_PAD_MODE RSHIFT_ONE
-#include "isa/functions.def"
-    ;
-
-#undef RSHIFT_ENUMERATOR
-#undef RSHIFT_ONE
+// clang-format on
 
 // By BinaryOp: is the result bool, whatever the operands' type?
 inline constexpr bool kResultIsBool[] = {
@@ -139,6 +28,13 @@ inline constexpr bool kResultIsBool[] = {
 #include "isa/functions.def"
 #undef RSHIFT_RESULT_IS_Number
 #undef RSHIFT_RESULT_IS_Bool
+};
+
+// By Rounding: what its two words are.
+enum class RoundingWords : uint8_t { kFactor, kScale, kScaleAndBias, kDouble };
+inline constexpr RoundingWords kRoundingWords[] = {
+#define RSHIFT_ROUNDING(id, name, text, words) RoundingWords::k##words,
+#include "isa/functions.def"
 };
 
 // By PoolArithmetic: what an average reads of its command; the rest is at its default.

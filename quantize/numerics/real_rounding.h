@@ -12,17 +12,17 @@ namespace rshift::numerics {
 
 // |v| <= 2^22. v - whole is exact, so each rule sees the true fraction.
 inline constexpr int32_t RoundReal(float v, RealRounding rounding) {
-  if (rounding == RealRounding::kEven) return static_cast<int32_t>(RoundHalfEven(v));
   const auto whole = static_cast<int32_t>(v);  // towards zero
   const float rest = v - static_cast<float>(whole);
   switch (rounding) {
+    case RealRounding::kEven:
+      return static_cast<int32_t>(RoundHalfEven(v));
     case RealRounding::kAway:
       return whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0);
     case RealRounding::kFloor:
       return whole - (rest < 0.0f ? 1 : 0);
     case RealRounding::kCeil:
       return whole + (rest > 0.0f ? 1 : 0);
-    case RealRounding::kEven:
     case RealRounding::kTruncate:
       break;
   }

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 #define RSHIFT_QUANTIZE_NUMERICS_REQUANTIZE_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "isa/functions.h"
@@ -62,36 +63,45 @@ inline constexpr int64_t ScaleInteger(Rounding rounding, int32_t acc, int32_t mu
   return MultiplyShift(acc, multiplier, rshift);
 }
 
+inline constexpr RoundingWords WordsOf(Rounding rounding) {
+  return kRoundingWords[static_cast<size_t>(rounding)];
+}
+
 inline constexpr bool IsIntegerRounding(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::kHalfUp:
-    case Rounding::kTwoStep:
-    case Rounding::kTwoStepUp:
-    case Rounding::kHalfAway:
+  return WordsOf(rounding) == RoundingWords::kFactor;
+}
+
+// Do the two words stay integers, or the halves of a double; else they are floats.
+inline constexpr bool KeepsWords(Rounding rounding) {
+  switch (WordsOf(rounding)) {
+    case RoundingWords::kFactor:
+    case RoundingWords::kDouble:
       return true;
-    case Rounding::kFloatEven:
-    case Rounding::kFloatZeroEven:
-    case Rounding::kHalfFloat:
-    case Rounding::kDoubleAway:
+    case RoundingWords::kScale:
+    case RoundingWords::kScaleAndBias:
       break;
   }
   return false;
 }
 
 // An accumulator by its two words under any rounding but kHalfFloat (half_float.h); without
-// post-operations (post_ops.h). kFloatEven takes the scale from `multiplier`'s bits, kFloatZeroEven
-// bias_f from `rshift`'s as well.
+// post-operations (post_ops.h).
 inline constexpr int32_t RequantizeBy(Rounding rounding, int32_t acc, int32_t multiplier,
                                       int32_t rshift, int32_t zero_y, int32_t lo, int32_t hi) {
-  if (rounding == Rounding::kFloatEven) {
-    return RequantizeFloatEven(acc, WordToFloat(multiplier), zero_y, lo, hi);
-  }
-  if (rounding == Rounding::kFloatZeroEven) {
-    return RequantizeFloatZeroEven(acc, WordToFloat(rshift), WordToFloat(multiplier), zero_y, lo,
-                                   hi);
-  }
-  if (rounding == Rounding::kDoubleAway) {
-    return Clamp(ScaleDouble(acc, WordsToDouble(multiplier, rshift)) + zero_y, lo, hi);
+  switch (rounding) {
+    case Rounding::kFloatEven:
+      return RequantizeFloatEven(acc, WordToFloat(multiplier), zero_y, lo, hi);
+    case Rounding::kFloatZeroEven:
+      return RequantizeFloatZeroEven(acc, WordToFloat(rshift), WordToFloat(multiplier), zero_y, lo,
+                                     hi);
+    case Rounding::kDoubleAway:
+      return Clamp(ScaleDouble(acc, WordsToDouble(multiplier, rshift)) + zero_y, lo, hi);
+    case Rounding::kHalfUp:
+    case Rounding::kTwoStep:
+    case Rounding::kTwoStepUp:
+    case Rounding::kHalfAway:
+    case Rounding::kHalfFloat:
+      break;
   }
   return Clamp(ScaleInteger(rounding, acc, multiplier, rshift) + zero_y, lo, hi);
 }

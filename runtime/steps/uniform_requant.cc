@@ -37,7 +37,7 @@ UniformRequant::UniformRequant(Isa isa, const UniformForm& form)
   auto* high_half = reinterpret_cast<int32_t*>(bias_f + kEntries);
   int32_t* high_shift = high_half + kEntries;
   args_.rounding = form.rounding;
-  if (numerics::IsIntegerRounding(form.rounding) || form.rounding == Rounding::kDoubleAway) {
+  if (numerics::KeepsWords(form.rounding)) {
     std::fill_n(multiplier, kEntries, form.words.multiplier);
     std::fill_n(rshift, kEntries, form.words.rshift);
     args_.min_rshift = args_.max_rshift = form.words.rshift;
