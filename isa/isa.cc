@@ -9,60 +9,13 @@
 namespace rshift {
 namespace {
 
-constexpr auto MakeFieldNames() {
+// Null where no field has the number.
+constexpr auto kFieldNames = [] {
   std::array<const char*, kFieldCount> names{};
-  const auto set = [&](Field field, const char* name) { names[static_cast<size_t>(field)] = name; };
-  set(Field::kDst, "dst");
-  set(Field::kSrc, "src");
-  set(Field::kSrc2, "src2");
-  set(Field::kSrc3, "src3");
-  set(Field::kWeights, "weights");
-  set(Field::kRequant, "requant");
-  set(Field::kTable, "table");
-  set(Field::kList, "list");
-  set(Field::kList2, "list2");
-  set(Field::kZeroW, "zero_w");
-  set(Field::kKernelH, "kernel_h");
-  set(Field::kKernelW, "kernel_w");
-  set(Field::kStrideH, "stride_h");
-  set(Field::kStrideW, "stride_w");
-  set(Field::kDilationH, "dilation_h");
-  set(Field::kDilationW, "dilation_w");
-  set(Field::kPadTop, "pad_top");
-  set(Field::kPadLeft, "pad_left");
-  set(Field::kPadBottom, "pad_bottom");
-  set(Field::kPadRight, "pad_right");
-  set(Field::kGroups, "groups");
-  set(Field::kClampLoQ, "clamp_lo");
-  set(Field::kClampHiQ, "clamp_hi");
-  set(Field::kMultiplier, "multiplier");
-  set(Field::kRshift, "rshift");
-  set(Field::kMultiplier2, "multiplier2");
-  set(Field::kRshift2, "rshift2");
-  set(Field::kAxis, "axis");
-  set(Field::kOffset, "offset");
-  set(Field::kMode, "mode");
-  set(Field::kFlags, "flags");
-  set(Field::kCount, "count");
-  set(Field::kFill, "fill");
-  set(Field::kCoordinate, "coordinate");
-  set(Field::kNearest, "nearest");
-  set(Field::kRounding, "rounding");
-  set(Field::kMultiplier3, "multiplier3");
-  set(Field::kRshift3, "rshift3");
-  set(Field::kFuseWithPrevious, "fuse_with_previous");
-  set(Field::kScaleF, "scale_f");
-  set(Field::kOffsetF, "offset_f");
-  set(Field::kAlphaF, "alpha_f");
-  set(Field::kBetaF, "beta_f");
-  set(Field::kEpsilonF, "epsilon_f");
-  set(Field::kClampLoF, "clamp_lo_f");
-  set(Field::kClampHiF, "clamp_hi_f");
-  set(Field::kBiasF, "bias_f");
+#define RSHIFT_FIELD(id, name, text) names[id] = text;
+#include "isa/fields.def"
   return names;
-}
-
-constexpr auto kFieldNames = MakeFieldNames();
+}();
 
 int64_t DefaultOf(const FieldSpec& spec) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -75,10 +28,13 @@ int64_t DefaultOf(const FieldSpec& spec) {
     case FieldKind::kFloat:
       if (spec.field == Field::kClampLoF) return std::bit_cast<uint32_t>(-kInfinity);
       if (spec.field == Field::kClampHiF) return std::bit_cast<uint32_t>(kInfinity);
-      return 0;
-    default:
-      return 0;
+      break;
+    case FieldKind::kTensorOut:
+    case FieldKind::kTensorIn:
+    case FieldKind::kConst:
+      break;
   }
+  return 0;
 }
 
 }  // namespace

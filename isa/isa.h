@@ -17,121 +17,61 @@
 
 namespace rshift {
 
+// What each does: isa/ops, isa/ISA.md.
 enum class Opcode : uint8_t {
   kEnd = 0,
   // --- integer: run inside the OpenMP region ---
-  kQuantize = 1,    // dst s8/u8 <- src f32, by dst's scale and zero point
-  kDequantize = 2,  // dst f32 <- src s8/u8, by src's
-  kRequantize = 3,  // s8/u8 -> s8/u8: multiplier (0: factor 1), rshift, clamp
-  kConv = 4,       // NHWC; weights packed (codegen/packing), requant records; window, groups, clamp
-  kDepthwise = 5,  // NHWC; groups == IC, OC == IC; weights packed for depthwise
-  kMatMul = 6,     // src [..., M, K] x packed weights [K, N]
-  kAdd = 7,        // multiplier, multiplier2, rshift: one common shift
-  kAddFloat = 8,   // asymmetric: dequantize, float add, requantize (scales from the tensor table)
-  // NHWC; mode = PoolArithmetic: scale (Sx/Sy), offset, or multiplier, rshift, rounding; flags bit
-  // 0 = count_include_pad
+  kQuantize = 1,
+  kDequantize = 2,
+  kRequantize = 3,
+  kConv = 4,
+  kDepthwise = 5,
+  kMatMul = 6,
+  kAdd = 7,
+  kAddFloat = 8,
   kAveragePool = 9,
-  kMaxPool = 10,    // NHWC, s8/u8/f32
-  kLeakyRelu = 11,  // negative side: multiplier, rshift; positive: multiplier2 (0: 1), rshift2
-  kPRelu = 12,      // src2 = constant s8 slopes [C] or [1]; rshift; multiplier2, rshift2 as above
-  kTable = 13,      // dst byte = table[src byte]
-  // rescale both << count, add, rescale: multiplier, rshift; multiplier2, rshift2; multiplier3...;
-  // mode = AddBlocks
+  kMaxPool = 10,
+  kLeakyRelu = 11,
+  kPRelu = 12,
+  kTable = 13,
   kAddShifted = 14,
-  kAddFma = 15,   // fma(src, scale, fma(src2, alpha, offset)), to even
-  kMul = 16,      // requantize((src - Z) * (src2 - Z)): multiplier, rshift, rounding
-  kSoftmax = 17,  // last dimension; mode = SoftmaxArithmetic, table: 1024 bytes, 256 s32 / f32
+  kAddFma = 15,
+  kMul = 16,
+  kSoftmax = 17,
   // --- data movement: any element type, inside the region ---
-  kTranspose = 20,  // list = perm
-  kCopyInto = 21,   // dst[.., offset + i, ..] <- src on `axis`: a part of a Concat
-  kSlice = 22,      // list = starts, list2 = steps
-  kPad = 23,     // list = before, list2 = after; mode; fill = raw little-endian bits of one element
-  kExpand = 24,  // broadcast to dst's shape
-  kTile = 25,    // list = repeats
-  kGather = 26,  // src, src2 = indices (s32/s64); axis
-  kResizeNearest = 27,  // list = source index per output index, dims concatenated (precomputed)
+  kTranspose = 20,
+  kCopyInto = 21,
+  kSlice = 22,
+  kPad = 23,
+  kExpand = 24,
+  kTile = 25,
+  kGather = 26,
+  kResizeNearest = 27,
   // --- F32, no third-party library; inside the region ---
-  kBinaryF32 = 40,     // mode = BinaryOp; broadcasting; f32 (s64/s32 and bool where the op allows)
-  kUnaryF32 = 41,      // mode = UnaryOp, alpha, beta
-  kClipF32 = 42,       // clamp_lo, clamp_hi
-  kLeakyReluF32 = 43,  // alpha
-  kPReluF32 = 44,      // src2 = slope, broadcast
-  kSoftmaxF32 = 45,    // axis; flags bit 0 = log
-  kLayerNormF32 = 46,  // axis, epsilon; src2 = scale, src3 = bias (optional)
-  kReduceF32 = 47,     // mode = ReduceOp, list = axes
-  kArgMax = 48,        // axis; flags bit 0 = min, bit 1 = select last index
-  kWhere = 49,         // src condition, src2, src3; broadcasting
-  kCast = 50,          // by the tensors' types
-  // list = f32 scales; mode, coordinate, nearest, alpha = cubic_a, flags bit 0 = exclude_outside
+  kBinaryF32 = 40,
+  kUnaryF32 = 41,
+  kClipF32 = 42,
+  kLeakyReluF32 = 43,
+  kPReluF32 = 44,
+  kSoftmaxF32 = 45,
+  kLayerNormF32 = 46,
+  kReduceF32 = 47,
+  kArgMax = 48,
+  kWhere = 49,
+  kCast = 50,
   kResizeF32 = 51,
-  kLrnF32 = 52,           // axis, count = size, alpha, beta, bias_value
-  kInstanceNormF32 = 53,  // NHWC or NCHW by src's layout; epsilon
+  kLrnF32 = 52,
+  kInstanceNormF32 = 53,
   // --- F32 by oneDNN (rshift_float); outside the region ---
-  // NHWC src/dst; weights f32 in ONNX order OIHW (constant or computed); window, groups, clamp
   kConvF32 = 80,
   kConvTransposeF32 = 81,
-  kMatMulF32 = 82,       // src, src2, src3 = bias (optional); batched, broadcasting; clamp
-  kAveragePoolF32 = 83,  // NHWC; flags bit 0 = count_include_pad
+  kMatMulF32 = 82,
+  kAveragePoolF32 = 83,
 };
 
 enum class Field : uint8_t {
-  // tensors (index into the tensor table, -1 = absent where optional)
-  // kWeights: kBytes (packed) for integer commands, f32 for F32 ones. kRequant: kBytes, 12 * OC.
-  // kTable: kBytes, 256 (kSoftmax: 1024).
-  // kList, kList2: 1-D s64 constants (kResizeF32: kList is the 1-D f32 scales; kConv, kDepthwise,
-  // kMatMul: 1-D f32, four numbers for each post-operation: kind, alpha, beta, scale). kZeroW: 1-D
-  // s32,
-  // absent: all zero.
-  kDst = 0,
-  kSrc = 1,
-  kSrc2 = 2,
-  kSrc3 = 3,
-  kWeights = 4,
-  kRequant = 5,
-  kTable = 6,
-  kList = 7,
-  kList2 = 8,
-  kZeroW = 9,
-  // window
-  kKernelH = 10,
-  kKernelW = 11,
-  kStrideH = 12,
-  kStrideW = 13,
-  kDilationH = 14,
-  kDilationW = 15,
-  kPadTop = 16,
-  kPadLeft = 17,
-  kPadBottom = 18,
-  kPadRight = 19,
-  kGroups = 20,
-  // integers
-  kClampLoQ = 30,
-  kClampHiQ = 31,
-  kMultiplier = 32,
-  kRshift = 33,
-  kMultiplier2 = 34,
-  kRshift2 = 35,
-  kAxis = 36,
-  kOffset = 37,
-  kMode = 38,
-  kFlags = 39,
-  kCount = 40,
-  kFill = 41,
-  kCoordinate = 42,
-  kNearest = 43,
-  kRounding = 44,  // isa/functions.def
-  kMultiplier3 = 45,
-  kRshift3 = 46,
-  kFuseWithPrevious = 47,  // 1: fused with the command before it, as its epilogue
-  // f32, stored as their bit pattern
-  kScaleF = 60,
-  kOffsetF = 61,
-  kAlphaF = 62,
-  kBetaF = 63,
-  kEpsilonF = 64,
-  kClampLoF = 65,
-  kClampHiF = 66,
-  kBiasF = 67,
+#define RSHIFT_FIELD(id, name, text) k##name = id,
+#include "isa/fields.def"
 };
 inline constexpr int kFieldCount = 68;
 
