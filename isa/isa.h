@@ -93,7 +93,7 @@ struct FieldSpec {
   Field field = Field::kDst;
   FieldKind kind = FieldKind::kInt;
   int64_t lo = 0, hi = 0;  // for kInt
-  bool part = false;       // a tensor that may be a part of another: with a pitch, at any offset
+  bool view = false;       // may lie in another tensor's memory: with a pitch, at any offset
 };
 
 enum class OpClass : uint8_t { kInteger, kMove, kFloat, kFloatLibrary };

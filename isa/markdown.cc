@@ -18,7 +18,7 @@ A command is one fused operator. Its tensors are indices into the program's tens
 their type, shape, layout, quantization and address. Opcodes and field numbers are part of the file
 format: they are never renumbered.
 
-A tensor that "may be a part" of another one may have its rows a pitch apart and begin at any element:
+A tensor that "may be a view" may lie in another one's memory, its rows a pitch apart, and begin at any element:
 a Concat is written by the commands that make its parts. All others are dense and begin at a multiple
 of 64 bytes. Commands read and write the bytes of their tensors only (reads: up to 64 bytes behind a row,
 whose values do not matter).
@@ -77,7 +77,7 @@ void PutOp(const OpSpec& op, std::ostringstream& out) {
   for (size_t i = 0; i < op.fields.size(); ++i) {
     const FieldSpec& field = op.fields[i];
     out << "| " << i << " | " << Name(field.field) << " | " << static_cast<int>(field.field)
-        << " | " << Name(field.kind) << (field.part ? ", may be a part" : "") << " | ";
+        << " | " << Name(field.kind) << (field.view ? ", may be a view" : "") << " | ";
     if (field.kind == FieldKind::kInt) out << Number(field.lo) << " .. " << Number(field.hi);
     out << " |\n";
   }

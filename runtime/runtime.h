@@ -106,7 +106,7 @@ class Session {
   // memory holds anything. (In a program compiled for observation, the input is still there.)
   std::span<std::byte> Input(int index);
   std::span<const std::byte> Output(int index) const;
-  // Any tensor, from its first byte to its last: a part of another one has its rows
+  // Any tensor, from its first byte to its last: a view of another one has its rows
   // TensorRecord::pitch apart. Arena contents are only meaningful while it is alive (or everywhere
   // in a program compiled for observation).
   std::span<const std::byte> Tensor(int tensor) const;

@@ -79,9 +79,9 @@ void CheckCommand(const ProgramImage& image, size_t index, const std::string& wh
     check(id >= 0 && id < static_cast<int64_t>(image.tensors.size()), spec->name, ": ",
           Name(field.field), " is ", id, ", expected one of ", image.tensors.size(), " tensors");
     const TensorRecord& tensor = image.tensors[id];
-    check(field.part || tensor.whole(), spec->name, ": ", Name(field.field), " is tensor '",
+    check(field.view || tensor.whole(), spec->name, ": ", Name(field.field), " is tensor '",
           tensor.name, "' at offset ", tensor.offset, " with pitch ", tensor.pitch,
-          ", expected no part of another tensor");
+          ", expected no view of another tensor");
     check(!is_const || tensor.region == Region::kConst, spec->name, ": ", Name(field.field),
           " is tensor '", tensor.name, "', expected a constant");
     check(!is_out || tensor.region == Region::kArena, spec->name, ": ", Name(field.field),
@@ -124,7 +124,7 @@ void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::s
                      ErrorCode::kCorrupt, where, ": '", binding.name, "' is bound to tensor ",
                      binding.tensor, ", expected one in the arena");
       RSHIFT_REQUIRE(image.tensors[binding.tensor].whole(), ErrorCode::kCorrupt, where, ": '",
-                     binding.name, "' is bound to a part of another tensor");
+                     binding.name, "' is bound to a view of another tensor");
     }
   }
   RSHIFT_REQUIRE(image.command_names.empty() || image.command_names.size() == image.commands.size(),
@@ -187,7 +187,7 @@ uint64_t FeaturesOf(const ProgramImage& image) {
       features |= kFeatureBroadcast;
   }
   for (const TensorRecord& tensor : image.tensors) {
-    if (!tensor.whole()) features |= kFeatureParts;
+    if (!tensor.whole()) features |= kFeatureViews;
   }
   return features;
 }

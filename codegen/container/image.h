@@ -23,10 +23,10 @@ enum class Region : uint8_t {
   kArena = 1,  // one scratch block of arena_size bytes; graph inputs and outputs live here too
 };
 
-// A row is the elements of the last dimension: dense tensors have row after row, a part of a wider
-// tensor (of a Concat) has its rows `pitch` bytes apart. Offsets are multiples of 64, but for parts
+// A row is the elements of the last dimension: dense tensors have row after row, a view of a wider
+// tensor (of a Concat) has its rows `pitch` bytes apart. Offsets are multiples of 64, but for views
 // of tensors, whose are multiples of an element. Constants and arena end with at least 64 readable
-// bytes past the last tensor. Two tensors may share bytes when they are aliases (Reshape), part and
+// bytes past the last tensor. Two tensors may share bytes when they are aliases (Reshape), view and
 // whole, or not alive at the same time. StridedBytes (strided_bytes.h) says which bytes are whose.
 struct TensorRecord {
   std::string name;  // ONNX name for values of the model; constants: "conv1.weights", ...
@@ -53,7 +53,7 @@ struct TensorRecord {
   uint64_t row_pitch() const { return pitch == 0 ? row_bytes() : pitch; }
   // From the first byte to behind the last one.
   uint64_t extent() const { return pitch == 0 ? bytes() : (rows() - 1) * pitch + row_bytes(); }
-  // Some commands want tensors that are no part of another one.
+  // Some commands want tensors that are no views.
   bool whole() const { return pitch == 0 && offset % kTensorAlignment == 0; }
 };
 

@@ -22,11 +22,11 @@ inline constexpr uint64_t kHeaderCrcAt = 0x34;  // CRC32C of bytes [0, 0x34)
 // Features a program needs; a reader refuses bits it does not know.
 inline constexpr uint64_t kFeatureFloat = 1;         // has F32 commands of the runtime itself
 inline constexpr uint64_t kFeatureFloatLibrary = 2;  // has F32 commands of rshift_float
-inline constexpr uint64_t kFeatureParts = 4;  // has tensors with a pitch, or off the grid of 64
+inline constexpr uint64_t kFeatureViews = 4;  // has tensors with a pitch, or off the grid of 64
 inline constexpr uint64_t kFeatureFusedEpilogue = 8;  // has commands with fuse_with_previous
 inline constexpr uint64_t kFeatureInputReuse = 16;    // inputs are to be filled before each run
 inline constexpr uint64_t kFeatureBroadcast = 32;     // has constants smaller than what they meet
-inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureParts |
+inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureViews |
                                            kFeatureFusedEpilogue | kFeatureInputReuse |
                                            kFeatureBroadcast;
 

@@ -30,8 +30,8 @@ class Owners {
 };
 
 // A tensor whose first use is a read holds what the tensors used last before it left in these
-// bytes: one of which it is a view, or the parts of which it is the whole. Two that share bytes and
-// are alive together are one as well.
+// bytes: one of which it is a Reshape, or the views of which it is the whole. Two that share bytes
+// and are alive together are one as well.
 Owners FindOwners(const ProgramImage& image, const std::vector<Lifetime>& lives) {
   std::vector<size_t> by_time;
   for (size_t i = 0; i < lives.size(); ++i) {

@@ -160,7 +160,7 @@ class ConcatPlacer {
     const StridedBytes region = place.Region(table_.buffers[place.from].size);
     for (const int32_t c : commands_[place.from]) {
       const Command& command = image_.commands[c];
-      if (!IsNothing(command) && !TakesParts(command, place.to)) return false;
+      if (!IsNothing(command) && !TakesViews(command, place.to)) return false;
     }
     return std::none_of(writers.begin(), writers.end(), [&](int32_t c) {
       const Command& command = image_.commands[c];
@@ -169,14 +169,14 @@ class ConcatPlacer {
   }
 
   // May the command work on what is now in `buffer`?
-  bool TakesParts(const Command& command, int32_t buffer) const {
+  bool TakesViews(const Command& command, int32_t buffer) const {
     const TensorRecord& dst = Record(command.Tensor(Field::kDst));
     const bool writes = BufferOf(command, Field::kDst) == buffer;
     bool ok = true;
     ForEachTensor(command, [&](const FieldSpec& field, int32_t tensor) {
       if (table_.of[tensor] != buffer) return;
       const TensorRecord& record = Record(tensor);
-      ok = ok && (field.part || record.whole());
+      ok = ok && (field.view || record.whole());
       const bool reads = field.kind != FieldKind::kTensorOut;
       const bool loosely =
           ReadsLoosely(command.opcode) && record.row_bytes() % kBufferAlignment != 0;

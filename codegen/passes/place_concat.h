@@ -11,7 +11,7 @@ namespace rshift {
 // they hold, and drops the commands that then copy bytes onto themselves. A buffer moves when
 //   - it is no input and no output of the program,
 //   - each of its tensors can be said with one pitch in its new place,
-//   - each command that uses them may read or write parts there (FieldSpec::part),
+//   - each command that uses them may read or write views there (FieldSpec::view),
 //   - nothing else is written to that place.
 // A dense block of several Concats, each a prefix of the next, ends up in the last one's buffer.
 void PlaceConcats(ProgramImage& image, BufferTable& table);

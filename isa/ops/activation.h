@@ -23,8 +23,8 @@ struct LeakyRelu {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Int(Field::kMultiplier, kInt32Min, kInt32Max), c.multiplier);
     visit(Int(Field::kRshift, 0, 62), c.rshift);
     WordFields(Field::kMultiplier2, Field::kRshift2, c.positive, visit);
@@ -51,8 +51,8 @@ struct PRelu {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kSrc2), c.src2);
     visit(Int(Field::kRshift, 0, 62), c.rshift);
     WordFields(Field::kMultiplier2, Field::kRshift2, c.positive, visit);
@@ -75,8 +75,8 @@ struct Table {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kTable), c.table);
     FuseWithPreviousField(c.fuse_with_previous, visit);
   }

@@ -22,9 +22,9 @@ struct Add {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
+    visit(View(In(Field::kSrc2)), c.src2);
     visit(Int(Field::kMultiplier, kInt32Min, kInt32Max), c.multiplier);
     visit(Int(Field::kMultiplier2, kInt32Min, kInt32Max), c.multiplier2);
     visit(Int(Field::kRshift, 0, 62), c.rshift);
@@ -48,9 +48,9 @@ struct AddFloat {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
+    visit(View(In(Field::kSrc2)), c.src2);
     ClampFields(c.clamp, visit);
     FuseWithPreviousField(c.fuse_with_previous, visit);
   }
@@ -74,9 +74,9 @@ struct AddShifted {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
+    visit(View(In(Field::kSrc2)), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     WordFields(Field::kMultiplier2, Field::kRshift2, c.words2, visit);
     WordFields(Field::kMultiplier3, Field::kRshift3, c.words3, visit);
@@ -103,9 +103,9 @@ struct AddFma {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
+    visit(View(In(Field::kSrc2)), c.src2);
     visit(Float(Field::kScaleF), c.ratio_a);
     visit(Float(Field::kAlphaF), c.ratio_b);
     visit(Float(Field::kOffsetF), c.fixed);
@@ -129,9 +129,9 @@ struct Mul {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
-    visit(Part(In(Field::kSrc2)), c.src2);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
+    visit(View(In(Field::kSrc2)), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);

@@ -42,9 +42,9 @@ constexpr FieldSpec In(Field field) { return {field, FieldKind::kTensorIn}; }
 constexpr FieldSpec Optional(Field field) { return {field, FieldKind::kTensorInOpt}; }
 constexpr FieldSpec Const(Field field) { return {field, FieldKind::kConst}; }
 constexpr FieldSpec OptionalConst(Field field) { return {field, FieldKind::kConstOpt}; }
-// May be a part of another tensor: the command walks it row by row, with unaligned accesses.
-constexpr FieldSpec Part(FieldSpec spec) {
-  spec.part = true;
+// May be a view: the command walks it row by row, with unaligned accesses.
+constexpr FieldSpec View(FieldSpec spec) {
+  spec.view = true;
   return spec;
 }
 // One of the functions of isa/functions.def, of which there are `count`.

@@ -9,8 +9,8 @@ namespace rshift::isa {
 
 template <typename C, typename Visit>
 constexpr void WeightFields(C& c, Visit&& visit) {
-  visit(Part(Out(Field::kDst)), c.dst);
-  visit(Part(In(Field::kSrc)), c.src);
+  visit(View(Out(Field::kDst)), c.dst);
+  visit(View(In(Field::kSrc)), c.src);
   visit(Const(Field::kWeights), c.weights);
   visit(Const(Field::kRequant), c.requant);
   visit(OptionalConst(Field::kZeroW), c.zero_w);

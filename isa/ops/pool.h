@@ -26,8 +26,8 @@ struct AveragePool {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     WindowFields(c.window, visit);
     visit(Float(Field::kScaleF), c.scale);
     visit(Float(Field::kOffsetF), c.offset);
@@ -51,8 +51,8 @@ struct MaxPool {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     WindowFields(c.window, visit);
   }
 };

@@ -20,8 +20,8 @@ struct Quantize {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Mode(kRealRoundingCount), c.rounding);
     visit(Flags(1), c.by_reciprocal);
   }
@@ -38,8 +38,8 @@ struct Dequantize {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
   }
 };
 
@@ -60,8 +60,8 @@ struct Requantize {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);

@@ -19,8 +19,8 @@ struct ResizeNearest {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kList), c.list);
   }
 };

@@ -19,8 +19,8 @@ struct Transpose {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kList), c.list);
   }
 };
@@ -38,8 +38,8 @@ struct CopyInto {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Int(Field::kAxis, 0, 7), c.axis);
     visit(Int(Field::kOffset, 0, kMaxDim), c.offset);
   }
@@ -58,8 +58,8 @@ struct Slice {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kList), c.list);
     visit(Const(Field::kList2), c.list2);
   }
@@ -81,8 +81,8 @@ struct Pad {
 
   template <typename Self, typename Visit>
   static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Part(Out(Field::kDst)), c.dst);
-    visit(Part(In(Field::kSrc)), c.src);
+    visit(View(Out(Field::kDst)), c.dst);
+    visit(View(In(Field::kSrc)), c.src);
     visit(Const(Field::kList), c.list);
     visit(Const(Field::kList2), c.list2);
     visit(Mode(kPadModeCount), c.mode);

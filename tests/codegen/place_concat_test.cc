@@ -129,7 +129,7 @@ TEST(PlaceConcats, AnotherOrderOfTheSameValuesIsCopied) {
   EXPECT_EQ(Copies(CompileChecked(test)), 2);
 }
 
-TEST(PlaceConcats, ReadersThatTakeNoPartsKeepTheCopy) {
+TEST(PlaceConcats, ReadersThatTakeNoViewsKeepTheCopy) {
   TestGraph test;
   const ValueId x = test.Input("x", Image(8));
   const ValueId a = Table(&test, "a", Image(8), x), b = Table(&test, "b", Image(8), x);
@@ -199,7 +199,7 @@ TEST(PlaceConcats, KernelsThatLoadWholeRegistersReadNoNeighboursOfWhatTheyWrite)
   }
 }
 
-TEST(PlaceConcats, F32CommandsWriteNoParts) {
+TEST(PlaceConcats, F32CommandsWriteNoViews) {
   TestGraph test;
   const ValueId x = test.Input("x", F32({4, 6}));
   const ValueId a = test.Node("a", F32({4, 6}), Unary{UnaryOp::kExp, 0, 0}, {x});

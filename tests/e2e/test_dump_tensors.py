@@ -10,7 +10,7 @@ import pipeline
 
 def transformer_entry(path):
     """Parts of a Concat that no command reads: views (Reshape) of computed values, of an input, and a Concat
-    that is itself a part of another; behind them matrix products that use the memory again."""
+    that is itself a view of another; behind them matrix products that use the memory again."""
     rng = np.random.default_rng(7)
     weights = {name: rng.normal(size=(8, 8)).astype(np.float32) for name in ('w1', 'w2', 'w3')}
     constants = [numpy_helper.from_array(array, name) for name, array in weights.items()]

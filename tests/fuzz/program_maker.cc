@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "tests/runtime/part_program.h"
+#include "tests/runtime/view_program.h"
 
 namespace rshift::testing {
 namespace {
@@ -129,7 +129,7 @@ ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale) {
                  ") has no random program: write one in tests/fuzz");
   ChooseModes(maker);
   if (maker.Chance(4)) AddFusedEpilogue(maker);
-  return maker.Chance(5) ? AsParts(b).builder : b;
+  return maker.Chance(5) ? AsViews(b).builder : b;
 }
 
 }  // namespace rshift::testing

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "codegen/container/container.h"
 #include "tests/runtime/allocations.h"
-#include "tests/runtime/part_program.h"
+#include "tests/runtime/view_program.h"
 
 namespace rshift::testing {
 namespace {
@@ -97,8 +97,8 @@ Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
 
 Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inputs) {
   const Program program = builder.Build();
-  const PartProgram parts = AsParts(builder);
-  const Program part_program = parts.builder.Build();
+  const ViewProgram views = AsViews(builder);
+  const Program view_program = views.builder.Build();
   const Bytes expected = RunProgram(program, inputs);
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
     if (!CpuSupports(isa)) continue;
@@ -106,8 +106,8 @@ Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inp
       if (threads == 2 && isa != Isa::kScalar) continue;
       const std::string how = Cat(Name(isa), ", ", threads, " threads");
       EXPECT_EQ(RunProgram(program, inputs, {threads, isa}), expected) << how;
-      EXPECT_EQ(RunParts(parts, part_program, inputs, {threads, isa}), expected)
-          << how << ", on parts of tensors";
+      EXPECT_EQ(RunViews(views, view_program, inputs, {threads, isa}), expected)
+          << how << ", on views of tensors";
     }
   }
   return expected;

@@ -60,7 +60,7 @@ struct RunOptions {
 Bytes RunProgram(const Program& program, const std::vector<Bytes>& inputs,
                  const RunOptions& options = {});
 // Runs with 1, 2 and 3 threads and on every instruction set of this CPU, also with every tensor a
-// part of another one (part_program.h), expects equal bytes and returns them.
+// view of another one (view_program.h), expects equal bytes and returns them.
 Bytes RunEverywhere(const ProgramBuilder& builder, const std::vector<Bytes>& inputs);
 
 // The message with which building or loading fails; "" when it does not.

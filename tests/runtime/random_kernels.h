@@ -202,7 +202,7 @@ inline uint8_t RandomZero(Random& random) {
   return random.OneIn(2) ? 0 : 0x80;
 }
 
-// Bytes between the channels of one pixel and the next: parts of wider tensors have some.
+// Bytes between the channels of one pixel and the next: views of wider tensors have some.
 inline int64_t RandomGap(Random& random) { return random.OneIn(3) ? random.Int(1, 70) : 0; }
 
 // A fused epilogue that shows how often it ran on a byte.

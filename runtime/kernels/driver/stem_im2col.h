@@ -133,7 +133,7 @@ class StemIm2col {
     }
   }
   // In chunks, but not to read behind `end`: there, another thread may write. (It does not between
-  // the pixels of a part: codegen keeps a command's source and destination out of one buffer.)
+  // the pixels of a view: codegen keeps a command's source and destination out of one buffer.)
   static void Copy(const uint8_t* from, int64_t bytes, const uint8_t* end, uint8_t* to) {
     if (end - from < bytes + 15) {
       for (int64_t i = 0; i < bytes; ++i) to[i] = from[i];
@@ -141,12 +141,12 @@ class StemIm2col {
       for (int64_t i = 0; i < bytes; i += 16) std::memcpy(to + i, from + i, 16);
     }
   }
-  // One pixel at an edge, or of a part of a wider tensor.
+  // One pixel at an edge, or of a view of a wider tensor.
   void CopyPixels() {
     const Window w = args_.window;
     const int64_t ic = args_.ic, iw = args_.iw, ih = args_.ih, pitch = args_.src_pitch;
     const uint8_t *src = args_.src, zero = *args_.zero_row;
-    // The source's last byte, also where it is a part of a wider tensor.
+    // The source's last byte, also where it is a view of a wider tensor.
     const uint8_t* end = src + (args_.batch * ih * iw - 1) * pitch + ic;
     const int64_t x0 = next_.x * w.stride_w - w.pad_left, y0 = next_.y * w.stride_h - w.pad_top;
     const int64_t bytes = w.kernel_w * ic, first = next_.batch * ih;

@@ -118,8 +118,8 @@ TEST(Container, MessagesSayWhatIsWrong) {
   EXPECT_THAT(MessageOf(damaged), HasSubstr("checksum differs"));
 }
 
-// conv and its output as parts of wider tensors, at an odd offset.
-ProgramImage PartProgram() {
+// conv and its output as views of wider tensors, at an odd offset.
+ProgramImage ViewProgram() {
   ProgramImage image = SampleProgram();
   image.tensors[1].offset = 67;  // data_q [1, 2, 2, 3]
   image.tensors[1].pitch = 7;
@@ -128,10 +128,10 @@ ProgramImage PartProgram() {
   return image;
 }
 
-TEST(Container, PartsKeepTheirPitchAndNeedAFeature) {
+TEST(Container, ViewsKeepTheirPitchAndNeedAFeature) {
   constexpr size_t kFeatures = 0x20;
   EXPECT_EQ(WriteContainer(SampleProgram())[kFeatures], 1);
-  const std::vector<uint8_t> file = WriteContainer(PartProgram());
+  const std::vector<uint8_t> file = WriteContainer(ViewProgram());
   EXPECT_EQ(file[kFeatures], 1 | 4);
   const ContainerView view = ReadContainer(file, "net.rshift");
   EXPECT_EQ(view.image.tensors[1].pitch, 7u);
@@ -163,7 +163,7 @@ TEST(Container, AConstantThatBroadcastsNeedsAFeature) {
 
 TEST(Container, RefusesPitchesThatAreNone) {
   const auto refuses = [](auto change) {
-    ProgramImage image = PartProgram();
+    ProgramImage image = ViewProgram();
     change(image);
     EXPECT_THROW(WriteContainer(image), Error);
   };
@@ -176,7 +176,7 @@ TEST(Container, RefusesPitchesThatAreNone) {
   refuses([](ProgramImage& image) { image.tensors[0].pitch = 16; });      // an input
   refuses([](ProgramImage& image) { image.tensors[4].pitch = 12; });      // an output
   refuses([](ProgramImage& image) { image.tensors[4].offset += 4; });
-  refuses([](ProgramImage& image) { image.tensors[3].pitch = 12; });  // softmax_f32 reads no part
+  refuses([](ProgramImage& image) { image.tensors[3].pitch = 12; });  // softmax_f32 reads no view
   refuses([](ProgramImage& image) { image.tensors[3].offset += 4; });
   refuses([](ProgramImage& image) { image.tensors[5].offset = 1; });  // a constant
   refuses([](ProgramImage& image) { image.tensors[6].pitch = 13; });

@@ -26,7 +26,7 @@ TEST(Disassemble, OneLinePerCommandWithTensorsAndFieldsThatMatter) {
       "softmax\n");
 }
 
-TEST(Disassemble, PartsShowTheirPitch) {
+TEST(Disassemble, ViewsShowTheirPitch) {
   ProgramImage image = SampleProgram();
   image.tensors[1].pitch = 7;
   EXPECT_THAT(Disassemble(image), HasSubstr("src=data_q:s8[1x2x2x3]nhwc/7{0.5,-3} "));

@@ -42,7 +42,7 @@ void NoteHeader(std::vector<Note>& notes) {
                              {0x10, "header size; 0x14: number of sections"},
                              {0x18, "file size"},
                              {0x20,
-                              "features: bit 0 F32 commands, 1 of rshift_float, 2 parts, 3 "
+                              "features: bit 0 F32 commands, 1 of rshift_float, 2 views, 3 "
                               "fuse_with_previous, 4 input reuse, 5 "
                               "constants that broadcast"},
                              {0x28, "flags (0)"},

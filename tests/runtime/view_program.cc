@@ -1,4 +1,4 @@
-#include "tests/runtime/part_program.h"
+#include "tests/runtime/view_program.h"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ bool SharesBytes(const ProgramImage& image) {
   return false;
 }
 
-// What commands ask of parts beyond FieldSpec::part.
-bool TakesParts(const ProgramImage& image, const Command& command) {
+// What commands ask of views beyond FieldSpec::view.
+bool TakesViews(const ProgramImage& image, const Command& command) {
   const bool window = command.opcode == Opcode::kConv || command.opcode == Opcode::kDepthwise ||
                       command.opcode == Opcode::kMatMul;
   if (window) return command.Tensor(Field::kSrc2) < 0;  // a post-operation's addend
@@ -32,18 +32,18 @@ bool TakesParts(const ProgramImage& image, const Command& command) {
          NumElements(Shape(shape.begin(), shape.begin() + axis)) == 1;
 }
 
-std::vector<bool> PartTensors(const ProgramImage& image) {
-  std::vector<bool> parts;
+std::vector<bool> ViewTensors(const ProgramImage& image) {
+  std::vector<bool> views;
   for (const TensorRecord& t : image.tensors)
-    parts.push_back(t.region == Region::kArena && !t.shape.empty() && t.bytes() > 0);
+    views.push_back(t.region == Region::kArena && !t.shape.empty() && t.bytes() > 0);
   for (const Command& command : image.commands) {
-    const bool takes = TakesParts(image, command);
+    const bool takes = TakesViews(image, command);
     for (const FieldSpec& field : FindOp(command.opcode)->fields) {
-      if (IsTensor(field.kind) && command.Tensor(field.field) >= 0 && !(field.part && takes))
-        parts[static_cast<size_t>(command.Tensor(field.field))] = false;
+      if (IsTensor(field.kind) && command.Tensor(field.field) >= 0 && !(field.view && takes))
+        views[static_cast<size_t>(command.Tensor(field.field))] = false;
     }
   }
-  return parts;
+  return views;
 }
 
 class Converter {
@@ -55,26 +55,26 @@ class Converter {
     out_.builder.image.outputs.clear();
   }
 
-  PartProgram Convert() {
-    part_of_.assign(original_.tensors.size(), -1);
-    const std::vector<bool> parts = PartTensors(original_);
-    for (size_t t = 0; t < parts.size(); ++t) {
-      if (parts[t] && !SharesBytes(original_)) MakePart(static_cast<int32_t>(t));
+  ViewProgram Convert() {
+    view_of_.assign(original_.tensors.size(), -1);
+    const std::vector<bool> views = ViewTensors(original_);
+    for (size_t t = 0; t < views.size(); ++t) {
+      if (views[t] && !SharesBytes(original_)) MakeView(static_cast<int32_t>(t));
     }
     for (const Binding& input : original_.inputs) {
-      const int32_t part = PartOf(input.tensor);
-      if (part != input.tensor) Copy(part, input.tensor);
+      const int32_t view = ViewOf(input.tensor);
+      if (view != input.tensor) Copy(view, input.tensor);
     }
     for (Command command : original_.commands) {
       for (const FieldSpec& field : FindOp(command.opcode)->fields) {
         const int32_t tensor = IsTensor(field.kind) ? command.Tensor(field.field) : -1;
-        if (tensor >= 0) command.Set(field.field, PartOf(tensor));
+        if (tensor >= 0) command.Set(field.field, ViewOf(tensor));
       }
       image().commands.push_back(command);
     }
     for (const Binding& output : original_.outputs) {
-      const int32_t part = PartOf(output.tensor);
-      if (part != output.tensor) Copy(output.tensor, part);
+      const int32_t view = ViewOf(output.tensor);
+      if (view != output.tensor) Copy(output.tensor, view);
       image().outputs.push_back(output);
     }
     for (const int32_t wide : wide_) image().outputs.push_back({Cat("wide", wide), wide});
@@ -83,16 +83,16 @@ class Converter {
 
  private:
   ProgramImage& image() { return out_.builder.image; }
-  int32_t PartOf(int32_t tensor) const {
-    const int32_t part = part_of_[static_cast<size_t>(tensor)];
-    return part < 0 ? tensor : part;
+  int32_t ViewOf(int32_t tensor) const {
+    const int32_t view = view_of_[static_cast<size_t>(tensor)];
+    return view < 0 ? tensor : view;
   }
   void Copy(int32_t dst, int32_t src) {
     const int64_t last = static_cast<int64_t>(out_.builder[src].shape.size()) - 1;
     out_.builder.Add(Opcode::kCopyInto, dst, src).Set(Field::kAxis, last);
   }
 
-  void MakePart(int32_t tensor) {
+  void MakeView(int32_t tensor) {
     const TensorRecord original = original_.tensors[static_cast<size_t>(tensor)];
     const int64_t left = 1 + tensor % 3, right = 1 + tensor % 5;
     TensorSpec spec{original.dtype, original.shape, original.scale, original.zero_point};
@@ -103,44 +103,44 @@ class Converter {
     const int32_t pattern = out_.builder.Const(original.dtype, spec.shape, before);
     Copy(wide, pattern);
 
-    TensorRecord part = original;
+    TensorRecord view = original;
     const auto element = static_cast<int64_t>(SizeOf(original.dtype));
-    part.name = Cat(original.name, ".part");
-    part.offset = out_.builder[wide].offset + static_cast<uint64_t>(left * element);
-    part.pitch = part.rows() > 1 ? static_cast<uint32_t>(out_.builder[wide].row_bytes()) : 0;
-    image().tensors.push_back(part);
-    part_of_[static_cast<size_t>(tensor)] = static_cast<int32_t>(image().tensors.size()) - 1;
+    view.name = Cat(original.name, ".view");
+    view.offset = out_.builder[wide].offset + static_cast<uint64_t>(left * element);
+    view.pitch = view.rows() > 1 ? static_cast<uint32_t>(out_.builder[wide].row_bytes()) : 0;
+    image().tensors.push_back(view);
+    view_of_[static_cast<size_t>(tensor)] = static_cast<int32_t>(image().tensors.size()) - 1;
     wide_.push_back(wide);
-    part.offset = static_cast<uint64_t>(left * element);
-    out_.wide.push_back({std::move(before), StridedBytesOf(part)});
+    view.offset = static_cast<uint64_t>(left * element);
+    out_.wide.push_back({std::move(before), StridedBytesOf(view)});
   }
 
   const ProgramImage& original_;
-  PartProgram out_;
-  std::vector<int32_t> part_of_;  // per original tensor
+  ViewProgram out_;
+  std::vector<int32_t> view_of_;  // per original tensor
   std::vector<int32_t> wide_;
 };
 
 }  // namespace
 
-PartProgram AsParts(const ProgramBuilder& program) { return Converter(program).Convert(); }
+ViewProgram AsViews(const ProgramBuilder& program) { return Converter(program).Convert(); }
 
-Bytes RunParts(const PartProgram& parts, const Program& built, const std::vector<Bytes>& inputs,
+Bytes RunViews(const ViewProgram& views, const Program& built, const std::vector<Bytes>& inputs,
                const RunOptions& options) {
   Bytes all = RunProgram(built, inputs, options);
   size_t size = all.size();
-  for (const PartProgram::Wide& wide : parts.wide) size -= wide.before.size();
+  for (const ViewProgram::Wide& wide : views.wide) size -= wide.before.size();
   size_t at = size;
-  for (const PartProgram::Wide& wide : parts.wide) {
+  for (const ViewProgram::Wide& wide : views.wide) {
     Bytes expected = wide.before;
-    for (uint64_t run = 0; run < wide.part.runs; ++run) {
-      const size_t begin = wide.part.offset + run * wide.part.pitch;
-      std::copy_n(all.begin() + static_cast<int64_t>(at + begin), wide.part.run,
+    for (uint64_t run = 0; run < wide.view.runs; ++run) {
+      const size_t begin = wide.view.offset + run * wide.view.pitch;
+      std::copy_n(all.begin() + static_cast<int64_t>(at + begin), wide.view.run,
                   expected.begin() + static_cast<int64_t>(begin));
     }
     EXPECT_TRUE(
         std::equal(expected.begin(), expected.end(), all.begin() + static_cast<int64_t>(at)))
-        << "bytes beside a part were written";
+        << "bytes beside a view were written";
     at += wide.before.size();
   }
   all.resize(size);

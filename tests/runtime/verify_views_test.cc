@@ -1,4 +1,4 @@
-// Parts of tensors: which bytes they have, who writes them. What may be one is for the container's
+// Views: which bytes they have, who writes them. What may be one is for the container's
 // tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ ProgramBuilder Concat() {
   return b;
 }
 
-TEST(VerifyParts, TogetherTheyAreTheWhole) {
+TEST(VerifyViews, TogetherTheyAreTheWhole) {
   ExpectRefused(Concat(), "src 't1' (u8 4x16): some of its bytes were never written",
                 [](auto* b) { b->image.commands.erase(b->image.commands.begin() + 1); });
   ExpectRefused(Concat(), "never written", [](auto* b) {
@@ -68,7 +68,7 @@ TEST(VerifyParts, TogetherTheyAreTheWhole) {
   });
 }
 
-TEST(VerifyParts, AReaderOfOnePartNeedsOnlyThat) {
+TEST(VerifyViews, AReaderOfOnePartNeedsOnlyThat) {
   ProgramBuilder b = Concat();
   b.image.commands.pop_back();
   b.image.outputs = {{"out", kIn}};
@@ -77,7 +77,7 @@ TEST(VerifyParts, AReaderOfOnePartNeedsOnlyThat) {
   EXPECT_THAT(LoadError(b), HasSubstr("(u8 4x8): some of its bytes were never written"));
 }
 
-TEST(VerifyParts, DestinationsAndOperandsShareNoBytes) {
+TEST(VerifyViews, DestinationsAndOperandsShareNoBytes) {
   ExpectRefused(Concat(), "overlaps dst", [](auto* b) { (*b)[kRight].offset -= 1; });
   ExpectRefused(Concat(), "overlaps dst", [](auto* b) {
     (*b)[kRight].pitch = 15;  // later rows reach into the left part
@@ -96,7 +96,7 @@ TEST(VerifyParts, DestinationsAndOperandsShareNoBytes) {
   ExpectRefused(b, "overlaps dst", [](auto* p) { (*p)[kRight].pitch = 17; });
 }
 
-TEST(VerifyParts, ACopyWalksRowsWithOneDistance) {
+TEST(VerifyViews, ACopyWalksRowsWithOneDistance) {
   ProgramBuilder b;
   const int32_t in = b.Input({DType::kU8, {2, 3, 4}}), whole = b.Arena({DType::kU8, {2, 5, 9}});
   const int32_t part = Part(&b, whole, 1, 4), out = b.Output({DType::kU8, {1}});
@@ -110,7 +110,7 @@ TEST(VerifyParts, ACopyWalksRowsWithOneDistance) {
   EXPECT_THAT(LoadError(b), HasSubstr("leave dst"));
 }
 
-TEST(VerifyParts, AnAddendOfAPostOperationLiesAsDstDoes) {
+TEST(VerifyViews, AnAddendOfAPostOperationLiesAsDstDoes) {
   ProgramBuilder b;
   const int32_t src = b.Input({DType::kS8, {2, 3, 3, 4}});
   const int32_t old = b.Input({DType::kU8, {2, 3, 3, 5}});
