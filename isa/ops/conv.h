@@ -7,12 +7,10 @@
 namespace rshift::isa {
 
 struct Conv {
-  static constexpr Opcode kOpcode = Opcode::kConv;
-  static constexpr const char* kName = "conv";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc";
-  static constexpr OpTraits kTraits = {.leads_epilogue = true};
+  RSHIFT_COMMAND(
+      kConv, "conv", kInteger,
+      "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc",
+      .leads_epilogue = true)
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
@@ -25,8 +23,7 @@ struct Conv {
   Window window;
   int64_t groups = 1;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
+  static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
     WindowFields(c.window, visit);
     visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
@@ -35,12 +32,9 @@ struct Conv {
 };
 
 struct Depthwise {
-  static constexpr Opcode kOpcode = Opcode::kDepthwise;
-  static constexpr const char* kName = "depthwise";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "NHWC convolution with one filter per channel (groups = IC = OC)";
-  static constexpr OpTraits kTraits = {.leads_epilogue = true};
+  RSHIFT_COMMAND(kDepthwise, "depthwise", kInteger,
+                 "NHWC convolution with one filter per channel (groups = IC = OC)",
+                 .leads_epilogue = true)
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
@@ -52,8 +46,7 @@ struct Depthwise {
   HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
   Window window;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
+  static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
     WindowFields(c.window, visit);
     EpilogueFields(c, visit);
@@ -72,10 +65,8 @@ struct FloatConvolution {
   int64_t groups = 1;
   Clamp clamp;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     visit(In(Field::kWeights), c.weights);
     visit(Optional(Field::kSrc3), c.src3);
     WindowFields(c.window, visit);

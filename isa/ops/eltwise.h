@@ -7,12 +7,9 @@
 namespace rshift::isa {
 
 struct Add {
-  static constexpr Opcode kOpcode = Opcode::kAdd;
-  static constexpr const char* kName = "add";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)";
-  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
+  RSHIFT_COMMAND(kAdd, "add", kInteger,
+                 "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)",
+                 .in_place = true, .broadcasts_constant = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
@@ -20,10 +17,8 @@ struct Add {
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(View(In(Field::kSrc2)), c.src2);
     visit(Int(Field::kMultiplier, kInt32Min, kInt32Max), c.multiplier);
     visit(Int(Field::kMultiplier2, kInt32Min, kInt32Max), c.multiplier2);
@@ -35,21 +30,17 @@ struct Add {
 };
 
 struct AddFloat {
-  static constexpr Opcode kOpcode = Opcode::kAddFloat;
-  static constexpr const char* kName = "add_float";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "dequantize both, add in float, requantize; scales and zero points from the tensor table";
-  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
+  RSHIFT_COMMAND(
+      kAddFloat, "add_float", kInteger,
+      "dequantize both, add in float, requantize; scales and zero points from the tensor table",
+      .in_place = true, .broadcasts_constant = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   ClampQ clamp = {0, 0};
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(View(In(Field::kSrc2)), c.src2);
     ClampFields(c.clamp, visit);
     FuseWithPreviousField(c.fuse_with_previous, visit);
@@ -57,12 +48,10 @@ struct AddFloat {
 };
 
 struct AddShifted {
-  static constexpr Opcode kOpcode = Opcode::kAddShifted;
-  static constexpr const char* kName = "add_shifted";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks";
-  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
+  RSHIFT_COMMAND(
+      kAddShifted, "add_shifted", kInteger,
+      "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks",
+      .in_place = true, .broadcasts_constant = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words, words2, words3;  // of src, of src2, of the sum
@@ -72,10 +61,8 @@ struct AddShifted {
   AddBlocks blocks = AddBlocks::kNone;
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(View(In(Field::kSrc2)), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     WordFields(Field::kMultiplier2, Field::kRshift2, c.words2, visit);
@@ -89,22 +76,17 @@ struct AddShifted {
 };
 
 struct AddFma {
-  static constexpr Opcode kOpcode = Opcode::kAddFma;
-  static constexpr const char* kName = "add_fma";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes";
-  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
+  RSHIFT_COMMAND(kAddFma, "add_fma", kInteger,
+                 "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes", .in_place = true,
+                 .broadcasts_constant = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   float ratio_a = 0, ratio_b = 0, fixed = 0;
   ClampQ clamp = {0, 0};
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(View(In(Field::kSrc2)), c.src2);
     visit(Float(Field::kScaleF), c.ratio_a);
     visit(Float(Field::kAlphaF), c.ratio_b);
@@ -115,11 +97,8 @@ struct AddFma {
 };
 
 struct Mul {
-  static constexpr Opcode kOpcode = Opcode::kMul;
-  static constexpr const char* kName = "mul";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary = "requantize((src - Z) * (src2 - Z)) + Zdst";
-  static constexpr OpTraits kTraits = {.in_place = true, .broadcasts_constant = true};
+  RSHIFT_COMMAND(kMul, "mul", kInteger, "requantize((src - Z) * (src2 - Z)) + Zdst",
+                 .in_place = true, .broadcasts_constant = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words;
@@ -127,10 +106,8 @@ struct Mul {
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(View(In(Field::kSrc2)), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
@@ -140,21 +117,17 @@ struct Mul {
 };
 
 struct BinaryF32 {
-  static constexpr Opcode kOpcode = Opcode::kBinaryF32;
-  static constexpr const char* kName = "binary_f32";
-  static constexpr OpClass kClass = OpClass::kFloat;
-  static constexpr const char* kSummary =
-      "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  RSHIFT_COMMAND(
+      kBinaryF32, "binary_f32", kFloat,
+      "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)",
+      .in_place = true)
 
   Tensor dst = 0, src = 0, src2 = 0;
   BinaryOp op = BinaryOp::kAdd;
   Clamp clamp;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     visit(In(Field::kSrc2), c.src2);
     visit(Mode(kBinaryOpCount), c.op);
     ClampFields(c.clamp, visit);
@@ -162,37 +135,23 @@ struct BinaryF32 {
 };
 
 struct Where {
-  static constexpr Opcode kOpcode = Opcode::kWhere;
-  static constexpr const char* kName = "where";
-  static constexpr OpClass kClass = OpClass::kFloat;
-  static constexpr const char* kSummary = "src ? src2 : src3, broadcasting";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kWhere, "where", kFloat, "src ? src2 : src3, broadcasting")
 
   Tensor dst = 0, src = 0, src2 = 0, src3 = 0;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     visit(In(Field::kSrc2), c.src2);
     visit(In(Field::kSrc3), c.src3);
   }
 };
 
 struct Cast {
-  static constexpr Opcode kOpcode = Opcode::kCast;
-  static constexpr const char* kName = "cast";
-  static constexpr OpClass kClass = OpClass::kFloat;
-  static constexpr const char* kSummary = "element type by the tensors' types";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kCast, "cast", kFloat, "element type by the tensors' types")
 
   Tensor dst = 0, src = 0;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
-  }
+  static constexpr void Fields(auto& c, auto&& visit) { DenseFields(c, visit); }
 };
 
 }  // namespace rshift::isa

@@ -1,13 +1,14 @@
 // How a command's struct is bound to the fields of the file. A struct has
 //
-//   template <typename Self, typename Visit>
-//   static constexpr void Fields(Self& c, Visit&& visit) {
+//   RSHIFT_COMMAND(kAdd, "add", kInteger, "one line for ISA.md", .in_place = true)
+//   static constexpr void Fields(auto& c, auto&& visit) {
 //     visit(In(Field::kSrc), c.src);
 //     ...
 //   }
 //
-// which names its fields in the order of the presence mask (append only), each with its kind, its
-// range and the member that holds it. The instruction table, Read and Write are made from that.
+// which says what it is, with its traits (OpTraits), and names its fields in the order of the
+// presence mask (append only), each with its kind, its range and the member that holds it. The
+// instruction table, Read and Write are made from that.
 #ifndef RSHIFT_ISA_OPS_FIELD_LIST_H_
 #define RSHIFT_ISA_OPS_FIELD_LIST_H_
 
@@ -32,6 +33,13 @@ inline constexpr int64_t kMaxDim = int64_t{1} << 40;
 inline constexpr int64_t kInt32Min = std::numeric_limits<int32_t>::min();
 inline constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
 
+#define RSHIFT_COMMAND(opcode, name, op_class, summary, ...) \
+  static constexpr Opcode kOpcode = Opcode::opcode;          \
+  static constexpr const char* kName = name;                 \
+  static constexpr OpClass kClass = OpClass::op_class;       \
+  static constexpr const char* kSummary = summary;           \
+  static constexpr OpTraits kTraits = {__VA_ARGS__};
+
 // --- one field ---
 constexpr FieldSpec Int(Field field, int64_t lo, int64_t hi) {
   return {field, FieldKind::kInt, lo, hi};
@@ -54,8 +62,18 @@ constexpr FieldSpec Mode(int count) { return Choice(Field::kMode, count); }
 constexpr FieldSpec Flags(int count) { return Int(Field::kFlags, 0, (int64_t{1} << count) - 1); }
 
 // --- attributes of several fields ---
-template <typename W, typename Visit>
-constexpr void WindowFields(W& w, Visit&& visit) {
+// Destination and source that may be views; the same of dense ones.
+constexpr void ViewFields(auto& c, auto&& visit) {
+  visit(View(Out(Field::kDst)), c.dst);
+  visit(View(In(Field::kSrc)), c.src);
+}
+
+constexpr void DenseFields(auto& c, auto&& visit) {
+  visit(Out(Field::kDst), c.dst);
+  visit(In(Field::kSrc), c.src);
+}
+
+constexpr void WindowFields(auto& w, auto&& visit) {
   visit(Int(Field::kKernelH, 1, kMaxWindow), w.kernel_h);
   visit(Int(Field::kKernelW, 1, kMaxWindow), w.kernel_w);
   visit(Int(Field::kStrideH, 1, kMaxWindow), w.stride_h);
@@ -68,9 +86,8 @@ constexpr void WindowFields(W& w, Visit&& visit) {
   visit(Int(Field::kPadRight, 0, kMaxWindow), w.pad_right);
 }
 
-template <typename C, typename Visit>
-constexpr void ClampFields(C& clamp, Visit&& visit) {
-  if constexpr (std::is_same_v<std::remove_const_t<C>, ClampQ>) {
+constexpr void ClampFields(auto& clamp, auto&& visit) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(clamp)>, ClampQ>) {
     visit(Int(Field::kClampLoQ, -128, 255), clamp.lo);
     visit(Int(Field::kClampHiQ, -128, 255), clamp.hi);
   } else {
@@ -79,21 +96,18 @@ constexpr void ClampFields(C& clamp, Visit&& visit) {
   }
 }
 
-template <typename R, typename Visit>
-constexpr void RoundingField(R& rounding, Visit&& visit) {
+constexpr void RoundingField(auto& rounding, auto&& visit) {
   visit(Choice(Field::kRounding, kRoundingCount), rounding);
 }
 
 // A multiplier >= 0 and its shift.
-template <typename W, typename Visit>
-constexpr void WordFields(Field multiplier, Field rshift, W& words, Visit&& visit) {
+constexpr void WordFields(Field multiplier, Field rshift, auto& words, auto&& visit) {
   visit(Int(multiplier, 0, kInt32Max), words.multiplier);
   visit(Int(rshift, 0, 62), words.rshift);
 }
 
 // 1: fused with the command before it; markdown.cc says what it means.
-template <typename B, typename Visit>
-constexpr void FuseWithPreviousField(B& fuse_with_previous, Visit&& visit) {
+constexpr void FuseWithPreviousField(auto& fuse_with_previous, auto&& visit) {
   visit(Int(Field::kFuseWithPrevious, 0, 1), fuse_with_previous);
 }
 

@@ -7,18 +7,15 @@
 
 namespace rshift::isa {
 
-template <typename C, typename Visit>
-constexpr void WeightFields(C& c, Visit&& visit) {
-  visit(View(Out(Field::kDst)), c.dst);
-  visit(View(In(Field::kSrc)), c.src);
+constexpr void WeightFields(auto& c, auto&& visit) {
+  ViewFields(c, visit);
   visit(Const(Field::kWeights), c.weights);
   visit(Const(Field::kRequant), c.requant);
   visit(OptionalConst(Field::kZeroW), c.zero_w);
 }
 
 // Clamp and rounding; kFloatZeroEven: post-operations with their addend; kHalfFloat: AscendQuant.
-template <typename C, typename Visit>
-constexpr void EpilogueFields(C& c, Visit&& visit) {
+constexpr void EpilogueFields(auto& c, auto&& visit) {
   ClampFields(c.clamp, visit);
   RoundingField(c.rounding, visit);
   visit(Optional(Field::kSrc2), c.src2);

@@ -7,12 +7,9 @@
 namespace rshift::isa {
 
 struct MatMul {
-  static constexpr Opcode kOpcode = Opcode::kMatMul;
-  static constexpr const char* kName = "matmul";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "src [..., M, K] times packed s8 weights [K, N], one requant record per column";
-  static constexpr OpTraits kTraits = {.leads_epilogue = true};
+  RSHIFT_COMMAND(kMatMul, "matmul", kInteger,
+                 "src [..., M, K] times packed s8 weights [K, N], one requant record per column",
+                 .leads_epilogue = true)
 
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
@@ -23,29 +20,22 @@ struct MatMul {
   Tensor post_ops = kAbsent;               // four numbers for each
   HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
+  static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
     EpilogueFields(c, visit);
   }
 };
 
 struct MatMulF32 {
-  static constexpr Opcode kOpcode = Opcode::kMatMulF32;
-  static constexpr const char* kName = "matmul_f32";
-  static constexpr OpClass kClass = OpClass::kFloatLibrary;
-  static constexpr const char* kSummary =
-      "src [..., M, K] times src2 [..., K, N] with broadcasting, src3 bias [N]";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kMatMulF32, "matmul_f32", kFloatLibrary,
+                 "src [..., M, K] times src2 [..., K, N] with broadcasting, src3 bias [N]")
 
   Tensor dst = 0, src = 0, src2 = 0;
   Tensor src3 = kAbsent;  // bias
   Clamp clamp;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     visit(In(Field::kSrc2), c.src2);
     visit(Optional(Field::kSrc3), c.src3);
     ClampFields(c.clamp, visit);

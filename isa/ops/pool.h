@@ -7,13 +7,10 @@
 namespace rshift::isa {
 
 struct AveragePool {
-  static constexpr Opcode kOpcode = Opcode::kAveragePool;
-  static constexpr const char* kName = "average_pool";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags 1: "
-      "count_include_pad";
-  static constexpr OpTraits kTraits = {.leads_epilogue = true};
+  RSHIFT_COMMAND(kAveragePool, "average_pool", kInteger,
+                 "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags "
+                 "1: count_include_pad",
+                 .leads_epilogue = true)
 
   Tensor dst = 0, src = 0;
   Window window;
@@ -24,10 +21,8 @@ struct AveragePool {
   Rounding rounding = Rounding::kHalfUp;
   RequantWords words;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     WindowFields(c.window, visit);
     visit(Float(Field::kScaleF), c.scale);
     visit(Float(Field::kOffsetF), c.offset);
@@ -40,38 +35,28 @@ struct AveragePool {
 };
 
 struct MaxPool {
-  static constexpr Opcode kOpcode = Opcode::kMaxPool;
-  static constexpr const char* kName = "max_pool";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary = "NHWC maximum of s8, u8 or f32; pads never win";
-  static constexpr OpTraits kTraits = {.leads_epilogue = true};
+  RSHIFT_COMMAND(kMaxPool, "max_pool", kInteger, "NHWC maximum of s8, u8 or f32; pads never win",
+                 .leads_epilogue = true)
 
   Tensor dst = 0, src = 0;
   Window window;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     WindowFields(c.window, visit);
   }
 };
 
 struct AveragePoolF32 {
-  static constexpr Opcode kOpcode = Opcode::kAveragePoolF32;
-  static constexpr const char* kName = "average_pool_f32";
-  static constexpr OpClass kClass = OpClass::kFloatLibrary;
-  static constexpr const char* kSummary = "NHWC; flags 1: count_include_pad";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kAveragePoolF32, "average_pool_f32", kFloatLibrary,
+                 "NHWC; flags 1: count_include_pad")
 
   Tensor dst = 0, src = 0;
   Window window;
   bool count_include_pad = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     WindowFields(c.window, visit);
     visit(Flags(1), c.count_include_pad);
   }

@@ -7,50 +7,34 @@
 namespace rshift::isa {
 
 struct Quantize {
-  static constexpr Opcode kOpcode = Opcode::kQuantize;
-  static constexpr const char* kName = "quantize";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(
+      kQuantize, "quantize", kInteger,
+      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale")
 
   Tensor dst = 0, src = 0;
   RealRounding rounding = RealRounding::kEven;
   bool by_reciprocal = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(Mode(kRealRoundingCount), c.rounding);
     visit(Flags(1), c.by_reciprocal);
   }
 };
 
 struct Dequantize {
-  static constexpr Opcode kOpcode = Opcode::kDequantize;
-  static constexpr const char* kName = "dequantize";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary = "s8/u8 to f32 by src's scale and zero point";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kDequantize, "dequantize", kInteger, "s8/u8 to f32 by src's scale and zero point")
 
   Tensor dst = 0, src = 0;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
-  }
+  static constexpr void Fields(auto& c, auto&& visit) { ViewFields(c, visit); }
 };
 
 struct Requantize {
-  static constexpr Opcode kOpcode = Opcode::kRequantize;
-  static constexpr const char* kName = "requantize";
-  static constexpr OpClass kClass = OpClass::kInteger;
-  static constexpr const char* kSummary =
-      "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor "
-      "1";
-  static constexpr OpTraits kTraits = {.in_place = true};
+  RSHIFT_COMMAND(kRequantize, "requantize", kInteger,
+                 "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier "
+                 "0 is factor 1",
+                 .in_place = true)
 
   Tensor dst = 0, src = 0;
   RequantWords words;
@@ -58,10 +42,8 @@ struct Requantize {
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);

@@ -7,31 +7,22 @@
 namespace rshift::isa {
 
 struct ResizeNearest {
-  static constexpr Opcode kOpcode = Opcode::kResizeNearest;
-  static constexpr const char* kName = "resize_nearest";
-  static constexpr OpClass kClass = OpClass::kMove;
-  static constexpr const char* kSummary =
-      "list: the source index of every output index, dimension after dimension";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kResizeNearest, "resize_nearest", kMove,
+                 "list: the source index of every output index, dimension after dimension")
 
   Tensor dst = 0, src = 0;
   Tensor list = 0;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(View(Out(Field::kDst)), c.dst);
-    visit(View(In(Field::kSrc)), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
     visit(Const(Field::kList), c.list);
   }
 };
 
 struct ResizeF32 {
-  static constexpr Opcode kOpcode = Opcode::kResizeF32;
-  static constexpr const char* kName = "resize_f32";
-  static constexpr OpClass kClass = OpClass::kFloat;
-  static constexpr const char* kSummary =
-      "mode: ResizeMode, list: f32 scales, alpha: cubic coefficient, flags 1: exclude_outside";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(
+      kResizeF32, "resize_f32", kFloat,
+      "mode: ResizeMode, list: f32 scales, alpha: cubic coefficient, flags 1: exclude_outside")
 
   Tensor dst = 0, src = 0;
   Tensor list = 0;
@@ -41,10 +32,8 @@ struct ResizeF32 {
   float cubic_a = 0;
   bool exclude_outside = false;
 
-  template <typename Self, typename Visit>
-  static constexpr void Fields(Self& c, Visit&& visit) {
-    visit(Out(Field::kDst), c.dst);
-    visit(In(Field::kSrc), c.src);
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
     visit(Const(Field::kList), c.list);
     visit(Mode(kResizeModeCount), c.mode);
     visit(Choice(Field::kCoordinate, kCoordinateModeCount), c.coordinate);
