@@ -7,18 +7,11 @@
 #include <limits>
 
 #include "isa/functions.h"
+#include "isa/kernel_attributes.h"
 
 namespace rshift {
 
-// A 2-D sliding window over [H, W]. 1-D operators are imported with height 1. The output size is
-// that of the output; it may exceed what the pads alone give (ceil_mode).
-struct Window {
-  int64_t kernel_h = 1, kernel_w = 1;
-  int64_t stride_h = 1, stride_w = 1;
-  int64_t dilation_h = 1, dilation_w = 1;
-  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  friend bool operator==(const Window&, const Window&) = default;
-};
+inline bool operator==(const Window&, const Window&) = default;
 
 // A fused Relu / Relu6 / Clip: y = min(max(x, lo), hi). The default does nothing.
 struct Clamp {
@@ -67,15 +60,6 @@ static_assert(sizeof(ChannelRequant) == 12);
 struct PostOp {
   PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0, scale = 1;
-};
-
-// What kHalfFloat does behind scale and bias_f: relu, then round(h * quant_scale + quant_offset),
-// AscendQuant of an fp16 value (quantize/numerics/half_float.h).
-struct HalfEpilogue {
-  bool relu = false;
-  bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
-  float quant_scale = 1, quant_offset = 0;        // > 0; finite
-  RealRounding mode = RealRounding::kEven;
 };
 
 }  // namespace rshift

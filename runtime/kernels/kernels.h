@@ -21,7 +21,8 @@
 #include <cstdint>
 
 #include "codegen/packing/panel.h"  // a constant
-#include "isa/attributes.h"         // enumerations and plain structs
+#include "isa/functions.h"          // enumerations
+#include "isa/kernel_attributes.h"  // plain structs
 
 namespace rshift {
 
@@ -100,7 +101,7 @@ struct ConvArgs {
   const uint8_t* zero_row = nullptr;
   bool src_signed = true;
   int64_t batch = 1, ih = 1, iw = 1, ic = 0, oh = 1, ow = 1, oc = 0;
-  // Bytes from pixel to pixel: ic and oc, or more where the tensor is a part of a wider one.
+  // Bytes from pixel to pixel: ic and oc, or more where the tensor is a view of a wider one.
   int64_t src_pitch = 0, dst_pitch = 0;
   int64_t groups = 1;
   int64_t ic_per_group = 0, oc_per_group = 0;

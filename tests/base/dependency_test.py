@@ -70,6 +70,16 @@ KERNEL_UNITS = {
     "runtime/kernels/avx512vnni": UNIT + ["runtime/kernels/avx512vnni"],
     "runtime/kernels/neondot": UNIT + ["runtime/kernels/neondot"],
 }
+# What those headers include themselves. Neither they nor these may define a function.
+CODE_FREE = {
+    "runtime/kernels/kernels.h": ["codegen/packing/panel.h", "isa/functions.h",
+                                  "isa/kernel_attributes.h"],
+    "runtime/kernels/weight_sums.h": [],
+    "codegen/packing/panel.h": [],
+    "isa/functions.h": ["isa/functions.def"],
+    "isa/kernel_attributes.h": ["isa/functions.h"],
+}
+FUNCTION_BODY = re.compile(r"\)\s*(?:const\b|noexcept\b|\s)*(?:\{|=\s*default)")
 UNIT_SYSTEM = {"immintrin.h", "arm_neon.h", "cstddef", "cstdint", "cstring"}
 
 # First part of a third-party include -> the folders that may use it (and everything below them,
@@ -133,6 +143,13 @@ def unit_violation(folder, own, target):
             f"{', '.join(allowed)} and {', '.join(sorted(UNIT_SYSTEM))}")
 
 
+def code_free_violation(path, own, target):
+    allowed = CODE_FREE[path]
+    if not own or target in allowed:
+        return None
+    return f"{path} is for kernel units and may not include {target}: only {', '.join(allowed)}"
+
+
 def own_violation(folder, target):
     home = folder_of(target, ALLOWED)
     if home is None:
@@ -170,6 +187,9 @@ def check_includes(root):
         for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
+                code = "" if line.startswith("#") else line.split("//")[0]
+                if path in CODE_FREE and FUNCTION_BODY.search(code):
+                    violations.append(f"{path}:{number}: is for kernel units and may hold no code")
                 continue
             count += 1
             quote, target = match.groups()
@@ -182,6 +202,8 @@ def check_includes(root):
                 wrong = own_violation(folder, target) if own else system_violation(folder, target)
             if not wrong and folder in KERNEL_UNITS:
                 wrong = unit_violation(folder, own, target)
+            if not wrong and path in CODE_FREE:
+                wrong = code_free_violation(path, own, target)
             if wrong:
                 violations.append(f"{path}:{number}: {wrong}")
     if count == 0:
@@ -261,7 +283,10 @@ def selftest():
         "quantize/numerics/n.h": '#include "graph/g.h"\n',
         "quantize/q.h": '#include "quantize/numerics/n.h"\n#include "q.h"\n',
         "isa/i.h": '#include "onnx/onnx.pb.h"\n',
-        "runtime/kernels/kernels.h": "#include <vector>\n",
+        "runtime/kernels/kernels.h": "#include <vector>\n" '#include "isa/functions.h"\n'
+                                     '#include "isa/attributes.h"\n',
+        "isa/attributes.h": "inline int F() { return 1; }\n",
+        "isa/functions.h": "struct A {\n  bool active() const {\n  }\n};\n",
         "runtime/kernels/table.h": "",
         "runtime/kernels/avx2/a.h": '#include "runtime/kernels/kernels.h"\n#include <cstring>\n',
         "runtime/kernels/avx2/b.h": "#include <algorithm>\n",
@@ -276,9 +301,9 @@ def selftest():
         "tools/one.cc": '#include "tools/one.h"\n#include "tools/two.h"\n',
         "tools/two.h": '#include "tools/one.h"\n',
     }
-    expected = ["base/b.h:1", "graph/ops/o.h:1", "isa/i.h:1", "quantize/numerics/n.h:1",
-                "quantize/q.h:2", "runtime/kernels/avx2/b.h:1",
-                "runtime/kernels/avxvnni/a.h:2", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2",
+    expected = ["base/b.h:1", "graph/ops/o.h:1", "isa/functions.h:2", "isa/i.h:1",
+                "quantize/numerics/n.h:1", "quantize/q.h:2", "runtime/kernels/avx2/b.h:1",
+                "runtime/kernels/avxvnni/a.h:2", "runtime/kernels/kernels.h:3", "runtime/r.cc:3", "runtime/r.h:1", "runtime/r.h:2",
                 "runtime/steps/s.cc:2", "stray/s.h:1"]
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
