@@ -3,6 +3,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/error.h"
 #include "isa/isa.h"
 
 namespace rshift {
@@ -28,11 +29,17 @@ just stored, in place. The command before it is a convolution, matrix product or
 itself; dst, and src or src2, are the bytes of that command's dst (offset, pitch and shape). The bytes are
 those of the two commands one after the other, but the first one's result is never all there.
 
-`add`, `add_float`, `add_shifted`, `add_fma` and `mul` take operands of dst's shape. One of the two may be
+)";
+
+constexpr const char* kBroadcast =
+    R"( take operands of dst's shape. One of the two may be
 a constant that broadcasts to it, by the rules of NumPy: C numbers for a map of H x W x C, one each for a
 channel. The bytes are those of the constant spread out.
 
-## The stream
+)";
+
+constexpr const char* kStream =
+    R"(## The stream
 
 One command after the other, `0x00` (end) last:
 
@@ -45,6 +52,16 @@ There is one encoding only: numbers in their shortest form, no present field wit
 after the end. Floats are stored as their bits. A tensor that is optional and absent is -1.
 
 )";
+
+// "`add`, `add_float` and `mul`": the commands that broadcast constants.
+std::string BroadcastNames() {
+  std::string text;
+  for (const OpSpec& op : IsaTable()) {
+    if (op.traits.broadcasts_constant) text += Cat(text.empty() ? "" : ", ", '`', op.name, '`');
+  }
+  const size_t last = text.rfind(", ");
+  return last == std::string::npos ? text : text.replace(last, 2, " and ");
+}
 
 const char* ClassText(OpClass op_class) {
   switch (op_class) {
@@ -88,7 +105,7 @@ void PutOp(const OpSpec& op, std::ostringstream& out) {
 
 std::string IsaMarkdown() {
   std::ostringstream out;
-  out << kIntroduction << "## Commands\n\n";
+  out << kIntroduction << BroadcastNames() << kBroadcast << kStream << "## Commands\n\n";
   for (const OpSpec& op : IsaTable()) PutOp(op, out);
   std::string text = out.str();
   text.pop_back();  // one newline at the end of the file
