@@ -44,9 +44,14 @@ InfinityRule OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t 
     case BinaryOp::kGreater:
     case BinaryOp::kGreaterOrEqual:
       return kBoth;
-    default:
-      return kNone;
+    case BinaryOp::kPow:
+    case BinaryOp::kMod:
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr:
+    case BinaryOp::kXor:
+      break;
   }
+  return kNone;
 }
 
 InfinityRule OfInput(const Graph& graph, const Node& node, size_t input, const InfinityRule& out) {

@@ -36,9 +36,19 @@ Fate OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t input, c
       return LeastFactor(graph, node.inputs[1 - input]) > 0 ? out : kUsed;
     case BinaryOp::kDiv:
       return input == 0 && LeastFactor(graph, node.inputs[1]) > 0 ? out : kUsed;
-    default:
-      return kUsed;
+    case BinaryOp::kPow:
+    case BinaryOp::kMod:
+    case BinaryOp::kEqual:
+    case BinaryOp::kLess:
+    case BinaryOp::kLessOrEqual:
+    case BinaryOp::kGreater:
+    case BinaryOp::kGreaterOrEqual:
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr:
+    case BinaryOp::kXor:
+      break;
   }
+  return kUsed;
 }
 
 // Of elements of the node's input, by that of its output.

@@ -5,11 +5,15 @@
 namespace rshift {
 namespace {
 
-constexpr const char* kNames[kProfileCount] = {"tpu",        "tflite",         "tflite-ref",
-                                               "tflite-ruy", "tflite-xnnpack", "onnxruntime",
-                                               "caffe2",     "onednn",         "ascend"};
-constexpr const char* kVariants[kVariantCount] = {
-    "", "d1", "d2", "f2", "fp32", "precise", "away", "floor", "ceil", "truncate", "fp16"};
+constexpr const char* kNames[] = {
+#define RSHIFT_PROFILE(name, text) text,
+#include "quantize/profiles.def"
+};
+constexpr const char* kVariants[] = {
+    "",
+#define RSHIFT_VARIANT(name, text, profile) text,
+#include "quantize/profiles.def"
+};
 
 // All variants that are not the default's, or those of one profile.
 template <typename Wanted>
@@ -41,16 +45,12 @@ bool HasVariant(ProfileId id, Variant variant) {
   switch (variant) {
     case Variant::kByTable:
       return true;
-    case Variant::kD1:
-    case Variant::kD2:
-    case Variant::kF2:
-      return id == ProfileId::kTfLite;
-    case Variant::kFp32:
-    case Variant::kPrecise:
-      return id == ProfileId::kCaffe2;
-    default:
-      return id == ProfileId::kAscend;
+#define RSHIFT_VARIANT(name, text, profile) \
+  case Variant::k##name:                    \
+    return id == ProfileId::k##profile;
+#include "quantize/profiles.def"
   }
+  return false;
 }
 
 std::string VariantNames(ProfileId id) {

@@ -8,36 +8,24 @@
 namespace rshift {
 
 enum class ProfileId : uint8_t {
-  kTpu,            // Multiplier/rshift, one rounding: NUMERICS.md
-  kTfLite,         // the table of an older TFLite: D1, D2, F2 by operator and granularity
-  kTfLiteRef,      // LiteRT reference kernels
-  kTfLiteRuy,      // LiteRT optimised kernels without delegates
-  kTfLiteXnnpack,  // LiteRT's default delegate, on x86
-  kOnnxRuntime,    // ONNX Runtime's CPU provider, x86-64 with AVX2 and FMA or better
-  kCaffe2,         // QNNPACK and Caffe2's Int8 operators
-  kOneDnn,         // oneDNN (MKL-DNN) with output scales
-  kAscend,         // AscendQuant, AscendDequant, fp16 between
+#define RSHIFT_PROFILE(name, text) k##name,
+#include "quantize/profiles.def"
 };
-inline constexpr int kProfileCount = 9;
+inline constexpr int kProfileCount = 0
+#define RSHIFT_PROFILE(...) +1
+#include "quantize/profiles.def"
+    ;
 
 // One arithmetic of a profile that has several, in place of its default.
 enum class Variant : uint8_t {
   kByTable,
-  // tflite: on every Conv and MatMul
-  kD1,
-  kD2,
-  kF2,
-  // caffe2: QNNPACK's other requantizations
-  kFp32,
-  kPrecise,
-  // ascend: round_mode (the default is Round, ties to even); the attributes of AscendQuant in fp16
-  kAway,
-  kFloor,
-  kCeil,
-  kTruncate,
-  kHalf,
+#define RSHIFT_VARIANT(name, text, profile) k##name,
+#include "quantize/profiles.def"
 };
-inline constexpr int kVariantCount = 11;
+inline constexpr int kVariantCount = 1
+#define RSHIFT_VARIANT(...) +1
+#include "quantize/profiles.def"
+    ;
 
 struct Profile {
   ProfileId id = ProfileId::kTpu;

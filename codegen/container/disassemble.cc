@@ -38,9 +38,14 @@ std::string FieldText(const ProgramImage& image, const FieldSpec& spec, const Co
       return Cat(command.Get(spec.field));
     case FieldKind::kFloat:
       return Cat(command.GetFloat(spec.field));
-    default:
-      return TensorText(image, command.Get(spec.field));
+    case FieldKind::kTensorOut:
+    case FieldKind::kTensorIn:
+    case FieldKind::kTensorInOpt:
+    case FieldKind::kConst:
+    case FieldKind::kConstOpt:
+      break;
   }
+  return TensorText(image, command.Get(spec.field));
 }
 
 std::string CommandText(const ProgramImage& image, const Command& command) {

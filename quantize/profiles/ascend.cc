@@ -2,6 +2,7 @@
 #include "quantize/numerics/ascend.h"
 
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 #include "quantize/numerics/float_scale.h"
@@ -22,9 +23,16 @@ RealRounding RoundingOf(Variant variant) {
       return RealRounding::kCeil;
     case Variant::kTruncate:
       return RealRounding::kTruncate;
-    default:
-      return RealRounding::kEven;
+    case Variant::kByTable:
+    case Variant::kD1:
+    case Variant::kD2:
+    case Variant::kF2:
+    case Variant::kFp32:
+    case Variant::kPrecise:
+    case Variant::kHalf:
+      break;
   }
+  return RealRounding::kEven;
 }
 
 class Ascend final : public Arithmetic {
@@ -111,22 +119,13 @@ class Ascend final : public Arithmetic {
 }  // namespace
 
 const Arithmetic& AscendArithmetic(Variant variant) {
-  static const Ascend round(Variant::kByTable), away(Variant::kAway), lower(Variant::kFloor),
-      upper(Variant::kCeil), truncate(Variant::kTruncate), half(Variant::kHalf);
-  switch (variant) {
-    case Variant::kAway:
-      return away;
-    case Variant::kFloor:
-      return lower;
-    case Variant::kCeil:
-      return upper;
-    case Variant::kTruncate:
-      return truncate;
-    case Variant::kHalf:
-      return half;
-    default:
-      return round;
-  }
+  static const std::vector<Ascend> all = [] {
+    std::vector<Ascend> made;
+    made.reserve(kVariantCount);
+    for (int i = 0; i < kVariantCount; ++i) made.emplace_back(static_cast<Variant>(i));
+    return made;
+  }();
+  return all[static_cast<size_t>(variant)];
 }
 
 }  // namespace rshift

@@ -3,6 +3,7 @@
 #include "quantize/numerics/tflite.h"
 
 #include <bit>
+#include <vector>
 
 #include "quantize/numerics/elementary.h"
 #include "quantize/numerics/fixed_exp.h"
@@ -228,9 +229,15 @@ class TfLite final : public Arithmetic {
         return Optimised(layer);
       case ProfileId::kTfLiteXnnpack:
         return kXnnpack;
-      default:
-        return ByTable(layer, profile_.variant);
+      case ProfileId::kTfLite:
+      case ProfileId::kTpu:  // and all others have an arithmetic of their own
+      case ProfileId::kOnnxRuntime:
+      case ProfileId::kCaffe2:
+      case ProfileId::kOneDnn:
+      case ProfileId::kAscend:
+        break;
     }
+    return ByTable(layer, profile_.variant);
   }
 
   // The optimised signed depthwise kernel computes vectors of 8 channels; the rest is rounded as
@@ -329,34 +336,17 @@ class TfLite final : public Arithmetic {
 }  // namespace
 
 const Arithmetic& TfLiteArithmetic(const Profile& profile) {
-  static const TfLite table({ProfileId::kTfLite, Variant::kByTable});
-  static const TfLite d1({ProfileId::kTfLite, Variant::kD1});
-  static const TfLite d2({ProfileId::kTfLite, Variant::kD2});
-  static const TfLite f2({ProfileId::kTfLite, Variant::kF2});
-  static const TfLite reference({ProfileId::kTfLiteRef, Variant::kByTable});
-  static const TfLite optimised({ProfileId::kTfLiteRuy, Variant::kByTable});
-  static const TfLite xnnpack({ProfileId::kTfLiteXnnpack, Variant::kByTable});
-  switch (profile.id) {
-    case ProfileId::kTfLiteRef:
-      return reference;
-    case ProfileId::kTfLiteRuy:
-      return optimised;
-    case ProfileId::kTfLiteXnnpack:
-      return xnnpack;
-    default:
-      break;
-  }
-  switch (profile.variant) {
-    case Variant::kD1:
-      return d1;
-    case Variant::kD2:
-      return d2;
-    case Variant::kF2:
-      return f2;
-    default:
-      break;
-  }
-  return table;
+  static const std::vector<TfLite> all = [] {
+    std::vector<TfLite> made;
+    made.reserve(kProfileCount * kVariantCount);
+    for (int i = 0; i < kProfileCount * kVariantCount; ++i) {
+      made.emplace_back(Profile{static_cast<ProfileId>(i / kVariantCount),
+                                static_cast<Variant>(i % kVariantCount)});
+    }
+    return made;
+  }();
+  return all[static_cast<size_t>(profile.id) * kVariantCount +
+             static_cast<size_t>(profile.variant)];
 }
 
 }  // namespace rshift
