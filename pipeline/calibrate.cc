@@ -19,13 +19,14 @@ namespace {
 
 std::unique_ptr<Dataset> OpenSamples(const CalibrateOptions& options,
                                      const std::vector<InputSpec>& inputs,
-                                     const std::optional<Preprocess>& preprocess) {
+                                     const std::optional<Preprocess>& preprocess,
+                                     const NoteFunction& note) {
   if (!options.data.empty()) {
     CheckFits(options.data, inputs);
     return std::make_unique<SampleList>(options.data);
   }
   RequireUsage(!options.dataset.empty(), "give --dataset PATH (or --from-statistics FILE.stats)");
-  return OpenDataset(options.dataset, inputs, preprocess);
+  return OpenDataset(options.dataset, inputs, preprocess, note);
 }
 
 StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events,
@@ -34,7 +35,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
   const std::string note = options.preprocess.Note(inputs);
   if (events.note && !note.empty()) events.note(note);
-  const auto dataset = OpenSamples(options, inputs, preprocess);
+  const auto dataset = OpenSamples(options, inputs, preprocess, events.note);
   const Share share = TakeShare(
       *dataset, ChooseSamples(dataset->size(), options.samples, options.seed), options.shard);
   if (events.measuring) events.measuring();
@@ -52,7 +53,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
 StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
   StatisticsFile merged;
   for (size_t i = 0; i < options.statistics.size(); ++i) {
-    const std::string& where = options.statistics[i].path;
+    const std::string where = options.statistics[i].Name("the statistics");
     StatisticsFile next = options.statistics[i].Get(
         [](const std::string& path) { return ReadStatistics(ReadFile(path), path); });
     RSHIFT_REQUIRE(next.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, where,
@@ -69,8 +70,8 @@ StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
   }
   const std::string missing = MissingShards(merged);
   RSHIFT_REQUIRE(missing.empty() || options.partial, ErrorCode::kInvalidInput,
-                 options.statistics[0].path, options.statistics.size() > 1 ? " and the others" : "",
-                 ": shard ", missing,
+                 options.statistics[0].Name("the statistics"),
+                 options.statistics.size() > 1 ? " and the others" : "", ": shard ", missing,
                  " of the same samples is missing; add its statistics, or give --partial for a "
                  "table without it");
   return merged;
@@ -114,7 +115,8 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   CheckOptions(options);
   RegisterFloatLibrary();
   const Graph graph = RunPasses(ImportModel(options.model, options.import));
-  RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput, options.model.path,
+  RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput,
+                 options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
   CalibrateResult result;
   result.statistics =

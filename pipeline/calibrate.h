@@ -49,7 +49,7 @@ struct CalibrateEvents {
   std::function<bool()> interrupted =
       {};  // asked before each: true saves the checkpoint and throws
   ProgressFunction progress = {};
-  std::function<void(const std::string& note)> note = {};  // of what the options mean
+  NoteFunction note = {};  // of what the options mean, and of samples that are left over
 };
 
 struct CalibrateResult {

@@ -186,7 +186,7 @@ std::unique_ptr<Dataset> OpenTestInput(const Graph& floating, const CheckRequest
   if (request.test_input.empty()) return nullptr;
   std::optional<Preprocess> preprocess;
   if (!request.preprocess.empty()) preprocess = ReadPreprocess(request.preprocess, "preprocess");
-  return OpenDataset(request.test_input, inputs, preprocess);
+  return OpenDataset(request.test_input, inputs, preprocess, request.note);
 }
 
 }  // namespace
@@ -199,8 +199,9 @@ ChosenSamples ChooseSamples(const Deployment& deployment, const CheckRequest& re
         SampleList(), "sample",
         "the model, or --scales, brings parameters and no samples; give some with --test-input"};
   }
-  CheckSamples found = ReadCheckSamples(deployment.table, request.table_path,
-                                        InputSpecs(deployment.floating), request.samples);
+  CheckSamples found =
+      ReadCheckSamples(deployment.table, request.table_path, InputSpecs(deployment.floating),
+                       request.samples, request.note);
   if (!found.why_none.empty()) found.why_none += "; give some with --test-input";
   return {std::move(found.samples), "calibration sample", std::move(found.why_none)};
 }

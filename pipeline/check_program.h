@@ -35,6 +35,7 @@ struct CheckRequest {
   std::string table_path = {};  // "" for a model with its own parameters
   std::string preprocess = {};  // YAML text for the files
   int threads = 1;
+  NoteFunction note = {};
   ProgressFunction progress = {};
 };
 

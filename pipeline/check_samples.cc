@@ -31,8 +31,11 @@ std::string Locate(const std::string& path, const std::string& table_path) {
 class Reader {
  public:
   Reader(const std::vector<InputSpec>& inputs, std::optional<Preprocess> preprocess,
-         std::string table_path)
-      : inputs_(inputs), preprocess_(std::move(preprocess)), table_path_(std::move(table_path)) {}
+         std::string table_path, const NoteFunction& note)
+      : inputs_(inputs),
+        preprocess_(std::move(preprocess)),
+        table_path_(std::move(table_path)),
+        note_(note) {}
 
   // Throws kInvalidInput when the sample is gone or has changed.
   Sample Read(const RecordedSample& recorded) {
@@ -67,13 +70,14 @@ class Reader {
 
   const Dataset& Open(const std::vector<std::string>& paths) {
     auto& dataset = open_[paths];
-    if (dataset == nullptr) dataset = OpenDataset(paths, inputs_, preprocess_);
+    if (dataset == nullptr) dataset = OpenDataset(paths, inputs_, preprocess_, note_);
     return *dataset;
   }
 
   const std::vector<InputSpec>& inputs_;
   std::optional<Preprocess> preprocess_;
   std::string table_path_;
+  const NoteFunction& note_;
   std::map<std::vector<std::string>, std::unique_ptr<Dataset>> open_;
 };
 
@@ -100,7 +104,8 @@ void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>&
 }
 
 CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& table_path,
-                              const std::vector<InputSpec>& inputs, int64_t count) {
+                              const std::vector<InputSpec>& inputs, int64_t count,
+                              const NoteFunction& note) {
   if (table.check_samples.empty()) {
     return {SampleList(), "the table records no samples (it is old, converted or written by hand)"};
   }
@@ -109,7 +114,7 @@ CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& 
   try {
     std::optional<Preprocess> preprocess;
     if (!table.preprocess.empty()) preprocess = ReadPreprocess(table.preprocess, table_path);
-    Reader reader(inputs, std::move(preprocess), table_path);
+    Reader reader(inputs, std::move(preprocess), table_path, note);
     for (const RecordedSample& recorded : table.check_samples) {
       if (static_cast<int64_t>(samples.size()) == count) break;
       try {

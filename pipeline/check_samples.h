@@ -36,7 +36,8 @@ struct CheckSamples {
 // path is looked up as it is, then in the table's folder and its parents. A sample whose content
 // hash differs is not taken.
 CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& table_path,
-                              const std::vector<InputSpec>& inputs, int64_t count);
+                              const std::vector<InputSpec>& inputs, int64_t count,
+                              const NoteFunction& note = {});
 
 }  // namespace rshift
 

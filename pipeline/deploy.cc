@@ -126,6 +126,7 @@ class Deployer {
                                .table_path = TableName(),
                                .preprocess = compile_.meta["preprocess"],
                                .threads = options_.threads == 0 ? 1 : options_.threads,
+                               .note = events_.note,
                                .progress = events_.progress};
     DeployReport& report = result_.report;
     CheckResult checked = CheckProgram(deployment, request);
@@ -158,7 +159,7 @@ class Deployer {
         {"source_sha256", floating_.sha256},
         {"mode", result_.report.mode},
         {"cost", ToText(quantize_.target.cost)},
-        {"preprocess", ChoosePreprocess(table_, options_.table.path, options_.preprocess,
+        {"preprocess", ChoosePreprocess(table_, TableName(), options_.preprocess,
                                         InputSpecs(floating_), options_.force_preprocess)}};
     if (!IsInteger()) return meta;
     meta["profile"] = Name(quantize_.profile.id);
@@ -173,8 +174,7 @@ class Deployer {
 
   // "" for a model with its own parameters.
   std::string TableName() const {
-    const bool unnamed = options_.table.given() && options_.table.path.empty();
-    return unnamed ? "the table" : options_.table.path;
+    return options_.table.given() ? options_.table.Name("the table") : "";
   }
 
   void Tell(DeployStage stage, const Graph& graph) const {

@@ -22,6 +22,7 @@ struct DeployEvents {
   std::function<void(DeployStage stage, const Graph& graph)> graph = {};
   std::function<void(const CalibrationTable& table)> table = {};  // fits the model; not used yet
   std::function<void(const std::string& warning)> warning = {};   // at once; also in the result
+  NoteFunction note = {};                                         // of samples that are left over
   ProgressFunction progress = {};
 };
 

@@ -55,9 +55,9 @@ QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
 }
 
 HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
-  const std::string& where = options.table.path;
+  const std::string where = options.table.Name("the table");
   const std::string text =
-      options.table.value ? WriteTable(*options.table.value) : ReadTextFile(where);
+      options.table.value ? WriteTable(*options.table.value) : ReadTextFile(options.table.path);
   HashedTable read{options.table.value ? *options.table.value : ReadTable(text, where),
                    HashOf(text)};
   const CalibrationTable& table = read.table;

@@ -10,10 +10,12 @@ namespace rshift {
 // A file, or the value that would be read from it.
 template <typename T>
 struct FileOr {
-  std::string path = {};  // of the file; beside a value only its name in messages
+  std::string path = {};  // of the file; beside a value only its name in messages, if any
   std::optional<T> value = {};
 
   bool given() const { return value.has_value() || !path.empty(); }
+  // In messages; `unnamed` stands for a value without a name: "the table".
+  std::string Name(const char* unnamed) const { return path.empty() ? unnamed : path; }
   // `read`: path -> T.
   template <typename Read>
   T Get(Read read) const {

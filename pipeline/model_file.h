@@ -15,7 +15,7 @@ using ModelFile = FileOr<std::vector<uint8_t>>;
 
 // Throws as ImportOnnx does.
 inline Graph ImportModel(const ModelFile& model, const ImportOptions& options) {
-  return model.value ? ImportOnnxBytes(*model.value, model.path, options)
+  return model.value ? ImportOnnxBytes(*model.value, model.Name("the model"), options)
                      : ImportOnnx(model.path, options);
 }
 

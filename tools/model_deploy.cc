@@ -86,6 +86,7 @@ DeployEvents Events(const DeployArguments& a, const RunPaths& paths) {
   events.warning = [](const std::string& warning) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   };
+  events.note = PrintNote;
   // The sensitivity's progress is left out beside --json.
   events.progress = [show = ShowProgress(), json = a.json](const std::string& title, int64_t done,
                                                            int64_t total) {

@@ -13,6 +13,7 @@
 #include "pipeline/tensor_view.h"
 #include "runtime/runtime.h"
 #include "tools/print.h"
+#include "tools/tool_main.h"
 
 namespace rshift {
 namespace {
@@ -119,7 +120,7 @@ class Trial {
   }
 
   std::unique_ptr<Dataset> Open(const Preprocess& preprocess) const {
-    return OpenDataset(options_.dataset, specs_, preprocess);
+    return OpenDataset(options_.dataset, specs_, preprocess, PrintNote);
   }
   const std::vector<InputSpec>& specs() const { return specs_; }
 

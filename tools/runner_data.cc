@@ -24,7 +24,7 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
   preprocess = choice.Resolve(specs, preprocess);
   PrintNote(choice.Note(specs));
   if (preprocess) KeepPixels(program.image().meta, &*preprocess);
-  return OpenDataset(paths, specs, preprocess);
+  return OpenDataset(paths, specs, preprocess, PrintNote);
 }
 
 int64_t BatchOf(const ProgramImage& image) {

@@ -1,15 +1,9 @@
 #include "calibrate/data/dataset.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"
-#include "calibrate/data/batch_source.h"
-#include "calibrate/data/finite.h"
-#include "calibrate/data/regular_file.h"
-#include "calibrate/data/sample_files.h"
-#include "calibrate/data/source.h"
+#include "calibrate/data/input_feed.h"
 #include "graph/sha256.h"
 
 namespace rshift {
@@ -22,138 +16,12 @@ bool Exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-std::unique_ptr<Source> OpenPath(const std::string& path, const InputPlan& plan) {
-  RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
-  std::error_code ignored;
-  std::unique_ptr<Source> source;
-  if (fs::is_directory(path, ignored)) return FileSource(FolderFiles(path), plan);
-  RegularFileSize(path);  // refuses devices and pipes
-  if (HasExtension(path, ".txt"))
-    source = FileSource(ListFiles(path), plan);
-  else if (HasExtension(path, ".npy"))
-    source = NpySource(path, plan);
-  else if (HasExtension(path, ".npz"))
-    source = NpzSource(path, plan);
-  else if (IsImageFile(path))
-    source = FileSource({{path, FileName(path)}}, plan);
-  else if (LooksLikeIdx(path))
-    source = IdxSource(ReadIdx(path), path, plan);
-  RSHIFT_REQUIRE(
-      source != nullptr, ErrorCode::kInvalidInput, path,
-      ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte "
-      "(.gz)");
-  RSHIFT_REQUIRE(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
-  return source;
-}
-
-// A source whose samples have the input's shape; with a static batch also one of single samples:
-// then `items` is true.
-std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan, bool& items) {
-  items = false;
-  if (BatchOf(plan.spec) == 1) return OpenPath(path, plan);
-  try {
-    std::unique_ptr<Source> whole = OpenPath(path, plan);
-    whole->Read(0);
-    return whole;
-  } catch (const Error&) {
-    try {
-      std::unique_ptr<Source> single = OpenPath(path, OfOneSample(plan));
-      single->Read(0);
-      items = true;
-      return single;
-    } catch (const Error&) {
-      if (!HasExtension(path, ".npy") && !HasExtension(path, ".npz")) throw;
-    }
-    throw;  // arrays: the message about the whole shape
-  }
-}
-
-// Where element `index` is: "0x2x5x7 of 1x3x8x8".
-std::string Position(size_t index, const Shape& shape) {
-  Shape position(shape.size());
-  auto rest = static_cast<int64_t>(index);
-  for (size_t d = shape.size(); d-- > 0; rest /= std::max<int64_t>(shape[d], 1)) {
-    position[d] = rest % std::max<int64_t>(shape[d], 1);
-  }
-  return ToString(position) + " of " + ToString(shape);
-}
-
-// Everything that feeds one input, in the order given.
-class InputFeed {
- public:
-  explicit InputFeed(InputSpec spec) : spec_(std::move(spec)) {}
-  void Add(const std::string& path, const InputPlan& plan) {
-    bool is_items = false;
-    std::unique_ptr<Source> source = OpenSource(path, plan, is_items);
-    if (is_items)
-      items_.push_back(std::move(source));
-    else
-      Append(std::move(source));
-  }
-  // Once all paths are there: single samples become batches.
-  void Finish() {
-    if (items_.empty()) return;
-    const int64_t batch = BatchOf(spec_);
-    int64_t count = 0;
-    for (const auto& source : items_) count += source->size();
-    RSHIFT_REQUIRE(sources_.empty(), ErrorCode::kInvalidInput, "input '", spec_.name, "' takes ",
-                   ToString(spec_.shape), ": some of the data is whole batches, some single ",
-                   "samples; give one kind");
-    RSHIFT_REQUIRE(count >= batch, ErrorCode::kInvalidInput, "the data set has ", count,
-                   " samples, input '", spec_.name, "' (", ToString(spec_.shape), ") takes ", batch,
-                   " at once; give at least ", batch);
-    if (count % batch != 0) {
-      std::fprintf(stderr,
-                   "note: input '%s' takes %lld samples at once; the last %lld of %lld are "
-                   "left over and not used\n",
-                   spec_.name.c_str(), static_cast<long long>(batch),
-                   static_cast<long long>(count % batch), static_cast<long long>(count));
-    }
-    Append(BatchSource(std::move(items_), batch));
-  }
-  int64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
-  std::string name(int64_t index) const {
-    const auto [source, at] = Locate(index);
-    return source->name(at);
-  }
-  std::vector<float> Read(int64_t index) const {
-    const auto [source, at] = Locate(index);
-    std::vector<float> values = source->Read(at);
-    const size_t bad = FirstNotFinite(values);
-    RSHIFT_REQUIRE(bad == values.size(), ErrorCode::kInvalidInput, source->where(at), ": input '",
-                   spec_.name, "': element ", bad, " (at ", Position(bad, spec_.shape), ") is ",
-                   values[bad], ", expected finite values; mend or remove the sample");
-    return values;
-  }
-  SampleSource source(int64_t index) const {
-    const auto [source, at] = Locate(index);
-    auto [paths, place] = source->Places(at);
-    return {spec_.name, std::move(paths), place};
-  }
-  const std::string& input_name() const { return spec_.name; }
-
- private:
-  void Append(std::unique_ptr<Source> source) {
-    ends_.push_back(size() + source->size());
-    sources_.push_back(std::move(source));
-  }
-  std::pair<const Source*, int64_t> Locate(int64_t index) const {
-    RSHIFT_REQUIRE(index >= 0 && index < size(), ErrorCode::kInternal, "sample ", index, " of ",
-                   size());
-    const size_t i =
-        static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
-    return {sources_[i].get(), i == 0 ? index : index - ends_[i - 1]};
-  }
-
-  InputSpec spec_;
-  std::vector<std::unique_ptr<Source>> sources_;
-  std::vector<int64_t> ends_;
-  std::vector<std::unique_ptr<Source>> items_;  // single samples, until Finish
-};
-
 class FeedDataset : public Dataset {
  public:
-  explicit FeedDataset(std::vector<InputFeed> feeds) : feeds_(std::move(feeds)) {}
+  // The preprocessing must outlive the sources that point to its entries.
+  FeedDataset(std::vector<InputFeed> feeds,
+              std::shared_ptr<const std::optional<Preprocess>> preprocess)
+      : feeds_(std::move(feeds)), preprocess_(std::move(preprocess)) {}
   int64_t size() const override { return feeds_[0].size(); }
   std::string name(int64_t index) const override { return feeds_[0].name(index); }
   std::vector<SampleSource> sources(int64_t index) const override {
@@ -172,6 +40,7 @@ class FeedDataset : public Dataset {
 
  private:
   std::vector<InputFeed> feeds_;
+  std::shared_ptr<const std::optional<Preprocess>> preprocess_;
 };
 
 std::vector<InputPlan> MakePlans(const std::vector<InputSpec>& inputs,
@@ -226,17 +95,6 @@ std::optional<Preprocess> WithNames(std::optional<Preprocess> preprocess,
   return preprocess;
 }
 
-// The preprocessing must outlive the sources that point to its entries.
-class OwningDataset : public FeedDataset {
- public:
-  OwningDataset(std::vector<InputFeed> feeds,
-                std::shared_ptr<const std::optional<Preprocess>> preprocess)
-      : FeedDataset(std::move(feeds)), preprocess_(std::move(preprocess)) {}
-
- private:
-  std::shared_ptr<const std::optional<Preprocess>> preprocess_;
-};
-
 }  // namespace
 
 std::string ContentSha256(const Sample& sample) {
@@ -250,7 +108,8 @@ std::string ContentSha256(const Sample& sample) {
 
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
-                                     const std::optional<Preprocess>& preprocess) {
+                                     const std::optional<Preprocess>& preprocess,
+                                     const NoteFunction& note) {
   RSHIFT_REQUIRE(!inputs.empty(), ErrorCode::kInvalidInput,
                  "the model has no inputs: there is nothing to feed");
   const auto kept =
@@ -276,7 +135,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
     for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(path, plans[i]);
   }
   for (InputFeed& feed : feeds) {
-    feed.Finish();
+    feed.Finish(note);
     RSHIFT_REQUIRE(feed.size() > 0, ErrorCode::kInvalidInput,
                    "the data set has no samples for input '", feed.input_name(), "'; give ",
                    feed.input_name(), "=PATH");
@@ -284,7 +143,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                    feed.input_name(), "' has ", feed.size(), " samples, input '",
                    feeds[0].input_name(), "' has ", feeds[0].size(), "; every input needs as many");
   }
-  return std::make_unique<OwningDataset>(std::move(feeds), kept);
+  return std::make_unique<FeedDataset>(std::move(feeds), kept);
 }
 
 }  // namespace rshift

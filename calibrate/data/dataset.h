@@ -66,10 +66,12 @@ bool IsSampleFile(const std::string& path);
 // Opens `paths` as one data set, in the order given (folders: sorted by name). With one model input
 // a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must have equally
 // many samples. Image and idx sources need a Preprocess entry for their input. Throws kInvalidInput
-// for an empty data set.
+// for an empty data set. `note` hears of samples that fill no batch.
+using NoteFunction = std::function<void(const std::string& note)>;
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
-                                     const std::optional<Preprocess>& preprocess);
+                                     const std::optional<Preprocess>& preprocess,
+                                     const NoteFunction& note = {});
 
 // `count` of [0, size) (0: all), chosen by `seed`, ascending: a permutation that does not depend on
 // platform.
