@@ -8,9 +8,9 @@
 #include <limits>
 #include <random>
 
-#include "base/checksum.h"
 #include "calibrate/tensor_counter.h"
 #include "calibrate/value_scan.h"
+#include "tests/calibrate/random_statistics.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -20,32 +20,9 @@ using ::testing::HasSubstr;
 
 constexpr unsigned kSeed = 11;
 
-TensorStatistics Empty(const std::string& name) {
-  TensorStatistics statistics;
-  statistics.name = name;
-  return statistics;
-}
-
-std::vector<float> Values(std::mt19937& random, int count) {
-  std::normal_distribution<float> normal(0, 3);
-  std::vector<float> values;
-  for (int i = 0; i < count; ++i)
-    values.push_back(random() % 5 == 0 ? 0.0f : std::exp(normal(random)) * normal(random));
-  return values;
-}
-
-StatisticsFile MakeFile(std::mt19937& random, const std::string& sample) {
-  StatisticsFile file{"abc", 3, "inputs: []", {{"cpu", "x"}}, {{sample + "hash", sample}}, {}};
-  for (const char* name : {"a", "b"}) {
-    file.tensors.push_back(Empty(name));
-    Add(file.tensors.back(), Values(random, 300), sample);
-  }
-  return file;
-}
-
 TEST(StatisticsTest, BinsCoverEveryValue) {
   std::mt19937 random(kSeed);
-  std::vector<float> values = Values(random, 1000);
+  std::vector<float> values = RandomValues(random, 1000);
   const float extremes[] = {std::numeric_limits<float>::max(),
                             -std::numeric_limits<float>::max(),
                             std::numeric_limits<float>::denorm_min(),
@@ -78,7 +55,7 @@ TEST(StatisticsTest, BinsCoverEveryValue) {
 TEST(StatisticsTest, AnySplitAndOrderGivesTheSame) {
   std::mt19937 random(kSeed);
   std::vector<std::vector<float>> parts;
-  for (int i = 0; i < 12; ++i) parts.push_back(Values(random, 50 + i * 13));
+  for (int i = 0; i < 12; ++i) parts.push_back(RandomValues(random, 50 + i * 13));
   StatisticsFile whole{"m", 1, "", {}, {}, {Empty("t")}};
   for (const auto& part : parts) Add(whole.tensors[0], part, "s");
   for (int round = 0; round < 10; ++round) {
@@ -208,7 +185,7 @@ TEST(ValueScanTest, AllFormsGiveTheSame) {
 TEST(StatisticsTest, CountsEveryValueInTheBinOfItsTopBits) {
   std::mt19937 random(kSeed);
   for (int size = 1; size < 70; ++size) {
-    std::vector<float> values = Values(random, size);
+    std::vector<float> values = RandomValues(random, size);
     if (size % 3 == 0) values[static_cast<size_t>(size) / 2] = -0.0f;
     if (size % 4 == 0)
       values[0] = std::bit_cast<float>(static_cast<uint32_t>(random() % 20000));  // subnormal
@@ -293,144 +270,6 @@ TEST(StatisticsTest, PeaksCountSamplesByTheirLargestMagnitude) {
   const std::map<uint32_t, uint64_t> expected{{PeakBin(1.0f), 2}, {PeakBin(3.0f), 1}};
   EXPECT_EQ(statistics.peaks, expected);
   EXPECT_EQ(PeakBinLow(PeakBin(3.2f)), 3.0f);
-}
-
-TEST(StatisticsFileTest, RoundTrip) {
-  std::mt19937 random(kSeed);
-  StatisticsFile file = MakeFile(random, "one");
-  file.tensors.push_back(Empty("never seen"));
-  const auto bytes = WriteStatistics(file);
-  const StatisticsFile read = ReadStatistics(bytes, "f");
-  EXPECT_EQ(read.model_sha256, "abc");
-  EXPECT_EQ(read.pass_list_version, 3);
-  EXPECT_EQ(read.preprocess, file.preprocess);
-  EXPECT_EQ(read.samples, file.samples);
-  EXPECT_EQ(read.tensors[1].histogram.pages, file.tensors[1].histogram.pages);
-  EXPECT_EQ(WriteStatistics(read), bytes);
-}
-
-TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
-  std::mt19937 random(kSeed);
-  StatisticsFile a = MakeFile(random, "one"), b = MakeFile(random, "two");
-  b.environment["cpu"] = "y";
-  StatisticsFile ab = a, ba = b;
-  Merge(ab, b);
-  Merge(ba, a);
-  EXPECT_EQ(WriteStatistics(ab), WriteStatistics(ba));
-  EXPECT_EQ(ab.environment["cpu"], "x + y");
-  EXPECT_EQ(ab.samples.size(), 2u);
-  EXPECT_THAT(ErrorOf([&] { Merge(ab, a); }), HasSubstr("both hold sample 'one'"));
-  StatisticsFile other = b;
-  other.model_sha256 = "def";
-  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different models"));
-  other = b;
-  other.preprocess = "";
-  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("preprocessing"));
-  other = b;
-  other.tensors[0].name = "c";
-  EXPECT_THAT(ErrorOf([&] { Merge(a, other); }), HasSubstr("different tensors"));
-}
-
-TEST(StatisticsFileTest, MergingKeepsTheSamplesOfLowestHashInAnyOrder) {
-  std::vector<StatisticsFile> files(3, StatisticsFile{"m", 1, "", {}, {}, {}});
-  for (size_t i = 0; i < 60; ++i) {
-    const std::string hash = std::to_string(10 + i * 37 % 60), name = "s" + std::to_string(i);
-    files[i % 3].samples.emplace_back(hash, name);
-    files[i % 3].recorded.push_back({hash, name, {{"x", {"a/" + name}, 0}}});
-  }
-  for (StatisticsFile& file : files) {
-    std::sort(file.samples.begin(), file.samples.end());
-    KeepLowest(file.recorded);
-  }
-  StatisticsFile forward = files[0], backward = files[2];
-  for (const size_t i : {1, 2}) Merge(forward, files[i]);
-  for (const size_t i : {1, 0}) Merge(backward, files[i]);
-  EXPECT_EQ(WriteStatistics(forward), WriteStatistics(backward));
-  ASSERT_EQ(forward.recorded.size(), kMaxRecordedSamples);
-  for (size_t i = 0; i < kMaxRecordedSamples; ++i) {
-    EXPECT_EQ(forward.recorded[i].sha256, std::to_string(10 + i));
-  }
-  EXPECT_EQ(ReadStatistics(WriteStatistics(forward), "f").recorded, forward.recorded);
-}
-
-StatisticsFile ShardOf(const std::string& set, uint32_t index, uint32_t count) {
-  const std::string sample = Cat(set, index);
-  return {"m", 1, "", {}, {{sample, sample}}, {}, {}, {{set, count, index}}};
-}
-
-TEST(StatisticsFileTest, AMergeKnowsWhichShardsAreMissing) {
-  StatisticsFile file = ShardOf("s", 3, 4);
-  Merge(file, ShardOf("s", 0, 4));
-  EXPECT_EQ(MissingShards(file), "1/4, 2/4");
-  const auto bytes = WriteStatistics(file);
-  EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes);
-  Merge(file, ShardOf("other", 0, 2));
-  Merge(file, ShardOf("s", 2, 4));
-  Merge(file, ShardOf("s", 1, 4));
-  EXPECT_EQ(MissingShards(file), "1/2");
-  Merge(file, ShardOf("other", 1, 2));
-  EXPECT_EQ(MissingShards(file), "");
-  EXPECT_TRUE(file.shards.empty()) << "complete sets leave the bytes of a run in one piece";
-}
-
-TEST(StatisticsFileTest, ReadsVersionOne) {
-  // Written by hand: model "m", pass list 1, sample h/one, tensor "a" with the value 1 once.
-  std::vector<uint8_t> content;
-  const auto put = [&](uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) content.push_back(static_cast<uint8_t>(value >> (8 * i)));
-  };
-  const auto text = [&](const std::string& t) {
-    put(t.size(), 4);
-    content.insert(content.end(), t.begin(), t.end());
-  };
-  text("m"), put(1, 4), text(""), put(0, 4);
-  put(1, 4), text("h"), text("one");
-  put(1, 4), text("a"), put(0x3f800000, 4), put(0x3f800000, 4), put(1, 8), put(0, 8);
-  put(1, 4), put(0x7f, 2), put(1, 2), put(0, 2), put(1, 8);
-  std::vector<uint8_t> file{'R', 'S', 'T', 'A', 'T', 'S', 0x1a, 0};
-  content.swap(file);
-  put(1, 4), put(Crc32c(file), 4), put(file.size(), 8);
-  content.insert(content.end(), file.begin(), file.end());
-  const StatisticsFile read = ReadStatistics(content, "f");
-  ASSERT_EQ(read.tensors.size(), 1u);
-  EXPECT_EQ(read.tensors[0].max, 1.0f);
-  EXPECT_EQ(read.tensors[0].count, 1u);
-  EXPECT_TRUE(read.tensors[0].peaks.empty());
-}
-
-TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {
-  std::mt19937 random(kSeed);
-  StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
-  Add(file.tensors[0], Values(random, 20), "one");
-  const auto good = WriteStatistics(file);
-  for (size_t size = 0; size < good.size(); ++size) {
-    EXPECT_NE(ErrorOf([&] { ReadStatistics(std::span(good).first(size), "f"); }), "") << size;
-  }
-  for (size_t at = 0; at < good.size(); ++at) {
-    auto bad = good;
-    bad[at] ^= static_cast<uint8_t>(1 + random() % 255);
-    EXPECT_NE(ErrorOf([&] { ReadStatistics(bad, "f"); }), "") << at;
-  }
-}
-
-TEST(StatisticsFileTest, CraftedContentBehindAGoodChecksumNeverCrashes) {
-  std::mt19937 random(kSeed);
-  StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
-  Add(file.tensors[0], Values(random, 20), "one");
-  const auto good = WriteStatistics(file);
-  for (int i = 0; i < 20000; ++i) {
-    auto bytes = good;
-    for (unsigned n = 1 + random() % 3; n > 0; --n)
-      bytes[24 + random() % (bytes.size() - 24)] = static_cast<uint8_t>(random());
-    const uint32_t crc = Crc32c(std::span(bytes).subspan(24));
-    for (int b = 0; b < 4; ++b) bytes[12 + b] = static_cast<uint8_t>(crc >> (8 * b));
-    const std::string error = ErrorOf([&] {
-      // What is accepted has one encoding.
-      EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes)
-          << "seed " << kSeed << ", round " << i;
-    });
-    (void)error;  // an Error is fine, a crash is not
-  }
 }
 
 }  // namespace
