@@ -8,13 +8,6 @@
 namespace rshift {
 namespace {
 
-const Clamp* ClampOf(const Node& node) {
-  if (const auto* conv = std::get_if<Conv>(&node.op)) return &conv->clamp;
-  if (const auto* conv = std::get_if<ConvTranspose>(&node.op)) return &conv->clamp;
-  if (const auto* product = std::get_if<MatMul>(&node.op)) return &product->clamp;
-  return nullptr;
-}
-
 bool AllOne(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 1.0; });
 }
@@ -53,7 +46,7 @@ int64_t OutputChannelAxis(const Graph& graph, const Node& node) {
 }
 
 bool CanFold(const Graph& graph, const Node& node, const Affine& affine) {
-  const Clamp* clamp = ClampOf(node);
+  const Clamp* clamp = ProductClamp(node.op);
   if (clamp == nullptr || clamp->active()) return false;
   if (!AllOne(affine.scale) && !IsFloatConstant(graph, node.inputs[1])) return false;
   return node.inputs.size() < 3 || !node.inputs[2].valid() ||

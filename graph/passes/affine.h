@@ -2,7 +2,6 @@
 #ifndef RSHIFT_GRAPH_PASSES_AFFINE_H_
 #define RSHIFT_GRAPH_PASSES_AFFINE_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,15 @@ namespace rshift {
 struct Affine {
   std::vector<double> scale, shift;  // one entry per channel
 };
+
+// The clamp of a Conv, ConvTranspose or MatMul; null for every other operator.
+template <typename AnyOp>
+auto ProductClamp(AnyOp& op) -> decltype(&std::get_if<Conv>(&op)->clamp) {
+  if (auto* conv = std::get_if<Conv>(&op)) return &conv->clamp;
+  if (auto* conv = std::get_if<ConvTranspose>(&op)) return &conv->clamp;
+  if (auto* product = std::get_if<MatMul>(&op)) return &product->clamp;
+  return nullptr;
+}
 
 // The dimension of the output that the bias runs along: 1 for convolutions, the last for MatMul; -1
 // for every other operator.

@@ -56,13 +56,6 @@ std::optional<Step> ReadStep(const Graph& graph, const Node& node, int64_t axis)
   return std::nullopt;
 }
 
-Clamp* MutableClamp(Op& op) {
-  if (auto* conv = std::get_if<Conv>(&op)) return &conv->clamp;
-  if (auto* conv = std::get_if<ConvTranspose>(&op)) return &conv->clamp;
-  if (auto* product = std::get_if<MatMul>(&op)) return &product->clamp;
-  return nullptr;
-}
-
 // Folds node `index` into the Conv, ConvTranspose or MatMul that feeds it.
 bool FoldIntoProduct(Graph& graph, Links& links, NodeId index) {
   Node& node = graph.nodes()[index.index()];
@@ -78,7 +71,7 @@ bool FoldIntoProduct(Graph& graph, Links& links, NodeId index) {
     links.Detach(producer);
     links.Detach(index);
     Fold(graph, links, product, step->affine, graph.value(outputs[0]).name);
-    *MutableClamp(product.op) = clamp;
+    *ProductClamp(product.op) = clamp;
     product.outputs = outputs;
     Disconnect(node);
     links.Attach(producer);

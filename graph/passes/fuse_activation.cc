@@ -1,6 +1,7 @@
 // Relu, Relu6 and Clip become the clamp of the operator before them; clips of clips become one.
 #include <algorithm>
 
+#include "graph/passes/affine.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/util.h"
 
@@ -8,9 +9,7 @@ namespace rshift {
 namespace {
 
 Clamp* ClampSlot(Op& op) {
-  if (auto* conv = std::get_if<Conv>(&op)) return &conv->clamp;
-  if (auto* conv = std::get_if<ConvTranspose>(&op)) return &conv->clamp;
-  if (auto* product = std::get_if<MatMul>(&op)) return &product->clamp;
+  if (Clamp* clamp = ProductClamp(op)) return clamp;
   if (auto* clip = std::get_if<Clip>(&op)) return &clip->clamp;
   auto* binary = std::get_if<Binary>(&op);
   return binary != nullptr && binary->op == BinaryOp::kAdd ? &binary->clamp : nullptr;
