@@ -30,14 +30,13 @@ void Find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(symbol);
 }
 
-Codecs Load() {
+// `what` needs them, and `instead` does without.
+Codecs Load(const char* what, const char* instead) {
   const char* const name = RSHIFT_OPENCV_IMGCODECS;
   void* const library = dlopen(name, RTLD_NOW);
   const char* const reason = library == nullptr ? dlerror() : "";
-  RSHIFT_REQUIRE(library != nullptr, ErrorCode::kUnsupported,
-                 "pictures other than JPEG need OpenCV's library ", name,
-                 ", which cannot be loaded (", reason,
-                 "); install it, or convert the pictures to JPEG");
+  RSHIFT_REQUIRE(library != nullptr, ErrorCode::kUnsupported, what, " needs OpenCV's library ",
+                 name, ", which cannot be loaded (", reason, "); install it, or ", instead);
   Codecs codecs;
   Find(library, kSymbolOfImread, codecs.imread);
   Find(library, kSymbolOfImencode, codecs.imencode);
@@ -45,20 +44,23 @@ Codecs Load() {
 }
 
 // A failed attempt throws each time.
-const Codecs& LoadedCodecs() {
-  static const Codecs codecs = Load();
+const Codecs& LoadedCodecs(const char* what, const char* instead) {
+  static const Codecs codecs = Load(what, instead);
   return codecs;
 }
 
 }  // namespace
 
 cv::Mat ReadPicture(const std::string& path, int flags) {
-  return LoadedCodecs().imread(path, flags);
+  return LoadedCodecs("a picture that is no JPEG in RGB or gray",
+                      "convert the pictures to such JPEG files")
+      .imread(path, flags);
 }
 
 bool EncodePicture(const std::string& extension, const cv::Mat& picture,
                    std::vector<uint8_t>& bytes) {
-  return LoadedCodecs().imencode(extension, picture, bytes, {});
+  return LoadedCodecs("writing a picture", "leave --picture out")
+      .imencode(extension, picture, bytes, {});
 }
 
 }  // namespace rshift
