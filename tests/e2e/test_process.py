@@ -91,7 +91,7 @@ def test_little_memory_is_one_error_line(tool, good, tmp_path):
     assert 0 in codes and len(codes) > 1
 
 
-@pytest.mark.parametrize('megabytes', (245, 260, 280, 300, 350, 410))
+@pytest.mark.parametrize('megabytes', (90, 110, 150, 210, 240, 380))
 def test_float_library_out_of_memory_is_one_error_line(megabytes, shared, tmp_path):
     """oneDNN generates code, starts threads and allocates while it runs: each can fail."""
     if not fits(1000):
