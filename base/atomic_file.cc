@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 #include <memory>
-#include <utility>
 
 #include "base/error.h"
 #include "base/file_descriptor.h"

@@ -1,6 +1,5 @@
 #include "base/file_kind.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace rshift {

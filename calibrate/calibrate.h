@@ -3,7 +3,6 @@
 #define RSHIFT_CALIBRATE_CALIBRATE_H_
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #ifndef RSHIFT_CALIBRATE_CHECKPOINT_H_
 #define RSHIFT_CALIBRATE_CHECKPOINT_H_
 
-#include <map>
 #include <set>
 #include <string>
 #include <utility>

@@ -1,8 +1,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <system_error>

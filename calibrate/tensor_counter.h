@@ -13,7 +13,6 @@
 #define RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -3,7 +3,6 @@
 #define RSHIFT_PIPELINE_COMPARE_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 

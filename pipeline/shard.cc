@@ -1,7 +1,5 @@
 #include "pipeline/shard.h"
 
-#include <cstdio>
-
 #include "base/error.h"
 #include "graph/sha256.h"
 #include "pipeline/usage.h"

@@ -1,7 +1,5 @@
 #include "quantize/config.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "yaml/reader.h"
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <filesystem>
 
 #include "base/error.h"
 #include "base/mapped_file.h"

@@ -1,5 +1,4 @@
 // Pictures in files: JPEG by libjpeg, the rest by OpenCV.
-#include <algorithm>
 #include <iostream>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>

@@ -1,6 +1,5 @@
 #include "calibrate/data/preprocess.h"
 
-#include <algorithm>
 #include <set>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 #include "calibrate/data/text_array.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 
 #include "calibrate/data/npy.h"

@@ -1,6 +1,5 @@
 // .rshift bytes -> program image. The bytes may be anything.
 #include <algorithm>
-#include <optional>
 
 #include "base/checked.h"
 #include "base/checksum.h"

@@ -1,6 +1,4 @@
 // Program image -> .rshift bytes.
-#include <algorithm>
-#include <bit>
 
 #include "base/checksum.h"
 #include "base/error.h"

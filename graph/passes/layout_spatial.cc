@@ -1,5 +1,4 @@
 // Operators with H and W in their definition, and the ones that end the spatial part of a model.
-#include <numeric>
 
 #include "graph/fold/origin.h"
 #include "graph/passes/layout_ops.h"

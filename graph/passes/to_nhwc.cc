@@ -1,5 +1,4 @@
 // The layout pass. See layout_builder.h for the idea.
-#include <algorithm>
 
 #include "graph/passes/layout_ops.h"
 #include "graph/passes/passes.h"

@@ -1,6 +1,5 @@
 // ForwardCalibration: the output takes the input's range.
 #include <cmath>
-#include <string>
 
 #include "base/error.h"
 #include "quantize/ranges/propagation_rules.h"
