@@ -155,8 +155,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
   result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
   const Arrays arrays = Divide(result.memory.data(), stride);
   const Rounding rounding = form.rounding;
-  // Words to be kept as they are: also the halves of a double.
-  const bool integer = numerics::IsIntegerRounding(rounding) || rounding == Rounding::kDoubleAway;
+  const bool integer = numerics::KeepsWords(rounding);
   RequantArgs& args = result.args;
   args.min_rshift = kMostRshift;
   const int64_t most_bias = FillChannels(context, layout, arrays, integer, &args);

@@ -103,8 +103,7 @@ void CheckAccumulators(const CommandCheck& check, const Terms& terms, const uint
 // Rounding, requant records and the accumulator bound.
 void CheckRequant(const CommandCheck& check, const Terms& terms) {
   CheckEpilogue(check, terms.rounding, terms.half);
-  const bool bias_f =
-      terms.rounding == Rounding::kFloatZeroEven || terms.rounding == Rounding::kHalfFloat;
+  const bool bias_f = numerics::WordsOf(terms.rounding) == RoundingWords::kScaleAndBias;
   check.CheckBlob(Field::kRequant, CheckedProduct(check, {terms.channels, sizeof(ChannelRequant)}));
   const TensorRecord& tensor = check.Tensor(Field::kRequant);
   check.constants.ReadTo(tensor.offset + tensor.bytes());

@@ -74,26 +74,39 @@ std::ostream& operator<<(std::ostream& out, const WordsName& name) {
   return out;
 }
 
+namespace {
+
+void CheckFactor(const CommandCheck& check, Rounding rounding, const RequantWords& words,
+                 const WordsName& what) {
+  const auto [multiplier, rshift] = words;
+  check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
+              ", expected 0 or 2^30..2^31-1");
+  const bool up = rounding == Rounding::kTwoStepUp;
+  const bool remainder =
+      up && rshift >= numerics::kScalarRemainder && rshift <= numerics::kScalarRemainder + 62;
+  check.Check((rshift >= 0 && rshift <= 62) || remainder, what, ": rshift is ", rshift,
+              up ? ", expected 0..62 or 64..126" : ", expected 0..62");
+}
+
+void CheckScale(const CommandCheck& check, double scale, const WordsName& what) {
+  check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
+              ", expected a finite number, at least 0");
+}
+
+}  // namespace
+
 void CheckWords(const CommandCheck& check, Rounding rounding, const RequantWords& words,
                 const WordsName& what, bool bias_f) {
   const auto [multiplier, rshift] = words;
-  if (numerics::IsIntegerRounding(rounding)) {
-    check.Check(multiplier == 0 || multiplier >= 1 << 30, what, ": multiplier is ", multiplier,
-                ", expected 0 or 2^30..2^31-1");
-    const bool remainder = rounding == Rounding::kTwoStepUp &&
-                           rshift >= numerics::kScalarRemainder &&
-                           rshift <= numerics::kScalarRemainder + 62;
-    check.Check(
-        (rshift >= 0 && rshift <= 62) || remainder, what, ": rshift is ", rshift,
-        rounding == Rounding::kTwoStepUp ? ", expected 0..62 or 64..126" : ", expected 0..62");
-    return;
+  switch (numerics::WordsOf(rounding)) {
+    case RoundingWords::kFactor:
+      return CheckFactor(check, rounding, words, what);
+    case RoundingWords::kDouble:
+      return CheckScale(check, numerics::WordsToDouble(multiplier, rshift), what);
+    case RoundingWords::kScale:
+    case RoundingWords::kScaleAndBias:
+      CheckScale(check, numerics::WordToFloat(multiplier), what);
   }
-  const double scale = rounding == Rounding::kDoubleAway
-                           ? numerics::WordsToDouble(multiplier, rshift)
-                           : numerics::WordToFloat(multiplier);
-  check.Check(std::isfinite(scale) && !std::signbit(scale), what, ": scale is ", scale,
-              ", expected a finite number, at least 0");
-  if (rounding == Rounding::kDoubleAway) return;
   if (!bias_f) {
     check.Check(rshift == 0, what, ": rshift is ", rshift, ", expected 0 under rounding ",
                 static_cast<int>(rounding));
