@@ -135,6 +135,8 @@ void ImportScan(OnnxNode& node) {
   const int64_t steps = sources[0].dim(axis_of(0));
   node.CheckSupported(steps <= kMostIterations, "has ", steps,
                       " steps, which would be unrolled; expected at most ", kMostIterations);
+  node.Check(body.output_size() >= states, "its body has ", body.output_size(),
+             " outputs, expected at least ", states);
   std::vector<std::vector<Expr>> rows(body.output_size() - states);
   for (int64_t t = 0; t < steps; ++t) {
     std::vector<Expr> inputs = carried;

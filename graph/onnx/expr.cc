@@ -26,6 +26,17 @@ int64_t AxisOf(const Expr& x, int64_t axis) { return x.node().Axis(axis, x.rank(
 
 }  // namespace
 
+int64_t Expr::dim(size_t d) const {
+  node_->Check(d < rank(), Quoted(value().name), " has the shape ", ToString(shape()),
+               ", expected at least ", d + 1, " dimensions");
+  return value().shape[d];
+}
+
+void CheckConstantSize(const OnnxNode& node, int64_t elements) {
+  node.CheckSupported(elements <= kFoldedElements, "needs a constant of ", elements,
+                      " elements, expected at most ", kFoldedElements);
+}
+
 Expr In(OnnxNode& node, int i) { return {node, node.Input(i)}; }
 
 Expr FloatIn(OnnxNode& node, int i) {
@@ -57,6 +68,7 @@ Expr Filled(OnnxNode& node, double value, const Shape& shape, DType type) {
 Expr Iota(OnnxNode& node, int64_t count, size_t rank, int64_t axis, DType type) {
   Shape shape(rank, 1);
   shape[axis] = count;
+  CheckConstantSize(node, count);
   std::vector<int64_t> elements(count);
   for (int64_t i = 0; i < count; ++i) elements[i] = i;
   return CastTo(Ints(node, shape, elements), type);
@@ -145,95 +157,6 @@ Expr ArgMaxOf(const Expr& x, int64_t axis) {
   Shape shape = x.shape();
   shape[axis] = 1;
   return Emitted(x, ArgMax{axis, false, false}, {x.id()}, DType::kS64, shape);
-}
-
-Expr Reshaped(const Expr& x, const Shape& shape) {
-  return {x.node(), x.node().Reshaped(x.id(), shape)};
-}
-
-Expr Unsqueezed(const Expr& x, int64_t axis) {
-  Shape shape = x.shape();
-  shape.insert(shape.begin() + x.node().Axis(axis, x.rank() + 1), 1);
-  return Reshaped(x, shape);
-}
-
-Expr Transposed(const Expr& x, const std::vector<int64_t>& perm) {
-  if (std::is_sorted(perm.begin(), perm.end())) return x;
-  Shape shape;
-  for (int64_t p : perm) shape.push_back(x.dim(p));
-  return Emitted(x, Transpose{perm}, {x.id()}, x.type(), shape);
-}
-
-Expr Swapped(const Expr& x) {
-  std::vector<int64_t> perm(x.rank());
-  for (size_t d = 0; d < perm.size(); ++d) perm[d] = static_cast<int64_t>(d);
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  return Transposed(x, perm);
-}
-
-Expr Part(const Expr& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
-  axis = AxisOf(x, axis);
-  if (start == 0 && end == x.dim(axis) && step == 1) return x;
-  Slice op{std::vector<int64_t>(x.rank(), 0), std::vector<int64_t>(x.rank(), 1)};
-  op.starts[axis] = start;
-  op.steps[axis] = step;
-  Shape shape = x.shape();
-  shape[axis] = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
-  return Emitted(x, op, {x.id()}, x.type(), shape);
-}
-
-Expr Flipped(const Expr& x, int64_t axis) {
-  const int64_t size = x.dim(AxisOf(x, axis));
-  return size < 2 ? x : Part(x, axis, size - 1, -1, -1);
-}
-
-Expr At(const Expr& x, int64_t axis, int64_t index) { return Part(x, axis, index, index + 1); }
-
-Expr Joined(const std::vector<Expr>& parts, int64_t axis) {
-  const Expr& first = parts.front();
-  if (parts.size() == 1) return first;
-  axis = AxisOf(first, axis);
-  Shape shape = first.shape();
-  shape[axis] = 0;
-  std::vector<ValueId> ids;
-  for (const Expr& part : parts) {
-    shape[axis] += part.dim(axis);
-    ids.push_back(part.id());
-  }
-  return Emitted(first, Concat{axis}, ids, first.type(), shape);
-}
-
-Expr Stacked(const std::vector<Expr>& parts, int64_t axis) {
-  std::vector<Expr> stacked;
-  stacked.reserve(parts.size());
-  for (const Expr& part : parts) stacked.push_back(Unsqueezed(part, axis));
-  return Joined(stacked, axis);
-}
-
-Expr Expanded(const Expr& x, const Shape& shape) {
-  if (x.shape() == shape) return x;
-  return Emitted(x, Expand{}, {x.id()}, x.type(), shape);
-}
-
-Expr Padded(const Expr& x, int64_t axis, int64_t before, int64_t after, double value) {
-  if (before == 0 && after == 0) return x;
-  axis = AxisOf(x, axis);
-  Pad op{PadMode::kConstant, std::vector<int64_t>(x.rank(), 0), std::vector<int64_t>(x.rank(), 0),
-         static_cast<float>(value)};
-  op.before[axis] = before;
-  op.after[axis] = after;
-  Shape shape = x.shape();
-  shape[axis] += before + after;
-  return Emitted(x, op, {x.id()}, x.type(), shape);
-}
-
-Expr Gathered(const Expr& x, const Expr& indices, int64_t axis) {
-  axis = AxisOf(x, axis);
-  const Shape data = x.shape(), list = indices.shape();
-  Shape shape(data.begin(), data.begin() + axis);
-  shape.insert(shape.end(), list.begin(), list.end());
-  shape.insert(shape.end(), data.begin() + axis + 1, data.end());
-  return Emitted(x, Gather{axis}, {x.id(), indices.id()}, x.type(), shape);
 }
 
 }  // namespace rshift

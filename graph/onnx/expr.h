@@ -20,7 +20,7 @@ class Expr {
   ValueId id() const { return id_; }
   const Value& value() const { return node_->At(id_); }  // dies with the next formula
   Shape shape() const { return value().shape; }
-  int64_t dim(size_t d) const { return value().shape[d]; }
+  int64_t dim(size_t d) const;  // throws kInvalidInput when there is none
   size_t rank() const { return value().shape.size(); }
   DType type() const { return value().dtype; }
   bool is_constant() const { return value().is_constant(); }
@@ -29,6 +29,9 @@ class Expr {
   OnnxNode* node_;
   ValueId id_;
 };
+
+// Throws kUnsupported for more elements than a constant that no file holds may have.
+void CheckConstantSize(const OnnxNode& node, int64_t elements);
 
 // --- what formulas begin with ---
 Expr In(OnnxNode& node, int i);
@@ -82,7 +85,7 @@ Expr SoftmaxOf(const Expr& x, int64_t axis, bool log = false);
 Expr Reduced(ReduceOp op, const Expr& x, std::vector<int64_t> axes, bool keep = true);
 Expr ArgMaxOf(const Expr& x, int64_t axis);  // the first one; the axis stays, with one element
 
-// --- movement ---
+// --- movement; shapes that do not fit throw kInvalidInput ---
 Expr Reshaped(const Expr& x, const Shape& shape);
 Expr Unsqueezed(const Expr& x, int64_t axis);  // of the result
 Expr Transposed(const Expr& x, const std::vector<int64_t>& perm);

@@ -24,6 +24,7 @@ void ImportTrilu(OnnxNode& node) {
   const Expr x = In(node, 0);
   node.Check(x.rank() >= 2, "input has the shape ", ToString(x.shape()), ", expected matrices");
   const int64_t rows = x.dim(x.rank() - 2), columns = x.dim(x.rank() - 1);
+  CheckConstantSize(node, NumElements({rows, columns}));
   int64_t k = 0;
   if (node.HasInput(1)) {
     const auto given = node.ConstantInts(1, "k");
@@ -43,6 +44,7 @@ void ImportEyeLike(OnnxNode& node) {
   const DType type = node.HasAttribute("dtype")
                          ? ImportDType(static_cast<int>(node.Int("dtype", 1)), node.where())
                          : x.type();
+  CheckConstantSize(node, NumElements({rows, columns}));
   std::vector<int64_t> eye(rows * columns, 0);
   for (int64_t r = 0; r < rows; ++r) {
     if (r + k >= 0 && r + k < columns) eye[r * columns + r + k] = 1;

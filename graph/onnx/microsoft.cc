@@ -81,6 +81,10 @@ void ImportFusedMatMul(OnnxNode& node) {
 // LayerNorm over the last dimension; beta may be missing. `by_root`: without mean and shift.
 Expr Normalized(OnnxNode& node, const Expr& x, const Expr& gamma, const Expr& beta, bool by_root) {
   const float epsilon = node.Float("epsilon", 1e-12f);
+  for (const Expr& row : {gamma, beta}) {
+    node.Check(!row.id().valid() || (x.rank() >= 1 && row.shape() == Shape{x.dim(x.rank() - 1)}),
+               "gamma or beta does not fit the input ", ToString(x.shape()));
+  }
   if (by_root) {
     return x / Sqrt(Reduced(ReduceOp::kMean, Square(x), {-1}) + epsilon) * gamma;
   }

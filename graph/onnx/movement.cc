@@ -126,6 +126,7 @@ void ImportWrapPad(OnnxNode& node) {
     node.Check(size > 0 && std::abs(before) < kMaxDim && std::abs(after) < kMaxDim &&
                    before + after + size >= 0,
                "pads dimension ", size, " by ", before, " and ", after);
+    CheckConstantSize(node, before + after + size);
     std::vector<int64_t> places(before + after + size);
     for (size_t k = 0; k < places.size(); ++k) {
       places[k] = ((static_cast<int64_t>(k) - before) % size + size) % size;

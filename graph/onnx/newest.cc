@@ -75,6 +75,7 @@ void ImportMelWeights(OnnxNode& node) {
   const auto edges = MelEdges(bands, dft, rate, low, high);
   node.Check(edges.back() < bins + 1, "upper_edge_hertz ", high, " is beyond half the sample rate ",
              rate);
+  CheckConstantSize(node, bins * bands);
   std::vector<float> weights(bins * bands, 0.0f);
   for (int64_t i = 0; i < bands; ++i) {
     const int64_t first = edges[i], top = edges[i + 1], end = std::min(edges[i + 2], bins);

@@ -64,6 +64,8 @@ void ImportMicrosoftRotary(OnnxNode& node) {
   node.CheckSupported(node.Int("is_packed_batching", 0) == 0,
                       "attribute 'is_packed_batching' = 1 is not supported; export unpacked");
   const int64_t size = rotary.size > 0 ? rotary.size : 2 * cos.dim(1);
+  node.Check(size >= 1 && x.rank() >= 3, "input ", ToString(x.shape()), " does not fit the table ",
+             ToString(cos.shape()));
   rotary.size = size;
   if (x.rank() == 3 && rotary.heads == 0) rotary.heads = x.dim(2) / size;
   const int64_t rows = x.rank() == 4 ? x.dim(2) : x.dim(1);

@@ -9,7 +9,7 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kMostRounds = 256;
+constexpr size_t kMostRounds = 256;
 
 enum class Reduction { kNone, kAdd, kMul, kMin, kMax };
 
@@ -42,12 +42,14 @@ Expr Combined(Reduction reduction, const Expr& a, const Expr& b) {
 }
 
 // For each round: which update each element takes; -1: none.
-std::vector<std::vector<int64_t>> Rounds(const std::vector<int64_t>& places, int64_t size,
-                                         bool last_wins) {
+std::vector<std::vector<int64_t>> Rounds(const OnnxNode& node, const std::vector<int64_t>& places,
+                                         int64_t size, bool last_wins) {
   std::vector<std::vector<int64_t>> rounds;
   std::vector<size_t> taken(size, 0);
   for (size_t i = 0; i < places.size(); ++i) {
     const size_t round = last_wins ? 0 : taken[places[i]]++;
+    node.CheckSupported(round < kMostRounds, "reduces more than ", kMostRounds,
+                        " updates at one place; export it with fewer");
     if (round == rounds.size()) rounds.emplace_back(size, -1);
     rounds[round][places[i]] = static_cast<int64_t>(i);
   }
@@ -59,9 +61,7 @@ Expr Scattered(OnnxNode& node, const Expr& data, const Expr& updates,
                const std::vector<int64_t>& places) {
   const Reduction reduction = ReadReduction(node);
   const int64_t size = data.dim(0);
-  const auto rounds = Rounds(places, size, reduction == Reduction::kNone);
-  node.CheckSupported(static_cast<int64_t>(rounds.size()) <= kMostRounds, "adds up to ",
-                      rounds.size(), " updates at one place, expected at most ", kMostRounds);
+  const auto rounds = Rounds(node, places, size, reduction == Reduction::kNone);
   Expr result = data;
   for (const std::vector<int64_t>& round : rounds) {
     std::vector<int64_t> sources(size);

@@ -30,6 +30,10 @@ void ImportAffineGrid(OnnxNode& node) {
   const Shape space(size.begin() + 2, size.end());
   Shape column = space;
   column.push_back(1);
+  for (int64_t extent : space) {
+    node.Check(extent >= 1, "the size ", ToString(size), " is empty");
+    CheckConstantSize(node, extent);
+  }
   std::vector<Expr> parts;
   for (size_t d = dims; d-- > 0;) {  // x belongs to the last dimension
     Shape along(dims + 1, 1);
@@ -53,9 +57,11 @@ void ImportCol2Im(OnnxNode& node) {
              block = node.ConstantInts(2, "block_shape");
   node.CheckSupported(image.size() == 2 && block.size() == 2, "makes images of ", image.size(),
                       " dimensions, expected 2");
+  for (int64_t extent : block) CheckConstantSize(node, extent);
   const int64_t taps = block[0] * block[1];
-  node.Check(x.rank() == 3 && taps >= 1 && x.dim(1) % taps == 0, "input has the shape ",
-             ToString(x.shape()), ", expected [N, C * ", taps, ", positions]");
+  node.Check(x.rank() == 3 && block[0] >= 1 && block[1] >= 1 && taps >= 1 && x.dim(1) % taps == 0,
+             "input has the shape ", ToString(x.shape()), ", expected [N, C * ", taps,
+             ", positions]");
   const auto entries = [&](const char* name, size_t count, int64_t fallback) {
     auto list = node.Ints(name);
     if (list.empty()) list.assign(count, fallback);
@@ -76,6 +82,7 @@ void ImportCol2Im(OnnxNode& node) {
   node.Check(NumElements(positions) == x.dim(2), "has ", x.dim(2), " positions, expected ",
              NumElements(positions));
   const int64_t channels = x.dim(1) / taps;
+  CheckConstantSize(node, NumElements({channels, taps, taps}));
   std::vector<float> weight(channels * taps * taps, 0.0f);
   for (int64_t c = 0; c < channels * taps; ++c) weight[c * taps + c % taps] = 1.0f;
   const Expr columns = Reshaped(x, {x.dim(0), x.dim(1), positions[0], positions[1]});
@@ -102,7 +109,8 @@ void ImportCenterCropPad(OnnxNode& node) {
              " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = node.Axis(axes[i], x.rank()), size = x.dim(axis);
-    node.Check(wanted[i] >= 1, "size ", wanted[i], ", expected 1 or more");
+    node.Check(wanted[i] >= 1 && wanted[i] < (int64_t{1} << 40), "size ", wanted[i],
+               ", expected 1 or more");
     const int64_t more = wanted[i] - size, less = -more;
     x = more > 0 ? Padded(x, axis, more / 2, more - more / 2)
                  : Part(x, axis, less / 2, less / 2 + wanted[i]);

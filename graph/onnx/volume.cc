@@ -73,6 +73,9 @@ void ImportVolumeConv(OnnxNode& node) {
   const Shape kernel = w.shape();
   node.Check(w.rank() == 5, "weight ", Quoted(w.value().name), " has the shape ", ToString(kernel),
              ", expected [OC, IC/group, KD, KH, KW]");
+  constexpr int64_t kMostPlanes = 256;
+  node.CheckSupported(kernel[2] >= 1 && kernel[2] <= kMostPlanes, "the kernel is ", kernel[2],
+                      " deep, expected 1 to ", kMostPlanes);
   const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
   const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
   const int64_t extent = (kernel[2] - 1) * dilation + 1, n = x.dim(0);
