@@ -9,14 +9,11 @@
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
+#include "quantize/qdq_wishes.h"
 #include "quantize/ranges/propagation_rules.h"
 
 namespace rshift {
 namespace {
-
-bool IsBytes(const Value& value) {
-  return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
-}
 
 class QdqPlanner {
  public:
@@ -25,7 +22,8 @@ class QdqPlanner {
         config_(config),
         profile_(profile),
         consumers_(graph.Consumers()),
-        typed_(graph.value_count(), false) {
+        typed_(graph.value_count(), false),
+        wishes_(graph) {
     result_.plan.forms.assign(graph.nodes().size(), NodeForm::kOther);
     result_.plan.reasons.resize(graph.nodes().size());
     result_.types.types.resize(graph.value_count());
@@ -35,7 +33,7 @@ class QdqPlanner {
 
   QdqPlan Run() {
     for (ValueId id : graph_.inputs) {
-      if (IsBytes(graph_.value(id))) {
+      if (HoldsBytes(graph_.value(id))) {
         SetType(id, TypeOf(id));
         AddSource(graph_.value(id).name, TypeOf(id), "the model's input");
       }
@@ -48,9 +46,7 @@ class QdqPlanner {
   bool IsActivation(ValueId id) const {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }
-  IntType TypeOf(ValueId bytes) const {
-    return {graph_.value(bytes).dtype, *graph_.value(bytes).quant};
-  }
+  IntType TypeOf(ValueId bytes) const { return TypeOfBytes(graph_.value(bytes)); }
   void SetType(ValueId id, const IntType& type) {
     typed_[id.index()] = true;
     result_.types.types[id.index()] = type;
@@ -64,55 +60,7 @@ class QdqPlanner {
     result_.plan.reasons[n] = std::move(reason);
   }
 
-  // The Quantize among the readers of `y` that gives `type`, or the first one.
-  const Node* QuantizeReader(ValueId y, const std::optional<IntType>& type) const {
-    for (NodeId reader : consumers_[y.index()]) {
-      const Node& node = graph_.node(reader);
-      if (!std::holds_alternative<Quantize>(node.op)) continue;
-      if (!type || TypeOf(node.outputs[0]) == *type) return &node;
-    }
-    return nullptr;
-  }
-
-  // The type in which all readers want `y`, or what is in the way.
-  struct Wish {
-    std::optional<IntType> type;
-    std::string why;
-  };
-
-  const Wish& WantedType(ValueId y) {
-    const auto known = wishes_.find(y);
-    if (known != wishes_.end()) return known->second;
-    Wish wish = FindWish(y);
-    return wishes_.emplace(y, std::move(wish)).first->second;
-  }
-
-  Wish FindWish(ValueId y) {
-    if (graph_.IsOutput(y)) return {{}, "its result leaves the model in F32"};
-    Wish wish{{}, "no QuantizeLinear behind it"};
-    for (NodeId reader : consumers_[y.index()]) {
-      Wish one = WishOf(graph_.node(reader), consumers_[y.index()].size() == 1);
-      if (!one.type) return one;
-      if (wish.type && *wish.type != *one.type) {
-        return {{}, "the QuantizeLinear nodes behind it have different parameters"};
-      }
-      wish = std::move(one);
-    }
-    return wish;
-  }
-
-  // What a node moves may be quantized before it. A Clip of integers is a clamp of them: its input
-  // may be held in its output's type, where nobody else reads it.
-  Wish WishOf(const Node& reader, bool alone) {
-    if (std::holds_alternative<Quantize>(reader.op)) return {TypeOf(reader.outputs[0]), ""};
-    const bool moves = std::holds_alternative<MaxPool>(reader.op) ||
-                       std::holds_alternative<Concat>(reader.op) ||
-                       MovementName(graph_, reader) != nullptr;
-    if (moves || (alone && std::holds_alternative<Clip>(reader.op))) {
-      return WantedType(reader.outputs[0]);
-    }
-    return {{}, Cat("no QuantizeLinear behind it: ", reader.name, " reads its result in F32")};
-  }
+  const Wish& WantedType(ValueId y) { return wishes_.Of(y); }
 
   bool PadIsExact(const Pad& pad, const IntType& type) const {
     if (pad.mode != PadMode::kConstant) return true;
@@ -151,7 +99,7 @@ class QdqPlanner {
   // The integers bear the name of the tensor that the model's own Quantize makes of them.
   void SetResult(ValueId y, const IntType& type, const std::string& source) {
     SetType(y, type);
-    if (const Node* reader = QuantizeReader(y, type)) {
+    if (const Node* reader = wishes_.QuantizeOf(y, type)) {
       result_.types.names[y.index()] = graph_.value(reader->outputs[0]).name;
     } else {
       AddSource(graph_.value(y).name, type, source);
@@ -316,7 +264,7 @@ class QdqPlanner {
   const Profile profile_;
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<bool> typed_;  // by value
-  std::map<ValueId, Wish> wishes_;
+  Wishes wishes_;
   std::map<ValueId, Chain> chains_;  // by the value they end with
   QdqPlan result_;
 };

@@ -1,0 +1,59 @@
+#include "quantize/qdq_wishes.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "quantize/ranges/propagation_rules.h"
+
+namespace rshift {
+
+bool HoldsBytes(const Value& value) {
+  return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
+}
+
+IntType TypeOfBytes(const Value& value) { return {value.dtype, *value.quant}; }
+
+const Wish& Wishes::Of(ValueId y) {
+  const auto found = known_.find(y);
+  if (found != known_.end()) return found->second;
+  Wish wish = Find(y);
+  return known_.emplace(y, std::move(wish)).first->second;
+}
+
+Wish Wishes::Find(ValueId y) {
+  if (graph_.IsOutput(y)) return {{}, "its result leaves the model in F32"};
+  Wish wish{{}, "no QuantizeLinear behind it"};
+  for (NodeId reader : consumers_[y.index()]) {
+    Wish one = OfReader(graph_.node(reader), consumers_[y.index()].size() == 1);
+    if (!one.type) return one;
+    if (wish.type && *wish.type != *one.type) {
+      return {{}, "the QuantizeLinear nodes behind it have different parameters"};
+    }
+    wish = std::move(one);
+  }
+  return wish;
+}
+
+// A Clip of integers is a clamp of them: its input may be held in its output's type, where nobody
+// else reads it.
+Wish Wishes::OfReader(const Node& reader, bool alone) {
+  if (std::holds_alternative<Quantize>(reader.op)) {
+    return {TypeOfBytes(graph_.value(reader.outputs[0])), ""};
+  }
+  const bool moves = std::holds_alternative<MaxPool>(reader.op) ||
+                     std::holds_alternative<Concat>(reader.op) ||
+                     MovementName(graph_, reader) != nullptr;
+  if (moves || (alone && std::holds_alternative<Clip>(reader.op))) return Of(reader.outputs[0]);
+  return {{}, Cat("no QuantizeLinear behind it: ", reader.name, " reads its result in F32")};
+}
+
+const Node* Wishes::QuantizeOf(ValueId y, const IntType& type) const {
+  for (NodeId reader : consumers_[y.index()]) {
+    const Node& node = graph_.node(reader);
+    const bool quantizes = std::holds_alternative<Quantize>(node.op);
+    if (quantizes && TypeOfBytes(graph_.value(node.outputs[0])) == type) return &node;
+  }
+  return nullptr;
+}
+
+}  // namespace rshift

@@ -1,0 +1,46 @@
+// Of a model with its own quantization: the type in which the readers of an f32 value want it.
+#ifndef RSHIFT_QUANTIZE_QDQ_WISHES_H_
+#define RSHIFT_QUANTIZE_QDQ_WISHES_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "quantize/types.h"
+
+namespace rshift {
+
+bool HoldsBytes(const Value& value);
+IntType TypeOfBytes(const Value& value);  // of a value that holds them
+
+// The type, or what is in the way.
+struct Wish {
+  std::optional<IntType> type;
+  std::string why;
+};
+
+class Wishes {
+ public:
+  // The graph must outlive it.
+  explicit Wishes(const Graph& graph) : graph_(graph), consumers_(graph.Consumers()) {}
+
+  // Every reader is a Quantize with the same parameters, or moves what it is given to such ones: q
+  // is monotonic, so that what a node moves may be quantized before it.
+  const Wish& Of(ValueId y);
+  // The Quantize among the readers of `y` that gives `type`; null: there is none.
+  const Node* QuantizeOf(ValueId y, const IntType& type) const;
+
+ private:
+  Wish Find(ValueId y);
+  Wish OfReader(const Node& reader, bool alone);
+
+  const Graph& graph_;
+  const std::vector<std::vector<NodeId>> consumers_;
+  std::map<ValueId, Wish> known_;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_QDQ_WISHES_H_
