@@ -57,10 +57,10 @@ std::string Text(const Clamp& c) {
 
 std::string Text(const ClampQ& c) { return Cat(" clamp=[", c.lo, ",", c.hi, "]"); }
 
-std::string Field(const char* key, int64_t value) { return Cat(" ", key, "=", value); }
-std::string Field(const char* key, float value) { return Cat(" ", key, "=", Number(value)); }
-std::string FieldUnlessOne(const char* key, int64_t value) {
-  return value == 1 ? "" : Field(key, value);
+std::string Attribute(const char* key, int64_t value) { return Cat(" ", key, "=", value); }
+std::string Attribute(const char* key, float value) { return Cat(" ", key, "=", Number(value)); }
+std::string UnlessOne(const char* key, int64_t value) {
+  return value == 1 ? "" : Attribute(key, value);
 }
 std::string Flag(const char* key, bool value) { return value ? Cat(" ", key) : ""; }
 
@@ -76,6 +76,10 @@ std::string Text(const std::vector<ChannelRequant>& channels, const std::vector<
 
 std::string Shift(const char* key, int32_t multiplier, int32_t rshift) {
   return Cat(" ", key, "=", multiplier, ">>", rshift);
+}
+
+std::string Shift(const char* key, const RequantWords& words) {
+  return Shift(key, words.multiplier, words.rshift);
 }
 
 std::string Text(Rounding rounding) {
@@ -99,7 +103,7 @@ std::string TailText(const Product& o) {
 }
 
 std::string QConvText(const QConv& o) {
-  return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.channels, o.zero_w) +
+  return Text(o.window) + UnlessOne("groups", o.groups) + Text(o.channels, o.zero_w) +
          Text(o.clamp) + TailText(o);
 }
 
@@ -111,22 +115,22 @@ std::string Pick(E value) {
 std::string ResizeText(const Resize& op) {
   std::string text = Pick(op.mode) + Pick(op.coordinate);
   if (op.mode == ResizeMode::kNearest) text += Pick(op.nearest);
-  if (op.mode == ResizeMode::kCubic) text += Field("cubic_a", op.cubic_a);
+  if (op.mode == ResizeMode::kCubic) text += Attribute("cubic_a", op.cubic_a);
   return text + Flag("exclude_outside", op.exclude_outside) + " scales=" + List(op.scales);
 }
 
 std::string PadText(const Pad& op) {
   std::string text = Pick(op.mode) + " before=" + List(op.before) + " after=" + List(op.after);
-  return op.mode == PadMode::kConstant ? text + Field("value", op.value) : text;
+  return op.mode == PadMode::kConstant ? text + Attribute("value", op.value) : text;
 }
 
 std::string UnaryText(const Unary& op) {
-  return (op.alpha != 0.0f ? Field("alpha", op.alpha) : "") +
-         (op.beta != 0.0f ? Field("beta", op.beta) : "");
+  return (op.alpha != 0.0f ? Attribute("alpha", op.alpha) : "") +
+         (op.beta != 0.0f ? Attribute("beta", op.beta) : "");
 }
 
 std::string TableText(const QTable& op) {
-  return " table=" + List(std::vector<int>(op.table.begin(), op.table.end()));
+  return " table=" + List(std::vector<int>(op.entries.begin(), op.entries.end()));
 }
 
 // The attributes of an operator, each with a leading blank.
@@ -134,10 +138,10 @@ std::string Attributes(const Op& op) {
   return std::visit(
       Overloaded{
           [](const Conv& o) {
-            return Text(o.window) + FieldUnlessOne("groups", o.groups) + Text(o.clamp);
+            return Text(o.window) + UnlessOne("groups", o.groups) + Text(o.clamp);
           },
           [](const ConvTranspose& o) {
-            std::string text = Text(o.window) + FieldUnlessOne("groups", o.groups);
+            std::string text = Text(o.window) + UnlessOne("groups", o.groups);
             if (o.output_pad_h != 0 || o.output_pad_w != 0) {
               text += " output_pad=" + List<int64_t>({o.output_pad_h, o.output_pad_w});
             }
@@ -150,72 +154,72 @@ std::string Attributes(const Op& op) {
           },
           [](const Binary& o) { return Text(o.clamp); },
           [](const Clip& o) { return Cat(" [", Number(o.clamp.lo), ",", Number(o.clamp.hi), "]"); },
-          [](const LeakyRelu& o) { return Field("alpha", o.alpha); },
+          [](const LeakyRelu& o) { return Attribute("alpha", o.alpha); },
           [](const Unary& o) { return UnaryText(o); },
-          [](const BatchNorm& o) { return Field("epsilon", o.epsilon); },
-          [](const LayerNorm& o) { return Field("axis", o.axis) + Field("epsilon", o.epsilon); },
-          [](const InstanceNorm& o) { return Field("epsilon", o.epsilon); },
-          [](const Lrn& o) {
-            return Field("size", o.size) + Field("alpha", o.alpha) + Field("beta", o.beta) +
-                   Field("bias", o.bias) + Field("axis", o.axis);
+          [](const BatchNorm& o) { return Attribute("epsilon", o.epsilon); },
+          [](const LayerNorm& o) {
+            return Attribute("axis", o.axis) + Attribute("epsilon", o.epsilon);
           },
-          [](const Softmax& o) { return Field("axis", o.axis) + Flag("log", o.log); },
+          [](const InstanceNorm& o) { return Attribute("epsilon", o.epsilon); },
+          [](const Lrn& o) {
+            return Attribute("size", o.size) + Attribute("alpha", o.alpha) +
+                   Attribute("beta", o.beta) + Attribute("bias", o.bias) +
+                   Attribute("axis", o.axis);
+          },
+          [](const Softmax& o) { return Attribute("axis", o.axis) + Flag("log", o.log); },
           [](const Reduce& o) { return Pick(o.op) + " axes=" + List(o.axes); },
           [](const ArgMax& o) {
-            return Field("axis", o.axis) + Flag("min", o.min) +
+            return Attribute("axis", o.axis) + Flag("min", o.min) +
                    Flag("last_index", o.select_last_index);
           },
           [](const Resize& o) { return ResizeText(o); },
           [](const Transpose& o) { return " perm=" + List(o.perm); },
-          [](const Concat& o) { return Field("axis", o.axis); },
+          [](const Concat& o) { return Attribute("axis", o.axis); },
           [](const Slice& o) { return " starts=" + List(o.starts) + " steps=" + List(o.steps); },
           [](const Pad& o) { return PadText(o); },
           [](const Tile& o) { return " repeats=" + List(o.repeats); },
-          [](const Gather& o) { return Field("axis", o.axis); },
-          [](const DepthToSpace& o) { return Field("block", o.block) + Flag("crd", o.crd); },
-          [](const SpaceToDepth& o) { return Field("block", o.block); },
+          [](const Gather& o) { return Attribute("axis", o.axis); },
+          [](const DepthToSpace& o) { return Attribute("block", o.block) + Flag("crd", o.crd); },
+          [](const SpaceToDepth& o) { return Attribute("block", o.block); },
           [](const Cast& o) { return Cat(" to=", Name(o.to)); },
-          [](const Requantize& o) {
-            return Shift("multiplier", o.multiplier, o.rshift) + Text(o.clamp);
-          },
+          [](const Requantize& o) { return Shift("multiplier", o.words) + Text(o.clamp); },
           [](const QConv& o) { return QConvText(o); },
           [](const QConvTranspose& o) { return QConvText(o.conv); },
           [](const QMatMul& o) { return Text(o.channels, o.zero_w) + Text(o.clamp) + TailText(o); },
-          [](const QAdd& o) {
-            if (o.by_float) return Cat(" by_float", Text(o.clamp));
-            return Field("multiplier_a", static_cast<int64_t>(o.multiplier_a)) +
-                   Shift("multiplier_b", o.multiplier_b, o.rshift) + Text(o.rounding) +
+          [](const isa::Add& o) {
+            return Attribute("multiplier_a", int64_t{o.multiplier}) +
+                   Shift("multiplier_b", o.multiplier2, o.rshift) + Text(o.rounding) +
                    Text(o.clamp);
           },
-          [](const QAddShifted& o) {
-            return Field("left_shift", static_cast<int64_t>(o.left_shift)) +
-                   Shift("a", o.multiplier_a, o.rshift_a) + Shift("b", o.multiplier_b, o.rshift_b) +
-                   Shift("y", o.multiplier_y, o.rshift_y) + Text(o.rounding) + Text(o.clamp);
+          [](const isa::AddFloat& o) { return " by_float" + Text(o.clamp); },
+          [](const isa::AddShifted& o) {
+            return Attribute("left_shift", int64_t{o.left_shift}) + Shift("a", o.words) +
+                   Shift("b", o.words2) + Shift("y", o.words3) + Text(o.rounding) + Text(o.clamp);
           },
-          [](const QAddFma& o) {
-            return Field("ratio_a", o.ratio_a) + Field("ratio_b", o.ratio_b) +
-                   Field("fixed", o.fixed) + Text(o.clamp);
+          [](const isa::AddFma& o) {
+            return Attribute("ratio_a", o.ratio_a) + Attribute("ratio_b", o.ratio_b) +
+                   Attribute("fixed", o.fixed) + Text(o.clamp);
           },
-          [](const QMul& o) {
-            return Shift("multiplier", o.multiplier, o.rshift) + Text(o.rounding) + Text(o.clamp);
+          [](const isa::Mul& o) {
+            return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
           },
           [](const QSoftmax& o) {
-            return Field("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
+            return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
           },
-          [](const QAveragePool& o) {
+          [](const isa::AveragePool& o) {
             return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
-                   Field("arithmetic", static_cast<int64_t>(o.arithmetic)) +
-                   Field("scale", o.scale_x_over_y) + Field("offset", o.offset) +
-                   Shift("multiplier", o.multiplier, o.rshift) + Text(o.rounding) + Text(o.clamp);
+                   Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) +
+                   Attribute("scale", o.scale) + Attribute("offset", o.offset) +
+                   Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
           },
-          [](const QLeakyRelu& o) {
-            return Shift("negative", o.multiplier, o.rshift) +
-                   Shift("positive", o.multiplier_positive, o.rshift_positive) + Text(o.clamp);
+          [](const isa::LeakyRelu& o) {
+            return Shift("negative", o.multiplier, o.rshift) + Shift("positive", o.positive) +
+                   Text(o.clamp);
           },
           [](const QPRelu& o) {
             return " slopes=" + List(std::vector<int>(o.slopes.begin(), o.slopes.end())) +
-                   Field("rshift", static_cast<int64_t>(o.rshift)) +
-                   Shift("positive", o.multiplier_positive, o.rshift_positive) + Text(o.clamp);
+                   Attribute("rshift", int64_t{o.rshift}) + Shift("positive", o.positive) +
+                   Text(o.clamp);
           },
           [](const QTable& o) { return TableText(o); },
           // No attributes.
@@ -225,7 +229,7 @@ std::string Attributes(const Op& op) {
           [](const Quantize& o) {
             return (o.rounding == RealRounding::kEven
                         ? std::string()
-                        : Field("rounding", static_cast<int64_t>(o.rounding))) +
+                        : Attribute("rounding", static_cast<int64_t>(o.rounding))) +
                    Flag("by_reciprocal", o.by_reciprocal);
           },
           [](const Dequantize&) { return std::string(); }},

@@ -1,5 +1,6 @@
 // The closed set of operators. Adding one makes std::visit list every stage that does not know it
-// yet.
+// yet. An operator that is a command is the command's struct (isa/ops): the graph reads and writes
+// its attributes alone, its tensors are the node's inputs and outputs until lowering sets them.
 #ifndef RSHIFT_GRAPH_OP_H_
 #define RSHIFT_GRAPH_OP_H_
 
@@ -26,8 +27,9 @@ using Op = std::variant<
     Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
     SpaceToDepth, Cast,
     // integer
-    Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, QAdd, QAddShifted, QAddFma,
-    QMul, QAveragePool, QSoftmax, QLeakyRelu, QPRelu, QTable>;
+    Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
+    isa::AddShifted, isa::AddFma, isa::Mul, isa::AveragePool, QSoftmax, isa::LeakyRelu, QPRelu,
+    QTable>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

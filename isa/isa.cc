@@ -80,8 +80,7 @@ OpTraits TraitsOf(Opcode opcode) {
 
 bool IsFloatCompute(Opcode opcode) {
   const OpSpec* spec = FindOp(opcode);
-  return spec != nullptr &&
-         (spec->op_class == OpClass::kFloat || spec->op_class == OpClass::kFloatLibrary);
+  return spec != nullptr && IsFloatCompute(spec->op_class);
 }
 
 Command NewCommand(Opcode opcode) {

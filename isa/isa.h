@@ -128,7 +128,11 @@ const char* Name(FieldKind kind);
 inline constexpr int64_t kMaxCommands = 65536;
 // Of the opcode; all false when it does not exist.
 OpTraits TraitsOf(Opcode opcode);
-// Bytes 0..255 -> is this an F32 compute command (kFloat or kFloatLibrary)? Data movement is not.
+// F32 compute; data movement is not.
+inline constexpr bool IsFloatCompute(OpClass op_class) {
+  return op_class == OpClass::kFloat || op_class == OpClass::kFloatLibrary;
+}
+// The same of bytes 0..255, false where the opcode does not exist.
 bool IsFloatCompute(Opcode opcode);
 
 // One decoded command. Fields that the opcode does not have are 0.

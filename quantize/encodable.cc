@@ -21,13 +21,13 @@ class Checker {
     std::visit(Overloaded{[&](const QConv& op) { Linear(op); },
                           [&](const QConvTranspose& op) { Linear(op.conv); },
                           [&](const QMatMul& op) { Linear(op); },
-                          [&](const QMul& op) { Words(op.rounding, op.multiplier, op.rshift); },
-                          [&](const QAddFma& op) {
+                          [&](const isa::Mul& op) { Words(op.rounding, op.words); },
+                          [&](const isa::AddFma& op) {
                             Finite(op.ratio_a, "factor of its first input");
                             Finite(op.ratio_b, "factor of its second input");
                             Finite(op.fixed, "offset");
                           },
-                          [&](const QAveragePool& op) { Pool(op); }, [](const auto&) {}},
+                          [&](const isa::AveragePool& op) { Pool(op); }, [](const auto&) {}},
                node_.op);
   }
 
@@ -56,11 +56,11 @@ class Checker {
   void Finite(float value, const char* what) const { Require(std::isfinite(value), what, value); }
 
   // The two words of a factor.
-  void Words(Rounding rounding, int32_t multiplier, int32_t rshift) const {
+  void Words(Rounding rounding, const RequantWords& words) const {
     if (numerics::IsIntegerRounding(rounding)) return;
     const double factor = rounding == Rounding::kDoubleAway
-                              ? numerics::WordsToDouble(multiplier, rshift)
-                              : static_cast<double>(numerics::WordToFloat(multiplier));
+                              ? numerics::WordsToDouble(words.multiplier, words.rshift)
+                              : static_cast<double>(numerics::WordToFloat(words.multiplier));
     Require(std::isfinite(factor), "factor", static_cast<float>(factor));
   }
 
@@ -69,7 +69,7 @@ class Checker {
     const bool bias_f =
         op.rounding == Rounding::kFloatZeroEven || op.rounding == Rounding::kHalfFloat;
     for (const ChannelRequant& channel : op.channels) {
-      Words(op.rounding, channel.multiplier, channel.rshift);
+      Words(op.rounding, {channel.multiplier, channel.rshift});
       if (bias_f) Finite(numerics::WordToFloat(channel.rshift), "bias");
     }
     for (const PostOp& post : op.post_ops) {
@@ -86,13 +86,13 @@ class Checker {
     Finite(op.ascend.quant_offset, "offset");
   }
 
-  void Pool(const QAveragePool& op) const {
-    Finite(op.scale_x_over_y, "factor");
+  void Pool(const isa::AveragePool& op) const {
+    Finite(op.scale, "factor");
     const bool float_offset =
         op.arithmetic != PoolArithmetic::kRawSum || op.rounding == Rounding::kFloatZeroEven;
     Require(float_offset ? std::isfinite(op.offset) : std::abs(op.offset) <= kLargestOffset,
             "offset", op.offset);
-    Words(op.rounding, op.multiplier, op.rshift);
+    Words(op.rounding, op.words);
   }
 
   const Graph& graph_;

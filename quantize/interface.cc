@@ -196,7 +196,7 @@ class Rewriter {
     const auto channels = static_cast<int64_t>(std::max(rule.mean.size(), rule.scale.size()));
     const auto table = [&](int64_t c) { return TableOfPixels(x, y, rule, op, c); };
     bool equal = true;
-    for (int64_t c = 1; c < channels; ++c) equal = equal && table(c).table == table(0).table;
+    for (int64_t c = 1; c < channels; ++c) equal = equal && table(c).entries == table(0).entries;
     if (equal) {
       graph_.nodes()[n].op = table(0);
       return;

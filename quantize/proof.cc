@@ -34,16 +34,15 @@ class Prover {
   void Prove(const Node& node) {
     node_ = &node;
     std::visit(
-        Overloaded{[&](const QConv& op) { Product(op, Filter(node, op)); },
-                   [&](const QConvTranspose& op) { Product(op.conv, Filter(node, op.conv)); },
-                   [&](const QMatMul& op) { Product(op, Columns(node, op)); },
-                   [&](const QAdd& op) {
-                     if (!op.by_float) Add(op);
-                   },
-                   [&](const QAddShifted& op) { AddShifted(op); }, [&](const QMul& op) { Mul(op); },
-                   [&](const QAveragePool& op) { Pool(op); },
-                   [&](const QLeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
-                   [&](const Requantize& op) { Rescale(op); }, [](const auto&) {}},
+        Overloaded{
+            [&](const QConv& op) { Product(op, Filter(node, op)); },
+            [&](const QConvTranspose& op) { Product(op.conv, Filter(node, op.conv)); },
+            [&](const QMatMul& op) { Product(op, Columns(node, op)); },
+            [&](const isa::Add& op) { Add(op); },
+            [&](const isa::AddShifted& op) { AddShifted(op); },
+            [&](const isa::Mul& op) { Mul(op); }, [&](const isa::AveragePool& op) { Pool(op); },
+            [&](const isa::LeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
+            [&](const Requantize& op) { Rescale(op); }, [](const auto&) {}},
         node.op);
   }
 
@@ -70,8 +69,8 @@ class Prover {
   }
 
   // Widens the ranges by one pair; `lowest` is the smallest multiplier of its width.
-  void AddPair(LayerProof& proof, int64_t channel, int32_t multiplier, int32_t rshift,
-               int32_t lowest) const {
+  void AddPair(LayerProof& proof, int64_t channel, RequantWords words, int32_t lowest) const {
+    auto [multiplier, rshift] = words;
     if (multiplier == 0) {
       ++proof.flushed;
       return;
@@ -131,73 +130,71 @@ class Prover {
       proof.largest_bias = std::max(proof.largest_bias, bias);
       proof.accumulator =
           std::max(proof.accumulator, numerics::LargestAccumulator(bias, magnitudes[c]));
-      AddPair(proof, static_cast<int64_t>(c), channel.multiplier, channel.rshift, 1 << 30);
+      AddPair(proof, static_cast<int64_t>(c), {channel.multiplier, channel.rshift}, 1 << 30);
     }
     Finish(std::move(proof));
   }
 
-  void Add(const QAdd& op) {
+  void Add(const isa::Add& op) {
     const int64_t half = op.rshift > 0 ? int64_t{1} << (op.rshift - 1) : 0;
     LayerProof proof = Start(op.rounding, kInt32Limit);
-    proof.accumulator = Reach(In(0)) * std::abs(int64_t{op.multiplier_a}) +
-                        Reach(In(1)) * std::abs(int64_t{op.multiplier_b}) + half;
+    proof.accumulator = Reach(In(0)) * std::abs(int64_t{op.multiplier}) +
+                        Reach(In(1)) * std::abs(int64_t{op.multiplier2}) + half;
     // The seed's int16 form: recognised by its sum, which the choice of rshift keeps inside.
-    if (op.multiplier_a < 128 && op.multiplier_b < 128 && proof.accumulator <= 32767)
+    if (op.multiplier < 128 && op.multiplier2 < 128 && proof.accumulator <= 32767)
       proof.limit = 32767;
     if (op.rounding == Rounding::kHalfAway) proof.limit = int64_t{1} << 62;  // int64 in Caffe2
-    AddPair(proof, 0, std::abs(op.multiplier_a), op.rshift, 0);
-    AddPair(proof, 1, std::abs(op.multiplier_b), op.rshift, 0);
+    AddPair(proof, 0, {std::abs(op.multiplier), op.rshift}, 0);
+    AddPair(proof, 1, {std::abs(op.multiplier2), op.rshift}, 0);
     Finish(std::move(proof));
   }
 
-  void AddShifted(const QAddShifted& op) {
+  void AddShifted(const isa::AddShifted& op) {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     // Both factors are at most 1 (the larger scale is the unit), halved by the unit's factor 2.
     proof.accumulator = (Reach(In(0)) + Reach(In(1))) << op.left_shift;
-    AddPair(proof, 0, op.multiplier_a, op.rshift_a, 1 << 30);
-    AddPair(proof, 1, op.multiplier_b, op.rshift_b, 1 << 30);
-    AddPair(proof, 2, op.multiplier_y, op.rshift_y, 1 << 30);
+    AddPair(proof, 0, op.words, 1 << 30);
+    AddPair(proof, 1, op.words2, 1 << 30);
+    AddPair(proof, 2, op.words3, 1 << 30);
     Finish(std::move(proof));
   }
 
-  void Mul(const QMul& op) {
+  void Mul(const isa::Mul& op) {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = Reach(In(0)) * Reach(In(1));
-    AddPair(proof, 0, op.multiplier, op.rshift, 1 << 30);
+    AddPair(proof, 0, op.words, 1 << 30);
     Finish(std::move(proof));
   }
 
-  void Pool(const QAveragePool& op) {
+  void Pool(const isa::AveragePool& op) {
     const int64_t taps = op.window.kernel_h * op.window.kernel_w;
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = taps * kLargestInput;
-    if (op.arithmetic == PoolArithmetic::kRequantize)
-      AddPair(proof, 0, op.multiplier, op.rshift, 1);
+    if (op.arithmetic == PoolArithmetic::kRequantize) AddPair(proof, 0, op.words, 1);
     Finish(std::move(proof));
   }
 
-  void Leaky(const QLeakyRelu& op) {
+  void Leaky(const isa::LeakyRelu& op) {
     LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
-    proof.accumulator = Reach(In(0)) * std::max<int64_t>(op.multiplier, op.multiplier_positive);
-    AddPair(proof, 0, op.multiplier, op.rshift, 1);
-    if (op.multiplier_positive != 0)
-      AddPair(proof, 1, op.multiplier_positive, op.rshift_positive, 1);
+    proof.accumulator = Reach(In(0)) * std::max<int64_t>(op.multiplier, op.positive.multiplier);
+    AddPair(proof, 0, {op.multiplier, op.rshift}, 1);
+    if (op.positive.multiplier != 0) AddPair(proof, 1, op.positive, 1);
     Finish(std::move(proof));
   }
 
   void PRelu(const QPRelu& op) {
     LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
     proof.channels = static_cast<int64_t>(op.slopes.size());
-    proof.accumulator = Reach(In(0)) * std::max<int64_t>(128, op.multiplier_positive);
+    proof.accumulator = Reach(In(0)) * std::max<int64_t>(128, op.positive.multiplier);
     proof.max_rshift = proof.min_rshift = op.rshift;
     Finish(std::move(proof));
   }
 
   void Rescale(const Requantize& op) {
-    if (op.multiplier == 0) return;  // a clamp
+    if (op.words.multiplier == 0) return;  // a clamp
     LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
-    proof.accumulator = Reach(In(0)) * int64_t{op.multiplier};
-    AddPair(proof, 0, op.multiplier, op.rshift, 1);
+    proof.accumulator = Reach(In(0)) * int64_t{op.words.multiplier};
+    AddPair(proof, 0, op.words, 1);
     Finish(std::move(proof));
   }
 

@@ -142,11 +142,6 @@ int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Sh
   return AddTensor(std::move(record), -1);
 }
 
-int32_t LoweringContext::AddList(const std::string& name, std::span<const int64_t> elements) {
-  return AddConst(name, DType::kS64, {static_cast<int64_t>(elements.size())},
-                  {reinterpret_cast<const uint8_t*>(elements.data()), elements.size_bytes()});
-}
-
 // Nobody outside the program reads or writes these bytes.
 bool LoweringContext::IsPrivate(int32_t tensor) const {
   const int32_t buffer = memory_.of[tensor];
@@ -184,9 +179,8 @@ void LoweringContext::Emit(const Node& node, const Command& command) {
 void LoweringContext::EmitCopy(const std::string& name, int32_t dst, int32_t src) {
   // Copying into a scalar has no axis; broadcasting to the same shape is a copy, too.
   const bool scalar = record(dst).shape.empty();
-  Command command = NewCommand(scalar ? Opcode::kExpand : Opcode::kCopyInto);
-  command.Set(Field::kDst, dst).Set(Field::kSrc, src);
-  image_.commands.push_back(command);
+  image_.commands.push_back(scalar ? isa::Write(isa::Expand{.dst = dst, .src = src})
+                                   : isa::Write(isa::CopyInto{.dst = dst, .src = src}));
   image_.command_names.push_back(name);
 }
 

@@ -16,6 +16,7 @@
 #include "codegen/lowering/constant_pool.h"
 #include "codegen/memory/buffers.h"
 #include "graph/graph.h"
+#include "isa/ops/field_list.h"
 
 namespace rshift {
 
@@ -47,14 +48,27 @@ class LoweringContext {
   int32_t View(const std::string& name, int32_t tensor, const Shape& shape);
   int32_t AddConst(const std::string& name, DType dtype, const Shape& shape,
                    std::span<const uint8_t> bytes);
-  // A 1-D s64 constant.
-  int32_t AddList(const std::string& name, std::span<const int64_t> elements);
+  // A 1-D constant of a vector, array or span of numbers; kBytes: of their bytes.
+  template <typename Numbers>
+  int32_t AddNumbers(const std::string& name, DType dtype, const Numbers& numbers) {
+    const std::span<const typename Numbers::value_type> all(numbers);
+    const size_t count = dtype == DType::kBytes ? all.size_bytes() : all.size();
+    return AddConst(name, dtype, {static_cast<int64_t>(count)},
+                    {reinterpret_cast<const uint8_t*>(all.data()), all.size_bytes()});
+  }
+  int32_t AddList(const std::string& name, std::span<const int64_t> elements) {
+    return AddNumbers(name, DType::kS64, elements);
+  }
   // Makes the node's output the same bytes as `tensor`; by a copy where names or outputs must not
   // share memory.
   void DefineAlias(const Node& node, int32_t tensor);
 
   // --- commands ---
   void Emit(const Node& node, const Command& command);
+  template <typename C>
+  void Emit(const Node& node, const C& command) {
+    Emit(node, isa::Write(command));
+  }
 
   // Binds the outputs, plans the arena. The context is used up.
   ProgramImage Finish();

@@ -2,41 +2,19 @@
 #include "isa/ops/conv.h"
 
 #include "base/error.h"
+#include "codegen/lowering/linear.h"
 #include "codegen/lowering/lowering.h"
 #include "codegen/packing/packing.h"
 
 namespace rshift::lowering {
-namespace {
-
-std::span<const uint8_t> BytesOf(const std::vector<int8_t>& weights) {
-  return {reinterpret_cast<const uint8_t*>(weights.data()), weights.size()};
-}
-
-template <typename Command, typename FloatConv>
-void LowerFloat(LoweringContext& context, const Node& node, const FloatConv& op) {
-  RequireF32(context, node);
-  RequireNhwc(node, context.InputValue(node, 0));
-  RequireNhwc(node, context.OutputValue(node));
-  RequireWindow(node, op.window);
-  Command c;
-  c.src = context.Input(node, 0);
-  c.weights = context.Input(node, 1);
-  c.src3 = context.Input(node, 2);
-  c.groups = op.groups;
-  c.window = op.window;
-  c.clamp = op.clamp;
-  c.dst = context.Output(node);
-  context.Emit(node, isa::Write(c));
-}
-
-}  // namespace
-
-void Lower(LoweringContext& context, const Node& node, const Conv& op) {
-  LowerFloat<isa::ConvF32>(context, node, op);
-}
 
 void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op) {
-  LowerFloat<isa::ConvTransposeF32>(context, node, op);
+  RequireF32(context, node);
+  isa::ConvTransposeF32 command;
+  command.window = op.window;
+  command.groups = op.groups;
+  command.clamp = op.clamp;
+  LowerAs(context, node, command);
 }
 
 void Lower(LoweringContext& context, const Node& node, const QConv& op) {
@@ -61,17 +39,11 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
   const std::vector<int8_t> packed =
       depthwise ? PackDepthwiseWeights(oc, taps, weights) : PackConvolution(dims, weights);
 
-  Command command = UnaryCommand(context, node, depthwise ? Opcode::kDepthwise : Opcode::kConv);
-  command.Set(Field::kWeights,
-              context.AddConst(node.name + ".weights", DType::kBytes,
-                               {static_cast<int64_t>(packed.size())}, BytesOf(packed)));
-  command.Set(Field::kRequant, AddRequant(context, node, op.channels, oc));
-  if (!depthwise) command.Set(Field::kGroups, op.groups);
-  SetWindow(node, op.window, command);
-  SetClamp(op.clamp, command);
-  SetZeroW(context, node, op.zero_w, oc, command);
-  SetEpilogue(context, node, op.rounding, op.post_ops, op.ascend, command);
-  context.Emit(node, command);
+  RequireWindow(node, op.window);
+  if (depthwise) {
+    return LowerLinear(context, node, op, oc, packed, isa::Depthwise{.window = op.window});
+  }
+  LowerLinear(context, node, op, oc, packed, isa::Conv{.window = op.window, .groups = op.groups});
 }
 
 void Lower(LoweringContext&, const Node& node, const QConvTranspose&) {

@@ -1,20 +1,10 @@
 // Matrix products.
 #include "base/error.h"
+#include "codegen/lowering/linear.h"
 #include "codegen/lowering/lowering.h"
 #include "codegen/packing/packing.h"
 
 namespace rshift::lowering {
-
-void Lower(LoweringContext& context, const Node& node, const MatMul& op) {
-  RequireF32(context, node);
-  Command command = NewCommand(Opcode::kMatMulF32);
-  command.Set(Field::kSrc, context.Input(node, 0));
-  command.Set(Field::kSrc2, context.Input(node, 1));
-  command.Set(Field::kSrc3, context.Input(node, 2));
-  SetClamp(op.clamp, command);
-  command.Set(Field::kDst, context.Output(node));
-  context.Emit(node, command);
-}
 
 void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
   const Value& x = context.InputValue(node, 0);
@@ -35,17 +25,7 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
   }
   const std::vector<int8_t> packed =
       PackConvWeights({.groups = 1, .oc_per_group = n, .ic_per_group = k, .taps = 1}, transposed);
-
-  Command command = UnaryCommand(context, node, Opcode::kMatMul);
-  command.Set(
-      Field::kWeights,
-      context.AddConst(node.name + ".weights", DType::kBytes, {static_cast<int64_t>(packed.size())},
-                       {reinterpret_cast<const uint8_t*>(packed.data()), packed.size()}));
-  command.Set(Field::kRequant, AddRequant(context, node, op.channels, n));
-  SetClamp(op.clamp, command);
-  SetZeroW(context, node, op.zero_w, n, command);
-  SetEpilogue(context, node, op.rounding, op.post_ops, op.ascend, command);
-  context.Emit(node, command);
+  LowerLinear(context, node, op, n, packed, isa::MatMul{});
 }
 
 }  // namespace rshift::lowering

@@ -8,18 +8,14 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op) {
   std::vector<int64_t> axes;
   for (const int64_t axis : op.axes) axes.push_back(AxisOf(node, axis, rank));
   RequireF32(context, node);
-  Command command = UnaryCommand(context, node, Opcode::kReduceF32);
-  command.Set(Field::kMode, static_cast<int64_t>(op.op));
-  command.Set(Field::kList, context.AddList(node.name + ".axes", axes));
+  auto command = Bound(context, node, isa::ReduceF32{.op = op.op});
+  command.list = context.AddList(node.name + ".axes", axes);
   context.Emit(node, command);
 }
 
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op) {
   RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
-  Command command = UnaryCommand(context, node, Opcode::kArgMax);
-  command.Set(Field::kAxis, AxisOf(node, op.axis, context.InputValue(node, 0).shape.size()));
-  command.Set(Field::kFlags, (op.min ? 1 : 0) | (op.select_last_index ? 2 : 0));
-  context.Emit(node, command);
+  LowerAs(context, node, op);
 }
 
 }  // namespace rshift::lowering

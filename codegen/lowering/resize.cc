@@ -54,8 +54,8 @@ void LowerNearest(LoweringContext& context, const Node& node, const Resize& op) 
     const std::vector<int64_t> part = NearestIndices(op, op.scales[d], in[d], out[d]);
     indices.insert(indices.end(), part.begin(), part.end());
   }
-  Command command = UnaryCommand(context, node, Opcode::kResizeNearest);
-  command.Set(Field::kList, context.AddList(node.name + ".indices", indices));
+  auto command = Bound(context, node, isa::ResizeNearest{});
+  command.list = context.AddList(node.name + ".indices", indices);
   context.Emit(node, command);
 }
 
@@ -92,16 +92,8 @@ void Lower(LoweringContext& context, const Node& node, const Resize& op) {
                  Describe(node), ": input of shape ", ToString(x.shape), " is empty");
   if (op.mode == ResizeMode::kNearest) return LowerNearest(context, node, op);
   RequireF32(context, node);
-  Command command = UnaryCommand(context, node, Opcode::kResizeF32);
-  command.Set(Field::kMode, static_cast<int64_t>(op.mode));
-  command.Set(Field::kCoordinate, static_cast<int64_t>(op.coordinate));
-  command.Set(Field::kNearest, static_cast<int64_t>(op.nearest));
-  command.SetFloat(Field::kAlphaF, op.cubic_a);
-  command.Set(Field::kFlags, op.exclude_outside ? 1 : 0);
-  const std::span<const uint8_t> scales{reinterpret_cast<const uint8_t*>(op.scales.data()),
-                                        op.scales.size() * sizeof(float)};
-  command.Set(Field::kList, context.AddConst(node.name + ".scales", DType::kF32,
-                                             {static_cast<int64_t>(op.scales.size())}, scales));
+  auto command = Bound<isa::ResizeF32>(context, node, op);
+  command.list = context.AddNumbers(node.name + ".scales", DType::kF32, op.scales);
   context.Emit(node, command);
 }
 

@@ -69,10 +69,9 @@ int32_t Crop(LoweringContext& context, const Node& node, const Pad& op) {
   if (cropped == in) return source;
   const int32_t result =
       context.Temporary(context.OutputValue(node).name + ".crop", context.record(source), cropped);
-  Command command = NewCommand(Opcode::kSlice);
-  command.Set(Field::kSrc, source).Set(Field::kDst, result);
-  command.Set(Field::kList, context.AddList(node.name + ".crop_starts", starts));
-  command.Set(Field::kList2, context.AddList(node.name + ".crop_steps", steps));
+  isa::Slice command{.dst = result, .src = source};
+  command.list = context.AddList(node.name + ".crop_starts", starts);
+  command.list2 = context.AddList(node.name + ".crop_steps", steps);
   context.Emit(node, command);
   return result;
 }
@@ -95,8 +94,8 @@ void Lower(LoweringContext& context, const Node& node, const Transpose& op) {
                    Describe(node), ": perm has the axis ", axis, ", expected 0..", in.size() - 1);
   }
   if (MovesNoData(in, op.perm)) return context.DefineAlias(node, context.Input(node, 0));
-  Command command = UnaryCommand(context, node, Opcode::kTranspose);
-  command.Set(Field::kList, context.AddList(node.name + ".perm", op.perm));
+  auto command = Bound(context, node, isa::Transpose{});
+  command.list = context.AddList(node.name + ".perm", op.perm);
   context.Emit(node, command);
 }
 
@@ -109,10 +108,9 @@ void Lower(LoweringContext& context, const Node& node, const Concat& op) {
     RequireRank(node, "dimensions of an input", part.size(),
                 context.OutputValue(node).shape.size());
     if (NumElements(part) > 0) {
-      Command command = NewCommand(Opcode::kCopyInto);
-      command.Set(Field::kSrc, context.Input(node, i)).Set(Field::kDst, output);
-      command.Set(Field::kAxis, axis).Set(Field::kOffset, offset);
-      context.Emit(node, command);
+      const int32_t source = context.Input(node, i);
+      context.Emit(node,
+                   isa::CopyInto{.axis = axis, .offset = offset, .dst = output, .src = source});
     }
     offset += part[axis];
   }
@@ -125,9 +123,9 @@ void Lower(LoweringContext& context, const Node& node, const Slice& op) {
   const size_t rank = context.InputValue(node, 0).shape.size();
   RequireRank(node, "starts", op.starts.size(), rank);
   RequireRank(node, "steps", op.steps.size(), rank);
-  Command command = UnaryCommand(context, node, Opcode::kSlice);
-  command.Set(Field::kList, context.AddList(node.name + ".starts", op.starts));
-  command.Set(Field::kList2, context.AddList(node.name + ".steps", op.steps));
+  auto command = Bound(context, node, isa::Slice{});
+  command.list = context.AddList(node.name + ".starts", op.starts);
+  command.list2 = context.AddList(node.name + ".steps", op.steps);
   context.Emit(node, command);
 }
 
@@ -142,34 +140,24 @@ void Lower(LoweringContext& context, const Node& node, const Pad& op) {
     after.push_back(std::max<int64_t>(op.after[d], 0));
   }
   if (AllZero(before) && AllZero(after)) return context.DefineAlias(node, source);
-  Command command = NewCommand(Opcode::kPad);
-  command.Set(Field::kSrc, source).Set(Field::kDst, context.Output(node));
-  command.Set(Field::kList, context.AddList(node.name + ".before", before));
-  command.Set(Field::kList2, context.AddList(node.name + ".after", after));
-  command.Set(Field::kMode, static_cast<int64_t>(op.mode));
-  command.Set(Field::kFill, op.mode == PadMode::kConstant ? FillBits(node, x.dtype, op.value) : 0);
+  isa::Pad command{.mode = op.mode, .dst = context.Output(node), .src = source};
+  command.list = context.AddList(node.name + ".before", before);
+  command.list2 = context.AddList(node.name + ".after", after);
+  if (op.mode == PadMode::kConstant) command.fill = FillBits(node, x.dtype, op.value);
   context.Emit(node, command);
 }
 
-void Lower(LoweringContext& context, const Node& node, const Expand&) {
+void Lower(LoweringContext& context, const Node& node, const Expand& op) {
   if (context.InputValue(node, 0).shape == context.OutputValue(node).shape) {
     return context.DefineAlias(node, context.Input(node, 0));
   }
-  context.Emit(node, UnaryCommand(context, node, Opcode::kExpand));
+  LowerAs(context, node, op);
 }
 
 void Lower(LoweringContext& context, const Node& node, const Tile& op) {
   RequireRank(node, "repeats", op.repeats.size(), context.InputValue(node, 0).shape.size());
-  Command command = UnaryCommand(context, node, Opcode::kTile);
-  command.Set(Field::kList, context.AddList(node.name + ".repeats", op.repeats));
-  context.Emit(node, command);
-}
-
-void Lower(LoweringContext& context, const Node& node, const Gather& op) {
-  Command command = NewCommand(Opcode::kGather);
-  command.Set(Field::kSrc, context.Input(node, 0)).Set(Field::kSrc2, context.Input(node, 1));
-  command.Set(Field::kAxis, AxisOf(node, op.axis, context.InputValue(node, 0).shape.size()));
-  command.Set(Field::kDst, context.Output(node));
+  auto command = Bound(context, node, isa::Tile{});
+  command.list = context.AddList(node.name + ".repeats", op.repeats);
   context.Emit(node, command);
 }
 
@@ -179,7 +167,7 @@ void Lower(LoweringContext& context, const Node& node, const Cast&) {
   }
   RequireTypes(context, node,
                {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
-  context.Emit(node, UnaryCommand(context, node, Opcode::kCast));
+  LowerAs(context, node, isa::Cast{});
 }
 
 }  // namespace rshift::lowering

@@ -19,10 +19,8 @@ void LowerMovement(LoweringContext& context, const Node& node, const Movement& m
   for (const int64_t axis : movement.perm) moved.push_back(movement.view[axis]);
   const int32_t view = context.View(name + ".source", source, movement.view);
   const int32_t result = context.Temporary(name + ".moved", context.record(view), moved);
-  Command command = NewCommand(Opcode::kTranspose);
-  command.Set(Field::kSrc, view).Set(Field::kDst, result);
-  command.Set(Field::kList, context.AddList(node.name + ".perm", movement.perm));
-  context.Emit(node, command);
+  const int32_t perm = context.AddList(node.name + ".perm", movement.perm);
+  context.Emit(node, isa::Transpose{.dst = result, .src = view, .list = perm});
   context.DefineAlias(node, result);
 }
 

@@ -62,7 +62,7 @@ void ImportAveragePool(OnnxNode& node) {
   node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
   const bool include_pad = node.Int("count_include_pad", 0) != 0;
-  Finish(node, AveragePool{pool.window, include_pad, false}, pool.x, pool.size);
+  Finish(node, AveragePool{{pool.window, include_pad}, false}, pool.x, pool.size);
 }
 
 // All spatial dimensions at once: more or fewer than two of them are flattened to one row.
@@ -80,7 +80,7 @@ void ImportGlobal(OnnxNode& node, bool max) {
   Window window;
   window.kernel_h = image[2];
   window.kernel_w = image[3];
-  const Op op = max ? Op(MaxPool{window}) : Op(AveragePool{window, false, true});
+  const Op op = max ? Op(MaxPool{window}) : Op(AveragePool{{window}, true});
   if (x.size() == 4) return node.Output(op, {node.Input(0)}, DType::kF32, out);
   const ValueId in = node.Reshaped(node.Input(0), image);
   node.OutputReshaped(node.Emit(op, {in}, DType::kF32, {x[0], x[1], 1, 1}), out);

@@ -50,6 +50,7 @@ void ImportOldResize(OnnxNode& node) {
   op.mode = ReadMode(node);
   node.Check(op.mode != ResizeMode::kCubic, "mode cubic needs opset 11");
   op.coordinate = CoordinateMode::kAsymmetric;
+  op.cubic_a = -0.75f;  // the later opsets' default; nothing reads it
   const bool down =
       std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
   const bool up =

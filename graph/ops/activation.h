@@ -2,29 +2,21 @@
 #ifndef RSHIFT_GRAPH_OPS_ACTIVATION_H_
 #define RSHIFT_GRAPH_OPS_ACTIVATION_H_
 
-#include "isa/attributes.h"
+#include "isa/ops/activation.h"
 
 namespace rshift {
 
 // Relu, Relu6, Clip with constant bounds.
-struct Clip {
-  Clamp clamp;
-};
+using Clip = isa::ClipF32;
 
 // y = x >= 0 ? x : alpha * x
-struct LeakyRelu {
-  float alpha = 0.01f;
-};
+using LeakyRelu = isa::LeakyReluF32;
 
 // inputs: x, slope (constant or not, broadcast to x from the right as in ONNX).
-struct PRelu {};
+using PRelu = isa::PReluF32;
 
 // alpha and beta: where isa/functions.def names them.
-struct Unary {
-  UnaryOp op = UnaryOp::kSigmoid;
-  float alpha = 0.0f;
-  float beta = 0.0f;
-};
+using Unary = isa::UnaryF32;
 
 }  // namespace rshift
 

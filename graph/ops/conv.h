@@ -3,16 +3,12 @@
 #ifndef RSHIFT_GRAPH_OPS_CONV_H_
 #define RSHIFT_GRAPH_OPS_CONV_H_
 
-#include "isa/attributes.h"
+#include "isa/ops/conv.h"
 
 namespace rshift {
 
 // inputs: x [N, IC, H, W], w [OC, IC/groups, KH, KW] (constant or not), bias [OC] (optional).
-struct Conv {
-  Window window;
-  int64_t groups = 1;
-  Clamp clamp;
-};
+using Conv = isa::ConvF32;
 
 // inputs: x [N, IC, H, W], w [IC, OC/groups, KH, KW], bias [OC] (optional). pads as in ONNX (they
 // crop).

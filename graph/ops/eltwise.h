@@ -2,18 +2,15 @@
 #ifndef RSHIFT_GRAPH_OPS_ELTWISE_H_
 #define RSHIFT_GRAPH_OPS_ELTWISE_H_
 
-#include "isa/attributes.h"
+#include "isa/ops/eltwise.h"
 
 namespace rshift {
 
 // inputs: a, b. Sum/Mean/Min/Max of many are imported as chains, left to right.
-struct Binary {
-  BinaryOp op = BinaryOp::kAdd;
-  Clamp clamp;
-};
+using Binary = isa::BinaryF32;
 
 // inputs: condition (bool), a, b.
-struct Where {};
+using isa::Where;
 
 }  // namespace rshift
 

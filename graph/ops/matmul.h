@@ -3,15 +3,13 @@
 #ifndef RSHIFT_GRAPH_OPS_MATMUL_H_
 #define RSHIFT_GRAPH_OPS_MATMUL_H_
 
-#include "isa/attributes.h"
+#include "isa/ops/matmul.h"
 
 namespace rshift {
 
 // inputs: a [..., M, K], b [..., K, N] (numpy broadcasting of the leading dims), bias [N]
 // (optional).
-struct MatMul {
-  Clamp clamp;
-};
+using MatMul = isa::MatMulF32;
 
 }  // namespace rshift
 

@@ -2,7 +2,7 @@
 #ifndef RSHIFT_GRAPH_OPS_NORM_H_
 #define RSHIFT_GRAPH_OPS_NORM_H_
 
-#include <cstdint>
+#include "isa/ops/norm.h"
 
 namespace rshift {
 
@@ -13,29 +13,17 @@ struct BatchNorm {
 };
 
 // inputs: x, scale, bias (optional); normalizes over the dimensions from `axis` to the last.
-struct LayerNorm {
-  int64_t axis = -1;
-  float epsilon = 1e-5f;
-};
+using LayerNorm = isa::LayerNormF32;
 
 // inputs: x, scale [C], bias [C].
-struct InstanceNorm {
-  float epsilon = 1e-5f;
-};
+using InstanceNorm = isa::InstanceNormF32;
 
 // Across channels: y = x / (bias + alpha/size * sum of squares of `size` neighbours)^beta.
 // `axis` is the channel dimension in memory order (1 as imported, 3 after the layout pass).
-struct Lrn {
-  int64_t size = 5;
-  float alpha = 1e-4f, beta = 0.75f, bias = 1.0f;
-  int64_t axis = 1;
-};
+using Lrn = isa::LrnF32;
 
 // Over one axis (opset < 13 forms that flatten are imported as Reshape, Softmax, Reshape).
-struct Softmax {
-  int64_t axis = -1;
-  bool log = false;
-};
+using Softmax = isa::SoftmaxF32;
 
 }  // namespace rshift
 

@@ -2,19 +2,15 @@
 #ifndef RSHIFT_GRAPH_OPS_POOL_H_
 #define RSHIFT_GRAPH_OPS_POOL_H_
 
-#include "isa/attributes.h"
+#include "isa/ops/pool.h"
 
 namespace rshift {
 
-struct MaxPool {
-  Window window;
-};
+using isa::MaxPool;
 
 // The divisor is the number of taps inside the image, or inside image and pads with
 // count_include_pad (taps that only ceil_mode adds beyond the pads never count).
-struct AveragePool {
-  Window window;
-  bool count_include_pad = false;
+struct AveragePool : isa::AveragePoolF32 {
   bool global = false;  // imported from GlobalAveragePool
 };
 

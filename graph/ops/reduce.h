@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/functions.h"
+#include "isa/ops/reduce.h"
 
 namespace rshift {
 
@@ -15,12 +15,8 @@ struct Reduce {
   std::vector<int64_t> axes;
 };
 
-// Output s64.
-struct ArgMax {
-  int64_t axis = 0;
-  bool min = false;  // ArgMin
-  bool select_last_index = false;
-};
+// Output s64. min: ArgMin.
+using isa::ArgMax;
 
 }  // namespace rshift
 

@@ -5,18 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/functions.h"
+#include "isa/ops/resize.h"
 
 namespace rshift {
 
 // `scales`: one per dimension in memory order, output / input as ONNX computes it (given, or from
 // sizes).
-struct Resize {
-  ResizeMode mode = ResizeMode::kNearest;
-  CoordinateMode coordinate = CoordinateMode::kHalfPixel;
-  NearestMode nearest = NearestMode::kRoundPreferFloor;
-  float cubic_a = -0.75f;
-  bool exclude_outside = false;
+struct Resize : isa::ResizeF32 {
   std::vector<float> scales;
 };
 

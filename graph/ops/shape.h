@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "isa/functions.h"
+#include "isa/ops/shape.h"
 
 namespace rshift {
 
@@ -30,14 +30,12 @@ struct Pad {
   std::vector<int64_t> before, after;  // one entry per dimension; may be negative (crop)
   float value = 0.0f;
 };
-struct Expand {};  // broadcast to the output shape
+using isa::Expand;  // broadcast to the output shape
 struct Tile {
   std::vector<int64_t> repeats;  // one entry per dimension
 };
 // inputs: data, indices (s64 or s32; negative counts from the end).
-struct Gather {
-  int64_t axis = 0;
-};
+using isa::Gather;
 // DCR: depth to (block_h, block_w, C'); CRD: depth to (C', block_h, block_w).
 struct DepthToSpace {
   int64_t block = 1;

@@ -12,12 +12,12 @@ struct LeakyRelu {
       "negative side * multiplier >> rshift, positive side * multiplier2 >> rshift2 (0: factor 1)",
       .in_place = true)
 
-  Tensor dst = 0, src = 0;
   int32_t multiplier = 0, rshift = 0;
   RequantWords positive;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -35,12 +35,12 @@ struct PRelu {
                  "as leaky_relu with s8 slopes src2 [C] or [1] along the last dimension",
                  .in_place = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   int32_t rshift = 0;
   RequantWords positive;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -56,9 +56,9 @@ struct PRelu {
 struct Table {
   RSHIFT_COMMAND(kTable, "table", kInteger, "dst byte = table[src byte]", .in_place = true)
 
+  bool fuse_with_previous = false;
   Tensor dst = 0, src = 0;
   Tensor table = 0;
-  bool fuse_with_previous = false;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -70,9 +70,9 @@ struct Table {
 struct UnaryF32 {
   RSHIFT_COMMAND(kUnaryF32, "unary_f32", kFloat, "mode: UnaryOp with alpha, beta", .in_place = true)
 
-  Tensor dst = 0, src = 0;
   UnaryOp op = UnaryOp::kSigmoid;
   float alpha = 0, beta = 0;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -86,8 +86,8 @@ struct ClipF32 {
   RSHIFT_COMMAND(kClipF32, "clip_f32", kFloat, "min(max(src, clamp_lo), clamp_hi)",
                  .in_place = true)
 
-  Tensor dst = 0, src = 0;
   Clamp clamp;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -99,8 +99,8 @@ struct LeakyReluF32 {
   RSHIFT_COMMAND(kLeakyReluF32, "leaky_relu_f32", kFloat, "src >= 0 ? src : alpha * src",
                  .in_place = true)
 
-  Tensor dst = 0, src = 0;
   float alpha = 0;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -12,16 +12,16 @@ struct Conv {
       "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc",
       .leads_epilogue = true)
 
-  Tensor dst = 0, src = 0;
-  Tensor weights = 0, requant = 0;
-  Tensor zero_w = kAbsent;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
-  Tensor src2 = kAbsent;                   // what a kSum post-operation adds
-  Tensor post_ops = kAbsent;               // four numbers for each
   HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
   Window window;
   int64_t groups = 1;
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0, requant = 0;
+  Tensor zero_w = kAbsent;
+  Tensor src2 = kAbsent;      // what a kSum post-operation adds
+  Tensor post_ops = kAbsent;  // four numbers for each
 
   static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
@@ -36,15 +36,15 @@ struct Depthwise {
                  "NHWC convolution with one filter per channel (groups = IC = OC)",
                  .leads_epilogue = true)
 
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
+  Window window;
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
   Tensor zero_w = kAbsent;
-  ClampQ clamp = {0, 0};
-  Rounding rounding = Rounding::kHalfUp;
-  Tensor src2 = kAbsent;                   // what a kSum post-operation adds
-  Tensor post_ops = kAbsent;               // four numbers for each
-  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
-  Window window;
+  Tensor src2 = kAbsent;      // what a kSum post-operation adds
+  Tensor post_ops = kAbsent;  // four numbers for each
 
   static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
@@ -53,17 +53,20 @@ struct Depthwise {
   }
 };
 
-// What the two F32 convolutions have in common: everything but the order of the weights.
-struct FloatConvolution {
+struct ConvF32 {
+  static constexpr Opcode kOpcode = Opcode::kConvF32;
+  static constexpr const char* kName = "conv_f32";
   static constexpr OpClass kClass = OpClass::kFloatLibrary;
+  static constexpr const char* kSummary =
+      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
   static constexpr OpTraits kTraits = {};
 
-  Tensor dst = 0, src = 0;
-  Tensor weights = 0;
-  Tensor src3 = kAbsent;  // bias
   Window window;
   int64_t groups = 1;
   Clamp clamp;
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0;
+  Tensor src3 = kAbsent;  // bias
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -75,14 +78,8 @@ struct FloatConvolution {
   }
 };
 
-struct ConvF32 : FloatConvolution {
-  static constexpr Opcode kOpcode = Opcode::kConvF32;
-  static constexpr const char* kName = "conv_f32";
-  static constexpr const char* kSummary =
-      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
-};
-
-struct ConvTransposeF32 : FloatConvolution {
+// The same fields; its weights are in another order.
+struct ConvTransposeF32 : ConvF32 {
   static constexpr Opcode kOpcode = Opcode::kConvTransposeF32;
   static constexpr const char* kName = "conv_transpose_f32";
   static constexpr const char* kSummary =

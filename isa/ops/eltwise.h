@@ -11,11 +11,11 @@ struct Add {
                  "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)",
                  .in_place = true, .broadcasts_constant = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -35,9 +35,9 @@ struct AddFloat {
       "dequantize both, add in float, requantize; scales and zero points from the tensor table",
       .in_place = true, .broadcasts_constant = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   ClampQ clamp = {0, 0};
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -47,19 +47,21 @@ struct AddFloat {
   }
 };
 
+// TFLite: u = rescale((a - Za) << left_shift) by `words`, v of b by `words2`,
+// y = clamp(rescale(u + v) + Zy) by `words3`.
 struct AddShifted {
   RSHIFT_COMMAND(
       kAddShifted, "add_shifted", kInteger,
       "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks",
       .in_place = true, .broadcasts_constant = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words, words2, words3;  // of src, of src2, of the sum
   int32_t left_shift = 0;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   AddBlocks blocks = AddBlocks::kNone;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -75,15 +77,18 @@ struct AddShifted {
   }
 };
 
+// ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))) on unsigned bytes: it
+// turns s8 tensors into u8 before anything else, so a, b and Z of an s8 tensor are taken + 128, and
+// 128 is subtracted from the result (`fixed` is of the unsigned zero points). fma: one rounding.
 struct AddFma {
   RSHIFT_COMMAND(kAddFma, "add_fma", kInteger,
                  "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes", .in_place = true,
                  .broadcasts_constant = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   float ratio_a = 0, ratio_b = 0, fixed = 0;
   ClampQ clamp = {0, 0};
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -96,15 +101,17 @@ struct AddFma {
   }
 };
 
+// kFloatZeroEven (ONNX Runtime): float(product) * scale + float(Zy), to even, Zy of an s8 tensor
+// taken + 128 as in AddFma and subtracted afterwards.
 struct Mul {
   RSHIFT_COMMAND(kMul, "mul", kInteger, "requantize((src - Z) * (src2 - Z)) + Zdst",
                  .in_place = true, .broadcasts_constant = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   RequantWords words;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -122,9 +129,9 @@ struct BinaryF32 {
       "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)",
       .in_place = true)
 
-  Tensor dst = 0, src = 0, src2 = 0;
   BinaryOp op = BinaryOp::kAdd;
   Clamp clamp;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

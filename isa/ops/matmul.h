@@ -11,14 +11,14 @@ struct MatMul {
                  "src [..., M, K] times packed s8 weights [K, N], one requant record per column",
                  .leads_epilogue = true)
 
+  ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
+  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
   Tensor zero_w = kAbsent;
-  ClampQ clamp = {0, 0};
-  Rounding rounding = Rounding::kHalfUp;
-  Tensor src2 = kAbsent;                   // what a kSum post-operation adds
-  Tensor post_ops = kAbsent;               // four numbers for each
-  HalfEpilogue half = {.quant_scale = 0};  // kHalfFloat
+  Tensor src2 = kAbsent;      // what a kSum post-operation adds
+  Tensor post_ops = kAbsent;  // four numbers for each
 
   static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
@@ -30,9 +30,9 @@ struct MatMulF32 {
   RSHIFT_COMMAND(kMatMulF32, "matmul_f32", kFloatLibrary,
                  "src [..., M, K] times src2 [..., K, N] with broadcasting, src3 bias [N]")
 
+  Clamp clamp;
   Tensor dst = 0, src = 0, src2 = 0;
   Tensor src3 = kAbsent;  // bias
-  Clamp clamp;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -11,10 +11,10 @@ struct Softmax {
       kSoftmax, "softmax", kInteger,
       "over the last dimension; mode: SoftmaxArithmetic; table: 256 numbers by max - src")
 
-  Tensor dst = 0, src = 0;
-  Tensor table = 0;
   SoftmaxArithmetic arithmetic = SoftmaxArithmetic::kFixedPoint;
   ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor table = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -27,9 +27,9 @@ struct Softmax {
 struct SoftmaxF32 {
   RSHIFT_COMMAND(kSoftmaxF32, "softmax_f32", kFloat, "over one axis; flags 1: logarithm of it")
 
-  Tensor dst = 0, src = 0;
   int64_t axis = 0;
   bool log = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -42,10 +42,10 @@ struct LayerNormF32 {
   RSHIFT_COMMAND(kLayerNormF32, "layer_norm_f32", kFloat,
                  "over the dimensions from axis on; src2 scale, src3 bias")
 
-  Tensor dst = 0, src = 0, src2 = 0;
-  Tensor src3 = kAbsent;
   int64_t axis = 0;
   float epsilon = 0;
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor src3 = kAbsent;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -60,14 +60,15 @@ struct LrnF32 {
   RSHIFT_COMMAND(kLrnF32, "lrn_f32", kFloat,
                  "src / (bias + alpha / count * sum of squares of count neighbours on axis)^beta")
 
-  Tensor dst = 0, src = 0;
-  int64_t axis = 0, count = 1;
+  int64_t size = 1;
   float alpha = 0, beta = 0, bias = 0;
+  int64_t axis = 0;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
     visit(Int(Field::kAxis, 0, 7), c.axis);
-    visit(Int(Field::kCount, 1, kMaxWindow), c.count);
+    visit(Int(Field::kCount, 1, kMaxWindow), c.size);
     visit(Float(Field::kAlphaF), c.alpha);
     visit(Float(Field::kBetaF), c.beta);
     visit(Float(Field::kBiasF), c.bias);
@@ -78,8 +79,8 @@ struct InstanceNormF32 {
   RSHIFT_COMMAND(kInstanceNormF32, "instance_norm_f32", kFloat,
                  "per image and channel; src2 scale, src3 bias")
 
-  Tensor dst = 0, src = 0, src2 = 0, src3 = 0;
   float epsilon = 0;
+  Tensor dst = 0, src = 0, src2 = 0, src3 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -6,13 +6,14 @@
 
 namespace rshift::isa {
 
+// kScaleOffset: y = clamp(round(scale / n * sum + offset)) of n taps; scale = Sx / Sy,
+// offset = Zy - Sx / Sy * Zx. Numbers that `arithmetic` does not read stay 0 (kPoolParameters).
 struct AveragePool {
   RSHIFT_COMMAND(kAveragePool, "average_pool", kInteger,
                  "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags "
                  "1: count_include_pad",
                  .leads_epilogue = true)
 
-  Tensor dst = 0, src = 0;
   Window window;
   float scale = 0, offset = 0;
   bool count_include_pad = false;
@@ -20,6 +21,7 @@ struct AveragePool {
   PoolArithmetic arithmetic = PoolArithmetic::kScaleOffset;
   Rounding rounding = Rounding::kHalfUp;
   RequantWords words;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -38,8 +40,8 @@ struct MaxPool {
   RSHIFT_COMMAND(kMaxPool, "max_pool", kInteger, "NHWC maximum of s8, u8 or f32; pads never win",
                  .leads_epilogue = true)
 
-  Tensor dst = 0, src = 0;
   Window window;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -51,9 +53,9 @@ struct AveragePoolF32 {
   RSHIFT_COMMAND(kAveragePoolF32, "average_pool_f32", kFloatLibrary,
                  "NHWC; flags 1: count_include_pad")
 
-  Tensor dst = 0, src = 0;
   Window window;
   bool count_include_pad = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -11,9 +11,9 @@ struct Quantize {
       kQuantize, "quantize", kInteger,
       "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale")
 
-  Tensor dst = 0, src = 0;
   RealRounding rounding = RealRounding::kEven;
   bool by_reciprocal = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -36,11 +36,11 @@ struct Requantize {
                  "0 is factor 1",
                  .in_place = true)
 
-  Tensor dst = 0, src = 0;
   RequantWords words;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
   bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);

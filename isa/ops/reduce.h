@@ -9,9 +9,9 @@ namespace rshift::isa {
 struct ReduceF32 {
   RSHIFT_COMMAND(kReduceF32, "reduce_f32", kFloat, "mode: ReduceOp over the axes in list")
 
+  ReduceOp op = ReduceOp::kMean;
   Tensor dst = 0, src = 0;
   Tensor list = 0;
-  ReduceOp op = ReduceOp::kMean;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
@@ -24,9 +24,9 @@ struct ArgMax {
   RSHIFT_COMMAND(kArgMax, "argmax", kFloat,
                  "index on axis as s64; flags 1: minimum, 2: the last of equals")
 
-  Tensor dst = 0, src = 0;
   int64_t axis = 0;
   bool min = false, select_last_index = false;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -24,13 +24,13 @@ struct ResizeF32 {
       kResizeF32, "resize_f32", kFloat,
       "mode: ResizeMode, list: f32 scales, alpha: cubic coefficient, flags 1: exclude_outside")
 
-  Tensor dst = 0, src = 0;
-  Tensor list = 0;
   ResizeMode mode = ResizeMode::kNearest;
   CoordinateMode coordinate = CoordinateMode::kHalfPixel;
   NearestMode nearest = NearestMode::kRoundPreferFloor;
   float cubic_a = 0;
   bool exclude_outside = false;
+  Tensor dst = 0, src = 0;
+  Tensor list = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -24,8 +24,8 @@ struct CopyInto {
       kCopyInto, "copy_into", kMove,
       "src becomes dst[offset, offset + src's size) on axis: one part of a Concat, or a copy")
 
-  Tensor dst = 0, src = 0;
   int64_t axis = 0, offset = 0;
+  Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -53,10 +53,10 @@ struct Pad {
                  "list before and list2 after, both >= 0; mode 0 constant, 1 reflect, 2 edge; "
                  "fill: bits of one element")
 
-  Tensor dst = 0, src = 0;
-  Tensor list = 0, list2 = 0;
   PadMode mode = PadMode::kConstant;
   int64_t fill = 0;
+  Tensor dst = 0, src = 0;
+  Tensor list = 0, list2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     ViewFields(c, visit);
@@ -93,8 +93,8 @@ struct Gather {
   RSHIFT_COMMAND(kGather, "gather", kMove,
                  "slices of src on axis by indices src2 (s32/s64, negative from the end)")
 
-  Tensor dst = 0, src = 0, src2 = 0;
   int64_t axis = 0;
+  Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);

@@ -72,7 +72,7 @@ void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op) {
   layer.whole = layer.mean = true;
   layer.x = emitter.Type(node.inputs[0]);
   layer.y = emitter.Type(old_y);
-  const QAveragePool pool = RulesOf(emitter).MakePool(layer).op;
+  const isa::AveragePool pool = RulesOf(emitter).MakePool(layer).op;
   const int64_t channels = x.shape[height == 1 ? 3 : 1];
   const ValueId input =
       ImageOf(emitter, node, layer.x, {x.shape[0], layer.height, layer.width, channels});

@@ -48,11 +48,11 @@ QTable Arithmetic::MakeUnary(const ByteLayer& layer, const Unary& op) const {
 }
 
 Op Arithmetic::MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const {
-  if (layer.x == layer.y) return Requantize{0, 0, clamp};
+  if (layer.x == layer.y) return Requantize{{}, clamp};
   QTable table = Table(layer, [](double v) { return v; });
   for (int byte = 0; byte < 256; ++byte) {
-    const int32_t q = numerics::ValueOfByte(table.table[byte], layer.y.dtype == DType::kS8);
-    table.table[byte] = static_cast<uint8_t>(numerics::Clamp(q, clamp.lo, clamp.hi));
+    const int32_t q = numerics::ValueOfByte(table.entries[byte], layer.y.dtype == DType::kS8);
+    table.entries[byte] = static_cast<uint8_t>(numerics::Clamp(q, clamp.lo, clamp.hi));
   }
   return table;
 }
@@ -68,7 +68,7 @@ Op Arithmetic::MakeConcatPart(const ByteLayer& layer) const {
 QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry) {
   QTable table;
   for (int byte = 0; byte < 256; ++byte) {
-    table.table[byte] =
+    table.entries[byte] =
         static_cast<uint8_t>(entry(numerics::ValueOfByte(byte, x.dtype == DType::kS8)));
   }
   return table;

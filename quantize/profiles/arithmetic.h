@@ -84,7 +84,7 @@ struct SoftmaxForm {
 };
 
 struct PoolForm {
-  QAveragePool op;
+  isa::AveragePool op;
   IntType type;  // as in SoftmaxForm
 };
 
@@ -126,7 +126,7 @@ class Arithmetic {
   virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
 
   // --- operators
-  // For HasBinary(layer.op): QAdd, QAddShifted, QAddFma or QMul.
+  // For HasBinary(layer.op): isa::Add, AddFloat, AddShifted, AddFma or Mul.
   virtual Op MakeBinary(const BinaryLayer& layer) const = 0;
   // For !ScalarIsTable(layer.op): the operand of type b (a, if constant_is_a) is q everywhere.
   // Null: as MakeBinary() with a constant tensor.

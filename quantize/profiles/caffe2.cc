@@ -46,22 +46,21 @@ class Caffe2 final : public Arithmetic {
   Op MakeBinary(const BinaryLayer& layer) const override {
     const numerics::QnnpackAddFactors f =
         numerics::QnnpackAdd(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
-    QAdd add;
-    add.by_float = !f.ok;
-    add.multiplier_a = f.multiplier_a;
-    add.multiplier_b = f.multiplier_b;
-    add.rshift = f.shift;
-    add.clamp = Bounds(layer.clamp, layer.y);
-    if (f.ok) add.rounding = Rounding::kHalfAway;
-    return add;
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    if (!f.ok) return isa::AddFloat{.clamp = clamp};
+    return isa::Add{.multiplier = f.multiplier_a,
+                    .multiplier2 = f.multiplier_b,
+                    .rshift = f.shift,
+                    .clamp = clamp,
+                    .rounding = Rounding::kHalfAway};
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
     pool.count_include_pad = layer.count_include_pad;
     pool.arithmetic = PoolArithmetic::kScaleSumAway;
-    pool.scale_x_over_y = layer.x.quant.scale / layer.y.quant.scale;
+    pool.scale = layer.x.quant.scale / layer.y.quant.scale;
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
     return {pool, layer.y};
   }

@@ -83,16 +83,14 @@ class OneDnn final : public Arithmetic {
 
   // On its own: dequantize, add, quantize in binary32. As a rule it is a convolution's kSum.
   Op MakeBinary(const BinaryLayer& layer) const override {
-    QAdd add;
-    add.by_float = true;
-    add.clamp = Bounds(layer.clamp, layer.y);
-    return add;
+    return isa::AddFloat{.clamp = Bounds(layer.clamp, layer.y)};
   }
 
   // The mean of the raw bytes in the input's type, as oneDNN's pooling, which has no scales.
   PoolForm MakePool(const PoolLayer& layer) const override {
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
+    pool.scale = 1;
     pool.count_include_pad = layer.count_include_pad;
     pool.clamp = {layer.x.qmin(), layer.x.qmax()};
     return {pool, layer.x};

@@ -44,10 +44,10 @@ class OnnxRuntime final : public Arithmetic {
     if (layer.op == BinaryOp::kMul) {
       const float scale =
           numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
-      return QMul{Bits(scale), 0, clamp, Rounding::kFloatZeroEven};
+      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatZeroEven};
     }
     const numerics::OrtAddFactors f = Sum(layer);
-    return QAddFma{f.ratio_a, f.ratio_b, f.fixed, clamp};
+    return isa::AddFma{f.ratio_a, f.ratio_b, f.fixed, clamp};
   }
 
   // The scalar's product goes into the constant part by a product and a sum of their own.
@@ -77,7 +77,7 @@ class OnnxRuntime final : public Arithmetic {
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
     pool.count_include_pad = layer.count_include_pad;
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
@@ -85,8 +85,8 @@ class OnnxRuntime final : public Arithmetic {
     if (layer.global) {
       pool.arithmetic = PoolArithmetic::kRequantize;
       pool.rounding = Rounding::kFloatEven;
-      pool.multiplier = Bits(numerics::OrtGlobalPoolScale(layer.x.quant.scale, layer.y.quant.scale,
-                                                          layer.height * layer.width));
+      pool.words.multiplier = Bits(numerics::OrtGlobalPoolScale(
+          layer.x.quant.scale, layer.y.quant.scale, layer.height * layer.width));
     }
     return {pool, layer.y};
   }
@@ -95,7 +95,7 @@ class OnnxRuntime final : public Arithmetic {
     QSoftmax softmax;
     softmax.arithmetic = SoftmaxArithmetic::kFloatQuotient;
     const std::array<float, 256> table = numerics::OrtSoftmaxTable(x.quant.scale, width);
-    for (size_t d = 0; d < table.size(); ++d) softmax.table[d] = Bits(table[d]);
+    for (size_t d = 0; d < table.size(); ++d) softmax.entries[d] = Bits(table[d]);
     softmax.clamp = {y.qmin(), y.qmax()};
     return {softmax, y};
   }

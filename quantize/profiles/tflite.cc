@@ -132,7 +132,7 @@ class TfLite final : public Arithmetic {
   PoolForm MakePool(const PoolLayer& layer) const override {
     const bool same = layer.x.quant == layer.y.quant && layer.x.dtype == layer.y.dtype;
     if (layer.mean || (layer.whole && !same)) return {Mean(layer), layer.y};
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
     pool.arithmetic = PoolArithmetic::kInteger;
     pool.clamp = {layer.x.qmin(), layer.x.qmax()};
@@ -144,7 +144,7 @@ class TfLite final : public Arithmetic {
     softmax.clamp = {y.qmin(), y.qmax()};
     if (profile_.id == ProfileId::kTfLite || profile_.id == ProfileId::kTfLiteRef) {
       softmax.arithmetic = SoftmaxArithmetic::kFixedPoint;
-      softmax.table = numerics::FixedSoftmaxTable(x.quant.scale);
+      softmax.entries = numerics::FixedSoftmaxTable(x.quant.scale);
       const IntType only{y.dtype, {0x1p-8f, y.qmin()}};
       return {softmax, only};
     }
@@ -152,7 +152,7 @@ class TfLite final : public Arithmetic {
     for (int d = 0; d < 256; ++d) {
       const float exponent = -x.quant.scale * static_cast<float>(d);
       const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
-      softmax.table[static_cast<size_t>(d)] = Bits(value);
+      softmax.entries[static_cast<size_t>(d)] = Bits(value);
     }
     return {softmax, y};
   }
@@ -189,7 +189,7 @@ class TfLite final : public Arithmetic {
   // The optimised kernel rounds both halves up in vectors of 16 elements and behind them as the
   // reference does: a table of bytes cannot know the place, and is that of the vectors.
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
-    if (layer.x == layer.y) return Requantize{0, 0, clamp};
+    if (layer.x == layer.y) return Requantize{{}, clamp};
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
     const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRescale(sx / sy);
     return Bytes(layer, clamp, [=, up = IsOptimised()](int32_t v) {
@@ -199,7 +199,7 @@ class TfLite final : public Arithmetic {
   }
   // A Relu of its own is the reference's kernel everywhere.
   Op MakeClip(const ByteLayer& layer, const ClampQ& clamp) const override {
-    if (layer.x == layer.y) return Requantize{0, 0, clamp};
+    if (layer.x == layer.y) return Requantize{{}, clamp};
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
     return Bytes(layer, clamp, [=](int32_t v) { return numerics::TfLiteRescale(v, sx, sy); });
   }
@@ -268,21 +268,23 @@ class TfLite final : public Arithmetic {
     if (IsXnnpack()) {
       const numerics::XnnpackAddFactors f = numerics::XnnpackAdd(a, b, y);
       if (f.ok) {
-        const int32_t b_signed = subtract ? -f.multiplier_b : f.multiplier_b;
-        return QAdd{false, f.multiplier_a, b_signed, f.shift, clamp, Rounding::kHalfUp};
+        return isa::Add{.multiplier = f.multiplier_a,
+                        .multiplier2 = subtract ? -f.multiplier_b : f.multiplier_b,
+                        .rshift = f.shift,
+                        .clamp = clamp};
       }
     }
     const numerics::TfLiteAddFactors f = numerics::TfLiteAdd(a, b, y);
-    QAddShifted add;
-    add.left_shift = numerics::kTfLiteAddShift;
     // A factor that rounds to 0 has no shift of its own; the operands' shifts are 31 or more.
-    add.multiplier_a = f.a.multiplier;
-    add.rshift_a = f.a.multiplier == 0 ? 31 : f.a.rshift;
-    add.multiplier_b = f.b.multiplier;
-    add.rshift_b = f.b.multiplier == 0 ? 31 : f.b.rshift;
-    add.multiplier_y = f.y.multiplier;
-    add.rshift_y = f.y.rshift;
-    add.clamp = clamp;
+    const auto operand = [](const RequantWords& m) {
+      return m.multiplier == 0 ? RequantWords{0, 31} : m;
+    };
+    isa::AddShifted add{.words = operand(f.a),
+                        .words2 = operand(f.b),
+                        .words3 = f.y,
+                        .left_shift = numerics::kTfLiteAddShift,
+                        .clamp = clamp,
+                        .rounding = Rounding::kTwoStep};
     if (subtract) {
       add.blocks = AddBlocks::kSubtract;
     } else if (IsOptimised()) {
@@ -296,36 +298,32 @@ class TfLite final : public Arithmetic {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     const float scale = numerics::FloatScale(a, b, y);
     if (IsXnnpack() && numerics::IsXnnpackMulScale(scale)) {
-      return QMul{Bits(scale), 0, clamp, Rounding::kFloatEven};
+      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatEven};
     }
-    const RequantWords m = numerics::TfLiteMul(a, b, y);
-    return QMul{m.multiplier, m.rshift, clamp, Rounding::kTwoStep};
+    return isa::Mul{numerics::TfLiteMul(a, b, y), clamp, Rounding::kTwoStep};
   }
 
-  QAveragePool Mean(const PoolLayer& layer) const {
+  isa::AveragePool Mean(const PoolLayer& layer) const {
     const QuantParams &x = layer.x.quant, &y = layer.y.quant;
     const int64_t n = layer.height * layer.width;
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
     pool.arithmetic = PoolArithmetic::kRawSum;
     if (IsXnnpack()) {
       const auto f = numerics::XnnpackMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
       pool.rounding = Rounding::kFloatZeroEven;
-      pool.multiplier = Bits(f.scale);
+      pool.words.multiplier = Bits(f.scale);
       pool.offset = f.bias;
     } else if (profile_.id == ProfileId::kTfLiteRuy) {
       const auto f = numerics::TfLiteOptimisedMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
       pool.rounding = Rounding::kTwoStepUp;
-      pool.multiplier = f.m.multiplier;
-      pool.rshift = f.m.rshift;
+      pool.words = f.m;
       pool.offset = static_cast<float>(f.bias);
     } else {
-      const RequantWords m = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
       pool.arithmetic = PoolArithmetic::kRequantize;
       pool.rounding = Rounding::kTwoStep;
-      pool.multiplier = m.multiplier;
-      pool.rshift = m.rshift;
+      pool.words = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
     }
     return pool;
   }

@@ -30,14 +30,12 @@ RequantWords NegativeSide(double factor, int bits) {
   return numerics::AccumulatorMultiplier(factor);
 }
 
-QAdd WithFactors(const ClampQ& clamp, const numerics::AddFactors& factors, int32_t sign_b) {
-  QAdd add;
-  add.clamp = clamp;
-  add.by_float = !factors.ok;
-  add.multiplier_a = factors.multiplier_a;
-  add.multiplier_b = sign_b * factors.multiplier_b;
-  add.rshift = factors.rshift;
-  return add;
+Op WithFactors(const ClampQ& clamp, const numerics::AddFactors& factors, int32_t sign_b) {
+  if (!factors.ok) return isa::AddFloat{.clamp = clamp};
+  return isa::Add{.multiplier = factors.multiplier_a,
+                  .multiplier2 = sign_b * factors.multiplier_b,
+                  .rshift = factors.rshift,
+                  .clamp = clamp};
 }
 
 class Tpu final : public Arithmetic {
@@ -68,11 +66,11 @@ class Tpu final : public Arithmetic {
 
   PoolForm MakePool(const PoolLayer& layer) const override {
     const QuantParams &x = layer.x.quant, &y = layer.y.quant;
-    QAveragePool pool;
+    isa::AveragePool pool;
     pool.window = layer.window;
     pool.count_include_pad = layer.count_include_pad;
-    pool.scale_x_over_y = static_cast<float>(Ratio(layer.x, layer.y));
-    pool.offset = numerics::AveragePoolOffset(pool.scale_x_over_y, x.zero_point, y.zero_point);
+    pool.scale = static_cast<float>(Ratio(layer.x, layer.y));
+    pool.offset = numerics::AveragePoolOffset(pool.scale, x.zero_point, y.zero_point);
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
     return {pool, layer.y};
   }
@@ -91,12 +89,10 @@ class Tpu final : public Arithmetic {
     if (alpha < 0) return Arithmetic::MakeLeakyRelu(layer, alpha);  // not monotonic: a table
     const RequantWords negative =
         NegativeSide(alpha * Ratio(layer.x, layer.y), layer.multiplier_bits);
-    const RequantWords positive = PositiveSide(layer);
-    return QLeakyRelu{negative.multiplier,
-                      negative.rshift,
-                      positive.multiplier,
-                      positive.rshift,
-                      {layer.y.qmin(), layer.y.qmax()}};
+    return isa::LeakyRelu{.multiplier = negative.multiplier,
+                          .rshift = negative.rshift,
+                          .positive = PositiveSide(layer),
+                          .clamp = {layer.y.qmin(), layer.y.qmax()}};
   }
 
   Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const override {
@@ -108,20 +104,17 @@ class Tpu final : public Arithmetic {
     for (float slope : slopes) {
       prelu.slopes.push_back(numerics::PReluSlope(slope * ratio, prelu.rshift));
     }
-    const RequantWords positive = PositiveSide(layer);
-    prelu.multiplier_positive = positive.multiplier;
-    prelu.rshift_positive = positive.rshift;
+    prelu.positive = PositiveSide(layer);
     prelu.clamp = {layer.y.qmin(), layer.y.qmax()};
     return prelu;
   }
 
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
-    const RequantWords factor = PositiveSide(layer);
-    return Requantize{factor.multiplier, factor.rshift, clamp};
+    return Requantize{PositiveSide(layer), clamp};
   }
 
  private:
-  QAdd Sum(const BinaryLayer& layer) const {
+  Op Sum(const BinaryLayer& layer) const {
     numerics::AddFactors factors;
     if (layer.mode == QuantMode::kSymmetric) {
       factors =
@@ -133,7 +126,7 @@ class Tpu final : public Arithmetic {
 
   // There is no float form of a difference: the integer one serves both modes. Ratios too large for
   // 8 bits take 16; beyond those both are taken down together: what then is not 0 saturates.
-  QAdd Difference(const BinaryLayer& layer) const {
+  Op Difference(const BinaryLayer& layer) const {
     double a = Ratio(layer.a, layer.y), b = Ratio(layer.b, layer.y);
     const int32_t reach_a = Reach(layer.a), reach_b = Reach(layer.b);
     numerics::AddFactors factors =
@@ -149,11 +142,11 @@ class Tpu final : public Arithmetic {
     return std::max(type.qmax() - type.quant.zero_point, type.quant.zero_point - type.qmin());
   }
 
-  QMul Product(const BinaryLayer& layer) const {
+  isa::Mul Product(const BinaryLayer& layer) const {
     const RequantWords m = numerics::AccumulatorMultiplier(
         static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
         static_cast<double>(layer.y.quant.scale));
-    return {m.multiplier, m.rshift, Bounds(layer.clamp, layer.y), Rounding::kHalfUp};
+    return {m, Bounds(layer.clamp, layer.y)};
   }
 };
 

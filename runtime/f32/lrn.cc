@@ -9,8 +9,8 @@ namespace rshift::f32 {
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LrnF32& c) {
   const AxisView view = ViewAlong(context.Record(Field::kSrc).shape, c.axis);
   // An even window reaches one further up than down (ONNX: floor and ceil of (size - 1) / 2).
-  const int64_t below = (c.count - 1) / 2, above = c.count - 1 - below;
-  const double alpha = static_cast<double>(c.alpha) / c.count;
+  const int64_t below = (c.size - 1) / 2, above = c.size - 1 - below;
+  const double alpha = static_cast<double>(c.alpha) / c.size;
   const double bias = c.bias;
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);

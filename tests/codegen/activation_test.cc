@@ -49,7 +49,7 @@ TEST(LowerPRelu, SlopesAreAnOperand) {
 }
 
 TEST(LowerQLeakyRelu, BothSides) {
-  const Command command = CompileUnary(QLeakyRelu{-50, 9, 70, 6, {-20, 30}}, kQ).commands[0];
+  const Command command = CompileUnary(isa::LeakyRelu{-50, 9, {70, 6}, {-20, 30}}, kQ).commands[0];
   EXPECT_EQ(command.opcode, Opcode::kLeakyRelu);
   EXPECT_EQ(command.Get(Field::kMultiplier), -50);
   EXPECT_EQ(command.Get(Field::kRshift), 9);
@@ -60,23 +60,23 @@ TEST(LowerQLeakyRelu, BothSides) {
 }
 
 TEST(LowerQPRelu, SlopesAreConstantBytes) {
-  const ProgramImage image = CompileUnary(QPRelu{{-1, 2, 3}, 7, 0, 0, {}}, kQ);
+  const ProgramImage image = CompileUnary(QPRelu{{7, {}}, {-1, 2, 3}}, kQ);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kPRelu});
   EXPECT_EQ(ConstantOf<int8_t>(image, image.commands[0], Field::kSrc2),
             (std::vector<int8_t>{-1, 2, 3}));
   EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc2).dtype, DType::kS8);
   EXPECT_EQ(image.commands[0].Get(Field::kRshift), 7);
-  EXPECT_NO_THROW(CompileUnary(QPRelu{{5}, 7, 0, 0, {}}, kQ));
-  EXPECT_THROW(CompileUnary(QPRelu{{5, 6}, 7, 0, 0, {}}, kQ), Error);
+  EXPECT_NO_THROW(CompileUnary(QPRelu{{7, {}}, {5}}, kQ));
+  EXPECT_THROW(CompileUnary(QPRelu{{7, {}}, {5, 6}}, kQ), Error);
 }
 
 TEST(LowerQTable, TheTableIsAConstant) {
   QTable op;
-  for (int i = 0; i < 256; ++i) op.table[i] = static_cast<uint8_t>(255 - i);
+  for (int i = 0; i < 256; ++i) op.entries[i] = static_cast<uint8_t>(255 - i);
   const ProgramImage image = CompileUnary(op, kQ);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kTable});
   EXPECT_EQ(ConstantOf<uint8_t>(image, image.commands[0], Field::kTable),
-            std::vector<uint8_t>(op.table.begin(), op.table.end()));
+            std::vector<uint8_t>(op.entries.begin(), op.entries.end()));
 }
 
 }  // namespace

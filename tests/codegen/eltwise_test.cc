@@ -35,13 +35,7 @@ TEST(LowerWhere, ThreeOperands) {
   EXPECT_EQ(RecordOf(image, image.commands[0], Field::kSrc3).name, "b");
 }
 
-QAdd FloatAdd() {
-  QAdd add;
-  add.by_float = true;
-  return add;
-}
-
-QAdd SymmetricAdd() { return {false, 100, -200, 12, {-128, 100}}; }
+isa::Add SymmetricAdd() { return {100, -200, 12, {-128, 100}}; }
 
 TEST(LowerQAdd, SymmetricByMultipliers) {
   TestGraph test;
@@ -59,7 +53,8 @@ TEST(LowerQAdd, SymmetricByMultipliers) {
 TEST(LowerQAdd, AsymmetricByFloat) {
   TestGraph test;
   const ValueId a = test.Input("a", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 5}));
-  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 1}), FloatAdd(), {a, a}));
+  test.Output(test.Node("y", QuantizedNhwc({1, 2, 2, 3}, {0.5f, 1}),
+                        isa::AddFloat{.clamp = {-128, 127}}, {a, a}));
   EXPECT_EQ(OpcodesOf(CompileChecked(test)), std::vector{Opcode::kAddFloat});
 }
 
@@ -112,7 +107,7 @@ Command Lowered(const Op& op) {
 }
 
 TEST(LowerQAdd, CarriesItsRounding) {
-  QAdd add{false, 100, -200, 35, {-9, 9}};
+  isa::Add add{100, -200, 35, {-9, 9}};
   add.rounding = Rounding::kHalfAway;
   const Command command = Lowered(add);
   EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kHalfAway));
@@ -120,16 +115,13 @@ TEST(LowerQAdd, CarriesItsRounding) {
 }
 
 TEST(LowerQAddShifted, ThreePairsAndTheBlocks) {
-  const Command command = Lowered(QAddShifted{.left_shift = 19,
-                                              .multiplier_a = 1 << 30,
-                                              .rshift_a = 32,
-                                              .multiplier_b = (1 << 30) + 1,
-                                              .rshift_b = 33,
-                                              .multiplier_y = (1 << 30) + 2,
-                                              .rshift_y = 50,
-                                              .clamp = {-9, 9},
-                                              .rounding = Rounding::kTwoStep,
-                                              .blocks = AddBlocks::kEight});
+  const Command command = Lowered(isa::AddShifted{.words = {1 << 30, 32},
+                                                  .words2 = {(1 << 30) + 1, 33},
+                                                  .words3 = {(1 << 30) + 2, 50},
+                                                  .left_shift = 19,
+                                                  .clamp = {-9, 9},
+                                                  .rounding = Rounding::kTwoStep,
+                                                  .blocks = AddBlocks::kEight});
   EXPECT_EQ(command.opcode, Opcode::kAddShifted);
   EXPECT_EQ(command.Get(Field::kCount), 19);
   EXPECT_EQ(command.Get(Field::kMultiplier), 1 << 30);
@@ -143,7 +135,7 @@ TEST(LowerQAddShifted, ThreePairsAndTheBlocks) {
 }
 
 TEST(LowerQAddFma, RatiosAndTheConstant) {
-  const Command command = Lowered(QAddFma{0.5f, 0.25f, -12.5f, {-9, 9}});
+  const Command command = Lowered(isa::AddFma{0.5f, 0.25f, -12.5f, {-9, 9}});
   EXPECT_EQ(command.opcode, Opcode::kAddFma);
   EXPECT_EQ(command.GetFloat(Field::kScaleF), 0.5f);
   EXPECT_EQ(command.GetFloat(Field::kAlphaF), 0.25f);
@@ -152,7 +144,7 @@ TEST(LowerQAddFma, RatiosAndTheConstant) {
 
 TEST(LowerQMul, FactorAndRounding) {
   const Command command =
-      Lowered(QMul{std::bit_cast<int32_t>(0.125f), 0, {-9, 9}, Rounding::kFloatEven});
+      Lowered(isa::Mul{{std::bit_cast<int32_t>(0.125f), 0}, {-9, 9}, Rounding::kFloatEven});
   EXPECT_EQ(command.opcode, Opcode::kMul);
   EXPECT_EQ(command.Get(Field::kMultiplier), std::bit_cast<int32_t>(0.125f));
   EXPECT_EQ(command.Get(Field::kRshift), 0);

@@ -80,13 +80,13 @@ TEST(LowerQSoftmax, TableArithmeticAndClamp) {
   const ValueId x = test.Input("x", QuantizedPlain({2, 5}, {0.5f, 3}));
   QSoftmax op;
   op.arithmetic = SoftmaxArithmetic::kFloatQuotient;
-  for (int d = 0; d < 256; ++d) op.table[d] = 1000 - d;
+  for (int d = 0; d < 256; ++d) op.entries[d] = 1000 - d;
   op.clamp = {-100, 120};
   test.Output(test.Node("y", QuantizedPlain({2, 5}, {1.0f / 256, -128}), op, {x}));
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kSoftmax});
   EXPECT_EQ(ConstantOf<int32_t>(image, image.commands[0], Field::kTable),
-            std::vector<int32_t>(op.table.begin(), op.table.end()));
+            std::vector<int32_t>(op.entries.begin(), op.entries.end()));
   EXPECT_EQ(image.commands[0].Get(Field::kMode), 2);
   EXPECT_EQ(image.commands[0].Get(Field::kClampLoQ), -100);
   EXPECT_EQ(image.commands[0].Get(Field::kClampHiQ), 120);

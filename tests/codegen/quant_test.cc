@@ -10,7 +10,7 @@ TEST(LowerQuantize, FromFloatToIntegersAndBack) {
   const ValueId x = test.Input("x", F32({4}));
   const ValueId q = test.Node("q", QuantizedPlain({4}, {0.5f, 3}), Quantize{}, {x});
   const ValueId r =
-      test.Node("r", QuantizedPlain({4}, {0.25f, -3}), Requantize{1 << 30, 29, {-10, 20}}, {q});
+      test.Node("r", QuantizedPlain({4}, {0.25f, -3}), Requantize{{1 << 30, 29}, {-10, 20}}, {q});
   test.Output(test.Node("y", F32({4}), Dequantize{}, {r}));
   const ProgramImage image = CompileChecked(test);
   ASSERT_EQ(OpcodesOf(image),

@@ -110,11 +110,11 @@ ValueId RandomNet::Lut(ValueId x) {
   switch (Int(0, 3)) {
     case 0: {
       QTable table;
-      for (uint8_t& entry : table.table) entry = static_cast<uint8_t>(random_());
+      for (uint8_t& entry : table.entries) entry = static_cast<uint8_t>(random_());
       return Add(y, table, {x});
     }
     case 1: {
-      QLeakyRelu leaky;
+      isa::LeakyRelu leaky;
       leaky.multiplier = static_cast<int32_t>(Int(-100, 100));
       leaky.rshift = rshift;
       leaky.clamp = Clamp(y);
@@ -129,9 +129,9 @@ ValueId RandomNet::Lut(ValueId x) {
       return Add(y, prelu, {x});
     }
     default: {
-      const Requantize requantize{.multiplier = static_cast<int32_t>(Int(1 << 30, 1 << 30)),
-                                  .rshift = static_cast<int32_t>(Int(29, 32)),
-                                  .clamp = Clamp(y)};
+      const Requantize requantize{
+          .words = {static_cast<int32_t>(Int(1 << 30, 1 << 30)), static_cast<int32_t>(Int(29, 32))},
+          .clamp = Clamp(y)};
       return Add(y, requantize, {x});
     }
   }
@@ -146,30 +146,34 @@ ValueId RandomNet::Sum(ValueId a, ValueId b) {
     case 0: {
       const bool bytes = OneIn(2);
       const int64_t lo = bytes ? 0 : -9000, hi = bytes ? 120 : 9000;
-      QAdd add{.by_float = false,
-               .multiplier_a = static_cast<int32_t>(Int(lo, hi)),
-               .multiplier_b = static_cast<int32_t>(Int(lo, hi)),
-               .rshift = static_cast<int32_t>(bytes ? Int(5, 8) : Int(12, 14)),
-               .clamp = Clamp(y),
-               .rounding = OneIn(2) ? Rounding::kHalfUp : Rounding::kHalfAway};
+      isa::Add add{.multiplier = static_cast<int32_t>(Int(lo, hi)),
+                   .multiplier2 = static_cast<int32_t>(Int(lo, hi)),
+                   .rshift = static_cast<int32_t>(bytes ? Int(5, 8) : Int(12, 14)),
+                   .clamp = Clamp(y),
+                   .rounding = OneIn(2) ? Rounding::kHalfUp : Rounding::kHalfAway};
       return Add(y, add, {a, b});
     }
     case 1:
-      return Add(y, QAdd{.by_float = true, .clamp = Clamp(y)}, {a, b});
+      return Add(y, isa::AddFloat{.clamp = Clamp(y)}, {a, b});
     case 2: {
-      QAddShifted add;
-      add.multiplier_a = multiplier(), add.rshift_a = static_cast<int32_t>(Int(31, 33));
-      add.multiplier_b = multiplier(), add.rshift_b = static_cast<int32_t>(Int(31, 33));
-      add.multiplier_y = multiplier(), add.rshift_y = static_cast<int32_t>(Int(48, 51));
+      const auto words = [&](int64_t low, int64_t high) {
+        const int32_t first = multiplier();
+        return RequantWords{first, static_cast<int32_t>(Int(low, high))};
+      };
+      isa::AddShifted add{.words = words(31, 33),
+                          .words2 = words(31, 33),
+                          .words3 = words(48, 51),
+                          .left_shift = 20,
+                          .rounding = Rounding::kTwoStep};
       add.clamp = Clamp(y);
       add.blocks = static_cast<AddBlocks>(Int(0, 3));
       return Add(y, add, {a, b});
     }
     case 3:
-      return Add(y, QAddFma{.ratio_a = 0.4f, .ratio_b = 0.7f, .fixed = 9.5f, .clamp = Clamp(y)},
+      return Add(y, isa::AddFma{.ratio_a = 0.4f, .ratio_b = 0.7f, .fixed = 9.5f, .clamp = Clamp(y)},
                  {a, b});
     default:
-      return Add(y, QMul{.multiplier = multiplier(), .rshift = 37, .clamp = Clamp(y)}, {a, b});
+      return Add(y, isa::Mul{.words = {multiplier(), 37}, .clamp = Clamp(y)}, {a, b});
   }
 }
 
@@ -179,9 +183,9 @@ ValueId RandomNet::Pool(ValueId x) {
   window.pad_top = window.pad_left = window.pad_bottom = window.pad_right = 1;
   if (OneIn(2)) return Add(Like(x), MaxPool{window}, {x});
   const Kind y = Image(Channels(x));
-  QAveragePool pool;
+  isa::AveragePool pool;
   pool.window = window;
-  pool.scale_x_over_y = 0.9f;
+  pool.scale = 0.9f;
   pool.offset = static_cast<float>(Int(-20, 20));
   pool.count_include_pad = OneIn(2);
   pool.clamp = Clamp(y);
@@ -206,7 +210,7 @@ ValueId RandomNet::UpAndDown(ValueId x) {
   Kind big = Like(x);
   big.shape[1] *= 2;
   big.shape[2] *= 2;
-  const ValueId up = Add(big, Resize{.scales = {1, 2, 2, 1}}, {x});
+  const ValueId up = Add(big, Resize{{}, {1, 2, 2, 1}}, {x});
   Window window{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
   return Add(Like(x), MaxPool{window}, {up});
 }

@@ -110,7 +110,7 @@ TEST(LowerResize, CubicCarriesItsParameters) {
   TestGraph test;
   const ValueId x = test.Input("x", Nhwc({1, 2, 3, 4}));
   const Resize op{
-      ResizeMode::kCubic,      CoordinateMode::kAlignCorners, NearestMode::kFloor, -0.5f, true,
+      {ResizeMode::kCubic, CoordinateMode::kAlignCorners, NearestMode::kFloor, -0.5f, true},
       {1.0f, 2.0f, 2.0f, 1.0f}};
   test.Output(test.Node("y", Nhwc({1, 4, 6, 4}), op, {x}));
   const ProgramImage image = CompileChecked(test);

@@ -23,15 +23,11 @@ int64_t Below(Random& random, int64_t limit) {
 
 QTable RandomTable(Random& random) {
   QTable table;
-  for (uint8_t& entry : table.table) entry = static_cast<uint8_t>(random());
+  for (uint8_t& entry : table.entries) entry = static_cast<uint8_t>(random());
   return table;
 }
 
-QAdd SaturatingAdd() {
-  QAdd add;
-  add.by_float = true;
-  return add;
-}
+isa::AddFloat SaturatingAdd() { return {.clamp = {-128, 127}}; }
 
 // Grows a graph of s8 tensors of rank 2 by one random node that reads what is there.
 class RandomGraph {

@@ -164,8 +164,8 @@ TEST(FoldPad, ZerosAroundHAndWBecomeTheWindowsPads) {
   const ValueId p =
       net.Add(Pad{PadMode::kConstant, {0, 0, 1, 2}, {0, 0, 0, 1}, 0.0f}, {x}, {2, 3, 6, 10}, "p");
   const ValueId y = net.ConvOf(p, 4, {.kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_right = 2});
-  const ValueId z = net.PoolOf(p, AveragePool{{.kernel_h = 3, .kernel_w = 3}, false},
-                               {.kernel_h = 3, .kernel_w = 3});
+  const ValueId z =
+      net.PoolOf(p, AveragePool{{{.kernel_h = 3, .kernel_w = 3}}}, {.kernel_h = 3, .kernel_w = 3});
   const Graph after = Checked(FoldPad, net.Done({y, z}));
   EXPECT_EQ(Ops(after), "Conv AveragePool");
   EXPECT_EQ(std::get<Conv>(after.nodes()[0].op).window.pad_top, 2);
@@ -183,7 +183,7 @@ TEST(FoldPad, LeavesOtherPads) {
   const ValueId crop = pad({PadMode::kConstant, {0, 0, -1, 1}, {0, 0, 1, 1}, 0.0f}, {1, 3, 5, 9});
   const ValueId zero = pad({PadMode::kConstant, {0, 0, 1, 1}, {0, 0, 1, 1}, 0.0f}, {1, 3, 7, 9});
   const Window own{.kernel_h = 3, .kernel_w = 3, .pad_top = 1};
-  const ValueId pool = net.PoolOf(zero, AveragePool{own, false}, own);
+  const ValueId pool = net.PoolOf(zero, AveragePool{{own}}, own);
   const ValueId max =
       net.PoolOf(zero, MaxPool{{.kernel_h = 3, .kernel_w = 3}}, {.kernel_h = 3, .kernel_w = 3});
   const Graph after =

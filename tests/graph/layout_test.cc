@@ -237,9 +237,8 @@ TEST(Layout, DepthToSpaceResizeAndNormsFollow) {
               {2, 8, 5, 7});
   y = net.Like(Lrn{3, 0.1f, 0.75f, 1.0f, 1}, {y});
   y = net.Like(InstanceNorm{}, {y, net.Random({8}), net.Random({8})});
-  Resize resize{.coordinate = CoordinateMode::kAsymmetric,
-                .nearest = NearestMode::kFloor,
-                .scales = {1, 1, 2, 3}};
+  const Resize resize{{.coordinate = CoordinateMode::kAsymmetric, .nearest = NearestMode::kFloor},
+                      {1, 1, 2, 3}};
   y = net.Add(resize, {y}, {2, 8, 10, 21});
   ConvTranspose up{{.kernel_h = 2, .kernel_w = 3, .stride_h = 2, .stride_w = 1}, 2, 0, 0, {}};
   y = net.Add(up, {y, net.Random({8, 3, 2, 3}), net.Random({6})}, {2, 6, 20, 23}, "y");

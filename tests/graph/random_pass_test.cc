@@ -97,7 +97,7 @@ class Grower {
                    .stride_w = Pick(1, 2),
                    .pad_left = s[3] >= 3 ? Pick(0, 1) : 0};
     if (Pick(0, 1) == 0) return images_.push_back(net_.PoolOf(x, MaxPool{w}, w));
-    images_.push_back(net_.PoolOf(x, AveragePool{w, Pick(0, 1) == 0}, w));
+    images_.push_back(net_.PoolOf(x, AveragePool{{w, Pick(0, 1) == 0}}, w));
   }
 
   ValueId AddPointwise(ValueId x) {
@@ -253,9 +253,8 @@ class Grower {
       const std::vector<ValueId> inputs = {x, net_.Random({s[1], 3, 2, 1})};
       return images_.push_back(net_.Add(up, inputs, {s[0], 3, s[2] * 2 - 1, s[3]}));
     }
-    const Resize resize{.coordinate = CoordinateMode::kAsymmetric,
-                        .nearest = NearestMode::kFloor,
-                        .scales = {1, 1, 2, 3}};
+    const Resize resize{{.coordinate = CoordinateMode::kAsymmetric, .nearest = NearestMode::kFloor},
+                        {1, 1, 2, 3}};
     images_.push_back(net_.Add(resize, {x}, {s[0], s[1], s[2] * 2, s[3] * 3}));
   }
 

@@ -51,7 +51,7 @@ TEST(LeakyReluTest, EqualThresholdsPassPositiveValuesUnchanged) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -1, 2);
   const QuantizeResult r =
       QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
-  EXPECT_EQ(Only<QLeakyRelu>(r.graph).multiplier_positive, 0);
+  EXPECT_EQ(Only<isa::LeakyRelu>(r.graph).positive.multiplier, 0);
   EXPECT_EQ(Scale(r, "c"), Scale(r, "y"));
 }
 
@@ -59,7 +59,7 @@ TEST(LeakyReluTest, ALongNegativeSideKeepsItsOwnScale) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -4, 2);
   const QuantizeResult r =
       QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
-  EXPECT_GE(Only<QLeakyRelu>(r.graph).multiplier_positive, 1 << 30);
+  EXPECT_GE(Only<isa::LeakyRelu>(r.graph).positive.multiplier, 1 << 30);
   EXPECT_NEAR(Scale(r, "c") / Scale(r, "y"), 2, 0.1);
 }
 
@@ -91,7 +91,7 @@ TEST(ClipTest, AloneItIsARequantizeThatClamps) {
   for (QuantMode mode : kModes) {
     LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
     const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    EXPECT_EQ(Only<Requantize>(r.graph).multiplier,
+    EXPECT_EQ(Only<Requantize>(r.graph).words.multiplier,
               0);  // BackwardCalibration made the scales equal
     EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
   }
@@ -102,7 +102,7 @@ TEST(ClipTest, ASecondReaderKeepsTheInputsRange) {
     LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
     little.Output(little.graph().FindValue("c"));
     const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    EXPECT_GE(Only<Requantize>(r.graph).multiplier, 1 << 30);
+    EXPECT_GE(Only<Requantize>(r.graph).words.multiplier, 1 << 30);
     EXPECT_LE(WorstError(little, r, "c"), 1.6);
     EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
   }
@@ -122,7 +122,7 @@ TEST(UnaryTest, TablesAreTheFunctionOfEveryByte) {
         const double real = in.quant->scale * static_cast<double>(q - in.quant->zero_point);
         const double f = op == UnaryOp::kTanh ? std::tanh(real) : 1 / (1 + std::exp(-real));
         const double exact = f / out.quant->scale + out.quant->zero_point;
-        const uint8_t byte = Only<QTable>(r.graph).table[static_cast<uint8_t>(q)];
+        const uint8_t byte = Only<QTable>(r.graph).entries[static_cast<uint8_t>(q)];
         const int32_t y = out.dtype == DType::kU8 ? byte : static_cast<int8_t>(byte);
         EXPECT_NEAR(y, std::fmin(std::fmax(exact, hi - 255.0), hi), 0.5001) << q;
       }

@@ -27,7 +27,8 @@ TEST(AddTest, IsWithinTheBoundInBothModes) {
         QuantizeOptions options = Mode(mode);
         options.target.add_multiplier_bits = bits;
         const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
-        EXPECT_EQ(Only<QAdd>(result.graph).by_float, mode == QuantMode::kAsymmetric);
+        EXPECT_EQ(Count<isa::AddFloat>(result.graph), mode == QuantMode::kAsymmetric);
+        EXPECT_EQ(Count<isa::Add>(result.graph), mode == QuantMode::kSymmetric);
         EXPECT_LE(WorstError(little, result, "y"), AddBound(result, bits)) << bits << " " << low;
       }
     }
@@ -49,8 +50,9 @@ TEST(AddTest, ConstantsPerChannelAreOneDepthwiseConvolution) {
       int convolutions = 0;
       for (const Node& node : result.graph.nodes()) {
         convolutions += std::holds_alternative<QConv>(node.op);
-        EXPECT_FALSE(std::holds_alternative<QAdd>(node.op) ||
-                     std::holds_alternative<QMul>(node.op));
+        EXPECT_FALSE(std::holds_alternative<isa::Add>(node.op) ||
+                     std::holds_alternative<isa::AddFloat>(node.op) ||
+                     std::holds_alternative<isa::Mul>(node.op));
       }
       EXPECT_EQ(convolutions, 2);
       for (int i = 0; i < result.graph.value_count(); ++i) {
@@ -73,11 +75,11 @@ TEST(AddTest, TheConfigurationChoosesTheMultipliersBits) {
   little.Output(little.Add("y", Binary{}, {a, b}, {2, 3}));
   QuantizeOptions options;
   EXPECT_GT(
-      Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a,
+      Only<isa::Add>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier,
       127);
   options.config.layers["y"].multiplier_bits = 8;
   EXPECT_LE(
-      Only<QAdd>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier_a,
+      Only<isa::Add>(QuantizeGraph(little.graph(), little.Calibrate(), options).graph).multiplier,
       127);
 }
 
@@ -89,7 +91,7 @@ TEST(AddTest, ARatioBeyondTheMultipliersUsesTheFloatForm) {
   options.target.add_multiplier_bits = 8;
   options.config.layers["y"].threshold = 0.001f;
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
-  EXPECT_TRUE(Only<QAdd>(result.graph).by_float);
+  EXPECT_EQ(Count<isa::AddFloat>(result.graph), 1);
   EXPECT_LE(WorstError(little, result, "y"), 0.51 + 2 / 0.001);
 }
 
@@ -101,7 +103,7 @@ TEST(AddTest, TensorsThatBroadcastAreExpandedAndConstantsStayAsTheyAre) {
     const ValueId c = little.RandomConstant("c", {4, 3}, -1, 1);
     little.Output(little.Add("y", Binary{}, {sum, c}, {1, 4, 4, 3}));
     const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    EXPECT_EQ(Count<QAdd>(result.graph), 2);
+    EXPECT_EQ(Count<isa::Add>(result.graph) + Count<isa::AddFloat>(result.graph), 2);
     EXPECT_EQ(Count<Expand>(result.graph), 1);
     EXPECT_EQ(result.graph.value(result.graph.FindValue("c__q")).shape, Shape({1, 1, 4, 3}));
     EXPECT_LE(WorstError(little, result, "y"), 4.0);
@@ -150,7 +152,7 @@ TEST(MulTest, IsWithinTheBoundInBothModes) {
     const ValueId a = little.Input("a", {1, 4, 4, 3}, -1, 2), b = little.Input("b", {1, 4, 4, 3});
     little.Output(little.Add("y", Binary{BinaryOp::kMul, {}}, {a, b}, {1, 4, 4, 3}));
     const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
-    EXPECT_EQ(Count<QMul>(result.graph), 1);
+    EXPECT_EQ(Count<isa::Mul>(result.graph), 1);
     const double sa = result.graph.value(result.graph.FindValue("a__q")).quant->scale;
     const double sb = result.graph.value(result.graph.FindValue("b__q")).quant->scale;
     const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
@@ -167,9 +169,8 @@ TEST(SubTest, IsWithinTheBoundInBothModes) {
       QuantizeOptions options = Mode(mode);
       options.target.add_multiplier_bits = bits;
       const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
-      const QAdd& sub = Only<QAdd>(result.graph);
-      EXPECT_FALSE(sub.by_float);
-      EXPECT_LT(sub.multiplier_b, 0);
+      const isa::Add& sub = Only<isa::Add>(result.graph);
+      EXPECT_LT(sub.multiplier2, 0);
       const double sa = result.graph.value(result.graph.FindValue("a__q")).quant->scale;
       const double sb = result.graph.value(result.graph.FindValue("b__q")).quant->scale;
       const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;

@@ -54,14 +54,16 @@ int32_t FinishAccumulator(const QMatMul& op, const ChannelRequant& r, int32_t ac
   return Finish(op, r, acc, old, zero_y);
 }
 
-int32_t PairResult(const QAdd& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::AddFloat& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y) {
-  if (op.by_float) {
-    return nm::AddFloat(a, type_a.scale, type_a.zero, b, type_b.scale, type_b.zero, y.scale, y.zero,
-                        op.clamp.lo, op.clamp.hi);
-  }
+  return nm::AddFloat(a, type_a.scale, type_a.zero, b, type_b.scale, type_b.zero, y.scale, y.zero,
+                      op.clamp.lo, op.clamp.hi);
+}
+
+int32_t PairResult(const isa::Add& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y) {
   const int64_t sum =
-      int64_t{a - type_a.zero} * op.multiplier_a + int64_t{b - type_b.zero} * op.multiplier_b;
+      int64_t{a - type_a.zero} * op.multiplier + int64_t{b - type_b.zero} * op.multiplier2;
   EXPECT_LT(std::llabs(sum), int64_t{1} << 31);
   const int64_t rounded = op.rounding == Rounding::kHalfAway
                               ? nm::ShiftRightAway(sum, op.rshift)
@@ -69,32 +71,32 @@ int32_t PairResult(const QAdd& op, int32_t a, int32_t b, const ByteType& type_a,
   return nm::Clamp(rounded + y.zero, op.clamp.lo, op.clamp.hi);
 }
 
-int32_t PairResult(const QAddShifted& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::AddShifted& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y, bool in_block) {
-  const auto scale = [&](int64_t v, int32_t multiplier, int32_t rshift) {
-    return nm::ScaleInteger(op.rounding, static_cast<int32_t>(v), multiplier, rshift);
+  const auto scale = [&](int64_t v, const RequantWords& m) {
+    return nm::ScaleInteger(op.rounding, static_cast<int32_t>(v), m.multiplier, m.rshift);
   };
   const auto high = [](double v, int32_t multiplier) {
     return nm::SaturatingRoundingDoublingHighMul(static_cast<int32_t>(v), multiplier);
   };
-  const auto term = [&](int32_t v, int32_t multiplier, int32_t rshift) -> int64_t {
+  const auto term = [&](int32_t v, const RequantWords& m) -> int64_t {
     const double shifted = std::ldexp(v, op.left_shift);
     const bool vectors = op.blocks == AddBlocks::kSixteen || op.blocks == AddBlocks::kEight;
     if (!in_block || !vectors) {
-      return scale(static_cast<int64_t>(shifted), multiplier, rshift);
+      return scale(static_cast<int64_t>(shifted), m);
     }
     if (op.blocks == AddBlocks::kSixteen) {
-      return high(std::floor(std::ldexp(shifted, 31 - rshift)), multiplier);
+      return high(std::floor(std::ldexp(shifted, 31 - m.rshift)), m.multiplier);
     }
-    return static_cast<int64_t>(std::floor(std::ldexp(high(shifted, multiplier), 31 - rshift)));
+    return static_cast<int64_t>(std::floor(std::ldexp(high(shifted, m.multiplier), 31 - m.rshift)));
   };
-  const int64_t u = term(a - type_a.zero, op.multiplier_a, op.rshift_a);
-  const int64_t v = term(b - type_b.zero, op.multiplier_b, op.rshift_b);
+  const int64_t u = term(a - type_a.zero, op.words);
+  const int64_t v = term(b - type_b.zero, op.words2);
   const int64_t sum = op.blocks == AddBlocks::kSubtract ? u - v : u + v;
-  return nm::Clamp(scale(sum, op.multiplier_y, op.rshift_y) + y.zero, op.clamp.lo, op.clamp.hi);
+  return nm::Clamp(scale(sum, op.words3) + y.zero, op.clamp.lo, op.clamp.hi);
 }
 
-int32_t PairResult(const QAddFma& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y) {
   const auto fa = static_cast<float>(a + Lift(type_a)), fb = static_cast<float>(b + Lift(type_b));
   const float sum = std::fma(fa, op.ratio_a, std::fma(fb, op.ratio_b, op.fixed));
@@ -102,27 +104,27 @@ int32_t PairResult(const QAddFma& op, int32_t a, int32_t b, const ByteType& type
   return nm::RoundToByte(sum, 0, op.clamp.lo + lift, op.clamp.hi + lift) - lift;
 }
 
-int32_t PairResult(const QMul& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y) {
   const int32_t product = (a - type_a.zero) * (b - type_b.zero);
   if (op.rounding != Rounding::kFloatZeroEven) {
-    return nm::RequantizeBy(op.rounding, product, op.multiplier, op.rshift, y.zero, op.clamp.lo,
-                            op.clamp.hi);
+    return nm::RequantizeBy(op.rounding, product, op.words.multiplier, op.words.rshift, y.zero,
+                            op.clamp.lo, op.clamp.hi);
   }
   const int32_t lift = Lift(y);
-  return nm::RequantizeFloatZeroEven(product, 0.0f, nm::WordToFloat(op.multiplier), y.zero + lift,
-                                     op.clamp.lo + lift, op.clamp.hi + lift) -
+  return nm::RequantizeFloatZeroEven(product, 0.0f, nm::WordToFloat(op.words.multiplier),
+                                     y.zero + lift, op.clamp.lo + lift, op.clamp.hi + lift) -
          lift;
 }
 
-int32_t PoolResult(const QAveragePool& op, double sum, int64_t count, const ByteType& x,
+int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const ByteType& x,
                    const ByteType& y) {
   const int32_t lo = op.clamp.lo, hi = op.clamp.hi;
   const auto total = static_cast<int32_t>(sum);
   const auto n = static_cast<int32_t>(count);
   switch (op.arithmetic) {
     case PoolArithmetic::kScaleOffset:
-      return nm::AveragePool(total, n, op.scale_x_over_y, op.offset, lo, hi);
+      return nm::AveragePool(total, n, op.scale, op.offset, lo, hi);
     case PoolArithmetic::kInteger:
       // std::lround is half away from zero, and the quotient of such integers is never within a
       // rounding error of a tie that it is not.
@@ -134,22 +136,23 @@ int32_t PoolResult(const QAveragePool& op, double sum, int64_t count, const Byte
       return nm::RoundWithZero(scaled, y.zero + lift, lo + lift, hi + lift) - lift;
     }
     case PoolArithmetic::kRequantize:
-      return nm::RequantizeBy(op.rounding, total - n * x.zero, op.multiplier, op.rshift, y.zero, lo,
-                              hi);
+      return nm::RequantizeBy(op.rounding, total - n * x.zero, op.words.multiplier, op.words.rshift,
+                              y.zero, lo, hi);
     case PoolArithmetic::kScaleSumAway: {
-      const float factor = op.scale_x_over_y / static_cast<float>(n);
+      const float factor = op.scale / static_cast<float>(n);
       const float v = static_cast<float>(total - n * x.zero) * factor;
       return nm::Clamp(static_cast<int64_t>(std::round(v)) + y.zero, lo, hi);
     }
     case PoolArithmetic::kRawSum:
-      return nm::AverageRawSum(op.rounding, total, op.multiplier, op.rshift, op.offset, lo, hi);
+      return nm::AverageRawSum(op.rounding, total, op.words.multiplier, op.words.rshift, op.offset,
+                               lo, hi);
   }
   return 0;
 }
 
 void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y) {
   const double top = *std::max_element(row.begin(), row.end());
-  const auto entry = [&](double x) { return op.table[static_cast<size_t>(top - x)]; };
+  const auto entry = [&](double x) { return op.entries[static_cast<size_t>(top - x)]; };
   if (op.arithmetic == SoftmaxArithmetic::kFixedPoint) {
     int32_t sum = 0;
     for (double x : row) sum += nm::ToAccumulation(entry(x));

@@ -22,18 +22,20 @@ int32_t FinishAccumulator(const QConv& op, const ChannelRequant& r, int32_t acc,
 int32_t FinishAccumulator(const QMatMul& op, const ChannelRequant& r, int32_t acc, int32_t old,
                           int32_t zero_y);
 
-int32_t PairResult(const QAdd& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::Add& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y);
+int32_t PairResult(const isa::AddFloat& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
 // in_block: by op.blocks, before the last full vector ends.
-int32_t PairResult(const QAddShifted& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::AddShifted& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y, bool in_block = false);
-int32_t PairResult(const QAddFma& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
-int32_t PairResult(const QMul& op, int32_t a, int32_t b, const ByteType& type_a,
+int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
 
 // sum: of the bytes of `count` taps; for kDequantized of their reals.
-int32_t PoolResult(const QAveragePool& op, double sum, int64_t count, const ByteType& x,
+int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const ByteType& x,
                    const ByteType& y);
 
 // In place.

@@ -335,8 +335,8 @@ struct Run {
   Tensor operator()(const Requantize& op) const {
     const int32_t zx = c.meta(0).quant->zero_point, zy = c.out().quant->zero_point;
     return EachElement(c, [&](double v) {
-      return nm::RequantizeByte(Rounding::kHalfUp, static_cast<int32_t>(v), zx, op.multiplier,
-                                op.rshift, zy, op.clamp.lo, op.clamp.hi);
+      return nm::RequantizeByte(Rounding::kHalfUp, static_cast<int32_t>(v), zx, op.words.multiplier,
+                                op.words.rshift, zy, op.clamp.lo, op.clamp.hi);
     });
   }
   Tensor operator()(const QConv& op) const {
@@ -366,8 +366,9 @@ struct Run {
     }
     return y;
   }
-  Tensor operator()(const QAdd& op) const { return Pairs(op); }
-  Tensor operator()(const QAddShifted& op) const {
+  Tensor operator()(const isa::Add& op) const { return Pairs(op); }
+  Tensor operator()(const isa::AddFloat& op) const { return Pairs(op); }
+  Tensor operator()(const isa::AddShifted& op) const {
     const ByteType a = TypeOf(c.meta(0)), b = TypeOf(c.meta(1)), q = TypeOf(c.out());
     Tensor y = c.Empty();
     const size_t block = op.blocks == AddBlocks::kSixteen ? 16 : 8;
@@ -377,8 +378,8 @@ struct Run {
     }
     return y;
   }
-  Tensor operator()(const QAddFma& op) const { return Pairs(op); }
-  Tensor operator()(const QMul& op) const { return Pairs(op); }
+  Tensor operator()(const isa::AddFma& op) const { return Pairs(op); }
+  Tensor operator()(const isa::Mul& op) const { return Pairs(op); }
   Tensor operator()(const QSoftmax& op) const {
     const ByteType q = TypeOf(c.out());
     Tensor y = c.in(0);
@@ -388,7 +389,7 @@ struct Run {
     }
     return y;
   }
-  Tensor operator()(const QAveragePool& op) const {
+  Tensor operator()(const isa::AveragePool& op) const {
     const ByteType x = TypeOf(c.meta(0)), q = TypeOf(c.out());
     if (op.arithmetic == PoolArithmetic::kDequantized) {
       // The sum is a sum of floats: in window order, each addition rounded.
@@ -403,17 +404,17 @@ struct Run {
     return Pool(c, op.window, false, op.count_include_pad, x.zero,
                 [&](double sum, int64_t count) { return PoolResult(op, sum, count, x, q); });
   }
-  Tensor operator()(const QLeakyRelu& op) const {
+  Tensor operator()(const isa::LeakyRelu& op) const {
     const nm::LeakyParams p{
         c.meta(0).quant->zero_point, c.out().quant->zero_point, op.multiplier, op.rshift,
-        op.multiplier_positive,      op.rshift_positive,        op.clamp.lo,   op.clamp.hi};
+        op.positive.multiplier,      op.positive.rshift,        op.clamp.lo,   op.clamp.hi};
     return EachElement(c, [&](double v) { return nm::LeakyRelu(static_cast<int32_t>(v), p); });
   }
   Tensor operator()(const QPRelu& op) const {
     Tensor y = c.in(0);
     nm::LeakyParams p{
         c.meta(0).quant->zero_point, c.out().quant->zero_point, 0,           op.rshift,
-        op.multiplier_positive,      op.rshift_positive,        op.clamp.lo, op.clamp.hi};
+        op.positive.multiplier,      op.positive.rshift,        op.clamp.lo, op.clamp.hi};
     for (size_t i = 0; i < y.data.size(); ++i) {
       p.multiplier = op.slopes[i % op.slopes.size()];
       y.data[i] = nm::PRelu(static_cast<int32_t>(y.data[i]), p);
@@ -423,7 +424,7 @@ struct Run {
   Tensor operator()(const QTable& op) const {
     const bool is_signed = c.out().dtype == DType::kS8;
     return EachElement(c, [&](double v) {
-      const uint8_t byte = op.table[static_cast<uint8_t>(static_cast<int32_t>(v))];
+      const uint8_t byte = op.entries[static_cast<uint8_t>(static_cast<int32_t>(v))];
       return is_signed ? static_cast<double>(static_cast<int8_t>(byte)) : static_cast<double>(byte);
     });
   }

@@ -12,7 +12,7 @@ TEST(AveragePoolTest, IsWithinOneInputAndOneOutputRounding) {
       for (float low : {-1.0f, 0.0f, 1.5f}) {
         LittleGraph little;
         const ValueId x = little.Input("x", {1, 5, 5, 3}, low, 2);
-        little.Output(little.Add("y", AveragePool{window, count_pad}, {x}, {1, 3, 3, 3}));
+        little.Output(little.Add("y", AveragePool{{window, count_pad}}, {x}, {1, 3, 3, 3}));
         const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
         EXPECT_TRUE(result.report.float_nodes.empty());
         const double sx = result.graph.value(result.graph.FindValue("x__q")).quant->scale;

@@ -28,10 +28,15 @@ ByteType Plain(const IntType& type) {
 
 int32_t Result(const Op& op, int32_t a, int32_t b, const Case& c) {
   const auto visit = Overloaded{
-      [&](const QAdd& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
-      [&](const QAddShifted& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
-      [&](const QAddFma& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
-      [&](const QMul& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
+      [&](const isa::Add& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
+      [&](const isa::AddFloat& o) {
+        return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y));
+      },
+      [&](const isa::AddShifted& o) {
+        return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y));
+      },
+      [&](const isa::AddFma& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
+      [&](const isa::Mul& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
       [&](const auto&) {
         ADD_FAILURE() << "not an operator of two operands";
         return 0;
@@ -81,7 +86,7 @@ TEST(AddTest, LiteRtsOptimisedVectorsShiftInAnotherOrder) {
     layer.a = c.a;
     layer.b = c.b;
     layer.y = c.y;
-    const auto op = std::get<QAddShifted>(Rules(ProfileId::kTfLiteRuy).MakeBinary(layer));
+    const auto op = std::get<isa::AddShifted>(Rules(ProfileId::kTfLiteRuy).MakeBinary(layer));
     const bool is_signed = c.y.dtype == DType::kS8;
     EXPECT_EQ(op.blocks, is_signed ? AddBlocks::kSixteen : AddBlocks::kEight);
     const double sa = c.a.quant.scale, sb = c.b.quant.scale, sy = c.y.quant.scale;
@@ -120,9 +125,9 @@ TEST(AddTest, XnnpackLeavesFarScalesToTheOptimisedKernels) {
   layer.b = S8(0.0009f, 0);
   layer.y = S8(1.0f, 0);
   EXPECT_TRUE(
-      std::holds_alternative<QAddShifted>(Rules(ProfileId::kTfLiteXnnpack).MakeBinary(layer)));
+      std::holds_alternative<isa::AddShifted>(Rules(ProfileId::kTfLiteXnnpack).MakeBinary(layer)));
   layer.b = S8(0.001f, 0);
-  EXPECT_TRUE(std::holds_alternative<QAdd>(Rules(ProfileId::kTfLiteXnnpack).MakeBinary(layer)));
+  EXPECT_TRUE(std::holds_alternative<isa::Add>(Rules(ProfileId::kTfLiteXnnpack).MakeBinary(layer)));
 }
 
 TEST(AddTest, OnnxRuntimeFusesOnUnsignedBytes) {
@@ -234,7 +239,7 @@ TEST(SubTest, TpuIsWithinItsBound) {
       layer.b = c.b;
       layer.y = c.y;
       layer.multiplier_bits = bits;
-      const auto sub = std::get<QAdd>(Rules(ProfileId::kTpu).MakeBinary(layer));
+      const auto sub = std::get<isa::Add>(Rules(ProfileId::kTpu).MakeBinary(layer));
       const double bound = 0.5 + 512 * std::ldexp(0.5, -sub.rshift);
       for (int32_t a = c.a.qmin(); a <= c.a.qmax(); ++a) {
         for (int32_t b = c.b.qmin(); b <= c.b.qmax(); ++b) {

@@ -127,11 +127,31 @@ TEST(AveragePoolTest, AWholeImageIsAMeanWhereTheTypesDiffer) {
   EXPECT_EQ(Rules(ProfileId::kTfLiteRef).MakePool(layer).op.arithmetic, PoolArithmetic::kInteger);
 }
 
+TEST(AveragePoolTest, NumbersThatAnArithmeticDoesNotReadStayZero) {
+  constexpr ProfileId kProfiles[] = {ProfileId::kTpu,           ProfileId::kTfLite,
+                                     ProfileId::kTfLiteRef,     ProfileId::kTfLiteRuy,
+                                     ProfileId::kTfLiteXnnpack, ProfileId::kOnnxRuntime,
+                                     ProfileId::kCaffe2,        ProfileId::kOneDnn};
+  for (ProfileId id : kProfiles) {
+    for (const bool global : {false, true}) {
+      PoolLayer layer = Mean(kCases[0], 4, 4);
+      layer.mean = false;
+      layer.global = layer.whole = global;
+      const isa::AveragePool pool = Rules(id).MakePool(layer).op;
+      const PoolParameters& reads = kPoolParameters[static_cast<size_t>(pool.arithmetic)];
+      EXPECT_EQ(pool.scale != 0, reads.scale) << Name(id) << " " << global;
+      EXPECT_TRUE(reads.offset || pool.offset == 0) << Name(id) << " " << global;
+      EXPECT_EQ(pool.words.multiplier != 0, reads.words) << Name(id) << " " << global;
+      EXPECT_TRUE(reads.words || pool.rounding == Rounding::kHalfUp) << Name(id) << " " << global;
+    }
+  }
+}
+
 TEST(AveragePoolTest, PadsThatCountHaveNoFormInTfLite) {
   LittleGraph little;
   const Window window{3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
   const ValueId x = little.Input("x", {1, 4, 4, 3});
-  little.Output(little.Add("y", AveragePool{window, true, false}, {x}, {1, 4, 4, 3}));
+  little.Output(little.Add("y", AveragePool{{window, true}}, {x}, {1, 4, 4, 3}));
   QuantizeOptions options = Mode(QuantMode::kAsymmetric);
   options.profile.id = ProfileId::kTfLiteRef;
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);

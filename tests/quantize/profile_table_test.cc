@@ -126,7 +126,7 @@ TEST(RescaleTest, EqualTypesAreAClampAlone) {
   for (int i = 0; i < kProfileCount; ++i) {
     const auto op =
         std::get<Requantize>(Rules(static_cast<ProfileId>(i)).MakeRescale(layer, {-5, 100}));
-    EXPECT_EQ(op.multiplier, 0);
+    EXPECT_EQ(op.words.multiplier, 0);
     EXPECT_EQ(op.clamp.lo, -5);
     EXPECT_EQ(op.clamp.hi, 100);
   }

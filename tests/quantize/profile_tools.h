@@ -63,7 +63,7 @@ inline IntType U8(float scale, int32_t zero) { return {DType::kU8, {scale, zero}
 
 // The value a table gives for x.
 inline int32_t Entry(const QTable& table, const IntType& y, int32_t x) {
-  const uint8_t byte = table.table[static_cast<uint8_t>(x)];
+  const uint8_t byte = table.entries[static_cast<uint8_t>(x)];
   return y.dtype == DType::kS8 ? static_cast<int8_t>(byte) : byte;
 }
 

@@ -81,15 +81,12 @@ TEST(ProofTest, KnowsTheInt16FormOfAdd) {
   const ValueId y = Tensor(graph, "y", {4}, DType::kS8, 0);
   graph.inputs = {a, b};
   graph.outputs = {y};
-  QAdd op;
-  op.multiplier_a = 100;
-  op.multiplier_b = 70;
-  op.rshift = 7;
+  const isa::Add op{.multiplier = 100, .multiplier2 = 70, .rshift = 7};
   graph.AddNode({"add", op, {a, b}, {y}});
   const LayerProof narrow = ProveIntegers(graph)[0];
   EXPECT_EQ(narrow.accumulator, 128 * 100 + 255 * 70 + 64);
   EXPECT_EQ(narrow.limit, 32767);
-  std::get<QAdd>(graph.nodes()[0].op).multiplier_a = 9000;
+  std::get<isa::Add>(graph.nodes()[0].op).multiplier = 9000;
   EXPECT_EQ(ProveIntegers(graph)[0].limit, 2147483647);
 }
 

@@ -22,8 +22,7 @@ LittleGraph Network() {
   const ValueId l = little.Add("l", LeakyRelu{0.1f}, {c2}, {1, 8, 8, 4});
   const ValueId a = little.Add("a", Binary{}, {l, c1}, {1, 8, 8, 4});
   const ValueId m = little.Add("m", MaxPool{{2, 2, 2, 2, 1, 1, 0, 0, 0, 0}}, {a}, {1, 4, 4, 4});
-  const ValueId g =
-      little.Add("g", AveragePool{{4, 4, 1, 1, 1, 1, 0, 0, 0, 0}, false}, {m}, {1, 1, 1, 4});
+  const ValueId g = little.Add("g", AveragePool{{{4, 4}}}, {m}, {1, 1, 1, 4});
   const ValueId f = little.Add("f", Reshape{}, {g}, {1, 4});
   const ValueId w3 = little.RandomConstant("w3", {4, 10}, -1, 1);
   const ValueId y = little.Add("y", MatMul{}, {f, w3}, {1, 10});
@@ -73,7 +72,7 @@ TEST(QuantizeGraphTest, TheConfigurationKeepsLayersInF32) {
   EXPECT_EQ(r.report.float_nodes[1].node, "l_node");  // F32 comes in, and no convolution reads on
   EXPECT_EQ(r.report.float_nodes[2].node, "y_node");
   EXPECT_EQ(Count<Conv>(r.graph), 1);
-  EXPECT_EQ(Count<QAdd>(r.graph), 1);
+  EXPECT_EQ(Count<isa::Add>(r.graph), 1);
   EXPECT_EQ(r.graph.value(r.graph.FindValue("c2")).dtype, DType::kF32);
 }
 
