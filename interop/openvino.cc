@@ -1,7 +1,7 @@
 // Ranges of an OpenVINO model (.xml, its constants in the .bin beside it): the FakeQuantize layers,
 // as NNCF puts them before what computes in integers. The range of a layer is its input range; the
 // tensor bears the first name of the port it reads ("names"), which is the ONNX name in converted
-// models, else the name of the layer that makes it. Read only: --emit-fakequantize writes models.
+// models, else the name of the layer that makes it. Read only.
 // Sources: OpenVINO's documentation, "Operation set: FakeQuantize" and "Model representation (IR)";
 // models saved by OpenVINO 2026.4 with NNCF 3.4.
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
 #include "graph/passes/passes.h"
+#include "interop/qdq_export.h"
 #include "pipeline/check_program.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
@@ -46,6 +47,7 @@ class Deployer {
     report.tolerance = options_.tolerance;
     const Graph imported = ImportModel(options_.model, options_.import);
     Tell(DeployStage::kImported, imported);
+    if (options_.emit_qdq) imported_ = imported;
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);
     CheckAgainstModel(options_, floating_);
@@ -80,6 +82,7 @@ class Deployer {
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
     report.profile = Name(quantize_.profile.id);
     Tell(DeployStage::kQuantized, quantized.graph);
+    if (options_.emit_qdq) result_.qdq = ExportQdq(imported_, quantized.graph);
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
     report.proofs = ProveIntegers(final_);
@@ -192,6 +195,7 @@ class Deployer {
   const DeployOptions& options_;
   const DeployEvents& events_;
   QuantizeOptions quantize_;
+  Graph imported_;          // of emit_qdq alone
   Graph floating_, final_;  // final_: what the program is compiled from
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;

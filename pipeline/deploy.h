@@ -28,6 +28,7 @@ struct DeployEvents {
 
 struct DeployResult {
   std::vector<uint8_t> program;  // the content of a .rshift file: Program::FromBytes
+  std::string qdq;               // of DeployOptions::emit_qdq: an ONNX file (interop/qdq_export.h)
   DeployReport report;           // TextReport, JsonReport, HtmlReport; the check's verdict
   std::vector<std::string> warnings;
 };

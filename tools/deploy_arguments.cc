@@ -87,6 +87,9 @@ void DeployArguments::AddTo(CLI::App& app) {
   AddCheckOptions(app);
   app.add_flag("--no-fuse", no_fuse,
                "a command and tensors of its own for every operator: the same bytes, more slowly");
+  app.add_option("--emit-qdq", emit_qdq,
+                 "the quantized model as ONNX with QuantizeLinear and DequantizeLinear, for ONNX "
+                 "Runtime and OpenVINO");
   app.add_option("--report", report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", report_json, "the same as JSON");
   app.add_flag("--json", json, "the summary on stdout as JSON, as --report-json writes it");
@@ -130,7 +133,8 @@ RunPaths DeployArguments::Paths() const {
   paths.outputs = {{"--output", output},
                    {"--report", report},
                    {"--report-json", report_json},
-                   {"--sensitivity", sensitivity}};
+                   {"--sensitivity", sensitivity},
+                   {"--emit-qdq", emit_qdq}};
   for (const std::string& request : dump_graph) {
     const size_t equals = request.find('=');
     if (equals != std::string::npos)
@@ -157,6 +161,7 @@ DeployOptions DeployArguments::Options() const {
   options.check = !no_check;
   options.check_samples = check_samples;
   options.test_input = test_input;
+  options.emit_qdq = !emit_qdq.empty();
   options.sensitivity = !sensitivity.empty();
   options.keep_f32 = keep_f32;
   options.threads = threads;

@@ -26,6 +26,7 @@ constexpr const char* kExamples =
     "--config f32.yaml)\n"
     "  model_deploy net.onnx --scales trt.cache -o net.rshift      (TensorRT's; also AIMET's, "
     "ncnn's, ...)\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --emit-qdq net_qdq.onnx\n"
     "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
     "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml --input-type u8 -o net.rshift      (pixels in)\n"
@@ -134,6 +135,7 @@ int Run(const DeployArguments& a) {
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");
   const int verdict = a.tolerance.empty() ? 0 : JudgeLayers(report);
+  if (!a.emit_qdq.empty()) WriteFileAtomic(a.emit_qdq, result.qdq);
   // A program below its bound is not delivered.
   if (verdict == 0) WriteFileAtomic(a.output, result.program);
   return verdict;

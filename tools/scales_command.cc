@@ -69,7 +69,7 @@ int ScalesCommand(const ScalesArguments& a, bool json) {
   if (a.action == "convert")
     format = a.to.empty() ? ScaleFormatForPath(a.output) : FindScaleFormat(a.to);
   RequireUsage(!format || format->write != nullptr, "scales convert: ", format ? format->name : "",
-               " is read only; model_deploy --emit-qdq and ", "--emit-fakequantize write models");
+               " is read only; model_deploy --emit-qdq writes ", "models");
   const ScaleSet set = ReadScaleFile(a.file, a.from);
   if (!format) return Show(set, json);
   Losses losses;

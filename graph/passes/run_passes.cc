@@ -1,9 +1,10 @@
 // The one pass list. Change kPassListVersion with it.
+#include "graph/passes/onnx_order.h"
 #include "graph/passes/passes.h"
 
 namespace rshift {
 
-Graph RunPasses(Graph graph) {
+Graph RunPassesInOnnxOrder(Graph graph) {
   graph = RemoveIdentity(std::move(graph));
   graph = RemoveRedundantTransposes(std::move(graph));  // pairs that cancel stand in no fold's way
   graph = RecognizePatterns(
@@ -11,8 +12,11 @@ Graph RunPasses(Graph graph) {
   graph = FoldBatchNorm(std::move(graph));
   graph = FoldAffine(std::move(graph));
   graph = FoldPad(std::move(graph));
-  graph = FuseActivation(std::move(graph));
-  graph = ToNhwc(graph);
+  return FuseActivation(std::move(graph));
+}
+
+Graph RunPasses(Graph graph) {
+  graph = ToNhwc(RunPassesInOnnxOrder(std::move(graph)));
   graph = RemoveIdentity(std::move(graph));
   graph.Check();
   return graph;

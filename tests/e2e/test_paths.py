@@ -30,7 +30,7 @@ TOOLS = {
         '--scales': ('in', '{}'),
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
-        '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'),
+        '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'), '--emit-qdq': ('out', '{}'),
         '--input-shape': None, '--variant': None, '--tolerance': None, **PREPROCESSING,
     },
     'model_runner': {

@@ -1,0 +1,185 @@
+#include "interop/onnx_float_ops.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace rshift {
+namespace {
+
+struct Target {
+  const Graph& graph;
+  const Node& node;
+  const std::vector<std::string>& in;
+  std::string out;
+  OnnxWriter& writer;
+
+  const Shape& Shape0() const { return graph.value(node.inputs[0]).shape; }
+  const Shape& OutShape() const { return graph.value(node.outputs[0]).shape; }
+  std::string Constant(const char* name, const std::vector<int64_t>& numbers) const {
+    return writer.Integers(out + "/" + name, {static_cast<int64_t>(numbers.size())}, numbers);
+  }
+};
+
+void SetWindow(const Window& w, onnx::NodeProto* node) {
+  OnnxWriter::Set(node, "kernel_shape", std::array<int64_t, 2>{w.kernel_h, w.kernel_w});
+  OnnxWriter::Set(node, "strides", std::array<int64_t, 2>{w.stride_h, w.stride_w});
+  // ONNX Runtime's integer AveragePool does not know the attribute.
+  if (w.dilation_h != 1 || w.dilation_w != 1)
+    OnnxWriter::Set(node, "dilations", std::array<int64_t, 2>{w.dilation_h, w.dilation_w});
+  OnnxWriter::Set(node, "pads",
+                  std::array<int64_t, 4>{w.pad_top, w.pad_left, w.pad_bottom, w.pad_right});
+}
+
+int64_t Floor(int64_t size, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
+  return (size + pads - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+// The output is larger than the pads alone give.
+bool NeedsCeil(const Target& t, const Window& w) {
+  const Shape& x = t.Shape0();
+  const Shape& y = t.OutShape();
+  return y[2] > Floor(x[2], w.pad_top + w.pad_bottom, w.kernel_h, w.dilation_h, w.stride_h) ||
+         y[3] > Floor(x[3], w.pad_left + w.pad_right, w.kernel_w, w.dilation_w, w.stride_w);
+}
+
+// Writes through an intermediate when a clamp follows: `write(name of the result)`.
+template <typename Write>
+void WithClamp(const Target& t, const Clamp& clamp, Write write) {
+  if (!clamp.active()) return write(t.out);
+  const std::string inner = t.out + "/before_clip";
+  write(inner);
+  const bool relu = clamp.lo == 0 && clamp.hi == std::numeric_limits<float>::infinity();
+  if (relu) {
+    t.writer.Node("Relu", {inner}, t.out);
+    return;
+  }
+  const std::string lo = t.writer.Floats(t.out + "/lo", {}, std::array<float, 1>{clamp.lo});
+  const std::string hi = t.writer.Floats(t.out + "/hi", {}, std::array<float, 1>{clamp.hi});
+  t.writer.Node("Clip", {inner, lo, hi}, t.out);
+}
+
+void Write(const Target& t, const Conv& op) {
+  WithClamp(t, op.clamp, [&](const std::string& y) {
+    auto* node = t.writer.Node("Conv", t.in, y);
+    SetWindow(op.window, node);
+    OnnxWriter::Set(node, "group", op.groups);
+  });
+}
+
+void Write(const Target& t, const MatMul& op) {
+  WithClamp(t, op.clamp, [&](const std::string& y) {
+    if (t.in.size() < 3 || t.in[2].empty()) {
+      t.writer.Node("MatMul", {t.in[0], t.in[1]}, y);
+    } else if (t.Shape0().size() == 2) {
+      t.writer.Node("Gemm", t.in, y);
+    } else {
+      t.writer.Node("MatMul", {t.in[0], t.in[1]}, y + "/product");
+      t.writer.Node("Add", {y + "/product", t.in[2]}, y);
+    }
+  });
+}
+
+void Write(const Target& t, const MaxPool& op) {
+  auto* node = t.writer.Node("MaxPool", {t.in[0]}, t.out);
+  SetWindow(op.window, node);
+  if (NeedsCeil(t, op.window)) OnnxWriter::Set(node, "ceil_mode", int64_t{1});
+}
+
+void Write(const Target& t, const AveragePool& op) {
+  if (op.global) {
+    t.writer.Node("GlobalAveragePool", {t.in[0]}, t.out);
+    return;
+  }
+  auto* node = t.writer.Node("AveragePool", {t.in[0]}, t.out);
+  SetWindow(op.window, node);
+  OnnxWriter::Set(node, "count_include_pad", static_cast<int64_t>(op.count_include_pad));
+  if (NeedsCeil(t, op.window)) OnnxWriter::Set(node, "ceil_mode", int64_t{1});
+}
+
+void Write(const Target& t, const Binary& op) {
+  WithClamp(t, op.clamp, [&](const std::string& y) {
+    t.writer.Node(OpName(t.node.op), {t.in[0], t.in[1]}, y);
+  });
+}
+
+void Write(const Target& t, const Clip& op) {
+  WithClamp(t, op.clamp, [&](const std::string& y) { t.writer.Node("Identity", {t.in[0]}, y); });
+}
+
+void Write(const Target& t, const LeakyRelu& op) {
+  OnnxWriter::Set(t.writer.Node("LeakyRelu", {t.in[0]}, t.out), "alpha", op.alpha);
+}
+
+void Write(const Target& t, const PRelu&) { t.writer.Node("PRelu", {t.in[0], t.in[1]}, t.out); }
+
+void Write(const Target& t, const Unary& op) {
+  switch (op.op) {
+    case UnaryOp::kSilu:
+      t.writer.Node("Sigmoid", {t.in[0]}, t.out + "/sigmoid");
+      t.writer.Node("Mul", {t.in[0], t.out + "/sigmoid"}, t.out);
+      return;
+    case UnaryOp::kSquare:
+      t.writer.Node("Mul", {t.in[0], t.in[0]}, t.out);
+      return;
+    case UnaryOp::kGeluTanh:
+      OnnxWriter::Set(t.writer.Node("Gelu", {t.in[0]}, t.out), "approximate", "tanh");
+      return;
+    default:
+      break;
+  }
+  auto* node = t.writer.Node(OpName(t.node.op), {t.in[0]}, t.out);
+  const bool has_alpha = op.op == UnaryOp::kHardSigmoid || op.op == UnaryOp::kElu ||
+                         op.op == UnaryOp::kSelu || op.op == UnaryOp::kThresholdedRelu ||
+                         op.op == UnaryOp::kCelu;
+  if (has_alpha) OnnxWriter::Set(node, "alpha", op.alpha);
+  if (op.op == UnaryOp::kHardSigmoid) OnnxWriter::Set(node, "beta", op.beta);
+  if (op.op == UnaryOp::kSelu) OnnxWriter::Set(node, "gamma", op.beta);
+}
+
+void Write(const Target& t, const Softmax& op) {
+  OnnxWriter::Set(t.writer.Node(op.log ? "LogSoftmax" : "Softmax", {t.in[0]}, t.out), "axis",
+                  op.axis);
+}
+
+void Write(const Target& t, const Reshape&) {
+  t.writer.Node("Reshape", {t.in[0], t.Constant("shape", t.OutShape())}, t.out);
+}
+
+void Write(const Target& t, const Transpose& op) {
+  OnnxWriter::Set(t.writer.Node("Transpose", {t.in[0]}, t.out), "perm", op.perm);
+}
+
+void Write(const Target& t, const Concat& op) {
+  OnnxWriter::Set(t.writer.Node("Concat", t.in, t.out), "axis", op.axis);
+}
+
+void Write(const Target& t, const Pad& op) {
+  std::vector<int64_t> pads = op.before;
+  pads.insert(pads.end(), op.after.begin(), op.after.end());
+  const std::string value = t.writer.Floats(t.out + "/value", {}, std::array<float, 1>{op.value});
+  auto* node = t.writer.Node("Pad", {t.in[0], t.Constant("pads", pads), value}, t.out);
+  OnnxWriter::Set(node, "mode",
+                  op.mode == PadMode::kReflect ? "reflect"
+                  : op.mode == PadMode::kEdge  ? "edge"
+                                               : "constant");
+}
+
+void Write(const Target& t, const Identity&) { t.writer.Node("Identity", {t.in[0]}, t.out); }
+
+template <typename Unknown>
+void Write(const Target& t, const Unknown&) {
+  Fail(ErrorCode::kUnsupported, "--emit-qdq: ", t.node.name, ": ", OpName(t.node.op),
+       " cannot be written as ONNX yet; leave the option out");
+}
+
+}  // namespace
+
+void WriteFloatNode(const Graph& graph, const Node& node, const std::vector<std::string>& inputs,
+                    const std::string& output, OnnxWriter* writer) {
+  const Target target{graph, node, inputs, output, *writer};
+  std::visit([&](const auto& op) { Write(target, op); }, node.op);
+}
+
+}  // namespace rshift

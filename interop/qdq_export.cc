@@ -1,0 +1,173 @@
+#include "interop/qdq_export.h"
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "graph/passes/onnx_order.h"
+#include "interop/onnx_float_ops.h"
+#include "interop/onnx_writer.h"
+#include "quantize/types.h"
+
+namespace rshift {
+namespace {
+
+class Exporter {
+ public:
+  Exporter(const Graph& graph, const Graph& quantized)
+      : graph_(graph), quantized_(quantized), writer_(graph.name) {
+    for (const Node& node : quantized.nodes()) {
+      if (std::holds_alternative<QConv>(node.op) || std::holds_alternative<QMatMul>(node.op))
+        linear_[node.name] = &node;
+    }
+  }
+
+  std::string Model() {
+    for (const ValueId id : graph_.inputs) {
+      const Value& value = graph_.value(id);
+      writer_.AddInput(value.name, value.shape);
+      Quantize(value.name, value.name);
+    }
+    for (const Node& node : graph_.nodes()) Write(node);
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const Value& value = graph_.value(graph_.outputs[i]);
+      const std::string source = Real(value.name, IsInteger(value.name));
+      writer_.Node("Identity", {source}, graph_.output_names[i]);
+      writer_.AddOutput(graph_.output_names[i], value.shape);
+    }
+    return writer_.Finish();
+  }
+
+ private:
+  // The integers of a tensor in the program: its own value, or the Quantize of a float one.
+  const Value* Integers(const std::string& name) const {
+    for (const char* suffix : {"", "__q"}) {
+      const ValueId id = quantized_.FindValue(name + suffix);
+      if (id.valid() && quantized_.value(id).quant) return &quantized_.value(id);
+    }
+    return nullptr;
+  }
+  // What makes it computes integers.
+  bool IsInteger(const std::string& name) const {
+    const ValueId id = quantized_.FindValue(name);
+    return id.valid() && quantized_.value(id).quant.has_value();
+  }
+
+  // A tensor of reals, as integer operators see it or as it was computed. No name of the writer's
+  // own is a graph output: those are Identities.
+  std::string Real(const std::string& name, bool quantized) const {
+    return quantized && Integers(name) != nullptr ? name + "/dq" : Computed(name);
+  }
+  std::string Computed(const std::string& name) const {
+    for (const ValueId id : graph_.inputs) {
+      if (graph_.value(id).name == name) return name;
+    }
+    return name + "/real";
+  }
+
+  std::string ZeroPoint(const std::string& name, const Value& type) {
+    const bool is_signed = type.dtype == DType::kS8;
+    const auto zero = static_cast<uint8_t>(type.quant->zero_point);
+    return writer_.Raw(name + "/zero_point",
+                       is_signed ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8, {},
+                       std::array<uint8_t, 1>{zero});
+  }
+
+  void Quantize(const std::string& name, const std::string& source) {
+    const Value* type = Integers(name);
+    if (type == nullptr) return;
+    const std::string scale =
+        writer_.Floats(name + "/scale", {}, std::array<float, 1>{type->quant->scale});
+    const std::string zero = ZeroPoint(name, *type);
+    writer_.Node("QuantizeLinear", {source, scale, zero}, name + "/q");
+    writer_.Node("DequantizeLinear", {name + "/q", scale, zero}, name + "/dq");
+  }
+
+  std::string Constant(const Value& value) {
+    const int type = value.dtype == DType::kF32   ? onnx::TensorProto::FLOAT
+                     : value.dtype == DType::kS64 ? onnx::TensorProto::INT64
+                                                  : onnx::TensorProto::UNDEFINED;
+    RSHIFT_REQUIRE(type != onnx::TensorProto::UNDEFINED, ErrorCode::kUnsupported,
+                   "--emit-qdq: constant '", value.name, "' of type ", rshift::Name(value.dtype),
+                   " cannot be written as ONNX yet");
+    return writer_.Raw(value.name + "/const", type, value.shape, value.constant->bytes);
+  }
+
+  void Write(const Node& node) {
+    const Value& y = graph_.value(node.outputs[0]);
+    const bool integer = IsInteger(y.name);
+    const auto linear = linear_.find(node.name);
+    std::vector<std::string> inputs;
+    for (const ValueId id : node.inputs) {
+      if (!id.valid()) {
+        inputs.emplace_back();
+      } else if (const Value& value = graph_.value(id); value.is_constant()) {
+        const bool own = integer && linear != linear_.end() && inputs.size() < 3;
+        inputs.push_back(own ? Linear(node, *linear->second, inputs.size()) : Constant(value));
+      } else {
+        inputs.push_back(Real(value.name, integer || IsInteger(value.name)));
+      }
+    }
+    WriteFloatNode(graph_, node, inputs, y.name + "/real", &writer_);
+    Quantize(y.name, y.name + "/real");
+  }
+
+  // Weights or bias of a convolution or matrix product, dequantized.
+  std::string Linear(const Node& node, const Node& integer, size_t input) {
+    const Value& w = quantized_.value(integer.inputs[1]);
+    RSHIFT_REQUIRE(w.origin != nullptr && w.dtype == DType::kS8 &&
+                       w.shape == graph_.value(node.inputs[1]).shape,
+                   ErrorCode::kUnsupported, "--emit-qdq: ", node.name,
+                   ": its weights are held in another form than ONNX has");
+    const bool is_conv = std::holds_alternative<Conv>(node.op);
+    const int64_t axis = is_conv ? 0 : 1;
+    const std::vector<float>& scales = w.origin->scales;
+    const auto count = static_cast<int64_t>(scales.size());
+    const Shape by_channel = count == 1 ? Shape{} : Shape{count};
+    if (input == 1) {
+      const std::string q =
+          writer_.Raw(node.name + "/weights", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
+      const std::string scale = writer_.Floats(node.name + "/weight_scale", by_channel, scales);
+      const std::string out = node.name + "/weights_dq";
+      OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", axis);
+      return out;
+    }
+    const float x = Integers(graph_.value(node.inputs[0]).name)->quant->scale;
+    return Bias(node, scales, x);
+  }
+
+  std::string Bias(const Node& node, const std::vector<float>& scales, float x) {
+    const auto bias = graph_.value(node.inputs[2]).constant->As<float>();
+    std::vector<float> units;
+    std::vector<uint8_t> bytes(bias.size() * sizeof(int32_t));
+    for (size_t c = 0; c < bias.size(); ++c) {
+      const double unit = static_cast<double>(x) * scales[scales.size() == 1 ? 0 : c];
+      units.push_back(static_cast<float>(unit));
+      const auto q = static_cast<int32_t>(std::nearbyint(static_cast<double>(bias[c]) / unit));
+      std::memcpy(bytes.data() + c * sizeof(q), &q, sizeof(q));
+    }
+    const Shape shape = {static_cast<int64_t>(bias.size())};
+    const std::string q = writer_.Raw(node.name + "/bias", onnx::TensorProto::INT32, shape, bytes);
+    const std::string scale = writer_.Floats(node.name + "/bias_scale", shape, units);
+    const std::string out = node.name + "/bias_dq";
+    OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", int64_t{0});
+    return out;
+  }
+
+  const Graph& graph_;
+  const Graph& quantized_;
+  OnnxWriter writer_;
+  std::map<std::string, const Node*> linear_;  // of the program, by name
+};
+
+}  // namespace
+
+std::string ExportQdq(const Graph& imported, const Graph& quantized) {
+  RSHIFT_REQUIRE(!HoldsQuantization(imported), ErrorCode::kUnsupported,
+                 "--emit-qdq: the model holds QuantizeLinear and DequantizeLinear already");
+  return Exporter(RunPassesInOnnxOrder(imported), quantized).Model();
+}
+
+}  // namespace rshift

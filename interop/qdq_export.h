@@ -1,0 +1,21 @@
+// A quantized model as an ONNX model with QuantizeLinear and DequantizeLinear.
+#ifndef RSHIFT_INTEROP_QDQ_EXPORT_H_
+#define RSHIFT_INTEROP_QDQ_EXPORT_H_
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace rshift {
+
+// Bytes of an ONNX file (opset 20). `imported`: the float graph as imported; `quantized`: what
+// QuantizeGraph made of it after RunPasses. Folded and fused as there; every tensor that is integer
+// there has QuantizeLinear and DequantizeLinear with its scale and zero point; weights of
+// convolutions and matrix products are s8 initializers with a scale for each output channel, biases
+// s32 with scale S_x S_w; nodes that run in F32 have none. Throws kUnsupported naming the node for
+// operators that cannot be written, and for models that hold QuantizeLinear already.
+std::string ExportQdq(const Graph& imported, const Graph& quantized);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_INTEROP_QDQ_EXPORT_H_

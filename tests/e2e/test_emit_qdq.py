@@ -1,0 +1,108 @@
+"""--emit-qdq: ONNX Runtime runs the quantized model, and gives what our program gives."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import pipeline
+
+ort = pytest.importorskip('onnxruntime')
+
+
+def net(path):
+    """Convolutions of each form, a skip, a Concat, pools, a Gemm and Sigmoid."""
+    rng = np.random.default_rng(31)
+    shapes = {'w1': (16, 3, 3, 3), 'b1': (16,), 'w2': (16, 1, 3, 3), 'w3': (16, 16, 1, 1), 'w4': (8, 32, 1, 1),
+              'w5': (8, 10), 'b5': (10,)}
+    constants = [numpy_helper.from_array((rng.normal(size=s) / 3).astype(np.float32), n) for n, s in shapes.items()]
+    node = helper.make_node
+    nodes = [node('Conv', ['x', 'w1', 'b1'], ['c1'], name='stem', pads=[1] * 4, strides=[2, 2]),
+             node('Relu', ['c1'], ['r1']),
+             node('Conv', ['r1', 'w2'], ['c2'], name='depthwise', pads=[1] * 4, group=16),
+             node('LeakyRelu', ['c2'], ['l2'], alpha=0.125), node('Conv', ['l2', 'w3'], ['c3'], name='pointwise'),
+             node('Add', ['c3', 'r1'], ['s']), node('Concat', ['s', 'r1'], ['k'], axis=1),
+             node('MaxPool', ['k'], ['m'], kernel_shape=[2, 2], strides=[2, 2]),
+             node('Conv', ['m', 'w4'], ['c4'], name='narrow'), node('Sigmoid', ['c4'], ['g4']),
+             node('GlobalAveragePool', ['g4'], ['p']), node('Flatten', ['p'], ['f']),
+             node('Gemm', ['f', 'w5', 'b5'], ['y'], name='classify')]
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 16, 16))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    where = tmp_path_factory.mktemp('qdq')
+    net(where / 'net.onnx')
+    np.save(where / 'x.npy', np.random.default_rng(32).normal(size=(32, 3, 16, 16)).astype(np.float32))
+    pipeline.calibrate(where / 'net.onnx', where / 'x.npy', where / 'net.table.yaml')
+    return where
+
+
+def both(model, table, samples, tmp_path, mode, extra=()):
+    """Outputs of ONNX Runtime and of our program, [samples, ...] each, and the scale of the output."""
+    pipeline.deploy(model, tmp_path / 'p.rshift', mode=mode, table=table, extra=('--emit-qdq', tmp_path / 'q.onnx', *extra))
+    onnx.checker.check_model(onnx.load(tmp_path / 'q.onnx'), full_check=True)
+    pipeline.run('model_runner', tmp_path / 'p.rshift', '--dataset', samples, '--output', tmp_path / 'ours.npz')
+    session = ort.InferenceSession(tmp_path / 'q.onnx', providers=['CPUExecutionProvider'])
+    name = session.get_inputs()[0].name
+    theirs = np.stack([session.run(None, {name: x[None]})[0][0] for x in np.load(samples)])
+    scales = {i.name: numpy_helper.to_array(i) for i in onnx.load(tmp_path / 'q.onnx').graph.initializer}
+    ours = pipeline.single(tmp_path / 'ours.npz')
+    scale = scales[session.get_outputs()[0].name + '/scale']
+    return theirs.reshape(ours.shape), ours, float(scale)
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_onnxruntime_agrees_within_a_few_quanta(mode, folder, tmp_path):
+    theirs, ours, scale = both(folder / 'net.onnx', folder / 'net.table.yaml', folder / 'x.npy', tmp_path, mode)
+    quanta = np.abs(theirs - ours) / scale
+    print(f'{mode}: equal {np.mean(quanta < 0.5):.3f}, within one quantum {np.mean(quanta < 1.5):.3f}')
+    # Roundings differ (ours: multipliers, LeakyRelu and Sigmoid in tables), never more than a few quanta.
+    assert np.mean(quanta < 1.5) > 0.95 and quanta.max() < 4.5
+
+
+def test_example_network(tmp_path):
+    if not pipeline.TEST_IMAGES.exists():
+        pytest.skip('needs the Fashion-MNIST data set of Debian')
+    import gzip
+    images = np.frombuffer(gzip.open(pipeline.TEST_IMAGES).read()[16:], np.uint8).reshape(-1, 1, 28, 28)[:200]
+    np.save(tmp_path / 'x.npy', images.astype(np.float32) / 255)
+    pipeline.calibrate(pipeline.EXAMPLE, tmp_path / 'x.npy', tmp_path / 't.yaml')
+    theirs, ours, _ = both(pipeline.EXAMPLE, tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric')
+    same = np.mean(theirs.argmax(axis=1) == ours.argmax(axis=1))
+    print(f'the same class {same:.3f}')
+    assert same > 0.97
+
+
+def test_our_own_import_takes_it_back(folder, tmp_path):
+    """Scales, zero points and integers of weights are the program's."""
+    pipeline.deploy(folder / 'net.onnx', tmp_path / 'a.rshift', mode='asymmetric', table=folder / 'net.table.yaml',
+                    extra=('--emit-qdq', tmp_path / 'q.onnx'))
+    pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'b.rshift', '--no-check')
+    outputs = []
+    for name in 'ab':
+        pipeline.run('model_runner', tmp_path / f'{name}.rshift', '--dataset', folder / 'x.npy', '--output',
+                     tmp_path / f'{name}.npz')
+        outputs.append(pipeline.single(tmp_path / f'{name}.npz'))
+    assert np.corrcoef(outputs[0].ravel(), outputs[1].ravel())[0, 1] > 0.999
+
+
+def test_nodes_in_f32_have_no_integers(folder, tmp_path):
+    (tmp_path / 'c.yaml').write_text('layers:\n  pointwise: {mode: f32}\n')
+    theirs, ours, scale = both(folder / 'net.onnx', folder / 'net.table.yaml', folder / 'x.npy', tmp_path, 'symmetric',
+                               ('--config', tmp_path / 'c.yaml'))
+    assert (np.abs(theirs - ours) / scale).max() < 4.5
+    names = {i.name for i in onnx.load(tmp_path / 'q.onnx').graph.initializer}
+    assert 'narrow/weights' in names and 'pointwise/weights' not in names
+
+
+def test_wrong_usage(folder, tmp_path):
+    pipeline.deploy(folder / 'net.onnx', tmp_path / 'p', mode='symmetric', table=folder / 'net.table.yaml',
+                    extra=('--emit-qdq', tmp_path / 'q.onnx'))
+    error = pipeline.fails('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p2', '--emit-qdq', tmp_path / 'r.onnx')
+    assert 'already' in error and not (tmp_path / 'r.onnx').exists()
+    done = pipeline.call('model_deploy', folder / 'net.onnx', '--mode', 'f32', '-o', tmp_path / 'p', '--emit-qdq',
+                         tmp_path / 'r.onnx')
+    assert done.returncode == 2 and '--emit-qdq' in done.stderr
