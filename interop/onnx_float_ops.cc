@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/error.h"
 
@@ -166,12 +167,54 @@ void Write(const Target& t, const Pad& op) {
                                                : "constant");
 }
 
+void Write(const Target& t, const Slice& op) {
+  std::vector<int64_t> ends, axes;
+  for (size_t d = 0; d < op.starts.size(); ++d) {
+    const int64_t last = op.starts[d] + (t.OutShape()[d] - 1) * op.steps[d];
+    const int64_t end = op.steps[d] > 0 ? last + 1 : last - 1;
+    ends.push_back(end < 0 ? std::numeric_limits<int64_t>::min() : end);
+    axes.push_back(static_cast<int64_t>(d));
+  }
+  t.writer.Node("Slice",
+                {t.in[0], t.Constant("starts", op.starts), t.Constant("ends", ends),
+                 t.Constant("axes", axes), t.Constant("steps", op.steps)},
+                t.out);
+}
+
+void Write(const Target& t, const DepthToSpace& op) {
+  auto* node = t.writer.Node("DepthToSpace", {t.in[0]}, t.out);
+  OnnxWriter::Set(node, "blocksize", op.block);
+  OnnxWriter::Set(node, "mode", op.crd ? "CRD" : "DCR");
+}
+
+void Write(const Target& t, const SpaceToDepth& op) {
+  OnnxWriter::Set(t.writer.Node("SpaceToDepth", {t.in[0]}, t.out), "blocksize", op.block);
+}
+
+void Write(const Target& t, const Expand&) {
+  t.writer.Node("Expand", {t.in[0], t.Constant("shape", t.OutShape())}, t.out);
+}
+
+void Write(const Target& t, const Tile& op) {
+  t.writer.Node("Tile", {t.in[0], t.Constant("repeats", op.repeats)}, t.out);
+}
+
+void Write(const Target& t, const Gather& op) {
+  OnnxWriter::Set(t.writer.Node("Gather", {t.in[0], t.in[1]}, t.out), "axis", op.axis);
+}
+
+void Write(const Target& t, const LayerNorm& op) {
+  auto* node = t.writer.Node("LayerNormalization", t.in, t.out);
+  OnnxWriter::Set(node, "axis", op.axis);
+  OnnxWriter::Set(node, "epsilon", op.epsilon);
+}
+
 void Write(const Target& t, const Identity&) { t.writer.Node("Identity", {t.in[0]}, t.out); }
 
 template <typename Unknown>
 void Write(const Target& t, const Unknown&) {
-  Fail(ErrorCode::kUnsupported, "--emit-qdq: ", t.node.name, ": ", OpName(t.node.op),
-       " cannot be written as ONNX yet; leave the option out");
+  Fail(ErrorCode::kUnsupported, "--emit-qdq, --emit-fakequantize: ", t.node.name, ": ",
+       OpName(t.node.op), " cannot be written as ONNX yet; leave the option out");
 }
 
 }  // namespace

@@ -78,6 +78,22 @@ onnx::NodeProto* OnnxWriter::Node(const std::string& op, const std::vector<std::
   return node;
 }
 
+onnx::NodeProto* OnnxWriter::Node(const std::string& op, const char* domain,
+                                  const std::vector<std::string>& inputs,
+                                  const std::string& output) {
+  const auto& imports = model_.opset_import();
+  const bool known = std::any_of(imports.begin(), imports.end(),
+                                 [&](const auto& import) { return import.domain() == domain; });
+  if (!known) {
+    auto* import = model_.add_opset_import();
+    import->set_domain(domain);
+    import->set_version(1);
+  }
+  auto* node = Node(op, inputs, output);
+  node->set_domain(domain);
+  return node;
+}
+
 void OnnxWriter::Set(onnx::NodeProto* node, const char* name, int64_t value) {
   Attribute(node, name, onnx::AttributeProto::INT)->set_i(value);
 }
@@ -98,7 +114,7 @@ void OnnxWriter::Set(onnx::NodeProto* node, const char* name, std::span<const in
 std::string OnnxWriter::Finish() const {
   std::string bytes;
   RSHIFT_REQUIRE(model_.SerializeToString(&bytes), ErrorCode::kUnsupported,
-                 "--emit-qdq: the model is larger than 2 GB, which one ONNX file cannot hold");
+                 "the model to write is larger than 2 GB, which one ONNX file cannot hold");
   return bytes;
 }
 

@@ -30,6 +30,10 @@ class OnnxWriter {
   onnx::NodeProto* Node(const std::string& op, const std::vector<std::string>& inputs,
                         const std::string& output);
 
+  // An operator of another domain than ONNX's; version 1 of it.
+  onnx::NodeProto* Node(const std::string& op, const char* domain,
+                        const std::vector<std::string>& inputs, const std::string& output);
+
   static void Set(onnx::NodeProto* node, const char* name, int64_t value);
   static void Set(onnx::NodeProto* node, const char* name, float value);
   static void Set(onnx::NodeProto* node, const char* name, const char* value);

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "graph/passes/onnx_order.h"
@@ -14,10 +16,12 @@
 namespace rshift {
 namespace {
 
+enum class Form { kQdq, kFakeQuantize };
+
 class Exporter {
  public:
-  Exporter(const Graph& graph, const Graph& quantized)
-      : graph_(graph), quantized_(quantized), writer_(graph.name) {
+  Exporter(const Graph& graph, const Graph& quantized, Form form)
+      : graph_(graph), quantized_(quantized), form_(form), writer_(graph.name) {
     for (const Node& node : quantized.nodes()) {
       if (std::holds_alternative<QConv>(node.op) || std::holds_alternative<QMatMul>(node.op))
         linear_[node.name] = &node;
@@ -78,6 +82,12 @@ class Exporter {
   void Quantize(const std::string& name, const std::string& source) {
     const Value* type = Integers(name);
     if (type == nullptr) return;
+    if (form_ == Form::kFakeQuantize) {
+      const IntType range{type->dtype, *type->quant};
+      const std::array<float, 1> low = {End(range, range.qmin())},
+                                 high = {End(range, range.qmax())};
+      return FakeQuantize(source, name + "/dq", {}, low, high);
+    }
     const std::string scale =
         writer_.Floats(name + "/scale", {}, std::array<float, 1>{type->quant->scale});
     const std::string zero = ZeroPoint(name, *type);
@@ -85,13 +95,27 @@ class Exporter {
     writer_.Node("DequantizeLinear", {name + "/q", scale, zero}, name + "/dq");
   }
 
+  static float End(const IntType& type, int32_t q) {
+    const auto steps = static_cast<double>(q - type.quant.zero_point);
+    return static_cast<float>(steps * static_cast<double>(type.quant.scale));
+  }
+
+  void FakeQuantize(const std::string& source, const std::string& out, const Shape& shape,
+                    std::span<const float> low, std::span<const float> high) {
+    const std::string lo = writer_.Floats(out + "/low", shape, low);
+    const std::string hi = writer_.Floats(out + "/high", shape, high);
+    OnnxWriter::Set(
+        writer_.Node("FakeQuantize", "org.openvinotoolkit", {source, lo, hi, lo, hi}, out),
+        "levels", int64_t{256});
+  }
+
   std::string Constant(const Value& value) {
     const int type = value.dtype == DType::kF32   ? onnx::TensorProto::FLOAT
                      : value.dtype == DType::kS64 ? onnx::TensorProto::INT64
                                                   : onnx::TensorProto::UNDEFINED;
     RSHIFT_REQUIRE(type != onnx::TensorProto::UNDEFINED, ErrorCode::kUnsupported,
-                   "--emit-qdq: constant '", value.name, "' of type ", rshift::Name(value.dtype),
-                   " cannot be written as ONNX yet");
+                   "--emit-qdq, --emit-fakequantize: constant '", value.name, "' of type ",
+                   rshift::Name(value.dtype), " cannot be written as ONNX yet");
     return writer_.Raw(value.name + "/const", type, value.shape, value.constant->bytes);
   }
 
@@ -119,23 +143,48 @@ class Exporter {
     const Value& w = quantized_.value(integer.inputs[1]);
     RSHIFT_REQUIRE(w.origin != nullptr && w.dtype == DType::kS8 &&
                        w.shape == graph_.value(node.inputs[1]).shape,
-                   ErrorCode::kUnsupported, "--emit-qdq: ", node.name,
+                   ErrorCode::kUnsupported, "--emit-qdq, --emit-fakequantize: ", node.name,
                    ": its weights are held in another form than ONNX has");
     const bool is_conv = std::holds_alternative<Conv>(node.op);
     const int64_t axis = is_conv ? 0 : 1;
     const std::vector<float>& scales = w.origin->scales;
     const auto count = static_cast<int64_t>(scales.size());
-    const Shape by_channel = count == 1 ? Shape{} : Shape{count};
-    if (input == 1) {
-      const std::string q =
-          writer_.Raw(node.name + "/weights", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
-      const std::string scale = writer_.Floats(node.name + "/weight_scale", by_channel, scales);
-      const std::string out = node.name + "/weights_dq";
-      OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", axis);
-      return out;
+    if (input == 2 && form_ == Form::kFakeQuantize) return Constant(graph_.value(node.inputs[2]));
+    if (input == 2) {
+      const float x = Integers(graph_.value(node.inputs[0]).name)->quant->scale;
+      return Bias(node, scales, x);
     }
-    const float x = Integers(graph_.value(node.inputs[0]).name)->quant->scale;
-    return Bias(node, scales, x);
+    if (form_ == Form::kFakeQuantize) return FakeWeights(node, w, axis);
+    const Shape by_channel = count == 1 ? Shape{} : Shape{count};
+    const std::string q =
+        writer_.Raw(node.name + "/weights", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
+    const std::string scale = writer_.Floats(node.name + "/weight_scale", by_channel, scales);
+    std::string out = node.name + "/weights_dq";
+    OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", axis);
+    return out;
+  }
+
+  // Multiples of the scales, and the FakeQuantize that leaves them as they are.
+  std::string FakeWeights(const Node& node, const Value& w, int64_t axis) {
+    const std::vector<float>& scales = w.origin->scales;
+    const auto q = w.constant->As<int8_t>();
+    const auto inner = static_cast<size_t>(axis == 0 ? NumElements(w.shape) / w.shape[0] : 1);
+    std::vector<float> reals(q.size()), low, high;
+    for (size_t i = 0; i < q.size(); ++i) {
+      const size_t c = scales.size() == 1 ? 0 : i / inner % scales.size();
+      reals[i] = static_cast<float>(q[i]) * scales[c];
+    }
+    low.reserve(scales.size());
+    high.reserve(scales.size());
+    for (const float scale : scales) {
+      low.push_back(-128 * scale);
+      high.push_back(127 * scale);
+    }
+    Shape shape(scales.size() == 1 ? 0 : w.shape.size(), 1);
+    if (!shape.empty()) shape[static_cast<size_t>(axis)] = static_cast<int64_t>(scales.size());
+    std::string out = node.name + "/weights_fq";
+    FakeQuantize(writer_.Floats(node.name + "/weights", w.shape, reals), out, shape, low, high);
+    return out;
   }
 
   std::string Bias(const Node& node, const std::vector<float>& scales, float x) {
@@ -151,23 +200,34 @@ class Exporter {
     const Shape shape = {static_cast<int64_t>(bias.size())};
     const std::string q = writer_.Raw(node.name + "/bias", onnx::TensorProto::INT32, shape, bytes);
     const std::string scale = writer_.Floats(node.name + "/bias_scale", shape, units);
-    const std::string out = node.name + "/bias_dq";
+    std::string out = node.name + "/bias_dq";
     OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", int64_t{0});
     return out;
   }
 
   const Graph& graph_;
   const Graph& quantized_;
+  const Form form_;
   OnnxWriter writer_;
   std::map<std::string, const Node*> linear_;  // of the program, by name
 };
 
+std::string Export(const Graph& imported, const Graph& quantized, Form form) {
+  RSHIFT_REQUIRE(!HoldsQuantization(imported), ErrorCode::kUnsupported,
+                 "--emit-qdq, --emit-fakequantize: the model holds QuantizeLinear and "
+                 "DequantizeLinear already");
+  const Graph graph = RunPassesInOnnxOrder(imported);
+  return Exporter(graph, quantized, form).Model();
+}
+
 }  // namespace
 
 std::string ExportQdq(const Graph& imported, const Graph& quantized) {
-  RSHIFT_REQUIRE(!HoldsQuantization(imported), ErrorCode::kUnsupported,
-                 "--emit-qdq: the model holds QuantizeLinear and DequantizeLinear already");
-  return Exporter(RunPassesInOnnxOrder(imported), quantized).Model();
+  return Export(imported, quantized, Form::kQdq);
+}
+
+std::string ExportFakeQuantize(const Graph& imported, const Graph& quantized) {
+  return Export(imported, quantized, Form::kFakeQuantize);
 }
 
 }  // namespace rshift

@@ -1,4 +1,4 @@
-// A quantized model as an ONNX model with QuantizeLinear and DequantizeLinear.
+// A quantized model as an ONNX model with QuantizeLinear and DequantizeLinear, or FakeQuantize.
 #ifndef RSHIFT_INTEROP_QDQ_EXPORT_H_
 #define RSHIFT_INTEROP_QDQ_EXPORT_H_
 
@@ -15,6 +15,10 @@ namespace rshift {
 // s32 with scale S_x S_w; nodes that run in F32 have none. Throws kUnsupported naming the node for
 // operators that cannot be written, and for models that hold QuantizeLinear already.
 std::string ExportQdq(const Graph& imported, const Graph& quantized);
+// The same with OpenVINO's FakeQuantize (domain org.openvinotoolkit, 256 levels) in place of
+// QuantizeLinear and DequantizeLinear: the range of a tensor's integers is input and output range;
+// weights are f32 multiples of their scale behind a FakeQuantize by channel; biases are f32.
+std::string ExportFakeQuantize(const Graph& imported, const Graph& quantized);
 
 }  // namespace rshift
 

@@ -47,7 +47,7 @@ class Deployer {
     report.tolerance = options_.tolerance;
     const Graph imported = ImportModel(options_.model, options_.import);
     Tell(DeployStage::kImported, imported);
-    if (options_.emit_qdq) imported_ = imported;
+    if (options_.emit_qdq || options_.emit_fakequantize) imported_ = imported;
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);
     CheckAgainstModel(options_, floating_);
@@ -83,6 +83,8 @@ class Deployer {
     report.profile = Name(quantize_.profile.id);
     Tell(DeployStage::kQuantized, quantized.graph);
     if (options_.emit_qdq) result_.qdq = ExportQdq(imported_, quantized.graph);
+    if (options_.emit_fakequantize)
+      result_.fakequantize = ExportFakeQuantize(imported_, quantized.graph);
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
     report.proofs = ProveIntegers(final_);
@@ -195,7 +197,7 @@ class Deployer {
   const DeployOptions& options_;
   const DeployEvents& events_;
   QuantizeOptions quantize_;
-  Graph imported_;          // of emit_qdq alone
+  Graph imported_;          // where a model is emitted
   Graph floating_, final_;  // final_: what the program is compiled from
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;

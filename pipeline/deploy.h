@@ -28,8 +28,9 @@ struct DeployEvents {
 
 struct DeployResult {
   std::vector<uint8_t> program;  // the content of a .rshift file: Program::FromBytes
-  std::string qdq;               // of DeployOptions::emit_qdq: an ONNX file (interop/qdq_export.h)
-  DeployReport report;           // TextReport, JsonReport, HtmlReport; the check's verdict
+  std::string qdq,
+      fakequantize;     // of emit_qdq, emit_fakequantize: ONNX files (interop/qdq_export.h)
+  DeployReport report;  // TextReport, JsonReport, HtmlReport; the check's verdict
   std::vector<std::string> warnings;
 };
 

@@ -14,6 +14,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.variant                                        ? "--variant"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.sensitivity                                    ? "--sensitivity"
+         : o.emit_fakequantize                              ? "--emit-fakequantize"
          : o.emit_qdq                                       ? "--emit-qdq"
          : !o.check                                         ? "--no-check"
          : o.check_samples != kCheckSamples                 ? "--check-samples"

@@ -51,6 +51,7 @@ struct DeployOptions {
   std::vector<std::string> test_input = {};  // what OpenDataset takes; compares every tensor
   std::vector<Sample> test_samples = {};     // the same in memory; one of both at most
   Tolerance tolerance = {};                  // what the report marks
+  bool emit_fakequantize = false;            // fills DeployResult::fakequantize
   bool emit_qdq = false;                     // fills DeployResult::qdq
   bool sensitivity = false;                  // fills DeployReport::sensitivity
   int64_t keep_f32 = 0;                      // MeasureSensitivity's `keep`, of `sensitivity`

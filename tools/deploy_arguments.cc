@@ -90,6 +90,8 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--emit-qdq", emit_qdq,
                  "the quantized model as ONNX with QuantizeLinear and DequantizeLinear, for ONNX "
                  "Runtime and OpenVINO");
+  app.add_option("--emit-fakequantize", emit_fakequantize,
+                 "the same with OpenVINO's FakeQuantize (domain org.openvinotoolkit)");
   app.add_option("--report", report, "per-layer report, one self-contained HTML page");
   app.add_option("--report-json", report_json, "the same as JSON");
   app.add_flag("--json", json, "the summary on stdout as JSON, as --report-json writes it");
@@ -130,11 +132,9 @@ RunPaths DeployArguments::Paths() const {
   paths.inputs.push_back({"--target", target});
   paths.AddInputs("--preprocess", {preprocess.file()});
   paths.AddData("--test-input", test_input);
-  paths.outputs = {{"--output", output},
-                   {"--report", report},
-                   {"--report-json", report_json},
-                   {"--sensitivity", sensitivity},
-                   {"--emit-qdq", emit_qdq}};
+  paths.outputs = {{"--output", output},           {"--report", report},
+                   {"--report-json", report_json}, {"--sensitivity", sensitivity},
+                   {"--emit-qdq", emit_qdq},       {"--emit-fakequantize", emit_fakequantize}};
   for (const std::string& request : dump_graph) {
     const size_t equals = request.find('=');
     if (equals != std::string::npos)
@@ -162,6 +162,7 @@ DeployOptions DeployArguments::Options() const {
   options.check_samples = check_samples;
   options.test_input = test_input;
   options.emit_qdq = !emit_qdq.empty();
+  options.emit_fakequantize = !emit_fakequantize.empty();
   options.sensitivity = !sensitivity.empty();
   options.keep_f32 = keep_f32;
   options.threads = threads;

@@ -18,7 +18,7 @@ struct DeployArguments {
   std::string report, report_json;
   std::vector<std::string> input_type, output_type, test_input, dump_graph;
   int threads = 0;
-  std::string sensitivity, emit_qdq;
+  std::string sensitivity, emit_qdq, emit_fakequantize;
   int64_t check_samples = kCheckSamples, keep_f32 = 0;
   bool no_fuse = false, json = false, no_check = false, force_preprocess = false;
 

@@ -136,6 +136,7 @@ int Run(const DeployArguments& a) {
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");
   const int verdict = a.tolerance.empty() ? 0 : JudgeLayers(report);
   if (!a.emit_qdq.empty()) WriteFileAtomic(a.emit_qdq, result.qdq);
+  if (!a.emit_fakequantize.empty()) WriteFileAtomic(a.emit_fakequantize, result.fakequantize);
   // A program below its bound is not delivered.
   if (verdict == 0) WriteFileAtomic(a.output, result.program);
   return verdict;

@@ -1,4 +1,4 @@
-"""--emit-qdq: ONNX Runtime runs the quantized model, and gives what our program gives."""
+"""--emit-qdq, --emit-fakequantize: ONNX Runtime and OpenVINO run the quantized model, and give what our program gives."""
 
 import numpy as np
 import onnx
@@ -74,6 +74,65 @@ def test_example_network(tmp_path):
     same = np.mean(theirs.argmax(axis=1) == ours.argmax(axis=1))
     print(f'the same class {same:.3f}')
     assert same > 0.97
+
+
+def spelled_out(model):
+    """Every FakeQuantize as the operators of its definition, for ONNX Runtime, which does not have it."""
+    nodes, constants = [], [numpy_helper.from_array(np.float32(255), 'steps')]
+    for n in model.graph.node:
+        if n.op_type != 'FakeQuantize':
+            nodes.append(n)
+            continue
+        assert n.domain == 'org.openvinotoolkit' and n.attribute[0].i == 256
+        x, lo, hi, out_lo, out_hi = n.input
+        def step(op, *inputs, out):
+            nodes.append(helper.make_node(op, list(inputs), [out]))
+            return out
+        name = n.output[0]
+        clipped = step('Min', step('Max', x, lo, out=name + '/a'), hi, out=name + '/b')
+        width = step('Sub', hi, lo, out=name + '/c')
+        share = step('Div', step('Sub', clipped, lo, out=name + '/d'), width, out=name + '/e')
+        level = step('Round', step('Mul', share, 'steps', out=name + '/f'), out=name + '/g')
+        back = step('Div', step('Mul', level, step('Sub', out_hi, out_lo, out=name + '/h'), out=name + '/i'), 'steps',
+                    out=name + '/j')
+        step('Add', back, out_lo, out=name)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.extend(constants)
+    while len(model.opset_import) > 1:
+        del model.opset_import[1]
+    return model
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_fakequantize_form_is_the_same_network(mode, folder, tmp_path):
+    pipeline.deploy(folder / 'net.onnx', tmp_path / 'p.rshift', mode=mode, table=folder / 'net.table.yaml',
+                    extra=('--emit-fakequantize', tmp_path / 'fq.onnx', '--emit-qdq', tmp_path / 'q.onnx'))
+    model = onnx.load(tmp_path / 'fq.onnx')
+    scale = next(float(numpy_helper.to_array(i)) for i in onnx.load(tmp_path / 'q.onnx').graph.initializer
+                 if i.name == 'y/scale')
+    pipeline.run('model_runner', tmp_path / 'p.rshift', '--dataset', folder / 'x.npy', '--output', tmp_path / 'o.npz')
+    ours, samples = pipeline.single(tmp_path / 'o.npz'), np.load(folder / 'x.npy')
+    session = ort.InferenceSession(spelled_out(onnx.load(tmp_path / 'fq.onnx')).SerializeToString())
+    theirs = np.stack([session.run(None, {'x': x[None]})[0][0] for x in samples])
+    quanta = np.abs(theirs - ours) / scale
+    print(f'{mode}: within one quantum {np.mean(quanta < 1.5):.3f}, most {quanta.max():.2f}')
+    assert np.mean(quanta < 1.5) > 0.95 and quanta.max() < 4.5
+    assert sum(n.op_type == 'FakeQuantize' for n in model.graph.node) > 10
+    assert not any(n.op_type == 'QuantizeLinear' for n in model.graph.node)
+
+
+def test_openvino_runs_both_forms(folder, tmp_path):
+    ov = pytest.importorskip('openvino')
+    pipeline.deploy(folder / 'net.onnx', tmp_path / 'p.rshift', mode='symmetric', table=folder / 'net.table.yaml',
+                    extra=('--emit-fakequantize', tmp_path / 'fq.onnx', '--emit-qdq', tmp_path / 'q.onnx'))
+    pipeline.run('model_runner', tmp_path / 'p.rshift', '--dataset', folder / 'x.npy', '--output', tmp_path / 'o.npz')
+    ours, samples = pipeline.single(tmp_path / 'o.npz'), np.load(folder / 'x.npy')
+    for form in ('q', 'fq'):
+        compiled = ov.Core().compile_model(tmp_path / f'{form}.onnx', 'CPU')
+        theirs = np.stack([compiled([x[None]])[0][0] for x in samples])
+        print(form, 'correlation', np.corrcoef(theirs.ravel(), ours.ravel())[0, 1])
+        assert np.corrcoef(theirs.ravel(), ours.ravel())[0, 1] > 0.99
 
 
 def test_our_own_import_takes_it_back(folder, tmp_path):

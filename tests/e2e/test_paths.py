@@ -31,6 +31,7 @@ TOOLS = {
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
         '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'), '--emit-qdq': ('out', '{}'),
+        '--emit-fakequantize': ('out', '{}'),
         '--input-shape': None, '--variant': None, '--tolerance': None, **PREPROCESSING,
     },
     'model_runner': {
