@@ -38,7 +38,8 @@ ScaleEntry FromAimet(const std::string& name, Subject subject, const AimetEncodi
 AimetEncoding ToAimet(const ScaleEntry& entry, bool symmetric) {
   AimetEncoding encoding{.bits = entry.bits, .is_float = entry.is_float};
   if (entry.is_float) return encoding;
-  const Affine affine = AffineOf(entry, symmetric || entry.subject != Subject::kTensor);
+  const AxisQuantParams affine =
+      AxisQuantParamsOf(entry, symmetric || entry.subject != Subject::kTensor);
   encoding.scales = affine.scales;
   // Signed integers are written as unsigned ones, 2^(bits-1) higher.
   const int64_t shift = affine.is_signed ? -QMin(entry.bits, true) : 0;

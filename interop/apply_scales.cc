@@ -28,7 +28,7 @@ float ThresholdFor(double scale, double steps) {
 }
 
 TensorRange RangeOfEntry(const ScaleEntry& entry) {
-  const Range range = RangeOf(entry);
+  const AxisRange range = RangeOf(entry);
   TensorRange result;
   result.low = static_cast<float>(*std::min_element(range.low.begin(), range.low.end()));
   result.high = static_cast<float>(*std::max_element(range.high.begin(), range.high.end()));

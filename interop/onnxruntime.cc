@@ -84,7 +84,7 @@ std::string Write(const ScaleSet& set, const WriteOptions&, Losses* losses) {
     if (entry.threshold && !entry.low.empty())
       ++(*losses)["thresholds left out where there is a range: ONNX Runtime has ranges only"];
     if (entry.bits != 8) ++(*losses)["widths other than 8 bits left out: the range stays"];
-    const Range range = RangeOf(entry);
+    const AxisRange range = RangeOf(entry);
     data[entry.name] = {
         {"CLS", "TensorData"}, {"lowest", Array(range.low)}, {"highest", Array(range.high)}};
   }

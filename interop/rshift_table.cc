@@ -31,7 +31,7 @@ ScaleSet Read(const std::string& text, const std::string& where) {
 }
 
 TensorRange RangeOfEntry(const ScaleEntry& entry, const std::string& method) {
-  const Range range = RangeOf(entry);
+  const AxisRange range = RangeOf(entry);
   TensorRange result;
   result.low = static_cast<float>(*std::min_element(range.low.begin(), range.low.end()));
   result.high = static_cast<float>(*std::max_element(range.high.begin(), range.high.end()));

@@ -14,7 +14,7 @@ double Greatest(const std::vector<double>& numbers) {
   return *std::max_element(numbers.begin(), numbers.end());
 }
 
-double GreatestMagnitude(const Range& range) {
+double GreatestMagnitude(const AxisRange& range) {
   return std::max(std::fabs(*std::min_element(range.low.begin(), range.low.end())),
                   std::fabs(Greatest(range.high)));
 }
@@ -136,9 +136,9 @@ bool IsSigned(const ScaleEntry& e) {
   return true;
 }
 
-Range RangeOf(const ScaleEntry& e) {
+AxisRange RangeOf(const ScaleEntry& e) {
   if (!e.low.empty()) return {e.low, e.high};
-  Range range;
+  AxisRange range;
   const bool is_signed = IsSigned(e);
   for (size_t i = 0; i < e.scales.size(); ++i) {
     const auto zero = static_cast<double>(e.zero_points.empty() ? 0 : e.zero_points[i]);
@@ -167,7 +167,7 @@ std::vector<double> SymmetricScalesOf(const ScaleEntry& e) {
   const auto steps = static_cast<double>(QMax(e.bits, true));
   if (e.threshold) return {OneIfZero(*e.threshold / steps)};
   if (is_signed && !GridScales(e).empty()) return GridScales(e);
-  const Range range = RangeOf(e);
+  const AxisRange range = RangeOf(e);
   std::vector<double> scales;
   for (size_t i = 0; i < range.low.size(); ++i) {
     scales.push_back(
@@ -176,9 +176,9 @@ std::vector<double> SymmetricScalesOf(const ScaleEntry& e) {
   return scales;
 }
 
-Affine AffineOf(const ScaleEntry& e, bool symmetric) {
+AxisQuantParams AxisQuantParamsOf(const ScaleEntry& e, bool symmetric) {
   if (!e.scales.empty()) {
-    Affine said{e.scales, e.zero_points, IsSigned(e)};
+    AxisQuantParams said{e.scales, e.zero_points, IsSigned(e)};
     said.zero_points.resize(e.scales.size(), 0);
     return said;
   }
@@ -188,7 +188,7 @@ Affine AffineOf(const ScaleEntry& e, bool symmetric) {
     const std::vector<double> scales = by_grid ? grid : SymmetricScalesOf(e);
     return {scales, std::vector<int64_t>(scales.size(), 0), true};
   }
-  Affine result;
+  AxisQuantParams result;
   const auto levels = static_cast<double>(QMax(e.bits, false));
   for (size_t i = 0; i < e.low.size(); ++i) {
     const double low = std::min(e.low[i], 0.0), high = std::max(e.high[i], 0.0);

@@ -64,12 +64,12 @@ void CheckScales(const ScaleSet& set);
 
 // --- what is not said ---
 
-struct Affine {
+struct AxisQuantParams {
   std::vector<double> scales;
   std::vector<int64_t> zero_points;  // as many
   bool is_signed = false;
 };
-struct Range {
+struct AxisRange {
   std::vector<double> low, high;
 };
 
@@ -84,7 +84,7 @@ bool IsSigned(const ScaleEntry& entry);
 
 // [low, high]: as said; else what the integers reach; else [-threshold, threshold], or [0,
 // threshold] of unsigned integers.
-Range RangeOf(const ScaleEntry& entry);
+AxisRange RangeOf(const ScaleEntry& entry);
 // One for the tensor: as said; else scale * `steps` (127 or 128 for 8 bits signed; 2^bits - 1 for
 // unsigned); else the greatest magnitude of the range.
 double ThresholdOf(const ScaleEntry& entry, double steps);
@@ -93,7 +93,7 @@ double ThresholdOf(const ScaleEntry& entry, double steps);
 std::vector<double> SymmetricScalesOf(const ScaleEntry& entry);
 // As said; else of the range, extended to hold 0, in unsigned integers; `symmetric`: of the
 // threshold, signed, when the entry has one.
-Affine AffineOf(const ScaleEntry& entry, bool symmetric);
+AxisQuantParams AxisQuantParamsOf(const ScaleEntry& entry, bool symmetric);
 
 }  // namespace rshift
 

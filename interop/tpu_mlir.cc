@@ -69,7 +69,7 @@ ScaleSet Read(const std::string& text, const std::string& where) {
 }
 
 std::string TensorLine(const ScaleEntry& entry) {
-  const Range range = RangeOf(entry);
+  const AxisRange range = RangeOf(entry);
   const auto low = std::min_element(range.low.begin(), range.low.end());
   const auto high = std::max_element(range.high.begin(), range.high.end());
   const auto steps = static_cast<double>(QMax(entry.bits, true));
@@ -78,7 +78,7 @@ std::string TensorLine(const ScaleEntry& entry) {
 }
 
 std::string WeightLine(const ScaleEntry& entry) {
-  const Affine affine = AffineOf(entry, true);
+  const AxisQuantParams affine = AxisQuantParamsOf(entry, true);
   const std::string count = std::to_string(affine.scales.size());
   std::string line = entry.name + " " + count;
   for (const double scale : affine.scales) line += " " + NumberText(scale);

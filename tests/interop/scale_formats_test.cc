@@ -125,11 +125,11 @@ TEST(ScaleFormats, ThresholdsBecomeScalesByTheRuleOfTheFormat) {
   entry.low = {-64};  // the ends of s8 with scale 0.5
   entry.high = {63.5};
   EXPECT_EQ(SymmetricScalesOf(entry)[0], 0.5);
-  EXPECT_EQ(AffineOf(entry, false).zero_points[0], 0);
+  EXPECT_EQ(AxisQuantParamsOf(entry, false).zero_points[0], 0);
   entry.low = {-1};
   entry.high = {4.1};
-  EXPECT_DOUBLE_EQ(AffineOf(entry, false).scales[0], 5.1 / 255);
-  EXPECT_EQ(AffineOf(entry, false).zero_points[0], 50);
+  EXPECT_DOUBLE_EQ(AxisQuantParamsOf(entry, false).scales[0], 5.1 / 255);
+  EXPECT_EQ(AxisQuantParamsOf(entry, false).zero_points[0], 50);
 }
 
 TEST(ScaleFormats, DamagedTextsAreReadOrRefusedByOneError) {
