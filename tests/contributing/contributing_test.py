@@ -132,7 +132,7 @@ def graph_pass(_):
         "graph/passes/remove_mirror_pairs.cc": lambda _: REMOVE_MIRROR_PAIRS,
         "graph/passes/passes.h": both(next_version, behind("Graph RemoveRedundantTransposes(Graph graph);\n",
                                                            "Graph RemoveMirrorPairs(Graph graph);\n")),
-        "graph/passes/run_passes.cc": behind("graph = FuseActivation(std::move(graph));\n",
+        "graph/passes/run_passes.cc": behind("graph = FoldPad(std::move(graph));\n",
                                              "  graph = RemoveMirrorPairs(std::move(graph));\n"),
     }
 

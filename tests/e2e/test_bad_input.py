@@ -99,7 +99,7 @@ def test_unsupported_operators_are_all_named(good, tmp_path):
     model = small_model(tmp_path / 'odd.onnx', [
         helper.make_node('Det', ['x'], ['a'], name='first_odd'),
         helper.make_node('Relu', ['a'], ['b'], name='fine'),
-        helper.make_node('NonZero', ['b'], ['c'], name='second_odd'),
+        helper.make_node('NonZero', ['x'], ['c'], name='second_odd'),
         helper.make_node('Cast', ['c'], ['y'], name='last', to=TensorProto.FLOAT)])
     np.save(tmp_path / 'x.npy', np.zeros(IMAGE, np.float32))
     done = pipeline.call('model_calibrate', model, '--dataset', tmp_path / 'x.npy', '-o',
