@@ -18,7 +18,7 @@ constexpr Kind kKinds[] = {
      "an Rshift program: model_runner runs it, model_tool info tells what it holds"},
     {0, "RSTATS\x1a\0"sv, "calibration statistics: model_tool stats prints them"},
     {0, "rshift_calibration:"sv, "a calibration table: give it to model_deploy --calibration"},
-    {4, "TFL3"sv, "a TensorFlow Lite model: convert it to ONNX (tf2onnx)"},
+    {4, "TFL3"sv, "a TensorFlow Lite model: model_deploy makes a program of it"},
     {0, "\x89HDF\r\n"sv, "an HDF5 file, as Keras writes: export the model to ONNX (tf2onnx)"},
     {0, "\x93NUMPY"sv, "a .npy array"},
     {0, "\x1f\x8b"sv, "compressed by gzip: unpack it"},

@@ -8,9 +8,10 @@
 
 namespace rshift {
 
-// "; it is a TensorFlow Lite model: convert it to ONNX (tf2onnx)": a tail for the message of a
-// reader that does not know the content, by its first bytes, with the program that does. Empty when
-// there is no telling. `expects_onnx`: the reader is that of ONNX files, which are damaged then.
+// "; it is a TensorFlow Lite model: model_deploy makes a program of it": a tail for the message of
+// a reader that does not know the content, by its first bytes, with the program that does. Empty
+// when there is no telling. `expects_onnx`: the reader is that of ONNX files, which are damaged
+// then.
 std::string KindNote(std::span<const uint8_t> bytes, bool expects_onnx = false);
 
 }  // namespace rshift

@@ -11,6 +11,7 @@
 #include "graph/onnx/propose.h"
 #include "graph/onnx/table.h"
 #include "graph/sha256.h"
+#include "graph/tflite/model.h"
 
 namespace rshift {
 namespace {
@@ -70,10 +71,17 @@ void ImportNode(const onnx::NodeProto& proto, NodeSupport& support, ImportState&
   }
 }
 
+// By the first bytes of the file. --input-shape opens the dimensions that a .tflite file leaves
+// open.
+onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const ImportOptions& options) {
+  return IsTflite(bytes) ? TranslateTflite(bytes, !options.input_shapes.empty())
+                         : ParseModel(bytes);
+}
+
 // Imports whatever can be; what lies behind an unsupported node is judged by its type alone.
 Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
                      const ImportOptions& options, bool lenient) {
-  onnx::ModelProto model = ParseModel(bytes);
+  onnx::ModelProto model = ReadModel(bytes, options);
   onnx::GraphProto& graph = *model.mutable_graph();
   Imported result;
   ImportState& state = result.state;
@@ -161,7 +169,7 @@ Graph ImportWhole(std::span<const uint8_t> bytes, const std::string& folder,
   try {
     return FinishImport(ImportModel(bytes, folder, options, false));
   } catch (const DynamicShape& error) {
-    const onnx::ModelProto model = ParseModel(bytes);
+    const onnx::ModelProto model = ReadModel(bytes, options);
     Fail(error.code(), error.what(), ": give ", ProposeShapes(model.graph(), options, imports));
   }
 }

@@ -1,5 +1,5 @@
-// ONNX file -> Graph: opset 6-28 forms, static shapes, constants folded. Every unsupported node is
-// found before any work starts.
+// ONNX file (or .tflite, told apart by its first bytes) -> Graph: opset 6-28 forms, static shapes,
+// constants folded. Every unsupported node is found before any work starts.
 #ifndef RSHIFT_GRAPH_IMPORT_H_
 #define RSHIFT_GRAPH_IMPORT_H_
 

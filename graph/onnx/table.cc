@@ -4,6 +4,7 @@
 
 #include "graph/onnx/body.h"
 #include "graph/onnx/opset.h"
+#include "graph/tflite/model.h"
 
 namespace rshift {
 namespace {
@@ -62,6 +63,7 @@ Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model)
     const std::string newer = NewerThanSupported(node, OpsetOf(model));
     return newer.empty() ? Refusal{} : Refusal{newer, GeneralAdvice()};
   }
+  if (node.domain() == kTfliteDomain) return {node.doc_string(), GeneralAdvice()};
   if (node.domain() == "ai.onnx.ml") {
     return {"operator of classical machine learning (domain 'ai.onnx.ml')",
             "deploy the neural part of the model alone"};

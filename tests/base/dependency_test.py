@@ -96,6 +96,7 @@ THIRD_PARTY = {
     "oneapi": ["runtime/onednn", "tests"],
     "opencv2": ["calibrate", "tools", "tests"],
     "openssl": ["graph"],
+    "schema_generated.h": ["graph"],
     "jpeglib.h": ["calibrate"],
     "jerror.h": ["calibrate"],
     "zlib.h": ["calibrate", "tools", "tests"],

@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 
 TEST(KindNoteTest, SaysWhatAWellKnownFileIsAndWhoReadsIt) {
   const std::pair<std::string_view, const char*> cases[] = {
-      {"\x1c\0\0\0TFL3\0\0"sv, "TensorFlow Lite model: convert it to ONNX"},
+      {"\x1c\0\0\0TFL3\0\0"sv, "TensorFlow Lite model: model_deploy makes a program of it"},
       {"RSHIFT\x1a\0\1\2"sv, "Rshift program: model_runner runs it"},
       {"RSTATS\x1a\0"sv, "calibration statistics: model_tool stats"},
       {"rshift_calibration: 1\n"sv, "calibration table: give it to model_deploy"},

@@ -1,0 +1,118 @@
+// Convolutions and pools: windows over [N, H, W, C].
+#include <algorithm>
+
+#include "graph/tflite/table.h"
+
+namespace rshift::tflite {
+namespace {
+
+// Spatial attributes of a window; the padding follows the size of the input.
+template <typename T>
+Attributes WindowAttributes(const T& options) {
+  return {{"strides", std::vector<int64_t>{options.stride_h(), options.stride_w()}},
+          {"auto_pad", options.padding() == Padding_SAME ? "SAME_UPPER" : "VALID"}};
+}
+
+template <typename T>
+const T& Needed(const OpWriter& op, const T* options) {
+  op.Check(options != nullptr, "has no options; the file is damaged");
+  return *options;
+}
+
+void CheckRanks(const OpWriter& op, int x, int w) {
+  op.Check(op.InRank(x) == 4 && op.InRank(w) == 4, "input and weights have the shapes ",
+           ToString(op.InShape(x)), " and ", ToString(op.InShape(w)),
+           ", expected 4 dimensions each");
+}
+
+// x [N, H, W, C] and w, both channels first, and the s32 bias.
+void GiveConv(OpWriter& op, const std::string& w, int64_t groups, Attributes attributes,
+              ActivationFunctionType function) {
+  const std::string x = op.ToChannelsFirst(op.Real(0));
+  attributes.emplace_back("group", groups);
+  const std::string bias = op.Bias(2, 0, 1);
+  const std::string y = op.Activated(op.Emit("Conv", {x, w, bias}, attributes), function);
+  op.GiveReal(op.ToChannelsLast(y));
+}
+
+// Weights [O, H, W, I / groups].
+void TranslateConv(OpWriter& op) {
+  const auto& options = Needed(op, op.Options<Conv2DOptions>());
+  CheckRanks(op, 0, 1);
+  const int64_t channels = op.InShape(0)[3], each = op.InShape(1)[3];
+  op.Check(each > 0 && channels % each == 0, "has ", channels, " input channels, but weights for ",
+           each, "; the file is damaged");
+  Attributes attributes = WindowAttributes(options);
+  attributes.emplace_back(
+      "dilations", std::vector<int64_t>{options.dilation_h_factor(), options.dilation_w_factor()});
+  GiveConv(op, op.ToChannelsFirst(op.Real(1)), channels / each, std::move(attributes),
+           options.fused_activation_function());
+}
+
+// Weights [1, H, W, O].
+void TranslateDepthwise(OpWriter& op) {
+  const auto& options = Needed(op, op.Options<DepthwiseConv2DOptions>());
+  CheckRanks(op, 0, 1);
+  Attributes attributes = WindowAttributes(options);
+  attributes.emplace_back(
+      "dilations", std::vector<int64_t>{options.dilation_h_factor(), options.dilation_w_factor()});
+  GiveConv(op, op.Transposed(op.Real(1), {3, 0, 1, 2}), op.InShape(0)[3], std::move(attributes),
+           options.fused_activation_function());
+}
+
+// How much of the full transposed convolution is cut off, begin and end, and what is missing.
+struct Cut {
+  int64_t begin = 0, end = 0, missing = 0;
+};
+
+Cut CutTo(int64_t size, int64_t full, bool same) {
+  const int64_t surplus = std::max<int64_t>(full - size, 0);
+  const int64_t begin = same ? surplus / 2 : 0;
+  return {begin, surplus - begin, std::max<int64_t>(size - full, 0)};
+}
+
+// Inputs: the shape of the result, weights [O, H, W, I], x, bias.
+void TranslateTransposeConv(OpWriter& op) {
+  const auto& options = Needed(op, op.Options<TransposeConvOptions>());
+  CheckRanks(op, 2, 1);
+  const std::vector<int64_t> size = op.Ints(0, "sizes of the result");
+  op.Check(size.size() == 4, "gives its result ", size.size(), " dimensions, expected 4");
+  const Shape x = op.InShape(2), w = op.InShape(1);
+  const bool same = options.padding() == Padding_SAME;
+  const Cut h = CutTo(size[1], (x[1] - 1) * options.stride_h() + w[1], same);
+  const Cut v = CutTo(size[2], (x[2] - 1) * options.stride_w() + w[2], same);
+  const Attributes attributes = {
+      {"strides", std::vector<int64_t>{options.stride_h(), options.stride_w()}},
+      {"pads", std::vector<int64_t>{h.begin, v.begin, h.end, v.end}},
+      {"output_padding", std::vector<int64_t>{h.missing, v.missing}}};
+  const std::string weights = op.Transposed(op.Real(1), {3, 0, 1, 2});
+  const std::string bias = op.Bias(3, 2, 1);
+  const std::string y =
+      op.Emit("ConvTranspose", {op.ToChannelsFirst(op.Real(2)), weights, bias}, attributes);
+  op.GiveReal(op.ToChannelsLast(op.Activated(y, options.fused_activation_function())));
+}
+
+void TranslatePool(OpWriter& op, const char* type) {
+  const auto& options = Needed(op, op.Options<Pool2DOptions>());
+  op.Check(op.InRank(0) == 4, "input has the shape ", ToString(op.InShape(0)),
+           ", expected 4 dimensions");
+  Attributes attributes = WindowAttributes(options);
+  attributes.emplace_back("kernel_shape",
+                          std::vector<int64_t>{options.filter_height(), options.filter_width()});
+  const std::string y = op.Emit(type, {op.ToChannelsFirst(op.Real(0))}, attributes);
+  op.GiveReal(op.ToChannelsLast(op.Activated(y, options.fused_activation_function())));
+}
+
+constexpr Entry kEntries[] = {
+    {BuiltinOperator_CONV_2D, TranslateConv},
+    {BuiltinOperator_DEPTHWISE_CONV_2D, TranslateDepthwise},
+    {BuiltinOperator_TRANSPOSE_CONV, TranslateTransposeConv},
+    {BuiltinOperator_MAX_POOL_2D, [](OpWriter& op) { TranslatePool(op, "MaxPool"); }},
+    {BuiltinOperator_AVERAGE_POOL_2D, [](OpWriter& op) { TranslatePool(op, "AveragePool"); }},
+};
+
+}  // namespace
+
+std::span<const Entry> ConvEntries() { return kEntries; }
+
+}  // namespace rshift::tflite

@@ -1,0 +1,95 @@
+// Operators on two or more tensors, element by element.
+#include "graph/tflite/table.h"
+
+namespace rshift::tflite {
+namespace {
+
+void GiveBinary(OpWriter& op, const char* type,
+                ActivationFunctionType function = ActivationFunctionType_NONE) {
+  op.GiveReal(op.Activated(op.Emit(type, {op.Real(0), op.Real(1)}), function));
+}
+
+template <typename Options>
+void TranslateFused(OpWriter& op, const char* type) {
+  const Options* options = op.Options<Options>();
+  GiveBinary(
+      op, type,
+      options == nullptr ? ActivationFunctionType_NONE : options->fused_activation_function());
+}
+
+// `type`, with `not_equal` behind it where the ONNX operator is the opposite.
+void TranslateComparison(OpWriter& op, const char* type, bool negated = false) {
+  const std::string y = op.Emit(type, {op.Real(0), op.Real(1)});
+  op.GiveStored(negated ? op.Emit("Not", {y}) : y);
+}
+
+void TranslateSquaredDifference(OpWriter& op) {
+  const std::string d = op.Emit("Sub", {op.Real(0), op.Real(1)});
+  op.GiveReal(op.Emit("Mul", {d, d}));
+}
+
+void TranslateFloorDiv(OpWriter& op) {
+  op.CheckSupported(op.IsFloat(0), "divides integers; only floats are supported");
+  op.GiveReal(op.Emit("Floor", {op.Emit("Div", {op.Real(0), op.Real(1)})}));
+}
+
+// a - floor(a / b) b, of b's sign.
+void TranslateFloorMod(OpWriter& op) {
+  if (!op.IsFloat(0)) return op.GiveStored(op.Emit("Mod", {op.Stored(0), op.Stored(1)}));
+  const std::string a = op.Real(0), b = op.Real(1);
+  const std::string whole = op.Emit("Floor", {op.Emit("Div", {a, b})});
+  op.GiveReal(op.Emit("Sub", {a, op.Emit("Mul", {whole, b})}));
+}
+
+void TranslateAddN(OpWriter& op) {
+  Names inputs;
+  for (int i = 0; i < op.InputCount(); ++i) inputs.push_back(op.Real(i));
+  op.GiveReal(op.Emit("Sum", inputs));
+}
+
+// SELECT may have one condition for each index of the first dimension.
+void TranslateSelect(OpWriter& op) {
+  std::string condition = op.Stored(0);
+  const size_t rank = static_cast<size_t>(op.InRank(1));
+  if (op.InRank(0) == 1 && rank > 1 && op.InShape(0)[0] == op.InShape(1)[0]) {
+    std::vector<int64_t> shape(rank, 1);
+    shape[0] = op.InShape(0)[0];
+    condition = op.Reshaped(condition, shape);
+  }
+  op.GiveReal(op.Emit("Where", {condition, op.Real(1), op.Real(2)}));
+}
+
+void TranslateSelectV2(OpWriter& op) {
+  op.GiveReal(op.Emit("Where", {op.Stored(0), op.Real(1), op.Real(2)}));
+}
+
+constexpr Entry kEntries[] = {
+    {BuiltinOperator_ADD, [](OpWriter& op) { TranslateFused<AddOptions>(op, "Add"); }},
+    {BuiltinOperator_SUB, [](OpWriter& op) { TranslateFused<SubOptions>(op, "Sub"); }},
+    {BuiltinOperator_MUL, [](OpWriter& op) { TranslateFused<MulOptions>(op, "Mul"); }},
+    {BuiltinOperator_DIV, [](OpWriter& op) { TranslateFused<DivOptions>(op, "Div"); }},
+    {BuiltinOperator_MAXIMUM, [](OpWriter& op) { GiveBinary(op, "Max"); }},
+    {BuiltinOperator_MINIMUM, [](OpWriter& op) { GiveBinary(op, "Min"); }},
+    {BuiltinOperator_POW, [](OpWriter& op) { GiveBinary(op, "Pow"); }},
+    {BuiltinOperator_SQUARED_DIFFERENCE, TranslateSquaredDifference},
+    {BuiltinOperator_FLOOR_DIV, TranslateFloorDiv},
+    {BuiltinOperator_FLOOR_MOD, TranslateFloorMod},
+    {BuiltinOperator_ADD_N, TranslateAddN},
+    {BuiltinOperator_LESS, [](OpWriter& op) { TranslateComparison(op, "Less"); }},
+    {BuiltinOperator_LESS_EQUAL, [](OpWriter& op) { TranslateComparison(op, "LessOrEqual"); }},
+    {BuiltinOperator_GREATER, [](OpWriter& op) { TranslateComparison(op, "Greater"); }},
+    {BuiltinOperator_GREATER_EQUAL,
+     [](OpWriter& op) { TranslateComparison(op, "GreaterOrEqual"); }},
+    {BuiltinOperator_EQUAL, [](OpWriter& op) { TranslateComparison(op, "Equal"); }},
+    {BuiltinOperator_NOT_EQUAL, [](OpWriter& op) { TranslateComparison(op, "Equal", true); }},
+    {BuiltinOperator_LOGICAL_AND, [](OpWriter& op) { TranslateComparison(op, "And"); }},
+    {BuiltinOperator_LOGICAL_OR, [](OpWriter& op) { TranslateComparison(op, "Or"); }},
+    {BuiltinOperator_SELECT, TranslateSelect},
+    {BuiltinOperator_SELECT_V2, TranslateSelectV2},
+};
+
+}  // namespace
+
+std::span<const Entry> EltwiseEntries() { return kEntries; }
+
+}  // namespace rshift::tflite

@@ -1,0 +1,114 @@
+#include "graph/tflite/file.h"
+
+#include "base/error.h"
+#include "graph/onnx/tensor.h"
+
+namespace rshift::tflite {
+namespace {
+
+constexpr uint32_t kVersion = 3;
+// Older files name operators below this in a field of one byte.
+constexpr int kPlaceholder = BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES;
+
+template <typename... Args>
+void Require(bool ok, const Args&... args) {
+  RSHIFT_REQUIRE(ok, ErrorCode::kInvalidInput, args..., "; the file is damaged");
+}
+
+void CheckIndices(const flatbuffers::Vector<int32_t>* list, int lowest, int count,
+                  const std::string& what) {
+  for (const int index : Indices(list)) {
+    Require(index >= lowest && index < count, what, " names tensor ", index, " of ", count);
+  }
+}
+
+void CheckTensors(const SubGraph& graph, uint32_t buffers) {
+  for (uint32_t i = 0; i < graph.tensors()->size(); ++i) {
+    const Tensor* tensor = graph.tensors()->Get(i);
+    const std::string what = Cat("tensor ", i, " ", Quoted(NameOf(*tensor)));
+    Require(tensor->buffer() < buffers, what, " is in buffer ", tensor->buffer(), " of ", buffers);
+    for (const int64_t d : ShapeOf(*tensor)) Require(d >= 0, what, " has the dimension ", d);
+    NumElements(ShapeOf(*tensor));
+  }
+}
+
+void CheckOperators(const SubGraph& graph, uint32_t codes) {
+  const int tensors = static_cast<int>(graph.tensors()->size());
+  for (uint32_t i = 0; i < graph.operators()->size(); ++i) {
+    const Operator* op = graph.operators()->Get(i);
+    const std::string what = Cat("operator ", i);
+    Require(op->opcode_index() < codes, what, " has code ", op->opcode_index(), " of ", codes);
+    Require(op->outputs() != nullptr && op->outputs()->size() > 0, what, " has no outputs");
+    CheckIndices(op->inputs(), -1, tensors, what + " reads what it");
+    CheckIndices(op->outputs(), 0, tensors, what + " makes what it");
+  }
+}
+
+}  // namespace
+
+Shape ShapeOf(const Tensor& tensor) {
+  if (tensor.shape() == nullptr) return {};
+  return Shape(tensor.shape()->begin(), tensor.shape()->end());
+}
+
+std::string NameOf(const Tensor& tensor) {
+  return tensor.name() == nullptr ? "" : tensor.name()->str();
+}
+
+std::vector<int> Indices(const flatbuffers::Vector<int32_t>* list) {
+  return list == nullptr ? std::vector<int>() : std::vector<int>(list->begin(), list->end());
+}
+
+File::File(std::span<const uint8_t> bytes) : bytes_(bytes) {
+  constexpr int kMaxDepth = 64, kMaxTables = 10'000'000;
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
+  Require(VerifyModelBuffer(verifier),
+          "not a TensorFlow Lite model, or cut short: the FlatBuffers structure is broken");
+  model_ = GetModel(bytes.data());
+  RSHIFT_REQUIRE(model_->version() == kVersion, ErrorCode::kUnsupported, "is of version ",
+                 model_->version(), " of the TensorFlow Lite format, expected ", kVersion,
+                 "; convert it again with a newer converter");
+  const auto* subgraphs = model_->subgraphs();
+  Require(subgraphs != nullptr && subgraphs->size() > 0, "the model has no subgraph");
+  const SubGraph& main = graph();
+  Require(main.tensors() != nullptr && main.operators() != nullptr && main.inputs() != nullptr &&
+              main.outputs() != nullptr && model_->operator_codes() != nullptr &&
+              model_->buffers() != nullptr,
+          "the model lacks one of its lists (tensors, operators, inputs, outputs, codes, buffers)");
+  CheckTensors(main, model_->buffers()->size());
+  CheckOperators(main, model_->operator_codes()->size());
+  CheckIndices(main.inputs(), 0, TensorCount(), "the list of inputs");
+  CheckIndices(main.outputs(), 0, TensorCount(), "the list of outputs");
+}
+
+BuiltinOperator File::CodeOf(const Operator& op) const {
+  const OperatorCode* code = model_->operator_codes()->Get(op.opcode_index());
+  const int old = code->deprecated_builtin_code();
+  return old >= 0 && old < kPlaceholder && code->builtin_code() == 0
+             ? static_cast<BuiltinOperator>(old)
+             : code->builtin_code();
+}
+
+std::string File::NameOf(const Operator& op) const {
+  const OperatorCode* code = model_->operator_codes()->Get(op.opcode_index());
+  const BuiltinOperator builtin = CodeOf(op);
+  if (builtin == BuiltinOperator_CUSTOM) {
+    return code->custom_code() == nullptr ? "custom" : code->custom_code()->str();
+  }
+  const char* name = EnumNameBuiltinOperator(builtin);
+  return *name != '\0' ? name : Cat("builtin operator ", static_cast<int>(builtin));
+}
+
+std::span<const uint8_t> File::DataOf(const Tensor& tensor) const {
+  const Buffer* buffer = model_->buffers()->Get(tensor.buffer());
+  if (buffer->data() != nullptr && buffer->data()->size() > 0) {
+    return {buffer->data()->data(), buffer->data()->size()};
+  }
+  if (buffer->offset() <= 1) return {};
+  Require(buffer->offset() <= bytes_.size() && buffer->size() <= bytes_.size() - buffer->offset(),
+          "tensor ", Quoted(tflite::NameOf(tensor)), " lies at byte ", buffer->offset(), ", ",
+          buffer->size(), " bytes long, but the file has ", bytes_.size());
+  return bytes_.subspan(buffer->offset(), buffer->size());
+}
+
+}  // namespace rshift::tflite

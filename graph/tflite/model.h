@@ -1,0 +1,25 @@
+// .tflite file -> ONNX model in memory, which the importer reads like any other.
+#ifndef RSHIFT_GRAPH_TFLITE_MODEL_H_
+#define RSHIFT_GRAPH_TFLITE_MODEL_H_
+
+#include <span>
+
+#include "graph/onnx/proto.h"
+
+namespace rshift {
+
+// By the file identifier.
+bool IsTflite(std::span<const uint8_t> bytes);
+// The domain of the nodes that stand for operators that cannot be translated; why not is their
+// doc_string.
+inline constexpr char kTfliteDomain[] = "tflite";
+
+// Inputs and outputs keep type, shape (NHWC) and names. Dimensions that the file leaves open have
+// the size that LiteRT gives them without a resize, unless `open`: then they are open in the ONNX
+// model, too. Throws kInvalidInput for a damaged file, kUnsupported for what is unlike a network;
+// operators that are not supported become nodes of kTfliteDomain.
+onnx::ModelProto TranslateTflite(std::span<const uint8_t> bytes, bool open);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_GRAPH_TFLITE_MODEL_H_

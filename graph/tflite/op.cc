@@ -1,0 +1,419 @@
+#include "graph/tflite/op.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rshift::tflite {
+namespace {
+
+using onnx::TensorProto;
+
+bool IsBytes(TensorType type) { return type == TensorType_INT8 || type == TensorType_UINT8; }
+
+bool IsNibbles(TensorType type) { return type == TensorType_INT4; }
+
+// Bits of one stored element; 0 for types without a fixed size.
+int BitsOf(TensorType type) {
+  switch (type) {
+    case TensorType_INT4:
+      return 4;
+    case TensorType_INT8:
+    case TensorType_UINT8:
+    case TensorType_BOOL:
+      return 8;
+    case TensorType_INT16:
+    case TensorType_UINT16:
+    case TensorType_FLOAT16:
+    case TensorType_BFLOAT16:
+      return 16;
+    case TensorType_FLOAT32:
+    case TensorType_INT32:
+    case TensorType_UINT32:
+      return 32;
+    case TensorType_FLOAT64:
+    case TensorType_INT64:
+      return 64;
+    default:
+      return 0;
+  }
+}
+
+// Two's complement numbers of 4 bits, the lower half of a byte first, as bytes.
+std::string Widened(std::span<const uint8_t> nibbles, int64_t count) {
+  std::string bytes(static_cast<size_t>(count), '\0');
+  for (int64_t i = 0; i < count; ++i) {
+    const int nibble = nibbles[i / 2] >> (i % 2 * 4) & 15;
+    bytes[i] = static_cast<char>(nibble < 8 ? nibble : nibble - 16);
+  }
+  return bytes;
+}
+
+std::vector<float> ScalesOf(const Tensor& tensor) {
+  const auto* scales = tensor.quantization()->scale();
+  return {scales->begin(), scales->end()};
+}
+
+int64_t ZeroOf(const Tensor& tensor, size_t i) {
+  const auto* zeros = tensor.quantization()->zero_point();
+  if (zeros == nullptr || zeros->size() == 0) return 0;
+  return zeros->Get(zeros->size() == 1 ? 0 : static_cast<uint32_t>(i));
+}
+
+void CheckQuantization(const Tensor& tensor, const std::string& where) {
+  const QuantizationParameters& q = *tensor.quantization();
+  RSHIFT_REQUIRE(q.details_type() == QuantizationDetails_NONE, ErrorCode::kUnsupported, "tensor ",
+                 Quoted(NameOf(tensor)), " has ",
+                 q.details_type() == QuantizationDetails_BlockwiseQuantization
+                     ? "a scale for each block of elements"
+                     : "a quantization of its own kind",
+                 "; scales of the tensor or of its channels are supported");
+  const size_t scales = q.scale()->size();
+  const size_t zeros = q.zero_point() == nullptr ? 0 : q.zero_point()->size();
+  const Shape shape = ShapeOf(tensor);
+  const int64_t axis = q.quantized_dimension();
+  const bool fits = scales == 1 || (axis >= 0 && axis < static_cast<int64_t>(shape.size()) &&
+                                    shape[axis] == static_cast<int64_t>(scales));
+  RSHIFT_REQUIRE(fits && (zeros <= 1 || zeros == scales), ErrorCode::kInvalidInput, where,
+                 ": tensor ", Quoted(NameOf(tensor)), " of shape ", ToString(shape), " has ",
+                 scales, " scales and ", zeros, " zero points along dimension ", axis,
+                 "; the file is damaged");
+}
+
+onnx::AttributeProto ToProto(const char* name, const Attribute& attribute) {
+  onnx::AttributeProto proto;
+  proto.set_name(name);
+  if (const auto* i = std::get_if<int64_t>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::INT);
+    proto.set_i(*i);
+  } else if (const auto* f = std::get_if<float>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::FLOAT);
+    proto.set_f(*f);
+  } else if (const auto* s = std::get_if<std::string>(&attribute)) {
+    proto.set_type(onnx::AttributeProto::STRING);
+    proto.set_s(*s);
+  } else {
+    proto.set_type(onnx::AttributeProto::INTS);
+    for (const int64_t element : std::get<std::vector<int64_t>>(attribute)) proto.add_ints(element);
+  }
+  return proto;
+}
+
+}  // namespace
+
+int OnnxType(TensorType type, const std::string& where) {
+  switch (type) {
+    case TensorType_FLOAT32:
+      return TensorProto::FLOAT;
+    case TensorType_FLOAT16:
+      return TensorProto::FLOAT16;
+    case TensorType_BFLOAT16:
+      return TensorProto::BFLOAT16;
+    case TensorType_FLOAT64:
+      return TensorProto::DOUBLE;
+    case TensorType_INT8:
+    case TensorType_INT4:
+      return TensorProto::INT8;
+    case TensorType_UINT8:
+      return TensorProto::UINT8;
+    case TensorType_INT16:
+      return TensorProto::INT16;
+    case TensorType_UINT16:
+      return TensorProto::UINT16;
+    case TensorType_INT32:
+      return TensorProto::INT32;
+    case TensorType_UINT32:
+      return TensorProto::UINT32;
+    case TensorType_INT64:
+      return TensorProto::INT64;
+    case TensorType_BOOL:
+      return TensorProto::BOOL;
+    default:
+      Fail(ErrorCode::kUnsupported, where, " has elements of type ", EnumNameTensorType(type),
+           "; floats, integers of 4 to 64 bits and booleans are supported");
+  }
+}
+
+bool IsQuantized(const Tensor& tensor) {
+  const TensorType type = tensor.type();
+  const bool integer = IsBytes(type) || IsNibbles(type) || type == TensorType_INT16;
+  const QuantizationParameters* q = tensor.quantization();
+  return integer && q != nullptr && q->scale() != nullptr && q->scale()->size() > 0;
+}
+
+bool HaveEqualQuantization(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type() || IsQuantized(a) != IsQuantized(b)) return false;
+  if (!IsQuantized(a)) return true;
+  if (ScalesOf(a).size() != 1 || ScalesOf(b).size() != 1) return false;
+  return ScalesOf(a) == ScalesOf(b) && ZeroOf(a, 0) == ZeroOf(b, 0);
+}
+
+OpWriter::OpWriter(const Operator& op, Translation& state)
+    : op_(op),
+      state_(state),
+      inputs_(Indices(op.inputs())),
+      outputs_(Indices(op.outputs())),
+      label_(state.tensor_names[outputs_[0]]),
+      where_(Cat(label_, " (", state.file.NameOf(op), ")")) {}
+
+const Tensor& OpWriter::In(int i) const {
+  Check(HasInput(i), "input ", i, " is missing");
+  return state_.file.tensor(inputs_[i]);
+}
+
+bool OpWriter::IsFloat(int i) const {
+  const TensorType type = In(i).type();
+  return type == TensorType_FLOAT32 || type == TensorType_FLOAT16 || IsQuantized(In(i));
+}
+
+onnx::TensorProto& OpWriter::AddInitializer(const std::string& name, int type, const Shape& shape) {
+  TensorProto& proto = *state_.graph.add_initializer();
+  proto.set_name(name);
+  proto.set_data_type(type);
+  for (const int64_t d : shape) proto.add_dims(d);
+  return proto;
+}
+
+void OpWriter::Store(int index) {
+  if (state_.computed[index] || state_.stored[index]) return;
+  const Tensor& tensor = state_.file.tensor(index);
+  const std::string what = "tensor " + Quoted(NameOf(tensor));
+  CheckSupported(!tensor.is_variable(), what,
+                 " is a variable: it keeps its contents between runs; only tensors that are "
+                 "computed anew in each run are supported");
+  CheckSupported(tensor.sparsity() == nullptr, what, " is stored sparse; store it dense");
+  const Shape shape = ShapeOf(tensor);
+  const int type = OnnxType(tensor.type(), what);
+  const std::span<const uint8_t> data = state_.file.DataOf(tensor);
+  const int64_t count = NumElements(shape), bits = BitsOf(tensor.type());
+  Check(!data.empty() || count == 0, "reads ", what,
+        ", which no operator, input or buffer provides; the file is damaged");
+  Check((count * bits + 7) / 8 == static_cast<int64_t>(data.size()), what, " of shape ",
+        ToString(shape), " and type ", EnumNameTensorType(tensor.type()), " has ", data.size(),
+        " bytes, expected ", (count * bits + 7) / 8, "; the file is damaged");
+  TensorProto& proto = AddInitializer(state_.tensor_names[index], type, shape);
+  if (IsNibbles(tensor.type())) {
+    proto.set_raw_data(Widened(data, count));
+  } else {
+    proto.set_raw_data(data.data(), data.size());
+  }
+  state_.stored[index] = true;
+}
+
+std::string OpWriter::Stored(int i) {
+  In(i);
+  Store(inputs_[i]);
+  return state_.tensor_names[inputs_[i]];
+}
+
+std::string OpWriter::AddScales(const std::vector<float>& scales) {
+  std::string name = Fresh("scale");
+  const bool one = scales.size() == 1;
+  TensorProto& proto = AddInitializer(name, TensorProto::FLOAT,
+                                      one ? Shape{} : Shape{static_cast<int64_t>(scales.size())});
+  for (const float scale : scales) proto.add_float_data(scale);
+  return name;
+}
+
+std::string OpWriter::AddZeros(const Tensor& tensor, size_t count) {
+  std::string name = Fresh("zero_point");
+  TensorProto& proto = AddInitializer(name, OnnxType(tensor.type(), where_),
+                                      count == 1 ? Shape{} : Shape{static_cast<int64_t>(count)});
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t zero = ZeroOf(tensor, i);
+    const bool is_unsigned = tensor.type() == TensorType_UINT8;
+    const int bits = tensor.type() == TensorType_INT16 ? 16 : 8;
+    const int64_t lowest = is_unsigned ? 0 : -(int64_t{1} << (bits - 1));
+    Check(zero >= lowest && zero < lowest + (int64_t{1} << bits), "tensor ", Quoted(NameOf(tensor)),
+          " has the zero point ", zero, ", which its type ", EnumNameTensorType(tensor.type()),
+          " cannot hold; the file is damaged");
+    proto.add_int32_data(static_cast<int32_t>(zero));
+  }
+  return name;
+}
+
+std::string OpWriter::Dequantized(int index) {
+  const auto known = state_.reals.find(index);
+  if (known != state_.reals.end()) return known->second;
+  const Tensor& tensor = state_.file.tensor(index);
+  CheckQuantization(tensor, where_);
+  const std::vector<float> scales = ScalesOf(tensor);
+  Attributes attributes;
+  if (scales.size() > 1) {
+    attributes = {{"axis", int64_t{tensor.quantization()->quantized_dimension()}}};
+  }
+  std::string real = Emit(
+      "DequantizeLinear",
+      {state_.tensor_names[index], AddScales(scales), AddZeros(tensor, scales.size())}, attributes);
+  state_.reals[index] = real;
+  return real;
+}
+
+std::string OpWriter::Real(int i) {
+  std::string stored = Stored(i);
+  return IsQuantized(In(i)) ? Dequantized(inputs_[i]) : stored;
+}
+
+std::string OpWriter::Bias(int i, int x, int w) {
+  if (!HasInput(i)) return "";
+  const bool integer = In(i).type() == TensorType_INT32 || In(i).type() == TensorType_INT64;
+  if (!integer || !IsQuantized(In(x)) || !IsQuantized(In(w))) return Real(i);
+  const float scale = ScalesOf(In(x))[0];
+  std::vector<float> scales = ScalesOf(In(w));
+  for (float& s : scales) s *= scale;
+  const std::string stored = Stored(i);
+  if (In(i).type() == TensorType_INT32) {
+    return Emit("DequantizeLinear", {stored, AddScales(scales)}, {{"axis", int64_t{0}}});
+  }
+  const std::string counts = Emit("Cast", {stored}, {{"to", int64_t{TensorProto::FLOAT}}});
+  return Emit("Mul", {counts, AddScales(scales)});
+}
+
+std::vector<int64_t> OpWriter::Ints(int i, const char* role) const {
+  const Tensor& tensor = In(i);
+  CheckSupported(IsConstant(i), role, " ", Quoted(NameOf(tensor)),
+                 " are computed by the model, expected a constant; shapes must be static");
+  const std::span<const uint8_t> data = state_.file.DataOf(tensor);
+  const bool wide = tensor.type() == TensorType_INT64;
+  Check(wide || tensor.type() == TensorType_INT32, role, " ", Quoted(NameOf(tensor)), " have type ",
+        EnumNameTensorType(tensor.type()), ", expected INT32 or INT64");
+  const size_t size = wide ? 8 : 4, count = static_cast<size_t>(NumElements(ShapeOf(tensor)));
+  Check(data.size() == count * size, role, " ", Quoted(NameOf(tensor)), " have ", data.size(),
+        " bytes, expected ", count * size, "; the file is damaged");
+  std::vector<int64_t> elements(count);
+  for (size_t k = 0; k < count; ++k) {
+    int32_t narrow = 0;
+    if (wide) {
+      std::memcpy(&elements[k], data.data() + k * 8, 8);
+    } else {
+      std::memcpy(&narrow, data.data() + k * 4, 4);
+      elements[k] = narrow;
+    }
+  }
+  return elements;
+}
+
+int64_t OpWriter::Int(int i, const char* role) const {
+  const std::vector<int64_t> elements = Ints(i, role);
+  Check(elements.size() == 1, role, " ", Quoted(NameOf(In(i))), " has ", elements.size(),
+        " elements, expected 1");
+  return elements[0];
+}
+
+std::string OpWriter::List(int i) {
+  std::string stored = Stored(i);
+  if (In(i).type() == TensorType_INT64) return stored;
+  return Emit("Cast", {stored}, {{"to", int64_t{TensorProto::INT64}}});
+}
+
+int64_t OpWriter::Axis(int64_t axis, int rank) const {
+  Check(axis >= -rank && axis < rank, "axis ", axis, " is outside [-", rank, ", ", rank, ")");
+  return axis < 0 ? axis + rank : axis;
+}
+
+Names OpWriter::EmitMany(const char* type, const Names& inputs, int count,
+                         const Attributes& attributes) {
+  onnx::NodeProto& node = *state_.graph.add_node();
+  node.set_op_type(type);
+  for (const std::string& input : inputs) node.add_input(input);
+  Names outputs;
+  for (int i = 0; i < count; ++i) {
+    outputs.push_back(Fresh(type));
+    node.add_output(outputs.back());
+  }
+  for (const auto& [name, attribute] : attributes) *node.add_attribute() = ToProto(name, attribute);
+  return outputs;
+}
+
+std::string OpWriter::Emit(const char* type, const Names& inputs, const Attributes& attributes) {
+  return EmitMany(type, inputs, 1, attributes)[0];
+}
+
+std::string OpWriter::IntList(const std::vector<int64_t>& elements) {
+  std::string name = Fresh("list");
+  TensorProto& proto =
+      AddInitializer(name, TensorProto::INT64, {static_cast<int64_t>(elements.size())});
+  for (const int64_t element : elements) proto.add_int64_data(element);
+  return name;
+}
+
+std::string OpWriter::Scalar(int64_t element) {
+  std::string name = Fresh("number");
+  AddInitializer(name, TensorProto::INT64, {}).add_int64_data(element);
+  return name;
+}
+
+std::string OpWriter::Float(float element) {
+  std::string name = Fresh("number");
+  AddInitializer(name, TensorProto::FLOAT, {}).add_float_data(element);
+  return name;
+}
+
+std::string OpWriter::Transposed(const std::string& x, const std::vector<int64_t>& order) {
+  return Emit("Transpose", {x}, {{"perm", order}});
+}
+
+std::string OpWriter::Reshaped(const std::string& x, const std::vector<int64_t>& shape) {
+  return Emit("Reshape", {x, IntList(shape)});
+}
+
+std::string OpWriter::Activated(const std::string& x, ActivationFunctionType function) {
+  switch (function) {
+    case ActivationFunctionType_NONE:
+      return x;
+    case ActivationFunctionType_RELU:
+      return Emit("Relu", {x});
+    case ActivationFunctionType_RELU6:
+      return Emit("Clip", {x, Float(0), Float(6)});
+    case ActivationFunctionType_RELU_N1_TO_1:
+      return Emit("Clip", {x, Float(-1), Float(1)});
+    case ActivationFunctionType_TANH:
+      return Emit("Tanh", {x});
+    default:
+      Unsupported("has the fused activation function ", static_cast<int>(function),
+                  "; RELU, RELU6, RELU_N1_TO_1 and TANH are supported");
+  }
+}
+
+void OpWriter::GiveStored(const std::string& x, int i) {
+  const std::string& name = state_.tensor_names[outputs_.at(i)];
+  const int last = state_.graph.node_size() - 1;
+  // A node of this operator alone makes x: its result is called as the tensor at once.
+  if (last >= 0) {
+    onnx::NodeProto& node = *state_.graph.mutable_node(last);
+    const bool mine = node.output(0) == x && x.starts_with(label_ + "/");
+    if (mine && node.output_size() == 1 && node.op_type() != "DequantizeLinear") {
+      node.set_output(0, name);
+      node.set_name(name);
+      return;
+    }
+  }
+  onnx::NodeProto& node = *state_.graph.add_node();
+  node.set_op_type("Identity");
+  node.add_input(x);
+  node.add_output(name);
+}
+
+void OpWriter::GiveReal(const std::string& x, int i) {
+  const Tensor& tensor = Out(i);
+  if (!IsQuantized(tensor)) return GiveStored(x, i);
+  CheckQuantization(tensor, where_);
+  const std::vector<float> scales = ScalesOf(tensor);
+  CheckSupported(scales.size() == 1, "gives ", scales.size(),
+                 " scales to the channels of its result, expected one scale");
+  GiveStored(Emit("QuantizeLinear", {x, AddScales(scales), AddZeros(tensor, 1)}), i);
+}
+
+std::string OpWriter::Moved(int i) {
+  moves_stored_ = In(i).type() != TensorType_INT16 || !IsQuantized(In(i));
+  for (int o = 0; o < OutputCount(); ++o) {
+    moves_stored_ = moves_stored_ && HaveEqualQuantization(In(i), Out(o));
+  }
+  return moves_stored_ ? Stored(i) : Real(i);
+}
+
+void OpWriter::GiveMoved(const std::string& x, int i) {
+  if (moves_stored_) return GiveStored(x, i);
+  GiveReal(x, i);
+}
+
+}  // namespace rshift::tflite

@@ -1,0 +1,122 @@
+// Reductions along axes.
+#include <algorithm>
+#include <string_view>
+
+#include "graph/onnx/proto.h"
+#include "graph/tflite/table.h"
+
+namespace rshift::tflite {
+namespace {
+
+// Axes of NHWC as those of NCHW.
+std::vector<int64_t> ChannelsFirst(std::vector<int64_t> axes) {
+  constexpr int64_t kPlace[] = {0, 2, 3, 1};
+  for (int64_t& axis : axes) axis = kPlace[axis];
+  return axes;
+}
+
+// Any mean of integers as that over the rows of an image, which has an integer form: the reduced
+// axes go last.
+std::string MeanOfRows(OpWriter& op, const std::vector<int64_t>& axes) {
+  std::vector<int64_t> order;
+  int64_t kept = 1;
+  for (int64_t d = 0; d < op.InRank(0); ++d) {
+    if (std::find(axes.begin(), axes.end(), d) != axes.end()) continue;
+    order.push_back(d);
+    kept *= op.InShape(0)[d];
+  }
+  order.insert(order.end(), axes.begin(), axes.end());
+  const std::string rows = op.Reshaped(op.Transposed(op.Real(0), order), {1, kept, -1, 1});
+  const std::string mean =
+      op.Emit("ReduceMean", {rows, op.IntList({2, 3})}, {{"keepdims", int64_t{1}}});
+  Shape shape;
+  for (int64_t d = 0; d < op.InRank(0); ++d) {
+    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
+    shape.push_back(reduced ? 1 : op.InShape(0)[d]);
+  }
+  return op.Reshaped(mean, shape);
+}
+
+// With every axis kept, of size 1 where it is reduced.
+std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& axes) {
+  const bool image = op.InRank(0) == 4;
+  const bool spatial = image && axes == std::vector<int64_t>{1, 2};
+  if (std::string_view(type) == "ReduceMean" && IsQuantized(op.In(0)) && !spatial) {
+    return MeanOfRows(op, axes);
+  }
+  const std::string x = op.Real(0);
+  const Attributes keeps = {{"keepdims", int64_t{1}}};
+  if (!image) return op.Emit(type, {x, op.IntList(axes)}, keeps);
+  const std::string list = op.IntList(ChannelsFirst(axes));
+  return op.ToChannelsLast(op.Emit(type, {op.ToChannelsFirst(x), list}, keeps));
+}
+
+void TranslateReduce(OpWriter& op, const char* type) {
+  const auto* options = op.Options<ReducerOptions>();
+  std::vector<int64_t> axes = op.Ints(1, "axes");
+  for (int64_t& axis : axes) axis = op.Axis(axis, op.InRank(0));
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  if (axes.empty()) return op.GiveReal(op.Real(0));  // nothing is reduced
+  std::string y = Reduced(op, type, axes);
+  if (options == nullptr || !options->keep_dims()) {
+    y = op.Emit("Squeeze", {y, op.IntList(axes)});
+  }
+  op.GiveReal(y);
+}
+
+// Of booleans, as numbers.
+void TranslateAnyAll(OpWriter& op, const char* type) {
+  const auto* options = op.Options<ReducerOptions>();
+  const bool keeps = options != nullptr && options->keep_dims();
+  const std::string x =
+      op.Emit("Cast", {op.Stored(0)}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
+  const std::string y =
+      op.Emit(type, {x, op.IntList(op.Ints(1, "axes"))}, {{"keepdims", int64_t{keeps ? 1 : 0}}});
+  op.GiveStored(op.Emit("Cast", {y}, {{"to", int64_t{onnx::TensorProto::BOOL}}}));
+}
+
+void TranslateArg(OpWriter& op, const char* type) {
+  const int64_t axis = op.Int(1, "axis");
+  const int64_t to = OnnxType(op.Out().type(), op.where());
+  std::string y = op.Emit(type, {op.Real(0)}, {{"axis", axis}, {"keepdims", int64_t{0}}});
+  if (to != onnx::TensorProto::INT64) y = op.Emit("Cast", {y}, {{"to", to}});
+  op.GiveStored(y);
+}
+
+void TranslateCumsum(OpWriter& op) {
+  const auto* options = op.Options<CumsumOptions>();
+  const bool exclusive = options != nullptr && options->exclusive();
+  const bool reverse = options != nullptr && options->reverse();
+  op.GiveReal(op.Emit("CumSum", {op.Real(0), op.Scalar(op.Int(1, "axis"))},
+                      {{"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}}));
+}
+
+// The k greatest along the last axis, and where they are.
+void TranslateTopK(OpWriter& op) {
+  const Names y =
+      op.EmitMany("TopK", {op.Real(0), op.IntList({op.Int(1, "k")})}, 2, {{"axis", int64_t{-1}}});
+  op.GiveReal(y[0], 0);
+  const int64_t to = OnnxType(op.Out(1).type(), op.where());
+  op.GiveStored(op.Emit("Cast", {y[1]}, {{"to", to}}), 1);
+}
+
+constexpr Entry kEntries[] = {
+    {BuiltinOperator_MEAN, [](OpWriter& op) { TranslateReduce(op, "ReduceMean"); }},
+    {BuiltinOperator_SUM, [](OpWriter& op) { TranslateReduce(op, "ReduceSum"); }},
+    {BuiltinOperator_REDUCE_MAX, [](OpWriter& op) { TranslateReduce(op, "ReduceMax"); }},
+    {BuiltinOperator_REDUCE_MIN, [](OpWriter& op) { TranslateReduce(op, "ReduceMin"); }},
+    {BuiltinOperator_REDUCE_PROD, [](OpWriter& op) { TranslateReduce(op, "ReduceProd"); }},
+    {BuiltinOperator_REDUCE_ANY, [](OpWriter& op) { TranslateAnyAll(op, "ReduceMax"); }},
+    {BuiltinOperator_REDUCE_ALL, [](OpWriter& op) { TranslateAnyAll(op, "ReduceMin"); }},
+    {BuiltinOperator_ARG_MAX, [](OpWriter& op) { TranslateArg(op, "ArgMax"); }},
+    {BuiltinOperator_ARG_MIN, [](OpWriter& op) { TranslateArg(op, "ArgMin"); }},
+    {BuiltinOperator_CUMSUM, TranslateCumsum},
+    {BuiltinOperator_TOPK_V2, TranslateTopK},
+};
+
+}  // namespace
+
+std::span<const Entry> ReduceEntries() { return kEntries; }
+
+}  // namespace rshift::tflite

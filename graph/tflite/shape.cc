@@ -1,0 +1,99 @@
+// The same elements in another shape, shapes as numbers, filled tensors.
+#include <algorithm>
+
+#include "graph/onnx/proto.h"
+#include "graph/tflite/table.h"
+
+namespace rshift::tflite {
+namespace {
+
+// The shape is an input, or in older files an option.
+void TranslateReshape(OpWriter& op) {
+  const std::string x = op.Moved(0);
+  const auto* options = op.Options<ReshapeOptions>();
+  if (op.HasInput(1) &&
+      (op.In(1).type() == TensorType_INT32 || op.In(1).type() == TensorType_INT64)) {
+    // As a list of one dimension at most.
+    return op.GiveMoved(
+        op.Emit("Reshape", {x, op.Reshaped(op.List(1), {-1})}, {{"allowzero", int64_t{1}}}));
+  }
+  Shape shape = op.OutShape();
+  if (options != nullptr && options->new_shape() != nullptr) {
+    shape.assign(options->new_shape()->begin(), options->new_shape()->end());
+  }
+  op.GiveMoved(op.Emit("Reshape", {x, op.IntList(shape)}, {{"allowzero", int64_t{1}}}));
+}
+
+void TranslateSqueeze(OpWriter& op) {
+  const auto* options = op.Options<SqueezeOptions>();
+  std::vector<int64_t> axes;
+  if (options != nullptr && options->squeeze_dims() != nullptr) {
+    axes.assign(options->squeeze_dims()->begin(), options->squeeze_dims()->end());
+  }
+  Names inputs = {op.Moved(0)};
+  if (!axes.empty()) inputs.push_back(op.IntList(axes));
+  op.GiveMoved(op.Emit("Squeeze", inputs));
+}
+
+void TranslateExpandDims(OpWriter& op) {
+  op.GiveMoved(op.Emit("Unsqueeze", {op.Moved(0), op.IntList({op.Int(1, "axis")})}));
+}
+
+void TranslatePack(OpWriter& op) {
+  const auto* options = op.Options<PackOptions>();
+  const int64_t axis = op.Axis(options == nullptr ? 0 : options->axis(), op.InRank(0) + 1);
+  Names inputs;
+  for (int i = 0; i < op.InputCount(); ++i) {
+    inputs.push_back(op.Emit("Unsqueeze", {op.Real(i), op.IntList({axis})}));
+  }
+  op.GiveReal(op.Emit("Concat", inputs, {{"axis", axis}}));
+}
+
+void TranslateUnpack(OpWriter& op) {
+  const auto* options = op.Options<UnpackOptions>();
+  const int64_t axis = op.Axis(options == nullptr ? 0 : options->axis(), op.InRank(0));
+  const std::vector<int64_t> ones(static_cast<size_t>(op.OutputCount()), 1);
+  const Names parts =
+      op.EmitMany("Split", {op.Moved(0), op.IntList(ones)}, op.OutputCount(), {{"axis", axis}});
+  for (int o = 0; o < op.OutputCount(); ++o) {
+    op.GiveMoved(op.Emit("Squeeze", {parts[o], op.IntList({axis})}), o);
+  }
+}
+
+void TranslateShape(OpWriter& op) {
+  const int64_t to = OnnxType(op.Out().type(), op.where());
+  op.GiveStored(op.Emit("Cast", {op.Emit("Shape", {op.Stored(0)})}, {{"to", to}}));
+}
+
+// A tensor of one number.
+void TranslateFill(OpWriter& op) { op.GiveMoved(op.Emit("Expand", {op.Moved(1), op.List(0)})); }
+
+void TranslateZerosLike(OpWriter& op) {
+  const std::string shape = op.Emit("Shape", {op.Stored(0)});
+  const std::string zero =
+      op.Emit("Cast", {op.Float(0)}, {{"to", int64_t{OnnxType(op.Out().type(), op.where())}}});
+  op.CheckSupported(!IsQuantized(op.Out()), "gives quantized zeros; only plain ones are supported");
+  op.GiveStored(op.Emit("Expand", {zero, shape}));
+}
+
+void TranslateRange(OpWriter& op) {
+  op.GiveStored(op.Emit("Range", {op.Stored(0), op.Stored(1), op.Stored(2)}));
+}
+
+constexpr Entry kEntries[] = {
+    {BuiltinOperator_RESHAPE, TranslateReshape},
+    {BuiltinOperator_SQUEEZE, TranslateSqueeze},
+    {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims},
+    {BuiltinOperator_PACK, TranslatePack},
+    {BuiltinOperator_UNPACK, TranslateUnpack},
+    {BuiltinOperator_SHAPE, TranslateShape},
+    {BuiltinOperator_FILL, TranslateFill},
+    {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},
+    {BuiltinOperator_RANGE, TranslateRange},
+};
+
+}  // namespace
+
+std::span<const Entry> ShapeEntries() { return kEntries; }
+
+}  // namespace rshift::tflite

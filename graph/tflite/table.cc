@@ -1,0 +1,21 @@
+#include "graph/tflite/table.h"
+
+#include <map>
+
+namespace rshift::tflite {
+
+Translate FindTranslate(BuiltinOperator code) {
+  static const std::map<BuiltinOperator, Translate> kTable = [] {
+    std::map<BuiltinOperator, Translate> table;
+    for (const auto& family :
+         {ActivationEntries(), ConvEntries(), EltwiseEntries(), MatMulEntries(), MovementEntries(),
+          ReduceEntries(), ResizeEntries(), ShapeEntries(), SliceEntries(), SpaceEntries()}) {
+      for (const Entry& entry : family) table.emplace(entry.code, entry.translate);
+    }
+    return table;
+  }();
+  const auto found = kTable.find(code);
+  return found == kTable.end() ? nullptr : found->second;
+}
+
+}  // namespace rshift::tflite

@@ -1,0 +1,33 @@
+// Which TensorFlow Lite operators can be translated.
+#ifndef RSHIFT_GRAPH_TFLITE_TABLE_H_
+#define RSHIFT_GRAPH_TFLITE_TABLE_H_
+
+#include <span>
+
+#include "graph/tflite/op.h"
+
+namespace rshift::tflite {
+
+struct Entry {
+  BuiltinOperator code;
+  Translate translate;
+};
+
+// One list per operator family, each in the file of that name.
+std::span<const Entry> ActivationEntries();
+std::span<const Entry> ConvEntries();
+std::span<const Entry> EltwiseEntries();
+std::span<const Entry> MatMulEntries();
+std::span<const Entry> MovementEntries();
+std::span<const Entry> ReduceEntries();
+std::span<const Entry> ResizeEntries();
+std::span<const Entry> ShapeEntries();
+std::span<const Entry> SliceEntries();
+std::span<const Entry> SpaceEntries();
+
+// Null when the operator is not supported.
+Translate FindTranslate(BuiltinOperator code);
+
+}  // namespace rshift::tflite
+
+#endif  // RSHIFT_GRAPH_TFLITE_TABLE_H_

@@ -1,0 +1,78 @@
+"""Graphs of several operators as .tflite files, through the schema classes of ai-edge-litert."""
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+TYPES = {np.dtype(name): getattr(schema.TensorType, code) for name, code in (
+    ('float32', 'FLOAT32'), ('float16', 'FLOAT16'), ('int8', 'INT8'), ('uint8', 'UINT8'),
+    ('int16', 'INT16'), ('int32', 'INT32'), ('int64', 'INT64'), ('bool', 'BOOL'))}
+PADDINGS = {'SAME': schema.Padding.SAME, 'VALID': schema.Padding.VALID}
+ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
+               for name in ('none', 'relu', 'relu6', 'relu_n1_to_1')}
+# Versions under which LiteRT takes the types that are written here; 2 for the others.
+VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
+    ('ADD_N', 'CEIL', 'CUMSUM', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'POW', 'PRELU',
+     'LOCAL_RESPONSE_NORMALIZATION', 'RELU_N1_TO_1', 'RESHAPE', 'ROUND', 'SQUARE', 'SQUEEZE'), 1)
+
+
+class Net:
+    """tensor() and operator() give indices; bytes() the file."""
+
+    def __init__(self):
+        self.buffers, self.tensors = [schema.BufferT()], []
+        self.codes, self.operators = [], []
+
+    def tensor(self, name, shape, dtype, quant=None, data=None, axis=0):
+        """quant: (scale or scales, zero point or zero points)."""
+        made = schema.TensorT()
+        made.name, made.shape, made.type = name, list(shape), TYPES[np.dtype(dtype)]
+        made.buffer = 0
+        if data is not None:
+            made.buffer = len(self.buffers)
+            buffer = schema.BufferT()
+            buffer.data = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+            self.buffers.append(buffer)
+        if quant is not None:
+            q = schema.QuantizationParametersT()
+            q.scale = [float(s) for s in np.atleast_1d(quant[0])]
+            q.zeroPoint = [int(z) for z in np.broadcast_to(quant[1], len(q.scale))]
+            q.quantizedDimension = axis
+            made.quantization = q
+        self.tensors.append(made)
+        return len(self.tensors) - 1
+
+    def constant(self, name, data, quant=None, axis=0):
+        data = np.asarray(data)
+        return self.tensor(name, data.shape, data.dtype, quant, data, axis)
+
+    def operator(self, code, inputs, outputs, options=None, **fields):
+        """options: the table's name, 'Conv2DOptions'; fields: its fields, as the schema classes call them."""
+        number = getattr(schema.BuiltinOperator, code)
+        if number not in [c.builtinCode for c in self.codes]:
+            made = schema.OperatorCodeT()
+            made.builtinCode, made.deprecatedBuiltinCode = number, min(number, 127)
+            made.version = VERSIONS.get(code, 2)
+            self.codes.append(made)
+        operator = schema.OperatorT()
+        operator.opcodeIndex = [c.builtinCode for c in self.codes].index(number)
+        operator.inputs, operator.outputs = list(inputs), list(outputs)
+        if options is not None:
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, options)
+            table = getattr(schema, options + 'T')()
+            for name, value in fields.items():
+                assert hasattr(table, name), (options, name)
+                setattr(table, name, value)
+            operator.builtinOptions = table
+        self.operators.append(operator)
+
+    def bytes(self, inputs, outputs):
+        graph = schema.SubGraphT()
+        graph.tensors, graph.operators = self.tensors, self.operators
+        graph.inputs, graph.outputs, graph.name = list(inputs), list(outputs), 'main'
+        model = schema.ModelT()
+        model.version, model.subgraphs = 3, [graph]
+        model.operatorCodes, model.buffers = self.codes, self.buffers
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b'TFL3')
+        return bytes(builder.Output())

@@ -1,0 +1,196 @@
+// .tflite files: what they become, and that no file may crash the importer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/error.h"
+#include "graph/import.h"
+#include "tests/graph/tflite_builder.h"
+
+namespace rshift {
+namespace {
+
+using namespace tflite;  // NOLINT(google-build-using-namespace): names of the schema
+using ::testing::HasSubstr;
+using testing::TfliteBuilder;
+
+constexpr TensorType kS8 = TensorType_INT8;
+
+std::vector<uint8_t> Filled(size_t count) {
+  std::vector<uint8_t> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 37);
+  return bytes;
+}
+
+// conv, add, pool, mean, reshape, fully connected, softmax on integers; two outputs.
+std::string ManyOperators() {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {1, 6, 6, 4}, kS8, 0.5f, 3);
+  const int w = b.Tensor("w", {4, 3, 3, 4}, kS8, 0.01f, 0, Filled(144));
+  const int bias = b.Ints("b", {4}, {10, -20, 30, 0});
+  const int conv = b.Tensor("conv", {1, 6, 6, 4}, kS8, 0.25f, -5);
+  b.Operator(BuiltinOperator_CONV_2D, {x, w, bias}, {conv},
+             CreateConv2DOptions(b.fb(), Padding_SAME, 1, 1, ActivationFunctionType_RELU),
+             BuiltinOptions_Conv2DOptions);
+  const int sum = b.Tensor("sum", {1, 6, 6, 4}, kS8, 0.5f, 0);
+  b.Operator(BuiltinOperator_ADD, {x, conv}, {sum}, CreateAddOptions(b.fb()),
+             BuiltinOptions_AddOptions);
+  const int pool = b.Tensor("pool", {1, 3, 3, 4}, kS8, 0.5f, 0);
+  b.Operator(BuiltinOperator_MAX_POOL_2D, {sum}, {pool},
+             CreatePool2DOptions(b.fb(), Padding_VALID, 2, 2, 2, 2), BuiltinOptions_Pool2DOptions);
+  const int part = b.Tensor("part", {1, 2, 3, 4}, kS8, 0.5f, 0);
+  b.Operator(BuiltinOperator_STRIDED_SLICE,
+             {pool, b.Ints("begin", {4}, {0, 1, 0, 0}), b.Ints("end", {4}, {1, 3, 3, 4}),
+              b.Ints("step", {4}, {1, 1, 1, 1})},
+             {part}, CreateStridedSliceOptions(b.fb()), BuiltinOptions_StridedSliceOptions);
+  const int mean = b.Tensor("mean", {1, 1, 1, 4}, kS8, 0.1f, 0);
+  b.Operator(BuiltinOperator_MEAN, {part, b.Ints("axes", {2}, {1, 2})}, {mean},
+             CreateReducerOptions(b.fb(), true), BuiltinOptions_ReducerOptions);
+  const int flat = b.Tensor("flat", {1, 4}, kS8, 0.1f, 0);
+  b.Operator(BuiltinOperator_RESHAPE, {mean, b.Ints("shape", {2}, {1, 4})}, {flat});
+  const int fc = b.Tensor("fc", {1, 3}, kS8, 0.2f, 0);
+  b.Operator(BuiltinOperator_FULLY_CONNECTED,
+             {flat, b.Tensor("v", {3, 4}, kS8, 0.02f, 0, Filled(12)), -1}, {fc},
+             CreateFullyConnectedOptions(b.fb()), BuiltinOptions_FullyConnectedOptions);
+  const int y = b.Tensor("y", {1, 3}, kS8, 1.0f / 256, -128);
+  b.Operator(BuiltinOperator_SOFTMAX, {fc}, {y}, CreateSoftmaxOptions(b.fb(), 1.0f),
+             BuiltinOptions_SoftmaxOptions);
+  return b.Bytes({x}, {y, sum});
+}
+
+Graph Import(const std::string& bytes) {
+  return ImportOnnxBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "net");
+}
+
+std::string Refusal(const std::string& bytes) {
+  try {
+    Import(bytes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "imported";
+}
+
+// Anything but an Error escapes and fails the test.
+bool Imports(const std::string& bytes) { return Refusal(bytes) == "imported"; }
+
+TEST(ImportTflite, KeepsNamesTypesShapesAndScales) {
+  const Graph graph = Import(ManyOperators());
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  const Value& x = graph.value(graph.inputs[0]);
+  EXPECT_EQ(x.name, "x");
+  EXPECT_EQ(x.dtype, DType::kS8);
+  EXPECT_EQ(x.shape, (Shape{1, 6, 6, 4}));
+  EXPECT_EQ(x.quant, (QuantParams{0.5f, 3}));
+  EXPECT_EQ(graph.output_names, (std::vector<std::string>{"y", "sum"}));
+  EXPECT_EQ(graph.value(graph.outputs[0]).quant, (QuantParams{1.0f / 256, -128}));
+}
+
+TEST(ImportTflite, TheBiasCountsInUnitsOfTheProduct) {
+  const Graph graph = Import(ManyOperators());
+  for (const Node& node : graph.nodes()) {
+    if (!std::holds_alternative<Conv>(node.op)) continue;
+    const Value& bias = graph.value(node.inputs[2]);
+    ASSERT_NE(bias.origin, nullptr);
+    EXPECT_EQ(bias.origin->scales[0], 0.5f * 0.01f);
+    EXPECT_EQ(bias.origin->integers->As<int32_t>()[2], 30);
+    return;
+  }
+  FAIL() << "no convolution";
+}
+
+TEST(ImportTflite, EqualAndEmptyNamesAreMadeUnique) {
+  TfliteBuilder b;
+  const int x = b.Tensor("t", {2}, TensorType_FLOAT32), y = b.Tensor("t", {2}, TensorType_FLOAT32);
+  const int z = b.Tensor("", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_EXP, {x}, {y});
+  b.Operator(BuiltinOperator_ABS, {y}, {z});
+  const Graph graph = Import(b.Bytes({x}, {z}));
+  EXPECT_EQ(graph.value(graph.inputs[0]).name, "t");
+  EXPECT_EQ(graph.output_names[0], "tensor");
+}
+
+TEST(ImportTflite, NamesWhatItCannotTranslate) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_SVDF, {x}, {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("'y' (tflite:SVDF)"));
+}
+
+TEST(ImportTflite, RefusesTypesWithoutNumbers) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_STRING);
+  b.Operator(BuiltinOperator_CAST, {x}, {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("has elements of type STRING"));
+}
+
+TEST(ImportTflite, RefusesAnotherVersion) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_ABS, {x}, {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y}, 2)), HasSubstr("is of version 2"));
+}
+
+TEST(ImportTflite, RefusesIndicesOutOfRange) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_ABS, {7}, {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("names tensor 7 of 2; the file is damaged"));
+}
+
+TEST(ImportTflite, RefusesAConstantOfAnotherSize) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_ADD, {x, b.Tensor("c", {3}, TensorType_FLOAT32, 0, 0, Filled(8))},
+             {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("has 8 bytes, expected 12"));
+}
+
+TEST(ImportTflite, RefusesATensorThatNobodyMakes) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
+  b.Operator(BuiltinOperator_ADD, {x, b.Tensor("c", {2}, TensorType_FLOAT32)}, {y});
+  EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("no operator, input or buffer provides"));
+}
+
+TEST(ImportTflite, EveryTruncationIsRefusedOrHarmless) {
+  const std::string whole = ManyOperators();
+  int imported = 0;
+  for (size_t length = 0; length < whole.size(); ++length) {
+    imported += Imports(whole.substr(0, length));
+  }
+  EXPECT_EQ(imported, 0);
+}
+
+TEST(ImportTflite, EveryByteMayChange) {
+  const std::string whole = ManyOperators();
+  std::mt19937 random(7);
+  int imported = 0;
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (int change : {0x01, 0x80, 0xff, static_cast<int>(random() % 255) + 1}) {
+      std::string mutant = whole;
+      mutant[at] = static_cast<char>(mutant[at] ^ change);
+      imported += Imports(mutant);
+    }
+  }
+  // Names and weights may change without harm, so some must have got through.
+  EXPECT_GT(imported, 0);
+}
+
+TEST(ImportTflite, ManyBytesMayChange) {
+  const std::string whole = ManyOperators();
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937 random(seed);
+    std::string mutant = whole;
+    for (uint32_t changes = 1 + random() % 8; changes > 0; --changes) {
+      mutant[random() % mutant.size()] = static_cast<char>(random());
+    }
+    if (random() % 4 == 0) mutant.erase(random() % mutant.size(), 1 + random() % 16);
+    SCOPED_TRACE(seed);
+    Imports(mutant);
+  }
+}
+
+}  // namespace
+}  // namespace rshift
