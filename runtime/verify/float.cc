@@ -1,5 +1,5 @@
-// F32 commands that need no library. The steps check element types in detail when they are made;
-// here it is shapes, so that nothing is read or written outside a tensor.
+// F32 commands that need no library: shapes, so that nothing is read or written outside a tensor,
+// and attributes. The steps check element types when they are made.
 #include <cstring>
 
 #include "runtime/verify/rules.h"

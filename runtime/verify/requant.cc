@@ -56,26 +56,6 @@ void CheckAddend(const CommandCheck& check, bool sums) {
               " has a pitch, which ", check.Describe(Field::kSrc2), " has not");
 }
 
-}  // namespace
-
-void CheckRounding(const CommandCheck& check, Rounding rounding,
-                   std::initializer_list<Rounding> allowed) {
-  if (std::find(allowed.begin(), allowed.end(), rounding) != allowed.end()) return;
-  std::string expected;
-  for (const Rounding r : allowed) {
-    expected += Cat(expected.empty() ? "" : ", ", static_cast<int>(r));
-  }
-  check.Check(false, "rounding is ", static_cast<int>(rounding), ", expected ", expected);
-}
-
-std::ostream& operator<<(std::ostream& out, const WordsName& name) {
-  out << name.text;
-  if (name.index >= 0) out << name.index;
-  return out;
-}
-
-namespace {
-
 void CheckFactor(const CommandCheck& check, Rounding rounding, const RequantWords& words,
                  const WordsName& what) {
   const auto [multiplier, rshift] = words;
@@ -94,6 +74,22 @@ void CheckScale(const CommandCheck& check, double scale, const WordsName& what) 
 }
 
 }  // namespace
+
+void CheckRounding(const CommandCheck& check, Rounding rounding,
+                   std::initializer_list<Rounding> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), rounding) != allowed.end()) return;
+  std::string expected;
+  for (const Rounding r : allowed) {
+    expected += Cat(expected.empty() ? "" : ", ", static_cast<int>(r));
+  }
+  check.Check(false, "rounding is ", static_cast<int>(rounding), ", expected ", expected);
+}
+
+std::ostream& operator<<(std::ostream& out, const WordsName& name) {
+  out << name.text;
+  if (name.index >= 0) out << name.index;
+  return out;
+}
 
 void CheckWords(const CommandCheck& check, Rounding rounding, const RequantWords& words,
                 const WordsName& what, bool bias_f) {
