@@ -1,5 +1,6 @@
 #include "tools/vectors.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -11,6 +12,12 @@ namespace rshift {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// JSON has no infinities: "inf" and "-inf", which float() of Python reads.
+Json NumberJson(float number) {
+  if (std::isfinite(number)) return number;
+  return std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
+}
 
 const TensorRecord& Tensor(const ProgramImage& image, const Command& command, Field field) {
   return image.tensors[command.Tensor(field)];
@@ -170,7 +177,7 @@ CommandVectors DescribeCommand(const Program& program, int index,
     if (IsTensor(field.kind)) {
       AddTensor(program, command, field, values, &vectors);
     } else if (field.kind == FieldKind::kFloat) {
-      vectors.entry["attributes"][Name(field.field)] = command.GetFloat(field.field);
+      vectors.entry["attributes"][Name(field.field)] = NumberJson(command.GetFloat(field.field));
     } else {
       vectors.entry["attributes"][Name(field.field)] = command.Get(field.field);
     }

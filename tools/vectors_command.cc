@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "isa/isa.h"
 #include "pipeline/complete_tensors.h"
 #include "pipeline/json_text.h"
 #include "pipeline/tensor_view.h"
@@ -49,10 +50,26 @@ Json Bindings(const ProgramImage& image, const std::vector<Binding>& bindings) {
   return list;
 }
 
-std::string FileName(int index, const std::string& opcode) {
+std::string FileName(const ProgramImage& image, int command) {
   std::array<char, 16> number{};
-  std::snprintf(number.data(), number.size(), "%05d_", index);
-  return number.data() + opcode + ".npz";
+  std::snprintf(number.data(), number.size(), "%05d_", command);
+  return Cat(number.data(), FindOp(image.commands[command].opcode)->name, ".npz");
+}
+
+// None of what is written replaces what is read. Files that are not there yet replace nothing.
+void CheckOutputs(const Program& program, const VectorsArguments& a) {
+  const fs::path folder = a.output;
+  RunPaths paths{.inputs = {{"the program", a.program}},
+                 .outputs = {{"--output", (folder / "manifest.json").string()}}};
+  paths.AddData("--input", a.input);
+  CheckPaths(paths);
+  const ProgramImage& image = program.image();
+  for (int c = 0; c < static_cast<int>(image.commands.size()); ++c) {
+    const fs::path file = folder / FileName(image, c);
+    paths.outputs = {{"--output", file.string()}};
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) CheckPaths(paths);
+  }
 }
 
 Sample ReadSample(const Program& program, const VectorsArguments& a) {
@@ -68,16 +85,13 @@ Sample ReadSample(const Program& program, const VectorsArguments& a) {
 
 int VectorsCommand(const VectorsArguments& a, bool json) {
   const fs::path folder = a.output;
-  RunPaths paths{.inputs = {{"the program", a.program}},
-                 .outputs = {{"--output", (folder / "manifest.json").string()}}};
-  paths.AddData("--input", a.input);
   RegisterFloatLibrary();
   const Program program = Program::Load(a.program);
   const Sample sample = ReadSample(program, a);
   std::error_code failed;
   fs::create_directories(folder, failed);
   RSHIFT_REQUIRE(!failed, ErrorCode::kIo, a.output, ": cannot make the folder: ", failed.message());
-  CheckPaths(paths);
+  CheckOutputs(program, a);
   const std::vector<NumpyArray> values = RunOnce(program, sample);
   const ProgramImage& image = program.image();
   Json manifest = {{"rshift_vectors", 1},
@@ -88,12 +102,12 @@ int VectorsCommand(const VectorsArguments& a, bool json) {
                    {"commands", Json::array()}};
   for (int c = 0; c < static_cast<int>(image.commands.size()); ++c) {
     CommandVectors vectors = DescribeCommand(program, c, values);
-    const std::string name = FileName(c, vectors.entry["opcode"]);
+    const std::string name = FileName(program.image(), c);
     WriteNpz((folder / name).string(), vectors.arrays);
     vectors.entry["file"] = name;
     manifest["commands"].push_back(std::move(vectors.entry));
   }
-  WriteFileAtomic((folder / "manifest.json").string(), manifest.dump(1) + "\n");
+  WriteFileAtomic((folder / "manifest.json").string(), JsonText(manifest, 1) + "\n");
   if (json)
     PrintJson({{"output", a.output}, {"commands", image.commands.size()}});
   else

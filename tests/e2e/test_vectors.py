@@ -96,3 +96,33 @@ def test_wrong_usage(net, tmp_path):
     (tmp_path / 'file').write_text('x')
     assert 'file' in pipeline.fails('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', net / 'x.npy', '-o',
                                     tmp_path / 'file')
+
+
+def test_names_that_are_no_utf8_and_infinite_clamps(tmp_path):
+    graph = helper.make_graph([helper.make_node('Clip', ['x', 'low'], ['y'])], 'net',
+                              [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 4))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(np.float32(-1), 'low')])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
+    data = (tmp_path / 'n.onnx').read_bytes()
+    (tmp_path / 'n.onnx').write_bytes(data.replace(b'\x01y', b'\x01\xff'))
+    np.save(tmp_path / 'x.npy', np.zeros((1, 4), np.float32))
+    pipeline.deploy(tmp_path / 'n.onnx', tmp_path / 'p.rshift', mode='f32')
+    pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', tmp_path / 'x.npy', '-o', tmp_path / 'v')
+    manifest = json.loads((tmp_path / 'v/manifest.json').read_text())
+    assert manifest['outputs'][0]['name'] == '\ufffd'
+    clip = next(c for c in manifest['commands'] if c['opcode'] == 'clip_f32')
+    assert sorted(v for v in clip['attributes'].values() if isinstance(v, str)) == ['inf']
+    assert float('inf') in map(float, clip['attributes'].values())
+
+
+def test_what_is_read_is_never_written(net, tmp_path):
+    pipeline.deploy(net / 'net.onnx', tmp_path / 'p.rshift', mode='symmetric', table=net / 'net.table.yaml')
+    pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', net / 'x.npy', '-o', tmp_path / 'v')
+    for first in ('00000', '00001'):
+        file = next((tmp_path / 'v').glob(f'{first}_*.npz'))
+        np.savez(file, x=np.load(net / 'x.npy'))
+        before = file.read_bytes()
+        done = pipeline.call('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', file, '-o', tmp_path / 'v')
+        assert done.returncode == 2 and file.name in done.stderr, done.stderr
+        assert file.read_bytes() == before
