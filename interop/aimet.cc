@@ -5,6 +5,10 @@
 namespace rshift {
 
 bool IsAimet(const std::string& text, char major) {
+  // Version 2 has one list, "encodings", and is refused by name where version 1 is read.
+  const bool two = text.find("\"encodings\"") != std::string::npos &&
+                   text.find("\"version\"") != std::string::npos;
+  if (two && text.find("_encodings\"") == std::string::npos) return major == '1';
   if (text.find_first_not_of(" \t\r\n") == std::string::npos ||
       text[text.find_first_not_of(" \t\r\n")] != '{' ||
       text.find("_encodings\"") == std::string::npos) {
@@ -23,12 +27,15 @@ ScaleEntry FromAimet(const std::string& name, Subject subject, const AimetEncodi
   entry.is_float = encoding.is_float;
   if (encoding.is_float) return entry;
   RSHIFT_REQUIRE(encoding.bits >= 2 && encoding.bits <= 32, ErrorCode::kInvalidInput, what, ": ",
-                 encoding.bits, " bits, expected 4..32");
+                 encoding.bits, " bits, expected 2..32");
   entry.bits = static_cast<int>(encoding.bits);
   entry.scales = encoding.scales;
   const std::vector<int64_t>& offsets = encoding.offsets;
-  const bool below = std::any_of(offsets.begin(), offsets.end(), [](int64_t o) { return o < 0; });
-  entry.is_signed = encoding.is_symmetric && (below || offsets.empty());
+  // 2^(bits-1) steps below 0, or one less: -127..127, "strict symmetric".
+  const int64_t half = int64_t{1} << (entry.bits - 1);
+  const bool around_zero = std::all_of(
+      offsets.begin(), offsets.end(), [half](int64_t o) { return o == -half || o == -(half - 1); });
+  entry.is_signed = encoding.is_symmetric && around_zero;
   if (*entry.is_signed) return entry;
   for (const int64_t offset : offsets) entry.zero_points.push_back(-offset);
   if (IsCentred(entry)) entry.zero_points.clear();
@@ -63,9 +70,26 @@ void CountAimetLosses(const ScaleSet& set, Losses* losses) {
     if (entry.threshold && entry.low.empty() && entry.scales.empty())
       ++(*losses)["thresholds written as scale = threshold / 127"];
   }
-  if (!set.precisions.empty())
-    (*losses)["precisions of operators left out: AIMET's encodings are of tensors"] =
-        static_cast<int64_t>(set.precisions.size());
+  for (const auto& [name, precision] : set.precisions) {
+    if (precision != "F32" && precision != "INT8")
+      ++(*losses)["operators of " + precision + " become excluded layers, which stay in F32"];
+  }
+}
+
+void ReadExcluded(const Json& json, const std::string& where, ScaleSet* set) {
+  const auto found = json.find("excluded_layers");
+  if (found == json.end() || found->is_null()) return;
+  const std::string what = where + ": excluded_layers";
+  RSHIFT_REQUIRE(found->is_array(), ErrorCode::kInvalidInput, what, ": expected a list");
+  for (const Json& layer : *found) set->precisions[JsonString(layer, what)] = "F32";
+}
+
+Json ExcludedLayers(const ScaleSet& set) {
+  Json layers = Json::array();
+  for (const auto& [name, precision] : set.precisions) {
+    if (precision != "INT8") layers.push_back(name);
+  }
+  return layers;
 }
 
 }  // namespace rshift

@@ -1,6 +1,6 @@
 // What AIMET's encodings of versions 0 and 1 share. An encoding is real = (q + offset) * scale with
 // unsigned q in 0..2^bits - 1; of signed integers around 0 it says is_symmetric and an offset of
-// -2^(bits-1).
+// -2^(bits-1). Layers that it leaves out of quantization are listed as excluded_layers.
 #ifndef RSHIFT_INTEROP_AIMET_H_
 #define RSHIFT_INTEROP_AIMET_H_
 
@@ -12,7 +12,8 @@
 
 namespace rshift {
 
-// True for a text with activation_encodings; the version it has, or "0" without one.
+// True for a text with activation_encodings of version 0 ('0') or 1 ('1'); of version 2, which is
+// not read, for '1' too.
 bool IsAimet(const std::string& text, char major);
 
 struct AimetEncoding {
@@ -28,6 +29,10 @@ AimetEncoding ToAimet(const ScaleEntry& entry, bool symmetric);
 // Counts what AIMET cannot hold; false: the entry is left out.
 bool AimetTakes(const ScaleEntry& entry, Losses* losses);
 void CountAimetLosses(const ScaleSet& set, Losses* losses);
+
+// Precision F32 of layers, in and out.
+void ReadExcluded(const Json& json, const std::string& where, ScaleSet* set);
+Json ExcludedLayers(const ScaleSet& set);
 
 }  // namespace rshift
 

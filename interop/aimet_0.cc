@@ -9,16 +9,30 @@ namespace {
 
 bool Recognise(const std::string& text) { return IsAimet(text, '0'); }
 
-void AddChannel(const Json& channel, const std::string& what, AimetEncoding* encoding) {
+bool IsFloat(const Json& channel, const std::string& what) {
   const std::string dtype =
       channel.is_object() && channel.contains("dtype") ? JsonString(channel["dtype"], what) : "int";
-  const int64_t bits = JsonInteger(Member(channel, "bitwidth", what), what + ": bitwidth");
-  encoding->is_float = dtype == "float";
   RSHIFT_REQUIRE(dtype == "float" || dtype == "int", ErrorCode::kInvalidInput, what, ": dtype '",
                  dtype, "', expected int or float");
-  encoding->bits = bits;
-  if (encoding->is_float) return;
-  encoding->is_symmetric = JsonBool(Member(channel, "is_symmetric", what), what + ": is_symmetric");
+  return dtype == "float";
+}
+
+// One channel; `encoding` has those before it.
+void AddChannel(const Json& channel, bool first, const std::string& what, AimetEncoding* encoding) {
+  const bool is_float = IsFloat(channel, what);
+  const int64_t bits = JsonInteger(Member(channel, "bitwidth", what), what + ": bitwidth");
+  const bool is_symmetric =
+      !is_float && JsonBool(Member(channel, "is_symmetric", what), what + ": is_symmetric");
+  if (first) {
+    encoding->is_float = is_float;
+    encoding->bits = bits;
+    encoding->is_symmetric = is_symmetric;
+  }
+  RSHIFT_REQUIRE(encoding->is_float == is_float && encoding->bits == bits &&
+                     encoding->is_symmetric == is_symmetric,
+                 ErrorCode::kUnsupported, what,
+                 ": its channels differ in dtype, bitwidth or is_symmetric, expected one of each");
+  if (is_float) return;
   encoding->scales.push_back(JsonNumber(Member(channel, "scale", what), what + ": scale"));
   encoding->offsets.push_back(JsonInteger(Member(channel, "offset", what), what + ": offset"));
 }
@@ -33,7 +47,8 @@ void ReadSection(const Json& json, const char* key, Subject subject, const std::
     RSHIFT_REQUIRE(channels.is_array() && !channels.empty(), ErrorCode::kInvalidInput, what,
                    ": expected a list of encodings");
     AimetEncoding encoding;
-    for (const Json& channel : channels) AddChannel(channel, what, &encoding);
+    for (size_t i = 0; i < channels.size(); ++i)
+      AddChannel(channels[i], /*first=*/i == 0, what, &encoding);
     set->entries.push_back(FromAimet(name, subject, encoding, what));
   }
 }
@@ -43,6 +58,7 @@ ScaleSet Read(const std::string& text, const std::string& where) {
   const Json json = ParseJson(text, where);
   ReadSection(json, "activation_encodings", Subject::kTensor, where, &set);
   ReadSection(json, "param_encodings", Subject::kWeights, where, &set);
+  ReadExcluded(json, where, &set);
   return set;
 }
 
@@ -68,7 +84,8 @@ Json ChannelsOf(const ScaleEntry& entry, const WriteOptions& options) {
 std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* losses) {
   Json json = {{"version", "0.6.1"},
                {"activation_encodings", Json::object()},
-               {"param_encodings", Json::object()}};
+               {"param_encodings", Json::object()},
+               {"excluded_layers", ExcludedLayers(set)}};
   for (const ScaleEntry& entry : set.entries) {
     if (!AimetTakes(entry, losses)) continue;
     const bool is_weights = entry.subject == Subject::kWeights;
@@ -82,6 +99,7 @@ std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* loss
 }  // namespace
 
 const ScaleFormat kAimet06 = {
-    "aimet-0.6", "encodings of AIMET, version 0.6.1", ".aimet0.json", Recognise, Read, Write};
+    "aimet-0.6",        "encodings of AIMET, version 0.6.1", ".aimet0.json", Recognise, Read, Write,
+    {.symmetric = true}};
 
 }  // namespace rshift

@@ -52,7 +52,7 @@ void ReadSection(const Json& json, const char* key, Subject subject, const std::
     const std::string what = section + ": '" + name + "'";
     ScaleEntry entry = FromAimet(name, subject, EncodingOf(object, what), what);
     if (object.contains("axis"))
-      entry.axis = static_cast<int>(JsonInteger(object["axis"], what + ": axis"));
+      entry.axis = SmallInt(JsonInteger(object["axis"], what + ": axis"), what + ": axis");
     set->entries.push_back(std::move(entry));
   }
 }
@@ -67,6 +67,7 @@ ScaleSet Read(const std::string& text, const std::string& where) {
   }
   ReadSection(json, "activation_encodings", Subject::kTensor, where, &set);
   ReadSection(json, "param_encodings", Subject::kWeights, where, &set);
+  ReadExcluded(json, where, &set);
   return set;
 }
 
@@ -87,7 +88,7 @@ std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* loss
   Json json = {{"version", "1.0.0"},
                {"activation_encodings", Json::array()},
                {"param_encodings", Json::array()},
-               {"excluded_layers", Json::array()}};
+               {"excluded_layers", ExcludedLayers(set)}};
   for (const ScaleEntry& entry : set.entries) {
     if (!AimetTakes(entry, losses)) continue;
     const bool is_weights = entry.subject == Subject::kWeights;
@@ -100,8 +101,12 @@ std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* loss
 
 }  // namespace
 
-const ScaleFormat kAimet10 = {
-    "aimet-1.0", "encodings of AIMET, version 1.0.0", ".encodings .aimet.json", Recognise, Read,
-    Write};
+const ScaleFormat kAimet10 = {"aimet-1.0",
+                              "encodings of AIMET, version 1.0.0",
+                              ".encodings .aimet.json",
+                              Recognise,
+                              Read,
+                              Write,
+                              {.symmetric = true}};
 
 }  // namespace rshift

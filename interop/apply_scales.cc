@@ -1,119 +1,112 @@
 #include "interop/apply_scales.h"
 
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
 #include <set>
-#include <utility>
 
 #include "base/error.h"
 #include "base/names.h"
+#include "interop/apply_float.h"
 #include "interop/apply_weights.h"
+#include "interop/entry_range.h"
 #include "interop/fill_ranges.h"
 #include "interop/layer_names.h"
-#include "interop/text_table.h"
 
 namespace rshift {
 namespace {
 
 constexpr size_t kListed = 5;
+constexpr const char* kNotInModel = "the model has no such name";
 
-// The float whose quotient by `steps` is the float nearest to `scale`, where there is one.
-float ThresholdFor(double scale, double steps) {
-  const auto wanted = static_cast<float>(scale);
-  const auto first = static_cast<float>(static_cast<double>(wanted) * steps);
-  for (const float t : {first, std::nextafter(first, 0.0f), std::nextafter(first, INFINITY)}) {
-    if (static_cast<float>(static_cast<double>(t) / steps) == wanted) return t;
+// "'a' (nearest: 'b'), 'c' and 7 more".
+std::string Listed(const std::vector<std::string>& names, const std::set<std::string>& candidates) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kListed; ++i) {
+    const std::string close = CloseNames(candidates, names[i]);
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+    if (!close.empty()) text += " (nearest: " + close + ")";
   }
-  return first;
+  if (names.size() > kListed) text += Cat(" and ", names.size() - kListed, " more");
+  return text;
 }
-
-TensorRange RangeOfEntry(const ScaleEntry& entry) {
-  const AxisRange range = RangeOf(entry);
-  TensorRange result;
-  result.low = static_cast<float>(*std::min_element(range.low.begin(), range.low.end()));
-  result.high = static_cast<float>(*std::max_element(range.high.begin(), range.high.end()));
-  result.threshold = static_cast<float>(ThresholdOf(entry, std::exp2(entry.bits - 1)));
-  if (!entry.scales.empty() && IsCentred(entry) && entry.bits == 8) {
-    const double scale = *std::max_element(entry.scales.begin(), entry.scales.end());
-    result.threshold = ThresholdFor(scale, IsSigned(entry) ? 128.0 : 255.0);
-  }
-  result.min = static_cast<float>(entry.min.value_or(static_cast<double>(result.low)));
-  result.max = static_cast<float>(entry.max.value_or(static_cast<double>(result.high)));
-  result.method = "scales";
-  return result;
-}
-
-std::string WithoutOperator(const std::string& name) {
-  const size_t at = name.rfind('_');
-  return at == std::string::npos ? name : name.substr(0, at);
-}
-
-// --- the set's names and the model's ---
-
-class Names {
- public:
-  Names(const ScaleSet& set, const Graph& imported, const Graph& graph)
-      : set_(set), imported_(imported), graph_(graph) {}
-
-  // The name that the model has for one of the set's; "" when it has none.
-  std::string Resolve(const std::string& name) const {
-    if (Has(name)) return name;
-    const std::string shorter = WithoutOperator(name);
-    return set_.names_end_in_operator && Has(shorter) ? shorter : "";
-  }
-  bool Has(const std::string& name) const {
-    return imported_.FindValue(name).valid() || graph_.FindValue(name).valid();
-  }
-
- private:
-  const ScaleSet& set_;
-  const Graph& imported_;
-  const Graph& graph_;
-};
 
 class Applier {
  public:
-  Applier(const ScaleSet& set, const Graph& imported, const CalibrationTable* base, QuantMode mode,
-          Graph* graph, QuantizeConfig* config)
+  Applier(const ScaleSet& set, const Graph& imported, const ModelNames& names,
+          const CalibrationTable* base, QuantMode mode, Graph* graph, QuantizeConfig* config)
       : imported_(imported),
+        model_(names),
         base_(base),
         mode_(mode),
         graph_(*graph),
         config_(*config),
-        set_(ByTensor(set, imported, &losses_)),
-        names_(set_, imported, *graph),
-        ranges_(graph->value_count()) {}
+        set_(WithOnnxNames(ByTensor(set, imported, &losses_, &unknown_layers_), imported)),
+        ranges_(graph->value_count()) {
+    trace_.format = set.format;
+    for (const std::string& name : unknown_layers_) trace_.unused.emplace_back(name, kNotInModel);
+  }
 
   AppliedScales Result() {
-    TakeTensors();
-    CheckSomeKnown();
+    TakeEntries();
     TakePrecisions();
-    ApplyWeightScales(set_, imported_, &graph_, &losses_);
+    CheckSomeKnown();
+    KeepTensorsFloat(graph_, ranges_, &floats_, &config_);
     FillMovedRanges(graph_, &ranges_);
     TakeBase();
     FillRanges(graph_, &ranges_);
+    FillFloatRanges(graph_, floats_, config_, &ranges_);
     LeaveTailInFloat();
-    return {Table(), Notes()};
+    return {Table(), Notes(), trace_};
   }
 
  private:
-  void TakeTensors() {
+  void TakeEntries() {
     for (const ScaleEntry& entry : set_.entries) {
-      if (entry.subject != Subject::kTensor) continue;
-      ++tensors_;
-      const std::string name = names_.Resolve(entry.name);
-      const ValueId id = graph_.FindValue(name);
-      if (name.empty()) {
-        unknown_.insert(entry.name);
-      } else if (!id.valid() || graph_.value(id).is_constant()) {
-        ++losses_["tensors lie inside of fused operators: their scales have no use"];
-      } else if (entry.is_float) {
-        KeepFloat(name);
-      } else {
-        CountLosses(entry);
-        ranges_[id.index()] = RangeOfEntry(entry);
-      }
+      const bool is_weights = entry.subject == Subject::kWeights;
+      const std::string why = is_weights ? TakeWeights(entry) : TakeTensor(entry);
+      Record(entry.name, why);
     }
+  }
+
+  // `why`: "" when the name was used.
+  void Record(const std::string& name, const std::string& why, bool is_loss = true) {
+    if (why.empty()) {
+      trace_.used.push_back(name);
+      return;
+    }
+    trace_.unused.emplace_back(name, why);
+    if (is_loss && why != kNotInModel) ++losses_[why];
+  }
+
+  std::string TakeTensor(const ScaleEntry& entry) {
+    ++tensors_;
+    const ValueId id = graph_.FindValue(entry.name);
+    const bool inside = !id.valid() || graph_.value(id).is_constant();
+    if (inside && !imported_.FindValue(entry.name).valid()) {
+      unknown_.push_back(entry.name);
+      return kNotInModel;
+    }
+    ++known_;
+    if (entry.is_float) {
+      ++losses_["tensors in floating point: what makes and reads them runs in F32"];
+      if (!inside) floats_.insert(id);
+      return inside ? KeepOperatorFloat(entry.name) : "";
+    }
+    if (inside) return "tensors lie inside of fused operators: their scales have no use";
+    CountLosses(entry);
+    ranges_[id.index()] = RangeOfEntry(entry);
+    return "";
+  }
+
+  std::string TakeWeights(const ScaleEntry& entry) {
+    known_ += model_.weights.contains(entry.name) || imported_.FindValue(entry.name).valid() ||
+              graph_.FindValue(entry.name).valid();
+    if (!entry.is_float) return ApplyWeightScales(set_, entry, imported_, model_, &graph_);
+    const std::vector<NodeId> nodes = WeightedNodes(model_, graph_, entry.name);
+    for (const NodeId node : nodes) KeepFloat(graph_, graph_.node(node), &config_);
+    if (nodes.empty()) return "weights in floating point: no operator of the model reads them";
+    ++losses_["weights in floating point: their operators run in F32"];
+    return "";
   }
 
   void CountLosses(const ScaleEntry& entry) {
@@ -124,50 +117,79 @@ class Applier {
     if (entry.bits != 8) ++losses_["tensors of a width other than 8 bits run in 8"];
   }
 
+  std::set<std::string> ModelTensors() const {
+    std::set<std::string> names;
+    for (const ValueId id : CalibratedValues(graph_)) names.insert(graph_.value(id).name);
+    return names;
+  }
+
   void CheckSomeKnown() const {
-    if (unknown_.size() < static_cast<size_t>(tensors_) || tensors_ == 0) return;
-    std::set<std::string> model;
-    for (const ValueId id : CalibratedValues(graph_)) model.insert(graph_.value(id).name);
-    const std::string& first = *unknown_.begin();
-    const std::string close = CloseNames(model, first);
-    Fail(ErrorCode::kInvalidInput, set_.where, ": none of its ", tensors_,
-         " tensors is in the model: '", first, "'",
-         close.empty() ? Cat(" is no name like '", *model.begin(), "'")
-                       : " (nearest: " + close + ")",
-         "; are they the scales of another model?");
+    RSHIFT_REQUIRE(tensors_ == 0 || unknown_.size() < static_cast<size_t>(tensors_),
+                   ErrorCode::kInvalidInput, set_.where, ": none of its ", tensors_,
+                   " tensors is in the model: ", NoName(unknown_),
+                   "; are they the scales of another model?");
+    RSHIFT_REQUIRE(known_ > 0 || trace_.unused.empty(), ErrorCode::kInvalidInput, set_.where,
+                   ": none of its ", trace_.unused.size(),
+                   " names is in the model: ", NoName({trace_.unused[0].first}),
+                   "; is it of another model?");
+  }
+
+  std::string NoName(const std::vector<std::string>& names) const {
+    const std::set<std::string> model = ModelTensors();
+    const std::string close = CloseNames(model, names[0]);
+    const std::string own = model.empty()   ? "; it has no tensor with a scale"
+                            : close.empty() ? Cat(" is no name like '", *model.begin(), "'")
+                                            : " (nearest: " + close + ")";
+    return "'" + names[0] + "'" + own;
   }
 
   void TakePrecisions() {
     for (const auto& [name, precision] : set_.precisions) {
-      if (precision == "INT8") continue;
-      if (precision.find("INT4") != std::string::npos || precision == "F8") {
-        ++losses_["operators of " + precision + " run in INT8"];
-        continue;
-      }
-      const std::string output = OutputOf(name);
-      if (output.empty()) {
-        ++losses_["precisions not used: no operator of that name is left in the fused model"];
-        continue;
-      }
-      if (precision != "F32") ++losses_["operators of " + precision + " run in F32"];
-      KeepFloat(output);
+      known_ += IsInput(name) || HasOperator(name);
+      Record(name, TakePrecision(name, precision), /*is_loss=*/precision != "INT8");
     }
   }
 
-  // Of the operator, by its name or its output's.
-  std::string OutputOf(const std::string& name) const {
-    const std::string shorter = set_.names_end_in_operator ? WithoutOperator(name) : name;
-    for (const Node& node : graph_.nodes()) {
-      const std::string& output = graph_.value(node.outputs[0]).name;
-      if (node.name == name || output == name || node.name == shorter || output == shorter)
-        return output;
+  std::string TakePrecision(const std::string& name, const std::string& precision) {
+    if (IsInput(name)) {
+      return "precisions of inputs not used: an operator that reads them is to be named";
     }
+    if (precision == "INT8") return HasOperator(name) ? "" : kNoOperator;
+    if (precision.find("INT4") != std::string::npos || precision == "F8") {
+      if (!HasOperator(name)) return kNoOperator;
+      ++losses_["operators of " + precision + " run in INT8"];
+      return "";
+    }
+    if (precision != "F32" && HasOperator(name))
+      ++losses_["operators of " + precision + " run in F32"];
+    return KeepOperatorFloat(name);
+  }
+
+  bool IsInput(const std::string& name) const {
+    return std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
+                       [&](ValueId id) { return graph_.value(id).name == name; });
+  }
+
+  // The operator of this name, or the one that makes the tensor of this name, as it is after
+  // fusion; null when the model has none or nothing of it is left.
+  const Node* FindOperator(const std::string& name) const {
+    for (const Graph* graph : std::initializer_list<const Graph*>{&graph_, &imported_}) {
+      for (const Node& node : graph->nodes()) {
+        if (node.name != name && graph->value(node.outputs[0]).name != name) continue;
+        const auto same = std::find_if(graph_.nodes().begin(), graph_.nodes().end(),
+                                       [&](const Node& other) { return other.name == node.name; });
+        if (same != graph_.nodes().end()) return &*same;
+      }
+    }
+    return nullptr;
+  }
+  bool HasOperator(const std::string& name) const { return FindOperator(name) != nullptr; }
+
+  std::string KeepOperatorFloat(const std::string& name) {
+    const Node* node = FindOperator(name);
+    if (node == nullptr) return kNoOperator;
+    KeepFloat(graph_, *node, &config_);
     return "";
-  }
-
-  void KeepFloat(const std::string& output) {
-    LayerConfig& layer = config_.layers[output];
-    if (!layer.float32) layer.float32 = true;
   }
 
   void TakeBase() {
@@ -187,7 +209,7 @@ class Applier {
       for (const NodeId node : nodes) {
         const ValueId y = graph_.node(node).outputs[0];
         if (graph_.value(y).dtype != DType::kF32) continue;
-        KeepFloat(graph_.value(y).name);
+        KeepFloat(graph_, graph_.node(node), &config_);
         if (!ranges_[y.index()]) {
           ++losses_["tensors at the model's end have no scale: their operators run in F32"];
           ranges_[y.index()] = TensorRange{-1, 1, 1, -1, 1, "f32", 0};
@@ -212,54 +234,46 @@ class Applier {
     }
     RSHIFT_REQUIRE(missing.empty(), ErrorCode::kInvalidInput, set_.where, ": no scale for ",
                    missing.size(), missing.size() == 1 ? " tensor" : " tensors",
-                   " of the model, nor do its neighbours tell: ", Listed(missing, unknown_),
+                   " of the model, nor do its neighbours tell: ",
+                   Listed(missing, {unknown_.begin(), unknown_.end()}),
                    "; give --calibration TABLE.yaml beside --scales for what they do not say");
     return table;
-  }
-
-  // "'a' (nearest: 'b'), 'c' and 7 more".
-  static std::string Listed(const std::vector<std::string>& names,
-                            const std::set<std::string>& candidates) {
-    std::string text;
-    for (size_t i = 0; i < names.size() && i < kListed; ++i) {
-      const std::string close = CloseNames(candidates, names[i]);
-      text += (i == 0 ? "'" : ", '") + names[i] + "'";
-      if (!close.empty()) text += " (nearest: " + close + ")";
-    }
-    if (names.size() > kListed) text += Cat(" and ", names.size() - kListed, " more");
-    return text;
   }
 
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes;
     for (const std::string& line : LossLines(losses_)) notes.push_back("--scales: " + line);
     if (unknown_.empty()) return notes;
-    std::set<std::string> model;
-    for (const ValueId id : CalibratedValues(graph_)) model.insert(graph_.value(id).name);
-    notes.push_back(
-        Cat("--scales: ", unknown_.size(), " of ", tensors_,
-            " tensors are not in the model: ", Listed({unknown_.begin(), unknown_.end()}, model)));
+    notes.push_back(Cat("--scales: ", unknown_.size(), " of ", tensors_,
+                        " tensors are not in the model: ", Listed(unknown_, ModelTensors())));
     return notes;
   }
 
+  static constexpr const char* kNoOperator =
+      "precisions not used: no operator of that name is left in the fused model";
+
   Losses losses_;
+  std::vector<std::string> unknown_layers_;
   const Graph& imported_;
+  const ModelNames& model_;
   const CalibrationTable* base_;
   QuantMode mode_;
   Graph& graph_;
   QuantizeConfig& config_;
   const ScaleSet set_;
-  const Names names_;
   MaybeRanges ranges_;
-  std::set<std::string> unknown_;
-  int64_t tensors_ = 0;
+  std::set<ValueId> floats_;
+  std::vector<std::string> unknown_;  // tensors
+  ScalesTrace trace_;
+  int64_t tensors_ = 0, known_ = 0;  // known_: names that the model has
 };
 
 }  // namespace
 
-AppliedScales ApplyScales(const ScaleSet& set, const Graph& imported, const CalibrationTable* base,
-                          QuantMode mode, Graph* graph, QuantizeConfig* config) {
-  return Applier(set, imported, base, mode, graph, config).Result();
+AppliedScales ApplyScales(const ScaleSet& set, const Graph& imported, const ModelNames& names,
+                          const CalibrationTable* base, QuantMode mode, Graph* graph,
+                          QuantizeConfig* config) {
+  return Applier(set, imported, names, base, mode, graph, config).Result();
 }
 
 }  // namespace rshift

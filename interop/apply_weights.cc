@@ -1,11 +1,11 @@
 #include "interop/apply_weights.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
+#include "quantize/numerics/quantize.h"
 
 namespace rshift {
 namespace {
@@ -18,24 +18,11 @@ int64_t ChannelAxis(const Graph& graph, const Node& node) {
   return is_matrix ? 1 : -1;
 }
 
-bool IsTransposed(const Value& a, const Value& b) {
-  if (a.shape.size() != 2 || b.shape.size() != 2 || a.shape[0] != b.shape[1] ||
-      a.shape[1] != b.shape[0]) {
-    return false;
-  }
-  const auto x = a.constant->As<float>(), y = b.constant->As<float>();
-  const int64_t rows = a.shape[0], columns = a.shape[1];
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      if (!(x[r * columns + c] == y[c * rows + r])) return false;
-    }
-  }
-  return true;
-}
-
-// Gemm's weights may be transposed by the import; a view has another shape.
-bool IsSameConstant(const Value& before, const Value& after) {
-  return before.constant->bytes == after.constant->bytes || IsTransposed(before, after);
+// Constant f32 weights of the node; null when it has none.
+const Value* WeightsOf(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 2 || !node.inputs[1].valid()) return nullptr;
+  const Value& w = graph.value(node.inputs[1]);
+  return w.is_constant() && w.dtype == DType::kF32 ? &w : nullptr;
 }
 
 void CheckCount(const ScaleSet& set, const ScaleEntry& entry, int64_t channels) {
@@ -56,56 +43,106 @@ std::shared_ptr<const QuantizedOrigin> Quantized(const ScaleEntry& entry, const 
     origin->zero_points.push_back(
         entry.zero_points.empty() ? 0 : static_cast<int32_t>(entry.zero_points[i]));
   }
-  const auto lo = static_cast<double>(QMin(entry.bits, is_signed));
-  const auto hi = static_cast<double>(QMax(entry.bits, is_signed));
+  const auto lo = static_cast<int32_t>(QMin(entry.bits, is_signed));
+  const auto hi = static_cast<int32_t>(QMax(entry.bits, is_signed));
   const auto elements = w.constant->As<float>();
   const int64_t inner = axis == 0 ? NumElements(w.shape) / std::max<int64_t>(w.shape[0], 1) : 1;
   auto integers = std::make_shared<ConstantData>();
   for (size_t i = 0; i < elements.size(); ++i) {
     const int64_t channel =
         origin->scales.size() > 1 ? static_cast<int64_t>(i) / inner % w.shape[axis] : 0;
-    const double q = std::nearbyint(static_cast<double>(elements[i]) /
-                                    static_cast<double>(origin->scales[channel])) +
-                     origin->zero_points[channel];
-    const double limited = q >= lo ? std::min(q, hi) : lo;
-    integers->bytes.push_back(static_cast<uint8_t>(static_cast<int>(limited)));
+    const int32_t q = numerics::QuantizeValue(elements[i], origin->scales[channel],
+                                              origin->zero_points[channel], lo, hi);
+    integers->bytes.push_back(static_cast<uint8_t>(q));
   }
   origin->integers = std::move(integers);
   return origin;
 }
 
-// Whether a node of the graph has these weights still.
-bool ApplyEntry(const ScaleSet& set, const ScaleEntry& entry, const Value& before, Graph* graph) {
-  bool found = false;
-  for (const Node& node : graph->nodes()) {
-    const int64_t axis = ChannelAxis(*graph, node);
-    if (axis < 0 || node.inputs.size() < 2 || !node.inputs[1].valid()) continue;
-    Value& w = graph->value(node.inputs[1]);
-    if (!w.is_constant() || w.dtype != DType::kF32 || !IsSameConstant(before, w)) continue;
-    CheckCount(set, entry, w.shape[axis]);
-    w.origin = Quantized(entry, w, axis);
-    found = true;
+constexpr const char* kOtherAxis =
+    "scales of weights not used: along another dimension than the output channels";
+constexpr const char* kOtherWeights =
+    "scales of weights not used: the constant is no convolution's or matrix product's as it "
+    "stands, or batch normalization is folded into it";
+
+// Gives the weights of one node their integers. "" or why not.
+std::string ApplyTo(const ScaleSet& set, const ScaleEntry& entry, const Node& node, bool transposed,
+                    Graph* graph) {
+  const int64_t axis = ChannelAxis(*graph, node);
+  const Value* w = WeightsOf(*graph, node);
+  if (axis < 0 || w == nullptr) return kOtherWeights;
+  const int64_t in_file = transposed ? 1 - axis : axis;
+  if (entry.scales.size() > 1 && entry.axis >= 0 && entry.axis != in_file) return kOtherAxis;
+  CheckCount(set, entry, w->shape[axis]);
+  graph->value(node.inputs[1]).origin = Quantized(entry, *w, axis);
+  return "";
+}
+
+// The node's weights are the constant transposed and nothing else: as the importer made them.
+bool IsAsImported(const Graph& imported, const Graph& graph, const Node& node) {
+  const Value* now = WeightsOf(graph, node);
+  for (const Node& before : imported.nodes()) {
+    if (before.name == node.name && std::holds_alternative<MatMul>(before.op)) {
+      const Value* then = WeightsOf(imported, before);
+      return now != nullptr && then != nullptr && then->name == now->name;
+    }
+  }
+  return false;
+}
+
+// Nodes whose weights have this name, or, when the importer transposed the constant, that read it
+// in the file.
+std::vector<std::pair<NodeId, bool>> NodesOf(const ModelNames& names, const Graph& imported,
+                                             const Graph& graph, const std::string& constant) {
+  std::vector<std::pair<NodeId, bool>> found;
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Value* w = WeightsOf(graph, graph.nodes()[n]);
+    if (w != nullptr && w->name == constant) found.emplace_back(static_cast<int32_t>(n), false);
+  }
+  const auto readers = names.weights.find(constant);
+  if (readers == names.weights.end()) return found;
+  for (const WeightReader& reader : readers->second) {
+    if (!reader.transposed || reader.scaled) continue;
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+      const Node& node = graph.nodes()[n];
+      if (node.name == reader.node && IsAsImported(imported, graph, node))
+        found.emplace_back(static_cast<int32_t>(n), true);
+    }
   }
   return found;
 }
 
 }  // namespace
 
-void ApplyWeightScales(const ScaleSet& set, const Graph& imported, Graph* graph, Losses* losses) {
-  for (const ScaleEntry& entry : set.entries) {
-    if (entry.subject != Subject::kWeights || entry.is_float) continue;
-    const ValueId id = imported.FindValue(entry.name);
-    if (!id.valid() || !imported.value(id).is_constant() ||
-        imported.value(id).dtype != DType::kF32) {
-      ++(*losses)["scales of weights not used: the model has no weights of that name"];
-    } else if (entry.bits > 8 || entry.scales.empty()) {
-      ++(*losses)["scales of weights not used: without a scale of at most 8 bits"];
-    } else if (!ApplyEntry(set, entry, imported.value(id), graph)) {
-      ++(*losses)
-          ["scales of weights not used: the constant is no convolution's or matrix "
-           "product's as it stands, or batch normalization is folded into it"];
+std::vector<NodeId> WeightedNodes(const ModelNames& names, const Graph& graph,
+                                  const std::string& constant) {
+  std::vector<NodeId> nodes;
+  const auto readers = names.weights.find(constant);
+  if (readers == names.weights.end()) return nodes;
+  for (const WeightReader& reader : readers->second) {
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+      if (graph.nodes()[n].name == reader.node) nodes.emplace_back(static_cast<int32_t>(n));
     }
   }
+  return nodes;
+}
+
+std::string ApplyWeightScales(const ScaleSet& set, const ScaleEntry& entry, const Graph& imported,
+                              const ModelNames& names, Graph* graph) {
+  const auto nodes = NodesOf(names, imported, *graph, entry.name);
+  if (nodes.empty()) {
+    const bool known = names.weights.contains(entry.name) || imported.FindValue(entry.name).valid();
+    return known ? kOtherWeights
+                 : "scales of weights not used: the model has no weights of that name";
+  }
+  if (entry.bits > 8 || entry.scales.empty())
+    return "scales of weights not used: without a scale of at most 8 bits";
+  std::string why;
+  for (const auto& [node, transposed] : nodes) {
+    const std::string here = ApplyTo(set, entry, graph->node(node), transposed, graph);
+    if (!here.empty()) why = here;
+  }
+  return why;
 }
 
 }  // namespace rshift

@@ -35,10 +35,6 @@ std::optional<TensorRange> HullOfInputs(const Node& node, const MaybeRanges& ran
 
 enum class Rules { kMoves, kAll };
 
-bool Moves(const Graph& graph, const Node& node) {
-  return MovementName(graph, node) != nullptr || std::holds_alternative<MaxPool>(node.op);
-}
-
 std::optional<TensorRange> Forward(const Graph& graph, const Node& node, const MaybeRanges& ranges,
                                    Rules rules) {
   const bool all = rules == Rules::kAll;
@@ -48,12 +44,13 @@ std::optional<TensorRange> Forward(const Graph& graph, const Node& node, const M
   if (!x) return std::nullopt;
   const auto* clip = std::get_if<Clip>(&node.op);
   if (all && clip != nullptr) return Clipped(*x, clip->clamp);
-  const bool keeps = Moves(graph, node) || (all && std::holds_alternative<AveragePool>(node.op));
+  const bool keeps =
+      MovesValues(graph, node) || (all && std::holds_alternative<AveragePool>(node.op));
   return keeps ? x : std::nullopt;
 }
 
 bool TakesOutputRange(const Graph& graph, const Node& node, Rules rules) {
-  if (Moves(graph, node)) return true;
+  if (MovesValues(graph, node)) return true;
   return rules == Rules::kAll &&
          (std::holds_alternative<Clip>(node.op) || std::holds_alternative<LeakyRelu>(node.op) ||
           std::holds_alternative<PRelu>(node.op) || std::holds_alternative<Concat>(node.op));
@@ -97,6 +94,10 @@ void Fill(const Graph& graph, Rules rules, MaybeRanges* ranges) {
 }
 
 }  // namespace
+
+bool MovesValues(const Graph& graph, const Node& node) {
+  return MovementName(graph, node) != nullptr || std::holds_alternative<MaxPool>(node.op);
+}
 
 void FillMovedRanges(const Graph& graph, MaybeRanges* ranges) {
   Fill(graph, Rules::kMoves, ranges);

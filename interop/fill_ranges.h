@@ -12,6 +12,8 @@ namespace rshift {
 
 using MaybeRanges = std::vector<std::optional<TensorRange>>;  // by value
 
+// The values of the node's output are those of its first input: what moves data, and MaxPool.
+bool MovesValues(const Graph& graph, const Node& node);
 // The values of one tensor are those of another: what moves data and MaxPool hand their range on,
 // forwards and backwards. Ranges that are there already stay.
 void FillMovedRanges(const Graph& graph, MaybeRanges* ranges);

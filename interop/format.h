@@ -14,6 +14,11 @@ struct WriteOptions {
   std::string header;      // first line of a TensorRT cache; "": the set's, or that of TensorRT 8.6
 };
 
+// What of these a format takes; the others mean nothing to it.
+struct TakenOptions {
+  bool symmetric = false, header = false;
+};
+
 struct ScaleFormat {
   const char* name;   // "tensorrt", for --from and --to
   const char* what;   // one line for people
@@ -25,6 +30,7 @@ struct ScaleFormat {
   ScaleSet (*read)(const std::string& text, const std::string& where);
   // Null: reading only.
   std::string (*write)(const ScaleSet& set, const WriteOptions& options, Losses* losses);
+  TakenOptions takes = {};
 };
 
 }  // namespace rshift

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -19,12 +20,19 @@ std::string Names() {
   return names;
 }
 
-bool ChoosesByName(const ScaleFormat& format, const std::string& path) {
+// The length of the longest of the format's endings that the path has; 0: none.
+size_t MatchedEnding(const ScaleFormat& format, const std::string& path) {
   std::istringstream endings(format.names);
+  size_t longest = 0;
   for (std::string ending; endings >> ending;) {
-    if (path.ends_with(ending)) return true;
+    if (path.ends_with(ending)) longest = std::max(longest, ending.size());
   }
-  return false;
+  return longest;
+}
+
+// Some editors put a byte order mark in front of UTF-8.
+std::string WithoutMark(const std::string& text) {
+  return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
 }
 
 }  // namespace
@@ -49,14 +57,18 @@ const ScaleFormat& FindScaleFormat(const std::string& name) {
 }
 
 const ScaleFormat& ScaleFormatForPath(const std::string& path) {
-  for (const ScaleFormat& format : ScaleFormats()) {
-    if (ChoosesByName(format, path)) return format;
-  }
+  const auto formats = ScaleFormats();
+  const auto best = std::max_element(formats.begin(), formats.end(),
+                                     [&](const ScaleFormat& a, const ScaleFormat& b) {
+                                       return MatchedEnding(a, path) < MatchedEnding(b, path);
+                                     });
+  if (MatchedEnding(*best, path) > 0) return *best;
   Fail(ErrorCode::kInvalidInput, path, ": its name does not say which format to write; give --to, ",
        "one of ", Names());
 }
 
-ScaleSet ReadScales(const std::string& text, const std::string& where, const std::string& from) {
+ScaleSet ReadScales(const std::string& bytes, const std::string& where, const std::string& from) {
+  const std::string text = WithoutMark(bytes);
   const auto formats = ScaleFormats();
   const std::string head = text.substr(0, size_t{1} << 16);
   const auto found = std::find_if(formats.begin(), formats.end(), [&](const ScaleFormat& format) {

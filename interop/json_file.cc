@@ -1,5 +1,6 @@
 #include "interop/json_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 

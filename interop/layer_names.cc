@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 
 namespace rshift {
 namespace {
@@ -38,40 +41,62 @@ std::vector<double> ScalesOfWeights(const Graph& graph, const Node& node) {
   return scales;
 }
 
-const ScaleEntry* Find(const ScaleSet& set, Subject subject, const std::string& name) {
-  const auto found = std::find_if(set.entries.begin(), set.entries.end(), [&](const auto& e) {
-    return e.subject == subject && e.name == name;
-  });
-  return found == set.entries.end() ? nullptr : &*found;
+using EntryKey = std::pair<Subject, std::string>;
+
+std::map<EntryKey, const ScaleEntry*> EntriesByName(const ScaleSet& set) {
+  std::map<EntryKey, const ScaleEntry*> entries;
+  for (const ScaleEntry& entry : set.entries) entries[{entry.subject, entry.name}] = &entry;
+  return entries;
 }
 
-void AddLargest(ScaleEntry entry, ScaleSet* set, Losses* losses) {
-  const ScaleEntry* known = Find(*set, entry.subject, entry.name);
-  if (known == nullptr) {
-    set->entries.push_back(std::move(entry));
-  } else if (entry.subject == Subject::kTensor && Reach(*known) != Reach(entry)) {
-    ++(*losses)["layers that read one tensor by different scales: the largest range is taken"];
-    if (Reach(entry) > Reach(*known)) set->entries[known - set->entries.data()] = std::move(entry);
+// A set under construction: of two entries of one tensor the larger stays.
+class LargestEntries {
+ public:
+  LargestEntries(ScaleSet* set, Losses* losses) : set_(*set), losses_(*losses) {}
+
+  void Add(ScaleEntry entry) {
+    const auto [at, is_new] =
+        places_.emplace(EntryKey{entry.subject, entry.name}, set_.entries.size());
+    if (is_new) {
+      set_.entries.push_back(std::move(entry));
+      return;
+    }
+    ScaleEntry& known = set_.entries[at->second];
+    if (entry.subject != Subject::kTensor || known.is_float || entry.is_float ||
+        Reach(known) == Reach(entry)) {
+      return;
+    }
+    ++losses_["layers that read one tensor by different scales: the largest range is taken"];
+    if (Reach(entry) > Reach(known)) known = std::move(entry);
   }
-}
+
+ private:
+  ScaleSet& set_;
+  Losses& losses_;
+  std::map<EntryKey, size_t> places_;
+};
 
 }  // namespace
 
-ScaleSet ByTensor(const ScaleSet& set, const Graph& graph, Losses* losses) {
+ScaleSet ByTensor(const ScaleSet& set, const Graph& graph, Losses* losses,
+                  std::vector<std::string>* unknown) {
   ScaleSet result = set;
   result.entries.clear();
+  LargestEntries entries(&result, losses);
   for (ScaleEntry entry : set.entries) {
     if (entry.subject == Subject::kLayerInput || entry.subject == Subject::kLayerWeights) {
       const Node* node = FindLayer(graph, entry.name);
       const bool input = entry.subject == Subject::kLayerInput;
-      if (node == nullptr || node->inputs.size() < (input ? 1 : 2)) {
+      if (node == nullptr || node->inputs.size() < (input ? 1 : 2) ||
+          !node->inputs[input ? 0 : 1].valid()) {
         ++(*losses)["scales of layers left out: the model has no layer of that name"];
+        if (unknown != nullptr) unknown->push_back(entry.name);
         continue;
       }
       entry.name = graph.value(node->inputs[input ? 0 : 1]).name;
       entry.subject = input ? Subject::kTensor : Subject::kWeights;
     }
-    AddLargest(std::move(entry), &result, losses);
+    entries.Add(std::move(entry));
   }
   return result;
 }
@@ -79,20 +104,25 @@ ScaleSet ByTensor(const ScaleSet& set, const Graph& graph, Losses* losses) {
 ScaleSet ByLayer(const ScaleSet& set, const Graph& graph, Losses* losses) {
   ScaleSet result = set;
   result.entries.clear();
-  std::vector<std::string> used;
+  const std::map<EntryKey, const ScaleEntry*> entries = EntriesByName(set);
+  const auto find = [&](Subject subject, const std::string& name) {
+    const auto found = entries.find({subject, name});
+    return found == entries.end() || found->second->is_float ? nullptr : found->second;
+  };
+  std::set<std::string> used;
   for (const Node& node : graph.nodes()) {
     if (!IsLayer(graph, node)) continue;
-    const ScaleEntry* input = Find(set, Subject::kTensor, graph.value(node.inputs[0]).name);
+    const ScaleEntry* input = find(Subject::kTensor, graph.value(node.inputs[0]).name);
     if (input == nullptr) {
       ++(*losses)["layers left out: their input has no scale"];
       continue;
     }
-    used.push_back(input->name);
+    used.insert(input->name);
     ScaleEntry entry = *input;
     entry.name = node.name;
     entry.subject = Subject::kLayerInput;
     result.entries.push_back(entry);
-    const ScaleEntry* own = Find(set, Subject::kWeights, graph.value(node.inputs[1]).name);
+    const ScaleEntry* own = find(Subject::kWeights, graph.value(node.inputs[1]).name);
     ScaleEntry weights{.name = node.name, .subject = Subject::kLayerWeights};
     weights.scales = own == nullptr ? ScalesOfWeights(graph, node) : SymmetricScalesOf(*own);
     weights.is_signed = true;
@@ -101,11 +131,45 @@ ScaleSet ByLayer(const ScaleSet& set, const Graph& graph, Losses* losses) {
   for (const ScaleEntry& entry : set.entries) {
     if (entry.subject != Subject::kTensor && entry.subject != Subject::kWeights) {
       result.entries.push_back(entry);
-    } else if (entry.subject == Subject::kTensor &&
-               std::find(used.begin(), used.end(), entry.name) == used.end()) {
+    } else if (entry.subject == Subject::kTensor && !used.contains(entry.name)) {
       ++(*losses)["tensors left out: no convolution or matrix product reads them"];
     }
   }
+  return result;
+}
+
+std::string WithoutOperator(const std::string& name) {
+  const size_t at = name.rfind('_');
+  return at == std::string::npos ? name : name.substr(0, at);
+}
+
+ScaleSet WithOnnxNames(const ScaleSet& set, const Graph& graph) {
+  if (!set.names_end_in_operator) return set;
+  std::set<std::string> known;
+  for (int i = 0; i < graph.value_count(); ++i) known.insert(graph.value(ValueId(i)).name);
+  for (const Node& node : graph.nodes()) known.insert(node.name);
+  const auto onnx = [&](const std::string& name) {
+    const std::string shorter = WithoutOperator(name);
+    return !known.contains(name) && known.contains(shorter) ? shorter : name;
+  };
+  ScaleSet result = set;
+  result.precisions.clear();
+  for (ScaleEntry& entry : result.entries) entry.name = onnx(entry.name);
+  for (const auto& [name, precision] : set.precisions) result.precisions[onnx(name)] = precision;
+  return result;
+}
+
+ScaleSet WithOperatorNames(const ScaleSet& set, const ModelNames& names) {
+  const auto longer = [&](const std::string& name) {
+    const auto found = names.operators.find(name);
+    return found == names.operators.end() ? name : name + "_" + found->second;
+  };
+  ScaleSet result = set;
+  result.precisions.clear();
+  for (ScaleEntry& entry : result.entries) {
+    if (entry.subject == Subject::kTensor) entry.name = longer(entry.name);
+  }
+  for (const auto& [name, precision] : set.precisions) result.precisions[longer(name)] = precision;
   return result;
 }
 

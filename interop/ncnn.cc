@@ -3,6 +3,8 @@
 // of what the layer reads. Here a scale is 127 / threshold: integer = real * scale. A '#' before a
 // "layer_param_0" leaves the layer in F32. Sources: ncnn, tools/quantize/ncnn2int8.cpp
 // (read_int8scale_table) and docs/how-to-use-and-FAQ/quantized-int8-inference.md.
+#include <algorithm>
+
 #include "base/error.h"
 #include "interop/format_list.h"
 #include "interop/text_table.h"

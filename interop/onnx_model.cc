@@ -1,12 +1,16 @@
 // Scales of an ONNX model that holds QuantizeLinear and DequantizeLinear (ONNX Runtime, NNCF and
 // others write such). Activations bear the name of what is quantized; weights the name of the
-// dequantized constant, without the ending that ONNX Runtime gives it. Read only: --emit-qdq writes
-// models. Source: ONNX's operators QuantizeLinear and DequantizeLinear.
-#include <algorithm>
+// dequantized constant, both without the endings that ONNX Runtime or --emit-qdq give them. Read
+// only: --emit-qdq writes models. Source: ONNX's operators QuantizeLinear and DequantizeLinear.
+#include <array>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/import.h"
 #include "interop/format_list.h"
+#include "interop/model_names.h"
+#include "interop/onnx_writer.h"
 
 namespace rshift {
 namespace {
@@ -16,9 +20,18 @@ bool Recognise(const std::string& text) {
   return text.size() > 4 && text[0] == 0x08 && text[1] >= 1 && text[1] < 32;
 }
 
-std::string WithoutEnding(const std::string& name) {
-  for (const char* ending : {"_DequantizeLinear_Output", "_DequantizeLinear", "_dequantized"}) {
-    if (name.ends_with(ending)) return name.substr(0, name.size() - std::string(ending).size());
+// Endings that name what stands between a tensor and its QuantizeLinear or behind its
+// DequantizeLinear: ONNX Runtime's, and those of --emit-qdq.
+constexpr std::array<const char*, 4> kTheirs = {"_DequantizeLinear_Output", "_DequantizeLinear",
+                                                "_dequantized", "_QuantizeLinear_Input"};
+constexpr std::array<const char*, 2> kOurs = {"/real", "/dq"};
+
+template <typename Endings>
+std::string WithoutEnding(const std::string& name, const Endings& endings) {
+  for (const char* text : endings) {
+    const std::string ending = text;
+    if (name.ends_with(ending) && name.size() > ending.size())
+      return name.substr(0, name.size() - ending.size());
   }
   return name;
 }
@@ -34,7 +47,7 @@ ScaleEntry Activation(const Graph& graph, const Node& node) {
 
 ScaleEntry Weights(const Value& value) {
   const QuantizedOrigin& origin = *value.origin;
-  ScaleEntry entry{.name = WithoutEnding(value.name), .subject = Subject::kWeights};
+  ScaleEntry entry{.name = value.name, .subject = Subject::kWeights};
   for (const float scale : origin.scales) entry.scales.push_back(static_cast<double>(scale));
   entry.zero_points.assign(origin.zero_points.begin(), origin.zero_points.end());
   if (IsCentred(entry)) entry.zero_points.clear();
@@ -43,14 +56,16 @@ ScaleEntry Weights(const Value& value) {
   return entry;
 }
 
-ScaleSet Read(const std::string&, const std::string& where) {
+ScaleSet Read(const std::string& text, const std::string& where) {
   const Graph graph = ImportOnnx(where);
+  const bool ours =
+      ReadModelNames({reinterpret_cast<const uint8_t*>(text.data()), text.size()}).producer ==
+      kOnnxProducer;
   ScaleSet set;
+  std::set<std::pair<Subject, std::string>> known;
   const auto add = [&](ScaleEntry entry) {
-    const bool known = std::any_of(set.entries.begin(), set.entries.end(), [&](const auto& other) {
-      return other.name == entry.name && other.subject == entry.subject;
-    });
-    if (!known) set.entries.push_back(std::move(entry));
+    entry.name = ours ? WithoutEnding(entry.name, kOurs) : WithoutEnding(entry.name, kTheirs);
+    if (known.emplace(entry.subject, entry.name).second) set.entries.push_back(std::move(entry));
   };
   for (const Node& node : graph.nodes()) {
     if (std::holds_alternative<Quantize>(node.op) && graph.value(node.outputs[0]).quant)

@@ -29,7 +29,7 @@ onnx::AttributeProto* Attribute(onnx::NodeProto* node, const char* name, int typ
 
 OnnxWriter::OnnxWriter(const std::string& name) {
   model_.set_ir_version(kIrVersion);
-  model_.set_producer_name("rshift");
+  model_.set_producer_name(kOnnxProducer);
   model_.set_producer_version(Version());
   model_.add_opset_import()->set_version(kOpset);
   model_.mutable_graph()->set_name(name.empty() ? "model" : name);

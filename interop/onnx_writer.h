@@ -13,6 +13,9 @@
 
 namespace rshift {
 
+// Of the models that it writes.
+inline constexpr const char* kOnnxProducer = "rshift";
+
 class OnnxWriter {
  public:
   explicit OnnxWriter(const std::string& name);

@@ -3,18 +3,27 @@
 // calibration.json, which is the inner map alone, and that of older versions, {tensor: [low,
 // high]}. An array is a number, a list, or {"CLS": "numpy.array", "data": ..., "dtype": ...}.
 // Source: onnxruntime/quantization/calibrate.py and quant_utils.py of ONNX Runtime 1.31.
-#include <algorithm>
-
 #include "interop/format_list.h"
 #include "interop/json_file.h"
 
 namespace rshift {
 namespace {
 
+// {"CLS": ...}, or {name: [number ... or {name: {"CLS" or "lowest" ...: by its own keys, for there
+// are many tables in JSON.
 bool Recognise(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin != std::string::npos && text[begin] == '{' &&
-         text.find("_encodings\"") == std::string::npos;
+  if (begin == std::string::npos || text[begin] != '{') return false;
+  for (const char* key : {"\"CLS\"", "\"lowest\"", "\"TensorsData\""}) {
+    if (text.find(key) != std::string::npos) return true;
+  }
+  const size_t colon = text.find(':', begin);
+  const size_t list =
+      colon == std::string::npos ? colon : text.find_first_not_of(" \t\r\n", colon + 1);
+  const size_t number =
+      list == std::string::npos ? list : text.find_first_not_of(" \t\r\n", list + 1);
+  return number != std::string::npos && text[list] == '[' &&
+         std::string("-0123456789").find(text[number]) != std::string::npos;
 }
 
 std::vector<double> ArrayOf(const Json& value, const std::string& what) {

@@ -26,6 +26,9 @@ class Exporter {
       if (std::holds_alternative<QConv>(node.op) || std::holds_alternative<QMatMul>(node.op))
         linear_[node.name] = &node;
     }
+    for (const Node& node : graph.nodes()) {
+      if (node.inputs.size() > 1 && node.inputs[1].valid()) ++readers_[node.inputs[1]];
+    }
   }
 
   std::string Model() {
@@ -156,12 +159,20 @@ class Exporter {
     }
     if (form_ == Form::kFakeQuantize) return FakeWeights(node, w, axis);
     const Shape by_channel = count == 1 ? Shape{} : Shape{count};
+    const std::string base = WeightsName(node);
     const std::string q =
-        writer_.Raw(node.name + "/weights", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
-    const std::string scale = writer_.Floats(node.name + "/weight_scale", by_channel, scales);
-    std::string out = node.name + "/weights_dq";
+        writer_.Raw(base + "/q", onnx::TensorProto::INT8, w.shape, w.constant->bytes);
+    const std::string scale = writer_.Floats(base + "/scale", by_channel, scales);
+    std::string out = base + "/dq";
     OnnxWriter::Set(writer_.Node("DequantizeLinear", {q, scale}, out), "axis", axis);
     return out;
+  }
+
+  // The constant's name, so that its scales find it again (interop/onnx_model.cc); of constants
+  // that several nodes read, each with integers of its own, the node's.
+  std::string WeightsName(const Node& node) const {
+    const ValueId id = node.inputs[1];
+    return readers_.at(id) == 1 ? graph_.value(id).name : node.name + "/weights";
   }
 
   // Multiples of the scales, and the FakeQuantize that leaves them as they are.
@@ -182,8 +193,9 @@ class Exporter {
     }
     Shape shape(scales.size() == 1 ? 0 : w.shape.size(), 1);
     if (!shape.empty()) shape[static_cast<size_t>(axis)] = static_cast<int64_t>(scales.size());
-    std::string out = node.name + "/weights_fq";
-    FakeQuantize(writer_.Floats(node.name + "/weights", w.shape, reals), out, shape, low, high);
+    const std::string base = WeightsName(node);
+    std::string out = base + "/dq";
+    FakeQuantize(writer_.Floats(base + "/q", w.shape, reals), out, shape, low, high);
     return out;
   }
 
@@ -210,6 +222,7 @@ class Exporter {
   const Form form_;
   OnnxWriter writer_;
   std::map<std::string, const Node*> linear_;  // of the program, by name
+  std::map<ValueId, int> readers_;             // of second inputs
 };
 
 std::string Export(const Graph& imported, const Graph& quantized, Form form) {

@@ -66,8 +66,9 @@ ScaleEntry ReadEntry(const YamlPart& part) {
   if (HasKey(part, "zero_point"))
     e.zero_points = Integers(Child(part, "zero_point", what), what + ": zero_point");
   const auto integer = [&](const char* key, int otherwise) {
-    return HasKey(part, key) ? static_cast<int>(ReadInt(Child(part, key, what), what + ": " + key))
-                             : otherwise;
+    if (!HasKey(part, key)) return otherwise;
+    return SmallInt(ReadInt(Child(part, key, what), what + ": " + key),
+                    Location(part) + ": " + what + ": " + key);
   };
   e.bits = integer("bits", 8);
   e.axis = integer("axis", -1);
@@ -120,8 +121,13 @@ std::string Quoted(const std::string& text) {
 template <typename T, typename Text>
 std::string List(const char* key, const std::vector<T>& numbers, Text text) {
   if (numbers.empty()) return "";
+  // Lines of YAML are limited (kMaxYamlLine).
+  constexpr size_t kPerLine = 500;
   std::string list;
-  for (const T number : numbers) list += (list.empty() ? "" : ", ") + text(number);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) list += i % kPerLine == 0 ? ",\n      " : ", ";
+    list += text(numbers[i]);
+  }
   return Cat(", ", key, ": ", numbers.size() == 1 ? list : "[" + list + "]");
 }
 

@@ -37,7 +37,7 @@ std::vector<double> GridScales(const ScaleEntry& e) {
 }
 
 // A tensor of zeros gets scale 1, as quantization does: every value is then 0.
-double OneIfZero(double scale) { return scale > 0 ? scale : 1.0; }
+double OneIfZero(double scale) { return scale >= kLeastScale ? scale : 1.0; }
 
 void CheckFinite(const std::vector<double>& numbers, const std::string& place, const char* what) {
   for (const double number : numbers) {
@@ -57,6 +57,21 @@ void CheckNumbers(const ScaleEntry& e, const std::string& place) {
   for (const double scale : e.scales) {
     RSHIFT_REQUIRE(scale > 0, ErrorCode::kInvalidInput, place, ": scale is ", scale,
                    ", expected a number > 0");
+    RSHIFT_REQUIRE(scale >= kLeastScale, ErrorCode::kInvalidInput, place, ": scale is ", scale,
+                   ", expected at least ", kLeastScale, ", the least normal float");
+  }
+}
+
+// Behind CheckLengths.
+void CheckReach(const ScaleEntry& e, const std::string& place) {
+  const AxisRange range = RangeOf(e);
+  std::vector<double> reals = {e.threshold.value_or(0), e.min.value_or(0), e.max.value_or(0)};
+  reals.insert(reals.end(), range.low.begin(), range.low.end());
+  reals.insert(reals.end(), range.high.begin(), range.high.end());
+  for (const double real : reals) {
+    RSHIFT_REQUIRE(std::fabs(real) <= kGreatestReal, ErrorCode::kInvalidInput, place,
+                   ": its integers reach ", real, ", expected at most ", kGreatestReal,
+                   ", within the floats");
   }
 }
 
@@ -75,6 +90,10 @@ void CheckLengths(const ScaleEntry& e, const std::string& place) {
   const bool says = e.threshold || !e.low.empty() || !e.scales.empty() || e.is_float;
   RSHIFT_REQUIRE(says, ErrorCode::kInvalidInput, place,
                  ": no threshold, range or scale; leave the entry out");
+  const bool numbers = e.threshold || !e.low.empty() || !e.scales.empty();
+  RSHIFT_REQUIRE(!e.is_float || !numbers, ErrorCode::kInvalidInput, place,
+                 ": stays in floating point and has a threshold, range or scale, expected one of "
+                 "the two");
 }
 
 }  // namespace
@@ -99,7 +118,15 @@ std::vector<std::string> LossLines(const Losses& losses) {
   return lines;
 }
 
+int SmallInt(int64_t number, const std::string& what) {
+  RSHIFT_REQUIRE(number >= -10000 && number <= 10000, ErrorCode::kInvalidInput, what, " is ",
+                 number, ", expected a small integer");
+  return static_cast<int>(number);
+}
+
 void CheckScales(const ScaleSet& set) {
+  RSHIFT_REQUIRE(set.entries.size() <= kMaxScaleEntries, ErrorCode::kInvalidInput, set.where, ": ",
+                 set.entries.size(), " entries, expected at most ", kMaxScaleEntries);
   std::set<std::pair<Subject, std::string>> seen;
   for (const ScaleEntry& e : set.entries) {
     const std::string place = Cat(set.where, ": ", Name(e.subject), " '", e.name, "'");
@@ -109,8 +136,11 @@ void CheckScales(const ScaleSet& set) {
                    " occurs twice; keep one of them");
     RSHIFT_REQUIRE(e.bits >= 2 && e.bits <= 32, ErrorCode::kInvalidInput, place, ": ", e.bits,
                    " bits, expected 2..32");
+    RSHIFT_REQUIRE(e.axis >= -1 && e.axis < 16, ErrorCode::kInvalidInput, place, ": axis is ",
+                   e.axis, ", expected 0..15");
     CheckNumbers(e, place);
     CheckLengths(e, place);
+    CheckReach(e, place);
     for (const int64_t zero : e.zero_points) {
       const int64_t low = QMin(e.bits, IsSigned(e)), high = QMax(e.bits, IsSigned(e));
       RSHIFT_REQUIRE(zero >= low && zero <= high, ErrorCode::kInvalidInput, place,

@@ -3,6 +3,7 @@
 #ifndef RSHIFT_INTEROP_SCALE_SET_H_
 #define RSHIFT_INTEROP_SCALE_SET_H_
 
+#include <cfloat>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,8 +35,14 @@ struct ScaleEntry {
   int bits = 8;                              // of the integers, 2..32
   std::optional<bool> is_signed = {};        // the integers: -2^(bits-1).. or 0..
   int axis = -1;                             // of the channels; -1: not said
-  bool is_float = false;                     // stays in floating point
+  bool is_float = false;                     // stays in floating point; then no numbers
 };
+// Numbers are used as floats: scales below the least normal one, and reals that the integers reach
+// beyond this, are refused.
+inline constexpr double kLeastScale = static_cast<double>(FLT_MIN);
+inline constexpr double kGreatestReal = 1e38;
+// Of one set.
+inline constexpr size_t kMaxScaleEntries = 1'000'000;
 
 // What an operator is to compute in: "F32", "F16", "BF16", "INT8", ..., as TPU-MLIR spells it.
 using Precisions = std::map<std::string, std::string>;
@@ -58,9 +65,12 @@ using Losses = std::map<std::string, int64_t>;
 std::vector<std::string> LossLines(const Losses& losses);
 
 // Throws kInvalidInput naming `set.where` and the entry: a name that occurs twice, numbers that are
-// not finite, negative thresholds, scales that are not positive, low > high, vectors of different
-// lengths, zero points outside of their type, widths outside of 2..32.
+// not finite or out of the bounds above, negative thresholds, scales that are not positive, low >
+// high, vectors of different lengths, zero points outside of their type, widths outside of 2..32,
+// axes outside of 0..15, too many entries.
 void CheckScales(const ScaleSet& set);
+// For `bits` and `axis`. Throws kInvalidInput naming `what` for what is beyond +-10000.
+int SmallInt(int64_t number, const std::string& what);
 
 // --- what is not said ---
 

@@ -3,6 +3,7 @@
 // the bits of the scale as eight hexadecimal digits, most significant first. Scales are dynamic
 // range / 127, of s8 without zero point, for tensors alone. Source: NVIDIA's readme of sampleINT8,
 // "Calibration file"; an answer on NVIDIA's forum about the order of the digits.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -63,6 +64,11 @@ void CountLosses(const ScaleEntry& entry, Losses* losses) {
 
 std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* losses) {
   const std::string own = set.header.empty() ? kHeader : set.header;
+  RSHIFT_REQUIRE(
+      options.header.empty() || (options.header.starts_with("TRT-") &&
+                                 options.header.find_first_of("\r\n") == std::string::npos),
+      ErrorCode::kInvalidInput, "--header '", options.header, "', expected one line like ",
+      kHeader);
   std::string out = (options.header.empty() ? own : options.header) + "\n";
   for (const ScaleEntry& entry : set.entries) {
     if (entry.subject != Subject::kTensor) {
@@ -93,6 +99,7 @@ std::string Write(const ScaleSet& set, const WriteOptions& options, Losses* loss
 }  // namespace
 
 const ScaleFormat kTensorRt = {
-    "tensorrt", "calibration cache of TensorRT", ".cache", Recognise, Read, Write};
+    "tensorrt",      "calibration cache of TensorRT", ".cache", Recognise, Read, Write,
+    {.header = true}};
 
 }  // namespace rshift

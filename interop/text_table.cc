@@ -17,10 +17,15 @@ std::string Shortest(T number) {
   return {buffer.data(), result.ptr};
 }
 
-bool Parse(std::string_view word, double* value) {
+// kOutOfRange: a number that no double is: 1e999, 1e-999.
+enum class Parsed { kNoNumber, kOutOfRange, kNumber };
+
+Parsed Parse(std::string_view word, double* value) {
   if (!word.empty() && word.front() == '+') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *value);
-  return !word.empty() && error != std::errc::invalid_argument && end == word.data() + word.size();
+  if (word.empty() || error == std::errc::invalid_argument || end != word.data() + word.size())
+    return Parsed::kNoNumber;
+  return error == std::errc::result_out_of_range ? Parsed::kOutOfRange : Parsed::kNumber;
 }
 
 }  // namespace
@@ -57,13 +62,16 @@ std::string FirstLine(const std::string& text) {
 
 bool IsNumber(std::string_view word) {
   double ignored = 0;
-  return Parse(word, &ignored);
+  return Parse(word, &ignored) != Parsed::kNoNumber;
 }
 
 double NumberOf(const std::string& word, const std::string& place) {
   double value = 0;
-  RSHIFT_REQUIRE(Parse(word, &value), ErrorCode::kInvalidInput, place, ": '", word.substr(0, 80),
-                 "', expected a number");
+  const Parsed parsed = Parse(word, &value);
+  RSHIFT_REQUIRE(parsed != Parsed::kNoNumber, ErrorCode::kInvalidInput, place, ": '",
+                 word.substr(0, 80), "', expected a number");
+  RSHIFT_REQUIRE(parsed == Parsed::kNumber, ErrorCode::kInvalidInput, place, ": '",
+                 word.substr(0, 80), "' is out of the range of numbers");
   return value;
 }
 

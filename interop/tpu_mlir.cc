@@ -3,6 +3,8 @@
 // section behind "#int4_th", the same lines for tensors of 4 bits, and one behind "#weight_scale",
 // lines "name N scale... N zero point...". Sources: TPU-MLIR's developer manual,
 // "run_calibration"; what those two projects' exporters write.
+#include <algorithm>
+
 #include "base/error.h"
 #include "interop/format_list.h"
 #include "interop/text_table.h"
@@ -17,7 +19,11 @@ bool IsWeightLine(const std::vector<std::string>& words) {
   return words[1] == count && words[2 + (words.size() - 3) / 2] == count;
 }
 
+// A table of weights alone has no line of a tensor.
 bool Recognise(const std::string& text) {
+  if (text.starts_with("#weight_scale") || text.find("\n#weight_scale") != std::string::npos ||
+      text.find("\n# op_name    threshold ") != std::string::npos)
+    return true;
   const std::vector<std::string> words = WordsOf(FirstLine(text));
   return words.size() == 4 && IsNumber(words[1]) && IsNumber(words[2]) && IsNumber(words[3]);
 }
@@ -102,6 +108,8 @@ std::string Write(const ScaleSet& set, const WriteOptions&, Losses* losses) {
         ++(*losses)["activations with scales by channel get their largest range"];
       if (!is_weights && entry.bits != 8 && entry.bits != 4)
         ++(*losses)["widths other than 8 and 4 bits left out: the range stays"];
+      if (is_weights && entry.bits != 8)
+        ++(*losses)["widths of weights left out: TPU-MLIR's tables have their scales only"];
       (is_weights        ? weights
        : entry.bits == 4 ? int4
                          : tensors) += is_weights ? WeightLine(entry) : TensorLine(entry);

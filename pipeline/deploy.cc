@@ -56,10 +56,9 @@ class Deployer {
     report.target = quantize_.target.name;
     ReadTable();
     if (!options_.scales.given()) return;
-    for (const std::string& note :
-         TakeScales(options_, imported, &floating_, &table_, &quantize_)) {
-      Warn(note);
-    }
+    TakenScales taken = TakeScales(options_, imported, &floating_, &table_, &quantize_);
+    for (const std::string& note : taken.notes) Warn(note);
+    report.scales = std::move(taken.trace);
   }
 
   void ReadTable() {
@@ -171,6 +170,10 @@ class Deployer {
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
     meta["target"] = quantize_.target.name;
+    if (options_.scales.given()) {
+      meta["scales"] = result_.report.scales.format;
+      meta["scales_sha256"] = result_.report.scales.sha256;
+    }
     meta["calibration_method"] = HoldsQuantization(floating_) ? "the model's own" : table_.method;
     return meta;
   }

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "graph/sha256.h"
-#include "interop/apply_scales.h"
 #include "interop/formats.h"
 #include "pipeline/usage.h"
 #include "quantize/types.h"
@@ -72,15 +71,22 @@ HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
   return read;
 }
 
-std::vector<std::string> TakeScales(const DeployOptions& options, const Graph& imported,
-                                    Graph* graph, CalibrationTable* table,
-                                    QuantizeOptions* quantize) {
-  const ScaleSet set =
-      options.scales.Get([](const std::string& path) { return ReadScaleFile(path, /*from=*/""); });
-  AppliedScales applied = ApplyScales(set, imported, options.table.given() ? table : nullptr,
+TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,
+                       CalibrationTable* table, QuantizeOptions* quantize) {
+  std::string sha256;
+  const ScaleSet set = options.scales.Get([&](const std::string& path) {
+    const std::string text = ReadTextFile(path);
+    sha256 = HashOf(text);
+    return ReadScales(text, path, /*from=*/"");
+  });
+  const ModelNames names = options.model.value ? ReadModelNames(*options.model.value)
+                                               : ReadModelNamesOf(options.model.path);
+  AppliedScales applied = ApplyScales(set, imported, names, options.table.given() ? table : nullptr,
                                       quantize->mode, graph, &quantize->config);
   *table = std::move(applied.table);
-  return applied.notes;
+  applied.trace.file = options.scales.path;
+  applied.trace.sha256 = sha256;
+  return {std::move(applied.notes), std::move(applied.trace)};
 }
 
 }  // namespace rshift

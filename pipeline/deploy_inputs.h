@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "interop/apply_scales.h"
 #include "pipeline/deploy_options.h"
 
 namespace rshift {
@@ -24,10 +25,13 @@ struct HashedTable {
 HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph);
 
 // Reads the scales and applies them (interop/apply_scales.h). In `table`: the one given beside
-// them; out: the whole one. `graph`: after RunPasses. Returns what to warn of.
-std::vector<std::string> TakeScales(const DeployOptions& options, const Graph& imported,
-                                    Graph* graph, CalibrationTable* table,
-                                    QuantizeOptions* quantize);
+// them; out: the whole one. `graph`: after RunPasses.
+struct TakenScales {
+  std::vector<std::string> notes;  // what to warn of
+  ScalesTrace trace;
+};
+TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,
+                       CalibrationTable* table, QuantizeOptions* quantize);
 
 }  // namespace rshift
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/container/image.h"
+#include "interop/apply_scales.h"
 #include "pipeline/layer_compare.h"
 #include "pipeline/sensitivity.h"
 #include "pipeline/verdict.h"
@@ -28,6 +29,7 @@ struct ReportNode {
 struct DeployReport {
   std::string model = {}, output = {}, mode = {}, profile = {}, target = {};
   std::string model_sha256 = {}, table = {}, table_sha256 = {};  // no table: empty
+  ScalesTrace scales = {};                                       // --scales; else without a format
   int64_t calibration_samples = 0, compared_samples = 0;
   std::vector<ReportNode> nodes = {};  // in program order
   uint64_t file_bytes = 0, arena_bytes = 0;

@@ -140,6 +140,17 @@ nlohmann::json SensitivityJson(const Sensitivity& sensitivity) {
   return json;
 }
 
+nlohmann::json ScalesJson(const ScalesTrace& scales) {
+  nlohmann::json json = {{"file", scales.file},
+                         {"format", scales.format},
+                         {"sha256", scales.sha256},
+                         {"used", scales.used},
+                         {"unused", nlohmann::json::array()}};
+  for (const auto& [name, why] : scales.unused)
+    json["unused"].push_back({{"name", name}, {"why", why}});
+  return json;
+}
+
 nlohmann::json JsonReport(const DeployReport& report) {
   nlohmann::json json = {{"model", report.model},
                          {"output", report.output},
@@ -191,6 +202,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
                                      {"after", RangeJson(c.after)}});
   }
   json["preprocess"] = report.preprocess;
+  if (!report.scales.format.empty()) json["scales"] = ScalesJson(report.scales);
   if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);
   if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));

@@ -271,6 +271,10 @@ function overview() {
     ['model sha256', report.model_sha256],
     ['calibration table', report.table ? `${report.table}, ${count(report.calibration_samples, 'sample')}` : 'none'],
     ['table sha256', report.table_sha256 || 'none'],
+    ...(report.scales === undefined ? [] : [
+      ['scales', `${report.scales.file} (${report.scales.format}): ${report.scales.used.length} names used, ` +
+                 `${report.scales.unused.length} not`],
+      ['scales sha256', report.scales.sha256]]),
     ['samples compared', report.layers.length ? whole(report.compared_samples) : 'none (give --test-input)'],
     ['commands', `${c.integer} integer, ${c.move} data movement, ${c.f32} F32`],
     ['file, arena', `${whole(report.file_bytes)} bytes, ${whole(report.arena_bytes)} bytes`]];

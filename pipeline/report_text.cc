@@ -114,6 +114,10 @@ std::string TextReport(const DeployReport& report) {
     out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
            "\n";
   }
+  if (const ScalesTrace& scales = report.scales; !scales.format.empty()) {
+    out += Cat("scales: ", scales.file, " (", scales.format, "): ", scales.used.size(), " of ",
+               Count(scales.used.size() + scales.unused.size(), "name"), " used\n");
+  }
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
            "; whether that is what the model was trained with, model_calibrate --check tells\n";

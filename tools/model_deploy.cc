@@ -135,11 +135,12 @@ int Run(const DeployArguments& a) {
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");
   const int verdict = a.tolerance.empty() ? 0 : JudgeLayers(report);
+  // A program below its bound is not delivered, nor what is made of it.
+  if (verdict != 0) return verdict;
   if (!a.emit_qdq.empty()) WriteFileAtomic(a.emit_qdq, result.qdq);
   if (!a.emit_fakequantize.empty()) WriteFileAtomic(a.emit_fakequantize, result.fakequantize);
-  // A program below its bound is not delivered.
-  if (verdict == 0) WriteFileAtomic(a.output, result.program);
-  return verdict;
+  WriteFileAtomic(a.output, result.program);
+  return 0;
 }
 
 }  // namespace

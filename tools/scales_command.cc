@@ -1,4 +1,5 @@
 // model_tool scales: thresholds, scales and zero points from one tool's format into another's.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -41,13 +42,41 @@ int Show(const ScaleSet& set, bool json) {
   return 0;
 }
 
-// ncnn names layers, all others name tensors: the model tells one from the other.
+// ncnn names layers, TPU-MLIR tensors with their operator, all others tensors: the model tells one
+// from the other.
 ScaleSet Renamed(const ScaleSet& set, const std::string& to, const std::string& model,
                  Losses* losses) {
   if (model.empty()) return set;
   const Graph graph = ImportOnnx(model);
-  const ScaleSet by_tensor = ByTensor(set, graph, losses);
-  return to == "ncnn" ? ByLayer(by_tensor, graph, losses) : by_tensor;
+  const ScaleSet by_tensor = WithOnnxNames(ByTensor(set, graph, losses), graph);
+  if (to == "ncnn") return ByLayer(by_tensor, graph, losses);
+  if (to == "tpu-mlir" || to == "tpu-mlir-qtable")
+    return WithOperatorNames(by_tensor, ReadModelNamesOf(model));
+  ScaleSet renamed = by_tensor;
+  renamed.names_end_in_operator = false;
+  return renamed;
+}
+
+// What the written text says; throws kUnsupported where its reader would not take it.
+ScaleSet Written(const ScaleFormat& format, const std::string& text, const std::string& output) {
+  try {
+    ScaleSet written = format.read(text, output);
+    written.where = output;
+    CheckScales(written);
+    return written;
+  } catch (const Error& error) {
+    Fail(ErrorCode::kUnsupported, "cannot be written as ", format.name, ": ", error.what());
+  }
+}
+
+void CheckTaken(const ScaleFormat& format, const ScalesArguments& a) {
+  RequireUsage(!a.symmetric || format.takes.symmetric,
+               "scales convert: --symmetric means nothing "
+               "to ",
+               format.name, "; it is for AIMET's encodings");
+  RequireUsage(a.header.empty() || format.takes.header,
+               "scales convert: --header means nothing to ", format.name,
+               "; it is for TensorRT's caches");
 }
 
 void CheckArguments(const ScalesArguments& a) {
@@ -70,25 +99,24 @@ int ScalesCommand(const ScalesArguments& a, bool json) {
     format = a.to.empty() ? ScaleFormatForPath(a.output) : FindScaleFormat(a.to);
   RequireUsage(!format || format->write != nullptr, "scales convert: ", format ? format->name : "",
                " is read only; model_deploy --emit-qdq writes ", "models");
+  if (format) CheckTaken(*format, a);
   const ScaleSet set = ReadScaleFile(a.file, a.from);
   if (!format) return Show(set, json);
   Losses losses;
   const ScaleSet renamed = Renamed(set, format->name, a.model, &losses);
   const std::string text = format->write(renamed, {a.symmetric, a.header}, &losses);
-  const ScaleSet written = format->read(text, a.output);
+  const ScaleSet written = Written(*format, text, a.output);
   RSHIFT_REQUIRE(!written.entries.empty() || !written.precisions.empty(), ErrorCode::kUnsupported,
                  a.file, ": nothing of it can be written as ", format->name, ": ",
                  losses.empty() ? "it is empty" : LossLines(losses).front());
   WriteFileAtomic(a.output, text);
+  const size_t count = written.entries.size() + written.precisions.size();
   for (const std::string& line : LossLines(losses)) PrintNote(line);
   if (json)
-    PrintJson({{"from", set.format},
-               {"to", format->name},
-               {"entries", set.entries.size()},
-               {"notes", losses}});
+    PrintJson({{"from", set.format}, {"to", format->name}, {"entries", count}, {"notes", losses}});
   else
-    PrintText(Cat(a.output, ": ", format->name, " from ", set.format, ", ", set.entries.size(),
-                  set.entries.size() == 1 ? " entry" : " entries", "\n"));
+    PrintText(Cat(a.output, ": ", format->name, " from ", set.format, ", ", count,
+                  count == 1 ? " entry" : " entries", "\n"));
   return 0;
 }
 

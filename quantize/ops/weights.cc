@@ -10,6 +10,7 @@
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/table.h"
+#include "quantize/types.h"
 
 namespace rshift {
 namespace {
@@ -234,8 +235,9 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
-  // A model that brings its integers is compared with others to the last bit.
-  if (request.weights_origin == nullptr)
+  // A model that brings its integers is compared with others to the last bit; weights that got
+  // theirs from another tool's scales are the target's like all others.
+  if (request.weights_origin == nullptr || !HoldsQuantization(emitter.old()))
     request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
   const bool post_ops = fused.real || !fused.ops.empty();
   request.arithmetic = post_ops ? &OneDnnArithmetic() : &ArithmeticOf(emitter.options().profile);

@@ -154,7 +154,7 @@ def test_nodes_in_f32_have_no_integers(folder, tmp_path):
                                ('--config', tmp_path / 'c.yaml'))
     assert (np.abs(theirs - ours) / scale).max() < 4.5
     names = {i.name for i in onnx.load(tmp_path / 'q.onnx').graph.initializer}
-    assert 'narrow/weights' in names and 'pointwise/weights' not in names
+    assert 'w4/q' in names and 'w3/q' not in names
 
 
 def test_wrong_usage(folder, tmp_path):

@@ -1,0 +1,43 @@
+#include "interop/model_names.h"
+
+#include "base/mapped_file.h"
+#include "graph/onnx/model.h"
+#include "graph/onnx/proto.h"
+
+namespace rshift {
+namespace {
+
+WeightReader ReaderOf(const onnx::NodeProto& node) {
+  WeightReader reader{.node = node.name().empty() ? node.output(0) : node.name()};
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.name() == "transB") reader.transposed = attribute.i() != 0;
+    if (attribute.name() == "alpha") reader.scaled = attribute.f() != 1.0f;
+  }
+  return reader;
+}
+
+bool HasWeights(const std::string& type) {
+  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
+}
+
+}  // namespace
+
+ModelNames ReadModelNames(std::span<const uint8_t> model) {
+  const onnx::ModelProto proto = ParseModel(model);
+  ModelNames names;
+  names.producer = proto.producer_name();
+  for (const auto& node : proto.graph().node()) {
+    if (node.output().empty()) continue;
+    for (const std::string& output : node.output()) names.operators[output] = node.op_type();
+    if (!HasWeights(node.op_type()) || node.input_size() < 2) continue;
+    names.weights[node.input(1)].push_back(ReaderOf(node));
+  }
+  return names;
+}
+
+ModelNames ReadModelNamesOf(const std::string& path) {
+  const MappedFile file = MappedFile::Map(path);
+  return ReadModelNames(file.bytes());
+}
+
+}  // namespace rshift
