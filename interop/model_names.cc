@@ -3,6 +3,7 @@
 #include "base/mapped_file.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/proto.h"
+#include "graph/tflite/model.h"
 
 namespace rshift {
 namespace {
@@ -23,7 +24,8 @@ bool HasWeights(const std::string& type) {
 }  // namespace
 
 ModelNames ReadModelNames(std::span<const uint8_t> model) {
-  const onnx::ModelProto proto = ParseModel(model);
+  const onnx::ModelProto proto =
+      IsTflite(model) ? TranslateTflite(model, false) : ParseModel(model);
   ModelNames names;
   names.producer = proto.producer_name();
   for (const auto& node : proto.graph().node()) {
