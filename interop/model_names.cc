@@ -1,5 +1,6 @@
 #include "interop/model_names.h"
 
+#include "base/error.h"
 #include "base/mapped_file.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/proto.h"
@@ -21,11 +22,18 @@ bool HasWeights(const std::string& type) {
   return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
 }
 
+onnx::ModelProto ReadProto(std::span<const uint8_t> model) {
+  try {
+    return IsTflite(model) ? TranslateTflite(model, false) : ParseModel(model);
+  } catch (const Error&) {
+    return {};  // of another kind, which the importer reads
+  }
+}
+
 }  // namespace
 
 ModelNames ReadModelNames(std::span<const uint8_t> model) {
-  const onnx::ModelProto proto =
-      IsTflite(model) ? TranslateTflite(model, false) : ParseModel(model);
+  const onnx::ModelProto proto = ReadProto(model);
   ModelNames names;
   names.producer = proto.producer_name();
   for (const auto& node : proto.graph().node()) {

@@ -24,8 +24,8 @@ struct ModelNames {
   std::map<std::string, std::vector<WeightReader>> weights;  // by constant
 };
 
-// Of the main graph; of a .tflite file, of what the importer makes of it. Throws kInvalidInput for
-// bytes that are no model.
+// Of the main graph; of a .tflite file, of what the importer makes of it; of files of other kinds
+// none.
 ModelNames ReadModelNames(std::span<const uint8_t> model);
 // Reads the file; not what lies outside of it.
 ModelNames ReadModelNamesOf(const std::string& path);
