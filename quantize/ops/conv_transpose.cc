@@ -95,7 +95,8 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
   request.channels = kernels.shape[0];
   request.k = kernels.shape[1] * kernels.shape[2] * kernels.shape[3];
   request.channel_stride = request.k;
-  request.kind = op.groups > 1 && op.groups == x[3] ? LinearKind::kDepthwise : LinearKind::kGeneral;
+  request.kind =
+      op.groups > 1 && op.groups == x[3] ? LinearKind::kDepthwise : LinearKind::kTransposed;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
   QConv conv = ConvOf(op.window, op.groups, quantized);

@@ -26,6 +26,7 @@ enum class LinearKind : uint8_t {
   kDepthwise,       // groups = input channels, more than one
   kGrouped,         // other groups than one
   kFullyConnected,  // MatMul with constant weights
+  kTransposed,      // ConvTranspose, of groups that are not its channels
 };
 
 struct LinearLayer {

@@ -10,6 +10,7 @@
 #include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/logistic.h"
 #include "quantize/numerics/real_rounding.h"
+#include "quantize/numerics/tflite_unary.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
 
@@ -168,6 +169,18 @@ class TfLite final : public Arithmetic {
   }
 
   QTable MakeUnary(const ByteLayer& layer, const Unary& op) const override {
+    const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
+    const ClampQ whole = {layer.y.qmin(), layer.y.qmax()};
+    switch (op.op) {
+      case UnaryOp::kHardSwish:
+        return Bytes(layer, whole, [=](int32_t v) { return numerics::TfLiteHardSwish(v, sx, sy); });
+      case UnaryOp::kAbs:
+        return Bytes(layer, whole, [=](int32_t v) { return numerics::TfLiteAbs(v, sx, sy); });
+      case UnaryOp::kSqrt:
+        return Bytes(layer, whole, [=](int32_t v) { return numerics::TfLiteSqrt(v, sx, sy); });
+      default:
+        break;
+    }
     if (op.op != UnaryOp::kSigmoid || IsXnnpack()) return Arithmetic::MakeUnary(layer, op);
     return Table(layer, [](double v) {
       return static_cast<double>(numerics::TfLiteLogistic(static_cast<float>(v)));
@@ -240,10 +253,12 @@ class TfLite final : public Arithmetic {
     return ByTable(layer, profile_.variant);
   }
 
-  // The optimised signed depthwise kernel computes vectors of 8 channels; the rest is rounded as
-  // the reference does.
+  // The optimised signed depthwise and transposed kernels compute vectors of 8 channels; the rest
+  // is rounded as the reference does.
   static bool InScalarRemainder(const LinearLayer& layer, const Requant& requant) {
-    return requant.rounding == Rounding::kTwoStepUp && layer.kind == LinearKind::kDepthwise &&
+    const bool vectors =
+        layer.kind == LinearKind::kDepthwise || layer.kind == LinearKind::kTransposed;
+    return requant.rounding == Rounding::kTwoStepUp && vectors &&
            layer.channel >= layer.channels / 8 * 8;
   }
 

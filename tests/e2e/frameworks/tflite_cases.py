@@ -105,7 +105,7 @@ def cases():
     add('logistic_s8', 'LOGISTIC', [IMAGE], IMAGE, int8='free', quant=(1 / 256, -128), near=1e-6)
     add('tanh_s8', 'TANH', [IMAGE], IMAGE, int8='free', quant=(1 / 128, 0), near=1e-6)
     for code in ('SQRT', 'RSQRT', 'LOG'):
-        add(code.lower(), code, [IMAGE], IMAGE, low=0.2, int8='free' if code == 'RSQRT' else '')
+        add(code.lower(), code, [IMAGE], IMAGE, low=0.2, int8='' if code == 'LOG' else 'free')
     add('leaky_relu', 'LEAKY_RELU', [IMAGE], IMAGE, 'LeakyReluOptions', dict(alpha=0.1), int8='free')
     add('prelu', 'PRELU', [IMAGE, weights(1, 1, 8)], IMAGE, int8='free')
     add('gelu', 'GELU', [IMAGE], IMAGE, 'GeluOptions', dict(approximate=False), near=1e-6)

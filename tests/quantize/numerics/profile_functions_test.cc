@@ -12,6 +12,7 @@
 #include "quantize/numerics/logistic.h"
 #include "quantize/numerics/onnxruntime.h"
 #include "quantize/numerics/tflite.h"
+#include "quantize/numerics/tflite_unary.h"
 #include "quantize/numerics/xnnpack.h"
 
 namespace rshift::numerics {
@@ -144,6 +145,28 @@ TEST(TfLiteMeanTest, TheDividedMultiplierKeepsItsBits) {
       const double got = std::ldexp(m.multiplier, -m.rshift);
       const double wanted = static_cast<double>(scale) / static_cast<double>(n);
       ASSERT_NEAR(got, wanted, wanted * std::ldexp(1.0, -28));
+    }
+  }
+}
+
+// What LiteRT 2.3.0 gives, Z_x and Z_y taken off.
+TEST(TfLiteUnaryTest, GivesTheNumbersOfLiteRt) {
+  const int32_t swish[][2] = {{-100, 0}, {-59, -1}, {-31, -9}, {-7, -4},
+                              {1, 1},    {30, 28},  {60, 75}};
+  for (const auto& [v, y] : swish) EXPECT_EQ(TfLiteHardSwish(v, 0.05f, 0.04f), y) << v;
+  const int32_t abs[][2] = {{-59, 98}, {-31, 52}, {-7, 12}, {1, 2}, {30, 50}, {60, 100}};
+  for (const auto& [v, y] : abs) EXPECT_EQ(TfLiteAbs(v, 0.05f, 0.03f), y) << v;
+  const int32_t roots[][2] = {{0, 0}, {1, 11}, {28, 59}, {128, 126}, {178, 149}, {255, 178}};
+  for (const auto& [v, y] : roots) EXPECT_EQ(TfLiteSqrt(v, 0.05f, 0.02f), y) << v;
+}
+
+TEST(TfLiteUnaryTest, HardSwishIsWithinTwoStepsOfTheFunction) {
+  for (float sx : {0.001f, 0.02f, 0.05f, 0.2f}) {
+    const float sy = 255 * sx / 255;
+    for (int32_t v = -255; v <= 255; ++v) {
+      const double x = v * static_cast<double>(sx);
+      const double wanted = x * std::min(std::max(x + 3, 0.0), 6.0) / 6 / static_cast<double>(sy);
+      EXPECT_NEAR(TfLiteHardSwish(v, sx, sy), wanted, 2) << sx << " " << v;
     }
   }
 }
