@@ -6,6 +6,7 @@
 
 #include "base/file_kind.h"
 #include "graph/onnx/body_names.h"
+#include "graph/onnx/nibbles.h"
 
 namespace rshift {
 namespace {
@@ -126,7 +127,12 @@ void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
   RSHIFT_REQUIRE(graph.sparse_initializer_size() == 0, ErrorCode::kUnsupported,
                  "has sparse initializers; store them dense");
   for (auto& tensor : *graph.mutable_initializer()) {
-    Value value = ImportTensor(tensor, state.external, "initializer " + Quoted(tensor.name()));
+    const std::string where = "initializer " + Quoted(tensor.name());
+    if (IsNibbles(tensor.data_type())) {
+      state.nibbles.insert(tensor.name());
+      tensor = WidenNibbles(tensor, state.external, where);
+    }
+    Value value = ImportTensor(tensor, state.external, where);
     const std::string name = value.name;
     state.budget.Give(static_cast<int64_t>(value.constant->bytes.size()));
     state.values[name] = state.graph.AddValue(std::move(value));

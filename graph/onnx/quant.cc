@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/onnx/blocks.h"
+#include "graph/onnx/nibbles.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -113,10 +115,27 @@ ValueId InUnits(OnnxNode& node, const Parameters& p) {
 
 bool IsWide(DType type) { return type == DType::kS16 || type == DType::kU16; }
 
+// Integers of 4 bits, whose type here is that of 8.
+bool QuantizesToNibbles(OnnxNode& node) {
+  const bool zero = node.HasInput(2) && node.state().nibbles.count(node.proto().input(2)) > 0;
+  return zero || IsNibbles(static_cast<int>(node.Int("output_dtype", 0)));
+}
+
+// The least and the greatest integer that a QuantizeLinear gives.
+std::pair<float, float> Limits(OnnxNode& node, DType type) {
+  const bool is_signed = type == DType::kS8 || type == DType::kS16;
+  const float levels = IsWide(type) ? 65536.0f : QuantizesToNibbles(node) ? 16.0f : 256.0f;
+  const float lo = is_signed ? -levels / 2 : 0.0f;
+  return {lo, lo + levels - 1};
+}
+
 // s8, u8, s16 or u16: that of the zero point, else `output_dtype`, else u8.
 DType QuantizedType(const OnnxNode& node) {
   DType type = DType::kU8;
-  if (const int64_t wanted = node.Int("output_dtype", 0); wanted != 0) {
+  const int64_t wanted = node.Int("output_dtype", 0);
+  if (IsNibbles(static_cast<int>(wanted))) {
+    type = wanted == kOnnxInt4 ? DType::kS8 : DType::kU8;
+  } else if (wanted != 0) {
     type = ImportDType(static_cast<int>(wanted), node.where());
     node.Check(!node.HasInput(2) || node.TypeOf(2) == type, "attribute 'output_dtype' is ",
                Name(type), ", but the zero point has type ",
@@ -129,8 +148,8 @@ DType QuantizedType(const OnnxNode& node) {
 }
 
 // round(x / scale) + zero, ties to even, saturated.
-Value QuantizeConstant(const OnnxNode& node, const Value& x, const Parameters& p, DType type) {
-  const float lo = type == DType::kU8 ? 0.0f : -128.0f, hi = lo + 255.0f;
+Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DType type) {
+  const auto [lo, hi] = Limits(node, type);
   const auto in = x.constant->As<float>();
   auto data = std::make_shared<ConstantData>();
   data->bytes.resize(in.size());
@@ -148,21 +167,22 @@ Value QuantizeConstant(const OnnxNode& node, const Value& x, const Parameters& p
   return result;
 }
 
-// Integers of 16 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the value
-// until the import ends.
+// Integers of 16 or 4 bits as f32 numbers (NUMERICS.md section 20). Their parameters stand at the
+// value until the import ends.
 void QuantizeWide(OnnxNode& node, const Parameters& p, DType type) {
   node.CheckSupported(p.axis < 0, "quantizes to ", Name(type), " with ", p.scales.size(),
                       " scales; one scale is supported");
   for (const auto& output : node.state().model->graph().output()) {
     node.CheckSupported(output.name() != node.proto().output(0), "gives integers of type ",
-                        Name(type), " to an output of the model; only s8 and u8 are supported");
+                        QuantizesToNibbles(node) ? "int4" : Name(type),
+                        " to an output of the model; only s8 and u8 are supported");
   }
   const auto zero = static_cast<float>(p.zero_points[0]);
   const ValueId units = node.Broadcasted(BinaryOp::kDiv, node.Input(0), node.Scalar(p.scales[0]));
   ValueId q = node.Applied(UnaryOp::kRound, units);
   if (zero != 0) q = node.Broadcasted(BinaryOp::kAdd, q, node.Scalar(zero));
-  const float lo = type == DType::kU16 ? 0.0f : -32768.0f;
-  node.Output(Clip{{lo, lo + 65535.0f}}, {q}, DType::kF32, node.ShapeOf(0));
+  const auto [lo, hi] = Limits(node, type);
+  node.Output(Clip{{lo, hi}}, {q}, DType::kF32, node.ShapeOf(0));
   node.SetOutputQuant({p.scales[0], p.zero_points[0]});
 }
 
@@ -190,7 +210,7 @@ void ImportQuantizeLinear(OnnxNode& node) {
   node.CheckSupported(!x.is_constant() || !IsWide(type), "quantizes the constant ", Quoted(x.name),
                       " to ", Name(type), "; store its integers with a DequantizeLinear");
   if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
-  if (IsWide(type)) return QuantizeWide(node, p, type);
+  if (IsWide(type) || QuantizesToNibbles(node)) return QuantizeWide(node, p, type);
   node.Output(Quantize{}, {InUnits(node, p)}, type, shape);
   node.SetOutputQuant(ActivationParams(p));
 }
@@ -217,6 +237,7 @@ Value DequantizeConstant(const Value& q, const Parameters& p) {
 
 void ImportDequantizeLinear(OnnxNode& node) {
   if (HoldsWide(node.At(node.Input(0)))) return DequantizeWide(node);
+  if (node.Int("block_size", 0) != 0) return DequantizeBlocks(node);
   const DType type = node.TypeOf(0);
   const bool wide = IsWide(type) && node.At(node.Input(0)).is_constant();
   node.CheckSupported(type == DType::kS8 || type == DType::kU8 || type == DType::kS32 || wide,
