@@ -149,7 +149,8 @@ DType QuantizedType(const OnnxNode& node) {
 
 // round(x / scale) + zero, ties to even, saturated.
 Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DType type) {
-  const auto [lo, hi] = Limits(node, type);
+  const std::pair<float, float> limits = Limits(node, type);
+  const float lo = limits.first, hi = limits.second;
   const auto in = x.constant->As<float>();
   auto data = std::make_shared<ConstantData>();
   data->bytes.resize(in.size());

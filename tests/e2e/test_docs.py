@@ -141,6 +141,10 @@ def test_from_onnxruntime(tmp_path):
 
     quantization.quantize_static(tmp_path / 'net.onnx', tmp_path / 'net_qdq.onnx', Samples(), per_channel=True,
                                  quant_format=quantization.QuantFormat.QDQ)
+    quantization.quantize_static(tmp_path / 'net.onnx', tmp_path / 'net_qoperator.onnx', Samples(),
+                                 quant_format=quantization.QuantFormat.QOperator)
+    quantization.quantize_dynamic(tmp_path / 'net.onnx', tmp_path / 'net_dynamic.onnx',
+                                  weight_type=quantization.QuantType.QUInt8)
     (tmp_path / 'calibration.json').write_text(json.dumps({n: [-t, t] for n, t in REACH.items()}))
     run_blocks('from_onnxruntime.md', tmp_path)
     for program in ('net.rshift', 'from_qdq.rshift', 'from_ranges.rshift', 'ours.rshift'):
