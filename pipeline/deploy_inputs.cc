@@ -84,6 +84,7 @@ TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Grap
   AppliedScales applied = ApplyScales(set, imported, names, options.table.given() ? table : nullptr,
                                       quantize->mode, graph, &quantize->config);
   *table = std::move(applied.table);
+  quantize->scaled_weights = true;
   applied.trace.file = options.scales.path;
   applied.trace.sha256 = sha256;
   return {std::move(applied.notes), std::move(applied.trace)};

@@ -16,6 +16,9 @@ struct QuantizeOptions {
   Profile profile;
   Target target;
   QuantizeConfig config;
+  // Integers of weights (Value::origin) come from another tool's scales, not from the model: their
+  // requantization is the target's, like that of all others.
+  bool scaled_weights = false;
 };
 
 }  // namespace rshift

@@ -1,7 +1,9 @@
 #include "graph/onnx/node.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "graph/fold/fold.h"
 
@@ -9,6 +11,39 @@ namespace rshift {
 namespace {
 
 using onnx::AttributeProto;
+
+// Attributes that are 0 or 1. Of any other number one runtime takes 1, another 0.
+constexpr std::array<std::string_view, 27> kSwitches = {"align_corners",
+                                                        "allowzero",
+                                                        "antialias",
+                                                        "ceil_mode",
+                                                        "count_include_pad",
+                                                        "detect_negative",
+                                                        "detect_positive",
+                                                        "exclusive",
+                                                        "exclude_outside",
+                                                        "fmod",
+                                                        "input_forget",
+                                                        "interleaved",
+                                                        "inverse",
+                                                        "is_causal",
+                                                        "keepdims",
+                                                        "largest",
+                                                        "linear_before_reset",
+                                                        "layout",
+                                                        "noop_with_empty_axes",
+                                                        "onesided",
+                                                        "periodic",
+                                                        "reverse",
+                                                        "select_last_index",
+                                                        "transA",
+                                                        "transB",
+                                                        "unidirectional",
+                                                        "upper"};
+
+bool IsSwitch(const char* name) {
+  return std::find(kSwitches.begin(), kSwitches.end(), name) != kSwitches.end();
+}
 
 }  // namespace
 
@@ -44,7 +79,10 @@ const AttributeProto* OnnxNode::Find(const char* name, int type, const char* typ
 
 int64_t OnnxNode::Int(const char* name, int64_t fallback) const {
   const AttributeProto* a = Find(name, AttributeProto::INT, "INT");
-  return a ? a->i() : fallback;
+  const int64_t value = a ? a->i() : fallback;
+  Check(value == 0 || value == 1 || !IsSwitch(name), "attribute '", name, "' is ", value,
+        ", expected 0 or 1");
+  return value;
 }
 
 float OnnxNode::Float(const char* name, float fallback) const {

@@ -169,6 +169,8 @@ void ImportRecurrent(OnnxNode& node, const RecurrentKind& kind) {
   const int64_t hidden = r.dim(2);
   node.Check(w.dim(1) == kind.gates * hidden && hidden >= 1, "the weight has ", w.dim(1),
              " rows, expected ", kind.gates, " times the hidden size ", hidden);
+  const int64_t said = node.Int("hidden_size", hidden);
+  node.Check(said == hidden, "attribute 'hidden_size' is ", said, ", the weights have ", hidden);
   const Layer layer{node, kind, x, ReadLengths(node, x), hidden, directions, batch_first};
   std::vector<Run> runs;
   for (int64_t d = 0; d < directions; ++d) {

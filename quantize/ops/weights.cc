@@ -10,7 +10,6 @@
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/table.h"
-#include "quantize/types.h"
 
 namespace rshift {
 namespace {
@@ -237,7 +236,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
   // A model that brings its integers is compared with others to the last bit; weights that got
   // theirs from another tool's scales are the target's like all others.
-  if (request.weights_origin == nullptr || !HoldsQuantization(emitter.old()))
+  if (request.weights_origin == nullptr || emitter.options().scaled_weights)
     request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
   const bool post_ops = fused.real || !fused.ops.empty();
   request.arithmetic = post_ops ? &OneDnnArithmetic() : &ArithmeticOf(emitter.options().profile);

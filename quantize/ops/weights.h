@@ -26,7 +26,7 @@ struct WeightRequest {
   IntType x, y;
   bool x_is_zero = false;  // calibration saw only zeros in x: the output is the bias
   bool per_channel = true;
-  int multiplier_bits = 32;  // Target::conv_multiplier_bits, but 32 of a QDQ model's own
+  int multiplier_bits = 32;  // Target::conv_multiplier_bits, but 32 of a model's own
   LinearKind kind = LinearKind::kGeneral;
   Clamp clamp;
   std::vector<RealPostOp> post_ops{};

@@ -102,6 +102,18 @@ def test_a_loop_that_is_too_long_or_of_unknown_length_is_refused_by_name(tmp_pat
     assert 'its trip count' in message and '--bind' in message
 
 
+def test_attributes_that_contradict_the_model_are_refused_by_name(tmp_path):
+    """A hidden size that the weights do not have; a switch that is neither on nor off."""
+    weights = {'w': np.ones((1, 20, 4), np.float32), 'r': np.ones((1, 20, 5), np.float32)}
+    for op, inputs, constants, shape, attributes, said in (
+            ('LSTM', ['x', 'w', 'r'], weights, (3, 1, 4), {'hidden_size': 6}, "'hidden_size' is 6, the weights have 5"),
+            ('ArgMax', ['x'], {}, (3, 4), {'keepdims': -1}, "'keepdims' is -1, expected 0 or 1"),
+            ('Gemm', ['x', 'g'], {'g': np.ones((4, 4), np.float32)}, (3, 4), {'transB': 2}, "'transB' is 2, expected 0 or 1")):
+        node = helper.make_node(op, inputs, ['y'], name='node', **attributes)
+        onnx.save(model_of([node], [value('x', shape)], ['y'], constants), tmp_path / 'm.onnx')
+        assert f"node ({op}): attribute {said}" in refusal(tmp_path / 'm.onnx', tmp_path)
+
+
 def test_scan_in_both_directions(tmp_path):
     body = typed(body_of([helper.make_node('Add', ['s', 'e'], ['t']), helper.make_node('Sigmoid', ['t'], ['u'])], ['s', 'e'], ['t', 'u']))
     node = helper.make_node('Scan', ['s0', 'x'], ['last', 'all'], body=body, num_scan_inputs=1, scan_input_axes=[1],
