@@ -1,4 +1,5 @@
 // The steps of LSTM, GRU and RNN.
+#include "graph/onnx/qdynamic.h"
 #include "graph/onnx/recurrent.h"
 #include "graph/onnx/table.h"
 
@@ -10,7 +11,9 @@ Expr Sum(const Expr& a, const std::optional<Expr>& b) { return b ? a + *b : a; }
 
 // h * R^T, without its bias.
 std::optional<Expr> Recurrent(const Direction& own, const std::optional<Expr>& h) {
-  return h ? std::optional<Expr>(Product(*h, own.recurrence)) : std::nullopt;
+  if (!h) return std::nullopt;
+  const bool quantizes = h->node().Int(kQuantizesState, 0) != 0;
+  return Product(quantizes ? QuantizedDynamically(*h) : *h, own.recurrence);
 }
 
 // Gates i, o, f, c; peepholes i, o, f.

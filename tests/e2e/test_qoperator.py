@@ -92,3 +92,29 @@ def test_dynamic(name, tmp_path, report):
     elements, differ = (sum(f[i] for f in found.values()) for i in (0, 1))
     report(f'dynamic {name:10}: {elements} elements, {differ} differ {[(n, f[1:]) for n, f in found.items() if f[1]]}')
     assert max(f[2] for f in found.values()) < 1e-5
+
+
+@pytest.mark.parametrize('per_channel', (False, True), ids=('tensor', 'channel'))
+@pytest.mark.parametrize('direction,batch', (('forward', 1), ('bidirectional', 1), ('forward', 2)))
+def test_dynamic_lstm(direction, batch, per_channel, tmp_path, report):
+    """DynamicQuantizeLSTM: input and state quantized at each step, all three outputs."""
+    random, ways = np.random.default_rng(5), 2 if direction == 'bidirectional' else 1
+    constants = {'w': (ways, 32, 6), 'r': (ways, 32, 8), 'b': (ways, 64), 'h': (ways, batch, 8), 'c': (ways, batch, 8)}
+    node = helper.make_node('LSTM', ['x', 'w', 'r', 'b', '', 'h', 'c'], ['y', 'y_h', 'y_c'], hidden_size=8,
+                            direction=direction)
+    graph = helper.make_graph(
+        [node], 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [5, batch, 6])],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in node.output],
+        [onnx.numpy_helper.from_array(random.normal(size=s).astype(np.float32) / 2, n) for n, s in constants.items()])
+    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid('', 13)]), tmp_path / 'm.onnx')
+    quantization.quantize_dynamic(tmp_path / 'm.onnx', tmp_path / 's.onnx', per_channel=per_channel,
+                                  weight_type=quantization.QuantType.QInt8)
+    model = onnx.load(tmp_path / 's.onnx')
+    assert [n.op_type for n in model.graph.node] == ['DynamicQuantizeLSTM']
+    onnx.save(model, tmp_path / 'q.onnx')
+    pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift', '--mode', 'f32')
+    x = random.normal(size=(5, batch, 6)).astype(np.float32)
+    actual, expected = pipeline.infer(tmp_path / 'p.rshift', {'x': x}, tmp_path), session_of(model)(x)
+    worst = max(float(np.abs(actual[n] - expected[n]).max()) for n in expected)
+    report(f'DynamicQuantizeLSTM {direction} batch {batch}: at most {worst:.1e}')
+    assert worst < 1e-5
