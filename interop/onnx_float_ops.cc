@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "isa/function_names.h"
 
 namespace rshift {
 namespace {
@@ -207,6 +209,35 @@ void Write(const Target& t, const LayerNorm& op) {
   auto* node = t.writer.Node("LayerNormalization", t.in, t.out);
   OnnxWriter::Set(node, "axis", op.axis);
   OnnxWriter::Set(node, "epsilon", op.epsilon);
+}
+
+// The sizes that follow from the scales, whether the product is one of floats or of doubles.
+bool SizesFollow(const Target& t, const Resize& op) {
+  for (size_t d = 0; d < op.scales.size(); ++d) {
+    const auto size = static_cast<float>(t.Shape0()[d]);
+    const auto out = static_cast<float>(t.OutShape()[d]);
+    const double product = static_cast<double>(size) * static_cast<double>(op.scales[d]);
+    if (std::floor(size * op.scales[d]) != out || std::floor(product) != static_cast<double>(out))
+      return false;
+  }
+  return true;
+}
+
+// By scales, on which the coordinates depend; by sizes where those are rounded.
+void Write(const Target& t, const Resize& op) {
+  const Shape count = {static_cast<int64_t>(op.scales.size())};
+  auto* node =
+      SizesFollow(t, op)
+          ? t.writer.Node("Resize",
+                          {t.in[0], "", t.writer.Floats(t.out + "/scales", count, op.scales)},
+                          t.out)
+          : t.writer.Node("Resize", {t.in[0], "", "", t.Constant("sizes", t.OutShape())}, t.out);
+  OnnxWriter::Set(node, "mode", Name(op.mode));
+  OnnxWriter::Set(node, "coordinate_transformation_mode", Name(op.coordinate));
+  if (op.mode == ResizeMode::kNearest) OnnxWriter::Set(node, "nearest_mode", Name(op.nearest));
+  if (op.mode != ResizeMode::kCubic) return;
+  OnnxWriter::Set(node, "cubic_coeff_a", op.cubic_a);
+  OnnxWriter::Set(node, "exclude_outside", static_cast<int64_t>(op.exclude_outside));
 }
 
 void Write(const Target& t, const Identity&) { t.writer.Node("Identity", {t.in[0]}, t.out); }

@@ -40,8 +40,8 @@ def folder(tmp_path_factory):
     return where
 
 
-def both(model, table, samples, tmp_path, mode, extra=()):
-    """Outputs of ONNX Runtime and of our program, [samples, ...] each, and the scale of the output."""
+def both(model, table, samples, tmp_path, mode, extra=(), quantized=None):
+    """Outputs of ONNX Runtime and of our program, [samples, ...] each, and the scale of the output, or of `quantized`."""
     pipeline.deploy(model, tmp_path / 'p.rshift', mode=mode, table=table, extra=('--emit-qdq', tmp_path / 'q.onnx', *extra))
     onnx.checker.check_model(onnx.load(tmp_path / 'q.onnx'), full_check=True)
     pipeline.run('model_runner', tmp_path / 'p.rshift', '--dataset', samples, '--output', tmp_path / 'ours.npz')
@@ -50,7 +50,7 @@ def both(model, table, samples, tmp_path, mode, extra=()):
     theirs = np.stack([session.run(None, {name: x[None]})[0][0] for x in np.load(samples)])
     scales = {i.name: numpy_helper.to_array(i) for i in onnx.load(tmp_path / 'q.onnx').graph.initializer}
     ours = pipeline.single(tmp_path / 'ours.npz')
-    scale = scales[session.get_outputs()[0].name + '/scale']
+    scale = scales[(quantized or session.get_outputs()[0].name) + '/scale']
     return theirs.reshape(ours.shape), ours, float(scale)
 
 
@@ -146,6 +146,26 @@ def test_our_own_import_takes_it_back(folder, tmp_path):
                      tmp_path / f'{name}.npz')
         outputs.append(pipeline.single(tmp_path / f'{name}.npz'))
     assert np.corrcoef(outputs[0].ravel(), outputs[1].ravel())[0, 1] > 0.999
+
+
+@pytest.mark.parametrize('kind', ({'mode': 'nearest', 'scales': (2, 2)}, {'mode': 'nearest', 'sizes': (7, 5)},
+                                  {'mode': 'linear', 'scales': (1.5, 2)},
+                                  {'mode': 'linear', 'sizes': (11, 7), 'coordinate_transformation_mode': 'align_corners'},
+                                  {'mode': 'cubic', 'scales': (2, 2), 'cubic_coeff_a': -0.5, 'exclude_outside': 1}))
+def test_resize(kind, tmp_path):
+    attributes = {k: v for k, v in kind.items() if k not in ('scales', 'sizes')}
+    w = np.random.default_rng(61).normal(size=(4, 3, 3, 3)).astype(np.float32) / 3
+    by = numpy_helper.from_array(np.array([1, 1, *kind['scales']], np.float32) if 'scales' in kind else
+                                 np.array([1, 4, *kind['sizes']], np.int64), 'by')
+    nodes = [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv', pads=[1] * 4),
+             helper.make_node('Resize', ['c', '', 'by'] if 'scales' in kind else ['c', '', '', 'by'], ['y'], name='up', **attributes)]
+    graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 6, 6))],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [numpy_helper.from_array(w, 'w'), by])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
+    np.save(tmp_path / 'x.npy', np.random.default_rng(62).normal(size=(8, 3, 6, 6)).astype(np.float32))
+    pipeline.calibrate(tmp_path / 'n.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml')
+    theirs, ours, scale = both(tmp_path / 'n.onnx', tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric', quantized='c')
+    assert (np.abs(theirs - ours) / scale).max() < 2.5
 
 
 def test_nodes_in_f32_have_no_integers(folder, tmp_path):
