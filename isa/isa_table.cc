@@ -1,4 +1,5 @@
 // The instruction table: what the structs of isa/ops say of themselves.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -22,6 +23,15 @@ constexpr bool Ascending() {
   return true;
 }
 static_assert(Ascending(), "FindOp and ISA.md rely on ascending opcodes");
+
+constexpr bool StateTheirCost() {
+  return std::all_of(kOps.begin(), kOps.end(), [](const OpSpec& op) {
+    const OpTraits& traits = op.traits;
+    return traits.element_ns > 0 && (traits.macs != MacForm::kNone) == (traits.mac_ns > 0) &&
+           (traits.buffers == BufferForm::kUnstated) == traits.broadcasts_constant;
+  });
+}
+static_assert(StateTheirCost(), "a command of isa/ops states no .buffers, .element_ns or .mac_ns");
 
 }  // namespace
 

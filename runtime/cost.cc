@@ -10,8 +10,17 @@ namespace {
 
 double MacsPerNs(const CostModel& model, Opcode opcode) {
   if (IsFloatCompute(opcode)) return model.f32_macs_per_ns;
-  if (opcode == Opcode::kDepthwise) return model.depthwise_macs_per_ns;
-  return opcode == Opcode::kMatMul ? model.matmul_macs_per_ns : model.conv_macs_per_ns;
+  switch (TraitsOf(opcode).macs) {
+    case MacForm::kDepthwise:
+      return model.depthwise_macs_per_ns;
+    case MacForm::kMatMul:
+      return model.matmul_macs_per_ns;
+    case MacForm::kConv:
+    case MacForm::kConvTranspose:
+    case MacForm::kNone:
+      break;
+  }
+  return model.conv_macs_per_ns;
 }
 
 // Of reading `bytes` of something that takes `size` bytes altogether.
@@ -41,20 +50,19 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
     const uint64_t all = SaturatingMul(SaturatingMul(a, b), c);
     return static_cast<int64_t>(std::min<uint64_t>(all, INT64_MAX));
   };
-  switch (command.opcode) {
-    case Opcode::kConv:
-    case Opcode::kConvF32:
+  switch (TraitsOf(command.opcode).macs) {
+    case MacForm::kConv:
       return product(count(Field::kDst), window, channels(Field::kSrc) / groups);
-    case Opcode::kConvTransposeF32:
+    case MacForm::kConvTranspose:
       return product(count(Field::kSrc), window, channels(Field::kDst) / groups);
-    case Opcode::kDepthwise:
+    case MacForm::kDepthwise:
       return product(count(Field::kDst), window, 1);
-    case Opcode::kMatMul:
-    case Opcode::kMatMulF32:
+    case MacForm::kMatMul:
       return product(count(Field::kDst), channels(Field::kSrc), 1);
-    default:
-      return 0;
+    case MacForm::kNone:
+      break;
   }
+  return 0;
 }
 
 uint64_t ConstantBytes(const ProgramImage& image) {

@@ -79,34 +79,34 @@ uint64_t Taps(const View& view) {
   const auto inside = [&](Field kernel, size_t d) {
     return std::min(view.Get(kernel), view.Dim(Field::kSrc, d));
   };
-  switch (view.command.opcode) {
-    case Opcode::kAveragePool:
-    case Opcode::kMaxPool:
-    case Opcode::kAveragePoolF32:
+  switch (TraitsOf(view.command.opcode).taps) {
+    case TapForm::kWindow:
       return SaturatingMul(inside(Field::kKernelH, 1), inside(Field::kKernelW, 2));
-    case Opcode::kDepthwise: {
+    case TapForm::kDepthwiseWindow: {
       const uint64_t span = Span(view);
       return span <= 16 ? 0 : Product({span, (view.Get(Field::kKernelH) + 3) / 4});
     }
-    case Opcode::kLrnF32:
+    case TapForm::kNeighbours:
       return std::min(view.Get(Field::kCount), view.Dim(Field::kSrc, view.Get(Field::kAxis)));
-    case Opcode::kResizeF32:
+    case TapForm::kResize:
       return ResizeTaps(view);
-    default:
-      return 0;
+    case TapForm::kNone:
+      break;
   }
+  return 0;
 }
 
 // Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
-uint64_t IntegerConvBuffers(const View& view) {
+uint64_t RequantBuffers(const View& view) {
   constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostIm2col = 1024, kSlack = 4096;
   const uint64_t groups = std::max<uint64_t>(view.Get(Field::kGroups), 1);
-  const uint64_t kernel = view.command.opcode == Opcode::kMatMul
+  const MacForm form = TraitsOf(view.command.opcode).macs;
+  const uint64_t kernel = form == MacForm::kMatMul
                               ? 1
                               : Product({view.Get(Field::kKernelH), view.Get(Field::kKernelW)});
   const uint64_t fixed =
       SaturatingAdd(view.Channels(Field::kSrc), kSlack + kRing * (kMostIm2col + 4));
-  if (view.command.opcode == Opcode::kDepthwise) {
+  if (form == MacForm::kDepthwise) {
     const uint64_t quarters = 256 * ((view.Get(Field::kKernelH) + 3) / 4);
     const uint64_t lines =
         view.Get(Field::kKernelW) * 2 + Span(view) + view.Get(Field::kStrideW) + 64;
@@ -132,37 +132,30 @@ uint64_t BroadcastBuffers(const View& view) {
 uint64_t Buffers(const View& view) {
   constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
   constexpr uint64_t kTable = 256;
-  if (TraitsOf(view.command.opcode).broadcasts_constant) return BroadcastBuffers(view);
-  switch (view.command.opcode) {
-    case Opcode::kConv:
-    case Opcode::kDepthwise:
-    case Opcode::kMatMul:
-      return IntegerConvBuffers(view);
-    case Opcode::kPad:
-    case Opcode::kResizeNearest:  // a list, two maps, and runs of 24 bytes
-    case Opcode::kResizeF32:      // up to 4 taps of 16 bytes
+  const OpTraits traits = TraitsOf(view.command.opcode);
+  if (traits.broadcasts_constant) return BroadcastBuffers(view);
+  switch (traits.buffers) {
+    case BufferForm::kRequant:
+      return RequantBuffers(view);
+    case BufferForm::kIndexMap:  // a list, two maps, and runs of 24 bytes; up to 4 taps of 16 bytes
       return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
-    case Opcode::kGather:
+    case BufferForm::kIndices:
       return SaturatingAdd(kShuffle, Product({view.Count(Field::kSrc2), 8}));
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kExpand:
-    case Opcode::kTile:
+    case BufferForm::kRowPlan:
       return kShuffle;
-    case Opcode::kConvF32:  // weights in another order, at least
-    case Opcode::kConvTransposeF32:
+    case BufferForm::kWeights:  // at least
       return Product({view.Count(Field::kWeights), 4});
-    case Opcode::kMatMulF32:
+    case BufferForm::kSrc2:
       return Product({view.Count(Field::kSrc2), 4});
-    case Opcode::kPRelu:  // a table for each channel, or slopes and one table
+    case BufferForm::kChannelTables:  // or slopes and one table
       return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
-    case Opcode::kLeakyRelu:
-    case Opcode::kTable:
-    case Opcode::kRequantize:
+    case BufferForm::kTable:
       return kTable;
-    default:
-      return 0;
+    case BufferForm::kNone:
+    case BufferForm::kUnstated:
+      break;
   }
+  return 0;
 }
 
 }  // namespace

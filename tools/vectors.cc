@@ -77,8 +77,7 @@ std::span<const uint8_t> ConstantBytes(const Program& program, const TensorRecor
 }
 
 bool HasPackedWeights(const Command& command) {
-  return command.opcode == Opcode::kConv || command.opcode == Opcode::kDepthwise ||
-         command.opcode == Opcode::kMatMul;
+  return TraitsOf(command.opcode).buffers == BufferForm::kRequant;
 }
 
 Json TensorJson(const TensorRecord& record) {

@@ -182,11 +182,10 @@ class ConcatPlacer {
           ReadsLoosely(command.opcode) && record.row_bytes() % kBufferAlignment != 0;
       ok = ok && !(reads && writes && loosely);
     });
-    const bool window = command.opcode == Opcode::kConv || command.opcode == Opcode::kDepthwise ||
-                        command.opcode == Opcode::kMatMul;
-    // A post-operation's addend, and an f32 result, are found by the distance from the start of
-    // dst.
-    if (window && (command.Tensor(Field::kSrc2) >= 0 || dst.dtype == DType::kF32))
+    // The addend of a product's post-operation, and its f32 result, are found by the distance from
+    // the start of dst.
+    const bool product = TraitsOf(command.opcode).macs != MacForm::kNone;
+    if (product && (command.Tensor(Field::kSrc2) >= 0 || dst.dtype == DType::kF32))
       ok = ok && dst.pitch == 0;
     if (command.opcode == Opcode::kCopyInto) ok = ok && CopiesRows(command);
     return ok;

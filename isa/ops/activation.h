@@ -10,7 +10,7 @@ struct LeakyRelu {
   RSHIFT_COMMAND(
       kLeakyRelu, "leaky_relu", kInteger,
       "negative side * multiplier >> rshift, positive side * multiplier2 >> rshift2 (0: factor 1)",
-      .in_place = true)
+      .in_place = true, .buffers = BufferForm::kTable, .element_ns = 0.1)  // [0.01, 0.25]
 
   int32_t multiplier = 0, rshift = 0;
   RequantWords positive;
@@ -33,7 +33,8 @@ struct LeakyRelu {
 struct PRelu {
   RSHIFT_COMMAND(kPRelu, "prelu", kInteger,
                  "as leaky_relu with s8 slopes src2 [C] or [1] along the last dimension",
-                 .in_place = true)
+                 .in_place = true, .buffers = BufferForm::kChannelTables,
+                 .element_ns = 0.1)  // [0.02, 0.11]
 
   int32_t rshift = 0;
   RequantWords positive;
@@ -54,7 +55,8 @@ struct PRelu {
 };
 
 struct Table {
-  RSHIFT_COMMAND(kTable, "table", kInteger, "dst byte = table[src byte]", .in_place = true)
+  RSHIFT_COMMAND(kTable, "table", kInteger, "dst byte = table[src byte]", .in_place = true,
+                 .buffers = BufferForm::kTable, .element_ns = 0.1)  // [0.01, 0.2]
 
   bool fuse_with_previous = false;
   Tensor dst = 0, src = 0;
@@ -68,7 +70,8 @@ struct Table {
 };
 
 struct UnaryF32 {
-  RSHIFT_COMMAND(kUnaryF32, "unary_f32", kFloat, "mode: UnaryOp with alpha, beta", .in_place = true)
+  RSHIFT_COMMAND(kUnaryF32, "unary_f32", kFloat, "mode: UnaryOp with alpha, beta", .in_place = true,
+                 .buffers = BufferForm::kNone, .element_ns = 5)  // [2.8, 6.6]
 
   UnaryOp op = UnaryOp::kSigmoid;
   float alpha = 0, beta = 0;
@@ -84,7 +87,7 @@ struct UnaryF32 {
 
 struct ClipF32 {
   RSHIFT_COMMAND(kClipF32, "clip_f32", kFloat, "min(max(src, clamp_lo), clamp_hi)",
-                 .in_place = true)
+                 .in_place = true, .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.09, 0.09]
 
   Clamp clamp;
   Tensor dst = 0, src = 0;
@@ -97,7 +100,7 @@ struct ClipF32 {
 
 struct LeakyReluF32 {
   RSHIFT_COMMAND(kLeakyReluF32, "leaky_relu_f32", kFloat, "src >= 0 ? src : alpha * src",
-                 .in_place = true)
+                 .in_place = true, .buffers = BufferForm::kNone, .element_ns = 0.1)
 
   float alpha = 0;
   Tensor dst = 0, src = 0;
@@ -110,7 +113,7 @@ struct LeakyReluF32 {
 
 struct PReluF32 {
   RSHIFT_COMMAND(kPReluF32, "prelu_f32", kFloat, "src >= 0 ? src : src2 * src, src2 broadcast",
-                 .in_place = true)
+                 .in_place = true, .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.06, 0.22]
 
   Tensor dst = 0, src = 0, src2 = 0;
 

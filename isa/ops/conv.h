@@ -10,7 +10,8 @@ struct Conv {
   RSHIFT_COMMAND(
       kConv, "conv", kInteger,
       "NHWC convolution, packed s8 weights, one requant record per output channel; pads hold Zsrc",
-      .leads_epilogue = true)
+      .leads_epilogue = true, .macs = MacForm::kConv, .buffers = BufferForm::kRequant,
+      .mac_ns = 0.004, .element_ns = 0.15)  // [0.15, 2.4]; of padded products
 
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
@@ -34,7 +35,9 @@ struct Conv {
 struct Depthwise {
   RSHIFT_COMMAND(kDepthwise, "depthwise", kInteger,
                  "NHWC convolution with one filter per channel (groups = IC = OC)",
-                 .leads_epilogue = true)
+                 .leads_epilogue = true, .macs = MacForm::kDepthwise,
+                 .taps = TapForm::kDepthwiseWindow, .buffers = BufferForm::kRequant, .mac_ns = 0.02,
+                 .element_ns = 0.15)  // [0.07, 2.3]
 
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
@@ -54,12 +57,10 @@ struct Depthwise {
 };
 
 struct ConvF32 {
-  static constexpr Opcode kOpcode = Opcode::kConvF32;
-  static constexpr const char* kName = "conv_f32";
-  static constexpr OpClass kClass = OpClass::kFloatLibrary;
-  static constexpr const char* kSummary =
-      "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]";
-  static constexpr OpTraits kTraits = {};
+  RSHIFT_COMMAND(kConvF32, "conv_f32", kFloatLibrary,
+                 "NHWC; weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]",
+                 .macs = MacForm::kConv, .buffers = BufferForm::kWeights, .mac_ns = 0.012,
+                 .element_ns = 0.5)  // [0.7, 1.3]; a product [0.008, 0.015]
 
   Window window;
   int64_t groups = 1;
@@ -80,10 +81,11 @@ struct ConvF32 {
 
 // The same fields; its weights are in another order.
 struct ConvTransposeF32 : ConvF32 {
-  static constexpr Opcode kOpcode = Opcode::kConvTransposeF32;
-  static constexpr const char* kName = "conv_transpose_f32";
-  static constexpr const char* kSummary =
-      "NHWC; weights f32 [IC, OC/groups, KH, KW], src3 bias [OC]";
+  RSHIFT_COMMAND(kConvTransposeF32, "conv_transpose_f32", kFloatLibrary,
+                 "NHWC; weights f32 [IC, OC/groups, KH, KW], src3 bias [OC]",
+                 .macs = MacForm::kConvTranspose, .buffers = BufferForm::kWeights, .mac_ns = 0.05,
+                 .element_ns = 10)  // [2.5, 20] with few channels, by oneDNN's reference; a product
+                                    // [0.035, 0.55]
 };
 
 }  // namespace rshift::isa

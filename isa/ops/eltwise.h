@@ -9,7 +9,8 @@ namespace rshift::isa {
 struct Add {
   RSHIFT_COMMAND(kAdd, "add", kInteger,
                  "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)",
-                 .in_place = true, .broadcasts_constant = true)
+                 .in_place = true, .broadcasts_constant = true,
+                 .element_ns = 0.2)  // [0.05, 0.1]
 
   int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
   ClampQ clamp = {0, 0};
@@ -33,7 +34,8 @@ struct AddFloat {
   RSHIFT_COMMAND(
       kAddFloat, "add_float", kInteger,
       "dequantize both, add in float, requantize; scales and zero points from the tensor table",
-      .in_place = true, .broadcasts_constant = true)
+      .in_place = true, .broadcasts_constant = true,
+      .element_ns = 0.1)  // [0.03, 0.26]
 
   ClampQ clamp = {0, 0};
   bool fuse_with_previous = false;
@@ -53,7 +55,8 @@ struct AddShifted {
   RSHIFT_COMMAND(
       kAddShifted, "add_shifted", kInteger,
       "each operand << count rescaled by its pair, the sum by the third; mode: AddBlocks",
-      .in_place = true, .broadcasts_constant = true)
+      .in_place = true, .broadcasts_constant = true,
+      .element_ns = 0.2)  // [0.13, 0.4]
 
   RequantWords words, words2, words3;  // of src, of src2, of the sum
   int32_t left_shift = 0;
@@ -83,7 +86,8 @@ struct AddShifted {
 struct AddFma {
   RSHIFT_COMMAND(kAddFma, "add_fma", kInteger,
                  "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes", .in_place = true,
-                 .broadcasts_constant = true)
+                 .broadcasts_constant = true,
+                 .element_ns = 0.2)  // [0.06, 0.26]
 
   float ratio_a = 0, ratio_b = 0, fixed = 0;
   ClampQ clamp = {0, 0};
@@ -105,7 +109,8 @@ struct AddFma {
 // taken + 128 as in AddFma and subtracted afterwards.
 struct Mul {
   RSHIFT_COMMAND(kMul, "mul", kInteger, "requantize((src - Z) * (src2 - Z)) + Zdst",
-                 .in_place = true, .broadcasts_constant = true)
+                 .in_place = true, .broadcasts_constant = true,
+                 .element_ns = 0.1)  // [0.04, 0.46]
 
   RequantWords words;
   ClampQ clamp = {0, 0};
@@ -127,7 +132,8 @@ struct BinaryF32 {
   RSHIFT_COMMAND(
       kBinaryF32, "binary_f32", kFloat,
       "mode: BinaryOp; numpy broadcasting; f32 (s64, s32, bool where the operator allows)",
-      .in_place = true)
+      .in_place = true, .buffers = BufferForm::kNone,
+      .element_ns = 2)  // [0.3, 3.1]; powers: work_cost.cc
 
   BinaryOp op = BinaryOp::kAdd;
   Clamp clamp;
@@ -142,7 +148,8 @@ struct BinaryF32 {
 };
 
 struct Where {
-  RSHIFT_COMMAND(kWhere, "where", kFloat, "src ? src2 : src3, broadcasting")
+  RSHIFT_COMMAND(kWhere, "where", kFloat, "src ? src2 : src3, broadcasting",
+                 .buffers = BufferForm::kNone, .element_ns = 2)  // [0.8, 3.0]
 
   Tensor dst = 0, src = 0, src2 = 0, src3 = 0;
 
@@ -154,7 +161,8 @@ struct Where {
 };
 
 struct Cast {
-  RSHIFT_COMMAND(kCast, "cast", kFloat, "element type by the tensors' types")
+  RSHIFT_COMMAND(kCast, "cast", kFloat, "element type by the tensors' types",
+                 .buffers = BufferForm::kNone, .element_ns = 0.2)  // [0.11, 0.35]
 
   Tensor dst = 0, src = 0;
 

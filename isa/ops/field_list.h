@@ -1,6 +1,7 @@
 // How a command's struct is bound to the fields of the file. A struct has
 //
-//   RSHIFT_COMMAND(kAdd, "add", kInteger, "one line for ISA.md", .in_place = true)
+//   RSHIFT_COMMAND(kCast, "cast", kFloat, "one line for ISA.md", .buffers = BufferForm::kNone,
+//                  .element_ns = 0.2)
 //   static constexpr void Fields(auto& c, auto&& visit) {
 //     visit(In(Field::kSrc), c.src);
 //     ...

@@ -9,7 +9,8 @@ namespace rshift::isa {
 struct Softmax {
   RSHIFT_COMMAND(
       kSoftmax, "softmax", kInteger,
-      "over the last dimension; mode: SoftmaxArithmetic; table: 256 numbers by max - src")
+      "over the last dimension; mode: SoftmaxArithmetic; table: 256 numbers by max - src",
+      .buffers = BufferForm::kNone, .element_ns = 2)  // [1.1, 2.9]
 
   SoftmaxArithmetic arithmetic = SoftmaxArithmetic::kFixedPoint;
   ClampQ clamp = {0, 0};
@@ -25,7 +26,8 @@ struct Softmax {
 };
 
 struct SoftmaxF32 {
-  RSHIFT_COMMAND(kSoftmaxF32, "softmax_f32", kFloat, "over one axis; flags 1: logarithm of it")
+  RSHIFT_COMMAND(kSoftmaxF32, "softmax_f32", kFloat, "over one axis; flags 1: logarithm of it",
+                 .buffers = BufferForm::kNone, .element_ns = 1)  // [0.4, 3.3]
 
   int64_t axis = 0;
   bool log = false;
@@ -40,7 +42,8 @@ struct SoftmaxF32 {
 
 struct LayerNormF32 {
   RSHIFT_COMMAND(kLayerNormF32, "layer_norm_f32", kFloat,
-                 "over the dimensions from axis on; src2 scale, src3 bias")
+                 "over the dimensions from axis on; src2 scale, src3 bias",
+                 .buffers = BufferForm::kNone, .element_ns = 0.5)  // [0.2, 0.7]
 
   int64_t axis = 0;
   float epsilon = 0;
@@ -58,7 +61,9 @@ struct LayerNormF32 {
 
 struct LrnF32 {
   RSHIFT_COMMAND(kLrnF32, "lrn_f32", kFloat,
-                 "src / (bias + alpha / count * sum of squares of count neighbours on axis)^beta")
+                 "src / (bias + alpha / count * sum of squares of count neighbours on axis)^beta",
+                 .taps = TapForm::kNeighbours, .buffers = BufferForm::kNone,
+                 .element_ns = 2)  // each tap [1.1, 2.2]
 
   int64_t size = 1;
   float alpha = 0, beta = 0, bias = 0;
@@ -77,7 +82,8 @@ struct LrnF32 {
 
 struct InstanceNormF32 {
   RSHIFT_COMMAND(kInstanceNormF32, "instance_norm_f32", kFloat,
-                 "per image and channel; src2 scale, src3 bias")
+                 "per image and channel; src2 scale, src3 bias", .buffers = BufferForm::kNone,
+                 .element_ns = 0.5)  // [0.2, 1.2]
 
   float epsilon = 0;
   Tensor dst = 0, src = 0, src2 = 0, src3 = 0;

@@ -12,7 +12,8 @@ struct AveragePool {
   RSHIFT_COMMAND(kAveragePool, "average_pool", kInteger,
                  "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags "
                  "1: count_include_pad",
-                 .leads_epilogue = true)
+                 .leads_epilogue = true, .taps = TapForm::kWindow, .buffers = BufferForm::kNone,
+                 .element_ns = 0.5)  // each tap [0.1, 1.3]
 
   Window window;
   float scale = 0, offset = 0;
@@ -38,7 +39,8 @@ struct AveragePool {
 
 struct MaxPool {
   RSHIFT_COMMAND(kMaxPool, "max_pool", kInteger, "NHWC maximum of s8, u8 or f32; pads never win",
-                 .leads_epilogue = true)
+                 .leads_epilogue = true, .taps = TapForm::kWindow, .buffers = BufferForm::kNone,
+                 .element_ns = 0.1)  // each tap [0.04, 0.5]
 
   Window window;
   Tensor dst = 0, src = 0;
@@ -51,7 +53,8 @@ struct MaxPool {
 
 struct AveragePoolF32 {
   RSHIFT_COMMAND(kAveragePoolF32, "average_pool_f32", kFloatLibrary,
-                 "NHWC; flags 1: count_include_pad")
+                 "NHWC; flags 1: count_include_pad", .taps = TapForm::kWindow,
+                 .buffers = BufferForm::kNone, .element_ns = 0.5)  // [0.2, 0.3]
 
   Window window;
   bool count_include_pad = false;

@@ -9,7 +9,8 @@ namespace rshift::isa {
 struct Quantize {
   RSHIFT_COMMAND(
       kQuantize, "quantize", kInteger,
-      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale")
+      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale",
+      .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.07, 0.18]
 
   RealRounding rounding = RealRounding::kEven;
   bool by_reciprocal = false;
@@ -23,7 +24,8 @@ struct Quantize {
 };
 
 struct Dequantize {
-  RSHIFT_COMMAND(kDequantize, "dequantize", kInteger, "s8/u8 to f32 by src's scale and zero point")
+  RSHIFT_COMMAND(kDequantize, "dequantize", kInteger, "s8/u8 to f32 by src's scale and zero point",
+                 .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.03, 0.12]
 
   Tensor dst = 0, src = 0;
 
@@ -34,7 +36,7 @@ struct Requantize {
   RSHIFT_COMMAND(kRequantize, "requantize", kInteger,
                  "s8/u8 to s8/u8: clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier "
                  "0 is factor 1",
-                 .in_place = true)
+                 .in_place = true, .buffers = BufferForm::kTable, .element_ns = 0.1)  // [0.01, 0.1]
 
   RequantWords words;
   ClampQ clamp = {0, 0};

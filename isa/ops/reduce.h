@@ -7,7 +7,8 @@
 namespace rshift::isa {
 
 struct ReduceF32 {
-  RSHIFT_COMMAND(kReduceF32, "reduce_f32", kFloat, "mode: ReduceOp over the axes in list")
+  RSHIFT_COMMAND(kReduceF32, "reduce_f32", kFloat, "mode: ReduceOp over the axes in list",
+                 .buffers = BufferForm::kNone, .element_ns = 2)  // [0.35, 5.9]
 
   ReduceOp op = ReduceOp::kMean;
   Tensor dst = 0, src = 0;
@@ -22,7 +23,8 @@ struct ReduceF32 {
 
 struct ArgMax {
   RSHIFT_COMMAND(kArgMax, "argmax", kFloat,
-                 "index on axis as s64; flags 1: minimum, 2: the last of equals")
+                 "index on axis as s64; flags 1: minimum, 2: the last of equals",
+                 .buffers = BufferForm::kNone, .element_ns = 2)  // [0.7, 2.9]
 
   int64_t axis = 0;
   bool min = false, select_last_index = false;

@@ -8,7 +8,8 @@ namespace rshift::isa {
 
 struct ResizeNearest {
   RSHIFT_COMMAND(kResizeNearest, "resize_nearest", kMove,
-                 "list: the source index of every output index, dimension after dimension")
+                 "list: the source index of every output index, dimension after dimension",
+                 .buffers = BufferForm::kIndexMap, .element_ns = 1)  // [0.4, 1.5]
 
   Tensor dst = 0, src = 0;
   Tensor list = 0;
@@ -22,7 +23,9 @@ struct ResizeNearest {
 struct ResizeF32 {
   RSHIFT_COMMAND(
       kResizeF32, "resize_f32", kFloat,
-      "mode: ResizeMode, list: f32 scales, alpha: cubic coefficient, flags 1: exclude_outside")
+      "mode: ResizeMode, list: f32 scales, alpha: cubic coefficient, flags 1: exclude_outside",
+      .taps = TapForm::kResize, .buffers = BufferForm::kIndexMap,
+      .element_ns = 0.5)  // each tap [0.1, 0.6]
 
   ResizeMode mode = ResizeMode::kNearest;
   CoordinateMode coordinate = CoordinateMode::kHalfPixel;
