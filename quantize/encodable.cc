@@ -64,10 +64,9 @@ class Checker {
     Require(std::isfinite(factor), "factor", static_cast<float>(factor));
   }
 
-  template <typename Op>
-  void Linear(const Op& op) const {
+  void Linear(const QLinear& op) const {
     const bool bias_f =
-        op.rounding == Rounding::kFloatZeroEven || op.rounding == Rounding::kHalfFloat;
+        kRoundingWords[static_cast<size_t>(op.rounding)] == RoundingWords::kScaleAndBias;
     for (const ChannelRequant& channel : op.channels) {
       Words(op.rounding, {channel.multiplier, channel.rshift});
       if (bias_f) Finite(numerics::WordToFloat(channel.rshift), "bias");
@@ -81,9 +80,9 @@ class Checker {
       }
     }
     if (op.rounding != Rounding::kHalfFloat) return;
-    const float scale = op.ascend.quant_scale;
+    const float scale = op.half.quant_scale;
     Require(std::isfinite(scale) && scale > 0, "factor", scale);
-    Finite(op.ascend.quant_offset, "offset");
+    Finite(op.half.quant_offset, "offset");
   }
 
   void Pool(const isa::AveragePool& op) const {

@@ -16,8 +16,8 @@ using numerics::kInt32Limit;
 using numerics::kLargestInput;
 
 bool IsFloat(Rounding rounding) {
-  return rounding == Rounding::kFloatEven || rounding == Rounding::kFloatZeroEven ||
-         rounding == Rounding::kHalfFloat;
+  const RoundingWords words = kRoundingWords[static_cast<size_t>(rounding)];
+  return words == RoundingWords::kScale || words == RoundingWords::kScaleAndBias;
 }
 
 // Largest |q - Z| of a tensor.
@@ -35,10 +35,9 @@ class Prover {
     node_ = &node;
     std::visit(
         Overloaded{
-            [&](const QConv& op) { Product(op, Filter(node, op)); },
-            [&](const QConvTranspose& op) { Product(op.conv, Filter(node, op.conv)); },
-            [&](const QMatMul& op) { Product(op, Columns(node, op)); },
-            [&](const isa::Add& op) { Add(op); },
+            [&](const QConv& op) { Product(op, FilterSize()); },
+            [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
+            [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
             [&](const isa::AddShifted& op) { AddShifted(op); },
             [&](const isa::Mul& op) { Mul(op); }, [&](const isa::AveragePool& op) { Pool(op); },
             [&](const isa::LeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
@@ -96,32 +95,25 @@ class Prover {
     proof.max_rshift = std::max(proof.max_rshift, rshift);
   }
 
-  // sum |w - zero_w| of each output channel.
-  std::vector<int64_t> Filter(const Node& node, const QConv& op) const {
-    const Value& w = graph_.value(node.inputs[1]);
-    const auto q = w.constant->As<int8_t>();
-    const size_t channels = op.channels.size();
-    std::vector<int64_t> sums(channels);
+  // Weights of one output channel of a convolution, which stand behind one another.
+  size_t FilterSize() const {
+    const Shape& w = In(1).shape;
+    return static_cast<size_t>(NumElements(w) / std::max<int64_t>(w[0], 1));
+  }
+
+  // sum |w - zero_w| of each output channel, to which `run` weights at a time belong.
+  std::vector<int64_t> Magnitudes(const QLinear& op, size_t run) const {
+    const auto q = In(1).constant->As<int8_t>();
+    std::vector<int64_t> sums(op.channels.size());
     for (size_t i = 0; i < q.size(); ++i) {
-      const size_t c = i / (q.size() / channels);
+      const size_t c = i / run % sums.size();
       sums[c] += std::abs(q[i] - (op.zero_w.empty() ? 0 : op.zero_w[c]));
     }
     return sums;
   }
 
-  std::vector<int64_t> Columns(const Node& node, const QMatMul& op) const {
-    const auto q = graph_.value(node.inputs[1]).constant->As<int8_t>();
-    const size_t channels = op.channels.size();
-    std::vector<int64_t> sums(channels);
-    for (size_t i = 0; i < q.size(); ++i) {
-      const size_t c = i % channels;
-      sums[c] += std::abs(q[i] - (op.zero_w.empty() ? 0 : op.zero_w[c]));
-    }
-    return sums;
-  }
-
-  template <typename Op>
-  void Product(const Op& op, const std::vector<int64_t>& magnitudes) {
+  void Product(const QLinear& op, size_t run) {
+    const std::vector<int64_t> magnitudes = Magnitudes(op, run);
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.channels = static_cast<int64_t>(op.channels.size());
     for (size_t c = 0; c < op.channels.size(); ++c) {

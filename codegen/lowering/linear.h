@@ -18,10 +18,10 @@ inline void RequireOneEach(const Node& node, const char* what, size_t found, int
                  ": ", found, " ", what, ", expected ", channels);
 }
 
-// Emits `command`, whose window and groups are set, with tensors, constants and epilogue of a QConv
-// or QMatMul of `channels` output channels.
-template <typename C, typename Q>
-void LowerLinear(LoweringContext& context, const Node& node, const Q& op, int64_t channels,
+// Emits `command`, whose window and groups are set, with tensors, constants and epilogue of `op`,
+// which has `channels` output channels.
+template <typename C>
+void LowerLinear(LoweringContext& context, const Node& node, const QLinear& op, int64_t channels,
                  const std::vector<int8_t>& packed, C command) {
   command.src = context.Input(node, 0);
   command.dst = context.Output(node);
@@ -44,7 +44,7 @@ void LowerLinear(LoweringContext& context, const Node& node, const Q& op, int64_
     command.post_ops = context.AddNumbers(node.name + ".post_ops", DType::kF32, list);
     if (sums) command.src2 = context.Input(node, 2);
   }
-  if (op.rounding == Rounding::kHalfFloat) command.half = op.ascend;
+  if (op.rounding == Rounding::kHalfFloat) command.half = op.half;
   context.Emit(node, command);
 }
 

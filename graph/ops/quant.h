@@ -22,18 +22,26 @@ using isa::Dequantize;
 using isa::Quantize;
 using isa::Requantize;
 
-// inputs: x (s8/u8, NHWC), w (s8 constant, ONNX order [OC, IC/groups, KH, KW]). Pads hold zero_x
-// (already folded into the bias only where no pads exist: the bias folds -zero_x * sum(w), pads are
-// filled with zero_x).
-struct QConv {
-  Window window;
-  int64_t groups = 1;
-  std::vector<ChannelRequant> channels;  // OC
-  std::vector<int32_t> zero_w;           // empty (all 0) or OC entries: x * (w - zero_w)
+// What follows the accumulator of a convolution or matrix product, for all channels alike.
+struct LinearEpilogue {
   ClampQ clamp;
   Rounding rounding = Rounding::kHalfUp;
   std::vector<PostOp> post_ops{};  // kFloatZeroEven only; kSum: the node has a third input
-  HalfEpilogue ascend{};           // kHalfFloat only
+  HalfEpilogue half{};             // kHalfFloat only
+};
+
+// A convolution or matrix product but for what its taps are.
+struct QLinear : LinearEpilogue {
+  std::vector<ChannelRequant> channels{};  // one for each output channel
+  std::vector<int32_t> zero_w{};           // empty (all 0) or as many entries: x * (w - zero_w)
+};
+
+// inputs: x (s8/u8, NHWC), w (s8 constant, ONNX order [OC, IC/groups, KH, KW]). Pads hold zero_x
+// (already folded into the bias only where no pads exist: the bias folds -zero_x * sum(w), pads are
+// filled with zero_x).
+struct QConv : QLinear {
+  Window window{};
+  int64_t groups = 1;
 };
 
 // inputs: x (s8/u8, NHWC), w (s8 constant [OC, IC/groups, KH, KW]: output channels first). `conv`
@@ -45,14 +53,7 @@ struct QConvTranspose {
 };
 
 // inputs: x [..., M, K] (s8/u8), w (s8 constant [K, N]). channels: N entries.
-struct QMatMul {
-  std::vector<ChannelRequant> channels;
-  std::vector<int32_t> zero_w;
-  ClampQ clamp;
-  Rounding rounding = Rounding::kHalfUp;
-  std::vector<PostOp> post_ops{};
-  HalfEpilogue ascend{};
-};
+struct QMatMul : QLinear {};
 
 // One s8 slope a channel (last dimension): C entries, or 1.
 struct QPRelu : isa::PRelu {

@@ -37,7 +37,7 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.kind = KindOf(op, w.shape, w.shape[1] * op.groups);
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv = ConvOf(op.window, op.groups, quantized);
+  QConv conv{std::move(quantized.linear), op.window, op.groups};
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);

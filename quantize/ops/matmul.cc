@@ -29,13 +29,10 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   request.kind = LinearKind::kFullyConnected;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QMatMul matmul{
-      std::move(quantized.channels), std::move(quantized.zero_w),        quantized.form.clamp,
-      quantized.form.rounding,       std::move(quantized.form.post_ops), quantized.form.ascend};
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, std::move(matmul), x, weights);
+  AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, x, weights);
 }
 
 }  // namespace rshift

@@ -149,7 +149,8 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
   const QuantizedOrigin& origin = *r.weights_origin;
   const int32_t shift = origin.dtype == DType::kU8 ? 128 : 0;
   const LinearLayer layer = LayerOf(r, origin.scales.size() > 1);
-  result->form = r.arithmetic->Linear(layer);
+  const LinearForm form = r.arithmetic->Linear(layer);
+  static_cast<LinearEpilogue&>(result->linear) = form;
   bool any_zero = false;
   for (int64_t c = 0; c < r.channels; ++c) {
     const int32_t zero = ZeroAt(origin, c) - shift;
@@ -163,7 +164,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
       magnitudes += std::abs(q - zero);
     }
     Channel channel;
-    const double bias = result->form.float_bias ? 0.0 : TakenBias(r, c, scale);
+    const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.quant.zero_point) * sum;
     channel.magnitude = numerics::LargestAccumulator(channel.bias, magnitudes);
     RSHIFT_REQUIRE(
@@ -171,25 +172,26 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
         ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
         ", expected below 2^31; its integers come from the model: quantize it with a larger "
         "weight scale");
-    result->zero_w.push_back(zero);
+    result->linear.zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
     result->scales.push_back(scale);
-    result->channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
+    result->linear.channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
   }
-  if (!any_zero) result->zero_w.clear();
+  if (!any_zero) result->linear.zero_w.clear();
 }
 
 // --- the floats of any other ---
 
 void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
   const LinearLayer layer = LayerOf(r, r.per_channel);
-  result->form = r.arithmetic->Linear(layer);
+  const LinearForm form = r.arithmetic->Linear(layer);
+  static_cast<LinearEpilogue&>(result->linear) = form;
   std::vector<float> largest(r.channels);
   for (int64_t c = 0; c < r.channels; ++c) largest[c] = LargestMagnitude(r, c);
   const float overall = largest.empty() ? 0.0f : *std::max_element(largest.begin(), largest.end());
   for (int64_t c = 0; c < r.channels; ++c) {
     const double bias = Bias(r, c);
-    const double folded = result->form.float_bias ? 0.0 : bias;
+    const double folded = form.float_bias ? 0.0 : bias;
     const bool zero = largest[c] == 0 || r.x_is_zero;
     const float wanted = zero ? ScaleOfZeroChannel(r, bias)
                               : numerics::WeightScale(r.per_channel ? largest[c] : overall);
@@ -210,7 +212,7 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
       result->weights[c * r.channel_stride + k * r.k_stride] = quantized.weights[k];
     }
     result->scales.push_back(scale);
-    result->channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
+    result->linear.channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
   }
 }
 
@@ -249,17 +251,6 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
   if (fused.addend.valid()) inputs.push_back(emitter.Int(fused.addend));
   const ValueId y = fused.real ? emitter.DefineFloat(fused.y) : emitter.DefineInt(fused.y);
   emitter.AddNode(node.name, std::move(op), std::move(inputs), y);
-}
-
-QConv ConvOf(const Window& window, int64_t groups, QuantizedWeights& weights) {
-  return {window,
-          groups,
-          std::move(weights.channels),
-          std::move(weights.zero_w),
-          weights.form.clamp,
-          weights.form.rounding,
-          std::move(weights.form.post_ops),
-          weights.form.ascend};
 }
 
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {

@@ -36,9 +36,7 @@ struct WeightRequest {
 struct QuantizedWeights {
   std::vector<int8_t> weights;  // in the order of the request's
   std::vector<float> scales;    // one per channel
-  std::vector<ChannelRequant> channels;
-  std::vector<int32_t> zero_w;  // empty: all 0
-  LinearForm form;
+  QLinear linear;
 };
 
 // What Conv and MatMul have in common: weights, bias, their origins, types and options of a node.
@@ -57,9 +55,6 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
 // is, folded with - Z_x sum(q_w - Z_w). A channel that breaks |bias| + 255 sum|q_w - Z_w| < 2^31 is
 // an error that names it.
 QuantizedWeights QuantizeWeights(const WeightRequest& request, QuantizeReport* report);
-
-// The convolution of these weights; takes channels, zero points and post-operations out of them.
-QConv ConvOf(const Window& window, int64_t groups, QuantizedWeights& weights);
 
 }  // namespace rshift
 

@@ -41,14 +41,10 @@ struct LinearLayer {
 };
 
 // What all channels of a node share.
-struct LinearForm {
-  ClampQ clamp;
-  Rounding rounding = Rounding::kHalfUp;
+struct LinearForm : LinearEpilogue {
   // false: the bias is rounded to an integer of scale Sx Sw and folded with the zero point of x.
   // true: the integer bias folds the zero point alone; Words() puts the real bias into rshift.
   bool float_bias = false;
-  std::vector<PostOp> post_ops{};
-  HalfEpilogue ascend{};
 };
 
 // --- other operators ----------------------------------------------------------------------------

@@ -62,8 +62,8 @@ class Ascend final : public Arithmetic {
     LinearForm form;
     form.rounding = Rounding::kHalfFloat;
     form.float_bias = true;
-    form.ascend = Epilogue(layer.y);
-    form.ascend.relu = layer.clamp.lo == 0.0f;
+    form.half = Epilogue(layer.y);
+    form.half.relu = layer.clamp.lo == 0.0f;
     form.clamp = Bounds(layer.clamp, layer.y);
     return form;
   }

@@ -159,12 +159,12 @@ RSHIFT_SAME(kSquare);
 TEST(LowerQConv, CarriesTheAscendTail) {
   QConv conv = MakeQConv(4, 4);
   conv.rounding = Rounding::kHalfFloat;
-  conv.ascend = {.relu = true,
-                 .sqrt_dequant = false,
-                 .sqrt_quant = true,
-                 .quant_scale = 3.5f,
-                 .quant_offset = -7,
-                 .mode = RealRounding::kCeil};
+  conv.half = {.relu = true,
+               .sqrt_dequant = false,
+               .sqrt_quant = true,
+               .quant_scale = 3.5f,
+               .quant_offset = -7,
+               .mode = RealRounding::kCeil};
   const Command command = CompileChecked(QConvGraph(conv, 4, 4)).commands[0];
   EXPECT_EQ(command.opcode, Opcode::kDepthwise);
   EXPECT_EQ(command.Get(Field::kRounding), static_cast<int64_t>(Rounding::kHalfFloat));

@@ -76,7 +76,7 @@ TEST(ProfileRules, AscendTailsAgree) {
     const Arithmetic& rules = ArithmeticOf({ProfileId::kAscend, variant});
     for (const float scale_y : {0.1f, 0.25f, 1e-6f}) {
       const LinearLayer layer = Layer(LinearKind::kGeneral, 0x1p-5f, scale_y);
-      const HalfEpilogue epilogue = rules.Linear(layer).ascend;
+      const HalfEpilogue epilogue = rules.Linear(layer).half;
       RequantizeArguments arguments;
       arguments.profile = "ascend";
       arguments.variant = name;

@@ -23,13 +23,14 @@ namespace nm = ::rshift::numerics;
 // ONNX Runtime computes on u8: 128 more than an s8.
 int32_t Lift(const ByteType& type) { return type.is_signed ? 128 : 0; }
 
-template <typename Product>
-int32_t Finish(const Product& op, const ChannelRequant& r, int32_t acc, int32_t old,
-               int32_t zero_y) {
+}  // namespace
+
+int32_t FinishAccumulator(const QLinear& op, const ChannelRequant& r, int32_t acc, int32_t old,
+                          int32_t zero_y) {
   if (op.rounding == Rounding::kHalfFloat) {
-    const float h = nm::DequantizeHalf(acc, nm::WordToFloat(r.multiplier),
-                                       nm::WordToFloat(r.rshift), op.ascend);
-    return nm::QuantizeHalf(h, op.ascend, op.clamp.lo, op.clamp.hi);
+    const float h =
+        nm::DequantizeHalf(acc, nm::WordToFloat(r.multiplier), nm::WordToFloat(r.rshift), op.half);
+    return nm::QuantizeHalf(h, op.half, op.clamp.lo, op.clamp.hi);
   }
   if (op.post_ops.empty()) {
     return nm::RequantizeBy(op.rounding, acc, r.multiplier, r.rshift, zero_y, op.clamp.lo,
@@ -40,18 +41,6 @@ int32_t Finish(const Product& op, const ChannelRequant& r, int32_t acc, int32_t 
     f = nm::ApplyPostOp(p, f, old);
   }
   return nm::RoundWithZero(f, zero_y, op.clamp.lo, op.clamp.hi);
-}
-
-}  // namespace
-
-int32_t FinishAccumulator(const QConv& op, const ChannelRequant& r, int32_t acc, int32_t old,
-                          int32_t zero_y) {
-  return Finish(op, r, acc, old, zero_y);
-}
-
-int32_t FinishAccumulator(const QMatMul& op, const ChannelRequant& r, int32_t acc, int32_t old,
-                          int32_t zero_y) {
-  return Finish(op, r, acc, old, zero_y);
 }
 
 int32_t PairResult(const isa::AddFloat& op, int32_t a, int32_t b, const ByteType& type_a,

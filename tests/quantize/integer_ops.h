@@ -17,9 +17,7 @@ struct ByteType {
 };
 
 // An accumulator with its bias -> y. old: the addend of kSum.
-int32_t FinishAccumulator(const QConv& op, const ChannelRequant& r, int32_t acc, int32_t old,
-                          int32_t zero_y);
-int32_t FinishAccumulator(const QMatMul& op, const ChannelRequant& r, int32_t acc, int32_t old,
+int32_t FinishAccumulator(const QLinear& op, const ChannelRequant& r, int32_t acc, int32_t old,
                           int32_t zero_y);
 
 int32_t PairResult(const isa::Add& op, int32_t a, int32_t b, const ByteType& type_a,

@@ -31,11 +31,8 @@ LinearLayer Layer(LinearKind kind, bool per_channel, bool is_unsigned) {
 int64_t Finish(const Arithmetic& rules, const LinearLayer& layer, float scale_w, int32_t acc) {
   const RequantWords words = rules.Words(layer, scale_w, 0.0f);
   const LinearForm form = rules.Linear(layer);
-  QConv conv;
-  conv.clamp = form.clamp;
-  conv.rounding = form.rounding;
-  return FinishAccumulator(conv, {0, words.multiplier, words.rshift}, acc, 0,
-                           layer.y.quant.zero_point);
+  return FinishAccumulator(QLinear{{form.clamp, form.rounding}},
+                           {0, words.multiplier, words.rshift}, acc, 0, layer.y.quant.zero_point);
 }
 
 // The accumulators nearest to every tie of y, and random ones.

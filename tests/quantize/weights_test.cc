@@ -34,9 +34,10 @@ TEST(WeightsTest, WorkedExample) {
   QuantizeReport report;
   const QuantizedWeights q = QuantizeWeights(Request(weights, bias, 1), &report);
   EXPECT_EQ(q.weights, (std::vector<int8_t>{127, -50}));
-  EXPECT_EQ(q.channels[0].bias, 300);  // 0.3 / (0.1 * 0.01)
+  EXPECT_EQ(q.linear.channels[0].bias, 300);  // 0.3 / (0.1 * 0.01)
   // 0.1 * 0.01 / 0.05 = 0.02
-  EXPECT_NEAR(std::ldexp(q.channels[0].multiplier, -q.channels[0].rshift), 0.02, 1e-8);
+  EXPECT_NEAR(std::ldexp(q.linear.channels[0].multiplier, -q.linear.channels[0].rshift), 0.02,
+              1e-8);
   EXPECT_TRUE(report.repairs.empty());
 }
 
@@ -45,7 +46,7 @@ TEST(WeightsTest, AChannelOfZerosKeepsItsBias) {
   QuantizeReport report;
   const WeightRequest r = Request(weights, bias, 2);
   const QuantizedWeights q = QuantizeWeights(r, &report);
-  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 0.777, 1e-6);
+  EXPECT_NEAR(BiasOf(q.linear.channels[0], r.y), 0.777, 1e-6);
   EXPECT_TRUE(report.repairs.empty());
 }
 
@@ -57,8 +58,8 @@ TEST(WeightsTest, ATinyChannelWithALargeBiasIsRepairedAndReported) {
   ASSERT_EQ(report.repairs.size(), 1u);
   EXPECT_EQ(report.repairs[0].node, "conv");
   EXPECT_GT(report.repairs[0].scale_after, report.repairs[0].scale_before);
-  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 5.0, 1e-5);
-  double bound = std::fabs(static_cast<double>(q.channels[0].bias));
+  EXPECT_NEAR(BiasOf(q.linear.channels[0], r.y), 5.0, 1e-5);
+  double bound = std::fabs(static_cast<double>(q.linear.channels[0].bias));
   for (int8_t w : q.weights) bound += 255.0 * std::abs(w);
   EXPECT_LT(bound, 2147483648.0);
 }
@@ -79,7 +80,7 @@ TEST(WeightsTest, AnInputThatIsAlwaysZeroLeavesTheBias) {
   QuantizeReport report;
   const QuantizedWeights q = QuantizeWeights(r, &report);
   EXPECT_EQ(q.weights[0], 0);
-  EXPECT_NEAR(BiasOf(q.channels[0], r.y), 0.3, 1e-6);
+  EXPECT_NEAR(BiasOf(q.linear.channels[0], r.y), 0.3, 1e-6);
 }
 
 TEST(WeightsTest, StridedColumnsAreTheChannels) {
@@ -100,7 +101,7 @@ TEST(WeightsTest, ExtremeRangesStillHaveRecords) {
       r.x.quant.scale = sx;
       r.y.quant.scale = sy;
       QuantizeReport report;
-      const ChannelRequant c = QuantizeWeights(r, &report).channels[0];
+      const ChannelRequant c = QuantizeWeights(r, &report).linear.channels[0];
       EXPECT_GE(c.rshift, 0);
       EXPECT_LE(c.rshift, 62);
       EXPECT_TRUE(c.multiplier == 0 || c.multiplier >= 1 << 30) << sx << " " << sy;
@@ -143,10 +144,10 @@ TEST(QdqWeightsTest, UnsignedIntegersAreShiftedWithTheirZeroPoints) {
   WeightRequest r = model.Ask({DType::kU8, {0.1f, 5}});
   const QuantizedWeights got = QuantizeWeights(r, &report);
   EXPECT_EQ(got.weights, (std::vector<int8_t>{-128, 127, 0, -121}));
-  EXPECT_EQ(got.zero_w, (std::vector<int32_t>{-125, 72}));
+  EXPECT_EQ(got.linear.zero_w, (std::vector<int32_t>{-125, 72}));
   // The first bias has scale 0.1f * 0.01f; the second has half of 0.1f * 0.02f.
-  EXPECT_EQ(got.channels[0].bias, 1000 - 5 * ((0 - 3) + (255 - 3)));
-  EXPECT_EQ(got.channels[1].bias, -35000 - 5 * ((128 - 200) + (7 - 200)));
+  EXPECT_EQ(got.linear.channels[0].bias, 1000 - 5 * ((0 - 3) + (255 - 3)));
+  EXPECT_EQ(got.linear.channels[1].bias, -35000 - 5 * ((128 - 200) + (7 - 200)));
   EXPECT_TRUE(report.repairs.empty());
 }
 
@@ -156,15 +157,16 @@ TEST(QdqWeightsTest, SignedIntegersStayAndZeroPointsOfZeroVanish) {
   QuantizeReport report;
   const QuantizedWeights got = QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report);
   EXPECT_EQ(got.weights, q);
-  EXPECT_TRUE(got.zero_w.empty());
-  EXPECT_EQ(got.channels[0].bias, 2000000011);  // no float holds it
+  EXPECT_TRUE(got.linear.zero_w.empty());
+  EXPECT_EQ(got.linear.channels[0].bias, 2000000011);  // no float holds it
 }
 
 TEST(QdqWeightsTest, ABiasScaleAFewRoundingsOffIsTaken) {
   const std::vector<int8_t> q = {1, 1};
   const Model model(DType::kS8, q, {0.01f}, {0}, {1234567}, {0.001f * (1 + 3e-6f)});
   QuantizeReport report;
-  EXPECT_EQ(QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report).channels[0].bias, 1234567);
+  EXPECT_EQ(QuantizeWeights(model.Ask({DType::kS8, {0.1f, 0}}), &report).linear.channels[0].bias,
+            1234567);
 }
 
 TEST(QdqWeightsTest, AnOverflowIsAnErrorThatNamesTheChannel) {
