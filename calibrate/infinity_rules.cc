@@ -55,6 +55,7 @@ InfinityRule OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t 
 }
 
 InfinityRule OfInput(const Graph& graph, const Node& node, size_t input, const InfinityRule& out) {
+  if (MovementOf(node.op) != Movement::kNone) return out;
   const auto rule = Overloaded{
       [](const Softmax& op) {
         return InfinityRule{!op.log, false};
@@ -73,15 +74,6 @@ InfinityRule OfInput(const Graph& graph, const Node& node, size_t input, const I
         return op.op == ReduceOp::kMin ? InfinityRule{out.negative, true} : kNone;
       },
       [&](const Clip&) { return out; },
-      [&](const Identity&) { return out; },
-      [&](const Reshape&) { return out; },
-      [&](const Transpose&) { return out; },
-      [&](const Concat&) { return out; },
-      [&](const Slice&) { return out; },
-      [&](const Pad&) { return out; },
-      [&](const Expand&) { return out; },
-      [&](const Tile&) { return out; },
-      [&](const Gather&) { return out; },
       [](const auto&) { return kNone; },
   };
   return std::visit(rule, node.op);

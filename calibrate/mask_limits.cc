@@ -53,6 +53,7 @@ Fate OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t input, c
 
 // Of elements of the node's input, by that of its output.
 Fate OfInput(const Graph& graph, const Node& node, size_t input, const Fate& out) {
+  if (MovementOf(node.op) != Movement::kNone) return out;
   const auto fate = Overloaded{
       [](const Softmax& op) { return op.log ? kUsed : kZero; },
       [](const ArgMax& op) { return op.min ? kUsed : kIgnored; },
@@ -61,15 +62,6 @@ Fate OfInput(const Graph& graph, const Node& node, size_t input, const Fate& out
       // The largest of a row, which a Softmax in single steps subtracts.
       [](const Reduce& op) { return op.op == ReduceOp::kMax ? kIgnored : kUsed; },
       [&](const Where&) { return out; },
-      [&](const Identity&) { return out; },
-      [&](const Reshape&) { return out; },
-      [&](const Transpose&) { return out; },
-      [&](const Concat&) { return out; },
-      [&](const Slice&) { return out; },
-      [&](const Pad&) { return out; },
-      [&](const Expand&) { return out; },
-      [&](const Tile&) { return out; },
-      [&](const Gather&) { return out; },
       [](const auto&) { return kUsed; },
   };
   return std::visit(fate, node.op);

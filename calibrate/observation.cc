@@ -26,14 +26,6 @@ int CompleteAfter(const ProgramImage& image, int tensor) {
 // again, has twice as many each time.
 constexpr size_t kMostSources = 64;
 
-// Operators whose output is a permutation of the elements of their first input, or of all (Concat).
-bool Permutes(const Node& node) {
-  return std::holds_alternative<Identity>(node.op) || std::holds_alternative<Reshape>(node.op) ||
-         std::holds_alternative<Transpose>(node.op) || std::holds_alternative<Concat>(node.op) ||
-         std::holds_alternative<DepthToSpace>(node.op) ||
-         std::holds_alternative<SpaceToDepth>(node.op);
-}
-
 // For each value: the statistics of observed values that its elements are counted in. `statistic`:
 // by value, -1 for those that have none.
 std::vector<std::vector<int>> FindSources(const Graph& graph, const std::vector<int>& statistic) {
@@ -44,7 +36,7 @@ std::vector<std::vector<int>> FindSources(const Graph& graph, const std::vector<
   for (const Node& node : graph.nodes()) {
     const size_t y = node.outputs[0].index();
     std::vector<int> all;
-    bool known = Permutes(node);
+    bool known = MovementOf(node.op) == Movement::kPermutes;
     const size_t read = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
     for (size_t i = 0; known && i < read; ++i) {
       const std::vector<int>& part = sources[node.inputs[i].index()];

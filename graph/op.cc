@@ -66,4 +66,19 @@ const char* OpName(const Op& op) {
                     op);
 }
 
+Movement MovementOf(const Op& op) {
+  const auto movement = []<typename T>(const T& o) {
+    if constexpr (requires { T::kMovement; }) {
+      return T::kMovement;
+    } else if constexpr (std::is_same_v<T, Resize>) {
+      return o.mode == ResizeMode::kNearest ? Movement::kCopies : Movement::kNone;
+    } else if constexpr (requires { T::kClass; }) {
+      return T::kClass == OpClass::kMove ? Movement::kCopies : Movement::kNone;
+    } else {
+      return Movement::kNone;
+    }
+  };
+  return std::visit(movement, op);
+}
+
 }  // namespace rshift

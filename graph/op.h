@@ -34,6 +34,10 @@ using Op = std::variant<
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);
 
+// The operator's kMovement; commands of OpClass::kMove and a nearest Resize copy. Operators without
+// one compute.
+Movement MovementOf(const Op& op);
+
 // Helper for std::visit with one lambda per alternative.
 template <typename... Fs>
 struct Overloaded : Fs... {

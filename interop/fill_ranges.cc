@@ -96,7 +96,7 @@ void Fill(const Graph& graph, Rules rules, MaybeRanges* ranges) {
 }  // namespace
 
 bool MovesValues(const Graph& graph, const Node& node) {
-  return MovementName(graph, node) != nullptr || std::holds_alternative<MaxPool>(node.op);
+  return MovesInput(graph, node) || std::holds_alternative<MaxPool>(node.op);
 }
 
 void FillMovedRanges(const Graph& graph, MaybeRanges* ranges) {

@@ -78,7 +78,7 @@ class QdqPlanner {
     }
     if (!IsActivation(x) || !typed_[x.index()]) return false;
     if (const auto* pad = std::get_if<Pad>(&node.op)) return PadIsExact(*pad, Held(x));
-    return std::holds_alternative<MaxPool>(node.op) || MovementName(graph_, node) != nullptr;
+    return std::holds_alternative<MaxPool>(node.op) || MovesInput(graph_, node);
   }
 
   std::string NameOfBytes(ValueId id) const {

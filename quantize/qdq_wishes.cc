@@ -41,8 +41,7 @@ Wish Wishes::OfReader(const Node& reader, bool alone) {
     return {TypeOfBytes(graph_.value(reader.outputs[0])), ""};
   }
   const bool moves = std::holds_alternative<MaxPool>(reader.op) ||
-                     std::holds_alternative<Concat>(reader.op) ||
-                     MovementName(graph_, reader) != nullptr;
+                     std::holds_alternative<Concat>(reader.op) || MovesInput(graph_, reader);
   if (moves || (alone && std::holds_alternative<Clip>(reader.op))) return Of(reader.outputs[0]);
   return {{}, Cat("no QuantizeLinear behind it: ", reader.name, " reads its result in F32")};
 }

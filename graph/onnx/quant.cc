@@ -267,24 +267,15 @@ constexpr ImportEntry kImports[] = {
     {"DequantizeLinear", ImportDequantizeLinear},
 };
 
-const char* MovementOfIntegers(const Op& op) {
-  return std::visit(
-      Overloaded{
-          [](const Identity&) { return "Identity"; }, [](const Reshape&) { return "Reshape"; },
-          [](const Transpose&) { return "Transpose"; }, [](const Concat&) { return "Concat"; },
-          [](const Slice&) { return "Slice"; }, [](const Pad&) { return "Pad"; },
-          [](const Expand&) { return "Expand"; }, [](const Tile&) { return "Tile"; },
-          [](const Gather&) { return "Gather"; }, [](const MaxPool&) { return "MaxPool"; },
-          [](const DepthToSpace&) { return "DepthToSpace"; },
-          [](const SpaceToDepth&) { return "SpaceToDepth"; },
-          [](const auto&) -> const char* { return nullptr; }},
-      op);
+bool MovesIntegers(const Op& op) {
+  if (std::holds_alternative<Resize>(op)) return false;
+  return std::holds_alternative<MaxPool>(op) || MovementOf(op) != Movement::kNone;
 }
 
 // Calls f(input, output) for every activation of bytes that a node moves.
 template <typename F>
 void ForMovedBytes(Graph& graph, const Node& node, F f) {
-  if (MovementOfIntegers(node.op) == nullptr) return;
+  if (!MovesIntegers(node.op)) return;
   Value& out = graph.value(node.outputs[0]);
   if (out.dtype != DType::kS8 && out.dtype != DType::kU8) return;
   const size_t count = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
@@ -315,9 +306,8 @@ void SpreadQuantParams(Graph& graph) {
   for (const Node& node : nodes) {
     ForMovedBytes(graph, node, [&](const Value& in, const Value& out) {
       RSHIFT_REQUIRE(
-          in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ",
-          MovementOfIntegers(node.op), " moves the integers ", Quoted(in.name), " to ",
-          Quoted(out.name),
+          in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ", OpName(node.op),
+          " moves the integers ", Quoted(in.name), " to ", Quoted(out.name),
           ", which have another scale or zero point; expected equal parameters on both sides");
     });
   }

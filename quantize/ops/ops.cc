@@ -7,7 +7,7 @@ namespace rshift {
 
 OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& profile) {
   const Arithmetic& rules = ArithmeticOf(profile);
-  if (MovementName(graph, node) != nullptr) return {OpKind::kMove, ""};
+  if (MovesInput(graph, node)) return {OpKind::kMove, ""};
   const auto support = Overloaded{
       [&](const Conv&) { return SupportConv(graph, node); },
       [&](const ConvTranspose& op) { return SupportConvTranspose(graph, node, op); },

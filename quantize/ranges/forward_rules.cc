@@ -18,34 +18,21 @@ void IncludePadValue(Propagation& state, const Node& node, const Pad& pad) {
 
 }  // namespace
 
-const char* MovementName(const Graph& graph, const Node& node) {
-  const auto name = Overloaded{
-      [](const Identity&) { return "Identity"; },
-      [](const Reshape&) { return "Reshape"; },
-      [](const Transpose&) { return "Transpose"; },
-      [](const Slice&) { return "Slice"; },
-      [](const Pad&) { return "Pad"; },
-      [](const Expand&) { return "Expand"; },
-      [](const Tile&) { return "Tile"; },
-      [](const DepthToSpace&) { return "DepthToSpace"; },
-      [](const SpaceToDepth&) { return "SpaceToDepth"; },
-      [](const Resize& op) { return op.mode == ResizeMode::kNearest ? "Resize" : nullptr; },
-      [&](const Gather&) -> const char* {
-        const bool fits =
-            !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
-        return fits ? "Gather" : nullptr;
-      },
-      [](const auto&) -> const char* { return nullptr; },
-  };
-  return std::visit(name, node.op);
+bool MovesInput(const Graph& graph, const Node& node) {
+  if (std::holds_alternative<Concat>(node.op)) return false;
+  const bool gathers = std::holds_alternative<Gather>(node.op);
+  if (gathers &&
+      (graph.value(node.inputs[0]).is_constant() || !graph.value(node.inputs[1]).is_constant()))
+    return false;
+  return MovementOf(node.op) != Movement::kNone;
 }
 
 void ApplyForwardRules(Propagation& state) {
   for (size_t n = 0; n < state.graph.nodes().size(); ++n) {
     if (!state.active[n]) continue;
     const Node& node = state.graph.nodes()[n];
-    const char* name = MovementName(state.graph, node);
-    if (name == nullptr) continue;
+    if (!MovesInput(state.graph, node)) continue;
+    const char* name = OpName(node.op);
     const ValueId x = node.inputs[0], y = node.outputs[0];
     RSHIFT_REQUIRE(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name,
                    ": the configuration gives '", state.graph.value(x).name, "' and '",

@@ -55,11 +55,8 @@ KnownBounds OfUnary(const Unary& op) {
 // The values of the output are values of the inputs, or lie between them.
 bool StaysWithin(const Op& op) {
   if (const auto* resize = std::get_if<Resize>(&op)) return resize->mode != ResizeMode::kCubic;
-  return std::holds_alternative<Identity>(op) || std::holds_alternative<Reshape>(op) ||
-         std::holds_alternative<Transpose>(op) || std::holds_alternative<Concat>(op) ||
-         std::holds_alternative<Slice>(op) || std::holds_alternative<Expand>(op) ||
-         std::holds_alternative<Tile>(op) || std::holds_alternative<Gather>(op) ||
-         std::holds_alternative<DepthToSpace>(op) || std::holds_alternative<SpaceToDepth>(op) ||
+  const Movement movement = MovementOf(op);
+  return movement == Movement::kPermutes || movement == Movement::kCopies ||
          std::holds_alternative<MaxPool>(op);
 }
 

@@ -23,10 +23,9 @@ struct Propagation {
   std::vector<float> negative_reach;
 };
 
-// Operators whose output bytes are input bytes: the output takes the input's range. Null for all
-// others. Reshape, Transpose, Slice, Pad, Expand, Tile, Gather (constant indices), DepthToSpace,
-// SpaceToDepth, Resize (nearest), Identity.
-const char* MovementName(const Graph& graph, const Node& node);
+// Are all output bytes bytes of the first input (MovementOf; Gather: at constant indices)? Then the
+// output takes its range.
+bool MovesInput(const Graph& graph, const Node& node);
 
 // In topological order, before any backward rule. Pad extends the range to hold its value.
 // Throws kInvalidInput when the configuration fixes input and output to different ranges.

@@ -70,6 +70,10 @@ void DeriveHalf(const TensorStatistics&, const MethodOptions&, TensorRange& rang
     }
 
 
+MIRROR = """struct Mirror {
+  static constexpr Movement kMovement = Movement::kPermutes;
+};
+"""
 IMPORT_MIRROR = """
 void ImportMirror(OnnxNode& node) {
   node.Output(Mirror{}, {node.Input(0)}, node.TypeOf(0), node.ShapeOf(0));
@@ -108,16 +112,15 @@ Graph RemoveMirrorPairs(Graph graph) {
 
 def movement_operator(_):
     """The last dimension backwards."""
-    name, nothing = '[](const Identity&) { return "Identity"; },', "[](const Identity&) { return std::string(); },"
+    name, nothing = '[](const Identity&) { return "Identity"; },', 'std::string Attributes(const Identity&) { return ""; }\n'
     declaration = "void Lower(LoweringContext& context, const Node& node, const {}& op);"
-    return "An operator that moves data", 8, {
-        "graph/ops/shape.h": behind("namespace rshift {\n", "struct Mirror {};\n"),
+    return "An operator that moves data", 7, {
+        "graph/ops/shape.h": behind("using isa::Gather;\n", MIRROR),
         "graph/op.h": behind("    Identity,", " Mirror,"),
         "graph/op.cc": behind(name, name.replace("Identity", "Mirror")),
-        "graph/dump.cc": behind(nothing, nothing.replace("Identity", "Mirror")),
+        "graph/op_text.cc": behind(nothing, nothing.replace("Identity", "Mirror")),
         "graph/onnx/movement.cc": both(behind("namespace {\n", IMPORT_MIRROR),
                                        behind('{"Transpose", ImportTranspose},', '{"Mirror", ImportMirror},')),
-        "quantize/ranges/forward_rules.cc": behind(name, name.replace("Identity", "Mirror")),
         "codegen/lowering/lowering.h": behind(declaration.format("Identity"), "\n" + declaration.format("Mirror")),
         "codegen/lowering/shape.cc": behind("}  // namespace\n", LOWER_MIRROR),
     }
