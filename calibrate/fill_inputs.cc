@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/element_type.h"
 #include "base/error.h"
 
 namespace rshift {
@@ -32,24 +33,19 @@ void Store(const TensorRecord& record, std::span<const float> values, std::span<
                  ", input '", input, "': holds ", values.size(), " values, the input takes ",
                  elements);
   if (values.empty()) return;
-  switch (record.dtype) {
-    case DType::kF32:
-      std::memcpy(memory.data(), values.data(), memory.size());
-      return;
-    case DType::kS64:
-      return StoreIntegers<int64_t>(values, memory, sample, input);
-    case DType::kS32:
-      return StoreIntegers<int32_t>(values, memory, sample, input);
-    case DType::kS8:
-      return StoreIntegers<int8_t>(values, memory, sample, input);
-    case DType::kU8:
-      return StoreIntegers<uint8_t>(values, memory, sample, input);
-    case DType::kBool:
-      return StoreIntegers<bool>(values, memory, sample, input);
-    default:
+  if (record.dtype == DType::kF32) {
+    std::memcpy(memory.data(), values.data(), memory.size());
+    return;
+  }
+  VisitElement(record.dtype, [&](auto type) {
+    using T = ElementOf<decltype(type)>;
+    if constexpr (std::is_integral_v<T>) {
+      StoreIntegers<T>(values, memory, sample, input);
+    } else {
       Fail(ErrorCode::kUnsupported, sample, ", input '", input, "': inputs of type ",
            Name(record.dtype), " cannot be fed");
-  }
+    }
+  });
 }
 
 }  // namespace

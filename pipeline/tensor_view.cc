@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/element_type.h"
 #include "base/error.h"
 
 namespace rshift {
@@ -19,21 +20,15 @@ std::vector<float> Convert(std::span<const uint8_t> bytes) {
 }
 
 std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
-  switch (dtype) {
-    case DType::kF32:
-      return Convert<float>(bytes);
-    case DType::kS8:
-      return Convert<int8_t>(bytes);
-    case DType::kU8:
-    case DType::kBool:
-      return Convert<uint8_t>(bytes);
-    case DType::kS32:
-      return Convert<int32_t>(bytes);
-    case DType::kS64:
-      return Convert<int64_t>(bytes);
-    default:
-      Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
-  }
+  return VisitElement(
+      dtype == DType::kBool ? DType::kU8 : dtype, [&](auto type) -> std::vector<float> {
+        using T = ElementOf<decltype(type)>;
+        if constexpr (std::is_void_v<T>) {
+          Fail(ErrorCode::kUnsupported, "tensor type ", Name(dtype), " cannot be shown as numbers");
+        } else {
+          return Convert<T>(bytes);
+        }
+      });
 }
 
 // From NHWC to NCHW, elements of the size of T.
@@ -76,19 +71,8 @@ std::vector<uint8_t> OnnxBytes(const TensorRecord& record, std::span<const std::
     }
     return out;
   }
-  switch (SizeOf(record.dtype)) {
-    case 1:
-      ToNchw<uint8_t>(record, memory, out);
-      break;
-    case 2:
-      ToNchw<uint16_t>(record, memory, out);
-      break;
-    case 4:
-      ToNchw<uint32_t>(record, memory, out);
-      break;
-    default:
-      ToNchw<uint64_t>(record, memory, out);
-  }
+  VisitElementBits(record.dtype,
+                   [&](auto type) { ToNchw<ElementOf<decltype(type)>>(record, memory, out); });
   return out;
 }
 

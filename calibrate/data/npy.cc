@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/atomic_file.h"
+#include "base/element_type.h"
 #include "base/error.h"
 #include "base/half.h"
 #include "base/mapped_file.h"
@@ -215,46 +216,19 @@ std::vector<uint8_t> NpyHeaderOf(const std::string& descr, const Shape& shape) {
 
 std::vector<float> ToFloats(DType dtype, std::span<const uint8_t> data) {
   std::vector<float> out(data.size() / SizeOf(dtype));
-  switch (dtype) {
-    case DType::kF32:
-      if (!out.empty()) std::memcpy(out.data(), data.data(), out.size() * sizeof(float));
-      break;
-    case DType::kF64:
-      Convert<double>(data, out);
-      break;
-    case DType::kS8:
-      Convert<int8_t>(data, out);
-      break;
-    case DType::kU8:
-    case DType::kBool:
-      Convert<uint8_t>(data, out);
-      break;
-    case DType::kS16:
-      Convert<int16_t>(data, out);
-      break;
-    case DType::kU16:
-      Convert<uint16_t>(data, out);
-      break;
-    case DType::kS32:
-      Convert<int32_t>(data, out);
-      break;
-    case DType::kU32:
-      Convert<uint32_t>(data, out);
-      break;
-    case DType::kS64:
-      Convert<int64_t>(data, out);
-      break;
-    case DType::kU64:
-      Convert<uint64_t>(data, out);
-      break;
-    case DType::kF16:
-      for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = HalfToFloat(static_cast<uint16_t>(data[2 * i] | data[2 * i + 1] << 8));
-      }
-      break;
-    default:
-      Fail(ErrorCode::kInternal, "array of ", Name(dtype));
+  if (dtype == DType::kF16) {
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = HalfToFloat(static_cast<uint16_t>(data[2 * i] | data[2 * i + 1] << 8));
+    return out;
   }
+  VisitElement(dtype == DType::kBool ? DType::kU8 : dtype, [&](auto type) {
+    using T = ElementOf<decltype(type)>;
+    if constexpr (std::is_void_v<T>) {
+      Fail(ErrorCode::kInternal, "array of ", Name(dtype));
+    } else {
+      Convert<T>(data, out);
+    }
+  });
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/element_type.h"
 #include "base/error.h"
 #include "graph/fold/fold.h"
 
@@ -135,20 +136,9 @@ FoldResult FoldBinary(BinaryOp op, const Value& a, const Value& b, const Shape& 
 FoldResult FoldWhere(const Value& condition, const Value& a, const Value& b, const Shape& out) {
   auto data = std::make_shared<ConstantData>();
   data->bytes.resize(NumElements(out) * SizeOf(a.dtype));
-  switch (SizeOf(a.dtype)) {
-    case 1:
-      Select<uint8_t>(condition, a, b, out, data->bytes);
-      break;
-    case 2:
-      Select<uint16_t>(condition, a, b, out, data->bytes);
-      break;
-    case 4:
-      Select<uint32_t>(condition, a, b, out, data->bytes);
-      break;
-    default:
-      Select<uint64_t>(condition, a, b, out, data->bytes);
-      break;
-  }
+  VisitElementBits(a.dtype, [&](auto type) {
+    Select<ElementOf<decltype(type)>>(condition, a, b, out, data->bytes);
+  });
   return data;
 }
 

@@ -2,15 +2,11 @@
 
 #include <cstring>
 
+#include "base/element_type.h"
 #include "base/error.h"
 
 namespace rshift {
 namespace {
-
-template <typename T>
-void Widen(const Value& constant, std::vector<int64_t>& out) {
-  for (T v : constant.constant->As<T>()) out.push_back(static_cast<int64_t>(v));
-}
 
 template <typename T>
 FoldResult Narrow(const std::vector<int64_t>& elements) {
@@ -26,70 +22,31 @@ FoldResult Narrow(const std::vector<int64_t>& elements) {
 }  // namespace
 
 std::vector<int64_t> LoadInts(const Value& constant) {
-  std::vector<int64_t> out;
-  out.reserve(NumElements(constant.shape));
-  switch (constant.dtype) {
-    case DType::kS8:
-      Widen<int8_t>(constant, out);
-      break;
-    case DType::kU8:
-      Widen<uint8_t>(constant, out);
-      break;
-    case DType::kBool:
-      Widen<uint8_t>(constant, out);
-      break;
-    case DType::kS16:
-      Widen<int16_t>(constant, out);
-      break;
-    case DType::kU16:
-      Widen<uint16_t>(constant, out);
-      break;
-    case DType::kS32:
-      Widen<int32_t>(constant, out);
-      break;
-    case DType::kU32:
-      Widen<uint32_t>(constant, out);
-      break;
-    case DType::kS64:
-      Widen<int64_t>(constant, out);
-      break;
-    case DType::kU64:
-      Widen<uint64_t>(constant, out);
-      break;
-    default:
+  return VisitElement(constant.dtype, [&](auto type) -> std::vector<int64_t> {
+    using T = ElementOf<decltype(type)>;
+    if constexpr (std::is_same_v<T, bool>) {
+      const auto elements = constant.constant->As<uint8_t>();
+      return {elements.begin(), elements.end()};
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto elements = constant.constant->As<T>();
+      return {elements.begin(), elements.end()};
+    } else {
       Fail(ErrorCode::kInternal, "constant '", constant.name, "' has type ", Name(constant.dtype),
            ", expected an integer; this is a bug in Rshift");
-  }
-  return out;
+    }
+  });
 }
 
 FoldResult StoreInts(const std::vector<int64_t>& elements, DType type) {
-  switch (type) {
-    case DType::kS8:
-      return Narrow<int8_t>(elements);
-    case DType::kU8:
-      return Narrow<uint8_t>(elements);
-    case DType::kS16:
-      return Narrow<int16_t>(elements);
-    case DType::kU16:
-      return Narrow<uint16_t>(elements);
-    case DType::kS32:
-      return Narrow<int32_t>(elements);
-    case DType::kU32:
-      return Narrow<uint32_t>(elements);
-    case DType::kS64:
-      return Narrow<int64_t>(elements);
-    case DType::kU64:
-      return Narrow<uint64_t>(elements);
-    case DType::kBool: {
-      std::vector<int64_t> flags(elements.size());
-      for (size_t i = 0; i < elements.size(); ++i) flags[i] = elements[i] != 0;
-      return Narrow<uint8_t>(flags);
-    }
-    default:
+  return VisitElement(type, [&](auto element) -> FoldResult {
+    using T = ElementOf<decltype(element)>;
+    if constexpr (std::is_integral_v<T>) {
+      return Narrow<T>(elements);
+    } else {
       Fail(ErrorCode::kInternal, "cannot store integers as ", Name(type),
            "; this is a bug in Rshift");
-  }
+    }
+  });
 }
 
 Shape BroadcastStrides(const Shape& shape, const Shape& out) {

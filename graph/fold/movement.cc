@@ -1,34 +1,24 @@
 #include <algorithm>
 
+#include "base/element_type.h"
 #include "base/error.h"
 #include "graph/fold/fold.h"
 
 namespace rshift {
 namespace {
 
-template <typename T>
-FoldResult CopyTyped(const Value& x, const Shape& out, const Shape& strides, int64_t origin) {
-  auto data = std::make_shared<ConstantData>();
-  data->bytes.resize(NumElements(out) * sizeof(T));
-  const T* from = reinterpret_cast<const T*>(x.constant->bytes.data()) + origin;
-  T* to = reinterpret_cast<T*>(data->bytes.data());
-  WalkStrided<1>(out, {strides},
-                 [&](int64_t i, const std::array<int64_t, 1>& at) { to[i] = from[at[0]]; });
-  return data;
-}
-
 // Element i of the result is read at origin + sum of index * stride.
 FoldResult CopyStrided(const Value& x, const Shape& out, const Shape& strides, int64_t origin = 0) {
-  switch (SizeOf(x.dtype)) {
-    case 1:
-      return CopyTyped<uint8_t>(x, out, strides, origin);
-    case 2:
-      return CopyTyped<uint16_t>(x, out, strides, origin);
-    case 4:
-      return CopyTyped<uint32_t>(x, out, strides, origin);
-    default:
-      return CopyTyped<uint64_t>(x, out, strides, origin);
-  }
+  auto data = std::make_shared<ConstantData>();
+  data->bytes.resize(NumElements(out) * SizeOf(x.dtype));
+  VisitElementBits(x.dtype, [&](auto type) {
+    using T = ElementOf<decltype(type)>;
+    const T* from = reinterpret_cast<const T*>(x.constant->bytes.data()) + origin;
+    T* to = reinterpret_cast<T*>(data->bytes.data());
+    WalkStrided<1>(out, {strides},
+                   [&](int64_t i, const std::array<int64_t, 1>& at) { to[i] = from[at[0]]; });
+  });
+  return data;
 }
 
 FoldResult Permuted(const Value& x, const Shape& shape, const std::vector<int64_t>& perm) {

@@ -1,87 +1,17 @@
 #include "graph/onnx/tensor.h"
 
-#include <sys/stat.h>
-
 #include <bit>
-#include <charconv>
 #include <limits>
 
-#include "base/atomic_file.h"
+#include "base/element_type.h"
 #include "base/error.h"
 #include "base/half.h"
+#include "graph/onnx/external_data.h"
 
 namespace rshift {
 namespace {
 
 using onnx::TensorProto;
-
-// Every component of the path must be a plain folder or file: a link could lead anywhere.
-void CheckPlainPath(const ExternalData& external, const std::string& location,
-                    const std::string& where) {
-  RSHIFT_REQUIRE(
-      !location.empty() && location[0] != '/' && location.find('\0') == std::string::npos,
-      ErrorCode::kInvalidInput, where, ": external data location ", Quoted(location),
-      " is not a relative path; keep the data file beside the model");
-  std::string path = external.folder;
-  size_t begin = 0;
-  while (begin <= location.size()) {
-    size_t end = std::min(location.find('/', begin), location.size());
-    std::string part = location.substr(begin, end - begin);
-    RSHIFT_REQUIRE(part != "..", ErrorCode::kInvalidInput, where, ": external data location ",
-                   Quoted(location),
-                   " leaves the model's folder; keep the data file beside the model");
-    path += "/" + part;
-    struct stat info {};
-    RSHIFT_REQUIRE(lstat(path.c_str(), &info) == 0, ErrorCode::kIo, where, ": external data file ",
-                   Quoted(path), " cannot be opened; copy it beside the model");
-    const bool last = end == location.size();
-    RSHIFT_REQUIRE(last ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode), ErrorCode::kInvalidInput,
-                   where, ": external data file ", Quoted(path),
-                   " is a link or not a plain file; copy it beside the model");
-    begin = end + 1;
-  }
-}
-
-int64_t ParseCount(const std::string& text, const char* key, const std::string& where) {
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  RSHIFT_REQUIRE(error == std::errc() && end == text.data() + text.size() && number >= 0,
-                 ErrorCode::kInvalidInput, where, ": external data ", key, " ", Quoted(text),
-                 " is not a number of bytes");
-  return number;
-}
-
-std::span<const uint8_t> ExternalBytes(const TensorProto& tensor, ExternalData& external,
-                                       const std::string& where) {
-  RSHIFT_REQUIRE(
-      !external.folder.empty(), ErrorCode::kUnsupported, where,
-      ": keeps its data in another file, which a model in memory cannot; give the model's path");
-  std::string location;
-  int64_t offset = 0, length = -1;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = ParseCount(entry.value(), "offset", where);
-    if (entry.key() == "length") length = ParseCount(entry.value(), "length", where);
-  }
-  auto file = external.files.find(location);
-  if (file == external.files.end()) {
-    CheckPlainPath(external, location, where);
-    const std::string path = external.folder + "/" + location;
-    for (const std::string& output : external.outputs) {
-      RSHIFT_REQUIRE(!SameFile(output, path), ErrorCode::kInvalidInput, "the output ", output,
-                     " is the same file as the model's external data ", path,
-                     ", which it would overwrite; give the output another name");
-    }
-    file = external.files.emplace(location, MappedFile::Map(path)).first;
-  }
-  auto bytes = file->second.bytes();
-  const auto size = static_cast<int64_t>(bytes.size());
-  if (length < 0) length = std::max<int64_t>(size - offset, 0);
-  RSHIFT_REQUIRE(offset <= size && length <= size - offset, ErrorCode::kInvalidInput, where,
-                 ": external data ends at byte ", offset, " + ", length, " but ", Quoted(location),
-                 " has ", size, " bytes; the data file is incomplete");
-  return bytes.subspan(offset, length);
-}
 
 template <typename To, typename From, typename Convert>
 std::vector<uint8_t> ConvertRaw(std::span<const uint8_t> raw, Convert convert) {
@@ -132,37 +62,28 @@ std::vector<uint8_t> FromField(const Field& field) {
 }
 
 // The typed fields; which one holds a type is fixed by onnx.proto.
-std::vector<uint8_t> FromTyped(const TensorProto& t) {
-  switch (t.data_type()) {
-    case TensorProto::FLOAT:
-      return FromField<float>(t.float_data());
-    case TensorProto::DOUBLE:
-      return FromField<float>(t.double_data());
-    case TensorProto::FLOAT16:
-      return FromField<float>(t.int32_data(),
-                              [](int32_t v) { return HalfToFloat(static_cast<uint16_t>(v)); });
-    case TensorProto::BFLOAT16:
-      return FromField<float>(t.int32_data(),
-                              [](int32_t v) { return Bfloat16ToFloat(static_cast<uint16_t>(v)); });
-    case TensorProto::BOOL:
-      return FromField<uint8_t>(t.int32_data(), [](int32_t v) { return uint8_t{v != 0}; });
-    case TensorProto::INT8:
-      return FromField<int8_t>(t.int32_data());
-    case TensorProto::UINT8:
-      return FromField<uint8_t>(t.int32_data());
-    case TensorProto::INT16:
-      return FromField<int16_t>(t.int32_data());
-    case TensorProto::UINT16:
-      return FromField<uint16_t>(t.int32_data());
-    case TensorProto::INT32:
-      return FromField<int32_t>(t.int32_data());
-    case TensorProto::INT64:
-      return FromField<int64_t>(t.int64_data());
-    case TensorProto::UINT32:
-      return FromField<uint32_t>(t.uint64_data());
-    default:
-      return FromField<uint64_t>(t.uint64_data());
-  }
+std::vector<uint8_t> FromTyped(const TensorProto& t, DType imported) {
+  if (t.data_type() == TensorProto::DOUBLE) return FromField<float>(t.double_data());
+  if (t.data_type() == TensorProto::FLOAT16)
+    return FromField<float>(t.int32_data(),
+                            [](int32_t v) { return HalfToFloat(static_cast<uint16_t>(v)); });
+  if (t.data_type() == TensorProto::BFLOAT16)
+    return FromField<float>(t.int32_data(),
+                            [](int32_t v) { return Bfloat16ToFloat(static_cast<uint16_t>(v)); });
+  return VisitElement(imported, [&](auto type) -> std::vector<uint8_t> {
+    using T = ElementOf<decltype(type)>;
+    if constexpr (std::is_same_v<T, float>) {
+      return FromField<T>(t.float_data());
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      return FromField<T>(t.int64_data());
+    } else if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, uint64_t>) {
+      return FromField<T>(t.uint64_data());
+    } else if constexpr (std::is_integral_v<T>) {
+      return FromField<T>(t.int32_data());
+    } else {
+      Fail(ErrorCode::kInternal, "no element of a model becomes ", Name(imported));
+    }
+  });
 }
 
 size_t StoredSize(int type, DType imported) {
@@ -255,7 +176,7 @@ Value ImportTensor(const TensorProto& tensor, ExternalData& external, const std:
                    OnnxTypeName(tensor.data_type()));
     data->bytes = FromRaw(raw, tensor.data_type());
   } else {
-    data->bytes = FromTyped(tensor);
+    data->bytes = FromTyped(tensor, value.dtype);
     found = static_cast<int64_t>(data->bytes.size() / SizeOf(value.dtype));
     RSHIFT_REQUIRE(found == count, ErrorCode::kInvalidInput, where, ": has ", found,
                    " elements, expected ", count, " for ", ToString(value.shape), " ",

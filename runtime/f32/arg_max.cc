@@ -1,4 +1,5 @@
 // kArgMax / ArgMin along one axis; ties: the first, or the last with flag bit 1.
+#include "base/element_type.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
 
@@ -43,20 +44,16 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const isa::ArgMax& c) 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ArgMax& c) {
   RequireType(context, Field::kSrc,
               {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
-  switch (context.Record(Field::kSrc).dtype) {
-    case DType::kF32:
-      return MakeFor<float>(context, c);
-    case DType::kS8:
-      return MakeFor<int8_t>(context, c);
-    case DType::kU8:
-      return MakeFor<uint8_t>(context, c);
-    case DType::kS32:
-      return MakeFor<int32_t>(context, c);
-    case DType::kS64:
-      return MakeFor<int64_t>(context, c);
-    default:
+  return VisitElement(context.Record(Field::kSrc).dtype, [&](auto type) -> std::unique_ptr<Step> {
+    using T = ElementOf<decltype(type)>;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int8_t> ||
+                  std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> ||
+                  std::is_same_v<T, int64_t>) {
+      return MakeFor<T>(context, c);
+    } else {
       return nullptr;  // not reached: RequireType
-  }
+    }
+  });
 }
 
 }  // namespace rshift::f32

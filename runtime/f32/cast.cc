@@ -6,15 +6,24 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/element_type.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
 namespace {
 
+// Types that commands take, as they lie in memory; void for all others.
 struct Bool {
   uint8_t value;
 };
+template <typename T>
+using Stored = std::conditional_t<
+    std::is_same_v<T, bool>, Bool,
+    std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, int8_t> ||
+                           std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> ||
+                           std::is_same_v<T, int64_t>,
+                       T, void>>;
 
 int64_t ToS64(float x) {
   if (x != x) return 0;
@@ -46,43 +55,19 @@ void Cast(const void* in, void* out, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) to[i] = Convert<From, To>(from[i]);
 }
 
-template <typename From>
-CastFunction FindTo(DType to) {
-  switch (to) {
-    case DType::kF32:
-      return Cast<From, float>;
-    case DType::kS8:
-      return Cast<From, int8_t>;
-    case DType::kU8:
-      return Cast<From, uint8_t>;
-    case DType::kS32:
-      return Cast<From, int32_t>;
-    case DType::kS64:
-      return Cast<From, int64_t>;
-    case DType::kBool:
-      return Cast<From, Bool>;
-    default:
-      return nullptr;  // not reached: RequireType
-  }
-}
-
+// Null for types that RequireType has refused.
 CastFunction Find(DType from, DType to) {
-  switch (from) {
-    case DType::kF32:
-      return FindTo<float>(to);
-    case DType::kS8:
-      return FindTo<int8_t>(to);
-    case DType::kU8:
-      return FindTo<uint8_t>(to);
-    case DType::kS32:
-      return FindTo<int32_t>(to);
-    case DType::kS64:
-      return FindTo<int64_t>(to);
-    case DType::kBool:
-      return FindTo<Bool>(to);
-    default:
-      return nullptr;  // not reached: RequireType
-  }
+  return VisitElement(from, [&](auto from_type) {
+    return VisitElement(to, [&](auto to_type) -> CastFunction {
+      using From = Stored<ElementOf<decltype(from_type)>>;
+      using To = Stored<ElementOf<decltype(to_type)>>;
+      if constexpr (std::is_void_v<From> || std::is_void_v<To>) {
+        return nullptr;
+      } else {
+        return Cast<From, To>;
+      }
+    });
+  });
 }
 
 }  // namespace
