@@ -14,54 +14,60 @@ Shape ReducedStrides(const Shape& shape, const std::vector<int64_t>& axes) {
   return BroadcastStrides(kept, shape);
 }
 
-double Start(ReduceOp op) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (op == ReduceOp::kMax) return -kInfinity;
-  if (op == ReduceOp::kMin) return kInfinity;
-  return op == ReduceOp::kProd ? 1.0 : 0.0;
-}
+// From `start`, element by element.
+template <typename T>
+struct Reduction {
+  T start = 0;
+  T (*take)(T sum, T x) = nullptr;        // null: not here, or not of such numbers
+  T (*finish)(T sum, T count) = nullptr;  // null: the sum is the result
+};
 
-double Accumulate(ReduceOp op, double sum, double x) {
-  switch (op) {
-    case ReduceOp::kMax:
-      return std::isnan(x) ? x : std::max(sum, x);
-    case ReduceOp::kMin:
-      return std::isnan(x) ? x : std::min(sum, x);
-    case ReduceOp::kProd:
-      return sum * x;
-    case ReduceOp::kL1:
-      return sum + std::fabs(x);
-    case ReduceOp::kL2:
-    case ReduceOp::kSumSquare:
-      return sum + x * x;
-    case ReduceOp::kMean:
-    case ReduceOp::kSum:
-    case ReduceOp::kLogSum:
-    case ReduceOp::kLogSumExp:  // of its terms
-      break;
-  }
-  return sum + x;
-}
+// One for each ReduceOp.
+namespace floats {
+using R = Reduction<double>;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+double Plus(double sum, double x) { return sum + x; }
+double PlusSquare(double sum, double x) { return sum + x * x; }
+constexpr R Mean{0, Plus, [](double sum, double count) { return sum / count; }};
+constexpr R Sum{0, Plus};
+constexpr R Max{-kInfinity, [](double m, double x) { return std::isnan(x) ? x : std::max(m, x); }};
+constexpr R Min{kInfinity, [](double m, double x) { return std::isnan(x) ? x : std::min(m, x); }};
+constexpr R Prod{1, [](double product, double x) { return product * x; }};
+constexpr R L1{0, [](double sum, double x) { return sum + std::fabs(x); }};
+constexpr R L2{0, PlusSquare, [](double sum, double) { return std::sqrt(sum); }};
+constexpr R SumSquare{0, PlusSquare};
+constexpr R LogSumExp{};  // LogSumExp() below
+constexpr R LogSum{0, Plus, [](double sum, double) { return std::log(sum); }};
+}  // namespace floats
 
-double Finish(ReduceOp op, double sum, double count) {
-  switch (op) {
-    case ReduceOp::kMean:
-      return sum / count;
-    case ReduceOp::kL2:
-      return std::sqrt(sum);
-    case ReduceOp::kLogSum:
-      return std::log(sum);
-    case ReduceOp::kSum:
-    case ReduceOp::kMax:
-    case ReduceOp::kMin:
-    case ReduceOp::kProd:
-    case ReduceOp::kL1:
-    case ReduceOp::kSumSquare:
-    case ReduceOp::kLogSumExp:
-      break;
-  }
-  return sum;
+// They wrap around.
+namespace ints {
+using R = Reduction<int64_t>;
+using Limits = std::numeric_limits<int64_t>;
+int64_t Plus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
+int64_t Times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+constexpr R Mean{0, Plus, [](int64_t sum, int64_t n) { return n == 0 ? sum : sum / n; }};
+constexpr R Sum{0, Plus};
+constexpr R Max{Limits::min(), [](int64_t m, int64_t x) { return std::max(m, x); }};
+constexpr R Min{Limits::max(), [](int64_t m, int64_t x) { return std::min(m, x); }};
+constexpr R Prod{1, Times};
+constexpr R L1{0, [](int64_t sum, int64_t x) { return Plus(sum, x < 0 ? Times(-1, x) : x); }};
+constexpr R SumSquare{0, [](int64_t sum, int64_t x) { return Plus(sum, Times(x, x)); }};
+constexpr R L2{}, LogSumExp{}, LogSum{};
+}  // namespace ints
+
+constexpr Reduction<double> kFloats[] = {
+#define RSHIFT_REDUCE(id, name, ...) floats::name,
+#include "isa/functions.def"
+};
+constexpr Reduction<int64_t> kInts[] = {
+#define RSHIFT_REDUCE(id, name, ...) ints::name,
+#include "isa/functions.def"
+};
 
 std::vector<double> LogSumExp(std::span<const float> x, const Shape& shape, const Shape& strides,
                               size_t results) {
@@ -78,67 +84,35 @@ std::vector<double> LogSumExp(std::span<const float> x, const Shape& shape, cons
   return sums;
 }
 
+template <typename T, typename In>
+std::vector<T> ReduceBy(const Reduction<T>& reduction, const Reduce& op, const Shape& shape,
+                        const In& in, size_t results) {
+  std::vector<T> sums(results, reduction.start);
+  WalkStrided<1>(shape, {ReducedStrides(shape, op.axes)},
+                 [&](int64_t i, const std::array<int64_t, 1>& at) {
+                   sums[at[0]] = reduction.take(sums[at[0]], in[i]);
+                 });
+  if (reduction.finish == nullptr) return sums;
+  T count = 1;
+  for (int64_t axis : op.axes) count *= static_cast<T>(shape[axis]);
+  for (T& sum : sums) sum = reduction.finish(sum, count);
+  return sums;
+}
+
 FoldResult ReduceFloats(const Reduce& op, const Value& x, size_t results) {
   const auto in = x.constant->As<float>();
-  const Shape strides = ReducedStrides(x.shape, op.axes);
-  std::vector<double> sums;
-  if (op.op == ReduceOp::kLogSumExp) {
-    sums = LogSumExp(in, x.shape, strides, results);
-  } else {
-    sums.assign(results, Start(op.op));
-    WalkStrided<1>(x.shape, {strides}, [&](int64_t i, const std::array<int64_t, 1>& at) {
-      sums[at[0]] = Accumulate(op.op, sums[at[0]], in[i]);
-    });
-    double count = 1;
-    for (int64_t axis : op.axes) count *= static_cast<double>(x.shape[axis]);
-    for (double& sum : sums) sum = Finish(op.op, sum, count);
-  }
+  const Reduction<double>& reduction = kFloats[static_cast<size_t>(op.op)];
+  const std::vector<double> sums =
+      reduction.take == nullptr ? LogSumExp(in, x.shape, ReducedStrides(x.shape, op.axes), results)
+                                : ReduceBy(reduction, op, x.shape, in, results);
   return MakeConstant<float>(std::vector<float>(sums.begin(), sums.end()));
 }
 
-int64_t AccumulateInt(ReduceOp op, int64_t sum, int64_t x) {
-  const auto s = static_cast<uint64_t>(sum), v = static_cast<uint64_t>(x);
-  switch (op) {
-    case ReduceOp::kMax:
-      return std::max(sum, x);
-    case ReduceOp::kMin:
-      return std::min(sum, x);
-    case ReduceOp::kProd:
-      return static_cast<int64_t>(s * v);
-    case ReduceOp::kL1:
-      return static_cast<int64_t>(s + (x < 0 ? 0 - v : v));
-    case ReduceOp::kSumSquare:
-      return static_cast<int64_t>(s + v * v);
-    case ReduceOp::kMean:
-    case ReduceOp::kSum:
-    case ReduceOp::kL2:  // and the next two: none of integers
-    case ReduceOp::kLogSum:
-    case ReduceOp::kLogSumExp:
-      break;
-  }
-  return static_cast<int64_t>(s + v);
-}
-
 FoldResult ReduceInts(const Reduce& op, const Value& x, size_t results) {
-  if (op.op == ReduceOp::kL2 || op.op == ReduceOp::kLogSum || op.op == ReduceOp::kLogSumExp) {
-    return nullptr;
-  }
-  const auto in = LoadInts(x);
-  int64_t start = op.op == ReduceOp::kProd ? 1 : 0;
-  if (op.op == ReduceOp::kMax) start = std::numeric_limits<int64_t>::min();
-  if (op.op == ReduceOp::kMin) start = std::numeric_limits<int64_t>::max();
-  if (x.dtype == DType::kBool) start = op.op == ReduceOp::kMin;
-  std::vector<int64_t> sums(results, start);
-  WalkStrided<1>(x.shape, {ReducedStrides(x.shape, op.axes)},
-                 [&](int64_t i, const std::array<int64_t, 1>& at) {
-                   sums[at[0]] = AccumulateInt(op.op, sums[at[0]], in[i]);
-                 });
-  int64_t count = 1;
-  for (int64_t axis : op.axes) count *= x.shape[axis];
-  if (op.op == ReduceOp::kMean && count != 0) {
-    for (int64_t& sum : sums) sum /= count;
-  }
-  return StoreInts(sums, x.dtype);
+  Reduction<int64_t> reduction = kInts[static_cast<size_t>(op.op)];
+  if (reduction.take == nullptr) return nullptr;
+  if (x.dtype == DType::kBool) reduction.start = op.op == ReduceOp::kMin;
+  return StoreInts(ReduceBy(reduction, op, x.shape, LoadInts(x), results), x.dtype);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "isa/function_names.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
@@ -29,41 +28,32 @@ int ScalarOperand(const Graph& graph, const Node& node) {
   return -1;
 }
 
-double Apply(BinaryOp op, double a, double b) {
-  switch (op) {
-    case BinaryOp::kAdd:
-      return a + b;
-    case BinaryOp::kSub:
-      return a - b;
-    case BinaryOp::kMul:
-      return a * b;
-    case BinaryOp::kDiv:
-      return a / b;
-    case BinaryOp::kPow:
-      return std::pow(a, b);
-    case BinaryOp::kMin:
-      return std::fmin(a, b);
-    case BinaryOp::kMax:
-      return std::fmax(a, b);
-    case BinaryOp::kMod:
-    case BinaryOp::kEqual:
-    case BinaryOp::kLess:
-    case BinaryOp::kLessOrEqual:
-    case BinaryOp::kGreater:
-    case BinaryOp::kGreaterOrEqual:
-    case BinaryOp::kAnd:
-    case BinaryOp::kOr:
-    case BinaryOp::kXor:
-      break;
-  }
-  Fail(ErrorCode::kInternal, Name(op), " has no integer table: SupportBinary() lets none through");
-}
+// By BinaryOp: what a table of one operand's bytes holds; null where no table is made.
+using RealFunction = double (*)(double, double);
+namespace reals {
+constexpr RealFunction Add = [](double a, double b) { return a + b; };
+constexpr RealFunction Sub = [](double a, double b) { return a - b; };
+constexpr RealFunction Mul = [](double a, double b) { return a * b; };
+constexpr RealFunction Div = [](double a, double b) { return a / b; };
+constexpr RealFunction Pow = [](double a, double b) { return std::pow(a, b); };
+constexpr RealFunction Min = [](double a, double b) { return std::fmin(a, b); };
+constexpr RealFunction Max = [](double a, double b) { return std::fmax(a, b); };
+constexpr RealFunction Mod = nullptr, Equal = nullptr, Less = nullptr, LessOrEqual = nullptr,
+                       Greater = nullptr, GreaterOrEqual = nullptr, And = nullptr, Or = nullptr,
+                       Xor = nullptr;
+}  // namespace reals
+constexpr RealFunction kRealFunctions[] = {
+#define RSHIFT_BINARY(id, name, ...) reals::name,
+#include "isa/functions.def"
+};
+
+RealFunction FunctionOf(BinaryOp op) { return kRealFunctions[static_cast<size_t>(op)]; }
 
 void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar) {
   const double c = emitter.old().value(node.inputs[scalar]).constant->As<float>()[0];
   const double lo = op.clamp.lo, hi = op.clamp.hi;
-  const auto function = [=, kind = op.op](double v) {
-    const double y = scalar == 0 ? Apply(kind, c, v) : Apply(kind, v, c);
+  const auto function = [=, apply = FunctionOf(op.op)](double v) {
+    const double y = scalar == 0 ? apply(c, v) : apply(v, c);
     return y < lo ? lo : y > hi ? hi : y;
   };
   const ValueId x = node.inputs[1 - scalar];
@@ -158,36 +148,11 @@ bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, in
   return true;
 }
 
-// May an operator of an activation and one number be a table of the activation's bytes?
-bool IsFunctionOfByte(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::kAdd:
-    case BinaryOp::kSub:
-    case BinaryOp::kMul:
-    case BinaryOp::kDiv:
-    case BinaryOp::kPow:
-    case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      return true;
-    case BinaryOp::kMod:
-    case BinaryOp::kEqual:
-    case BinaryOp::kLess:
-    case BinaryOp::kLessOrEqual:
-    case BinaryOp::kGreater:
-    case BinaryOp::kGreaterOrEqual:
-    case BinaryOp::kAnd:
-    case BinaryOp::kOr:
-    case BinaryOp::kXor:
-      return false;
-  }
-  return false;
-}
-
 }  // namespace
 
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
                         const Arithmetic& rules) {
-  const bool scalar = IsFunctionOfByte(op.op) && ScalarOperand(graph, node) >= 0;
+  const bool scalar = FunctionOf(op.op) != nullptr && ScalarOperand(graph, node) >= 0;
   if (scalar && rules.ScalarIsTable(op.op)) return {OpKind::kFunction, ""};
   if (rules.HasBinary(op.op)) return {OpKind::kFunction, ""};
   return {OpKind::kFloat, Cat(OpName(node.op), " of two tensors has no integer form")};

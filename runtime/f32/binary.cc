@@ -113,46 +113,22 @@ struct Max {
     return a > b || a != a ? a : b;
   }
 };
-// a > b is b < a: the operands change places (MakeBinary).
+using Less = std::less<>;
+using LessOrEqual = std::less_equal<>;
+// a > b is b < a: the operands change places (MakeStep).
+using Greater = Less;
+using GreaterOrEqual = LessOrEqual;
 bool IsTurned(BinaryOp mode) {
   return mode == BinaryOp::kGreater || mode == BinaryOp::kGreaterOrEqual;
 }
 
-template <typename T>
-RowFunction NumberRow(BinaryOp mode) {
-  switch (mode) {
-    case BinaryOp::kAdd:
-      return Row<T, T, Add>;
-    case BinaryOp::kSub:
-      return Row<T, T, Sub>;
-    case BinaryOp::kMul:
-      return Row<T, T, Mul>;
-    case BinaryOp::kDiv:
-      return Row<T, T, Div>;
-    case BinaryOp::kPow:
-      return Row<T, T, Pow>;
-    case BinaryOp::kMin:
-      return Row<T, T, Min>;
-    case BinaryOp::kMax:
-      return Row<T, T, Max>;
-    case BinaryOp::kMod:
-      return Row<T, T, Mod>;
-    case BinaryOp::kEqual:
-      return Row<T, uint8_t, std::equal_to<>>;
-    case BinaryOp::kLess:
-    case BinaryOp::kGreater:
-      return Row<T, uint8_t, std::less<>>;
-    case BinaryOp::kLessOrEqual:
-    case BinaryOp::kGreaterOrEqual:
-      return Row<T, uint8_t, std::less_equal<>>;
-    case BinaryOp::kAnd:
-    case BinaryOp::kOr:
-    case BinaryOp::kXor:
-      break;
+// Of numbers, and of the truth of bytes.
+struct Equal {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return std::is_same_v<T, uint8_t> ? (a != 0) == (b != 0) : a == b;
   }
-  return nullptr;
-}
-
+};
 struct And {
   bool operator()(uint8_t a, uint8_t b) const { return a != 0 && b != 0; }
 };
@@ -162,50 +138,33 @@ struct Or {
 struct Xor {
   bool operator()(uint8_t a, uint8_t b) const { return (a != 0) != (b != 0); }
 };
-struct SameTruth {
-  bool operator()(uint8_t a, uint8_t b) const { return (a != 0) == (b != 0); }
-};
 
-RowFunction BoolRow(BinaryOp mode) {
-  switch (mode) {
-    case BinaryOp::kAnd:
-      return Row<uint8_t, uint8_t, And>;
-    case BinaryOp::kOr:
-      return Row<uint8_t, uint8_t, Or>;
-    case BinaryOp::kXor:
-      return Row<uint8_t, uint8_t, Xor>;
-    case BinaryOp::kEqual:
-      return Row<uint8_t, uint8_t, SameTruth>;
-    case BinaryOp::kAdd:
-    case BinaryOp::kSub:
-    case BinaryOp::kMul:
-    case BinaryOp::kDiv:
-    case BinaryOp::kPow:
-    case BinaryOp::kMin:
-    case BinaryOp::kMax:
-    case BinaryOp::kMod:
-    case BinaryOp::kLess:
-    case BinaryOp::kGreater:
-    case BinaryOp::kLessOrEqual:
-    case BinaryOp::kGreaterOrEqual:
-      break;
+// Null where elements of type T (uint8_t: bool) have no such operator.
+template <typename T, BinaryOp kOp, typename Op>
+constexpr RowFunction RowOf() {
+  constexpr bool kLogic =
+      std::is_same_v<Op, And> || std::is_same_v<Op, Or> || std::is_same_v<Op, Xor>;
+  constexpr bool kBool = std::is_same_v<T, uint8_t>;
+  if constexpr (kLogic != kBool && !(kBool && std::is_same_v<Op, Equal>)) {
+    return nullptr;
+  } else {
+    return Row<T, std::conditional_t<kResultIsBool[static_cast<size_t>(kOp)], uint8_t, T>, Op>;
   }
-  return nullptr;
 }
 
+// By BinaryOp.
+template <typename T>
+constexpr RowFunction kRows[] = {
+#define RSHIFT_BINARY(id, name, ...) RowOf<T, BinaryOp::k##name, name>(),
+#include "isa/functions.def"
+};
+
 RowFunction FindRow(DType type, BinaryOp mode) {
-  switch (type) {
-    case DType::kF32:
-      return NumberRow<float>(mode);
-    case DType::kS32:
-      return NumberRow<int32_t>(mode);
-    case DType::kS64:
-      return NumberRow<int64_t>(mode);
-    case DType::kBool:
-      return BoolRow(mode);
-    default:
-      return nullptr;
-  }
+  const auto index = static_cast<size_t>(mode);
+  if (type == DType::kF32) return kRows<float>[index];
+  if (type == DType::kS32) return kRows<int32_t>[index];
+  if (type == DType::kS64) return kRows<int64_t>[index];
+  return type == DType::kBool ? kRows<uint8_t>[index] : nullptr;
 }
 
 }  // namespace
