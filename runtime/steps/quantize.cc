@@ -14,62 +14,38 @@ auto LoopFor(const isa::Quantize& quantize, Isa isa) {
   return quantize.by_reciprocal ? loops.quantize_reciprocal[rounding] : loops.quantize[rounding];
 }
 
-class QuantizeStep : public Step {
+void Advance(QuantizeArgs& args, int64_t x, int64_t y) {
+  args.x += x;
+  args.y += y;
+}
+
+void Advance(DequantizeArgs& args, int64_t x, int64_t y) {
+  args.x.bytes += x;
+  args.y += y;
+}
+
+// `loop` over the rows of src and dst, elements of the types X and Y.
+template <typename Args, typename X, typename Y>
+class RowsStep : public Step {
  public:
-  QuantizeStep(const StepContext& context, const isa::Quantize& c)
-      : loop_(LoopFor(c, context.isa)),
+  RowsStep(const StepContext& context, const Args& args, ElementwiseTable::Loop<Args> loop)
+      : loop_(loop),
+        args_(args),
         rows_(context, {Field::kSrc, Field::kDst}),
-        src_pitch_(RowPitch(context, Field::kSrc) / static_cast<int64_t>(sizeof(float))),
-        dst_pitch_(RowPitch(context, Field::kDst)) {
-    const TensorRecord& dst = context.Record(Field::kDst);
-    const bool is_signed = dst.dtype == DType::kS8;
-    args_ = {.x = context.In<float>(Field::kSrc),
-             .y = context.Out<uint8_t>(Field::kDst),
-             .scale = dst.scale,
-             .zero = dst.zero_point,
-             .lo = is_signed ? -128 : 0,
-             .hi = is_signed ? 127 : 255};
-  }
+        src_pitch_(RowPitch(context, Field::kSrc) / static_cast<int64_t>(sizeof(X))),
+        dst_pitch_(RowPitch(context, Field::kDst) / static_cast<int64_t>(sizeof(Y))) {}
 
   void Run(const Team& team) noexcept override {
     rows_.ForEach(team, [this](int64_t row, int64_t begin, int64_t end) {
-      QuantizeArgs args = args_;
-      args.x += row * src_pitch_;
-      args.y += row * dst_pitch_;
+      Args args = args_;
+      Advance(args, row * src_pitch_, row * dst_pitch_);
       loop_(args, begin, end);
     });
   }
 
  private:
-  ElementwiseTable::Loop<QuantizeArgs> loop_;
-  QuantizeArgs args_;
-  FlattenedRows rows_;
-  int64_t src_pitch_, dst_pitch_;  // elements
-};
-
-class DequantizeStep : public Step {
- public:
-  explicit DequantizeStep(const StepContext& context)
-      : loop_(ElementwiseFor(context.isa).dequantize),
-        args_{.x = OperandOf(context, Field::kSrc),
-              .y = context.Out<float>(Field::kDst),
-              .scale = context.Record(Field::kSrc).scale},
-        rows_(context, {Field::kSrc, Field::kDst}),
-        src_pitch_(RowPitch(context, Field::kSrc)),
-        dst_pitch_(RowPitch(context, Field::kDst) / static_cast<int64_t>(sizeof(float))) {}
-
-  void Run(const Team& team) noexcept override {
-    rows_.ForEach(team, [this](int64_t row, int64_t begin, int64_t end) {
-      DequantizeArgs args = args_;
-      args.x.bytes += row * src_pitch_;
-      args.y += row * dst_pitch_;
-      loop_(args, begin, end);
-    });
-  }
-
- private:
-  ElementwiseTable::Loop<DequantizeArgs> loop_;
-  DequantizeArgs args_;
+  ElementwiseTable::Loop<Args> loop_;
+  Args args_;
   FlattenedRows rows_;
   int64_t src_pitch_, dst_pitch_;  // elements
 };
@@ -77,11 +53,24 @@ class DequantizeStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& c) {
-  return std::make_unique<QuantizeStep>(context, c);
+  const TensorRecord& dst = context.Record(Field::kDst);
+  const bool is_signed = dst.dtype == DType::kS8;
+  const QuantizeArgs args{.x = context.In<float>(Field::kSrc),
+                          .y = context.Out<uint8_t>(Field::kDst),
+                          .scale = dst.scale,
+                          .zero = dst.zero_point,
+                          .lo = is_signed ? -128 : 0,
+                          .hi = is_signed ? 127 : 255};
+  return std::make_unique<RowsStep<QuantizeArgs, float, uint8_t>>(context, args,
+                                                                  LoopFor(c, context.isa));
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize&) {
-  return std::make_unique<DequantizeStep>(context);
+  const DequantizeArgs args{.x = OperandOf(context, Field::kSrc),
+                            .y = context.Out<float>(Field::kDst),
+                            .scale = context.Record(Field::kSrc).scale};
+  return std::make_unique<RowsStep<DequantizeArgs, uint8_t, float>>(
+      context, args, ElementwiseFor(context.isa).dequantize);
 }
 
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c) {

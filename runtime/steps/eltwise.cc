@@ -1,4 +1,5 @@
-// Additions of two quantized tensors of equal shape.
+// Sums and products of two quantized tensors of equal shape.
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -6,16 +7,17 @@
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
+#include "runtime/steps/uniform_requant.h"
 
 namespace rshift {
 namespace {
 
-// Args: AddArgs, AddFloatArgs or AddFmaArgs.
+// Args: AddArgs, AddFloatArgs, AddFmaArgs or MulFloatArgs.
 template <typename Args>
-class AddOp : public ByteOp {
+class PairOp : public ByteOp {
  public:
   using Loop = ElementwiseTable::RowsLoop<Args>;
-  AddOp(const Args& args, Loop loop) : args_(args), loop_(loop) {}
+  PairOp(const Args& args, Loop loop) : args_(args), loop_(loop) {}
 
   void Run(const ByteBlock& block) const noexcept override {
     Args args = args_;
@@ -39,8 +41,8 @@ void SetOperands(const StepContext& context, const ClampQ& clamp, Args* args) {
 }
 
 template <typename Args>
-std::unique_ptr<ByteOp> Make(const Args& args, typename AddOp<Args>::Loop loop) {
-  return std::make_unique<AddOp<Args>>(args, loop);
+std::unique_ptr<ByteOp> Make(const Args& args, typename PairOp<Args>::Loop loop) {
+  return std::make_unique<PairOp<Args>>(args, loop);
 }
 
 // Sums that leave int32, which no profile makes but a file may hold.
@@ -80,6 +82,37 @@ bool AreEqualOnAllPairs(AddFloatArgs args, ElementwiseTable::RowsLoop<AddFloatAr
   return y == other;
 }
 
+// Products by a loop for the instruction set, requantized a block at a time.
+class MulOp : public ByteOp {
+ public:
+  MulOp(const StepContext& context, const UniformForm& form)
+      : loop_(ElementwiseFor(context.isa).product),
+        args_{.a = OperandOf(context, Field::kSrc), .b = OperandOf(context, Field::kSrc2)},
+        requantize_(context.isa, form) {}
+
+  void Run(const ByteBlock& block) const noexcept override {
+    for (int64_t r = 0; r < block.rows.rows; ++r) RunRow(block.Row(r, 0, block.rows.count));
+  }
+
+ private:
+  void RunRow(const ByteBlock& row) const noexcept {
+    alignas(64) int32_t products[kRequantBlock + kRequantSlack];
+    ProductArgs args = args_;
+    args.a.bytes = row.a;
+    args.b.bytes = row.b;
+    args.y = products;
+    for (int64_t at = 0; at < row.rows.count; at += kRequantBlock) {
+      const int64_t end = std::min(at + kRequantBlock, row.rows.count);
+      loop_(args, at, end);
+      requantize_(products, end - at, row.y + at);
+    }
+  }
+
+  ElementwiseTable::Loop<ProductArgs> loop_;
+  ProductArgs args_;
+  UniformRequant requantize_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Add& c) {
@@ -116,6 +149,19 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma
   args.fixed = c.fixed;
   args.shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8);
   return Make(args, ElementwiseFor(context.isa).add_fma);
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c) {
+  const TensorRecord& dst = context.Record(Field::kDst);
+  if (c.rounding != Rounding::kFloatZeroEven)
+    return std::make_unique<MulOp>(context,
+                                   UniformForm{c.rounding, c.words, dst.zero_point, c.clamp});
+  MulFloatArgs args;  // ONNX Runtime's form, in floats throughout
+  SetOperands(context, c.clamp, &args);
+  args.scale = numerics::WordToFloat(c.words.multiplier);
+  args.zero_y = dst.zero_point;
+  args.shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
+  return Make(args, ElementwiseFor(context.isa).mul_float);
 }
 
 }  // namespace rshift
