@@ -91,18 +91,15 @@ nlohmann::json LayerJson(const LayerResult& l, const Tolerance& tolerance) {
 }  // namespace
 
 nlohmann::json VerdictJson(const Verdict& verdict) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-  };
   nlohmann::json json = {{"grade", Name(verdict.grade)},       {"samples", verdict.samples},
                          {"why_none", verdict.why_none},       {"next", verdict.next},
                          {"outputs", nlohmann::json::array()}, {"trials", nlohmann::json::array()},
                          {"weakest", nlohmann::json::array()}};
   for (const OutputResult& output : verdict.outputs) {
     json["outputs"].push_back({{"name", output.name},
-                               {"sqnr_db", number(output.similarity.sqnr_db)},
-                               {"cosine", number(output.similarity.cosine)},
-                               {"channels_median_db", number(output.channels.median_db)},
+                               {"sqnr_db", Number(output.similarity.sqnr_db)},
+                               {"cosine", Number(output.similarity.cosine)},
+                               {"channels_median_db", Number(output.channels.median_db)},
                                {"equal_percent", output.equal_percent},
                                {"classes", output.classes},
                                {"rows", output.rows},
@@ -113,7 +110,7 @@ nlohmann::json VerdictJson(const Verdict& verdict) {
   for (const Trial& trial : verdict.trials) {
     json["trials"].push_back({{"options", trial.options},
                               {"recipe", trial.recipe},
-                              {"quality_db", number(trial.quality_db)},
+                              {"quality_db", Number(trial.quality_db)},
                               {"grade", Name(trial.grade)}});
   }
   for (const LayerResult& layer : verdict.weakest) json["weakest"].push_back(layer.tensor);

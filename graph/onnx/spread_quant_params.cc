@@ -1,0 +1,53 @@
+// Scales and zero points belong to every byte tensor that a node only moves.
+#include "graph/onnx/table.h"
+
+namespace rshift {
+namespace {
+
+bool MovesIntegers(const Op& op) {
+  if (std::holds_alternative<Resize>(op)) return false;
+  return std::holds_alternative<MaxPool>(op) || MovementOf(op) != Movement::kNone;
+}
+
+// Calls f(input, output) for every activation of bytes that a node moves.
+template <typename F>
+void ForMovedBytes(Graph& graph, const Node& node, F f) {
+  if (!MovesIntegers(node.op)) return;
+  Value& out = graph.value(node.outputs[0]);
+  if (out.dtype != DType::kS8 && out.dtype != DType::kU8) return;
+  const size_t count = std::holds_alternative<Concat>(node.op) ? node.inputs.size() : 1;
+  for (size_t i = 0; i < count; ++i) {
+    Value& in = graph.value(node.inputs[i]);
+    if (in.dtype == out.dtype && !in.is_constant()) f(in, out);
+  }
+}
+
+}  // namespace
+
+void SpreadQuantParams(Graph& graph) {
+  for (int i = 0; i < graph.value_count(); ++i) {
+    Value& value = graph.value(ValueId(i));
+    if (value.dtype == DType::kF32) value.quant.reset();  // integers of 16 bits (quant.cc)
+  }
+  auto& nodes = graph.nodes();
+  for (const Node& node : nodes) {
+    ForMovedBytes(graph, node, [](const Value& in, Value& out) {
+      if (!out.quant) out.quant = in.quant;
+    });
+  }
+  for (size_t n = nodes.size(); n-- > 0;) {
+    ForMovedBytes(graph, nodes[n], [](Value& in, const Value& out) {
+      if (!in.quant) in.quant = out.quant;
+    });
+  }
+  for (const Node& node : nodes) {
+    ForMovedBytes(graph, node, [&](const Value& in, const Value& out) {
+      RSHIFT_REQUIRE(
+          in.quant == out.quant, ErrorCode::kUnsupported, node.name, ": ", OpName(node.op),
+          " moves the integers ", Quoted(in.name), " to ", Quoted(out.name),
+          ", which have another scale or zero point; expected equal parameters on both sides");
+    });
+  }
+}
+
+}  // namespace rshift
