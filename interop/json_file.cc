@@ -7,7 +7,7 @@
 namespace rshift {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr size_t kMaxDepth = 64;
 
 template <typename T, typename Read>
 std::vector<T> OneOrMore(const Json& value, const std::string& what, Read read) {
@@ -17,24 +17,55 @@ std::vector<T> OneOrMore(const Json& value, const std::string& what, Read read) 
   return numbers;
 }
 
+// Looks for keys that occur twice and for depth; the parser itself says what is wrong with the
+// text. (Its callback would do, but takes quadratic time for lists of objects.)
+class Watcher : public nlohmann::json_sax<Json> {
+ public:
+  explicit Watcher(const std::string& where) : where_(where) {}
+
+  bool start_object(size_t) override { return Enter(); }
+  bool start_array(size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& key) override {
+    RSHIFT_REQUIRE(keys_.back().insert(key).second, ErrorCode::kInvalidInput, where_, ": '", key,
+                   "' occurs twice; keep one of them");
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  bool Enter() {
+    RSHIFT_REQUIRE(keys_.size() < kMaxDepth, ErrorCode::kInvalidInput, where_, ": more than ",
+                   kMaxDepth, " levels of JSON");
+    keys_.emplace_back();
+    return true;
+  }
+  bool Leave() {
+    keys_.pop_back();
+    return true;
+  }
+
+  const std::string& where_;
+  std::vector<std::set<std::string>> keys_;  // of the open objects; of lists none
+};
+
 }  // namespace
 
 Json ParseJson(const std::string& text, const std::string& where) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    RSHIFT_REQUIRE(depth <= kMaxDepth, ErrorCode::kInvalidInput, where, ": more than ", kMaxDepth,
-                   " levels of JSON");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto key = parsed.get<std::string>();
-      RSHIFT_REQUIRE(keys.back().insert(key).second, ErrorCode::kInvalidInput, where, ": '", key,
-                     "' occurs twice; keep one of them");
-    }
-    return true;
-  };
   try {
-    Json json = Json::parse(text, watch);
+    Watcher watcher(where);
+    Json::sax_parse(text, &watcher);
+    Json json = Json::parse(text);
     RSHIFT_REQUIRE(json.is_object(), ErrorCode::kInvalidInput, where,
                    ": expected a JSON object { ... }");
     return json;

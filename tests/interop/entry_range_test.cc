@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "interop/formats.h"
+#include "interop/json_file.h"
 #include "quantize/numerics/qparams.h"
 
 namespace rshift {
@@ -90,6 +91,23 @@ TEST(ScaleFormats, TheLongestEndingChooses) {
   EXPECT_STREQ(ScaleFormatForPath("net.aimet0.json").name, "aimet-0.6");
   EXPECT_STREQ(ScaleFormatForPath("net.json").name, "onnxruntime");
   EXPECT_THROW(ScaleFormatForPath("net.txt"), Error);
+}
+
+TEST(JsonFile, KeysThatOccurTwiceAndDeepTextsAreRefused) {
+  EXPECT_EQ(ParseJson(R"({"a": [{"b": 1}, {"b": 2}], "c": {"b": 1}})", "t")["a"][1]["b"], 2);
+  const auto refused = [](const std::string& text) {
+    try {
+      ParseJson(text, "t");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refused(R"({"a": 1, "b": {"c": 1, "c": 2}})"), "t: 'c' occurs twice; keep one of them");
+  const std::string lists(63, '['), ends(63, ']');
+  EXPECT_EQ(refused("{\"a\": " + lists + ends + "}"), "taken");
+  EXPECT_EQ(refused("{\"a\": [" + lists + ends + "]}"), "t: more than 64 levels of JSON");
+  EXPECT_EQ(refused("{\"a\": [" + std::string(1000000, '[')), "t: more than 64 levels of JSON");
 }
 
 TEST(ScaleFormats, MoreEntriesThanTheLimitAreRefused) {
