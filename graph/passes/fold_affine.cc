@@ -47,7 +47,7 @@ std::optional<Step> ReadStep(const Graph& graph, const Node& node, int64_t axis)
           if (side == 0 || k == 0.0) return std::nullopt;
           scale = 1.0 / k;
           break;
-        default:
+        default:  // no affine function of x
           return std::nullopt;
       }
     }

@@ -62,7 +62,7 @@ bool Matcher::MultiplyNode(const Node& node, int depth, Product* product) const 
       if (!second || (*second != 2.0f && *second != 3.0f)) return false;
       product->factors.insert(product->factors.end(), static_cast<size_t>(*second), node.inputs[0]);
       return true;
-    default:
+    default:  // no product
       return false;
   }
 }

@@ -26,7 +26,7 @@ std::optional<RealPostOp> PostOpOf(const Op& op) {
       return RealPostOp{PostOpKind::kAbs, 0, 0, {}};
     case UnaryOp::kSqrt:
       return RealPostOp{PostOpKind::kSqrt, 0, 0, {}};
-    default:
+    default:  // oneDNN has no such post-operation
       return std::nullopt;
   }
 }

@@ -47,7 +47,7 @@ KnownBounds OfUnary(const Unary& op) {
     case UnaryOp::kAbs:
     case UnaryOp::kSquare:
       return AtLeast(0);
-    default:
+    default:  // nothing is known, which is always right
       return {};
   }
 }

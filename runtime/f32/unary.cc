@@ -48,7 +48,7 @@ SpanFunction IntegerFunction(UnaryOp mode) {
       return Span<T, [](T x, const Coefficients&) { return static_cast<T>(~x + 1ull); }>;
     case UnaryOp::kSign:
       return Span<T, [](T x, const Coefficients&) { return Sign(x); }>;
-    default:
+    default:  // of floats alone: MakeStep refuses it
       return nullptr;
   }
 }

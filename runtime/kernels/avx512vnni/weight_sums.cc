@@ -45,7 +45,7 @@ void SumWeightsAvx512Vnni(const int8_t* quads, int64_t count, int64_t width,
       return SumPanel<3, 2>(quads, count, sums);
     case 32:
       return SumPanel<2, 4>(quads, count, sums);
-    default:
+    default:  // 16, the narrowest panel
       return SumPanel<1, 8>(quads, count, sums);
   }
 }
