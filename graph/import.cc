@@ -7,9 +7,12 @@
 #include "base/error.h"
 #include "graph/onnx/body.h"
 #include "graph/onnx/body_names.h"
+#include "graph/onnx/channel_scales.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/propose.h"
 #include "graph/onnx/table.h"
+#include "graph/openvino/ir.h"
+#include "graph/openvino/translate.h"
 #include "graph/sha256.h"
 #include "graph/tflite/model.h"
 
@@ -71,23 +74,30 @@ void ImportNode(const onnx::NodeProto& proto, NodeSupport& support, ImportState&
   }
 }
 
+// Where the bytes of a model come from: "" for those in memory.
+struct Place {
+  std::string folder, file;
+};
+
 // By the first bytes of the file. --input-shape opens the dimensions that a .tflite file leaves
 // open.
-onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const ImportOptions& options) {
+onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
+                           const ImportOptions& options) {
+  if (openvino::IsIr(bytes)) return TranslateIr(bytes, place.folder, place.file);
   return IsTflite(bytes) ? TranslateTflite(bytes, !options.input_shapes.empty())
                          : ParseModel(bytes);
 }
 
 // Imports whatever can be; what lies behind an unsupported node is judged by its type alone.
-Imported ImportModel(std::span<const uint8_t> bytes, const std::string& folder,
+Imported ImportModel(std::span<const uint8_t> bytes, const Place& place,
                      const ImportOptions& options, bool lenient) {
-  onnx::ModelProto model = ReadModel(bytes, options);
+  onnx::ModelProto model = ReadModel(bytes, place, options);
   onnx::GraphProto& graph = *model.mutable_graph();
   Imported result;
   ImportState& state = result.state;
   state.model = &model;
   state.opset = OpsetOf(model);
-  state.external.folder = folder;
+  state.external.folder = place.folder;
   state.external.outputs = options.outputs;
   state.graph.name = graph.name();
   state.graph.sha256 = Sha256Hex(bytes);
@@ -156,43 +166,44 @@ Graph FinishImport(Imported imported) {
 }
 
 // Imports the whole model. Open shapes of inputs come with a proposal that has been tried.
-Graph ImportWhole(std::span<const uint8_t> bytes, const std::string& folder,
+Graph ImportWhole(std::span<const uint8_t> bytes, const Place& place,
                   const ImportOptions& options) {
   const auto imports = [&](const ImportOptions& trial) {
     try {
-      ImportModel(bytes, folder, trial, false);
+      ImportModel(bytes, place, trial, false);
       return true;
     } catch (const Error&) {
       return false;
     }
   };
   try {
-    return FinishImport(ImportModel(bytes, folder, options, false));
+    return FinishImport(ImportModel(bytes, place, options, false));
   } catch (const DynamicShape& error) {
-    const onnx::ModelProto model = ReadModel(bytes, options);
+    const onnx::ModelProto model = ReadModel(bytes, place, options);
     Fail(error.code(), error.what(), ": give ", ProposeShapes(model.graph(), options, imports));
   }
 }
 
-std::string FolderOf(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
+Place PlaceOf(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string folder = file.parent_path().string();
+  return {folder.empty() ? "." : folder, file.filename().string()};
 }
 
 }  // namespace
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
-  return WithPlace(path, [&] { return ImportWhole(ReadFile(path), FolderOf(path), options); });
+  return WithPlace(path, [&] { return ImportWhole(ReadFile(path), PlaceOf(path), options); });
 }
 
 Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
                       const ImportOptions& options) {
-  return WithPlace(where, [&] { return ImportWhole(bytes, "", options); });
+  return WithPlace(where, [&] { return ImportWhole(bytes, {}, options); });
 }
 
 std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {
-  return WithPlace(
-      path, [&] { return ImportModel(ReadFile(path), FolderOf(path), options, true).nodes; });
+  return WithPlace(path,
+                   [&] { return ImportModel(ReadFile(path), PlaceOf(path), options, true).nodes; });
 }
 
 }  // namespace rshift

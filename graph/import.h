@@ -1,5 +1,6 @@
-// ONNX file (or .tflite, told apart by its first bytes) -> Graph: opset 6-28 forms, static shapes,
-// constants folded. Every unsupported node is found before any work starts.
+// ONNX (opset 6-28), .tflite, or OpenVINO IR (.xml, its weights in the .bin beside it), told apart
+// by the first bytes -> Graph: static shapes, constants folded. Every unsupported node is found
+// before any work starts.
 #ifndef RSHIFT_GRAPH_IMPORT_H_
 #define RSHIFT_GRAPH_IMPORT_H_
 

@@ -104,7 +104,7 @@ THIRD_PARTY = {
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools", "examples"],
     "nlohmann": ["interop", "pipeline", "tools", "tests"],
-    "pugixml.hpp": ["interop"],
+    "pugixml.hpp": ["graph", "interop"],
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],
