@@ -22,14 +22,14 @@ namespace rshift {
 using Op = std::variant<
     // float, ONNX semantics
     Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
-    BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize,
+    BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize, FakeQuantize,
     // data movement, any element type
     Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
     SpaceToDepth, Cast,
     // integer
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
-    isa::AddShifted, isa::AddFma, isa::Mul, isa::AveragePool, QSoftmax, isa::LeakyRelu, QPRelu,
-    QTable>;
+    isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::AveragePool, QSoftmax,
+    isa::LeakyRelu, QPRelu, QTable>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

@@ -200,6 +200,15 @@ std::string Attributes(const isa::AddFma& o) {
          Attribute("fixed", o.fixed) + Text(o.clamp);
 }
 
+std::string Attributes(const isa::AddScaled& o) {
+  return Attribute("zero_a", o.zero_a) + Attribute("ratio", o.ratio) + Attribute("scale", o.scale) +
+         Attribute("shift", o.shift) + Attribute("after", int64_t{o.after}) + Text(o.clamp);
+}
+
+std::string Attributes(const FakeQuantize& o) {
+  return Attribute("levels", o.levels) + Attribute("axis", o.axis);
+}
+
 std::string Attributes(const isa::Mul& o) {
   return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }

@@ -38,6 +38,7 @@ enum class Opcode : uint8_t {
   kAddFma = 15,
   kMul = 16,
   kSoftmax = 17,
+  kAddScaled = 18,
   // --- data movement: any element type, inside the region ---
   kTranspose = 20,
   kCopyInto = 21,
@@ -62,6 +63,7 @@ enum class Opcode : uint8_t {
   kResizeF32 = 51,
   kLrnF32 = 52,
   kInstanceNormF32 = 53,
+  kFakeQuantizeF32 = 54,
   // --- F32 by oneDNN (rshift_float); outside the region ---
   kConvF32 = 80,
   kConvTransposeF32 = 81,

@@ -27,6 +27,12 @@ class Checker {
                             Finite(op.ratio_b, "factor of its second input");
                             Finite(op.fixed, "offset");
                           },
+                          [&](const isa::AddScaled& op) {
+                            Finite(op.zero_a, "zero point of its first input");
+                            Finite(op.ratio, "factor of its first input");
+                            Finite(op.scale, "factor");
+                            Finite(op.shift, "offset");
+                          },
                           [&](const isa::AveragePool& op) { Pool(op); }, [](const auto&) {}},
                node_.op);
   }

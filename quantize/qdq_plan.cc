@@ -112,9 +112,11 @@ class QdqPlanner {
     if (weights.origin == nullptr) return;
     AddSource(weights.name,
               {weights.origin->dtype, {weights.origin->scales[0], weights.origin->zero_points[0]}},
-              weights.origin->axis < 0 ? "the model's constant"
-                                       : Cat("the model's constant, the first of ",
-                                             weights.origin->scales.size(), " channels"));
+              Cat("the model's constant",
+                  weights.origin->axis < 0
+                      ? ""
+                      : Cat(", the first of ", weights.origin->scales.size(), " channels"),
+                  weights.origin->tuned ? ", its range widened to integer zero points" : ""));
   }
 
   static bool IsLinear(const Node& node) {
@@ -175,6 +177,12 @@ class QdqPlanner {
     return true;
   }
 
+  // A Clip is the only reader: the convolution takes it in, too.
+  bool ClipFollows(ValueId y) const {
+    const auto& readers = consumers_[y.index()];
+    return readers.size() == 1 && std::holds_alternative<Clip>(graph_.node(readers[0]).op);
+  }
+
   // Whether node n is taken in by a convolution, up to a Quantize.
   bool ExtendChain(size_t n) {
     const Node& node = graph_.nodes()[n];
@@ -182,15 +190,16 @@ class QdqPlanner {
       const Chain* before = ChainBefore(node, i);
       if (before == nullptr) continue;
       Chain chain = *before;
-      if (const std::optional<RealPostOp> op = PostOpOf(node.op)) {
-        chain.fused.ops.push_back(*op);
+      const std::vector<RealPostOp> ops = PostOpsOf(graph_, node, i);
+      if (!ops.empty()) {
+        chain.fused.ops.insert(chain.fused.ops.end(), ops.begin(), ops.end());
       } else if (node.inputs.size() != 2 || !TakesSum(node, node.inputs[1 - i], &chain.fused)) {
         continue;
       }
       chain.fused.y = node.outputs[0];
       chain.nodes.push_back(n);
       const Wish& wish = WantedType(node.outputs[0]);
-      if (wish.type) {
+      if (wish.type && !ClipFollows(node.outputs[0])) {
         Close(chain, *wish.type);
         return true;
       }

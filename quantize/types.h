@@ -37,6 +37,7 @@ struct RealPostOp {
   PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0;
   IntType addend;
+  float scale = 1;  // of the function's result; of the addend
 };
 
 // Which form each node gets (quantize/plan.h, quantize/qdq.h).
@@ -51,7 +52,8 @@ struct QuantizationPlan {
   std::vector<std::string> reasons;  // by node: why kFloat
 };
 
-// Whether the model holds its own quantization: QuantizeLinear or DequantizeLinear of activations.
+// Whether the model holds its own quantization: QuantizeLinear, DequantizeLinear or FakeQuantize of
+// activations.
 bool HoldsQuantization(const Graph& graph);
 
 }  // namespace rshift

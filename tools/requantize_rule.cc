@@ -58,6 +58,7 @@ const std::vector<Variation>& VariationsOf(ProfileId profile) {
         {"fp32", Rounding::kFloatEven, kFloat},
         {"precise", Rounding::kHalfAway, kMantissa}}},
       {ProfileId::kOneDnn, {{"", Rounding::kFloatZeroEven, kFloat}}},
+      {ProfileId::kOpenVino, {{"", Rounding::kFloatZeroEven, kFloat}}},
       {ProfileId::kAscend,
        {{"round", Rounding::kHalfFloat, kFloat},
         {"away", Rounding::kHalfFloat, kFloat},
@@ -91,7 +92,8 @@ void CheckCombination(const RequantizeArguments& a, ProfileId profile, bool inte
                "--multiplier and --rshift belong together; give both");
   RequireUsage(pair != a.scale.has_value(), "expected either --scale or --multiplier and --rshift",
                pair ? ", not both" : "");
-  RequireUsage(a.bias == 0 || profile == ProfileId::kOneDnn || profile == ProfileId::kAscend,
+  RequireUsage(a.bias == 0 || profile == ProfileId::kOneDnn || profile == ProfileId::kOpenVino ||
+                   profile == ProfileId::kAscend,
                "--bias: profile ", name, " has an integer bias; add it to the accumulators");
   RequireUsage(!a.quant_scale || profile == ProfileId::kAscend,
                "--quant-scale is for profile ascend alone");

@@ -105,6 +105,34 @@ struct AddFma {
   }
 };
 
+// OpenVINO's eltwise kernels: one operand counted in units of the other, the sum scaled; every
+// operation in f32, the fma with one rounding.
+struct AddScaled {
+  RSHIFT_COMMAND(
+      kAddScaled, "add_scaled", kInteger,
+      "clamp(to_even(fma(src - beta, alpha, src2) * scale + offset_f) - offset), raw bytes",
+      .in_place = true, .broadcasts_constant = true, .element_ns = 5)
+
+  float zero_a = 0, ratio = 0;  // fma(a - zero_a, ratio, b)
+  float scale = 0, shift = 0;
+  int32_t after = 0;  // subtracted from the rounded number
+  ClampQ clamp = {0, 0};
+  bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
+    visit(View(In(Field::kSrc2)), c.src2);
+    visit(Float(Field::kBetaF), c.zero_a);
+    visit(Float(Field::kAlphaF), c.ratio);
+    visit(Float(Field::kScaleF), c.scale);
+    visit(Float(Field::kOffsetF), c.shift);
+    visit(Int(Field::kOffset, 0, 128), c.after);
+    ClampFields(c.clamp, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
+  }
+};
+
 // kFloatZeroEven (ONNX Runtime): float(product) * scale + float(Zy), to even, Zy of an s8 tensor
 // taken + 128 as in AddFma and subtracted afterwards.
 struct Mul {

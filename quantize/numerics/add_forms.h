@@ -63,6 +63,15 @@ inline int32_t AddFma(int32_t a, int32_t b, float ratio_a, float ratio_b, float 
   return RoundToByte(std::fma(static_cast<float>(a), ratio_a, inner), -shift_y, lo, hi);
 }
 
+// OpenVINO's form. a, b: as their types hold them.
+inline int32_t AddScaled(int32_t a, int32_t b, float zero_a, float ratio, float scale, float shift,
+                         int32_t after, int32_t lo, int32_t hi) {
+  const float sum = std::fma(static_cast<float>(a) - zero_a, ratio, static_cast<float>(b));
+  const float scaled = sum * scale;
+  const float units = scaled + shift;
+  return RoundToByte(units, -after, lo, hi);
+}
+
 // ONNX Runtime's form of a product: product, then sum with the unsigned zero point; to even.
 inline constexpr int32_t MulFloatZero(int32_t product, float scale, int32_t zero_y, int32_t shift_y,
                                       int32_t lo, int32_t hi) {

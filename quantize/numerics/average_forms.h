@@ -30,6 +30,17 @@ inline constexpr int32_t AverageDequantized(float total, int32_t count, float sc
   return RoundToByte(units + static_cast<float>(zero_y + shift_y), -shift_y, lo, hi);
 }
 
+// sum: of raw values, pads that count being Zx.
+inline constexpr int32_t AverageMeanScaleOffset(int32_t sum, int32_t count, int32_t zero_x,
+                                                float scale, float offset, int32_t shift_y,
+                                                int32_t lo, int32_t hi) {
+  const float mean = static_cast<float>(sum) / static_cast<float>(count);
+  const float centred = mean - static_cast<float>(zero_x);
+  const float scaled = centred * scale;
+  const float units = scaled + offset;
+  return RoundToByte(units, -shift_y, lo, hi);
+}
+
 // sum: of x - Zx. Half away from zero.
 inline constexpr int32_t AverageScaleAway(int32_t sum, int32_t count, float scale, int32_t zero_y,
                                           int32_t lo, int32_t hi) {

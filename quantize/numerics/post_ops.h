@@ -34,6 +34,12 @@ inline float PostFunction(const PostOp& op, float f) {
       return std::sqrt(f);  // correctly rounded; NaN below zero
     case PostOpKind::kSquare:
       return f * f;
+    case PostOpKind::kSwish:
+      return f * static_cast<float>(Logistic(static_cast<double>(op.alpha * f)));
+    case PostOpKind::kHardSwish: {
+      const float gate = op.alpha * f + op.beta;
+      return f * (gate < 0.0f ? 0.0f : gate > 1.0f ? 1.0f : gate);
+    }
     case PostOpKind::kSum:
       break;
   }

@@ -26,9 +26,61 @@ std::optional<RealPostOp> PostOpOf(const Op& op) {
       return RealPostOp{PostOpKind::kAbs, 0, 0, {}};
     case UnaryOp::kSqrt:
       return RealPostOp{PostOpKind::kSqrt, 0, 0, {}};
+    case UnaryOp::kSquare:
+      return RealPostOp{PostOpKind::kSquare, 0, 0, {}};
+    case UnaryOp::kSilu:
+      return RealPostOp{PostOpKind::kSwish, 1, 0, {}};
+    case UnaryOp::kHardSwish:
+      return RealPostOp{PostOpKind::kHardSwish, 1.0f / 6, 0.5f, {}};
     default:  // oneDNN has no such post-operation
       return std::nullopt;
   }
+}
+
+namespace {
+
+// The number that an F32 constant holds everywhere.
+std::optional<float> UniformConstant(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  if (!value.is_constant() || value.dtype != DType::kF32) return std::nullopt;
+  const auto numbers = value.constant->As<float>();
+  const bool uniform = !numbers.empty() && std::all_of(numbers.begin(), numbers.end(),
+                                                       [&](float x) { return x == numbers[0]; });
+  return uniform ? std::optional(numbers[0]) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t side) {
+  if (const std::optional<RealPostOp> op = PostOpOf(node.op)) return {*op};
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr ||
+      graph.value(node.outputs[0]).shape != graph.value(node.inputs[side]).shape)
+    return {};
+  const std::optional<float> number = UniformConstant(graph, node.inputs[1 - side]);
+  if (!number) return {};
+  RealPostOp linear{PostOpKind::kLinear, 1, 0, {}};
+  switch (binary->op) {
+    case BinaryOp::kAdd:
+      linear.beta = *number;
+      break;
+    case BinaryOp::kSub:
+      linear.alpha = side == 0 ? 1.0f : -1.0f;
+      linear.beta = side == 0 ? -*number : *number;
+      break;
+    case BinaryOp::kMul:
+      linear.alpha = *number;
+      break;
+    case BinaryOp::kDiv:
+      if (side != 0 || *number == 0) return {};
+      linear.alpha = 1 / *number;
+      break;
+    default:
+      return {};
+  }
+  std::vector<RealPostOp> ops = {linear};
+  if (binary->clamp.active()) ops.push_back(PostOpOf(binary->clamp));
+  return ops;
 }
 
 namespace {
@@ -70,8 +122,10 @@ class Finder {
     if (plan_.forms[r] != NodeForm::kInteger || !(type.quant.scale > 0)) return false;
     const bool summed = fused->addend.valid();
     if (summed && type.dtype != types_.types[fused->addend.index()].dtype) return false;
-    if (const std::optional<RealPostOp> op = PostOpOf(node.op)) {
-      fused->ops.push_back(*op);
+    const size_t side = node.inputs[0] == fused->y ? 0 : 1;
+    const std::vector<RealPostOp> ops = PostOpsOf(graph_, node, side);
+    if (!ops.empty()) {
+      fused->ops.insert(fused->ops.end(), ops.begin(), ops.end());
     } else if (summed || !TakeSum(n, node, type, fused)) {
       return false;
     }

@@ -25,9 +25,12 @@ struct PostOpPlan {
 // A function of one value as a post-operation; nullopt for any other operator.
 std::optional<RealPostOp> PostOpOf(const Op& op);
 RealPostOp PostOpOf(const Clamp& clamp);
+// What the node makes of its input `side`: such a function, or a product or sum with a constant
+// number and the clamp behind it. Empty for any other.
+std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t side);
 
-// Chains of Tanh, Sigmoid, Elu, Abs, Sqrt, LeakyRelu, Clip and one Add, each the only reader of
-// what comes before it, that is no graph output. The Add's other operand must exist before the
+// Chains of functions, constant factors and offsets (PostOpsOf) and one Add, each the only reader
+// of what comes before it, that is no graph output. The Add's other operand must exist before the
 // convolution, be an activation of its shape and of the output's byte type, with zero point 0.
 // Empty for profiles without HasPostOps().
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,

@@ -89,6 +89,8 @@ const Arithmetic& ArithmeticOf(const Profile& profile) {
       return Caffe2Arithmetic(profile.variant);
     case ProfileId::kOneDnn:
       return OneDnnArithmetic();
+    case ProfileId::kOpenVino:
+      return OpenVinoArithmetic();
     case ProfileId::kAscend:
       return AscendArithmetic(profile.variant);
   }

@@ -159,6 +159,7 @@ const Arithmetic& TfLiteArithmetic(const Profile& profile);
 const Arithmetic& OnnxRuntimeArithmetic();
 const Arithmetic& Caffe2Arithmetic(Variant variant);
 const Arithmetic& OneDnnArithmetic();
+const Arithmetic& OpenVinoArithmetic();
 const Arithmetic& AscendArithmetic(Variant variant);
 
 // --- shared by the implementations --------------------------------------------------------------

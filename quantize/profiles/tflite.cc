@@ -248,6 +248,7 @@ class TfLite final : public Arithmetic {
       case ProfileId::kCaffe2:
       case ProfileId::kOneDnn:
       case ProfileId::kAscend:
+      case ProfileId::kOpenVino:
         break;
     }
     return ByTable(layer, profile_.variant);

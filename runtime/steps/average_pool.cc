@@ -1,6 +1,7 @@
 // Average pooling, NHWC, in every PoolArithmetic (isa/functions.def). Works in blocks of channels,
 // so that one pass over the taps serves them all.
 #include "quantize/numerics/add_forms.h"
+#include "quantize/numerics/average_forms.h"
 #include "runtime/kernels/dispatch.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/lut.h"
@@ -127,6 +128,12 @@ class AveragePoolStep : public Step {
         return loops_.average_scale_away(args, 0, count);
       case PoolArithmetic::kScaleOffset:
         return loops_.average(args, 0, count);
+      case PoolArithmetic::kMeanScaleOffset:
+        for (int64_t i = 0; i < count; ++i) {
+          dst[i] = static_cast<uint8_t>(numerics::AverageMeanScaleOffset(
+              sum[i] + args.pads, args.taps, a.zero_x, a.scale, a.offset, a.shift_y, a.lo, a.hi));
+        }
+        return;
       case PoolArithmetic::kDequantized:  // RunWindow does these three otherwise
       case PoolArithmetic::kRequantize:
       case PoolArithmetic::kRawSum:

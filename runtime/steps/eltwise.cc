@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "quantize/numerics/add_forms.h"
+#include "quantize/numerics/table.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
@@ -113,7 +114,37 @@ class MulOp : public ByteOp {
   UniformRequant requantize_;
 };
 
+class AddScaledOp : public ByteOp {
+ public:
+  AddScaledOp(const StepContext& context, const isa::AddScaled& c)
+      : c_(c),
+        is_signed_a_(context.Record(Field::kSrc).dtype == DType::kS8),
+        is_signed_b_(context.Record(Field::kSrc2).dtype == DType::kS8) {}
+
+  void Run(const ByteBlock& block) const noexcept override {
+    const RowBlock& rows = block.rows;
+    for (int64_t r = 0; r < rows.rows; ++r) {
+      const uint8_t* a = block.a + r * rows.pitch_a;
+      const uint8_t* b = block.b + r * rows.pitch_b;
+      uint8_t* y = block.y + r * rows.pitch_y;
+      for (int64_t i = 0; i < rows.count; ++i) {
+        y[i] = static_cast<uint8_t>(numerics::AddScaled(
+            numerics::ValueOfByte(a[i], is_signed_a_), numerics::ValueOfByte(b[i], is_signed_b_),
+            c_.zero_a, c_.ratio, c_.scale, c_.shift, c_.after, c_.clamp.lo, c_.clamp.hi));
+      }
+    }
+  }
+
+ private:
+  const isa::AddScaled c_;
+  const bool is_signed_a_, is_signed_b_;
+};
+
 }  // namespace
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddScaled& c) {
+  return std::make_unique<AddScaledOp>(context, c);
+}
 
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Add& c) {
   AddArgs args;

@@ -35,6 +35,7 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Add& c
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFloat& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddShifted& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddScaled& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::LeakyRelu& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::PRelu& c);

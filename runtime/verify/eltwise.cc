@@ -109,6 +109,14 @@ void CheckCommand(const CommandCheck& check, const isa::AddFma& c) {
   CheckFinite(check, Field::kOffsetF, c.fixed);
 }
 
+void CheckCommand(const CommandCheck& check, const isa::AddScaled& c) {
+  CheckPair(check, c);
+  CheckFinite(check, Field::kBetaF, c.zero_a);
+  CheckFinite(check, Field::kAlphaF, c.ratio);
+  CheckFinite(check, Field::kScaleF, c.scale);
+  CheckFinite(check, Field::kOffsetF, c.shift);
+}
+
 void CheckCommand(const CommandCheck& check, const isa::Mul& c) {
   CheckPair(check, c);
   CheckRounding(check, c.rounding, kRoundingsOfWords);

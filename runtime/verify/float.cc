@@ -138,6 +138,18 @@ void CheckCommand(const CommandCheck& check, const isa::LrnF32& c) {
   CheckFloatMap(check);
 }
 
+void CheckCommand(const CommandCheck& check, const isa::FakeQuantizeF32& c) {
+  const int64_t size = check.Tensor(Field::kSrc).shape[check.Axis(c.axis)];
+  CheckFloatMap(check);
+  check.CheckFloats({Field::kSrc2});
+  // Read for every element, while dst may already hold the bytes of src.
+  check.Check(check.Tensor(Field::kSrc2).region == Region::kConst, check.Describe(Field::kSrc2),
+              ": expected a constant of the file");
+  const Shape& ranges = check.Tensor(Field::kSrc2).shape;
+  check.Check(ranges.size() == 2 && ranges[1] == 4 && (ranges[0] == 1 || ranges[0] == size),
+              check.Describe(Field::kSrc2), ": expected the shape [1,4] or [", size, ",4]");
+}
+
 void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32&) {
   CheckNormalization(check);
   const TensorRecord& src = check.Tensor(Field::kSrc);

@@ -65,6 +65,9 @@ void CheckArithmetic(const CommandCheck& check, const isa::AveragePool& pool) {
       return CheckFactor(check, pool);
     case PoolArithmetic::kScaleSumAway:
       return CheckFinite(check, Field::kScaleF, pool.scale);
+    case PoolArithmetic::kMeanScaleOffset:
+      CheckFinite(check, Field::kScaleF, pool.scale);
+      return CheckFinite(check, Field::kOffsetF, pool.offset);
     case PoolArithmetic::kRawSum: {
       CheckRounding(check, pool.rounding,
                     {Rounding::kTwoStep, Rounding::kFloatZeroEven, Rounding::kTwoStepUp});

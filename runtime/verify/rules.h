@@ -16,6 +16,7 @@ void CheckCommand(const CommandCheck& check, const isa::Add& c);
 void CheckCommand(const CommandCheck& check, const isa::AddFloat& c);
 void CheckCommand(const CommandCheck& check, const isa::AddShifted& c);
 void CheckCommand(const CommandCheck& check, const isa::AddFma& c);
+void CheckCommand(const CommandCheck& check, const isa::AddScaled& c);
 void CheckCommand(const CommandCheck& check, const isa::Mul& c);
 void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c);
 void CheckCommand(const CommandCheck& check, const isa::PRelu& c);
@@ -52,6 +53,7 @@ void CheckCommand(const CommandCheck& check, const isa::Where& c);
 void CheckCommand(const CommandCheck& check, const isa::Cast& c);
 void CheckCommand(const CommandCheck& check, const isa::ResizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::LrnF32& c);
+void CheckCommand(const CommandCheck& check, const isa::FakeQuantizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32& c);
 // float_library.cc
 void CheckCommand(const CommandCheck& check, const isa::ConvF32& c);

@@ -215,6 +215,19 @@ bool MakeFloatCommand(Opcode opcode, Maker& m) {
           .SetFloat(Field::kBiasF, m.Number());
       return true;
     }
+    case Opcode::kFakeQuantizeF32: {
+      const Shape shape = m.Dims(1, 4);
+      const int64_t axis = AnyAxis(m, shape);
+      const int64_t entries = m.Chance(2) ? 1 : shape[static_cast<size_t>(axis)];
+      std::vector<float> ranges(static_cast<size_t>(entries) * 4);
+      for (float& end : ranges) end = m.Number();
+      const int32_t constant = m.b.Const(kF32, {entries, 4}, ranges);
+      Unary(m, opcode, shape)
+          .Set(Field::kSrc2, constant)
+          .Set(Field::kAxis, axis)
+          .Set(Field::kCount, m.random.Int(2, 65536));
+      return true;
+    }
     case Opcode::kInstanceNormF32:
       return MakeInstanceNorm(m), true;
     case Opcode::kConvF32:

@@ -272,6 +272,13 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
       Binary(m, opcode).SetFloat(Field::kScaleF, m.Number()).SetFloat(Field::kAlphaF, m.Number());
       m.b.image.commands.back().SetFloat(Field::kOffsetF, m.Number());
       return true;
+    case Opcode::kAddScaled:
+      Binary(m, opcode).SetFloat(Field::kScaleF, m.Number()).SetFloat(Field::kAlphaF, m.Number());
+      m.b.image.commands.back()
+          .SetFloat(Field::kOffsetF, m.Number())
+          .SetFloat(Field::kBetaF, m.Number())
+          .Set(Field::kOffset, m.random.Int(0, 128));
+      return true;
     case Opcode::kMul: {
       Command& c = Binary(m, opcode);
       c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 62));

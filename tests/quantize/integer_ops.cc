@@ -93,6 +93,14 @@ int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& 
   return nm::RoundToByte(sum, 0, op.clamp.lo + lift, op.clamp.hi + lift) - lift;
 }
 
+int32_t PairResult(const isa::AddScaled& op, int32_t a, int32_t b, const ByteType&, const ByteType&,
+                   const ByteType&) {
+  const float sum =
+      std::fma(static_cast<float>(a) - op.zero_a, op.ratio, static_cast<float>(b)) * op.scale;
+  const float units = sum + op.shift;
+  return nm::RoundToByte(units, -op.after, op.clamp.lo, op.clamp.hi);
+}
+
 int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y) {
   const int32_t product = (a - type_a.zero) * (b - type_b.zero);
@@ -131,6 +139,13 @@ int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const 
       const float factor = op.scale / static_cast<float>(n);
       const float v = static_cast<float>(total - n * x.zero) * factor;
       return nm::Clamp(static_cast<int64_t>(std::round(v)) + y.zero, lo, hi);
+    }
+    case PoolArithmetic::kMeanScaleOffset: {
+      const float centred =
+          static_cast<float>(total) / static_cast<float>(n) - static_cast<float>(x.zero);
+      const float scaled = centred * op.scale;
+      const int32_t lift = Lift(y);
+      return nm::RoundWithZero(scaled + op.offset, 0, lo + lift, hi + lift) - lift;
     }
     case PoolArithmetic::kRawSum:
       return nm::AverageRawSum(op.rounding, total, op.words.multiplier, op.words.rshift, op.offset,

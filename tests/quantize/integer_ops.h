@@ -29,6 +29,8 @@ int32_t PairResult(const isa::AddShifted& op, int32_t a, int32_t b, const ByteTy
                    const ByteType& type_b, const ByteType& y, bool in_block = false);
 int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
+int32_t PairResult(const isa::AddScaled& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y);
 int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
 

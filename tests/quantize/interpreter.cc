@@ -379,6 +379,7 @@ struct Run {
     return y;
   }
   Tensor operator()(const isa::AddFma& op) const { return Pairs(op); }
+  Tensor operator()(const isa::AddScaled& op) const { return Pairs(op); }
   Tensor operator()(const isa::Mul& op) const { return Pairs(op); }
   Tensor operator()(const QSoftmax& op) const {
     const ByteType q = TypeOf(c.out());

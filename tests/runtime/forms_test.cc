@@ -210,6 +210,28 @@ TEST(AddFmaStep, EachProductIsFusedIntoItsSum) {
   }
 }
 
+TEST(AddScaledStep, OneOperandInUnitsOfTheOther) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pair p(random, Opcode::kAddScaled);
+    const auto zero_a = static_cast<int32_t>(random.Int(-200, 200));
+    const float ratio = random.Float(0.1f, 4.0f);
+    const float scale = random.Float(0.05f, 1.5f), shift = random.Float(-20.0f, 200.0f);
+    const auto after = static_cast<int32_t>(seed % 2 == 0 ? 128 : 0);
+    p.command().SetFloat(Field::kBetaF, static_cast<float>(zero_a));
+    p.command().SetFloat(Field::kAlphaF, ratio);
+    p.command().SetFloat(Field::kScaleF, scale).SetFloat(Field::kOffsetF, shift);
+    p.command().Set(Field::kOffset, after);
+    p.ExpectEach([&](int32_t a, int32_t b) {
+      const auto q_b = static_cast<float>(b + p.b.zero_point);
+      const float sum = ExactFma(a + p.a.zero_point - zero_a, ratio, q_b);
+      const float scaled = sum * scale;
+      return ToByte(scaled + shift, RealRounding::kEven, -after, p.lo, p.hi);
+    });
+  }
+}
+
 TEST(MulStep, EveryRounding) {
   for (uint32_t seed = 1; seed <= 240; ++seed) {
     SCOPED_TRACE(seed);

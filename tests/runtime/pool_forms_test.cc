@@ -1,4 +1,4 @@
-// Average pooling in the frameworks' forms (PoolArithmetic 1 to 5) against their definitions.
+// Average pooling in the frameworks' forms (PoolArithmetic 1 to 6) against their definitions.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -137,6 +137,24 @@ TEST(AveragePoolForms, ScaledSumRoundsHalfAwayFromZero) {
       const float factor = scale / static_cast<float>(w.count);
       const float y = static_cast<float>(Sum(w) - inside * p.from.zero_point) * factor;
       return ToByte(y, RealRounding::kAway, p.to.zero_point, p.lo(), p.hi());
+    });
+  }
+}
+
+TEST(AveragePoolForms, MeanIsCentredThenScaledAndShifted) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Pool p(random, 6, false);
+    const float scale = random.Float(0.1f, 2.0f), offset = random.Float(0.0f, 255.0f);
+    p.command().SetFloat(Field::kScaleF, scale).SetFloat(Field::kOffsetF, offset);
+    const int32_t less = p.to.dtype == DType::kS8 ? 128 : 0;
+    p.ExpectEach([&](const Pool::Window& w) {
+      const auto pads = w.count - static_cast<int32_t>(w.values.size());
+      const auto total = static_cast<float>(Sum(w) + pads * p.from.zero_point);
+      const float mean = total / static_cast<float>(w.count);
+      const float scaled = (mean - static_cast<float>(p.from.zero_point)) * scale;
+      return ToByte(scaled + offset, RealRounding::kEven, -less, p.lo(), p.hi());
     });
   }
 }

@@ -115,8 +115,14 @@ float PostOperation(const OraclePostOp& op, float f, int32_t old) {
     case 8:
       f = std::sqrt(f);
       break;
-    default:
+    case 9:
       f = f * f;
+      break;
+    case 10:
+      f *= static_cast<float>(1 / (1 + std::exp(-static_cast<double>(op.alpha * f))));
+      break;
+    default:
+      f *= std::fmin(std::fmax(op.alpha * f + op.beta, 0.0f), 1.0f);
       break;
   }
   return op.scale * f;
