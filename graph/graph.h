@@ -51,6 +51,9 @@ struct QuantizedOrigin {
   std::vector<float> scales;
   std::vector<int32_t> zero_points;
   std::shared_ptr<const ConstantData> integers;  // elements of dtype, in the value's order
+  // A FakeQuantize whose zero points are no integers: the integers are those of a range around its
+  // own (graph/level_reading.h), the value's elements are the FakeQuantize's.
+  bool tuned = false;
 };
 
 struct Value {

@@ -11,6 +11,7 @@
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/split_fake_quantize.h"
 #include "interop/qdq_export.h"
 #include "pipeline/check_program.h"
 #include "pipeline/deploy_inputs.h"
@@ -22,6 +23,23 @@
 
 namespace rshift {
 namespace {
+
+RangeChange ChangeOf(const TunedRange& tuned) {
+  const std::string channel = tuned.channel < 0 ? "" : Cat(" channel ", tuned.channel);
+  const auto range = [](float low, float high) {
+    return ValueRange{.threshold = std::max(-low, high), .low = low, .high = high};
+  };
+  return {tuned.tensor + channel, "FakeQuantize", "widened so that its zero point is an integer",
+          range(tuned.low, tuned.high), range(tuned.tuned_low, tuned.tuned_high)};
+}
+
+void AddSplit(const SplitResult& split, QuantizeReport* report) {
+  for (const TunedRange& tuned : split.tuned) report->range_changes.push_back(ChangeOf(tuned));
+  for (const std::string& tensor : split.unrounded) {
+    report->notes.push_back({tensor, "FakeQuantize",
+                             "is not rounded before the Add behind it (--drop-residual-round)"});
+  }
+}
 
 // One run of Deploy: each step takes what the steps before it have left.
 class Deployer {
@@ -45,9 +63,13 @@ class Deployer {
     report.model = options_.model.path;
     report.output = options_.output;
     report.tolerance = options_.tolerance;
-    const Graph imported = ImportModel(options_.model, options_.import);
+    Graph imported = ImportModel(options_.model, options_.import);
     Tell(DeployStage::kImported, imported);
     if (options_.emit_qdq || options_.emit_fakequantize) imported_ = imported;
+    if (IsInteger()) {
+      split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round});
+      imported = std::move(split_.graph);
+    }
     floating_ = RunPasses(imported);
     Tell(DeployStage::kPasses, floating_);
     CheckAgainstModel(options_, floating_);
@@ -86,6 +108,7 @@ class Deployer {
       result_.fakequantize = ExportFakeQuantize(imported_, quantized.graph);
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
+    AddSplit(split_, &report.quantize);
     report.proofs = ProveIntegers(final_);
     Tell(DeployStage::kTarget, final_);
   }
@@ -200,6 +223,7 @@ class Deployer {
   const DeployOptions& options_;
   const DeployEvents& events_;
   QuantizeOptions quantize_;
+  SplitResult split_;       // of a model with FakeQuantize; its graph has moved on
   Graph imported_;          // where a model is emitted
   Graph floating_, final_;  // final_: what the program is compiled from
   CalibrationTable table_;  // empty when none is given

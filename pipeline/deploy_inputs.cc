@@ -22,10 +22,10 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
   if (HoldsQuantization(graph)) {
     RequireUsage(!options.table.given(),
                  "--calibration: the model holds its own quantization parameters "
-                 "(QuantizeLinear, DequantizeLinear); leave the table out");
+                 "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the table out");
     RequireUsage(!options.scales.given(),
                  "--scales: the model holds its own quantization parameters "
-                 "(QuantizeLinear, DequantizeLinear); leave the scales out");
+                 "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the scales out");
     return;
   }
   RequireUsage(

@@ -113,6 +113,10 @@ std::string TextReport(const DeployReport& report) {
   } else {
     out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
            "\n";
+    for (const RangeChange& c : report.quantize.range_changes) {
+      out += Cat("range of '", c.tensor, "' ", c.reason, ": [", c.before.low, ", ", c.before.high,
+                 "] becomes [", c.after.low, ", ", c.after.high, "]\n");
+    }
   }
   if (const ScalesTrace& scales = report.scales; !scales.format.empty()) {
     out += Cat("scales: ", scales.file, " (", scales.format, "): ", scales.used.size(), " of ",

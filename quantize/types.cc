@@ -17,7 +17,9 @@ IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
 
 bool HoldsQuantization(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
-    return std::holds_alternative<Quantize>(node.op) || std::holds_alternative<Dequantize>(node.op);
+    return std::holds_alternative<Quantize>(node.op) ||
+           std::holds_alternative<Dequantize>(node.op) ||
+           std::holds_alternative<FakeQuantize>(node.op);
   });
 }
 

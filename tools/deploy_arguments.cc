@@ -87,6 +87,11 @@ void DeployArguments::AddTo(CLI::App& app) {
   AddCheckOptions(app);
   app.add_flag("--no-fuse", no_fuse,
                "a command and tensors of its own for every operator: the same bytes, more slowly");
+  app.add_flag(
+      "--drop-residual-round", drop_residual_round,
+      "of a model with FakeQuantize: one before an Add with a FakeQuantize behind it scales "
+      "and clips, but does not round, as OpenVINO's CPU plugin; other numbers, by half a "
+      "level of it at most");
   app.add_option("--emit-qdq", emit_qdq,
                  "the quantized model as ONNX with QuantizeLinear and DequantizeLinear, for ONNX "
                  "Runtime and OpenVINO");
@@ -157,6 +162,7 @@ DeployOptions DeployArguments::Options() const {
   options.input_type = ParseTypes("--input-type", input_type);
   options.output_type = ParseTypes("--output-type", output_type);
   options.fuse = !no_fuse;
+  options.drop_residual_round = drop_residual_round;
   options.output = output;
   options.check = !no_check;
   options.check_samples = check_samples;

@@ -20,7 +20,8 @@ struct DeployArguments {
   int threads = 0;
   std::string sensitivity, emit_qdq, emit_fakequantize;
   int64_t check_samples = kCheckSamples, keep_f32 = 0;
-  bool no_fuse = false, json = false, no_check = false, force_preprocess = false;
+  bool no_fuse = false, json = false, no_check = false, force_preprocess = false,
+       drop_residual_round = false;
 
   void AddTo(CLI::App& app);
   RunPaths Paths() const;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/split_fake_quantize.h"
 #include "quantize/plan.h"
 #include "tools/print.h"
 #include "tools/tool_commands.h"
@@ -45,7 +46,7 @@ Fates PlanFates(const Graph& graph) {
 std::optional<Fates> FindFates(const std::string& model, const ImportOptions& options,
                                std::string& why) {
   try {
-    return PlanFates(RunPasses(ImportOnnx(model, options)));
+    return PlanFates(RunPasses(SplitFakeQuantize(ImportOnnx(model, options), {}).graph));
   } catch (const Error& error) {
     why = error.what();
     return std::nullopt;

@@ -84,6 +84,7 @@ FoldResult FoldNode(const Op& op, const FoldInputs& in, const Shape& shape) {
                           return FoldPRelu(*in[0], slope);
                         },
                         [&](const PRelu&) { return FoldPRelu(*in[0], *in[1]); },
+                        [&](const FakeQuantize& o) { return FoldFakeQuantize(o, *in[0], *in[1]); },
                         [&](const Cast& o) { return FoldCast(*in[0], o.to); },
                         [&](const Reduce& o) { return FoldReduce(o, *in[0], shape); },
                         [&](const ArgMax& o) { return FoldArgMax(o, *in[0], shape); },

@@ -35,6 +35,7 @@ FoldResult FoldWhere(const Value& condition, const Value& a, const Value& b, con
 FoldResult FoldUnary(const Unary& op, const Value& x);
 FoldResult FoldClip(const Clamp& clamp, const Value& x);
 FoldResult FoldPRelu(const Value& x, const Value& slope);
+FoldResult FoldFakeQuantize(const FakeQuantize& op, const Value& x, const Value& ranges);
 FoldResult FoldCast(const Value& x, DType to);
 FoldResult FoldReduce(const Reduce& op, const Value& x, const Shape& out);
 FoldResult FoldArgMax(const ArgMax& op, const Value& x, const Shape& out);

@@ -2,19 +2,22 @@
 // the import writes x / scale before the Quantize and a product with scale behind the Dequantize.
 // Both can go into weights: the quotient into those of the convolution before it, once nothing
 // stands between, the product into those of a depthwise convolution behind it.
+#include "graph/onnx/channel_scales.h"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "graph/fold/origin.h"
-#include "graph/onnx/table.h"
 #include "graph/passes/util.h"
 
 namespace rshift {
 namespace {
 
 using Numbers = std::vector<double>;
+
+constexpr int32_t kNoTop = -1;  // nothing is clipped behind the factors
 
 // The constant of node = x op constant, with an element for each index of dimension 1.
 std::optional<Numbers> ChannelOperand(const Graph& graph, const Node& node, BinaryOp op) {
@@ -50,6 +53,7 @@ class Folder {
       if (graph_.nodes()[n].outputs.empty()) continue;
       IntoDepthwise(n);
       BeforeActivations(n);
+      FactorsBeforeActivations(n);
     }
   }
 
@@ -98,7 +102,8 @@ class Folder {
     value.name = links_.TakeName(old.name + "__scaled");
     value.constant = MakeConstant(std::span<const float>(scaled));
     value.origin = ScaleOrigin(old, 0, factors);
-    if (value.origin != nullptr) value.constant = RealsOf(*value.origin, value.shape);
+    if (value.origin != nullptr && !value.origin->tuned)
+      value.constant = RealsOf(*value.origin, value.shape);
     node.inputs[1] = graph_.AddValue(std::move(value));
   }
 
@@ -114,6 +119,18 @@ class Folder {
     if (!bytes.quant) return;
     const int32_t top = (bytes.dtype == DType::kU8 ? 255 : 127) - bytes.quant->zero_point;
     while (SwapWithProducer(n, *divisors, top)) {
+    }
+  }
+
+  // activation -> Mul: Mul, activation, so that a convolution before both takes the factors in.
+  void FactorsBeforeActivations(size_t n) {
+    const auto factors = ChannelOperand(graph_, graph_.nodes()[n], BinaryOp::kMul);
+    if (!factors || graph_.value(graph_.nodes()[n].outputs[0]).dtype != DType::kF32) return;
+    if (std::get<Binary>(graph_.nodes()[n].op).clamp.active()) return;
+    const bool uniform = std::all_of(factors->begin(), factors->end(),
+                                     [&](double factor) { return factor == factors->front(); });
+    if (uniform) return;  // a factor of the whole tensor is an output scale
+    while (SwapWithProducer(n, *factors, kNoTop)) {
     }
   }
 
@@ -144,6 +161,7 @@ class Folder {
     Clamp& clamp = clip->clamp;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (clamp.lo != 0 && clamp.lo != -kInfinity) return false;
+    if (top == kNoTop) return clamp.hi == kInfinity;
     // Beyond the last integer of every channel.
     const bool beyond = std::all_of(divisors.begin(), divisors.end(), [&](double divisor) {
       return static_cast<float>(clamp.hi) / static_cast<float>(divisor) >=

@@ -11,41 +11,19 @@ namespace {
 
 std::map<std::string, ImportFunction> BuildTable() {
   std::map<std::string, ImportFunction> table;
-  for (const auto& family : {ActivationImports(),
-                             AttentionImports(),
-                             AttentionMicrosoftImports(),
-                             BitsImports(),
-                             ConstantImports(),
-                             ControlImports(),
-                             ConvImports(),
-                             CumulateImports(),
-                             DynamicQuantizationImports(),
-                             EinsumImports(),
-                             EltwiseImports(),
-                             GatherImports(),
-                             LegacyImports(),
-                             LpPoolImports(),
-                             MaskImports(),
-                             MatMulImports(),
-                             MicrosoftImports(),
-                             MovementImports(),
-                             NewestImports(),
-                             NormImports(),
-                             PoolImports(),
-                             QOperatorImports(),
-                             QuantImports(),
-                             RecurrentImports(),
-                             ReduceImports(),
-                             ResizeImports(),
-                             RotaryImports(),
-                             ScatterImports(),
-                             SelectImports(),
-                             ShapeImports(),
-                             SignalImports(),
-                             SliceImports(),
-                             SpatialImports(),
-                             TopKImports(),
-                             QuantizedRecurrentImports()}) {
+  for (const auto& family :
+       {ActivationImports(), AttentionImports(), AttentionMicrosoftImports(),
+        BitsImports(),       ConstantImports(),  ControlImports(),
+        ConvImports(),       CumulateImports(),  DynamicQuantizationImports(),
+        EinsumImports(),     EltwiseImports(),   FakeQuantizeImports(),
+        GatherImports(),     LegacyImports(),    LpPoolImports(),
+        MaskImports(),       MatMulImports(),    MicrosoftImports(),
+        MovementImports(),   NewestImports(),    NormImports(),
+        PoolImports(),       QOperatorImports(), QuantImports(),
+        RecurrentImports(),  ReduceImports(),    ResizeImports(),
+        RotaryImports(),     ScatterImports(),   SelectImports(),
+        ShapeImports(),      SignalImports(),    SliceImports(),
+        SpatialImports(),    TopKImports(),      QuantizedRecurrentImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }
   return table;
@@ -90,6 +68,9 @@ Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model)
   if (node.domain() == "ai.onnx.ml") {
     return {"operator of classical machine learning (domain 'ai.onnx.ml')",
             "deploy the neural part of the model alone"};
+  }
+  if (node.domain() == "openvino") {
+    return {"layer of an OpenVINO IR that is not supported", GeneralAdvice()};
   }
   if (!node.domain().empty() && node.domain() != "ai.onnx") {
     return {"operator of the custom domain " + Quoted(node.domain()),

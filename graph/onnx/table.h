@@ -27,6 +27,7 @@ std::span<const ImportEntry> CumulateImports();
 std::span<const ImportEntry> DynamicQuantizationImports();
 std::span<const ImportEntry> EinsumImports();
 std::span<const ImportEntry> EltwiseImports();
+std::span<const ImportEntry> FakeQuantizeImports();
 std::span<const ImportEntry> GatherImports();
 std::span<const ImportEntry> LegacyImports();
 std::span<const ImportEntry> LpPoolImports();
@@ -55,10 +56,6 @@ std::span<const ImportEntry> TopKImports();
 // Byte tensors that only move data take the parameters of their neighbours (graph/onnx/quant.cc).
 // Throws kUnsupported where those differ.
 void SpreadQuantParams(Graph& graph);
-
-// Scales of activations' channels go into the weights of the convolutions around them
-// (graph/onnx/channel_scales.cc).
-Graph FoldChannelScales(Graph graph);
 
 // Null when the operator is not supported.
 ImportFunction FindImport(const onnx::NodeProto& node, const onnx::ModelProto& model);

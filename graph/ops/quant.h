@@ -18,6 +18,11 @@
 
 namespace rshift {
 
+// inputs: x, ranges (f32 constant [C,4] or [1,4]: input low and high, output low and high along the
+// axis). F32 in, F32 out; models to be quantized have Quantize and Dequantize in its place
+// (graph/passes/split_fake_quantize.h).
+using FakeQuantize = isa::FakeQuantizeF32;
+
 using isa::Dequantize;
 using isa::Quantize;
 using isa::Requantize;

@@ -79,8 +79,49 @@ void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::str
   }
   node.inputs[1] = AddFloats(graph, links, output + "__weight", shape, weights);
   if (origin == nullptr) return;
-  graph.value(node.inputs[1]).constant = RealsOf(*origin, shape);
+  if (!origin->tuned) graph.value(node.inputs[1]).constant = RealsOf(*origin, shape);
   graph.value(node.inputs[1]).origin = std::move(origin);
+}
+
+std::optional<AffineStep> ReadAffineStep(const Graph& graph, const Node& node, int64_t axis) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || axis < 0) return std::nullopt;
+  const Value& out = graph.value(node.outputs[0]);
+  if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size()))
+    return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const ValueId x = node.inputs[1 - side];
+    if (graph.value(x).is_constant() || graph.value(x).shape != out.shape) continue;
+    const auto numbers = ChannelConstant(graph, node.inputs[side], out.shape, axis);
+    if (!numbers) continue;
+    AffineStep step{
+        x, {std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)}};
+    for (size_t c = 0; c < numbers->size(); ++c) {
+      const double k = (*numbers)[c];
+      double& scale = step.affine.scale[c];
+      double& shift = step.affine.shift[c];
+      switch (binary->op) {
+        case BinaryOp::kAdd:
+          shift = k;
+          break;
+        case BinaryOp::kSub:
+          shift = side == 1 ? -k : k;
+          scale = side == 1 ? 1.0 : -1.0;
+          break;
+        case BinaryOp::kMul:
+          scale = k;
+          break;
+        case BinaryOp::kDiv:
+          if (side == 0 || k == 0.0) return std::nullopt;
+          scale = 1.0 / k;
+          break;
+        default:  // no affine function of x
+          return std::nullopt;
+      }
+    }
+    return step;
+  }
+  return std::nullopt;
 }
 
 Affine Compose(const Affine& first, const Affine& second) {

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_GRAPH_PASSES_AFFINE_H_
 #define RSHIFT_GRAPH_PASSES_AFFINE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ bool CanFold(const Graph& graph, const Node& node, const Affine& affine);
 // Gives `node` new weights and bias constants (computed in double), named after `output`
 // (by value: adding constants moves the names that the graph holds).
 void Fold(Graph& graph, Links& links, Node& node, const Affine& affine, std::string output);
+
+struct AffineStep {
+  ValueId x;  // the operand that is not constant
+  Affine affine;
+};
+// What `node` does to channel dimension `axis`, when it is an affine function of it.
+std::optional<AffineStep> ReadAffineStep(const Graph& graph, const Node& node, int64_t axis);
 
 // first, then second.
 Affine Compose(const Affine& first, const Affine& second);

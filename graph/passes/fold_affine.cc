@@ -9,53 +9,6 @@
 namespace rshift {
 namespace {
 
-struct Step {
-  ValueId x;  // the operand that is not constant
-  Affine affine;
-};
-
-// What `node` does to channel dimension `axis`, when it is an affine function of it.
-std::optional<Step> ReadStep(const Graph& graph, const Node& node, int64_t axis) {
-  const auto* binary = std::get_if<Binary>(&node.op);
-  if (binary == nullptr || axis < 0) return std::nullopt;
-  const Value& out = graph.value(node.outputs[0]);
-  if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size()))
-    return std::nullopt;
-  for (int side = 0; side < 2; ++side) {
-    const ValueId x = node.inputs[1 - side];
-    if (graph.value(x).is_constant() || graph.value(x).shape != out.shape) continue;
-    const auto numbers = ChannelConstant(graph, node.inputs[side], out.shape, axis);
-    if (!numbers) continue;
-    Step step{
-        x, {std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)}};
-    for (size_t c = 0; c < numbers->size(); ++c) {
-      const double k = (*numbers)[c];
-      double& scale = step.affine.scale[c];
-      double& shift = step.affine.shift[c];
-      switch (binary->op) {
-        case BinaryOp::kAdd:
-          shift = k;
-          break;
-        case BinaryOp::kSub:
-          shift = side == 1 ? -k : k;
-          scale = side == 1 ? 1.0 : -1.0;
-          break;
-        case BinaryOp::kMul:
-          scale = k;
-          break;
-        case BinaryOp::kDiv:
-          if (side == 0 || k == 0.0) return std::nullopt;
-          scale = 1.0 / k;
-          break;
-        default:  // no affine function of x
-          return std::nullopt;
-      }
-    }
-    return step;
-  }
-  return std::nullopt;
-}
-
 // Folds node `index` into the Conv, ConvTranspose or MatMul that feeds it.
 bool FoldIntoProduct(Graph& graph, Links& links, NodeId index) {
   Node& node = graph.nodes()[index.index()];
@@ -64,7 +17,8 @@ bool FoldIntoProduct(Graph& graph, Links& links, NodeId index) {
     const NodeId producer = links.ProducerId(input);
     if (!producer.valid() || !links.IsInternal(input)) continue;
     Node& product = graph.nodes()[producer.index()];
-    const std::optional<Step> step = ReadStep(graph, node, OutputChannelAxis(graph, product));
+    const std::optional<AffineStep> step =
+        ReadAffineStep(graph, node, OutputChannelAxis(graph, product));
     if (!step || step->x != input || !CanFold(graph, product, step->affine)) continue;
     const std::vector<ValueId> outputs = node.outputs;
     const Clamp clamp = std::get<Binary>(node.op).clamp;
@@ -119,7 +73,7 @@ bool MergeChain(Graph& graph, Links& links, size_t index, int64_t axis) {
   for (NodeId id(static_cast<int32_t>(index)); id.valid();) {
     const Node& node = graph.node(id);
     if (node.outputs.empty()) break;
-    const std::optional<Step> step = ReadStep(graph, node, axis);
+    const std::optional<AffineStep> step = ReadAffineStep(graph, node, axis);
     if (!step) break;
     const bool is_end = chain.empty();
     if (!is_end && (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0])))
@@ -139,7 +93,7 @@ bool MergeChain(Graph& graph, Links& links, size_t index, int64_t axis) {
 bool ChainGoesOn(const Graph& graph, const Links& links, const Node& node, int64_t axis) {
   if (std::get<Binary>(node.op).clamp.active() || !links.IsInternal(node.outputs[0])) return false;
   const Node& next = graph.node(links.Consumers(node.outputs[0])[0]);
-  const std::optional<Step> step = ReadStep(graph, next, axis);
+  const std::optional<AffineStep> step = ReadAffineStep(graph, next, axis);
   return step && step->x == node.outputs[0];
 }
 

@@ -49,6 +49,16 @@ bool AddElementwise(LayoutBuilder& b, const Node& node) {
   return true;
 }
 
+// Its ranges are in the order of channels, whatever that of the elements.
+bool AddFakeQuantize(LayoutBuilder& b, const Node& node) {
+  if (OutputRank(b, node) != 4 || !b.PrefersNhwc(node.inputs[0])) return false;
+  FakeQuantize op = std::get<FakeQuantize>(node.op);
+  op.axis = MemoryAxis(op.axis);
+  b.AddNode(node.name, op, {b.Nhwc(node.inputs[0]), b.Plain(node.inputs[1])},
+            b.Define(node.outputs[0], kNhwcPerm));
+  return true;
+}
+
 // The op with its axes and per-dimension lists in NHWC order.
 Op Rewritten(const Op& op) {
   return std::visit(
@@ -121,6 +131,7 @@ bool AddFollower(LayoutBuilder& b, const Node& node) {
                                [&](const Clip&) { return AddElementwise(b, node); },
                                [&](const Unary&) { return AddElementwise(b, node); },
                                [&](const LeakyRelu&) { return AddElementwise(b, node); },
+                               [&](const FakeQuantize&) { return AddFakeQuantize(b, node); },
                                [&](const Cast&) { return AddElementwise(b, node); },
                                [&](const Quantize&) { return AddElementwise(b, node); },
                                [&](const Dequantize&) { return AddElementwise(b, node); },

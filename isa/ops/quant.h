@@ -53,6 +53,23 @@ struct Requantize {
   }
 };
 
+struct FakeQuantizeF32 {
+  RSHIFT_COMMAND(kFakeQuantizeF32, "fake_quantize_f32", kFloat,
+                 "`count` levels; src2: f32 [C,4] or [1,4], input low and high, output low and "
+                 "high of each index along the axis",
+                 .in_place = true, .buffers = BufferForm::kNone, .element_ns = 5)
+
+  int64_t levels = 2, axis = 0;
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    visit(Int(Field::kCount, 2, 65536), c.levels);
+    visit(Int(Field::kAxis, 0, 7), c.axis);
+  }
+};
+
 }  // namespace rshift::isa
 
 #endif  // RSHIFT_ISA_OPS_QUANT_H_
