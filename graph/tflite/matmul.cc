@@ -1,4 +1,7 @@
 // Products of matrices.
+#include <numeric>
+#include <utility>
+
 #include "graph/tflite/table.h"
 
 namespace rshift::tflite {
@@ -26,10 +29,10 @@ void TranslateFullyConnected(OpWriter& op) {
 }
 
 std::string Adjoint(OpWriter& op, int i, bool swaps) {
-  const std::string x = op.Real(i);
+  std::string x = op.Real(i);
   if (!swaps) return x;
-  std::vector<int64_t> order;
-  for (int d = 0; d < op.InRank(i); ++d) order.push_back(d);
+  std::vector<int64_t> order(op.InShape(i).size());
+  std::iota(order.begin(), order.end(), 0);
   op.Check(order.size() >= 2, "input ", i, " has ", order.size(),
            " dimensions, expected 2 or more");
   std::swap(order[order.size() - 1], order[order.size() - 2]);

@@ -53,10 +53,13 @@ std::vector<float> ScalesOf(const Tensor& tensor) {
   return {scales->begin(), scales->end()};
 }
 
+// The verifier holds lists of 64-bit numbers to the alignment of 32-bit ones: they are copied out.
 int64_t ZeroOf(const Tensor& tensor, size_t i) {
   const auto* zeros = tensor.quantization()->zero_point();
   if (zeros == nullptr || zeros->size() == 0) return 0;
-  return zeros->Get(zeros->size() == 1 ? 0 : static_cast<uint32_t>(i));
+  int64_t zero = 0;
+  std::memcpy(&zero, zeros->Data() + (zeros->size() == 1 ? 0 : i) * sizeof(zero), sizeof(zero));
+  return flatbuffers::EndianScalar(zero);
 }
 
 void CheckQuantization(const Tensor& tensor, const std::string& where) {
