@@ -68,7 +68,7 @@ std::string Swapped(LayerNode& layer, size_t input) {
   std::vector<int64_t> perm(rank);
   for (size_t d = 0; d < rank; ++d) perm[d] = static_cast<int64_t>(d);
   std::swap(perm[rank - 1], perm[rank - 2]);
-  const std::string y = layer.Temporary("transposed");
+  std::string y = layer.Temporary("transposed");
   Set(layer.Add("Transpose", {layer.In(input)}, y), "perm", perm);
   return y;
 }

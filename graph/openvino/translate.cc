@@ -31,7 +31,7 @@ const std::map<std::string, Translation>& Table() {
 // layer's.
 std::string WantedName(const Layer& layer, size_t output) {
   const std::string& names = layer.outputs[output].names;
-  const std::string first = names.substr(0, names.find(','));
+  std::string first = names.substr(0, names.find(','));
   if (!first.empty()) return first;
   return layer.outputs.size() == 1 ? layer.name : layer.name + "." + std::to_string(output);
 }
