@@ -4,6 +4,8 @@
 
 #include <bit>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "codegen/packing/packing.h"
 #include "isa/attributes.h"
@@ -145,8 +147,9 @@ TEST(VerifyRounding, PostOperations) {
   };
   const ProgramBuilder b = MatMul(Rounding::kFloatZeroEven);
   ExpectAccepted(b, [&](auto* p) { set(p, {1, 0.5f, 0, 1, 4, -kInfinity, kInfinity, 2}); });
-  ExpectRefused(b, "post-operation 1: kind is 10", [&](auto* p) {
-    set(p, {1, 0, 0, 1, 10, 0, 0, 1});
+  const std::string no_kind = std::to_string(kPostOpKindCount);
+  ExpectRefused(b, "post-operation 1: kind is " + no_kind, [&](auto* p) {
+    set(p, {1, 0, 0, 1, static_cast<float>(kPostOpKindCount), 0, 0, 1});
   });
   ExpectRefused(b, "kind is 1.5", [&](auto* p) { set(p, {1.5f, 0, 0, 1}); });
   ExpectRefused(b, "kind is -1", [&](auto* p) { set(p, {-1, 0, 0, 1}); });
