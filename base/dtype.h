@@ -11,7 +11,7 @@ namespace rshift {
 enum class DType : uint8_t {
   kInvalid = 0,
   kF32 = 1,
-  kF16 = 2,  // model inputs, outputs and weights only; programs compute in F32
+  kF16 = 2,  // model inputs, outputs and weights; in programs what casts and kHalfFloat write
   kS8 = 3,
   kU8 = 4,
   kS16 = 5,

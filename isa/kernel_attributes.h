@@ -19,9 +19,11 @@ struct Window {
 };
 
 // What kHalfFloat does behind scale and bias_f: relu, then round(h * quant_scale + quant_offset),
-// AscendQuant of an fp16 value (quantize/numerics/half_float.h).
+// AscendQuant of an fp16 value (quantize/numerics/half_float.h). Where the result is fp16 itself,
+// that is left out.
 struct HalfEpilogue {
-  bool relu = false;
+  bool relu = false;                              // behind bias_f
+  bool relu_flag = false;                         // before it: AscendDequant's own
   bool sqrt_dequant = false, sqrt_quant = false;  // the scale is applied twice
   float quant_scale = 1, quant_offset = 0;        // > 0; finite
   RealRounding mode = RealRounding::kEven;

@@ -41,6 +41,16 @@ void AddSplit(const SplitResult& split, QuantizeReport* report) {
   }
 }
 
+// "conv1=tflite d1; conv2=caffe2"; "" where every node has the model's.
+std::string LayerProfiles(const std::vector<QuantizeReport::NodeProfile>& profiles) {
+  std::string text;
+  for (const auto& [node, profile] : profiles) {
+    text += Cat(text.empty() ? "" : "; ", node, "=", Name(profile.id));
+    if (profile.variant != Variant::kByTable) text += Cat(" ", Name(profile.variant));
+  }
+  return text;
+}
+
 // One run of Deploy: each step takes what the steps before it have left.
 class Deployer {
  public:
@@ -192,6 +202,8 @@ class Deployer {
     meta["profile"] = Name(quantize_.profile.id);
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
+    const std::string own = LayerProfiles(result_.report.quantize.profiles);
+    if (!own.empty()) meta["layer_profiles"] = own;
     meta["target"] = quantize_.target.name;
     if (options_.scales.given()) {
       meta["scales"] = result_.report.scales.format;

@@ -28,6 +28,8 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the scales out");
     return;
   }
+  // Profile ascend may have its scales in --config; layers without stay in fp16.
+  if (options.profile == ProfileId::kAscend && options.config.given()) return;
   RequireUsage(
       options.table.given() || options.scales.given(), "--mode ",
       options.mode == DeployMode::kAsymmetric ? "asymmetric" : "symmetric",

@@ -4,6 +4,7 @@
 
 #include "base/element_type.h"
 #include "base/error.h"
+#include "base/half.h"
 
 namespace rshift {
 namespace {
@@ -19,7 +20,18 @@ std::vector<float> Convert(std::span<const uint8_t> bytes) {
   return out;
 }
 
+std::vector<float> ConvertHalf(std::span<const uint8_t> bytes) {
+  std::vector<float> out(bytes.size() / sizeof(uint16_t));
+  for (size_t i = 0; i < out.size(); ++i) {
+    uint16_t element = 0;
+    std::memcpy(&element, bytes.data() + i * sizeof(element), sizeof(element));
+    out[i] = HalfToFloat(element);
+  }
+  return out;
+}
+
 std::vector<float> ConvertAny(DType dtype, std::span<const uint8_t> bytes) {
+  if (dtype == DType::kF16) return ConvertHalf(bytes);
   return VisitElement(
       dtype == DType::kBool ? DType::kU8 : dtype, [&](auto type) -> std::vector<float> {
         using T = ElementOf<decltype(type)>;

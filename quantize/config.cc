@@ -1,6 +1,11 @@
 #include "quantize/config.h"
 
+#include <filesystem>
+
+#include "base/atomic_file.h"
 #include "base/error.h"
+#include "quantize/ascend_config.h"
+#include "quantize/read_onednn_config.h"
 #include "yaml/reader.h"
 
 namespace rshift {
@@ -26,6 +31,35 @@ void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig
   }
 }
 
+// profile and variant together say whose arithmetic: a variant names its profile beside it.
+Profile ReadProfile(const YamlPart& part, const std::string& what) {
+  if (!HasKey(part, "profile")) {
+    FailAt(part, what, ": variant without profile; give the profile it belongs to");
+  }
+  const auto parse = [&](const char* key, auto parser) {
+    const YamlPart child = Child(part, key, what);
+    const std::string name = ReadString(child, what + ": " + key);
+    try {
+      return parser(name);
+    } catch (const Error& error) {
+      FailAt(child, what, ": ", error.what());
+    }
+  };
+  Profile profile{parse("profile", ParseProfile), Variant::kByTable};
+  if (HasKey(part, "variant")) profile.variant = parse("variant", ParseVariant);
+  if (!HasVariant(profile.id, profile.variant)) {
+    const std::string names = VariantNames(profile.id);
+    FailAt(part, what, ": profile ", Name(profile.id), " has no variant ", Name(profile.variant),
+           "; it has ", names.empty() ? "none" : names);
+  }
+  if (profile.id == ProfileId::kAscend) {
+    FailAt(part, what,
+           ": profile ascend is for a whole model, whose other operators are fp16's; "
+           "give --profile ascend");
+  }
+  return profile;
+}
+
 LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   const auto child = [&](const char* key) { return Child(part, key, what); };
   const auto label = [&](const char* key) { return what + ": " + key; };
@@ -40,12 +74,16 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "multiplier_bits")) {
     layer.multiplier_bits = ReadEither(child("multiplier_bits"), label("multiplier_bits"), 8, 16);
   }
+  if (HasKey(part, "onednn")) layer.onednn = ReadOneDnnConfig(child("onednn"), label("onednn"));
+  if (HasKey(part, "ascend")) layer.ascend = ReadAscendConfig(child("ascend"), label("ascend"));
+  if (HasKey(part, "profile") || HasKey(part, "variant")) layer.profile = ReadProfile(part, what);
   const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
-                              layer.per_channel || layer.multiplier_bits;
+                              layer.per_channel || layer.multiplier_bits || layer.profile ||
+                              !layer.ascend.empty() || !layer.onednn.empty();
   if (!says_something) {
     FailAt(part, what,
-           " has no setting; give mode, threshold, low and high, per_channel or "
-           "multiplier_bits, or leave it out");
+           " has no setting; give mode, threshold, low and high, per_channel, "
+           "multiplier_bits, profile, onednn or ascend, or leave it out");
   }
   CheckLayer(part, what, layer);
   return layer;
@@ -66,7 +104,8 @@ void ReadLayers(const YamlPart& layers, QuantizeConfig* config) {
     const std::string name = entry.first.Scalar(), what = "layer '" + name + "'";
     const YamlPart part{entry.second, layers.where};
     CheckKeys(part, what,
-              {"type", "mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+              {"type", "mode", "threshold", "low", "high", "per_channel", "multiplier_bits",
+               "profile", "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     const bool has_type = HasKey(part, "type");
@@ -85,10 +124,24 @@ void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
   for (const auto& entry : types.node) {
     const std::string name = entry.first.Scalar(), what = "type '" + name + "'";
     const YamlPart part{entry.second, types.where};
-    CheckKeys(part, what, {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits"});
+    CheckKeys(part, what,
+              {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits", "profile",
+               "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     config->types[name] = layer;
+  }
+}
+
+// ascend_records: a file beside the configuration. What `layers` says of a layer wins.
+void ReadRecords(const YamlPart& part, QuantizeConfig* config) {
+  const std::string what = "ascend_records";
+  const std::string path =
+      (std::filesystem::path(part.where).parent_path() / ReadString(part, what)).string();
+  for (const auto& [name, record] : ReadAscendRecords(ReadTextFile(path), path)) {
+    LayerConfig& layer = config->layers[name];
+    if (layer.line == 0) layer.line = part.node.Mark().line + 1;
+    CompleteAscend(&layer.ascend, record.config);
   }
 }
 
@@ -96,14 +149,17 @@ void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
 
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the configuration", {"layers", "types"});
-  if (!HasKey(root, "layers") && !HasKey(root, "types")) {
+  CheckKeys(root, "the configuration", {"layers", "types", "ascend_records"});
+  if (!HasKey(root, "layers") && !HasKey(root, "types") && !HasKey(root, "ascend_records")) {
     FailAt(root, "the configuration has neither 'layers' nor 'types'; add one");
   }
   QuantizeConfig config;
   config.where = where;
   if (HasKey(root, "layers")) ReadLayers(Child(root, "layers", "the configuration"), &config);
   if (HasKey(root, "types")) ReadTypeEntries(Child(root, "types", "the configuration"), &config);
+  if (HasKey(root, "ascend_records")) {
+    ReadRecords(Child(root, "ascend_records", "the configuration"), &config);
+  }
   return config;
 }
 

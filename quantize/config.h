@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "quantize/ascend_attributes.h"
+#include "quantize/onednn_config.h"
+#include "quantize/profile.h"
+
 namespace rshift {
 
 // What an entry says. Entries are by node name, output tensor name, wildcard or operator type.
@@ -15,7 +19,10 @@ struct LayerConfig {
   std::optional<float> threshold, low, high;
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
-  int line = 0;  // of the entry in its file; 0: not from a file
+  std::optional<Profile> profile;  // this node's arithmetic, in place of --profile
+  OneDnnConfig onednn{};           // profile onednn
+  AscendConfig ascend{};           // profile ascend
+  int line = 0;                    // of the entry in its file; 0: not from a file
 };
 // An entry for every node and tensor whose name matches.
 struct LayerPattern {
@@ -28,7 +35,9 @@ struct QuantizeConfig {
   std::vector<LayerPattern> patterns;         // in the file's order: later ones win
   std::map<std::string, LayerConfig> types;   // by operator
   std::string where;                          // the file, for messages
+  bool empty() const { return layers.empty() && patterns.empty() && types.empty(); }
 };
+// Files it names (ascend_records) are beside `where`.
 // Throws kInvalidInput with line numbers; unknown keys are errors. Entries that the model has
 // nothing for are found by QuantizeGraph.
 QuantizeConfig ReadQuantizeConfig(const std::string& yaml_text, const std::string& where);

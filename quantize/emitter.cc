@@ -1,19 +1,31 @@
 #include "quantize/emitter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "quantize/numerics/half_float.h"
+#include "quantize/numerics/qparams.h"
 #include "quantize/overrides.h"
 #include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
+namespace {
+
+constexpr float kMostHalf = 65504.0f;
+
+}  // namespace
 
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options) {
   const Arithmetic& rules = ArithmeticOf(options.profile);
   const QuantMode mode = options.mode;
+  const bool u8 = options.target.unsigned_activations && mode == QuantMode::kAsymmetric &&
+                  options.profile.id == ProfileId::kTpu;
   ValueTypes result;
   for (const ValueRange& range : ranges.ranges) {
-    result.types.push_back(rules.ActivationType(range, mode));
+    result.types.push_back(
+        u8 ? IntType{DType::kU8, numerics::AsymmetricParams(range.low, range.high, 0, 255)}
+           : rules.ActivationType(range, mode));
     result.zero.push_back(mode == QuantMode::kSymmetric ? range.threshold == 0
                                                         : range.low == range.high);
     result.names.emplace_back();
@@ -25,8 +37,12 @@ Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOption
     : old_(old),
       types_(types),
       options_(options),
+      rules_(&ArithmeticOf(options.profile)),
+      variant_(options.profile.variant),
       ints_(old.value_count()),
-      floats_(old.value_count()) {
+      floats_(old.value_count()),
+      halves_(old.value_count()),
+      is_half_(old.value_count(), false) {
   new_.name = old.name;
   new_.sha256 = old.sha256;
   for (int i = 0; i < old.value_count(); ++i) names_.Reserve(old.value(ValueId(i)).name);
@@ -37,6 +53,18 @@ Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOption
 }
 
 LayerConfig Emitter::Layer(const Node& node) const { return LayerOf(old_, node, options_.config); }
+
+void Emitter::Begin(const Node& node) {
+  const Profile profile = ProfileOf(old_, node, options_.config, options_.profile);
+  rules_ = &ArithmeticOf(profile);
+  variant_ = profile.variant;
+  if (profile != options_.profile) report_.profiles.push_back({node.name, profile});
+}
+
+int Emitter::conv_multiplier_bits() const {
+  const int bits = MultiplierBits(variant_);
+  return bits != 0 ? bits : options_.target.conv_multiplier_bits;
+}
 
 IntType Emitter::Type(ValueId old) const {
   const IntType& type = types_.types[old.index()];
@@ -83,7 +111,7 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   const Arithmetic& rules = ArithmeticOf(options_.profile);
   const std::optional<numerics::AscendScale> scale = rules.InputScale(type);
   if (!scale) {
-    AddNode(name, rules.InputForm(), {x}, y);
+    AddNode(name, rules.InputForm(type), {x}, y);
     return;
   }
   ValueId at = AddScalarStep(name + "_scaled", BinaryOp::kMul, x, scale->value);
@@ -96,7 +124,7 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   const std::string step = rounded.name;
   const IntType units{type.dtype, {1.0f, 0}};
   const ValueId integers = AddInt(std::move(rounded), units);
-  AddNode(step, rules.InputForm(), {at}, integers);
+  AddNode(step, rules.InputForm(type), {at}, integers);
   AddNode(name, TableOf(units, [](int32_t q) { return q; }), {integers}, y);
 }
 
@@ -116,6 +144,9 @@ ValueId Emitter::Int(ValueId old) {
 ValueId Emitter::Float(ValueId old) {
   ValueId& made = floats_[old.index()];
   if (made.valid()) return made;
+  if (halves_[old.index()].valid()) {
+    return made = FloatOfHalf(halves_[old.index()], old_.value(old).name);
+  }
   const ValueId source = ints_[old.index()];
   if (!source.valid()) return Same(old);
   Value value = old_.value(old);
@@ -149,6 +180,72 @@ void Emitter::Alias(ValueId id, ValueId other) {
 }
 
 ValueId Emitter::DefineFloat(ValueId old) { return Same(old); }
+
+ValueId Emitter::DefineHalf(ValueId old) {
+  halves_[old.index()] = TemporaryHalf(old, "");
+  is_half_[old.index()] = true;
+  return halves_[old.index()];
+}
+
+ValueId Emitter::TemporaryHalf(ValueId like, const std::string& suffix) {
+  Value value = old_.value(like);
+  value.name = names_.Take(value.name + suffix + "__fp16");
+  value.dtype = DType::kF16;
+  return new_.AddValue(std::move(value));
+}
+
+ValueId Emitter::FloatOfHalf(ValueId half, const std::string& name) {
+  Value value = new_.value(half);
+  value.name = name;
+  value.dtype = DType::kF32;
+  const ValueId made = new_.AddValue(std::move(value));
+  AddNode(name, Cast{DType::kF32}, {half}, made);
+  return made;
+}
+
+ValueId Emitter::HalfFloat(ValueId old) {
+  const Value& value = old_.value(old);
+  if (value.dtype != DType::kF32 || is_half_[old.index()]) return Float(old);
+  ValueId& made = rounded_[old];
+  if (made.valid()) return made;
+  if (value.is_constant()) {
+    std::vector<float> numbers;
+    for (float number : value.constant->As<float>()) {
+      numbers.push_back(numerics::RoundToHalf(std::clamp(number, -kMostHalf, kMostHalf)));
+    }
+    Value constant = value;
+    constant.name = names_.Take(value.name + "__fp16");
+    constant.constant = MakeConstant(std::span<const float>(numbers));
+    constant.origin = nullptr;
+    return made = new_.AddValue(std::move(constant));
+  }
+  const ValueId source = Float(old), half = TemporaryHalf(old, "");
+  AddNode(new_.value(half).name, Cast{DType::kF16}, {source}, half);
+  return made = FloatOfHalf(half, names_.Take(value.name + "__rounded"));
+}
+
+void Emitter::AddMoved(const Node& node) {
+  std::vector<ValueId> inputs;
+  bool half = true;
+  for (const ValueId id : node.inputs) {
+    inputs.push_back(id.valid() ? Float(id) : id);
+    const bool number = id.valid() && old_.value(id).dtype == DType::kF32;
+    half = half && (!number || is_half_[id.index()]);
+  }
+  const ValueId y = DefineFloat(node.outputs[0]);
+  is_half_[node.outputs[0].index()] = half;
+  AddNode(node.name, node.op, std::move(inputs), y);
+}
+
+void Emitter::AddHalfResult(const std::string& name, Op op, std::vector<ValueId> inputs,
+                            ValueId old) {
+  Value value = old_.value(old);
+  value.name = names_.Take(value.name + "__f32");
+  const ValueId exact = new_.AddValue(std::move(value));
+  AddNode(name, std::move(op), std::move(inputs), exact);
+  const ValueId half = DefineHalf(old);
+  AddNode(new_.value(half).name, Cast{DType::kF16}, {exact}, half);
+}
 
 ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntType& type) {
   const Value& value = old_.value(like);
@@ -204,7 +301,7 @@ ValueId Emitter::AddStep(const Node& node, const std::string& suffix, Op op, Val
 
 void Emitter::AddRequantize(const std::string& name, ValueId x, const IntType& from, ValueId y,
                             const IntType& to, const ClampQ& clamp) {
-  AddNode(name, ArithmeticOf(options_.profile).MakeRescale({from, to}, clamp), {x}, y);
+  AddNode(name, rules_->MakeRescale({from, to}, clamp), {x}, y);
 }
 
 QuantizeResult Emitter::Finish() {

@@ -13,6 +13,7 @@
 #include "base/unique_names.h"
 #include "graph/graph.h"
 #include "quantize/options.h"
+#include "quantize/profiles/arithmetic.h"
 #include "quantize/ranges/ranges.h"
 #include "quantize/report.h"
 #include "quantize/types.h"
@@ -38,6 +39,11 @@ class Emitter {
   const Graph& old() const { return old_; }
   const QuantizeOptions& options() const { return options_; }
   LayerConfig Layer(const Node& node) const;
+  // The arithmetic of the node that is being emitted: its own profile's, or the options'.
+  void Begin(const Node& node);
+  const Arithmetic& rules() const { return *rules_; }
+  // Bits of its multipliers: the variant's, or the target's.
+  int conv_multiplier_bits() const;
   QuantizeReport& report() { return report_; }
 
   // The type an old value has as integers. IsZero: calibration never saw anything but 0.
@@ -58,6 +64,17 @@ class Emitter {
   // Makes the new value that a node will write.
   ValueId DefineInt(ValueId old);
   ValueId DefineFloat(ValueId old);
+  // --- profiles with HalfResults(): a value is stored as f16 (named __fp16) and read as f32
+  // The f16 value that a node will write; Float(old) is then a Cast of it.
+  ValueId DefineHalf(ValueId old);
+  ValueId TemporaryHalf(ValueId like, const std::string& suffix);
+  ValueId FloatOfHalf(ValueId half, const std::string& name);
+  // An old f32 value as an fp16 operator reads it: rounded to fp16, constants saturated to it.
+  ValueId HalfFloat(ValueId old);
+  // A node whose f32 result holds numbers of its inputs and no others: fp16 where they are.
+  void AddMoved(const Node& node);
+  // A node whose f32 result is rounded to fp16.
+  void AddHalfResult(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId old);
   // Old value `id` has the integers of `other`.
   void Alias(ValueId id, ValueId other);
   // An intermediate of the shape of `like`; `suffix` is appended to like's name.
@@ -94,9 +111,14 @@ class Emitter {
   const Graph& old_;
   const ValueTypes& types_;
   const QuantizeOptions& options_;
+  const Arithmetic* rules_;
+  Variant variant_;
   Graph new_;
   QuantizeReport report_;
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
+  std::vector<ValueId> halves_;         // f16
+  std::vector<bool> is_half_;           // every number is fp16
+  std::map<ValueId, ValueId> rounded_;  // of constants, inputs and integers: HalfFloat()
   UniqueNames names_;
   std::map<const Node*, FusedPostOps> post_ops_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "quantize/ascend_config.h"
 
 namespace rshift {
 namespace {
@@ -20,6 +21,14 @@ void Complete(LayerConfig* layer, const LayerConfig& other) {
   }
   if (!layer->per_channel) layer->per_channel = other.per_channel;
   if (!layer->multiplier_bits) layer->multiplier_bits = other.multiplier_bits;
+  if (!layer->profile) layer->profile = other.profile;
+  if (layer->onednn.output_scales.empty()) {
+    layer->onednn.mask = other.onednn.mask;
+    layer->onednn.output_scales = other.onednn.output_scales;
+  }
+  layer->onednn.real_dst = layer->onednn.real_dst || other.onednn.real_dst;
+  if (layer->onednn.post_ops.empty()) layer->onednn.post_ops = other.onednn.post_ops;
+  CompleteAscend(&layer->ascend, other.ascend);
 }
 
 bool HasType(const LayerPattern& pattern, const Node& node) {
@@ -69,10 +78,16 @@ struct Subjects {
 };
 
 void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& layer) {
-  RSHIFT_REQUIRE(s.nodes > 0 || (!layer.float32 && !layer.per_channel && !layer.multiplier_bits),
+  RSHIFT_REQUIRE(s.nodes > 0 || (!layer.float32 && !layer.per_channel && !layer.multiplier_bits &&
+                                 !layer.profile && layer.ascend.empty()),
                  ErrorCode::kInvalidInput, entry,
-                 " is an input of the model: it can have a range; mode, per_channel and "
-                 "multiplier_bits belong to the nodes that read it");
+                 " is an input of the model: it can have a range; mode, per_channel, "
+                 "multiplier_bits, profile and ascend belong to the nodes that read it");
+  RSHIFT_REQUIRE(layer.onednn.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": onednn is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(layer.ascend.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": ascend is for Conv, Gemm and MatMul (Conv2D, DepthwiseConv2D, "
+                 "FullyConnection), which alone take scales; leave it out");
   RSHIFT_REQUIRE(!layer.per_channel || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
                  ": per_channel is for Conv, Gemm and MatMul; leave it out");
   RSHIFT_REQUIRE(!layer.multiplier_bits || s.with_multipliers > 0, ErrorCode::kInvalidInput, entry,
@@ -176,6 +191,11 @@ LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& 
   const auto by_type = config.types.find(OpName(node.op));
   if (by_type != config.types.end()) Complete(&layer, by_type->second);
   return layer;
+}
+
+Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& config,
+                  const Profile& profile) {
+  return config.empty() ? profile : LayerOf(graph, node, config).profile.value_or(profile);
 }
 
 LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {

@@ -23,6 +23,10 @@ void CheckLayers(const Graph& graph, const QuantizeConfig& config);
 // under the node's name, else the last wildcard that matches either, else its operator's.
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config);
 
+// The node's own profile, or `profile`.
+Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& config,
+                  const Profile& profile);
+
 // Ranges of the entries, by tensor name. low/high and threshold stand in for each other in the
 // other mode.
 std::map<std::string, ValueRange> FixedRanges(const Graph& graph, const CalibrationTable& table,

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "quantize/ascend_plan.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
@@ -49,9 +50,11 @@ class Planner {
           const CalibrationTable& table)
       : graph_(graph),
         profile_(profile),
+        calibrated_(!table.tensors.empty()),
         infinite_(InfiniteValues(graph, table)),
         consumers_(graph.Consumers()),
-        kinds_(graph.nodes().size(), OpKind::kFloat) {
+        kinds_(graph.nodes().size(), OpKind::kFloat),
+        real_(graph.nodes().size(), false) {
     plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
     plan_.reasons.resize(graph.nodes().size());
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
@@ -93,8 +96,15 @@ class Planner {
       plan_.reasons[n] =
           "reads or writes a mask (-inf, or as good as it), which no integer stands for";
     } else {
-      const OpSupport support = IntegerSupport(graph_, node, profile_);
+      OpSupport support = IntegerSupport(graph_, node, ProfileOf(graph_, node, config, profile_));
+      if (support.kind != OpKind::kFloat && ArithmeticOf(profile_).HalfResults()) {
+        support.reason = WhyHalf(graph_, node);
+        if (support.reason.empty())
+          support.reason = WhyNotAscend(graph_, node, config, calibrated_);
+        if (!support.reason.empty()) support.kind = OpKind::kFloat;
+      }
       kinds_[n] = support.kind;
+      real_[n] = LayerOf(graph_, node, config).onednn.real_dst;
       plan_.reasons[n] = support.reason;
     }
   }
@@ -140,7 +150,7 @@ class Planner {
         return has_float ? Source::kFloat : Source::kFlexible;
     }
     plan_.forms[n] = NodeForm::kInteger;
-    return Source::kInteger;
+    return real_[n] ? Source::kFloat : Source::kInteger;
   }
 
   void Forward() {
@@ -175,9 +185,11 @@ class Planner {
 
   const Graph& graph_;
   const Profile profile_;
+  const bool calibrated_;
   const std::vector<bool> infinite_;  // by value
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<OpKind> kinds_;
+  std::vector<bool> real_;       // by node: integer, with an f32 result
   std::vector<bool> wanted_;     // by value
   std::vector<Source> sources_;  // by value
   QuantizationPlan plan_;

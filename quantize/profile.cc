@@ -57,6 +57,21 @@ std::string VariantNames(ProfileId id) {
   return ListVariants([id](Variant variant) { return HasVariant(id, variant); });
 }
 
+int MultiplierBits(Variant variant) {
+  switch (variant) {
+    case Variant::kBits32:
+      return 32;
+    case Variant::kBits25:
+      return 25;
+    case Variant::kBits16:
+      return 16;
+    case Variant::kBits8:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
 Variant ParseVariant(const std::string& name) {
   for (int i = 1; i < kVariantCount; ++i) {
     if (name == kVariants[i]) return static_cast<Variant>(i);

@@ -39,6 +39,8 @@ const char* Name(Variant variant);  // "d1"; "" by table
 bool HasVariant(ProfileId id, Variant variant);
 // "d1, d2 or f2"; "" for a profile with one arithmetic.
 std::string VariantNames(ProfileId id);
+// "32" to "8": bits of the multipliers of Conv and MatMul; 0 for any other.
+int MultiplierBits(Variant variant);
 // Throw kInvalidInput listing the names.
 ProfileId ParseProfile(const std::string& name);
 Variant ParseVariant(const std::string& name);

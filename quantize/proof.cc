@@ -132,7 +132,8 @@ class Prover {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = Reach(In(0)) * std::abs(int64_t{op.multiplier}) +
                         Reach(In(1)) * std::abs(int64_t{op.multiplier2}) + half;
-    // The seed's int16 form: recognised by its sum, which the choice of rshift keeps inside.
+    // The int16 form of TPU-MLIR's theory: recognised by its sum, which the choice of rshift keeps
+    // inside.
     if (op.multiplier < 128 && op.multiplier2 < 128 && proof.accumulator <= 32767)
       proof.limit = 32767;
     if (op.rounding == Rounding::kHalfAway) proof.limit = int64_t{1} << 62;  // int64 in Caffe2

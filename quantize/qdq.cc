@@ -10,6 +10,14 @@ namespace {
 // Of an entry about other nodes than QuantizeLinear and DequantizeLinear.
 void CheckQdqEntry(const QuantizeConfig& config, const LayerConfig& layer,
                    const std::string& name) {
+  RSHIFT_REQUIRE(layer.onednn.empty(), ErrorCode::kInvalidInput, EntryPlace(config, layer), ": '",
+                 name,
+                 "': onednn means nothing here: the model holds its own quantization parameters; "
+                 "leave it out");
+  RSHIFT_REQUIRE(layer.ascend.empty(), ErrorCode::kInvalidInput, EntryPlace(config, layer), ": '",
+                 name,
+                 "': ascend means nothing here: the model holds its own quantization parameters; "
+                 "leave it out");
   RSHIFT_REQUIRE(!layer.threshold && !layer.low && !layer.per_channel, ErrorCode::kInvalidInput,
                  EntryPlace(config, layer), ": '", name,
                  "': threshold, low, high and per_channel mean nothing here: the model holds its "
@@ -57,7 +65,7 @@ void EmitModelQuantize(Emitter& emitter, const Node& node) {
   const ValueId x = node.inputs[0], q = node.outputs[0];
   if (!emitter.HasInt(x)) {
     const ValueId source = emitter.Float(x);
-    const Quantize op = ArithmeticOf(emitter.options().profile).InputForm();
+    const Quantize op = ArithmeticOf(emitter.options().profile).InputForm(emitter.Type(q));
     emitter.AddNode(node.name, op, {source}, emitter.DefineInt(q));
     return;
   }

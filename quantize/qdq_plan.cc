@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "quantize/ascend_plan.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
@@ -185,6 +186,7 @@ class QdqPlanner {
 
   // Whether node n is taken in by a convolution, up to a Quantize.
   bool ExtendChain(size_t n) {
+    if (ArithmeticOf(profile_).HalfResults()) return false;  // fp16 operators follow
     const Node& node = graph_.nodes()[n];
     for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 2); ++i) {
       const Chain* before = ChainBefore(node, i);
@@ -252,11 +254,14 @@ class QdqPlanner {
     }
     if (ExtendChain(n)) return;
     if (HasWideWeights(node)) return SetFloat(n, "its weights are integers of 16 bits");
-    const OpSupport support = IntegerSupport(graph_, node, profile_);
+    const OpSupport support =
+        IntegerSupport(graph_, node, ProfileOf(graph_, node, config_, profile_));
     if (support.kind == OpKind::kFloat) return SetFloat(n, support.reason);
     if (support.kind == OpKind::kMove && MovesBytesOnly(node)) {
       return SetInteger(n, Held(node.inputs[0]));
     }
+    const std::string half = ArithmeticOf(profile_).HalfResults() ? WhyHalf(graph_, node) : "";
+    if (!half.empty()) return SetFloat(n, half);
     for (ValueId id : node.inputs) {
       if (!IsActivation(id) || typed_[id.index()]) continue;
       return SetFloat(n, Cat("no DequantizeLinear before it: '", graph_.value(id).name,

@@ -1,10 +1,12 @@
 #include "quantize/quantize.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "graph/passes/passes.h"
+#include "quantize/ascend_plan.h"
 #include "quantize/emitter.h"
 #include "quantize/encodable.h"
 #include "quantize/ops/channel_affine.h"
@@ -13,6 +15,7 @@
 #include "quantize/overrides.h"
 #include "quantize/plan.h"
 #include "quantize/qdq.h"
+#include "quantize/ranges/propagation_rules.h"
 #include "quantize/sensitive.h"
 
 namespace rshift {
@@ -29,11 +32,37 @@ void CheckTable(const Graph& graph, const CalibrationTable& table) {
                  "; calibrate again");
 }
 
+// Profile ascend: operators that give out numbers they are given (a Pad of 0 adds one that fp16
+// has).
+bool MovesNumbers(const Graph& graph, const Node& node) {
+  const bool constants = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id.valid() && graph.value(id).is_constant() && graph.value(id).dtype == DType::kF32;
+  });
+  if (constants) return false;
+  if (const auto* pad = std::get_if<Pad>(&node.op)) return pad->value == 0;
+  return std::holds_alternative<MaxPool>(node.op) || std::holds_alternative<Concat>(node.op) ||
+         MovesInput(graph, node);
+}
+
 void EmitFloat(Emitter& emitter, const Node& node, const QuantizationPlan& plan, size_t n) {
+  const Graph& graph = emitter.old();
   std::vector<ValueId> inputs;
-  for (ValueId id : node.inputs) inputs.push_back(id.valid() ? emitter.Float(id) : id);
-  const ValueId y = emitter.DefineFloat(node.outputs[0]);
-  emitter.AddNode(node.name, node.op, std::move(inputs), y);
+  const bool half =
+      ArithmeticOf(emitter.options().profile).HalfResults() && plan.forms[n] == NodeForm::kFloat;
+  if (half && MovesNumbers(graph, node)) {
+    emitter.AddMoved(node);
+    emitter.report().float_nodes.push_back({node.name, OpName(node.op), plan.reasons[n]});
+    return;
+  }
+  for (ValueId id : node.inputs) {
+    inputs.push_back(!id.valid() ? id : half ? emitter.HalfFloat(id) : emitter.Float(id));
+  }
+  if (half && graph.value(node.outputs[0]).dtype == DType::kF32) {
+    emitter.AddHalfResult(node.name, node.op, std::move(inputs), node.outputs[0]);
+  } else {
+    const ValueId y = emitter.DefineFloat(node.outputs[0]);
+    emitter.AddNode(node.name, node.op, std::move(inputs), y);
+  }
   if (plan.forms[n] == NodeForm::kFloat) {
     emitter.report().float_nodes.push_back({node.name, OpName(node.op), plan.reasons[n]});
   }
@@ -57,6 +86,29 @@ void CheckProfile(const Profile& profile) {
   ArithmeticOf(profile);  // throws for a profile that this build does not have
 }
 
+// Profile ascend stores fp16 between its layers, which is a matter of the whole model; its entries
+// of the configuration mean nothing to others.
+void CheckProfiles(const Graph& graph, const QuantizeOptions& options) {
+  if (options.config.empty()) return;
+  const bool ascend = options.profile.id == ProfileId::kAscend;
+  for (const Node& node : graph.nodes()) {
+    const LayerConfig layer = LayerOf(graph, node, options.config);
+    RSHIFT_REQUIRE(!ascend || !layer.profile, ErrorCode::kInvalidInput,
+                   EntryPlace(options.config, layer), ": '", node.name,
+                   "' has a profile of its own, and --profile ascend is for a whole model; leave "
+                   "one of them out");
+    const Profile profile = layer.profile.value_or(options.profile);
+    RSHIFT_REQUIRE(profile.id == ProfileId::kOneDnn || layer.onednn.empty(),
+                   ErrorCode::kInvalidInput, EntryPlace(options.config, layer), ": '", node.name,
+                   "' has onednn attributes, which mean nothing under profile ", Name(profile.id),
+                   "; give profile: onednn beside them");
+    RSHIFT_REQUIRE(ascend || layer.ascend.empty(), ErrorCode::kInvalidInput,
+                   EntryPlace(options.config, layer), ": '", node.name,
+                   "' has ascend attributes, which mean nothing under profile ", Name(profile.id),
+                   "; give --profile ascend");
+  }
+}
+
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                          PostOpPlan post_ops, const QuantizeOptions& options) {
   Emitter emitter(graph, types, options);
@@ -66,17 +118,22 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
   for (const auto& [at, n] : post_ops.written_at) elsewhere.insert(n);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     if (const auto conv = post_ops.written_at.find(n); conv != post_ops.written_at.end()) {
+      emitter.Begin(graph.nodes()[conv->second]);
       EmitInteger(emitter, graph.nodes()[conv->second]);
     }
     const Node& node = graph.nodes()[n];
     if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
+      emitter.Begin(node);
       EmitChannelAffine(emitter, node, affine->second);
       continue;
     }
     if (plan.forms[n] != NodeForm::kInteger) {
       EmitFloat(emitter, node, plan, n);
-    } else if (std::holds_alternative<Quantize>(node.op)) {
+      continue;
+    }
+    emitter.Begin(node);
+    if (std::holds_alternative<Quantize>(node.op)) {
       EmitModelQuantize(emitter, node);
     } else if (std::holds_alternative<Dequantize>(node.op)) {
       EmitModelDequantize(emitter, node);
@@ -98,7 +155,7 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
   CheckQdqConfig(graph, options.config);
   options.mode = ModeOfTypes(graph, options);
   QdqPlan plan = PlanQdq(graph, options.config, options.profile);
-  PostOpPlan post_ops = FindPostOps(graph, plan.plan, plan.types, ArithmeticOf(options.profile));
+  PostOpPlan post_ops = FindPostOps(graph, plan.plan, plan.types, options);
   plan.post_ops.of.merge(post_ops.of);
   plan.post_ops.taken.merge(post_ops.taken);
   QuantizeResult result =
@@ -107,16 +164,40 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
   return result;
 }
 
+// Profile ascend: ranges concern only what its layers read, and may all be given.
+QuantizeResult QuantizeForAscend(const Graph& graph, const CalibrationTable& table,
+                                 const QuantizeOptions& options) {
+  CheckTable(graph, table);
+  const QuantizationPlan plan = MakePlan(graph, options.config, options.profile, table);
+  const auto fixed = FixedRanges(graph, table, options.config, options.mode);
+  ValueTypes types;
+  if (!table.tensors.empty()) {
+    const RangeOptions range_options{options.mode, fixed, FloatTensors(graph, plan)};
+    types = TypesOfRanges(PropagateRanges(graph, table, range_options), options);
+  } else {
+    types.types.resize(graph.value_count());
+    types.zero.resize(graph.value_count());
+    types.names.resize(graph.value_count());
+    for (const auto& [name, range] : fixed) {
+      types.types[graph.FindValue(name).index()] =
+          ArithmeticOf(options.profile).ActivationType(range, options.mode);
+    }
+  }
+  SetAscendTypes(graph, plan, options.config, &types);
+  return EmitGraph(graph, plan, types, FindHalfResults(graph, plan), options);
+}
+
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
+  if (ArithmeticOf(options.profile).HalfResults()) return QuantizeForAscend(graph, table, options);
   CheckTable(graph, table);
   const QuantizationPlan plan = MakePlan(graph, options.config, options.profile, table);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);
   const ValueTypes types = TypesOfRanges(ranges, options);
-  QuantizeResult result = EmitGraph(
-      graph, plan, types, FindPostOps(graph, plan, types, ArithmeticOf(options.profile)), options);
+  QuantizeResult result =
+      EmitGraph(graph, plan, types, FindPostOps(graph, plan, types, options), options);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.range_changes = std::move(ranges.changes);
   return result;
@@ -128,6 +209,7 @@ QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
                              const QuantizeOptions& options) {
   CheckProfile(options.profile);
   CheckLayers(graph, options.config);
+  CheckProfiles(graph, options);
   if (HoldsQuantization(graph)) return QuantizeByModel(graph, table, options);
   return QuantizeByTable(graph, table, options);
 }

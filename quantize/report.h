@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "quantize/profile.h"
 #include "quantize/ranges/ranges.h"
 
 namespace rshift {
@@ -17,6 +18,12 @@ struct QuantizeReport {
     std::string node, op, reason;
   };
   std::vector<FloatNode> float_nodes;
+  // Nodes with a profile of their own (--config).
+  struct NodeProfile {
+    std::string node;
+    Profile profile;
+  };
+  std::vector<NodeProfile> profiles;
   // Integer nodes whose function integers follow badly (quantize/sensitive.h).
   struct Note {
     std::string node, op, text;

@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "isa/functions.h"
+#include "quantize/ascend_attributes.h"
 #include "quantize/ranges/ranges.h"
 
 namespace rshift {
@@ -16,6 +17,7 @@ namespace rshift {
 struct IntType {
   DType dtype = DType::kS8;
   QuantParams quant;
+  AscendQuantAttributes ascend{};  // of the AscendQuant that makes it; profile ascend
   int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
   int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
   int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|

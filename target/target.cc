@@ -54,11 +54,28 @@ ConvForms ReadConvForms(const YamlPart& part) {
   return forms;
 }
 
+int ReadConvBits(const YamlPart& part) {
+  const int64_t bits = ReadInt(part, "multiplier_bits: conv");
+  for (const int known : {8, 16, 25, 32}) {
+    if (bits == known) return known;
+  }
+  FailAt(part, "multiplier_bits: conv is ", bits, ", expected 8, 16, 25 or 32");
+}
+
+bool ReadUnsigned(const YamlPart& part) {
+  const std::string type = ReadString(part, "activations");
+  if (type != "u8" && type != "s8") {
+    FailAt(part, "activations is '", type, "', expected s8 or u8");
+  }
+  return type == "u8";
+}
+
 }  // namespace
 
 Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
-  CheckKeys(root, "the target", {"name", "multiplier_bits", "per_channel_weights", "conv", "cost"});
+  CheckKeys(root, "the target",
+            {"name", "multiplier_bits", "per_channel_weights", "activations", "conv", "cost"});
   Target target;
   target.conv_multiplier_bits = 32;  // of a chip whose file does not say
   target.conv.reset();
@@ -71,8 +88,7 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
           ReadEither(Child(bits, "add", ""), "multiplier_bits: add", 8, 16);
     }
     if (HasKey(bits, "conv")) {
-      target.conv_multiplier_bits =
-          ReadEither(Child(bits, "conv", ""), "multiplier_bits: conv", 25, 32);
+      target.conv_multiplier_bits = ReadConvBits(Child(bits, "conv", ""));
     }
     if (HasKey(bits, "leaky_relu")) {
       target.leaky_multiplier_bits =
@@ -82,6 +98,9 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   if (HasKey(root, "per_channel_weights")) {
     target.per_channel_weights =
         ReadBool(Child(root, "per_channel_weights", ""), "per_channel_weights");
+  }
+  if (HasKey(root, "activations")) {
+    target.unsigned_activations = ReadUnsigned(Child(root, "activations", "the target"));
   }
   if (HasKey(root, "conv")) target.conv = ReadConvForms(Child(root, "conv", "the target"));
   if (HasKey(root, "cost")) target.cost = ReadCost(Child(root, "cost", "the target"));

@@ -15,9 +15,12 @@ struct Target {
   std::string name = "cpu";
   // Bits of the multiplier, sign included: Add (symmetric), LeakyRelu / PRelu slopes; 8 or 16.
   int add_multiplier_bits = 16, leaky_multiplier_bits = 16;
-  // Of Conv, MatMul and their kin; 25 (which binary32 holds) or 32. Requantization always has 32.
+  // Of Conv, MatMul and their kin; 8, 16, 25 (which binary32 holds) or 32. Requantization always
+  // has 32.
   int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
+  // Asymmetric activations of profile tpu are u8, [0, 255], instead of s8.
+  bool unsigned_activations = false;
   std::optional<ConvForms> conv = ConvForms{};  // none: convolutions stay as the model has them
   CostModel cost;  // decides nothing but how many threads are worth waking
 };

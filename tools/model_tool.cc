@@ -77,6 +77,10 @@ constexpr const char* kVectorsExamples =
     "  model_tool vectors net.rshift --input samples.npy --sample 3 -o vectors/\n"
     "  python3 -c \"import numpy; print(dict(numpy.load('vectors/00001_conv.npz')))\"\n";
 
+constexpr const char* kExportExamples =
+    "  model_tool export net.onnx --format ascend --calibration net.table.yaml -o ascend/\n"
+    "  model_tool export net.onnx --format ascend --config scales.yaml -o ascend/\n";
+
 struct Arguments {
   ModelArguments model;
   std::string file, other, limits;
@@ -85,6 +89,7 @@ struct Arguments {
   RequantizeArguments requantize;
   ScalesArguments scales;
   VectorsArguments vectors;
+  ExportArguments exported;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -128,6 +133,11 @@ int Run(CLI::App& app, const Arguments& a) {
   if (command == "memory") return MemoryCommand(a.file, a.json);
   if (command == "compare") return CompareCommand(a.compare, a.json);
   if (command == "requantize") return RequantizeCommand(a.requantize, a.show, a.json);
+  if (command == "export") {
+    ExportArguments exported = a.exported;
+    exported.model = a.model.path;
+    return ExportCommand(exported, a.model.Import(), a.json);
+  }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
@@ -207,6 +217,25 @@ void AddVectors(CLI::App& app, Arguments& a) {
   command->add_option("-o,--output", a.vectors.output, "the folder to write into")->required();
 }
 
+void AddExport(CLI::App& app, Arguments& a) {
+  ExportArguments& e = a.exported;
+  CLI::App* command = AddCommand(app, "export",
+                                 "a quantized model's constants as files of another system: int8 "
+                                 "weights, int32 bias, uint64 deq_scale, scales, a manifest",
+                                 kExportExamples, a);
+  a.model.AddTo(*command);
+  command->add_option("--format", e.format, "ascend: docs/from_ascend.md")
+      ->required()
+      ->check(CLI::IsMember({"ascend"}));
+  command->add_option("--calibration", e.calibration, "calibration table");
+  command->add_option("--config", e.config, "as of model_deploy: scale_d, scale_w, modes, ...");
+  command->add_option("--mode", e.mode, "symmetric | asymmetric (default symmetric)")
+      ->check(CLI::IsMember({"symmetric", "asymmetric"}));
+  command->add_option("--variant", e.variant, "as of model_deploy --profile ascend")
+      ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
+  command->add_option("-o,--output", e.output, "the folder to write into")->required();
+}
+
 void AddCommands(CLI::App& app, Arguments& a) {
   a.model.AddTo(*AddCommand(app, "support",
                             "every node of a model: integer, F32, fused, folded, or why not",
@@ -236,6 +265,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddRequantize(app, a);
   AddScales(app, a);
   AddVectors(app, a);
+  AddExport(app, a);
 }
 
 }  // namespace

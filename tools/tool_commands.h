@@ -47,6 +47,14 @@ struct VectorsArguments {
 // reads and writes of one sample; manifest.json, written last, says what is where.
 int VectorsCommand(const VectorsArguments& arguments, bool json);
 
+struct ExportArguments {
+  std::string model, format, calibration, config, mode, variant;
+  std::string output;  // a folder
+};
+// Writes the constants of the quantized model as the files of the format (ascend), the manifest
+// last.
+int ExportCommand(const ExportArguments& arguments, const ImportOptions& import, bool json);
+
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE
   std::string from, to;              // formats; "": by content, by the output's name

@@ -182,10 +182,10 @@ class ConcatPlacer {
           ReadsLoosely(command.opcode) && record.row_bytes() % kBufferAlignment != 0;
       ok = ok && !(reads && writes && loosely);
     });
-    // The addend of a product's post-operation, and its f32 result, are found by the distance from
-    // the start of dst.
+    // The addend of a product's post-operation, and its f32 or f16 result, are found by the
+    // distance from the start of dst.
     const bool product = TraitsOf(command.opcode).macs != MacForm::kNone;
-    if (product && (command.Tensor(Field::kSrc2) >= 0 || dst.dtype == DType::kF32))
+    if (product && (command.Tensor(Field::kSrc2) >= 0 || SizeOf(dst.dtype) != 1))
       ok = ok && dst.pitch == 0;
     if (command.opcode == Opcode::kCopyInto) ok = ok && CopiesRows(command);
     return ok;

@@ -20,7 +20,7 @@ bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) 
   const bool alone = node.inputs.size() < 3 || !node.inputs[2].valid();
   if (op == nullptr || !alone) return false;
   const Value& w = rewriter.OldInput(node, 1);
-  if (rewriter.OldOutput(node).dtype == DType::kF32) return false;
+  if (SizeOf(rewriter.OldOutput(node).dtype) != 1) return false;
   const Shape &x = rewriter.OldInput(node, 0).shape, &y = rewriter.OldOutput(node).shape;  // NHWC
   const int64_t pixels = y.size() == 4 ? PixelsPerCommand(forms, *op, w.shape, y) : 1;
   if (pixels == 1) return false;

@@ -1,5 +1,6 @@
 // What convolutions and matrix products share: operands, and what follows the accumulator. dst is
-// bytes, or f32 under kFloatZeroEven: the value behind the post-operations as it is.
+// bytes, or f32 under kFloatZeroEven: the value behind the post-operations as it is; or f16 under
+// kHalfFloat: the value before AscendQuant, whose fields are then 0.
 #ifndef RSHIFT_ISA_OPS_LINEAR_H_
 #define RSHIFT_ISA_OPS_LINEAR_H_
 
@@ -20,7 +21,7 @@ constexpr void EpilogueFields(auto& c, auto&& visit) {
   RoundingField(c.rounding, visit);
   visit(Optional(Field::kSrc2), c.src2);
   visit(OptionalConst(Field::kList), c.post_ops);
-  visit(Flags(3), c.half.relu, c.half.sqrt_dequant, c.half.sqrt_quant);
+  visit(Flags(4), c.half.relu, c.half.sqrt_dequant, c.half.sqrt_quant, c.half.relu_flag);
   visit(Mode(kRealRoundingCount), c.half.mode);
   visit(Float(Field::kScaleF), c.half.quant_scale);
   visit(Float(Field::kOffsetF), c.half.quant_offset);

@@ -15,11 +15,13 @@ namespace rshift::numerics {
 // Nearest binary16, ties to even; overflow is an infinity.
 inline float RoundToHalf(float v) { return HalfToFloat(FloatToHalf(v)); }
 
-// h = fp16(float(acc) * scale) with the product in binary32, h = fp16(h + bias_f); relu.
+// h = fp16(float(acc) * scale) with the product in binary32, relu_flag; h = fp16(h + bias_f); relu.
 inline float DequantizeHalf(int32_t acc, float scale, float bias_f, const HalfEpilogue& epilogue) {
   float v = static_cast<float>(acc) * scale;
   if (epilogue.sqrt_dequant) v = v * scale;
-  const float h = RoundToHalf(RoundToHalf(v) + bias_f);
+  float h = RoundToHalf(v);
+  if (epilogue.relu_flag && h < 0.0f) h = 0.0f;
+  h = RoundToHalf(h + bias_f);
   return epilogue.relu && h < 0.0f ? 0.0f : h;
 }
 

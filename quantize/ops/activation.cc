@@ -26,9 +26,7 @@ void EmitLeaky(Emitter& emitter, const Node& node, double alpha) {
 
 }  // namespace
 
-const Arithmetic& RulesOf(const Emitter& emitter) {
-  return ArithmeticOf(emitter.options().profile);
-}
+const Arithmetic& RulesOf(const Emitter& emitter) { return emitter.rules(); }
 
 // Equal scales after BackwardCalibration: a clamp. Otherwise a requantization with that clamp.
 void EmitClip(Emitter& emitter, const Node& node, const Clip& op) {

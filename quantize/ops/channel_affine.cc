@@ -49,7 +49,8 @@ class Finder {
     const Node& node = graph_.nodes()[n];
     const auto* binary = std::get_if<Binary>(&node.op);
     if (binary == nullptr || plan_.forms[n] != NodeForm::kInteger) return {};
-    if (LayerOf(graph_, node, options_.config).multiplier_bits) return {};
+    const LayerConfig layer = LayerOf(graph_, node, options_.config);
+    if (layer.multiplier_bits || layer.profile) return {};
     const Shape& shape = graph_.value(node.outputs[0]).shape;
     for (int side = 0; side < 2; ++side) {
       const Value& x = graph_.value(node.inputs[side]);
@@ -118,7 +119,7 @@ void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine&
   request.x = emitter.Type(affine.x);
   request.y = emitter.Type(old_y);
   request.x_is_zero = emitter.IsZero(affine.x);
-  request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
+  request.multiplier_bits = emitter.conv_multiplier_bits();
   request.kind = LinearKind::kDepthwise;
   request.clamp = affine.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());

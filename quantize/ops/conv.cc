@@ -35,13 +35,14 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.channel_stride = request.k;
   request.channel_axis = 0;
   request.kind = KindOf(op, w.shape, w.shape[1] * op.groups);
+  request.depth_multiplier = request.kind == LinearKind::kDepthwise && w.shape[0] > op.groups;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
   QConv conv{std::move(quantized.linear), op.window, op.groups};
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, std::move(conv), x, weights);
+  AddLinearNode(emitter, node, std::move(conv), x, weights, op.clamp);
 }
 
 }  // namespace rshift

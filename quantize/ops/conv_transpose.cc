@@ -104,7 +104,7 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
   const ValueId new_x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, kernels.shape, 0,
                                              quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, QConvTranspose{std::move(conv)}, new_x, weights);
+  AddLinearNode(emitter, node, QConvTranspose{std::move(conv)}, new_x, weights, op.clamp);
 }
 
 }  // namespace rshift

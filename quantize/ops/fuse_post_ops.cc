@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "quantize/overrides.h"
 
 namespace rshift {
 
@@ -87,10 +88,12 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types)
+  Finder(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+         const QuantizeOptions& options)
       : graph_(graph),
         plan_(plan),
         types_(types),
+        options_(options),
         producers_(graph.Producers()),
         consumers_(graph.Consumers()) {}
 
@@ -99,18 +102,36 @@ class Finder {
       const Op& op = graph_.nodes()[n].op;
       const bool linear = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
                           std::holds_alternative<ConvTranspose>(op);
-      if (linear && plan_.forms[n] == NodeForm::kInteger) Follow(n);
+      if (linear && plan_.forms[n] == NodeForm::kInteger && HasPostOps(n)) Follow(n);
     }
     return std::move(post_ops_);
   }
 
  private:
+  Profile ProfileAt(size_t n) const {
+    return ProfileOf(graph_, graph_.nodes()[n], options_.config, options_.profile);
+  }
+  bool HasPostOps(size_t n) const { return ArithmeticOf(ProfileAt(n)).HasPostOps(); }
+
   void Follow(size_t n) {
     FusedPostOps fused;
     fused.y = graph_.nodes()[n].outputs[0];
     while (Extend(n, &fused)) {
     }
-    if (!fused.ops.empty()) post_ops_.of[n] = std::move(fused);
+    fused.real =
+        LayerOf(graph_, graph_.nodes()[n], options_.config).onednn.real_dst && IsFloatBehind(fused.y);
+    if (!fused.ops.empty() || fused.real) post_ops_.of[n] = std::move(fused);
+  }
+
+  // dst: f32 is worth it where a result is read as a number, not as bytes.
+  bool IsFloatBehind(ValueId y) const {
+    const auto& readers = consumers_[y.index()];
+    const bool reads = std::any_of(readers.begin(), readers.end(), [&](NodeId reader) {
+      return plan_.forms[reader.index()] == NodeForm::kInteger;
+    });
+    RSHIFT_REQUIRE(!reads, ErrorCode::kInvalidInput, "onednn: dst: f32: '", graph_.value(y).name,
+                   "' is read by an integer node; leave dst out");
+    return true;
   }
 
   bool Extend(size_t n, FusedPostOps* fused) {
@@ -120,13 +141,13 @@ class Finder {
     const Node& node = graph_.nodes()[r];
     const IntType& type = types_.types[node.outputs[0].index()];
     if (plan_.forms[r] != NodeForm::kInteger || !(type.quant.scale > 0)) return false;
+    if (ProfileAt(n) != ProfileAt(r)) return false;
     const bool summed = fused->addend.valid();
-    if (summed && type.dtype != types_.types[fused->addend.index()].dtype) return false;
     const size_t side = node.inputs[0] == fused->y ? 0 : 1;
     const std::vector<RealPostOp> ops = PostOpsOf(graph_, node, side);
     if (!ops.empty()) {
       fused->ops.insert(fused->ops.end(), ops.begin(), ops.end());
-    } else if (summed || !TakeSum(n, node, type, fused)) {
+    } else if (summed || !TakeSum(n, node, fused)) {
       return false;
     }
     fused->y = node.outputs[0];
@@ -134,7 +155,7 @@ class Finder {
     return true;
   }
 
-  bool TakeSum(size_t n, const Node& node, const IntType& type, FusedPostOps* fused) {
+  bool TakeSum(size_t n, const Node& node, FusedPostOps* fused) {
     const auto* binary = std::get_if<Binary>(&node.op);
     if (binary == nullptr || binary->op != BinaryOp::kAdd) return false;
     const ValueId other = node.inputs[node.inputs[0] == fused->y ? 1 : 0];
@@ -144,11 +165,11 @@ class Finder {
     const bool before = !producer.valid() || static_cast<size_t>(producer.index()) < n;
     if (other == fused->y || value.is_constant() || !before) return false;
     if (value.shape != graph_.value(fused->y).shape) return false;
-    if (!(addend.quant.scale > 0) || addend.dtype != type.dtype || addend.quant.zero_point != 0) {
-      return false;
-    }
+    if (!(addend.quant.scale > 0)) return false;
     fused->addend = other;
     fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
+    const float offset = addend.quant.scale * static_cast<float>(addend.quant.zero_point);
+    if (offset != 0) fused->ops.push_back({PostOpKind::kLinear, 1, -offset, {}});
     if (binary->clamp.active()) fused->ops.push_back(PostOpOf(binary->clamp));
     return true;
   }
@@ -156,6 +177,7 @@ class Finder {
   const Graph& graph_;
   const QuantizationPlan& plan_;
   const ValueTypes& types_;
+  const QuantizeOptions& options_;
   const std::vector<NodeId> producers_;
   const std::vector<std::vector<NodeId>> consumers_;
   PostOpPlan post_ops_;
@@ -164,8 +186,8 @@ class Finder {
 }  // namespace
 
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                       const Arithmetic& rules) {
-  return rules.HasPostOps() ? Finder(graph, plan, types).Run() : PostOpPlan{};
+                       const QuantizeOptions& options) {
+  return Finder(graph, plan, types, options).Run();
 }
 
 }  // namespace rshift

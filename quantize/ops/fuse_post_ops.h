@@ -31,10 +31,10 @@ std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t s
 
 // Chains of functions, constant factors and offsets (PostOpsOf) and one Add, each the only reader
 // of what comes before it, that is no graph output. The Add's other operand must exist before the
-// convolution, be an activation of its shape and of the output's byte type, with zero point 0.
-// Empty for profiles without HasPostOps().
+// convolution and be an activation of its shape; a zero point of it is a kLinear behind the sum.
+// Behind nodes alone whose profile HasPostOps().
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                       const Arithmetic& rules);
+                       const QuantizeOptions& options);
 
 }  // namespace rshift
 

@@ -32,7 +32,7 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, x, weights);
+  AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, x, weights, op.clamp);
 }
 
 }  // namespace rshift

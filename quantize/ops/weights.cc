@@ -1,8 +1,11 @@
 #include "quantize/ops/weights.h"
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
@@ -47,13 +50,15 @@ double Bias(const WeightRequest& r, int64_t channel) {
 
 LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
   return {.kind = r.kind,
+          .depth_multiplier = r.depth_multiplier,
           .per_channel = per_channel,
           .x = r.x,
           .y = r.y,
           .clamp = r.clamp,
           .post_ops = r.post_ops,
           .channels = r.channels,
-          .multiplier_bits = r.multiplier_bits};
+          .multiplier_bits = r.multiplier_bits,
+          .ascend = r.ascend};
 }
 
 double IntegerBias(const WeightRequest& r, float scale, double bias) {
@@ -61,13 +66,20 @@ double IntegerBias(const WeightRequest& r, float scale, double bias) {
   return numerics::RoundHalfEven(bias / unit);
 }
 
+int32_t QuantizeWeight(float w, float scale, bool inverts, int32_t least) {
+  return inverts ? numerics::QuantizeValue(w * (1.0f / scale), 1.0f, 0, least, 127)
+                 : numerics::QuantizeValue(w, scale, 0, least, 127);
+}
+
 Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, double bias,
                         bool zero) {
+  const int32_t least = r.scales_w.empty() ? -127 : -128;
   Channel result;
   double sum = 0, magnitudes = 0;
   for (int64_t k = 0; k < r.k; ++k) {
     const float w = r.weights[channel * r.channel_stride + k * r.k_stride];
-    const int32_t q = zero ? 0 : numerics::QuantizeValue(w, scale, 0, -127, 127);
+    const int32_t q =
+        zero ? 0 : QuantizeWeight(w, scale, r.arithmetic->InvertsWeightScales(), least);
     result.weights.push_back(static_cast<int8_t>(q));
     sum += q;
     magnitudes += std::abs(q);
@@ -178,11 +190,44 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     result->linear.channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
   }
   if (!any_zero) result->linear.zero_w.clear();
+  r.arithmetic->Complete(layer, &result->linear);
 }
 
 // --- the floats of any other ---
 
+// MKL-DNN's attributes: the scales are the words themselves, the operations come last.
+void TakeOneDnn(const WeightRequest& r, QuantizedWeights* result) {
+  const std::vector<float>& scales = r.onednn.output_scales;
+  for (size_t c = 0; c < result->linear.channels.size() && !scales.empty(); ++c) {
+    const float scale = scales[scales.size() == 1 ? 0 : c];
+    result->linear.channels[c].multiplier = std::bit_cast<int32_t>(scale);
+  }
+  if (r.onednn.post_ops.empty()) return;
+  if (r.y.dtype != DType::kF32) result->linear.clamp = {r.y.qmin(), r.y.qmax()};
+  std::vector<PostOp>& all = result->linear.post_ops;
+  if (r.post_ops.empty() && r.clamp.active()) {
+    all.push_back({PostOpKind::kClip, r.clamp.lo, r.clamp.hi, 1});
+  }
+  all.insert(all.end(), r.onednn.post_ops.begin(), r.onednn.post_ops.end());
+}
+
+void CheckGivenScales(const WeightRequest& r) {
+  const auto count = static_cast<int64_t>(r.scales_w.size());
+  RSHIFT_REQUIRE(count <= 1 || count == r.channels, ErrorCode::kInvalidInput, r.node, ": ", count,
+                 " weight scales are given, expected one, or one for each of ", r.channels,
+                 " output channels");
+}
+
+// Of a channel, before any repair.
+float WantedScale(const WeightRequest& r, int64_t channel, float largest, float overall, bool zero,
+                  double bias) {
+  if (!r.scales_w.empty()) return r.scales_w[r.scales_w.size() == 1 ? 0 : channel];
+  if (zero) return ScaleOfZeroChannel(r, bias);
+  return numerics::WeightScale(r.per_channel ? largest : overall);
+}
+
 void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
+  CheckGivenScales(r);
   const LinearLayer layer = LayerOf(r, r.per_channel);
   const LinearForm form = r.arithmetic->Linear(layer);
   static_cast<LinearEpilogue&>(result->linear) = form;
@@ -192,15 +237,15 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
   for (int64_t c = 0; c < r.channels; ++c) {
     const double bias = Bias(r, c);
     const double folded = form.float_bias ? 0.0 : bias;
-    const bool zero = largest[c] == 0 || r.x_is_zero;
-    const float wanted = zero ? ScaleOfZeroChannel(r, bias)
-                              : numerics::WeightScale(r.per_channel ? largest[c] : overall);
+    const bool zero = r.scales_w.empty() && (largest[c] == 0 || r.x_is_zero);
+    const float wanted = WantedScale(r, c, largest[c], overall, zero, bias);
     float scale = wanted;
     Channel quantized = QuantizeChannel(r, c, scale, folded, zero);
     while (quantized.magnitude > kAccumulatorLimit) {
-      RSHIFT_REQUIRE(scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
-                     ": the accumulator of output channel ", c,
-                     " does not fit int32 with any weight scale; check the ranges of its input");
+      RSHIFT_REQUIRE(scale <= FLT_MAX / 2 && r.scales_w.empty(), ErrorCode::kInvalidInput, r.node,
+                     ": the accumulator of output channel ", c, " does not fit int32 with ",
+                     r.scales_w.empty() ? "any weight scale; check the ranges of its input"
+                                        : "the weight scale that is given; raise it");
       scale *= 2;
       quantized = QuantizeChannel(r, c, scale, folded, zero);
     }
@@ -213,6 +258,24 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
     }
     result->scales.push_back(scale);
     result->linear.channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
+  }
+  r.arithmetic->Complete(layer, &result->linear);
+  TakeOneDnn(r, result);
+}
+
+// The weight scales that MKL-DNN's output scales o stand for: S_w = o S_y / S_x, or o / S_x where
+// operations of the configuration follow, whose own scales divide by S_y.
+void TakeOutputScales(const OneDnnConfig& given, WeightRequest* request) {
+  RSHIFT_REQUIRE(given.post_ops.empty() || !given.output_scales.empty(), ErrorCode::kInvalidInput,
+                 request->node,
+                 ": onednn: post_ops without output_scales: they see what those give; add "
+                 "output_scales");
+  request->onednn = given;
+  const bool real = !given.post_ops.empty() || request->y.dtype == DType::kF32;
+  const double unit = real ? 1.0 : static_cast<double>(request->y.quant.scale);
+  for (const float scale : given.output_scales) {
+    request->scales_w.push_back(static_cast<float>(static_cast<double>(scale) * unit /
+                                                   static_cast<double>(request->x.quant.scale)));
   }
 }
 
@@ -239,14 +302,45 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   // A model that brings its integers is compared with others to the last bit; weights that got
   // theirs from another tool's scales are the target's like all others.
   if (request.weights_origin == nullptr || emitter.options().scaled_weights)
-    request.multiplier_bits = emitter.options().target.conv_multiplier_bits;
-  const bool post_ops = fused.real || !fused.ops.empty();
-  request.arithmetic = post_ops ? &OneDnnArithmetic() : &ArithmeticOf(emitter.options().profile);
+    request.multiplier_bits = emitter.conv_multiplier_bits();
+  const Arithmetic& rules = emitter.rules();
+  const bool post_ops = (fused.real && !rules.HalfResults()) || !fused.ops.empty();
+  request.arithmetic = post_ops ? &OneDnnArithmetic() : &rules;
+  if (request.weights_origin == nullptr) {
+    TakeOutputScales(emitter.Layer(node).onednn, &request);
+  }
+  if (rules.HalfResults()) {
+    const AscendConfig given = emitter.Layer(node).ascend;
+    request.scales_w = given.scale_w;
+    request.ascend = given.Dequant();
+  }
   return request;
 }
 
-void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights) {
+namespace {
+
+// An fp16 result. relu is the operator's own; whatever else the clamp does is a Clip behind it.
+void AddHalfNode(Emitter& emitter, const Node& node, Op op, std::vector<ValueId> inputs, ValueId y,
+                 const Clamp& clamp) {
+  constexpr float kOpen = std::numeric_limits<float>::infinity();
+  if (clamp.hi == kOpen && (clamp.lo == 0 || clamp.lo == -kOpen)) {
+    emitter.AddNode(node.name, std::move(op), std::move(inputs), emitter.DefineHalf(y));
+    return;
+  }
+  const ValueId raw = emitter.TemporaryHalf(y, "__unclipped");
+  emitter.AddNode(node.name, std::move(op), std::move(inputs), raw);
+  emitter.AddHalfResult(node.name + "__clip", Clip{clamp},
+                        {emitter.FloatOfHalf(raw, node.name + "__unclipped_f32")}, y);
+}
+
+}  // namespace
+
+void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights,
+                   const Clamp& clamp) {
   const FusedPostOps fused = emitter.PostOps(node);
+  if (fused.real && emitter.rules().HalfResults()) {
+    return AddHalfNode(emitter, node, std::move(op), {x, weights}, fused.y, clamp);
+  }
   std::vector<ValueId> inputs = {x, weights};
   if (fused.addend.valid()) inputs.push_back(emitter.Int(fused.addend));
   const ValueId y = fused.real ? emitter.DefineFloat(fused.y) : emitter.DefineInt(fused.y);

@@ -26,8 +26,13 @@ struct WeightRequest {
   IntType x, y;
   bool x_is_zero = false;  // calibration saw only zeros in x: the output is the bias
   bool per_channel = true;
+  std::vector<float> scales_w{};  // given from outside: one, or one per channel; empty: by max|w|
+  // MKL-DNN's output scales and post-operations, taken as they are; one scale, or one per channel.
+  OneDnnConfig onednn{};
+  AscendDequantAttributes ascend{};
   int multiplier_bits = 32;  // Target::conv_multiplier_bits, but 32 of a model's own
   LinearKind kind = LinearKind::kGeneral;
+  bool depth_multiplier = false;  // LinearLayer's
   Clamp clamp;
   std::vector<RealPostOp> post_ops{};
   const Arithmetic* arithmetic = &TpuArithmetic();
@@ -42,9 +47,13 @@ struct QuantizedWeights {
 // What Conv and MatMul have in common: weights, bias, their origins, types and options of a node.
 WeightRequest RequestOf(Emitter& emitter, const Node& node);
 // The integer operator of a Conv or MatMul: x, weights and the addend of a fused sum in, its output
-// out.
-void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights);
+// out. `clamp`: the node's own, which an fp16 result may need an operator for.
+void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights,
+                   const Clamp& clamp);
 
+// With scales_w: q_w = round(w / S_w) in [-128, 127]; a channel that breaks the bound below is an
+// error. Otherwise:
+//
 // S_w = max|w| / 127, q_w in [-127, 127]; bias = round(B / (S_x S_w)) - Z_x sum(q_w); multiplier
 // and shift by the profile. Every accumulator fits: |bias| + 255 sum|q_w| < 2^31; a channel that
 // breaks the bound gets a larger S_w and an entry in the report. Throws kInvalidInput when a weight

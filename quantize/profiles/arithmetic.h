@@ -23,7 +23,7 @@ namespace rshift {
 enum class LinearKind : uint8_t {
   kGeneral,         // a convolution that is none of the others
   kPointwise,       // 1 x 1, one group
-  kDepthwise,       // groups = input channels, more than one
+  kDepthwise,       // groups = input channels, more than one; outputs: any multiple of them
   kGrouped,         // other groups than one
   kFullyConnected,  // MatMul with constant weights
   kTransposed,      // ConvTranspose, of groups that are not its channels
@@ -31,13 +31,15 @@ enum class LinearKind : uint8_t {
 
 struct LinearLayer {
   LinearKind kind = LinearKind::kGeneral;
-  bool per_channel = true;  // weight scales: one for each output channel, or one for all
+  bool depth_multiplier = false;  // kDepthwise with more outputs than inputs
+  bool per_channel = true;        // weight scales: one for each output channel, or one for all
   IntType x, y;
   Clamp clamp;                         // fused Relu, Clip; it comes before the post-operations
   std::vector<RealPostOp> post_ops{};  // for HasPostOps() alone; y is the type after it
   int64_t channels = 0;
   int64_t channel = 0;       // for Words(): which of them
   int multiplier_bits = 32;  // of the tpu profile: Target::conv_multiplier_bits
+  AscendDequantAttributes ascend{};
 };
 
 // What all channels of a node share.
@@ -101,10 +103,14 @@ class Arithmetic {
   virtual bool HasMean() const { return false; }   // ReduceMean over height and width
   virtual bool HasPRelu() const { return false; }  // of one slope for each channel
 
+  // Convolutions and matrix products alone are integer, their results fp16, and so is whatever else
+  // there is: every F32 operator reads fp16 numbers and its result is rounded to fp16.
+  virtual bool HalfResults() const { return false; }
+
   // --- activations, constants, bounds
   virtual IntType ActivationType(const ValueRange& range, QuantMode mode) const;
   // Quantize commands of graph inputs and of F32 nodes' results.
-  virtual Quantize InputForm() const { return {}; }
+  virtual Quantize InputForm(const IntType&) const { return {}; }
   // The scale by which a graph input is multiplied before its offset is added and the sum rounded
   // (AscendQuant), twice if sqrt_mode; nullopt: x / S, rounded, + Z. Not for QuantizeLinear nodes.
   virtual std::optional<numerics::AscendScale> InputScale(const IntType&) const {
@@ -121,6 +127,12 @@ class Arithmetic {
   virtual bool HasPostOps() const { return false; }
   // `bias`: the real bias, for LinearForm::float_bias; 0 without one.
   virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
+
+  // Weights are multiplied with the inverse of their scale, as MKL-DNN's reorders do it; else
+  // divided.
+  virtual bool InvertsWeightScales() const { return false; }
+  // Once the records of all channels are there.
+  virtual void Complete(const LinearLayer&, QLinear*) const {}
 
   // --- operators
   // For HasBinary(layer.op): isa::Add, AddFloat, AddShifted, AddFma or Mul.

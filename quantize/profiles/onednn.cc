@@ -51,6 +51,7 @@ class OneDnn : public Arithmetic {
  public:
   bool HasBinary(BinaryOp op) const override { return op == BinaryOp::kAdd; }
   bool HasPostOps() const override { return true; }
+  bool InvertsWeightScales() const override { return true; }
 
   // The zero point is added before the rounding, for constants and bounds as for accumulators.
   int32_t Constant(float value, const IntType& type) const override {

@@ -35,14 +35,16 @@ constexpr Requant kProductUp{Rounding::kTwoStepUp, Requant::Scale::kProduct};
 constexpr Requant kDoubleProduct{Rounding::kDoubleAway, Requant::Scale::kDouble};
 constexpr Requant kXnnpack{Rounding::kFloatEven, Requant::Scale::kFloat};
 
-// The seed's table: one scale D2, F2, F2; one for each channel D1, D2, D1 (general, depthwise,
-// pointwise). FullyConnected has one scale there and is D2.
+// The table of SNPS-Caffe's QUANTIZED_OP.md: one scale D2, F2, F2; one for each channel D1, D2, D1
+// (general, depthwise, pointwise). FullyConnected has one scale there and is D2.
 Requant ByTable(const LinearLayer& layer, Variant variant) {
   if (variant == Variant::kD1) return kD1;
   if (variant == Variant::kD2) return kD2;
   if (variant == Variant::kF2) return kF2;
   if (layer.kind == LinearKind::kFullyConnected) return kD2;
-  const bool depthwise = layer.kind == LinearKind::kDepthwise;
+  // A depthwise convolution of several outputs for each input is general to SNPS-Caffe.
+  const bool general = variant == Variant::kSnps && layer.depth_multiplier;
+  const bool depthwise = layer.kind == LinearKind::kDepthwise && !general;
   if (layer.per_channel) return depthwise ? kD2 : kD1;
   const bool pointwise = layer.kind == LinearKind::kPointwise;
   return depthwise || pointwise ? kF2 : kD2;
@@ -79,7 +81,7 @@ class TfLite final : public Arithmetic {
   bool HasSoftmax() const override { return true; }
   bool HasMean() const override { return true; }
 
-  Quantize InputForm() const override {
+  Quantize InputForm(const IntType&) const override {
     const bool optimised =
         profile_.id == ProfileId::kTfLiteRuy || profile_.id == ProfileId::kTfLiteXnnpack;
     return {optimised ? RealRounding::kEven : RealRounding::kAway, optimised};

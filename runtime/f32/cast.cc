@@ -1,4 +1,6 @@
-// kCast between f32, s8, u8, s32, s64 and bool.
+// kCast between f32, s8, u8, s32, s64 and bool, and between f32 and f16.
+//
+// f32 to f16 rounds to the nearest, ties to even, and overflows to an infinity.
 //
 // Float to integer cuts toward zero and saturates at the s64 range (NaN: 0); to a narrower integer
 // the high bits are then dropped, as from one integer to another. ONNX leaves values out of range
@@ -7,6 +9,7 @@
 #include <type_traits>
 
 #include "base/element_type.h"
+#include "base/half.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
 
@@ -55,8 +58,22 @@ void Cast(const void* in, void* out, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) to[i] = Convert<From, To>(from[i]);
 }
 
+void ToHalf(const void* in, void* out, int64_t begin, int64_t end) {
+  const float* from = static_cast<const float*>(in);
+  auto* to = static_cast<uint16_t*>(out);
+  for (int64_t i = begin; i < end; ++i) to[i] = FloatToHalf(from[i]);
+}
+
+void FromHalf(const void* in, void* out, int64_t begin, int64_t end) {
+  const auto* from = static_cast<const uint16_t*>(in);
+  auto* to = static_cast<float*>(out);
+  for (int64_t i = begin; i < end; ++i) to[i] = HalfToFloat(from[i]);
+}
+
 // Null for types that RequireType has refused.
 CastFunction Find(DType from, DType to) {
+  if (to == DType::kF16) return ToHalf;
+  if (from == DType::kF16) return FromHalf;
   return VisitElement(from, [&](auto from_type) {
     return VisitElement(to, [&](auto to_type) -> CastFunction {
       using From = Stored<ElementOf<decltype(from_type)>>;
@@ -73,12 +90,17 @@ CastFunction Find(DType from, DType to) {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Cast&) {
+  const DType from = context.Record(Field::kSrc).dtype, to = context.Record(Field::kDst).dtype;
   for (const Field field : {Field::kDst, Field::kSrc}) {
+    if (from == DType::kF16 || to == DType::kF16) {
+      RequireType(context, field, {DType::kF32, DType::kF16});
+      continue;
+    }
     RequireType(context, field,
                 {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool});
   }
   const TensorRecord& dst = context.Record(Field::kDst);
-  const CastFunction cast = Find(context.Record(Field::kSrc).dtype, dst.dtype);
+  const CastFunction cast = Find(from, to);
   const int64_t total = NumElements(dst.shape);
   const void* in = context.In(Field::kSrc);
   void* out = context.Out(Field::kDst);

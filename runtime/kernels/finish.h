@@ -19,9 +19,10 @@ struct PostOpArgs {
   const uint8_t* dst = nullptr;
   const uint8_t* addend = nullptr;
   bool addend_signed = false;
-  // FinishToFloat() alone: what would be the byte at dst[i] is the number at result[i]; nothing is
-  // stored at dst.
+  // FinishToFloat() and FinishToHalf() alone: what would be the byte at dst[i] is the number at
+  // result[i] or half[i]; nothing is stored at dst.
   float* result = nullptr;
+  uint16_t* half = nullptr;
 };
 
 // The function for a rounding; null for kHalfUp, which every kernel has itself. kFloatZeroEven
@@ -29,6 +30,8 @@ struct PostOpArgs {
 FinishFn FinishFor(Rounding rounding, bool post_ops);
 // kFloatZeroEven with a result in f32: the value after the post-operations, not rounded.
 FinishFn FinishToFloat();
+// kHalfFloat with a result in f16: the value before AscendQuant.
+FinishFn FinishToHalf();
 
 }  // namespace rshift
 

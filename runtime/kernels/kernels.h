@@ -39,7 +39,7 @@ struct PostOpArgs;  // finish.h
 
 struct RequantArgs {
   Rounding rounding = Rounding::kHalfUp;
-  bool post_ops = false;  // there are some, or the result is f32: only `finish` knows them
+  bool post_ops = false;  // there are some, or the result is f32 or f16: only `finish` knows them
   const int32_t* bias = nullptr;
   // For kernels that take x XOR 0x80, modulo 2^32. x86-64, s8: that is x + 128 as unsigned, and
   // this is bias - 128 * sum(w). AArch64, u8: x - 128 as signed, and bias + 128 * sum(w). Equals

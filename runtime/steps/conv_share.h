@@ -17,10 +17,10 @@ inline AlignedBuffer MakeZeroRow(const TensorRecord& src) {
   return row;
 }
 
-// Elements from pixel to pixel of dst; numbers in f32 have no pitch (FinishToFloat).
+// Elements from pixel to pixel of dst; numbers in f32 and f16 have no pitch (FinishToFloat).
 inline int64_t OutputPitch(const StepContext& context) {
   const TensorRecord& dst = context.Record(Field::kDst);
-  return dst.dtype == DType::kF32 ? dst.shape.back() : RowPitch(context, Field::kDst);
+  return SizeOf(dst.dtype) != 1 ? dst.shape.back() : RowPitch(context, Field::kDst);
 }
 
 // Each thread's own piece of one buffer.

@@ -66,6 +66,13 @@ void FoldRelu(RequantArgs* args) {
   args->half.relu = false;
 }
 
+void SetHalf(const StepContext& context, PostOpArgs* post_op_args, RequantArgs* args) {
+  if (context.Record(Field::kDst).dtype != DType::kF16) return FoldRelu(args);
+  post_op_args->half = context.Out<uint16_t>(Field::kDst);
+  args->post_ops = true;
+  args->finish = FinishToHalf();
+}
+
 // Every record to its entry of the arrays; returns the largest |bias|.
 int64_t FillChannels(const StepContext& context, const RequantLayout& layout, const Arrays& arrays,
                      bool integer, RequantArgs* args) {
@@ -183,7 +190,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
   }
   if (rounding == Rounding::kHalfFloat) {
     args.half = form.half;
-    FoldRelu(&args);
+    SetHalf(context, result.post_op_args.get(), &args);
   }
   const int64_t distances =
       layout.products *

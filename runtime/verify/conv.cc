@@ -18,14 +18,16 @@ namespace {
 
 template <typename C>
 void CheckOperands(const CommandCheck& check, const C& c) {
-  if (check.Tensor(Field::kDst).dtype != DType::kF32) return check.CheckBytes(c.clamp);
+  const DType type = check.Tensor(Field::kDst).dtype;
+  if (type != DType::kF32 && type != DType::kF16) return check.CheckBytes(c.clamp);
   check.CheckByte(Field::kSrc);
   // Real results: neither rounded nor clamped.
-  check.Check(c.rounding == Rounding::kFloatZeroEven, check.Describe(Field::kDst),
-              " under rounding ", static_cast<int>(c.rounding), ", expected f32 under ",
-              static_cast<int>(Rounding::kFloatZeroEven), " only");
+  const Rounding real = type == DType::kF32 ? Rounding::kFloatZeroEven : Rounding::kHalfFloat;
+  check.Check(c.rounding == real, check.Describe(Field::kDst), " under rounding ",
+              static_cast<int>(c.rounding), ", expected ", Name(type), " under ",
+              static_cast<int>(real), " only");
   check.Check(check.Tensor(Field::kDst).pitch == 0, check.Describe(Field::kDst),
-              " has a pitch, which f32 results have not");
+              " has a pitch, which ", Name(type), " results have not");
   CheckUnused(check, {Field::kClampLoQ, Field::kClampHiQ});
 }
 

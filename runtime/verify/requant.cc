@@ -120,6 +120,10 @@ void CheckEpilogue(const CommandCheck& check, Rounding rounding, const HalfEpilo
   CheckAddend(check, has_list && CheckPostOps(check));
   if (rounding != Rounding::kHalfFloat)
     return CheckUnused(check, {Field::kFlags, Field::kMode, Field::kScaleF, Field::kOffsetF});
+  if (check.Tensor(Field::kDst).dtype == DType::kF16) {  // no AscendQuant behind it
+    check.Check(!half.sqrt_quant, "flags have sqrt_quant, expected it with a scale only");
+    return CheckUnused(check, {Field::kMode, Field::kScaleF, Field::kOffsetF});
+  }
   check.Check(std::isfinite(half.quant_scale) && half.quant_scale > 0, "scale is ",
               half.quant_scale, ", expected a positive finite number");
   CheckFinite(check, Field::kOffsetF, half.quant_offset);

@@ -49,7 +49,9 @@ def test_pattern(case, kind, tmp_path, report):
             compare(wanted, pipeline.infer(program, sample, tmp_path, '--raw', '--threads', '1'), worst)
         report(f'{case.name:20} {kind} {profile:12} F32 {sum(commands.values())}: {worst["differ"]} of {worst["bytes"]} '
                f'bytes differ, at most {worst["steps"]}; real results to {worst["real"]:.1e}')
-        assert worst['steps'] <= case.units and worst['real'] < 2e-6
+        # Between the layers of ascend are fp16 numbers, of 11 bits.
+        half = profile == 'ascend'
+        assert worst['steps'] <= case.units + half and worst['real'] < (2e-3 if half else 2e-6)
         # Ties alone, and what the float convolution itself rounds otherwise.
         assert worst['differ'] <= worst['bytes'] / 200 or profile == 'ascend' or case.f32
 

@@ -1,6 +1,7 @@
-"""The two target files on the bundled example: the seed's 8-bit multipliers and the precise ones."""
+"""The two target files on the bundled example: the 8-bit multipliers of TPU-MLIR's theory and the precise ones."""
 
 import json
+import re
 
 import numpy as np
 import onnx
@@ -90,3 +91,39 @@ def test_the_shape_of_convolutions_is_the_targets_and_changes_no_byte(mode, tmp_
     assert '; up_node__phase3' in commands[0] and '; up_node__phase3' not in commands[1]
     groups = [next(line for line in text.splitlines() if line.endswith('; grouped_node')) for text in commands]
     assert 'groups=2' in groups[0] and 'groups' not in groups[1]
+
+
+def test_convolution_with_multipliers_of_eight_bits_and_u8_activations(tmp_path, report):
+    """TPU-MLIR's theory: acc * M_i8 >> rshift, asymmetric activations in [0, 255]."""
+    rng = np.random.default_rng(8)
+    w, b = rng.normal(0, 0.3, (12, 6, 3, 3)).astype(np.float32), rng.normal(0, 0.5, 12).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node('Conv', ['x', 'w', 'b'], ['y'], 'conv', pads=[1, 1, 1, 1])], 'conv',
+        [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 6, 20, 20))],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT, (1, 12, 20, 20))],
+        [numpy_helper.from_array(w, 'w'), numpy_helper.from_array(b, 'b')])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), tmp_path / 'm.onnx')
+    np.save(tmp_path / 'd.npy', rng.normal(0.5, 1, (8, 6, 20, 20)).astype(np.float32))
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'd.npy', tmp_path / 't.yaml', samples=8)
+    (tmp_path / 'eight.yaml').write_text('name: eight\nmultiplier_bits: {conv: 8}\nactivations: u8\n')
+    pipeline.deploy(tmp_path / 'm.onnx', tmp_path / 'm.rshift', mode='asymmetric', table=table,
+                    extra=['--target', tmp_path / 'eight.yaml'])
+    text = pipeline.run('model_tool', 'disasm', tmp_path / 'm.rshift')
+    found = {n: (np.float32(s), int(z)) for n, s, z in re.findall(r'([\w]+):u8\[[\dx]+\]\S*\{([^,]+),(-?\d+)\}', text)}
+    (sx, zx), (sy, zy) = next(v for n, v in found.items() if n.startswith('x')), found['y']
+    assert zx > 0 and zy > 0
+    sw = (np.abs(w).max((1, 2, 3)).astype(np.float64) / 127).astype(np.float32)
+    qw = np.rint(w / sw[:, None, None, None]).astype(np.int64)
+    x = rng.normal(0.5, 1, (1, 6, 20, 20)).astype(np.float32)
+    q = np.clip(np.rint(x / sx) + zx, 0, 255).astype(np.int64)
+    padded = np.pad(q, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=zx) - zx
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    unit = np.float64(sx) * sw.astype(np.float64)
+    acc = np.einsum('nchwij,ocij->nohw', windows, qw) + np.rint(b.astype(np.float64) / unit).astype(np.int64)[:, None, None]
+    mantissa, exponent = np.frexp(unit / np.float64(sy))
+    multiplier, rshift = np.floor(mantissa * 128 + 0.5).astype(np.int64), 7 - exponent.astype(np.int64)
+    multiplier, rshift = multiplier[:, None, None], rshift[:, None, None]
+    wanted = np.clip(((acc * multiplier + (1 << (rshift - 1))) >> rshift) + zy, 0, 255)
+    actual = np.rint(pipeline.infer(tmp_path / 'm.rshift', {'x': x}, tmp_path)['y'] / sy).astype(np.int64) + zy
+    report(f'conv with 8-bit multipliers, u8: {wanted.size} bytes, {int((wanted != actual).sum())} differ')
+    assert (wanted == actual).all()

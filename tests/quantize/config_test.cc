@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "quantize/ascend_config.h"
 #include "quantize/quantize.h"
 
 namespace rshift {
@@ -37,6 +38,55 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.layers.at("c").high, 3.0f);
   EXPECT_EQ(config.layers.at("c").multiplier_bits, 8);
   EXPECT_EQ(config.layers.at("c").float32, false);
+}
+
+TEST(ConfigTest, ReadsProfilesAndAttributesOfAscendAndMklDnn) {
+  const QuantizeConfig config = ReadQuantizeConfig(
+      "layers:\n  a: {profile: tflite, variant: snps}\n"
+      "  b: {ascend: {scale_d: 0.5, offset_d: -3, scale_w: [1, 2], round_mode: Ceiling, bias: "
+      "int32}}\n"
+      "  c: {onednn: {output_scales: {mask: 3, values: [1, 2]}, post_ops: [{op: elu, alpha: "
+      "2}]}}\n",
+      "q.yaml");
+  EXPECT_EQ(config.layers.at("a").profile, (Profile{ProfileId::kTfLite, Variant::kSnps}));
+  const AscendConfig& ascend = config.layers.at("b").ascend;
+  EXPECT_EQ(ascend.scale_d, 0.5f);
+  EXPECT_EQ(ascend.offset_d, -3);
+  EXPECT_EQ(ascend.scale_w, (std::vector<float>{1, 2}));
+  EXPECT_EQ(ascend.round_mode, RealRounding::kCeil);
+  EXPECT_TRUE(ascend.Dequant().int32_bias);
+  const OneDnnConfig& onednn = config.layers.at("c").onednn;
+  EXPECT_EQ(onednn.mask, 3);
+  ASSERT_EQ(onednn.post_ops.size(), 1u);
+  EXPECT_EQ(onednn.post_ops[0].kind, PostOpKind::kElu);
+  EXPECT_EQ(onednn.post_ops[0].alpha, 2.0f);
+}
+
+TEST(AscendRecords, AreReadByLayerAndRefusedWithTheirLine) {
+  const std::string text =
+      "record {\n key: \"a/b\"\n value { scale_d: 0.5 offset_d: -128\n scale_w: 1 scale_w: 2 "
+      "offset_w: 0 } }\nrecord { key: \"c\" value { scale_d: 3 } }\n";
+  const auto records = ReadAscendRecords(text, "r.txt");
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records.at("a/b").config.offset_d, -128);
+  EXPECT_EQ(records.at("a/b").config.scale_w, (std::vector<float>{1, 2}));
+  EXPECT_EQ(records.at("c").line, 5);
+  const auto message = [](const std::string& wrong) {
+    try {
+      ReadAscendRecords(wrong, "r.txt");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(message("record { key: \"c\" value { } }").find("no scale_d"), std::string::npos);
+  EXPECT_NE(message("record {\n key: \"c\"\n value { scale_d: -1 } }").find("r.txt:3"),
+            std::string::npos);
+  EXPECT_NE(message("record { key: \"c\" value { scale_d: 1").find("ends inside"),
+            std::string::npos);
+  EXPECT_NE(message("record { key: \"c\" value { scale: 1 } }").find("unknown 'scale:'"),
+            std::string::npos);
+  EXPECT_NE(message("").find("no record"), std::string::npos);
 }
 
 TEST(ConfigTest, WildcardsAndTypesKeepTheirOrderAndLines) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/half.h"
 #include "isa/attributes.h"
 #include "quantize/numerics/prelu.h"
 #include "quantize/numerics/real_rounding.h"
@@ -246,6 +247,12 @@ struct Run {
   }
   Tensor operator()(const Clip& op) const {
     return EachElement(c, [&](double v) { return Clamped(v, op.clamp); });
+  }
+  // Between f32 and f16.
+  Tensor operator()(const Cast&) const {
+    return EachElement(c, [](double v) {
+      return static_cast<double>(HalfToFloat(FloatToHalf(static_cast<float>(v))));
+    });
   }
   Tensor operator()(const LeakyRelu& op) const {
     return EachElement(c, [&](double v) { return v >= 0 ? v : op.alpha * v; });

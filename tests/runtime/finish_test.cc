@@ -135,8 +135,12 @@ TEST(Finish, HalfFloatWithEveryAttribute) {
     const Words w =
         RandomWords(random, Rounding::kHalfFloat, static_cast<int>(random.Int(-9, 24)), true);
     Case c(std::vector<Words>(64, w));
-    c.args.half = {epilogue.relu,  epilogue.sqrt_dequant, epilogue.sqrt_quant,
-                   epilogue.scale, epilogue.offset,       epilogue.rounding};
+    c.args.half = {.relu = epilogue.relu,
+                   .sqrt_dequant = epilogue.sqrt_dequant,
+                   .sqrt_quant = epilogue.sqrt_quant,
+                   .quant_scale = epilogue.scale,
+                   .quant_offset = epilogue.offset,
+                   .mode = epilogue.rounding};
     const std::vector<int32_t> acc = HardAccumulators();
     for (const int32_t a : acc) {
       uint8_t y;

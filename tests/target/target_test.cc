@@ -98,9 +98,19 @@ TEST(TargetTest, CostIsReadByNameAndRefusedByName) {
   EXPECT_EQ(MessageOf("name: x\ncost: {l2_kib: 1, l2_kib: 2}\n").rfind("t.yaml:2: ", 0), 0u);
 }
 
+TEST(TargetTest, ConvolutionsHaveMultipliersOfEightBitsAndMore) {
+  for (const int bits : {8, 16, 25, 32}) {
+    const std::string text = "name: x\nmultiplier_bits: {conv: " + std::to_string(bits) + "}\n";
+    EXPECT_EQ(ReadTarget(text, "t.yaml").conv_multiplier_bits, bits);
+  }
+  EXPECT_TRUE(ReadTarget("name: x\nactivations: u8\n", "t.yaml").unsigned_activations);
+  EXPECT_FALSE(ReadTarget("name: x\nactivations: s8\n", "t.yaml").unsigned_activations);
+}
+
 TEST(TargetTest, RejectsOtherWidths) {
   EXPECT_THROW(ReadTarget("name: x\nmultiplier_bits: {add: 12}\n", "t.yaml"), Error);
-  EXPECT_THROW(ReadTarget("name: x\nmultiplier_bits: {conv: 16}\n", "t.yaml"), Error);
+  EXPECT_THROW(ReadTarget("name: x\nmultiplier_bits: {conv: 12}\n", "t.yaml"), Error);
+  EXPECT_THROW(ReadTarget("name: x\nactivations: s16\n", "t.yaml"), Error);
   EXPECT_THROW(ReadTarget("multiplier_bits: {add: 8}\n", "t.yaml"), Error);
 }
 

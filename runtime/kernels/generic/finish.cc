@@ -147,9 +147,19 @@ void HalfFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t 
   }
 }
 
+void ToHalf(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+            uint8_t* dst) noexcept {
+  uint16_t* half = q.post_op_args->half + (dst - static_cast<const uint8_t*>(q.post_op_args->dst));
+  for (int64_t i = 0; i < count; ++i) {
+    half[i] = FloatToHalf(
+        numerics::DequantizeHalf(acc[i], q.scale[entry + i], q.bias_f[entry + i], q.half));
+  }
+}
+
 }  // namespace
 
 FinishFn FinishToFloat() { return ToFloat; }
+FinishFn FinishToHalf() { return ToHalf; }
 
 FinishFn FinishFor(Rounding rounding, bool post_ops) {
   switch (rounding) {

@@ -64,7 +64,8 @@ struct DoubleAway {
 
 // No relu, nothing applied twice, ties to even.
 inline bool IsPlain(const HalfEpilogue& half) {
-  return !half.relu && !half.sqrt_dequant && !half.sqrt_quant && half.mode == RealRounding::kEven;
+  return !half.relu && !half.relu_flag && !half.sqrt_dequant && !half.sqrt_quant &&
+         half.mode == RealRounding::kEven;
 }
 
 // Where HalfEpilogue is plain. The zero point is in the offset.
@@ -88,7 +89,8 @@ struct HalfFloat {
 template <typename V>
 struct HalfFloatAny {
   static constexpr bool kAddsZero = true, kBiased = false, kLow16Valid = false;
-  typename V::Float scale, scale_again, bias, least, quant_scale, quant_scale_again, offset;
+  typename V::Float scale, scale_again, bias, least_first, least, quant_scale, quant_scale_again,
+      offset;
   RealRounding mode;
 
   static HalfFloatAny Load(const RequantArgs& q, int64_t entry) {
@@ -98,6 +100,7 @@ struct HalfFloatAny {
     return {.scale = scale,
             .scale_again = half.sqrt_dequant ? scale : one,
             .bias = V::Load(q.bias_f + entry),
+            .least_first = V::Set(half.relu_flag ? 0.0f : -__builtin_inff()),
             .least = V::Set(half.relu ? 0.0f : -__builtin_inff()),
             .quant_scale = quant_scale,
             .quant_scale_again = half.sqrt_quant ? quant_scale : one,
@@ -106,7 +109,8 @@ struct HalfFloatAny {
   }
   typename V::Int Scale(typename V::Int acc) const {
     const auto product = V::Mul(V::ToFloat(acc), scale);
-    const auto sum = V::Add(V::ThroughHalf(V::Mul(product, scale_again)), bias);
+    const auto dequantized = V::ThroughHalf(V::Mul(product, scale_again));
+    const auto sum = V::Add(V::Max(dequantized, least_first), bias);
     const auto h = V::Max(V::ThroughHalf(sum), least);
     const auto v = V::Mul(V::Mul(h, quant_scale), quant_scale_again);
     return Round(Convertible<V>(V::Add(v, offset)));

@@ -182,15 +182,6 @@ def ascend_linear(rounding):
     return linear
 
 
-def ascend_table(rounding):
-    def table(case):
-        case = _seen(case, rounding)
-        x = _reals(case).astype(F16).astype(F64)
-        y = np.where(x >= 0, x, F64(F32(case.alpha)) * x).astype(F32).astype(F16)
-        return finish(case, _quant(y, case, rounding))
-    return table
-
-
 def _caffe2(requantize):
     linear = caffe2_linear(requantize)
     return {'conv': linear, 'depthwise': linear, 'fc': linear, 'add': caffe2_add,
@@ -199,7 +190,7 @@ def _caffe2(requantize):
 
 def _ascend(rounding):
     linear = ascend_linear(rounding)
-    return {'conv': linear, 'depthwise': linear, 'fc': linear, 'leaky_relu': ascend_table(rounding)}
+    return {'conv': linear, 'depthwise': linear, 'fc': linear}
 
 
 FORMULAS = {
