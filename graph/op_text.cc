@@ -213,6 +213,17 @@ std::string Attributes(const isa::Mul& o) {
   return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 
+std::string Attributes(const isa::BatchedMatMul& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
+}
+
+std::string Attributes(const QNormalize& o) {
+  return Attribute("axis", o.axis) + Flag("center", o.center) + Flag("channels", o.channels) +
+         Attribute("epsilon", o.epsilon) + Attribute("variance_shift", int64_t{o.variance_shift}) +
+         Attribute("rshift", int64_t{o.rshift}) + " factors=" + ListText(o.row_factors) +
+         " offsets=" + ListText(o.row_offsets) + Text(o.clamp);
+}
+
 std::string Attributes(const QSoftmax& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
 }

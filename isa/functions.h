@@ -48,7 +48,7 @@ inline constexpr PoolParameters kPoolParameters[] = {
 };
 
 // By SoftmaxArithmetic: what the numbers of its table are.
-enum class SoftmaxTable : uint8_t { kQ031, kF32 };
+enum class SoftmaxTable : uint8_t { kQ031, kF32, kQ230 };
 inline constexpr SoftmaxTable kSoftmaxTables[] = {
 #define RSHIFT_SOFTMAX_ARITHMETIC(id, name, table) SoftmaxTable::k##table,
 #include "isa/functions.def"

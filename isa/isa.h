@@ -39,6 +39,7 @@ enum class Opcode : uint8_t {
   kMul = 16,
   kSoftmax = 17,
   kAddScaled = 18,
+  kBatchedMatMul = 19,
   // --- data movement: any element type, inside the region ---
   kTranspose = 20,
   kCopyInto = 21,
@@ -48,6 +49,8 @@ enum class Opcode : uint8_t {
   kTile = 25,
   kGather = 26,
   kResizeNearest = 27,
+  // --- integer: 1 to 19 are taken ---
+  kNormalize = 28,
   // --- F32, no third-party library; inside the region ---
   kBinaryF32 = 40,
   kUnaryF32 = 41,
@@ -116,6 +119,7 @@ enum class BufferForm : uint8_t {
   kIndexMap,       // source indices or taps along every dimension
   kWeights,        // the weights in another order
   kSrc2,           // src2 in another order
+  kPackedSrc2,     // one matrix of src2 as packed weights, with words of its columns
 };
 
 struct OpTraits {

@@ -9,6 +9,7 @@
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
+#include "quantize/ranges/propagation_rules.h"
 #include "quantize/ranges/table_match.h"
 
 namespace rshift {
@@ -72,6 +73,21 @@ class Planner {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }
 
+  // NUMERICS.md section 26 says why such a one stays F32. In tpu alone: other profiles do as their
+  // frameworks do.
+  bool IsFinalSoftmax(const Node& node, const Profile& profile) const {
+    return profile.id == ProfileId::kTpu && std::holds_alternative<Softmax>(node.op) &&
+           EndsOutside(node.outputs[0]);
+  }
+  // Read by nothing but the model's outputs, moved or not.
+  bool EndsOutside(ValueId id) const {
+    const auto& readers = consumers_[id.index()];
+    return std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
+      const Node& node = graph_.nodes()[reader.index()];
+      return MovesInput(graph_, node) && EndsOutside(node.outputs[0]);
+    });
+  }
+
   bool TouchesInfinities(const Node& node) const {
     // Weights are looked at where they are quantized: infinities there are an error of the model.
     if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op))
@@ -96,7 +112,13 @@ class Planner {
       plan_.reasons[n] =
           "reads or writes a mask (-inf, or as good as it), which no integer stands for";
     } else {
-      OpSupport support = IntegerSupport(graph_, node, ProfileOf(graph_, node, config, profile_));
+      const Profile profile = ProfileOf(graph_, node, config, profile_);
+      OpSupport support = IntegerSupport(graph_, node, profile);
+      const bool asked = LayerOf(graph_, node, config).float32.has_value();
+      if (support.kind != OpKind::kFloat && !asked && IsFinalSoftmax(node, profile))
+        support = {OpKind::kFloat,
+                   "a Softmax that is an output of the model gives probabilities in "
+                   "F32; mode: int8 for it in --config makes it integer"};
       if (support.kind != OpKind::kFloat && ArithmeticOf(profile_).HalfResults()) {
         support.reason = WhyHalf(graph_, node);
         if (support.reason.empty())

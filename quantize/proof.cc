@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/normalize.h"
 #include "quantize/numerics/two_step.h"
 
 namespace rshift {
@@ -34,14 +35,17 @@ class Prover {
   void Prove(const Node& node) {
     node_ = &node;
     std::visit(
-        Overloaded{
-            [&](const QConv& op) { Product(op, FilterSize()); },
-            [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
-            [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
-            [&](const isa::AddShifted& op) { AddShifted(op); },
-            [&](const isa::Mul& op) { Mul(op); }, [&](const isa::AveragePool& op) { Pool(op); },
-            [&](const isa::LeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
-            [&](const Requantize& op) { Rescale(op); }, [](const auto&) {}},
+        Overloaded{[&](const QConv& op) { Product(op, FilterSize()); },
+                   [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
+                   [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
+                   [&](const isa::AddShifted& op) { AddShifted(op); },
+                   [&](const isa::Mul& op) { Mul(op); },
+                   [&](const isa::BatchedMatMul& op) { Batched(op); },
+                   [&](const QNormalize& op) { Normalize(op); },
+                   [&](const isa::AveragePool& op) { Pool(op); },
+                   [&](const isa::LeakyRelu& op) { Leaky(op); },
+                   [&](const QPRelu& op) { PRelu(op); }, [&](const Requantize& op) { Rescale(op); },
+                   [](const auto&) {}},
         node.op);
   }
 
@@ -156,6 +160,29 @@ class Prover {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = Reach(In(0)) * Reach(In(1));
     AddPair(proof, 0, op.words, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  void Batched(const isa::BatchedMatMul& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, kInt32Limit);
+    proof.accumulator = numerics::LargestProductSum(In(0).shape.back(), Reach(In(0)), Reach(In(1)));
+    AddPair(proof, 0, op.words, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  // The variance with epsilon; factors and offsets are in bounds by how they are made.
+  void Normalize(const QNormalize& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, numerics::kLargestVariance);
+    const Shape& shape = In(0).shape;
+    const auto end = shape.end() - (op.channels ? 1 : 0);
+    const int64_t n = NumElements(Shape(shape.begin() + op.axis, end));
+    const int64_t most = n * Reach(In(0));
+    proof.channels = static_cast<int64_t>(op.row_factors.size());
+    proof.accumulator = ((most * most) << op.variance_shift) + op.epsilon;
+    for (size_t i = 0; i < op.row_factors.size(); ++i) {
+      const int32_t factor = op.row_factors[i];
+      AddPair(proof, static_cast<int64_t>(i), {factor < 0 ? -factor : factor, op.rshift}, 0);
+    }
     Finish(std::move(proof));
   }
 

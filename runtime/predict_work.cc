@@ -147,6 +147,10 @@ uint64_t Buffers(const View& view) {
       return Product({view.Count(Field::kWeights), 4});
     case BufferForm::kSrc2:
       return Product({view.Count(Field::kSrc2), 4});
+    case BufferForm::kPackedSrc2: {
+      const uint64_t k = SaturatingAdd(view.Channels(Field::kSrc), 68);  // words: 64 bytes a column
+      return SaturatingAdd(Product({k, SaturatingAdd(view.Channels(Field::kDst), 16)}), kShuffle);
+    }
     case BufferForm::kChannelTables:  // or slopes and one table
       return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
     case BufferForm::kTable:

@@ -35,7 +35,9 @@ double RoundedUp(double value, double to) { return std::ceil(value / to) * to; }
 uint64_t PaddedMacs(const ProgramImage& image, const Command& command, uint64_t macs) {
   const OpTraits traits = TraitsOf(command.opcode);
   const bool tiles = traits.macs == MacForm::kConv || traits.macs == MacForm::kMatMul;
-  if (!tiles || traits.buffers != BufferForm::kRequant) return macs;
+  const bool packed =
+      traits.buffers == BufferForm::kRequant || traits.buffers == BufferForm::kPackedSrc2;
+  if (!tiles || !packed) return macs;
   const auto channels = [&](Field f) {
     const Shape& shape = image.tensors[static_cast<size_t>(command.Tensor(f))].shape;
     return shape.empty() ? 1.0 : static_cast<double>(std::max<int64_t>(shape.back(), 1));

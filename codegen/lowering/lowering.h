@@ -33,6 +33,7 @@ void Lower(LoweringContext& context, const Node& node, const BatchNorm& op);
 void Lower(LoweringContext& context, const Node& node, const Lrn& op);
 void Lower(LoweringContext& context, const Node& node, const Softmax& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmax& op);
+void Lower(LoweringContext& context, const Node& node, const QNormalize& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

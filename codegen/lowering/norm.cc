@@ -32,4 +32,11 @@ void Lower(LoweringContext& context, const Node& node, const QSoftmax& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QNormalize& op) {
+  auto command = Bound<isa::Normalize>(context, node, op);
+  command.factors = context.AddNumbers(node.name + ".factors", DType::kS32, op.row_factors);
+  command.offsets = context.AddNumbers(node.name + ".offsets", DType::kS64, op.row_offsets);
+  context.Emit(node, command);
+}
+
 }  // namespace rshift::lowering

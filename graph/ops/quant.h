@@ -76,6 +76,12 @@ struct QSoftmax : isa::Softmax {
   std::array<int32_t, 256> entries{};
 };
 
+// Factors and offsets of the elements of a row, or of the channels.
+struct QNormalize : isa::Normalize {
+  std::vector<int32_t> row_factors;
+  std::vector<int64_t> row_offsets;
+};
+
 }  // namespace rshift
 
 #endif  // RSHIFT_GRAPH_OPS_QUANT_H_

@@ -27,6 +27,26 @@ struct MatMul {
   }
 };
 
+// Of two activations: acc = sum over K of (src - Z) * (src2 - Z), one factor for all columns.
+struct BatchedMatMul {
+  RSHIFT_COMMAND(kBatchedMatMul, "batched_matmul", kInteger,
+                 "src [..., M, K] times src2 [..., K, N] with broadcasting: requantize(sum of "
+                 "(src - Z) * (src2 - Z)) + Zdst",
+                 .macs = MacForm::kMatMul, .buffers = BufferForm::kPackedSrc2, .mac_ns = 0.004,
+                 .element_ns = 0.3)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFields(c.clamp, visit);
+  }
+};
+
 struct MatMulF32 {
   RSHIFT_COMMAND(kMatMulF32, "matmul_f32", kFloatLibrary,
                  "src [..., M, K] times src2 [..., K, N] with broadcasting, src3 bias [N]",

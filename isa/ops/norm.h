@@ -59,6 +59,39 @@ struct LayerNormF32 {
   }
 };
 
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over the dimensions from `axis` on, in
+// integers (NUMERICS.md section 27). `channels`: but the last one, whose channels each are
+// normalized by themselves. factors: s32, offsets: s64, one for each element of a row, or for each
+// channel.
+struct Normalize {
+  RSHIFT_COMMAND(
+      kNormalize, "normalize", kInteger,
+      "over the dimensions from axis on; flags 1: less the mean, 2: each channel (last "
+      "dimension) by itself; offset: epsilon in units of n^2 Ssrc^2 2^-rshift; src2: s32 "
+      "factors >> rshift2, list: s64 offsets with Zdst and the rounding term",
+      .buffers = BufferForm::kNone, .element_ns = 0.5)
+
+  int64_t axis = 0;
+  bool center = true, channels = false;
+  int64_t epsilon = 0;  // of the variance times n^2 and 2^variance_shift
+  int32_t variance_shift = 0, rshift = 0;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor factors = 0, offsets = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kSrc2), c.factors);
+    visit(Const(Field::kList), c.offsets);
+    visit(Int(Field::kAxis, 0, 7), c.axis);
+    visit(Flags(2), c.center, c.channels);
+    visit(Int(Field::kOffset, 0, (int64_t{1} << 62) - 1), c.epsilon);
+    visit(Int(Field::kRshift, 0, 44), c.variance_shift);
+    visit(Int(Field::kRshift2, 1, 62), c.rshift);
+    ClampFields(c.clamp, visit);
+  }
+};
+
 struct LrnF32 {
   RSHIFT_COMMAND(kLrnF32, "lrn_f32", kFloat,
                  "src / (bias + alpha / count * sum of squares of count neighbours on axis)^beta",

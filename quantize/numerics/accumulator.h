@@ -27,6 +27,18 @@ constexpr T LargestAccumulator(T bias, T distances) {
   return (bias < 0 ? -bias : bias) + static_cast<T>(kLargestInput) * distances;
 }
 
+// |q - zero| of a byte of that type.
+constexpr int64_t LargestMagnitude(bool is_signed, int32_t zero) {
+  const int64_t lo = is_signed ? -128 : 0;
+  return std::max<int64_t>(zero - lo, lo + 255 - zero);
+}
+
+// |sum of (a - za) * (b - zb)| over k products of magnitudes at most 255 each. Beyond 2^40 products
+// it stays there: far from int32 all the same.
+constexpr int64_t LargestProductSum(int64_t k, int64_t most_a, int64_t most_b) {
+  return std::min(k, int64_t{1} << 40) * most_a * most_b;
+}
+
 }  // namespace rshift::numerics
 
 #endif  // RSHIFT_QUANTIZE_NUMERICS_ACCUMULATOR_H_

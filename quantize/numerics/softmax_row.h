@@ -1,12 +1,13 @@
 // Softmax of one row of bytes by tables over d = max - x. NUMERICS.md, profiles. Sources: TFLite's
 // int8 Softmax on gemmlowp's fixed-point functions; LiteRT's optimised kernel; ONNX Runtime's
-// QLinearSoftmax.
+// QLinearSoftmax; tpu's own (section 26).
 #ifndef RSHIFT_QUANTIZE_NUMERICS_SOFTMAX_ROW_H_
 #define RSHIFT_QUANTIZE_NUMERICS_SOFTMAX_ROW_H_
 
 #include <bit>
 #include <cstdint>
 
+#include "isa/attributes.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
@@ -84,6 +85,35 @@ inline constexpr int32_t SoftmaxFloatQuotient(float entry, float units, float su
                                               int32_t lo, int32_t hi) {
   const float product = entry * units;
   return RoundToByte(product / sum, zero, lo, hi);
+}
+
+// Entry 0 of a table in Q2.30: exp(0).
+inline constexpr int32_t kSoftmaxOne = 1 << 30;
+// Elements of a row, at most, such that the sum's rounded entries cost less than 1/8 of a unit.
+inline constexpr int64_t kMostSoftmax = int64_t{1} << 20;
+
+// 1 / (sum * Sy) of a row as factor / 2^rshift for entries in Q2.30.
+struct SoftmaxQuotientRow {
+  uint32_t factor = 0;
+  int32_t rshift = 62;
+};
+
+// sum: of entries in Q2.30, of which the greatest element's is kSoftmaxOne; below 2^62.
+// inverse_scale: 1 / Sy.
+inline constexpr SoftmaxQuotientRow QuotientRow(uint64_t sum, const RequantWords& inverse_scale) {
+  const int bits = 64 - std::countl_zero(sum);                                   // [31, 62]
+  const uint64_t normal = bits <= 32 ? sum << (32 - bits) : sum >> (bits - 32);  // [2^31, 2^32)
+  const uint64_t factor = (static_cast<uint64_t>(inverse_scale.multiplier) << 32) / normal;
+  const int32_t rshift = bits + inverse_scale.rshift;
+  // entry * factor < 2^62 is less than half a unit from there on.
+  if (rshift > 62) return {};
+  return {static_cast<uint32_t>(factor), rshift};  // multiplier < 2^31: below 2^32
+}
+
+inline constexpr int32_t SoftmaxQuotient(int32_t entry, const SoftmaxQuotientRow& row, int32_t zero,
+                                         int32_t lo, int32_t hi) {
+  const auto product = static_cast<int64_t>(static_cast<uint64_t>(entry) * row.factor);
+  return Clamp(ShiftRightRounded(product, row.rshift) + zero, lo, hi);
 }
 
 }  // namespace rshift::numerics

@@ -92,10 +92,7 @@ bool TakeIntegers(const Value& value, std::vector<int8_t>* bytes, IntType* type)
   return true;
 }
 
-struct ConstantIntegers {
-  IntType type;
-  std::vector<int8_t> bytes;
-};
+}  // namespace
 
 ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value) {
   const auto values = value.constant->As<float>();
@@ -111,6 +108,8 @@ ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& val
   }
   return result;
 }
+
+namespace {
 
 // The constant in its own shape: what smaller ones meet, the command broadcasts them to.
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {

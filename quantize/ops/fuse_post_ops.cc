@@ -1,8 +1,10 @@
 #include "quantize/ops/fuse_post_ops.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
+#include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 
 namespace rshift {
@@ -118,8 +120,8 @@ class Finder {
     fused.y = graph_.nodes()[n].outputs[0];
     while (Extend(n, &fused)) {
     }
-    fused.real =
-        LayerOf(graph_, graph_.nodes()[n], options_.config).onednn.real_dst && IsFloatBehind(fused.y);
+    fused.real = LayerOf(graph_, graph_.nodes()[n], options_.config).onednn.real_dst &&
+                 IsFloatBehind(fused.y);
     if (!fused.ops.empty() || fused.real) post_ops_.of[n] = std::move(fused);
   }
 
@@ -185,9 +187,54 @@ class Finder {
 
 }  // namespace
 
+namespace {
+
+// The positive number by which a node multiplies `x`, alone; 0 where it does anything else.
+float PositiveFactor(const Graph& graph, const Node& node, ValueId x) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->clamp.active()) return 0;
+  const bool product = binary->op == BinaryOp::kMul, quotient = binary->op == BinaryOp::kDiv;
+  if (!product && !(quotient && node.inputs[0] == x)) return 0;
+  const Value& other = graph.value(node.inputs[node.inputs[0] == x ? 1 : 0]);
+  if (!other.is_constant() || other.dtype != DType::kF32 || NumElements(other.shape) != 1) return 0;
+  if (graph.value(node.outputs[0]).shape != graph.value(x).shape) return 0;
+  const float number = other.constant->As<float>()[0];
+  const float factor = product ? number : 1 / number;
+  return std::isfinite(factor) && factor > 0 ? factor : 0;
+}
+
+// NUMERICS.md section 25: 1 / sqrt(d) behind the scores of attention.
+void FindProductScales(const Graph& graph, const QuantizationPlan& plan,
+                       const QuantizeOptions& options, PostOpPlan* result) {
+  const auto consumers = graph.Consumers();
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const auto* matmul = std::get_if<MatMul>(&node.op);
+    if (matmul == nullptr || matmul->clamp.active() || plan.forms[n] != NodeForm::kInteger ||
+        HasWeights(graph, node) ||
+        !ArithmeticOf(ProfileOf(graph, node, options.config, options.profile)).HasBatchedMatMul()) {
+      continue;
+    }
+    const ValueId y = node.outputs[0];
+    const auto& readers = consumers[y.index()];
+    if (graph.IsOutput(y) || readers.size() != 1) continue;
+    const size_t next = readers[0].index();
+    if (plan.forms[next] != NodeForm::kInteger) continue;
+    const Node& reader = graph.nodes()[next];
+    const float factor = PositiveFactor(graph, reader, y);
+    if (factor == 0) continue;
+    result->of[n] = {{{PostOpKind::kLinear, factor, 0, {}}}, reader.outputs[0], {}};
+    result->taken.insert(next);
+  }
+}
+
+}  // namespace
+
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                        const QuantizeOptions& options) {
-  return Finder(graph, plan, types, options).Run();
+  PostOpPlan result = Finder(graph, plan, types, options).Run();
+  FindProductScales(graph, plan, options, &result);
+  return result;
 }
 
 }  // namespace rshift

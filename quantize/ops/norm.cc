@@ -1,35 +1,183 @@
-// Softmax.
+// Softmax and normalizations.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "base/error.h"
+#include "quantize/numerics/normalize.h"
+#include "quantize/numerics/softmax_row.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
+namespace {
 
-OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
-                         const Arithmetic& rules) {
-  const auto rank = static_cast<int64_t>(graph.value(node.inputs[0]).shape.size());
-  const bool last = op.axis == -1 || op.axis == rank - 1;
-  if (op.log || !rules.HasSoftmax()) {
-    return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
+// The axis of a Softmax or LayerNorm, counted from the front.
+size_t AxisFromFront(int64_t axis, const Shape& shape) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+}
+
+// The dimensions with `axis` and the last one exchanged.
+std::vector<int64_t> ToLast(size_t rank, size_t axis) {
+  std::vector<int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[axis], perm[rank - 1]);
+  return perm;
+}
+
+// The softmax itself, over the last dimension. Some frameworks have one output type only: a
+// rescaling to the range's own follows.
+void EmitLast(Emitter& emitter, const Node& node, const SoftmaxForm& form, ValueId x, ValueId y,
+              const IntType& type) {
+  if (form.type == type) return emitter.AddNode(node.name, form.op, {x}, y);
+  const ValueId raw = emitter.Temporary(node.outputs[0], "__raw", form.type);
+  emitter.AddNode(node.name, form.op, {x}, raw);
+  emitter.AddRequantize(node.name + "__rescale", raw, form.type, y, type,
+                        {type.qmin(), type.qmax()});
+}
+
+bool IsConstantOf(const Graph& graph, const Node& node, size_t input, int64_t count) {
+  const Value& value = graph.value(node.inputs[input]);
+  return value.is_constant() && NumElements(value.shape) == count;
+}
+
+bool HasBias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2].valid(); }
+
+OpSupport SupportNormalize(const Graph& graph, const Node& node, const Arithmetic& rules, int64_t n,
+                           int64_t count) {
+  if (!rules.HasNormalize()) return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
+  if (n < 1 || n > numerics::kMostNormalized || NumElements(graph.value(node.inputs[0]).shape) == 0)
+    return {OpKind::kFloat,
+            Cat("it normalizes over ", n, " elements, expected 1 to ", numerics::kMostNormalized)};
+  if (!IsConstantOf(graph, node, 1, count) ||
+      (HasBias(node) && !IsConstantOf(graph, node, 2, count))) {
+    return {OpKind::kFloat, "its scale or bias is not constant"};
   }
-  if (!last) return {OpKind::kFloat, "it is not over the last dimension"};
   return {OpKind::kFunction, ""};
 }
 
-// Some frameworks have one output type only: a rescaling to the range's own follows.
-void EmitSoftmax(Emitter& emitter, const Node& node) {
+int64_t Product(Shape::const_iterator begin, Shape::const_iterator end) {
+  return NumElements(Shape(begin, end));
+}
+
+// Where images are [N, H, W, C], each channel by itself; else planes in memory order.
+bool IsNhwc(const Value& x) { return x.layout == Layout::kNhwc; }
+
+int64_t InstanceSize(const Value& x) {
+  if (IsNhwc(x)) return Product(x.shape.begin() + 1, x.shape.end() - 1);
+  return Product(x.shape.begin() + 2, x.shape.end());
+}
+
+bool AllEqual(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; });
+}
+
+std::vector<double> Numbers(const Graph& graph, const Node& node, size_t input, int64_t count) {
+  std::vector<double> result(static_cast<size_t>(count), 0.0);
+  if (input == 2 && !HasBias(node)) return result;
+  const auto values = graph.value(node.inputs[input]).constant->As<float>();
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = static_cast<double>(values.size() == 1 ? values[0] : values[i % values.size()]);
+    RSHIFT_REQUIRE(std::isfinite(result[i]), ErrorCode::kInvalidInput, node.name, ": constant '",
+                   graph.value(node.inputs[input]).name, "' holds ", result[i],
+                   ", expected finite numbers; repair the model");
+  }
+  return result;
+}
+
+// `n` elements together, `count` pairs of scale and bias.
+void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int64_t n,
+                   int64_t count, float epsilon) {
+  const NormalizeLayer layer{emitter.Type(node.inputs[0]),
+                             emitter.Type(node.outputs[0]),
+                             n,
+                             std::max(static_cast<double>(epsilon), 0.0),
+                             Numbers(emitter.old(), node, 1, count),
+                             Numbers(emitter.old(), node, 2, count)};
+  QNormalize op = RulesOf(emitter).MakeNormalize(layer);
+  op.axis = shape.axis;
+  op.channels = shape.channels;
+  const ValueId x = emitter.Int(node.inputs[0]);
+  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace
+
+OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
+                         const Arithmetic& rules) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const bool last = op.axis == -1 || op.axis == rank - 1;
+  if (op.log || !rules.HasSoftmax()) {
+    return {OpKind::kFloat,
+            Cat(OpName(node.op), op.log ? " (logarithm)" : "", " has no integer form")};
+  }
+  if (!last && !rules.HasSoftmaxOfAnyAxis())
+    return {OpKind::kFloat, "it is not over the last dimension"};
+  if (rules.HasSoftmaxOfAnyAxis() &&
+      (shape.empty() || shape[AxisFromFront(op.axis, shape)] > numerics::kMostSoftmax)) {
+    return {OpKind::kFloat,
+            Cat("its rows have no or more than ", numerics::kMostSoftmax, " elements")};
+  }
+  return {OpKind::kFunction, ""};
+}
+
+void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op) {
   const ValueId old_y = node.outputs[0];
   const IntType x = emitter.Type(node.inputs[0]), y = emitter.Type(old_y);
-  const int64_t width = emitter.old().value(node.inputs[0]).shape.back();
-  const SoftmaxForm form = RulesOf(emitter).MakeSoftmax(x, y, width);
+  const Shape& shape = emitter.old().value(node.inputs[0]).shape;
+  const size_t axis = AxisFromFront(op.axis, shape);
+  const SoftmaxForm form = RulesOf(emitter).MakeSoftmax(x, y, shape[axis]);
   const ValueId input = emitter.Int(node.inputs[0]);
-  if (form.type == y) {
-    emitter.AddNode(node.name, form.op, {input}, emitter.DefineInt(old_y));
-    return;
+  if (axis + 1 == shape.size())
+    return EmitLast(emitter, node, form, input, emitter.DefineInt(old_y), y);
+  const std::vector<int64_t> perm = ToLast(shape.size(), axis);
+  Shape moved = shape;
+  std::swap(moved[axis], moved.back());
+  const ValueId before = emitter.AddStep(node, "__last", Transpose{perm}, input, node.inputs[0], x,
+                                         moved, Layout::kPlain);
+  const ValueId after = emitter.Temporary(old_y, "__last", y, moved, Layout::kPlain);
+  EmitLast(emitter, node, form, before, after, y);
+  emitter.AddNode(node.name + "__back", Transpose{perm}, {after}, emitter.DefineInt(old_y));
+}
+
+OpSupport SupportLayerNorm(const Graph& graph, const Node& node, const LayerNorm& op,
+                           const Arithmetic& rules) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  if (shape.empty()) return {OpKind::kFloat, "its input is a scalar"};
+  const auto axis = static_cast<std::ptrdiff_t>(AxisFromFront(op.axis, shape));
+  const int64_t n = Product(shape.begin() + axis, shape.end());
+  return SupportNormalize(graph, node, rules, n, n);
+}
+
+void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op) {
+  const Shape& shape = emitter.old().value(node.inputs[0]).shape;
+  isa::Normalize form;
+  form.axis = static_cast<int64_t>(AxisFromFront(op.axis, shape));
+  const int64_t n = Product(shape.begin() + form.axis, shape.end());
+  EmitNormalize(emitter, node, form, n, n, op.epsilon);
+}
+
+// Planes that are not NHWC have one scale and bias for all: what GroupNormalization is made of.
+OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithmetic& rules) {
+  const Value& x = graph.value(node.inputs[0]);
+  if (x.shape.size() < 3) return {OpKind::kFloat, "its input has fewer than 3 dimensions"};
+  const int64_t channels = IsNhwc(x) ? x.shape.back() : x.shape[1];
+  const OpSupport support = SupportNormalize(graph, node, rules, InstanceSize(x), channels);
+  if (support.kind == OpKind::kFloat || IsNhwc(x)) return support;
+  for (size_t i = 1; i < (HasBias(node) ? 3u : 2u); ++i) {
+    if (!AllEqual(graph.value(node.inputs[i]).constant->As<float>()))
+      return {OpKind::kFloat, "scales of its own for the channels of planes that are not NHWC"};
   }
-  const ValueId raw = emitter.Temporary(old_y, "__raw", form.type);
-  emitter.AddNode(node.name, form.op, {input}, raw);
-  emitter.AddRequantize(node.name + "__rescale", raw, form.type, emitter.DefineInt(old_y), y,
-                        {y.qmin(), y.qmax()});
+  return support;
+}
+
+void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op) {
+  const Value& x = emitter.old().value(node.inputs[0]);
+  isa::Normalize form;
+  form.channels = IsNhwc(x);
+  form.axis = IsNhwc(x) ? 1 : 2;
+  const int64_t n = InstanceSize(x);
+  EmitNormalize(emitter, node, form, n, IsNhwc(x) ? x.shape.back() : n, op.epsilon);
 }
 
 }  // namespace rshift

@@ -11,12 +11,14 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
   const auto support = Overloaded{
       [&](const Conv&) { return SupportConv(graph, node); },
       [&](const ConvTranspose& op) { return SupportConvTranspose(graph, node, op); },
-      [&](const MatMul&) { return SupportMatMul(graph, node); },
+      [&](const MatMul&) { return SupportMatMul(graph, node, rules); },
       [&](const Binary& op) { return SupportBinary(graph, node, op, rules); },
       [&](const PRelu&) { return SupportPRelu(graph, node, rules); },
       [&](const Unary& op) { return SupportUnary(op); },
       [&](const Reduce& op) { return SupportReduce(graph, node, op, rules); },
       [&](const Softmax& op) { return SupportSoftmax(graph, node, op, rules); },
+      [&](const LayerNorm& op) { return SupportLayerNorm(graph, node, op, rules); },
+      [&](const InstanceNorm&) { return SupportInstanceNorm(graph, node, rules); },
       [&](const AveragePool& op) {
         if (rules.HasPool(op)) return OpSupport{OpKind::kFunction, ""};
         return OpSupport{OpKind::kFloat,
@@ -57,7 +59,9 @@ void EmitInteger(Emitter& emitter, const Node& node) {
       [&](const MaxPool& op) { EmitMaxPool(emitter, node, op); },
       [&](const AveragePool& op) { EmitAveragePool(emitter, node, op); },
       [&](const Reduce& op) { EmitReduce(emitter, node, op); },
-      [&](const Softmax&) { EmitSoftmax(emitter, node); },
+      [&](const Softmax& op) { EmitSoftmax(emitter, node, op); },
+      [&](const LayerNorm& op) { EmitLayerNorm(emitter, node, op); },
+      [&](const InstanceNorm& op) { EmitInstanceNorm(emitter, node, op); },
       [&](const Binary& op) { EmitBinary(emitter, node, op); },
       [&](const Clip& op) { EmitClip(emitter, node, op); },
       [&](const LeakyRelu& op) { EmitLeakyRelu(emitter, node, op); },

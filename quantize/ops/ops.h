@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_OPS_OPS_H_
 
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "quantize/emitter.h"
@@ -34,7 +35,9 @@ OpSupport SupportConv(const Graph& graph, const Node& node);
 void EmitConv(Emitter& emitter, const Node& node, const Conv& op);
 OpSupport SupportConvTranspose(const Graph& graph, const Node& node, const ConvTranspose& op);
 void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& op);
-OpSupport SupportMatMul(const Graph& graph, const Node& node);
+// Of a MatMul: its second factor is a matrix of weights.
+bool HasWeights(const Graph& graph, const Node& node);
+OpSupport SupportMatMul(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op);
 
 void EmitMaxPool(Emitter& emitter, const Node& node, const MaxPool& op);
@@ -45,7 +48,12 @@ void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op);
 
 OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
                          const Arithmetic& rules);
-void EmitSoftmax(Emitter& emitter, const Node& node);
+void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op);
+OpSupport SupportLayerNorm(const Graph& graph, const Node& node, const LayerNorm& op,
+                           const Arithmetic& rules);
+void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op);
+OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithmetic& rules);
+void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op);
 
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
                         const Arithmetic& rules);
@@ -66,6 +74,14 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 
 // --- shared
 // ------------------------------------------------------------------------------------------------
+// A constant operand of an operator of two tensors: its own integers, where a QDQ model brings
+// them, else quantized with its own range (NUMERICS.md 5.4). Throws kInvalidInput for infinities
+// and NaN.
+struct ConstantIntegers {
+  IntType type;
+  std::vector<int8_t> bytes;
+};
+ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value);
 // The rules of the emitter's profile.
 const Arithmetic& RulesOf(const Emitter& emitter);
 

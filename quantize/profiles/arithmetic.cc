@@ -25,6 +25,14 @@ SoftmaxForm Arithmetic::MakeSoftmax(const IntType&, const IntType&, int64_t) con
   Fail(ErrorCode::kInternal, "this profile has no integer Softmax");
 }
 
+isa::BatchedMatMul Arithmetic::MakeBatchedMatMul(const BatchedMatMulLayer&) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer product of two activations");
+}
+
+QNormalize Arithmetic::MakeNormalize(const NormalizeLayer&) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer normalization");
+}
+
 Op Arithmetic::MakePRelu(const ByteLayer&, std::span<const float>) const {
   Fail(ErrorCode::kInternal, "this profile has no integer PRelu");
 }

@@ -59,6 +59,23 @@ struct BinaryLayer {
   int multiplier_bits = 32;  // of the target or the configuration
 };
 
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias over `n` elements. scale and bias: of
+// each of them, or of each channel.
+struct NormalizeLayer {
+  IntType x, y;
+  int64_t n = 1;
+  double epsilon = 0;
+  std::vector<double> scale, bias;
+};
+
+// Two activations, or an activation and a constant that is no matrix of weights.
+struct BatchedMatMulLayer {
+  IntType a, b, y;
+  double factor = 1;  // what the product is multiplied by
+  Clamp clamp;
+  int multiplier_bits = 32;
+};
+
 struct PoolLayer {
   Window window;
   bool count_include_pad = false;
@@ -100,8 +117,12 @@ class Arithmetic {
   // Of an AveragePool with these attributes.
   virtual bool HasPool(const AveragePool&) const { return true; }
   virtual bool HasSoftmax() const { return false; }
-  virtual bool HasMean() const { return false; }   // ReduceMean over height and width
-  virtual bool HasPRelu() const { return false; }  // of one slope for each channel
+  virtual bool HasBatchedMatMul() const { return false; }
+  // Over another axis than the last as well: the emitter transposes around it.
+  virtual bool HasSoftmaxOfAnyAxis() const { return false; }
+  virtual bool HasNormalize() const { return false; }  // LayerNorm, InstanceNorm
+  virtual bool HasMean() const { return false; }       // ReduceMean over height and width
+  virtual bool HasPRelu() const { return false; }      // of one slope for each channel
 
   // Convolutions and matrix products alone are integer, their results fp16, and so is whatever else
   // there is: every F32 operator reads fp16 numbers and its result is rounded to fp16.
@@ -142,6 +163,10 @@ class Arithmetic {
   virtual std::optional<QTable> MakeScalar(const BinaryLayer&, int32_t, bool) const {
     return std::nullopt;
   }
+  // For HasNormalize().
+  virtual QNormalize MakeNormalize(const NormalizeLayer& layer) const;
+  // For HasBatchedMatMul().
+  virtual isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const;
   virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;

@@ -5,7 +5,9 @@
 #include "quantize/numerics/add.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/normalize_terms.h"
 #include "quantize/numerics/prelu.h"
+#include "quantize/numerics/quotient_softmax.h"
 #include "quantize/numerics/table.h"
 #include "quantize/profiles/arithmetic.h"
 
@@ -62,6 +64,47 @@ class Tpu final : public Arithmetic {
   Op MakeBinary(const BinaryLayer& layer) const override {
     if (layer.op == BinaryOp::kMul) return Product(layer);
     return layer.op == BinaryOp::kSub ? Difference(layer) : Sum(layer);
+  }
+
+  bool HasSoftmax() const override { return true; }
+  bool HasSoftmaxOfAnyAxis() const override { return true; }
+  SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
+    QSoftmax softmax;
+    softmax.arithmetic = SoftmaxArithmetic::kQuotient;
+    softmax.entries = numerics::QuotientSoftmaxTable(x.quant.scale);
+    softmax.clamp = {y.qmin(), y.qmax()};
+    return {softmax, y};
+  }
+
+  bool HasNormalize() const override { return true; }
+  QNormalize MakeNormalize(const NormalizeLayer& layer) const override {
+    const double scale_x = layer.x.quant.scale, scale_y = layer.y.quant.scale;
+    const int64_t most = std::max(Reach(layer.x), 1);
+    const numerics::VarianceTerms terms =
+        numerics::MakeVarianceTerms(layer.n, most, layer.epsilon / (scale_x * scale_x));
+    QNormalize result;
+    result.epsilon = terms.epsilon;
+    result.variance_shift = terms.shift;
+    double largest = 0;
+    for (const double s : layer.scale) largest = std::max(largest, std::fabs(s / scale_y));
+    result.rshift = numerics::FactorShift(largest);
+    for (size_t i = 0; i < layer.scale.size(); ++i) {
+      result.row_factors.push_back(
+          numerics::NormalizeFactor(layer.scale[i] / scale_y, result.rshift));
+      result.row_offsets.push_back(numerics::NormalizeOffset(
+          layer.bias[i] / scale_y + layer.y.quant.zero_point, result.rshift));
+    }
+    result.clamp = {layer.y.qmin(), layer.y.qmax()};
+    return result;
+  }
+
+  bool HasBatchedMatMul() const override { return true; }
+  isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const override {
+    const RequantWords words = numerics::AccumulatorMultiplier(
+        static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
+            static_cast<double>(layer.y.quant.scale) * layer.factor,
+        layer.multiplier_bits);
+    return {words, Bounds(layer.clamp, layer.y)};
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {

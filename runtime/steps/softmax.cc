@@ -4,11 +4,17 @@
 #include <bit>
 #include <cstring>
 
+#include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/softmax_row.h"
+#include "runtime/kernels/lut.h"
+#include "runtime/kernels/normalize.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
 namespace {
+
+// Rows of more elements take a table of bytes for the row: an element has one of 256 differences.
+constexpr int64_t kBlock = 1024;
 
 class SoftmaxStep : public Step {
  public:
@@ -21,11 +27,17 @@ class SoftmaxStep : public Step {
         scale_y_(context.Record(Field::kDst).scale),
         zero_y_(context.Record(Field::kDst).zero_point),
         lo_(softmax.clamp.lo),
-        hi_(softmax.clamp.hi) {
+        hi_(softmax.clamp.hi),
+        lut_(LutFor(context.isa)),
+        quotients_(SoftmaxQuotientsFor(context.isa)) {
+    std::memcpy(words_.data(), context.In(Field::kTable), sizeof(words_));
+    std::reverse_copy(words_.begin(), words_.end(), descending_.begin());
+    if (arithmetic_ == SoftmaxArithmetic::kQuotient) {
+      inverse_scale_ = numerics::AccumulatorMultiplier(1.0 / static_cast<double>(scale_y_));
+    }
     const Shape& shape = context.Record(Field::kSrc).shape;
     columns_ = shape.back();
     rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
-    std::memcpy(words_.data(), context.In(Field::kTable), sizeof(words_));
     std::memcpy(table_.data(), context.In(Field::kTable), sizeof(table_));
   }
 
@@ -35,7 +47,9 @@ class SoftmaxStep : public Step {
       const uint8_t* x = src_ + row * columns_;
       uint8_t* y = dst_ + row * columns_;
       uint8_t greatest = 0;  // as unsigned bytes
-      for (int64_t i = 0; i < columns_; ++i) greatest = std::max<uint8_t>(greatest, x[i] ^ flip_);
+      const uint8_t flip = flip_;
+#pragma omp simd reduction(max : greatest)
+      for (int64_t i = 0; i < columns_; ++i) greatest = std::max<uint8_t>(greatest, x[i] ^ flip);
       switch (arithmetic_) {
         case SoftmaxArithmetic::kFixedPoint:
           FixedRow(x, greatest, y);
@@ -44,6 +58,9 @@ class SoftmaxStep : public Step {
           TableRow(x, greatest, y);
           break;
         case SoftmaxArithmetic::kFloatQuotient:
+          FloatQuotientRow(x, greatest, y);
+          break;
+        case SoftmaxArithmetic::kQuotient:
           QuotientRow(x, greatest, y);
           break;
       }
@@ -82,6 +99,54 @@ class SoftmaxStep : public Step {
   }
 
   void QuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    if (columns_ <= kBlock) return ShortQuotientRow(x, greatest, y);
+    const numerics::SoftmaxQuotientRow row =
+        numerics::QuotientRow(SumEntries(x, greatest, columns_, nullptr), inverse_scale_);
+    alignas(64) uint8_t table[256];               // by byte; no other byte of the row is looked up
+    const int32_t half = flip_ == 0 ? 256 : 128;  // s8: the bytes of values from 128 on come first
+    const auto fill = [&](int32_t from, int32_t to, int32_t place) {
+      if (from < to)
+        quotients_(ByValue(greatest) + from, to - from, row, {zero_y_, lo_, hi_},
+                   table + from + place);
+    };
+    fill(0, std::min(greatest + 1, half), 256 - half);
+    fill(half, greatest + 1, -half);
+    lut_(table, x, y, {.rows = 1, .count = columns_});
+  }
+
+  // Its entries are kept between the two passes.
+  void ShortQuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    alignas(64) int32_t entries[kBlock];
+    const uint64_t sum = SumEntries(x, greatest, columns_, entries);
+    quotients_(entries, columns_, numerics::QuotientRow(sum, inverse_scale_), {zero_y_, lo_, hi_},
+               y);
+  }
+
+  // Entry of a value v = x ^ flip of a row with that greatest one.
+  const int32_t* ByValue(uint8_t greatest) const noexcept {
+    return descending_.data() + 255 - greatest;
+  }
+
+  // Four at a time: an addition waits for the one before it. entries: null or what is summed.
+  uint64_t SumEntries(const uint8_t* x, uint8_t greatest, int64_t count,
+                      int32_t* entries) const noexcept {
+    const int32_t* by_value = ByValue(greatest);
+    const uint8_t flip = flip_;
+    uint64_t sums[4] = {};
+    const auto add = [&](int64_t i, size_t to) {
+      const int32_t entry = by_value[x[i] ^ flip];
+      sums[to] += static_cast<uint32_t>(entry);
+      if (entries != nullptr) entries[i] = entry;
+    };
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      for (int64_t j = 0; j < 4; ++j) add(i + j, static_cast<size_t>(j));
+    }
+    for (; i < count; ++i) add(i, 0);
+    return sums[0] + sums[1] + sums[2] + sums[3];
+  }
+
+  void FloatQuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
     const float sum = Sum(x, greatest), units = numerics::SoftmaxUnits(scale_y_);
     for (int64_t i = 0; i < columns_; ++i) {
       y[i] = static_cast<uint8_t>(numerics::SoftmaxFloatQuotient(table_[Difference(greatest, x[i])],
@@ -96,8 +161,11 @@ class SoftmaxStep : public Step {
   SoftmaxArithmetic arithmetic_;
   float scale_y_;
   int32_t zero_y_, lo_, hi_;
+  LutFn lut_;
+  SoftmaxQuotientsFn quotients_;
+  RequantWords inverse_scale_;  // kQuotient
   int64_t rows_ = 0, columns_ = 0;
-  std::array<int32_t, 256> words_;
+  std::array<int32_t, 256> words_, descending_;
   std::array<float, 256> table_;
 };
 

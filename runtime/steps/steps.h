@@ -16,9 +16,11 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Conv& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Depthwise& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMul& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BatchedMatMul& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePool& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CopyInto& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Slice& c);

@@ -32,20 +32,8 @@ void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c) {
 
 void CheckCommand(const CommandCheck& check, const isa::MatMulF32&) {
   check.CheckFloats({Field::kDst, Field::kSrc, Field::kSrc2, Field::kSrc3});
-  for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) {
-    check.Check(check.Tensor(f).shape.size() >= 2, check.Describe(f),
-                ": expected at least 2 dimensions");
-  }
-  const Shape& a = check.Tensor(Field::kSrc).shape;
-  const Shape& b = check.Tensor(Field::kSrc2).shape;
-  check.Check(a.back() == b[b.size() - 2], check.Describe(Field::kSrc), " and ",
-              check.Describe(Field::kSrc2), ": expected equal K");
-  Shape expected =
-      Broadcast(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), check.where);
-  expected.push_back(a[a.size() - 2]);
-  expected.push_back(b.back());
-  check.CheckShape(Field::kDst, expected);
-  check.CheckElements(Field::kSrc3, b.back());
+  CheckMatMulShapes(check);
+  check.CheckElements(Field::kSrc3, check.Tensor(Field::kSrc2).shape.back());
 }
 
 }  // namespace rshift::verify

@@ -25,11 +25,15 @@ void CheckCommand(const CommandCheck& check, const isa::Table& c);
 void CheckCommand(const CommandCheck& check, const isa::Conv& c);
 void CheckCommand(const CommandCheck& check, const isa::Depthwise& c);
 void CheckCommand(const CommandCheck& check, const isa::MatMul& c);
+// matmul.cc
+void CheckCommand(const CommandCheck& check, const isa::BatchedMatMul& c);
 // pool.cc, softmax.cc
 void CheckCommand(const CommandCheck& check, const isa::AveragePool& c);
 void CheckCommand(const CommandCheck& check, const isa::MaxPool& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& c);
 void CheckCommand(const CommandCheck& check, const isa::Softmax& c);
+// normalize.cc
+void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 // move.cc
 void CheckCommand(const CommandCheck& check, const isa::Transpose& c);
 void CheckCommand(const CommandCheck& check, const isa::CopyInto& c);
@@ -59,6 +63,10 @@ void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32& c);
 void CheckCommand(const CommandCheck& check, const isa::ConvF32& c);
 void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::MatMulF32& c);
+
+// --- shared ---
+// src [..., M, K], src2 [..., K, N], dst [..., M, N] with broadcasting of what stands before.
+void CheckMatMulShapes(const CommandCheck& check);
 
 }  // namespace rshift::verify
 

@@ -25,6 +25,20 @@ void CheckFixedTable(const CommandCheck& check, int64_t columns) {
               " elements");
 }
 
+// exp(0) first, no entry larger: the sum is at least that, and below 2^62.
+void CheckQuotientTable(const CommandCheck& check, int64_t columns) {
+  std::array<int32_t, 256> table;
+  std::memcpy(table.data(), check.Data(Field::kTable), sizeof(table));
+  check.Check(table[0] == numerics::kSoftmaxOne, check.Describe(Field::kTable),
+              ": the first entry is ", table[0], ", expected ", numerics::kSoftmaxOne);
+  for (const int32_t entry : table) {
+    check.Check(entry >= 0 && entry <= numerics::kSoftmaxOne, check.Describe(Field::kTable),
+                ": an entry is ", entry, ", expected 0..", numerics::kSoftmaxOne);
+  }
+  check.Check(columns <= numerics::kMostSoftmax, "rows of ", columns,
+              " elements, expected at most ", numerics::kMostSoftmax);
+}
+
 // No sum is 0, infinite or NaN.
 void CheckFloatTable(const CommandCheck& check, int64_t columns) {
   std::array<float, 256> table;
@@ -55,6 +69,8 @@ void CheckCommand(const CommandCheck& check, const isa::Softmax& softmax) {
   switch (kSoftmaxTables[static_cast<size_t>(softmax.arithmetic)]) {
     case SoftmaxTable::kQ031:
       return CheckFixedTable(check, shape.back());
+    case SoftmaxTable::kQ230:
+      return CheckQuotientTable(check, shape.back());
     case SoftmaxTable::kF32:
       return CheckFloatTable(check, shape.back());
   }

@@ -92,5 +92,28 @@ TEST(LowerQSoftmax, TableArithmeticAndClamp) {
   EXPECT_EQ(image.commands[0].Get(Field::kClampHiQ), 120);
 }
 
+TEST(LowerQNormalize, NumbersBecomeConstants) {
+  TestGraph test;
+  const ValueId x = test.Input("x", QuantizedPlain({2, 3}, {0.5f, 3}));
+  QNormalize op;
+  op.axis = 1;
+  op.epsilon = 77;
+  op.variance_shift = 6;
+  op.rshift = 40;
+  op.clamp = {-100, 120};
+  op.row_factors = {1, -2, 3};
+  op.row_offsets = {4, 5, int64_t{-6} << 40};
+  test.Output(test.Node("y", QuantizedPlain({2, 3}, {1.0f, 0}), op, {x}));
+  const ProgramImage image = CompileChecked(test);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kNormalize});
+  const Command& command = image.commands[0];
+  EXPECT_EQ(ConstantOf<int32_t>(image, command, Field::kSrc2), op.row_factors);
+  EXPECT_EQ(ConstantOf<int64_t>(image, command, Field::kList), op.row_offsets);
+  EXPECT_EQ(command.Get(Field::kOffset), 77);
+  EXPECT_EQ(command.Get(Field::kRshift), 6);
+  EXPECT_EQ(command.Get(Field::kRshift2), 40);
+  EXPECT_EQ(command.Get(Field::kFlags), 1);
+}
+
 }  // namespace
 }  // namespace rshift

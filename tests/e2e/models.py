@@ -45,7 +45,7 @@ RESNET_PRELU = fashion('resnet_prelu')
 MOBILENET_LEAKY = fashion('mobilenet_leaky')
 HOSTILE = fashion('mobilenet_hostile', cosine=-1.0)  # reported as it is: nothing repairs it yet
 BEFORE_RESCALE = fashion('mobilenet_hostile_before_rescale')
-VIT_TINY = fashion('vit_tiny', modes=('f32',))
+VIT_TINY = fashion('vit_tiny')
 
 CASES = (
     SQUEEZENET,

@@ -327,11 +327,27 @@ def matrices():
     net('Add', net('MatMul', 'x', net.random(6, 5)), net.random(5), to='y')
     net = Net('MatMul vector', (2, 3, 6))
     net('MatMul', 'x', net.random(6), to='y')
-    net = Net('MatMul constant left', (6, 5), f32=('matmul_f32',))
+    net = Net('MatMul constant left', (6, 5))
     net('MatMul', net.random(4, 6), 'x', to='y')
-    net = Net('MatMul tensors', (2, 4, 6), f32=('matmul_f32',))
+    net = Net('MatMul tensors', (2, 4, 6))
     net('MatMul', 'x', net.input('b', (2, 6, 3)), to='y')
     single('Softmax', 'Softmax', axis=1, f32=('softmax_f32',))
+
+
+def attention():
+    """Whole in integers."""
+    net = Net('attention', (2, 3, 7, 8), sqnr=25.0)
+    scores = net('Mul', net('MatMul', 'x', net.input('k', (2, 3, 8, 7))), floats(8 ** -0.5))
+    net('MatMul', net('Softmax', scores, axis=-1), net.input('v', (2, 3, 7, 8)), to='y')
+    net = Net('Softmax middle', (2, 6, 5), sqnr=25.0)
+    net('MatMul', net('Softmax', 'x', axis=1), net.random(5, 4), to='y')
+    single('LayerNorm', 'LayerNormalization', net.random(24), net.random(24), shape=(2, 5, 24), opset=17, axis=-1)
+    single('LayerNorm rows', 'LayerNormalization', net.random(5, 6), shape=(2, 4, 5, 6), opset=17, axis=2)
+    single('InstanceNorm', 'InstanceNormalization', net.random(3), net.random(3), shape=(2, 3, 9, 7))
+    net = Net('GroupNorm', (2, 6, 5, 4), sqnr=25.0)
+    rows = net('InstanceNormalization', net('Reshape', 'x', ints(2, 3, -1)), floats(1, 1, 1), floats(0, 0, 0))
+    y = net('Mul', net('Reshape', rows, ints(2, 6, 5, 4)), net.random(6, 1, 1))
+    net('Add', y, net.random(6, 1, 1), to='y')
 
 
 def small_graphs():
@@ -420,5 +436,5 @@ def small_graphs():
     net('Add', a, up, to='y')
 
 
-for family in (convolutions, element_wise, pools, activations, movements, concats, matrices, small_graphs):
+for family in (convolutions, element_wise, pools, activations, movements, concats, matrices, attention, small_graphs):
     family()

@@ -187,7 +187,7 @@ CASES = [
     Case('tanh', unary('Tanh', 1 / 128)),
     Case('leakyrelu', unary('LeakyRelu', 0.0143, alpha=0.1)),
     Case('relu', unary('Relu')),
-    Case('softmax', unary('Softmax', 1 / 256, axis=1), f32=True),
+    Case('softmax', unary('Softmax', 1 / 256, axis=1)),
     Case('requantize', requantize),
     Case('concat', concat),
     Case('maxpool', movement('MaxPool', kernel_shape=[2, 2], strides=[2, 2]), 0),

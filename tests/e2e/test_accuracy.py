@@ -76,7 +76,7 @@ def test_f32_program_gives_the_stored_logits(case, shared, deployments, tmp_path
     assert oracle.relative_error(pipeline.single(tmp_path / 'out.npz'), expected) <= 1e-4
 
 
-@pytest.mark.parametrize('case', (models.RESNET_PRELU, models.MOBILENET_LEAKY),
+@pytest.mark.parametrize('case', (models.RESNET_PRELU, models.MOBILENET_LEAKY, models.VIT_TINY),
                          ids=lambda c: c.name)
 def test_fashion_accuracy_is_kept_within_half_a_point(case, deployments, tmp_path, report):
     results = evaluate_all(deployments(case), tmp_path, pipeline.TEST_IMAGES,

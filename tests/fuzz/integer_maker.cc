@@ -199,16 +199,52 @@ void MakeAveragePool(Maker& m) {
 
 void MakeSoftmax(Maker& m) {
   const Shape shape = m.Dims(1, 4);
-  const int64_t mode = m.random.Int(0, 2);
-  std::vector<int32_t> fixed(256);
+  const int64_t mode = m.random.Int(0, 3);
+  std::vector<int32_t> fixed(256), quotient(256);
   std::vector<float> floats(256);
   for (size_t i = 0; i < 256; ++i) {
     floats[i] = std::exp(-0.05f * static_cast<float>(i));
     fixed[i] = static_cast<int32_t>(2147483647.0 * static_cast<double>(floats[i]));
+    quotient[i] = static_cast<int32_t>(1073741824.0 * static_cast<double>(floats[i]));
   }
-  const int32_t table = mode == 0 ? m.b.Const(DType::kBytes, {1024}, fixed)
-                                  : m.b.Const(DType::kBytes, {1024}, floats);
+  const int32_t table = mode == 0   ? m.b.Const(DType::kBytes, {1024}, fixed)
+                        : mode == 3 ? m.b.Const(DType::kBytes, {1024}, quotient)
+                                    : m.b.Const(DType::kBytes, {1024}, floats);
   Unary(m, Opcode::kSoftmax, shape).Set(Field::kTable, table).Set(Field::kMode, mode);
+}
+
+void MakeBatchedMatMul(Maker& m) {
+  const int64_t rows = std::max<int64_t>(m.Dim(), 1), k = std::max<int64_t>(m.Dim(), 1);
+  const int64_t n = std::max<int64_t>(m.Dim(), 1), batch = m.random.Int(1, 3);
+  const bool broadcast = m.Chance(3);
+  const int32_t src = m.Src(m.ByteSpec({batch, rows, k}));
+  const int32_t src2 = m.Src(m.ByteSpec(broadcast ? Shape{k, n} : Shape{batch, k, n}));
+  Command& c = m.b.Add(Opcode::kBatchedMatMul, m.Dst(m.ByteSpec({batch, rows, n})), src);
+  c.Set(Field::kSrc2, src2).Set(Field::kMultiplier, m.Multiplier());
+  c.Set(Field::kRshift, m.Chance(6) ? m.random.Int(0, 62) : m.random.Int(31, 45));
+  m.Clamp(c);
+}
+
+void MakeNormalize(Maker& m) {
+  Shape shape = m.Dims(2, 4);
+  for (int64_t& dim : shape) dim = std::max<int64_t>(dim, 1);
+  const bool channels = m.Chance(2);
+  const int64_t axis = m.random.Int(0, static_cast<int64_t>(shape.size()) - (channels ? 2 : 1));
+  const int64_t count =
+      channels ? shape.back() : NumElements(Shape(shape.begin() + axis, shape.end()));
+  std::vector<int32_t> factors;
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < count; ++i) {
+    factors.push_back(static_cast<int32_t>(m.random.Int(-(1 << 30) + 1, (1 << 30) - 1)));
+    offsets.push_back(m.random.Int(-(int64_t{1} << 61), int64_t{1} << 61));
+  }
+  Command c = Unary(m, Opcode::kNormalize, shape);
+  c.Set(Field::kSrc2, m.b.Const(DType::kS32, {count}, factors));
+  c.Set(Field::kList, m.b.Const(DType::kS64, {count}, offsets));
+  c.Set(Field::kAxis, axis).Set(Field::kFlags, m.random.Int(0, 1) + (channels ? 2 : 0));
+  c.Set(Field::kOffset, m.random.Int(0, m.Chance(2) ? 1 << 20 : (int64_t{1} << 60)));
+  c.Set(Field::kRshift, m.random.Int(0, 10) * 2).Set(Field::kRshift2, m.random.Int(1, 62));
+  m.b.image.commands.back() = c;
 }
 
 void MakeSlopes(Maker& m, Opcode opcode) {
@@ -306,6 +342,10 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
     }
     case Opcode::kSoftmax:
       return MakeSoftmax(m), true;
+    case Opcode::kBatchedMatMul:
+      return MakeBatchedMatMul(m), true;
+    case Opcode::kNormalize:
+      return MakeNormalize(m), true;
     default:
       return false;
   }

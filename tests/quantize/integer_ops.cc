@@ -11,6 +11,8 @@
 #include "quantize/numerics/average_forms.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/half_float.h"
+#include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/normalize.h"
 #include "quantize/numerics/post_ops.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/softmax_row.h"
@@ -166,6 +168,15 @@ void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y) {
     }
     return;
   }
+  if (op.arithmetic == SoftmaxArithmetic::kQuotient) {
+    uint64_t sum = 0;
+    for (double x : row) sum += static_cast<uint64_t>(entry(x));
+    const nm::SoftmaxQuotientRow quotient =
+        nm::QuotientRow(sum, nm::AccumulatorMultiplier(1.0 / static_cast<double>(y.scale)));
+    for (double& x : row)
+      x = nm::SoftmaxQuotient(entry(x), quotient, y.zero, op.clamp.lo, op.clamp.hi);
+    return;
+  }
   float sum = 0;
   for (double x : row) sum += std::bit_cast<float>(entry(x));
   for (double& x : row) {
@@ -179,6 +190,27 @@ void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y) {
     const float v = e * inverse;
     const float whole = y.is_signed ? std::round(v) : std::trunc(v + 0.5f);
     x = nm::Clamp(static_cast<int64_t>(whole) + y.zero, op.clamp.lo, op.clamp.hi);
+  }
+}
+
+void NormalizeElements(const QNormalize& op, size_t first_number, size_t step,
+                       std::span<double> elements, const ByteType& x) {
+  const auto n = static_cast<int64_t>(elements.size());
+  int64_t sum = 0, squares = 0;
+  for (const double q : elements) {
+    const auto v = static_cast<int64_t>(q) - x.zero;
+    sum += v;
+    squares += v * v;
+  }
+  if (!op.center) sum = 0;
+  const nm::InverseDeviation by =
+      nm::Invert(n * squares - sum * sum, op.epsilon, op.variance_shift);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const auto v = static_cast<int64_t>(elements[i]) - x.zero;
+    const int32_t normal = nm::Normalized(static_cast<int32_t>(n * v - sum), by);
+    const size_t number = first_number + i * step;
+    elements[i] = nm::ScaleNormalized(normal, op.row_factors[number], op.row_offsets[number],
+                                      op.rshift, op.clamp.lo, op.clamp.hi);
   }
 }
 

@@ -41,6 +41,10 @@ int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const 
 // In place.
 void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y);
 
+// In place, elements that are normalized together; element i has number first_number + i * step.
+void NormalizeElements(const QNormalize& op, size_t first_number, size_t step,
+                       std::span<double> elements, const ByteType& x);
+
 }  // namespace rshift::test
 
 #endif  // RSHIFT_TESTS_QUANTIZE_INTEGER_OPS_H_

@@ -125,6 +125,27 @@ Tensor ConvolveTransposed(const Context& c, const QConv& op, double pad) {
   return y;
 }
 
+// Of two tensors [..., M, K] and [..., K, N], less their zero points, broadcast.
+Tensor MultiplyBatches(const Context& c, double zero_a, double zero_b) {
+  const Tensor &a = c.in(0), &b = c.in(1);
+  Tensor y = c.Empty();
+  const auto at = [](const Tensor& t, const std::vector<int64_t>& index, int64_t row,
+                     int64_t column) {
+    int64_t flat = 0;
+    const size_t lead = t.shape.size() - 2, skip = index.size() - t.shape.size();
+    for (size_t d = 0; d < lead; ++d)
+      flat = flat * t.shape[d] + (t.shape[d] == 1 ? 0 : index[d + skip]);
+    return t.data[(flat * t.shape[lead] + row) * t.shape[lead + 1] + column];
+  };
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    const std::vector<int64_t> index = Index(y.shape, static_cast<int64_t>(i));
+    const int64_t row = index[index.size() - 2], column = index.back();
+    for (int64_t k = 0; k < a.shape.back(); ++k)
+      y.data[i] += (at(a, index, row, k) - zero_a) * (at(b, index, k, column) - zero_b);
+  }
+  return y;
+}
+
 Tensor Multiply(const Context& c, const std::vector<int32_t>& zero_w = {}) {
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor y = c.Empty();
@@ -221,7 +242,7 @@ struct Run {
     return y;
   }
   Tensor operator()(const MatMul& op) const {
-    Tensor y = Multiply(c);
+    Tensor y = MultiplyBatches(c, 0, 0);
     AddBias(c, op.clamp, &y);
     return y;
   }
@@ -271,14 +292,48 @@ struct Run {
       return 1 / (1 + std::exp(-v));
     });
   }
-  Tensor operator()(const Softmax&) const {
+  Tensor operator()(const Softmax& op) const {
     Tensor y = c.in(0);
-    const auto width = static_cast<size_t>(y.shape.back());
-    for (size_t row = 0; row < y.data.size(); row += width) {
+    const auto axis = op.axis < 0 ? y.shape.end() + op.axis : y.shape.begin() + op.axis;
+    const auto size = static_cast<size_t>(*axis);
+    const auto inner = static_cast<size_t>(NumElements(Shape(axis + 1, y.shape.end())));
+    for (size_t i = 0; i < y.data.size() / size; ++i) {
+      double* row = y.data.data() + i / inner * size * inner + i % inner;
       double sum = 0;
-      for (size_t i = 0; i < width; ++i) sum += y.data[row + i] = std::exp(y.data[row + i]);
-      for (size_t i = 0; i < width; ++i) y.data[row + i] /= sum;
+      for (size_t j = 0; j < size; ++j) sum += row[j * inner] = std::exp(row[j * inner]);
+      for (size_t j = 0; j < size; ++j) row[j * inner] /= sum;
     }
+    return y;
+  }
+  // Elements of y.data[first + i * step], i < size.
+  void NormalizeReals(Tensor* y, size_t first, size_t size, size_t step, double epsilon) const {
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < size; ++i) mean += y->data[first + i * step];
+    mean /= static_cast<double>(size);
+    for (size_t i = 0; i < size; ++i) variance += std::pow(y->data[first + i * step] - mean, 2);
+    const double deviation = std::sqrt(variance / static_cast<double>(size) + epsilon);
+    for (size_t i = 0; i < size; ++i)
+      y->data[first + i * step] = (y->data[first + i * step] - mean) / deviation;
+  }
+  Tensor operator()(const LayerNorm& op) const {
+    Tensor y = c.in(0);
+    const auto size =
+        static_cast<size_t>(NumElements(Shape(y.shape.begin() + op.axis, y.shape.end())));
+    for (size_t row = 0; row < y.data.size(); row += size)
+      NormalizeReals(&y, row, size, 1, static_cast<double>(op.epsilon));
+    for (size_t i = 0; i < y.data.size(); ++i)
+      y.data[i] = y.data[i] * c.in(1).data[i % size] + (c.has(2) ? c.in(2).data[i % size] : 0);
+    return y;
+  }
+  Tensor operator()(const InstanceNorm& op) const {  // NHWC
+    Tensor y = c.in(0);
+    const auto channels = static_cast<size_t>(y.shape.back());
+    const size_t pixels = y.data.size() / channels / static_cast<size_t>(y.shape[0]);
+    for (size_t image = 0; image < y.data.size(); image += pixels * channels)
+      for (size_t channel = 0; channel < channels; ++channel)
+        NormalizeReals(&y, image + channel, pixels, channels, static_cast<double>(op.epsilon));
+    for (size_t i = 0; i < y.data.size(); ++i)
+      y.data[i] = y.data[i] * c.in(1).data[i % channels] + c.in(2).data[i % channels];
     return y;
   }
   Tensor operator()(const Reshape&) const { return {c.out().shape, c.in(0).data}; }
@@ -359,6 +414,31 @@ struct Run {
   Tensor operator()(const QMatMul& op) const {
     Tensor y = Multiply(c, op.zero_w);
     RequantizeAll(c, op, &y);
+    return y;
+  }
+  Tensor operator()(const isa::BatchedMatMul& op) const {
+    Tensor y = MultiplyBatches(c, TypeOf(c.meta(0)).zero, TypeOf(c.meta(1)).zero);
+    for (double& v : y.data) {
+      EXPECT_LT(std::fabs(v), 2147483648.0) << c.node.name << ": the accumulator overflows";
+      v = nm::Requantize(static_cast<int32_t>(v), op.words.multiplier, op.words.rshift,
+                         TypeOf(c.out()).zero, op.clamp.lo, op.clamp.hi);
+    }
+    return y;
+  }
+  Tensor operator()(const QNormalize& op) const {
+    Tensor y = c.in(0);
+    const auto axis = y.shape.begin() + op.axis;
+    const size_t inner = op.channels ? static_cast<size_t>(y.shape.back()) : 1;
+    const size_t size = static_cast<size_t>(NumElements(Shape(axis, y.shape.end()))) / inner;
+    std::vector<double> together(size);
+    for (size_t outer = 0; outer < y.data.size(); outer += size * inner) {
+      for (size_t channel = 0; channel < inner; ++channel) {
+        double* first = y.data.data() + outer + channel;
+        for (size_t i = 0; i < size; ++i) together[i] = first[i * inner];
+        NormalizeElements(op, channel, op.channels ? 0 : 1, together, TypeOf(c.meta(0)));
+        for (size_t i = 0; i < size; ++i) first[i * inner] = together[i];
+      }
+    }
     return y;
   }
   int32_t Operand(int input, const Shape& shape, size_t i) const {

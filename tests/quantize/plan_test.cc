@@ -26,10 +26,10 @@ TEST(PlanTest, AGraphInputIsQuantizedBeforeItsTranspose) {
 TEST(PlanTest, FunctionsAmongFloatNodesStayFloat) {
   LittleGraph little;
   ValueId v = little.Input("x", {2, 4});
-  v = little.Add("s", Softmax{1, false}, {v}, {2, 4});
+  v = little.Add("s", Softmax{1, true}, {v}, {2, 4});
   v = little.Add("e", Unary{UnaryOp::kTanh, 0, 0}, {v}, {2, 4});
   v = little.Add("r", Reshape{}, {v}, {4, 2});
-  little.Output(little.Add("y", Softmax{1, false}, {v}, {4, 2}));
+  little.Output(little.Add("y", Softmax{1, true}, {v}, {4, 2}));
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
   EXPECT_EQ(r.report.float_nodes.size(), 4u);
   EXPECT_EQ(r.graph.nodes().size(), 4u);
@@ -40,8 +40,8 @@ TEST(PlanTest, ValuesChangeFormOnceForAllReaders) {
   const ValueId x = little.Input("x", {2, 4});
   const ValueId w = little.RandomConstant("w", {4, 4}, -1, 1);
   const ValueId m = little.Add("m", MatMul{}, {x, w}, {2, 4});
-  const ValueId a = little.Add("a", Softmax{1, false}, {m}, {2, 4});
-  const ValueId b = little.Add("b", Softmax{1, false}, {m}, {2, 4});
+  const ValueId a = little.Add("a", Softmax{1, true}, {m}, {2, 4});
+  const ValueId b = little.Add("b", Softmax{1, true}, {m}, {2, 4});
   const ValueId w2 = little.RandomConstant("w2", {4, 3}, -1, 1);
   little.Output(little.Add("c", MatMul{}, {a, w2}, {2, 3}));
   little.Output(little.Add("d", MatMul{}, {a, w2}, {2, 3}));
@@ -54,7 +54,7 @@ TEST(PlanTest, ValuesChangeFormOnceForAllReaders) {
 TEST(PlanTest, MovementOfFloatDataIsDoneInBytesWhenAllReadersAreInteger) {
   LittleGraph little;
   ValueId v = little.Input("x", {2, 4});
-  v = little.Add("s", Softmax{1, false}, {v}, {2, 4});
+  v = little.Add("s", Softmax{1, true}, {v}, {2, 4});
   v = little.Add("r", Transpose{{1, 0}}, {v}, {4, 2});
   const ValueId w = little.RandomConstant("w", {2, 3}, -1, 1);
   little.Output(little.Add("y", MatMul{}, {v, w}, {4, 3}));
@@ -80,7 +80,7 @@ TEST(PlanTest, MovementFromInputToAFloatNodeStaysFloat) {
   ValueId v = little.Input("x", {2, 4});
   v = little.Add("r", Reshape{}, {v}, {4, 2});
   little.Output(v);
-  little.Output(little.Add("y", Softmax{1, false}, {v}, {4, 2}));
+  little.Output(little.Add("y", Softmax{1, true}, {v}, {4, 2}));
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
   EXPECT_EQ(r.report.float_nodes.size(), 2u);
   EXPECT_EQ(Count<Quantize>(r.graph), 0);

@@ -1,9 +1,10 @@
-// Softmax of bytes in its three arithmetics against their definitions.
+// Softmax of bytes in its four arithmetics against their definitions.
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 
+#include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/softmax_row.h"
 #include "tests/runtime/rounding_oracle.h"
 
@@ -30,8 +31,8 @@ struct Case {
     const float step = random.Float(0.005f, 0.3f);
     for (int d = 0; d < 256; ++d) {
       const double entry = largest * std::exp(-static_cast<double>(d) * step);
-      words.push_back(mode == 0 ? static_cast<int32_t>(entry)
-                                : std::bit_cast<int32_t>(static_cast<float>(entry)));
+      words.push_back(mode == 0 || mode == 3 ? static_cast<int32_t>(entry)
+                                             : std::bit_cast<int32_t>(static_cast<float>(entry)));
     }
     const int32_t src = builder.Input(from), dst = builder.Output(to);
     const int32_t table = builder.Const(DType::kBytes, {1024}, words);
@@ -107,6 +108,30 @@ TEST(SoftmaxStep, FloatQuotient) {
       const float scaled = c.Entry(row[i]) * std::floor(1.0f / c.to.scale);
       return ToByte(scaled / SumInOrder(c, row), RealRounding::kEven, c.to.zero_point,
                     Lowest(c.to.dtype), Highest(c.to.dtype));
+    });
+  }
+}
+
+// Entry and sum in long double: a sum of 2^30ths is exact there, the quotient nearly.
+TEST(SoftmaxStep, Quotient) {
+  for (uint32_t seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const float scales[] = {1.0f / 255, 1.0f / 256, 0.0041f, 3e-5f, 2.0f};
+    Case c(random, 3, scales[seed % 5], 1073741824.0);
+    c.ExpectRows([&](const std::vector<int32_t>& row, size_t i) {
+      uint64_t sum = 0;
+      for (const int32_t d : row) sum += static_cast<uint64_t>(c.words[static_cast<size_t>(d)]);
+      const int32_t entry = c.words[static_cast<size_t>(row[i])];
+      const auto quotient = numerics::QuotientRow(
+          sum, numerics::AccumulatorMultiplier(1.0 / static_cast<double>(c.to.scale)));
+      const int32_t y = numerics::SoftmaxQuotient(entry, quotient, c.to.zero_point,
+                                                  Lowest(c.to.dtype), Highest(c.to.dtype));
+      const long double real = static_cast<long double>(entry) / static_cast<long double>(sum) /
+                               static_cast<long double>(c.to.scale);
+      const long double held = std::min<long double>(real + c.to.zero_point, Highest(c.to.dtype));
+      EXPECT_LE(std::fabs(y - held), 0.5001L) << real;
+      return y;
     });
   }
 }

@@ -1,0 +1,54 @@
+// Normalizations: the numbers of a row stay in 64 bits.
+#include "quantize/numerics/normalize.h"
+
+#include <cstdlib>
+
+#include "quantize/numerics/accumulator.h"
+#include "runtime/verify/rules.h"
+
+namespace rshift::verify {
+namespace {
+
+// One s32 factor and one s64 offset for each of `count`.
+void CheckNumbers(const CommandCheck& check, int64_t count) {
+  check.CheckType(Field::kSrc2, {DType::kS32});
+  check.CheckShape(Field::kSrc2, {count});
+  check.CheckType(Field::kList, {DType::kS64});
+  check.CheckShape(Field::kList, {count});
+  const auto* factors = reinterpret_cast<const int32_t*>(check.Data(Field::kSrc2));
+  const auto* offsets = reinterpret_cast<const int64_t*>(check.Data(Field::kList));
+  for (int64_t i = 0; i < count; ++i) {
+    check.Check(std::abs(int64_t{factors[i]}) <= numerics::kLargestFactor,
+                check.Describe(Field::kSrc2), ": number ", i, " is ", factors[i],
+                ", expected less than 2^30");
+    check.Check(offsets[i] >= -numerics::kLargestOffset && offsets[i] <= numerics::kLargestOffset,
+                check.Describe(Field::kList), ": number ", i, " is ", offsets[i],
+                ", expected at most 2^61");
+  }
+}
+
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::Normalize& c) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckBytes(c.clamp);
+  const TensorRecord& x = check.Tensor(Field::kSrc);
+  const size_t axis = check.Axis(c.axis), end = x.shape.size() - (c.channels ? 1 : 0);
+  check.Check(axis < end, "axis is ", c.axis, ", expected a dimension before the channels");
+  check.Check(NumElements(x.shape) > 0, check.Describe(Field::kSrc), ": is empty");
+  int64_t n = 1;
+  for (size_t d = axis; d < end; ++d) n = CheckedProduct(check, {n, x.shape[d]});
+  check.Check(n <= numerics::kMostNormalized, "normalizes over ", n, " elements, expected at most ",
+              numerics::kMostNormalized);
+  check.Check(c.variance_shift % 2 == 0, "rshift is ", c.variance_shift,
+              ", expected an even number");
+  const int64_t most = numerics::LargestMagnitude(x.dtype == DType::kS8, x.zero_point);
+  const int64_t variance = n * n * most * most;  // below 2^60
+  check.Check(c.epsilon <= numerics::kLargestVariance / 2 &&
+                  variance <= (numerics::kLargestVariance / 2) >> c.variance_shift,
+              "the variance may reach ", variance, " * 2^", c.variance_shift, " + ", c.epsilon,
+              ", expected each below 2^61");
+  CheckNumbers(check, c.channels ? x.shape.back() : n);
+}
+
+}  // namespace rshift::verify
