@@ -1,7 +1,6 @@
 #include "graph/dump.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <sstream>
 
 #include "base/error.h"
@@ -26,15 +25,6 @@ std::string Type(const Value& value) {
   return text;
 }
 
-// FNV-1a: two dumps differ when a weight differs, without printing the weights.
-std::string Fingerprint(const ConstantData& data) {
-  uint64_t hash = 14695981039346656037ull;
-  for (uint8_t byte : data.bytes) hash = (hash ^ byte) * 1099511628211ull;
-  std::ostringstream out;
-  out << std::hex << std::setw(16) << std::setfill('0') << hash;
-  return out.str();
-}
-
 // The integers a constant remembers.
 std::string OriginText(const Value& value) {
   if (value.origin == nullptr || value.dtype != DType::kF32) return "";
@@ -49,7 +39,7 @@ std::string ConstantText(const Value& value) {
   if (value.dtype == DType::kF32 && NumElements(value.shape) == 1) {
     return Cat(" = ", NumberText(value.constant->As<float>()[0]));
   }
-  return Cat(" #", Fingerprint(*value.constant));
+  return Cat(" #", FingerprintText(value.constant->bytes));
 }
 
 }  // namespace

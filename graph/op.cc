@@ -60,12 +60,16 @@ const char* OpName(const Op& op) {
                         [](const isa::AddScaled&) { return "QAddScaled"; },
                         [](const isa::Mul&) { return "QMul"; },
                         [](const isa::BatchedMatMul&) { return "QBatchedMatMul"; },
+                        [](const isa::Extremum& o) { return o.min ? "QMin" : "QMax"; },
+                        [](const QDiv&) { return "QDiv"; },
+                        [](const QBinaryTable&) { return "QBinaryTable"; },
                         [](const isa::AveragePool&) { return "QAveragePool"; },
                         [](const QSoftmax&) { return "QSoftmax"; },
                         [](const QNormalize&) { return "QNormalize"; },
                         [](const isa::LeakyRelu&) { return "QLeakyRelu"; },
                         [](const QPRelu&) { return "QPRelu"; },
                         [](const QTable&) { return "QTable"; },
+                        [](const QResize&) { return "QResize"; },
                     },
                     op);
 }

@@ -28,8 +28,8 @@ using Op = std::variant<
     SpaceToDepth, Cast,
     // integer
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
-    isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::AveragePool,
-    QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable>;
+    isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
+    QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable, QResize>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

@@ -224,6 +224,18 @@ std::string Attributes(const QNormalize& o) {
          " offsets=" + ListText(o.row_offsets) + Text(o.clamp);
 }
 
+std::string Attributes(const isa::Extremum& o) { return Text(o.clamp); }
+
+std::string Attributes(const QDiv& o) {
+  return " reciprocals=" + ListText(o.reciprocals) + Text(o.clamp);
+}
+
+std::string Attributes(const QBinaryTable& o) { return " table=#" + FingerprintText(o.entries); }
+
+std::string Attributes(const QResize& o) {
+  return " taps=#" + FingerprintText(o.taps) + Shift("multiplier", o.words) + Text(o.clamp);
+}
+
 std::string Attributes(const QSoftmax& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
 }

@@ -2,6 +2,9 @@
 #ifndef RSHIFT_GRAPH_OP_TEXT_H_
 #define RSHIFT_GRAPH_OP_TEXT_H_
 
+#include <cstdint>
+#include <iomanip>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -26,6 +29,18 @@ std::string ListText(const std::vector<T>& items) {
     }
   }
   return text + "]";
+}
+
+// FNV-1a, 16 hexadecimal digits: two dumps differ when a number differs, without printing them all.
+template <typename Numbers>
+std::string FingerprintText(const Numbers& numbers) {
+  uint64_t hash = 14695981039346656037ull;
+  for (const auto number : numbers) {
+    hash = (hash ^ static_cast<uint64_t>(number)) * 1099511628211ull;
+  }
+  std::ostringstream out;
+  out << std::hex << std::setw(16) << std::setfill('0') << hash;
+  return out.str();
 }
 
 // The attributes of an operator, each with a leading blank.

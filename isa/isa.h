@@ -49,8 +49,12 @@ enum class Opcode : uint8_t {
   kTile = 25,
   kGather = 26,
   kResizeNearest = 27,
-  // --- integer: 1 to 19 are taken ---
+  // --- integer, as those from 1 on ---
   kNormalize = 28,
+  kExtremum = 30,
+  kDiv = 31,
+  kBinaryTable = 32,
+  kResize = 33,
   // --- F32, no third-party library; inside the region ---
   kBinaryF32 = 40,
   kUnaryF32 = 41,

@@ -97,6 +97,13 @@ class Planner {
                        [&](ValueId id) { return id.valid() && infinite_[id.index()]; });
   }
 
+  // Comparisons and ArgMax: of integers they are what they are of the numbers those stand for.
+  static bool GivesOtherTypes(const Node& node) {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    return std::holds_alternative<ArgMax>(node.op) ||
+           (binary != nullptr && kResultIsBool[static_cast<size_t>(binary->op)]);
+  }
+
   void Classify(size_t n, const QuantizeConfig& config) {
     const Node& node = graph_.nodes()[n];
     const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -104,7 +111,7 @@ class Planner {
     const bool writes = IsActivation(node.outputs[0]);
     if (!reads && !writes) return;
     plan_.forms[n] = NodeForm::kFloat;
-    if (!reads || !writes) {
+    if (!reads || (!writes && !GivesOtherTypes(node))) {
       plan_.reasons[n] = "reads or writes another type than f32";
     } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
       plan_.reasons[n] = "the configuration says f32";
@@ -195,6 +202,7 @@ class Planner {
     for (size_t n = graph_.nodes().size(); n-- > 0;) {
       if (plan_.forms[n] != NodeForm::kFloat || kinds_[n] != OpKind::kMove) continue;
       const ValueId y = graph_.nodes()[n].outputs[0];
+      if (!IsActivation(y)) continue;
       const auto& readers = consumers_[y.index()];
       const bool all_integer = std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
         return plan_.forms[reader.index()] == NodeForm::kInteger;

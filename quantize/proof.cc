@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/divide.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/two_step.h"
 
@@ -35,17 +36,17 @@ class Prover {
   void Prove(const Node& node) {
     node_ = &node;
     std::visit(
-        Overloaded{[&](const QConv& op) { Product(op, FilterSize()); },
-                   [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
-                   [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
-                   [&](const isa::AddShifted& op) { AddShifted(op); },
-                   [&](const isa::Mul& op) { Mul(op); },
-                   [&](const isa::BatchedMatMul& op) { Batched(op); },
-                   [&](const QNormalize& op) { Normalize(op); },
-                   [&](const isa::AveragePool& op) { Pool(op); },
-                   [&](const isa::LeakyRelu& op) { Leaky(op); },
-                   [&](const QPRelu& op) { PRelu(op); }, [&](const Requantize& op) { Rescale(op); },
-                   [](const auto&) {}},
+        Overloaded{
+            [&](const QConv& op) { Product(op, FilterSize()); },
+            [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
+            [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
+            [&](const isa::AddShifted& op) { AddShifted(op); },
+            [&](const isa::Mul& op) { Mul(op); },
+            [&](const isa::BatchedMatMul& op) { Batched(op); },
+            [&](const QNormalize& op) { Normalize(op); }, [&](const QDiv& op) { Quotient(op); },
+            [&](const isa::AveragePool& op) { Pool(op); },
+            [&](const isa::LeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
+            [&](const Requantize& op) { Rescale(op); }, [](const auto&) {}},
         node.op);
   }
 
@@ -183,6 +184,15 @@ class Prover {
       const int32_t factor = op.row_factors[i];
       AddPair(proof, static_cast<int64_t>(i), {factor < 0 ? -factor : factor, op.rshift}, 0);
     }
+    Finish(std::move(proof));
+  }
+
+  void Quotient(const QDiv& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
+    int64_t most = 0;
+    for (const int32_t r : op.reciprocals) most = std::max(most, std::abs(int64_t{r}));
+    proof.accumulator = Reach(In(0)) * most;
+    proof.max_rshift = proof.min_rshift = numerics::kReciprocalBits;
     Finish(std::move(proof));
   }
 

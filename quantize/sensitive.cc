@@ -14,6 +14,7 @@ namespace rshift {
 namespace {
 
 constexpr double kLargeShare = 0.125;  // of the output's range
+constexpr double kFewSteps = 8;        // of a divisor
 
 using Function = std::function<double(double)>;
 
@@ -84,6 +85,32 @@ std::string Judge(const Function& f, const IntType& x, const IntType& y, const T
              " % of its range; values between are lost: leave it in F32 (--config, mode: f32)");
 }
 
+// Of a quotient by an activation: the text of the note where few steps of the divisor lie between
+// it and 0.
+std::string JudgeDivisor(const IntType& type, const TensorRange& seen, const std::string& name) {
+  const double step = static_cast<double>(type.quant.scale);
+  const double low = static_cast<double>(seen.min), high = static_cast<double>(seen.max);
+  if (low <= step / 2 && high >= -step / 2) {
+    return Cat("its divisor '", name, "' (", seen.min, " to ", seen.max, ", step ",
+               type.quant.scale,
+               ") reaches 0, where the quotient saturates by the sign of the "
+               "dividend: leave it in F32 (--config, mode: f32)");
+  }
+  const double least = std::min(std::fabs(low), std::fabs(high));
+  if (least >= kFewSteps * step) return "";
+  return Cat("its divisor '", name, "' comes as near to 0 as ", static_cast<float>(least),
+             ", where one of its steps (", type.quant.scale, ") is ",
+             std::lround(100 * step / least),
+             " % of the quotient: leave it in F32 (--config, mode: f32)");
+}
+
+// The divisor of a quotient of two activations, or of more than one number by one.
+ValueId DivisorOf(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->op != BinaryOp::kDiv) return {};
+  return graph.value(node.inputs[1]).is_constant() ? ValueId{} : node.inputs[1];
+}
+
 }  // namespace
 
 std::vector<QuantizeReport::Note> FindSensitive(const Graph& graph, const QuantizationPlan& plan,
@@ -97,14 +124,16 @@ std::vector<QuantizeReport::Note> FindSensitive(const Graph& graph, const Quanti
     ValueId x;
     if (plan.forms[n] != NodeForm::kInteger) continue;
     const std::optional<Function> f = FunctionOf(graph, node, &x);
-    if (!f) continue;
+    if (!f) x = DivisorOf(graph, node);
+    if (!x.valid()) continue;
     const auto found = seen.find(graph.value(x).name);
     const IntType &in = types.types[x.index()], &out = types.types[node.outputs[0].index()];
     if (found == seen.end() || !(in.quant.scale > 0) || !(out.quant.scale > 0)) continue;
     const auto result = seen.find(graph.value(node.outputs[0]).name);
     const std::string text =
-        Judge(*f, in, out, *found->second, result == seen.end() ? nullptr : result->second,
-              graph.value(x).name);
+        f ? Judge(*f, in, out, *found->second, result == seen.end() ? nullptr : result->second,
+                  graph.value(x).name)
+          : JudgeDivisor(in, *found->second, graph.value(x).name);
     if (!text.empty()) notes.push_back({node.name, OpName(node.op), text});
   }
   return notes;

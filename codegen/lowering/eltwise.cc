@@ -22,6 +22,18 @@ void Lower(LoweringContext& context, const Node& node, const Binary& op) {
   LowerAs(context, node, op);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QDiv& op) {
+  auto command = Bound<isa::Div>(context, node, op);
+  command.table = context.AddNumbers(node.name + ".reciprocals", DType::kBytes, op.reciprocals);
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QBinaryTable& op) {
+  auto command = Bound<isa::BinaryTable>(context, node, op);
+  command.table = context.AddNumbers(node.name + ".table", DType::kBytes, op.entries);
+  context.Emit(node, command);
+}
+
 void Lower(LoweringContext& context, const Node& node, const Where& op) {
   LowerAs(context, node, op);
 }

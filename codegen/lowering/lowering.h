@@ -24,6 +24,8 @@ void Lower(LoweringContext& context, const Node& node, const AveragePool& op);
 // eltwise.cc
 void Lower(LoweringContext& context, const Node& node, const Binary& op);
 void Lower(LoweringContext& context, const Node& node, const Where& op);
+void Lower(LoweringContext& context, const Node& node, const QDiv& op);
+void Lower(LoweringContext& context, const Node& node, const QBinaryTable& op);
 // activation.cc
 void Lower(LoweringContext& context, const Node& node, const Unary& op);
 void Lower(LoweringContext& context, const Node& node, const QPRelu& op);
@@ -39,6 +41,7 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);
 // resize.cc
 void Lower(LoweringContext& context, const Node& node, const Resize& op);
+void Lower(LoweringContext& context, const Node& node, const QResize& op);
 // shape.cc, space.cc
 void Lower(LoweringContext& context, const Node& node, const Identity& op);
 void Lower(LoweringContext& context, const Node& node, const Reshape& op);

@@ -1,4 +1,5 @@
-// Resize: nearest by index lists (any element type), linear and cubic in F32.
+// Resize: nearest by index lists (any element type), linear and cubic in F32 or, with
+// taps made before, in integers.
 #include <algorithm>
 #include <cmath>
 
@@ -94,6 +95,12 @@ void Lower(LoweringContext& context, const Node& node, const Resize& op) {
   RequireF32(context, node);
   auto command = Bound<isa::ResizeF32>(context, node, op);
   command.list = context.AddNumbers(node.name + ".scales", DType::kF32, op.scales);
+  context.Emit(node, command);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QResize& op) {
+  auto command = Bound<isa::Resize>(context, node, op);
+  command.list = context.AddNumbers(node.name + ".taps", DType::kS32, op.taps);
   context.Emit(node, command);
 }
 

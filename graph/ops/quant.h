@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "isa/ops/activation.h"
+#include "isa/ops/eltwise.h"
 #include "isa/ops/norm.h"
 #include "isa/ops/quant.h"
+#include "isa/ops/resize.h"
 
 namespace rshift {
 
@@ -69,6 +71,21 @@ struct QPRelu : isa::PRelu {
 // of y.
 struct QTable : isa::Table {
   std::array<uint8_t, 256> entries{};
+};
+
+// One reciprocal for each byte of the divisor: 256 entries.
+struct QDiv : isa::Div {
+  std::vector<int32_t> reciprocals;
+};
+
+// 65,536 entries, raw bytes as in QTable: entries[256 * byte of a + byte of b].
+struct QBinaryTable : isa::BinaryTable {
+  std::vector<uint8_t> entries;
+};
+
+// Taps as in the command's list.
+struct QResize : isa::Resize {
+  std::vector<int32_t> taps;
 };
 
 // Over the last dimension, by a table over the difference to the row's greatest byte.

@@ -23,10 +23,10 @@ using AllCommands =
     CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
                 AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
                 AddScaled, BatchedMatMul, Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather,
-                ResizeNearest, Normalize, BinaryF32, UnaryF32, ClipF32, LeakyReluF32, PReluF32,
-                SoftmaxF32, LayerNormF32, ReduceF32, ArgMax, Where, Cast, ResizeF32, LrnF32,
-                InstanceNormF32, FakeQuantizeF32, ConvF32, ConvTransposeF32, MatMulF32,
-                AveragePoolF32>;
+                ResizeNearest, Normalize, Extremum, Div, BinaryTable, Resize, BinaryF32, UnaryF32,
+                ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32, ArgMax, Where,
+                Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32,
+                ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

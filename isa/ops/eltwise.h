@@ -156,6 +156,67 @@ struct Mul {
   }
 };
 
+// All three tensors count in the same units.
+struct Extremum {
+  RSHIFT_COMMAND(kExtremum, "extremum", kInteger,
+                 "clamp(max(src, src2)); flags 1: min; one element type", .in_place = true,
+                 .broadcasts_constant = true,
+                 .element_ns = 0.1)  // at most as add
+
+  bool min = false;
+  ClampQ clamp = {0, 0};
+  bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
+    visit(View(In(Field::kSrc2)), c.src2);
+    ClampFields(c.clamp, visit);
+    visit(Flags(1), c.min);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
+  }
+};
+
+// A quotient, by the reciprocal of each divisor: quantize/numerics/divide.h.
+struct Div {
+  RSHIFT_COMMAND(kDiv, "div", kInteger,
+                 "clamp(((src - Z) * table[src2 byte] >> 22, rounded) + Zdst); table: s32",
+                 .in_place = true, .broadcasts_constant = true,
+                 .element_ns = 1)  // one element at a time
+
+  ClampQ clamp = {0, 0};
+  bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
+    visit(View(In(Field::kSrc2)), c.src2);
+    visit(Const(Field::kTable), c.table);
+    ClampFields(c.clamp, visit);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
+  }
+};
+
+// Any function of two bytes; a bool dst: entries 0 and 1.
+struct BinaryTable {
+  RSHIFT_COMMAND(kBinaryTable, "binary_table", kInteger,
+                 "dst byte = table[256 * src byte + src2 byte]", .in_place = true,
+                 .broadcasts_constant = true,
+                 .element_ns = 1)  // the table is beyond the nearest cache
+
+  bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
+    visit(View(In(Field::kSrc2)), c.src2);
+    visit(Const(Field::kTable), c.table);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
+  }
+};
+
 struct BinaryF32 {
   RSHIFT_COMMAND(
       kBinaryF32, "binary_f32", kFloat,

@@ -20,6 +20,27 @@ struct ResizeNearest {
   }
 };
 
+// Linear and cubic interpolation of bytes: quantize/numerics/resize.h.
+struct Resize {
+  RSHIFT_COMMAND(kResize, "resize", kInteger,
+                 "list: s32, for each dimension the taps of an output index (0: as it is), then "
+                 "index and coefficient / 2^11 of each; multiplier 0: one type",
+                 .taps = TapForm::kResize, .buffers = BufferForm::kIndexMap,
+                 .element_ns = 0.3)  // each of 16 taps at most
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor list = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kList), c.list);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFields(c.clamp, visit);
+  }
+};
+
 struct ResizeF32 {
   RSHIFT_COMMAND(
       kResizeF32, "resize_f32", kFloat,

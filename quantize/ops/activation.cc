@@ -24,6 +24,15 @@ void EmitLeaky(Emitter& emitter, const Node& node, double alpha) {
   EmitByteOp(emitter, node, RulesOf(emitter).MakeLeakyRelu(LayerOfBytes(emitter, node), alpha));
 }
 
+// One number, or one for each element of the last dimension.
+bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
+  const Value& x = graph.value(node.inputs[0]);
+  const Value& slope = graph.value(node.inputs[1]);
+  if (!slope.is_constant()) return false;
+  const int64_t count = NumElements(slope.shape);
+  return count == 1 || (!x.shape.empty() && count == x.shape.back() && slope.shape.back() == count);
+}
+
 }  // namespace
 
 const Arithmetic& RulesOf(const Emitter& emitter) { return emitter.rules(); }
@@ -40,19 +49,20 @@ void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op) {
 }
 
 OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
-  const Value& x = graph.value(node.inputs[0]);
   const Value& slope = graph.value(node.inputs[1]);
+  if (rules.HasBinary(BinaryOp::kPow) && !IsSlopeOfChannel(graph, node))
+    return {OpKind::kFunction, ""};
   if (!slope.is_constant()) return {OpKind::kFloat, "its slope is not constant"};
   const int64_t count = NumElements(slope.shape);
   if (count == 1) return {OpKind::kFunction, ""};
-  const bool last_dimension =
-      !x.shape.empty() && count == x.shape.back() && slope.shape.back() == count;
-  if (!last_dimension) return {OpKind::kFloat, "its slope is not one number for each channel"};
+  if (!IsSlopeOfChannel(graph, node))
+    return {OpKind::kFloat, "its slope is not one number for each channel"};
   if (!rules.HasPRelu()) return {OpKind::kFloat, "this profile has no integer PRelu"};
   return {OpKind::kFunction, ""};
 }
 
 void EmitPRelu(Emitter& emitter, const Node& node) {
+  if (!IsSlopeOfChannel(emitter.old(), node)) return EmitPReluOfPairs(emitter, node);
   const auto slopes = emitter.old().value(node.inputs[1]).constant->As<float>();
   for (float slope : slopes) {
     RSHIFT_REQUIRE(std::isfinite(slope), ErrorCode::kInvalidInput, node.name, ": a slope is ",

@@ -36,8 +36,13 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
       [](const Concat&) {
         return OpSupport{OpKind::kMove, ""};
       },
-      [](const Resize&) {
-        return OpSupport{OpKind::kFloat, "only the nearest mode has an integer form"};
+      [&](const Resize& op) { return SupportResize(graph, node, op, rules); },
+      [](const ArgMax&) {
+        return OpSupport{OpKind::kMove, ""};
+      },
+      [&](const Where&) {
+        if (rules.HasWhere()) return OpSupport{OpKind::kMove, ""};
+        return OpSupport{OpKind::kFloat, "this profile has no integer form of it"};
       },
       [](const Gather&) {
         return OpSupport{OpKind::kFloat,
@@ -69,6 +74,15 @@ void EmitInteger(Emitter& emitter, const Node& node) {
       [&](const Unary& op) { EmitUnary(emitter, node, op); },
       [&](const Concat& op) { EmitConcat(emitter, node, op); },
       [&](const Pad& op) { EmitPad(emitter, node, op); },
+      [&](const Where&) { EmitWhere(emitter, node); },
+      [&](const ArgMax& op) {
+        const ValueId x = emitter.Int(node.inputs[0]);
+        emitter.AddNode(node.name, op, {x}, emitter.DefineFloat(node.outputs[0]));
+      },
+      [&](const Resize& op) {
+        if (op.mode == ResizeMode::kNearest) return EmitMovement(emitter, node, op);
+        EmitResize(emitter, node, op);
+      },
       [&](const auto& op) { EmitMovement(emitter, node, op); },
   };
   std::visit(emit, node.op);

@@ -46,6 +46,11 @@ OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
                         const Arithmetic& rules);
 void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op);
 
+// Of the latter (reduce.cc): those that are no mean over height and width.
+OpSupport SupportReduction(const Graph& graph, const Node& node, const Reduce& op,
+                           const Arithmetic& rules);
+void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op);
+
 OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
                          const Arithmetic& rules);
 void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op);
@@ -58,6 +63,14 @@ void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
                         const Arithmetic& rules);
 void EmitBinary(Emitter& emitter, const Node& node, const Binary& op);
+// Of the latter (two_operands.cc): Max and Min; Div, Pow and Mod.
+void EmitExtremum(Emitter& emitter, const Node& node, BinaryLayer layer);
+void EmitTwoOperands(Emitter& emitter, const Node& node, BinaryLayer layer);
+// scalar: the operand that is one constant number, or -1.
+void EmitComparison(Emitter& emitter, const Node& node, BinaryLayer layer, int scalar);
+void EmitWhere(Emitter& emitter, const Node& node);
+// Of slopes that are not one for each channel.
+void EmitPReluOfPairs(Emitter& emitter, const Node& node);
 
 void EmitClip(Emitter& emitter, const Node& node, const Clip& op);
 void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op);
@@ -65,6 +78,11 @@ OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& r
 void EmitPRelu(Emitter& emitter, const Node& node);
 OpSupport SupportUnary(const Unary& op);
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
+
+// Linear and cubic.
+OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
+                        const Arithmetic& rules);
+void EmitResize(Emitter& emitter, const Node& node, const Resize& op);
 
 void EmitConcat(Emitter& emitter, const Node& node, const Concat& op);
 // Any operator that gives out bytes it was given: `op` is the integer graph's copy of the
@@ -74,16 +92,10 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 
 // --- shared
 // ------------------------------------------------------------------------------------------------
-// A constant operand of an operator of two tensors: its own integers, where a QDQ model brings
-// them, else quantized with its own range (NUMERICS.md 5.4). Throws kInvalidInput for infinities
-// and NaN.
-struct ConstantIntegers {
-  IntType type;
-  std::vector<int8_t> bytes;
-};
-ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value);
 // The rules of the emitter's profile.
 const Arithmetic& RulesOf(const Emitter& emitter);
+// The integers of an activation, rescaled where its type is another (shape.cc).
+ValueId IntOfType(Emitter& emitter, ValueId old_x, const IntType& type);
 
 }  // namespace rshift
 

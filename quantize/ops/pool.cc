@@ -1,5 +1,4 @@
 // Pools, and the mean over height and width, which is a pool of the whole image.
-#include "base/error.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
@@ -59,12 +58,13 @@ OpSupport SupportReduce(const Graph& graph, const Node& node, const Reduce& op,
   if (rules.HasMean() && HeightOf(graph.value(node.inputs[0]), op) > 0) {
     return {OpKind::kFunction, ""};
   }
-  return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
+  return SupportReduction(graph, node, op, rules);
 }
 
 void EmitReduce(Emitter& emitter, const Node& node, const Reduce& op) {
   const Value& x = emitter.old().value(node.inputs[0]);
   const auto height = static_cast<size_t>(HeightOf(x, op));
+  if (height == 0) return EmitReduction(emitter, node, op);
   const ValueId old_y = node.outputs[0];
   PoolLayer layer;
   layer.window.kernel_h = layer.height = x.shape[height];

@@ -30,9 +30,7 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op) {
   EmitMovement(emitter, node, quantized);
 }
 
-namespace {
-
-ValueId ConcatPart(Emitter& emitter, ValueId old_x, const IntType& type) {
+ValueId IntOfType(Emitter& emitter, ValueId old_x, const IntType& type) {
   const IntType own = emitter.Type(old_x);
   const ValueId x = emitter.Int(old_x);
   if (own == type) return x;
@@ -41,8 +39,6 @@ ValueId ConcatPart(Emitter& emitter, ValueId old_x, const IntType& type) {
   emitter.AddNode(emitter.old().value(old_x).name + "__rescaled", op, {x}, part);
   return part;
 }
-
-}  // namespace
 
 // Constant inputs are quantized with the output's parameters; activations are rescaled where theirs
 // differ.
@@ -53,7 +49,7 @@ void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
   for (ValueId id : node.inputs) {
     const Value& value = emitter.old().value(id);
     if (!value.is_constant()) {
-      inputs.push_back(ConcatPart(emitter, id, type));
+      inputs.push_back(IntOfType(emitter, id, type));
       continue;
     }
     std::vector<int8_t> bytes;

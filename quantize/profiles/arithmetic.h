@@ -50,13 +50,16 @@ struct LinearForm : LinearEpilogue {
 };
 
 // --- other operators ----------------------------------------------------------------------------
-// Add, Sub, Mul of two tensors of y's shape; a constant operand is already integers.
+// Of two tensors of y's shape; a constant operand is already integers.
 struct BinaryLayer {
   BinaryOp op = BinaryOp::kAdd;
   IntType a, b, y;
   Clamp clamp;
   QuantMode mode = QuantMode::kSymmetric;
   int multiplier_bits = 32;  // of the target or the configuration
+  // What the 256 bytes of a constant operand stand for, where they only number its values; empty:
+  // the operand is of type a, b.
+  std::vector<double> listed_a{}, listed_b{};
 };
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + bias over `n` elements. scale and bias: of
@@ -120,9 +123,12 @@ class Arithmetic {
   virtual bool HasBatchedMatMul() const { return false; }
   // Over another axis than the last as well: the emitter transposes around it.
   virtual bool HasSoftmaxOfAnyAxis() const { return false; }
-  virtual bool HasNormalize() const { return false; }  // LayerNorm, InstanceNorm
-  virtual bool HasMean() const { return false; }       // ReduceMean over height and width
-  virtual bool HasPRelu() const { return false; }      // of one slope for each channel
+  virtual bool HasNormalize() const { return false; }   // LayerNorm, InstanceNorm
+  virtual bool HasMean() const { return false; }        // ReduceMean over height and width
+  virtual bool HasReductions() const { return false; }  // other means, sums, extremes
+  virtual bool HasResize() const { return false; }      // linear and cubic
+  virtual bool HasWhere() const { return false; }
+  virtual bool HasPRelu() const { return false; }  // of one slope for each channel
 
   // Convolutions and matrix products alone are integer, their results fp16, and so is whatever else
   // there is: every F32 operator reads fp16 numbers and its result is rounded to fp16.
@@ -156,7 +162,8 @@ class Arithmetic {
   virtual void Complete(const LinearLayer&, QLinear*) const {}
 
   // --- operators
-  // For HasBinary(layer.op): isa::Add, AddFloat, AddShifted, AddFma or Mul.
+  // For HasBinary(layer.op): isa::Add, AddFloat, AddShifted, AddFma or Mul; two_operands.h.
+  // Operands of Max and Min are of type y.
   virtual Op MakeBinary(const BinaryLayer& layer) const = 0;
   // For !ScalarIsTable(layer.op): the operand of type b (a, if constant_is_a) is q everywhere.
   // Null: as MakeBinary() with a constant tensor.
@@ -202,6 +209,8 @@ const Arithmetic& AscendArithmetic(Variant variant);
 // --- shared by the implementations --------------------------------------------------------------
 // The function of a Unary in binary64.
 double Evaluate(const Unary& op, double v);
+// Of a Binary whose result is a number.
+double Evaluate(BinaryOp op, double a, double b);
 // entry(q): the y that belongs to x = q.
 QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry);
 

@@ -10,6 +10,7 @@
 #include "quantize/numerics/quotient_softmax.h"
 #include "quantize/numerics/table.h"
 #include "quantize/profiles/arithmetic.h"
+#include "quantize/profiles/two_operands.h"
 
 namespace rshift {
 namespace {
@@ -42,9 +43,7 @@ Op WithFactors(const ClampQ& clamp, const numerics::AddFactors& factors, int32_t
 
 class Tpu final : public Arithmetic {
  public:
-  bool HasBinary(BinaryOp op) const override {
-    return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
-  }
+  bool HasBinary(BinaryOp op) const override { return !kResultIsBool[static_cast<size_t>(op)]; }
   bool HasPRelu() const override { return true; }
 
   LinearForm Linear(const LinearLayer& layer) const override {
@@ -62,8 +61,22 @@ class Tpu final : public Arithmetic {
   }
 
   Op MakeBinary(const BinaryLayer& layer) const override {
-    if (layer.op == BinaryOp::kMul) return Product(layer);
-    return layer.op == BinaryOp::kSub ? Difference(layer) : Sum(layer);
+    switch (layer.op) {
+      case BinaryOp::kAdd:
+        return Sum(layer);
+      case BinaryOp::kSub:
+        return Difference(layer);
+      case BinaryOp::kMul:
+        return Product(layer);
+      case BinaryOp::kMin:
+      case BinaryOp::kMax:
+        return ExtremumOf(layer, Bounds(layer.clamp, layer.y));
+      case BinaryOp::kDiv:  // by the reciprocals of what are integers of scale and zero point
+        if (layer.listed_a.empty()) return QuotientOf(layer, Bounds(layer.clamp, layer.y));
+        [[fallthrough]];
+      default:
+        return TableOfPairs(layer, [&](double a, double b) { return Evaluate(layer.op, a, b); });
+    }
   }
 
   bool HasSoftmax() const override { return true; }
@@ -118,6 +131,9 @@ class Tpu final : public Arithmetic {
     return {pool, layer.y};
   }
   bool HasMean() const override { return true; }
+  bool HasReductions() const override { return true; }
+  bool HasResize() const override { return true; }
+  bool HasWhere() const override { return true; }
 
   QTable Table(const ByteLayer& layer,
                const std::function<double(double)>& function) const override {

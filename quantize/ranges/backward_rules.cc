@@ -62,11 +62,24 @@ void ApplySlopeRule(Propagation& state, size_t n, bool slopes_fit, const std::st
   TakeOutputRange(state, n, x, name);
 }
 
-void ApplyConcatRule(Propagation& state, size_t n) {
+// Every f32 input; what the output's range cuts off of one of them it cuts off of the result.
+void ApplyConcatRule(Propagation& state, size_t n, const std::string& name) {
   for (ValueId x : state.graph.nodes()[n].inputs) {
-    if (state.graph.value(x).is_constant() || !IsOnlyReader(state, n, x)) continue;
-    TakeOutputRange(state, n, x, "Concat");
+    const Value& value = state.graph.value(x);
+    if (value.is_constant() || value.dtype != DType::kF32 || !IsOnlyReader(state, n, x)) continue;
+    TakeOutputRange(state, n, x, name);
   }
+}
+
+// Max or Min of two tensors, each of more than one number (which is a table: any range will do).
+bool IsExtremum(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || (binary->op != BinaryOp::kMax && binary->op != BinaryOp::kMin))
+    return false;
+  return std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const Value& value = graph.value(id);
+    return value.is_constant() && NumElements(value.shape) == 1;
+  });
 }
 
 // The maximum of bytes is one of them: both directions are right. Backwards where nobody else reads
@@ -95,7 +108,11 @@ void ApplyBackwardRules(Propagation& state) {
     } else if (std::holds_alternative<PRelu>(node.op)) {
       ApplySlopeRule(state, n, SlopesWithinUnit(state.graph, node.inputs[1]), "PRelu");
     } else if (std::holds_alternative<Concat>(node.op)) {
-      ApplyConcatRule(state, n);
+      ApplyConcatRule(state, n, "Concat");
+    } else if (std::holds_alternative<Where>(node.op)) {
+      ApplyConcatRule(state, n, "Where");
+    } else if (IsExtremum(state.graph, node)) {
+      ApplyConcatRule(state, n, std::get<Binary>(node.op).op == BinaryOp::kMax ? "Max" : "Min");
     } else if (std::holds_alternative<MaxPool>(node.op)) {
       ApplyMaxPoolRule(state, n);
     }

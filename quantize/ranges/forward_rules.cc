@@ -16,6 +16,16 @@ void IncludePadValue(Propagation& state, const Node& node, const Pad& pad) {
                        Cat("the range must hold the padded value ", pad.value, " of ", node.name));
 }
 
+// Values between those of x. Where the configuration keeps the ranges apart, the result is
+// rescaled.
+void JoinInterpolation(Propagation& state, const Node& node) {
+  const auto* resize = std::get_if<Resize>(&node.op);
+  if (resize == nullptr || resize->mode != ResizeMode::kLinear) return;
+  const ValueId x = node.inputs[0], y = node.outputs[0];
+  if (!state.groups.CanJoin(x, y)) return;
+  state.groups.Join(x, y, "ForwardCalibration(Resize)", "output takes the input's range");
+}
+
 }  // namespace
 
 bool MovesInput(const Graph& graph, const Node& node) {
@@ -31,7 +41,10 @@ void ApplyForwardRules(Propagation& state) {
   for (size_t n = 0; n < state.graph.nodes().size(); ++n) {
     if (!state.active[n]) continue;
     const Node& node = state.graph.nodes()[n];
-    if (!MovesInput(state.graph, node)) continue;
+    if (!MovesInput(state.graph, node)) {
+      JoinInterpolation(state, node);
+      continue;
+    }
     const char* name = OpName(node.op);
     const ValueId x = node.inputs[0], y = node.outputs[0];
     RSHIFT_REQUIRE(state.groups.CanJoin(x, y), ErrorCode::kInvalidInput, node.name,

@@ -32,8 +32,8 @@ bool MovesInput(const Graph& graph, const Node& node);
 void ApplyForwardRules(Propagation& state);
 
 // In reverse topological order, so that a group's readers have decided before it joins another.
-// Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool. A group joins its reader's output only
-// when nobody else reads any of it.
+// Relu/Clip on its own, LeakyRelu, PRelu, Concat, MaxPool, Max and Min of tensors, Where. A group
+// joins its reader's output only when nobody else reads any of it.
 void ApplyBackwardRules(Propagation& state);
 
 }  // namespace rshift

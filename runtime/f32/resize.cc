@@ -1,11 +1,11 @@
-// kResizeF32: linear and cubic interpolation, each dimension with its own taps. Coordinates and
-// weights are computed in f32 with the expressions of ONNX Runtime's upsample.cc, once, when the
-// step is made.
+// kResizeF32: linear and cubic interpolation, each dimension with its own taps, computed once, when
+// the step is made.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "quantize/numerics/resize_taps.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
@@ -26,71 +26,6 @@ struct Dimension {
   int per_output = 1;
   std::vector<Tap> taps;
 };
-
-struct AxisScale {
-  CoordinateMode mode = CoordinateMode::kHalfPixel;
-  float scale = 1;
-  int64_t in = 1, out = 1;
-};
-
-float SourceCoordinate(const AxisScale& axis, float at) {
-  const float in = static_cast<float>(axis.in), out = static_cast<float>(axis.out);
-  switch (axis.mode) {
-    case CoordinateMode::kHalfPixel:
-      return (at + 0.5f) / axis.scale - 0.5f;
-    case CoordinateMode::kPytorchHalfPixel:
-      return out > 1 ? (at + 0.5f) / axis.scale - 0.5f : 0.0f;
-    case CoordinateMode::kAlignCorners:
-      return out == 1 ? 0.0f : at * (in - 1) / (out - 1);
-    case CoordinateMode::kAsymmetric:
-      return at / axis.scale;
-    case CoordinateMode::kHalfPixelSymmetric: {
-      const float adjustment = out / (axis.scale * in);
-      const float offset = in / 2 * (1 - adjustment);
-      return offset + (at + 0.5f) / axis.scale - 0.5f;
-    }
-  }
-  return at;
-}
-
-void AppendLinear(const AxisScale& axis, int64_t at, int64_t stride, std::vector<Tap>* taps) {
-  const float last = static_cast<float>(axis.in - 1);
-  const float x = std::clamp(SourceCoordinate(axis, static_cast<float>(at)), 0.0f, last);
-  const int64_t low = std::min(static_cast<int64_t>(x), axis.in - 1);
-  const int64_t high = std::min(low + 1, axis.in - 1);
-  float to_low = std::fabs(x - low), to_high = std::fabs(x - high);
-  if (low == high) to_low = to_high = 0.5f;
-  taps->push_back({low * stride, to_high});
-  taps->push_back({high * stride, to_low});
-}
-
-std::array<float, 4> CubicWeights(float s, float a) {
-  return {((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
-          ((a + 2) * s - (a + 3)) * s * s + 1,
-          ((a + 2) * (1 - s) - (a + 3)) * (1 - s) * (1 - s) + 1,
-          ((a * (2 - s) - 5 * a) * (2 - s) + 8 * a) * (2 - s) - 4 * a};
-}
-
-void AppendCubic(const AxisScale& axis, const isa::ResizeF32& c, int64_t at, int64_t stride,
-                 std::vector<Tap>* taps) {
-  const float x = SourceCoordinate(axis, static_cast<float>(at));
-  const float low = std::floor(x);
-  std::array<float, 4> weights = CubicWeights(x - low, c.cubic_a);
-  // Further out, every tap is the outermost element, and the number need not fit an integer.
-  const auto edge = static_cast<float>(axis.in + 4);
-  const int64_t first = static_cast<int64_t>(std::clamp(low, -edge, edge)) - 1;
-  if (c.exclude_outside) {
-    float sum = 0;
-    for (int64_t k = 0; k < 4; ++k) {
-      if (first + k < 0 || first + k >= axis.in) weights[k] = 0;
-      sum += weights[k];
-    }
-    for (float& weight : weights) weight /= sum;
-  }
-  for (int64_t k = 0; k < 4; ++k) {
-    taps->push_back({std::clamp<int64_t>(first + k, 0, axis.in - 1) * stride, weights[k]});
-  }
-}
 
 // Dimensions up to the last resized one, then `inner` neighbouring elements that share their taps.
 struct Plan {
@@ -186,20 +121,24 @@ void ResizeRange(const Plan& plan, const Range& range, const float* in, float* o
   }
 }
 
-Dimension MakeDimension(const AxisScale& axis, const isa::ResizeF32& c, int64_t stride) {
+Dimension MakeDimension(const numerics::ResizeAxis& axis, const isa::ResizeF32& c, int64_t stride) {
   Dimension dim;
   dim.size = axis.out;
   const bool linear = c.mode == ResizeMode::kLinear;
   const bool resized = axis.in != axis.out || axis.scale != 1.0f;
   dim.per_output = !resized ? 1 : linear ? 2 : 4;
   dim.taps.reserve(static_cast<size_t>(axis.out * dim.per_output));
+  const auto append = [&](const auto& taps) {
+    for (const numerics::ResizeTap& tap : taps)
+      dim.taps.push_back({tap.index * stride, tap.weight});
+  };
   for (int64_t i = 0; i < axis.out; ++i) {
     if (!resized) {
       dim.taps.push_back({i * stride, 1.0f});
     } else if (linear) {
-      AppendLinear(axis, i, stride, &dim.taps);
+      append(numerics::LinearTaps(axis, i));
     } else {
-      AppendCubic(axis, c, i, stride, &dim.taps);
+      append(numerics::CubicTaps(axis, c.cubic_a, c.exclude_outside, i));
     }
   }
   return dim;

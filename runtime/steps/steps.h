@@ -29,6 +29,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Expand& c)
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Tile& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Gather& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Resize& c);
 
 // Element-wise commands, which may be fused with the one before: pointers of the context's operands
 // are not looked at, and a smaller constant is as large as dst (broadcast_op.h).
@@ -39,6 +40,9 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddShi
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddScaled& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Extremum& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Div& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::BinaryTable& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::LeakyRelu& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::PRelu& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Table& c);

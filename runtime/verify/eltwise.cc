@@ -47,6 +47,17 @@ void CheckActivation(const CommandCheck& check, const C& c) {
   CheckRounding(check, c.rounding, {Rounding::kHalfUp});
 }
 
+constexpr int64_t kBinaryTableBytes = 65536;
+
+// Bytes, or a bool: of entries 0 and 1 alone.
+void CheckTableResult(const CommandCheck& check, int64_t entries) {
+  if (check.Tensor(Field::kDst).dtype != DType::kBool) return check.CheckByte(Field::kDst);
+  const uint8_t* table = check.Data(Field::kTable);
+  const uint8_t most = *std::max_element(table, table + entries);
+  check.Check(most <= 1, check.Describe(Field::kTable), ": an entry is ", int{most},
+              ", expected 0 or 1 for ", check.Describe(Field::kDst));
+}
+
 }  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::Quantize&) {
@@ -123,6 +134,26 @@ void CheckCommand(const CommandCheck& check, const isa::Mul& c) {
   CheckWords(check, c.rounding, c.words, "product");
 }
 
+void CheckCommand(const CommandCheck& check, const isa::Extremum& c) {
+  CheckPair(check, c);
+  check.CheckSameType(Field::kSrc, Field::kSrc2);
+  check.CheckSameType(Field::kSrc, Field::kDst);
+}
+
+// A product of |v| <= 255 and any s32 fits 64 bits: every table will do.
+void CheckCommand(const CommandCheck& check, const isa::Div& c) {
+  CheckPair(check, c);
+  check.CheckBlob(Field::kTable, 1024);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::BinaryTable&) {
+  CheckShapes(check);
+  check.CheckByte(Field::kSrc);
+  check.CheckByte(Field::kSrc2);
+  check.CheckBlob(Field::kTable, kBinaryTableBytes);
+  CheckTableResult(check, kBinaryTableBytes);
+}
+
 void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c) { CheckActivation(check, c); }
 
 void CheckCommand(const CommandCheck& check, const isa::PRelu& c) {
@@ -137,8 +168,8 @@ void CheckCommand(const CommandCheck& check, const isa::PRelu& c) {
 void CheckCommand(const CommandCheck& check, const isa::Table&) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   check.CheckByte(Field::kSrc);
-  check.CheckByte(Field::kDst);
   check.CheckBlob(Field::kTable, 256);
+  CheckTableResult(check, 256);
 }
 
 }  // namespace rshift::verify

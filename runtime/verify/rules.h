@@ -18,6 +18,9 @@ void CheckCommand(const CommandCheck& check, const isa::AddShifted& c);
 void CheckCommand(const CommandCheck& check, const isa::AddFma& c);
 void CheckCommand(const CommandCheck& check, const isa::AddScaled& c);
 void CheckCommand(const CommandCheck& check, const isa::Mul& c);
+void CheckCommand(const CommandCheck& check, const isa::Extremum& c);
+void CheckCommand(const CommandCheck& check, const isa::Div& c);
+void CheckCommand(const CommandCheck& check, const isa::BinaryTable& c);
 void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c);
 void CheckCommand(const CommandCheck& check, const isa::PRelu& c);
 void CheckCommand(const CommandCheck& check, const isa::Table& c);
@@ -43,6 +46,8 @@ void CheckCommand(const CommandCheck& check, const isa::Expand& c);
 void CheckCommand(const CommandCheck& check, const isa::Tile& c);
 void CheckCommand(const CommandCheck& check, const isa::Gather& c);
 void CheckCommand(const CommandCheck& check, const isa::ResizeNearest& c);
+// resize.cc
+void CheckCommand(const CommandCheck& check, const isa::Resize& c);
 // float.cc
 void CheckCommand(const CommandCheck& check, const isa::BinaryF32& c);
 void CheckCommand(const CommandCheck& check, const isa::UnaryF32& c);

@@ -174,6 +174,53 @@ def element_wise():
     for op in ('Sub', 'Mul'):
         net = Net(f'{op} tensors', (1, 3, 5, 4))
         net(op, 'x', net.input('b', (1, 3, 5, 4)), to='y')
+    two_operands()
+
+
+def two_operands():
+    """Max, Min, Div, Pow, comparisons and choices of tensors."""
+    for op in ('Max', 'Min'):
+        net = Net(f'{op} tensors', (1, 3, 5, 4))
+        net(op, 'x', net.input('b', (1, 3, 5, 4), -0.5, 2.0), to='y')
+        net = Net(f'{op} of three', (1, 3, 5, 4))
+        net(op, 'x', net.input('b', (1, 3, 1, 4)), net.random(3, 1, 1), to='y')
+    for low in (0.5, -3.0):
+        net = Net(f'Div tensors {low}', (1, 3, 5, 4))
+        net('Div', 'x', net.input('b', (1, 3, 5, 1), low, low + 2.0), to='y')
+    net = Net('Div by constant', (1, 3, 5, 4))
+    net('Div', 'x', net.random(3, 1, 1, low=0.1, high=2.0), to='y')
+    net = Net('Div of constant', (1, 3, 5, 4), 1.0, 2.0)
+    net('Div', net.random(3, 1, 1), 'x', to='y')
+    net = Net('Pow tensors', (1, 3, 5, 4), 0.5, 2.0)
+    net('Pow', 'x', net.input('b', (1, 3, 5, 4), -1.0, 2.0), to='y')
+    net = Net('Mod of numbers', (1, 3, 5, 4), 0.1, 0.9)
+    net('Mod', 'x', net.input('b', (1, 3, 5, 4), 1.0, 2.0), to='y', fmod=1)
+    net = Net('PRelu of elements', (1, 3, 5, 4))
+    net('PRelu', 'x', net.random(3, 5, 4, low=0.0, high=0.5), to='y')
+    net = Net('Where of a comparison', (1, 3, 5, 4), sqnr=20.0)
+    s = net('Add', 'x', net.input('b', (1, 3, 5, 4)))
+    net('Where', net('Greater', s, floats(0.25)), net('Sub', s, floats(0.5)), net('Mul', s, floats(0.5)), to='y')
+    net = Net('Where of two comparisons', (1, 3, 5, 4), sqnr=15.0)
+    s = net('Relu', net('Add', 'x', net.input('b', (1, 3, 5, 4))))
+    less, more = net('Less', s, 'b'), net('Greater', s, floats(1.0))
+    net('Where', net('Or', less, more), s, net.random(3, 1, 1), to='y')
+
+
+def reductions():
+    for op in ('ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1'):
+        for axes in ([1], [3], [0, 2], [1, 3], [1, 2, 3]):
+            single(f'{op} {axes}', op, ints(*axes), opset=18, keepdims=len(axes) % 2, shape=(2, 3, 5, 17),
+                   sqnr=30.0 if len(axes) < 3 else 20.0)
+
+
+def interpolations():
+    for mode in ('linear', 'cubic'):
+        for coordinates in ('half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'):
+            single(f'Resize {mode} {coordinates}', 'Resize', '', '', ints(1, 3, 13, 11), shape=(1, 3, 7, 5), mode=mode,
+                   coordinate_transformation_mode=coordinates)
+    single('Resize linear x2', 'Resize', '', floats(1, 1, 2, 2), mode='linear', shape=(1, 32, 6, 5))
+    single('Resize linear 1-d', 'Resize', '', floats(1, 1, 1.7), mode='linear', shape=(1, 3, 20))
+    single('Resize cubic wide', 'Resize', '', floats(1, 1, 1.5, 0.75), mode='cubic', cubic_coeff_a=-0.5, shape=(1, 8, 9, 8))
 
 
 def pools():
@@ -287,7 +334,7 @@ def movements():
     single('Resize sizes', 'Resize', '', '', ints(1, 3, 13, 5), **nearest)
     single('Upsample', 'Upsample', floats(1, 1, 2, 3), mode='nearest', opset=9)
     single('Resize 10', 'Resize', floats(1, 1, 2, 2), mode='nearest', opset=10)
-    single('Resize linear', 'Resize', '', floats(1, 1, 2, 2), mode='linear', f32=('resize_f32',))
+    single('Resize linear', 'Resize', '', floats(1, 1, 2, 2), mode='linear')
 
 
 def concats():
@@ -436,5 +483,6 @@ def small_graphs():
     net('Add', a, up, to='y')
 
 
-for family in (convolutions, element_wise, pools, activations, movements, concats, matrices, attention, small_graphs):
+for family in (convolutions, element_wise, reductions, interpolations, pools, activations, movements, concats, matrices,
+               attention, small_graphs):
     family()

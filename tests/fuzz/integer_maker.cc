@@ -263,6 +263,46 @@ void MakeSlopes(Maker& m, Opcode opcode) {
   m.b.image.commands.back() = c;
 }
 
+// Linear taps along one dimension of bytes.
+void MakeResize(Maker& m) {
+  Shape from = m.Dims(1, 4);
+  for (int64_t& dim : from) dim = std::max<int64_t>(dim, 1);
+  const auto axis = static_cast<size_t>(m.random.Int(0, static_cast<int64_t>(from.size()) - 1));
+  Shape to = from;
+  to[axis] = m.random.Int(1, 9);
+  std::vector<int32_t> list(from.size());
+  list[axis] = 2;
+  for (int64_t i = 0; i < to[axis]; ++i) {
+    const auto c = static_cast<int32_t>(m.random.Int(0, 2048));
+    for (const int32_t coefficient : {c, 2048 - c}) {
+      list.push_back(static_cast<int32_t>(m.random.Int(0, from[axis] - 1)));
+      list.push_back(coefficient);
+    }
+  }
+  const TensorSpec x = m.ByteSpec(from);
+  TensorSpec y = x;
+  y.shape = to;
+  const int32_t src = m.Src(x), dst = m.Dst(y);
+  const int32_t taps = m.b.Const(DType::kS32, {static_cast<int64_t>(list.size())}, list);
+  Command& c = m.b.Add(Opcode::kResize, dst, src).Set(Field::kList, taps);
+  if (m.Chance(2))
+    c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(30, 62));
+  m.Clamp(c);
+}
+
+// All tensors of one type.
+void MakeExtremum(Maker& m) {
+  Command& c = Binary(m, Opcode::kExtremum);
+  const DType type = m.random.Byte();
+  for (const Field f : {Field::kDst, Field::kSrc, Field::kSrc2}) {
+    TensorRecord& record = m.b[c.Tensor(f)];
+    record.dtype = type;
+    record.zero_point = 7;
+  }
+  m.Clamp(c);
+  c.Set(Field::kFlags, m.random.Int(0, 1));
+}
+
 }  // namespace
 
 bool MakeIntegerCommand(Opcode opcode, Maker& m) {
@@ -320,6 +360,22 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
       c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 62));
       SetRounding(c, Pick(m, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kHalfAway,
                               Rounding::kTwoStepUp}));
+      return true;
+    }
+    case Opcode::kResize:
+      return MakeResize(m), true;
+    case Opcode::kExtremum:
+      return MakeExtremum(m), true;
+    case Opcode::kDiv: {
+      std::vector<int32_t> reciprocals(256);
+      for (int32_t& r : reciprocals) r = static_cast<int32_t>(m.random.Int(-INT32_MAX, INT32_MAX));
+      const int32_t table = m.b.Const(DType::kBytes, {1024}, reciprocals);
+      Binary(m, opcode).Set(Field::kTable, table);
+      return true;
+    }
+    case Opcode::kBinaryTable: {
+      const int32_t table = m.b.Const(DType::kBytes, {65536}, m.random.Data(65536));
+      Binary(m, opcode).Set(Field::kTable, table).Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 0);
       return true;
     }
     case Opcode::kAveragePool:

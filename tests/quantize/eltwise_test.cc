@@ -202,14 +202,5 @@ TEST(SubTest, ARatioBeyondEveryMultiplierKeepsTheSign) {
   }
 }
 
-TEST(DivTest, TwoTensorsStayFloat) {
-  LittleGraph little;
-  const ValueId a = little.Input("a", {2, 3}), b = little.Input("b", {2, 3}, 1, 2);
-  little.Output(little.Add("y", Binary{BinaryOp::kDiv, {}}, {a, b}, {2, 3}));
-  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), {});
-  ASSERT_EQ(result.report.float_nodes.size(), 1u);
-  EXPECT_EQ(result.report.float_nodes[0].reason, "Div of two tensors has no integer form");
-}
-
 }  // namespace
 }  // namespace rshift::test

@@ -116,6 +116,23 @@ int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& typ
          lift;
 }
 
+int32_t PairResult(const isa::Extremum& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y) {
+  for (const ByteType* type : {&type_a, &type_b}) {
+    EXPECT_EQ(type->scale, y.scale);
+    EXPECT_EQ(type->zero, y.zero);
+    EXPECT_EQ(type->is_signed, y.is_signed);
+  }
+  return std::clamp(op.min ? std::min(a, b) : std::max(a, b), op.clamp.lo, op.clamp.hi);
+}
+
+int32_t PairResult(const QDiv& op, int32_t a, int32_t b, const ByteType& type_a, const ByteType&,
+                   const ByteType& y) {
+  const double r = op.reciprocals[static_cast<uint8_t>(b)];
+  const double v = std::floor((a - type_a.zero) * r / 4194304.0 + 0.5) + y.zero;
+  return static_cast<int32_t>(std::clamp<double>(v, op.clamp.lo, op.clamp.hi));
+}
+
 int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const ByteType& x,
                    const ByteType& y) {
   const int32_t lo = op.clamp.lo, hi = op.clamp.hi;

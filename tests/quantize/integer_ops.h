@@ -31,6 +31,10 @@ int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& 
                    const ByteType& type_b, const ByteType& y);
 int32_t PairResult(const isa::AddScaled& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
+int32_t PairResult(const isa::Extremum& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y);
+int32_t PairResult(const QDiv& op, int32_t a, int32_t b, const ByteType& type_a,
+                   const ByteType& type_b, const ByteType& y);
 int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y);
 

@@ -12,6 +12,7 @@
 #include "quantize/numerics/prelu.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
+#include "quantize/numerics/resize_taps.h"
 #include "tests/quantize/integer_ops.h"
 
 namespace rshift::test {
@@ -233,6 +234,58 @@ Tensor Moved(const Context& c,
   return y;
 }
 
+Tensor Interpolated(const Resize& op, const Tensor& x, size_t d, int64_t size) {
+  if (x.shape[d] == size && op.scales[d] == 1.0f) return x;
+  const nm::ResizeAxis axis{op.coordinate, op.scales[d], x.shape[d], size};
+  Tensor y{x.shape, {}};
+  y.shape[d] = size;
+  y.data.assign(static_cast<size_t>(NumElements(y.shape)), 0.0);
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    std::vector<int64_t> at = Index(y.shape, static_cast<int64_t>(i));
+    const auto add = [&](const auto& taps) {
+      for (const nm::ResizeTap& tap : taps) {
+        at[d] = tap.index;
+        y.data[i] += static_cast<double>(tap.weight) * x.data[Flat(x.shape, at)];
+      }
+    };
+    if (op.mode == ResizeMode::kLinear) {
+      add(nm::LinearTaps(axis, at[d]));
+    } else {
+      add(nm::CubicTaps(axis, op.cubic_a, op.exclude_outside, at[d]));
+    }
+  }
+  return y;
+}
+
+int ResizedBits(const std::vector<int32_t>& taps, const Shape& shape) {
+  int bits = 0;
+  for (size_t d = 0; d < shape.size(); ++d) bits += taps[d] > 0 ? 11 : 0;
+  return bits;
+}
+
+// What the taps make of x at element `flat` of `shape`.
+double ResizeAt(const std::vector<int32_t>& taps, const Tensor& x, const Shape& shape,
+                int64_t flat) {
+  std::vector<std::pair<int64_t, double>> terms = {{0, 1.0}};  // index into x, weight
+  const std::vector<int64_t> index = Index(shape, flat);
+  size_t at = shape.size();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    std::vector<std::pair<int64_t, double>> next;
+    for (const auto& [source, weight] : terms) {
+      if (taps[d] == 0) next.push_back({source * x.shape[d] + index[d], weight});
+      for (int32_t k = 0; k < taps[d]; ++k) {
+        const size_t tap = at + static_cast<size_t>(2 * (index[d] * taps[d] + k));
+        next.push_back({source * x.shape[d] + taps[tap], weight * taps[tap + 1] / 2048.0});
+      }
+    }
+    terms = std::move(next);
+    at += static_cast<size_t>(2 * taps[d] * shape[d]);
+  }
+  double sum = 0;
+  for (const auto& [source, weight] : terms) sum += weight * x.data[static_cast<size_t>(source)];
+  return sum;
+}
+
 struct Run {
   const Context& c;
 
@@ -258,10 +311,17 @@ struct Run {
     for (size_t i = 0; i < y.data.size(); ++i) {
       const double a = Broadcasted(c.in(0), y.shape, static_cast<int64_t>(i));
       const double b = Broadcasted(c.in(1), y.shape, static_cast<int64_t>(i));
-      const double v = op.op == BinaryOp::kAdd   ? a + b
-                       : op.op == BinaryOp::kMul ? a * b
-                       : op.op == BinaryOp::kDiv ? a / b
-                                                 : a - b;
+      const double v = op.op == BinaryOp::kAdd              ? a + b
+                       : op.op == BinaryOp::kMul            ? a * b
+                       : op.op == BinaryOp::kDiv            ? a / b
+                       : op.op == BinaryOp::kMax            ? std::max(a, b)
+                       : op.op == BinaryOp::kMin            ? std::min(a, b)
+                       : op.op == BinaryOp::kPow            ? std::pow(a, b)
+                       : op.op == BinaryOp::kMod            ? std::fmod(a, b)
+                       : op.op == BinaryOp::kLess           ? (a < b ? 1 : 0)
+                       : op.op == BinaryOp::kGreaterOrEqual ? (a >= b ? 1 : 0)
+                       : op.op == BinaryOp::kEqual          ? (a == b ? 1 : 0)
+                                                            : a - b;
       y.data[i] = Clamped(v, op.clamp);
     }
     return y;
@@ -468,6 +528,92 @@ struct Run {
   Tensor operator()(const isa::AddFma& op) const { return Pairs(op); }
   Tensor operator()(const isa::AddScaled& op) const { return Pairs(op); }
   Tensor operator()(const isa::Mul& op) const { return Pairs(op); }
+  // By the definition: the sum over the taps of all dimensions, in double, which is exact.
+  Tensor operator()(const QResize& op) const {
+    const Tensor& x = c.in(0);
+    const double zero = c.meta(0).quant->zero_point;
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const double real = ResizeAt(op.taps, x, y.shape, static_cast<int64_t>(i));
+      const bool same = op.words.multiplier == 0;
+      const double factor =
+          same ? 1
+               : std::ldexp(op.words.multiplier, ResizedBits(op.taps, y.shape) - op.words.rshift);
+      const double v = same ? real : (real - zero) * factor + c.out().quant->zero_point;
+      y.data[i] = std::clamp<double>(std::floor(v + 0.5), op.clamp.lo, op.clamp.hi);
+    }
+    return y;
+  }
+  Tensor operator()(const isa::Extremum& op) const { return Pairs(op); }
+  Tensor operator()(const QDiv& op) const { return Pairs(op); }
+  Tensor operator()(const QBinaryTable& op) const {
+    const bool is_signed = c.out().dtype == DType::kS8;
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const auto a = static_cast<uint8_t>(Operand(0, y.shape, i));
+      const auto b = static_cast<uint8_t>(Operand(1, y.shape, i));
+      const uint8_t byte = op.entries[256 * size_t{a} + b];
+      y.data[i] = is_signed ? static_cast<int8_t>(byte) : byte;
+    }
+    return y;
+  }
+  Tensor operator()(const Where&) const {
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      y.data[i] = Broadcasted(c.in(Broadcasted(c.in(0), y.shape, at) != 0 ? 1 : 2), y.shape, at);
+    }
+    return y;
+  }
+  Tensor operator()(const ArgMax& op) const {
+    const Tensor& x = c.in(0);
+    Tensor y = c.Empty();
+    const int64_t axis = op.axis < 0 ? op.axis + static_cast<int64_t>(x.shape.size()) : op.axis;
+    Shape kept = x.shape;
+    kept[axis] = 1;
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      std::vector<int64_t> at = Index(kept, static_cast<int64_t>(i));
+      double best = NAN;
+      for (int64_t k = 0; k < x.shape[axis]; ++k) {
+        at[axis] = k;
+        const double v = x.data[Flat(x.shape, at)];
+        if (std::isnan(best) || (op.min ? v < best : v > best)) {
+          best = v;
+          y.data[i] = static_cast<double>(k);
+        }
+      }
+    }
+    return y;
+  }
+  Tensor operator()(const Reduce& op) const {
+    const Tensor& x = c.in(0);
+    Tensor y = c.Empty();
+    Shape kept = x.shape;
+    for (const int64_t axis : op.axes) kept[axis] = 1;
+    std::vector<std::vector<double>> groups(y.data.size());
+    for (size_t i = 0; i < x.data.size(); ++i) {
+      std::vector<int64_t> at = Index(x.shape, static_cast<int64_t>(i));
+      for (const int64_t axis : op.axes) at[axis] = 0;
+      groups[Flat(kept, at)].push_back(x.data[i]);
+    }
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const std::vector<double>& g = groups[i];
+      double sum = 0, magnitude = 0;
+      for (const double v : g) sum += v, magnitude += std::fabs(v);
+      y.data[i] = op.op == ReduceOp::kMax   ? *std::max_element(g.begin(), g.end())
+                  : op.op == ReduceOp::kMin ? *std::min_element(g.begin(), g.end())
+                  : op.op == ReduceOp::kL1  ? magnitude
+                  : op.op == ReduceOp::kSum ? sum
+                                            : sum / static_cast<double>(g.size());
+    }
+    return y;
+  }
+  // One dimension after the other, by the weights of the F32 command.
+  Tensor operator()(const Resize& op) const {
+    Tensor x = c.in(0);
+    for (size_t d = 0; d < x.shape.size(); ++d) x = Interpolated(op, x, d, c.out().shape[d]);
+    return x;
+  }
   Tensor operator()(const QSoftmax& op) const {
     const ByteType q = TypeOf(c.out());
     Tensor y = c.in(0);

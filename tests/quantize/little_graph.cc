@@ -17,11 +17,26 @@ ValueId LittleGraph::Input(const std::string& name, Shape shape, float low, floa
   return id;
 }
 
-ValueId LittleGraph::Add(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape) {
+ValueId LittleGraph::AddTyped(const std::string& name, Op op, std::vector<ValueId> inputs,
+                              Shape shape, DType type) {
   const Layout layout = shape.size() == 4 ? Layout::kNhwc : Layout::kPlain;
-  const ValueId id = graph_.AddValue({name, DType::kF32, std::move(shape), layout, {}, nullptr});
+  const ValueId id = graph_.AddValue({name, type, std::move(shape), layout, {}, nullptr});
   graph_.AddNode({name + "_node", std::move(op), std::move(inputs), {id}});
   return id;
+}
+
+ValueId LittleGraph::Add(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape) {
+  return AddTyped(name, std::move(op), std::move(inputs), std::move(shape), DType::kF32);
+}
+
+ValueId LittleGraph::AddBool(const std::string& name, Op op, std::vector<ValueId> inputs,
+                             Shape shape) {
+  return AddTyped(name, std::move(op), std::move(inputs), std::move(shape), DType::kBool);
+}
+
+ValueId LittleGraph::AddIndex(const std::string& name, Op op, std::vector<ValueId> inputs,
+                              Shape shape) {
+  return AddTyped(name, std::move(op), std::move(inputs), std::move(shape), DType::kS64);
 }
 
 ValueId LittleGraph::Constant(const std::string& name, Shape shape, std::vector<float> values) {
@@ -93,24 +108,54 @@ QuantizeOptions Mode(QuantMode mode) {
   return options;
 }
 
+namespace {
+
+// Of one sample, in units of y's scale.
+double LargestDifference(const Value& y, const Tensor& expected, const Tensor& actual) {
+  const QuantParams& q = *y.quant;
+  const int32_t least = y.dtype == DType::kU8 ? 0 : -128;
+  // Beyond the range there is nothing to compare: both ends saturate.
+  const double lo = static_cast<double>(least - q.zero_point) * q.scale;
+  const double hi = static_cast<double>(least + 255 - q.zero_point) * q.scale;
+  double worst = 0;
+  for (size_t i = 0; i < expected.data.size(); ++i) {
+    const double real = (actual.data[i] - q.zero_point) * q.scale;
+    const double wanted = std::isnan(expected.data[i]) ? 0 : expected.data[i];
+    worst = std::max(worst, std::fabs(real - std::min(std::max(wanted, lo), hi)) / q.scale);
+  }
+  return worst;
+}
+
+}  // namespace
+
 double WorstError(const LittleGraph& little, const QuantizeResult& result,
                   const std::string& output) {
-  const ValueId id = result.graph.FindValue(output);
-  const QuantParams& q = *result.graph.value(id).quant;
+  const Value& y = result.graph.value(result.graph.FindValue(output));
   double worst = 0;
   for (const Tensors& inputs : little.samples()) {
     const Tensor expected = Execute(little.graph(), inputs).at(output);
-    const Tensor actual = Execute(result.graph, inputs).at(output);
-    for (size_t i = 0; i < expected.data.size(); ++i) {
-      const double real = (actual.data[i] - q.zero_point) * q.scale;
-      // Beyond the range there is nothing to compare: both ends saturate.
-      const double lo =
-          ((result.graph.value(id).dtype == DType::kU8 ? 0 : -128) - q.zero_point) * q.scale;
-      const double hi =
-          ((result.graph.value(id).dtype == DType::kU8 ? 255 : 127) - q.zero_point) * q.scale;
-      const double wanted = std::min(std::max(expected.data[i], lo), hi);
-      worst = std::max(worst, std::fabs(real - wanted) / q.scale);
+    worst =
+        std::max(worst, LargestDifference(y, expected, Execute(result.graph, inputs).at(output)));
+  }
+  return worst;
+}
+
+double OwnError(const LittleGraph& little, const QuantizeResult& result,
+                const std::string& output) {
+  const Value& y = result.graph.value(result.graph.FindValue(output));
+  double worst = 0;
+  for (const Tensors& inputs : little.samples()) {
+    const Tensors actual = Execute(result.graph, inputs);
+    Tensors seen = inputs;
+    for (auto& [name, tensor] : seen) {
+      const ValueId id = result.graph.FindValue(name + "__q");
+      if (!id.valid()) continue;
+      const QuantParams& q = *result.graph.value(id).quant;
+      tensor = actual.at(name + "__q");
+      for (double& v : tensor.data) v = static_cast<double>(q.scale) * (v - q.zero_point);
     }
+    const Tensor expected = Execute(little.graph(), seen).at(output);
+    worst = std::max(worst, LargestDifference(y, expected, actual.at(output)));
   }
   return worst;
 }

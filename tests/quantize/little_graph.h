@@ -19,6 +19,9 @@ class LittleGraph {
 
   ValueId Input(const std::string& name, Shape shape, float low = -1, float high = 1);
   ValueId Add(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape);
+  // Results of other types.
+  ValueId AddBool(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape);
+  ValueId AddIndex(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape);
   ValueId Constant(const std::string& name, Shape shape, std::vector<float> values);
   ValueId RandomConstant(const std::string& name, Shape shape, float low, float high);
   void Output(ValueId id);
@@ -30,6 +33,8 @@ class LittleGraph {
   const std::vector<Tensors>& samples() const { return samples_; }
 
  private:
+  ValueId AddTyped(const std::string& name, Op op, std::vector<ValueId> inputs, Shape shape,
+                   DType type);
   Tensors RandomInputs();
   struct InputRange {
     std::string name;
@@ -52,6 +57,10 @@ inline const QuantMode kModes[] = {QuantMode::kSymmetric, QuantMode::kAsymmetric
 // calibration (others could leave the ranges). The output's integers have the value's ONNX name.
 double WorstError(const LittleGraph& little, const QuantizeResult& result,
                   const std::string& output);
+
+// As WorstError, against the float graph on what the integers of the inputs stand for: what the
+// operator itself adds. NaN of the float graph must be the zero point.
+double OwnError(const LittleGraph& little, const QuantizeResult& result, const std::string& output);
 
 // The one node of that type; fails the test when there is none.
 template <typename T>

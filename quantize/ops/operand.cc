@@ -1,0 +1,86 @@
+#include "quantize/ops/operand.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "quantize/numerics/qparams.h"
+#include "quantize/ops/ops.h"
+
+namespace rshift {
+namespace {
+
+// A constant uses its own range to the full: its largest magnitude is 127, not 128.
+IntType TypeOfConstant(std::span<const float> values, QuantMode mode) {
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  if (mode == QuantMode::kAsymmetric) {
+    const QuantParams params = numerics::AsymmetricParams(*min, *max);
+    return {DType::kS8, {params.scale, params.zero_point}};
+  }
+  const float largest = std::max(std::fabs(*min), std::fabs(*max));
+  if (*min >= 0) return {DType::kU8, {numerics::SymmetricParams(largest, false).scale, 0}};
+  return {DType::kS8, {numerics::WeightScale(largest), 0}};
+}
+
+// The integers of a QDQ model with one scale, u8 or s8; false: there are none.
+bool TakeIntegers(const Value& value, std::vector<int8_t>* bytes, IntType* type) {
+  const QuantizedOrigin* origin = value.origin.get();
+  if (origin == nullptr || origin->scales.size() != 1) return false;
+  if (origin->dtype != DType::kS8 && origin->dtype != DType::kU8) return false;
+  const auto q = origin->integers->As<int8_t>();
+  bytes->assign(q.begin(), q.end());
+  const int32_t zero = origin->zero_points.empty() ? 0 : origin->zero_points[0];
+  *type = {origin->dtype, {origin->scales[0], zero}};
+  return true;
+}
+
+Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+  const auto [type, integers] = IntegersOf(emitter, node, value);
+  return {AddOperandConstant(emitter, value, y, type, integers), type};
+}
+
+}  // namespace
+
+void RequireFinite(const Node& node, const Value& value) {
+  for (float v : value.constant->As<float>()) {
+    RSHIFT_REQUIRE(std::isfinite(v), ErrorCode::kInvalidInput, node.name, ": constant '",
+                   value.name, "' holds ", v, ", expected finite numbers; repair the model");
+  }
+}
+
+ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value) {
+  const auto values = value.constant->As<float>();
+  RequireFinite(node, value);
+  ConstantIntegers result;
+  if (TakeIntegers(value, &result.bytes, &result.type)) return result;
+  result.type = TypeOfConstant(values, emitter.options().mode);
+  for (float v : values) {
+    result.bytes.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, result.type)));
+  }
+  return result;
+}
+
+ValueId AddOperandConstant(Emitter& emitter, const Value& value, const Value& y,
+                           const IntType& type, std::span<const int8_t> bytes) {
+  Shape shape(y.shape.size() - value.shape.size(), 1);
+  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
+  return emitter.AddConstant(value.name + "__q", y.layout, shape, type, bytes);
+}
+
+ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, ValueId x,
+                      const IntType& type) {
+  if (value.shape == emitter.old().value(node.outputs[0]).shape) return x;
+  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
+  emitter.AddNode(node.name + "__expand", Expand{}, {x}, expanded);
+  return expanded;
+}
+
+Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {
+  const Value& value = emitter.old().value(old_id);
+  const Value& y = emitter.old().value(node.outputs[0]);
+  if (value.is_constant()) return ConstantOperand(emitter, node, value, y);
+  const IntType type = emitter.Type(old_id);
+  return {ExpandOperand(emitter, node, value, emitter.Int(old_id), type), type};
+}
+
+}  // namespace rshift

@@ -1,0 +1,41 @@
+// Operands of element-wise operators on two tensors, as integers.
+#ifndef RSHIFT_QUANTIZE_OPS_OPERAND_H_
+#define RSHIFT_QUANTIZE_OPS_OPERAND_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "quantize/emitter.h"
+
+namespace rshift {
+
+struct Operand {
+  ValueId id;  // new
+  IntType type;
+};
+
+struct ConstantIntegers {
+  IntType type;
+  std::vector<int8_t> bytes;
+};
+
+// A constant operand of an operator of two tensors: its own integers, where a QDQ model brings
+// them, else quantized with its own range (NUMERICS.md 5.4). Throws kInvalidInput for infinities
+// and NaN.
+ConstantIntegers IntegersOf(Emitter& emitter, const Node& node, const Value& value);
+// Throws as IntegersOf() does.
+void RequireFinite(const Node& node, const Value& value);
+
+// The bytes of constant `value` in its own shape: smaller ones are broadcast to `y` by the command.
+ValueId AddOperandConstant(Emitter& emitter, const Value& value, const Value& y,
+                           const IntType& type, std::span<const int8_t> bytes);
+// Integers `x` of the old `value`, expanded to the shape of the node's output where it is smaller.
+ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, ValueId x,
+                      const IntType& type);
+// Either, of an input of the node.
+Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_OPS_OPERAND_H_

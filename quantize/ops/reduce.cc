@@ -1,0 +1,186 @@
+// Reductions over any axes as a pool over one window: the reduced elements stand under each other.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "base/error.h"
+#include "quantize/numerics/multiplier.h"
+#include "quantize/numerics/table.h"
+#include "quantize/ops/ops.h"
+
+namespace rshift {
+namespace {
+
+// Sums of 255 |q| fit 32 bits; the window's bound in a command.
+constexpr int64_t kMostReduced = int64_t{1} << 20;
+// Neighbours for which a pool is worth its call.
+constexpr int64_t kFewChannels = 16;
+
+// x as [outer, reduced, 1, inner], its dimensions in this order.
+struct Arrangement {
+  std::vector<int64_t> perm;
+  bool moves = false;
+  int64_t outer = 1, reduced = 1, inner = 1;
+};
+
+Arrangement Arrange(const Shape& x, const std::vector<int64_t>& axes) {
+  Arrangement result;
+  std::vector<bool> is_reduced(x.size());
+  for (const int64_t axis : axes) is_reduced[static_cast<size_t>(axis)] = true;
+  int64_t first = static_cast<int64_t>(x.size()), last = -1;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (!is_reduced[d]) continue;
+    result.reduced *= x[d];
+    first = std::min(first, static_cast<int64_t>(d));
+    last = static_cast<int64_t>(d);
+  }
+  const bool together = last - first + 1 == static_cast<int64_t>(axes.size());
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (!is_reduced[d]) (static_cast<int64_t>(d) < first ? result.outer : result.inner) *= x[d];
+  }
+  result.perm.resize(x.size());
+  std::iota(result.perm.begin(), result.perm.end(), 0);
+  if (together && (result.inner >= kFewChannels || result.outer == 1)) return result;
+  std::stable_partition(result.perm.begin(), result.perm.end(),
+                        [&](int64_t d) { return is_reduced[static_cast<size_t>(d)]; });
+  result.moves = true;
+  result.inner *= result.outer;
+  result.outer = 1;
+  return result;
+}
+
+std::vector<int64_t> AxesOf(const Reduce& op, size_t rank) {
+  std::vector<int64_t> axes;
+  for (const int64_t axis : op.axes) {
+    axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+  }
+  return axes;
+}
+
+struct Bytes {
+  ValueId id;  // new
+  IntType type;
+};
+
+// entry(q) for each byte, on the way from `x` to a tensor of type `type`.
+Bytes Mapped(Emitter& emitter, const Node& node, const Bytes& x, const char* suffix,
+             const IntType& type, const std::function<int32_t(int32_t)>& entry) {
+  const Value& value = emitter.old().value(node.inputs[0]);
+  const ValueId made = emitter.AddStep(node, suffix, TableOf(x.type, entry), x.id, node.inputs[0],
+                                       type, value.shape, value.layout);
+  return {made, type};
+}
+
+ValueId Arranged(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a) {
+  const Value& value = emitter.old().value(node.inputs[0]);
+  ValueId at = x.id;
+  if (a.moves) {
+    Shape moved;
+    for (const int64_t d : a.perm) moved.push_back(value.shape[static_cast<size_t>(d)]);
+    at = emitter.AddStep(node, "__reduced_first", Transpose{a.perm}, at, node.inputs[0], x.type,
+                         moved, Layout::kPlain);
+  }
+  return emitter.AddStep(node, "__columns", Reshape{}, at, node.inputs[0], x.type,
+                         {a.outer, a.reduced, 1, a.inner}, Layout::kNhwc);
+}
+
+Window WindowOf(int64_t rows) {
+  Window window;
+  window.kernel_h = rows;
+  return window;
+}
+
+// The sum, times 1 / n for a mean, requantized once.
+isa::AveragePool SumOf(const IntType& x, const IntType& y, int64_t rows, bool mean) {
+  isa::AveragePool pool;
+  pool.window = WindowOf(rows);
+  pool.arithmetic = PoolArithmetic::kRequantize;
+  pool.words = numerics::AccumulatorMultiplier(static_cast<double>(x.quant.scale) /
+                                               static_cast<double>(y.quant.scale) /
+                                               (mean ? static_cast<double>(rows) : 1.0));
+  pool.clamp = {y.qmin(), y.qmax()};
+  return pool;
+}
+
+int32_t Mirrored(const IntType& type, int32_t q) { return type.qmin() + type.qmax() - q; }
+
+// The least byte by way of the greatest of their mirror images.
+void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a,
+                 bool min) {
+  const ValueId old_y = node.outputs[0];
+  const IntType y = emitter.Type(old_y);
+  const auto mirror = [&](int32_t q) { return Mirrored(x.type, q); };
+  const Bytes source = min ? Mapped(emitter, node, x, "__mirrored", x.type, mirror) : x;
+  const ValueId columns = Arranged(emitter, node, source, a);
+  const Shape pooled = {a.outer, 1, 1, a.inner};
+  const Value& value = emitter.old().value(old_y);
+  ValueId at = emitter.AddStep(node, "__pooled", MaxPool{.window = WindowOf(a.reduced)}, columns,
+                               old_y, x.type, pooled, Layout::kNhwc);
+  if (!min && x.type == y) {
+    return emitter.AddNode(node.name, Reshape{}, {at}, emitter.DefineInt(old_y));
+  }
+  at = emitter.AddStep(node, "__shaped", Reshape{}, at, old_y, x.type, value.shape, value.layout);
+  if (!min) {
+    return emitter.AddRequantize(node.name, at, x.type, emitter.DefineInt(old_y), y,
+                                 {y.qmin(), y.qmax()});
+  }
+  const QTable back = TableOf(x.type, [&](int32_t q) {
+    const int32_t least = mirror(q);
+    if (x.type == y) return least;
+    const double real = static_cast<double>(x.type.quant.scale) * (least - x.type.quant.zero_point);
+    return numerics::QuantizeReal(real, y.quant.scale, y.quant.zero_point, y.qmin(), y.qmax());
+  });
+  emitter.AddNode(node.name, back, {at}, emitter.DefineInt(old_y));
+}
+
+}  // namespace
+
+OpSupport SupportReduction(const Graph& graph, const Node& node, const Reduce& op,
+                           const Arithmetic& rules) {
+  const std::string none = Cat(OpName(node.op), " has no integer form");
+  if (!rules.HasReductions()) return {OpKind::kFloat, none};
+  switch (op.op) {
+    case ReduceOp::kMean:
+    case ReduceOp::kSum:
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+    case ReduceOp::kL1:
+      break;
+    case ReduceOp::kProd:
+    case ReduceOp::kL2:
+    case ReduceOp::kSumSquare:
+    case ReduceOp::kLogSumExp:
+    case ReduceOp::kLogSum:
+      return {OpKind::kFloat, none};
+  }
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  if (NumElements(x) == 0 || op.axes.empty()) return {OpKind::kFloat, "it reduces nothing"};
+  const int64_t reduced = Arrange(x, AxesOf(op, x.size())).reduced;
+  if (reduced > kMostReduced) {
+    return {OpKind::kFloat, Cat("it reduces ", reduced, " elements, more than ", kMostReduced)};
+  }
+  return {OpKind::kFunction, ""};
+}
+
+void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const Shape& shape = emitter.old().value(old_x).shape;
+  const Arrangement a = Arrange(shape, AxesOf(op, shape.size()));
+  Bytes x{emitter.Int(old_x), emitter.Type(old_x)};
+  if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin) {
+    return EmitExtreme(emitter, node, x, a, op.op == ReduceOp::kMin);
+  }
+  if (op.op == ReduceOp::kL1) {  // |q - Z| is a byte
+    const int32_t zero = x.type.quant.zero_point;
+    x = Mapped(emitter, node, x, "__magnitude", {DType::kU8, {x.type.quant.scale, 0}},
+               [&](int32_t q) { return q < zero ? zero - q : q - zero; });
+  }
+  const IntType y = emitter.Type(old_y);
+  const ValueId columns = Arranged(emitter, node, x, a);
+  const ValueId pooled =
+      emitter.AddStep(node, "__pooled", SumOf(x.type, y, a.reduced, op.op == ReduceOp::kMean),
+                      columns, old_y, y, {a.outer, 1, 1, a.inner}, Layout::kNhwc);
+  emitter.AddNode(node.name, Reshape{}, {pooled}, emitter.DefineInt(old_y));
+}
+
+}  // namespace rshift

@@ -1,0 +1,69 @@
+// Interpolation of bytes.
+#include "quantize/numerics/resize.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/steps/resize_list.h"
+#include "runtime/verify/requant.h"
+#include "runtime/verify/rules.h"
+
+namespace rshift::verify {
+namespace {
+
+// The greatest sum of |coefficient| of an output index; every sum of coefficients must be 1.
+int64_t CheckDimension(const CommandCheck& check, const ResizeDimension& dim, int64_t in) {
+  int64_t gain = 0;
+  for (size_t at = 0; at < dim.pairs.size();) {
+    int64_t sum = 0, magnitude = 0;
+    for (int k = 0; k < dim.taps; ++k, at += 2) {
+      const int64_t index = dim.pairs[at], coefficient = dim.pairs[at + 1];
+      check.Check(index >= 0 && index < in, check.Describe(Field::kList), ": index ", index,
+                  " is outside a dimension of ", in);
+      sum += coefficient;
+      magnitude += std::abs(coefficient);
+    }
+    check.Check(sum == numerics::kResizeUnit, check.Describe(Field::kList), ": coefficients add ",
+                "up to ", sum, ", expected ", numerics::kResizeUnit);
+    gain = std::max(gain, magnitude);
+  }
+  return gain;
+}
+
+}  // namespace
+
+void CheckCommand(const CommandCheck& check, const isa::Resize& c) {
+  check.CheckBytes(c.clamp);
+  if (c.words.multiplier == 0) check.CheckSameType(Field::kSrc, Field::kDst);
+  CheckWords(check, Rounding::kHalfUp, c.words, "interpolation");
+  check.CheckType(Field::kList, {DType::kS32});
+  const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
+  check.Check(src.size() == dst.size(), check.Describe(Field::kSrc), " and ",
+              check.Describe(Field::kDst), ": expected equal ranks");
+  const Shape& size = check.Tensor(Field::kList).shape;
+  check.Check(size.size() == 1, check.Describe(Field::kList), ": expected one dimension");
+  std::vector<int32_t> list(static_cast<size_t>(size[0]));
+  std::memcpy(list.data(), check.Data(Field::kList), list.size() * sizeof(int32_t));
+  const std::vector<ResizeDimension> dims = ReadResizeList(list, dst);
+  check.Check(dims.size() == dst.size(), check.Describe(Field::kList),
+              ": expected 0 to 4 taps for each dimension and a pair for each tap");
+  int64_t gain = 1, axes = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d].taps == 0) {
+      check.Check(src[d] == dst[d], "dimension ", d, " has no taps: expected equal sizes");
+      continue;
+    }
+    ++axes;
+    gain *= CheckDimension(check, dims[d], src[d]);
+    check.Check(axes <= numerics::kMostResizedAxes && gain <= numerics::kMostResizeGain,
+                check.Describe(Field::kList), ": at most ", numerics::kMostResizedAxes,
+                " dimensions whose coefficients amplify by 2.5 are allowed");
+  }
+  const int64_t most =
+      axes < 2 ? numerics::kMostResizeGain / numerics::kResizeUnit : numerics::kMostResizeGain;
+  check.Check(gain <= most, check.Describe(Field::kList),
+              ": coefficients amplify by more than 2.5");
+}
+
+}  // namespace rshift::verify
