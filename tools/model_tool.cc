@@ -47,6 +47,7 @@ constexpr FileCommand kFileCommands[] = {
 constexpr const char* kSupportExamples =
     "  model_tool support net.onnx\n"
     "  model_tool support net.onnx --input-shape x:1x3x224x224 --json\n"
+    "  model_tool support net.onnx --profile onnxruntime\n"
     "  model_tool support net.onnx --bind threshold=t.npy\n";
 constexpr const char* kDiffExamples =
     "  model_tool diff a.rshift b.rshift\n"
@@ -83,7 +84,7 @@ constexpr const char* kExportExamples =
 
 struct Arguments {
   ModelArguments model;
-  std::string file, other, limits;
+  std::string file, other, limits, profile = "tpu";
   CompareArguments compare;
   bool json = false, show = false;
   RequantizeArguments requantize;
@@ -125,7 +126,9 @@ void CheckCommand(const CLI::App& app) {
 int Run(CLI::App& app, const Arguments& a) {
   CheckCommand(app);
   const std::string command = app.get_subcommands().front()->get_name();
-  if (command == "support") return SupportCommand(a.model.path, a.model.Import(), a.json);
+  if (command == "support") {
+    return SupportCommand(a.model.path, a.model.Import(), {ParseProfile(a.profile)}, a.json);
+  }
   if (command == "info") return InfoCommand(a.file, a.json);
   if (command == "disasm") return DisasmCommand(a.file, a.json);
   if (command == "verify") return VerifyCommand(a.file, a.limits, a.json);
@@ -237,9 +240,12 @@ void AddExport(CLI::App& app, Arguments& a) {
 }
 
 void AddCommands(CLI::App& app, Arguments& a) {
-  a.model.AddTo(*AddCommand(app, "support",
-                            "every node of a model: integer, F32, fused, folded, or why not",
-                            kSupportExamples, a));
+  CLI::App* support =
+      AddCommand(app, "support", "every node of a model: integer, F32, fused, folded, or why not",
+                 kSupportExamples, a);
+  a.model.AddTo(*support);
+  support->add_option("--profile", a.profile, "arithmetic of the integer program (default tpu)")
+      ->check(TakenBy([](const std::string& name) { ParseProfile(name); }));
   for (const FileCommand& c : kFileCommands)
     AddCommand(app, c.name, c.what, c.examples, a)->add_option("file", a.file, c.file)->required();
   app.get_subcommand("verify")

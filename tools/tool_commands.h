@@ -6,14 +6,18 @@
 #include <vector>
 
 #include "graph/import.h"
+#include "quantize/profile.h"
 #include "tools/requantize_rule.h"
 
 namespace rshift {
 
 // What every ONNX node becomes in an integer program: integer, F32 (with the reason), fused into a
 // neighbour or needless, folded into a constant, copied (no f32 activations), unsupported (with
-// reason and advice), or just supported while shapes are open. 1 when a node is unsupported.
-int SupportCommand(const std::string& model, const ImportOptions& options, bool json);
+// reason and advice), or just supported while shapes are open; and how many of the
+// multiply-accumulates are integer. Both integer modes, no calibration. 1 when a node is
+// unsupported.
+int SupportCommand(const std::string& model, const ImportOptions& options, const Profile& profile,
+                   bool json);
 int InfoCommand(const std::string& program, bool json);
 int DisasmCommand(const std::string& program, bool json);
 // `limits`: for ParseLimits.

@@ -27,6 +27,27 @@ def test_example_is_all_integer():
             assert row['status'] == 'folded', row
 
 
+def test_the_share_of_integer_work_is_said(tmp_path):
+    """A Conv of 3 * 2 * 64 products, and a MatMul of two activations with 16 of 8 each."""
+    nodes = [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv'),
+             helper.make_node('Softmax', ['c'], ['s'], name='softmax', axis=1),
+             helper.make_node('MatMul', ['s', 's'], ['m'], name='product'),
+             helper.make_node('Max', ['m', 'c'], ['y'], name='max')]
+    weights = helper.make_tensor('w', TensorProto.FLOAT, [2, 3, 1, 1], [0.5] * 6)
+    graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [1, 3, 8, 8])],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [weights])
+    path = tmp_path / 'net.onnx'
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
+    tpu, ort = (json.loads(pipeline.run('model_tool', 'support', path, '--json', *args))
+                for args in ((), ('--profile', 'onnxruntime')))
+    assert (tpu['profile'], ort['profile']) == ('tpu', 'onnxruntime')
+    assert tpu['macs'] == ort['macs'] == 3 * 2 * 64 + 2 * 64 * 8
+    assert tpu['integer_macs'] >= 3 * 2 * 64 and tpu['integer_share'] == tpu['integer_macs'] / tpu['macs']
+    fates = [{row['node']: row['status'] for row in answer['nodes']} for answer in (tpu, ort)]
+    assert [fate['max'] for fate in fates] == ['integer', 'F32']
+    assert 'multiply-accumulates in integers' in pipeline.run('model_tool', 'support', path)
+
+
 def test_f32_nodes_have_a_reason_and_open_shapes_are_said(tmp_path):
     shape = ['N', 3, 8, 8]
     weights = helper.make_tensor('w', TensorProto.FLOAT, [2, 3, 1, 1], [0.5] * 6)
