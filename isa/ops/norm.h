@@ -74,7 +74,7 @@ struct Normalize {
   int64_t axis = 0;
   bool center = true, channels = false;
   int64_t epsilon = 0;  // of the variance times n^2 and 2^variance_shift
-  int32_t variance_shift = 0, rshift = 0;
+  int32_t variance_shift = 0, rshift = 1;
   ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0;
   Tensor factors = 0, offsets = 0;

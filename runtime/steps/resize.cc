@@ -86,6 +86,10 @@ Plan MakePlan(const StepContext& context) {
   const auto size = static_cast<size_t>(NumElements(context.Record(Field::kList).shape));
   const auto read = ReadResizeList({context.In<int32_t>(Field::kList), size}, dst);
   Plan plan;
+  if (NumElements(dst) == 0) {  // no map for nothing
+    plan.dims.emplace_back();
+    return plan;
+  }
   int64_t stride = 1;
   for (size_t d = read.size(); d-- > 0; stride *= src[d]) {
     if (plan.dims.empty() && read[d].taps == 0) {

@@ -78,13 +78,17 @@ TEST(PReluTest, IsWithinTheBound) {
   }
 }
 
-TEST(PReluTest, ASlopeThatIsNotPerChannelStaysFloat) {
+TEST(PReluTest, SlopesOfElementsAreATableOfTwoBytesInTpuAlone) {
   LittleGraph little;
   const ValueId x = little.Input("x", {1, 4, 4, 3});
   const ValueId slope = little.RandomConstant("slope", {4, 4, 1}, 0, 1);
   little.Output(little.Add("y", PRelu{}, {x, slope}, {1, 4, 4, 3}));
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
-  ASSERT_EQ(r.report.float_nodes.size(), 1u);
+  QuantizeOptions options;
+  EXPECT_EQ(QuantizeGraph(little.graph(), little.Calibrate(), options).report.float_nodes.size(),
+            0u);
+  options.profile = {ProfileId::kCaffe2};
+  EXPECT_EQ(QuantizeGraph(little.graph(), little.Calibrate(), options).report.float_nodes.size(),
+            1u);
 }
 
 TEST(ClipTest, AloneItIsARequantizeThatClamps) {

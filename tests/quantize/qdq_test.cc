@@ -259,7 +259,7 @@ TEST(QdqTest, FloatNodesRunBetweenTheModelsOwnQuantizeAndDequantize) {
       net.Op("s", Unary{UnaryOp::kSigmoid, 0, 0}, {net.Trip("l", lrn, {0.03f, 2})}, {1, 8});
   net.Done({net.Trip("s", s, {1.0f / 256, -128})});
   const QuantizeResult r = net.Quantized();
-  EXPECT_EQ(Ops(r.graph), "Quantize Dequantize Softmax Quantize QTable Dequantize");
+  EXPECT_EQ(Ops(r.graph), "Quantize Dequantize LogSoftmax Quantize QTable Dequantize");
   EXPECT_EQ(r.graph.value(r.graph.FindValue("x_dq")).dtype, DType::kF32);
   ASSERT_EQ(r.report.float_nodes.size(), 1u);
 }
