@@ -66,11 +66,12 @@ void DeployArguments::AddTo(CLI::App& app) {
   for (int i = 0; i < kProfileCount; ++i) profiles.push_back(Name(static_cast<ProfileId>(i)));
   app.add_option("--profile", profile, "integer arithmetic (default tpu)")
       ->check(CLI::IsMember(profiles));
-  app.add_option("--variant", variant,
-                 "another arithmetic of the profile, by the names of model_tool requantize: tpu 32 | "
-                 "25 | 16 | 8 (bits of convolutions' multipliers), tflite d1 | d2 | f2 | snps, "
-                 "caffe2 q31 | fp32 | precise, ascend round | away | floor | ceil | truncate | "
-                 "fp16")
+  app.add_option(
+         "--variant", variant,
+         "another arithmetic of the profile, by the names of model_tool requantize: tpu 32 | "
+         "25 | 16 | 8 (bits of convolutions' multipliers), tflite d1 | d2 | f2 | snps, "
+         "caffe2 q31 | fp32 | precise, ascend round | away | floor | ceil | truncate | "
+         "fp16")
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");

@@ -72,7 +72,7 @@ struct Normalize {
       .buffers = BufferForm::kNone, .element_ns = 0.5)
 
   int64_t axis = 0;
-  bool center = true, channels = false;
+  bool center = false, channels = false;
   int64_t epsilon = 0;  // of the variance times n^2 and 2^variance_shift
   int32_t variance_shift = 0, rshift = 1;
   ClampQ clamp = {0, 0};

@@ -95,6 +95,7 @@ void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int
                              Numbers(emitter.old(), node, 2, count)};
   QNormalize op = RulesOf(emitter).MakeNormalize(layer);
   op.axis = shape.axis;
+  op.center = true;
   op.channels = shape.channels;
   const ValueId x = emitter.Int(node.inputs[0]);
   emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
@@ -108,8 +109,7 @@ OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op
   const auto rank = static_cast<int64_t>(shape.size());
   const bool last = op.axis == -1 || op.axis == rank - 1;
   if (op.log || !rules.HasSoftmax()) {
-    return {OpKind::kFloat,
-            Cat(OpName(node.op), op.log ? " (logarithm)" : "", " has no integer form")};
+    return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
   }
   if (!last && !rules.HasSoftmaxOfAnyAxis())
     return {OpKind::kFloat, "it is not over the last dimension"};

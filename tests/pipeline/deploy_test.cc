@@ -99,7 +99,8 @@ TEST(DeployTest, OptionsThatContradictEachOtherAreWrongUsage) {
             "--sensitivity has no meaning with --mode f32: leave it out");
   options = Options();
   options.variant = Variant::kD1;
-  EXPECT_THAT(UsageErrorOf([&] { CheckOptions(options); }), HasSubstr("profile tpu has 32, 25, 16 or 8"));
+  EXPECT_THAT(UsageErrorOf([&] { CheckOptions(options); }),
+              HasSubstr("profile tpu has 32, 25, 16 or 8"));
   options = Options();
   options.test_samples = LittleSamples(1);
   options.test_input = {"x.npy"};
