@@ -97,6 +97,7 @@ TEST(LowerQNormalize, NumbersBecomeConstants) {
   const ValueId x = test.Input("x", QuantizedPlain({2, 3}, {0.5f, 3}));
   QNormalize op;
   op.axis = 1;
+  op.center = true;
   op.epsilon = 77;
   op.variance_shift = 6;
   op.rshift = 40;
