@@ -26,7 +26,7 @@ class Model:
     folder: str = ''
     agree: float = 0.95   # least share of equal classes (of pixels, where a class is given to each)
     cosine: float = 0.98  # least cosine of an output
-    f32: tuple = ('softmax_f32',)
+    f32: tuple = ()
     samples: int = PHOTOGRAPHS
 
 
@@ -36,8 +36,8 @@ MODELS = (
     Model('resnet8_cifar10/pretrainedResnet_quant_qdq', 'resnet8_cifar10', 'imagenet_val'),
     Model('vww96/vww_96_int8_qdq', 'vww96', 'faces'),
     Model('dscnn_keywords/kws_ref_model_qdq'),
-    Model('autoencoder_ad01/ad01_int8_qdq', f32=()),
-    Model('deeplabv3_dm05/deeplabv3_dm05_qdq', 'deeplabv3_dm05', 'imagenet_val', f32=('argmax', 'resize_f32')),
+    Model('autoencoder_ad01/ad01_int8_qdq'),
+    Model('deeplabv3_dm05/deeplabv3_dm05_qdq', 'deeplabv3_dm05', 'imagenet_val', f32=('argmax',)),
 )
 
 

@@ -236,7 +236,7 @@ TEST_P(Elementwise, UniformRequantOfEveryCount) {
     const bool far = IsInteger(rounding) && random.Int(0, 3) == 0;
     const auto zero = static_cast<int32_t>(far ? random.Int(-40000, 40000) : random.Int(-128, 127));
     const UniformRequant requant(GetParam(),
-                                 {rounding, words.multiplier, words.rshift, zero, -128, 127});
+                                 {rounding, {words.multiplier, words.rshift}, zero, {-128, 127}});
     std::vector<int32_t> acc(kRequantBlock + kRequantSlack);
     for (int32_t& v : acc) {
       const int64_t range = int64_t{1} << random.Int(1, 31);
