@@ -162,7 +162,7 @@ OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithm
   const Value& x = graph.value(node.inputs[0]);
   if (x.shape.size() < 3) return {OpKind::kFloat, "its input has fewer than 3 dimensions"};
   const int64_t channels = IsNhwc(x) ? x.shape.back() : x.shape[1];
-  const OpSupport support = SupportNormalize(graph, node, rules, InstanceSize(x), channels);
+  OpSupport support = SupportNormalize(graph, node, rules, InstanceSize(x), channels);
   if (support.kind == OpKind::kFloat || IsNhwc(x)) return support;
   for (size_t i = 1; i < (HasBias(node) ? 3u : 2u); ++i) {
     if (!AllEqual(graph.value(node.inputs[i]).constant->As<float>()))
