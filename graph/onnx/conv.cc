@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/onnx/body.h"
 #include "graph/onnx/table.h"
 #include "graph/onnx/volume.h"
 #include "graph/onnx/window.h"
@@ -141,7 +142,48 @@ Size2 ReadOutputShape(const OnnxNode& node, const ConvInputs& in, int64_t channe
   return ReadOptionalPair(node, "output_shape", values, in.rank, 1);
 }
 
+// output_padding beyond the stride, where the dilation allows it: less is cropped at the end, and
+// where nothing is, more rows without an input follow, which hold the bias alone.
+bool ImportMorePadded(OnnxNode& node) {
+  const size_t dims = node.ShapeOf(0).size() - std::min<size_t>(node.ShapeOf(0).size(), 2);
+  auto more = node.Ints("output_padding"), strides = node.Ints("strides"),
+       dilations = node.Ints("dilations"), pads = node.Ints("pads");
+  if (strides.empty()) strides.assign(dims, 1);
+  if (dilations.empty()) dilations.assign(dims, 1);
+  if (pads.empty()) pads.assign(2 * dims, 0);
+  if (more.size() != dims || strides.size() != dims || dilations.size() != dims ||
+      pads.size() != 2 * dims || node.HasAttribute("output_shape") ||
+      node.String("auto_pad", "NOTSET") != "NOTSET") {
+    return false;
+  }
+  std::vector<int64_t> behind(dims, 0);
+  bool any = false;
+  for (size_t d = 0; d < dims; ++d) {
+    if (more[d] < strides[d]) continue;
+    if (strides[d] < 1 || more[d] >= dilations[d]) return false;  // said below
+    const int64_t beyond = more[d] - strides[d] + 1;
+    const int64_t uncropped = std::clamp<int64_t>(pads[dims + d], 0, beyond);
+    pads[dims + d] -= uncropped;
+    behind[d] = beyond - uncropped;
+    more[d] = strides[d] - 1;
+    any = true;
+  }
+  if (!any) return false;
+  Attributes attributes = AttributesOf(node, {"group", "strides", "dilations", "kernel_shape"});
+  attributes.push_back(IntsAttribute("pads", pads));
+  attributes.push_back(IntsAttribute("output_padding", more));
+  Expr y = Called(node, "ConvTranspose", {In(node, 0), In(node, 1)}, attributes);
+  for (size_t d = 0; d < dims; ++d) y = Padded(y, static_cast<int64_t>(d + 2), 0, behind[d]);
+  if (!node.HasInput(2)) return Give(y), true;
+  Shape channels(dims + 2, 1);
+  channels[1] = y.dim(1);
+  Give(y + Reshaped(FloatIn(node, 2), channels));
+  return true;
+}
+
 void ImportConvTranspose(OnnxNode& node) {
+  if (ImportMorePadded(node)) return;
+  if (node.ShapeOf(0).size() == 5) return ImportVolumeConvTranspose(node);
   ConvInputs in = ReadInputs(node, "[IC, OC/group, KH, KW]");
   const int64_t groups = ReadGroups(node);
   node.Check(in.x[1] == in.w[0], "input has ", in.x[1], " channels, but the weight ",

@@ -1,3 +1,4 @@
+#include "graph/onnx/pool_indices.h"
 #include "graph/onnx/table.h"
 #include "graph/onnx/volume.h"
 #include "graph/onnx/window.h"
@@ -48,13 +49,25 @@ PoolWindow ReadPool(OnnxNode& node) {
   return pool;
 }
 
+// Once output 0 is there.
+void GiveIndices(OnnxNode& node) {
+  if (!node.OutputUsed(1)) return;
+  const std::string& pooled = node.proto().output(0);
+  node.Check(!pooled.empty(), "output 0 (Y) has no name, expected one beside Indices");
+  const Shape shape = node.At(node.state().values.at(pooled)).shape;  // the value itself may move
+  ImportPoolIndices(node, shape);
+}
+
 void ImportMaxPool(OnnxNode& node) {
-  node.RefuseOutput(1, "Indices");
-  if (node.ShapeOf(0).size() == 5) return ImportVolumePool(node, "MaxPool");
+  if (node.ShapeOf(0).size() == 5) {
+    ImportVolumePool(node, "MaxPool");
+    return GiveIndices(node);
+  }
   const DType type = node.TypeOf(0);  // the greatest byte is the greatest real
   if (type != DType::kS8 && type != DType::kU8) node.RequireFloat(0);
   const PoolWindow pool = ReadPool(node);
   Finish(node, MaxPool{pool.window}, pool.x, pool.size);
+  GiveIndices(node);
 }
 
 void ImportAveragePool(OnnxNode& node) {

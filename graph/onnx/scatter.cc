@@ -1,6 +1,7 @@
-// ScatterElements and ScatterND at constant places: each element of the result reads the data or an
+// ScatterElements and ScatterND. At constant places each element of the result reads the data or an
 // update, so they are a Gather. Where several updates meet, each has its own round.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "graph/onnx/elements.h"
@@ -83,10 +84,53 @@ Expr Scattered(OnnxNode& node, const Expr& data, const Expr& updates,
   return result;
 }
 
-std::vector<int64_t> KnownPlaces(OnnxNode& node, const Expr& places) {
-  node.CheckSupported(places.is_constant(),
-                      "indices are computed from the model's input, expected a constant");
-  return IntElements(places.value());
+// The same at places that the data give, s64 rows of data: every row asks each update whether it is
+// meant. A place outside of the data has no row.
+Expr ScatteredByData(OnnxNode& node, const Expr& data, const Expr& updates, const Expr& places) {
+  constexpr int64_t kMostQuestions = int64_t{1} << 24;
+  const Reduction reduction = ReadReduction(node);
+  const int64_t rows = data.dim(0), count = updates.dim(0), width = data.dim(1);
+  const int64_t questions = reduction == Reduction::kNone ? 1 : std::max<int64_t>(width, 1);
+  node.CheckSupported(
+      count == 0 || (rows < kMostQuestions && rows <= kMostQuestions / count / questions),
+      "scatters ", count, " rows over ", rows,
+      " at computed indices, which is more than 2^24 comparisons; export it with fewer");
+  if (count == 0 || rows == 0) return data;
+  node.CheckSupported(reduction == Reduction::kNone || data.type() == DType::kF32, "reduces ",
+                      Name(data.type()), " at computed indices, expected f32");
+  const Expr meant = Equal(Reshaped(places, {1, count}), Iota(node, rows, 2, 0));
+  if (reduction == Reduction::kNone) {
+    // The last one that is meant: the greatest number among those from 1 on.
+    const Expr order =
+        CastTo(meant, DType::kF32) * CastTo(Iota(node, count, 2, 1) + 1.0, DType::kF32);
+    const Expr last = Reshaped(CastTo(Reduced(ReduceOp::kMax, order, {1}), DType::kS64), {rows});
+    const Expr fresh = Gathered(updates, Max(last - 1.0, Number(node, 0.0, DType::kS64)), 0);
+    const Expr any = Less(Number(node, 0.0, DType::kS64), Reshaped(last, {rows, 1}));
+    return Select(any, fresh, data);
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool min = reduction == Reduction::kMin, max = reduction == Reduction::kMax;
+  const bool mul = reduction == Reduction::kMul;
+  const Expr neutral = Number(node, min ? infinity : max ? -infinity : mul ? 1.0 : 0.0);
+  const Expr each =
+      Select(Reshaped(meant, {rows, count, 1}), Reshaped(updates, {1, count, width}), neutral);
+  const ReduceOp op = min   ? ReduceOp::kMin
+                      : max ? ReduceOp::kMax
+                      : mul ? ReduceOp::kProd
+                            : ReduceOp::kSum;
+  return Combined(reduction, data, Reduced(op, each, {1}, false));
+}
+
+// Where an index lies in its dimension: bool, of the indices' shape.
+Expr Fits(const Expr& indices, int64_t size) {
+  OnnxNode& node = indices.node();
+  const Expr place = Wrapped(indices, size);
+  return And(Not(Less(place, Number(node, 0.0, DType::kS64))),
+             Less(place, Number(node, static_cast<double>(size), DType::kS64)));
+}
+
+Expr OnlyWhere(const Expr& fits, const Expr& places) {
+  return Select(fits, places, Number(places.node(), -1.0, DType::kS64));
 }
 
 void ImportScatterElements(OnnxNode& node) {
@@ -96,8 +140,14 @@ void ImportScatterElements(OnnxNode& node) {
                  data.type() == updates.type(),
              "data ", ToString(data.shape()), ", indices ", ToString(indices.shape()),
              " and updates ", ToString(updates.shape()), " do not fit");
-  const auto places = KnownPlaces(node, PlacesAlong(indices, data.shape(), axis));
-  GiveReshaped(Scattered(node, Flat(data), Flat(updates), places), data.shape());
+  const Expr places = PlacesAlong(indices, data.shape(), axis);
+  if (places.is_constant()) {
+    const Expr result = Scattered(node, Flat(data), Flat(updates), IntElements(places.value()));
+    return GiveReshaped(result, data.shape());
+  }
+  const auto column = [](const Expr& x) { return Reshaped(x, {NumElements(x.shape()), 1}); };
+  const Expr known = OnlyWhere(Fits(indices, data.shape()[axis]), places);
+  GiveReshaped(ScatteredByData(node, column(data), column(updates), known), data.shape());
 }
 
 void ImportScatterNd(OnnxNode& node) {
@@ -112,10 +162,18 @@ void ImportScatterNd(OnnxNode& node) {
   expected.insert(expected.end(), slice.begin(), slice.end());
   node.Check(updates.shape() == expected, "updates have the shape ", ToString(updates.shape()),
              ", expected ", ToString(expected));
-  auto places = KnownPlaces(node, first);
-  for (int64_t& place : places) place /= size;
   const Expr rows = Reshaped(data, {NumElements(shape) / size, size});
   const Expr fresh = Reshaped(updates, {NumElements(expected) / size, size});
+  if (!first.is_constant()) {
+    const Shape tuples(list.begin(), list.end() - 1);
+    Expr places = first / static_cast<double>(size);
+    for (int64_t d = 0; d < list.back(); ++d) {
+      places = OnlyWhere(Reshaped(Fits(At(indices, -1, d), shape[d]), tuples), places);
+    }
+    return GiveReshaped(ScatteredByData(node, rows, fresh, places), shape);
+  }
+  auto places = IntElements(first.value());
+  for (int64_t& place : places) place /= size;
   GiveReshaped(Scattered(node, rows, fresh, places), shape);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -14,14 +15,16 @@ void ImportIdentity(OnnxNode& node) {
 // Inference: nothing is dropped.
 void ImportDropout(OnnxNode& node) {
   if (node.HasInput(2)) {
+    // At ratio 0 nothing is dropped, and nothing scaled.
     const auto training = node.ConstantInts(2, "training_mode");
-    node.CheckSupported(training.size() == 1 && training[0] == 0,
+    const auto ratio = node.HasInput(1) ? node.ConstantFloats(1, "ratio") : std::vector{0.5f};
+    node.CheckSupported((training.size() == 1 && training[0] == 0) || ratio == std::vector{0.0f},
                         "is in training mode; export the model for inference (model.eval())");
   }
   node.CheckSupported(node.opset() >= 7 || node.Int("is_test", 0) != 0,
                       "is in training mode (is_test = 0); export the model for inference");
-  node.RefuseOutput(1, "mask");
   ImportIdentity(node);
+  if (node.OutputUsed(1)) Give(Filled(node, 1.0, node.ShapeOf(0), DType::kBool), 1);
 }
 
 Shape ResolveReshape(const OnnxNode& node, const Shape& x, std::vector<int64_t> wanted) {

@@ -30,6 +30,7 @@ std::span<const ImportEntry> EltwiseImports();
 std::span<const ImportEntry> FakeQuantizeImports();
 std::span<const ImportEntry> GatherImports();
 std::span<const ImportEntry> LegacyImports();
+std::span<const ImportEntry> LossImports();
 std::span<const ImportEntry> LpPoolImports();
 std::span<const ImportEntry> MaskImports();
 std::span<const ImportEntry> MatMulImports();

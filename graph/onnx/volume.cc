@@ -7,6 +7,8 @@
 namespace rshift {
 namespace {
 
+constexpr int64_t kMostPlanes = 256;
+
 // An attribute with one entry for each dimension; `fallback` where it is missing.
 std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count, int64_t fallback,
                              int64_t least) {
@@ -73,7 +75,6 @@ void ImportVolumeConv(OnnxNode& node) {
   const Shape kernel = w.shape();
   node.Check(w.rank() == 5, "weight ", Quoted(w.value().name), " has the shape ", ToString(kernel),
              ", expected [OC, IC/group, KD, KH, KW]");
-  constexpr int64_t kMostPlanes = 256;
   node.CheckSupported(kernel[2] >= 1 && kernel[2] <= kMostPlanes, "the kernel is ", kernel[2],
                       " deep, expected 1 to ", kMostPlanes);
   const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
@@ -98,6 +99,55 @@ void ImportVolumeConv(OnnxNode& node) {
     sum = sum ? *sum + part : part;
   }
   Give(FromPlanes(*sum, n, depth));
+}
+
+// Each plane of the kernel makes planes of the result that are `stride` apart.
+void ImportVolumeConvTranspose(OnnxNode& node) {
+  const Expr x = FloatIn(node, 0), w = FloatIn(node, 1);
+  const Shape kernel = w.shape();
+  node.Check(w.rank() == 5, "weight ", Quoted(w.value().name), " has the shape ", ToString(kernel),
+             ", expected [IC, OC/group, KD, KH, KW]");
+  const Shape said = node.Ints("kernel_shape");
+  node.Check(said.empty() || said == Shape(kernel.begin() + 2, kernel.end()),
+             "attribute 'kernel_shape' is ", ToString(said), ", but the weight is ",
+             ToString(kernel));
+  node.CheckSupported(kernel[2] >= 1 && kernel[2] <= kMostPlanes, "the kernel is ", kernel[2],
+                      " deep, expected 1 to ", kMostPlanes);
+  node.CheckSupported(
+      node.String("auto_pad", "NOTSET") == "NOTSET" && !node.HasAttribute("output_shape"),
+      "has auto_pad or output_shape over three dimensions; give the pads as numbers");
+  const auto pads = Entries(node, "pads", 6, 0, 0), more = Entries(node, "output_padding", 3, 0, 0);
+  const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
+  const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
+  node.Check(more[0] < std::max(stride, dilation), "output_padding ", more[0],
+             " along the depth, expected less than the stride ", stride, " or the dilation ",
+             dilation);
+  const int64_t n = x.dim(0), spread = (x.dim(2) - 1) * stride + 1;
+  const int64_t full = spread + (kernel[2] - 1) * dilation + more[0];
+  node.Check(x.dim(2) >= 1 && full - pads[0] - pads[3] >= 1, "the pads crop everything: ", full,
+             " - ", pads[0], " - ", pads[3]);
+  Attributes attributes = PartOf(node, true, {});
+  std::erase_if(attributes, [](const auto& a) { return a.name() == "kernel_shape"; });
+  attributes.push_back(IntAttribute("group", node.Int("group", 1)));
+  attributes.push_back(IntsAttribute("output_padding", {more[1], more[2]}));
+  std::optional<Expr> sum;
+  for (int64_t k = 0; k < kernel[2]; ++k) {
+    const Expr plane = Reshaped(At(w, 2, k), {kernel[0], kernel[1], kernel[3], kernel[4]});
+    const Expr made = Called(node, "ConvTranspose", {Planes(x), plane}, attributes);
+    const Expr rows = FromPlanes(made, n, x.dim(2));
+    const Shape s = rows.shape();
+    const Expr apart = Padded(Reshaped(rows, {n, s[1], s[2], 1, s[3] * s[4]}), 3, 0, stride - 1);
+    const Expr cut = Part(Reshaped(apart, {n, s[1], s[2] * stride, s[3], s[4]}), 2, 0, spread);
+    const int64_t first = k * dilation;
+    const Expr part = Padded(cut, 2, first, full - spread - first);
+    sum = sum ? *sum + part : part;
+  }
+  const Expr result = Part(*sum, 2, pads[0], full - pads[3]);
+  if (!node.HasInput(2)) return Give(result);
+  const Expr bias = FloatIn(node, 2);
+  node.Check(bias.shape() == Shape{result.dim(1)}, "bias has the shape ", ToString(bias.shape()),
+             ", expected ", result.dim(1));
+  Give(result + Reshaped(bias, {1, result.dim(1), 1, 1, 1}));
 }
 
 void ImportVolumePool(OnnxNode& node, const char* op_type) {

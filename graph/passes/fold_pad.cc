@@ -27,7 +27,8 @@ bool HasPads(const Window& w) {
   return w.pad_top != 0 || w.pad_left != 0 || w.pad_bottom != 0 || w.pad_right != 0;
 }
 
-bool FoldInto(Op& op, const Pad& pad) {
+// Shapes: [N, C, H, W], of the image and of what the op makes.
+bool FoldInto(Op& op, const Pad& pad, const Shape& image, const Shape& result) {
   if (auto* conv = std::get_if<Conv>(&op)) {
     conv->window = Widen(conv->window, pad);
     return true;
@@ -36,9 +37,12 @@ bool FoldInto(Op& op, const Pad& pad) {
   // The padded zeros count in the divisor; a pool's own uncounted pads cannot be mixed with them.
   if (pool == nullptr || (!pool->count_include_pad && HasPads(pool->window))) return false;
   const Window window = Widen(pool->window, pad);
-  // A window that lies in the pads alone is refused by common pooling kernels.
+  // A window that lies in the pads alone is refused by common pooling kernels; with ceil_mode the
+  // last one may begin there.
   if (window.pad_top >= window.kernel_h || window.pad_bottom >= window.kernel_h ||
-      window.pad_left >= window.kernel_w || window.pad_right >= window.kernel_w) {
+      window.pad_left >= window.kernel_w || window.pad_right >= window.kernel_w ||
+      (result[2] - 1) * window.stride_h - window.pad_top >= image[2] ||
+      (result[3] - 1) * window.stride_w - window.pad_left >= image[3]) {
     return false;
   }
   pool->window = window;
@@ -56,7 +60,9 @@ Graph FoldPad(Graph graph) {
     const Pad* pad = links.ProducerAs<Pad>(node.inputs[0]);
     if (pad == nullptr || !IsSpatialZeroPad(*pad) || links.IsOutput(node.inputs[0])) continue;
     const ValueId unpadded = links.Producer(node.inputs[0])->inputs[0];
-    if (FoldInto(node.op, *pad)) node.inputs[0] = unpadded;
+    if (FoldInto(node.op, *pad, graph.value(unpadded).shape, graph.value(node.outputs[0]).shape)) {
+      node.inputs[0] = unpadded;
+    }
   }
   return Tidy(std::move(graph));
 }

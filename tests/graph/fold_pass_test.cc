@@ -192,6 +192,17 @@ TEST(FoldPad, LeavesOtherPads) {
   EXPECT_EQ(Count(after, "Pad"), 5);
 }
 
+TEST(FoldPad, LeavesPadsInWhichAWindowOfCeilModeWouldLie) {
+  Net net;
+  const ValueId x = net.Input("x", {1, 3, 5, 6});
+  const ValueId p =
+      net.Add(Pad{PadMode::kConstant, {0, 0, 1, 1}, {0, 0, 1, 1}, 0.0f}, {x}, {1, 3, 7, 8});
+  // Rows -1, 1, 3, 5 of x begin windows; the last one is behind its 5 rows.
+  const Window own{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  const ValueId y = net.Add(AveragePool{{own}}, {p}, {1, 3, 4, 4});
+  EXPECT_EQ(Ops(FoldPad(net.Done({y}))), "Pad AveragePool");
+}
+
 TEST(FuseActivation, ClipBecomesTheClampAndKeepsItsName) {
   Net net;
   const ValueId x = net.Input("x", {2, 3, 5, 7});

@@ -206,10 +206,10 @@ TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
 TEST_F(ImportModel, UnsupportedFormsOfKnownOperatorsAreListedToo) {
   ModelBuilder b(13);
   b.Input("x", {1, 1, 4, 4});
-  b.Node("MaxPool", {"x"}, {"p", "i"}, {{"kernel_shape", {2, 2}}}).Node("DeformConv", {"p"}, {"q"});
-  b.Output("q").Output("i");
+  b.Node("LpPool", {"x"}, {"p"}, {{"kernel_shape", {2, 2}}, {"ceil_mode", 1}});
+  b.Node("DeformConv", {"p"}, {"q"}).Output("q");
   const std::string error = b.ImportError();
-  EXPECT_THAT(error, HasSubstr("'p' (MaxPool): output 1 (Indices) is used"));
+  EXPECT_THAT(error, HasSubstr("'p' (LpPool): attribute 'ceil_mode' = 1 is not supported"));
   EXPECT_THAT(error, HasSubstr("'q' (DeformConv)"));
 }
 
