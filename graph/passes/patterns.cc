@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rshift {
 namespace {
 
 constexpr int kMaxDepth = 6;  // the deepest pattern has 4 products in a row
+
+// x of max(-inf, x); else nothing.
+ValueId AtLeastMinusInfinity(const Matcher& m, ValueId value) {
+  const auto* max = m.links().ProducerAs<Binary>(value);
+  if (max == nullptr || max->op != BinaryOp::kMax || max->clamp.active()) return ValueId();
+  const Node* node = m.links().Producer(value);
+  for (int side = 0; side < 2; ++side) {
+    const ValueId x = node->inputs[1 - side];
+    if (ScalarConstant(m.graph(), node->inputs[side]) == -std::numeric_limits<float>::infinity() &&
+        m.graph().value(x).shape == m.graph().value(value).shape)
+      return x;
+  }
+  return ValueId();
+}
 
 }  // namespace
 
@@ -82,6 +97,43 @@ ValueId Matcher::ArgumentOf(ValueId value, UnaryOp function) const {
   const auto* unary = links_.ProducerAs<Unary>(value);
   if (unary == nullptr || unary->op != function) return ValueId();
   return links_.Producer(value)->inputs[0];
+}
+
+ValueId BehindCopies(const Matcher& m, ValueId value) {
+  for (;;) {
+    const ValueId x = m.links().ProducerAs<Reshape>(value) != nullptr
+                          ? m.links().Producer(value)->inputs[0]
+                          : AtLeastMinusInfinity(m, value);
+    if (!x.valid()) return value;
+    value = x;
+  }
+}
+
+ValueId BeforeExpand(const Matcher& m, ValueId value) {
+  return m.links().ProducerAs<Expand>(value) != nullptr ? m.links().Producer(value)->inputs[0]
+                                                        : value;
+}
+
+bool MeetsRows(const Matcher& m, ValueId value, const RowValue& rows) {
+  Shape kept = m.graph().value(rows.x).shape;
+  kept[static_cast<size_t>(rows.axis)] = 1;
+  return m.graph().value(BeforeExpand(m, value)).shape == kept;
+}
+
+std::optional<RowValue> ReadReduced(const Matcher& m, ValueId value, ReduceOp op) {
+  value = BehindCopies(m, BeforeExpand(m, value));
+  const auto* reduce = m.links().ProducerAs<Reduce>(value);
+  if (reduce == nullptr && op == ReduceOp::kMean) {
+    const Product product = m.ReadProduct(value);
+    const auto sum = product.factors.size() == 1
+                         ? ReadReduced(m, product.factors[0], ReduceOp::kSum)
+                         : std::nullopt;
+    if (!sum) return std::nullopt;
+    const auto size = static_cast<double>(m.graph().value(sum->x).shape[sum->axis]);
+    return Near(product.number, 1.0 / size) ? sum : std::nullopt;
+  }
+  if (reduce == nullptr || reduce->op != op || reduce->axes.size() != 1) return std::nullopt;
+  return RowValue{m.links().Producer(value)->inputs[0], reduce->axes[0]};
 }
 
 }  // namespace rshift

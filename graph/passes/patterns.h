@@ -52,9 +52,29 @@ bool Near(double a, double b);
 // Removes `value` from the factors once; false when it is not there.
 bool TakeFactor(Product* product, ValueId value);
 
+// One number per row of x: what remains when `axis` goes.
+struct RowValue {
+  ValueId x;
+  int64_t axis = 0;
+  friend bool operator==(const RowValue&, const RowValue&) = default;
+};
+
+// The value that holds the same elements in the same order, looked for through Reshape and through
+// the max(-inf, x) with which JAX begins a maximum.
+ValueId BehindCopies(const Matcher& m, ValueId value);
+// Whether `value`, before any Expand, is the shape of x with one element along the axis, so that it
+// meets x row by row.
+bool MeetsRows(const Matcher& m, ValueId value, const RowValue& rows);
+// `value` without the Expand that spreads it.
+ValueId BeforeExpand(const Matcher& m, ValueId value);
+// What `value` reduces by `op` (kMean: also a sum times 1 / size), when that is one dimension.
+std::optional<RowValue> ReadReduced(const Matcher& m, ValueId value, ReduceOp op);
+
 // The recognizer of graph/passes/layer_norm.cc: rewrites one LayerNorm that ends at node `index`.
 // `matcher` is of `graph` and stays so.
 bool RecognizeLayerNorm(Graph& graph, Matcher& matcher, size_t index);
+// As RecognizeLayerNorm(), of graph/passes/softmax.cc.
+bool RecognizeSoftmax(Graph& graph, Matcher& matcher, size_t index);
 
 }  // namespace rshift
 

@@ -1,6 +1,6 @@
 // Functions that exporters write as several operators: SiLU, Mish, HardSigmoid, HardSwish, GELU
-// (exact and tanh), LayerNorm. Products are multiplied out first, so the order and association of
-// the factors and the side of the constants do not matter.
+// (exact and tanh), LayerNorm, Softmax. Products are multiplied out first, so the order and
+// association of the factors and the side of the constants do not matter.
 #include <cmath>
 #include <numbers>
 
@@ -134,7 +134,9 @@ Graph RecognizePatterns(Graph graph) {
   }
   graph = Tidy(std::move(graph));
   Matcher norms(graph);
-  for (size_t i = 0; i < graph.nodes().size(); ++i) RecognizeLayerNorm(graph, norms, i);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (!RecognizeLayerNorm(graph, norms, i)) RecognizeSoftmax(graph, norms, i);
+  }
   return Tidy(std::move(graph));
 }
 

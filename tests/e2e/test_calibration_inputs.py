@@ -59,9 +59,10 @@ def test_a_value_that_the_input_cannot_hold_is_named(tmp_path):
     assert "x.npy:0, input 'ids': value 300 does not fit" in error
 
 
-def test_magika_calibrates_and_is_repaired_by_what_the_check_advises(tmp_path, shared):
-    """Integers as inputs. Its norms are written as squares and roots, which INT8 loses on prose: the check says so,
-    and --sensitivity names the few nodes."""
+@pytest.mark.parametrize('mode', ['symmetric', 'asymmetric'])
+def test_magika_is_good_as_it_is(tmp_path, shared, mode):
+    """Integers as inputs. JAX writes its norms and its softmax as sums of squares, roots and powers: each is one
+    integer command here; operator by operator INT8 loses them on prose."""
     model = shared / 'models/magika/magika_v3_3.onnx'
     # File begins: text of many kinds, and padding (256), as magika feeds them. Texts that never change.
     source = b''.join(p.read_bytes() for p in sorted((shared / 'seeds').glob('*.txt')))
@@ -73,12 +74,9 @@ def test_magika_calibrates_and_is_repaired_by_what_the_check_advises(tmp_path, s
     np.save(tmp_path / 'x.npy', samples)
     shape = ('--input-shape', 'bytes:1x2048')
     table = pipeline.calibrate(model, tmp_path / 'x.npy', tmp_path / 'table.yaml', extra=shape)
-    found = pipeline.run('model_deploy', model, '--calibration', table, '--mode', 'symmetric', *shape,
-                         '-o', tmp_path / 'plain.rshift', '--sensitivity', tmp_path / 'config.yaml')
-    assert 'check: BAD' in found
-    assert (tmp_path / 'config.yaml').read_text().count('mode: f32') <= 5
-    pipeline.deploy(model, tmp_path / 'net.rshift', mode='symmetric', table=table,
-                    extra=(*shape, '--config', tmp_path / 'config.yaml'))
+    found = pipeline.run('model_deploy', model, '--calibration', table, '--mode', mode, *shape,
+                         '-o', tmp_path / 'net.rshift')
+    assert 'check: good' in found
     cosines = []
     for sample in samples:
         expected = reference(model, {'bytes': sample[None]})
@@ -87,8 +85,7 @@ def test_magika_calibrates_and_is_repaired_by_what_the_check_advises(tmp_path, s
         (scores,) = pipeline.infer(tmp_path / 'net.rshift', {'bytes': sample[None]}, tmp_path).values()
         assert np.argmax(scores) == np.argmax(expected)
         cosines.append(pipeline.cosine(scores, expected))
-    assert len(cosines) >= 10
-    assert np.mean(cosines) > 0.98 and min(cosines) > 0.9, cosines
+    assert len(cosines) >= 10 and min(cosines) > 0.98, cosines
 
 
 def batch_of_four(path):

@@ -1,6 +1,7 @@
 // RecognizePatterns: each decomposition as exporters write it, with factors and constants on both
 // sides.
 #include <cmath>
+#include <limits>
 
 #include "graph/dump.h"
 #include "graph/passes/passes.h"
@@ -163,18 +164,143 @@ TEST(Patterns, LayerNormInItsForms) {
   }
 }
 
-TEST(Patterns, NormOverAnotherAxisStays) {
+struct SoftmaxForm {
+  bool maximum = true, expand = false, infinity = false;
+};
+
+ValueId WriteSoftmax(Net& net, ValueId x, int64_t axis, const SoftmaxForm& form) {
+  const Shape whole = net.ShapeOf(x);
+  Shape kept = whole, dropped = whole;
+  kept[static_cast<size_t>(axis)] = 1;
+  dropped.erase(dropped.begin() + axis);
+  const auto reduced = [&](ReduceOp op, ValueId v) {
+    if (!form.expand) return net.Add(Reduce{op, {axis}}, {v}, kept);
+    ValueId r = net.Add(Reduce{op, {axis}}, {v}, dropped);
+    if (op == ReduceOp::kMax && form.infinity) {
+      r = net.Bin(BinaryOp::kMax, net.Scalar(-std::numeric_limits<float>::infinity()), r);
+    }
+    return net.Add(Expand{}, {net.Add(Reshape{}, {r}, kept)}, whole);
+  };
+  if (form.maximum) x = net.Bin(BinaryOp::kSub, x, reduced(ReduceOp::kMax, x));
+  const ValueId powers = net.Like(Unary{UnaryOp::kExp}, {x});
+  return net.Bin(BinaryOp::kDiv, powers, reduced(ReduceOp::kSum, powers));
+}
+
+TEST(Patterns, SoftmaxInItsForms) {
+  for (const SoftmaxForm& form :
+       {SoftmaxForm{}, SoftmaxForm{.maximum = false}, SoftmaxForm{.expand = true},
+        SoftmaxForm{.expand = true, .infinity = true}}) {
+    for (int64_t axis = 0; axis < 3; ++axis) {
+      Net net;
+      const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
+      ExpectBecomes(net.Done({WriteSoftmax(net, x, axis, form)}), "Clip Softmax");
+    }
+  }
+}
+
+// Sums over another dimension than the maximum: the difference stays, the quotient is a Softmax.
+TEST(Patterns, AMaximumOverAnotherDimensionStays) {
   Net net;
-  const ValueId x = net.Input("x", {2, 6, 6});
+  const ValueId x = net.Relu(net.Input("x", {2, 4, 4}));
+  const ValueId most = net.Add(Reduce{ReduceOp::kMax, {1}}, {x}, {2, 1, 4});
+  const ValueId powers = net.Like(Unary{UnaryOp::kExp}, {net.Bin(BinaryOp::kSub, x, most)});
+  const ValueId sum = net.Add(Reduce{ReduceOp::kSum, {2}}, {powers}, {2, 4, 1});
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kDiv, powers, sum)}), "Clip ReduceMax Sub Softmax");
+}
+
+// Without the dimension the sums would meet other rows.
+TEST(Patterns, SumsThatMeetOtherRowsStay) {
+  Net net;
+  const ValueId x = net.Input("x", {4, 4});
+  const ValueId powers = net.Like(Unary{UnaryOp::kExp}, {x});
+  const ValueId sum = net.Add(Reduce{ReduceOp::kSum, {1}}, {powers}, {4});
+  const Graph before = net.Done({net.Bin(BinaryOp::kDiv, powers, sum)});
+  EXPECT_EQ(RecognizePatterns(before).nodes().size(), before.nodes().size());
+}
+
+TEST(Patterns, NormOverAnotherAxisIsOneBetweenTranspositions) {
+  Net net;
+  const ValueId x = net.Relu(net.Input("x", {2, 6, 5}));
   const auto mean = [&](ValueId v) {
-    return net.Add(Reduce{ReduceOp::kMean, {1}}, {v}, {2, 1, 6});
+    return net.Add(Reduce{ReduceOp::kMean, {1}}, {v}, {2, 1, 5});
   };
   const ValueId d = net.Bin(BinaryOp::kSub, x, mean(x));
   const ValueId variance = mean(net.Bin(BinaryOp::kMul, d, d));
   const ValueId root =
       net.Like(Unary{UnaryOp::kSqrt}, {net.Bin(BinaryOp::kAdd, variance, net.Scalar(1e-3f))});
-  const Graph before = net.Done({net.Bin(BinaryOp::kDiv, d, root)});
-  EXPECT_EQ(RecognizePatterns(before).nodes().size(), before.nodes().size());
+  ExpectBecomes(net.Done({net.Bin(BinaryOp::kDiv, d, root)}), "Clip Transpose LayerNorm Transpose");
+}
+
+Shape GammaShape(const Shape& whole, int64_t axis) {
+  Shape shape(whole.size(), 1);
+  shape[axis] = whole[axis];
+  return shape;
+}
+
+struct FlaxForm {
+  int64_t axis = 2;
+  bool maximum = true, gamma = true, sum = true;
+};
+
+// The variance as mean(x^2) - mean(x)^2 in rows without the dimension, and gamma times the
+// reciprocal root.
+ValueId WriteFlaxNorm(Net& net, ValueId x, const FlaxForm& form) {
+  const Shape whole = net.ShapeOf(x);
+  Shape kept = whole, rows = whole;
+  kept[form.axis] = 1;
+  rows.erase(rows.begin() + form.axis);
+  const auto mean = [&](ValueId v) {
+    if (!form.sum) return net.Add(Reduce{ReduceOp::kMean, {form.axis}}, {v}, rows);
+    return net.Bin(BinaryOp::kMul, net.Add(Reduce{ReduceOp::kSum, {form.axis}}, {v}, rows),
+                   net.Scalar(1.0f / static_cast<float>(whole[form.axis])));
+  };
+  const auto spread = [&](ValueId v) {
+    return net.Add(Expand{}, {net.Add(Reshape{}, {v}, kept)}, kept);
+  };
+  const auto square = [&](ValueId v) { return net.Bin(BinaryOp::kMul, v, v); };
+  const ValueId mu = mean(x);
+  ValueId variance = net.Bin(BinaryOp::kSub, mean(square(x)), square(mu));
+  if (form.maximum) variance = net.Bin(BinaryOp::kMax, net.Scalar(0.0f), variance);
+  const ValueId sum = net.Bin(BinaryOp::kAdd, spread(variance), net.Scalar(1e-3f));
+  ValueId factor = net.Like(Unary{UnaryOp::kReciprocal}, {net.Like(Unary{UnaryOp::kSqrt}, {sum})});
+  if (form.gamma)
+    factor = net.Bin(BinaryOp::kMul, factor, net.Random(GammaShape(whole, form.axis), 0.5f, 2.0f));
+  return net.Bin(BinaryOp::kMul, net.Bin(BinaryOp::kSub, x, spread(mu)), factor);
+}
+
+TEST(Patterns, LayerNormAsFlaxWritesIt) {
+  for (const FlaxForm& form :
+       {FlaxForm{}, FlaxForm{.maximum = false}, FlaxForm{.gamma = false}, FlaxForm{.sum = false}}) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
+    ExpectBecomes(net.Done({WriteFlaxNorm(net, x, form)}), "Clip LayerNorm");
+  }
+  Net net;
+  const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
+  ExpectBecomes(net.Done({WriteFlaxNorm(net, x, {.axis = 1})}),
+                "Clip Transpose LayerNorm Transpose");
+}
+
+// The variance of other rows, and a variance of something else, are no normalization.
+TEST(Patterns, AVarianceOfSomethingElseStays) {
+  for (const bool other_rows : {false, true}) {
+    Net net;
+    const ValueId x = net.Input("x", {4, 4});
+    const ValueId y = net.Input("y", {4, 4});
+    const auto mean = [&](ValueId v, int64_t axis) {
+      return net.Add(Reduce{ReduceOp::kMean, {axis}}, {v}, axis == 0 ? Shape{1, 4} : Shape{4, 1});
+    };
+    const auto square = [&](ValueId v) { return net.Bin(BinaryOp::kMul, v, v); };
+    const ValueId of = other_rows ? x : y;
+    const int64_t axis = other_rows ? 0 : 1;
+    const ValueId variance =
+        net.Bin(BinaryOp::kSub, mean(square(of), axis), square(mean(of, axis)));
+    const ValueId sum = net.Bin(BinaryOp::kAdd, variance, net.Scalar(1e-3f));
+    const ValueId root = net.Like(Unary{UnaryOp::kSqrt}, {sum});
+    const ValueId centered = net.Bin(BinaryOp::kSub, x, mean(x, 1));
+    const Graph before = net.Done({net.Bin(BinaryOp::kDiv, centered, root)});
+    EXPECT_EQ(Ops(RecognizePatterns(before)).find("LayerNorm"), std::string::npos);
+  }
 }
 
 }  // namespace
