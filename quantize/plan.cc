@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "quantize/ascend_plan.h"
+#include "quantize/index_functions.h"
 #include "quantize/ops/ops.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
@@ -59,6 +60,12 @@ class Planner {
     plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
     plan_.reasons.resize(graph.nodes().size());
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
+    const std::vector<bool> index = IndexFunctions(graph, kinds_);
+    for (size_t n = 0; n < index.size(); ++n) {
+      if (!index[n] || kinds_[n] == OpKind::kFloat) continue;
+      kinds_[n] = OpKind::kFloat;
+      plan_.reasons[n] = "decides which elements are read: 8 bits would point elsewhere";
+    }
   }
 
   QuantizationPlan Run() {

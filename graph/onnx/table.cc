@@ -39,7 +39,9 @@ std::map<std::string, ImportFunction> BuildTable() {
                              RecurrentImports(),
                              ReduceImports(),
                              ResizeImports(),
+                             RoiImports(),
                              RotaryImports(),
+                             SampleImports(),
                              ScatterImports(),
                              SelectImports(),
                              ShapeImports(),
@@ -47,6 +49,7 @@ std::map<std::string, ImportFunction> BuildTable() {
                              SliceImports(),
                              SpatialImports(),
                              TopKImports(),
+                             UnpoolImports(),
                              QuantizedRecurrentImports()}) {
     for (const ImportEntry& entry : family) table.emplace(entry.op_type, entry.import);
   }

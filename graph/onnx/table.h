@@ -45,7 +45,9 @@ std::span<const ImportEntry> QuantizedRecurrentImports();
 std::span<const ImportEntry> RecurrentImports();
 std::span<const ImportEntry> ReduceImports();
 std::span<const ImportEntry> ResizeImports();
+std::span<const ImportEntry> RoiImports();
 std::span<const ImportEntry> RotaryImports();
+std::span<const ImportEntry> SampleImports();
 std::span<const ImportEntry> ScatterImports();
 std::span<const ImportEntry> SelectImports();
 std::span<const ImportEntry> ShapeImports();
@@ -53,6 +55,7 @@ std::span<const ImportEntry> SignalImports();
 std::span<const ImportEntry> SliceImports();
 std::span<const ImportEntry> SpatialImports();
 std::span<const ImportEntry> TopKImports();
+std::span<const ImportEntry> UnpoolImports();
 
 // Byte tensors that only move data take the parameters of their neighbours (graph/onnx/quant.cc).
 // Throws kUnsupported where those differ.

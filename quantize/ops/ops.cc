@@ -45,9 +45,7 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
         return OpSupport{OpKind::kFloat, "this profile has no integer form of it"};
       },
       [](const Gather&) {
-        return OpSupport{OpKind::kFloat,
-                         "the indices or the data are not as expected: "
-                         "constant indices into an activation"};
+        return OpSupport{OpKind::kFloat, "reads rows of a constant"};
       },
       [&](const auto&) {
         return OpSupport{OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};

@@ -30,9 +30,7 @@ void JoinInterpolation(Propagation& state, const Node& node) {
 
 bool MovesInput(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Concat>(node.op)) return false;
-  const bool gathers = std::holds_alternative<Gather>(node.op);
-  if (gathers &&
-      (graph.value(node.inputs[0]).is_constant() || !graph.value(node.inputs[1]).is_constant()))
+  if (std::holds_alternative<Gather>(node.op) && graph.value(node.inputs[0]).is_constant())
     return false;
   return MovementOf(node.op) != Movement::kNone;
 }

@@ -1,6 +1,10 @@
 #include "quantize/plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <string>
 
 #include "tests/quantize/little_graph.h"
 
@@ -84,6 +88,43 @@ TEST(PlanTest, MovementFromInputToAFloatNodeStaysFloat) {
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
   EXPECT_EQ(r.report.float_nodes.size(), 2u);
   EXPECT_EQ(Count<Quantize>(r.graph), 0);
+}
+
+// An image read at computed places: floor(at) is an index, at - floor(at) a weight. The names of
+// the nodes that become integer.
+std::set<std::string> IntegerNodes(bool features) {
+  LittleGraph g;
+  const ValueId w = g.RandomConstant("w", {4, 4}, -1, 1),
+                w2 = g.RandomConstant("w2", {4, 3}, -1, 1);
+  const ValueId image = g.Add("image", MatMul{}, {g.Input("x", {8, 4}), w}, {8, 4});
+  const ValueId places = g.Add("places", Unary{UnaryOp::kSigmoid}, {g.Input("p", {5, 1})}, {5, 1});
+  const ValueId at = g.Add("at", Unary{UnaryOp::kAbs}, {places}, {5, 1});
+  const ValueId below = g.Add("below", Unary{UnaryOp::kFloor}, {at}, {5, 1});
+  const ValueId part = g.Add("part", Binary{BinaryOp::kSub, {}}, {at, below}, {5, 1});
+  const ValueId index = g.AddIndex("index", Cast{DType::kS64}, {below}, {5, 1});
+  const ValueId flat = g.AddIndex("flat", Reshape{}, {index}, {5});
+  const ValueId read = g.Add("read", Gather{0}, {image, flat}, {5, 4});
+  const ValueId weighted = g.Add("weighted", Binary{BinaryOp::kMul, {}}, {read, part}, {5, 4});
+  g.Output(g.Add("y", MatMul{}, {weighted, w2}, {5, 3}));
+  const ValueId w3 = g.RandomConstant("w3", {1, 3}, -1, 1);
+  if (features) g.Output(g.Add("z", MatMul{}, {places, w3}, {5, 3}));
+  const QuantizationPlan plan = MakePlan(g.graph(), {}, {}, {});
+  std::set<std::string> names;
+  for (size_t n = 0; n < plan.forms.size(); ++n) {
+    const Node& node = g.graph().nodes()[n];
+    if (plan.forms[n] == NodeForm::kInteger) names.insert(g.graph().value(node.outputs[0]).name);
+  }
+  return names;
+}
+
+TEST(PlanTest, WhatPointsAtElementsStaysFloat) {
+  EXPECT_THAT(IntegerNodes(/*features=*/false),
+              ::testing::ElementsAre("image", "read", "weighted", "y"));
+}
+
+TEST(PlanTest, FeaturesThatAlsoPointAreInteger) {
+  EXPECT_THAT(IntegerNodes(/*features=*/true),
+              ::testing::ElementsAre("image", "places", "read", "weighted", "y", "z"));
 }
 
 }  // namespace
