@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_NUMERICS_NORMALIZE_H_
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "quantize/numerics/requantize.h"
@@ -19,13 +20,12 @@ inline constexpr int64_t kLargestOffset = int64_t{1} << 61;
 // What the variance with its epsilon may reach.
 inline constexpr int64_t kLargestVariance = (int64_t{1} << 62) - 1;
 
-// floor(sqrt(w)) for w in [2^60, 2^62): Newton's iteration from the chord over that range, which is
-// at most 6.3 % away. After the first step it is at or above the root; each step squares the
-// relative error (and halves it), so that after the third it is below 2^-38: one too many at most.
-inline constexpr uint64_t SquareRoot(uint64_t w) {
-  uint64_t root = (uint64_t{1} << 30) + (w - (uint64_t{1} << 60)) / (uint64_t{3} << 30);
-  for (int step = 0; step < 4; ++step) root = (root + w / root) / 2;
+// floor(sqrt(w)) for w in [2^60, 2^62). The square root of binary64 is within one of it, since w
+// and its root are each rounded by at most 2^-53 of themselves.
+inline uint64_t SquareRoot(uint64_t w) {
+  auto root = static_cast<uint64_t>(std::sqrt(static_cast<double>(w)));
   while (root * root > w) --root;
+  while ((root + 1) * (root + 1) <= w) ++root;
   return root;
 }
 
@@ -39,8 +39,7 @@ struct InverseDeviation {
 
 // `variance`: n sum(v^2) - (sum v)^2, below 2^60; variance 2^variance_shift + epsilon is at most
 // kLargestVariance; variance_shift is even. variance 0: all elements are the mean, all D are 0.
-inline constexpr InverseDeviation Invert(int64_t variance, int64_t epsilon,
-                                         int32_t variance_shift) {
+inline InverseDeviation Invert(int64_t variance, int64_t epsilon, int32_t variance_shift) {
   if (variance == 0) return {};
   const uint64_t v =
       (static_cast<uint64_t>(variance) << variance_shift) + static_cast<uint64_t>(epsilon);

@@ -8,6 +8,7 @@
 #include "quantize/numerics/softmax_row.h"
 #include "runtime/kernels/lut.h"
 #include "runtime/kernels/normalize.h"
+#include "runtime/kernels/softmax_rows.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -34,6 +35,8 @@ class SoftmaxStep : public Step {
     std::reverse_copy(words_.begin(), words_.end(), descending_.begin());
     if (arithmetic_ == SoftmaxArithmetic::kQuotient) {
       inverse_scale_ = numerics::AccumulatorMultiplier(1.0 / static_cast<double>(scale_y_));
+      run_rows_ = SoftmaxRowsFor(context.isa);
+      rows_args_ = MakeSoftmaxRows(words_, flip_, inverse_scale_, {zero_y_, lo_, hi_});
     }
     const Shape& shape = context.Record(Field::kSrc).shape;
     columns_ = shape.back();
@@ -43,6 +46,11 @@ class SoftmaxStep : public Step {
 
   void Run(const Team& team) noexcept override {
     const Range part = ThreadRange(rows_, 1, team);
+    if (run_rows_ != nullptr) {
+      const int64_t first = part.begin * columns_;
+      run_rows_(rows_args_, src_ + first, part.end - part.begin, columns_, dst_ + first);
+      return;
+    }
     for (int64_t row = part.begin; row < part.end; ++row) {
       const uint8_t* x = src_ + row * columns_;
       uint8_t* y = dst_ + row * columns_;
@@ -163,7 +171,9 @@ class SoftmaxStep : public Step {
   int32_t zero_y_, lo_, hi_;
   LutFn lut_;
   SoftmaxQuotientsFn quotients_;
-  RequantWords inverse_scale_;  // kQuotient
+  RequantWords inverse_scale_;        // kQuotient
+  SoftmaxRowsFn run_rows_ = nullptr;  // kQuotient
+  SoftmaxRowsArgs rows_args_;
   int64_t rows_ = 0, columns_ = 0;
   std::array<int32_t, 256> words_, descending_;
   std::array<float, 256> table_;

@@ -30,6 +30,7 @@ DISPATCHED_FUNCTIONS = {
     "kernels/avx512/add.cc.o": re.compile("Avx512"),
     "kernels/avx512/quantize.cc.o": re.compile("Avx512"),
     "kernels/avx512/lut.cc.o": re.compile("Vbmi"),
+    "kernels/avx512/softmax_rows.cc.o": re.compile("Vbmi"),
     "kernels/avx512/shuffle_bytes.cc.o": re.compile("Vbmi"),
     "kernels/avx512/transpose_bytes.cc.o": re.compile("Vbmi"),
 }

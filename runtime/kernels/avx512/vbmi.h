@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/lut.h"
 #include "runtime/kernels/shuffle_bytes.h"
+#include "runtime/kernels/softmax_rows.h"
 #include "runtime/kernels/transpose_bytes.h"
 
 namespace rshift {
@@ -19,6 +20,10 @@ void ShuffleBytesVbmi(const ShuffleBlock* blocks, int64_t count, const uint8_t* 
 // TransposeBytesFn.
 void TransposeBytesVbmi(const uint8_t* src, int64_t src_pitch, int64_t rows, int64_t columns,
                         uint8_t* dst, int64_t dst_pitch) noexcept;
+
+// SoftmaxRowsFn.
+void SoftmaxRowsVbmi(const SoftmaxRowsArgs& args, const uint8_t* x, int64_t rows, int64_t columns,
+                     uint8_t* y) noexcept;
 
 }  // namespace rshift
 

@@ -152,6 +152,35 @@ RSHIFT_AVX512 void QuotientsAvx512(const int32_t* entries, int64_t count,
   Avx512::Quotients(entries + i, count - i, row, bounds, y + i);
 }
 
+// Of at most 2^15 elements, whose squares fit 32 bits in each of 16 sums.
+RSHIFT_AVX512 ByteSums BlockSumsAvx512(const uint8_t* x, uint8_t flip, int64_t count) noexcept {
+  __m512i sum = _mm512_setzero_si512(), squares = _mm512_setzero_si512();
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  for (int64_t i = 0; i < count; i += 64) {
+    const __mmask64 mask = count - i >= 64 ? ~__mmask64{0} : (__mmask64{1} << (count - i)) - 1;
+    const __m512i v =
+        _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, x + i), _mm512_maskz_mov_epi8(mask, flips));
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(v));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(v, 1));
+    sum = _mm512_add_epi64(sum, _mm512_sad_epu8(v, _mm512_setzero_si512()));
+    squares = _mm512_add_epi32(
+        squares, _mm512_add_epi32(_mm512_madd_epi16(low, low), _mm512_madd_epi16(high, high)));
+  }
+  return {_mm512_reduce_add_epi64(sum), static_cast<uint32_t>(_mm512_reduce_add_epi32(squares))};
+}
+
+RSHIFT_AVX512 ByteSums SumsAvx512(const uint8_t* x, uint8_t flip, int64_t count) noexcept {
+  constexpr int64_t kBlock = 32768;
+  ByteSums result;
+  for (int64_t at = 0; at < count; at += kBlock) {
+    const int64_t size = count - at < kBlock ? count - at : kBlock;
+    const ByteSums block = BlockSumsAvx512(x + at, flip, size);
+    result.sum += block.sum;
+    result.squares += block.squares;
+  }
+  return result;
+}
+
 // The lower halves of `even` and of `odd`, in turn.
 RSHIFT_AVX512 inline __m512i InTurn(__m512i even, __m512i odd) {
   return _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
@@ -202,6 +231,7 @@ constexpr NormalizeTable kTable = {
 
 #if defined(__x86_64__)
 constexpr NormalizeTable WithRowsByHand(NormalizeTable table) {
+  table.sums = SumsAvx512;
   table.row = RowAvx512;
   return table;
 }
