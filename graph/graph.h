@@ -56,6 +56,13 @@ struct QuantizedOrigin {
   bool tuned = false;
 };
 
+// The ends of the ranges that a FakeQuantize of 256 levels quantizes, one or one for each index of
+// axis 1: what scales and zero points came from, for arithmetic that starts from the ends
+// (quantize/NUMERICS.md section 24).
+struct LevelRanges {
+  std::vector<float> low, high;
+};
+
 struct Value {
   std::string name;  // unique; the ONNX name. A fused value bears the name of the last ONNX value
                      // it covers.
@@ -65,6 +72,10 @@ struct Value {
   std::optional<QuantParams> quant;                 // integer graphs only
   std::shared_ptr<const ConstantData> constant;     // null for activations
   std::shared_ptr<const QuantizedOrigin> origin{};  // f32 constants of a QDQ model; integer weights
+  // Of the bytes that a FakeQuantize makes, of the quotients by the scales of channels before them,
+  // or of what it leaves where it does not round; null: unknown. They change no value: `quant` and
+  // the nodes around say what the bytes are.
+  std::shared_ptr<const LevelRanges> ranges{};
   bool is_constant() const { return constant != nullptr; }
 };
 

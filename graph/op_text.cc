@@ -78,6 +78,9 @@ std::string LinearText(const QLinear& o) {
   for (const PostOp& p : o.post_ops) {
     text += Cat(" post_op=", static_cast<int>(p.kind), ":", NumberText(p.alpha), ",",
                 NumberText(p.beta), ",", NumberText(p.scale));
+    for (const std::vector<float>* numbers : {&p.alphas, &p.betas}) {
+      if (!numbers->empty()) text += Cat(" of channels=", ListText(*numbers));
+    }
   }
   if (o.rounding == Rounding::kHalfFloat) {
     const HalfEpilogue& a = o.half;

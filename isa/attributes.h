@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "isa/functions.h"
 #include "isa/kernel_attributes.h"
@@ -60,7 +61,15 @@ static_assert(sizeof(ChannelRequant) == 12);
 struct PostOp {
   PostOpKind kind = PostOpKind::kRelu;
   float alpha = 0, beta = 0, scale = 1;
+  // One for each output channel: kChannelLinear has both, kChannelRelu the first.
+  std::vector<float> alphas{}, betas{};
 };
+
+// How many lists of numbers for each channel a post-operation has; they follow its own four numbers
+// in a command's list, each padded with zeros to a multiple of four.
+inline constexpr int ChannelLists(PostOpKind kind) {
+  return kind == PostOpKind::kChannelLinear ? 2 : kind == PostOpKind::kChannelRelu ? 1 : 0;
+}
 
 }  // namespace rshift
 

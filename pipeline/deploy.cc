@@ -77,7 +77,8 @@ class Deployer {
     Tell(DeployStage::kImported, imported);
     if (options_.emit_qdq || options_.emit_fakequantize) imported_ = imported;
     if (IsInteger()) {
-      split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round});
+      const bool keep_ranges = options_.profile == ProfileId::kOpenVino;
+      split_ = SplitFakeQuantize(std::move(imported), {options_.drop_residual_round, keep_ranges});
       imported = std::move(split_.graph);
     }
     floating_ = RunPasses(imported);

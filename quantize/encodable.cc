@@ -84,6 +84,8 @@ class Checker {
         Require(bounds ? !std::isnan(number) : std::isfinite(number),
                 "parameter of a fused operator", number);
       }
+      for (float number : post.alphas) Finite(number, "parameter of a fused operator");
+      for (float number : post.betas) Finite(number, "parameter of a fused operator");
     }
     if (op.rounding != Rounding::kHalfFloat) return;
     if (graph_.value(node_.outputs[0]).dtype == DType::kF16) return;  // no AscendQuant behind it

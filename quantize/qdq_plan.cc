@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -173,9 +174,44 @@ class QdqPlanner {
     const float offset = addend.quant.scale * static_cast<float>(addend.quant.zero_point);
     fused->addend = other;
     fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
+    if (y.dtype == DType::kF32) fused->ops.back().before = y.ranges;
     if (offset != 0) fused->ops.push_back({PostOpKind::kLinear, 1, -offset, {}});
     if (binary->clamp.active()) fused->ops.push_back(PostOpOf(binary->clamp));
     return true;
+  }
+
+  bool ReadsRanges(const Node& conv) const {
+    return ArithmeticOf(ProfileOf(graph_, conv, config_, profile_)).ReadsRanges();
+  }
+
+  // Its numbers, where it is a constant of one for each channel of `result`, or of `one` for all.
+  std::span<const float> NumbersOfChannels(ValueId id, ValueId result, bool one) const {
+    const Value &value = graph_.value(id), &y = graph_.value(result);
+    if (!value.is_constant() || value.dtype != DType::kF32 || y.shape.empty()) return {};
+    const int64_t count = NumElements(value.shape);
+    const bool each =
+        !value.shape.empty() && value.shape.back() == count && count == y.shape.back();
+    if (!each && !(one && count == 1)) return {};
+    return value.constant->As<float>();
+  }
+
+  // A PRelu with a slope for each channel of the convolution's result, where the profile has it.
+  std::vector<RealPostOp> ChannelRelu(const Node& node, const Node& conv, size_t side) const {
+    if (!ReadsRanges(conv) || side != 0 || !std::holds_alternative<PRelu>(node.op)) return {};
+    const auto slopes = NumbersOfChannels(node.inputs[1], node.outputs[0], true);
+    if (slopes.empty()) return {};
+    if (slopes.size() == 1) return {{PostOpKind::kRelu, slopes[0], 0, {}}};
+    RealPostOp op{PostOpKind::kChannelRelu, 0, 0, {}};
+    op.alphas.assign(slopes.begin(), slopes.end());
+    return {op};
+  }
+
+  // The quotient by the scales of channels before a Quantize whose ranges the profile reads itself.
+  bool TakesUnits(const Node& node, const Node& conv) const {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    return binary != nullptr && binary->op == BinaryOp::kDiv &&
+           graph_.value(node.outputs[0]).ranges != nullptr && ReadsRanges(conv) &&
+           !NumbersOfChannels(node.inputs[1], node.outputs[0], false).empty();
   }
 
   // A Clip is the only reader: the convolution takes it in, too.
@@ -192,9 +228,11 @@ class QdqPlanner {
       const Chain* before = ChainBefore(node, i);
       if (before == nullptr) continue;
       Chain chain = *before;
-      const std::vector<RealPostOp> ops = PostOpsOf(graph_, node, i);
+      std::vector<RealPostOp> ops = PostOpsOf(graph_, node, i);
+      if (ops.empty()) ops = ChannelRelu(node, graph_.nodes()[chain.conv], i);
       if (!ops.empty()) {
         chain.fused.ops.insert(chain.fused.ops.end(), ops.begin(), ops.end());
+      } else if (TakesUnits(node, graph_.nodes()[chain.conv])) {
       } else if (node.inputs.size() != 2 || !TakesSum(node, node.inputs[1 - i], &chain.fused)) {
         continue;
       }

@@ -11,7 +11,7 @@ bool HoldsBytes(const Value& value) {
   return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
 }
 
-IntType TypeOfBytes(const Value& value) { return {value.dtype, *value.quant}; }
+IntType TypeOfBytes(const Value& value) { return {value.dtype, *value.quant, {}, value.ranges}; }
 
 const Wish& Wishes::Of(ValueId y) {
   const auto found = known_.find(y);

@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_TYPES_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,15 @@ struct IntType {
   DType dtype = DType::kS8;
   QuantParams quant;
   AscendQuantAttributes ascend{};  // of the AscendQuant that makes it; profile ascend
+  // The ends that scale and zero point came from (graph.h), for profile openvino; null: unknown.
+  std::shared_ptr<const LevelRanges> ranges{};
   int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
   int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
   int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|
-  friend bool operator==(const IntType&, const IntType&) = default;
+  // The values that bytes stand for; `ranges` are no part of that.
+  friend bool operator==(const IntType& a, const IntType& b) {
+    return a.dtype == b.dtype && a.quant == b.quant && a.ascend == b.ascend;
+  }
 };
 IntType TypeOfRange(const ValueRange& range, QuantMode mode);
 
@@ -40,6 +46,10 @@ struct RealPostOp {
   float alpha = 0, beta = 0;
   IntType addend;
   float scale = 1;  // of the function's result; of the addend
+  // kChannelLinear, kChannelRelu: as in PostOp.
+  std::vector<float> alphas{}, betas{};
+  // kSum: of the FakeQuantize before it that does not round (SplitOptions).
+  std::shared_ptr<const LevelRanges> before{};
 };
 
 // Which form each node gets (quantize/plan.h, quantize/qdq.h).

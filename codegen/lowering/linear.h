@@ -39,6 +39,12 @@ void LowerLinear(LoweringContext& context, const Node& node, const QLinear& op, 
     bool sums = false;
     for (const PostOp& p : op.post_ops) {
       list.insert(list.end(), {static_cast<float>(p.kind), p.alpha, p.beta, p.scale});
+      for (const std::vector<float>* numbers : {&p.alphas, &p.betas}) {
+        if (numbers->empty()) continue;
+        RequireOneEach(node, "numbers of a post-operation", numbers->size(), channels);
+        list.insert(list.end(), numbers->begin(), numbers->end());
+        list.resize((list.size() + 3) / 4 * 4);
+      }
       sums = sums || p.kind == PostOpKind::kSum;
     }
     command.post_ops = context.AddNumbers(node.name + ".post_ops", DType::kF32, list);

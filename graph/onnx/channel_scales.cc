@@ -116,7 +116,7 @@ class Folder {
     const Node& reader = graph_.node(links_.Consumers(graph_.nodes()[n].outputs[0])[0]);
     if (!std::holds_alternative<Quantize>(reader.op)) return;
     const Value& bytes = graph_.value(reader.outputs[0]);
-    if (!bytes.quant) return;
+    if (!bytes.quant || bytes.ranges != nullptr) return;  // SplitOptions::keep_ranges
     const int32_t top = (bytes.dtype == DType::kU8 ? 255 : 127) - bytes.quant->zero_point;
     while (SwapWithProducer(n, *divisors, top)) {
     }

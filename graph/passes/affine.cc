@@ -89,6 +89,7 @@ std::optional<AffineStep> ReadAffineStep(const Graph& graph, const Node& node, i
   const Value& out = graph.value(node.outputs[0]);
   if (out.dtype != DType::kF32 || axis >= static_cast<int64_t>(out.shape.size()))
     return std::nullopt;
+  if (out.ranges != nullptr) return std::nullopt;  // SplitOptions::keep_ranges
   for (int side = 0; side < 2; ++side) {
     const ValueId x = node.inputs[1 - side];
     if (graph.value(x).is_constant() || graph.value(x).shape != out.shape) continue;

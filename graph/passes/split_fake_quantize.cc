@@ -106,10 +106,11 @@ class Splitter {
     const Node node = graph_.nodes()[n];
     const ValueId x = node.inputs[0], y = node.outputs[0];
     const Value out = graph_.value(y);
-    const auto reading =
+    auto reading =
         ReadFakeQuantize(std::get<FakeQuantize>(node.op), graph_.value(node.inputs[1]), out.name);
     if (!reading) return;
-    const bool drop = options_.drop_residual_round && BeforeResidual(y);
+    if (options_.keep_ranges) ranges_ = TakeRanges(graph_.value(node.inputs[1]), &*reading);
+    const bool drop = options_.drop_residual_round && BeforeResidual(x, y);
     result_.tuned.insert(result_.tuned.end(), reading->tuned.begin(), reading->tuned.end());
     const ValueId units = ToLevels(node, x, *reading, drop);
     if (drop) {
@@ -118,8 +119,10 @@ class Splitter {
       return;
     }
     const auto half = static_cast<int32_t>(reading->levels / 2);
-    const bool is_signed = reading->SharesZero() && reading->zero[0] == half;
+    const bool is_signed =
+        reading->SharesZero() && reading->zero[0] == half && (ranges_ == nullptr || !IsUnsigned(y));
     Value bytes = Like(out, "__q");
+    bytes.ranges = std::exchange(ranges_, nullptr);
     bytes.dtype = is_signed ? DType::kS8 : DType::kU8;
     bytes.quant = QuantParams{static_cast<float>(reading->per_channel() ? 1 : reading->scale[0]),
                               is_signed               ? 0
@@ -138,6 +141,24 @@ class Splitter {
     graph_.nodes()[n] = {node.name, Binary{BinaryOp::kMul, {}}, {levels, scale}, {y}};
   }
 
+  // The ranges, where their levels are the bytes themselves; `reading` gets OpenVINO's scales, the
+  // binary32 quotients.
+  static std::shared_ptr<const LevelRanges> TakeRanges(const Value& ranges,
+                                                       FakeQuantizeReading* reading) {
+    const bool axis = !reading->per_channel() || reading->axis == 1;
+    if (reading->levels != 256 || !reading->tuned.empty() || !axis) return nullptr;
+    auto taken = std::make_shared<LevelRanges>();
+    std::vector<double> scales;
+    for (const FakeQuantizeRange& row : ranges.constant->As<FakeQuantizeRange>()) {
+      if (row.in_low != row.out_low || row.in_high != row.out_high) return nullptr;
+      taken->low.push_back(row.in_low);
+      taken->high.push_back(row.in_high);
+      scales.push_back(static_cast<double>((row.in_high - row.in_low) / 255.0f));
+    }
+    reading->scale = reading->in_scale = scales;
+    return taken;
+  }
+
   static std::vector<double> Zeros(const FakeQuantizeReading& r) {
     return {r.zero.begin(), r.zero.end()};
   }
@@ -148,6 +169,7 @@ class Splitter {
     const Value like = out;
     if (r.per_channel()) {
       x = WithConstant(node, "__units", BinaryOp::kDiv, x, r.in_scale, r, like);
+      graph_.value(x).ranges = ranges_;
       x = Shifted(node, x, r.shift, r, like);
       if (!r.SharesZero()) {
         x = Emit(node, "__rounded", Unary{UnaryOp::kRound, 0, 0}, {x}, like);
@@ -173,7 +195,33 @@ class Splitter {
     if (r.levels == 256 && !drop) return x;
     const Clamp clamp{static_cast<float>(-zero * scale),
                       static_cast<float>(static_cast<double>(r.levels - 1 - zero) * scale)};
-    return Emit(node, "__clipped", Clip{clamp}, {x}, like);
+    const ValueId clipped = Emit(node, "__clipped", Clip{clamp}, {x}, like);
+    if (drop && !r.per_channel()) graph_.value(clipped).ranges = std::exchange(ranges_, nullptr);
+    return clipped;
+  }
+
+  static bool MovesValues(const Node& node) {
+    return std::holds_alternative<MaxPool>(node.op) || std::holds_alternative<Concat>(node.op) ||
+           std::holds_alternative<Pad>(node.op) || std::holds_alternative<Reshape>(node.op) ||
+           std::holds_alternative<Transpose>(node.op);
+  }
+
+  // Where OpenVINO has u8: a convolution reads it, or what moves its values, or it is a result.
+  bool IsUnsigned(ValueId y) const {
+    std::vector<ValueId> waiting = {y};
+    std::set<ValueId> seen = {y};
+    while (!waiting.empty()) {
+      const ValueId value = waiting.back();
+      waiting.pop_back();
+      if (graph_.IsOutput(value)) return true;
+      for (NodeId reader : links_.Consumers(value)) {
+        const Node& node = graph_.node(reader);
+        if (std::holds_alternative<Conv>(node.op) && node.inputs[0] == value) return true;
+        if (MovesValues(node) && seen.insert(node.outputs[0]).second)
+          waiting.push_back(node.outputs[0]);
+      }
+    }
+    return false;
   }
 
   static bool IsActivation(const Node& node) {
@@ -181,10 +229,24 @@ class Splitter {
            std::holds_alternative<PRelu>(node.op) || std::holds_alternative<Unary>(node.op);
   }
 
+  // Whether a convolution or product makes it, constant factors, offsets and activations behind.
+  bool IsBehindLinear(ValueId x) const {
+    for (const Node* node = links_.Producer(x); node != nullptr; node = links_.Producer(x)) {
+      if (std::holds_alternative<Conv>(node->op) || std::holds_alternative<MatMul>(node->op) ||
+          std::holds_alternative<ConvTranspose>(node->op))
+        return true;
+      const auto* binary = std::get_if<Binary>(&node->op);
+      const bool constant = binary != nullptr && graph_.value(node->inputs[1]).is_constant();
+      if (!IsActivation(*node) && !constant) return false;
+      x = node->inputs[0];
+    }
+    return false;
+  }
+
   // FQ -> Add -> FQ, with an activation before the second or not. Of two operands one keeps its
   // bytes.
-  bool BeforeResidual(ValueId y) {
-    if (!links_.IsInternal(y)) return false;
+  bool BeforeResidual(ValueId x, ValueId y) {
+    if (!links_.IsInternal(y) || (options_.keep_ranges && !IsBehindLinear(x))) return false;
     const NodeId reader = links_.Consumers(y)[0];
     const Node& add = graph_.node(reader);
     const auto* binary = std::get_if<Binary>(&add.op);
@@ -236,7 +298,8 @@ class Splitter {
   const SplitOptions options_;
   Graph graph_;
   Links links_;
-  std::set<NodeId> sums_;  // with an operand that is not rounded
+  std::set<NodeId> sums_;                      // with an operand that is not rounded
+  std::shared_ptr<const LevelRanges> ranges_;  // of the FakeQuantize that is split
   SplitResult result_;
 };
 

@@ -14,6 +14,11 @@ struct SplitOptions {
   // Where an Add and another FakeQuantize follow, the first one scales and clips and does not
   // round: its result moves by half a level at most.
   bool drop_residual_round = false;
+  // Bytes that convolutions read, and results, are u8, and all keep the ranges they came from
+  // (Value::ranges); scales are binary32 quotients of the ends, and the factors of channels stay
+  // where convolutions can take them in behind their sums: for a profile that computes as OpenVINO
+  // does.
+  bool keep_ranges = false;
 };
 
 // A range that was widened so that its zero point is an integer.

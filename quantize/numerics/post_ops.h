@@ -6,10 +6,12 @@
 #define RSHIFT_QUANTIZE_NUMERICS_POST_OPS_H_
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "isa/attributes.h"
 #include "quantize/numerics/elementary.h"
+#include "quantize/numerics/quantize.h"
 
 namespace rshift::numerics {
 
@@ -40,7 +42,11 @@ inline float PostFunction(const PostOp& op, float f) {
       const float gate = op.alpha * f + op.beta;
       return f * (gate < 0.0f ? 0.0f : gate > 1.0f ? 1.0f : gate);
     }
+    case PostOpKind::kRound:
+      return f < 4194304.0f && f > -4194304.0f ? RoundHalfEven(f) : f;
     case PostOpKind::kSum:
+    case PostOpKind::kChannelLinear:  // ApplyChannelPostOp
+    case PostOpKind::kChannelRelu:
       break;
   }
   return f;
@@ -52,6 +58,14 @@ inline float ApplyPostOp(const PostOp& op, float f, int32_t y_old) {
     return std::fma(op.scale, static_cast<float>(y_old), f);
   }
   return op.scale * PostFunction(op, f);
+}
+
+// kChannelLinear, kChannelRelu, of output channel c.
+inline float ApplyChannelPostOp(const PostOp& op, float f, size_t c) {
+  if (op.kind == PostOpKind::kChannelLinear) {
+    return op.scale * std::fma(op.alphas[c], f, op.betas[c]);
+  }
+  return op.scale * (f > 0.0f ? f : op.alphas[c] * f);
 }
 
 }  // namespace rshift::numerics

@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kAccumulatorLimit = static_cast<double>(numerics::kInt32Limit);
 // Of results that stay f32: nothing divides them.
-constexpr IntType kRealResult{DType::kF32, {1.0f, 0}};
+IntType RealResult() { return {DType::kF32, {1.0f, 0}, {}, {}}; }
 
 struct Channel {
   std::vector<int8_t> weights;
@@ -294,7 +294,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   }
   request.x = emitter.Type(node.inputs[0]);
   const FusedPostOps fused = emitter.PostOps(node);
-  request.y = fused.real ? kRealResult : emitter.Type(fused.y);
+  request.y = fused.real ? RealResult() : emitter.Type(fused.y);
   request.post_ops = fused.ops;
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
@@ -305,9 +305,10 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
     request.multiplier_bits = emitter.conv_multiplier_bits();
   const Arithmetic& rules = emitter.rules();
   const bool post_ops = (fused.real && !rules.HalfResults()) || !fused.ops.empty();
-  request.arithmetic = post_ops ? &OneDnnArithmetic() : &rules;
+  request.arithmetic = post_ops && !rules.HasPostOps() ? &OneDnnArithmetic() : &rules;
   if (request.weights_origin == nullptr) {
     TakeOutputScales(emitter.Layer(node).onednn, &request);
+    if (!request.onednn.empty()) request.arithmetic = &OneDnnArithmetic();  // their formula's
   }
   if (rules.HalfResults()) {
     const AscendConfig given = emitter.Layer(node).ascend;

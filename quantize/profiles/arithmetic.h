@@ -152,6 +152,8 @@ class Arithmetic {
   virtual LinearForm Linear(const LinearLayer& layer) const = 0;
   // Takes the operators behind a convolution into it, as LinearLayer::post_ops.
   virtual bool HasPostOps() const { return false; }
+  // Computes with IntType::ranges: y may be in units of channels though nothing divided by them.
+  virtual bool ReadsRanges() const { return false; }
   // `bias`: the real bias, for LinearForm::float_bias; 0 without one.
   virtual RequantWords Words(const LinearLayer& layer, float scale_w, float bias) const = 0;
 

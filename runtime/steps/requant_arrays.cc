@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/real_rounding.h"
@@ -41,14 +43,28 @@ void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding ro
   args->rshift = arrays.rshift;
 }
 
-void FillPostOps(const StepContext& context, PostOpArgs* post_op_args) {
+// Numbers of channels, to the entries of the arrays.
+std::vector<float> NumbersOfEntries(const float* numbers, const RequantLayout& layout) {
+  std::vector<float> result(static_cast<size_t>((layout.entries + 15) / 16 * 16));
+  for (int64_t c = 0; c < layout.channels; ++c) {
+    result[static_cast<size_t>(layout.Entry(c))] = numbers[c];
+  }
+  return result;
+}
+
+void FillPostOps(const StepContext& context, const RequantLayout& layout,
+                 PostOpArgs* post_op_args) {
   if (context.Has(Field::kList)) {
-    const float* list = context.In<float>(Field::kList);
-    const int64_t count = NumElements(context.Record(Field::kList).shape) / 4;
-    for (int64_t i = 0; i < count; ++i) {
-      const float* op = list + 4 * i;
-      post_op_args->post_ops.push_back(
-          {static_cast<PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]});
+    const float* op = context.In<float>(Field::kList);
+    const float* end = op + NumElements(context.Record(Field::kList).shape);
+    while (op < end) {
+      PostOp made{static_cast<PostOpKind>(static_cast<int>(op[0])), op[1], op[2], op[3]};
+      op += 4;
+      for (int list = 0; list < ChannelLists(made.kind); ++list) {
+        (list == 0 ? made.alphas : made.betas) = NumbersOfEntries(op, layout);
+        op += (layout.channels + 3) / 4 * 4;
+      }
+      post_op_args->post_ops.push_back(std::move(made));
     }
   }
   post_op_args->dst = context.Out<uint8_t>(Field::kDst);
@@ -201,7 +217,7 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
   args.lo = form.clamp.lo;
   args.hi = form.clamp.hi;
   result.post_op_args = std::make_unique<PostOpArgs>();
-  FillPostOps(context, result.post_op_args.get());
+  FillPostOps(context, layout, result.post_op_args.get());
   args.post_op_args = result.post_op_args.get();
   args.rounding = rounding;
   args.post_ops = !result.post_op_args->post_ops.empty();

@@ -30,17 +30,34 @@ void CheckPostOp(const CommandCheck& check, int64_t index, const float* op) {
 bool CheckPostOps(const CommandCheck& check) {
   check.CheckType(Field::kList, {DType::kF32});
   const Shape& shape = check.Tensor(Field::kList).shape;
-  check.Check(
-      shape.size() == 1 && shape[0] >= 4 && shape[0] % 4 == 0 && shape[0] <= 4 * kMostPostOps,
-      check.Describe(Field::kList), ": expected four numbers for each of 1..", kMostPostOps,
-      " post-operations");
+  const int64_t channels =
+      NumElements(check.Tensor(Field::kRequant).shape) / int64_t{sizeof(ChannelRequant)};
+  const int64_t padded = (channels + 3) / 4 * 4;
+  check.Check(shape.size() == 1 && shape[0] >= 4 && shape[0] % 4 == 0 &&
+                  shape[0] / 4 <= kMostPostOps * (1 + padded / 2),
+              check.Describe(Field::kList), ": expected four numbers for each of 1..", kMostPostOps,
+              " post-operations");
   std::vector<float> list(static_cast<size_t>(shape[0]));
   std::memcpy(list.data(), check.Data(Field::kList), list.size() * sizeof(float));
   bool sums = false;
-  for (int64_t i = 0; i < shape[0] / 4; ++i) {
-    CheckPostOp(check, i, list.data() + 4 * i);
-    sums |= list[static_cast<size_t>(4 * i)] == static_cast<float>(PostOpKind::kSum);
+  const auto count = static_cast<int64_t>(list.size());
+  int64_t index = 0;
+  for (int64_t at = 0; at < count; ++index) {
+    const float* op = list.data() + at;
+    CheckPostOp(check, index, op);
+    sums |= op[0] == static_cast<float>(PostOpKind::kSum);
+    const int64_t lists = ChannelLists(static_cast<PostOpKind>(static_cast<int>(op[0])));
+    at += 4;
+    check.Check(count - at >= lists * padded, "post-operation ", index, ": ", count - at,
+                " numbers follow, expected ", lists, " for each of ", channels, " channels");
+    for (const int64_t end = at + lists * padded; at < end; ++at) {
+      check.Check(std::isfinite(list[static_cast<size_t>(at)]), "post-operation ", index,
+                  ": the number of a channel is ", list[static_cast<size_t>(at)],
+                  ", expected a finite one");
+    }
   }
+  check.Check(index <= kMostPostOps, check.Describe(Field::kList), ": ", index,
+              " post-operations, expected at most ", kMostPostOps);
   return sums;
 }
 

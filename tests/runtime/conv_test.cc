@@ -37,9 +37,15 @@ void FillTail(Random& random, ConvCase* c) {
   c->post_ops.clear();
   if (c->rounding == Rounding::kFloatZeroEven) {
     for (int64_t i = random.Int(0, 3); i > 0; --i) {
-      const auto kind = static_cast<int>(random.Int(c->post_ops.empty() ? 0 : 1, 9));
-      c->post_ops.push_back(
-          {kind, random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f), random.Float(-9.0f, 9.0f)});
+      const auto kind =
+          static_cast<int>(random.Int(c->post_ops.empty() ? 0 : 1, kPostOpKindCount - 1));
+      OraclePostOp op{kind, random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f),
+                      random.Float(-9.0f, 9.0f)};
+      const int lists = ChannelLists(static_cast<PostOpKind>(kind));
+      for (int64_t channel = 0; channel < lists * c->oc; ++channel) {
+        (channel < c->oc ? op.alphas : op.betas).push_back(random.Float(-40.0f, 90.0f));
+      }
+      c->post_ops.push_back(std::move(op));
     }
   }
   c->old = c->sums() ? random.Data(c->n * c->oh * c->ow * c->oc) : Bytes();
@@ -108,7 +114,9 @@ uint8_t Finished(const ConvCase& c, int64_t m, int64_t oc, int32_t acc) {
     return static_cast<uint8_t>(Requantized(c.rounding, acc, words, c.zero_y, c.lo, c.hi));
   float f = ScaledFloat(c.rounding, acc, words);
   const int32_t old = c.sums() ? Value(c.old[m * c.oc + oc], c.dst_type) : 0;
-  for (const OraclePostOp& op : c.post_ops) f = PostOperation(op, f, old);
+  for (const OraclePostOp& op : c.post_ops) {
+    f = PostOperation(op, f, old, static_cast<size_t>(oc));
+  }
   if (std::isnan(f)) return static_cast<uint8_t>(c.zero_y);
   return static_cast<uint8_t>(
       ToByte(f + static_cast<float>(c.zero_y), RealRounding::kEven, 0, c.lo, c.hi));
@@ -143,10 +151,15 @@ void SetRequant(ProgramBuilder* b, Command* command, const ConvCase& c) {
   command->Set(Field::kClampLoQ, c.lo).Set(Field::kClampHiQ, c.hi);
   command->Set(Field::kRounding, static_cast<int64_t>(c.rounding));
   if (!c.post_ops.empty()) {
-    const auto numbers = static_cast<int64_t>(4 * c.post_ops.size());
     std::vector<float> list;
-    for (const OraclePostOp& op : c.post_ops)
+    for (const OraclePostOp& op : c.post_ops) {
       list.insert(list.end(), {static_cast<float>(op.kind), op.alpha, op.beta, op.scale});
+      for (const std::vector<float>* numbers : {&op.alphas, &op.betas}) {
+        list.insert(list.end(), numbers->begin(), numbers->end());
+        while (list.size() % 4 != 0) list.push_back(0);
+      }
+    }
+    const auto numbers = static_cast<int64_t>(list.size());
     command->Set(Field::kList, b->Const(DType::kF32, {numbers}, list));
   }
   if (c.rounding != Rounding::kHalfFloat) return;

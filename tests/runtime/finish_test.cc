@@ -158,6 +158,7 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
     Random random(seed);
     Case c({});
     std::vector<Words> words;
+    words.reserve(64);
     for (int i = 0; i < 64; ++i)
       words.push_back(RandomWords(random, Rounding::kFloatZeroEven, 16, true));
     c = Case(words);
@@ -166,8 +167,12 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
       ops.push_back({static_cast<int>(random.Int(0, kPostOpKindCount - 1)),
                      random.Float(-2.0f, 2.0f), random.Float(2.0f, 90.0f),
                      random.Int(0, 2) == 0 ? 1.0f : random.Float(-60.0f, 60.0f)});
-      c.post_op_args.post_ops.push_back({static_cast<PostOpKind>(ops.back().kind), ops.back().alpha,
-                                         ops.back().beta, ops.back().scale});
+      const auto kind = static_cast<PostOpKind>(ops.back().kind);
+      for (int channel = 0; channel < 64 * ChannelLists(kind); ++channel) {
+        (channel < 64 ? ops.back().alphas : ops.back().betas).push_back(random.Float(-9.0f, 9.0f));
+      }
+      c.post_op_args.post_ops.push_back({kind, ops.back().alpha, ops.back().beta, ops.back().scale,
+                                         ops.back().alphas, ops.back().betas});
     }
     const Bytes addend = random.Data(100);
     c.args.post_op_args = &c.post_op_args;
@@ -175,14 +180,16 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
     Bytes dst(100, 0x5a);
     c.post_op_args.dst = dst.data();
     c.post_op_args.addend = addend.data();
-    std::vector<int32_t> acc;
-    for (int i = 0; i < 64; ++i) acc.push_back(static_cast<int32_t>(random.Int(-900000, 900000)));
+    std::vector<int32_t> acc(64);
+    for (int32_t& a : acc) a = static_cast<int32_t>(random.Int(-900000, 900000));
     const int64_t count = random.Int(1, 64), at = random.Int(0, 36);
     FinishFor(Rounding::kFloatZeroEven, true)(c.args, 0, acc.data(), count, dst.data() + at);
     for (int64_t i = 0; i < count; ++i) {
       float f = ScaledFloat(Rounding::kFloatZeroEven, acc[i], words[i]);
       const DType type = c.post_op_args.addend_signed ? DType::kS8 : DType::kU8;
-      for (const OraclePostOp& op : ops) f = PostOperation(op, f, Value(addend[at + i], type));
+      for (const OraclePostOp& op : ops) {
+        f = PostOperation(op, f, Value(addend[at + i], type), static_cast<size_t>(i));
+      }
       // A NaN is the zero point, whatever it is added to.
       const int32_t y = std::isnan(f) ? 3 : ToByte(f + 3.0f, RealRounding::kEven, 0, -128, 127);
       ASSERT_EQ(static_cast<int8_t>(dst[at + i]), y) << i << " " << f;

@@ -110,12 +110,18 @@ inline void RandomFloatWords(Random& random, int64_t entries, Requant* q) {
   q->args.bias_f = q->bias_f.data();
 }
 
-inline void RandomPostOps(Random& random, RequantArgs* args, PostOpArgs* post_op_args) {
+inline void RandomPostOps(Random& random, int64_t entries, RequantArgs* args,
+                          PostOpArgs* post_op_args) {
   for (int64_t i = random.Int(0, 3); i > 0; --i) {
     post_op_args->post_ops.push_back({static_cast<PostOpKind>(random.Int(1, kPostOpKindCount - 1)),
                                       static_cast<float>(random.Int(-300, 300)) / 16,
                                       static_cast<float>(random.Int(-300, 300)) / 16,
                                       static_cast<float>(random.Int(-64, 64)) / 32});
+    PostOp& op = post_op_args->post_ops.back();
+    for (int64_t entry = 0; entry < entries * ChannelLists(op.kind); ++entry) {
+      (entry < entries ? op.alphas : op.betas)
+          .push_back(static_cast<float>(random.Int(-300, 300)) / 16);
+    }
   }
   args->half.quant_scale = static_cast<float>(random.Int(1, 999)) / 256;
   args->half.quant_offset = static_cast<float>(random.Int(-128, 127));
@@ -148,7 +154,7 @@ inline void RandomRequant(Random& random, Forms forms, int64_t seed, int64_t ent
   } else {
     RandomFloatWords(random, entries, q);
   }
-  RandomPostOps(random, &q->args, &q->post_op_args);
+  RandomPostOps(random, entries, &q->args, &q->post_op_args);
   q->args.bias = q->bias.data();
   q->args.bias_flipped = q->bias_flipped.data();
   q->args.post_op_args = &q->post_op_args;

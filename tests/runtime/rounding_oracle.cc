@@ -86,7 +86,7 @@ float ScaledFloat(Rounding rounding, int32_t acc, const Words& words) {
   return f * AsFloat(words.multiplier);
 }
 
-float PostOperation(const OraclePostOp& op, float f, int32_t old) {
+float PostOperation(const OraclePostOp& op, float f, int32_t old, size_t channel) {
   const double wide = f;
   switch (op.kind) {
     case 0:
@@ -121,8 +121,17 @@ float PostOperation(const OraclePostOp& op, float f, int32_t old) {
     case 10:
       f *= static_cast<float>(1 / (1 + std::exp(-static_cast<double>(op.alpha * f))));
       break;
-    default:
+    case 11:
       f *= std::fmin(std::fmax(op.alpha * f + op.beta, 0.0f), 1.0f);
+      break;
+    case 12:
+      f = std::fma(op.alphas[channel], f, op.betas[channel]);
+      break;
+    case 13:
+      f = f > 0 ? f : op.alphas[channel] * f;
+      break;
+    default:
+      if (std::fabs(f) < 4194304.0f) f = std::nearbyintf(f);
       break;
   }
   return op.scale * f;

@@ -32,8 +32,9 @@ float ScaledFloat(Rounding rounding, int32_t acc, const Words& words);
 struct OraclePostOp {
   int kind;
   float alpha, beta, scale;
+  std::vector<float> alphas{}, betas{};  // of channels, kinds 12 and 13
 };
-float PostOperation(const OraclePostOp& op, float f, int32_t old);
+float PostOperation(const OraclePostOp& op, float f, int32_t old, size_t channel = 0);
 
 // Nearest binary16, ties to even, as a float.
 float ToHalf(float value);

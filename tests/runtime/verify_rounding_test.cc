@@ -158,12 +158,34 @@ TEST(VerifyRounding, PostOperations) {
   ExpectRefused(b, "number 3 is", [&](auto* p) { set(p, {4, 0, 0, kInfinity}); });
   ExpectRefused(b, "number 1 is", [&](auto* p) { set(p, {3, kInfinity, 0, 1}); });
   ExpectRefused(b, "four numbers", [&](auto* p) { set(p, {1, 0, 0}); });
-  ExpectRefused(b, "four numbers", [&](auto* p) { set(p, std::vector<float>(4 * 33, 7)); });
+  ExpectRefused(b, "at most 32", [&](auto* p) { set(p, std::vector<float>(4 * 33, 7)); });
   ExpectRefused(b, "adds src2, which is absent", [&](auto* p) { set(p, {0, 0, 0, 1}); });
   ExpectRefused(b, "no post-operation adds it", [](auto* p) { First(p).Set(Field::kSrc2, 1); });
   ExpectRefused(MatMul(Rounding::kFloatEven), "post-operations under rounding 2", [&](auto* p) {
     set(p, {1, 0, 0, 1});
   });
+}
+
+// Of 10 channels: 12 numbers in each list.
+TEST(VerifyRounding, NumbersOfChannelsFollowTheirPostOperation) {
+  const auto list = [](float kind, size_t numbers, float last) {
+    std::vector<float> made = {kind, 0, 0, 1};
+    made.resize(4 + numbers, 0.5f);
+    made.back() = last;
+    return made;
+  };
+  const ProgramBuilder b = MatMul(Rounding::kFloatZeroEven);
+  const auto set = [&](float kind, size_t numbers, float last) {
+    return [=](ProgramBuilder* p) {
+      First(p).Set(Field::kList, PostOps(p, list(kind, numbers, last)));
+    };
+  };
+  ExpectAccepted(b, set(12, 24, 0));
+  ExpectAccepted(b, set(13, 12, 0));
+  ExpectRefused(b, "20 numbers follow, expected 2 for each of 10 channels", set(12, 20, 0));
+  ExpectRefused(b, "8 numbers follow, expected 1 for each of 10 channels", set(13, 8, 0));
+  ExpectRefused(b, "the number of a channel is", set(12, 24, kInfinity));
+  ExpectRefused(b, "post-operation 1: kind is 0.5", set(13, 16, 0));
 }
 
 TEST(VerifyRounding, TheAddendHasBytesOfTheDestinationsShape) {

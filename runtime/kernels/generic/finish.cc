@@ -101,6 +101,12 @@ void FloatZeroEven(const RequantArgs& q, int64_t entry, const int32_t* acc, int6
   for (; i < count; ++i) dst[i] = RoundOne(value[i] + zero, round);
 }
 
+void ApplyToChannels(const PostOp& op, int64_t entry, int64_t count, float* value) {
+  for (int64_t i = 0; i < count; ++i) {
+    value[i] = numerics::ApplyChannelPostOp(op, value[i], static_cast<size_t>(entry + i));
+  }
+}
+
 // What belongs to dst after all post-operations.
 void RealValues(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
                 const uint8_t* dst, float* value) {
@@ -110,7 +116,12 @@ void RealValues(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t
                               ? nullptr
                               : post_ops.addend + (dst - static_cast<const uint8_t*>(post_ops.dst));
   for (const PostOp& op : post_ops.post_ops) {
-    if (op.kind != PostOpKind::kSum) {
+    if (ChannelLists(op.kind) > 0) {
+      ApplyToChannels(op, entry, count, value);
+    } else if (op.kind == PostOpKind::kLinear && op.scale == 1 &&
+               (op.alpha == 1 || op.beta == 0)) {  // two roundings are one
+      for (int64_t i = 0; i < count; ++i) value[i] = op.alpha * value[i] + op.beta;
+    } else if (op.kind != PostOpKind::kSum) {
       for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], 0);
     } else if (post_ops.addend_signed) {
       for (int64_t i = 0; i < count; ++i) {
