@@ -189,17 +189,17 @@ TEST_F(ImportModel, BoundInputsBecomeConstants) {
 TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
   ModelBuilder b(13);
   b.Input("x", {-1, 4})
-      .Node("DeformConv", {"x"}, {"a"})
+      .Node("TfIdfVectorizer", {"x"}, {"a"})
       .Node("Relu", {"a"}, {"b"})
       .Node("NonMaxSuppression", {"b"}, {"c"});
-  b.Node("RoiAlign", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
+  b.Node("StringNormalizer", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
   b.graph().mutable_node(4)->set_domain("com.example");
-  b.graph().mutable_node(0)->set_name("deformed");
+  b.graph().mutable_node(0)->set_name("text");
   const std::string error = b.ImportError();
   EXPECT_THAT(error, HasSubstr("model: 4 of 5 nodes are not supported:\n"));
-  EXPECT_THAT(error, HasSubstr("\n  'deformed' (DeformConv): operator is not supported"));
+  EXPECT_THAT(error, HasSubstr("\n  'text' (TfIdfVectorizer): operator is not supported"));
   EXPECT_THAT(error, HasSubstr("\n  'c' (NonMaxSuppression): the size of its result"));
-  EXPECT_THAT(error, HasSubstr("\n  'd' (RoiAlign): operator is not supported"));
+  EXPECT_THAT(error, HasSubstr("\n  'd' (StringNormalizer): operator is not supported"));
   EXPECT_THAT(error, HasSubstr("\n  'y' (com.example:FancyOp): operator of the custom domain"));
 }
 
@@ -207,10 +207,10 @@ TEST_F(ImportModel, UnsupportedFormsOfKnownOperatorsAreListedToo) {
   ModelBuilder b(13);
   b.Input("x", {1, 1, 4, 4});
   b.Node("LpPool", {"x"}, {"p"}, {{"kernel_shape", {2, 2}}, {"ceil_mode", 1}});
-  b.Node("DeformConv", {"p"}, {"q"}).Output("q");
+  b.Node("TfIdfVectorizer", {"p"}, {"q"}).Output("q");
   const std::string error = b.ImportError();
   EXPECT_THAT(error, HasSubstr("'p' (LpPool): attribute 'ceil_mode' = 1 is not supported"));
-  EXPECT_THAT(error, HasSubstr("'q' (DeformConv)"));
+  EXPECT_THAT(error, HasSubstr("'q' (TfIdfVectorizer)"));
 }
 
 TEST_F(ImportModel, CheckSupportReportsEveryNode) {
@@ -218,7 +218,7 @@ TEST_F(ImportModel, CheckSupportReportsEveryNode) {
   b.Input("x", {2, 3})
       .Node("Shape", {"x"}, {"s"})
       .Node("Relu", {"x"}, {"r"})
-      .Node("DeformConv", {"r"}, {"g"});
+      .Node("TfIdfVectorizer", {"r"}, {"g"});
   b.Node("Exp", {"g"}, {"y"}).Output("y");
   WriteFileAtomic(Path("m.onnx"), b.Bytes());
   const auto nodes = CheckSupport(Path("m.onnx"));
@@ -227,7 +227,7 @@ TEST_F(ImportModel, CheckSupportReportsEveryNode) {
   EXPECT_TRUE(nodes[1].supported && !nodes[1].folded);
   EXPECT_FALSE(nodes[2].supported);
   EXPECT_EQ(nodes[2].node, "g");
-  EXPECT_EQ(nodes[2].op, "DeformConv");
+  EXPECT_EQ(nodes[2].op, "TfIdfVectorizer");
   EXPECT_FALSE(nodes[2].reason.empty());
   EXPECT_FALSE(nodes[2].advice.empty());
   EXPECT_TRUE(nodes[3].supported);
