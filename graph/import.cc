@@ -8,6 +8,7 @@
 #include "graph/onnx/body.h"
 #include "graph/onnx/body_names.h"
 #include "graph/onnx/channel_scales.h"
+#include "graph/onnx/dynamic_product.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/propose.h"
 #include "graph/onnx/table.h"
@@ -159,6 +160,7 @@ Graph FinishImport(Imported imported) {
                  ListUnsupported(imported.nodes, imported.unsupported));
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
+  FuseDynamicResults(graph);
   SpreadQuantParams(graph);
   graph = FoldChannelScales(std::move(graph));
   graph.Check();

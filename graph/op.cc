@@ -70,6 +70,10 @@ const char* OpName(const Op& op) {
                         [](const QPRelu&) { return "QPRelu"; },
                         [](const QTable&) { return "QTable"; },
                         [](const QResize&) { return "QResize"; },
+                        [](const DynamicRange&) { return "DynamicRange"; },
+                        [](const DynamicQuantize&) { return "DynamicQuantize"; },
+                        [](const DynamicConv&) { return "DynamicConv"; },
+                        [](const DynamicMatMul&) { return "DynamicMatMul"; },
                     },
                     op);
 }

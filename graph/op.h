@@ -8,6 +8,7 @@
 
 #include "graph/ops/activation.h"
 #include "graph/ops/conv.h"
+#include "graph/ops/dynamic.h"
 #include "graph/ops/eltwise.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/norm.h"
@@ -29,7 +30,8 @@ using Op = std::variant<
     // integer
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
     isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
-    QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable, QResize>;
+    QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable, QResize,
+    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

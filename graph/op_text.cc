@@ -216,6 +216,18 @@ std::string Attributes(const isa::Mul& o) {
   return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 
+std::string LinearText(const DynamicLinear& o) {
+  return (o.scales.empty() ? "" : " scales=" + ListText(o.scales)) +
+         (o.bias.empty() ? "" : " bias=" + ListText(o.bias)) +
+         (o.zero_w.empty() ? "" : " zero_w=" + ListText(o.zero_w));
+}
+std::string Attributes(const DynamicConv& o) {
+  return Text(o.window) + UnlessOne("groups", o.groups) + LinearText(o);
+}
+std::string Attributes(const DynamicMatMul& o) { return LinearText(o); }
+std::string Attributes(const DynamicRange&) { return ""; }
+std::string Attributes(const DynamicQuantize&) { return ""; }
+
 std::string Attributes(const isa::BatchedMatMul& o) {
   return Shift("multiplier", o.words) + Text(o.clamp);
 }

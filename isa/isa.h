@@ -55,6 +55,10 @@ enum class Opcode : uint8_t {
   kDiv = 31,
   kBinaryTable = 32,
   kResize = 33,
+  kDynamicRange = 34,
+  kDynamicQuantize = 35,
+  kDynamicConv = 36,
+  kDynamicMatMul = 37,
   // --- F32, no third-party library; inside the region ---
   kBinaryF32 = 40,
   kUnaryF32 = 41,
@@ -115,15 +119,16 @@ enum class TapForm : uint8_t { kNone, kWindow, kDepthwiseWindow, kNeighbours, kR
 enum class BufferForm : uint8_t {
   kUnstated,
   kNone,
-  kRequant,        // words of every channel and a kernel's scratch
-  kTable,          // 256 bytes
-  kChannelTables,  // one for each channel
-  kRowPlan,        // the plan of one row of bytes
-  kIndices,        // such a plan and the indices in src2
-  kIndexMap,       // source indices or taps along every dimension
-  kWeights,        // the weights in another order
-  kSrc2,           // src2 in another order
-  kPackedSrc2,     // one matrix of src2 as packed weights, with words of its columns
+  kRequant,         // words of every channel and a kernel's scratch
+  kTable,           // 256 bytes
+  kChannelTables,   // one for each channel
+  kRowPlan,         // the plan of one row of bytes
+  kIndices,         // such a plan and the indices in src2
+  kIndexMap,        // source indices or taps along every dimension
+  kWeights,         // the weights in another order
+  kSrc2,            // src2 in another order
+  kPackedSrc2,      // one matrix of src2 as packed weights, with words of its columns
+  kDynamicRequant,  // kRequant, and as much again for words made at run time
 };
 
 struct OpTraits {

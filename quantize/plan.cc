@@ -116,7 +116,7 @@ class Planner {
     const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
                                    [&](ValueId id) { return IsActivation(id); });
     const bool writes = IsActivation(node.outputs[0]);
-    if (!reads && !writes) return;
+    if ((!reads && !writes) || IsDynamic(node.op)) return;
     plan_.forms[n] = NodeForm::kFloat;
     if (!reads || (!writes && !GivesOtherTypes(node))) {
       plan_.reasons[n] = "reads or writes another type than f32";
@@ -195,9 +195,10 @@ class Planner {
       if (IsActivation(id)) sources_[id.index()] = Source::kFlexible;
     }
     for (size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const ValueId y = graph_.nodes()[n].outputs[0];
+      if (IsDynamic(graph_.nodes()[n].op)) sources_[y.index()] = Source::kFloat;
       if (plan_.forms[n] == NodeForm::kOther) continue;
       const Source source = Decide(n);
-      const ValueId y = graph_.nodes()[n].outputs[0];
       if (IsActivation(y)) sources_[y.index()] = source;
     }
   }

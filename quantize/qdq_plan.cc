@@ -280,7 +280,7 @@ class QdqPlanner {
     const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
                                    [&](ValueId id) { return IsActivation(id); });
     const bool writes = IsActivation(node.outputs[0]);
-    if (!reads && !writes) return;
+    if ((!reads && !writes) || IsDynamic(node.op)) return;
     if (!reads || !writes) return SetFloat(n, "reads or writes another type than f32");
     DecideFloatNode(n);
   }

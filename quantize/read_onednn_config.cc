@@ -100,8 +100,10 @@ OneDnnConfig ReadOneDnnConfig(const YamlPart& part, const std::string& what) {
     const YamlPart dst = Child(part, "dst", what);
     const std::string type = ReadString(dst, what + ": dst");
     if (type != "f32") {
-      FailAt(dst, what, ": dst is '", type,
-             "', expected f32; s8 and u8 follow from the tensor's range, s32 is not kept");
+      FailAt(
+          dst, what, ": dst is '", type,
+          "', expected f32; s8 and u8 follow from the tensor's range, s32 is not kept: f32 is the "
+          "same sums times their scale");
     }
     config.real_dst = true;
   }

@@ -137,6 +137,8 @@ uint64_t Buffers(const View& view) {
   switch (traits.buffers) {
     case BufferForm::kRequant:
       return RequantBuffers(view);
+    case BufferForm::kDynamicRequant:
+      return SaturatingMul(RequantBuffers(view), 2);
     case BufferForm::kIndexMap:  // a list, two maps, and runs of 24 bytes; up to 4 taps of 16 bytes
       return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
     case BufferForm::kIndices:

@@ -33,7 +33,7 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
                  ToString(w.shape), " does not fit ", ic, " input and ", oc, " output channels in ",
                  op.groups, " groups");
   const std::span<const int8_t> weights = w.constant->As<int8_t>();
-  const bool depthwise = ic > 1 && op.groups == ic && oc == ic;
+  const bool depthwise = IsDepthwise(op.groups, ic, oc);
   const ConvDims dims{op.groups,  oc / op.groups, ic / op.groups,
                       w.shape[2], w.shape[3],     op.window.dilation_w};
   const std::vector<int8_t> packed =

@@ -18,6 +18,9 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op);
 void Lower(LoweringContext& context, const Node& node, const QConvTranspose& op);
 // matmul.cc
 void Lower(LoweringContext& context, const Node& node, const QMatMul& op);
+// dynamic.cc
+void Lower(LoweringContext& context, const Node& node, const DynamicConv& op);
+void Lower(LoweringContext& context, const Node& node, const DynamicMatMul& op);
 // pool.cc
 void Lower(LoweringContext& context, const Node& node, const MaxPool& op);
 void Lower(LoweringContext& context, const Node& node, const AveragePool& op);

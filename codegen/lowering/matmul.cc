@@ -15,16 +15,7 @@ void Lower(LoweringContext& context, const Node& node, const QMatMul& op) {
                  " of shape ", ToString(w.shape),
                  ", expected constant s8 [K, N] for an input of shape ", ToString(x.shape));
   const int64_t k = w.shape[0], n = w.shape[1];
-  const std::span<const int8_t> weights = w.constant->As<int8_t>();
-  std::vector<int8_t> transposed(
-      weights.size());  // [N, K]: output channels first, as the packing takes them
-  for (int64_t row = 0; row < k; ++row) {
-    for (int64_t column = 0; column < n; ++column) {
-      transposed[column * k + row] = weights[row * n + column];
-    }
-  }
-  const std::vector<int8_t> packed =
-      PackConvWeights({.groups = 1, .oc_per_group = n, .ic_per_group = k, .taps = 1}, transposed);
+  const std::vector<int8_t> packed = PackMatMulWeights(k, n, w.constant->As<int8_t>());
   LowerLinear(context, node, op, n, packed, isa::MatMul{});
 }
 

@@ -41,6 +41,17 @@ std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t
   return PackConvWeights(shape, windows);
 }
 
+std::vector<int8_t> PackMatMulWeights(int64_t k, int64_t n, std::span<const int8_t> weights) {
+  std::vector<int8_t> transposed(weights.size());  // [N, K]: output channels first
+  for (int64_t row = 0; row < k; ++row) {
+    for (int64_t column = 0; column < n; ++column) {
+      transposed[column * k + row] = weights[row * n + column];
+    }
+  }
+  return PackConvWeights({.groups = 1, .oc_per_group = n, .ic_per_group = k, .taps = 1},
+                         transposed);
+}
+
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights) {
   RSHIFT_REQUIRE(static_cast<int64_t>(weights.size()) == channels * taps, ErrorCode::kInternal,

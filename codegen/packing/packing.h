@@ -59,10 +59,17 @@ inline PackedShape ConvPackedShape(const ConvDims& d) {
   return {d.groups, d.oc_per_group, d.ic_per_group, taps};
 }
 
+// One filter for each channel: packed and computed in a way of its own.
+inline bool IsDepthwise(int64_t groups, int64_t ic, int64_t oc) {
+  return ic > 1 && groups == ic && oc == ic;
+}
+
 // `weights` in ONNX order [OC, IC/groups, KH, KW] -> ConvPackedShape(dims).
 std::vector<int8_t> PackConvolution(const ConvDims& dims, std::span<const int8_t> weights);
 // The same where shape.taps is KH * KW (MatMul: pass [N, K, 1, 1]).
 std::vector<int8_t> PackConvWeights(const PackedShape& shape, std::span<const int8_t> weights);
+// `weights` [K, N] -> the same of one tap.
+std::vector<int8_t> PackMatMulWeights(int64_t k, int64_t n, std::span<const int8_t> weights);
 // `weights` [C, 1, KH, KW] -> [taps][RoundUp(C, kPanelChannels)].
 std::vector<int8_t> PackDepthwiseWeights(int64_t channels, int64_t taps,
                                          std::span<const int8_t> weights);

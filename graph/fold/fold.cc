@@ -67,7 +67,10 @@ bool IsEvaluated(const Op& op) {
                  [](const BatchNorm&) { return false; }, [](const LayerNorm&) { return false; },
                  [](const InstanceNorm&) { return false; }, [](const Lrn&) { return false; },
                  [](const Resize&) { return false; }, [](const Quantize&) { return false; },
-                 [](const Dequantize&) { return false; }, [](const auto&) { return true; }},
+                 [](const Dequantize&) { return false; }, [](const DynamicRange&) { return false; },
+                 [](const DynamicQuantize&) { return false; },
+                 [](const DynamicConv&) { return false; },
+                 [](const DynamicMatMul&) { return false; }, [](const auto&) { return true; }},
       op);
 }
 

@@ -1,120 +1,37 @@
-// Dynamic quantization: the scale comes from the tensor while the program runs. Integers are kept
-// as numbers: F32 computes their products and sums exactly, as long as no sum reaches 2^24; longer
-// ones are computed in parts and added as s32. NUMERICS.md section 21.
+// Dynamic quantization: the scale comes from the tensor while the program runs. Products with
+// constant weights are commands on integers, others compute with integers as F32 numbers.
+// NUMERICS.md section 21.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "graph/onnx/expansion.h"
+#include "graph/onnx/dynamic_product.h"
+#include "graph/onnx/number_product.h"
 #include "graph/onnx/table.h"
+#include "graph/onnx/window.h"
 
 namespace rshift {
 namespace {
 
-constexpr double kExact = 16777216.0;  // 2^24
-constexpr double kLargest = 255.0;     // |q - zero point| of a byte
-constexpr int64_t kMostParts = 64;
-
+// The record and the bytes of an f32 input.
 struct Dynamic {
-  std::string bytes, scale, zero;  // f32; the bytes and the zero point are integers
+  ValueId record, bytes;
 };
 
-// scale = (max - min) / 255 of a range that holds 0; zero point = round(-min / scale).
-Dynamic QuantizeDynamically(Expansion& e, const std::string& x) {
-  const std::string none = e.Number(0.0f), top = e.Number(255.0f);
-  const std::string max =
-      e.Make("Max", {e.With("keepdims", int64_t{0}).Make("ReduceMax", {x}), none});
-  const std::string min =
-      e.Make("Min", {e.With("keepdims", int64_t{0}).Make("ReduceMin", {x}), none});
-  const std::string step = e.Make("Div", {e.Make("Sub", {max, min}), top});
-  Dynamic d;
-  d.scale = e.Make("Where", {e.Make("Equal", {max, min}), e.Number(1.0f), step});
-  const std::string zero = e.Make("Sub", {none, e.Make("Div", {min, d.scale})});
-  d.zero = e.Make("Round", {e.Make("Clip", {zero, none, top})});
-  const std::string units = e.Make("Round", {e.Make("Div", {x, d.scale})});
-  d.bytes = e.Make("Clip", {e.Make("Add", {units, d.zero}), none, top});
-  return d;
-}
-
-std::string CastTo(Expansion& e, const std::string& x, int64_t type) {
-  return e.With("to", type).Make("Cast", {x});
+Dynamic QuantizeDynamically(OnnxNode& node, int i) {
+  node.RequireFloat(i);
+  const ValueId x = node.Input(i);
+  const Shape shape = node.At(x).shape;
+  node.CheckSupported(NumElements(shape) > 0, "input ", Quoted(node.At(x).name), " is empty");
+  const ValueId record = node.Emit(DynamicRange{}, {x}, DType::kF32, {2});
+  return {record, node.Emit(DynamicQuantize{}, {x, record}, DType::kU8, shape)};
 }
 
 void ImportDynamicQuantizeLinear(OnnxNode& node) {
-  Expansion e(node);
-  const Dynamic d = QuantizeDynamically(e, e.In(0));
-  e.With("to", int64_t{onnx::TensorProto::UINT8}).Give("Cast", {d.bytes}, 0);
-  e.Give("Identity", {d.scale}, 1);
-  e.With("to", int64_t{onnx::TensorProto::UINT8}).Give("Cast", {d.zero}, 2);
-}
-
-// q - zero as f32. Zero points of channels lie along `axis` of `rank` dimensions.
-std::string Centered(Expansion& e, const std::string& q, const std::string& zero) {
-  std::string real = CastTo(e, q, onnx::TensorProto::FLOAT);
-  if (zero.empty()) return real;
-  return e.Make("Sub", {real, CastTo(e, zero, onnx::TensorProto::FLOAT)});
-}
-
-const Value& ValueOf(Expansion& e, const std::string& name) {
-  return e.node().At(e.node().state().values.at(name));
-}
-
-// How many parts of dimension K (the last but one of b) have sums below 2^24 each.
-int64_t PartsOf(Expansion& e, const std::string& b) {
-  const Value& value = ValueOf(e, b);
-  const int64_t k = value.shape[value.shape.size() - 2], n = value.shape.back();
-  if (!value.is_constant()) {
-    return static_cast<int64_t>(std::ceil(static_cast<double>(k) * kLargest * kLargest / kExact));
-  }
-  const auto elements = value.constant->As<float>();
-  const auto fits = [&](int64_t parts) {
-    const int64_t length = (k + parts - 1) / parts;
-    for (int64_t row = 0, rows = NumElements(value.shape) / n; row < rows; row += k) {
-      for (int64_t c = 0; c < n; ++c) {
-        double sum = 0;
-        for (int64_t i = 0; i < k; ++i) {
-          if (i % length == 0) sum = 0;
-          sum += std::fabs(static_cast<double>(elements[(row + i) * n + c]));
-          if (sum * kLargest >= kExact) return false;
-        }
-      }
-    }
-    return true;
-  };
-  int64_t parts = 1;
-  while (parts <= kMostParts && !fits(parts)) ++parts;
-  return parts;
-}
-
-std::string Ints(Expansion& e, std::vector<int64_t> elements) {
-  Value constant;
-  constant.dtype = DType::kS64;
-  constant.shape = {static_cast<int64_t>(elements.size())};
-  constant.constant = MakeConstant(std::span<const int64_t>(elements));
-  const ValueId id = e.node().Add(std::move(constant));
-  std::string name = e.node().At(id).name;
-  e.node().state().values[name] = id;
-  return name;
-}
-
-// The product of integers in f32, as s32.
-std::string ProductOf(Expansion& e, const std::string& a, const std::string& b) {
-  const int64_t parts = PartsOf(e, b);
-  e.node().CheckSupported(parts <= kMostParts, "its sums need ", parts,
-                          " parts below 2^24, at most ", kMostParts, " are supported");
-  if (parts <= 1) return CastTo(e, e.Make("MatMul", {a, b}), onnx::TensorProto::INT32);
-  const auto rank_a = static_cast<int64_t>(ValueOf(e, a).shape.size());
-  const auto rank_b = static_cast<int64_t>(ValueOf(e, b).shape.size());
-  const int64_t k = ValueOf(e, b).shape[rank_b - 2], length = (k + parts - 1) / parts;
-  std::string sum;
-  for (int64_t from = 0; from < k; from += length) {
-    const std::string begin = Ints(e, {from}), end = Ints(e, {std::min(k, from + length)});
-    const std::string part_a = e.Make("Slice", {a, begin, end, Ints(e, {rank_a - 1})});
-    const std::string part_b = e.Make("Slice", {b, begin, end, Ints(e, {rank_b - 2})});
-    const std::string part =
-        CastTo(e, e.Make("MatMul", {part_a, part_b}), onnx::TensorProto::INT32);
-    sum = sum.empty() ? part : e.Make("Add", {sum, part});
-  }
-  return sum;
+  const Dynamic d = QuantizeDynamically(node, 0);
+  node.Output(Identity{}, {d.bytes}, DType::kU8, node.ShapeOf(0));
+  node.Output(Identity{}, {PartOfRecord(node, d.record, 0)}, DType::kF32, {}, 1);
+  node.Output(Cast{DType::kU8}, {PartOfRecord(node, d.record, 1)}, DType::kU8, {}, 2);
 }
 
 void CheckMatrices(const OnnxNode& node) {
@@ -122,62 +39,161 @@ void CheckMatrices(const OnnxNode& node) {
                       "an input is a vector; only matrices are supported");
 }
 
+bool IsByte(DType type) { return type == DType::kS8 || type == DType::kU8; }
+
+ValueId InputOrNone(const OnnxNode& node, int i) {
+  return node.HasInput(i) ? node.Input(i) : ValueId();
+}
+
+bool IsOneNumber(const OnnxNode& node, ValueId id) {
+  return !id.valid() || NumElements(node.At(id).shape) == 1;
+}
+
+// A product as one command: bytes, their record, constant weights.
+struct Factors {
+  ValueId x, record;
+  DynamicWeights weights;
+};
+
+Shape ProductShape(const OnnxNode& node, const Factors& f) {
+  Shape shape = node.At(f.x).shape;
+  shape.back() = node.At(f.weights.bytes).shape[1];
+  return shape;
+}
+
+// The weights [K, N] of input `w`, zero points of input `zero`; nothing where no command has them.
+std::optional<DynamicWeights> MatMulWeights(OnnxNode& node, const Shape& a, int w, int zero) {
+  const Shape b = node.ShapeOf(w);
+  if (b.size() != 2 || a.size() < 2 || NumElements(a) == 0) return std::nullopt;
+  node.Check(a.back() == b[0], "inputs have the shapes ", ToString(a), " and ", ToString(b),
+             ": inner dimensions ", a.back(), " and ", b[0], " differ");
+  return ReadDynamicWeights(node, node.Input(w), InputOrNone(node, zero), 1);
+}
+
+bool MultiplyIntegers(OnnxNode& node) {
+  const ValueId zero = InputOrNone(node, 2);
+  if (!IsByte(node.TypeOf(0)) || !IsOneNumber(node, zero)) return false;
+  const auto weights = MatMulWeights(node, node.ShapeOf(0), 1, 3);
+  if (!weights) return false;
+  const Factors f{node.Input(0), RecordOf(node, ValueId(), zero), *weights};
+  DynamicMatMul op;
+  op.zero_w = f.weights.zero_w;
+  node.Output(op, {f.x, f.weights.bytes, f.record}, DType::kS32, ProductShape(node, f));
+  return true;
+}
+
 void ImportMatMulInteger(OnnxNode& node) {
   CheckMatrices(node);
+  if (MultiplyIntegers(node)) return;
   Expansion e(node);
   const std::string a = Centered(e, e.In(0), e.In(2)), b = Centered(e, e.In(1), e.In(3));
   e.Give("Identity", {ProductOf(e, a, b)});
 }
 
-void ImportConvInteger(OnnxNode& node) {
-  Expansion e(node);
-  const std::string x = Centered(e, e.In(0), e.In(2));
-  std::string zero = e.In(3);
-  if (!zero.empty() && node.ShapeOf(3).size() == 1 && node.ShapeOf(3)[0] > 1) {
-    std::vector<int64_t> shape(node.ShapeOf(1).size(), 1);
-    shape[0] = node.ShapeOf(3)[0];
-    zero = e.Make("Reshape", {zero, Ints(e, shape)});
-  }
-  const std::string w = Centered(e, e.In(1), zero);
-  const Value& weights = ValueOf(e, w);
-  const int64_t channels = weights.shape[0], products = NumElements(weights.shape) / channels;
-  double most = static_cast<double>(products) * kLargest;
-  if (weights.is_constant()) {
-    most = 0;
-    const auto elements = weights.constant->As<float>();
-    for (int64_t c = 0; c < channels; ++c) {
-      double sum = 0;
-      for (int64_t i = 0; i < products; ++i) sum += std::fabs(elements[c * products + i]);
-      most = std::max(most, sum);
-    }
-  }
-  node.CheckSupported(most * kLargest < kExact, "its sums may reach ", most * kLargest,
-                      "; only those below 2^24 are supported");
-  const std::string sum = e.KeepAll().Make("Conv", {x, w});
-  e.With("to", int64_t{onnx::TensorProto::INT32}).Give("Cast", {sum});
+// 1-D convolutions have height 1.
+ValueId AsImage(OnnxNode& node, ValueId id) {
+  Shape shape = node.At(id).shape;
+  if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+  return node.Reshaped(id, shape);
 }
 
-// float(sum) * (S_a S_b), then the bias.
-void GiveReal(Expansion& e, const std::string& sum, const std::string& scale,
-              const std::string& bias) {
-  const std::string real = CastTo(e, sum, onnx::TensorProto::FLOAT);
-  if (bias.empty()) return e.Give("Mul", {real, scale});
-  e.Give("Add", {e.Make("Mul", {real, scale}), bias});
+bool ConvolveIntegers(OnnxNode& node) {
+  const Shape x = node.ShapeOf(0), w = node.ShapeOf(1);
+  const ValueId zero = InputOrNone(node, 2);
+  const bool image = x.size() == 3 || x.size() == 4;
+  if (!image || NumElements(x) == 0 || !IsByte(node.TypeOf(0)) || !IsOneNumber(node, zero))
+    return false;
+  node.Check(w.size() == x.size(), "weight ", Quoted(node.At(node.Input(1)).name), " has ",
+             w.size(), " dimensions, expected ", x.size());
+  const int64_t groups = node.Int("group", 1);
+  node.Check(groups >= 1 && x[1] % groups == 0 && x[1] / groups == w[1] && w[0] % groups == 0,
+             "input has ", x[1], " channels, which does not fit the weight ", ToString(w),
+             " with group ", groups);
+  const auto weights = ReadDynamicWeights(node, node.Input(1), InputOrNone(node, 3), 0);
+  if (!weights) return false;
+  const Size2 kernel = SpatialSize(node, w);
+  DynamicConv op;
+  op.window = ReadWindow(node, kernel, x.size());
+  op.groups = groups;
+  op.zero_w = weights->zero_w;
+  const Size2 size = ResolveWindow(node, op.window, SpatialSize(node, x), false);
+  const std::vector<ValueId> inputs{AsImage(node, node.Input(0)), AsImage(node, weights->bytes),
+                                    RecordOf(node, ValueId(), zero)};
+  const Shape out = WithSpatial(x[0], w[0], size, x.size());
+  if (x.size() == 4) {
+    node.Output(op, inputs, DType::kS32, out);
+  } else {
+    const Shape wide = WithSpatial(x[0], w[0], size, 4);
+    node.OutputReshaped(node.Emit(op, inputs, DType::kS32, wide), out);
+  }
+  return true;
+}
+
+void ImportConvInteger(OnnxNode& node) {
+  if (!ConvolveIntegers(node)) GiveConvOfNumbers(node);
+}
+
+// One for each of `n` columns.
+std::optional<std::vector<float>> ColumnConstants(const OnnxNode& node, int i, int64_t n) {
+  if (!node.At(node.Input(i)).is_constant()) return std::nullopt;
+  std::vector<float> numbers = node.ConstantFloats(i, "numbers of columns");
+  if (numbers.size() == 1) numbers.resize(static_cast<size_t>(n), numbers[0]);
+  const bool fit =
+      static_cast<int64_t>(numbers.size()) == n &&
+      std::all_of(numbers.begin(), numbers.end(), [](float v) { return std::isfinite(v); });
+  return fit ? std::optional(numbers) : std::nullopt;
+}
+
+// The f32 result of a product; inputs `scale` and `bias` are those of the columns.
+bool GiveScaledProduct(OnnxNode& node, const Factors& f, int scale, int bias) {
+  const Shape shape = ProductShape(node, f);
+  const auto scales = ColumnConstants(node, scale, shape.back());
+  const bool has_bias = node.HasInput(bias);
+  const auto biases = has_bias ? ColumnConstants(node, bias, shape.back()) : std::nullopt;
+  if (!scales || (has_bias && !biases)) return false;
+  if (std::any_of(scales->begin(), scales->end(), [](float v) { return std::signbit(v); }))
+    return false;
+  DynamicMatMul op;
+  op.scales = *scales;
+  if (has_bias) op.bias = *biases;
+  op.zero_w = f.weights.zero_w;
+  node.Output(op, {f.x, f.weights.bytes, f.record}, DType::kF32, shape);
+  return true;
 }
 
 // A, B, scale of B, zero point of B, bias.
 void ImportDynamicQuantizeMatMul(OnnxNode& node) {
   CheckMatrices(node);
+  const Dynamic d = QuantizeDynamically(node, 0);
+  if (const auto weights = MatMulWeights(node, node.ShapeOf(0), 1, 3)) {
+    if (GiveScaledProduct(node, {d.bytes, d.record, *weights}, 2, 4)) return;
+  }
   Expansion e(node);
-  const Dynamic d = QuantizeDynamically(e, e.In(0));
-  const std::string a = e.Make("Sub", {d.bytes, d.zero}), b = Centered(e, e.In(1), e.In(3));
-  const std::string scale = e.Make("Mul", {d.scale, e.In(2)});
+  const auto named = [&](ValueId id) {
+    std::string name = node.At(id).name;
+    node.state().values[name] = id;
+    return name;
+  };
+  const std::string zero = named(PartOfRecord(node, d.record, 1));
+  const std::string real = CastTo(e, named(d.bytes), onnx::TensorProto::FLOAT);
+  const std::string a = e.Make("Sub", {real, zero}), b = Centered(e, e.In(1), e.In(3));
+  const std::string scale = e.Make("Mul", {named(PartOfRecord(node, d.record, 0)), e.In(2)});
   GiveReal(e, ProductOf(e, a, b), scale, e.In(4));
+}
+
+bool MultiplyToFloat(OnnxNode& node) {
+  const ValueId scale = node.Input(2), zero = InputOrNone(node, 4);
+  if (!IsByte(node.TypeOf(0)) || !IsOneNumber(node, scale) || !IsOneNumber(node, zero))
+    return false;
+  const auto weights = MatMulWeights(node, node.ShapeOf(0), 1, 5);
+  if (!weights) return false;
+  return GiveScaledProduct(node, {node.Input(0), RecordOf(node, scale, zero), *weights}, 3, 6);
 }
 
 // A, B, their scales, their zero points, bias.
 void ImportMatMulIntegerToFloat(OnnxNode& node) {
   CheckMatrices(node);
+  if (MultiplyToFloat(node)) return;
   Expansion e(node);
   const std::string a = Centered(e, e.In(0), e.In(4)), b = Centered(e, e.In(1), e.In(5));
   const std::string scale = e.Make("Mul", {e.In(2), e.In(3)});

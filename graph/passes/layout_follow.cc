@@ -49,6 +49,26 @@ bool AddElementwise(LayoutBuilder& b, const Node& node) {
   return true;
 }
 
+// A number that all elements share stands beside them.
+bool AddDynamicQuantize(LayoutBuilder& b, const Node& node) {
+  const ValueId x = node.inputs[0], record = b.Plain(node.inputs[1]);
+  if (b.PrefersNhwc(x)) {
+    b.AddNode(node.name, node.op, {b.Nhwc(x), record}, b.Define(node.outputs[0], kNhwcPerm));
+    return true;
+  }
+  const Form native = b.Native(x);
+  if (b.IsPlainFree(x) || b.graph().value(native.id).layout != Layout::kNhwc) return false;
+  b.AddNode(node.name, node.op, {native.id, record}, b.DefineLike(node.outputs[0], native));
+  return true;
+}
+
+// The least and the greatest of elements in any order.
+bool AddDynamicRange(LayoutBuilder& b, const Node& node) {
+  const Form native = b.Native(node.inputs[0]);
+  b.AddNode(node.name, node.op, {native.id}, b.DefinePlain(node.outputs[0]));
+  return true;
+}
+
 // Its ranges are in the order of channels, whatever that of the elements.
 bool AddFakeQuantize(LayoutBuilder& b, const Node& node) {
   if (OutputRank(b, node) != 4 || !b.PrefersNhwc(node.inputs[0])) return false;
@@ -132,6 +152,8 @@ bool AddFollower(LayoutBuilder& b, const Node& node) {
                                [&](const Unary&) { return AddElementwise(b, node); },
                                [&](const LeakyRelu&) { return AddElementwise(b, node); },
                                [&](const FakeQuantize&) { return AddFakeQuantize(b, node); },
+                               [&](const DynamicQuantize&) { return AddDynamicQuantize(b, node); },
+                               [&](const DynamicRange&) { return AddDynamicRange(b, node); },
                                [&](const Cast&) { return AddElementwise(b, node); },
                                [&](const Quantize&) { return AddElementwise(b, node); },
                                [&](const Dequantize&) { return AddElementwise(b, node); },

@@ -12,7 +12,7 @@ bool IsSpatial(const Op& op) {
                  [](const MaxPool&) { return true; }, [](const AveragePool&) { return true; },
                  [](const DepthToSpace&) { return true; }, [](const SpaceToDepth&) { return true; },
                  [](const Lrn& lrn) { return lrn.axis == 1; },
-                 [](const InstanceNorm&) { return true; },
+                 [](const InstanceNorm&) { return true; }, [](const DynamicConv&) { return true; },
                  [](const Resize& resize) {
                    return resize.scales.size() == 4 && resize.scales[0] == 1.0f &&
                           resize.scales[1] == 1.0f;

@@ -5,6 +5,7 @@
 
 #include "isa/ops/activation.h"
 #include "isa/ops/conv.h"
+#include "isa/ops/dynamic.h"
 #include "isa/ops/eltwise.h"
 #include "isa/ops/matmul.h"
 #include "isa/ops/norm.h"
@@ -23,10 +24,11 @@ using AllCommands =
     CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
                 AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
                 AddScaled, BatchedMatMul, Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather,
-                ResizeNearest, Normalize, Extremum, Div, BinaryTable, Resize, BinaryF32, UnaryF32,
-                ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32, ArgMax, Where,
-                Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32,
-                ConvTransposeF32, MatMulF32, AveragePoolF32>;
+                ResizeNearest, Normalize, Extremum, Div, BinaryTable, Resize, DynamicRange,
+                DynamicQuantize, DynamicConv, DynamicMatMul, BinaryF32, UnaryF32, ClipF32,
+                LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32, ArgMax, Where, Cast,
+                ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32, ConvTransposeF32,
+                MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

@@ -54,6 +54,11 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
   return std::visit(support, node.op);
 }
 
+bool IsDynamic(const Op& op) {
+  return std::holds_alternative<DynamicRange>(op) || std::holds_alternative<DynamicQuantize>(op) ||
+         std::holds_alternative<DynamicConv>(op) || std::holds_alternative<DynamicMatMul>(op);
+}
+
 void EmitInteger(Emitter& emitter, const Node& node) {
   const auto emit = Overloaded{
       [&](const Conv& op) { EmitConv(emitter, node, op); },

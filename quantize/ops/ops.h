@@ -26,6 +26,9 @@ struct OpSupport {
 // Whether a node that reads and writes f32 activations has an integer form in a profile.
 // Independent of ranges.
 OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& profile = {});
+// DynamicRange, DynamicQuantize and products of their integers: integer as the model says it,
+// copied as they are.
+bool IsDynamic(const Op& op);
 // Writes the integer form of a node with IntegerSupport() != kFloat.
 void EmitInteger(Emitter& emitter, const Node& node);
 

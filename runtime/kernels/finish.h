@@ -19,10 +19,11 @@ struct PostOpArgs {
   const uint8_t* dst = nullptr;
   const uint8_t* addend = nullptr;
   bool addend_signed = false;
-  // FinishToFloat() and FinishToHalf() alone: what would be the byte at dst[i] is the number at
-  // result[i] or half[i]; nothing is stored at dst.
+  // Of the functions that make no bytes: what would be the byte at dst[i] is the number at
+  // result[i], half[i] or sums[i]; nothing is stored at dst.
   float* result = nullptr;
   uint16_t* half = nullptr;
+  int32_t* sums = nullptr;  // FinishToSums()
 };
 
 // The function for a rounding; null for kHalfUp, which every kernel has itself. kFloatZeroEven
@@ -32,6 +33,10 @@ FinishFn FinishFor(Rounding rounding, bool post_ops);
 FinishFn FinishToFloat();
 // kHalfFloat with a result in f16: the value before AscendQuant.
 FinishFn FinishToHalf();
+// The accumulators themselves.
+FinishFn FinishToSums();
+// f32: float(acc) * scale + bias_f, each operation rounded.
+FinishFn FinishToScaledSums();
 
 }  // namespace rshift
 

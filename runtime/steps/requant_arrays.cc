@@ -194,6 +194,38 @@ RequantArrays MakeColumnArrays(const RequantWords& words, const ClampQ& clamp, i
   return result;
 }
 
+DynamicArrays MakeDynamicArrays(const StepContext& context, const RequantLayout& layout) {
+  DynamicArrays result;
+  const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
+  result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
+  const Arrays arrays = Divide(result.memory.data(), stride);
+  RequantArgs& args = result.args;
+  FillChannels(context, layout, arrays, false, &args);
+  const std::vector<uint32_t>& sums = context.WeightSums();
+  for (int64_t c = 0; c < layout.channels; ++c) {
+    const int64_t entry = layout.Entry(c);
+    const auto zeros = static_cast<uint32_t>(layout.products * arrays.zero_w[entry]);
+    arrays.multiplier[entry] = static_cast<int32_t>(sums[static_cast<size_t>(c)] - zeros);
+  }
+  result.sums = arrays.multiplier;
+  args.scale = arrays.scale;
+  args.bias_f = arrays.bias_f;
+  args.bias_flipped = arrays.bias_flipped;
+  args.rounding = Rounding::kFloatZeroEven;
+  args.post_ops = true;
+  result.post_op_args = std::make_unique<PostOpArgs>();
+  args.post_op_args = result.post_op_args.get();
+  result.post_op_args->dst = context.Out<uint8_t>(Field::kDst);
+  if (context.Record(Field::kDst).dtype == DType::kS32) {
+    result.post_op_args->sums = context.Out<int32_t>(Field::kDst);
+    args.finish = FinishToSums();
+  } else {
+    result.post_op_args->result = context.Out<float>(Field::kDst);
+    args.finish = FinishToScaledSums();
+  }
+  return result;
+}
+
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
                                 const RequantLayout& layout) {
   RequantArrays result;

@@ -44,6 +44,14 @@ RequantForm RequantFormOf(const C& c) {
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
                                 const RequantLayout& layout);
 
+// Of a product whose source's scale and zero point are known only when it runs: scale and bias_f
+// are those of the weights; `sums` holds sum(w - zero_w) of each entry modulo 2^32; bias_flipped
+// what is to be added to a bias. dst is f32 or s32.
+struct DynamicArrays : RequantArrays {
+  const int32_t* sums = nullptr;
+};
+DynamicArrays MakeDynamicArrays(const StepContext& context, const RequantLayout& layout);
+
 // One factor for all of `columns` channels, no biases: a product of two activations, whose step
 // sets bias, bias_flipped and zero_w itself. No |accumulator| is above `most_acc`.
 RequantArrays MakeColumnArrays(const RequantWords& words, const ClampQ& clamp, int32_t zero_y,

@@ -31,6 +31,11 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Gather& c)
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Resize& c);
 
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicRange& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicQuantize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicConv& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicMatMul& c);
+
 // Element-wise commands, which may be fused with the one before: pointers of the context's operands
 // are not looked at, and a smaller constant is as large as dst (broadcast_op.h).
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c);

@@ -28,6 +28,11 @@ void CheckCommand(const CommandCheck& check, const isa::Table& c);
 void CheckCommand(const CommandCheck& check, const isa::Conv& c);
 void CheckCommand(const CommandCheck& check, const isa::Depthwise& c);
 void CheckCommand(const CommandCheck& check, const isa::MatMul& c);
+// dynamic.cc: products fill check.weight_sums
+void CheckCommand(const CommandCheck& check, const isa::DynamicRange& c);
+void CheckCommand(const CommandCheck& check, const isa::DynamicQuantize& c);
+void CheckCommand(const CommandCheck& check, const isa::DynamicConv& c);
+void CheckCommand(const CommandCheck& check, const isa::DynamicMatMul& c);
 // matmul.cc
 void CheckCommand(const CommandCheck& check, const isa::BatchedMatMul& c);
 // pool.cc, softmax.cc

@@ -2,7 +2,7 @@
 
     python tests/e2e/quantize_real_models.py [name ...]        needs ../shared (RSHIFT_SHARED) and the programs
 
-Each network of MODELS in QDQ and QOperator form, u8 and s8, one scale or one a channel, and quantize_dynamic (in F32). One line a form.
+Each network of MODELS in QDQ and QOperator form, u8 and s8, one scale or one a channel, and quantize_dynamic (`--mode f32`). One line a form.
 The calibration samples are random numbers of the input's usual range: what is compared is arithmetic, not accuracy.
 """
 
@@ -26,7 +26,7 @@ MODELS = {
     'mobilenet_v1_025': ('mobilenet_v1_025/mobilenet_v1_025_float.onnx', 1.0),
     'mobilenet_v2': ('mobilenet_v2/mobilenet_v2_float.onnx', 1.0), 'squeezenet': ('squeezenet_1_1/squeezenet_1_1.onnx', 128.0),
     'mnist_conv': ('mnist_conv/model.onnx', 255.0), 'mobilenet_leaky': ('fashion/clean/mobilenet_leaky.onnx', 1.0),
-    'superres': ('superres_x3/pytorch_super_resolution.onnx', 1.0)}
+    'superres': ('superres_x3/pytorch_super_resolution.onnx', 1.0), 'vit_tiny': ('fashion/clean/vit_tiny_op17.onnx', 1.0)}
 FORMATS = {'QDQ': quantization.QuantFormat.QDQ, 'QOperator': quantization.QuantFormat.QOperator}
 TYPES = {'u8': quantization.QuantType.QUInt8, 's8': quantization.QuantType.QInt8}
 
@@ -108,9 +108,13 @@ def main(wanted):
                     continue
                 found = compare(folder / 'q.onnx', name, samples[4:], folder, '--profile', 'onnxruntime')
                 print(f'{key:17} {form:9} {kind} {"channel" if each else "tensor ":7} {found}', flush=True)
-            quantization.quantize_dynamic(folder / 'f.onnx', folder / 'q.onnx',
-                                          weight_type=quantization.QuantType.QUInt8)
-            print(f'{key:17} dynamic   {compare(folder / "q.onnx", name, samples[4:], folder, "--mode", "f32")}', flush=True)
+            for each in (False, True):
+                quantization.quantize_dynamic(folder / 'f.onnx', folder / 'q.onnx', per_channel=each,
+                                              weight_type=quantization.QuantType.QUInt8)
+                found = compare(folder / 'q.onnx', name, samples[4:], folder, '--mode', 'f32')
+                text = pipeline.run('model_tool', 'disasm', folder / 'p.rshift')
+                count = text.count('dynamic_conv ') + text.count('dynamic_matmul ')
+                print(f'{key:17} dynamic   {"channel" if each else "tensor ":7} {found}; {count} integer products', flush=True)
 
 
 if __name__ == '__main__':

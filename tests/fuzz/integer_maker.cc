@@ -303,6 +303,70 @@ void MakeExtremum(Maker& m) {
   c.Set(Field::kFlags, m.random.Int(0, 1));
 }
 
+// Weights, records and, mostly, weight zero points of a product whose src2 is set.
+void AddDynamicWeights(Maker& m, Command c, std::span<const int8_t> packed, int64_t channels) {
+  const bool real = m.b[c.Tensor(Field::kDst)].dtype == DType::kF32;
+  std::vector<ChannelRequant> records;
+  for (int64_t i = 0; i < channels; ++i) {
+    records.push_back(real ? Words(m, Rounding::kFloatZeroEven) : ChannelRequant{});
+    records.back().bias = 0;
+  }
+  const auto bytes = static_cast<int64_t>(packed.size());
+  c.Set(Field::kWeights, m.b.ConstBytes(DType::kBytes, {bytes}, packed.data()));
+  c.Set(Field::kRequant, m.b.Const(DType::kBytes, {12 * channels}, records));
+  if (!m.Chance(3)) {
+    std::vector<int32_t> zeros(static_cast<size_t>(channels));
+    for (int32_t& zero : zeros) zero = static_cast<int32_t>(m.random.Int(-128, 127));
+    c.Set(Field::kZeroW, m.b.Const(DType::kS32, {channels}, zeros));
+  }
+  m.b.image.commands.back() = c;
+}
+
+void MakeDynamicProduct(Opcode opcode, Maker& m) {
+  const DType result = m.Chance(3) ? DType::kS32 : DType::kF32, type = m.random.Byte();
+  const int32_t record = m.Src({DType::kF32, {2}});
+  if (opcode == Opcode::kDynamicMatMul) {
+    Shape shape = m.Dims(1, 4);
+    const int64_t k = std::max<int64_t>(m.Dim(), 1), n = std::max<int64_t>(m.Dim(), 1);
+    shape.back() = k;
+    const int32_t src = m.Src({type, shape});
+    shape.back() = n;
+    Command& c = m.b.Add(opcode, m.Dst({result, shape}), src).Set(Field::kSrc2, record);
+    return AddDynamicWeights(m, c, PackMatMulWeights(k, n, RandomWeights(m, k * n)), n);
+  }
+  RandomWindow w(m, true);
+  const int64_t channels = std::max<int64_t>(w.src[3], 1);
+  const bool depthwise = m.Chance(3);
+  const int64_t groups = depthwise ? channels : m.Chance(3) ? m.random.Int(1, 3) : 1;
+  const int64_t ic = depthwise ? 1 : channels, oc = depthwise ? 1 : std::max<int64_t>(m.Dim(), 1);
+  w.src[3] = groups * ic, w.dst[3] = groups * oc;
+  const int32_t src = m.Src({type, w.src}), dst = m.Dst({result, w.dst});
+  Command& c = m.b.Add(opcode, dst, src).Set(Field::kSrc2, record);
+  w.SetFields(c);
+  c.Set(Field::kGroups, groups);
+  const int64_t taps = w.kernel[0] * w.kernel[1];
+  const std::vector<int8_t> weights = RandomWeights(m, groups * oc * ic * taps);
+  AddDynamicWeights(
+      m, c,
+      IsDepthwise(groups, groups * ic, groups * oc)
+          ? PackDepthwiseWeights(groups, taps, weights)
+          : PackConvolution({groups, oc, ic, w.kernel[0], w.kernel[1], w.dilation[1]}, weights),
+      groups * oc);
+}
+
+void MakeDynamic(Opcode opcode, Maker& m) {
+  if (opcode == Opcode::kDynamicConv || opcode == Opcode::kDynamicMatMul)
+    return MakeDynamicProduct(opcode, m);
+  const Shape shape = m.Dims(0, 4);
+  const int32_t src = m.Src({DType::kF32, shape});
+  if (opcode == Opcode::kDynamicRange) {
+    m.b.Add(opcode, m.Dst({DType::kF32, {2}}), src);
+    return;
+  }
+  const int32_t record = m.Src({DType::kF32, {2}});
+  m.b.Add(opcode, m.Dst({DType::kU8, shape}), src).Set(Field::kSrc2, record);
+}
+
 }  // namespace
 
 bool MakeIntegerCommand(Opcode opcode, Maker& m) {
@@ -402,6 +466,11 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
       return MakeBatchedMatMul(m), true;
     case Opcode::kNormalize:
       return MakeNormalize(m), true;
+    case Opcode::kDynamicRange:
+    case Opcode::kDynamicQuantize:
+    case Opcode::kDynamicConv:
+    case Opcode::kDynamicMatMul:
+      return MakeDynamic(opcode, m), true;
     default:
       return false;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "quantize/numerics/dynamic.h"
 #include "quantize/numerics/half_float.h"
 #include "quantize/numerics/requantize.h"
 
@@ -167,8 +168,26 @@ void ToHalf(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t cou
   }
 }
 
+void ToSums(const RequantArgs& q, int64_t, const int32_t* acc, int64_t count,
+            uint8_t* dst) noexcept {
+  std::copy_n(acc, count,
+              q.post_op_args->sums + (dst - static_cast<const uint8_t*>(q.post_op_args->dst)));
+}
+
+void ToScaledSums(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+                  uint8_t* dst) noexcept {
+  float* result = q.post_op_args->result + (dst - static_cast<const uint8_t*>(q.post_op_args->dst));
+  const float* scale = q.scale + entry;
+  const float* bias = q.bias_f + entry;
+  for (int64_t i = 0; i < count; ++i) {
+    result[i] = numerics::DynamicResult(acc[i], scale[i], bias[i]);
+  }
+}
+
 }  // namespace
 
+FinishFn FinishToSums() { return ToSums; }
+FinishFn FinishToScaledSums() { return ToScaledSums; }
 FinishFn FinishToFloat() { return ToFloat; }
 FinishFn FinishToHalf() { return ToHalf; }
 
