@@ -2,6 +2,7 @@
 #ifndef RSHIFT_TESTS_FUZZ_PROGRAM_MAKER_H_
 #define RSHIFT_TESTS_FUZZ_PROGRAM_MAKER_H_
 
+#include "isa/functions.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -13,7 +14,7 @@ namespace rshift::testing {
 ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale = 1);
 bool IsGuard(const Binding& input);
 
-// --- for the makers, in three files ---
+// --- for the makers, in four files ---
 struct Maker {
   ProgramBuilder& b;
   Random& random;
@@ -37,8 +38,13 @@ struct Maker {
   int32_t Floats(int64_t count, float lo, float hi);  // a constant
 };
 
+inline void SetRounding(Command& c, Rounding rounding) {
+  c.Set(Field::kRounding, static_cast<int64_t>(rounding));
+}
+
 // Each gives false for an opcode that is not its own.
 bool MakeIntegerCommand(Opcode opcode, Maker& maker);
+bool MakeProductCommand(Opcode opcode, Maker& maker);
 bool MakeMoveCommand(Opcode opcode, Maker& maker);
 bool MakeFloatCommand(Opcode opcode, Maker& maker);
 
