@@ -13,6 +13,7 @@ constexpr RowKernels MakeRowKernels() {
   return {.sum = RowSum,
           .squares = RowSquares,
           .extreme = RowExtreme,
+          .extremes = RowExtremes,
           .sum_columns = ColumnSums,
           .square_columns = ColumnSquares,
           .extreme_columns = ColumnExtremes,

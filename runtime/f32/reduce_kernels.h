@@ -98,6 +98,44 @@ float RowExtreme(const float* x, int64_t n, bool lowest) noexcept {
   return lowest ? -best : best;
 }
 
+// Of numbers; a NaN is passed over.
+RSHIFT_INLINE Floats Lowest(const Floats& best, const Floats& x) {
+  return Map([](FloatPart b, FloatPart v) { return v < b ? v : b; }, best, x);
+}
+
+void RowExtremes(const float* x, int64_t n, float* lowest, float* highest) noexcept {
+  float few[8];
+  if (n < 8) {
+    for (int64_t i = 0; i < 8; ++i) few[i] = x[i < n ? i : 0];
+    x = few;
+    n = 8;
+  }
+  const Floats last = Load(x + n - 8);
+  Floats high[4] = {last, last, last, last}, low[4] = {last, last, last, last};
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+#pragma GCC unroll 4
+    for (int64_t c = 0; c < 4; ++c) {
+      const Floats v = Load(x + i + 8 * c);
+      high[c] = HighestOrNan(high[c], v);
+      low[c] = Lowest(low[c], v);
+    }
+  }
+  for (; i + 8 <= n; i += 8) {
+    const Floats v = Load(x + i);
+    high[0] = HighestOrNan(high[0], v);
+    low[0] = Lowest(low[0], v);
+  }
+  float lane[8];
+  Store(HighestOrNan(HighestOrNan(high[0], high[1]), HighestOrNan(high[2], high[3])), lane);
+  *highest = lane[0];
+  for (const float v : lane) *highest = v > *highest || v != v ? v : *highest;
+  Store(Lowest(Lowest(low[0], low[1]), Lowest(low[2], low[3])), lane);
+  *lowest = lane[0];
+  for (const float v : lane) *lowest = v < *lowest ? v : *lowest;
+  if (*highest != *highest) *lowest = *highest;
+}
+
 // y[lane] = at(lane) for all lanes, 8 or more, by eights; the last eight overlap their neighbours.
 template <typename T, typename F>
 RSHIFT_INLINE void UpdateLanes(T* y, int64_t lanes, const F& at) {

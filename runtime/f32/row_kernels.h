@@ -34,6 +34,8 @@ struct RowKernels {
   double (*squares)(const float* x, int64_t n, double about) noexcept;
   // The highest x or the lowest; NaN where one is.
   float (*extreme)(const float* x, int64_t n, bool lowest) noexcept;
+  // Both at once; a zero of either sign.
+  void (*extremes)(const float* x, int64_t n, float* lowest, float* highest) noexcept;
 
   // The same for columns, on top of what is in `sums` and `extremes`, which have room for a
   // multiple of eight lanes. The lowest come with their signs turned.

@@ -27,7 +27,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 class DynamicRangeStep : public Step {
  public:
   explicit DynamicRangeStep(const StepContext& context)
-      : extreme_(f32::RowKernelsFor(context.isa).extreme),
+      : extremes_(f32::RowKernelsFor(context.isa).extremes),
         x_(context.In<float>(Field::kSrc)),
         count_(NumElements(context.Record(Field::kSrc).shape)),
         record_(context.Out<float>(Field::kDst)),
@@ -38,10 +38,8 @@ class DynamicRangeStep : public Step {
     const Range part = ThreadRange(count_, kCacheLine, team);
     const auto index = static_cast<size_t>(team.index), count = static_cast<size_t>(team.count);
     least_[index] = kInfinity, greatest_[index] = -kInfinity;
-    if (part.begin < part.end) {
-      least_[index] = extreme_(x_ + part.begin, part.end - part.begin, true);
-      greatest_[index] = extreme_(x_ + part.begin, part.end - part.begin, false);
-    }
+    if (part.begin < part.end)
+      extremes_(x_ + part.begin, part.end - part.begin, &least_[index], &greatest_[index]);
     if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 != team.count) return;
     done_.store(0, std::memory_order_relaxed);
     float least = kInfinity, greatest = -kInfinity;
@@ -55,7 +53,7 @@ class DynamicRangeStep : public Step {
   }
 
  private:
-  float (*extreme_)(const float* x, int64_t n, bool lowest) noexcept;
+  void (*extremes_)(const float* x, int64_t n, float* lowest, float* highest) noexcept;
   const float* x_;
   int64_t count_;
   float* record_;

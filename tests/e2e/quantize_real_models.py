@@ -1,6 +1,6 @@
 """Real networks as ONNX Runtime's quantizer writes them, against ONNX Runtime: equal outputs under --profile onnxruntime?
 
-    python tests/e2e/quantize_real_models.py [name ...]        needs ../shared (RSHIFT_SHARED) and the programs
+    python tests/e2e/quantize_real_models.py [--dynamic] [name ...]        needs ../shared (RSHIFT_SHARED) and the programs
 
 Each network of MODELS in QDQ and QOperator form, u8 and s8, one scale or one a channel, and quantize_dynamic (`--mode f32`). One line a form.
 The calibration samples are random numbers of the input's usual range: what is compared is arithmetic, not accuracy.
@@ -89,32 +89,60 @@ def compare(path, name, samples, folder, *options):
     return f'{elements} elements, {differ} differ{note}, at most {worst:.2e}; F32 {len(reads_float) - ("F32 nodes: none" in reads_float)}'
 
 
+def static_forms(key, samples, name, folder):
+    for form, kind, each in ((f, k, c) for f in FORMATS for k in TYPES for c in (False, True)):
+        try:
+            quantization.quantize_static(folder / 'f.onnx', folder / 'q.onnx', Reader(name, samples[:4]),
+                                         quant_format=FORMATS[form], per_channel=each,
+                                         activation_type=TYPES[kind], weight_type=quantization.QuantType.QInt8)
+        except Exception as error:  # pylint: disable=broad-except
+            print(f'{key:17} {form:9} {kind} ONNX Runtime cannot quantize it: {str(error)[:100]}', flush=True)
+            continue
+        found = compare(folder / 'q.onnx', name, samples[4:], folder, '--profile', 'onnxruntime')
+        print(f'{key:17} {form:9} {kind} {"channel" if each else "tensor ":7} {found}', flush=True)
+
+
+def compare_sums(path, name, samples, folder):
+    """The s32 sums of all integer products, as outputs of the model: how many there are, how many differ."""
+    model = onnx.load(path)
+    sums = [n.output[0] for n in model.graph.node if n.op_type in ('ConvInteger', 'MatMulInteger')]
+    model.graph.output.extend(onnx.helper.make_tensor_value_info(s, onnx.TensorProto.INT32, None) for s in sums)
+    onnx.save(model, folder / 's.onnx')
+    pipeline.run('model_deploy', folder / 's.onnx', '-o', folder / 's.rshift', '--mode', 'f32')
+    session = session_of(str(folder / 's.onnx'))
+    elements = differ = 0
+    for x in samples:
+        ours = pipeline.infer(folder / 's.rshift', {name: x}, folder, '--raw')
+        for found, theirs in zip(sums, session.run(sums, {name: x})):
+            elements, differ = elements + theirs.size, differ + int((ours[found] != theirs).sum())
+    return elements, differ
+
+
+def dynamic_forms(key, samples, name, folder):
+    for kind, each in ((k, c) for k in TYPES for c in (False, True)):
+        quantization.quantize_dynamic(folder / 'f.onnx', folder / 'q.onnx', per_channel=each, weight_type=TYPES[kind])
+        found = compare(folder / 'q.onnx', name, samples[4:], folder, '--mode', 'f32')
+        text = pipeline.run('model_tool', 'disasm', folder / 'p.rshift')
+        count = text.count('dynamic_conv ') + text.count('dynamic_matmul ')
+        floats = text.count('conv_f32 ') + text.count('matmul_f32 ')
+        elements, differ = compare_sums(folder / 'q.onnx', name, samples[4:], folder)
+        print(f'{key:17} dynamic   {kind} {"channel" if each else "tensor ":7} products: {count} integer, {floats} F32; '
+              f'{elements} sums, {differ} differ; outputs: {found}', flush=True)
+
+
 def main(wanted):
     shared = pathlib.Path(os.environ.get('RSHIFT_SHARED', pipeline.ROOT.parent / 'shared')) / 'models'
+    forms = [dynamic_forms] if '--dynamic' in wanted else [static_forms, dynamic_forms]
+    names = [name for name in wanted if name != '--dynamic']
     for key, (file, reach) in MODELS.items():
-        if wanted and key not in wanted:
+        if names and key not in names:
             continue
         with tempfile.TemporaryDirectory() as name_of_folder:
             folder = pathlib.Path(name_of_folder)
             model = float_model(shared / file, folder / 'f.onnx')
             name, samples = samples_of(model, reach, 6)
-            for form, kind, each in ((f, k, c) for f in FORMATS for k in TYPES for c in (False, True)):
-                try:
-                    quantization.quantize_static(folder / 'f.onnx', folder / 'q.onnx', Reader(name, samples[:4]),
-                                                 quant_format=FORMATS[form], per_channel=each,
-                                                 activation_type=TYPES[kind], weight_type=quantization.QuantType.QInt8)
-                except Exception as error:  # pylint: disable=broad-except
-                    print(f'{key:17} {form:9} {kind} ONNX Runtime cannot quantize it: {str(error)[:100]}', flush=True)
-                    continue
-                found = compare(folder / 'q.onnx', name, samples[4:], folder, '--profile', 'onnxruntime')
-                print(f'{key:17} {form:9} {kind} {"channel" if each else "tensor ":7} {found}', flush=True)
-            for each in (False, True):
-                quantization.quantize_dynamic(folder / 'f.onnx', folder / 'q.onnx', per_channel=each,
-                                              weight_type=quantization.QuantType.QUInt8)
-                found = compare(folder / 'q.onnx', name, samples[4:], folder, '--mode', 'f32')
-                text = pipeline.run('model_tool', 'disasm', folder / 'p.rshift')
-                count = text.count('dynamic_conv ') + text.count('dynamic_matmul ')
-                print(f'{key:17} dynamic   {"channel" if each else "tensor ":7} {found}; {count} integer products', flush=True)
+            for run in forms:
+                run(key, samples, name, folder)
 
 
 if __name__ == '__main__':

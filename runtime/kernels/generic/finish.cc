@@ -179,6 +179,7 @@ void ToScaledSums(const RequantArgs& q, int64_t entry, const int32_t* acc, int64
   float* result = q.post_op_args->result + (dst - static_cast<const uint8_t*>(q.post_op_args->dst));
   const float* scale = q.scale + entry;
   const float* bias = q.bias_f + entry;
+#pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     result[i] = numerics::DynamicResult(acc[i], scale[i], bias[i]);
   }
