@@ -130,7 +130,7 @@ void MakeMatMul(Maker& m) {
 
 void MakeBatchedMatMul(Maker& m) {
   const int64_t rows = std::max<int64_t>(m.Dim(), 1), k = std::max<int64_t>(m.Dim(), 1);
-  const int64_t n = std::max<int64_t>(m.Dim(), 1), batch = m.random.Int(1, 3);
+  const int64_t n = std::max<int64_t>(m.Dim(), 1), batch = m.scale * m.scale * m.random.Int(1, 3);
   const bool broadcast = m.Chance(3);
   const int32_t src = m.Src(m.ByteSpec({batch, rows, k}));
   const int32_t src2 = m.Src(m.ByteSpec(broadcast ? Shape{k, n} : Shape{batch, k, n}));
