@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/split_fake_quantize.h"
+#include "quantize/ops/ops.h"
 #include "quantize/plan.h"
 #include "tools/print.h"
 #include "tools/tool_commands.h"
@@ -30,9 +31,12 @@ struct Forecast {
 int64_t MacsOf(const Graph& graph, const Node& node) {
   const auto shape = [&](size_t i) -> const Shape& { return graph.value(node.inputs[i]).shape; };
   const int64_t outputs = NumElements(graph.value(node.outputs[0]).shape);
-  if (std::holds_alternative<MatMul>(node.op)) return outputs * shape(0).back();
+  if (std::holds_alternative<MatMul>(node.op) || std::holds_alternative<DynamicMatMul>(node.op))
+    return outputs * shape(0).back();
   const bool transposed = std::holds_alternative<ConvTranspose>(node.op);
-  if (!transposed && !std::holds_alternative<Conv>(node.op)) return 0;
+  if (!transposed && !std::holds_alternative<Conv>(node.op) &&
+      !std::holds_alternative<DynamicConv>(node.op))
+    return 0;
   const Shape& weights = shape(1);  // [OC, IC / groups, KH, KW], transposed [IC, OC / groups, ...]
   return (transposed ? NumElements(shape(0)) : outputs) *
          NumElements(Shape(weights.begin() + 1, weights.end()));
@@ -44,6 +48,7 @@ Forecast Foresee(const Graph& graph, const Profile& profile) {
   Fates& fates = forecast.fates;
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     Fate fate;
+    const bool integer = plan.forms[n] == NodeForm::kInteger || IsDynamic(graph.nodes()[n].op);
     switch (plan.forms[n]) {
       case NodeForm::kInteger:
         fate.status = "integer";
@@ -52,12 +57,12 @@ Forecast Foresee(const Graph& graph, const Profile& profile) {
         fate = {"F32", plan.reasons[n]};
         break;
       case NodeForm::kOther:
-        fate.status = "copied";
+        fate.status = integer ? "integer" : "copied";
         break;
     }
     const int64_t macs = MacsOf(graph, graph.nodes()[n]);
     forecast.macs += macs;
-    if (plan.forms[n] == NodeForm::kInteger) forecast.integer_macs += macs;
+    if (integer) forecast.integer_macs += macs;
     fates[graph.nodes()[n].name] = fate;
   }
   return forecast;

@@ -48,6 +48,23 @@ def test_the_share_of_integer_work_is_said(tmp_path):
     assert 'multiply-accumulates in integers' in pipeline.run('model_tool', 'support', path)
 
 
+def test_products_of_dynamic_integers_are_integer(tmp_path):
+    nodes = [helper.make_node('DynamicQuantizeLinear', ['x'], ['q', 's', 'z'], name='quantize'),
+             helper.make_node('MatMulInteger', ['q', 'w', 'z'], ['sums'], name='product'),
+             helper.make_node('Cast', ['sums'], ['real'], name='cast', to=TensorProto.FLOAT),
+             helper.make_node('Mul', ['real', 's'], ['y'], name='scale')]
+    weights = helper.make_tensor('w', TensorProto.INT8, [8, 4], list(range(-16, 16)))
+    graph = helper.make_graph(nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [3, 8])],
+                              [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [weights])
+    path = tmp_path / 'net.onnx'
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), path)
+    rows = statuses(path)
+    assert {name: row['status'] for name, row in rows.items()} == {
+        'quantize': 'integer', 'product': 'integer', 'cast': 'fused', 'scale': 'fused'}, rows
+    listed = json.loads(pipeline.run('model_tool', 'support', path, '--json'))
+    assert listed['macs'] == listed['integer_macs'] == 3 * 8 * 4
+
+
 def test_f32_nodes_have_a_reason_and_open_shapes_are_said(tmp_path):
     shape = ['N', 3, 8, 8]
     weights = helper.make_tensor('w', TensorProto.FLOAT, [2, 3, 1, 1], [0.5] * 6)
