@@ -27,7 +27,7 @@ const char* OpName(const Op& op) {
                         [](const PRelu&) { return "PRelu"; },
                         [](const Unary& o) { return Name(o.op); },
                         [](const BatchNorm&) { return "BatchNorm"; },
-                        [](const LayerNorm&) { return "LayerNorm"; },
+                        [](const LayerNorm& o) { return o.rms ? "RMSNorm" : "LayerNorm"; },
                         [](const InstanceNorm&) { return "InstanceNorm"; },
                         [](const Lrn&) { return "Lrn"; },
                         [](const Softmax& o) { return o.log ? "LogSoftmax" : "Softmax"; },

@@ -205,7 +205,25 @@ void Write(const Target& t, const Gather& op) {
   OnnxWriter::Set(t.writer.Node("Gather", {t.in[0], t.in[1]}, t.out), "axis", op.axis);
 }
 
+// In operators that every version has; RMSNormalization is of opset 23.
+void WriteRootMeanSquare(const Target& t, const LayerNorm& op) {
+  const auto rank = static_cast<int64_t>(t.Shape0().size());
+  std::vector<int64_t> axes;
+  for (int64_t d = op.axis; d < rank; ++d) axes.push_back(d);
+  const std::string epsilon =
+      t.writer.Floats(t.out + "/epsilon", {}, std::array<float, 1>{op.epsilon});
+  t.writer.Node("Mul", {t.in[0], t.in[0]}, t.out + "/squares");
+  OnnxWriter::Set(t.writer.Node("ReduceMean", {t.out + "/squares"}, t.out + "/mean"), "axes", axes);
+  t.writer.Node("Add", {t.out + "/mean", epsilon}, t.out + "/sum");
+  t.writer.Node("Sqrt", {t.out + "/sum"}, t.out + "/root");
+  t.writer.Node("Div", {t.in[0], t.out + "/root"}, t.out + "/normal");
+  const bool bias = t.in.size() > 2 && !t.in[2].empty();
+  t.writer.Node("Mul", {t.out + "/normal", t.in[1]}, bias ? t.out + "/scaled" : t.out);
+  if (bias) t.writer.Node("Add", {t.out + "/scaled", t.in[2]}, t.out);
+}
+
 void Write(const Target& t, const LayerNorm& op) {
+  if (op.rms) return WriteRootMeanSquare(t, op);
   auto* node = t.writer.Node("LayerNormalization", t.in, t.out);
   OnnxWriter::Set(node, "axis", op.axis);
   OnnxWriter::Set(node, "epsilon", op.epsilon);

@@ -85,13 +85,10 @@ Expr Normalized(OnnxNode& node, const Expr& x, const Expr& gamma, const Expr& be
     node.Check(!row.id().valid() || (x.rank() >= 1 && row.shape() == Shape{x.dim(x.rank() - 1)}),
                "gamma or beta does not fit the input ", ToString(x.shape()));
   }
-  if (by_root) {
-    return x / Sqrt(Reduced(ReduceOp::kMean, Square(x), {-1}) + epsilon) * gamma;
-  }
   std::vector<ValueId> inputs{x.id(), gamma.id()};
   if (beta.id().valid()) inputs.push_back(beta.id());
   const auto axis = static_cast<int64_t>(x.rank()) - 1;
-  return {node, node.Emit(LayerNorm{axis, epsilon}, inputs, DType::kF32, x.shape())};
+  return {node, node.Emit(LayerNorm{axis, epsilon, by_root}, inputs, DType::kF32, x.shape())};
 }
 
 // Output 0: the norm of input + skip + bias; output 3: that sum.

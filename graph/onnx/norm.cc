@@ -96,23 +96,18 @@ void ImportLayerNorm(OnnxNode& node) {
   node.Output(LayerNorm{axis, node.Float("epsilon", 1e-5f)}, inputs, DType::kF32, x);
 }
 
-// x / sqrt(mean(x^2) + epsilon) * scale
+// x / sqrt(mean(x^2) + epsilon) * scale. A scale that does not fit the rows is multiplied behind.
 void ImportRmsNorm(OnnxNode& node) {
   node.RequireFloat(0);
   node.RequireFloat(1);
-  const Shape x = node.ShapeOf(0);
-  std::vector<int64_t> axes;
-  for (auto a = node.Axis(node.Int("axis", -1), x.size()); a < static_cast<int64_t>(x.size());
-       ++a) {
-    axes.push_back(a);
-  }
-  const ValueId mean =
-      Reduced(node, ReduceOp::kMean, node.Applied(UnaryOp::kSquare, node.Input(0)), axes);
-  const ValueId root = node.Applied(
-      UnaryOp::kSqrt,
-      node.Broadcasted(BinaryOp::kAdd, mean, node.Scalar(node.Float("epsilon", 1e-5f))));
-  node.OutputBinary(BinaryOp::kMul, node.Broadcasted(BinaryOp::kDiv, node.Input(0), root),
-                    node.Input(1));
+  const Shape x = node.ShapeOf(0), scale = node.ShapeOf(1);
+  const int64_t axis = node.Axis(node.Int("axis", -1), x.size());
+  const Shape normalized(x.begin() + axis, x.end());
+  const LayerNorm norm{axis, node.Float("epsilon", 1e-5f), /*rms=*/true};
+  if (scale.size() <= normalized.size())
+    return node.Output(norm, {node.Input(0), Stretched(node, 1, normalized)}, DType::kF32, x);
+  const Expr ones = Floats(node, normalized, std::vector<float>(NumElements(normalized), 1.0f));
+  Give(Expr(node, node.Emit(norm, {node.Input(0), ones.id()}, DType::kF32, x)) * In(node, 1));
 }
 
 void ImportInstanceNorm(OnnxNode& node) {

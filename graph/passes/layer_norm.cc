@@ -1,5 +1,8 @@
 // (x - mean(x)) / sqrt(variance(x) + epsilon), times gamma, plus beta, over one dimension; the
-// variance is mean((x - mean(x))^2) or mean(x^2) - mean(x)^2.
+// variance is mean((x - mean(x))^2) or mean(x^2) - mean(x)^2. By the root of mean(x^2) alone:
+// RMSNorm and vectors of length 1.
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "graph/passes/patterns.h"
@@ -62,8 +65,24 @@ std::optional<RowValue> ReadMeanOfSquaresLessSquare(const Matcher& m, ValueId va
 struct Normalized {
   RowValue rows;
   double epsilon = 0.0;
+  bool rms = false;  // less no mean
   std::vector<double> gamma;
 };
+
+// x of a square: two equal factors.
+ValueId Squared(const Matcher& m, ValueId value) {
+  const Product product = m.ReadProduct(value);
+  const bool square = product.number == 1.0 && product.factors.size() == 2 &&
+                      product.factors[0] == product.factors[1];
+  return square ? product.factors[0] : ValueId();
+}
+
+// The rows of x when `value` is op(x^2).
+std::optional<RowValue> ReadReducedSquares(const Matcher& m, ValueId value, ReduceOp op) {
+  const auto squares = ReadReduced(m, value, op);
+  const ValueId x = squares ? Squared(m, squares->x) : ValueId();
+  return x.valid() ? std::optional(RowValue{x, squares->axis}) : std::nullopt;
+}
 
 // The rows and epsilon of variance + epsilon.
 std::optional<Normalized> ReadVariance(const Matcher& m, ValueId value) {
@@ -72,7 +91,9 @@ std::optional<Normalized> ReadVariance(const Matcher& m, ValueId value) {
   const ValueId variance = BeforeExpand(m, sum->term);
   auto rows = ReadMeanOfCenteredSquares(m, variance);
   if (!rows) rows = ReadMeanOfSquaresLessSquare(m, variance);
-  return rows ? std::optional(Normalized{*rows, sum->number, {}}) : std::nullopt;
+  const bool rms = !rows;
+  if (rms) rows = ReadReducedSquares(m, variance, ReduceOp::kMean);
+  return rows ? std::optional(Normalized{*rows, sum->number, rms, {}}) : std::nullopt;
 }
 
 // value = (variance + epsilon) ^ exponent, which is 1/2 or -1/2.
@@ -90,6 +111,11 @@ std::optional<Normalized> ReadPower(const Matcher& m, ValueId value, double expo
   return found && MeetsRows(m, value, found->rows) ? found : std::nullopt;
 }
 
+// Whether `value` is what is divided: x less its mean, or x itself.
+bool IsNumerator(const Matcher& m, ValueId value, const Normalized& by) {
+  return by.rms ? value == by.rows.x : ReadCentered(m, value) == by.rows;
+}
+
 // centered * (variance + epsilon) ^ -1/2, times at most one constant along the axis.
 std::optional<Normalized> ReadNormalizedProduct(const Matcher& m, ValueId value) {
   Product product = m.ReadProduct(value);
@@ -103,7 +129,7 @@ std::optional<Normalized> ReadNormalizedProduct(const Matcher& m, ValueId value)
   found->gamma.assign(static_cast<size_t>(shape[found->rows.axis]), product.number);
   bool centered = false;
   for (const ValueId factor : product.factors) {
-    if (!centered && ReadCentered(m, factor) == found->rows) {
+    if (!centered && IsNumerator(m, factor, *found)) {
       centered = true;
       continue;
     }
@@ -114,12 +140,41 @@ std::optional<Normalized> ReadNormalizedProduct(const Matcher& m, ValueId value)
   return centered ? found : std::nullopt;
 }
 
+// x / max(sqrt(sum(x^2)), least), the least from 0 on: as a mean of squares with the least's square
+// as epsilon, which makes a difference for rows near it alone.
+std::optional<Normalized> ReadUnitVector(const Matcher& m, const Node& div) {
+  ValueId norm = BehindCopies(m, BeforeExpand(m, div.inputs[1]));
+  double least = 0.0;
+  if (const auto* clip = m.links().ProducerAs<Clip>(norm); clip != nullptr) {
+    if (clip->clamp.hi != std::numeric_limits<float>::infinity()) return std::nullopt;
+    least = clip->clamp.lo;
+    norm = m.links().Producer(norm)->inputs[0];
+  } else if (const Node* max = BinaryProducer(m, norm, BinaryOp::kMax)) {
+    const int side = ScalarConstant(m.graph(), max->inputs[0]) ? 0 : 1;
+    const auto number = ScalarConstant(m.graph(), max->inputs[side]);
+    if (!number) return std::nullopt;
+    least = *number;
+    norm = max->inputs[1 - side];
+  }
+  auto rows = ReadReduced(m, norm, ReduceOp::kL2);
+  if (const ValueId sum = m.ArgumentOf(BehindCopies(m, norm), UnaryOp::kSqrt); !rows && sum.valid())
+    rows = ReadReducedSquares(m, sum, ReduceOp::kSum);
+  if (!rows || rows->x != div.inputs[0] || !MeetsRows(m, div.inputs[1], *rows) || !(least > 0.0))
+    return std::nullopt;
+  const auto n = static_cast<double>(m.graph().value(rows->x).shape[rows->axis]);
+  constexpr double kLeast = 1e-15;  // its square over n is a normal float
+  Normalized found{*rows, std::pow(std::max(least, kLeast), 2) / n, /*rms=*/true, {}};
+  found.gamma.assign(static_cast<size_t>(n), 1.0 / std::sqrt(n));
+  return found;
+}
+
 // centered / deviation, or centered * (1 / deviation).
 std::optional<Normalized> ReadNormalized(const Matcher& m, ValueId value) {
   const Node* div = BinaryProducer(m, value, BinaryOp::kDiv);
   if (div == nullptr) return ReadNormalizedProduct(m, value);
   auto found = ReadPower(m, div->inputs[1], 0.5);
-  if (!found || ReadCentered(m, div->inputs[0]) != found->rows) return std::nullopt;
+  if (!found) return ReadUnitVector(m, *div);
+  if (!IsNumerator(m, div->inputs[0], *found)) return std::nullopt;
   found->gamma.assign(m.graph().value(found->rows.x).shape[found->rows.axis], 1.0);
   return found;
 }
@@ -180,7 +235,7 @@ void WriteLayerNorm(Graph& graph, Links& links, size_t index, const Normalized& 
   const Shape shape = graph.value(found.rows.x).shape;
   const auto size = static_cast<int64_t>(found.gamma.size());
   const int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  const LayerNorm norm{last, static_cast<float>(found.epsilon)};
+  const LayerNorm norm{last, static_cast<float>(found.epsilon), found.rms};
   links.Detach(id);
   std::vector<ValueId> inputs = {found.rows.x,
                                  AddFloats(graph, links, name + "__scale", {size}, found.gamma)};

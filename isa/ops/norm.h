@@ -42,11 +42,13 @@ struct SoftmaxF32 {
 
 struct LayerNormF32 {
   RSHIFT_COMMAND(kLayerNormF32, "layer_norm_f32", kFloat,
-                 "over the dimensions from axis on; src2 scale, src3 bias",
+                 "over the dimensions from axis on; src2 scale, src3 bias; flags 1: by the root "
+                 "of the mean of squares, less no mean",
                  .buffers = BufferForm::kNone, .element_ns = 0.5)  // [0.2, 0.7]
 
   int64_t axis = 0;
   float epsilon = 0;
+  bool rms = false;
   Tensor dst = 0, src = 0, src2 = 0;
   Tensor src3 = kAbsent;
 
@@ -55,6 +57,7 @@ struct LayerNormF32 {
     visit(In(Field::kSrc2), c.src2);
     visit(Optional(Field::kSrc3), c.src3);
     visit(Int(Field::kAxis, 0, 7), c.axis);
+    visit(Flags(1), c.rms);
     visit(Float(Field::kEpsilonF), c.epsilon);
   }
 };

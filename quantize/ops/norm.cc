@@ -95,7 +95,7 @@ void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int
                              Numbers(emitter.old(), node, 2, count)};
   QNormalize op = RulesOf(emitter).MakeNormalize(layer);
   op.axis = shape.axis;
-  op.center = true;
+  op.center = shape.center;
   op.channels = shape.channels;
   const ValueId x = emitter.Int(node.inputs[0]);
   emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
@@ -153,6 +153,7 @@ void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op) {
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
   isa::Normalize form;
   form.axis = static_cast<int64_t>(AxisFromFront(op.axis, shape));
+  form.center = !op.rms;
   const int64_t n = Product(shape.begin() + form.axis, shape.end());
   EmitNormalize(emitter, node, form, n, n, op.epsilon);
 }
@@ -174,6 +175,7 @@ OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithm
 void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op) {
   const Value& x = emitter.old().value(node.inputs[0]);
   isa::Normalize form;
+  form.center = true;
   form.channels = IsNhwc(x);
   form.axis = IsNhwc(x) ? 1 : 2;
   const int64_t n = InstanceSize(x);

@@ -14,10 +14,11 @@ namespace {
 // One NaN for all: which of several an operation hands on is the instruction set's choice.
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// factor: 1 / sqrt(variance + epsilon).
-Normal NormalOf(const RowKernels& loops, const float* x, int64_t n, double epsilon) {
+// factor: 1 / sqrt(variance + epsilon). rms: with a mean of 0, whatever it is.
+Normal NormalOf(const RowKernels& loops, const float* x, int64_t n, double epsilon,
+                bool rms = false) {
   const auto count = static_cast<double>(n);
-  const double mean = loops.sum(x, n, false) / count;
+  const double mean = rms ? 0 : loops.sum(x, n, false) / count;
   return {mean, 1.0 / std::sqrt(loops.squares(x, n, mean) / count + epsilon), 0};
 }
 
@@ -106,6 +107,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LayerNormF
   const int64_t rows = view.outer, size = view.size * view.inner;
   if (context.Record(Field::kDst).bytes() == 0) return NothingToDo();
   const double epsilon = c.epsilon;
+  const bool rms = c.rms;
   const float* x = context.In<float>(Field::kSrc);
   const float* scale = context.In<float>(Field::kSrc2);
   const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
@@ -116,7 +118,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LayerNormF
     for (int64_t row = range.begin; row < range.end; ++row) {
       const float* from = x + row * size;
       float* to = out + row * size;
-      const Normal normal = NormalOf(*loops, from, size, epsilon);
+      const Normal normal = NormalOf(*loops, from, size, epsilon, rms);
       loops->normalize_row(from, to, size, normal, scale, bias);
       if (std::isnan(normal.factor)) std::fill_n(to, size, kNan);
     }

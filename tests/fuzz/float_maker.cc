@@ -52,6 +52,7 @@ void MakeLayerNorm(Maker& m) {
   const int32_t bias = m.Chance(2) ? -1 : m.Floats(size, -2, 2);
   Unary(m, Opcode::kLayerNormF32, shape).Set(Field::kAxis, axis).Set(Field::kSrc2, scale);
   m.b.image.commands.back().Set(Field::kSrc3, bias).SetFloat(Field::kEpsilonF, 1e-5f);
+  m.b.image.commands.back().Set(Field::kFlags, m.Chance(2) ? 1 : 0);
 }
 
 void MakeInstanceNorm(Maker& m) {

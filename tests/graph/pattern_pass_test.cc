@@ -281,6 +281,60 @@ TEST(Patterns, LayerNormAsFlaxWritesIt) {
                 "Clip Transpose LayerNorm Transpose");
 }
 
+struct RootForm {
+  bool reciprocal = false, power = false, swap = false;
+};
+
+// As LLaMA's exporters: gamma * (x * (mean(x^2) + epsilon)^-1/2).
+ValueId WriteRmsNorm(Net& net, ValueId x, const RootForm& form) {
+  const Shape whole = net.ShapeOf(x);
+  Shape kept = whole;
+  kept.back() = 1;
+  const auto last = static_cast<int64_t>(whole.size()) - 1;
+  const ValueId square = net.Bin(BinaryOp::kPow, x, net.Scalar(2.0f));
+  const ValueId sum = net.Bin(
+      BinaryOp::kAdd, net.Add(Reduce{ReduceOp::kMean, {last}}, {square}, kept), net.Scalar(1e-3f));
+  ValueId y;
+  if (form.power) {
+    y = net.Bin(BinaryOp::kMul, x, net.Bin(BinaryOp::kPow, sum, net.Scalar(-0.5f)));
+  } else {
+    const ValueId root = net.Like(Unary{UnaryOp::kSqrt}, {sum});
+    y = form.reciprocal ? net.Bin(BinaryOp::kMul, x, net.Like(Unary{UnaryOp::kReciprocal}, {root}))
+                        : net.Bin(BinaryOp::kDiv, x, root);
+  }
+  const ValueId gamma = net.Random({whole.back()}, 0.5f, 2.0f);
+  return form.swap ? net.Bin(BinaryOp::kMul, gamma, y) : net.Bin(BinaryOp::kMul, y, gamma);
+}
+
+TEST(Patterns, RmsNormInItsForms) {
+  for (const RootForm& form : {RootForm{}, RootForm{.reciprocal = true}, RootForm{.power = true},
+                               RootForm{.reciprocal = true, .swap = true}}) {
+    Net net;
+    const ValueId x = net.Relu(net.Input("x", {2, 3, 8}));
+    ExpectBecomes(net.Done({WriteRmsNorm(net, x, form)}), "Clip RMSNorm");
+  }
+}
+
+// torch.nn.functional.normalize, over the last dimension and over channels.
+TEST(Patterns, VectorsOfLengthOne) {
+  for (const int64_t axis : {1, 2}) {
+    for (const bool written_out : {false, true}) {
+      Net net;
+      const ValueId x = net.Relu(net.Input("x", {2, 6, 5}));
+      Shape kept{2, 6, 5};
+      kept[axis] = 1;
+      ValueId norm = written_out ? net.Like(Unary{UnaryOp::kSqrt},
+                                            {net.Add(Reduce{ReduceOp::kSum, {axis}},
+                                                     {net.Bin(BinaryOp::kMul, x, x)}, kept)})
+                                 : net.Add(Reduce{ReduceOp::kL2, {axis}}, {x}, kept);
+      norm = net.Bin(BinaryOp::kMax, norm, net.Scalar(1e-6f));
+      const ValueId spread = net.Add(Expand{}, {norm}, {2, 6, 5});
+      ExpectBecomes(net.Done({net.Bin(BinaryOp::kDiv, x, spread)}),
+                    axis == 2 ? "Clip RMSNorm" : "Clip Transpose RMSNorm Transpose");
+    }
+  }
+}
+
 // The variance of other rows, and a variance of something else, are no normalization.
 TEST(Patterns, AVarianceOfSomethingElseStays) {
   for (const bool other_rows : {false, true}) {

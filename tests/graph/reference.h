@@ -257,9 +257,12 @@ inline Tensor RunReduce(const Reduce& op, const Tensor& x, const Shape& shape) {
     Shape index = IndexOf(x.shape, static_cast<int64_t>(i));
     for (int64_t axis : op.axes) index[axis] = 0;
     double& cell = out.data[Offset(kept, index)];
-    cell = op.op == ReduceOp::kMax ? std::max(cell, x.data[i]) : cell + x.data[i];
+    const double v = op.op == ReduceOp::kL2 ? x.data[i] * x.data[i] : x.data[i];
+    cell = op.op == ReduceOp::kMax ? std::max(cell, v) : cell + v;
   }
-  RSHIFT_REQUIRE(op.op <= ReduceOp::kMax, ErrorCode::kInternal, "reference: reduction is missing");
+  RSHIFT_REQUIRE(op.op <= ReduceOp::kMax || op.op == ReduceOp::kL2, ErrorCode::kInternal,
+                 "reference: reduction is missing");
+  for (double& cell : out.data) cell = op.op == ReduceOp::kL2 ? std::sqrt(cell) : cell;
   if (op.op == ReduceOp::kMean) out = Map(out, [&](double v) { return v / count; });
   return {shape, out.data};
 }
@@ -303,7 +306,7 @@ inline Tensor RunLayerNorm(const LayerNorm& op, const std::vector<Tensor>& in) {
   Tensor out = x;
   for (size_t row = 0; row < x.data.size(); row += size) {
     double mean = 0.0, variance = 0.0;
-    for (int64_t i = 0; i < size; ++i) mean += x.data[row + i] / size;
+    for (int64_t i = 0; i < size && !op.rms; ++i) mean += x.data[row + i] / size;
     for (int64_t i = 0; i < size; ++i)
       variance += (x.data[row + i] - mean) * (x.data[row + i] - mean) / size;
     for (int64_t i = 0; i < size; ++i) {

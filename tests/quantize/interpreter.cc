@@ -366,9 +366,10 @@ struct Run {
     return y;
   }
   // Elements of y.data[first + i * step], i < size.
-  void NormalizeReals(Tensor* y, size_t first, size_t size, size_t step, double epsilon) const {
+  void NormalizeReals(Tensor* y, size_t first, size_t size, size_t step, double epsilon,
+                      bool rms = false) const {
     double mean = 0, variance = 0;
-    for (size_t i = 0; i < size; ++i) mean += y->data[first + i * step];
+    for (size_t i = 0; i < size && !rms; ++i) mean += y->data[first + i * step];
     mean /= static_cast<double>(size);
     for (size_t i = 0; i < size; ++i) variance += std::pow(y->data[first + i * step] - mean, 2);
     const double deviation = std::sqrt(variance / static_cast<double>(size) + epsilon);
@@ -380,7 +381,7 @@ struct Run {
     const auto size =
         static_cast<size_t>(NumElements(Shape(y.shape.begin() + op.axis, y.shape.end())));
     for (size_t row = 0; row < y.data.size(); row += size)
-      NormalizeReals(&y, row, size, 1, static_cast<double>(op.epsilon));
+      NormalizeReals(&y, row, size, 1, static_cast<double>(op.epsilon), op.rms);
     for (size_t i = 0; i < y.data.size(); ++i)
       y.data[i] = y.data[i] * c.in(1).data[i % size] + (c.has(2) ? c.in(2).data[i % size] : 0);
     return y;

@@ -113,9 +113,11 @@ TEST(LayerNormTest, ErrsByLittleMoreThanHalfAUnit) {
         const ValueId bias = little.RandomConstant("bias", row, -1, 1);
         std::vector<ValueId> inputs = {x, scale, bias};
         if (seed % 4 == 0) inputs.pop_back();
-        little.Output(little.Add("y", LayerNorm{.axis = axis, .epsilon = epsilon}, inputs, shape));
+        const LayerNorm norm{.axis = axis, .epsilon = epsilon, .rms = seed % 5 < 2};
+        little.Output(little.Add("y", norm, inputs, shape));
         const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
         ASSERT_EQ(Count<QNormalize>(result.graph), 1);
+        EXPECT_EQ(Only<QNormalize>(result.graph).center, !norm.rms);
         EXPECT_LE(WorstOfOne(little, result), 0.51);
       }
     }

@@ -78,7 +78,8 @@ Forms FormsOf(std::type_identity<Unary>) {
 Forms FormsOf(std::type_identity<BatchNorm>) { return {}; }     // removed by the passes
 Forms FormsOf(std::type_identity<FakeQuantize>) { return {}; }  // its types are taken
 Forms FormsOf(std::type_identity<LayerNorm>) {
-  return {{"", LayerNorm{.axis = 3}, {kImage}, {{4}, {4}}}};
+  return {{"", LayerNorm{.axis = 3}, {kImage}, {{4}, {4}}},
+          {"", LayerNorm{.axis = 3, .rms = true}, {kImage}, {{4}, {4}}}};
 }
 Forms FormsOf(std::type_identity<InstanceNorm>) {
   return {{"", InstanceNorm{}, {kImage}, {{4}, {4}}}};

@@ -15,9 +15,10 @@ struct Normal {
   double mean = 0, factor = 0;
 };
 
-Normal Moments(const std::vector<float>& x, const std::vector<int64_t>& group, double epsilon) {
+Normal Moments(const std::vector<float>& x, const std::vector<int64_t>& group, double epsilon,
+               bool rms = false) {
   double sum = 0, squares = 0;
-  for (const int64_t at : group) sum += x[at];
+  for (const int64_t at : group) sum += rms ? 0 : x[at];
   const double mean = sum / group.size();
   for (const int64_t at : group) squares += (x[at] - mean) * (x[at] - mean);
   return {mean, 1 / std::sqrt(squares / group.size() + epsilon)};
@@ -36,13 +37,14 @@ TEST(LayerNormTest, NormalizesFromTheAxisOn) {
       CommandCase test(Opcode::kLayerNormF32, {{Field::kSrc, x}, {Field::kSrc2, Constant(scale)}},
                        DType::kF32, shape);
       if (with_bias) test.inputs.push_back({Field::kSrc3, Constant(bias)});
-      test.Set(Field::kAxis, axis).SetFloat(Field::kEpsilonF, 1e-5f);
+      const bool rms = axis % 2 == 0;
+      test.Set(Field::kAxis, axis).Set(Field::kFlags, rms).SetFloat(Field::kEpsilonF, 1e-5f);
       const auto values = x.As<float>(), scales = scale.As<float>(), biases = bias.As<float>();
       std::vector<double> want(values.size());
       for (int64_t row = 0; row < static_cast<int64_t>(values.size()) / size; ++row) {
         std::vector<int64_t> group;
         for (int64_t i = 0; i < size; ++i) group.push_back(row * size + i);
-        const Normal normal = Moments(values, group, 1e-5f);
+        const Normal normal = Moments(values, group, 1e-5f, rms);
         for (int64_t i = 0; i < size; ++i) {
           want[group[i]] = (values[group[i]] - normal.mean) * normal.factor * scales[i] +
                            (with_bias ? biases[i] : 0);
