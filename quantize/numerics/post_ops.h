@@ -15,39 +15,46 @@
 
 namespace rshift::numerics {
 
-// A function of f alone (every kind but kSum), before the operation's own scale.
+// A function of f alone, before the operation's own scale; f itself of kSum and of those with
+// numbers for each channel.
+template <PostOpKind kKind>
+[[gnu::always_inline]] inline float PostFunctionOf(float alpha, float beta, float f) {
+  if constexpr (kKind == PostOpKind::kRelu) {
+    return f > 0.0f ? f : alpha * f;
+  } else if constexpr (kKind == PostOpKind::kTanh) {
+    return static_cast<float>(Tanh(static_cast<double>(f)));
+  } else if constexpr (kKind == PostOpKind::kLinear) {
+    return std::fma(alpha, f, beta);
+  } else if constexpr (kKind == PostOpKind::kClip) {
+    return f < alpha ? alpha : f > beta ? beta : f;
+  } else if constexpr (kKind == PostOpKind::kLogistic) {
+    return static_cast<float>(Logistic(static_cast<double>(f)));
+  } else if constexpr (kKind == PostOpKind::kElu) {
+    return f > 0.0f ? f : alpha * static_cast<float>(Expm1(static_cast<double>(f)));
+  } else if constexpr (kKind == PostOpKind::kAbs) {
+    return f < 0.0f ? -f : f;
+  } else if constexpr (kKind == PostOpKind::kSqrt) {
+    return std::sqrt(f);  // correctly rounded; NaN below zero
+  } else if constexpr (kKind == PostOpKind::kSquare) {
+    return f * f;
+  } else if constexpr (kKind == PostOpKind::kSwish) {
+    return f * static_cast<float>(Logistic(static_cast<double>(alpha * f)));
+  } else if constexpr (kKind == PostOpKind::kHardSwish) {
+    const float gate = alpha * f + beta;
+    return f * (gate < 0.0f ? 0.0f : gate > 1.0f ? 1.0f : gate);
+  } else if constexpr (kKind == PostOpKind::kRound) {
+    return f < 4194304.0f && f > -4194304.0f ? RoundHalfEven(f) : f;
+  } else {
+    return f;
+  }
+}
+
 inline float PostFunction(const PostOp& op, float f) {
   switch (op.kind) {
-    case PostOpKind::kRelu:
-      return f > 0.0f ? f : op.alpha * f;
-    case PostOpKind::kTanh:
-      return static_cast<float>(Tanh(static_cast<double>(f)));
-    case PostOpKind::kLinear:
-      return std::fma(op.alpha, f, op.beta);
-    case PostOpKind::kClip:
-      return f < op.alpha ? op.alpha : f > op.beta ? op.beta : f;
-    case PostOpKind::kLogistic:
-      return static_cast<float>(Logistic(static_cast<double>(f)));
-    case PostOpKind::kElu:
-      return f > 0.0f ? f : op.alpha * static_cast<float>(Expm1(static_cast<double>(f)));
-    case PostOpKind::kAbs:
-      return f < 0.0f ? -f : f;
-    case PostOpKind::kSqrt:
-      return std::sqrt(f);  // correctly rounded; NaN below zero
-    case PostOpKind::kSquare:
-      return f * f;
-    case PostOpKind::kSwish:
-      return f * static_cast<float>(Logistic(static_cast<double>(op.alpha * f)));
-    case PostOpKind::kHardSwish: {
-      const float gate = op.alpha * f + op.beta;
-      return f * (gate < 0.0f ? 0.0f : gate > 1.0f ? 1.0f : gate);
-    }
-    case PostOpKind::kRound:
-      return f < 4194304.0f && f > -4194304.0f ? RoundHalfEven(f) : f;
-    case PostOpKind::kSum:
-    case PostOpKind::kChannelLinear:  // ApplyChannelPostOp
-    case PostOpKind::kChannelRelu:
-      break;
+#define RSHIFT_POST_OP(id, name) \
+  case PostOpKind::k##name:      \
+    return PostFunctionOf<PostOpKind::k##name>(op.alpha, op.beta, f);
+#include "isa/functions.def"
   }
   return f;
 }
@@ -60,12 +67,12 @@ inline float ApplyPostOp(const PostOp& op, float f, int32_t y_old) {
   return op.scale * PostFunction(op, f);
 }
 
-// kChannelLinear, kChannelRelu, of output channel c.
-inline float ApplyChannelPostOp(const PostOp& op, float f, size_t c) {
-  if (op.kind == PostOpKind::kChannelLinear) {
-    return op.scale * std::fma(op.alphas[c], f, op.betas[c]);
-  }
-  return op.scale * (f > 0.0f ? f : op.alphas[c] * f);
+// kChannelLinear, kChannelRelu, of the channel that the numbers belong to.
+[[gnu::always_inline]] inline float ChannelLinear(float alpha, float beta, float f) {
+  return std::fma(alpha, f, beta);
+}
+[[gnu::always_inline]] inline float ChannelRelu(float alpha, float f) {
+  return f > 0.0f ? f : alpha * f;
 }
 
 }  // namespace rshift::numerics

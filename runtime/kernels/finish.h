@@ -1,6 +1,7 @@
 // From complete accumulators to bytes for every rounding (isa/functions.h), on any CPU: what all
 // instruction sets call where they have no form of their own. One unit for the base instruction
-// set; the formulas are quantize/numerics/{requantize,float_scale,half_float,post_ops}.h.
+// set, but for post-operations (post_ops.cc); the formulas are
+// quantize/numerics/{requantize,float_scale,half_float,post_ops}.h.
 #ifndef RSHIFT_RUNTIME_KERNELS_FINISH_H_
 #define RSHIFT_RUNTIME_KERNELS_FINISH_H_
 
@@ -10,6 +11,7 @@
 #include "isa/functions.h"
 #include "quantize/numerics/post_ops.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/runtime.h"
 
 namespace rshift {
 
@@ -27,10 +29,12 @@ struct PostOpArgs {
 };
 
 // The function for a rounding; null for kHalfUp, which every kernel has itself. kFloatZeroEven
-// without post-operations is a function of its own.
-FinishFn FinishFor(Rounding rounding, bool post_ops);
+// without post-operations is a function of its own. Same bytes for every instruction set.
+FinishFn FinishFor(Rounding rounding, bool post_ops, Isa isa = Isa::kScalar);
+// kFloatZeroEven with post-operations, to bytes.
+FinishFn FinishPostOps(Isa isa);
 // kFloatZeroEven with a result in f32: the value after the post-operations, not rounded.
-FinishFn FinishToFloat();
+FinishFn FinishToFloat(Isa isa);
 // kHalfFloat with a result in f16: the value before AscendQuant.
 FinishFn FinishToHalf();
 // The accumulators themselves.

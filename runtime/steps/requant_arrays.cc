@@ -253,11 +253,11 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
   args.post_op_args = result.post_op_args.get();
   args.rounding = rounding;
   args.post_ops = !result.post_op_args->post_ops.empty();
-  args.finish = FinishFor(rounding, args.post_ops);
+  args.finish = FinishFor(rounding, args.post_ops, context.isa);
   if (context.Record(Field::kDst).dtype == DType::kF32) {
     result.post_op_args->result = context.Out<float>(Field::kDst);
     args.post_ops = true;
-    args.finish = FinishToFloat();
+    args.finish = FinishToFloat(context.isa);
   }
   if (rounding == Rounding::kHalfFloat) {
     args.half = form.half;

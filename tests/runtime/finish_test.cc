@@ -152,8 +152,12 @@ TEST(Finish, HalfFloatWithEveryAttribute) {
   }
 }
 
-TEST(Finish, PostOperationsInOrderWithTheirAddend) {
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+TEST(Finish, PostOperationsInOrderWithTheirAddendOnEveryInstructionSet) {
+  std::vector<Isa> isas = {Isa::kScalar};
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512Vnni}) {
+    if (CpuSupports(isa)) isas.push_back(isa);
+  }
+  for (uint32_t seed = 0; seed < 1200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Case c({});
@@ -183,7 +187,8 @@ TEST(Finish, PostOperationsInOrderWithTheirAddend) {
     std::vector<int32_t> acc(64);
     for (int32_t& a : acc) a = static_cast<int32_t>(random.Int(-900000, 900000));
     const int64_t count = random.Int(1, 64), at = random.Int(0, 36);
-    FinishFor(Rounding::kFloatZeroEven, true)(c.args, 0, acc.data(), count, dst.data() + at);
+    const Isa isa = isas[seed % isas.size()];
+    FinishFor(Rounding::kFloatZeroEven, true, isa)(c.args, 0, acc.data(), count, dst.data() + at);
     for (int64_t i = 0; i < count; ++i) {
       float f = ScaledFloat(Rounding::kFloatZeroEven, acc[i], words[i]);
       const DType type = c.post_op_args.addend_signed ? DType::kS8 : DType::kU8;

@@ -102,54 +102,6 @@ void FloatZeroEven(const RequantArgs& q, int64_t entry, const int32_t* acc, int6
   for (; i < count; ++i) dst[i] = RoundOne(value[i] + zero, round);
 }
 
-void ApplyToChannels(const PostOp& op, int64_t entry, int64_t count, float* value) {
-  for (int64_t i = 0; i < count; ++i) {
-    value[i] = numerics::ApplyChannelPostOp(op, value[i], static_cast<size_t>(entry + i));
-  }
-}
-
-// What belongs to dst after all post-operations.
-void RealValues(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-                const uint8_t* dst, float* value) {
-  Scale(q, entry, acc, count, value);
-  const PostOpArgs& post_ops = *q.post_op_args;
-  const uint8_t* addend = post_ops.addend == nullptr
-                              ? nullptr
-                              : post_ops.addend + (dst - static_cast<const uint8_t*>(post_ops.dst));
-  for (const PostOp& op : post_ops.post_ops) {
-    if (ChannelLists(op.kind) > 0) {
-      ApplyToChannels(op, entry, count, value);
-    } else if (op.kind == PostOpKind::kLinear && op.scale == 1 &&
-               (op.alpha == 1 || op.beta == 0)) {  // two roundings are one
-      for (int64_t i = 0; i < count; ++i) value[i] = op.alpha * value[i] + op.beta;
-    } else if (op.kind != PostOpKind::kSum) {
-      for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], 0);
-    } else if (post_ops.addend_signed) {
-      for (int64_t i = 0; i < count; ++i) {
-        value[i] = numerics::ApplyPostOp(op, value[i], static_cast<int8_t>(addend[i]));
-      }
-    } else {
-      for (int64_t i = 0; i < count; ++i) value[i] = numerics::ApplyPostOp(op, value[i], addend[i]);
-    }
-  }
-}
-
-// Post-operations may make a NaN (the root of a negative number).
-void PostOps(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-             uint8_t* dst) noexcept {
-  float value[kMost];
-  RealValues(q, entry, acc, count, dst, value);
-  for (int64_t i = 0; i < count; ++i) {
-    dst[i] = static_cast<uint8_t>(numerics::RoundWithZero(value[i], q.zero_y, q.lo, q.hi));
-  }
-}
-
-void ToFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
-             uint8_t* dst) noexcept {
-  RealValues(q, entry, acc, count, dst,
-             q.post_op_args->result + (dst - static_cast<const uint8_t*>(q.post_op_args->dst)));
-}
-
 void HalfFloat(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
                uint8_t* dst) noexcept {
   for (int64_t i = 0; i < count; ++i) {
@@ -189,10 +141,9 @@ void ToScaledSums(const RequantArgs& q, int64_t entry, const int32_t* acc, int64
 
 FinishFn FinishToSums() { return ToSums; }
 FinishFn FinishToScaledSums() { return ToScaledSums; }
-FinishFn FinishToFloat() { return ToFloat; }
 FinishFn FinishToHalf() { return ToHalf; }
 
-FinishFn FinishFor(Rounding rounding, bool post_ops) {
+FinishFn FinishFor(Rounding rounding, bool post_ops, Isa isa) {
   switch (rounding) {
     case Rounding::kHalfUp:
       return nullptr;
@@ -201,7 +152,7 @@ FinishFn FinishFor(Rounding rounding, bool post_ops) {
     case Rounding::kFloatEven:
       return FloatEven;
     case Rounding::kFloatZeroEven:
-      return post_ops ? PostOps : FloatZeroEven;
+      return post_ops ? FinishPostOps(isa) : FloatZeroEven;
     case Rounding::kHalfFloat:
       return HalfFloat;
     case Rounding::kHalfAway:
