@@ -1,5 +1,7 @@
 // com.microsoft:DynamicQuantizeLSTM: an LSTM on weights of 8 bits whose input and state are
 // quantized while it runs. NUMERICS.md section 21.
+#include <cmath>
+
 #include "graph/onnx/body.h"
 #include "graph/onnx/qdynamic.h"
 #include "graph/onnx/table.h"
@@ -41,9 +43,10 @@ void ImportDynamicQuantizeLstm(OnnxNode& node) {
   lstm.clear_domain();
   lstm.set_op_type("LSTM");
   while (lstm.input_size() > kLstmInputs) lstm.mutable_input()->RemoveLast();
-  lstm.set_input(0, NameOf(QuantizedDynamically(FloatIn(node, 0))));
-  lstm.set_input(1, NameOf(Weights(node, 1, 8, 9)));
-  lstm.set_input(2, NameOf(Weights(node, 2, 10, 11)));
+  const Expr w = Weights(node, 1, 8, 9), r = Weights(node, 2, 10, 11);
+  for (const int i : {1, 8, 9, 2, 10, 11}) lstm.add_input(NameOf(In(node, i)));
+  lstm.set_input(1, NameOf(w));
+  lstm.set_input(2, NameOf(r));
   *lstm.add_attribute() = IntAttribute(kQuantizesState, 1);
   ImportOneNode(lstm, node.state());
 }
@@ -65,6 +68,37 @@ Expr QuantizedDynamically(const Expr& x) {
   const Expr zero = Apply(UnaryOp::kRound, Clipped(none - min / scale, 0.0f, 255.0f));
   const Expr units = Apply(UnaryOp::kRound, x / scale);
   return (Clipped(units + zero, 0.0f, 255.0f) - zero) * scale;
+}
+
+std::optional<DynamicFactor> ReadDynamicFactor(OnnxNode& node, int input, int64_t direction) {
+  const auto row = [&](int i) {
+    const Expr all = In(node, i);
+    const Shape shape = all.shape();
+    return Reshaped(At(all, 0, direction), Shape(shape.begin() + 1, shape.end()));
+  };
+  const Expr bytes = row(input), scale = row(input + 1);
+  if (bytes.rank() != 2 || !scale.is_constant()) return std::nullopt;
+  const auto weights = ReadDynamicWeights(node, bytes.id(), row(input + 2).id(), 1);
+  if (!weights) return std::nullopt;
+  const auto own = scale.value().constant->As<float>();
+  std::vector<float> scales(own.begin(), own.end());
+  if (scales.size() == 1) scales.resize(static_cast<size_t>(bytes.dim(1)), scales[0]);
+  for (const float s : scales) {
+    if (!std::isfinite(s) || std::signbit(s)) return std::nullopt;
+  }
+  return DynamicFactor{*weights, std::move(scales)};
+}
+
+Expr DynamicProduct(const Expr& x, const DynamicFactor& w) {
+  OnnxNode& node = x.node();
+  const ValueId record = node.Emit(DynamicRange{}, {x.id()}, DType::kF32, {2});
+  const ValueId q = node.Emit(DynamicQuantize{}, {x.id(), record}, DType::kU8, x.shape());
+  DynamicMatMul op;
+  op.scales = w.scales;
+  op.zero_w = w.weights.zero_w;
+  Shape shape = x.shape();
+  shape.back() = static_cast<int64_t>(w.scales.size());
+  return {node, node.Emit(op, {q, w.weights.bytes, record}, DType::kF32, shape)};
 }
 
 std::span<const ImportEntry> QuantizedRecurrentImports() { return kImports; }

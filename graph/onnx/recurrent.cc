@@ -47,11 +47,20 @@ std::optional<Expr> InitialState(const Layer& layer, int i, int64_t direction) {
   return Reshaped(At(all, 1, direction), {batch, layer.hidden});
 }
 
+bool IsQuantized(const Layer& layer) { return layer.node.Int(kQuantizesState, 0) != 0; }
+
+// x * W^T.
+Expr InputProduct(const Layer& layer, int64_t direction) {
+  const Expr w = Swapped(Row(FloatIn(layer.node, kW), direction));
+  if (!IsQuantized(layer)) return Product(layer.x, w);
+  const auto bytes = ReadDynamicFactor(layer.node, kInputBytes, direction);
+  return bytes ? DynamicProduct(layer.x, *bytes) : Product(QuantizedDynamically(layer.x), w);
+}
+
 // The bias [input's, recurrence's], each gates * hidden; and the input's part of all gates.
 Expr GateInputs(const Layer& layer, int64_t direction, Direction& own) {
   const int64_t width = layer.kind.gates * layer.hidden;
-  const Expr w = Row(FloatIn(layer.node, kW), direction);
-  const Expr product = Product(layer.x, Swapped(w));
+  const Expr product = InputProduct(layer, direction);
   const auto bias = OptionalRow(layer, kBias, direction, {2 * width});
   if (!bias) return product;
   const Expr input = Part(*bias, 0, 0, width), recurrence = Part(*bias, 0, width, 2 * width);
@@ -64,7 +73,8 @@ Direction ReadDirection(const Layer& layer, int64_t direction) {
   const int64_t width = layer.kind.gates * layer.hidden;
   const auto r = OptionalRow(layer, kR, direction, {width, layer.hidden});
   layer.node.Check(r.has_value(), "input 2 (R) is missing");
-  Direction own{layer.hidden, Swapped(*r), std::nullopt, std::nullopt, {}};
+  Direction own{layer.hidden, Swapped(*r), std::nullopt, std::nullopt, {}, std::nullopt};
+  if (IsQuantized(layer)) own.bytes = ReadDynamicFactor(layer.node, kStateBytes, direction);
   if (layer.kind.has_cell) {
     own.peepholes = OptionalRow(layer, kPeepholes, direction, {3 * layer.hidden});
   }

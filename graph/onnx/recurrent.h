@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/onnx/expr.h"
+#include "graph/onnx/qdynamic.h"
 
 namespace rshift {
 
@@ -31,6 +32,7 @@ struct Direction {
   std::optional<Expr> recurrence_bias;  // [gates * hidden], where it is not in the input's part
   std::optional<Expr> peepholes;        // [3 * hidden]
   std::vector<GateFunction> functions;
+  std::optional<DynamicFactor> bytes;  // of R^T, where the state is quantized
 };
 
 // [batch, hidden] each; none: zeros.

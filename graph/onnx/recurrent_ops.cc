@@ -12,6 +12,7 @@ Expr Sum(const Expr& a, const std::optional<Expr>& b) { return b ? a + *b : a; }
 // h * R^T, without its bias.
 std::optional<Expr> Recurrent(const Direction& own, const std::optional<Expr>& h) {
   if (!h) return std::nullopt;
+  if (own.bytes) return DynamicProduct(*h, *own.bytes);
   const bool quantizes = h->node().Int(kQuantizesState, 0) != 0;
   return Product(quantizes ? QuantizedDynamically(*h) : *h, own.recurrence);
 }

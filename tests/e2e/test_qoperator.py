@@ -178,11 +178,9 @@ def test_sums_as_outputs(operator, tmp_path, report):
     report(f'{operator}: s32 sums, scale and zero point equal')
 
 
-@pytest.mark.parametrize('per_channel', (False, True), ids=('tensor', 'channel'))
-@pytest.mark.parametrize('direction,batch', (('forward', 1), ('bidirectional', 1), ('forward', 2)))
-def test_dynamic_lstm(direction, batch, per_channel, tmp_path, report):
-    """DynamicQuantizeLSTM: input and state quantized at each step, all three outputs."""
-    random, ways = np.random.default_rng(5), 2 if direction == 'bidirectional' else 1
+def dynamic_lstm(direction, batch, per_channel, tmp_path, random):
+    """An LSTM of 5 steps as quantize_dynamic writes it."""
+    ways = 2 if direction == 'bidirectional' else 1
     constants = {'w': (ways, 32, 6), 'r': (ways, 32, 8), 'b': (ways, 64), 'h': (ways, batch, 8), 'c': (ways, batch, 8)}
     node = helper.make_node('LSTM', ['x', 'w', 'r', 'b', '', 'h', 'c'], ['y', 'y_h', 'y_c'], hidden_size=8,
                             direction=direction)
@@ -195,10 +193,39 @@ def test_dynamic_lstm(direction, batch, per_channel, tmp_path, report):
                                   weight_type=quantization.QuantType.QInt8)
     model = onnx.load(tmp_path / 's.onnx')
     assert [n.op_type for n in model.graph.node] == ['DynamicQuantizeLSTM']
+    return model
+
+
+def distance_of_lstm(model, batch, tmp_path, random):
+    """Of all three outputs, from ONNX Runtime's."""
     onnx.save(model, tmp_path / 'q.onnx')
     pipeline.run('model_deploy', tmp_path / 'q.onnx', '-o', tmp_path / 'p.rshift', '--mode', 'f32')
     x = random.normal(size=(5, batch, 6)).astype(np.float32)
     actual, expected = pipeline.infer(tmp_path / 'p.rshift', {'x': x}, tmp_path), session_of(model)(x)
-    worst = max(float(np.abs(actual[n] - expected[n]).max()) for n in expected)
+    return max(float(np.abs(actual[n] - expected[n]).max()) for n in expected)
+
+
+@pytest.mark.parametrize('per_channel', (False, True), ids=('tensor', 'channel'))
+@pytest.mark.parametrize('direction,batch', (('forward', 1), ('bidirectional', 1), ('forward', 2)))
+def test_dynamic_lstm(direction, batch, per_channel, tmp_path, report):
+    """DynamicQuantizeLSTM: input and state quantized at each step, products of integers."""
+    random = np.random.default_rng(5)
+    worst = distance_of_lstm(dynamic_lstm(direction, batch, per_channel, tmp_path, random), batch, tmp_path, random)
     report(f'DynamicQuantizeLSTM {direction} batch {batch}: at most {worst:.1e}')
+    ways = 2 if direction == 'bidirectional' else 1
+    assert products(tmp_path / 'p.rshift') == (ways * 6, 0)  # the input's, and one a step
+    assert worst < 1e-5
+
+
+def test_dynamic_lstm_whose_scale_no_command_has(tmp_path, report):
+    """Scales below 0: products of floats."""
+    random = np.random.default_rng(6)
+    model = dynamic_lstm('forward', 1, False, tmp_path, random)
+    scales = model.graph.node[0].input[8], model.graph.node[0].input[10]
+    for tensor in model.graph.initializer:
+        if tensor.name in scales:
+            tensor.CopyFrom(onnx.numpy_helper.from_array(-onnx.numpy_helper.to_array(tensor), tensor.name))
+    worst = distance_of_lstm(model, 1, tmp_path, random)
+    report(f'DynamicQuantizeLSTM with scales below 0: at most {worst:.1e}')
+    assert products(tmp_path / 'p.rshift') == (0, 5)  # the first state is constant
     assert worst < 1e-5
