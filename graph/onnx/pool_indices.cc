@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/onnx/entries.h"
 #include "graph/onnx/expr.h"
 
 namespace rshift {
@@ -15,22 +16,12 @@ struct Axis {
   int64_t stride_in, stride_place;  // of one step in the image, and in what the indices count
 };
 
-// One entry for each dimension of the window.
-std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count,
-                             int64_t fallback) {
-  std::vector<int64_t> list = node.Ints(name);
-  if (list.empty()) list.assign(count, fallback);
-  node.Check(list.size() == count, "attribute '", name, "' has ", list.size(),
-             " entries, expected ", count);
-  return list;
-}
-
 std::vector<Axis> ReadAxes(const OnnxNode& node, const Shape& x, const Shape& out) {
   const size_t dims = x.size() - 2;
-  const auto kernel = Entries(node, "kernel_shape", dims, 1),
-             strides = Entries(node, "strides", dims, 1),
-             dilations = Entries(node, "dilations", dims, 1);
-  const auto pads = Entries(node, "pads", 2 * dims, 0);
+  const auto kernel = Entries(node, "kernel_shape", dims, 1, 1),
+             strides = Entries(node, "strides", dims, 1, 1),
+             dilations = Entries(node, "dilations", dims, 1, 1);
+  const auto pads = Entries(node, "pads", 2 * dims, 0, 0);
   const std::string mode = node.String("auto_pad", "NOTSET");
   const bool columns = node.Int("storage_order", 0) != 0;
   std::vector<Axis> axes(dims);

@@ -1,6 +1,7 @@
 // GridSample, DeformConv, RoiAlign: images read at points that the data give.
 #include <algorithm>
 
+#include "graph/onnx/entries.h"
 #include "graph/onnx/sample_points.h"
 #include "graph/onnx/table.h"
 
@@ -112,19 +113,6 @@ void ImportGridSample(OnnxNode& node) {
 }
 
 // --- DeformConv ---
-std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count, int64_t fallback,
-                             int64_t least) {
-  std::vector<int64_t> list = node.Ints(name);
-  if (list.empty()) list.assign(count, fallback);
-  node.Check(list.size() == count, "attribute '", name, "' has ", list.size(),
-             " entries, expected ", count);
-  for (int64_t entry : list) {
-    node.Check(entry >= least && entry < (int64_t{1} << 31), "attribute '", name, "' holds ", entry,
-               ", expected ", least, " or more");
-  }
-  return list;
-}
-
 // Where the taps of the kernel lie along one dimension without offsets: [1, kernel, positions].
 Expr TapPlaces(OnnxNode& node, const Shape& kernel, const Shape& out, size_t d) {
   const int64_t stride = Entries(node, "strides", 2, 1, 1)[d];

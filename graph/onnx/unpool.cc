@@ -2,24 +2,12 @@
 // maximum.
 #include <algorithm>
 
+#include "graph/onnx/entries.h"
 #include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
 namespace {
-
-std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count,
-                             int64_t fallback) {
-  std::vector<int64_t> list = node.Ints(name);
-  if (list.empty()) list.assign(count, fallback);
-  node.Check(list.size() == count, "attribute '", name, "' has ", list.size(),
-             " entries, expected ", count);
-  for (int64_t entry : list) {
-    node.Check(entry >= fallback && entry < (int64_t{1} << 31), "attribute '", name, "' holds ",
-               entry, ", expected ", fallback, " or more");
-  }
-  return list;
-}
 
 struct Windows {
   Shape in, out;  // of the pooled image and of the one that was pooled
@@ -49,9 +37,9 @@ Windows ReadWindows(OnnxNode& node, const Shape& x) {
   const size_t dims = x.size() - 2;
   Windows w;
   node.Check(node.HasAttribute("kernel_shape"), "attribute 'kernel_shape' is missing");
-  w.kernel = Entries(node, "kernel_shape", dims, 1);
-  w.strides = Entries(node, "strides", dims, 1);
-  w.pads = Entries(node, "pads", 2 * dims, 0);
+  w.kernel = Entries(node, "kernel_shape", dims, 1, 1);
+  w.strides = Entries(node, "strides", dims, 1, 1);
+  w.pads = Entries(node, "pads", 2 * dims, 0, 0);
   for (size_t d = 0; d < dims; ++d) {
     w.in.push_back(x[d + 2]);
     w.out.push_back((x[d + 2] - 1) * w.strides[d] + w.kernel[d] - w.pads[d] - w.pads[dims + d]);

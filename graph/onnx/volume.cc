@@ -4,24 +4,12 @@
 
 #include <algorithm>
 
+#include "graph/onnx/entries.h"
+
 namespace rshift {
 namespace {
 
 constexpr int64_t kMostPlanes = 256;
-
-// An attribute with one entry for each dimension; `fallback` where it is missing.
-std::vector<int64_t> Entries(const OnnxNode& node, const char* name, size_t count, int64_t fallback,
-                             int64_t least) {
-  std::vector<int64_t> list = node.Ints(name);
-  if (list.empty()) list.assign(count, fallback);
-  node.Check(list.size() == count, "attribute '", name, "' has ", list.size(),
-             " entries, expected ", count);
-  for (int64_t entry : list) {
-    node.Check(entry >= least && entry < (int64_t{1} << 31), "attribute '", name, "' holds ", entry,
-               ", expected ", least, " or more");
-  }
-  return list;
-}
 
 // Pads of dimension d: given, or of a SAME form.
 std::pair<int64_t, int64_t> DepthPads(const OnnxNode& node, int64_t size, int64_t extent,

@@ -13,7 +13,7 @@ namespace rshift {
 struct SoftmaxRowsArgs {
   // By the difference to the row's greatest; all 0 from `places` on, where no quotient is more.
   alignas(64) std::array<uint32_t, 256> entries = {};
-  // Byte k of entries[d] at [k][d], `places` or not.
+  // Byte k of table entry d at [k][d], for all 256.
   alignas(64) std::array<std::array<uint8_t, 256>, 4> planes = {};
   int32_t places = 256;
   uint8_t flip = 0;  // s8: 0x80

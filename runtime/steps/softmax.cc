@@ -36,7 +36,8 @@ class SoftmaxStep : public Step {
     if (arithmetic_ == SoftmaxArithmetic::kQuotient) {
       inverse_scale_ = numerics::AccumulatorMultiplier(1.0 / static_cast<double>(scale_y_));
       run_rows_ = SoftmaxRowsFor(context.isa);
-      rows_args_ = MakeSoftmaxRows(words_, flip_, inverse_scale_, {zero_y_, lo_, hi_});
+      if (run_rows_ != nullptr)
+        rows_args_ = MakeSoftmaxRows(words_, flip_, inverse_scale_, {zero_y_, lo_, hi_});
     }
     const Shape& shape = context.Record(Field::kSrc).shape;
     columns_ = shape.back();

@@ -16,6 +16,41 @@ def floats(r, *shape, low=-1.0, high=1.0):
     return r.uniform(low, high, size=shape).astype(np.float32)
 
 
+def grid_sample(r):
+    dims = int(r.integers(2, 4))
+    modes = ['linear', 'nearest'] + (['cubic'] if dims == 2 else [])
+    space, places = r.integers(2, 8, size=dims), r.integers(1, 7, size=dims)
+    batch, channels = r.integers(1, 3), r.integers(1, 5)
+    return dict(x=floats(r, batch, channels, *space), grid=floats(r, batch, *places, dims, low=-1.7, high=1.7)), dict(
+        mode=str(r.choice(modes)), padding_mode=str(r.choice(['zeros', 'border', 'reflection'])),
+        align_corners=int(r.integers(2))), {}
+
+
+def deform_conv(r):
+    sets, groups = int(r.integers(1, 3)), int(r.integers(1, 3))
+    channels, out = 2 * sets * groups, groups * int(r.integers(1, 4))
+    kernel, strides, dilations = r.integers(1, 4, size=2), r.integers(1, 3, size=2), r.integers(1, 3, size=2)
+    pads = r.integers(0, 2, size=4)
+    size = r.integers(6, 10, size=2)
+    place = (size + pads[:2] + pads[2:] - dilations * (kernel - 1) - 1) // strides + 1
+    taps = int(kernel.prod())
+    inputs = dict(x=floats(r, 2, channels, *size), w=floats(r, out, channels // groups, *kernel),
+                  offset=floats(r, 2, 2 * sets * taps, *place, low=-2, high=2), b=floats(r, out),
+                  mask=floats(r, 2, sets * taps, *place, low=0))
+    return inputs, dict(group=groups, offset_group=sets, strides=strides.tolist(), dilations=dilations.tolist(),
+                        pads=pads.tolist(), kernel_shape=kernel.tolist()), {'w', 'b'}
+
+
+def roi_align(r):
+    count, size = int(r.integers(1, 6)), r.integers(6, 14, size=2)
+    first = r.uniform(-3, 12, size=(count, 2))
+    boxes = np.concatenate([first, first + r.uniform(0, 12, size=(count, 2))], axis=1).astype(np.float32)
+    return dict(x=floats(r, 3, 4, *size), rois=boxes, images=r.integers(3, size=count)), dict(
+        mode=str(r.choice(['avg', 'max'])), output_height=int(r.integers(1, 5)), output_width=int(r.integers(1, 5)),
+        sampling_ratio=int(r.integers(1, 4)), spatial_scale=float(r.choice([1.0, 0.5])),
+        coordinate_transformation_mode=str(r.choice(['half_pixel', 'output_half_pixel']))), {}
+
+
 def scatter_elements(r):
     shape = r.integers(2, 6, size=3)
     axis, reduction = int(r.integers(3)), str(r.choice(['none', 'add', 'mul', 'min', 'max']))
@@ -44,6 +79,17 @@ def max_pool(r):
         storage_order=int(r.integers(2))), {}
 
 
+def max_unpool(r):
+    # Windows that do not overlap, with the indices that their MaxPool gives.
+    dims = int(r.integers(1, 4))
+    kernel, size = r.integers(1, 4, size=dims), r.integers(1, 4, size=dims)
+    whole = kernel * size
+    grids = np.meshgrid(*[np.arange(n) for n in size], indexing='ij')
+    at = [g * k + r.integers(k, size=(2, 3, *size)) for g, k in zip(grids, kernel)]
+    place = np.ravel_multi_index(at, whole) + np.arange(6).reshape(2, 3, *[1] * dims) * int(whole.prod())
+    return dict(x=floats(r, 2, 3, *size), i=place), dict(kernel_shape=kernel.tolist(), strides=kernel.tolist()), {}
+
+
 def conv_transpose(r):
     groups = int(r.integers(1, 3))
     dims = int(r.integers(1, 4))
@@ -65,7 +111,9 @@ def cross_entropy(r):
                 w=floats(r, classes, low=0.5)), attributes, {'w'}
 
 
-CASES = {'ScatterElements': (scatter_elements, 1, 18), 'ScatterND': (scatter_nd, 1, 18), 'MaxPool': (max_pool, 2, 12),
+CASES = {'GridSample': (grid_sample, 1, 20), 'DeformConv': (deform_conv, 1, 19), 'RoiAlign': (roi_align, 1, 16),
+         'MaxUnpool': (max_unpool, 1, 11), 'ScatterElements': (scatter_elements, 1, 18),
+         'ScatterND': (scatter_nd, 1, 18), 'MaxPool': (max_pool, 2, 12),
          'ConvTranspose': (conv_transpose, 1, 11), 'SoftmaxCrossEntropyLoss': (cross_entropy, 2, 13)}
 
 

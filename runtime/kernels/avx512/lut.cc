@@ -4,27 +4,10 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "runtime/kernels/avx512/vbmi_table.h"
+
 namespace rshift {
 namespace {
-
-#define RSHIFT_VBMI [[gnu::target("avx512f,avx512bw,avx512vbmi")]]
-
-struct TableVbmi {
-  __m512i quarter[4];
-};
-
-// A permutation looks at seven bits of each byte; the eighth chooses between two of them.
-RSHIFT_VBMI inline __m512i LookUpVbmi(const TableVbmi& t, __m512i x) {
-  const __m512i low = _mm512_permutex2var_epi8(t.quarter[0], x, t.quarter[1]);
-  const __m512i high = _mm512_permutex2var_epi8(t.quarter[2], x, t.quarter[3]);
-  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), low, high);
-}
-
-RSHIFT_VBMI inline TableVbmi LoadTableVbmi(const uint8_t* table) {
-  TableVbmi t;
-  for (int i = 0; i < 4; ++i) t.quarter[i] = _mm512_loadu_si512(table + 64 * i);
-  return t;
-}
 
 // The negative side, 32 channels as s16. |x * slope| is at most 255 * 128, so that 16 bits hold it;
 // a rounded shift is one by rshift - 1, then (v + 1) >> 1. From 16 bits on nothing is left.

@@ -7,26 +7,10 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "runtime/kernels/avx512/vbmi_table.h"
+
 namespace rshift {
 namespace {
-
-#define RSHIFT_VBMI [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]]
-
-struct TableVbmi {
-  __m512i quarter[4];
-};
-
-RSHIFT_VBMI inline __m512i LookUpVbmi(const TableVbmi& t, __m512i index) {
-  const __m512i low = _mm512_permutex2var_epi8(t.quarter[0], index, t.quarter[1]);
-  const __m512i high = _mm512_permutex2var_epi8(t.quarter[2], index, t.quarter[3]);
-  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
-}
-
-RSHIFT_VBMI inline TableVbmi LoadTableVbmi(const uint8_t* bytes) {
-  TableVbmi t;
-  for (int i = 0; i < 4; ++i) t.quarter[i] = _mm512_load_si512(bytes + 64 * i);
-  return t;
-}
 
 // The first min(64, left) bytes.
 RSHIFT_VBMI inline __mmask64 FirstOfVbmi(int64_t left) {
