@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "pipeline/plural.h"
@@ -94,6 +96,29 @@ std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
   return out;
 }
 
+// A line for each node of the model; what the importer made several operators of is one node.
+std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
+  if (nodes.empty()) return "F32 nodes: none\n";
+  struct Group {
+    const QuantizeReport::FloatNode* first;
+    size_t operators = 0;
+  };
+  std::vector<Group> groups;
+  std::map<std::pair<std::string, std::string>, size_t> places;  // of node and reason
+  for (const auto& node : nodes) {
+    const auto [place, is_new] = places.try_emplace({node.node, node.reason}, groups.size());
+    if (is_new) groups.push_back({&node});
+    ++groups[place->second].operators;
+  }
+  std::string out;
+  for (const Group& group : groups) {
+    const std::string op = group.operators == 1 ? group.first->op : Count(group.operators, "part");
+    out += Cat("F32 node: ", op, group.operators == 1 ? " '" : " of '", group.first->node,
+               "': ", group.first->reason, "\n");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string TextReport(const DeployReport& report) {
@@ -128,10 +153,7 @@ std::string TextReport(const DeployReport& report) {
   }
   out += ProofLine(report.proofs);
   out += RepairLines(report.quantize.repairs);
-  if (report.quantize.float_nodes.empty()) out += "F32 nodes: none\n";
-  for (const auto& node : report.quantize.float_nodes) {
-    out += Cat("F32 node: ", node.op, " '", node.node, "': ", node.reason, "\n");
-  }
+  out += FloatLines(report.quantize.float_nodes);
   for (const auto& note : report.quantize.notes) {
     out += Cat("note: ", note.op, " '", note.node, "': ", note.text, "\n");
   }

@@ -39,6 +39,19 @@ TEST(TextReportTest, RepairsForOtherReasonsHaveALineEachAndTheLargestChange) {
               HasSubstr("repaired conv: 1 channel (5): another reason, weight scale 0.5 -> 1\n"));
 }
 
+TEST(TextReportTest, PartsOfANodeAreOneLineForEachReason) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  report.quantize.float_nodes = {{"grid", "Floor", "points"},
+                                 {"out", "Softmax", "final"},
+                                 {"grid", "Cast", "a type"},
+                                 {"grid", "Clip", "points"}};
+  const std::string text = TextReport(report);
+  EXPECT_THAT(text, HasSubstr("F32 node: 2 parts of 'grid': points\n"
+                              "F32 node: Softmax 'out': final\n"
+                              "F32 node: Cast 'grid': a type\n"));
+  EXPECT_EQ(JsonReport(report)["float_nodes"].size(), 4u);
+}
+
 TEST(TextReportTest, JsonKeepsEveryRepairedChannel) {
   EXPECT_EQ(JsonReport(Repaired())["repairs"].size(), 202u);
 }
