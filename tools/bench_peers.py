@@ -10,6 +10,7 @@ installed in build/benchvenv with pinned versions.
   tools/bench_peers.py                                          everything: about an hour
   tools/bench_peers.py --models resnet50 --peers onnxruntime --threads 1 --rounds 20
   tools/bench_peers.py --quick --models mobilenet_v2            one setting per peer, 3 short rounds
+  tools/bench_peers.py --models vit_tiny,deit_tiny,bert_mini    encoders
   tools/bench_peers.py --models mobilenet_v2 --per-command      and where our time goes, against the machine's peak
   tools/bench_peers.py --json ratios.json --keep build/bench    models stay in build/bench for the next run
   tools/bench_peers.py --before OLD/bin --peers none            our programs of an earlier state as the only peer
@@ -28,7 +29,7 @@ PEERS = tuple(environment.PACKAGES)
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--models', default='', help='comma separated; default: the four graphs and the real models')
+    parser.add_argument('--models', default='', help='comma separated; default: the seeded graphs and the real models')
     parser.add_argument('--peers', default=','.join(PEERS), help=f'comma separated: {", ".join(PEERS)}; or none')
     parser.add_argument('--dtypes', default='int8,f32', help='comma separated: int8, f32 (default both)')
     parser.add_argument('--threads', default='1,2', help='comma separated thread counts (default 1,2)')

@@ -8,10 +8,10 @@ import onnx
 import onnx.version_converter
 import onnxruntime
 
-from bench import networks, ours
+from bench import networks, ours, transformers
 from bench.environment import ROOT
 
-GRAPHS = ('resnet50', 'mobilenet_v1', 'mobilenet_v2', 'squeezenet_1_1')
+GRAPHS = ('resnet50', 'mobilenet_v1', 'mobilenet_v2', 'squeezenet_1_1', *transformers.NETWORKS)
 # Below $RSHIFT_SHARED: float model, configs/preprocess file, photographs, .tflite of the same network.
 REAL = {
     'squeezenet_1_1_real': ('squeezenet_1_1/squeezenet_1_1.onnx', 'squeezenet_1_1', 'calibration', None),
@@ -45,15 +45,17 @@ def names(shared):
 def _image_like(shape, seed):
     """Seeded noise with large and small structures, of about unit variance."""
     rng = np.random.default_rng(seed)
+    if len(shape) != 4:  # tokens
+        return rng.standard_normal(shape).astype(np.float32)
     n, c, h, w = shape
     coarse = rng.standard_normal((n, c, -(-h // 16), -(-w // 16))).repeat(16, 2).repeat(16, 3)[:, :, :h, :w]
     return (0.8 * coarse + 0.6 * rng.standard_normal(shape)).astype(np.float32)
 
 
 def _make_graph(name, store):
-    source = pathlib.Path(networks.__file__)
-    model = store.file(f'{name}.onnx', [source], name,
-                       lambda path: onnx.save(networks.NETWORKS[name](), str(path)))
+    builders = networks if name in networks.NETWORKS else transformers
+    model = store.file(f'{name}.onnx', [pathlib.Path(builders.__file__)], name,
+                       lambda path: onnx.save(builders.NETWORKS[name](), str(path)))
     shape = [d.dim_value for d in onnx.load(model, load_external_data=False).graph.input[0].type.tensor_type.shape.dim]
     shape[0] = SAMPLES
     samples = store.file(f'{name}_samples.npy', [], ['image_like', shape, 1],
@@ -94,6 +96,6 @@ def _make_real(name, store, shared, programs):
 
 
 def make(name, store, shared, programs):
-    if name in networks.NETWORKS:
+    if name in networks.NETWORKS or name in transformers.NETWORKS:
         return _make_graph(name, store)
     return _make_real(name, store, shared, programs)

@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import openvino
 
-from bench import peer_onnxruntime
+from bench import peer_onnxruntime, transformers
 
 PRESETS = ('mixed', 'performance')  # asymmetric where values are negative, or symmetric everywhere
 QDQ = ('u8s8 per channel', 's8s8 per channel', 'u8s8 per tensor')
@@ -23,7 +23,10 @@ def quantize(case, path, preset):
     model = openvino.Core().read_model(str(case.onnx))
     rows = nncf.Dataset([{case.input_name: row[None]} for row in np.load(case.samples)])
     with contextlib.redirect_stdout(io.StringIO()):  # its progress bars
-        made = nncf.quantize(model, rows, preset=nncf.QuantizationPreset(preset))
+        if preset == 'transformer':
+            made = nncf.quantize(model, rows, model_type=nncf.ModelType.TRANSFORMER)
+        else:
+            made = nncf.quantize(model, rows, preset=nncf.QuantizationPreset(preset))
     with tempfile.TemporaryDirectory() as folder:
         openvino.save_model(made, f'{folder}/m.xml', compress_to_fp16=False)
         files = {end: np.fromfile(os.path.join(folder, f'm.{end}'), np.uint8) for end in ('xml', 'bin')}
@@ -43,7 +46,8 @@ def models(case, store, dtype, quick):
     if dtype == 'f32':  # its default is bfloat16 where the CPU has it
         return [('f32', {'file': str(case.onnx), 'config': {'INFERENCE_PRECISION_HINT': 'f32'}})]
     found = []
-    for preset in PRESETS[:1 if quick else None]:
+    presets = ('transformer', *PRESETS) if case.name in transformers.NETWORKS else PRESETS
+    for preset in presets[:1 if quick else None]:
         file = store.file(f'{case.name}_nncf.npz', [case.onnx, case.samples], [preset, openvino.__version__],
                           lambda path, preset=preset: quantize(case, path, preset))
         found.append((f'nncf {preset}', {'file': str(file), 'config': {}}))
