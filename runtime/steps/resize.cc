@@ -29,6 +29,7 @@ struct Dimension {
 
 constexpr int kMostTaps = 16;
 constexpr int64_t kBlock = 256;  // elements summed at a time
+constexpr int64_t kRow = 2048;   // elements of the source: the most that RunRows keeps sums of
 
 // Of one output position.
 struct TapList {
@@ -70,6 +71,28 @@ void AddTaps(const uint8_t* x, const Tap* t, int count, uint8_t flip, int64_t n,
     const auto w = static_cast<Acc>(t[k].weight);
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<Acc>(sum[i] + value(a[i]) * w);
+  }
+}
+
+// The same of sums that are there.
+template <typename Acc>
+void AddSums(const Acc* x, const Tap* t, int count, int64_t n, Acc* sum) {
+  const Acc* a = x + t[0].offset;
+  const auto wa = static_cast<Acc>(t[0].weight);
+  if (count == 2) {
+    const Acc* b = x + t[1].offset;
+    const auto wb = static_cast<Acc>(t[1].weight);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<Acc>(a[i] * wa + b[i] * wb);
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<Acc>(a[i] * wa);
+  for (int k = 1; k < count; ++k) {
+    const Acc* b = x + t[k].offset;
+    const auto w = static_cast<Acc>(t[k].weight);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<Acc>(sum[i] + b[i] * w);
   }
 }
 
@@ -146,6 +169,9 @@ class ResizeStep : public Step {
                c.clamp.hi};
     const int64_t elements = NumElements(context.Record(Field::kDst).shape);
     positions_ = elements == 0 ? 0 : elements / plan_.inner;
+    for (const Tap& tap : plan_.dims.back().taps) reach_ = std::max(reach_, tap.offset);
+    reach_ += plan_.inner;
+    by_rows_ = plan_.inner <= kBlock && plan_.dims.size() > 1 && reach_ <= kRow;
     if (positions_ == 0 || c.words.multiplier != 0) return;
     ReduceWeights(&plan_);
     narrow_ = 128 * plan_.gain + (int64_t{1} << plan_.shift) <= INT16_MAX;
@@ -153,6 +179,7 @@ class ResizeStep : public Step {
 
   void Run(const Team& team) noexcept override {
     const Range range = ThreadRange(positions_, plan_.inner < 16 ? 16 : 1, team);
+    if (by_rows_) return narrow_ ? RunRows<int16_t>(range) : RunRows<int32_t>(range);
     narrow_ ? RunRange<int16_t>(range) : RunRange<int32_t>(range);
   }
 
@@ -163,6 +190,42 @@ class ResizeStep : public Step {
   }
 
  private:
+  // The taps of all dimensions but the last.
+  TapList RowTaps(int64_t index) const noexcept {
+    TapList row = {1, {{0, 1}}};
+    for (size_t d = plan_.dims.size() - 1; d-- > 0; index /= plan_.dims[d].size) {
+      row = Times(row, plan_.dims[d], index % plan_.dims[d].size);
+    }
+    return row;
+  }
+
+  // The other dimensions first, for a whole row of the source; the last one from those sums. The
+  // same sums of products.
+  template <typename Acc>
+  void RunRows(const Range& range) const noexcept {
+    alignas(64) Acc source[kRow], sum[kBlock];
+    const Dimension& last = plan_.dims.back();
+    const int64_t inner = plan_.inner, together = kBlock / inner;
+    int64_t known = -1;
+    for (int64_t at = range.begin; at < range.end;) {
+      const int64_t row = at / last.size, first = at % last.size;
+      if (row != known) {
+        const TapList list = RowTaps(row);
+        for (int t = 0; t < list.count; t += 4) {
+          AddTaps(src_, list.taps + t, std::min(4, list.count - t), flip_, reach_, t == 0, source);
+        }
+        known = row;
+      }
+      const int64_t n = std::min({together, last.size - first, range.end - at});
+      for (int64_t i = 0; i < n; ++i) {
+        const Tap* taps = last.taps.data() + (first + i) * last.per_output;
+        AddSums(source, taps, last.per_output, inner, sum + i * inner);
+      }
+      Store(sum, n * inner, dst_ + at * inner);
+      at += n;
+    }
+  }
+
   template <typename Acc>
   void RunRange(const Range& range) const noexcept {
     TapList row, all;
@@ -171,11 +234,7 @@ class ResizeStep : public Step {
     for (int64_t at = range.begin; at < range.end; ++at) {
       if (at / last.size != known) {
         known = at / last.size;
-        row = {1, {{0, 1}}};
-        int64_t index = known;
-        for (size_t d = plan_.dims.size() - 1; d-- > 0; index /= plan_.dims[d].size) {
-          row = Times(row, plan_.dims[d], index % plan_.dims[d].size);
-        }
+        row = RowTaps(known);
       }
       all = Times(row, last, at % last.size);
       Interpolate<Acc>(all, dst_ + at * plan_.inner);
@@ -235,6 +294,8 @@ class ResizeStep : public Step {
   Plan plan_;
   numerics::ResizeParams params_;
   bool narrow_ = false;
+  bool by_rows_ = false;
+  int64_t reach_ = 0;  // elements from the first that a row of the source has
   int64_t positions_ = 0;
 };
 
