@@ -76,6 +76,9 @@ struct Value {
   // or of what it leaves where it does not round; null: unknown. They change no value: `quant` and
   // the nodes around say what the bytes are.
   std::shared_ptr<const LevelRanges> ranges{};
+  // s8 that ONNX Runtime's kernels compute with as it is: operators with scales beside them, inputs
+  // and outputs of the graph (quantize/NUMERICS.md section 13.6).
+  bool keeps_sign = false;
   bool is_constant() const { return constant != nullptr; }
 };
 

@@ -161,6 +161,10 @@ Graph FinishImport(Imported imported) {
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
   FuseDynamicResults(graph);
+  for (const auto* ends : {&graph.inputs, &graph.outputs}) {
+    for (const ValueId id : *ends)
+      graph.value(id).keeps_sign |= graph.value(id).dtype == DType::kS8;
+  }
   SpreadQuantParams(graph);
   graph = FoldChannelScales(std::move(graph));
   graph.Check();

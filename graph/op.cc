@@ -74,6 +74,9 @@ const char* OpName(const Op& op) {
                         [](const DynamicQuantize&) { return "DynamicQuantize"; },
                         [](const DynamicConv&) { return "DynamicConv"; },
                         [](const DynamicMatMul&) { return "DynamicMatMul"; },
+                        [](const QLstmCell&) { return "QLstmCell"; },
+                        [](const QGruCell&) { return "QGruCell"; },
+                        [](const QGatedOutput&) { return "QGatedOutput"; },
                     },
                     op);
 }

@@ -14,6 +14,7 @@
 #include "graph/ops/norm.h"
 #include "graph/ops/pool.h"
 #include "graph/ops/quant.h"
+#include "graph/ops/recurrent.h"
 #include "graph/ops/reduce.h"
 #include "graph/ops/resize.h"
 #include "graph/ops/shape.h"
@@ -31,7 +32,7 @@ using Op = std::variant<
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
     isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
     QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable, QResize,
-    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul>;
+    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

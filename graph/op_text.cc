@@ -180,7 +180,8 @@ std::string Attributes(const Cast& o) { return Cat(" to=", Name(o.to)); }
 std::string Attributes(const Requantize& o) { return Shift("multiplier", o.words) + Text(o.clamp); }
 
 std::string Attributes(const QConv& o) {
-  return Text(o.window) + UnlessOne("groups", o.groups) + LinearText(o);
+  return Text(o.window) + UnlessOne("groups", o.groups) + LinearText(o) +
+         (o.zero_x.empty() ? "" : " zero_x=" + ListText(o.zero_x));
 }
 
 std::string Attributes(const QConvTranspose& o) { return Attributes(o.conv); }
@@ -200,7 +201,7 @@ std::string Attributes(const isa::AddShifted& o) {
 
 std::string Attributes(const isa::AddFma& o) {
   return Attribute("ratio_a", o.ratio_a) + Attribute("ratio_b", o.ratio_b) +
-         Attribute("fixed", o.fixed) + Text(o.clamp);
+         Attribute("fixed", o.fixed) + Flag("keeps_sign", o.keeps_sign) + Text(o.clamp);
 }
 
 std::string Attributes(const isa::AddScaled& o) {
@@ -213,7 +214,8 @@ std::string Attributes(const FakeQuantize& o) {
 }
 
 std::string Attributes(const isa::Mul& o) {
-  return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
+  return Shift("multiplier", o.words) + Text(o.rounding) + Flag("keeps_sign", o.keeps_sign) +
+         Text(o.clamp);
 }
 
 std::string LinearText(const DynamicLinear& o) {
@@ -237,6 +239,24 @@ std::string Attributes(const QNormalize& o) {
          Attribute("epsilon", o.epsilon) + Attribute("variance_shift", int64_t{o.variance_shift}) +
          Attribute("rshift", int64_t{o.rshift}) + " factors=" + ListText(o.row_factors) +
          " offsets=" + ListText(o.row_offsets) + Text(o.clamp);
+}
+
+std::string GateText(const GateNumbers& numbers, int64_t row, int32_t rshift, int32_t state_bits) {
+  return Attribute("row", row) + Attribute("rshift", int64_t{rshift}) +
+         Attribute("state_bits", int64_t{state_bits}) +
+         " factors=" + ListText(numbers.gate_factors) +
+         " offsets=" + ListText(numbers.gate_offsets);
+}
+std::string Attributes(const QLstmCell& o) {
+  return GateText(o.numbers, o.row, o.rshift, o.state_bits);
+}
+std::string Attributes(const QGruCell& o) {
+  return GateText(o.numbers, o.row, o.rshift, o.state_bits) +
+         Flag("resets_product", o.resets_product);
+}
+std::string Attributes(const QGatedOutput& o) {
+  return GateText(o.numbers, o.row, o.rshift, o.state_bits) + Attribute("gate", o.gate) +
+         Flag("tanh", o.tanh) + Shift("multiplier", o.words) + Text(o.clamp);
 }
 
 std::string Attributes(const isa::Extremum& o) { return Text(o.clamp); }

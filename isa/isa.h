@@ -51,6 +51,7 @@ enum class Opcode : uint8_t {
   kResizeNearest = 27,
   // --- integer, as those from 1 on ---
   kNormalize = 28,
+  kGruCell = 29,
   kExtremum = 30,
   kDiv = 31,
   kBinaryTable = 32,
@@ -59,6 +60,8 @@ enum class Opcode : uint8_t {
   kDynamicQuantize = 35,
   kDynamicConv = 36,
   kDynamicMatMul = 37,
+  kLstmCell = 38,
+  kGatedOutput = 39,
   // --- F32, no third-party library; inside the region ---
   kBinaryF32 = 40,
   kUnaryF32 = 41,

@@ -42,6 +42,7 @@ Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOption
       ints_(old.value_count()),
       floats_(old.value_count()),
       halves_(old.value_count()),
+      states_(old.value_count()),
       is_half_(old.value_count(), false) {
   new_.name = old.name;
   new_.sha256 = old.sha256;
@@ -147,11 +148,13 @@ ValueId Emitter::Float(ValueId old) {
   if (halves_[old.index()].valid()) {
     return made = FloatOfHalf(halves_[old.index()], old_.value(old).name);
   }
-  const ValueId source = ints_[old.index()];
+  const ValueId source = HasState(old) ? State(old) : ints_[old.index()];
   if (!source.valid()) return Same(old);
   Value value = old_.value(old);
   if (value.dtype != DType::kF32) return source;  // read as the bytes it is
-  if (new_.value(source).name == value.name) value.name = names_.Take(value.name + "__f32");
+  const bool beside = HasState(old) && HasInt(old) && ints_[old.index()] != source;
+  if (new_.value(source).name == value.name || beside)
+    value.name = names_.Take(value.name + "__f32");
   const std::string name = value.name;
   made = new_.AddValue(std::move(value));
   AddNode(name, Dequantize{}, {source}, made);
@@ -180,6 +183,24 @@ void Emitter::Alias(ValueId id, ValueId other) {
 }
 
 ValueId Emitter::DefineFloat(ValueId old) { return Same(old); }
+
+ValueId Emitter::DefineState(ValueId old, float scale, bool own_name) {
+  Value value = old_.value(old);
+  value.name = own_name ? IntName(old) : names_.Take(value.name + "__s16");
+  states_[old.index()] = AddInt(std::move(value), {DType::kS16, {scale, 0}});
+  return states_[old.index()];
+}
+
+ValueId Emitter::DefineFloatAgain(ValueId old) {
+  Value value = old_.value(old);
+  if (HasInt(old)) value.name = names_.Take(value.name + "__f32");
+  return new_.AddValue(std::move(value));
+}
+
+ValueId Emitter::AddValue(Value value) {
+  value.name = names_.Take(value.name);
+  return new_.AddValue(std::move(value));
+}
 
 ValueId Emitter::DefineHalf(ValueId old) {
   halves_[old.index()] = TemporaryHalf(old, "");

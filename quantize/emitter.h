@@ -48,6 +48,7 @@ class Emitter {
 
   // The type an old value has as integers. IsZero: calibration never saw anything but 0.
   IntType Type(ValueId old) const;
+  bool HasType(ValueId old) const { return types_.types[old.index()].quant.scale > 0; }
   bool IsZero(ValueId old) const;
   // What is fused behind a Conv or MatMul; where nothing is, empty and y the node's own output.
   FusedPostOps PostOps(const Node& node) const;
@@ -75,6 +76,17 @@ class Emitter {
   void AddMoved(const Node& node);
   // A node whose f32 result is rounded to fp16.
   void AddHalfResult(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId old);
+  // --- states of recurrent cells: s16, zero point 0 (quantize/ops/recurrent.h)
+  // The value that a node will write; Float(old) is then a Dequantize of it, whatever bytes there
+  // are beside it. It has the old value's name, or that with a suffix.
+  ValueId DefineState(ValueId old, float scale, bool own_name);
+  bool HasState(ValueId old) const { return old.valid() && states_[old.index()].valid(); }
+  ValueId State(ValueId old) const { return states_[old.index()]; }
+  // An f32 value like the old one that a node will write; Float(old) does not know it.
+  ValueId DefineFloatAgain(ValueId old);
+  void SetFloat(ValueId old, ValueId made) { floats_[old.index()] = made; }
+  // Any value, under a name that no other has.
+  ValueId AddValue(Value value);
   // Old value `id` has the integers of `other`.
   void Alias(ValueId id, ValueId other);
   // An intermediate of the shape of `like`; `suffix` is appended to like's name.
@@ -117,6 +129,7 @@ class Emitter {
   QuantizeReport report_;
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
   std::vector<ValueId> halves_;         // f16
+  std::vector<ValueId> states_;         // s16
   std::vector<bool> is_half_;           // every number is fp16
   std::map<ValueId, ValueId> rounded_;  // of constants, inputs and integers: HalfFloat()
   UniqueNames names_;

@@ -1,5 +1,6 @@
 // Which nodes of a model with its own quantization are integer, and the types of its integers.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -138,6 +139,7 @@ class QdqPlanner {
     size_t conv = 0;
     FusedPostOps fused;
     std::vector<size_t> nodes;  // behind the convolution
+    bool in_units = false;      // TakesUnits() has been one of them
   };
 
   // All that node n reads is held as integers, but its result is not wanted as such.
@@ -214,6 +216,39 @@ class QdqPlanner {
            !NumbersOfChannels(node.inputs[1], node.outputs[0], false).empty();
   }
 
+  // The Round and the zero points of channels before a Quantize (NUMERICS.md section 20), as
+  // operations; a profile that reads ranges has both in them.
+  std::optional<std::vector<RealPostOp>> TakesZeros(const Node& node, const Chain& chain) const {
+    const ValueId y = node.outputs[0];
+    const auto* unary = std::get_if<Unary>(&node.op);
+    const bool round = unary != nullptr && unary->op == UnaryOp::kRound;
+    if (round && !AddsZeros(y)) return std::nullopt;
+    const auto& ops = chain.fused.ops;
+    const bool rounded = chain.in_units || (!ops.empty() && ops.back().kind == PostOpKind::kRound);
+    const bool zeros = rounded && AddsZeros(node.inputs[0]);
+    if (!round && !zeros) return std::nullopt;
+    if (chain.in_units) return std::vector<RealPostOp>{};
+    if (round) return std::vector<RealPostOp>{{PostOpKind::kRound, 0, 0, {}}};
+    const auto numbers = NumbersOfChannels(node.inputs[1], y, false);
+    RealPostOp add{PostOpKind::kChannelLinear, 0, 0, {}};
+    add.alphas.assign(numbers.size(), 1.0f);
+    add.betas.assign(numbers.begin(), numbers.end());
+    return std::vector<RealPostOp>{add};
+  }
+
+  // The only reader of `rounded` adds a number to each channel, for a Quantize of scale 1.
+  bool AddsZeros(ValueId rounded) const {
+    const auto& readers = consumers_[rounded.index()];
+    if (readers.size() != 1) return false;
+    const Node& add = graph_.node(readers[0]);
+    const auto* binary = std::get_if<Binary>(&add.op);
+    if (binary == nullptr || binary->op != BinaryOp::kAdd || add.inputs[0] != rounded) return false;
+    if (binary->clamp.active()) return false;
+    const auto& behind = consumers_[add.outputs[0].index()];
+    return !NumbersOfChannels(add.inputs[1], add.outputs[0], false).empty() && behind.size() == 1 &&
+           std::holds_alternative<Quantize>(graph_.node(behind[0]).op);
+  }
+
   // A Clip is the only reader: the convolution takes it in, too.
   bool ClipFollows(ValueId y) const {
     const auto& readers = consumers_[y.index()];
@@ -233,6 +268,9 @@ class QdqPlanner {
       if (!ops.empty()) {
         chain.fused.ops.insert(chain.fused.ops.end(), ops.begin(), ops.end());
       } else if (TakesUnits(node, graph_.nodes()[chain.conv])) {
+        chain.in_units = true;
+      } else if (const auto zeros = TakesZeros(node, chain)) {
+        chain.fused.ops.insert(chain.fused.ops.end(), zeros->begin(), zeros->end());
       } else if (node.inputs.size() != 2 || !TakesSum(node, node.inputs[1 - i], &chain.fused)) {
         continue;
       }
@@ -290,7 +328,7 @@ class QdqPlanner {
     if (LayerOf(graph_, node, config_).float32.value_or(false)) {
       return SetFloat(n, "the configuration says f32");
     }
-    if (ExtendChain(n)) return;
+    if (ExtendChain(n) || TakesOffZeros(n)) return;
     if (HasWideWeights(node)) return SetFloat(n, "its weights are integers of 16 bits");
     const OpSupport support =
         IntegerSupport(graph_, node, ProfileOf(graph_, node, config_, profile_));
@@ -309,6 +347,48 @@ class QdqPlanner {
     if (wish.type) return SetInteger(n, *wish.type);
     if (support.kind == OpKind::kAlways) return StartChain(n, wish.why);
     SetFloat(n, wish.why);
+  }
+
+  // --- zero points of channels before depthwise convolutions: NUMERICS.md section 20
+
+  // The node takes a zero point off each channel of bytes, for depthwise convolutions alone, which
+  // then read the bytes themselves.
+  bool TakesOffZeros(size_t n) {
+    const Node& node = graph_.nodes()[n];
+    const ValueId x = node.inputs[0], y = node.outputs[0];
+    const auto* binary = std::get_if<Binary>(&node.op);
+    if (binary == nullptr || binary->op != BinaryOp::kSub || binary->clamp.active()) return false;
+    if (!IsActivation(x) || !typed_[x.index()] || graph_.IsOutput(y)) return false;
+    IntType type = Held(x);
+    const auto numbers = NumbersOfChannels(node.inputs[1], y, false);
+    const auto is_byte = [&](float z) {
+      return z == std::trunc(z) && z >= static_cast<float>(type.qmin()) &&
+             z <= static_cast<float>(type.qmax());
+    };
+    if (type.quant != QuantParams{1.0f, 0} || numbers.empty()) return false;
+    if (!std::all_of(numbers.begin(), numbers.end(), is_byte)) return false;
+    const auto& readers = consumers_[y.index()];
+    if (!std::all_of(readers.begin(), readers.end(),
+                     [&](NodeId reader) { return IsIntegerDepthwise(graph_.node(reader), y); }))
+      return false;
+    type.channel_zeros =
+        std::make_shared<const std::vector<int32_t>>(numbers.begin(), numbers.end());
+    result_.plan.forms[n] = NodeForm::kInteger;
+    SetType(y, type);
+    result_.types.names[y.index()] = NameOfBytes(x);
+    return true;
+  }
+
+  // One filter for each channel of x, and nothing that makes it F32.
+  bool IsIntegerDepthwise(const Node& node, ValueId x) const {
+    const auto* conv = std::get_if<Conv>(&node.op);
+    if (conv == nullptr || node.inputs[0] != x) return false;
+    const Value& weights = graph_.value(node.inputs[1]);
+    const QuantizedOrigin* origin = weights.origin.get();
+    const int64_t channels = graph_.value(x).shape.back();
+    return weights.is_constant() && conv->groups == channels && weights.shape[0] == channels &&
+           weights.shape[1] == 1 && origin != nullptr && SizeOf(origin->dtype) == 1 &&
+           !LayerOf(graph_, node, config_).float32.value_or(false);
   }
 
   const Graph& graph_;

@@ -11,7 +11,11 @@ bool HoldsBytes(const Value& value) {
   return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
 }
 
-IntType TypeOfBytes(const Value& value) { return {value.dtype, *value.quant, {}, value.ranges}; }
+IntType TypeOfBytes(const Value& value) {
+  IntType type{value.dtype, *value.quant, {}, value.ranges};
+  type.keeps_sign = value.keeps_sign;
+  return type;
+}
 
 const Wish& Wishes::Of(ValueId y) {
   const auto found = known_.find(y);

@@ -12,6 +12,7 @@
 #include "quantize/ops/channel_affine.h"
 #include "quantize/ops/fuse_post_ops.h"
 #include "quantize/ops/ops.h"
+#include "quantize/ops/recurrent.h"
 #include "quantize/overrides.h"
 #include "quantize/plan.h"
 #include "quantize/qdq.h"
@@ -110,9 +111,11 @@ void CheckProfiles(const Graph& graph, const QuantizeOptions& options) {
 }
 
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-                         PostOpPlan post_ops, const QuantizeOptions& options) {
+                         PostOpPlan post_ops, const QuantizeOptions& options,
+                         const RecurrentCells& cells = {}) {
   Emitter emitter(graph, types, options);
   for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
+  RecurrentEmitter recurrent(emitter, cells);
   const ChannelAffines affines = FindChannelAffines(graph, plan, options);
   std::set<size_t> elsewhere;
   for (const auto& [at, n] : post_ops.written_at) elsewhere.insert(n);
@@ -122,6 +125,7 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
       EmitInteger(emitter, graph.nodes()[conv->second]);
     }
     const Node& node = graph.nodes()[n];
+    if (recurrent.Emit(n)) continue;
     if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
       emitter.Begin(node);
@@ -133,7 +137,9 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
       continue;
     }
     emitter.Begin(node);
-    if (std::holds_alternative<Quantize>(node.op)) {
+    if (types.types[node.outputs[0].index()].channel_zeros != nullptr) {
+      emitter.Alias(node.outputs[0], node.inputs[0]);  // its readers take the zero points off
+    } else if (std::holds_alternative<Quantize>(node.op)) {
       EmitModelQuantize(emitter, node);
     } else if (std::holds_alternative<Dequantize>(node.op)) {
       EmitModelDequantize(emitter, node);
@@ -141,6 +147,7 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
       EmitInteger(emitter, node);
     }
   }
+  recurrent.Finish();
   QuantizeResult result = emitter.Finish();
   CheckEncodable(result.graph);
   result.mode = options.mode;
@@ -195,9 +202,11 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
                              FloatTensors(graph, plan)};
   RangeResult ranges = PropagateRanges(graph, table, range_options);
+  const RecurrentCells cells = FindRecurrentCells(graph, plan, options);
+  ShareRecurrentRanges(graph, cells, range_options.fixed, &ranges);
   const ValueTypes types = TypesOfRanges(ranges, options);
   QuantizeResult result =
-      EmitGraph(graph, plan, types, FindPostOps(graph, plan, types, options), options);
+      EmitGraph(graph, plan, types, FindPostOps(graph, plan, types, options), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.range_changes = std::move(ranges.changes);
   return result;

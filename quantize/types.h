@@ -21,12 +21,22 @@ struct IntType {
   AscendQuantAttributes ascend{};  // of the AscendQuant that makes it; profile ascend
   // The ends that scale and zero point came from (graph.h), for profile openvino; null: unknown.
   std::shared_ptr<const LevelRanges> ranges{};
+  // Zero points of the channels, where a depthwise convolution takes off one of each: NUMERICS.md
+  // section 20. Null: quant's.
+  std::shared_ptr<const std::vector<int32_t>> channel_zeros{};
+  // ONNX Runtime computes with an s8 tensor as it is, not + 128 (section 13.6).
+  bool keeps_sign = false;
   int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
   int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
   int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|
-  // The values that bytes stand for; `ranges` are no part of that.
+  int32_t ZeroOf(int64_t channel) const {
+    return channel_zeros == nullptr ? quant.zero_point
+                                    : (*channel_zeros)[static_cast<size_t>(channel)];
+  }
+  // The values that bytes stand for; `ranges` and `keeps_sign` are no part of that.
   friend bool operator==(const IntType& a, const IntType& b) {
-    return a.dtype == b.dtype && a.quant == b.quant && a.ascend == b.ascend;
+    return a.dtype == b.dtype && a.quant == b.quant && a.ascend == b.ascend &&
+           a.channel_zeros == b.channel_zeros;
   }
 };
 IntType TypeOfRange(const ValueRange& range, QuantMode mode);

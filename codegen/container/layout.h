@@ -11,7 +11,11 @@ namespace rshift::file_layout {
 
 inline constexpr std::array<uint8_t, 8> kMagic = {'R', 'S', 'H', 'I', 'F', 'T', 0x1a, 0};
 inline constexpr uint32_t kByteOrder = 0x01020304;
-inline constexpr uint16_t kMajor = 3;  // must match; what changed: FORMAT.md
+inline constexpr uint16_t kMajor = 4;  // must match; what changed: FORMAT.md
+// CRC32C of what each command's bits stand for: its opcode, then its fields in order, number and
+// kind (tests/codegen/container/docs_test.cc). When it changes, a command of an old file would be
+// read as another one: raise kMajor, unless nothing but new opcodes was added.
+inline constexpr uint32_t kCommandFields = 0xad0181cf;
 inline constexpr uint16_t kMinor = 0;  // a newer minor version only adds optional sections
 
 // Header, 64 bytes.

@@ -30,11 +30,15 @@ void GetQuantization(ByteReader& in, TensorRecord& tensor) {
     return;
   }
   const bool is_signed = tensor.dtype == DType::kS8;
-  if (!is_signed && tensor.dtype != DType::kU8) {
-    in.Bad("a quantized tensor has type ", Name(tensor.dtype), ", expected s8 or u8");
+  if (!is_signed && tensor.dtype != DType::kU8 && tensor.dtype != DType::kS16) {
+    in.Bad("a quantized tensor has type ", Name(tensor.dtype), ", expected s8, u8 or s16");
   }
   if (!std::isfinite(tensor.scale) || tensor.scale <= 0.0f) {
     in.Bad("scale is ", tensor.scale, ", expected a positive number");
+  }
+  if (tensor.dtype == DType::kS16) {
+    if (tensor.zero_point != 0) in.Bad("zero point is ", tensor.zero_point, ", expected 0 of s16");
+    return;
   }
   const int lo = is_signed ? -128 : 0;
   if (tensor.zero_point < lo || tensor.zero_point > lo + 255) {

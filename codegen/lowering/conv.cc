@@ -41,8 +41,15 @@ void Lower(LoweringContext& context, const Node& node, const QConv& op) {
 
   RequireWindow(node, op.window);
   if (depthwise) {
-    return LowerLinear(context, node, op, oc, packed, isa::Depthwise{.window = op.window});
+    isa::Depthwise command{.window = op.window};
+    if (!op.zero_x.empty()) {
+      RequireOneEach(node, "zero points", op.zero_x.size(), ic);
+      command.zero_x = context.AddNumbers(node.name + ".zero_x", x.dtype, op.zero_x);
+    }
+    return LowerLinear(context, node, op, oc, packed, command);
   }
+  RSHIFT_REQUIRE(op.zero_x.empty(), ErrorCode::kInternal, Describe(node),
+                 ": zero points of channels, but it is not depthwise");
   LowerLinear(context, node, op, oc, packed, isa::Conv{.window = op.window, .groups = op.groups});
 }
 

@@ -39,6 +39,10 @@ void Lower(LoweringContext& context, const Node& node, const Lrn& op);
 void Lower(LoweringContext& context, const Node& node, const Softmax& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmax& op);
 void Lower(LoweringContext& context, const Node& node, const QNormalize& op);
+// recurrent.cc
+void Lower(LoweringContext& context, const Node& node, const QLstmCell& op);
+void Lower(LoweringContext& context, const Node& node, const QGruCell& op);
+void Lower(LoweringContext& context, const Node& node, const QGatedOutput& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

@@ -17,15 +17,18 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr int32_t kNoTop = -1;  // nothing is clipped behind the factors
-
 // The constant of node = x op constant, with an element for each index of dimension 1.
-std::optional<Numbers> ChannelOperand(const Graph& graph, const Node& node, BinaryOp op) {
+std::optional<Numbers> AnyChannelOperand(const Graph& graph, const Node& node, BinaryOp op) {
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->op != op) return std::nullopt;
   const Shape& shape = graph.value(node.outputs[0]).shape;
   if (shape.size() < 2 || graph.value(node.inputs[0]).shape != shape) return std::nullopt;
-  auto numbers = ChannelConstant(graph, node.inputs[1], shape, 1);
+  return ChannelConstant(graph, node.inputs[1], shape, 1);
+}
+
+// The same of positive numbers.
+std::optional<Numbers> ChannelOperand(const Graph& graph, const Node& node, BinaryOp op) {
+  auto numbers = AnyChannelOperand(graph, node, op);
   const bool positive =
       numbers && std::all_of(numbers->begin(), numbers->end(), [](double v) { return v > 0; });
   return positive ? numbers : std::nullopt;
@@ -63,11 +66,19 @@ class Folder {
   void IntoDepthwise(size_t n) {
     const Node& node = graph_.nodes()[n];
     const auto factors = ChannelOperand(graph_, node, BinaryOp::kMul);
-    if (!factors || links_.ProducerAs<Dequantize>(node.inputs[0]) == nullptr) return;
+    if (!factors || !IsDequantized(node.inputs[0])) return;
     std::vector<size_t> convs;
     if (!FindReaders(node.outputs[0], &convs)) return;
     for (const size_t conv : convs) ScaleWeights(graph_.nodes()[conv], *factors);
     graph_.ReplaceUses(node.outputs[0], node.inputs[0]);
+  }
+
+  // Zero points of channels may have been taken off.
+  bool IsDequantized(ValueId x) const {
+    const Node* producer = links_.Producer(x);
+    if (producer != nullptr && AnyChannelOperand(graph_, *producer, BinaryOp::kSub))
+      x = producer->inputs[0];
+    return links_.ProducerAs<Dequantize>(x) != nullptr;
   }
 
   bool FindReaders(ValueId x, std::vector<size_t>* convs) const {
@@ -113,13 +124,36 @@ class Folder {
   void BeforeActivations(size_t n) {
     const auto divisors = ChannelOperand(graph_, graph_.nodes()[n], BinaryOp::kDiv);
     if (!divisors || !links_.IsInternal(graph_.nodes()[n].outputs[0])) return;
-    const Node& reader = graph_.node(links_.Consumers(graph_.nodes()[n].outputs[0])[0]);
-    if (!std::holds_alternative<Quantize>(reader.op)) return;
-    const Value& bytes = graph_.value(reader.outputs[0]);
-    if (!bytes.quant || bytes.ranges != nullptr) return;  // SplitOptions::keep_ranges
-    const int32_t top = (bytes.dtype == DType::kU8 ? 255 : 127) - bytes.quant->zero_point;
-    while (SwapWithProducer(n, *divisors, top)) {
+    const std::optional<Numbers> tops = LastLevels(graph_.nodes()[n].outputs[0]);
+    if (!tops) return;
+    while (SwapWithProducer(n, *divisors, &*tops)) {
     }
+  }
+
+  // The only reader of x; null where there is none.
+  const Node* OnlyReader(ValueId x) const {
+    return links_.IsInternal(x) ? &graph_.node(links_.Consumers(x)[0]) : nullptr;
+  }
+
+  // The greatest number of each channel of x that the Quantize behind it does not saturate: one, or
+  // one for each where their zero points are added behind a Round.
+  std::optional<Numbers> LastLevels(ValueId x) const {
+    const Node* reader = OnlyReader(x);
+    std::optional<Numbers> zeros;
+    const auto* round = reader == nullptr ? nullptr : std::get_if<Unary>(&reader->op);
+    if (round != nullptr && round->op == UnaryOp::kRound) {
+      reader = OnlyReader(reader->outputs[0]);
+      if (reader != nullptr) zeros = AnyChannelOperand(graph_, *reader, BinaryOp::kAdd);
+      if (!zeros) return std::nullopt;
+      reader = OnlyReader(reader->outputs[0]);
+    }
+    if (reader == nullptr || !std::holds_alternative<Quantize>(reader->op)) return std::nullopt;
+    const Value& bytes = graph_.value(reader->outputs[0]);
+    if (!bytes.quant || bytes.ranges != nullptr) return std::nullopt;  // SplitOptions::keep_ranges
+    const double top = (bytes.dtype == DType::kU8 ? 255 : 127) - bytes.quant->zero_point;
+    if (!zeros) return Numbers{top};
+    for (double& zero : *zeros) zero = top - zero;
+    return zeros;
   }
 
   // activation -> Mul: Mul, activation, so that a convolution before both takes the factors in.
@@ -130,17 +164,18 @@ class Folder {
     const bool uniform = std::all_of(factors->begin(), factors->end(),
                                      [&](double factor) { return factor == factors->front(); });
     if (uniform) return;  // a factor of the whole tensor is an output scale
-    while (SwapWithProducer(n, *factors, kNoTop)) {
+    while (SwapWithProducer(n, *factors, nullptr)) {
     }
   }
 
-  // The nodes change places in the data flow: what the Div wrote, the activation writes.
-  bool SwapWithProducer(size_t n, const Numbers& divisors, int32_t top) {
+  // The nodes change places in the data flow: what the Div wrote, the activation writes. `tops`:
+  // LastLevels(); null where nothing is clipped behind the factors.
+  bool SwapWithProducer(size_t n, const Numbers& divisors, const Numbers* tops) {
     Node& div = graph_.nodes()[n];
     const NodeId before = links_.ProducerId(div.inputs[0]);
     if (!before.valid() || !links_.IsInternal(div.inputs[0])) return false;
     Node& activation = graph_.nodes()[before.index()];
-    if (!Commutes(activation.op, divisors, top)) return false;
+    if (!Commutes(activation.op, divisors, tops)) return false;
     const NodeId id(static_cast<int32_t>(n));
     links_.Detach(before);
     links_.Detach(id);
@@ -154,20 +189,19 @@ class Folder {
     return true;
   }
 
-  static bool Commutes(Op& op, const Numbers& divisors, int32_t top) {
+  static bool Commutes(Op& op, const Numbers& divisors, const Numbers* tops) {
     if (std::holds_alternative<LeakyRelu>(op)) return true;
     auto* clip = std::get_if<Clip>(&op);
     if (clip == nullptr) return false;
     Clamp& clamp = clip->clamp;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (clamp.lo != 0 && clamp.lo != -kInfinity) return false;
-    if (top == kNoTop) return clamp.hi == kInfinity;
+    if (tops == nullptr) return clamp.hi == kInfinity;
     // Beyond the last integer of every channel.
-    const bool beyond = std::all_of(divisors.begin(), divisors.end(), [&](double divisor) {
-      return static_cast<float>(clamp.hi) / static_cast<float>(divisor) >=
-             static_cast<float>(top) - 0.499f;
-    });
-    if (!beyond) return false;
+    for (size_t c = 0; c < divisors.size(); ++c) {
+      const auto top = static_cast<float>((*tops)[tops->size() == 1 ? 0 : c]);
+      if (clamp.hi / static_cast<float>(divisors[c]) < top - 0.499f) return false;
+    }
     clamp.hi = kInfinity;
     return true;
   }

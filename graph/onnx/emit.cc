@@ -104,6 +104,13 @@ void OnnxNode::SetOutputQuant(const QuantParams& params) {
   if (found != state_.values.end()) SetQuant(found->second, params);
 }
 
+void OnnxNode::KeepSign(const std::string& name) {
+  const auto found = state_.values.find(name);
+  if (found == state_.values.end()) return;
+  Value& value = state_.graph.value(found->second);
+  value.keeps_sign = value.dtype == DType::kS8;
+}
+
 void OnnxNode::OutputConstant(Value constant, int i) {
   Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
         i + 1);

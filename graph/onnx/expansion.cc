@@ -85,11 +85,13 @@ std::string Expansion::Number(float value, DType type) {
 }
 
 std::string Expansion::Dequantized(int i, int64_t axis) {
+  node_.KeepSign(In(i));
   return With("axis", axis).Make("DequantizeLinear", {In(i), In(i + 1), In(i + 2)});
 }
 
 void Expansion::GiveQuantized(const std::string& x, int i) {
   Give("QuantizeLinear", {x, In(i), In(i + 1)});
+  node_.KeepSign(node_.proto().output(0));
 }
 
 }  // namespace rshift

@@ -92,6 +92,8 @@ class OnnxNode {
   // when it has others already.
   void SetQuant(ValueId id, const QuantParams& params);
   void SetOutputQuant(const QuantParams& params);  // of output 0
+  // Of a tensor by name, where it is s8: Value::keeps_sign.
+  void KeepSign(const std::string& name);
   // Output i is this constant.
   void OutputConstant(Value constant, int i = 0);
 

@@ -49,6 +49,9 @@ struct QLinear : LinearEpilogue {
 struct QConv : QLinear {
   Window window{};
   int64_t groups = 1;
+  // Of one filter for each channel (groups = IC = OC): the bytes that pads of each channel hold in
+  // place of x's zero point, which its bias folds. Empty: x's.
+  std::vector<uint8_t> zero_x{};
 };
 
 // inputs: x (s8/u8, NHWC), w (s8 constant [OC, IC/groups, KH, KW]: output channels first). `conv`

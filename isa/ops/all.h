@@ -11,6 +11,7 @@
 #include "isa/ops/norm.h"
 #include "isa/ops/pool.h"
 #include "isa/ops/quant.h"
+#include "isa/ops/recurrent.h"
 #include "isa/ops/reduce.h"
 #include "isa/ops/resize.h"
 #include "isa/ops/shape.h"
@@ -24,11 +25,11 @@ using AllCommands =
     CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
                 AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
                 AddScaled, BatchedMatMul, Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather,
-                ResizeNearest, Normalize, Extremum, Div, BinaryTable, Resize, DynamicRange,
-                DynamicQuantize, DynamicConv, DynamicMatMul, BinaryF32, UnaryF32, ClipF32,
-                LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32, ArgMax, Where, Cast,
-                ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32, ConvTransposeF32,
-                MatMulF32, AveragePoolF32>;
+                ResizeNearest, Normalize, GruCell, Extremum, Div, BinaryTable, Resize, DynamicRange,
+                DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell, GatedOutput, BinaryF32,
+                UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32,
+                ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32,
+                ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

@@ -33,11 +33,13 @@ struct Conv {
 };
 
 struct Depthwise {
-  RSHIFT_COMMAND(kDepthwise, "depthwise", kInteger,
-                 "NHWC convolution with one filter per channel (groups = IC = OC)",
-                 .leads_epilogue = true, .macs = MacForm::kDepthwise,
-                 .taps = TapForm::kDepthwiseWindow, .buffers = BufferForm::kRequant, .mac_ns = 0.02,
-                 .element_ns = 0.15)  // [0.07, 2.3]
+  RSHIFT_COMMAND(
+      kDepthwise, "depthwise", kInteger,
+      "NHWC convolution with one filter per channel (groups = IC = OC); pads hold zero_x of "
+      "their channel where it is there, else Zsrc",
+      .leads_epilogue = true, .macs = MacForm::kDepthwise, .taps = TapForm::kDepthwiseWindow,
+      .buffers = BufferForm::kRequant, .mac_ns = 0.02,
+      .element_ns = 0.15)  // [0.07, 2.3]
 
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
@@ -46,11 +48,13 @@ struct Depthwise {
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
   Tensor zero_w = kAbsent;
+  Tensor zero_x = kAbsent;
   Tensor src2 = kAbsent;      // what a kSum post-operation adds
   Tensor post_ops = kAbsent;  // four numbers for each
 
   static constexpr void Fields(auto& c, auto&& visit) {
     WeightFields(c, visit);
+    visit(OptionalConst(Field::kZeroX), c.zero_x);
     WindowFields(c.window, visit);
     EpilogueFields(c, visit);
   }

@@ -82,15 +82,18 @@ struct AddShifted {
 
 // ONNX Runtime: y = clamp(to_even(fma(a, ratio_a, fma(b, ratio_b, fixed)))) on unsigned bytes: it
 // turns s8 tensors into u8 before anything else, so a, b and Z of an s8 tensor are taken + 128, and
-// 128 is subtracted from the result (`fixed` is of the unsigned zero points). fma: one rounding.
+// 128 is subtracted from the result (`fixed` is of the unsigned zero points). keeps_sign: its
+// kernels for s8 tensors, which compute with a, b and Z as they are. fma: one rounding.
 struct AddFma {
   RSHIFT_COMMAND(kAddFma, "add_fma", kInteger,
-                 "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes", .in_place = true,
-                 .broadcasts_constant = true,
+                 "to_even(fma(src, scale, fma(src2, alpha, offset))), raw bytes; flags 1: s8 as it "
+                 "is, not + 128",
+                 .in_place = true, .broadcasts_constant = true,
                  .element_ns = 0.2)  // [0.06, 0.26]
 
   float ratio_a = 0, ratio_b = 0, fixed = 0;
   ClampQ clamp = {0, 0};
+  bool keeps_sign = false;
   bool fuse_with_previous = false;
   Tensor dst = 0, src = 0, src2 = 0;
 
@@ -101,6 +104,7 @@ struct AddFma {
     visit(Float(Field::kAlphaF), c.ratio_b);
     visit(Float(Field::kOffsetF), c.fixed);
     ClampFields(c.clamp, visit);
+    visit(Flags(1), c.keeps_sign);
     FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };
@@ -134,15 +138,18 @@ struct AddScaled {
 };
 
 // kFloatZeroEven (ONNX Runtime): float(product) * scale + float(Zy), to even, Zy of an s8 tensor
-// taken + 128 as in AddFma and subtracted afterwards.
+// taken + 128 as in AddFma and subtracted afterwards, but with keeps_sign.
 struct Mul {
-  RSHIFT_COMMAND(kMul, "mul", kInteger, "requantize((src - Z) * (src2 - Z)) + Zdst",
+  RSHIFT_COMMAND(kMul, "mul", kInteger,
+                 "requantize((src - Z) * (src2 - Z)) + Zdst; flags 1: as add_fma's, under "
+                 "kFloatZeroEven",
                  .in_place = true, .broadcasts_constant = true,
                  .element_ns = 0.1)  // [0.04, 0.46]
 
   RequantWords words;
   ClampQ clamp = {0, 0};
   Rounding rounding = Rounding::kHalfUp;
+  bool keeps_sign = false;
   bool fuse_with_previous = false;
   Tensor dst = 0, src = 0, src2 = 0;
 
@@ -152,6 +159,7 @@ struct Mul {
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
     RoundingField(c.rounding, visit);
+    visit(Flags(1), c.keeps_sign);
     FuseWithPreviousField(c.fuse_with_previous, visit);
   }
 };

@@ -11,13 +11,14 @@ namespace rshift::isa {
 struct AveragePool {
   RSHIFT_COMMAND(kAveragePool, "average_pool", kInteger,
                  "NHWC; mode: PoolArithmetic, 0: clamp(round(scale / taps * sum + offset)); flags "
-                 "1: count_include_pad",
+                 "1: count_include_pad, 2: of s8 not + 128, under kDequantized",
                  .leads_epilogue = true, .taps = TapForm::kWindow, .buffers = BufferForm::kNone,
                  .element_ns = 0.5)  // each tap [0.1, 1.3]
 
   Window window;
   float scale = 0, offset = 0;
   bool count_include_pad = false;
+  bool keeps_sign = false;  // kDequantized: as AddFma's
   ClampQ clamp = {0, 0};
   PoolArithmetic arithmetic = PoolArithmetic::kScaleOffset;
   Rounding rounding = Rounding::kHalfUp;
@@ -29,7 +30,7 @@ struct AveragePool {
     WindowFields(c.window, visit);
     visit(Float(Field::kScaleF), c.scale);
     visit(Float(Field::kOffsetF), c.offset);
-    visit(Flags(1), c.count_include_pad);
+    visit(Flags(2), c.count_include_pad, c.keeps_sign);
     ClampFields(c.clamp, visit);
     visit(Mode(kPoolArithmeticCount), c.arithmetic);
     RoundingField(c.rounding, visit);

@@ -7,10 +7,10 @@
 namespace rshift::isa {
 
 struct Quantize {
-  RSHIFT_COMMAND(
-      kQuantize, "quantize", kInteger,
-      "f32 to s8/u8 by dst's scale and zero point; mode: RealRounding; flags 1: times 1 / scale",
-      .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.07, 0.18]
+  RSHIFT_COMMAND(kQuantize, "quantize", kInteger,
+                 "f32 to s8/u8/s16 by dst's scale and zero point; mode: RealRounding; flags 1: "
+                 "times 1 / scale",
+                 .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.07, 0.18]
 
   RealRounding rounding = RealRounding::kEven;
   bool by_reciprocal = false;
@@ -24,8 +24,9 @@ struct Quantize {
 };
 
 struct Dequantize {
-  RSHIFT_COMMAND(kDequantize, "dequantize", kInteger, "s8/u8 to f32 by src's scale and zero point",
-                 .buffers = BufferForm::kNone, .element_ns = 0.1)  // [0.03, 0.12]
+  RSHIFT_COMMAND(kDequantize, "dequantize", kInteger,
+                 "s8/u8/s16 to f32 by src's scale and zero point", .buffers = BufferForm::kNone,
+                 .element_ns = 0.1)  // [0.03, 0.12]
 
   Tensor dst = 0, src = 0;
 

@@ -123,7 +123,7 @@ void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine&
   request.kind = LinearKind::kDepthwise;
   request.clamp = affine.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{std::move(quantized.linear), Window{}, channels};
+  QConv conv{std::move(quantized.linear), Window{}, channels, {}};
   const ValueId weights =
       emitter.AddWeights(old.value(old_y).name + "__factor", Layout::kPlain, {channels, 1, 1, 1}, 0,
                          quantized.scales, quantized.weights);

@@ -38,7 +38,11 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.depth_multiplier = request.kind == LinearKind::kDepthwise && w.shape[0] > op.groups;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{std::move(quantized.linear), op.window, op.groups};
+  QConv conv{std::move(quantized.linear), op.window, op.groups, {}};
+  if (request.x.channel_zeros != nullptr) {
+    for (const int32_t zero : *request.x.channel_zeros)
+      conv.zero_x.push_back(static_cast<uint8_t>(zero));
+  }
   const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);

@@ -99,7 +99,7 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
       op.groups > 1 && op.groups == x[3] ? LinearKind::kDepthwise : LinearKind::kTransposed;
   request.clamp = op.clamp;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  QConv conv{std::move(quantized.linear), op.window, op.groups};
+  QConv conv{std::move(quantized.linear), op.window, op.groups, {}};
   const Value& w = emitter.old().value(node.inputs[1]);
   const ValueId new_x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, kernels.shape, 0,

@@ -84,7 +84,7 @@ Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, do
     sum += q;
     magnitudes += std::abs(q);
   }
-  result.bias = IntegerBias(r, scale, bias) - static_cast<double>(r.x.quant.zero_point) * sum;
+  result.bias = IntegerBias(r, scale, bias) - static_cast<double>(r.x.ZeroOf(channel)) * sum;
   result.magnitude = numerics::LargestAccumulator(result.bias, magnitudes);
   return result;
 }
@@ -177,7 +177,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     }
     Channel channel;
     const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
-    channel.bias = bias - static_cast<double>(r.x.quant.zero_point) * sum;
+    channel.bias = bias - static_cast<double>(r.x.ZeroOf(c)) * sum;
     channel.magnitude = numerics::LargestAccumulator(channel.bias, magnitudes);
     RSHIFT_REQUIRE(
         channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,

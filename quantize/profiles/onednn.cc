@@ -27,6 +27,12 @@ PostOp Translate(const RealPostOp& op, bool real, bool divides, float scale_y) {
     made.beta = op.beta / unit;
   }
   if (op.kind == PostOpKind::kLinear) made.beta = op.beta / unit;
+  made.alphas = op.alphas;
+  made.betas = op.betas;
+  for (float& beta : made.betas) beta /= divides ? scale_y : unit;
+  if (divides) {
+    for (float& alpha : made.alphas) alpha /= scale_y;
+  }
   return made;
 }
 

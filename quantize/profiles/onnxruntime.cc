@@ -12,12 +12,14 @@ namespace {
 
 int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
 
-// It turns s8 tensors into u8 first: the zero point in its float arithmetic.
-int32_t UnsignedZero(const IntType& type) {
-  return type.quant.zero_point + (type.dtype == DType::kS8 ? 128 : 0);
+// It turns s8 tensors into u8 first, but where an operator has nothing but s8 of the QOperator form
+// or of the graph's inputs and outputs: what is added to bytes and zero points in its float
+// arithmetic.
+int32_t LiftOf(const IntType& type, bool keeps_sign) {
+  return type.dtype == DType::kS8 && !keeps_sign ? 128 : 0;
 }
-int32_t UnsignedValue(int32_t q, const IntType& type) {
-  return q + (type.dtype == DType::kS8 ? 128 : 0);
+bool KeepsSign(const BinaryLayer& layer) {
+  return layer.a.keeps_sign && layer.b.keeps_sign && layer.y.keeps_sign;
 }
 
 class OnnxRuntime final : public Arithmetic {
@@ -41,13 +43,14 @@ class OnnxRuntime final : public Arithmetic {
 
   Op MakeBinary(const BinaryLayer& layer) const override {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    const bool keeps_sign = KeepsSign(layer);
     if (layer.op == BinaryOp::kMul) {
       const float scale =
           numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
-      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatZeroEven};
+      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatZeroEven, keeps_sign};
     }
-    const numerics::OrtAddFactors f = Sum(layer);
-    return isa::AddFma{f.ratio_a, f.ratio_b, f.fixed, clamp};
+    const numerics::OrtAddFactors f = Sum(layer, keeps_sign);
+    return isa::AddFma{f.ratio_a, f.ratio_b, f.fixed, clamp, keeps_sign};
   }
 
   // The scalar's product goes into the constant part by a product and a sum of their own.
@@ -55,17 +58,18 @@ class OnnxRuntime final : public Arithmetic {
                                    bool constant_is_a) const override {
     if (layer.op != BinaryOp::kAdd) return std::nullopt;
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
-    const numerics::OrtAddFactors f = Sum(layer);
     const IntType& constant = constant_is_a ? layer.a : layer.b;
     const IntType& x = constant_is_a ? layer.b : layer.a;
-    const float product =
-        static_cast<float>(UnsignedValue(q, constant)) * (constant_is_a ? f.ratio_a : f.ratio_b);
+    const bool keeps_sign = x.keeps_sign && layer.y.keeps_sign;
+    const numerics::OrtAddFactors f = Sum(layer, keeps_sign);
+    const float product = static_cast<float>(q + LiftOf(constant, keeps_sign)) *
+                          (constant_is_a ? f.ratio_a : f.ratio_b);
     const float fixed = f.fixed + product;
     const float ratio = constant_is_a ? f.ratio_b : f.ratio_a;
-    const int32_t shift = UnsignedZero(layer.y) - layer.y.quant.zero_point;
+    const int32_t lift_x = LiftOf(x, keeps_sign), lift_y = LiftOf(layer.y, keeps_sign);
     return TableOf(x, [=](int32_t v) {
-      const float sum = std::fma(static_cast<float>(UnsignedValue(v, x)), ratio, fixed);
-      return numerics::RoundToByte(sum, 0, clamp.lo + shift, clamp.hi + shift) - shift;
+      const float sum = std::fma(static_cast<float>(v + lift_x), ratio, fixed);
+      return numerics::RoundToByte(sum, 0, clamp.lo + lift_y, clamp.hi + lift_y) - lift_y;
     });
   }
 
@@ -82,7 +86,8 @@ class OnnxRuntime final : public Arithmetic {
     pool.count_include_pad = layer.count_include_pad;
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
     pool.arithmetic = PoolArithmetic::kDequantized;
-    if (layer.global) {
+    pool.keeps_sign = !layer.global && layer.x.keeps_sign && layer.y.keeps_sign;
+    if (layer.global) {  // its zero point is added to an integer
       pool.arithmetic = PoolArithmetic::kRequantize;
       pool.rounding = Rounding::kFloatEven;
       pool.words.multiplier = Bits(numerics::OrtGlobalPoolScale(
@@ -101,9 +106,12 @@ class OnnxRuntime final : public Arithmetic {
   }
 
  private:
-  static numerics::OrtAddFactors Sum(const BinaryLayer& layer) {
-    return numerics::OrtAdd(layer.a.quant.scale, UnsignedZero(layer.a), layer.b.quant.scale,
-                            UnsignedZero(layer.b), layer.y.quant.scale, UnsignedZero(layer.y));
+  static numerics::OrtAddFactors Sum(const BinaryLayer& layer, bool keeps_sign) {
+    const auto zero = [&](const IntType& type) {
+      return type.quant.zero_point + LiftOf(type, keeps_sign);
+    };
+    return numerics::OrtAdd(layer.a.quant.scale, zero(layer.a), layer.b.quant.scale, zero(layer.b),
+                            layer.y.quant.scale, zero(layer.y));
   }
 };
 

@@ -26,7 +26,7 @@ struct Average {
     scale = pool.scale, offset = pool.offset;
     scale_y = dst.scale;
     zero_x = context.Record(Field::kSrc).zero_point, zero_y = dst.zero_point;
-    shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
+    shift_y = pool.keeps_sign ? 0 : numerics::UnsignedShift(dst.dtype == DType::kS8);
     lo = pool.clamp.lo, hi = pool.clamp.hi;
     form = {pool.rounding, pool.words, zero_y, pool.clamp};
     if (arithmetic != PoolArithmetic::kRawSum) return;

@@ -9,11 +9,12 @@
 
 namespace rshift {
 
-// One pixel of zero points with the slack kernels may read.
-inline AlignedBuffer MakeZeroRow(const TensorRecord& src) {
+// One pixel of zero points with the slack kernels may read: src's, or `each` channel's own.
+inline AlignedBuffer MakeZeroRow(const TensorRecord& src, const uint8_t* each = nullptr) {
   const auto channels = static_cast<size_t>(src.shape.back());
   AlignedBuffer row(channels + kBufferSlack);
   std::memset(row.data(), static_cast<uint8_t>(src.zero_point), row.size());
+  if (each != nullptr) std::memcpy(row.data(), each, channels);
   return row;
 }
 

@@ -5,9 +5,11 @@
 namespace rshift {
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Depthwise& c) {
-  return std::make_unique<DepthwiseStep>(context, c.window, [&](const RequantLayout& layout) {
+  const auto arrays = [&](const RequantLayout& layout) {
     return MakeRequantArrays(context, RequantFormOf(c), layout);
-  });
+  };
+  return std::make_unique<DepthwiseStep>(
+      context, c.window, arrays, c.zero_x >= 0 ? context.In<uint8_t>(Field::kZeroX) : nullptr);
 }
 
 }  // namespace rshift

@@ -17,11 +17,13 @@ inline const KernelTable& DepthwiseKernels(const StepContext& context, const Win
 
 class DepthwiseStep : public Step {
  public:
-  // `arrays(layout)` makes the requantization of the channels.
+  // `arrays(layout)` makes the requantization of the channels. zero_x: what pads hold, one for each
+  // channel; null: the zero point of src.
   template <typename MakeArrays>
-  DepthwiseStep(const StepContext& context, const Window& window, const MakeArrays& arrays)
+  DepthwiseStep(const StepContext& context, const Window& window, const MakeArrays& arrays,
+                const uint8_t* zero_x = nullptr)
       : kernels_(DepthwiseKernels(context, window)),
-        zero_row_(MakeZeroRow(context.Record(Field::kSrc))),
+        zero_row_(MakeZeroRow(context.Record(Field::kSrc), zero_x)),
         scratch_(0, 1) {
     const Shape& src = context.Record(Field::kSrc).shape;
     const Shape& dst = context.Record(Field::kDst).shape;

@@ -172,13 +172,17 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFlo
 }
 
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::AddFma& c) {
+  const auto lifted = [&](Field field) {  // what At() adds to bytes of s8
+    return numerics::UnsignedShift(context.Record(field).dtype == DType::kS8);
+  };
   AddFmaArgs args;
   SetOperands(context, c.clamp, &args);
-  args.a.zero = args.b.zero = 0;  // in `fixed`
+  args.a.zero = c.keeps_sign ? lifted(Field::kSrc) : 0;  // zero points are in `fixed`
+  args.b.zero = c.keeps_sign ? lifted(Field::kSrc2) : 0;
   args.ratio_a = c.ratio_a;
   args.ratio_b = c.ratio_b;
   args.fixed = c.fixed;
-  args.shift_y = numerics::UnsignedShift(context.Record(Field::kDst).dtype == DType::kS8);
+  args.shift_y = c.keeps_sign ? 0 : lifted(Field::kDst);
   return Make(args, ElementwiseFor(context.isa).add_fma);
 }
 
@@ -191,7 +195,7 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Mul& c
   SetOperands(context, c.clamp, &args);
   args.scale = numerics::WordToFloat(c.words.multiplier);
   args.zero_y = dst.zero_point;
-  args.shift_y = numerics::UnsignedShift(dst.dtype == DType::kS8);
+  args.shift_y = c.keeps_sign ? 0 : numerics::UnsignedShift(dst.dtype == DType::kS8);
   return Make(args, ElementwiseFor(context.isa).mul_float);
 }
 

@@ -1,4 +1,8 @@
 // Quantize, Dequantize, Requantize.
+#include "quantize/numerics/quantize.h"
+
+#include <type_traits>
+
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -22,6 +26,37 @@ void Advance(QuantizeArgs& args, int64_t x, int64_t y) {
 void Advance(DequantizeArgs& args, int64_t x, int64_t y) {
   args.x.bytes += x;
   args.y += y;
+}
+
+// Of a state: s16, zero point 0.
+struct StateArgs {
+  const float* x;
+  int16_t* y;
+  float scale;
+};
+struct RealStateArgs {
+  const int16_t* x;
+  float* y;
+  float scale;
+};
+
+template <typename Args>
+requires(std::is_same_v<Args, StateArgs> ||
+         std::is_same_v<Args, RealStateArgs>) void Advance(Args& args, int64_t x, int64_t y) {
+  args.x += x;
+  args.y += y;
+}
+
+void QuantizeState(const StateArgs& args, int64_t begin, int64_t end) noexcept {
+  for (int64_t i = begin; i < end; ++i) {
+    args.y[i] =
+        static_cast<int16_t>(numerics::QuantizeValue(args.x[i], args.scale, 0, -32768, 32767));
+  }
+}
+
+void DequantizeState(const RealStateArgs& args, int64_t begin, int64_t end) noexcept {
+  for (int64_t i = begin; i < end; ++i)
+    args.y[i] = numerics::DequantizeValue(args.x[i], args.scale, 0);
 }
 
 // `loop` over the rows of src and dst, elements of the types X and Y.
@@ -54,6 +89,11 @@ class RowsStep : public Step {
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& c) {
   const TensorRecord& dst = context.Record(Field::kDst);
+  if (dst.dtype == DType::kS16) {
+    const StateArgs args{context.In<float>(Field::kSrc), context.Out<int16_t>(Field::kDst),
+                         dst.scale};
+    return std::make_unique<RowsStep<StateArgs, float, int16_t>>(context, args, QuantizeState);
+  }
   const bool is_signed = dst.dtype == DType::kS8;
   const QuantizeArgs args{.x = context.In<float>(Field::kSrc),
                           .y = context.Out<uint8_t>(Field::kDst),
@@ -66,9 +106,16 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& 
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Dequantize&) {
+  const TensorRecord& src = context.Record(Field::kSrc);
+  if (src.dtype == DType::kS16) {
+    const RealStateArgs args{context.In<int16_t>(Field::kSrc), context.Out<float>(Field::kDst),
+                             src.scale};
+    return std::make_unique<RowsStep<RealStateArgs, int16_t, float>>(context, args,
+                                                                     DequantizeState);
+  }
   const DequantizeArgs args{.x = OperandOf(context, Field::kSrc),
                             .y = context.Out<float>(Field::kDst),
-                            .scale = context.Record(Field::kSrc).scale};
+                            .scale = src.scale};
   return std::make_unique<RowsStep<DequantizeArgs, uint8_t, float>>(
       context, args, ElementwiseFor(context.isa).dequantize);
 }

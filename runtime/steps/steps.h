@@ -21,6 +21,9 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoo
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GatedOutput& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::CopyInto& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Slice& c);

@@ -82,6 +82,12 @@ void CheckCommand(const CommandCheck& check, const isa::Depthwise& c) {
   const int64_t channels = check.Tensor(Field::kSrc).shape[3];
   check.Check(check.Tensor(Field::kDst).shape[3] == channels, check.Describe(Field::kDst),
               ": expected ", channels, " channels");
+  if (c.zero_x >= 0) {
+    const TensorRecord& zero = check.Tensor(Field::kZeroX);
+    check.Check(zero.dtype == check.Tensor(Field::kSrc).dtype && zero.shape == Shape{channels},
+                check.Describe(Field::kZeroX), ": expected ", Name(check.Tensor(Field::kSrc).dtype),
+                " ", ToString(Shape{channels}), ", one for each channel");
+  }
   const int64_t taps = c.window.kernel_h * c.window.kernel_w;
   CheckRequant(check, c, CheckDepthwiseWeights(check, channels, taps, IsFlipped(check)));
 }

@@ -58,17 +58,27 @@ void CheckTableResult(const CommandCheck& check, int64_t entries) {
               ", expected 0 or 1 for ", check.Describe(Field::kDst));
 }
 
+// Bytes, or the s16 of a state.
+void CheckNumbers(const CommandCheck& check, Field f) {
+  const TensorRecord& tensor = check.Tensor(f);
+  if (tensor.dtype != DType::kS16) return check.CheckScaled(f);
+  check.Check(tensor.quantized, check.Describe(f), ": expected a scale");
+}
+
 }  // namespace
 
-void CheckCommand(const CommandCheck& check, const isa::Quantize&) {
+void CheckCommand(const CommandCheck& check, const isa::Quantize& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   check.CheckType(Field::kSrc, {DType::kF32});
-  check.CheckScaled(Field::kDst);
+  CheckNumbers(check, Field::kDst);
+  check.Check(check.Tensor(Field::kDst).dtype != DType::kS16 ||
+                  (c.rounding == RealRounding::kEven && !c.by_reciprocal),
+              check.Describe(Field::kDst), ": expected mode 0 and flags 0 for s16");
 }
 
 void CheckCommand(const CommandCheck& check, const isa::Dequantize&) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
-  check.CheckScaled(Field::kSrc);
+  CheckNumbers(check, Field::kSrc);
   check.CheckType(Field::kDst, {DType::kF32});
 }
 
@@ -132,6 +142,7 @@ void CheckCommand(const CommandCheck& check, const isa::Mul& c) {
   CheckPair(check, c);
   CheckRounding(check, c.rounding, kRoundingsOfWords);
   CheckWords(check, c.rounding, c.words, "product");
+  if (c.rounding != Rounding::kFloatZeroEven) CheckUnused(check, {Field::kFlags});
 }
 
 void CheckCommand(const CommandCheck& check, const isa::Extremum& c) {

@@ -52,6 +52,9 @@ void CheckArithmetic(const CommandCheck& check, const isa::AveragePool& pool) {
   if (!reads.scale) CheckUnused(check, {Field::kScaleF});
   if (!reads.offset) CheckUnused(check, {Field::kOffsetF});
   if (reads.words) CheckWholeWindows(check, pool);
+  check.Check(!pool.keeps_sign || pool.arithmetic == PoolArithmetic::kDequantized,
+              "flags hold 2 under mode ", static_cast<int>(pool.arithmetic), ", expected it under ",
+              static_cast<int>(PoolArithmetic::kDequantized), " only");
   switch (pool.arithmetic) {
     case PoolArithmetic::kScaleOffset:
       return;

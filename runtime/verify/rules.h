@@ -42,6 +42,10 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& c);
 void CheckCommand(const CommandCheck& check, const isa::Softmax& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
+// recurrent.cc
+void CheckCommand(const CommandCheck& check, const isa::LstmCell& c);
+void CheckCommand(const CommandCheck& check, const isa::GruCell& c);
+void CheckCommand(const CommandCheck& check, const isa::GatedOutput& c);
 // move.cc
 void CheckCommand(const CommandCheck& check, const isa::Transpose& c);
 void CheckCommand(const CommandCheck& check, const isa::CopyInto& c);

@@ -98,6 +98,9 @@ ValueId RandomNet::Depthwise(ValueId x) {
   conv.channels = Records(channels);
   for (ChannelRequant& record : conv.channels) record.rshift -= 3;
   conv.clamp = Clamp(y);
+  if (OneIn(3)) {
+    for (int64_t c = 0; c < channels; ++c) conv.zero_x.push_back(static_cast<uint8_t>(Int(0, 255)));
+  }
   std::vector<int8_t> weights(static_cast<size_t>(9 * channels));
   for (int8_t& w : weights) w = static_cast<int8_t>(Int(-127, 127));
   const ValueId w = test_.S8("w" + std::to_string(next_), {channels, 1, 3, 3}, weights);
@@ -170,7 +173,12 @@ ValueId RandomNet::Sum(ValueId a, ValueId b) {
       return Add(y, add, {a, b});
     }
     case 3:
-      return Add(y, isa::AddFma{.ratio_a = 0.4f, .ratio_b = 0.7f, .fixed = 9.5f, .clamp = Clamp(y)},
+      return Add(y,
+                 isa::AddFma{.ratio_a = 0.4f,
+                             .ratio_b = 0.7f,
+                             .fixed = 9.5f,
+                             .clamp = Clamp(y),
+                             .keeps_sign = OneIn(2)},
                  {a, b});
     default:
       return Add(y, isa::Mul{.words = {multiplier(), 37}, .clamp = Clamp(y)}, {a, b});

@@ -114,6 +114,46 @@ void MakeNormalize(Maker& m) {
   m.b.image.commands.back() = c;
 }
 
+// Cells, and the output of a gate; now and then a state of another shape.
+void MakeCell(Maker& m, Opcode opcode) {
+  const bool output = opcode == Opcode::kGatedOutput, gated = !output || m.Chance(2);
+  const int64_t gates = opcode == Opcode::kGruCell || (output && m.Chance(2)) ? 3 : 4;
+  const int64_t batch = m.Dim(), hidden = std::max<int64_t>(m.Dim(), 1), width = gates * hidden;
+  const int64_t row = m.random.Int(0, 2), rows = row + batch + m.random.Int(0, 2);
+  const Shape state = {batch, m.Chance(40) ? hidden + 1 : hidden};
+  std::vector<int32_t> factors, table;
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < 2 * width; ++i)
+    factors.push_back(static_cast<int32_t>(m.random.Int(-(1 << 29) + 1, (1 << 29) - 1)));
+  for (int64_t i = 0; i < 4 * hidden; ++i)
+    offsets.push_back(m.random.Int(-(int64_t{1} << 60), int64_t{1} << 60));
+  for (int64_t i = 0; i <= 1024; ++i) table.push_back(static_cast<int32_t>(i * 1024));
+  const Field a = output ? Field::kSrc2 : Field::kSrc, b = output ? Field::kSrc3 : Field::kSrc2;
+  const Field own = output ? Field::kSrc : Field::kSrc3;
+  const int32_t dst =
+      m.Dst(output ? m.ByteSpec({batch, hidden}) : TensorSpec{DType::kS16, {batch, hidden}});
+  Command c = NewCommand(opcode);
+  c.Set(Field::kDst, dst);
+  for (const Field f : {Field::kSrc2, Field::kSrc3}) c.Set(f, -1);
+  if (output || m.Chance(2)) c.Set(own, m.Src({DType::kS16, state}));
+  if (gated) {
+    c.Set(a, m.Src({DType::kS32, {rows, width}}));
+    if (m.Chance(2)) c.Set(b, m.Src({DType::kS32, {batch, width}}));
+    c.Set(Field::kOffset, row).Set(Field::kRshift, m.random.Int(0, 32));
+    c.Set(Field::kList, m.b.Const(DType::kS64, {4 * hidden}, offsets));
+    c.Set(Field::kList2, m.b.Const(DType::kS32, {2 * width}, factors));
+  }
+  c.Set(Field::kTable, m.b.Const(DType::kBytes, {4100}, table));
+  c.Set(Field::kRshift2, m.random.Int(0, 15));
+  if (opcode != Opcode::kLstmCell) c.Set(Field::kFlags, m.random.Int(0, 1));
+  if (output) {
+    if (gated) c.Set(Field::kMode, m.random.Int(0, gates - 1));
+    c.Set(Field::kMultiplier3, m.Multiplier()).Set(Field::kRshift3, m.random.Int(0, 62));
+    m.Clamp(c);
+  }
+  m.b.image.commands.push_back(c);
+}
+
 void MakeSlopes(Maker& m, Opcode opcode) {
   const Shape shape = m.Dims(1, 4);
   Command c = Unary(m, opcode, shape);
@@ -261,6 +301,10 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
       return MakeSoftmax(m), true;
     case Opcode::kNormalize:
       return MakeNormalize(m), true;
+    case Opcode::kLstmCell:
+    case Opcode::kGruCell:
+    case Opcode::kGatedOutput:
+      return MakeCell(m, opcode), true;
     default:
       return false;
   }

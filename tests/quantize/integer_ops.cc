@@ -89,9 +89,10 @@ int32_t PairResult(const isa::AddShifted& op, int32_t a, int32_t b, const ByteTy
 
 int32_t PairResult(const isa::AddFma& op, int32_t a, int32_t b, const ByteType& type_a,
                    const ByteType& type_b, const ByteType& y) {
-  const auto fa = static_cast<float>(a + Lift(type_a)), fb = static_cast<float>(b + Lift(type_b));
+  const auto fa = static_cast<float>(a + (op.keeps_sign ? 0 : Lift(type_a)));
+  const auto fb = static_cast<float>(b + (op.keeps_sign ? 0 : Lift(type_b)));
   const float sum = std::fma(fa, op.ratio_a, std::fma(fb, op.ratio_b, op.fixed));
-  const int32_t lift = Lift(y);
+  const int32_t lift = op.keeps_sign ? 0 : Lift(y);
   return nm::RoundToByte(sum, 0, op.clamp.lo + lift, op.clamp.hi + lift) - lift;
 }
 
@@ -110,7 +111,7 @@ int32_t PairResult(const isa::Mul& op, int32_t a, int32_t b, const ByteType& typ
     return nm::RequantizeBy(op.rounding, product, op.words.multiplier, op.words.rshift, y.zero,
                             op.clamp.lo, op.clamp.hi);
   }
-  const int32_t lift = Lift(y);
+  const int32_t lift = op.keeps_sign ? 0 : Lift(y);
   return nm::RequantizeFloatZeroEven(product, 0.0f, nm::WordToFloat(op.words.multiplier),
                                      y.zero + lift, op.clamp.lo + lift, op.clamp.hi + lift) -
          lift;
@@ -148,7 +149,7 @@ int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const 
     case PoolArithmetic::kDequantized: {
       const float mean = static_cast<float>(sum) / static_cast<float>(n);
       const float scaled = mean / y.scale;
-      const int32_t lift = Lift(y);
+      const int32_t lift = op.keeps_sign ? 0 : Lift(y);
       return nm::RoundWithZero(scaled, y.zero + lift, lo + lift, hi + lift) - lift;
     }
     case PoolArithmetic::kRequantize:

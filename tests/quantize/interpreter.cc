@@ -74,8 +74,9 @@ void ForEachTap(const Window& window, const Shape& x, const Shape& y, const Visi
           }
 }
 
-// Sum of x * w; `pad` is what a pad holds.
-Tensor Convolve(const Context& c, const Window& window, int64_t groups, double pad,
+// Sum of x * w; `pad` is what a pad of each channel holds.
+Tensor Convolve(const Context& c, const Window& window, int64_t groups,
+                const std::function<double(int64_t)>& pad,
                 const std::vector<int32_t>& zero_w = {}) {
   const Tensor &x = c.in(0), &w = c.in(1);
   Tensor y = c.Empty();
@@ -87,7 +88,7 @@ Tensor Convolve(const Context& c, const Window& window, int64_t groups, double p
           for (int64_t ic = 0; ic < ic_per_group; ++ic) {
             const int64_t channel = oc / oc_per_group * ic_per_group + ic;
             const double v =
-                h < 0 ? pad
+                h < 0 ? pad(channel)
                       : x.data[((n * x.shape[1] + h) * x.shape[2] + col) * x.shape[3] + channel];
             const double zero = zero_w.empty() ? 0 : zero_w[oc];
             sum +=
@@ -290,7 +291,7 @@ struct Run {
   const Context& c;
 
   Tensor operator()(const Conv& op) const {
-    Tensor y = Convolve(c, op.window, op.groups, 0);
+    Tensor y = Convolve(c, op.window, op.groups, [](int64_t) { return 0.0; });
     AddBias(c, op.clamp, &y);
     return y;
   }
@@ -463,7 +464,13 @@ struct Run {
     });
   }
   Tensor operator()(const QConv& op) const {
-    Tensor y = Convolve(c, op.window, op.groups, c.meta(0).quant->zero_point, op.zero_w);
+    const auto pad = [&](int64_t channel) {
+      if (op.zero_x.empty()) return static_cast<double>(c.meta(0).quant->zero_point);
+      const uint8_t byte = op.zero_x[channel];
+      const bool is_signed = c.meta(0).dtype == DType::kS8;
+      return static_cast<double>(is_signed ? static_cast<int8_t>(byte) : byte);
+    };
+    Tensor y = Convolve(c, op.window, op.groups, pad, op.zero_w);
     RequantizeAll(c, op, &y);
     return y;
   }
@@ -502,6 +509,89 @@ struct Run {
     }
     return y;
   }
+  // Sums of products in double, which is exact; the record is {1, zero point}.
+  Tensor operator()(const DynamicMatMul&) const {
+    const Tensor &x = c.in(0), &w = c.in(1);
+    const double zero = c.in(2).data[1];
+    const size_t k = static_cast<size_t>(w.shape[0]), n = static_cast<size_t>(w.shape[1]);
+    Tensor y = c.Empty();
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      y.data[i] = 0;
+      for (size_t j = 0; j < k; ++j)
+        y.data[i] += (x.data[i / n * k + j] - zero) * w.data[j * n + i % n];
+    }
+    return y;
+  }
+
+  // --- cells, by the real functions of what the products stand for: within a few units of the
+  // integers
+  template <typename Cell>
+  double CellGate(const Cell& op, size_t first, size_t width, size_t row, size_t column,
+                  bool part = false, bool recurrent = false) const {
+    const size_t at = row * width + column, offset = static_cast<size_t>(op.row) * width;
+    double sum = static_cast<double>(op.numbers.gate_offsets[column]);
+    if (!recurrent) {
+      sum += c.in(first).data[offset + at] * op.numbers.gate_factors[column];
+    } else {
+      sum = static_cast<double>(op.numbers.gate_offsets[column + width / 3]);
+    }
+    if (!part && c.has(first + 1))
+      sum += c.in(first + 1).data[at] * op.numbers.gate_factors[width + column];
+    return std::ldexp(sum, -op.rshift - 16);
+  }
+  static double SigmoidOfHalf(double t) { return (1 + std::tanh(t)) / 2; }
+  static double AsState(double v) { return std::clamp<double>(std::floor(v + 0.5), -32768, 32767); }
+  Tensor operator()(const QLstmCell& op) const {
+    Tensor y = c.Empty();
+    const size_t hidden = static_cast<size_t>(y.shape.back());
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const auto gate = [&](size_t g) {
+        return CellGate(op, 0, 4 * hidden, i / hidden, g * hidden + i % hidden);
+      };
+      const double kept = c.has(2) ? SigmoidOfHalf(gate(1)) * c.in(2).data[i] : 0;
+      y.data[i] =
+          AsState(kept + std::ldexp(SigmoidOfHalf(gate(0)) * std::tanh(gate(2)), op.state_bits));
+    }
+    return y;
+  }
+  Tensor operator()(const QGruCell& op) const {
+    Tensor y = c.Empty();
+    const size_t hidden = static_cast<size_t>(y.shape.back());
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const auto gate = [&](size_t g, bool part = false, bool recurrent = false) {
+        return CellGate(op, 0, 3 * hidden, i / hidden, g * hidden + i % hidden, part, recurrent);
+      };
+      const double z = SigmoidOfHalf(gate(0));
+      const double memory = op.resets_product
+                                ? gate(2, true) + SigmoidOfHalf(gate(1)) * gate(2, false, true)
+                                : gate(2);
+      const double kept = c.has(2) ? z * c.in(2).data[i] : 0;
+      y.data[i] = AsState(kept + std::ldexp((1 - z) * std::tanh(memory), op.state_bits));
+    }
+    return y;
+  }
+  Tensor operator()(const QGatedOutput& op) const {
+    Tensor y = c.Empty();
+    const ByteType q = TypeOf(c.out());
+    const size_t hidden = static_cast<size_t>(y.shape.back());
+    const size_t width = op.numbers.gate_factors.size() / 2;
+    const int bits = op.tanh ? 15 : op.state_bits;
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      double v = c.in(0).data[i];
+      if (op.tanh)
+        v = std::tanh(std::ldexp(v, -op.state_bits));
+      else
+        v = std::ldexp(v, -op.state_bits);
+      const size_t column = static_cast<size_t>(op.gate) * hidden + i % hidden;
+      if (c.has(1)) v *= SigmoidOfHalf(CellGate(op, 1, width, i / hidden, column));
+      const double factor =
+          std::ldexp(op.words.multiplier, bits + (c.has(1) ? 15 : 0) - op.words.rshift);
+      y.data[i] =
+          std::clamp<double>(std::floor(v * factor + 0.5) + q.zero, op.clamp.lo, op.clamp.hi);
+    }
+    return y;
+  }
+
   int32_t Operand(int input, const Shape& shape, size_t i) const {
     return static_cast<int32_t>(Broadcasted(c.in(input), shape, static_cast<int64_t>(i)));
   }
@@ -670,6 +760,7 @@ struct Run {
   }
 
   static std::pair<int32_t, int32_t> Limits(DType type) {
+    if (type == DType::kS16) return {-32768, 32767};
     return type == DType::kU8 ? std::pair{0, 255} : std::pair{-128, 127};
   }
 };

@@ -192,7 +192,13 @@ std::string Text() {
       "where calibration saw a mask of -inf; `model_tool support` answers for a model. Formulas: "
       "`quantize/NUMERICS.md`.\n\n"
       "## F32\n\n| operator | under the profiles | reason |\n|---|---|---|\n",
-      rows, "\n## Integer under every profile\n\n", everywhere);
+      rows, "\n## Integer under every profile\n\n", everywhere,
+      "\n## LSTM and GRU\n\n"
+      "Unrolled into the operators above, under every profile. In tpu their steps are cells with a "
+      "16-bit state\n(section 28), whoever wrote them: ONNX's operators or an exporter. Without a "
+      "cell, each operator 8 bits: peepholes,\nclip, coupled gates (input_forget), other "
+      "activations, lengths of sequences that differ, RNN "
+      "(`tests/e2e/test_recurrent_integer.py`).\n");
 }
 
 TEST(SupportTable, TheDocumentSaysWhatTheCodeDoes) {

@@ -21,6 +21,7 @@ struct ConvCase {
   std::vector<int8_t> weights;  // [OC, IC/groups, KH, KW]
   std::vector<ChannelRequant> requant;
   std::vector<int32_t> weight_zeros;
+  Bytes pads;  // empty: zero_x; else what those of each input channel hold
   Rounding rounding;
   std::vector<OraclePostOp> post_ops;  // kFloatZeroEven; a sum adds `old`
   Bytes old;
@@ -133,8 +134,10 @@ Bytes Expected(const ConvCase& c) {
         const int64_t x = m % c.ow * c.sw - c.pl + tap % c.kw * c.dw;
         const bool inside = y >= 0 && y < c.ih && x >= 0 && x < c.iw;
         for (int64_t i = 0; i < icg; ++i) {
-          const int64_t at = ((m / c.ow / c.oh * c.ih + y) * c.iw + x) * c.ic + oc / ocg * icg + i;
-          const int32_t value = inside ? Value(c.src[at], c.src_type) : c.zero_x;
+          const int64_t channel = oc / ocg * icg + i;
+          const int64_t at = ((m / c.ow / c.oh * c.ih + y) * c.iw + x) * c.ic + channel;
+          const int32_t pad = c.pads.empty() ? c.zero_x : Value(c.pads[channel], c.src_type);
+          const int32_t value = inside ? Value(c.src[at], c.src_type) : pad;
           const int32_t weight = c.weights[(oc * icg + i) * c.kh * c.kw + tap];
           acc += value * (weight - (c.zero_w ? c.weight_zeros[oc] : 0));
         }
@@ -244,6 +247,10 @@ TEST(DepthwiseStep, MatchesTheFormulaOnRandomShapes) {
       packed[i % taps * row + i / taps] = static_cast<uint8_t>(c.weights[i]);
     }
     command.Set(Field::kWeights, b.Const(DType::kBytes, {taps * row}, packed));
+    if (random.Int(0, 2) == 0) {
+      c.pads = random.Data(c.ic);
+      command.Set(Field::kZeroX, b.Const(c.src_type, {c.ic}, c.pads));
+    }
     SetWindow(&command, c);
     SetRequant(&b, &command, c);
     ASSERT_EQ(RunEverywhere(b, Inputs(c)), Expected(c));

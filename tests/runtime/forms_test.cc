@@ -198,13 +198,15 @@ TEST(AddFmaStep, EachProductIsFusedIntoItsSum) {
     const float fixed = random.Float(-100.0f, 100.0f);
     p.command().SetFloat(Field::kScaleF, ratio_a).SetFloat(Field::kAlphaF, ratio_b);
     p.command().SetFloat(Field::kOffsetF, fixed);
-    const int32_t shift_y = p.y.dtype == DType::kS8 ? 128 : 0;
-    const auto as_unsigned = [](int32_t v, const TensorSpec& spec) {
-      return v + spec.zero_point + (spec.dtype == DType::kS8 ? 128 : 0);
+    const bool keeps_sign = seed % 3 == 0;
+    p.command().Set(Field::kFlags, keeps_sign ? 1 : 0);
+    const auto shift = [&](const TensorSpec& spec) {
+      return spec.dtype == DType::kS8 && !keeps_sign ? 128 : 0;
     };
+    const int32_t shift_y = shift(p.y);
     p.ExpectEach([&](int32_t a, int32_t b) {
-      const float inner = ExactFma(as_unsigned(b, p.b), ratio_b, fixed);
-      const float sum = ExactFma(as_unsigned(a, p.a), ratio_a, inner);
+      const float inner = ExactFma(b + p.b.zero_point + shift(p.b), ratio_b, fixed);
+      const float sum = ExactFma(a + p.a.zero_point + shift(p.a), ratio_a, inner);
       return ToByte(sum, RealRounding::kEven, -shift_y, p.lo, p.hi);
     });
   }
@@ -243,7 +245,9 @@ TEST(MulStep, EveryRounding) {
     const Words words = RandomWords(random, rounding, static_cast<int>(random.Int(2, 12)), false);
     p.command().Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
     p.command().Set(Field::kRounding, static_cast<int64_t>(rounding));
-    const int32_t shift_y = p.y.dtype == DType::kS8 ? 128 : 0;
+    const bool keeps_sign = rounding == Rounding::kFloatZeroEven && random.Int(0, 2) == 0;
+    p.command().Set(Field::kFlags, keeps_sign ? 1 : 0);
+    const int32_t shift_y = p.y.dtype == DType::kS8 && !keeps_sign ? 128 : 0;
     p.ExpectEach([&](int32_t a, int32_t b) {
       if (rounding != Rounding::kFloatZeroEven)
         return Requantized(rounding, a * b, words, p.y.zero_point, p.lo, p.hi);

@@ -61,7 +61,7 @@ TEST(Verify, ConvGeometry) {
   ExpectRefused(Conv(), "expected equal N", [](auto* b) {
     Of(b, Field::kDst).shape = {4, 5, 5, 5};
   });
-  ExpectRefused(Conv(), "expected s8 or u8",
+  ExpectRefused(Conv(), "expected s8, u8 or s16",
                 [](auto* b) { Of(b, Field::kSrc).dtype = DType::kBool; });
 }
 
@@ -192,6 +192,11 @@ TEST(Verify, DepthwiseShapesAndPadding) {
                 [](auto* b) { Of(b, Field::kWeights).shape = {192}; });
   ExpectRefused(Depthwise(), "padding is not zero",
                 [](auto* b) { Data(b, Field::kWeights)[5] = 1; });
+  const auto add_zeros = [](auto* b, DType type, int64_t count) {
+    First(b).Set(Field::kZeroX, b->Const(type, {count}, Bytes(static_cast<size_t>(count))));
+  };
+  ExpectRefused(Depthwise(), "expected u8 5", [&](auto* b) { add_zeros(b, DType::kS8, 5); });
+  ExpectRefused(Depthwise(), "expected u8 5", [&](auto* b) { add_zeros(b, DType::kU8, 4); });
 }
 
 ProgramBuilder Add(Opcode opcode) {

@@ -69,7 +69,7 @@ template <int P, int kTaps, bool kZeroW>
 }
 
 // P pixels from `column` on -> bytes.
-template <typename S, int P, int kTaps, bool kZeroW>
+template <typename S, int P, int kTaps>
 [[gnu::always_inline]] inline void FinishPixels(const DepthwiseArgs& args, const DwPlan& plan,
                                                 const RequantArgs& q, const S (&requantizer)[4],
                                                 const SaturatingPack<S>& pack,
@@ -78,7 +78,7 @@ template <typename S, int P, int kTaps, bool kZeroW>
   __m512i v[4][P];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    DotQuarter<P, kTaps, kZeroW>(args, plan, q, column, i, v[i]);
+    DotQuarter<P, kTaps, false>(args, plan, q, column, i, v[i]);
 #pragma GCC unroll 4
     for (int p = 0; p < P; ++p) v[i][p] = requantizer[i].Scale(v[i][p]);
   }
@@ -88,7 +88,7 @@ template <typename S, int P, int kTaps, bool kZeroW>
   }
 }
 
-template <typename S, int kTaps, bool kZeroW>
+template <typename S, int kTaps>
 void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                    const DwSegment& segment) {
   const S requantizer[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
@@ -96,33 +96,92 @@ void FinishSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
   const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
   const __m512i* column = plan.columns;
   int64_t i = 0;
-  if constexpr (!kZeroW) {  // rare: not worth its code
-    for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
-      FinishPixels<S, 4, kTaps, kZeroW>(args, plan, q, requantizer, pack, column, segment, i);
-    }
+  for (; i + 4 <= segment.pixels; i += 4, column += 4 * step) {
+    FinishPixels<S, 4, kTaps>(args, plan, q, requantizer, pack, column, segment, i);
   }
   for (; i < segment.pixels; ++i, column += step) {
-    FinishPixels<S, 1, kTaps, kZeroW>(args, plan, q, requantizer, pack, column, segment, i);
+    FinishPixels<S, 1, kTaps>(args, plan, q, requantizer, pack, column, segment, i);
   }
+}
+
+// --- the requantizers that are not worth a copy of the convolution each: through memory
+
+template <typename S>
+inline constexpr bool kHasOwnSegment = false;
+template <>
+inline constexpr bool kHasOwnSegment<ByRatio<Avx512>> = true;
+template <bool kUnsigned>
+inline constexpr bool kHasOwnSegment<ByRatioUnclamped<Avx512, kUnsigned>> = true;
+template <>
+inline constexpr bool kHasOwnSegment<HalfUpPrecomputed<Avx512>> = true;
+template <>
+inline constexpr bool kHasOwnSegment<TwoStepPrecomputed<Avx512>> = true;
+template <>
+inline constexpr bool kHasOwnSegment<FloatEven<Avx512>> = true;
+template <>
+inline constexpr bool kHasOwnSegment<FloatZeroEven<Avx512>> = true;
+
+constexpr int kDwStored = 8;  // pixels
+
+// Accumulators in the order of the quarters -> bytes of pixels first .. first + count - 1.
+template <typename S>
+[[gnu::noinline]] void FinishQuarters(const RequantArgs& q, const int32_t (*acc)[64],
+                                      const DwSegment& segment, int64_t first, int64_t count,
+                                      int64_t dst_pitch) {
+  const S requantizer[4] = {S::Load(q, 0), S::Load(q, 16), S::Load(q, 32), S::Load(q, 48)};
+  const SaturatingPack<S> pack = SaturatingPack<S>::Load(q);
+  for (int64_t p = 0; p < count; ++p) {
+    __m512i v[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) v[i] = requantizer[i].Scale(_mm512_load_si512(acc[p] + 16 * i));
+    segment.Store(pack.PackLanes(v[0], v[1], v[2], v[3]), first + p, dst_pitch);
+  }
+}
+
+template <bool kZeroW, typename Finish>
+[[gnu::always_inline]] inline void StoreSegment(const DepthwiseArgs& args, const DwPlan& plan,
+                                                const RequantArgs& q, const DwSegment& segment,
+                                                const Finish& finish) {
+  const __m512i* column = plan.columns;
+  const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
+  alignas(64) int32_t acc[kDwStored][64];
+  for (int64_t i = 0; i < segment.pixels; i += kDwStored) {
+    const int64_t left = segment.pixels - i, count = left < kDwStored ? left : kDwStored;
+    for (int64_t p = 0; p < count; ++p, column += step) {
+      for (int j = 0; j < 4; ++j) {
+        __m512i one[1];
+        DotQuarter<1, 0, kZeroW>(args, plan, q, column, j, one);
+        _mm512_store_si512(acc[p] + 16 * j, one[0]);
+      }
+    }
+    finish(acc, i, count);
+  }
+}
+
+// By pointer, so that there is one loop for all requantizers.
+using FinishQuartersFn = void (*)(const RequantArgs&, const int32_t (*)[64], const DwSegment&,
+                                  int64_t, int64_t, int64_t);
+template <bool kZeroW>
+[[gnu::noinline]] void FinishSegmentThroughMemory(const DepthwiseArgs& args, const DwPlan& plan,
+                                                  const RequantArgs& q, const DwSegment& segment,
+                                                  FinishQuartersFn finish) {
+  StoreSegment<kZeroW>(args, plan, q, segment, [&](const int32_t(*acc)[64], int64_t i, int64_t n) {
+    finish(q, acc, segment, i, n, args.dst_pitch);
+  });
 }
 
 // Post-operations want the channels in order.
 template <bool kZeroW>
 void FinishSegmentByFunction(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                              const DwSegment& segment) {
-  const __m512i* column = plan.columns;
-  const int64_t step = args.window.stride_w * plan.groups * kDwQuarters;
-  uint8_t* dst = segment.dst;
-  for (int64_t i = 0; i < segment.pixels; ++i, column += step, dst += args.dst_pitch) {
-    alignas(64) int32_t quarters[64], row[64];
-    for (int j = 0; j < 4; ++j) {
-      __m512i acc[1];
-      DotQuarter<1, 0, kZeroW>(args, plan, q, column, j, acc);
-      _mm512_store_si512(quarters + 16 * j, acc[0]);
+  StoreSegment<kZeroW>(args, plan, q, segment, [&](const int32_t(*acc)[64], int64_t i, int64_t n) {
+    for (int64_t p = 0; p < n; ++p) {
+      alignas(64) int32_t row[64];
+      OrderByQuarters(acc[p], 0, false, row);  // its own inverse
+      args.requant.finish(args.requant, segment.first, row, segment.count,
+                          segment.dst + (i + p) * args.dst_pitch);
     }
-    OrderByQuarters(quarters, 0, false, row);  // its own inverse
-    args.requant.finish(args.requant, segment.first, row, segment.count, dst);
-  }
+  });
 }
 
 template <bool kZeroW>
@@ -132,8 +191,12 @@ void RunSegment(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs
   const bool three = plan.groups == 1 && args.window.kernel_w == 3 && args.window.dilation_w == 1;
   WithRequantizer<Avx512>(q, [&](auto tag) {
     using S = typename decltype(tag)::Type;
-    if (three && !kZeroW) return FinishSegment<S, 3, false>(args, plan, q, segment);
-    FinishSegment<S, 0, kZeroW>(args, plan, q, segment);
+    if constexpr (kHasOwnSegment<S> && !kZeroW) {
+      if (three) return FinishSegment<S, 3>(args, plan, q, segment);
+      FinishSegment<S, 0>(args, plan, q, segment);
+    } else {
+      FinishSegmentThroughMemory<kZeroW>(args, plan, q, segment, FinishQuarters<S>);
+    }
   });
 }
 

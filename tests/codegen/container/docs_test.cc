@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/checksum.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
 #include "isa/markdown.h"
@@ -120,6 +121,26 @@ std::string HexDump(const std::vector<uint8_t>& file, const std::vector<Note>& n
     out << '\n';
   }
   return out.str();
+}
+
+uint32_t ChecksumOfFields() {
+  std::vector<uint8_t> bytes;
+  for (const OpSpec& op : IsaTable()) {
+    bytes.push_back(static_cast<uint8_t>(op.opcode));
+    for (const FieldSpec& field : op.fields) {
+      bytes.push_back(static_cast<uint8_t>(field.field));
+      bytes.push_back(static_cast<uint8_t>(field.kind));
+    }
+  }
+  return Crc32c(bytes);
+}
+
+TEST(Format, FieldsOfCommandsChangeWithTheVersionAlone) {
+  EXPECT_EQ(kCommandFields, ChecksumOfFields())
+      << "the fields of a command are others than files of version " << kMajor
+      << " have: raise kMajor in codegen/container/layout.h (not for a new opcode alone, and once "
+         "between two releases), and set kCommandFields to "
+      << ChecksumOfFields();
 }
 
 TEST(Docs, IsaPageIsMadeFromTheTable) { ExpectFile(SourcePath("isa/ISA.md"), IsaMarkdown()); }
