@@ -20,6 +20,7 @@ struct CollectOptions {
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
   std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
+  Equalization equalization = {};     // which the graph has already; recorded
 };
 
 // `graph`: after RunPasses. Gathers statistics of CalibratedValues(graph) over `samples` of the

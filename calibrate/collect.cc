@@ -207,6 +207,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   StatisticsFile total{
       graph.sha256, kPassListVersion,           preprocess_text, DescribeEnvironment(),
       {},           EmptyStatistics(plan.names)};
+  total.equalization = options.equalization;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
   DoneSamples done(total.samples);
 

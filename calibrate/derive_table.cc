@@ -20,6 +20,7 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   table.preprocess = statistics.preprocess;
   table.pass_list_version = statistics.pass_list_version;
   table.environment = statistics.environment;
+  table.equalization = statistics.equalization;
   for (const TensorStatistics& tensor : statistics.tensors) {
     table.tensors.emplace_back(tensor.name, DeriveRange(tensor, options));
     table.tensors.back().second.infinities = tensor.infinities;

@@ -32,6 +32,14 @@ struct ObservationPlan {
   std::vector<DerivedStatistic> derived;  // Reshape, Transpose, Concat ... of observed tensors
 };
 
+// Where a tensor of the graph is in the program, and the command after which all of it is there;
+// -1: an input. Throws kInternal when the program has no such f32 tensor.
+struct CompleteTensor {
+  int tensor = 0;
+  int command = 0;
+};
+CompleteTensor FindComplete(const ProgramImage& image, const std::string& name);
+
 // `image`: the graph compiled for observation. A tensor that several commands write (parts of a
 // Concat) is complete after the last of them; its memory may be used again by later commands.
 // Throws kInternal when a value is missing.

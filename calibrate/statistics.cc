@@ -143,6 +143,10 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
   if (into.pass_list_version != other.pass_list_version)
     refuse("they were made with different pass lists");
   if (into.preprocess != other.preprocess) refuse("they were made with different preprocessing");
+  if (into.equalization != other.equalization)
+    refuse(
+        "their tensors were equalized differently (give all runs --equalize TABLE.yaml of the "
+        "first, or --equalize off)");
   if (into.tensors.size() != other.tensors.size()) refuse("they hold different tensors");
   std::vector<std::pair<std::string, std::string>> all;
   std::merge(into.samples.begin(), into.samples.end(), other.samples.begin(), other.samples.end(),

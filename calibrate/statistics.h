@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "quantize/ranges/equalization.h"
 #include "quantize/ranges/recorded_sample.h"
 
 namespace rshift {
@@ -89,6 +90,7 @@ struct StatisticsFile {
   // Shares that are in here, ascending, of sets that are not complete yet: a merge drops those of a
   // set once it has all of them, so that shards and one run give the same bytes.
   std::vector<ShardId> shards = {};
+  Equalization equalization = {};  // of the graph that was measured
 };
 std::vector<uint8_t> WriteStatistics(const StatisticsFile& file);
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where);

@@ -9,8 +9,10 @@
 //   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros, u64 infinities,
 //     u32 peaks, (u16 bin, u64 samples)...,        ascending
 //     u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...   both ascending, counts > 0
-// A text is u32 size and its bytes. One content has one encoding. Version 1, which is still read,
-// has no recorded samples, shards, infinities and peaks.
+//   u32 count, (text tensor, u32 channels, i32...)...   exponents of equalized tensors
+// A text is u32 size and its bytes. One content has one encoding: version 3 where tensors are
+// equalized, else version 2, which ends before their exponents. Version 1, which is still read, has
+// no recorded samples, shards, infinities and peaks.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -28,7 +30,7 @@ namespace rshift {
 namespace {
 
 constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
-constexpr uint32_t kVersion = 2, kOldestVersion = 1;
+constexpr uint32_t kVersion = 3, kPlainVersion = 2, kOldestVersion = 1;
 constexpr size_t kHeaderSize = 24;
 // 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
@@ -250,6 +252,30 @@ std::vector<RecordedSample> ReadRecorded(Reader& in) {
   return samples;
 }
 
+void WriteEqualization(const Equalization& equalization, Writer& out) {
+  out.Put(static_cast<uint32_t>(equalization.size()));
+  for (const ChannelExponents& entry : equalization) {
+    out.PutText(entry.tensor);
+    out.Put(static_cast<uint32_t>(entry.exponents.size()));
+    for (const int32_t exponent : entry.exponents) out.Put(static_cast<uint32_t>(exponent));
+  }
+}
+
+Equalization ReadEqualization(Reader& in) {
+  Equalization equalization(in.GetCount(8, "equalized tensors"));
+  if (equalization.empty()) in.Bad("no equalized tensors");
+  for (ChannelExponents& entry : equalization) {
+    entry.tensor = in.GetText("an equalized tensor");
+    entry.exponents.resize(in.GetCount(4, "exponents"));
+    for (int32_t& exponent : entry.exponents) {
+      exponent = static_cast<int32_t>(in.Get<uint32_t>("an exponent"));
+      if (exponent < -kMaxChannelExponent || exponent > kMaxChannelExponent)
+        in.Bad("exponent ", exponent);
+    }
+  }
+  return equalization;
+}
+
 std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::string& where,
                                      uint32_t& version) {
   const bool ours =
@@ -303,11 +329,12 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
   }
   RSHIFT_REQUIRE(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
                  " histogram pages, a file holds at most ", kMaxPages);
+  if (!file.equalization.empty()) WriteEqualization(file.equalization, out);
   Writer header;
   header.bytes().assign(kMagic.begin(), kMagic.end());
   const std::span<const uint8_t> content =
       std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
-  header.Put(kVersion);
+  header.Put(file.equalization.empty() ? kPlainVersion : kVersion);
   header.Put(Crc32c(content));
   header.Put(static_cast<uint64_t>(content.size()));
   std::copy(header.bytes().begin(), header.bytes().end(), out.bytes().begin());
@@ -339,7 +366,8 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
   size_t pages_left = kMaxPages;
   for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left)
     file.tensors.push_back(ReadTensor(in, version, pages_left));
-  if (!in.AtEnd()) in.Bad("bytes behind the last tensor");
+  if (version > kPlainVersion) file.equalization = ReadEqualization(in);
+  if (!in.AtEnd()) in.Bad("bytes behind the last entry");
   return file;
 }
 

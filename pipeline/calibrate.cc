@@ -6,10 +6,12 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "calibrate/channel_ranges.h"
 #include "graph/passes/passes.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/shard.h"
 #include "pipeline/usage.h"
+#include "quantize/equalize/apply.h"
 #include "quantize/ranges/known_bounds.h"
 #include "quantize/types.h"
 #include "runtime/onednn/float_library.h"
@@ -29,28 +31,53 @@ std::unique_ptr<Dataset> OpenSamples(const CalibrateOptions& options,
   return OpenDataset(options.dataset, inputs, preprocess, note);
 }
 
-StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events,
-                       const Graph& graph) {
+Equalization EqualizationOfTable(const std::string& path, const Graph& graph) {
+  CalibrationTable table = ReadTable(ReadSmallText(path), path);
+  RSHIFT_REQUIRE(table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
+                 ": --equalize takes a table of the same model, this one was made from another");
+  return std::move(table.equalization);
+}
+
+EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents& events,
+                          const Graph& graph, const Dataset& dataset,
+                          const std::vector<int64_t>& samples) {
+  if (options.equalize == "off") return {};
+  if (options.equalize != "auto") return {EqualizationOfTable(options.equalize, graph), {}};
+  const std::vector<ValueId> values = EqualizableValues(graph);
+  return ChooseEqualization(
+      graph, MeasureChannels(graph, values, dataset, ChooseChannelSamples(dataset, samples),
+                             {.threads = options.threads,
+                              .progress = events.progress,
+                              .interrupted = events.interrupted}));
+}
+
+// `graph`: becomes the equalized one. `gains`: what was chosen.
+StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events, Graph& graph,
+                       std::vector<EqualizedTensors>* gains) {
   const std::vector<InputSpec> inputs = InputSpecs(graph);
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
   const std::string note = options.preprocess.Note(inputs);
   if (events.note && !note.empty()) events.note(note);
   const auto dataset = OpenSamples(options, inputs, preprocess, events.note);
-  const Share share = TakeShare(
-      *dataset, ChooseSamples(dataset->size(), options.samples, options.seed), options.shard);
+  const std::vector<int64_t> chosen = ChooseSamples(dataset->size(), options.samples, options.seed);
+  const Share share = TakeShare(*dataset, chosen, options.shard);
   if (events.measuring) events.measuring();
+  EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen);
+  graph = Equalize(std::move(graph), choice.equalization, options.equalize);
+  *gains = std::move(choice.gains);
   const CollectOptions collect{.threads = options.threads,
                                .progress = events.progress,
                                .checkpoint = options.checkpoint,
                                .resume = options.resume,
-                               .interrupted = events.interrupted};
+                               .interrupted = events.interrupted,
+                               .equalization = std::move(choice.equalization)};
   StatisticsFile statistics = CollectStatistics(graph, *dataset, share.samples,
                                                 preprocess ? preprocess->text : "", collect);
   statistics.shards = share.ids;
   return statistics;
 }
 
-StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
+StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
   StatisticsFile merged;
   for (size_t i = 0; i < options.statistics.size(); ++i) {
     const std::string where = options.statistics[i].Name("the statistics");
@@ -74,6 +101,8 @@ StatisticsFile Load(const CalibrateOptions& options, const Graph& graph) {
                  options.statistics.size() > 1 ? " and the others" : "", ": shard ", missing,
                  " of the same samples is missing; add its statistics, or give --partial for a "
                  "table without it");
+  graph =
+      Equalize(std::move(graph), merged.equalization, options.statistics[0].Name("the statistics"));
   return merged;
 }
 
@@ -84,6 +113,7 @@ const char* UselessForStatistics(const CalibrateOptions& o) {
          : o.seed != 0                      ? "--seed"
          : !o.shard.empty()                 ? "--shard"
          : o.threads != 0                   ? "--threads"
+         : o.equalize != "auto"             ? "--equalize"
          : o.resume                         ? "--resume"
          : !o.checkpoint.empty()            ? "a checkpoint"
                                             : nullptr;
@@ -114,13 +144,14 @@ void CheckOptions(const CalibrateOptions& options) {
 CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events) {
   CheckOptions(options);
   RegisterFloatLibrary();
-  const Graph graph = RunPasses(ImportModel(options.model, options.import));
+  Graph graph = RunPasses(ImportModel(options.model, options.import));
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput,
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
   CalibrateResult result;
-  result.statistics =
-      options.statistics.empty() ? Measure(options, events, graph) : Load(options, graph);
+  result.statistics = options.statistics.empty()
+                          ? Measure(options, events, graph, &result.equalized)
+                          : Load(options, graph);
   result.table = DeriveTable(result.statistics, options.method);
   ApplyKnownBounds(graph, result.table);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);

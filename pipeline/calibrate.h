@@ -13,6 +13,7 @@
 #include "calibrate/range_evidence.h"
 #include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
+#include "quantize/equalize/choose.h"
 
 namespace rshift {
 
@@ -24,6 +25,9 @@ struct CalibrateOptions {
   ModelFile model;
   ImportOptions import = {};
   MethodOptions method = {};
+  // "auto": channels are scaled where ChooseEqualization finds it worth while, by a few of the
+  // samples. "off". Or a table of the same model, whose equalization is taken.
+  std::string equalize = "auto";
 
   std::vector<std::string> dataset = {};  // what OpenDataset takes
   // As the model takes them. A preprocessing beside them is recorded for those who run the program.
@@ -56,6 +60,7 @@ struct CalibrateResult {
   CalibrationTable table;              // for Deploy; WriteTable makes a file of it
   StatisticsFile statistics;           // from which any method makes a table later
   std::vector<ThinRange> thin_ranges;  // ranges of the table that rest on few samples
+  std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given
 };
 
 // Throws UsageError for options out of range, and for those that contradict each other or that

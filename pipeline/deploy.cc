@@ -18,6 +18,7 @@
 #include "pipeline/deploy_preprocess.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
+#include "quantize/equalize/apply.h"
 #include "quantize/quantize.h"
 #include "runtime/onednn/float_library.h"
 
@@ -103,6 +104,10 @@ class Deployer {
     report.table = options_.table.path;
     report.table_sha256 = read.sha256;
     report.calibration_samples = table_.samples;
+    if (!IsInteger() || table_.equalization.empty()) return;
+    CheckEqualized(options_, table_);
+    floating_ = Equalize(std::move(floating_), table_.equalization, TableName());
+    report.equalized_tensors = static_cast<int>(table_.equalization.size());
   }
 
   void Quantize() {

@@ -73,6 +73,17 @@ HashedTable ReadTableFor(const DeployOptions& options, const Graph& graph) {
   return read;
 }
 
+void CheckEqualized(const DeployOptions& options, const CalibrationTable& table) {
+  const char* option = options.emit_qdq            ? "--emit-qdq"
+                       : options.emit_fakequantize ? "--emit-fakequantize"
+                       : options.scales.given()    ? "--scales"
+                                                   : nullptr;
+  RSHIFT_REQUIRE(option == nullptr, ErrorCode::kInvalidInput, options.table.Name("the table"),
+                 ": equalizes ", table.equalization.size(),
+                 " tensors, so that weights differ from the model's; for ",
+                 option == nullptr ? "" : option, " calibrate with --equalize off");
+}
+
 TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,
                        CalibrationTable* table, QuantizeOptions* quantize) {
   std::string sha256;

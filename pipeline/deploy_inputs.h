@@ -30,6 +30,10 @@ struct TakenScales {
   std::vector<std::string> notes;  // what to warn of
   ScalesTrace trace;
 };
+// The weights of an equalized model are others than the file's: refuses options that bring or write
+// what belongs to those.
+void CheckEqualized(const DeployOptions& options, const CalibrationTable& table);
+
 TakenScales TakeScales(const DeployOptions& options, const Graph& imported, Graph* graph,
                        CalibrationTable* table, QuantizeOptions* quantize);
 

@@ -31,6 +31,7 @@ struct DeployReport {
   std::string model_sha256 = {}, table = {}, table_sha256 = {};  // no table: empty
   ScalesTrace scales = {};                                       // --scales; else without a format
   int64_t calibration_samples = 0, compared_samples = 0;
+  int equalized_tensors = 0;           // by the table: the factors are in the weights
   std::vector<ReportNode> nodes = {};  // in program order
   uint64_t file_bytes = 0, arena_bytes = 0;
   int transposes = 0;

@@ -158,6 +158,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
                          {"table", report.table},
                          {"table_sha256", report.table_sha256},
                          {"calibration_samples", report.calibration_samples},
+                         {"equalized_tensors", report.equalized_tensors},
                          {"compared_samples", report.compared_samples},
                          {"file_bytes", report.file_bytes},
                          {"arena_bytes", report.arena_bytes},

@@ -147,6 +147,10 @@ std::string TextReport(const DeployReport& report) {
     out += Cat("scales: ", scales.file, " (", scales.format, "): ", scales.used.size(), " of ",
                Count(scales.used.size() + scales.unused.size(), "name"), " used\n");
   }
+  if (report.equalized_tensors > 0) {
+    out += "equalized: " + Count(report.equalized_tensors, "tensor") +
+           "; factors between channels, powers of two, are in the weights\n";
+  }
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
            "; whether that is what the model was trained with, model_calibrate --check tells\n";

@@ -26,6 +26,10 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                   ->check(TakenBy(ParseMethod));
   auto* rank =
       app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
+  app.add_option("--equalize", equalize,
+                 "auto: scale channels into each other's range where 8 bits gain by it (default); "
+                 "off; or TABLE.yaml: as that table has it")
+      ->excludes(from);
   app.add_option("--threads", threads, "samples in parallel (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads))
       ->excludes(from);
@@ -57,6 +61,7 @@ RunPaths CalibrateArguments::Paths() const {
   paths.AddInputs("--from-statistics", from_statistics);
   paths.AddInputs("--preprocess", {preprocess.file()});
   paths.AddInputs("--labels", {labels});
+  if (equalize != "auto" && equalize != "off") paths.AddInputs("--equalize", {equalize});
   paths.outputs = {{"--output", output}, {"--statistics", statistics}, {"--picture", picture}};
   if (from_statistics.empty() && !output.empty())
     paths.outputs.push_back({"the checkpoint of --output", Checkpoint()});
@@ -71,6 +76,9 @@ CalibrateOptions CalibrateArguments::Options() const {
                  "--percentile needs --method percentile");
     options.method.percentile = *percentile;
   }
+  options.equalize = equalize;
+  if (format == "tpu-mlir" && equalize == "auto")
+    options.equalize = "off";  // it has no place there
   options.dataset = dataset;
   options.preprocess = preprocess;
   options.samples = samples;

@@ -1,5 +1,6 @@
 #include "tools/calibrate_summary.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
@@ -8,15 +9,18 @@
 namespace rshift {
 namespace {
 
-nlohmann::json Summary(const std::string& path, const CalibrationTable& table,
-                       const std::vector<ThinRange>& thin) {
+nlohmann::json Summary(const std::string& path, const CalibrateResult& result) {
+  const CalibrationTable& table = result.table;
   nlohmann::json summary = {{"table", path},
                             {"method", table.method},
                             {"samples", table.samples},
                             {"tensors", table.tensors.size()},
                             {"model_sha256", table.model_sha256}};
   summary["thin_ranges"] = nlohmann::json::array();
-  for (const ThinRange& range : thin) summary["thin_ranges"].push_back(range.tensor);
+  for (const ThinRange& range : result.thin_ranges) summary["thin_ranges"].push_back(range.tensor);
+  summary["equalized"] = nlohmann::json::array();
+  for (const ChannelExponents& entry : table.equalization)
+    summary["equalized"].push_back(entry.tensor);
   summary["infinities"] = nlohmann::json::object();
   for (const auto& [name, range] : table.tensors) {
     if (range.infinities > 0) summary["infinities"][name] = range.infinities;
@@ -40,6 +44,22 @@ void PrintInfinities(const CalibrationTable& table) {
               Count(masked.size(), "tensor").c_str(), text.c_str());
 }
 
+void PrintEqualized(const CalibrateResult& result) {
+  if (result.table.equalization.empty()) return;
+  std::printf("equalized: channels of %s, whose ranges lie far apart, scaled by powers of two%s\n",
+              Count(result.table.equalization.size(), "tensor").c_str(),
+              result.equalized.empty() ? "" : "; estimated signal to noise of what reads them:");
+  for (size_t i = 0; i < std::min(result.equalized.size(), kMaxListed); ++i) {
+    const EqualizedTensors& gain = result.equalized[i];
+    const std::string others =
+        gain.tensors.size() == 1 ? "" : Cat(" and ", Count(gain.tensors.size() - 1, "other"));
+    std::printf("  '%s'%s: %.1f dB -> %.1f dB\n", gain.tensors[0].c_str(), others.c_str(),
+                gain.before_db, gain.after_db);
+  }
+  if (result.equalized.size() > kMaxListed)
+    std::printf("  ... and %zu more\n", result.equalized.size() - kMaxListed);
+}
+
 void PrintThinRanges(const std::vector<ThinRange>& thin) {
   if (thin.empty()) return;
   std::printf(
@@ -58,14 +78,15 @@ void PrintThinRanges(const std::vector<ThinRange>& thin) {
 
 }  // namespace
 
-void PrintCalibration(const std::string& path, const CalibrationTable& table,
-                      const std::vector<ThinRange>& thin, bool json) {
-  if (json) return PrintJson(Summary(path, table, thin));
+void PrintCalibration(const std::string& path, const CalibrateResult& result, bool json) {
+  if (json) return PrintJson(Summary(path, result));
+  const CalibrationTable& table = result.table;
   std::printf("%s: %s, %s, method %s\n", path.c_str(),
               Count(table.tensors.size(), "tensor").c_str(),
               Count(static_cast<size_t>(table.samples), "sample").c_str(), table.method.c_str());
+  PrintEqualized(result);
   PrintInfinities(table);
-  PrintThinRanges(thin);
+  PrintThinRanges(result.thin_ranges);
 }
 
 }  // namespace rshift

@@ -5,15 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/range_evidence.h"
-#include "quantize/ranges/table.h"
+#include "pipeline/calibrate.h"
 
 namespace rshift {
 
-// Size and method of the table at `path`, infinities left out, ranges that hang on few samples; or
-// all of it as JSON.
-void PrintCalibration(const std::string& path, const CalibrationTable& table,
-                      const std::vector<ThinRange>& thin, bool json);
+// Size and method of the table at `path`, what was equalized, infinities left out, ranges that hang
+// on few samples; or all of it as JSON.
+void PrintCalibration(const std::string& path, const CalibrateResult& result, bool json);
 
 }  // namespace rshift
 

@@ -82,7 +82,7 @@ int Run(const CalibrateArguments& a) {
   WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
   std::error_code ignored;
   if (a.from_statistics.empty()) std::filesystem::remove(a.Checkpoint(), ignored);
-  PrintCalibration(a.output, table, result.thin_ranges, a.json);
+  PrintCalibration(a.output, result, a.json);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "quantize/ranges/equalization.h"
 #include "quantize/ranges/recorded_sample.h"
 
 namespace rshift {
@@ -32,7 +33,9 @@ struct CalibrationTable {
   std::vector<RecordedSample> check_samples;  // a few, lowest hashes first; none in old tables
   std::string preprocess;                     // YAML text of the preprocessing file, "" when none
   int pass_list_version = 0;
-  std::map<std::string, std::string> environment;            // cpu, onednn, ...
+  std::map<std::string, std::string> environment;  // cpu, onednn, ...
+  // The model was measured so, and is deployed so: ranges below are of the scaled tensors.
+  Equalization equalization;
   std::vector<std::pair<std::string, TensorRange>> tensors;  // in graph order
 
   const TensorRange* Find(const std::string& tensor) const;

@@ -109,6 +109,29 @@ void ReadLists(const YamlPart& root, CalibrationTable* table) {
   if (HasKey(root, "preprocess")) table->preprocess = ReadPreprocess(Child(root, "preprocess", ""));
 }
 
+ChannelExponents ReadExponents(const YamlPart& part, const std::string& tensor) {
+  const std::string what = "equalization of tensor '" + tensor + "'";
+  ChannelExponents entry{tensor, {}};
+  for (const YamlPart& exponent : ReadList(part, what)) {
+    const int64_t found = ReadInt(exponent, what);
+    if (found < -kMaxChannelExponent || found > kMaxChannelExponent) {
+      FailAt(exponent, what, ": exponent ", found, ", expected -", kMaxChannelExponent, " to ",
+             kMaxChannelExponent);
+    }
+    entry.exponents.push_back(static_cast<int32_t>(found));
+  }
+  return entry;
+}
+
+void ReadEqualization(const YamlPart& root, CalibrationTable* table) {
+  if (!HasKey(root, "equalization")) return;
+  const YamlPart part = Child(root, "equalization", "the table");
+  CheckKeys(part, "equalization", {});
+  for (const auto& entry : part.node) {
+    table->equalization.push_back(ReadExponents({entry.second, root.where}, entry.first.Scalar()));
+  }
+}
+
 CalibrationTable ReadYamlTable(const std::string& text, const std::string& where) {
   const YamlPart root = ParseYaml(text, where);
   const std::string what = "the calibration table";
@@ -120,7 +143,7 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
   CheckKeys(root, what,
             {"rshift_calibration", "model_sha256", "method", "samples", "samples_sha256",
              "pass_list_version", "environment", "preprocess", "sample_names", "check_samples",
-             "tensors"});
+             "equalization", "tensors"});
   const YamlPart version = Child(root, "rshift_calibration", what);
   if (const int64_t found = ReadInt(version, "rshift_calibration"); found != 1) {
     FailAt(version, "version ", found, " of the calibration table, expected 1; calibrate again");
@@ -137,6 +160,7 @@ CalibrationTable ReadYamlTable(const std::string& text, const std::string& where
         static_cast<int>(ReadInt(Child(root, "pass_list_version", what), "pass_list_version"));
   }
   ReadLists(root, &table);
+  ReadEqualization(root, &table);
   const YamlPart tensors = Child(root, "tensors", what);
   CheckKeys(tensors, "tensors", {});
   for (const auto& entry : tensors.node) {

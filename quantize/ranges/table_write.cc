@@ -99,6 +99,13 @@ std::string SampleLine(const RecordedSample& sample) {
   return out + "]}\n";
 }
 
+std::string ExponentsLine(const ChannelExponents& entry) {
+  std::string out = "  " + Quoted(entry.tensor) + ": [";
+  for (size_t c = 0; c < entry.exponents.size(); ++c)
+    out += Cat(c == 0 ? "" : ", ", entry.exponents[c]);
+  return out + "]\n";
+}
+
 }  // namespace
 
 std::string WriteTable(const CalibrationTable& table) {
@@ -117,12 +124,17 @@ std::string WriteTable(const CalibrationTable& table) {
   for (const std::string& name : table.sample_names) out += "  - " + Quoted(name) + "\n";
   if (!table.check_samples.empty()) out += "check_samples:\n";
   for (const RecordedSample& sample : table.check_samples) out += SampleLine(sample);
+  if (!table.equalization.empty()) out += "equalization:\n";
+  for (const ChannelExponents& entry : table.equalization) out += ExponentsLine(entry);
   out += table.tensors.empty() ? "tensors: {}\n" : "tensors:\n";
   for (const auto& [name, range] : table.tensors) out += TensorLine(name, range);
   return out;
 }
 
 std::string WriteTpuMlirTable(const CalibrationTable& table) {
+  RSHIFT_REQUIRE(table.equalization.empty(), ErrorCode::kUnsupported,
+                 "the TPU-MLIR table cannot hold the equalization of ", table.equalization.size(),
+                 " tensors; calibrate with --equalize off, or write the table as YAML");
   std::string out = "# quantization threshold calculation method: " + table.method + "\n";
   out += "# sample number: " + std::to_string(table.samples) + "\n###\n";
   out += "# op_name    threshold    min    max\n";

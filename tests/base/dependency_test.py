@@ -30,7 +30,8 @@ GRAPH = BASE + ["isa", "graph"]
 YAML = BASE + ["yaml"]
 TARGET = YAML + ["target"]
 RANGES = GRAPH + YAML + ["quantize/ranges"]
-QUANTIZE = RANGES + ["quantize/numerics", "quantize", "target"]
+EQUALIZE = RANGES + ["quantize/equalize"]
+QUANTIZE = EQUALIZE + ["quantize/numerics", "quantize", "target"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
 INTEROP = QUANTIZE + ["interop"]
@@ -48,6 +49,7 @@ ALLOWED = {
     "runtime/onednn": RUNTIME + ["runtime/onednn"],
     "graph": GRAPH,
     "quantize/ranges": RANGES,
+    "quantize/equalize": EQUALIZE,
     "quantize": QUANTIZE,
     "interop": INTEROP,
     "codegen": CODEGEN,

@@ -41,6 +41,23 @@ TEST(StatisticsFileTest, RoundTrip) {
   EXPECT_EQ(WriteStatistics(read), bytes);
 }
 
+TEST(StatisticsFileTest, EqualizationIsKeptAndOnlyThenIsTheVersionNew) {
+  std::mt19937 random(kSeed);
+  const StatisticsFile plain = MakeFile(random, "one");
+  StatisticsFile file = plain;
+  file.equalization = {{"a", {-64, 0, 64}}, {"b", {}}};
+  const auto bytes = WriteStatistics(file);
+  EXPECT_EQ(ReadStatistics(bytes, "f").equalization, file.equalization);
+  EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes);
+  EXPECT_EQ(WriteStatistics(plain)[8], 2);
+  EXPECT_EQ(bytes[8], 3);
+  file.equalization[0].exponents[0] = -65;
+  EXPECT_THAT(ErrorOf([&] { ReadStatistics(WriteStatistics(file), "f"); }),
+              HasSubstr("exponent -65"));
+  StatisticsFile other = MakeFile(random, "two");
+  EXPECT_THAT(ErrorOf([&] { Merge(other, file); }), HasSubstr("equalized differently"));
+}
+
 TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
   std::mt19937 random(kSeed);
   StatisticsFile a = MakeFile(random, "one"), b = MakeFile(random, "two");

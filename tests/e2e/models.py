@@ -43,7 +43,7 @@ MOBILENET_V2 = Case('mobilenet_v2', 'mobilenet_v2/mobilenet_v2_float.onnx', 'mob
                     'calibration', 'imagenet_val', 100)
 RESNET_PRELU = fashion('resnet_prelu')
 MOBILENET_LEAKY = fashion('mobilenet_leaky')
-HOSTILE = fashion('mobilenet_hostile', cosine=-1.0)  # reported as it is: nothing repairs it yet
+HOSTILE = fashion('mobilenet_hostile')  # hidden scales of channels: quantize/equalize
 BEFORE_RESCALE = fashion('mobilenet_hostile_before_rescale')
 VIT_TINY = fashion('vit_tiny')
 

@@ -22,6 +22,7 @@ CalibrationTable Example() {
   table.preprocess = "inputs:\n  - name: data_0\n\n    color: BGR\n";
   table.pass_list_version = 3;
   table.environment = {{"cpu", "Xeon: 'W' #5"}, {"onednn", "2.6.3"}};
+  table.equalization = {{"conv1_out", {0, -3, 64}}, {"/model/x:0", {-64}}};
   table.tensors = {
       {"conv1_out", {-2.1000001f, 3.5f, 3.21f, -1.98f, 3.21f, "kl"}},
       {"/model/x:0", {0, std::numeric_limits<float>::max(), 1e-45f, 0.1f, 1e30f, "minmax"}},
@@ -57,6 +58,7 @@ TEST(TableTest, ComesBackExactly) {
   EXPECT_EQ(again.preprocess, table.preprocess);
   EXPECT_EQ(again.check_samples, table.check_samples);
   EXPECT_EQ(again.environment, table.environment);
+  EXPECT_EQ(again.equalization, table.equalization);
   EXPECT_EQ(again.method, table.method);
   EXPECT_EQ(again.pass_list_version, 3);
   ASSERT_EQ(again.tensors.size(), table.tensors.size());
@@ -206,6 +208,8 @@ TEST(TpuMlirTableTest, ANumberThatIsNotFiniteIsNamedWithItsLine) {
 
 TEST(TpuMlirTableTest, ComesBack) {
   CalibrationTable table = Example();
+  EXPECT_THROW(WriteTpuMlirTable(table), Error) << "it cannot hold the equalization";
+  table.equalization.clear();
   table.tensors.resize(2);
   const CalibrationTable again = ReadTable(WriteTpuMlirTable(table), "t");
   ASSERT_EQ(again.tensors.size(), 2u);

@@ -1,0 +1,36 @@
+// Ranges of single channels, from a few samples: what equalization is chosen by.
+#ifndef RSHIFT_CALIBRATE_CHANNEL_RANGES_H_
+#define RSHIFT_CALIBRATE_CHANNEL_RANGES_H_
+
+#include <functional>
+#include <vector>
+
+#include "base/progress.h"
+#include "calibrate/data/dataset.h"
+#include "graph/graph.h"
+#include "quantize/equalize/choose.h"
+
+namespace rshift {
+
+// Of the samples that a calibration uses, so many whose names have the lowest hashes: the same for
+// every order, thread count and shard.
+inline constexpr size_t kChannelSamples = 32;
+std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
+                                          const std::vector<int64_t>& samples);
+
+struct MeasureChannelsOptions {
+  int threads = 0;  // samples in parallel
+  ProgressFunction progress = {};
+  std::function<bool()> interrupted = {};  // polled; true: throw
+};
+
+// `values`: f32 activations of `graph` (after RunPasses); channels are their last dimensions. The
+// result does not depend on threads or order. What is not finite is passed over: CollectStatistics
+// names it. Memory grows with the channels times kChannelSamples.
+MeasuredChannels MeasureChannels(const Graph& graph, const std::vector<ValueId>& values,
+                                 const Dataset& dataset, const std::vector<int64_t>& samples,
+                                 const MeasureChannelsOptions& options);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_CHANNEL_RANGES_H_

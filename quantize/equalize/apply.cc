@@ -1,0 +1,179 @@
+#include "quantize/equalize/apply.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "base/error.h"
+#include "base/unique_names.h"
+#include "quantize/equalize/channel_groups.h"
+#include "quantize/equalize/product_weights.h"
+
+namespace rshift {
+namespace {
+
+constexpr const char* kMend = "; the table is another model's or was edited: calibrate this model";
+
+// By group; those of no tensor in the list are 0.
+std::vector<int32_t> GroupExponents(const Graph& graph, const ChannelGroups& groups,
+                                    const Equalization& equalization, const std::string& where) {
+  std::vector<std::optional<int32_t>> found(groups.free.size());
+  for (const ChannelExponents& entry : equalization) {
+    const ValueId id = graph.FindValue(entry.tensor);
+    RSHIFT_REQUIRE(id.valid(), ErrorCode::kInvalidInput, where, ": equalization of tensor '",
+                   entry.tensor, "', which the model does not have", kMend);
+    const std::vector<int32_t>& channels = groups.of_value[id.index()];
+    RSHIFT_REQUIRE(channels.size() == entry.exponents.size(), ErrorCode::kInvalidInput, where,
+                   ": equalization of tensor '", entry.tensor, "': ", entry.exponents.size(),
+                   " exponents, expected ", channels.size(), ", one for each channel", kMend);
+    for (size_t c = 0; c < channels.size(); ++c) {
+      const auto group = static_cast<size_t>(channels[c]);
+      RSHIFT_REQUIRE(groups.free[group] || entry.exponents[c] == 0, ErrorCode::kInvalidInput, where,
+                     ": equalization of tensor '", entry.tensor, "': its channels cannot be scaled",
+                     kMend);
+      RSHIFT_REQUIRE(!found[group] || *found[group] == entry.exponents[c], ErrorCode::kInvalidInput,
+                     where, ": equalization of tensor '", entry.tensor, "', channel ", c,
+                     ": exponent ", entry.exponents[c], ", another tensor of the same channel has ",
+                     found[group].value_or(0), kMend);
+      found[group] = entry.exponents[c];
+    }
+  }
+  std::vector<int32_t> exponents;
+  for (const std::optional<int32_t>& exponent : found) exponents.push_back(exponent.value_or(0));
+  return exponents;
+}
+
+class Equalizer {
+ public:
+  Equalizer(Graph graph, const Equalization& equalization, std::string where)
+      : graph_(std::move(graph)), where_(std::move(where)) {
+    const ChannelGroups groups = FindChannelGroups(graph_);
+    const std::vector<int32_t> of_group = GroupExponents(graph_, groups, equalization, where_);
+    for (const std::vector<int32_t>& channels : groups.of_value) {
+      std::vector<int32_t>& own = exponents_.emplace_back();
+      for (const int32_t group : channels) own.push_back(of_group[static_cast<size_t>(group)]);
+      if (std::all_of(own.begin(), own.end(), [](int32_t e) { return e == 0; })) own.clear();
+    }
+    for (int i = 0; i < graph_.value_count(); ++i) names_.Take(graph_.value(ValueId(i)).name);
+  }
+
+  Graph Run() {
+    for (Node& node : graph_.nodes()) {
+      if (const std::optional<ProductWeights> product = ReadProduct(graph_, node))
+        ScaleProduct(*product, node);
+      else if (std::holds_alternative<Binary>(node.op))
+        ScaleAdded(node);
+      else if (std::holds_alternative<LayerNorm>(node.op) ||
+               std::holds_alternative<InstanceNorm>(node.op))
+        ScaleNorm(node);
+      MoveBound(node);
+    }
+    graph_.RemoveUnused();
+    graph_.Check();
+    return std::move(graph_);
+  }
+
+ private:
+  const std::vector<int32_t>& Exponents(ValueId id) const { return exponents_[id.index()]; }
+  int32_t Exponent(ValueId id, int64_t channel) const {
+    const std::vector<int32_t>& own = Exponents(id);
+    return own.empty() ? 0 : own[static_cast<size_t>(channel)];
+  }
+
+  float Scaled(float number, int32_t exponent, const Node& node) const {
+    const float scaled = std::ldexp(number, exponent);
+    RSHIFT_REQUIRE(number == 0 || std::isnormal(scaled) || !std::isnormal(number),
+                   ErrorCode::kInvalidInput, where_, ": equalization brings a constant of '",
+                   node.name, "' (", number, " x 2^", exponent, ") outside f32's range", kMend);
+    return scaled;
+  }
+
+  // A constant of its own in the place of input `input`.
+  void Replace(Node& node, size_t input, std::span<const float> numbers) {
+    const Value& old = graph_.value(node.inputs[input]);
+    Value value{names_.Take(old.name + "__equalized"),
+                DType::kF32,
+                old.shape,
+                old.layout,
+                std::nullopt,
+                MakeConstant(numbers)};
+    node.inputs[input] = graph_.AddValue(std::move(value));
+    exponents_.emplace_back();
+  }
+
+  std::vector<float> Numbers(ValueId id) const {
+    const std::span<const float> numbers = graph_.value(id).constant->As<float>();
+    return {numbers.begin(), numbers.end()};
+  }
+
+  void ScaleProduct(const ProductWeights& product, Node& node) {
+    if (Exponents(product.x).empty() && Exponents(product.y).empty()) return;
+    std::vector<float> weights = Numbers(product.weights);
+    for (int64_t o = 0; o < product.outputs; ++o) {
+      for (int64_t i = 0; i < product.inputs_of_group; ++i) {
+        const int32_t exponent = Exponent(product.x, product.Input(o, i)) - Exponent(product.y, o);
+        for (int64_t t = 0; t < product.taps; ++t) {
+          float& weight = weights[static_cast<size_t>(product.Index(o, i, t))];
+          weight = Scaled(weight, exponent, node);
+        }
+      }
+    }
+    const ValueId bias = product.bias, y = product.y;
+    Replace(node, 1, weights);
+    if (bias.valid()) ScaleChannels(node, 2, y);
+  }
+
+  // Constant `input`, which ends in the channels of y or holds one number for each.
+  void ScaleChannels(Node& node, size_t input, ValueId y) {
+    std::vector<float> numbers = Numbers(node.inputs[input]);
+    const auto channels = graph_.value(y).shape.back();
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = Scaled(numbers[i], -Exponent(y, static_cast<int64_t>(i) % channels), node);
+    Replace(node, input, numbers);
+  }
+
+  void ScaleAdded(Node& node) {
+    const BinaryOp op = std::get<Binary>(node.op).op;
+    if (Exponents(node.outputs[0]).empty() || (op != BinaryOp::kAdd && op != BinaryOp::kSub))
+      return;
+    for (size_t i = 0; i < 2; ++i) {
+      if (graph_.value(node.inputs[i]).is_constant()) ScaleChannels(node, i, node.outputs[0]);
+    }
+  }
+
+  void ScaleNorm(Node& node) {
+    if (Exponents(node.outputs[0]).empty()) return;
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].valid()) ScaleChannels(node, i, node.outputs[0]);
+    }
+  }
+
+  void MoveBound(Node& node) {
+    const std::vector<int32_t>& own = Exponents(node.outputs[0]);
+    if (own.empty()) return;
+    const int32_t largest = *std::max_element(own.begin(), own.end());
+    std::visit(
+        [&](auto& op) {
+          if constexpr (requires { op.clamp.hi; }) {
+            if (std::isfinite(op.clamp.hi)) op.clamp.hi = std::ldexp(op.clamp.hi, -largest);
+          }
+        },
+        node.op);
+  }
+
+  Graph graph_;
+  std::string where_;
+  UniqueNames names_;
+  std::vector<std::vector<int32_t>> exponents_;  // by value; empty: all are 0
+};
+
+}  // namespace
+
+Graph Equalize(Graph graph, const Equalization& equalization, const std::string& where) {
+  if (equalization.empty()) return graph;
+  return Equalizer(std::move(graph), equalization, where).Run();
+}
+
+}  // namespace rshift

@@ -1,0 +1,242 @@
+#include "quantize/equalize/channel_groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <variant>
+
+#include "quantize/equalize/product_weights.h"
+
+namespace rshift {
+namespace {
+
+// More channels than this is no tensor of channels: ranges of positions, tables.
+constexpr int64_t kMostChannels = int64_t{1} << 16;
+
+class Sets {
+ public:
+  int32_t Add(int64_t count) {
+    const auto first = static_cast<int32_t>(parent_.size());
+    for (int64_t i = 0; i < count; ++i) parent_.push_back(first + static_cast<int32_t>(i));
+    fixed_.resize(parent_.size());
+    return first;
+  }
+  int32_t Root(int32_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void Join(int32_t a, int32_t b) {
+    a = Root(a);
+    b = Root(b);
+    if (a == b) return;
+    parent_[std::max(a, b)] = std::min(a, b);
+    fixed_[std::min(a, b)] = fixed_[a] || fixed_[b];
+  }
+  void Fix(int32_t x) { fixed_[Root(x)] = true; }
+  bool IsFixed(int32_t x) { return fixed_[Root(x)]; }
+  size_t size() const { return parent_.size(); }
+
+ private:
+  std::vector<int32_t> parent_;
+  std::vector<bool> fixed_;  // of roots
+};
+
+// Relu, Relu6 and none at all: y = min(max(x, 0), hi) moves with x where hi does.
+bool FollowsScale(const Clamp& clamp) {
+  return !clamp.active() || (clamp.lo == 0.0f && clamp.hi > 0.0f);
+}
+
+class Finder {
+ public:
+  explicit Finder(const Graph& graph) : graph_(graph) {
+    for (int i = 0; i < graph.value_count(); ++i) {
+      const Value& value = graph.value(ValueId(i));
+      const bool has = !value.is_constant() && value.dtype == DType::kF32 && !value.shape.empty() &&
+                       value.shape.back() <= kMostChannels;
+      counts_.push_back(has ? value.shape.back() : 0);
+      first_.push_back(sets_.Add(counts_.back()));
+    }
+  }
+
+  ChannelGroups Find() {
+    for (const ValueId id : graph_.inputs) Fix(id);
+    for (const ValueId id : graph_.outputs) Fix(id);
+    for (const Node& node : graph_.nodes()) {
+      if (std::visit([&](const auto& op) { return Link(op, node); }, node.op)) continue;
+      for (const ValueId id : node.inputs) Fix(id);
+      for (const ValueId id : node.outputs) Fix(id);
+    }
+    SpreadFixed();
+    return Result();
+  }
+
+ private:
+  int64_t Channels(ValueId id) const { return id.valid() ? counts_[id.index()] : 0; }
+  int32_t Element(ValueId id, int64_t channel) const {
+    return first_[id.index()] + static_cast<int32_t>(channel);
+  }
+  bool IsConstant(ValueId id) const { return !id.valid() || graph_.value(id).is_constant(); }
+
+  void Fix(ValueId id) {
+    for (int64_t c = 0; c < Channels(id); ++c) sets_.Fix(Element(id, c));
+  }
+
+  // Channel i of one tensor is channel i % n of the other, n the lesser number.
+  bool Join(ValueId a, ValueId b) {
+    const int64_t more = std::max(Channels(a), Channels(b)),
+                  less = std::min(Channels(a), Channels(b));
+    if (less == 0 || more % less != 0) return false;
+    const bool a_has_more = Channels(a) == more;
+    for (int64_t c = 0; c < more; ++c)
+      sets_.Join(Element(a, a_has_more ? c : c % less), Element(b, a_has_more ? c % less : c));
+    return true;
+  }
+  bool JoinSame(ValueId a, ValueId b) { return Channels(a) == Channels(b) && Join(a, b); }
+
+  // A false says: all that the node reads and makes stays as it is.
+  bool Product(const Node& node, const Clamp& clamp) {
+    if (!ReadProduct(graph_, node)) return false;
+    if (!FollowsScale(clamp)) Fix(node.outputs[0]);
+    return true;
+  }
+  bool Link(const Conv& op, const Node& node) { return Product(node, op.clamp); }
+  bool Link(const ConvTranspose& op, const Node& node) { return Product(node, op.clamp); }
+  bool Link(const MatMul& op, const Node& node) { return Product(node, op.clamp); }
+
+  bool Follow(const Node& node) { return JoinSame(node.inputs[0], node.outputs[0]); }
+  bool Link(const Identity&, const Node& node) { return Follow(node); }
+  bool Link(const LeakyRelu&, const Node& node) { return Follow(node); }
+  bool Link(const MaxPool&, const Node& node) { return node.outputs.size() == 1 && Follow(node); }
+  bool Link(const AveragePool&, const Node& node) { return Follow(node); }
+  bool Link(const PRelu&, const Node& node) { return IsConstant(node.inputs[1]) && Follow(node); }
+  bool Link(const Clip& op, const Node& node) { return FollowsScale(op.clamp) && Follow(node); }
+
+  bool Link(const Binary& op, const Node& node) {
+    const ValueId a = node.inputs[0], b = node.inputs[1], y = node.outputs[0];
+    if (!FollowsScale(op.clamp)) return false;
+    if (op.op == BinaryOp::kAdd || op.op == BinaryOp::kSub) {
+      if (IsConstant(a) || IsConstant(b)) return AddsChannels(a, b, y);
+      return JoinSame(a, b) && JoinSame(a, y);
+    }
+    if (op.op == BinaryOp::kMul && IsConstant(a)) return JoinSame(b, y);
+    if (op.op != BinaryOp::kMul && op.op != BinaryOp::kDiv) return false;
+    // A factor or divisor stays; the other operand passes its scale on.
+    if (a == b || !JoinSame(a, y)) return false;
+    if (!IsConstant(b)) Fix(b);
+    return true;
+  }
+  bool AddsChannels(ValueId a, ValueId b, ValueId y) {
+    const ValueId constant = IsConstant(a) ? a : b, x = IsConstant(a) ? b : a;
+    if (IsConstant(x)) return false;
+    const Shape& shape = graph_.value(constant).shape;
+    return !shape.empty() && shape.back() == Channels(x) && JoinSame(x, y);
+  }
+
+  bool Link(const LayerNorm& op, const Node& node) {
+    const Shape& shape = graph_.value(node.inputs[0]).shape;
+    const bool of_channels = op.axis == static_cast<int64_t>(shape.size()) - 1;
+    return of_channels && ScaleFollows(node);
+  }
+  bool Link(const InstanceNorm&, const Node& node) { return ScaleFollows(node); }
+  bool ScaleFollows(const Node& node) {
+    Fix(node.inputs[0]);
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      if (!IsConstant(node.inputs[i])) return false;
+    }
+    const Shape& scale = graph_.value(node.inputs[1]).shape;
+    return NumElements(scale) == Channels(node.outputs[0]);
+  }
+
+  bool Link(const Reduce& op, const Node& node) {
+    const auto last = static_cast<int64_t>(graph_.value(node.inputs[0]).shape.size()) - 1;
+    const bool homogeneous = op.op == ReduceOp::kMean || op.op == ReduceOp::kSum ||
+                             op.op == ReduceOp::kMax || op.op == ReduceOp::kMin;
+    return homogeneous && std::find(op.axes.begin(), op.axes.end(), last) == op.axes.end() &&
+           Follow(node);
+  }
+  bool Link(const Resize& op, const Node& node) { return op.scales.back() == 1.0f && Follow(node); }
+
+  bool Link(const Reshape&, const Node& node) { return Join(node.inputs[0], node.outputs[0]); }
+  bool Link(const Transpose& op, const Node& node) {
+    return op.perm.back() == static_cast<int64_t>(op.perm.size()) - 1 && Follow(node);
+  }
+  bool Link(const Pad& op, const Node& node) {
+    return (op.mode != PadMode::kConstant || op.value == 0.0f) && Follow(node);
+  }
+  bool Link(const Expand&, const Node& node) { return Follow(node); }
+  bool Link(const Tile& op, const Node& node) { return op.repeats.back() == 1 && Follow(node); }
+  bool Link(const Slice& op, const Node& node) {
+    const ValueId x = node.inputs[0], y = node.outputs[0];
+    if (Channels(x) == 0) return false;
+    for (int64_t c = 0; c < Channels(y); ++c)
+      sets_.Join(Element(y, c), Element(x, op.starts.back() + c * op.steps.back()));
+    return true;
+  }
+  bool Link(const Concat& op, const Node& node) {
+    const ValueId y = node.outputs[0];
+    if (Channels(y) == 0) return false;
+    const auto last = static_cast<int64_t>(graph_.value(y).shape.size()) - 1;
+    int64_t at = 0;
+    for (const ValueId x : node.inputs) {
+      const int64_t count = graph_.value(x).shape.back();
+      if (op.axis != last) at = 0;
+      for (int64_t c = 0; c < count; ++c) {
+        if (IsConstant(x))
+          sets_.Fix(Element(y, at + c));
+        else
+          sets_.Join(Element(x, c), Element(y, at + c));
+      }
+      at += count;
+    }
+    return true;
+  }
+
+  template <typename Other>
+  bool Link(const Other&, const Node&) {
+    return false;
+  }
+
+  // A tensor of which one channel is fixed is fixed altogether: its others would have nothing that
+  // they could be brought to but this one's range.
+  void SpreadFixed() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int i = 0; i < graph_.value_count(); ++i) {
+        const ValueId id(i);
+        int64_t fixed = 0;
+        for (int64_t c = 0; c < Channels(id); ++c) fixed += sets_.IsFixed(Element(id, c)) ? 1 : 0;
+        if (fixed == 0 || fixed == Channels(id)) continue;
+        Fix(id);
+        changed = true;
+      }
+    }
+  }
+
+  ChannelGroups Result() {
+    ChannelGroups groups;
+    std::vector<int32_t> number(sets_.size(), -1);
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      std::vector<int32_t>& of = groups.of_value.emplace_back();
+      for (int64_t c = 0; c < counts_[i]; ++c) {
+        int32_t& group = number[sets_.Root(first_[i] + static_cast<int32_t>(c))];
+        if (group < 0) {
+          group = static_cast<int32_t>(groups.free.size());
+          groups.free.push_back(!sets_.IsFixed(first_[i] + static_cast<int32_t>(c)));
+        }
+        of.push_back(group);
+      }
+    }
+    return groups;
+  }
+
+  const Graph& graph_;
+  Sets sets_;
+  std::vector<int64_t> counts_;  // channels, by value
+  std::vector<int32_t> first_;   // element of channel 0, by value
+};
+
+}  // namespace
+
+ChannelGroups FindChannelGroups(const Graph& graph) { return Finder(graph).Find(); }
+
+}  // namespace rshift

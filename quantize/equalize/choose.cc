@@ -1,0 +1,245 @@
+#include "quantize/equalize/choose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "quantize/equalize/channel_groups.h"
+#include "quantize/equalize/noise.h"
+#include "quantize/equalize/product_weights.h"
+#include "quantize/equalize/relevance.h"
+
+namespace rshift {
+namespace {
+
+// Beyond this a channel adds nothing that 8 bits of another would show.
+constexpr double kMostOctaves = 20;
+constexpr double kNoNoise = 1e-12;  // 120 dB
+
+bool IsFree(const ChannelGroups& groups, ValueId id) {
+  const std::vector<int32_t>& channels = groups.of_value[id.index()];
+  return !channels.empty() && groups.free[static_cast<size_t>(channels[0])];
+}
+
+// By node; nothing for nodes that are no products.
+struct Product {
+  ProductWeights weights;
+  size_t node = 0;
+};
+std::vector<Product> AllProducts(const Graph& graph) {
+  std::vector<Product> products;
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    if (const std::optional<ProductWeights> product = ReadProduct(graph, graph.nodes()[n]))
+      products.push_back({*product, n});
+  }
+  return products;
+}
+
+// Free tensors that share groups, directly or through others, and the products that read them.
+struct Component {
+  std::vector<ValueId> values;
+  std::vector<size_t> products;  // indices into the list of all products
+};
+
+class Components {
+ public:
+  Components(const Graph& graph, const ChannelGroups& groups,
+             const std::vector<Product>& products) {
+    std::vector<int32_t> parent(groups.free.size());
+    for (size_t i = 0; i < parent.size(); ++i) parent[i] = static_cast<int32_t>(i);
+    const auto root = [&](int32_t x) {
+      while (parent[x] != x) x = parent[x] = parent[parent[x]];
+      return x;
+    };
+    for (const std::vector<int32_t>& channels : groups.of_value) {
+      if (channels.empty() || !groups.free[static_cast<size_t>(channels[0])]) continue;
+      for (const int32_t group : channels) {
+        const int32_t a = root(group), b = root(channels[0]);
+        parent[std::max(a, b)] = std::min(a, b);
+      }
+    }
+    std::vector<int> number(parent.size(), -1);
+    const auto component = [&](ValueId id) -> Component& {
+      int& n = number[root(groups.of_value[id.index()][0])];
+      if (n < 0) {
+        n = static_cast<int>(all.size());
+        all.emplace_back();
+      }
+      return all[static_cast<size_t>(n)];
+    };
+    for (int i = 0; i < graph.value_count(); ++i) {
+      if (IsFree(groups, ValueId(i))) component(ValueId(i)).values.push_back(ValueId(i));
+    }
+    for (size_t p = 0; p < products.size(); ++p) {
+      if (IsFree(groups, products[p].weights.x))
+        component(products[p].weights.x).products.push_back(p);
+    }
+    std::erase_if(all, [](const Component& c) { return c.products.empty(); });
+  }
+  std::vector<Component> all;
+};
+
+class Chooser {
+ public:
+  Chooser(const Graph& graph, const MeasuredChannels& measured)
+      : graph_(graph),
+        groups_(FindChannelGroups(graph)),
+        products_(AllProducts(graph)),
+        measured_(measured),
+        relevance_(ProductRelevance(graph, groups_, measured)),
+        exponents_(groups_.free.size()) {}
+
+  EqualizationChoice Run() {
+    EqualizationChoice choice;
+    for (const Component& component : Components(graph_, groups_, products_).all) {
+      if (std::optional<EqualizedTensors> gain = Decide(component))
+        choice.gains.push_back(std::move(*gain));
+    }
+    std::stable_sort(choice.gains.begin(), choice.gains.end(),
+                     [](const auto& a, const auto& b) { return a.before_db < b.before_db; });
+    for (int i = 0; i < graph_.value_count(); ++i) {
+      ChannelExponents entry{graph_.value(ValueId(i)).name, {}};
+      bool any = false;
+      for (const int32_t group : groups_.of_value[i]) {
+        entry.exponents.push_back(exponents_[static_cast<size_t>(group)]);
+        any |= entry.exponents.back() != 0;
+      }
+      if (any) choice.equalization.push_back(std::move(entry));
+    }
+    return choice;
+  }
+
+ private:
+  using Factors = std::vector<double>;  // log2, by group; 0 outside the component
+
+  const ChannelRanges* Measured(ValueId id) const {
+    const auto found = measured_.find(graph_.value(id).name);
+    return found == measured_.end() ? nullptr : &found->second;
+  }
+
+  std::optional<EqualizedTensors> Decide(const Component& component) {
+    for (const ValueId id : component.values) {
+      if (Measured(id) == nullptr) return std::nullopt;
+    }
+    const std::vector<int32_t> none(groups_.free.size(), 0);
+    const double before = Signal(component, none);
+    if (before >= kEqualizeBelowDb) return std::nullopt;
+    double best = before;
+    std::vector<int32_t> chosen;
+    for (const double weight_share : {0.0, 0.5, 0.25}) {
+      const std::vector<int32_t> candidate = Candidate(component, weight_share);
+      const double after = Signal(component, candidate);
+      if (after <= best) continue;
+      best = after;
+      chosen = candidate;
+    }
+    if (best < before + kEqualizeGainDb) return std::nullopt;
+    EqualizedTensors gain{{}, before, best};
+    for (const ValueId id : component.values) {
+      gain.tensors.push_back(graph_.value(id).name);
+      for (const int32_t group : groups_.of_value[id.index()])
+        exponents_[static_cast<size_t>(group)] = chosen[static_cast<size_t>(group)];
+    }
+    return gain;
+  }
+
+  // What the products that read the component add to the noise of the network's outputs, in dB.
+  double Signal(const Component& component, const std::vector<int32_t>& exponents) const {
+    double noise = 0;
+    for (const size_t p : component.products) {
+      const ProductWeights& product = products_[p].weights;
+      std::vector<int32_t> own;
+      for (const int32_t group : groups_.of_value[product.x.index()])
+        own.push_back(exponents[static_cast<size_t>(group)]);
+      noise +=
+          ProductNoise(graph_, product, *Measured(product.x), own, relevance_[products_[p].node]);
+    }
+    return -10 * std::log10(std::max(noise, kNoNoise));
+  }
+
+  // Factors r^(1 - a) / w^a: r the range of a channel beside that of its tensor, w that of the
+  // weights which read it beside those of their output channel.
+  std::vector<int32_t> Candidate(const Component& component, double a) const {
+    std::vector<double> range(groups_.free.size(), 0), weight(groups_.free.size(), 0);
+    for (const ValueId id : component.values) {
+      const ChannelRanges& measured = *Measured(id);
+      const float all = *std::max_element(measured.peak.begin(), measured.peak.end());
+      if (all == 0) continue;
+      for (size_t c = 0; c < measured.peak.size(); ++c) {
+        double& r = range[static_cast<size_t>(groups_.of_value[id.index()][c])];
+        r = std::max(r, static_cast<double>(measured.peak[c]) / all);
+      }
+    }
+    for (const size_t p : component.products) {
+      if (products_[p].weights.depthwise()) continue;
+      const std::vector<double> share = WeightShares(graph_, products_[p].weights);
+      for (size_t c = 0; c < share.size(); ++c) {
+        double& w =
+            weight[static_cast<size_t>(groups_.of_value[products_[p].weights.x.index()][c])];
+        w = std::max(w, share[c]);
+      }
+    }
+    return Rounded(component, range, weight, a);
+  }
+
+  std::vector<int32_t> Rounded(const Component& component, const std::vector<double>& range,
+                               const std::vector<double>& weight, double a) const {
+    std::vector<double> octaves(groups_.free.size(), 0);
+    std::vector<bool> alive(groups_.free.size(), false), seen(groups_.free.size(), false);
+    std::vector<double> known;
+    for (const ValueId id : component.values) {
+      for (const int32_t group : groups_.of_value[id.index()]) {
+        const auto g = static_cast<size_t>(group);
+        if (seen[g]) continue;
+        seen[g] = true;
+        if (range[g] == 0) continue;
+        const double w = weight[g] > 0 ? weight[g] : 1;
+        alive[g] = true;
+        octaves[g] = (1 - a) * std::log2(range[g]) - a * std::log2(w);
+        known.push_back(octaves[g]);
+      }
+    }
+    std::vector<int32_t> exponents(groups_.free.size(), 0);
+    if (known.empty()) return exponents;
+    std::sort(known.begin(), known.end());
+    const double top = known.back(), median = known[known.size() / 2];
+    for (size_t g = 0; g < exponents.size(); ++g) {
+      if (!seen[g]) continue;
+      const double below = std::max((alive[g] ? octaves[g] : median) - top, -kMostOctaves);
+      exponents[g] = static_cast<int32_t>(std::lround(below));
+    }
+    return exponents;
+  }
+
+  const Graph& graph_;
+  ChannelGroups groups_;
+  std::vector<Product> products_;
+  const MeasuredChannels& measured_;
+  std::vector<std::vector<double>> relevance_;  // by node
+  std::vector<int32_t> exponents_;              // by group
+};
+
+}  // namespace
+
+std::vector<ValueId> EqualizableValues(const Graph& graph) {
+  const ChannelGroups groups = FindChannelGroups(graph);
+  const std::vector<Product> products = AllProducts(graph);
+  std::vector<ValueId> values;
+  for (const Component& component : Components(graph, groups, products).all)
+    values.insert(values.end(), component.values.begin(), component.values.end());
+  if (values.empty()) return values;
+  for (const Product& product : products) values.push_back(product.weights.x);
+
+  std::sort(values.begin(), values.end(),
+            [](ValueId a, ValueId b) { return a.index() < b.index(); });
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+EqualizationChoice ChooseEqualization(const Graph& graph, const MeasuredChannels& measured) {
+  return Chooser(graph, measured).Run();
+}
+
+}  // namespace rshift

@@ -1,0 +1,46 @@
+// Which factors between channels make a network's products lose less to 8 bits.
+#ifndef RSHIFT_QUANTIZE_EQUALIZE_CHOOSE_H_
+#define RSHIFT_QUANTIZE_EQUALIZE_CHOOSE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "quantize/ranges/equalization.h"
+
+namespace rshift {
+
+// What was measured of the channels of one tensor (indices of its last dimension).
+struct ChannelRanges {
+  std::vector<float> peak;     // the largest |x|
+  std::vector<double> square;  // the mean of x^2
+};
+using MeasuredChannels = std::map<std::string, ChannelRanges>;  // by tensor
+
+// The tensors that ChooseEqualization wants measured, in graph order: those whose channels are free
+// (channel_groups.h) and read by products of constant weights, directly or through others, and what
+// all such products read. Empty: nothing can be equalized.
+std::vector<ValueId> EqualizableValues(const Graph& graph);
+
+// Tensors that share channels are decided together. They are scaled where the products that read
+// them would leave the network's outputs less than kEqualizeBelowDb of signal to noise, and gain
+// kEqualizeGainDb by it, both estimated (noise.h): elsewhere the ranges that calibration finds say
+// more than the estimate. Deterministic.
+inline constexpr double kEqualizeBelowDb = 20;
+inline constexpr double kEqualizeGainDb = 3;
+
+struct EqualizedTensors {
+  std::vector<std::string> tensors;    // decided together, in graph order
+  double before_db = 0, after_db = 0;  // estimated signal to noise of the products that read them
+};
+struct EqualizationChoice {
+  Equalization equalization;
+  std::vector<EqualizedTensors> gains;  // worst before first
+};
+// `graph`: after RunPasses.
+EqualizationChoice ChooseEqualization(const Graph& graph, const MeasuredChannels& measured);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_EQUALIZE_CHOOSE_H_

@@ -1,0 +1,82 @@
+#include "quantize/equalize/noise.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rshift {
+namespace {
+
+constexpr double kLevels = 127;
+
+class Outputs {
+ public:
+  Outputs(const Graph& graph, const ProductWeights& product)
+      : product_(product), weights_(graph.value(product.weights).constant->As<float>()) {}
+
+  double Weight(int64_t o, int64_t i, int64_t t) const {
+    return weights_[static_cast<size_t>(product_.Index(o, i, t))];
+  }
+  template <typename Function>  // f(input channel, weight)
+  void ForEach(int64_t o, const Function& f) const {
+    for (int64_t i = 0; i < product_.inputs_of_group; ++i) {
+      for (int64_t t = 0; t < product_.taps; ++t)
+        f(static_cast<size_t>(product_.Input(o, i)), Weight(o, i, t));
+    }
+  }
+
+ private:
+  const ProductWeights& product_;
+  std::span<const float> weights_;
+};
+
+// Noise beside signal of output channel o, at most 1. `factors`: 2^e of each input channel.
+double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& input,
+                     const std::vector<double>& factors, double input_step) {
+  double largest = 0;
+  outputs.ForEach(
+      o, [&](size_t c, double w) { largest = std::max(largest, std::fabs(w) * factors[c]); });
+  if (largest == 0) return 0;
+  const double step = largest / kLevels;
+  double signal = 0, noise = 0;
+  outputs.ForEach(o, [&](size_t c, double w) {
+    const double error = w - std::nearbyint(w * factors[c] / step) * step / factors[c];
+    const double x_step = input_step * factors[c];
+    signal += w * w * input.square[c];
+    noise += w * w * x_step * x_step / 12 + error * error * input.square[c];
+  });
+  return signal > 0 ? std::min(noise / signal, 1.0) : 0;
+}
+
+}  // namespace
+
+double ProductNoise(const Graph& graph, const ProductWeights& product, const ChannelRanges& input,
+                    std::span<const int32_t> exponents, std::span<const double> relevance) {
+  const Outputs outputs(graph, product);
+  std::vector<double> factors;
+  double range = 0;
+  for (size_t c = 0; c < exponents.size(); ++c) {
+    factors.push_back(std::ldexp(1.0, exponents[c]));
+    range = std::max(range, static_cast<double>(input.peak[c]) / factors[c]);
+  }
+  double noise = 0;
+  for (int64_t o = 0; o < product.outputs; ++o) {
+    noise += relevance[static_cast<size_t>(o)] *
+             NoiseOfOutput(outputs, o, input, factors, range / kLevels);
+  }
+  return noise;
+}
+
+std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product) {
+  const Outputs outputs(graph, product);
+  std::vector<double> shares(static_cast<size_t>(product.inputs), 0);
+  for (int64_t o = 0; o < product.outputs; ++o) {
+    double largest = 0;
+    outputs.ForEach(o, [&](size_t, double w) { largest = std::max(largest, std::fabs(w)); });
+    if (largest == 0) continue;
+    outputs.ForEach(
+        o, [&](size_t c, double w) { shares[c] = std::max(shares[c], std::fabs(w) / largest); });
+  }
+  return shares;
+}
+
+}  // namespace rshift

@@ -1,0 +1,27 @@
+// What 8 bits cost a product of constant weights, estimated before anything is quantized.
+#ifndef RSHIFT_QUANTIZE_EQUALIZE_NOISE_H_
+#define RSHIFT_QUANTIZE_EQUALIZE_NOISE_H_
+
+#include <span>
+#include <vector>
+
+#include "quantize/equalize/choose.h"
+#include "quantize/equalize/product_weights.h"
+
+namespace rshift {
+
+// What a product whose input and weights are rounded adds to the noise of the network's outputs,
+// beside their signal, when channel c of its input is x / 2^exponents[c]. For output channel o, m
+// the mean squares of the input channels, T the range of the scaled input over 127, w' weights
+// rounded to 127 levels of the largest scaled one:
+//   signal_o = sum w^2 m;   noise_o = sum w^2 (T 2^e)^2 / 12 + sum (w - w')^2 m
+//   sum over o of relevance_o min(noise_o / signal_o, 1)
+double ProductNoise(const Graph& graph, const ProductWeights& product, const ChannelRanges& input,
+                    std::span<const int32_t> exponents, std::span<const double> relevance);
+
+// For each input channel: its largest weight beside the largest of the same output channel.
+std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_EQUALIZE_NOISE_H_

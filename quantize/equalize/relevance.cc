@@ -1,0 +1,134 @@
+#include "quantize/equalize/relevance.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "quantize/equalize/product_weights.h"
+
+namespace rshift {
+namespace {
+
+class Backwards {
+ public:
+  Backwards(const Graph& graph, const ChannelGroups& groups, const MeasuredChannels& measured)
+      : graph_(graph), groups_(groups), measured_(measured) {
+    for (const std::vector<int32_t>& channels : groups.of_value)
+      shares_.emplace_back(channels.size(), 0.0);
+  }
+
+  std::vector<std::vector<double>> Run() {
+    for (const ValueId id : graph_.outputs) {
+      const auto count = static_cast<double>(graph_.outputs.size() * Groups(id).size());
+      for (double& share : Shares(id)) share += 1 / count;
+    }
+    std::vector<std::vector<double>> relevance(graph_.nodes().size());
+    for (size_t n = graph_.nodes().size(); n-- > 0;) {
+      const Node& node = graph_.nodes()[n];
+      const std::optional<ProductWeights> product = ReadProduct(graph_, node);
+      if (product) relevance[n] = Shares(product->y);
+      if (product)
+        ThroughProduct(*product);
+      else if (IsLinked(node))
+        ThroughGroups(node);
+      else
+        ThroughOther(node);
+    }
+    return relevance;
+  }
+
+ private:
+  const std::vector<int32_t>& Groups(ValueId id) const { return groups_.of_value[id.index()]; }
+  std::vector<double>& Shares(ValueId id) { return shares_[id.index()]; }
+
+  // The mean square of a channel; 1 where it was not measured.
+  double Energy(ValueId id, size_t channel) const {
+    const auto found = measured_.find(graph_.value(id).name);
+    return found == measured_.end() ? 1 : found->second.square[channel];
+  }
+
+  void ThroughProduct(const ProductWeights& product) {
+    const std::span<const float> weights = graph_.value(product.weights).constant->As<float>();
+    const auto energy = [&](int64_t o, int64_t i) {
+      double sum = 0;
+      for (int64_t t = 0; t < product.taps; ++t) {
+        const double w = weights[static_cast<size_t>(product.Index(o, i, t))];
+        sum += w * w;
+      }
+      return sum * Energy(product.x, static_cast<size_t>(product.Input(o, i)));
+    };
+    const std::vector<double> shares = Shares(product.y);
+    std::vector<double> energies(static_cast<size_t>(product.inputs_of_group));
+    for (int64_t o = 0; o < product.outputs; ++o) {
+      for (int64_t i = 0; i < product.inputs_of_group; ++i)
+        energies[static_cast<size_t>(i)] = energy(o, i);
+      const double all = std::accumulate(energies.begin(), energies.end(), 0.0);
+      if (all == 0) continue;
+      for (int64_t i = 0; i < product.inputs_of_group; ++i) {
+        Shares(product.x)[static_cast<size_t>(product.Input(o, i))] +=
+            shares[static_cast<size_t>(o)] * energies[static_cast<size_t>(i)] / all;
+      }
+    }
+  }
+
+  bool IsLinked(const Node& node) const {
+    const std::vector<int32_t>& y = Groups(node.outputs[0]);
+    for (const ValueId id : node.inputs) {
+      if (!id.valid()) continue;
+      for (const int32_t group : Groups(id)) {
+        if (std::find(y.begin(), y.end(), group) != y.end()) return true;
+      }
+    }
+    return false;
+  }
+
+  // What the output's channels of a group have, its input channels share by their energies.
+  void ThroughGroups(const Node& node) {
+    std::map<int32_t, std::pair<double, double>> groups;  // share of y, energy of the inputs
+    const std::vector<int32_t>& of_y = Groups(node.outputs[0]);
+    for (size_t c = 0; c < of_y.size(); ++c) groups[of_y[c]].first += Shares(node.outputs[0])[c];
+    ForEachInput(node, [&](ValueId id, size_t c) {
+      const auto at = groups.find(Groups(id)[c]);
+      if (at != groups.end()) at->second.second += Energy(id, c);
+    });
+    ForEachInput(node, [&](ValueId id, size_t c) {
+      const auto at = groups.find(Groups(id)[c]);
+      if (at == groups.end() || at->second.second == 0) return;
+      Shares(id)[c] += at->second.first * Energy(id, c) / at->second.second;
+    });
+  }
+
+  void ThroughOther(const Node& node) {
+    const std::vector<double> shares = Shares(node.outputs[0]);
+    const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+    ForEachInput(node, [&](ValueId id, size_t c) {
+      const size_t count = Groups(id).size();
+      Shares(id)[c] += count == shares.size() ? shares[c] : all / static_cast<double>(count);
+    });
+  }
+
+  template <typename Function>  // f(input, channel)
+  void ForEachInput(const Node& node, const Function& f) {
+    for (const ValueId id : node.inputs) {
+      if (!id.valid()) continue;
+      for (size_t c = 0; c < Groups(id).size(); ++c) f(id, c);
+    }
+  }
+
+  const Graph& graph_;
+  const ChannelGroups& groups_;
+  const MeasuredChannels& measured_;
+  std::vector<std::vector<double>> shares_;  // by value, by channel
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> ProductRelevance(const Graph& graph, const ChannelGroups& groups,
+                                                  const MeasuredChannels& measured) {
+  return Backwards(graph, groups, measured).Run();
+}
+
+}  // namespace rshift

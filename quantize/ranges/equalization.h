@@ -1,0 +1,25 @@
+// Factors between the channels of activations, powers of two: what a calibration table was measured
+// with, and what quantize/equalize puts into the weights before the model becomes integer.
+#ifndef RSHIFT_QUANTIZE_RANGES_EQUALIZATION_H_
+#define RSHIFT_QUANTIZE_RANGES_EQUALIZATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rshift {
+
+// Exponents beyond this many octaves say nothing of a network.
+inline constexpr int kMaxChannelExponent = 64;
+
+// The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c].
+struct ChannelExponents {
+  std::string tensor;
+  std::vector<int32_t> exponents;
+  friend bool operator==(const ChannelExponents&, const ChannelExponents&) = default;
+};
+using Equalization = std::vector<ChannelExponents>;  // in graph order; empty: the model as it is
+
+}  // namespace rshift
+
+#endif  // RSHIFT_QUANTIZE_RANGES_EQUALIZATION_H_

@@ -1,0 +1,145 @@
+"""Equalization of channels: tables, shards and interruptions give the same bytes, and wrong ones are refused."""
+
+import itertools
+import re
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import pipeline
+
+CHANNELS = 8
+
+
+def separable_net(path, seed, octaves):
+    """Conv, Relu6, depthwise Conv, Relu, Conv; channel c computed 2^octaves[c] times too large in between, its bound too."""
+    rng = np.random.default_rng(seed)
+    factor = np.exp2(np.asarray(octaves, np.float32)).astype(np.float32)
+    weights = {
+        'w1': rng.normal(size=(CHANNELS, 3, 3, 3)).astype(np.float32) * factor[:, None, None, None],
+        'b1': rng.uniform(0, 1, CHANNELS).astype(np.float32) * factor,
+        'w2': rng.normal(size=(CHANNELS, 1, 3, 3)).astype(np.float32),
+        'b2': rng.uniform(0, 1, CHANNELS).astype(np.float32) * factor,
+        'w3': rng.normal(size=(5, CHANNELS, 1, 1)).astype(np.float32) / factor[None, :, None, None],
+        'b3': rng.normal(size=5).astype(np.float32)}
+    pads = {'kernel_shape': [3, 3], 'pads': [1, 1, 1, 1]}
+    nodes = [helper.make_node('Conv', ['x', 'w1', 'b1'], ['a'], **pads),
+             helper.make_node('Relu', ['a'], ['a_relu']),
+             helper.make_node('Conv', ['a_relu', 'w2', 'b2'], ['b'], group=CHANNELS, **pads),
+             helper.make_node('Relu', ['b'], ['b_relu']),
+             helper.make_node('Conv', ['b_relu', 'w3', 'b3'], ['y'])]
+    graph = helper.make_graph(
+        nodes, 'hidden_scales', [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
+    return path
+
+
+@pytest.fixture(scope='module')
+def hidden(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('hidden')
+    model = separable_net(folder / 'hidden.onnx', 3, [0, 5, -6, 3, -2, 6, -4, 1])
+    np.save(folder / 'x.npy', np.random.default_rng(4).normal(size=(60, 3, 16, 16)).astype(np.float32))
+    return model, folder / 'x.npy'
+
+
+def calibrate(hidden, table, *extra, samples=40):
+    model, data = hidden
+    return pipeline.run('model_calibrate', model, '--dataset', data, '--samples', samples, '-o', table, *extra)
+
+
+def snr_db(hidden, table, mode, folder):
+    """Of the outputs on samples behind those of the calibration."""
+    model, data = hidden
+    np.save(folder / 'fresh.npy', np.load(data)[40:])
+    outputs = []
+    for program, kind, options in (('f32', 'f32', ()), (mode, mode, ('--calibration', table, '--no-check'))):
+        pipeline.run('model_deploy', model, '--mode', kind, *options, '-o', folder / program)
+        pipeline.run('model_runner', folder / program, '--dataset', folder / 'fresh.npy', '--output', folder / 'y.npz')
+        outputs.append(pipeline.single(folder / 'y.npz').astype(np.float64))
+    return 10 * np.log10(np.sum(outputs[0] ** 2) / np.sum((outputs[1] - outputs[0]) ** 2))
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_hidden_scales_are_found(hidden, mode, tmp_path, report):
+    said = calibrate(hidden, tmp_path / 'auto.yaml')
+    assert 'equalized: channels of 2 tensors' in said, said
+    calibrate(hidden, tmp_path / 'off.yaml', '--equalize', 'off')
+    with_, without = (snr_db(hidden, tmp_path / f'{name}.yaml', mode, tmp_path) for name in ('auto', 'off'))
+    report(f'hidden scales, {mode}: {without:.1f} dB -> {with_:.1f} dB')
+    assert with_ >= 28
+    assert without <= with_ - 15
+
+
+def test_same_bytes_for_threads_order_shards_and_resumption(hidden, tmp_path):
+    model, data = hidden
+    calibrate(hidden, tmp_path / 'whole.yaml', '--threads', 1)
+    whole = (tmp_path / 'whole.yaml').read_bytes()
+    assert b'equalization:' in whole
+    calibrate(hidden, tmp_path / 'two.yaml', '--threads', 2)
+    assert (tmp_path / 'two.yaml').read_bytes() == whole
+    shards = []
+    for i in range(3):
+        shards.append(tmp_path / f'{i}.stats')
+        calibrate(hidden, tmp_path / f'{i}.yaml', '--shard', f'{i}/3', '--statistics', shards[-1])
+    for order in itertools.permutations(shards):
+        pipeline.run('model_calibrate', model, '--from-statistics', *order, '-o', tmp_path / 'merged.yaml')
+        assert (tmp_path / 'merged.yaml').read_bytes() == whole
+    calibrate(hidden, tmp_path / 'again.yaml', '--equalize', tmp_path / 'whole.yaml')
+    assert (tmp_path / 'again.yaml').read_bytes() == whole
+    # The data set in another order: files of one sample each, so that names stay with contents.
+    samples = np.load(data)[:12]
+    names = [tmp_path / f'sample_{i}.npy' for i in range(len(samples))]
+    for name, sample in zip(names, samples):
+        np.save(name, sample[None])
+    tables = []
+    for ordered in (names, names[::-1]):
+        (tmp_path / 'list.txt').write_text(''.join(f'{name}\n' for name in ordered))
+        pipeline.run('model_calibrate', model, '--dataset', tmp_path / 'list.txt', '--samples', 0, '-o', tmp_path / 'o.yaml')
+        tables.append((tmp_path / 'o.yaml').read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_a_net_without_hidden_scales_has_the_table_it_had(tmp_path):
+    model = separable_net(tmp_path / 'plain.onnx', 3, [0] * CHANNELS)
+    np.save(tmp_path / 'x.npy', np.random.default_rng(4).normal(size=(20, 3, 16, 16)).astype(np.float32))
+    for name, extra in (('auto', ()), ('off', ('--equalize', 'off'))):
+        calibrate((model, tmp_path / 'x.npy'), tmp_path / f'{name}.yaml', *extra, samples=20)
+    assert (tmp_path / 'auto.yaml').read_bytes() == (tmp_path / 'off.yaml').read_bytes()
+
+
+def test_what_cannot_hold_an_equalization_says_so(hidden, tmp_path):
+    model, data = hidden
+    table = tmp_path / 't.yaml'
+    calibrate(hidden, table, '--statistics', tmp_path / 'a.stats')
+    common = ('model_deploy', model, '--calibration', table, '-o', tmp_path / 'p.rshift')
+    line = pipeline.fails(*common, '--emit-qdq', tmp_path / 'q.onnx')
+    assert re.search(r't.yaml: equalizes 2 tensors.*for --emit-qdq calibrate with --equalize off', line), line
+    line = pipeline.fails('model_deploy', model, '--scales', table, '-o', tmp_path / 'p.rshift')
+    assert 'equalizes 2 tensors' in line and '--calibration' in line, line
+    calibrate(hidden, tmp_path / 'off.yaml', '--equalize', 'off', '--statistics', tmp_path / 'b.stats', '--seed', 9, samples=5)
+    line = pipeline.fails('model_calibrate', model, '--from-statistics', tmp_path / 'a.stats', tmp_path / 'b.stats',
+                          '-o', tmp_path / 'm.yaml')
+    assert 'were equalized differently' in line and '--equalize' in line, line
+
+
+def test_tables_of_others_are_refused_in_one_line(hidden, tmp_path):
+    model, _ = hidden
+    table = tmp_path / 't.yaml'
+    calibrate(hidden, table)
+    text = table.read_text()
+    for pattern, replacement, message in (
+            (r'\n  a_relu: \[', '\n  nobody: [', "equalization of tensor 'nobody', which the model does not have"),
+            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [', '7 exponents, expected 8'),
+            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [99, ', 'exponent 99, expected -64 to 64'),
+            (r'\n  a_relu: \[-?\d+, ', '\n  a_relu: [half, ', 'equalization of tensor'),
+            (r'\nequalization:\n', '\nequalization:\n  x: [1' + ', 0' * 15 + ']\n', 'cannot be scaled')):
+        broken, count = re.subn(pattern, replacement, text, count=1)
+        assert count == 1, pattern
+        (tmp_path / 'broken.yaml').write_text(broken)
+        line = pipeline.fails('model_deploy', model, '--calibration', tmp_path / 'broken.yaml', '--no-check',
+                              '-o', tmp_path / 'p.rshift')
+        assert message in line and 'broken.yaml' in line, line

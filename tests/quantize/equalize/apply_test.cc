@@ -1,0 +1,70 @@
+#include "quantize/equalize/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/quantize/equalize/hidden_scales.h"
+
+namespace rshift::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Refusal(const Graph& graph, const Equalization& equalization) {
+  try {
+    Equalize(graph, equalization, "t.yaml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Equalize, EveryOtherTensorKeepsItsBits) {
+  LittleGraph net = SeparableNet();
+  net.Calibrate();
+  const Equalization equalization = {{"a", {-3, 0, 2, -7}}, {"b", {0, 5, -4, 1}}};
+  const Graph scaled = Equalize(net.graph(), equalization, "t.yaml");
+  for (const Tensors& sample : net.samples()) {
+    const Tensors before = Execute(net.graph(), sample), after = Execute(scaled, sample);
+    EXPECT_EQ(before.at("y").data, after.at("y").data);
+    for (const ChannelExponents& entry : equalization) {
+      const std::vector<double>&was = before.at(entry.tensor).data,
+            &is = after.at(entry.tensor).data;
+      for (size_t i = 0; i < was.size(); ++i)
+        EXPECT_EQ(is[i], std::ldexp(was[i], -entry.exponents[i % 4])) << entry.tensor << i;
+    }
+  }
+}
+
+TEST(Equalize, AnUpperBoundIsThatOfTheLeastScaledChannel) {
+  const LittleGraph net = SeparableNet({0.0f, 6.0f});
+  const Graph scaled = Equalize(net.graph(), {{"a", {-3, -1, -2, -7}}}, "t.yaml");
+  EXPECT_EQ(std::get<Conv>(scaled.nodes()[0].op).clamp.hi, 12.0f);
+}
+
+TEST(Equalize, RefusesWhatIsNotTheGraphs) {
+  const LittleGraph net = SeparableNet();
+  EXPECT_THAT(Refusal(net.graph(), {{"c", {1, 1, 1, 1}}}),
+              HasSubstr("t.yaml: equalization of tensor 'c', which the model does not have"));
+  EXPECT_THAT(Refusal(net.graph(), {{"a", {1, 1, 1}}}), HasSubstr("3 exponents, expected 4"));
+  EXPECT_THAT(Refusal(net.graph(), {{"x", {1, 1, 1}}}), HasSubstr("cannot be scaled"));
+  EXPECT_THAT(Refusal(net.graph(), {{"a", {64, 64, 64, 64}}, {"b", {-64, 0, 0, 0}}}),
+              HasSubstr("no error"));
+}
+
+TEST(Equalize, ChannelsOfOneGroupNeedOneExponent) {
+  LittleGraph net(5);
+  const ValueId x = net.Input("x", {1, 4});
+  const ValueId a = net.Add("a", MatMul{}, {x, net.RandomConstant("w", {4, 2}, -1, 1)}, {1, 2});
+  const ValueId b = net.Add("b", MatMul{}, {x, net.RandomConstant("v", {4, 2}, -1, 1)}, {1, 2});
+  const ValueId sum = net.Add("sum", Binary{BinaryOp::kAdd, {}}, {a, b}, {1, 2});
+  net.Output(net.Add("y", MatMul{}, {sum, net.RandomConstant("u", {2, 3}, -1, 1)}, {1, 3}));
+  EXPECT_THAT(Refusal(net.graph(), {{"a", {1, 2}}, {"b", {1, 3}}}),
+              HasSubstr("'b', channel 1: exponent 3, another tensor of the same channel has 2"));
+}
+
+}  // namespace
+}  // namespace rshift::test

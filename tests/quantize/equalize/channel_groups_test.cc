@@ -1,0 +1,97 @@
+#include "quantize/equalize/channel_groups.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/quantize/equalize/hidden_scales.h"
+
+namespace rshift::test {
+namespace {
+
+class Groups {
+ public:
+  explicit Groups(const Graph& graph) : graph_(graph), groups_(FindChannelGroups(graph)) {}
+  bool Free(const std::string& name) const { return groups_.free[Of(name).at(0)]; }
+  const std::vector<int32_t>& Of(const std::string& name) const {
+    return groups_.of_value[graph_.FindValue(name).index()];
+  }
+
+ private:
+  const Graph& graph_;
+  ChannelGroups groups_;
+};
+
+LittleGraph Pointwise(const std::string& name, LittleGraph net, ValueId x, int64_t from, int64_t to,
+                      ValueId* y) {
+  *y = net.Add(name, Conv{}, {x, net.RandomConstant("w" + name, {to, from, 1, 1}, -1, 1)},
+               {1, 2, 2, to});
+  return net;
+}
+
+TEST(ChannelGroups, BetweenProductsTheyAreFreeInputsAndOutputsAreNot) {
+  const LittleGraph net = SeparableNet();
+  const Groups groups(net.graph());
+  EXPECT_FALSE(groups.Free("x"));
+  EXPECT_TRUE(groups.Free("a"));
+  EXPECT_TRUE(groups.Free("b"));
+  EXPECT_FALSE(groups.Free("y"));
+  for (size_t c = 0; c < 4; ++c) EXPECT_NE(groups.Of("a")[c], groups.Of("b")[c]);
+}
+
+TEST(ChannelGroups, AddJoinsItsOperandsAndConcatLaysThemSideBySide) {
+  LittleGraph net(3);
+  const ValueId x = net.Input("x", {1, 2, 2, 2});
+  ValueId a, b, d;
+  net = Pointwise("a", std::move(net), x, 2, 3, &a);
+  net = Pointwise("b", std::move(net), x, 2, 3, &b);
+  const ValueId sum = net.Add("sum", Binary{BinaryOp::kAdd, kRelu}, {a, b}, {1, 2, 2, 3});
+  const ValueId both = net.Add("both", Concat{3}, {sum, a}, {1, 2, 2, 6});
+  const ValueId part = net.Add("part", Slice{{0, 0, 0, 4}, {1, 1, 1, 1}}, {both}, {1, 2, 2, 2});
+  net = Pointwise("d", std::move(net), part, 2, 2, &d);
+  net.Output(d);
+  const Groups groups(net.graph());
+  EXPECT_EQ(groups.Of("a"), groups.Of("b"));
+  EXPECT_EQ(groups.Of("a"), groups.Of("sum"));
+  for (size_t c = 0; c < 6; ++c) EXPECT_EQ(groups.Of("both")[c], groups.Of("a")[c % 3]);
+  EXPECT_EQ(groups.Of("part")[0], groups.Of("a")[1]);
+  EXPECT_EQ(groups.Of("part")[1], groups.Of("a")[2]);
+  EXPECT_TRUE(groups.Free("part"));
+}
+
+TEST(ChannelGroups, AFunctionOfEveryElementHoldsItsTensor) {
+  LittleGraph net(3);
+  const ValueId x = net.Input("x", {1, 2, 2, 2});
+  ValueId a, gate, y;
+  net = Pointwise("a", std::move(net), x, 2, 3, &a);
+  net = Pointwise("gate", std::move(net), x, 2, 3, &gate);
+  const ValueId open = net.Add("open", Unary{UnaryOp::kSigmoid}, {gate}, {1, 2, 2, 3});
+  const ValueId product = net.Add("product", Binary{BinaryOp::kMul, {}}, {a, open}, {1, 2, 2, 3});
+  net = Pointwise("y", std::move(net), product, 3, 2, &y);
+  net.Output(y);
+  const Groups groups(net.graph());
+  EXPECT_FALSE(groups.Free("gate"));
+  EXPECT_FALSE(groups.Free("open"));
+  EXPECT_TRUE(groups.Free("a")) << "the gate stays, what it multiplies passes its scale on";
+  EXPECT_EQ(groups.Of("a"), groups.Of("product"));
+}
+
+TEST(ChannelGroups, AClipFromBelowZeroHoldsItsTensor) {
+  const LittleGraph net = SeparableNet({-1.0f, 1.0f});
+  const Groups groups(net.graph());
+  EXPECT_FALSE(groups.Free("a"));
+  EXPECT_TRUE(groups.Free("b"));
+}
+
+TEST(ChannelGroups, FlatteningRepeatsTheChannels) {
+  LittleGraph net(3);
+  const ValueId x = net.Input("x", {1, 2, 2, 2});
+  ValueId a;
+  net = Pointwise("a", std::move(net), x, 2, 3, &a);
+  const ValueId flat = net.Add("flat", Reshape{}, {a}, {1, 12});
+  net.Output(net.Add("y", MatMul{}, {flat, net.RandomConstant("w", {12, 2}, -1, 1)}, {1, 2}));
+  const Groups groups(net.graph());
+  for (size_t c = 0; c < 12; ++c) EXPECT_EQ(groups.Of("flat")[c], groups.Of("a")[c % 3]);
+  EXPECT_TRUE(groups.Free("flat"));
+}
+
+}  // namespace
+}  // namespace rshift::test

@@ -1,0 +1,71 @@
+#include "quantize/equalize/choose.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "quantize/equalize/apply.h"
+#include "tests/quantize/equalize/hidden_scales.h"
+
+namespace rshift::test {
+namespace {
+
+// The net with channel c of `a` and of `b` computed 2^hidden[c] too large: the same function.
+Graph Hidden(const Graph& graph, const std::vector<int32_t>& hidden) {
+  std::vector<int32_t> exponents;
+  for (const int32_t octaves : hidden) exponents.push_back(-octaves);
+  return Equalize(graph, {{"a", exponents}, {"b", exponents}}, "test");
+}
+
+TEST(ChooseEqualization, LeavesANetAloneWhoseChannelsAreAlike) {
+  LittleGraph net = SeparableNet();
+  net.Calibrate();
+  const EqualizationChoice choice =
+      ChooseEqualization(net.graph(), Measure(net.graph(), net.samples()));
+  EXPECT_TRUE(choice.equalization.empty());
+  EXPECT_TRUE(choice.gains.empty());
+}
+
+TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
+  LittleGraph net = SeparableNet();
+  net.Calibrate();
+  const std::vector<int32_t> hidden = {5, -3, 0, -5};
+  const Graph driven = Hidden(net.graph(), hidden);
+  const EqualizationChoice choice = ChooseEqualization(driven, Measure(driven, net.samples()));
+  ASSERT_EQ(choice.equalization.size(), 2);
+  ASSERT_EQ(choice.gains.size(), 2);
+  for (const EqualizedTensors& gain : choice.gains)
+    EXPECT_GE(gain.after_db, gain.before_db + kEqualizeGainDb);
+  const Graph again = Equalize(driven, choice.equalization, "test");
+  const MeasuredChannels measured = Measure(again, net.samples());
+  // All of a tensor's channels that a depthwise convolution reads end within an octave.
+  const std::vector<float>& peak = measured.at("a").peak;
+  const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
+  EXPECT_LE(*high / *low, 2.0f);
+}
+
+TEST(ChooseEqualization, OfAResidualStreamAllTensorsAreScaledAlike) {
+  LittleGraph net(11);
+  const ValueId x = net.Input("x", {1, 4});
+  const auto product = [&](const char* name, ValueId from, int64_t rows, int64_t columns) {
+    return net.Add(name, MatMul{},
+                   {from, net.RandomConstant(std::string("w") + name, {rows, columns}, -1, 1)},
+                   {1, columns});
+  };
+  const ValueId a = product("a", x, 4, 3);
+  const ValueId b = product("b", a, 3, 3);
+  const ValueId sum = net.Add("sum", Binary{BinaryOp::kAdd, {}}, {a, b}, {1, 3});
+  net.Output(product("y", sum, 3, 2));
+  net.Calibrate();
+  const std::vector<int32_t> apart = {-9, 0, 7};
+  const Graph driven = Equalize(net.graph(), {{"a", apart}, {"b", apart}, {"sum", apart}}, "test");
+  const EqualizationChoice choice = ChooseEqualization(driven, Measure(driven, net.samples()));
+  ASSERT_EQ(choice.equalization.size(), 3);
+  EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[1].exponents);
+  EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[2].exponents);
+  ASSERT_EQ(choice.gains.size(), 1);
+  EXPECT_EQ(choice.gains[0].tensors, (std::vector<std::string>{"a", "b", "sum"}));
+}
+
+}  // namespace
+}  // namespace rshift::test
