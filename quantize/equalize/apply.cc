@@ -41,6 +41,7 @@ std::vector<int32_t> GroupExponents(const Graph& graph, const ChannelGroups& gro
     }
   }
   std::vector<int32_t> exponents;
+  exponents.reserve(found.size());
   for (const std::optional<int32_t>& exponent : found) exponents.push_back(exponent.value_or(0));
   return exponents;
 }
