@@ -1,21 +1,21 @@
 // kClipF32, kLeakyReluF32, kPReluF32.
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
 namespace {
 
-// out[i] = function(in[i]) over a whole tensor; the output may be the input.
-template <typename F>
-std::unique_ptr<Step> MakeElementwise(const StepContext& context, F function) {
+// Over a whole tensor; the output may be the input.
+std::unique_ptr<Step> MakeElementwise(const StepContext& context, ElementFunction function,
+                                      float alpha, float beta) {
   const int64_t total = NumElements(context.Record(Field::kDst).shape);
   const float* in = context.In<float>(Field::kSrc);
   float* out = context.Out<float>(Field::kDst);
   return StepFrom([=](const Team& team) {
     const Range range = ThreadRange(total, kCacheLine, team);
-#pragma omp simd
-    for (int64_t i = range.begin; i < range.end; ++i) out[i] = function(in[i]);
+    function(in + range.begin, out + range.begin, range.end - range.begin, alpha, beta);
   });
 }
 
@@ -35,11 +35,11 @@ void PReluRow(const float* x, const float* slope, int64_t slope_stride, float* o
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ClipF32& c) {
-  return MakeElementwise(context, [clamp = c.clamp](float x) { return Clamped(clamp, x); });
+  return MakeElementwise(context, RowKernelsFor(context.isa).clip, c.clamp.lo, c.clamp.hi);
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LeakyReluF32& c) {
-  return MakeElementwise(context, [alpha = c.alpha](float x) { return Leak(x, alpha); });
+  return MakeElementwise(context, RowKernelsFor(context.isa).leaky_relu, c.alpha, 0.0f);
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::PReluF32&) {

@@ -11,9 +11,9 @@ namespace {
 
 // Four registers side by side: one alone would wait for itself, operation after operation.
 struct Span {
-  FloatPart part[4];
+  WideFloats part[4];
 };
-constexpr int64_t kSpan = kRegister;  // elements: 4 registers of kRegister / 4
+constexpr int64_t kSpan = kWide;  // elements: 4 registers of kWide / 4
 constexpr float kZeroBelow = -103.972084f;
 
 template <typename F>
@@ -22,32 +22,33 @@ RSHIFT_INLINE void EachPart(const F& f) {
   for (int p = 0; p < 4; ++p) f(p);
 }
 
-// exp(r) for |r| <= log(2) / 2: 1 + r + r^2 * a polynomial of degree 5 (Cephes, expf), in pairs of
+// exp(r) - 1 for |r| <= log(2) / 2: r + r^2 * a polynomial of degree 5 (Cephes, expf), in pairs of
 // coefficients, which wait less for each other.
-RSHIFT_INLINE FloatPart ExpNearZero(const FloatPart& r) {
-  const FloatPart square = r * r;
-  const FloatPart a = 1.9875691500e-4f * r + 1.3981999507e-3f;
-  const FloatPart b = 8.3334519073e-3f * r + 4.1665795894e-2f;
-  const FloatPart c = 1.6666665459e-1f * r + 5.0000001201e-1f;
-  return ((a * square + b) * square + c) * square + r + 1.0f;
+RSHIFT_INLINE WideFloats Expm1NearZero(const WideFloats& r) {
+  const WideFloats square = r * r;
+  const WideFloats a = 1.9875691500e-4f * r + 1.3981999507e-3f;
+  const WideFloats b = 8.3334519073e-3f * r + 4.1665795894e-2f;
+  const WideFloats c = 1.6666665459e-1f * r + 5.0000001201e-1f;
+  return ((a * square + b) * square + c) * square + r;
 }
+RSHIFT_INLINE WideFloats ExpNearZero(const WideFloats& r) { return Expm1NearZero(r) + 1.0f; }
 
 // exp(x) = exp(x - n log(2)) 2^n, n being the integer next to x / log(2).
 RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
   Span r;
-  IntPart exponent[4];
+  WideInts exponent[4];
   EachPart([&](int p) {
-    const auto any = LoadPart<FloatPart>(from + kSpan / 4 * p);
+    const auto any = LoadPart<WideFloats>(from + kSpan / 4 * p);
     // Less than half of the least denormal: 1 times 0, for a multiplication that underflows takes
     // three times as long.
-    const IntPart some = ~(any < kZeroBelow);
-    const auto x = reinterpret_cast<FloatPart>(reinterpret_cast<IntPart>(any) & some);
+    const WideInts some = ~(any < kZeroBelow);
+    const auto x = reinterpret_cast<WideFloats>(reinterpret_cast<WideInts>(any) & some);
     // Beside 1.5 * 2^23 the floats are the integers: adding it rounds, and leaves n in the last
     // bits, here with the bias of a float's exponent and 64.
     constexpr float kRound = 12582912.0f + 127 + 64;
-    const FloatPart shifted = x * 1.44269504f + kRound;
-    const FloatPart n = shifted - kRound;
-    exponent[p] = (reinterpret_cast<IntPart>(shifted) << 23) & some;
+    const WideFloats shifted = x * 1.44269504f + kRound;
+    const WideFloats n = shifted - kRound;
+    exponent[p] = (reinterpret_cast<WideInts>(shifted) << 23) & some;
     // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
     r.part[p] = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   });
@@ -55,7 +56,7 @@ RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
   EachPart([&](int p) { y.part[p] = ExpNearZero(r.part[p]); });
   EachPart([&](int p) {
     // 2^(n + 64), then 2^-64: 2^n may be a denormal, which the bits of an exponent cannot say.
-    const FloatPart power = y.part[p] * reinterpret_cast<FloatPart>(exponent[p]) * 0x1p-64f;
+    const WideFloats power = y.part[p] * reinterpret_cast<WideFloats>(exponent[p]) * 0x1p-64f;
     std::memcpy(to + kSpan / 4 * p, &power, sizeof power);
   });
 }

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_RUNTIME_F32_MAKE_ROW_KERNELS_H_
 #define RSHIFT_RUNTIME_F32_MAKE_ROW_KERNELS_H_
 
+#include "runtime/f32/function_kernels.h"
 #include "runtime/f32/normalize_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
@@ -21,7 +22,19 @@ constexpr RowKernels MakeRowKernels() {
           .softmax_columns = SoftmaxColumns,
           .normalize_row = NormalizeRow,
           .normalize_plane = NormalizePlane,
-          .normalize_columns = NormalizeColumns};
+          .normalize_columns = NormalizeColumns,
+          .sigmoid = RowSigmoid,
+          .tanh = RowTanh,
+          .silu = RowSilu,
+          .mish = RowMish,
+          .erf = RowErf,
+          .gelu = RowGelu,
+          .gelu_tanh = RowGeluTanh,
+          .elu = RowElu,
+          .hard_sigmoid = RowHardSigmoid,
+          .hard_swish = RowHardSwish,
+          .leaky_relu = RowLeakyRelu,
+          .clip = RowClip};
 }
 
 }  // namespace

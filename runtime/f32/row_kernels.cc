@@ -7,7 +7,8 @@
 namespace rshift::f32 {
 
 #if defined(__x86_64__)
-extern const RowKernels kAvx2RowKernels;  // row_kernels_avx2.cc
+extern const RowKernels kAvx2RowKernels;    // row_kernels_avx2.cc
+extern const RowKernels kAvx512RowKernels;  // row_kernels_avx512.cc
 #endif
 
 namespace {
@@ -16,7 +17,8 @@ constexpr RowKernels kPlainRowKernels = MakeRowKernels();
 
 const RowKernels& RowKernelsFor(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni || isa == Isa::kAvx512Vnni) return kAvx2RowKernels;
+  if (isa == Isa::kAvx512Vnni) return kAvx512RowKernels;
+  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return kAvx2RowKernels;
 #endif
   (void)isa;
   return kPlainRowKernels;

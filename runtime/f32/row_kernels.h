@@ -27,6 +27,10 @@ struct Normal {
 
 inline constexpr int64_t kSoftmaxLanes = 256;
 
+// y[i] = f(x[i]); `y` may be `x`.
+using ElementFunction = void (*)(const float* x, float* y, int64_t n, float alpha,
+                                 float beta) noexcept;
+
 struct RowKernels {
   // The sum of x or of |x|.
   double (*sum)(const float* x, int64_t n, bool absolute) noexcept;
@@ -55,6 +59,10 @@ struct RowKernels {
   void (*normalize_plane)(const float* x, float* y, int64_t n, const Normal& normal) noexcept;
   void (*normalize_columns)(const Columns& columns, const double* mean, const double* factor,
                             const double* offset, float* out) noexcept;
+
+  // As in isa/functions.def; elu times beta, clip to [alpha, beta].
+  ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,
+      leaky_relu, clip;
 };
 
 const RowKernels& RowKernelsFor(Isa isa);

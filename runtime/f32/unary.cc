@@ -3,6 +3,7 @@
 
 #include "isa/unary_functions.h"
 #include "runtime/f32/makers.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -61,6 +62,47 @@ SpanFunction FindFunction(DType type, UnaryOp mode) {
   return Span<uint8_t, [](uint8_t x, const Coefficients&) { return static_cast<uint8_t>(x == 0); }>;
 }
 
+// A function that has loops for registers of eight floats; null for others. Elu's factor is beta.
+ElementFunction FindElementFunction(const RowKernels& loops, UnaryOp mode, Coefficients* k) {
+  if (mode == UnaryOp::kElu) k->beta = 1.0f;
+  switch (mode) {
+    case UnaryOp::kSigmoid:
+      return loops.sigmoid;
+    case UnaryOp::kTanh:
+      return loops.tanh;
+    case UnaryOp::kSilu:
+      return loops.silu;
+    case UnaryOp::kMish:
+      return loops.mish;
+    case UnaryOp::kErf:
+      return loops.erf;
+    case UnaryOp::kGelu:
+      return loops.gelu;
+    case UnaryOp::kGeluTanh:
+      return loops.gelu_tanh;
+    case UnaryOp::kElu:
+    case UnaryOp::kSelu:
+      return loops.elu;
+    case UnaryOp::kHardSigmoid:
+      return loops.hard_sigmoid;
+    case UnaryOp::kHardSwish:
+      return loops.hard_swish;
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Step> MakeElementStep(const StepContext& context, ElementFunction function,
+                                      const Coefficients& k) {
+  const int64_t total = NumElements(context.Record(Field::kDst).shape);
+  const float* in = context.In<float>(Field::kSrc);
+  float* out = context.Out<float>(Field::kDst);
+  return StepFrom([=](const Team& team) {
+    const Range range = ThreadRange(total, kCacheLine, team);
+    function(in + range.begin, out + range.begin, range.end - range.begin, k.alpha, k.beta);
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::UnaryF32& c) {
@@ -70,7 +112,11 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::UnaryF32& 
   RSHIFT_REQUIRE(function != nullptr, ErrorCode::kUnsupported, Where(context), ": mode ",
                  static_cast<int>(c.op), " does not take ", Name(type),
                  ": put a Cast before this node in the model");
-  const Coefficients k{c.alpha, c.beta};
+  Coefficients k{c.alpha, c.beta};
+  if (type == DType::kF32) {
+    const ElementFunction fast = FindElementFunction(RowKernelsFor(context.isa), c.op, &k);
+    if (fast != nullptr) return MakeElementStep(context, fast, k);
+  }
   const int64_t total = NumElements(context.Record(Field::kDst).shape);
   const int64_t size = SizeOf(type);
   const auto* in = context.In<std::byte>(Field::kSrc);

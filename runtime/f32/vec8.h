@@ -23,10 +23,18 @@ constexpr int kRegister = 32;  // bytes
 #else
 constexpr int kRegister = 16;
 #endif
+// Of functions, whose elements are computed each by itself.
+#if defined(__AVX512F__)
+constexpr int kWide = 64;
+#else
+constexpr int kWide = kRegister;
+#endif
 constexpr int kFloatParts = 32 / kRegister, kDoubleParts = 64 / kRegister;
 
 typedef float FloatPart __attribute__((vector_size(kRegister)));
 typedef int32_t IntPart __attribute__((vector_size(kRegister)));
+typedef float WideFloats __attribute__((vector_size(kWide)));
+typedef int32_t WideInts __attribute__((vector_size(kWide)));
 typedef float HalfPart __attribute__((vector_size(kRegister / 2)));  // becomes one DoublePart
 typedef double DoublePart __attribute__((vector_size(kRegister)));
 typedef int64_t LongPart __attribute__((vector_size(kRegister)));
@@ -129,6 +137,27 @@ RSHIFT_INLINE FloatPart Max(const FloatPart& a, const FloatPart& b) {
   return a > b ? a : b;
 #endif
 }
+
+// a < b ? a : b and a > b ? a : b, b where one is NaN.
+RSHIFT_INLINE WideFloats WideMin(const WideFloats& a, const WideFloats& b) {
+#if defined(__AVX512F__)
+  return _mm512_min_ps(a, b);
+#elif defined(__AVX2__)
+  return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+RSHIFT_INLINE WideFloats WideMax(const WideFloats& a, const WideFloats& b) {
+#if defined(__AVX512F__)
+  return _mm512_max_ps(a, b);
+#elif defined(__AVX2__)
+  return _mm256_max_ps(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+RSHIFT_INLINE WideFloats AllWide(float x) { return x - WideFloats{}; }
 
 RSHIFT_INLINE Floats operator-(const Floats& x, const Floats& y) {
   return Map([](const FloatPart& a, const FloatPart& b) { return a - b; }, x, y);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/steps/copy_small.h"
+#include "runtime/steps/transpose_words.h"
 
 namespace rshift {
 namespace {
@@ -59,6 +60,9 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
       return copy.transpose(reinterpret_cast<const uint8_t*>(src), copy.columns.stride, rows,
                             columns, reinterpret_cast<uint8_t*>(dst), copy.rows.dst_stride);
     }
+  }
+  if (copy.element == 4 && copy.columns.dst_stride == 4 && copy.rows.stride == 4) {
+    return TransposeWords(src, copy.columns.stride, rows, columns, dst, copy.rows.dst_stride);
   }
   CopyBlock(copy.element, src, dst, {rows, copy.rows.stride, copy.rows.dst_stride},
             {columns, copy.columns.stride, copy.columns.dst_stride});

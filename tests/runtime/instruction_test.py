@@ -22,6 +22,7 @@ DISPATCHED = {
     "crc32c_sse42.cc.o", "crc32c_vpclmul.cc.o", "kernels/avx2/unit.cc.o",
     "kernels/avxvnni/unit.cc.o", "kernels/avx512vnni/unit.cc.o", "kernels/avx2/weight_sums.cc.o",
     "kernels/avx512vnni/weight_sums.cc.o", "row_kernels_avx2.cc.o",
+    "row_kernels_avx512.cc.o",
 }
 # Functions with a target attribute, in objects that have others too: a part of their mangled names.
 DISPATCHED_FUNCTIONS = {
