@@ -1,5 +1,5 @@
 // Functions of one element (row_kernels.h), for the units of the instruction sets: within 4 units
-// in the last place of the exact value, results below 2^-126 being 0; Gelu's within 2^-22 of x
+// in the last place of the exact value, exponentials below 2^-125 being 0; Gelu's within 2^-22 of x
 // where x is negative. NaN gives NaN.
 #ifndef RSHIFT_RUNTIME_F32_FUNCTION_KERNELS_H_
 #define RSHIFT_RUNTIME_F32_FUNCTION_KERNELS_H_

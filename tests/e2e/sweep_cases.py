@@ -1,81 +1,8 @@
 """Random little graphs of the integer operators for test_integer_sweep.py: shapes, attributes and ranges by a seed."""
 
-import dataclasses
-
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 20
-HALF = 0.5 + 2 ** -7  # one rounding of a number that is exact up to the multipliers' bits and ONNX Runtime's floats
-
-
-class Case:
-    """A graph of inputs `x`, `b` ... Its names start with the case's own; `bound`: units of the output an integer may be off;
-    `domain`: low and high of every input that has none of its own; `integers`: quantize it even where it ends the model."""
-
-    def __init__(self, name, index, r):
-        self.name, self.prefix, self.r = name, f'c{index}_', r
-        self.nodes, self.inputs, self.constants, self.bound = [], {}, {}, HALF
-        self.output = self.prefix + 'y'
-        self.bits = False  # the output is bool or an index: equal or not
-
-    def pick(self, *values):
-        return values[self.r.integers(len(values))]
-
-    def range(self):
-        """Of either sign or both, of any size."""
-        size = 10.0 ** self.r.uniform(-3, 3)
-        low, high = sorted(self.r.uniform(-1, 1, 2))
-        kind = self.pick('both', 'both', 'positive', 'negative')
-        low, high = {'both': (min(low, -0.05), max(high, 0.05)), 'positive': (0.0, abs(high) + 0.1),
-                     'negative': (-abs(low) - 0.1, 0.0)}[kind]
-        return size * low, size * high
-
-    def shape(self, rank=None, most=9):
-        rank = rank or int(self.r.integers(1, 5))
-        return tuple(int(d) for d in self.r.integers(1, most + 1, rank))
-
-    def image(self, least=1):
-        return (int(self.r.integers(1, 3)), int(self.r.integers(1, 20)), int(self.r.integers(least, 11)), int(self.r.integers(least, 11)))
-
-    def input(self, shape, low=None, high=None):
-        name = f'{self.prefix}x{len(self.inputs)}'
-        self.inputs[name] = (tuple(shape), *(self.range() if low is None else (low, high)))
-        return name
-
-    def constant(self, values, dtype=np.float32):
-        name = f'{self.prefix}k{len(self.constants)}'
-        self.constants[name] = np.asarray(values, dtype)
-        return name
-
-    def ints(self, *values):
-        return self.constant(values, np.int64)
-
-    def uniform(self, *shape, low=-1.0, high=1.0):
-        return self.r.uniform(low, high, shape).astype(np.float32)
-
-    def weights(self, *shape, axis=0):
-        """What 8 bits hold exactly: integers, 127 among those of each output channel, times a scale of the channel."""
-        w = self.r.integers(-127, 128, shape)
-        w.swapaxes(0, axis).reshape(shape[axis], -1)[:, 0] = 127
-        flat = np.moveaxis(w, axis, 0).reshape(shape[axis], -1).copy()
-        flat[:, 0] = 127
-        w = np.moveaxis(flat.reshape([shape[axis], *(d for i, d in enumerate(shape) if i != axis)]), 0, axis)
-        scales = 2.0 ** self.r.integers(-12, -6, shape[axis])
-        return self.constant(w * scales.reshape([-1 if i == axis else 1 for i in range(len(shape))]))
-
-    def __call__(self, op, *operands, last=False, outputs=1, domain='', **attributes):
-        made = [self.output] if last else [f'{self.prefix}t{len(self.nodes)}_{i}' for i in range(outputs)]
-        self.nodes.append(helper.make_node(op, list(operands), made, name=f'{self.prefix}{op.lower()}{len(self.nodes)}',
-                                           domain=domain, **attributes))
-        return made[0] if outputs == 1 else made
-
-    def last(self, op, *operands, **attributes):
-        return self(op, *operands, last=True, **attributes)
-
-    def sample(self, r):
-        return {n: r.uniform(low, high, shape).astype(np.float32) for n, (shape, low, high) in self.inputs.items()}
+from sweep_case import HALF
 
 
 KINDS = {}
@@ -94,7 +21,7 @@ DOMAINS = {'Sigmoid': (-9, 9), 'Tanh': (-4, 4), 'HardSigmoid': (-4, 4), 'HardSwi
            'Neg': None, 'Floor': (-40, 40), 'Ceil': (-40, 40), 'Round': (-40, 40), 'Erf': (-3, 3), 'Gelu': (-5, 5), 'Mish': (-6, 6),
            'Sin': (-7, 7), 'Cos': (-7, 7), 'Sign': None, 'ThresholdedRelu': (-3, 3), 'Tan': (-1, 1), 'Asin': (-1, 1), 'Acos': (-1, 1),
            'Atan': (-9, 9), 'Sinh': (-3, 3), 'Cosh': (-3, 3), 'Asinh': (-9, 9), 'Acosh': (1, 9), 'Atanh': (-0.9, 0.9), 'LeakyRelu': None,
-           'Relu': None, 'Identity': None}
+           'Relu': None}
 
 
 @kind(*DOMAINS)
@@ -158,7 +85,7 @@ def with_constant(c):
     x = c.input(shape, -size * c.r.uniform(0, 2), size)
     op = c.name.split()[0]
     c.last(op, *((k, x) if c.pick(True, False) else (x, k)))
-    c.bound = 1.0  # the constant is a bias or a weight of 8 bits and a scale of its own
+    c.bound = 1.5 if op == 'Mul' else 1.0  # a constant of 8 bits is half a unit of its own off
 
 
 @kind('Div')
@@ -186,12 +113,16 @@ def modulo(c):
     c.last('Mod', c.input(shape, 0.1, 0.9), c.input(partner(c, shape), 1.1, 2), fmod=1)
 
 
+def integers(c, shape, high):
+    """Numbers that an operator gives as integers: an input of the model that a comparison reads is compared as it is."""
+    return c('Abs', c.input(shape, 0, high))
+
+
 @kind('Equal', 'Less', 'LessOrEqual', 'Greater', 'GreaterOrEqual')
 def comparison(c):
-    shape = c.shape()
-    low, high = c.range()
-    x = c.input(shape, low, high)
-    other = c.input(partner(c, shape), low, high) if c.pick(True, False) else c.constant(c.r.uniform(low, high))
+    shape, high = c.shape(), 10.0 ** c.r.uniform(-3, 3)
+    x = integers(c, shape, high)
+    other = integers(c, partner(c, shape), high * c.r.uniform(0.5, 2)) if c.pick(True, False) else c.constant(c.r.uniform(0, high))
     c.last(c.name, x, other)
     c.bits = True
 
@@ -233,7 +164,10 @@ def conv_transpose(c):
 @kind('Conv three dimensions')
 def conv3d(c):
     channels, out = int(c.r.integers(1, 6)), int(c.r.integers(1, 9))
-    c.last('Conv', c.input((1, channels, 5, 6, 4)), c.weights(out, channels, 2, 3, 2), pads=[0, 1, 1, 1, 1, 0])
+    w = c.r.integers(-127, 128, (out, channels, 2, 3, 2))
+    w[:, 0, :, 0, 0] = 127  # of each slice, which is a convolution by itself
+    c.last('Conv', c.input((1, channels, 5, 6, 4)), c.constant(w / 1024), pads=[0, 1, 1, 1, 1, 0])
+    c.bound, c.steps = 0.5 + 2 * 0.75, True  # two slices and their sum are rounded
 
 
 @kind('MatMul')
@@ -261,7 +195,7 @@ def matmul_activations(c):
 
 
 # --- normalizations
-@kind('Softmax', 'LogSoftmax')
+@kind('Softmax')
 def softmax(c):
     shape = c.shape(int(c.r.integers(1, 5)), most=c.pick(9, 40))
     size = 10.0 ** c.r.uniform(-1, 1.3)
@@ -310,7 +244,7 @@ def batch_norm(c):
     shape = c.image()
     parts = [c.uniform(shape[1], low=-2, high=2) for _ in range(3)] + [c.uniform(shape[1], low=0.2, high=3)]
     c.last('BatchNormalization', c.input(shape, -2, 3), *[c.constant(p) for p in parts])
-    c.bound = 1.0  # a weight of 8 bits for each channel, |scale| / 127 being its scale, and a bias
+    c.bound, c.steps = 2.5, True  # alone it is a product and a sum, with constants of 8 bits (NUMERICS.md 5.4)
 
 
 # --- reductions and pools
@@ -324,7 +258,7 @@ def reduction(c):
 @kind('ArgMax', 'ArgMin')
 def arg(c):
     shape = c.shape(int(c.r.integers(1, 5)))
-    c.last(c.name, c.input(shape), axis=int(c.r.integers(len(shape))), keepdims=c.pick(0, 1))
+    c.last(c.name, integers(c, shape, 3), axis=int(c.r.integers(len(shape))), keepdims=c.pick(0, 1))
     c.bits = True
 
 
@@ -345,6 +279,7 @@ def global_pool(c):
 @kind('AveragePool three dimensions', 'MaxPool three dimensions')
 def pool3d(c):
     c.last(c.name.split()[0], c.input((1, 3, 5, 6, 4)), kernel_shape=[2, 3, 2], strides=[1, 2, 2])
+    c.bound, c.steps = 1.3 if c.name.startswith('Average') else HALF, True  # over height and width, then over depth
 
 
 # --- images
@@ -364,8 +299,9 @@ def resize(c):
 # --- movements
 @kind('Transpose')
 def transpose(c):
-    shape = c.shape()
-    c.last('Transpose', c.input(shape), perm=[int(p) for p in c.r.permutation(len(shape))])
+    rank = int(c.r.integers(2, 5))
+    shape, perm = [d + 1 for d in c.shape(rank)], np.roll(np.arange(rank), c.r.integers(1, rank))
+    c.last('Transpose', c.input(shape), perm=[int(p) for p in perm])
 
 
 @kind('Concat')
@@ -379,8 +315,8 @@ def concat(c):
 
 @kind('Slice')
 def slices(c):
-    shape = c.shape(int(c.r.integers(1, 5)))
-    starts = [int(c.r.integers(d)) for d in shape]
+    shape = [d + 2 for d in c.shape(int(c.r.integers(1, 5)))]
+    starts = [int(c.r.integers(1, d)) for d in shape]
     c.last('Slice', c.input(shape), c.ints(*starts), c.ints(*[1000] * len(shape)), c.ints(*range(len(shape))),
            c.ints(*[int(s) for s in c.r.integers(1, 3, len(shape))]))
 
@@ -406,29 +342,6 @@ def movement(c):
         axis = int(c.r.integers(len(shape)))
         return c.last(c.name, c.input(shape), c.constant(c.r.integers(shape[axis], size=c.pick((3,), (2, 2))), np.int64), axis=axis)
     if c.name == 'Tile':
-        return c.last(c.name, c.input(shape), c.ints(*[int(t) for t in c.r.integers(1, 4, len(shape))]))
-    shape = tuple(c.pick(1, d) for d in shape)
-    return c.last(c.name, c.input(shape), c.ints(*[d if d > 1 else int(c.r.integers(1, 5)) for d in shape]))
-
-
-@dataclasses.dataclass
-class Batch:
-    cases: list
-    model: onnx.ModelProto
-
-    def sample(self, r):
-        return {n: a for c in self.cases for n, a in c.sample(r).items()}
-
-
-def batch_of(seed):
-    """One case of each kind."""
-    cases = []
-    for i, name in enumerate(KINDS):
-        cases.append(Case(name, i, np.random.default_rng([seed, i])))
-        KINDS[name](cases[-1])
-    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for c in cases for n, (s, _, _) in c.inputs.items()]
-    constants = [numpy_helper.from_array(v, n) for c in cases for n, v in c.constants.items()]
-    graph = helper.make_graph([n for c in cases for n in c.nodes], 'sweep', inputs,
-                              [helper.make_empty_tensor_value_info(c.output) for c in cases], constants)
-    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid('', OPSET)])
-    return Batch(cases, onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True))
+        return c.last(c.name, c.input(shape), c.ints(*[int(t) for t in c.r.integers(2, 4, len(shape))]))
+    shape = (1, *(c.pick(1, d) for d in shape[1:]))
+    return c.last(c.name, c.input(shape), c.ints(*[d if d > 1 else int(c.r.integers(2, 5)) for d in shape]))
