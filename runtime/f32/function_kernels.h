@@ -37,6 +37,12 @@ RSHIFT_INLINE WideFloats Expm1Of(const WideFloats& x) {
   return s.power * Expm1NearZero(s.r) + (s.power - 1.0f);
 }
 
+// exp(x) for x in [-20, 0].
+RSHIFT_INLINE WideFloats NearExpOf(const WideFloats& x) {
+  const Split s = SplitLog(x);
+  return ExpNearZero(s.r) * s.power;
+}
+
 RSHIFT_INLINE WideFloats LogisticOf(const WideFloats& x) {
   const WideFloats e = ExpOf(MinusAbs(x));
   return (x < 0.0f ? e : AllWide(1.0f)) / (1.0f + e);
@@ -76,7 +82,7 @@ RSHIFT_INLINE ErrorFunction ErfOf(const WideFloats& size) {
   far = far * t + -6.34846687e-1f;
   far = far * t + -1.28717512e-1f;
   far = far * t - t;
-  const WideFloats rest = OfBits(Bits(ExpOf(far)) & ~(size >= kOne));
+  const WideFloats rest = OfBits(Bits(NearExpOf(far)) & ~(size >= kOne));
   const auto is_far = t > 0.927734375f;
   return {is_far ? 1.0f - rest : near, is_far ? rest : 1.0f - near};
 }

@@ -6,6 +6,7 @@
 #include "runtime/f32/normalize_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
+#include "runtime/f32/window_kernels.h"
 
 namespace rshift::f32 {
 namespace {
@@ -23,6 +24,8 @@ constexpr RowKernels MakeRowKernels() {
           .normalize_row = NormalizeRow,
           .normalize_plane = NormalizePlane,
           .normalize_columns = NormalizeColumns,
+          .window_highest = WindowHighest,
+          .window_mean = WindowMean,
           .sigmoid = RowSigmoid,
           .tanh = RowTanh,
           .silu = RowSilu,

@@ -25,6 +25,12 @@ struct Normal {
   double mean = 0, factor = 1, offset = 0;
 };
 
+// Taps of a pool that lie inside the image, at least one, each of `lanes` neighbouring floats.
+struct FloatWindow {
+  const float* x = nullptr;
+  int64_t rows = 0, columns = 0, row_step = 0, column_step = 0, lanes = 0;
+};
+
 inline constexpr int64_t kSoftmaxLanes = 256;
 
 // y[i] = f(x[i]); `y` may be `x`.
@@ -59,6 +65,11 @@ struct RowKernels {
   void (*normalize_plane)(const float* x, float* y, int64_t n, const Normal& normal) noexcept;
   void (*normalize_columns)(const Columns& columns, const double* mean, const double* factor,
                             const double* offset, float* out) noexcept;
+
+  // The highest tap of each lane (x > best ? x : best), and the sum, in memory order, times a
+  // factor.
+  void (*window_highest)(const FloatWindow& window, float* out) noexcept;
+  void (*window_mean)(const FloatWindow& window, double factor, float* out) noexcept;
 
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,

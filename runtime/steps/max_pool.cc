@@ -1,6 +1,4 @@
 // Max pooling, NHWC. Works in blocks of channels, so that one pass over the taps serves them all.
-#include <algorithm>
-
 #include "runtime/kernels/dispatch.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
@@ -8,45 +6,18 @@
 namespace rshift {
 namespace {
 
-constexpr int64_t kTogether = 32;  // channels whose maxima stay in registers
-
 class MaxPoolF32Step : public Step {
  public:
   MaxPoolF32Step(const StepContext& context, const Window& window)
       : shape_(context, window),
         src_(context.In<float>(Field::kSrc)),
-        dst_(context.Out<float>(Field::kDst)) {}
+        dst_(context.Out<float>(Field::kDst)),
+        loops_(f32::RowKernelsFor(context.isa)) {}
 
   void Run(const Team& team) noexcept override {
+    // The verifier has made sure that there is a tap inside the image.
     shape_.ForEach(team, [this](const PoolBlock& b) {
-      const auto tap_at = [&](int64_t ky, int64_t kx) {
-        return src_ + b.c +
-               shape_.Offset(b.image, b.y0 + ky * shape_.dilation_h, b.x0 + kx * shape_.dilation_w);
-      };
-      float* best = dst_ + b.m * shape_.dst_pitch + b.c;
-      int64_t i = 0;
-      for (; i + kTogether <= b.count; i += kTogether) {
-        // The verifier has made sure that there is a tap inside the image: it is the start.
-        float most[kTogether];
-        std::copy_n(tap_at(b.rows.begin, b.columns.begin) + i, kTogether, most);
-        for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
-          for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
-            const float* tap = tap_at(ky, kx) + i;
-            for (int64_t k = 0; k < kTogether; ++k) most[k] = tap[k] > most[k] ? tap[k] : most[k];
-          }
-        }
-        std::copy_n(most, kTogether, best + i);
-      }
-      for (; i < b.count; ++i) {
-        float most = tap_at(b.rows.begin, b.columns.begin)[i];
-        for (int64_t ky = b.rows.begin; ky < b.rows.end; ++ky) {
-          for (int64_t kx = b.columns.begin; kx < b.columns.end; ++kx) {
-            const float value = tap_at(ky, kx)[i];
-            most = value > most ? value : most;
-          }
-        }
-        best[i] = most;
-      }
+      loops_.window_highest(shape_.FloatWindow(src_, b), dst_ + b.m * shape_.dst_pitch + b.c);
     });
   }
 
@@ -54,6 +25,7 @@ class MaxPoolF32Step : public Step {
   PoolShape shape_;
   const float* src_;
   float* dst_;
+  const f32::RowKernels& loops_;
 };
 
 class MaxPoolStep : public Step {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/f32/row_kernels.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
 #include "runtime/steps/flattened_rows.h"
@@ -100,6 +101,17 @@ struct PoolShape : rshift::Window {
             .columns = b.columns.count(),
             .row_step = dilation_h * iw * src_pitch,
             .column_step = dilation_w * src_pitch};
+  }
+  // The same of floats.
+  f32::FloatWindow FloatWindow(const float* src, const PoolBlock& b) const {
+    return {
+        .x = src + b.c +
+             Offset(b.image, b.y0 + b.rows.begin * dilation_h, b.x0 + b.columns.begin * dilation_w),
+        .rows = b.rows.count(),
+        .columns = b.columns.count(),
+        .row_step = dilation_h * iw * src_pitch,
+        .column_step = dilation_w * src_pitch,
+        .lanes = b.count};
   }
 
  private:

@@ -1,0 +1,79 @@
+// Pooling windows (row_kernels.h), for the units of the instruction sets. Lanes stay in registers
+// from the first tap to the last.
+#ifndef RSHIFT_RUNTIME_F32_WINDOW_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_WINDOW_KERNELS_H_
+
+#include "runtime/f32/row_kernels.h"
+#include "runtime/f32/vec8.h"
+
+namespace rshift::f32 {
+namespace {
+
+// all = join(all, tap) for each tap of kGroups times eight lanes from `lane` on.
+template <int kGroups, typename T, typename F>
+RSHIFT_INLINE void FoldTaps(const FloatWindow& w, int64_t lane, T* all, const F& join) {
+  for (int64_t row = 0; row < w.rows; ++row) {
+    const float* tap = w.x + row * w.row_step + lane;
+    for (int64_t column = 0; column < w.columns; ++column, tap += w.column_step) {
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) all[g] = join(all[g], tap + 8 * g);
+    }
+  }
+}
+
+RSHIFT_INLINE Floats Higher(const Floats& best, const float* x) {
+  return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, Load(x));
+}
+
+template <int kGroups>
+RSHIFT_INLINE void HighestLanes(const FloatWindow& w, int64_t lane, float* out) {
+  Floats best[kGroups];
+  for (int g = 0; g < kGroups; ++g) best[g] = Load(w.x + lane + 8 * g);
+  FoldTaps<kGroups>(w, lane, best, Higher);
+  for (int g = 0; g < kGroups; ++g) Store(best[g], out + lane + 8 * g);
+}
+
+template <int kGroups>
+RSHIFT_INLINE void MeanLanes(const FloatWindow& w, int64_t lane, double factor, float* out) {
+  Doubles sums[kGroups];
+  for (Doubles& sum : sums) sum = AllDoubles(0);
+  FoldTaps<kGroups>(w, lane, sums,
+                    [](const Doubles& sum, const float* x) { return sum + LoadWide(x); });
+  for (int g = 0; g < kGroups; ++g) Store(sums[g] * AllDoubles(factor), out + lane + 8 * g);
+}
+
+// Calls each(lane) for the lanes behind the last eight.
+template <typename F>
+RSHIFT_INLINE void EachTap(const FloatWindow& w, int64_t lane, const F& each) {
+  for (int64_t row = 0; row < w.rows; ++row) {
+    for (int64_t column = 0; column < w.columns; ++column)
+      each(w.x[row * w.row_step + column * w.column_step + lane]);
+  }
+}
+
+void WindowHighest(const FloatWindow& w, float* out) noexcept {
+  int64_t lane = 0;
+  for (; lane + 32 <= w.lanes; lane += 32) HighestLanes<4>(w, lane, out);
+  for (; lane + 8 <= w.lanes; lane += 8) HighestLanes<1>(w, lane, out);
+  for (; lane < w.lanes; ++lane) {
+    float best = w.x[lane];
+    EachTap(w, lane, [&](float x) { best = x > best ? x : best; });
+    out[lane] = best;
+  }
+}
+
+void WindowMean(const FloatWindow& w, double factor, float* out) noexcept {
+  int64_t lane = 0;
+  for (; lane + 16 <= w.lanes; lane += 16) MeanLanes<2>(w, lane, factor, out);
+  for (; lane + 8 <= w.lanes; lane += 8) MeanLanes<1>(w, lane, factor, out);
+  for (; lane < w.lanes; ++lane) {
+    double sum = 0;
+    EachTap(w, lane, [&](float x) { sum += static_cast<double>(x); });
+    out[lane] = static_cast<float>(sum * factor);
+  }
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_WINDOW_KERNELS_H_
