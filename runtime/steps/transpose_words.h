@@ -16,14 +16,13 @@ inline void TransposeFourByFour(const std::byte* from, int64_t pitch, std::byte*
                                 int64_t to_pitch) {
   FourWords x[4];
   for (int64_t c = 0; c < 4; ++c) std::memcpy(&x[c], from + c * pitch, sizeof x[c]);
-  const FourWords a = __builtin_shuffle(x[0], x[1], FourWords{0, 4, 1, 5});
-  const FourWords b = __builtin_shuffle(x[2], x[3], FourWords{0, 4, 1, 5});
-  const FourWords c = __builtin_shuffle(x[0], x[1], FourWords{2, 6, 3, 7});
-  const FourWords d = __builtin_shuffle(x[2], x[3], FourWords{2, 6, 3, 7});
-  const FourWords y[4] = {__builtin_shuffle(a, b, FourWords{0, 1, 4, 5}),
-                          __builtin_shuffle(a, b, FourWords{2, 3, 6, 7}),
-                          __builtin_shuffle(c, d, FourWords{0, 1, 4, 5}),
-                          __builtin_shuffle(c, d, FourWords{2, 3, 6, 7})};
+  const FourWords a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+  const FourWords b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+  const FourWords c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
+  const FourWords d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  const FourWords y[4] = {
+      __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+      __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
   for (int64_t r = 0; r < 4; ++r) std::memcpy(to + r * to_pitch, &y[r], sizeof y[r]);
 }
 
