@@ -15,7 +15,7 @@ enum class Method {
 #define RSHIFT_METHOD(name, text) k##name,
 #include "calibrate/methods.def"
 };
-inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | kl"
+inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | ..."
     std::string_view(
 #define RSHIFT_METHOD(name, text) " | " text
 #include "calibrate/methods.def"

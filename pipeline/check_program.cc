@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -51,6 +52,17 @@ CalibrationTable WithoutClipping(CalibrationTable table) {
   return table;
 }
 
+// Whether one of our own methods has narrowed the ranges.
+bool Clips(const CalibrationTable& table) {
+  const std::string method = table.method.substr(0, table.method.find(' '));
+  constexpr const char* kMethods[] = {
+#define RSHIFT_METHOD(name, text) text,
+#include "calibrate/methods.def"
+  };
+  return method != "minmax" &&
+         std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
 class Trials {
  public:
   Trials(const Deployment& deployment, const Dataset& samples,
@@ -88,7 +100,7 @@ class Trials {
     other.mode = symmetric ? QuantMode::kAsymmetric : QuantMode::kSymmetric;
     const std::string mode = symmetric ? "--mode asymmetric" : "--mode symmetric";
     Try(deployment_.table, other, {mode, "", 0, Grade::kNone});
-    if (deployment_.table.method == "kl" || deployment_.table.method.starts_with("percentile")) {
+    if (Clips(deployment_.table)) {
       const CalibrationTable wide = WithoutClipping(deployment_.table);
       const std::string recipe = "a table of model_calibrate --method minmax";
       Try(wide, given, {"", recipe, 0, Grade::kNone});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -19,6 +20,10 @@ constexpr unsigned kSeed = 5;
 constexpr int kCount = 200000;
 const MethodOptions kKl{Method::kKl, 99.99};
 const MethodOptions kMinMax{Method::kMinMax, 99.99};
+constexpr Method kAllMethods[] = {
+#define RSHIFT_METHOD(name, text) Method::k##name,
+#include "calibrate/methods.def"
+};
 
 std::vector<float> Gauss() {
   std::mt19937 random(kSeed);
@@ -79,7 +84,7 @@ TEST(ThresholdTest, MinMaxIsWhatWasObserved) {
 }
 
 TEST(ThresholdTest, ConstantZeroAndUnseenTensorsGiveZeros) {
-  for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kKl}) {
+  for (const Method method : kAllMethods) {
     for (const TensorStatistics& s : {Statistics({0, 0, -0.0f}), Statistics({})}) {
       const TensorRange range = DeriveRange(s, {method, 99});
       EXPECT_EQ(range.threshold, 0);
@@ -90,7 +95,7 @@ TEST(ThresholdTest, ConstantZeroAndUnseenTensorsGiveZeros) {
 }
 
 TEST(ThresholdTest, ConstantsKeepTheirValue) {
-  for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kKl}) {
+  for (const Method method : kAllMethods) {
     for (const float v : {5.0f, -5.0f, 1e-30f, 3e38f}) {
       const TensorRange range = DeriveRange(Statistics({v, v, v}), {method, 99});
       EXPECT_EQ(range.threshold, std::abs(v));
@@ -186,11 +191,63 @@ TEST(ThresholdTest, KlIsTwoSided) {
   EXPECT_EQ(positive.low, 2);
 }
 
+// Of all pairs on a grid of the observed range.
+double BestAsymmetricError(const std::vector<float>& values, const TensorRange& observed) {
+  double best = AsymmetricError(values, observed);
+  TensorRange range = observed;
+  for (int low = 0; low <= 20; ++low) {
+    for (int high = 1; high <= 20; ++high) {
+      range.low = std::min(observed.min, 0.0f) * static_cast<float>(low) / 20;
+      range.high = std::max(observed.max, 0.0f) * static_cast<float>(high) / 20;
+      best = std::min(best, AsymmetricError(values, range));
+    }
+  }
+  return best;
+}
+
+TEST(ThresholdTest, MseHasTheLeastErrorOfAllRanges) {
+  std::vector<float> outlier = Gauss();
+  outlier[3] = 20;
+  for (std::vector<float> values : {Gauss(), Laplace(), Relu(Laplace()), CubedGauss(), outlier}) {
+    values.resize(20000);
+    const TensorStatistics statistics = Statistics(values);
+    const TensorRange mse = DeriveRange(statistics, {Method::kMse, 99.99});
+    const TensorRange observed = DeriveRange(statistics, kMinMax);
+    EXPECT_LE(SymmetricError(values, mse), 1.03 * BestSymmetricError(values, observed));
+    EXPECT_LE(AsymmetricError(values, mse), 1.03 * BestAsymmetricError(values, observed));
+    EXPECT_EQ(mse.method, "mse");
+  }
+}
+
+// The paper's constants for 8 bits, and those of one half of the distribution.
+TEST(ThresholdTest, AciqClipsWhereItsDistributionSays) {
+  struct Case {
+    Method method;
+    std::vector<float> values;
+    double clipping;  // of the unit of that distribution
+  };
+  for (const Case& c :
+       {Case{Method::kAciqGauss, Gauss(), 3.924}, Case{Method::kAciqGauss, Relu(Gauss()), 4.20},
+        Case{Method::kAciqLaplace, Laplace(), 9.897},
+        Case{Method::kAciqLaplace, Relu(Laplace()), 11.16}}) {
+    std::vector<float> values = c.values;
+    values[5] = 20;  // so that the observed range does not end it
+    if (*std::min_element(values.begin(), values.end()) < 0) values[6] = -20;
+    const TensorRange range = DeriveRange(Statistics(values), {c.method, 99.99});
+    EXPECT_NEAR(range.threshold, c.clipping, 0.04 * c.clipping);
+    EXPECT_NEAR(range.high, c.clipping, 0.04 * c.clipping);
+    if (range.min < 0) {
+      EXPECT_NEAR(range.low, -c.clipping, 0.04 * c.clipping);
+    }
+  }
+}
+
 TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   EXPECT_EQ(ParseMethod("minmax"), Method::kMinMax);
   EXPECT_EQ(ParseMethod("percentile"), Method::kPercentile);
   EXPECT_EQ(ParseMethod("kl"), Method::kKl);
-  EXPECT_THAT(ErrorOf([] { ParseMethod("best"); }), HasSubstr("minmax, percentile or kl"));
+  EXPECT_THAT(ErrorOf([] { ParseMethod("best"); }),
+              HasSubstr("minmax, percentile, kl, mse, aciq-gauss or aciq-laplace"));
   for (const double bad : {50.0, 100.5, -1.0, std::nan("")}) {
     EXPECT_NE(ErrorOf([&] {
                 DeriveRange(Statistics({1}), {Method::kPercentile, bad});
