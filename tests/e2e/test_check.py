@@ -38,10 +38,14 @@ def two_products(path, spread):
     return path
 
 
+# What calibration would mend by itself has to stay broken for the check to find.
+AS_IT_IS = ('--equalize', 'off')
+
+
 def calibrated(model, folder, values, *method):
     np.save(folder / 'x.npy', values.astype(np.float32))
     return pipeline.calibrate(model, folder / 'x.npy', folder / 'table.yaml', samples=0,
-                              extra=method or ('--method', 'minmax'))
+                              extra=(*(method or ('--method', 'minmax')), *AS_IT_IS))
 
 
 def deploy(model, folder, *extra):
@@ -206,16 +210,26 @@ def test_another_preprocessing_than_the_tables_is_refused_unless_forced(tmp_path
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
 def test_the_hostile_net_is_called_bad(shared, tmp_path, mode):
     model = shared / 'models/fashion/mobilenet_hostile.onnx'
-    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=50, preprocess=RECIPE)
+    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=50, preprocess=RECIPE,
+                               extra=AS_IT_IS)
     line, warning, report = deploy(model, tmp_path, '--calibration', table, '--mode', mode)
     assert line.startswith('check: BAD') and '--sensitivity' in warning, line
     layer = next(layer for layer in report['layers'] if layer['tensor'] == '/Relu_output_0')
     assert layer['sqnr_db'] > 30 and layer['channels']['worst_decile_db'] < 10
 
 
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_the_hostile_net_is_called_good_once_it_is_equalized(shared, tmp_path, mode):
+    model = shared / 'models/fashion/mobilenet_hostile.onnx'
+    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=50, preprocess=RECIPE)
+    line, warning, report = deploy(model, tmp_path, '--calibration', table, '--mode', mode)
+    assert line.startswith('check: good') and warning == '' and report['equalized_tensors'] == 10, line
+
+
 def test_the_configuration_of_sensitivity_restores_the_hostile_net(shared, tmp_path, report):
     model, config = shared / 'models/fashion/mobilenet_hostile.onnx', tmp_path / 'f32.yaml'
-    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=100, preprocess=RECIPE)
+    table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=100, preprocess=RECIPE,
+                               extra=AS_IT_IS)
     deploy(model, tmp_path, '--calibration', table, '--sensitivity', config, '--json')
     line, warning, _ = deploy(model, tmp_path, '--calibration', table, '--config', config)
     assert line.startswith('check: good') and warning == '', line
