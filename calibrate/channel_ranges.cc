@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -41,9 +43,9 @@ void Scan(std::span<const float> values, size_t channels, ChannelSums* sums) {
 }
 
 struct Watched {
+  std::string name;
   int tensor = 0;
   size_t channels = 0;
-  size_t rows = 0;
 };
 
 class Measurer {
@@ -54,18 +56,18 @@ class Measurer {
         dataset_(dataset),
         samples_(samples),
         options_(options),
-        progress_("measuring channels", static_cast<int64_t>(samples.size()), options.progress),
-        sums_(samples.size(), std::vector<ChannelSums>(values.size())) {
+        progress_("measuring channels", static_cast<int64_t>(samples.size()), options.progress) {
     after_.resize(program_.image().commands.size());
     for (const ValueId id : values) {
       const Value& value = graph.value(id);
+      const std::optional<CompleteTensor> at = FindComplete(program_.image(), value.name);
+      if (!at || NumElements(value.shape) == 0) continue;
       const auto channels = static_cast<size_t>(value.shape.back());
-      const CompleteTensor at = FindComplete(program_.image(), value.name);
-      const size_t index = watched_.size();
-      watched_.push_back(
-          {at.tensor, channels, static_cast<size_t>(NumElements(value.shape)) / channels});
-      names_.push_back(value.name);
-      (at.command < 0 ? before_ : after_[static_cast<size_t>(at.command)]).push_back(index);
+      (at->command < 0 ? before_ : after_[static_cast<size_t>(at->command)])
+          .push_back(watched_.size());
+      watched_.push_back({value.name, at->tensor, channels});
+      total_.push_back({std::vector<float>(channels, 0), std::vector<double>(channels, 0)});
+      rows_.push_back(static_cast<size_t>(NumElements(value.shape)) / channels);
     }
   }
 
@@ -73,15 +75,16 @@ class Measurer {
     const size_t asked = options_.threads > 0 ? static_cast<size_t>(options_.threads)
                                               : std::max(1u, std::thread::hardware_concurrency());
     std::vector<std::thread> threads;
-    for (size_t i = 1; i < std::min(asked, samples_.size()); ++i)
+    for (size_t i = 0; i < std::min(asked, samples_.size()); ++i)
       threads.emplace_back([this] { Work(); });
-    Work();
     for (std::thread& thread : threads) thread.join();
     if (error_) std::rethrow_exception(error_);
-    return Sum();
+    return Means();
   }
 
  private:
+  using SampleSums = std::vector<ChannelSums>;  // by watched tensor; empty: the sample failed
+
   static Program CompileObserved(const Graph& graph) {
     CompileOptions options;
     options.observable = true;
@@ -91,7 +94,7 @@ class Measurer {
   }
 
   void Work() {
-    omp_set_num_threads(1);
+    omp_set_num_threads(1);  // libraries that ask OpenMP itself: a sample is one thread's work
     try {
       Session session(program_, {.threads = 1});
       while (true) {
@@ -99,8 +102,10 @@ class Measurer {
         if (place >= samples_.size()) return;
         RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo,
                        "interrupted while channels were measured; run it again");
-        RunSample(session, place);
+        SampleSums sums = RunSample(session, place);
         const std::lock_guard lock(mutex_);
+        done_[place] = std::move(sums);
+        TakeInOrder();
         progress_.Advance();
       }
     } catch (...) {
@@ -110,36 +115,48 @@ class Measurer {
     }
   }
 
-  void RunSample(Session& session, size_t place) {
-    FillInputs(program_, session, dataset_.Read(samples_[place]));
-    for (const size_t index : before_) Look(session, place, index);
+  SampleSums RunSample(Session& session, size_t place) {
+    SampleSums sums(watched_.size());
+    try {
+      FillInputs(program_, session, dataset_.Read(samples_[place]));
+    } catch (const Error&) {
+      return {};  // CollectStatistics reads it again and says what is wrong
+    }
+    for (const size_t index : before_) Look(session, index, sums);
     session.RunObserved([&](int command) {
-      for (const size_t index : after_[static_cast<size_t>(command)]) Look(session, place, index);
+      for (const size_t index : after_[static_cast<size_t>(command)]) Look(session, index, sums);
     });
+    return sums;
   }
 
-  void Look(const Session& session, size_t place, size_t index) {
+  void Look(const Session& session, size_t index, SampleSums& sums) const {
     const std::span<const std::byte> memory = session.Tensor(watched_[index].tensor);
     Scan({reinterpret_cast<const float*>(memory.data()), memory.size() / sizeof(float)},
-         watched_[index].channels, &sums_[place][index]);
+         watched_[index].channels, &sums[index]);
   }
 
-  // In the samples' order: sums of floating point numbers depend on it.
-  MeasuredChannels Sum() const {
-    MeasuredChannels measured;
-    for (size_t index = 0; index < watched_.size(); ++index) {
-      const Watched& watched = watched_[index];
-      ChannelRanges ranges{std::vector<float>(watched.channels, 0),
-                           std::vector<double>(watched.channels, 0)};
-      for (const std::vector<ChannelSums>& sample : sums_) {
-        for (size_t c = 0; c < watched.channels; ++c) {
-          ranges.peak[c] = std::max(ranges.peak[c], sample[index].peak[c]);
-          ranges.square[c] += sample[index].squares[c];
+  // Sums of floating point numbers depend on their order: it is the samples', and those that are
+  // ahead of it wait.
+  void TakeInOrder() {
+    for (auto at = done_.find(taken_); at != done_.end(); at = done_.find(++taken_)) {
+      const SampleSums sums = std::move(at->second);
+      done_.erase(at);
+      if (sums.empty()) continue;
+      ++counted_;
+      for (size_t i = 0; i < sums.size(); ++i) {
+        for (size_t c = 0; c < watched_[i].channels; ++c) {
+          total_[i].peak[c] = std::max(total_[i].peak[c], sums[i].peak[c]);
+          total_[i].squares[c] += sums[i].squares[c];
         }
       }
-      const double count = static_cast<double>(watched.rows * sums_.size());
-      for (double& square : ranges.square) square = count > 0 ? square / count : 0;
-      measured[names_[index]] = std::move(ranges);
+    }
+  }
+
+  MeasuredChannels Means() {
+    MeasuredChannels measured;
+    for (size_t i = 0; i < watched_.size() && counted_ > 0; ++i) {
+      for (double& square : total_[i].squares) square /= static_cast<double>(rows_[i] * counted_);
+      measured[watched_[i].name] = {std::move(total_[i].peak), std::move(total_[i].squares)};
     }
     return measured;
   }
@@ -150,10 +167,12 @@ class Measurer {
   const MeasureChannelsOptions& options_;
   ProgressReport progress_;
   std::vector<Watched> watched_;
-  std::vector<std::string> names_;
+  std::vector<size_t> rows_;  // of each watched tensor
   std::vector<size_t> before_;
-  std::vector<std::vector<size_t>> after_;      // by command
-  std::vector<std::vector<ChannelSums>> sums_;  // by sample, by value
+  std::vector<std::vector<size_t>> after_;  // by command
+  std::vector<ChannelSums> total_;          // of the samples taken
+  std::map<size_t, SampleSums> done_;       // that wait for others, by place
+  size_t taken_ = 0, counted_ = 0;
   std::atomic<size_t> next_{0};
   std::mutex mutex_;
   std::exception_ptr error_;

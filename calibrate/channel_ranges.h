@@ -14,7 +14,7 @@ namespace rshift {
 
 // Of the samples that a calibration uses, so many whose names have the lowest hashes: the same for
 // every order, thread count and shard.
-inline constexpr size_t kChannelSamples = 32;
+inline constexpr size_t kChannelSamples = 16;
 std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
                                           const std::vector<int64_t>& samples);
 
@@ -26,7 +26,7 @@ struct MeasureChannelsOptions {
 
 // `values`: f32 activations of `graph` (after RunPasses); channels are their last dimensions. The
 // result does not depend on threads or order. What is not finite is passed over: CollectStatistics
-// names it. Memory grows with the channels times kChannelSamples.
+// names it. Tensors that the program does not keep apart are left out.
 MeasuredChannels MeasureChannels(const Graph& graph, const std::vector<ValueId>& values,
                                  const Dataset& dataset, const std::vector<int64_t>& samples,
                                  const MeasureChannelsOptions& options);

@@ -54,14 +54,14 @@ std::vector<std::vector<int>> FindSources(const Graph& graph, const std::vector<
 
 }  // namespace
 
-CompleteTensor FindComplete(const ProgramImage& image, const std::string& name) {
+std::optional<CompleteTensor> FindComplete(const ProgramImage& image, const std::string& name) {
   for (size_t i = 0; i < image.tensors.size(); ++i) {
     const TensorRecord& record = image.tensors[i];
     if (record.region != Region::kArena || record.name != name || record.dtype != DType::kF32)
       continue;
-    return {static_cast<int>(i), CompleteAfter(image, static_cast<int>(i))};
+    return CompleteTensor{static_cast<int>(i), CompleteAfter(image, static_cast<int>(i))};
   }
-  Fail(ErrorCode::kInternal, "calibration: the program has no f32 tensor '", name, "'");
+  return std::nullopt;
 }
 
 ObservationPlan PlanObservation(const Graph& graph, const ProgramImage& image) {

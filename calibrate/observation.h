@@ -3,6 +3,7 @@
 #ifndef RSHIFT_CALIBRATE_OBSERVATION_H_
 #define RSHIFT_CALIBRATE_OBSERVATION_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,12 @@ struct ObservationPlan {
 };
 
 // Where a tensor of the graph is in the program, and the command after which all of it is there;
-// -1: an input. Throws kInternal when the program has no such f32 tensor.
+// -1: an input. Nothing when the program has no such f32 tensor.
 struct CompleteTensor {
   int tensor = 0;
   int command = 0;
 };
-CompleteTensor FindComplete(const ProgramImage& image, const std::string& name);
+std::optional<CompleteTensor> FindComplete(const ProgramImage& image, const std::string& name);
 
 // `image`: the graph compiled for observation. A tensor that several commands write (parts of a
 // Concat) is complete after the last of them; its memory may be used again by later commands.

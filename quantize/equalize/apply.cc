@@ -71,6 +71,7 @@ class Equalizer {
         ScaleNorm(node);
       MoveBound(node);
     }
+    Rename();
     graph_.RemoveUnused();
     graph_.Check();
     return std::move(graph_);
@@ -148,6 +149,14 @@ class Equalizer {
     if (Exponents(node.outputs[0]).empty()) return;
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       if (node.inputs[i].valid()) ScaleChannels(node, i, node.outputs[0]);
+    }
+  }
+
+  void Rename() {
+    for (size_t i = 0; i < exponents_.size(); ++i) {
+      if (exponents_[i].empty()) continue;
+      Value& value = graph_.value(ValueId(static_cast<int32_t>(i)));
+      value.name = names_.Take(value.name + "__equalized");
     }
   }
 

@@ -12,7 +12,8 @@ namespace rshift {
 // Exponents beyond this many octaves say nothing of a network.
 inline constexpr int kMaxChannelExponent = 64;
 
-// The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c].
+// The tensor's channel c (index of its last dimension in memory order) is computed as x / 2^e[c],
+// under the name `tensor` and "__equalized".
 struct ChannelExponents {
   std::string tensor;
   std::vector<int32_t> exponents;

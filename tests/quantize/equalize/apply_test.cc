@@ -32,7 +32,7 @@ TEST(Equalize, EveryOtherTensorKeepsItsBits) {
     EXPECT_EQ(before.at("y").data, after.at("y").data);
     for (const ChannelExponents& entry : equalization) {
       const std::vector<double>&was = before.at(entry.tensor).data,
-            &is = after.at(entry.tensor).data;
+            &is = after.at(entry.tensor + "__equalized").data;
       for (size_t i = 0; i < was.size(); ++i)
         EXPECT_EQ(is[i], std::ldexp(was[i], -entry.exponents[i % 4])) << entry.tensor << i;
     }

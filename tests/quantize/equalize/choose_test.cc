@@ -39,7 +39,7 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   const Graph again = Equalize(driven, choice.equalization, "test");
   const MeasuredChannels measured = Measure(again, net.samples());
   // All of a tensor's channels that a depthwise convolution reads end within an octave.
-  const std::vector<float>& peak = measured.at("a").peak;
+  const std::vector<float>& peak = measured.at("a__equalized").peak;
   const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
   EXPECT_LE(*high / *low, 2.0f);
 }
@@ -64,7 +64,8 @@ TEST(ChooseEqualization, OfAResidualStreamAllTensorsAreScaledAlike) {
   EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[1].exponents);
   EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[2].exponents);
   ASSERT_EQ(choice.gains.size(), 1);
-  EXPECT_EQ(choice.gains[0].tensors, (std::vector<std::string>{"a", "b", "sum"}));
+  EXPECT_EQ(choice.gains[0].tensors,
+            (std::vector<std::string>{"a__equalized", "b__equalized", "sum__equalized"}));
 }
 
 }  // namespace
