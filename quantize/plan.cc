@@ -131,8 +131,9 @@ class Planner {
       const bool asked = LayerOf(graph_, node, config).float32.has_value();
       if (support.kind != OpKind::kFloat && !asked && IsFinalSoftmax(node, profile))
         support = {OpKind::kFloat,
-                   "a Softmax that is an output of the model gives probabilities in "
-                   "F32; mode: int8 for it in --config makes it integer"};
+                   Cat("a ", OpName(node.op),
+                       " that is an output of the model gives probabilities in F32; mode: int8 for "
+                       "it in --config makes it integer")};
       if (support.kind != OpKind::kFloat && ArithmeticOf(profile_).HalfResults()) {
         support.reason = WhyHalf(graph_, node);
         if (support.reason.empty())

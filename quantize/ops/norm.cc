@@ -108,7 +108,7 @@ OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op
   const Shape& shape = graph.value(node.inputs[0]).shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const bool last = op.axis == -1 || op.axis == rank - 1;
-  if (op.log || !rules.HasSoftmax()) {
+  if (op.log ? !rules.HasLogSoftmax() : !rules.HasSoftmax()) {
     return {OpKind::kFloat, Cat(OpName(node.op), " has no integer form")};
   }
   if (!last && !rules.HasSoftmaxOfAnyAxis())
@@ -126,7 +126,9 @@ void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op) {
   const IntType x = emitter.Type(node.inputs[0]), y = emitter.Type(old_y);
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
   const size_t axis = AxisFromFront(op.axis, shape);
-  const SoftmaxForm form = RulesOf(emitter).MakeSoftmax(x, y, shape[axis]);
+  const Arithmetic& rules = RulesOf(emitter);
+  const SoftmaxForm form =
+      op.log ? rules.MakeLogSoftmax(x, y) : rules.MakeSoftmax(x, y, shape[axis]);
   const ValueId input = emitter.Int(node.inputs[0]);
   if (axis + 1 == shape.size())
     return EmitLast(emitter, node, form, input, emitter.DefineInt(old_y), y);

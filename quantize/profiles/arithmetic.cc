@@ -25,6 +25,10 @@ SoftmaxForm Arithmetic::MakeSoftmax(const IntType&, const IntType&, int64_t) con
   Fail(ErrorCode::kInternal, "this profile has no integer Softmax");
 }
 
+SoftmaxForm Arithmetic::MakeLogSoftmax(const IntType&, const IntType&) const {
+  Fail(ErrorCode::kInternal, "this profile has no integer LogSoftmax");
+}
+
 isa::BatchedMatMul Arithmetic::MakeBatchedMatMul(const BatchedMatMulLayer&) const {
   Fail(ErrorCode::kInternal, "this profile has no integer product of two activations");
 }

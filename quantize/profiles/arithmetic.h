@@ -120,6 +120,7 @@ class Arithmetic {
   // Of an AveragePool with these attributes.
   virtual bool HasPool(const AveragePool&) const { return true; }
   virtual bool HasSoftmax() const { return false; }
+  virtual bool HasLogSoftmax() const { return false; }
   virtual bool HasBatchedMatMul() const { return false; }
   // Over another axis than the last as well: the emitter transposes around it.
   virtual bool HasSoftmaxOfAnyAxis() const { return false; }
@@ -179,6 +180,8 @@ class Arithmetic {
   virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
+  // For HasLogSoftmax().
+  virtual SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const;
 
   // --- functions of a byte; the defaults are tables by Table()
   // Dequantize, function, Quantize in the framework's float type and rounding. `function` is exact

@@ -82,11 +82,11 @@ class Tpu final : public Arithmetic {
   bool HasSoftmax() const override { return true; }
   bool HasSoftmaxOfAnyAxis() const override { return true; }
   SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
-    QSoftmax softmax;
-    softmax.arithmetic = SoftmaxArithmetic::kQuotient;
-    softmax.entries = numerics::QuotientSoftmaxTable(x.quant.scale);
-    softmax.clamp = {y.qmin(), y.qmax()};
-    return {softmax, y};
+    return SoftmaxBy(SoftmaxArithmetic::kQuotient, x, y);
+  }
+  bool HasLogSoftmax() const override { return true; }
+  SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const override {
+    return SoftmaxBy(SoftmaxArithmetic::kLogQuotient, x, y);
   }
 
   bool HasNormalize() const override { return true; }
@@ -195,6 +195,14 @@ class Tpu final : public Arithmetic {
       factors = numerics::AddMultipliers(a / excess, b / excess, reach_a, reach_b, 16);
     }
     return WithFactors(Bounds(layer.clamp, layer.y), factors, -1);
+  }
+
+  static SoftmaxForm SoftmaxBy(SoftmaxArithmetic arithmetic, const IntType& x, const IntType& y) {
+    QSoftmax softmax;
+    softmax.arithmetic = arithmetic;
+    softmax.entries = numerics::QuotientSoftmaxTable(x.quant.scale);
+    softmax.clamp = {y.qmin(), y.qmax()};
+    return {softmax, y};
   }
 
   static int32_t Reach(const IntType& type) {

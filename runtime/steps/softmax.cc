@@ -1,9 +1,11 @@
-// Softmax of bytes over the last dimension, by a table over the difference to the row's greatest.
+// Softmax and LogSoftmax of bytes over the last dimension, by a table over the difference to the
+// row's greatest.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
+#include "quantize/numerics/log_softmax.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/softmax_row.h"
 #include "runtime/kernels/lut.h"
@@ -39,6 +41,8 @@ class SoftmaxStep : public Step {
       if (run_rows_ != nullptr)
         rows_args_ = MakeSoftmaxRows(words_, flip_, inverse_scale_, {zero_y_, lo_, hi_});
     }
+    if (arithmetic_ == SoftmaxArithmetic::kLogQuotient)
+      log_scale_ = numerics::MakeLogSoftmaxScale(context.Record(Field::kSrc).scale, scale_y_);
     const Shape& shape = context.Record(Field::kSrc).shape;
     columns_ = shape.back();
     rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
@@ -71,6 +75,9 @@ class SoftmaxStep : public Step {
           break;
         case SoftmaxArithmetic::kQuotient:
           QuotientRow(x, greatest, y);
+          break;
+        case SoftmaxArithmetic::kLogQuotient:
+          LogRow(x, greatest, y);
           break;
       }
     }
@@ -155,6 +162,22 @@ class SoftmaxStep : public Step {
     return sums[0] + sums[1] + sums[2] + sums[3];
   }
 
+  void LogRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    const int64_t start =
+        numerics::LogSoftmaxStart(SumEntries(x, greatest, columns_, nullptr), log_scale_, zero_y_);
+    const auto byte = [&](size_t difference) {
+      return static_cast<uint8_t>(
+          numerics::LogSoftmaxByte(static_cast<int32_t>(difference), start, log_scale_, lo_, hi_));
+    };
+    if (columns_ <= 256) {
+      for (int64_t i = 0; i < columns_; ++i) y[i] = byte(Difference(greatest, x[i]));
+      return;
+    }
+    alignas(64) uint8_t table[256];  // by byte; those above the greatest are not looked up
+    for (size_t d = 0; d <= greatest; ++d) table[(greatest - d) ^ flip_] = byte(d);
+    lut_(table, x, y, {.rows = 1, .count = columns_});
+  }
+
   void FloatQuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
     const float sum = Sum(x, greatest), units = numerics::SoftmaxUnits(scale_y_);
     for (int64_t i = 0; i < columns_; ++i) {
@@ -172,7 +195,8 @@ class SoftmaxStep : public Step {
   int32_t zero_y_, lo_, hi_;
   LutFn lut_;
   SoftmaxQuotientsFn quotients_;
-  RequantWords inverse_scale_;        // kQuotient
+  RequantWords inverse_scale_;  // kQuotient
+  numerics::LogSoftmaxScale log_scale_;
   SoftmaxRowsFn run_rows_ = nullptr;  // kQuotient
   SoftmaxRowsArgs rows_args_;
   int64_t rows_ = 0, columns_ = 0;

@@ -389,6 +389,10 @@ def attention():
     net('MatMul', net('Softmax', scores, axis=-1), net.input('v', (2, 3, 7, 8)), to='y')
     net = Net('Softmax middle', (2, 6, 5), sqnr=25.0)
     net('MatMul', net('Softmax', 'x', axis=1), net.random(5, 4), to='y')
+    for axis in (1, 2):
+        net = Net(f'LogSoftmax axis {axis}', (2, 6, 5), low=-4)
+        net('MatMul', net('LogSoftmax', 'x', axis=axis), net.random(5, 4), to='y')
+    single('LogSoftmax', 'LogSoftmax', axis=2, shape=(2, 6, 5), f32=('softmax_f32',))
     single('LayerNorm', 'LayerNormalization', net.random(24), net.random(24), shape=(2, 5, 24), opset=17, axis=-1)
     single('LayerNorm rows', 'LayerNormalization', net.random(5, 6), shape=(2, 4, 5, 6), opset=17, axis=2)
     net = Net('RMSNorm', (2, 5, 24))

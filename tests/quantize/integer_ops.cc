@@ -11,6 +11,7 @@
 #include "quantize/numerics/average_forms.h"
 #include "quantize/numerics/average_pool.h"
 #include "quantize/numerics/half_float.h"
+#include "quantize/numerics/log_softmax.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/post_ops.h"
@@ -174,7 +175,21 @@ int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const 
   return 0;
 }
 
-void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y) {
+// LogSoftmax, in the words of NUMERICS.md section 26.
+void LogSoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y, float scale_x) {
+  const double top = *std::max_element(row.begin(), row.end());
+  uint64_t sum = 0;
+  for (double x : row) sum += static_cast<uint64_t>(op.entries[static_cast<size_t>(top - x)]);
+  const nm::LogSoftmaxScale scale = nm::MakeLogSoftmaxScale(scale_x, y.scale);
+  const int64_t start = nm::LogSoftmaxStart(sum, scale, y.zero);
+  for (double& x : row) {
+    const auto difference = static_cast<int32_t>(top - x);
+    x = nm::LogSoftmaxByte(difference, start, scale, op.clamp.lo, op.clamp.hi);
+  }
+}
+
+void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y, float scale_x) {
+  if (op.arithmetic == SoftmaxArithmetic::kLogQuotient) return LogSoftmaxRow(op, row, y, scale_x);
   const double top = *std::max_element(row.begin(), row.end());
   const auto entry = [&](double x) { return op.entries[static_cast<size_t>(top - x)]; };
   if (op.arithmetic == SoftmaxArithmetic::kFixedPoint) {

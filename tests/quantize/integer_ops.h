@@ -43,7 +43,8 @@ int32_t PoolResult(const isa::AveragePool& op, double sum, int64_t count, const 
                    const ByteType& y);
 
 // In place.
-void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y);
+// scale_x: for LogSoftmax.
+void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y, float scale_x = 0);
 
 // In place, elements that are normalized together; element i has number first_number + i * step.
 void NormalizeElements(const QNormalize& op, size_t first_number, size_t step,

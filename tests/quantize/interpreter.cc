@@ -710,7 +710,7 @@ struct Run {
     Tensor y = c.in(0);
     const size_t width = static_cast<size_t>(y.shape.back());
     for (size_t row = 0; row < y.data.size(); row += width) {
-      SoftmaxRow(op, std::span(y.data).subspan(row, width), q);
+      SoftmaxRow(op, std::span(y.data).subspan(row, width), q, TypeOf(c.meta(0)).scale);
     }
     return y;
   }

@@ -33,7 +33,7 @@ double WorstOfOne(const LittleGraph& little, const QuantizeResult& result) {
 
 QuantizeConfig AllInteger() {
   QuantizeConfig config;
-  config.types["Softmax"].float32 = false;
+  config.types["Softmax"].float32 = config.types["LogSoftmax"].float32 = false;
   return config;
 }
 
@@ -56,25 +56,57 @@ TEST(SoftmaxTest, ErrsByLittleMoreThanHalfAUnit) {
   }
 }
 
+TEST(LogSoftmaxTest, ErrsByLittleMoreThanHalfAUnit) {
+  uint32_t seed = 1;
+  for (const QuantMode mode : kModes) {
+    for (const Shape& shape : {Shape{3, 2}, Shape{2, 4, 197}, Shape{5, 21}, Shape{2, 1500}}) {
+      for (const float reach : {0.5f, 6.0f, 40.0f}) {
+        SCOPED_TRACE(seed);
+        LittleGraph little(seed++);
+        const ValueId x = little.Input("x", shape, -reach, reach / 2);
+        little.Output(little.Add("y", Softmax{.axis = -1, .log = true}, {x}, shape));
+        QuantizeOptions options = Mode(mode);
+        options.config = AllInteger();
+        const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+        ASSERT_EQ(Count<QSoftmax>(result.graph), 1);
+        EXPECT_LE(WorstOfOne(little, result), 0.51);
+      }
+    }
+  }
+}
+
+// -ln 1 has no range of its own: all rows are zeros.
+TEST(LogSoftmaxTest, RowsOfOneElementAreZero) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 1}, -3, 3);
+  little.Output(little.Add("y", Softmax{.axis = 1, .log = true}, {x}, {4, 1}));
+  QuantizeOptions options;
+  options.config = AllInteger();
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  ASSERT_EQ(Count<QSoftmax>(result.graph), 1);
+  EXPECT_EQ(WorstOfOne(little, result), 0);
+}
+
 TEST(SoftmaxTest, AnotherAxisIsTransposedToTheEnd) {
-  for (const int64_t axis : {0, 1, 2}) {
+  for (const int64_t axis : {0, 1, 2, 3, 4, 5}) {
     LittleGraph little(7);
     const ValueId x = little.Input("x", {4, 5, 6}, -3, 3);
-    little.Output(little.Add("y", Softmax{.axis = axis}, {x}, {4, 5, 6}));
+    const bool log = axis > 2;
+    little.Output(little.Add("y", Softmax{.axis = axis % 3, .log = log}, {x}, {4, 5, 6}));
     QuantizeOptions options = Mode(QuantMode::kAsymmetric);
     options.config = AllInteger();
     const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
-    EXPECT_EQ(Count<Transpose>(result.graph), axis == 2 ? 0 : 2);
+    EXPECT_EQ(Count<Transpose>(result.graph), axis % 3 == 2 ? 0 : 2);
     EXPECT_LE(WorstOfOne(little, result), 0.51);
   }
 }
 
-TEST(SoftmaxTest, AnOutputOfTheModelStaysFloatUnlessAskedFor) {
+void ExpectFinalStaysFloat(bool log) {
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 8});
   const ValueId w = little.RandomConstant("w", {8, 5}, -1, 1);
   const ValueId logits = little.Add("logits", MatMul{}, {x, w}, {2, 5});
-  const ValueId y = little.Add("y", Softmax{.axis = -1}, {logits}, {2, 5});
+  const ValueId y = little.Add("y", Softmax{.axis = -1, .log = log}, {logits}, {2, 5});
   little.Output(little.Add("flat", Reshape{}, {y}, {10}));
   const CalibrationTable table = little.Calibrate();
   const QuantizeResult result = QuantizeGraph(little.graph(), table, {});
@@ -86,6 +118,9 @@ TEST(SoftmaxTest, AnOutputOfTheModelStaysFloatUnlessAskedFor) {
   EXPECT_EQ(Count<QSoftmax>(QuantizeGraph(little.graph(), table, options).graph), 1);
 }
 
+TEST(SoftmaxTest, AnOutputOfTheModelStaysFloatUnlessAskedFor) { ExpectFinalStaysFloat(false); }
+TEST(LogSoftmaxTest, AnOutputOfTheModelStaysFloatUnlessAskedFor) { ExpectFinalStaysFloat(true); }
+
 TEST(SoftmaxTest, BetweenProductsItIsInteger) {
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 4, 6});
@@ -93,10 +128,12 @@ TEST(SoftmaxTest, BetweenProductsItIsInteger) {
   const ValueId v = little.Input("v", {2, 5, 3});
   const ValueId scores = little.Add("scores", MatMul{}, {x, w}, {2, 4, 5});
   const ValueId p = little.Add("p", Softmax{.axis = -1}, {scores}, {2, 4, 5});
+  const ValueId l = little.Add("l", Softmax{.axis = -1, .log = true}, {scores}, {2, 4, 5});
   little.Output(little.Add("y", MatMul{}, {p, v}, {2, 4, 3}));
+  little.Output(little.Add("z", MatMul{}, {l, v}, {2, 4, 3}));
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), {});
   EXPECT_TRUE(result.report.float_nodes.empty());
-  EXPECT_EQ(Count<QSoftmax>(result.graph), 1);
+  EXPECT_EQ(Count<QSoftmax>(result.graph), 2);
 }
 
 TEST(LayerNormTest, ErrsByLittleMoreThanHalfAUnit) {

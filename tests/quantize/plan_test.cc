@@ -11,6 +11,13 @@
 namespace rshift::test {
 namespace {
 
+// A LogSoftmax is what stays F32 in these tests.
+QuantizeOptions FloatLogSoftmax() {
+  QuantizeOptions options;
+  options.config.types["LogSoftmax"].float32 = true;
+  return options;
+}
+
 TEST(PlanTest, AGraphInputIsQuantizedBeforeItsTranspose) {
   LittleGraph little;
   const ValueId x = little.Input("x", {1, 4, 4, 2});
@@ -34,7 +41,7 @@ TEST(PlanTest, FunctionsAmongFloatNodesStayFloat) {
   v = little.Add("e", Unary{UnaryOp::kTanh, 0, 0}, {v}, {2, 4});
   v = little.Add("r", Reshape{}, {v}, {4, 2});
   little.Output(little.Add("y", Softmax{1, true}, {v}, {4, 2}));
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
   EXPECT_EQ(r.report.float_nodes.size(), 4u);
   EXPECT_EQ(r.graph.nodes().size(), 4u);
 }
@@ -50,7 +57,7 @@ TEST(PlanTest, ValuesChangeFormOnceForAllReaders) {
   little.Output(little.Add("c", MatMul{}, {a, w2}, {2, 3}));
   little.Output(little.Add("d", MatMul{}, {a, w2}, {2, 3}));
   little.Output(b);
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
   EXPECT_EQ(Count<Quantize>(r.graph), 2);    // x, a
   EXPECT_EQ(Count<Dequantize>(r.graph), 3);  // m, c, d
 }
@@ -62,7 +69,7 @@ TEST(PlanTest, MovementOfFloatDataIsDoneInBytesWhenAllReadersAreInteger) {
   v = little.Add("r", Transpose{{1, 0}}, {v}, {4, 2});
   const ValueId w = little.RandomConstant("w", {2, 3}, -1, 1);
   little.Output(little.Add("y", MatMul{}, {v, w}, {4, 3}));
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
   EXPECT_EQ(r.graph.value(r.graph.FindValue("r")).dtype, DType::kU8);
   EXPECT_EQ(r.report.float_nodes.size(), 1u);
 }
@@ -85,7 +92,7 @@ TEST(PlanTest, MovementFromInputToAFloatNodeStaysFloat) {
   v = little.Add("r", Reshape{}, {v}, {4, 2});
   little.Output(v);
   little.Output(little.Add("y", Softmax{1, true}, {v}, {4, 2}));
-  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), {});
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
   EXPECT_EQ(r.report.float_nodes.size(), 2u);
   EXPECT_EQ(Count<Quantize>(r.graph), 0);
 }

@@ -88,7 +88,8 @@ Forms FormsOf(std::type_identity<Lrn>) { return {{"", Lrn{.axis = 3}, {kImage}}}
 Forms FormsOf(std::type_identity<Softmax>) {
   return {{"last axis", Softmax{.axis = 3}, {kImage}},
           {"another axis", Softmax{.axis = 1}, {kImage}},
-          {"last axis", Softmax{.axis = 3, .log = true}, {kImage}}};
+          {"last axis", Softmax{.axis = 3, .log = true}, {kImage}},
+          {"another axis", Softmax{.axis = 1, .log = true}, {kImage}}};
 }
 Forms FormsOf(std::type_identity<Reduce>) {
   Forms forms = {{"height and width", Reduce{ReduceOp::kMean, {1, 2}}, {kImage}, {}, {1, 1, 1, 4}}};

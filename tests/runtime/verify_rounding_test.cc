@@ -363,11 +363,12 @@ TEST(VerifyRounding, OneRoundingOnly) {
   ExpectAccepted(b, [](auto* p) { First(p).Set(Field::kRounding, 6); });
 }
 
+// Modes 3 and 4 are in Q2.30, the others of floats or in Q0.31.
 ProgramBuilder Softmax(int64_t mode, int64_t columns) {
   ProgramBuilder b;
   const int32_t src = b.Input({DType::kS8, {2, columns}});
   const int32_t dst = b.Output({DType::kS8, {2, columns}, 1.0f / 256, -128});
-  const int32_t entry = mode == 0 ? INT32_MAX : std::bit_cast<int32_t>(1.0f);
+  const int32_t entry = mode == 0 ? INT32_MAX : mode >= 3 ? 1 << 30 : std::bit_cast<int32_t>(1.0f);
   const int32_t table = b.Const(DType::kBytes, {1024}, std::vector<int32_t>(256, entry));
   b.Add(Opcode::kSoftmax, dst, src).Set(Field::kTable, table).Set(Field::kMode, mode);
   First(&b).Set(Field::kClampLoQ, -128).Set(Field::kClampHiQ, 127);
@@ -387,6 +388,17 @@ TEST(VerifyRounding, SoftmaxTables) {
     const int32_t table = p->Const(DType::kBytes, {256}, Bytes(256));
     First(p).Set(Field::kTable, table);
   });
+  for (const int64_t mode : {3, 4}) {
+    ExpectRefused(Softmax(mode, 10), "an entry is -1", [&](auto* p) { set(p, 255, -1); });
+    ExpectRefused(Softmax(mode, 10), "an entry is", [&](auto* p) { set(p, 9, (1 << 30) + 1); });
+    ExpectRefused(Softmax(mode, 10), "first entry is", [&](auto* p) { set(p, 0, (1 << 30) - 1); });
+    ExpectRefused(Softmax(mode, 10), "scale is", [](auto* p) { Of(p, Field::kDst).scale = kNan; });
+    EXPECT_EQ(LoadError(Softmax(mode, 1 << 20)), "");
+    EXPECT_THAT(LoadError(Softmax(mode, (1 << 20) + 1)), HasSubstr("expected at most 1048576"));
+  }
+  ExpectAccepted(Softmax(3, 10), [](auto* p) { Of(p, Field::kSrc).scale = 0; });
+  ExpectRefused(Softmax(4, 10), "scale is", [](auto* p) { Of(p, Field::kSrc).scale = 0; });
+  ExpectRefused(Softmax(4, 10), "scale is", [](auto* p) { Of(p, Field::kSrc).scale = kInfinity; });
   for (const int64_t mode : {1, 2}) {
     ExpectRefused(Softmax(mode, 10), "an entry is", [&](auto* p) { set(p, 3, bits(-1.0f)); });
     ExpectRefused(Softmax(mode, 10), "an entry is", [&](auto* p) { set(p, 3, bits(kNan)); });
