@@ -195,7 +195,7 @@ def matmul_activations(c):
 
 
 # --- normalizations
-@kind('Softmax')
+@kind('Softmax', 'LogSoftmax')
 def softmax(c):
     shape = c.shape(int(c.r.integers(1, 5)), most=c.pick(9, 40))
     size = 10.0 ** c.r.uniform(-1, 1.3)

@@ -73,7 +73,7 @@ def test_every_integer_is_within_its_bound(seed, tmp_path):
     samples = [batch.sample(r) for _ in range(SAMPLES)]
     for i, sample in enumerate(samples):
         np.savez(tmp_path / 'data' / f'{i}.npz', **sample)
-    (tmp_path / 'c.yaml').write_text('types:\n  Softmax: {mode: int8}\n', encoding='utf-8')
+    (tmp_path / 'c.yaml').write_text('types:\n  Softmax: {mode: int8}\n  LogSoftmax: {mode: int8}\n', encoding='utf-8')
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx'), options)
