@@ -362,7 +362,10 @@ struct Run {
       double* row = y.data.data() + i / inner * size * inner + i % inner;
       double sum = 0;
       for (size_t j = 0; j < size; ++j) sum += row[j * inner] = std::exp(row[j * inner]);
-      for (size_t j = 0; j < size; ++j) row[j * inner] /= sum;
+      for (size_t j = 0; j < size; ++j) {
+        row[j * inner] /= sum;
+        if (op.log) row[j * inner] = std::log(row[j * inner]);
+      }
     }
     return y;
   }
