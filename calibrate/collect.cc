@@ -16,6 +16,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "graph/passes/passes.h"
+#include "runtime/outputs.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -63,6 +64,7 @@ class Worker {
         Observe(observation, sample.name);
       }
     });
+    RequireNoFault(program_, session_);
     for (size_t i = 0; i < plan_.derived.size(); ++i) {
       std::optional<float> peak;
       for (const int source : plan_.derived[i].sources)

@@ -2,9 +2,20 @@
 
 #include <variant>
 
+#include "codegen/container/output_cuts.h"
 #include "codegen/lowering/lowering.h"
 
 namespace rshift {
+
+namespace {
+
+int64_t MemoryAxis(const Graph& graph, const OutputCut& cut) {
+  constexpr int64_t kNhwcPlaces[] = {0, 3, 1, 2};  // of batch, channels, rows, columns
+  const Value& value = graph.value(graph.outputs[static_cast<size_t>(cut.output)]);
+  return value.layout == Layout::kNhwc ? kNhwcPlaces[cut.axis] : cut.axis;
+}
+
+}  // namespace
 
 ProgramImage Compile(const Graph& graph, const CompileOptions& options) {
   graph.Check();
@@ -14,6 +25,11 @@ ProgramImage Compile(const Graph& graph, const CompileOptions& options) {
   }
   ProgramImage image = context.Finish();
   image.meta = options.meta;
+  std::vector<ProgramCut> cuts;
+  for (const OutputCut& cut : graph.output_cuts) {
+    cuts.push_back({cut.output, cut.count, MemoryAxis(graph, cut)});
+  }
+  if (!cuts.empty()) image.meta[kOutputCutsKey] = OutputCutsText(cuts);
   return image;
 }
 

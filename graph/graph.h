@@ -89,6 +89,13 @@ struct Node {
   std::vector<ValueId> outputs;  // one, for every operator so far
 };
 
+// An output whose size depends on the data: only as many elements along `axis` (of ONNX) count as
+// the s64 in another output says.
+struct OutputCut {
+  int output = 0, count = 0;  // indices into Graph::outputs
+  int64_t axis = 0;
+};
+
 class Graph {
  public:
   ValueId AddValue(Value value);
@@ -136,6 +143,7 @@ class Graph {
   // Names under which the outputs leave the tool (an output may be the same value twice, or renamed
   // by a pass).
   std::vector<std::string> output_names;
+  std::vector<OutputCut> output_cuts;
 
  private:
   std::vector<Value> values_;

@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "graph/onnx/append.h"
 #include "graph/onnx/body.h"
 #include "graph/onnx/body_names.h"
 #include "graph/onnx/channel_scales.h"
@@ -93,9 +94,11 @@ onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
 Imported ImportModel(std::span<const uint8_t> bytes, const Place& place,
                      const ImportOptions& options, bool lenient) {
   onnx::ModelProto model = ReadModel(bytes, place, options);
+  const AppendedModel appended(options, &model);
   onnx::GraphProto& graph = *model.mutable_graph();
   Imported result;
   ImportState& state = result.state;
+  state.public_names = appended.public_names();
   state.model = &model;
   state.opset = OpsetOf(model);
   state.external.folder = place.folder;
@@ -116,6 +119,7 @@ Imported ImportModel(std::span<const uint8_t> bytes, const Place& place,
   AddInputs(graph, options, lenient, state);
   for (int n : order) {
     if (result.nodes[n].supported && InputsKnown(graph.node(n), state)) {
+      if (appended.IsCall(graph.node(n))) appended.CheckInputs(state);
       ImportNode(graph.node(n), result.nodes[n], state);
       result.nodes[n].folded = result.nodes[n].supported && OutputsConstant(graph.node(n), state);
     }

@@ -16,6 +16,11 @@ namespace rshift {
 struct ImportOptions {
   std::map<std::string, Shape> input_shapes;  // --input-shape, ONNX order
   std::map<std::string, Value> bound_inputs;  // --bind: name -> constant value (name may be empty)
+  // --append: a model that is put behind this one. Each of its inputs is an output of this one: by
+  // `append_inputs` (its input -> this one's output), by its metadata, or the one of its name. Its
+  // outputs are the graph's, with those of this one that it does not read.
+  std::string append;
+  std::map<std::string, std::string> append_inputs;
   // Files the caller is going to write: a model whose external data is one of them is refused.
   std::vector<std::string> outputs;
 };

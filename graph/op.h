@@ -17,6 +17,7 @@
 #include "graph/ops/recurrent.h"
 #include "graph/ops/reduce.h"
 #include "graph/ops/resize.h"
+#include "graph/ops/select.h"
 #include "graph/ops/shape.h"
 
 namespace rshift {
@@ -25,6 +26,7 @@ using Op = std::variant<
     // float, ONNX semantics
     Conv, ConvTranspose, MatMul, MaxPool, AveragePool, Binary, Where, Clip, LeakyRelu, PRelu, Unary,
     BatchNorm, LayerNorm, InstanceNorm, Lrn, Softmax, Reduce, ArgMax, Resize, FakeQuantize,
+    NonMaxSuppression, NonZero, Unique,
     // data movement, any element type
     Identity, Reshape, Transpose, Concat, Slice, Pad, Expand, Tile, Gather, DepthToSpace,
     SpaceToDepth, Cast,

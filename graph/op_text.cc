@@ -148,6 +148,15 @@ std::string Attributes(const ArgMax& o) {
   return Attribute("axis", o.axis) + Flag("min", o.min) + Flag("last_index", o.select_last_index);
 }
 
+std::string Attributes(const NonMaxSuppression& o) {
+  return Attribute("most", o.most) + Attribute("iou_threshold", o.iou_threshold) +
+         (o.has_score_threshold ? Attribute("score_threshold", o.score_threshold) : "") +
+         Flag("center_point_box", o.center_point_box);
+}
+
+std::string Attributes(const NonZero&) { return ""; }
+std::string Attributes(const Unique& o) { return Flag("sorted", o.sorted); }
+
 std::string Attributes(const Resize& op) {
   std::string text = Pick(op.mode) + Pick(op.coordinate);
   if (op.mode == ResizeMode::kNearest) text += Pick(op.nearest);

@@ -78,6 +78,9 @@ enum class Opcode : uint8_t {
   kLrnF32 = 52,
   kInstanceNormF32 = 53,
   kFakeQuantizeF32 = 54,
+  kNonMaxSuppression = 60,
+  kNonZero = 61,
+  kUnique = 62,
   // --- F32 by oneDNN (rshift_float); outside the region ---
   kConvF32 = 80,
   kConvTransposeF32 = 81,
@@ -117,7 +120,15 @@ enum class OpClass : uint8_t { kInteger, kMove, kFloat, kFloatLibrary };
 // How many multiply-accumulates a command makes (runtime/cost.cc).
 enum class MacForm : uint8_t { kNone, kConv, kConvTranspose, kDepthwise, kMatMul };
 // How often it works on an element of dst besides writing it (runtime/predict_work.cc).
-enum class TapForm : uint8_t { kNone, kWindow, kDepthwiseWindow, kNeighbours, kResize };
+enum class TapForm : uint8_t {
+  kNone,
+  kWindow,
+  kDepthwiseWindow,
+  kNeighbours,
+  kResize,
+  kSuppression,  // pairs of boxes, and their order
+  kSort,         // rows compared while they are sorted
+};
 // What its step keeps in memory besides tensors (runtime/predict_work.cc).
 enum class BufferForm : uint8_t {
   kUnstated,
@@ -132,6 +143,7 @@ enum class BufferForm : uint8_t {
   kSrc2,            // src2 in another order
   kPackedSrc2,      // one matrix of src2 as packed weights, with words of its columns
   kDynamicRequant,  // kRequant, and as much again for words made at run time
+  kPlaces,          // two numbers for each box or row of src
 };
 
 struct OpTraits {

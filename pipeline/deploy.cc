@@ -12,6 +12,7 @@
 #include "codegen/passes/passes.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/split_fake_quantize.h"
+#include "graph/sha256.h"
 #include "interop/qdq_export.h"
 #include "pipeline/check_program.h"
 #include "pipeline/deploy_inputs.h"
@@ -204,6 +205,8 @@ class Deployer {
         {"cost", ToText(quantize_.target.cost)},
         {"preprocess", ChoosePreprocess(table_, TableName(), options_.preprocess,
                                         InputSpecs(floating_), options_.force_preprocess)}};
+    if (!options_.import.append.empty())
+      meta["append_sha256"] = Sha256Hex(ReadFile(options_.import.append));
     if (!IsInteger()) return meta;
     meta["profile"] = Name(quantize_.profile.id);
     if (quantize_.profile.variant != Variant::kByTable)

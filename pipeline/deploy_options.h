@@ -28,7 +28,7 @@ inline constexpr int64_t kCheckSamples = 4;
 // or the scales.
 struct DeployOptions {
   ModelFile model;
-  ImportOptions import = {};
+  ImportOptions import = {};  // with --append
   FileOr<CalibrationTable> table = {};
   DeployMode mode = DeployMode::kDefault;
 

@@ -5,7 +5,11 @@
 
 #include "base/error.h"
 #include "calibrate/fill_inputs.h"
+#include "codegen/container/output_cuts.h"
+#include "graph/ops/select.h"
+#include "isa/ops/visit.h"
 #include "pipeline/tensor_view.h"
+#include "runtime/outputs.h"
 
 namespace rshift {
 namespace {
@@ -77,21 +81,59 @@ OutputResult CompareOutput(const OutputValues& a, const OutputValues& b) {
 
 }  // namespace
 
+std::vector<ComparedTensor> ComparedTensors(const Program& program) {
+  const ProgramImage& image = program.image();
+  const std::vector<ProgramCut> cuts = OutputCuts(image, program.where());
+  std::vector<ComparedTensor> outputs, all;
+  for (size_t i = 0; i < image.outputs.size(); ++i) {
+    all.push_back({image.outputs[i].name, image.outputs[i].tensor, -1});
+    const bool cut = std::any_of(cuts.begin(), cuts.end(), [i](const ProgramCut& c) {
+      return static_cast<size_t>(c.output) == i || static_cast<size_t>(c.count) == i;
+    });
+    if (!cut) outputs.push_back(all.back());
+  }
+  for (size_t c = 0; c < image.commands.size() && !cuts.empty(); ++c) {
+    const Command& command = image.commands[c];
+    bool selects = false;
+    isa::Visit(command, [&]<typename C>(const C&) { selects = kSelects<C>; });
+    if (!selects) continue;
+    const std::string node = c < image.command_names.size() ? image.command_names[c] : "selection";
+    for (const FieldSpec& field : FindOp(command.opcode)->fields) {
+      const bool read = field.kind == FieldKind::kTensorIn;
+      if (!read || image.tensors[command.Tensor(field.field)].dtype != DType::kF32) continue;
+      outputs.push_back({Cat(node, ": ", field.field == Field::kSrc ? "input 0" : "input 1"),
+                         command.Tensor(field.field), static_cast<int>(c)});
+    }
+  }
+  return outputs.empty() ? all : outputs;
+}
+
+std::vector<OutputValues> EmptyValues(const Program& program,
+                                      const std::vector<ComparedTensor>& compared) {
+  std::vector<OutputValues> values;
+  for (const ComparedTensor& one : compared) {
+    const TensorRecord& record = program.image().tensors[one.tensor];
+    values.push_back({one.name, record.dtype, OnnxShape(record), {}});
+  }
+  return values;
+}
+
 std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads) {
   Session session(program, {.threads = threads});
-  const ProgramImage& image = program.image();
-  std::vector<OutputValues> outputs;
-  for (const Binding& output : image.outputs) {
-    const TensorRecord& record = image.tensors[output.tensor];
-    outputs.push_back({output.name, record.dtype, OnnxShape(record), {}});
-  }
+  const std::vector<ComparedTensor> compared = ComparedTensors(program);
+  std::vector<OutputValues> outputs = EmptyValues(program, compared);
+  const auto keep = [&](int command) {
+    for (size_t i = 0; i < compared.size(); ++i) {
+      if (compared[i].command != command) continue;
+      outputs[i].samples.push_back(OnnxFloats(program.image().tensors[compared[i].tensor],
+                                              session.Tensor(compared[i].tensor)));
+    }
+  };
   for (int64_t s = 0; s < samples.size(); ++s) {
     FillInputs(program, session, samples.Read(s));
-    session.Run();
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i].samples.push_back(
-          OnnxFloats(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i))));
-    }
+    session.RunObserved(keep);
+    keep(-1);
+    RequireNoFault(program, session);
   }
   return outputs;
 }

@@ -21,7 +21,20 @@ struct OutputValues {
   std::vector<std::vector<float>> samples;  // one per sample
 };
 
-// Runs every sample; one entry per output of the program.
+// A tensor by which programs are compared: an output, read after the run (command -1). Where the
+// data decide how large outputs are, the floats that decide, too, while their command runs: a box
+// more or less moves all those behind it.
+struct ComparedTensor {
+  std::string name;
+  int32_t tensor = 0;
+  int command = -1;
+};
+std::vector<ComparedTensor> ComparedTensors(const Program& program);
+// One for each, without samples.
+std::vector<OutputValues> EmptyValues(const Program& program,
+                                      const std::vector<ComparedTensor>& compared);
+
+// Runs every sample; one entry per compared tensor.
 std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads);
 
 // One output over all samples.

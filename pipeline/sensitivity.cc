@@ -109,25 +109,19 @@ class Perturbation {
     });
   }
 
-  std::vector<OutputValues> EmptyOutputs() const {
-    std::vector<OutputValues> outputs;
-    for (const Binding& output : floating_.image().outputs) {
-      const TensorRecord& record = floating_.image().tensors[output.tensor];
-      outputs.push_back({output.name, record.dtype, OnnxShape(record), {}});
-    }
-    return outputs;
-  }
+  std::vector<OutputValues> EmptyOutputs() const { return EmptyValues(floating_, compared_); }
 
   void AppendOutputs(std::vector<OutputValues>* outputs) const {
     for (size_t i = 0; i < outputs->size(); ++i) {
-      const Binding& binding = floating_.image().outputs[i];
-      (*outputs)[i].samples.push_back(OnnxFloats(floating_.image().tensors[binding.tensor],
-                                                 float_session_.Output(static_cast<int>(i))));
+      const int32_t tensor = compared_[i].tensor;
+      (*outputs)[i].samples.push_back(
+          OnnxFloats(floating_.image().tensors[tensor], float_session_.Tensor(tensor)));
     }
   }
 
   const Dataset& samples_;
   Program floating_, integer_;
+  const std::vector<ComparedTensor> compared_ = ComparedTensors(floating_);
   Session float_session_, integer_session_;
   std::vector<std::vector<int32_t>> completed_;  // by command of the integer program
   std::vector<int> pair_of_;                     // by its tensor: the node, -1 for none

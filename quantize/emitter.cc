@@ -328,6 +328,7 @@ void Emitter::AddRequantize(const std::string& name, ValueId x, const IntType& f
 QuantizeResult Emitter::Finish() {
   for (ValueId id : old_.outputs) new_.outputs.push_back(Float(id));
   new_.output_names = old_.output_names;
+  new_.output_cuts = old_.output_cuts;
   if (new_.output_names.empty()) {
     for (ValueId id : old_.outputs) new_.output_names.push_back(old_.value(id).name);
   }

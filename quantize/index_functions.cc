@@ -28,7 +28,10 @@ Values Features(const Graph& graph, const std::vector<OpKind>& kinds) {
   return features;
 }
 
+// What it reads decides which elements are read or kept behind it.
 bool MakesIndices(const Node& node) {
+  const bool selects = std::visit([]<typename T>(const T&) { return kSelects<T>; }, node.op);
+  if (selects) return true;
   const auto* cast = std::get_if<Cast>(&node.op);
   return cast != nullptr && (cast->to == DType::kS32 || cast->to == DType::kS64);
 }

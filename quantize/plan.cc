@@ -64,7 +64,8 @@ class Planner {
     for (size_t n = 0; n < index.size(); ++n) {
       if (!index[n] || kinds_[n] == OpKind::kFloat) continue;
       kinds_[n] = OpKind::kFloat;
-      plan_.reasons[n] = "decides which elements are read: 8 bits would point elsewhere";
+      plan_.reasons[n] =
+          "decides which elements are read or which boxes stay: 8 bits would point elsewhere";
     }
   }
 
@@ -111,6 +112,10 @@ class Planner {
            (binary != nullptr && kResultIsBool[static_cast<size_t>(binary->op)]);
   }
 
+  static bool Selects(const Node& node) {
+    return std::visit([]<typename T>(const T&) { return kSelects<T>; }, node.op);
+  }
+
   void Classify(size_t n, const QuantizeConfig& config) {
     const Node& node = graph_.nodes()[n];
     const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -118,7 +123,9 @@ class Planner {
     const bool writes = IsActivation(node.outputs[0]);
     if ((!reads && !writes) || IsDynamic(node.op)) return;
     plan_.forms[n] = NodeForm::kFloat;
-    if (!reads || (!writes && !GivesOtherTypes(node))) {
+    if (reads && Selects(node)) {
+      plan_.reasons[n] = IntegerSupport(graph_, node, profile_).reason;
+    } else if (!reads || (!writes && !GivesOtherTypes(node))) {
       plan_.reasons[n] = "reads or writes another type than f32";
     } else if (LayerOf(graph_, node, config).float32.value_or(false)) {
       plan_.reasons[n] = "the configuration says f32";

@@ -90,6 +90,13 @@ uint64_t Taps(const View& view) {
       return std::min(view.Get(Field::kCount), view.Dim(Field::kSrc, view.Get(Field::kAxis)));
     case TapForm::kResize:
       return ResizeTaps(view);
+    case TapForm::kSuppression: {  // each box meets those taken before it, behind a heap
+      const uint64_t boxes = view.Dim(Field::kSrc, 1);
+      const uint64_t most = std::max<uint64_t>(std::min(view.Get(Field::kCount), boxes), 1);
+      return SaturatingAdd(boxes / 3, SaturatingMul(boxes / most, 8));
+    }
+    case TapForm::kSort:
+      return SaturatingMul(view.Dim(Field::kSrc, 1), 16);
     case TapForm::kNone:
       break;
   }
@@ -155,6 +162,8 @@ uint64_t Buffers(const View& view) {
     }
     case BufferForm::kChannelTables:  // or slopes and one table
       return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
+    case BufferForm::kPlaces:  // whichever dimension of src has the boxes or rows
+      return Product({std::max(view.Dim(Field::kSrc, 0), view.Dim(Field::kSrc, 1)), 16});
     case BufferForm::kTable:
       return kTable;
     case BufferForm::kNone:

@@ -105,7 +105,12 @@ class Session {
   // what a run has read for the last time makes room for other tensors, so that afterwards the
   // memory holds anything. (In a program compiled for observation, the input is still there.)
   std::span<std::byte> Input(int index);
+  // The whole tensor. Of an output whose size depends on the data, only a part counts:
+  // runtime/outputs.h.
   std::span<const std::byte> Output(int index) const;
+  // What the last run came upon in its data that has no answer, with the command: a computed index
+  // outside of an axis, which reads zeros. "" when there was nothing: ask before outputs are used.
+  std::string Fault() const;
   // Any tensor, from its first byte to its last: a view of another one has its rows
   // TensorRecord::pitch apart. Arena contents are only meaningful while it is alive (or everywhere
   // in a program compiled for observation).

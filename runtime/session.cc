@@ -44,6 +44,7 @@ struct Session::Impl {
   std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
   std::vector<size_t> first_command;                      // and, behind the last pass, their number
   std::vector<double> milliseconds;                       // of RunTimed, one per command
+  std::vector<size_t> may_fault;                          // passes whose steps keep faults
   std::vector<double> cost_ns;  // estimate: a stretch gets the threads that are worth waking
 
   std::span<std::byte> Bytes(int tensor) {
@@ -58,6 +59,9 @@ struct Session::Impl {
   void RunParallel(size_t begin, size_t end, bool timed) noexcept;
   void RunSerial(size_t index, bool timed) noexcept;
   void RunPass(size_t index) noexcept;  // alone
+  void ForgetFaults() noexcept {
+    for (const size_t pass : may_fault) steps[pass]->faults()->Clear();
+  }
   void RunAll(bool timed) noexcept;
   // The end of the stretch of parallel passes that begins at `begin`.
   size_t StretchEnd(size_t begin) const;
@@ -91,6 +95,7 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
       step != nullptr, ErrorCode::kUnsupported, program->where(), ": ", CommandName(image, command),
       " has no implementation here: call RegisterFloatLibrary() (runtime/onednn/float_library.h, "
       "library rshift_float) once before, or deploy without F32 operators");
+  if (step->faults() != nullptr) may_fault.push_back(steps.size());
   steps.push_back(std::move(step));
   first_command.push_back(command);
   cost_ns.push_back(nanoseconds);
@@ -146,6 +151,7 @@ void Session::Impl::RunPass(size_t index) noexcept {
 }
 
 void Session::Impl::RunAll(bool timed) noexcept {
+  ForgetFaults();
   size_t i = 0;
   while (i < steps.size()) {
     if (!steps[i]->parallel()) {
@@ -241,7 +247,17 @@ void Session::Run() noexcept {
   impl_->most_threads = impl_->threads;
 }
 
+std::string Session::Fault() const {
+  const ProgramImage& image = impl_->program->image();
+  for (const size_t pass : impl_->may_fault) {
+    const std::string text = impl_->steps[pass]->faults()->Text();
+    if (!text.empty()) return Cat(CommandName(image, impl_->first_command[pass]), ": ", text);
+  }
+  return "";
+}
+
 void Session::RunObserved(const Observer& after_command) {
+  impl_->ForgetFaults();
   for (size_t i = 0; i < impl_->steps.size(); ++i) {
     impl_->RunPass(i);
     for (size_t c = impl_->first_command[i]; c < impl_->first_command[i + 1]; ++c)

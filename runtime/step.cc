@@ -6,6 +6,17 @@
 
 namespace rshift {
 
+void FaultKeeper::Report(int64_t number, int64_t index, int64_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (number >= number_) return;
+  number_ = number, index_ = index, size_ = size;
+}
+
+std::string FaultKeeper::Text() const {
+  if (number_ == kNone) return "";
+  return Cat("index ", index_, " (element ", number_, " of src2) is outside an axis of ", size_);
+}
+
 Range ThreadRange(int64_t total, int64_t grain, const Team& team) {
   const int64_t blocks = (total + grain - 1) / grain;
   // The first `rest` members take one block more.

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,21 @@ Range ThreadRange(int64_t total, int64_t grain, const Team& team);
 // "command 3 (add 'res1')": for messages.
 std::string CommandName(const ProgramImage& image, size_t index);
 
+// What a step came upon in its data that has no answer: "index 7 (element 3 of src2) is outside
+// an axis of 5". Kept until the next run; of several the first in order, whatever the number of
+// threads.
+class FaultKeeper {
+ public:
+  void Report(int64_t number, int64_t index, int64_t size) noexcept;
+  void Clear() noexcept { number_ = kNone; }
+  std::string Text() const;  // "" for none
+
+ private:
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  std::mutex mutex_;
+  int64_t number_ = kNone, index_ = 0, size_ = 0;
+};
+
 class Step {
  public:
   virtual ~Step() = default;
@@ -42,6 +59,8 @@ class Step {
   virtual bool parallel() const { return true; }
   // Buffers of its own; what a plain member or a short list takes does not count.
   virtual size_t memory_bytes() const { return 0; }
+  // Null for steps that cannot come upon any.
+  virtual FaultKeeper* faults() { return nullptr; }
 };
 
 // What a step is made from.

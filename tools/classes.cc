@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/dataset.h"
+#include "codegen/container/output_cuts.h"
 #include "pipeline/tensor_view.h"
 
 namespace rshift {
@@ -58,7 +59,8 @@ std::optional<BestClassesPrinter> BestClassesPrinter::For(const ProgramImage& im
                                                           const std::string& names, bool quiet) {
   const Shape shape =
       image.outputs.empty() ? Shape() : OnnxShape(image.tensors[image.outputs[0].tensor]);
-  const bool fits = HoldsClassScores(shape);
+  // What the data cut is no list of classes.
+  const bool fits = HoldsClassScores(shape) && !image.meta.contains(kOutputCutsKey);
   RSHIFT_REQUIRE(fits || names.empty(), ErrorCode::kInvalidInput, "--names ", names,
                  ": the program's first output is ", ToString(shape),
                  ", names need one score per class, 1xCLASSES");

@@ -30,6 +30,7 @@ constexpr const char* kExamples =
     "  model_deploy net_qdq.onnx -o net.rshift      (the model's own scales, no calibration)\n"
     "  model_deploy net_qdq.onnx --profile tflite --variant d1 -o net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml --input-type u8 -o net.rshift      (pixels in)\n"
+    "  model_deploy det.onnx --append boxes.onnx --calibration t.yaml -o det.rshift\n"
     "  model_deploy net.onnx --mode f32 -o n.rshift --dump-graph passes=graph.txt\n";
 
 const char* Name(DeployStage stage) {

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "pipeline/complete_tensors.h"
 #include "pipeline/tensor_view.h"
+#include "runtime/outputs.h"
 #include "tools/read_ahead.h"
 #include "tools/runner_data.h"
 #include "tools/streams.h"
@@ -44,11 +45,15 @@ std::vector<NumpyArray> RunKeepingTensors(const Program& program, Session& sessi
   return tensors;
 }
 
-std::vector<NumpyArray> Outputs(const ProgramImage& image, const Session& session, bool raw) {
+// Those whose size depends on the data have what counts of them.
+std::vector<NumpyArray> Outputs(const Program& program, const Session& session, bool raw) {
+  const ProgramImage& image = program.image();
   std::vector<NumpyArray> outputs;
   for (size_t i = 0; i < image.outputs.size(); ++i) {
-    outputs.push_back(
-        ToArray(image.tensors[image.outputs[i].tensor], session.Output(static_cast<int>(i)), raw));
+    const auto index = static_cast<int>(i);
+    TensorRecord record = image.tensors[image.outputs[i].tensor];
+    record.shape = OutputShape(program, session, index);
+    outputs.push_back(ToArray(record, OutputBytes(program, session, index), raw));
     outputs.back().name = image.outputs[i].name;
   }
   return outputs;
@@ -73,11 +78,12 @@ SampleResult RunSample(const Program& program, Session& session, const Sample& s
     result.tensors = RunKeepingTensors(program, session, options.raw);
   else
     session.Run();
+  RequireNoFault(program, session);
   result.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   if (options.on_scores) {
     result.scores = OnnxFloats(image.tensors[image.outputs[0].tensor], session.Output(0));
   }
-  if (options.keep_outputs) result.outputs = Outputs(image, session, options.raw);
+  if (options.keep_outputs) result.outputs = Outputs(program, session, options.raw);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/runner_data.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -49,6 +50,12 @@ void ArrayCollector::Add(const NumpyArray& array) {
   NumpyArray& all = arrays_[at->second];
   RSHIFT_REQUIRE(!array.shape.empty(), ErrorCode::kUnsupported, "tensor '", array.name,
                  "' is a scalar: it cannot be stacked over samples, run one sample at a time");
+  // Only outputs whose size depends on the data differ, in more than the first dimension maybe.
+  RSHIFT_REQUIRE(std::equal(all.shape.begin() + 1, all.shape.end(), array.shape.begin() + 1,
+                            array.shape.end()),
+                 ErrorCode::kUnsupported, "tensor '", array.name, "' is ", ToString(all.shape),
+                 " of earlier samples and ", ToString(array.shape),
+                 " of this one: it cannot be stacked over samples, run one sample at a time");
   all.shape[0] += array.shape[0];
   all.bytes.insert(all.bytes.end(), array.bytes.begin(), array.bytes.end());
 }

@@ -100,10 +100,19 @@ void ModelArguments::AddTo(CLI::App& app) {
   app.add_option("--input-shape", input_shapes,
                  "bind symbolic dimensions: NAME:1x3x224x224 (repeatable)");
   app.add_option("--bind", bindings, "freeze an input to a constant: NAME=X.npy (repeatable)");
+  auto* behind =
+      app.add_option("--append", append,
+                     "an ONNX file to put behind the model, its inputs joined to outputs "
+                     "of that name: what makes boxes of a detector (docs/detectors.md)");
+  app.add_option("--append-map", append_map,
+                 "an input of --append reads another output: INPUT=OUTPUT (repeatable)")
+      ->allow_extra_args(false)
+      ->needs(behind);
 }
 
 void ModelArguments::AddTo(RunPaths& paths) const {
   paths.inputs.push_back({"the model", path});
+  paths.inputs.push_back({"--append", append});
   paths.AddInputs("--bind", bindings);
 }
 
@@ -124,6 +133,15 @@ ImportOptions ModelArguments::Import(const RunPaths& paths) const {
     Value value{name, array.dtype, array.shape, Layout::kPlain, std::nullopt, nullptr};
     value.constant = MakeConstant(std::span<const uint8_t>(array.bytes));
     options.bound_inputs[name] = std::move(value);
+  }
+  options.append = append;
+  for (const std::string& text : append_map) {
+    const size_t equals = text.find('=');
+    RequireUsage(equals != std::string::npos && equals > 0 && equals + 1 < text.size(),
+                 "--append-map ", text, ": expected INPUT=OUTPUT");
+    RequireUsage(
+        options.append_inputs.emplace(text.substr(0, equals), text.substr(equals + 1)).second,
+        "--append-map ", text, ": given twice");
   }
   return options;
 }

@@ -26,8 +26,8 @@ void SetUpApp(CLI::App& app, const std::string& examples);
 // --input-shape NAME:1x3x224x224 and --bind NAME=X.npy, shared by every tool that reads an ONNX
 // file.
 struct ModelArguments {
-  std::string path;
-  std::vector<std::string> input_shapes, bindings;
+  std::string path, append;
+  std::vector<std::string> input_shapes, bindings, append_map;
   void AddTo(CLI::App& app);
   // `paths.outputs` are the files this run writes: external data must be none of them.
   ImportOptions Import(const RunPaths& paths = {}) const;

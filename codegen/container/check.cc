@@ -10,6 +10,7 @@
 #include "codegen/container/broadcast.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
+#include "codegen/container/output_cuts.h"
 #include "codegen/container/sections.h"
 
 namespace rshift {
@@ -127,6 +128,7 @@ void CheckImage(const ProgramImage& image, uint64_t constants_size, const std::s
                      binding.name, "' is bound to a view of another tensor");
     }
   }
+  (void)OutputCuts(image, where);
   RSHIFT_REQUIRE(image.command_names.empty() || image.command_names.size() == image.commands.size(),
                  ErrorCode::kCorrupt, where, ": ", image.command_names.size(),
                  " command names for ", image.commands.size(), " commands");
@@ -177,6 +179,7 @@ void ConstantsCheck::Finish() {
 
 uint64_t FeaturesOf(const ProgramImage& image) {
   uint64_t features = OverwritesInputs(image) ? kFeatureInputReuse : 0;
+  if (image.meta.contains(kOutputCutsKey)) features |= kFeatureCutOutputs;
   for (const Command& command : image.commands) {
     const OpSpec* spec = FindOp(command.opcode);
     if (spec == nullptr) continue;

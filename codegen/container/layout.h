@@ -15,7 +15,7 @@ inline constexpr uint16_t kMajor = 4;  // must match; what changed: FORMAT.md
 // CRC32C of what each command's bits stand for: its opcode, then its fields in order, number and
 // kind (tests/codegen/container/docs_test.cc). When it changes, a command of an old file would be
 // read as another one: raise kMajor, unless nothing but new opcodes was added.
-inline constexpr uint32_t kCommandFields = 0xad0181cf;
+inline constexpr uint32_t kCommandFields = 0x7c131365;
 inline constexpr uint16_t kMinor = 0;  // a newer minor version only adds optional sections
 
 // Header, 64 bytes.
@@ -30,9 +30,10 @@ inline constexpr uint64_t kFeatureViews = 4;  // has tensors with a pitch, or of
 inline constexpr uint64_t kFeatureFusedEpilogue = 8;  // has commands with fuse_with_previous
 inline constexpr uint64_t kFeatureInputReuse = 16;    // inputs are to be filled before each run
 inline constexpr uint64_t kFeatureBroadcast = 32;     // has constants smaller than what they meet
+inline constexpr uint64_t kFeatureCutOutputs = 64;    // has outputs of which a part counts
 inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureViews |
                                            kFeatureFusedEpilogue | kFeatureInputReuse |
-                                           kFeatureBroadcast;
+                                           kFeatureBroadcast | kFeatureCutOutputs;
 
 // Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
 inline constexpr uint64_t kSectionEntrySize = 32;

@@ -1,4 +1,4 @@
-// Reductions.
+// Reductions and selections.
 #include "codegen/lowering/lowering.h"
 
 namespace rshift::lowering {
@@ -15,6 +15,19 @@ void Lower(LoweringContext& context, const Node& node, const Reduce& op) {
 
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op) {
   RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64});
+  LowerAs(context, node, op);
+}
+
+void Lower(LoweringContext& context, const Node& node, const NonMaxSuppression& op) {
+  RequireF32(context, node);
+  LowerAs(context, node, op);
+}
+
+void Lower(LoweringContext& context, const Node& node, const NonZero& op) {
+  LowerAs(context, node, op);
+}
+
+void Lower(LoweringContext& context, const Node& node, const Unique& op) {
   LowerAs(context, node, op);
 }
 

@@ -9,6 +9,7 @@ GraphRewriter::GraphRewriter(const Graph& old)
   new_.name = old.name;
   new_.sha256 = old.sha256;
   new_.output_names = old.output_names;
+  new_.output_cuts = old.output_cuts;
   for (int i = 0; i < old.value_count(); ++i) names_.Reserve(old.value(ValueId(i)).name);
   for (const Node& node : old.nodes()) {
     for (const ValueId id : node.inputs) {

@@ -70,7 +70,8 @@ bool IsEvaluated(const Op& op) {
                  [](const Dequantize&) { return false; }, [](const DynamicRange&) { return false; },
                  [](const DynamicQuantize&) { return false; },
                  [](const DynamicConv&) { return false; },
-                 [](const DynamicMatMul&) { return false; }, [](const auto&) { return true; }},
+                 [](const DynamicMatMul&) { return false; },
+                 []<typename T>(const T&) { return !kSelects<T>; }},
       op);
 }
 

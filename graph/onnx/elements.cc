@@ -19,6 +19,9 @@ Expr Wrapped(const Expr& indices, int64_t size) {
       node.Check(i >= -size && i < size, "index ", i, " is outside [-", size, ", ", size, ")");
     }
   }
+  // Of computed ones a Gather finds those outside while the program runs.
+  if (size > 0 && size <= kFoldedElements && !indices.is_constant())
+    return Gathered(Iota(indices.node(), size, 1, 0), indices, 0);
   const Expr wide = CastTo(indices, DType::kS64);
   const Expr zero = Number(indices.node(), 0.0, DType::kS64);
   return Select(Less(wide, zero), wide + static_cast<double>(size), wide);

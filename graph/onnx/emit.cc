@@ -1,6 +1,7 @@
 // The half of OnnxNode that emits graph nodes: constants are executed at once.
 #include "graph/fold/fold.h"
 #include "graph/fold/origin.h"
+#include "graph/onnx/bounded.h"
 #include "graph/onnx/node.h"
 
 namespace rshift {
@@ -67,8 +68,19 @@ ValueId OnnxNode::Make(Op op, std::vector<ValueId> inputs, Value result) {
   const bool folded = result.is_constant();
   if (!folded) CheckNotEmpty(op, inputs, result.shape);
   const ValueId id = state_.graph.AddValue(std::move(result));
-  if (!folded) state_.graph.AddNode({label_, std::move(op), std::move(inputs), {id}});
+  if (folded) return id;
+  BoundAfter(*this, op, inputs, id);
+  state_.graph.AddNode({label_, std::move(op), std::move(inputs), {id}});
   return id;
+}
+
+const BoundedDim* OnnxNode::Bounded(ValueId id) const {
+  const auto found = state_.bounded.find(id.index());
+  return found == state_.bounded.end() ? nullptr : &found->second;
+}
+
+void OnnxNode::Bound(ValueId id, int64_t axis, ValueId count) {
+  state_.bounded[id.index()] = {axis, count};
 }
 
 ValueId OnnxNode::Emit(Op op, std::vector<ValueId> inputs, DType type, Shape shape) {

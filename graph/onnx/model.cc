@@ -1,6 +1,7 @@
 #include "graph/onnx/model.h"
 
 #include <functional>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -141,15 +142,40 @@ void AddInitializers(onnx::GraphProto& graph, ImportState& state) {
   }
 }
 
+namespace {
+
+// Outputs whose size depends on the data bring their count along, as one more output.
+void AddCounts(ImportState& state) {
+  Graph& graph = state.graph;
+  std::map<ValueId, int> places;
+  const auto own = static_cast<int>(graph.outputs.size());
+  for (int i = 0; i < own; ++i) {
+    const auto found = state.bounded.find(graph.outputs[i].index());
+    if (found == state.bounded.end()) continue;
+    const auto [place, fresh] =
+        places.try_emplace(found->second.count, static_cast<int>(graph.outputs.size()));
+    if (fresh) {
+      graph.outputs.push_back(found->second.count);
+      graph.output_names.push_back(state.names.Take(graph.output_names[i] + ".count"));
+    }
+    graph.output_cuts.push_back({i, place->second, found->second.axis});
+  }
+}
+
+}  // namespace
+
 void AddOutputs(const onnx::GraphProto& graph, ImportState& state) {
   std::set<std::string> seen;
   RSHIFT_REQUIRE(graph.output_size() > 0, ErrorCode::kInvalidInput, "the model has no outputs");
   for (const auto& output : graph.output()) {
     RSHIFT_REQUIRE(seen.insert(output.name()).second, ErrorCode::kInvalidInput, "model output ",
                    Quoted(output.name()), " is there twice");
+    const auto renamed = state.public_names.find(output.name());
     state.graph.outputs.push_back(state.values.at(output.name()));
-    state.graph.output_names.push_back(output.name());
+    state.graph.output_names.push_back(renamed == state.public_names.end() ? output.name()
+                                                                           : renamed->second);
   }
+  AddCounts(state);
 }
 
 }  // namespace rshift

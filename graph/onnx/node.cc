@@ -13,10 +13,11 @@ namespace {
 using onnx::AttributeProto;
 
 // Attributes that are 0 or 1. Of any other number one runtime takes 1, another 0.
-constexpr std::array<std::string_view, 27> kSwitches = {"align_corners",
+constexpr std::array<std::string_view, 29> kSwitches = {"align_corners",
                                                         "allowzero",
                                                         "antialias",
                                                         "ceil_mode",
+                                                        "center_point_box",
                                                         "count_include_pad",
                                                         "detect_negative",
                                                         "detect_positive",
@@ -36,6 +37,7 @@ constexpr std::array<std::string_view, 27> kSwitches = {"align_corners",
                                                         "periodic",
                                                         "reverse",
                                                         "select_last_index",
+                                                        "sorted",
                                                         "transA",
                                                         "transB",
                                                         "unidirectional",

@@ -19,6 +19,13 @@
 
 namespace rshift {
 
+// A dimension whose size depends on the data: the values have room for the most that there can be,
+// the s64 [1] value `count` says how many count.
+struct BoundedDim {
+  int64_t axis = 0;
+  ValueId count;
+};
+
 // Everything known while the nodes of a model are imported one after the other.
 struct ImportState {
   Graph graph;
@@ -32,8 +39,10 @@ struct ImportState {
   std::unordered_map<std::string, ValueId>
       values;                                 // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included
-  UniqueNames names;                          // of all values, ONNX ones and ours
-  FoldBudget budget;                          // of executing constant nodes
+  std::unordered_map<int32_t, BoundedDim> bounded;            // by value
+  std::unordered_map<std::string, std::string> public_names;  // of outputs, where they differ
+  UniqueNames names;                                          // of all values, ONNX ones and ours
+  FoldBudget budget;                                          // of executing constant nodes
 };
 
 class OnnxNode {
@@ -96,6 +105,10 @@ class OnnxNode {
   void KeepSign(const std::string& name);
   // Output i is this constant.
   void OutputConstant(Value constant, int i = 0);
+
+  // Of an activation whose size depends on the data (bounded.h); null for others.
+  const BoundedDim* Bounded(ValueId id) const;
+  void Bound(ValueId id, int64_t axis, ValueId count);
 
   // Shorthands for Emit.
   ValueId Reshaped(ValueId id, const Shape& shape);  // id itself when it has that shape

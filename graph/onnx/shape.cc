@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "graph/onnx/bounded.h"
 #include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
@@ -113,10 +114,12 @@ void ImportShape(OnnxNode& node) {
   };
   const int64_t start = clamp(node.Int("start", 0)), end = clamp(node.Int("end", rank));
   const Shape part(x.begin() + start, x.begin() + std::max(start, end));
+  RequireFixedDims(node, node.Input(0), start, end);
   node.OutputConstant(IntConstant({static_cast<int64_t>(part.size())}, part));
 }
 
 void ImportSize(OnnxNode& node) {
+  RequireFixedDims(node, node.Input(0), 0, static_cast<int64_t>(node.ShapeOf(0).size()));
   node.OutputConstant(IntConstant({}, {NumElements(node.ShapeOf(0))}));
 }
 

@@ -56,16 +56,6 @@ std::map<std::string, ImportFunction> BuildTable() {
   return table;
 }
 
-constexpr const char* kSplitModel = "deploy the part before it and run the rest in the application";
-constexpr const char* kDynamic = "the size of its result depends on the data";
-
-struct KnownRefusal {
-  const char *op_type, *reason, *advice;
-};
-constexpr KnownRefusal kKnown[] = {
-    {"NonMaxSuppression", kDynamic, kSplitModel},
-};
-
 // "com.microsoft:Gelu", "Conv": what an entry is called.
 std::string EntryName(const onnx::NodeProto& node) {
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
@@ -102,9 +92,6 @@ Refusal RefuseByType(const onnx::NodeProto& node, const onnx::ModelProto& model)
   if (!node.domain().empty() && node.domain() != "ai.onnx") {
     return {"operator of the custom domain " + Quoted(node.domain()),
             "export the model with standard ONNX operators only"};
-  }
-  for (const KnownRefusal& known : kKnown) {
-    if (node.op_type() == known.op_type) return {known.reason, known.advice};
   }
   return {"operator is not supported", GeneralAdvice()};
 }

@@ -224,6 +224,7 @@ ValueId LayoutBuilder::Emit(ValueId id, const Form& from, const ElementOrder& mo
 
 Graph LayoutBuilder::Finish() {
   new_.output_names = old_.output_names;
+  new_.output_cuts = old_.output_cuts;
   for (ValueId id : old_.outputs) new_.outputs.push_back(Plain(id));
   new_.RemoveUnused();
   return std::move(new_);

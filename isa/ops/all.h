@@ -14,6 +14,7 @@
 #include "isa/ops/recurrent.h"
 #include "isa/ops/reduce.h"
 #include "isa/ops/resize.h"
+#include "isa/ops/select.h"
 #include "isa/ops/shape.h"
 
 namespace rshift::isa {
@@ -21,15 +22,14 @@ namespace rshift::isa {
 template <typename... Commands>
 struct CommandList {};
 
-using AllCommands =
-    CommandList<Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat,
-                AveragePool, MaxPool, LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax,
-                AddScaled, BatchedMatMul, Transpose, CopyInto, Slice, Pad, Expand, Tile, Gather,
-                ResizeNearest, Normalize, GruCell, Extremum, Div, BinaryTable, Resize, DynamicRange,
-                DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell, GatedOutput, BinaryF32,
-                UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32,
-                ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32, ConvF32,
-                ConvTransposeF32, MatMulF32, AveragePoolF32>;
+using AllCommands = CommandList<
+    Quantize, Dequantize, Requantize, Conv, Depthwise, MatMul, Add, AddFloat, AveragePool, MaxPool,
+    LeakyRelu, PRelu, Table, AddShifted, AddFma, Mul, Softmax, AddScaled, BatchedMatMul, Transpose,
+    CopyInto, Slice, Pad, Expand, Tile, Gather, ResizeNearest, Normalize, GruCell, Extremum, Div,
+    BinaryTable, Resize, DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell,
+    GatedOutput, BinaryF32, UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32,
+    ReduceF32, ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
+    NonMaxSuppression, NonZero, Unique, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

@@ -44,6 +44,16 @@ OpSupport IntegerSupport(const Graph& graph, const Node& node, const Profile& pr
         if (rules.HasWhere()) return OpSupport{OpKind::kMove, ""};
         return OpSupport{OpKind::kFloat, "this profile has no integer form of it"};
       },
+      [](const NonMaxSuppression&) {
+        return OpSupport{OpKind::kFloat,
+                         "compares scores and overlaps of boxes: in 8 bits many are equal"};
+      },
+      [](const NonZero&) {
+        return OpSupport{OpKind::kFloat, "what rounds to 0 would be gone"};
+      },
+      [](const Unique&) {
+        return OpSupport{OpKind::kFloat, "what rounds to the same number would be one"};
+      },
       [](const Gather&) {
         return OpSupport{OpKind::kFloat, "reads rows of a constant"};
       },

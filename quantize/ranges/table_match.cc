@@ -93,7 +93,8 @@ std::vector<const TensorRange*> MatchTable(const Graph& graph, const Calibration
   }
   RSHIFT_REQUIRE(missing.empty(), ErrorCode::kInvalidInput, "the calibration table lacks ",
                  missing.size(), missing.size() == 1 ? " tensor" : " tensors",
-                 " of the model: ", List(missing), "; calibrate this model again");
+                 " of the model: ", List(missing),
+                 "; calibrate this model again, with the same --append");
   std::sort(used.begin(), used.end());
   std::vector<std::string> foreign;
   for (const auto& [name, range] : table.tensors) {

@@ -1,6 +1,6 @@
 // Gather: slices of src on one axis, chosen by an index tensor. Indices are data: one that is
-// outside the axis (after adding its size to a negative one) gives zeros, since a running program
-// cannot fail. Small slices by constant indices are byte shuffles.
+// outside the axis (after adding its size to a negative one) gives zeros and is reported
+// (Session::Fault). Small slices by constant indices are byte shuffles.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -46,21 +46,25 @@ class GatherStep : public Step {
     WithCopyOf(shape_.chunk, [&](auto copy) { RunSmall(team, copy); });
   }
 
+  FaultKeeper* faults() override { return &faults_; }
+
  private:
   static constexpr int64_t kNowhere = -1;
   static constexpr int64_t kSmallChunk = 64, kPiece = 16 * 1024;
   static constexpr int64_t kBlock = 128;  // indices that are read once for many rows
 
   // Where a slice begins behind its row of slices.
-  int64_t SliceAt(int64_t i) const {
-    int64_t index =
+  int64_t SliceAt(int64_t i) {
+    const int64_t given =
         wide_ ? static_cast<const int64_t*>(indices_)[i] : static_cast<const int32_t*>(indices_)[i];
-    if (index < 0) index += shape_.size;
-    return index < 0 || index >= shape_.size ? kNowhere : index * shape_.chunk;
+    const int64_t index = given < 0 ? given + shape_.size : given;
+    if (index >= 0 && index < shape_.size) return index * shape_.chunk;
+    faults_.Report(i, given, shape_.size);
+    return kNowhere;
   }
 
   template <typename Copy>
-  void RunSmall(const Team& team, const Copy& copy) const {
+  void RunSmall(const Team& team, const Copy& copy) {
     std::array<int64_t, kBlock> at;
     int64_t known = -1;  // the block whose slices `at` has
     const int64_t blocks = (shape_.count + kBlock - 1) / kBlock;
@@ -86,7 +90,7 @@ class GatherStep : public Step {
   }
 
   // In pieces, so that threads share even one slice.
-  void RunLarge(const Team& team) const {
+  void RunLarge(const Team& team) {
     const int64_t pieces = (shape_.chunk + kPiece - 1) / kPiece;
     const Range part = ThreadRange(shape_.outer * shape_.count * pieces, 1, team);
     for (int64_t item = part.begin; item < part.end; ++item) {
@@ -107,6 +111,7 @@ class GatherStep : public Step {
   const void* indices_;
   bool wide_;
   GatherShape shape_;
+  FaultKeeper faults_;
 };
 
 // Constant indices, which the verifier has found inside the axis, for many rows of few bytes. A

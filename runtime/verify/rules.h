@@ -73,6 +73,10 @@ void CheckCommand(const CommandCheck& check, const isa::ResizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::LrnF32& c);
 void CheckCommand(const CommandCheck& check, const isa::FakeQuantizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32& c);
+// select.cc
+void CheckCommand(const CommandCheck& check, const isa::NonMaxSuppression& c);
+void CheckCommand(const CommandCheck& check, const isa::NonZero& c);
+void CheckCommand(const CommandCheck& check, const isa::Unique& c);
 // float_library.cc
 void CheckCommand(const CommandCheck& check, const isa::ConvF32& c);
 void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c);

@@ -91,6 +91,31 @@ void MakeArgMax(Maker& m) {
   m.b.Add(Opcode::kArgMax, m.Dst({DType::kS64, dst}), src).Set(Field::kAxis, axis);
 }
 
+void MakeNonMaxSuppression(Maker& m) {
+  const int64_t batches = m.random.Int(0, 2), classes = m.random.Int(0, 4), boxes = m.Dim();
+  const int64_t most = m.Chance(8) ? int64_t{1} << 40 : m.random.Int(0, 9);
+  const int64_t rows = batches * classes * std::min(most, boxes);
+  const int32_t src = m.Src({kF32, {batches, boxes, 4}});
+  const int32_t scores = m.Src({kF32, {batches, classes, boxes}});
+  m.b.Add(Opcode::kNonMaxSuppression, m.Dst({DType::kS64, {1 + rows, 3}}), src)
+      .Set(Field::kSrc2, scores)
+      .Set(Field::kCount, most)
+      .Set(Field::kFlags, m.random.Int(0, 3))
+      .SetFloat(Field::kAlphaF, m.random.Float(0.0f, 1.0f))
+      .SetFloat(Field::kBetaF, m.Number());
+}
+
+// Lists of what src has: NonZero and Unique.
+void MakeList(Maker& m, Opcode opcode) {
+  constexpr DType kTypes[] = {kF32, DType::kS8, DType::kU8, DType::kS32, DType::kS64, DType::kBool};
+  const bool unique = opcode == Opcode::kUnique;
+  const Shape shape = unique ? m.Dims(2, 2) : m.Dims(0, 4);
+  const int64_t entries = unique ? 3 * shape[0] : NumElements(shape);
+  const int32_t src = m.Src({kTypes[m.random.Int(0, 5)], shape});
+  Command& c = m.b.Add(opcode, m.Dst({DType::kS64, {1 + entries}}), src);
+  if (unique) c.Set(Field::kFlags, m.random.Int(0, 1));
+}
+
 void MakeResize(Maker& m) {
   const Shape src = m.Dims(1, 5);
   Shape dst = src;
@@ -197,6 +222,11 @@ bool MakeFloatCommand(Opcode opcode, Maker& m) {
       return MakeArgMax(m), true;
     case Opcode::kWhere:
       return MakeWhere(m), true;
+    case Opcode::kNonMaxSuppression:
+      return MakeNonMaxSuppression(m), true;
+    case Opcode::kNonZero:
+    case Opcode::kUnique:
+      return MakeList(m, opcode), true;
     case Opcode::kCast: {
       constexpr DType kTypes[] = {kF32,         DType::kS64, DType::kS32,
                                   DType::kBool, DType::kU8,  DType::kS8};

@@ -105,6 +105,11 @@ Forms FormsOf(std::type_identity<Reduce>) {
 Forms FormsOf(std::type_identity<ArgMax>) {
   return {{"", ArgMax{.axis = 3}, {kImage}, {}, {1, 8, 8, 1}}};
 }
+Forms FormsOf(std::type_identity<NonMaxSuppression>) {
+  return {{"", NonMaxSuppression{.most = 1}, {{1, 8, 4}, {1, 2, 8}}, {}, {3, 3}}};
+}
+Forms FormsOf(std::type_identity<NonZero>) { return {{"", NonZero{}, {{4}}, {}, {5}}}; }
+Forms FormsOf(std::type_identity<Unique>) { return {{"", Unique{}, {{4, 2}}, {}, {13}}}; }
 Forms FormsOf(std::type_identity<Resize>) {
   Forms forms;
   for (int i = 0; i < kResizeModeCount; ++i) {
