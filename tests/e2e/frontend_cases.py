@@ -236,5 +236,38 @@ def odds():
     ]
 
 
+def suppressions():
+    """Boxes of both forms, with and without thresholds and limits, in several batches and classes."""
+    found = []
+    for seed in range(16):
+        random = np.random.default_rng([SEED, 11, seed])
+        batches, classes, count = random.integers(1, 4), random.integers(1, 5), random.integers(1, 60)
+        scores = random.integers(0, 30, (batches, classes, count)).astype(np.float32) / 30  # many are equal
+        limits = [ints(random.integers(0, 20)), np.array([random.uniform(0, 0.7)], np.float32),
+                  np.array([random.uniform(-0.5, 0.9)], np.float32)]
+        given = int(random.integers(1, 4)) if seed else 3
+        found.append(case(f'nms_{seed}', 'NonMaxSuppression', [numbers(batches, count, 4, seed=seed, low=0.05), scores], limits[:given],
+                          opset=11, center_point_box=int(seed % 2)))
+    return found
+
+
+def selections():
+    found = []
+    for seed in range(12):
+        random = np.random.default_rng([SEED, 12, seed])
+        shape = tuple(int(d) for d in random.integers(1, 7, random.integers(1, 5)))
+        few = random.integers(-1, 2, shape).astype((np.float32, np.int32, np.int64, np.float32)[seed % 4])
+        axis = int(random.integers(-len(shape), len(shape)))
+        flags = random.integers(0, 2, random.integers(1, shape[axis] + 1)).astype(bool)
+        found += [case(f'non_zero_{seed}', 'NonZero', [few if seed % 4 < 3 else few > 0], opset=13),
+                  case(f'compress_axis_{seed}', 'Compress', [few, flags], opset=11, axis=axis),
+                  case(f'compress_flat_{seed}', 'Compress', [few, np.resize(flags, few.size)], opset=11)]
+        # ONNX Runtime has Unique of f32, s64, s8 and f64.
+        rows = few if few.dtype != np.int32 else few.astype(np.int8)
+        along = {'axis': axis} if seed % 3 else {}
+        found.append(case(f'unique_{seed}', 'Unique', [rows], opset=11, outputs=4, sorted=int(seed % 2), **along))
+    return found
+
+
 def cases():
-    return volumes() + signals() + odds() + attentions() + recurrents() + movements() + einsums() + fused() + norms()
+    return suppressions() + selections() + volumes() + signals() + odds() + attentions() + recurrents() + movements() + einsums() + fused() + norms()

@@ -18,7 +18,7 @@ TRAIN_IMAGES = FASHION / 'train-images-idx3-ubyte.gz'
 TEST_IMAGES = FASHION / 't10k-images-idx3-ubyte.gz'
 TEST_LABELS = FASHION / 't10k-labels-idx1-ubyte.gz'
 # Computing commands of the ISA table's float class whose names do not end in _f32.
-FLOAT_OPCODES = ('argmax', 'where', 'cast')
+FLOAT_OPCODES = ('argmax', 'where', 'cast', 'non_max_suppression', 'non_zero', 'unique')
 INTEGER_MODES = ('symmetric', 'asymmetric')
 
 

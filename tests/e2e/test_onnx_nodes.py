@@ -10,7 +10,7 @@ import pipeline
 
 SUITE = os.path.join(os.path.dirname(__file__), '..', 'conformance', 'onnx_node_suite.py')
 # What agreed when this was last raised. Less means that an operator was lost.
-LEAST_AGREED = 1485
+LEAST_AGREED = 1495
 
 
 def test_onnx_node_suite(report):

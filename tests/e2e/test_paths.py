@@ -19,14 +19,14 @@ PREPROCESSING = {'--mean': None, '--scale': None, '--color': None, '--resize': N
 # ('out'), or no file (None). A {} stands for the path.
 TOOLS = {
     'model_calibrate': {
-        'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--dataset': ('data', '{}'),
+        'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--bind': ('in', 'name={}'), '--dataset': ('data', '{}'),
         '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'),
         '--output': ('out', '{}'), '--statistics': ('out', '{}'),
         '--labels': ('in', '{}'), '--picture': ('out', '{}'),
         '--input-shape': None, '--method': None, '--shard': None, **PREPROCESSING,
     },
     'model_deploy': {
-        'model': ('in', '{}'), '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
+        'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
         '--scales': ('in', '{}'),
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
@@ -40,7 +40,7 @@ TOOLS = {
         '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'),
         '--isa': None, '--top': None, '--limits': None,
     },
-    'model_tool support': {'model': ('in', '{}'), '--input-shape': None, '--bind': ('in', 'name={}'),
+    'model_tool support': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
                            '--profile': None},
     'model_tool info': {'file': ('in', '{}')},
     'model_tool disasm': {'file': ('in', '{}')},
@@ -51,7 +51,7 @@ TOOLS = {
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
     'model_tool vectors': {'program': ('in', '{}'), '--input': ('data', '{}'), '--output': ('out', '{}')},
-    'model_tool export': {'model': ('in', '{}'), '--input-shape': None, '--bind': ('in', 'name={}'),
+    'model_tool export': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
                           '--calibration': ('in', '{}'), '--config': ('in', '{}'), '--variant': None,
                           '--output': ('out', '{}')},
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
