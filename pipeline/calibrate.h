@@ -57,9 +57,9 @@ struct CalibrateEvents {
 };
 
 struct CalibrateResult {
-  CalibrationTable table;              // for Deploy; WriteTable makes a file of it
-  StatisticsFile statistics;           // from which any method makes a table later
-  std::vector<ThinRange> thin_ranges;  // ranges of the table that rest on few samples
+  CalibrationTable table;                        // for Deploy; WriteTable makes a file of it
+  StatisticsFile statistics;                     // from which any method makes a table later
+  std::vector<ThinRange> thin_ranges;            // ranges of the table that rest on few samples
   std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given
 };
 

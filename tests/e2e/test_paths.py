@@ -20,7 +20,7 @@ PREPROCESSING = {'--mean': None, '--scale': None, '--color': None, '--resize': N
 TOOLS = {
     'model_calibrate': {
         'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--bind': ('in', 'name={}'), '--dataset': ('data', '{}'),
-        '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'),
+        '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'), '--equalize': ('in', '{}'),
         '--output': ('out', '{}'), '--statistics': ('out', '{}'),
         '--labels': ('in', '{}'), '--picture': ('out', '{}'),
         '--input-shape': None, '--method': None, '--shard': None, **PREPROCESSING,
