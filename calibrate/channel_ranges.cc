@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -56,7 +57,7 @@ class Measurer {
         dataset_(dataset),
         samples_(samples),
         options_(options),
-        progress_("measuring channels", static_cast<int64_t>(samples.size()), options.progress) {
+        progress_("equalizing", static_cast<int64_t>(samples.size()), options.progress) {
     after_.resize(program_.image().commands.size());
     for (const ValueId id : values) {
       const Value& value = graph.value(id);
@@ -75,9 +76,15 @@ class Measurer {
     const size_t asked = options_.threads > 0 ? static_cast<size_t>(options_.threads)
                                               : std::max(1u, std::thread::hardware_concurrency());
     std::vector<std::thread> threads;
-    for (size_t i = 0; i < std::min(asked, samples_.size()); ++i)
-      threads.emplace_back([this] { Work(); });
+    std::string reason;
+    try {
+      for (size_t i = 0; i < std::min(asked, samples_.size()); ++i)
+        threads.emplace_back([this] { Work(); });
+    } catch (const std::system_error& error) {
+      reason = error.code().message();  // fewer threads do the same work
+    }
     for (std::thread& thread : threads) thread.join();
+    RSHIFT_REQUIRE(!threads.empty(), ErrorCode::kIo, "cannot start a thread: ", reason);
     if (error_) std::rethrow_exception(error_);
     return Means();
   }

@@ -9,6 +9,9 @@ import pipeline
 
 ort = pytest.importorskip('onnxruntime')
 
+# What is written has the model's own weights: a table that equalizes is refused (test_equalization.py).
+AS_IT_IS = ('--equalize', 'off')
+
 
 def net(path):
     """Convolutions of each form, a skip, a Concat, pools, a Gemm and Sigmoid."""
@@ -36,7 +39,7 @@ def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp('qdq')
     net(where / 'net.onnx')
     np.save(where / 'x.npy', np.random.default_rng(32).normal(size=(32, 3, 16, 16)).astype(np.float32))
-    pipeline.calibrate(where / 'net.onnx', where / 'x.npy', where / 'net.table.yaml')
+    pipeline.calibrate(where / 'net.onnx', where / 'x.npy', where / 'net.table.yaml', extra=AS_IT_IS)
     return where
 
 
@@ -69,7 +72,7 @@ def test_example_network(tmp_path):
     import gzip
     images = np.frombuffer(gzip.open(pipeline.TEST_IMAGES).read()[16:], np.uint8).reshape(-1, 1, 28, 28)[:200]
     np.save(tmp_path / 'x.npy', images.astype(np.float32) / 255)
-    pipeline.calibrate(pipeline.EXAMPLE, tmp_path / 'x.npy', tmp_path / 't.yaml')
+    pipeline.calibrate(pipeline.EXAMPLE, tmp_path / 'x.npy', tmp_path / 't.yaml', extra=AS_IT_IS)
     theirs, ours, _ = both(pipeline.EXAMPLE, tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric')
     same = np.mean(theirs.argmax(axis=1) == ours.argmax(axis=1))
     print(f'the same class {same:.3f}')
@@ -163,7 +166,7 @@ def test_resize(kind, tmp_path):
                               [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], [numpy_helper.from_array(w, 'w'), by])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), tmp_path / 'n.onnx')
     np.save(tmp_path / 'x.npy', np.random.default_rng(62).normal(size=(8, 3, 6, 6)).astype(np.float32))
-    pipeline.calibrate(tmp_path / 'n.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml')
+    pipeline.calibrate(tmp_path / 'n.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', extra=AS_IT_IS)
     theirs, ours, scale = both(tmp_path / 'n.onnx', tmp_path / 't.yaml', tmp_path / 'x.npy', tmp_path, 'symmetric', quantized='c')
     assert (np.abs(theirs - ours) / scale).max() < 2.5
 
