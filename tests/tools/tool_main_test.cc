@@ -61,10 +61,12 @@ TEST(ToolMain, ControlCharactersOfAFileDoNotReachTheTerminal) {
 TEST(ToolMain, UnreadableOptionTextsAreUsageErrors) {
   EXPECT_THROW(ParseTop("1,"), UsageError);
   EXPECT_THROW(ParseTolerance("0.9"), UsageError);
-  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {"x:1x"}, .bindings = {}}.Import()),
-               UsageError);
-  EXPECT_THROW((ModelArguments{.path = "m", .input_shapes = {}, .bindings = {"x"}}.Import()),
-               UsageError);
+  ModelArguments shape, binding;
+  shape.path = binding.path = "m";
+  shape.input_shapes = {"x:1x"};
+  binding.bindings = {"x"};
+  EXPECT_THROW(shape.Import(), UsageError);
+  EXPECT_THROW(binding.Import(), UsageError);
 }
 
 }  // namespace
