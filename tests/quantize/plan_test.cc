@@ -70,7 +70,7 @@ TEST(PlanTest, MovementOfFloatDataIsDoneInBytesWhenAllReadersAreInteger) {
   const ValueId w = little.RandomConstant("w", {2, 3}, -1, 1);
   little.Output(little.Add("y", MatMul{}, {v, w}, {4, 3}));
   const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), FloatLogSoftmax());
-  EXPECT_EQ(r.graph.value(r.graph.FindValue("r")).dtype, DType::kU8);
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("r")).dtype, DType::kS8);  // logarithms
   EXPECT_EQ(r.report.float_nodes.size(), 1u);
 }
 

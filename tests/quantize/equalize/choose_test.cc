@@ -39,7 +39,7 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   const Graph again = Equalize(driven, choice.equalization, "test");
   const MeasuredChannels measured = Measure(again, net.samples());
   // All of a tensor's channels that a depthwise convolution reads end within an octave.
-  const std::vector<float>& peak = measured.at("a__equalized").peak;
+  const std::vector<float>& peak = measured.at(choice.equalization[0].tensor + "__equalized").peak;
   const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
   EXPECT_LE(*high / *low, 2.0f);
 }
