@@ -44,7 +44,15 @@ def read_image(path, recipe):
     if recipe['mode'] == 'short_side':
         factor = height / min(image.shape[:2])
         height, width = (round(side * factor) for side in image.shape[:2])
-    image = cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR)
+    if recipe['mode'] == 'letterbox':  # black on both sides
+        factor = min(height / image.shape[0], width / image.shape[1])
+        inner = [round(side * factor) for side in image.shape[:2]]
+        rows, columns = height - inner[0], width - inner[1]
+        image = cv2.resize(image, inner[::-1], interpolation=cv2.INTER_LINEAR)
+        image = cv2.copyMakeBorder(image, rows // 2, rows - rows // 2, columns // 2, columns - columns // 2,
+                                   cv2.BORDER_CONSTANT, value=0)
+    else:
+        image = cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR)
     if recipe['crop']:
         ch, cw = recipe['crop']
         top, left = (height - ch) // 2, (width - cw) // 2
