@@ -86,9 +86,9 @@ class Equalizer {
 
   float Scaled(float number, int32_t exponent, const Node& node) const {
     const float scaled = std::ldexp(number, exponent);
-    RSHIFT_REQUIRE(number == 0 || std::isnormal(scaled) || !std::isnormal(number),
-                   ErrorCode::kInvalidInput, where_, ": equalization brings a constant of '",
-                   node.name, "' (", number, " x 2^", exponent, ") outside f32's range", kMend);
+    RSHIFT_REQUIRE(std::isfinite(scaled) || !std::isfinite(number), ErrorCode::kInvalidInput,
+                   where_, ": equalization brings a constant of '", node.name, "' (", number,
+                   " x 2^", exponent, ") beyond f32's range", kMend);
     return scaled;
   }
 

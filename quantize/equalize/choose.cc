@@ -7,6 +7,7 @@
 #include <span>
 
 #include "quantize/equalize/channel_groups.h"
+#include "quantize/equalize/headroom.h"
 #include "quantize/equalize/noise.h"
 #include "quantize/equalize/product_weights.h"
 #include "quantize/equalize/relevance.h"
@@ -89,6 +90,7 @@ class Chooser {
         products_(AllProducts(graph)),
         measured_(measured),
         relevance_(ProductRelevance(graph, groups_, measured)),
+        headroom_(Headroom(graph, groups_, measured)),
         exponents_(groups_.free.size()) {}
 
   EqualizationChoice Run() {
@@ -207,7 +209,8 @@ class Chooser {
     const double top = known.back(), median = known[known.size() / 2];
     for (size_t g = 0; g < exponents.size(); ++g) {
       if (!seen[g]) continue;
-      const double below = std::max((alive[g] ? octaves[g] : median) - top, -kMostOctaves);
+      const double most = std::min(kMostOctaves, static_cast<double>(headroom_[g]));
+      const double below = std::max((alive[g] ? octaves[g] : median) - top, -most);
       exponents[g] = static_cast<int32_t>(std::lround(below));
     }
     return exponents;
@@ -218,6 +221,7 @@ class Chooser {
   std::vector<Product> products_;
   const MeasuredChannels& measured_;
   std::vector<std::vector<double>> relevance_;  // by node
+  std::vector<int32_t> headroom_;               // by group: octaves
   std::vector<int32_t> exponents_;              // by group
 };
 

@@ -55,6 +55,38 @@ TEST(Equalize, RefusesWhatIsNotTheGraphs) {
               HasSubstr("no error"));
 }
 
+// Conv 1x1 whose channel 1 has one weight of `weight`, and a Conv that reads it.
+Graph WithWeight(float weight) {
+  LittleGraph net(9);
+  const ValueId x = net.Input("x", {1, 1, 1, 2});
+  const ValueId a =
+      net.Add("a", Conv{}, {x, net.Constant("wa", {2, 2, 1, 1}, {0.5f, 1.0f, weight, 0.25f})},
+              {1, 1, 1, 2});
+  net.Output(
+      net.Add("y", Conv{}, {a, net.RandomConstant("wy", {1, 2, 1, 1}, -1, 1)}, {1, 1, 1, 1}));
+  return net.graph();
+}
+
+TEST(Equalize, WeightsMayBecomeTinyOrZero) {
+  for (const float tiny : {1e-33f, -1e-33f, 3e-39f}) {
+    for (const int32_t exponent : {10, 20, 64}) {
+      const Graph scaled = Equalize(WithWeight(tiny), {{"a", {0, exponent}}}, "t.yaml");
+      const auto weights = scaled.value(scaled.nodes()[0].inputs[1]).constant->As<float>();
+      EXPECT_EQ(weights[1], 1.0f);
+      EXPECT_NEAR(weights[2], std::ldexp(static_cast<double>(tiny), -exponent), 0x1p-149);
+      EXPECT_EQ(weights[3], std::ldexp(0.25f, -exponent));
+    }
+  }
+}
+
+TEST(Equalize, RefusesAConstantThatOverflows) {
+  EXPECT_THAT(
+      Refusal(WithWeight(1e33f), {{"a", {0, -20}}}),
+      HasSubstr("t.yaml: equalization brings a constant of 'a_node' (9.99999994e+32 x 2^20) "
+                "beyond f32's range"));
+  EXPECT_EQ(Refusal(WithWeight(1e33f), {{"a", {0, -18}}}), "no error");
+}
+
 TEST(Equalize, ChannelsOfOneGroupNeedOneExponent) {
   LittleGraph net(5);
   const ValueId x = net.Input("x", {1, 4});

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cmath>
+#include <random>
 
 #include "quantize/equalize/apply.h"
 #include "tests/quantize/equalize/hidden_scales.h"
@@ -42,6 +43,35 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   const std::vector<float>& peak = measured.at(choice.equalization[0].tensor + "__equalized").peak;
   const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
   EXPECT_LE(*high / *low, 2.0f);
+}
+
+// Dead and nearly dead channels with enormous weights: what is chosen can be applied.
+TEST(ChooseEqualization, NeverChoosesWhatOverflows) {
+  int scaled = 0;
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> hidden(-8, 8), dead(100, 127), weight(-1, 1);
+    LittleGraph net(seed);
+    const ValueId x = net.Input("x", {1, 1, 1, 2}), z = net.Input("z", {1, 1, 1, 1}, 0, 0);
+    const ValueId both = net.Add("both", Concat{3}, {x, z}, {1, 1, 1, 3});
+    std::vector<float> first, last;
+    for (int c = 0; c < 6; ++c) {
+      const float scale = std::exp2(hidden(random));
+      first.insert(first.end(), {weight(random) * scale, weight(random) * scale,
+                                 std::exp2(dead(random))});  // of z, which is 0
+      last.push_back(weight(random) / scale);
+    }
+    const ValueId a =
+        net.Add("a", Conv{}, {both, net.Constant("wa", {6, 3, 1, 1}, first)}, {1, 1, 1, 6});
+    net.Output(net.Add("y", Conv{}, {a, net.Constant("wy", {1, 6, 1, 1}, last)}, {1, 1, 1, 1}));
+    net.Calibrate();
+    const EqualizationChoice choice =
+        ChooseEqualization(net.graph(), Measure(net.graph(), net.samples()));
+    scaled += choice.equalization.empty() ? 0 : 1;
+    EXPECT_NO_THROW(Equalize(net.graph(), choice.equalization, "test"));
+  }
+  EXPECT_GT(scaled, 10);
 }
 
 TEST(ChooseEqualization, OfAResidualStreamAllTensorsAreScaledAlike) {

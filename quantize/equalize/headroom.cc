@@ -1,0 +1,87 @@
+#include "quantize/equalize/headroom.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "quantize/equalize/product_weights.h"
+
+namespace rshift {
+namespace {
+
+constexpr int32_t kMaxExponent = std::numeric_limits<float>::max_exponent;
+
+class Bounds {
+ public:
+  Bounds(const Graph& graph, const ChannelGroups& groups)
+      : octaves(groups.free.size(), 2 * kMaxExponent), graph_(graph), groups_(groups) {}
+
+  // `number` is scaled with channel `channel` of y and must stay finite.
+  void Take(ValueId y, int64_t channel, float number, int32_t spare = 0) {
+    const std::vector<int32_t>& channels = groups_.of_value[y.index()];
+    if (channels.empty() || number == 0 || !std::isfinite(number)) return;
+    int32_t& bound = octaves[static_cast<size_t>(channels[static_cast<size_t>(channel)])];
+    int exponent = 0;
+    std::frexp(number, &exponent);  // |number| < 2^exponent
+    bound = std::clamp(kMaxExponent - exponent - spare, 0, bound);
+  }
+
+  // Constant `input` of the node: its last dimension are the channels of y.
+  void TakeChannels(const Node& node, size_t input) {
+    if (input >= node.inputs.size() || !node.inputs[input].valid()) return;
+    const Value& value = graph_.value(node.inputs[input]);
+    const ValueId y = node.outputs[0];
+    const auto channels = static_cast<int64_t>(groups_.of_value[y.index()].size());
+    if (!value.is_constant() || value.dtype != DType::kF32 || channels == 0) return;
+    const std::span<const float> numbers = value.constant->As<float>();
+    for (size_t i = 0; i < numbers.size(); ++i)
+      Take(y, static_cast<int64_t>(i) % channels, numbers[i]);
+  }
+
+  void TakeProduct(const ProductWeights& product, const Node& node) {
+    const std::span<const float> weights = graph_.value(product.weights).constant->As<float>();
+    for (int64_t o = 0; o < product.outputs; ++o) {
+      float largest = 0;
+      for (int64_t i = 0; i < product.inputs_of_group; ++i) {
+        for (int64_t t = 0; t < product.taps; ++t)
+          largest =
+              std::max(largest, std::fabs(weights[static_cast<size_t>(product.Index(o, i, t))]));
+      }
+      Take(product.y, o, largest);
+    }
+    TakeChannels(node, 2);
+  }
+
+  std::vector<int32_t> octaves;  // by group
+
+ private:
+  const Graph& graph_;
+  const ChannelGroups& groups_;
+};
+
+}  // namespace
+
+std::vector<int32_t> Headroom(const Graph& graph, const ChannelGroups& groups,
+                              const MeasuredChannels& measured) {
+  Bounds bounds(graph, groups);
+  for (const Node& node : graph.nodes()) {
+    if (const std::optional<ProductWeights> product = ReadProduct(graph, node)) {
+      bounds.TakeProduct(*product, node);
+    } else if (std::holds_alternative<Binary>(node.op) ||
+               std::holds_alternative<LayerNorm>(node.op) ||
+               std::holds_alternative<InstanceNorm>(node.op)) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) bounds.TakeChannels(node, i);
+    }
+  }
+  for (const auto& [name, ranges] : measured) {
+    const ValueId id = graph.FindValue(name);
+    for (size_t c = 0; id.valid() && c < ranges.peak.size(); ++c)
+      bounds.Take(id, static_cast<int64_t>(c), ranges.peak[c], kSpareOctaves);
+  }
+  return std::move(bounds.octaves);
+}
+
+}  // namespace rshift
