@@ -161,7 +161,8 @@ class Finder {
     return op.perm.back() == static_cast<int64_t>(op.perm.size()) - 1 && Follow(node);
   }
   bool Link(const Pad& op, const Node& node) {
-    return (op.mode != PadMode::kConstant || op.value == 0.0f) && Follow(node);
+    const bool of_channels = op.before.back() != 0 || op.after.back() != 0;
+    return !of_channels && (op.mode != PadMode::kConstant || op.value == 0.0f) && Follow(node);
   }
   bool Link(const Expand&, const Node& node) { return Follow(node); }
   bool Link(const Tile& op, const Node& node) { return op.repeats.back() == 1 && Follow(node); }

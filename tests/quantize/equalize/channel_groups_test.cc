@@ -81,6 +81,33 @@ TEST(ChannelGroups, AClipFromBelowZeroHoldsItsTensor) {
   EXPECT_TRUE(groups.Free("b"));
 }
 
+// A Conv to 3 channels, a Pad and a Conv.
+LittleGraph Padded(std::vector<int64_t> before, std::vector<int64_t> after) {
+  LittleGraph net(3);
+  const ValueId x = net.Input("x", {1, 2, 2, 2});
+  ValueId a, y;
+  net = Pointwise("a", std::move(net), x, 2, 3, &a);
+  const Shape shape = {1, 2 + before[1] + after[1], 2, 3 + before[3] + after[3]};
+  const ValueId pad = net.Add("pad", Pad{PadMode::kConstant, before, after, 0.0f}, {a}, shape);
+  const int64_t channels = shape[3];
+  y = net.Add("y", Conv{}, {pad, net.RandomConstant("wy", {2, channels, 1, 1}, -1, 1)},
+              {1, shape[1], 2, 2});
+  net.Output(y);
+  return net;
+}
+
+TEST(ChannelGroups, APadOfPositionsKeepsChannelsAPadOfChannelsHoldsThem) {
+  const LittleGraph positions = Padded({0, 1, 0, 0}, {0, 1, 0, 0});
+  EXPECT_TRUE(Groups(positions.graph()).Free("a"));
+  EXPECT_EQ(Groups(positions.graph()).Of("a"), Groups(positions.graph()).Of("pad"));
+  for (const auto& [before, after] : {std::pair{1, -1}, {-1, 1}, {0, 3}, {3, 0}}) {
+    const LittleGraph shifted = Padded({0, 0, 0, before}, {0, 0, 0, after});
+    const Groups groups(shifted.graph());
+    EXPECT_FALSE(groups.Free("a")) << before << " " << after;
+    EXPECT_FALSE(groups.Free("pad")) << before << " " << after;
+  }
+}
+
 TEST(ChannelGroups, FlatteningRepeatsTheChannels) {
   LittleGraph net(3);
   const ValueId x = net.Input("x", {1, 2, 2, 2});
