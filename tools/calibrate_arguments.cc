@@ -28,7 +28,8 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
   app.add_option("--equalize", equalize,
                  "auto: scale channels into each other's range where 8 bits gain by it (default); "
-                 "off; or TABLE.yaml: as that table has it")
+                 "off (default with --format tpu-mlir, whose tables cannot hold it); or "
+                 "TABLE.yaml: as that table has it")
       ->excludes(from);
   app.add_option("--threads", threads, "samples in parallel (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads))
@@ -61,7 +62,8 @@ RunPaths CalibrateArguments::Paths() const {
   paths.AddInputs("--from-statistics", from_statistics);
   paths.AddInputs("--preprocess", {preprocess.file()});
   paths.AddInputs("--labels", {labels});
-  if (equalize != "auto" && equalize != "off") paths.AddInputs("--equalize", {equalize});
+  if (equalize && equalize != "auto" && equalize != "off")
+    paths.AddInputs("--equalize", {*equalize});
   paths.outputs = {{"--output", output}, {"--statistics", statistics}, {"--picture", picture}};
   if (from_statistics.empty() && !output.empty())
     paths.outputs.push_back({"the checkpoint of --output", Checkpoint()});
@@ -76,9 +78,14 @@ CalibrateOptions CalibrateArguments::Options() const {
                  "--percentile needs --method percentile");
     options.method.percentile = *percentile;
   }
-  options.equalize = equalize;
-  if (format == "tpu-mlir" && equalize == "auto")
-    options.equalize = "off";  // it has no place there
+  if (format == "tpu-mlir") {
+    RequireUsage(equalize.value_or("off") == "off", "--equalize ", equalize.value_or(""),
+                 ": the tables of --format tpu-mlir cannot hold an equalization; give "
+                 "--equalize off or leave it out, or write the table as rshift");
+    if (from_statistics.empty()) options.equalize = "off";
+  } else {
+    options.equalize = equalize.value_or("auto");
+  }
   options.dataset = dataset;
   options.preprocess = preprocess;
   options.samples = samples;

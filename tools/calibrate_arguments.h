@@ -16,11 +16,11 @@ struct CalibrateArguments {
   ModelArguments model;
   std::vector<std::string> dataset, from_statistics;
   PreprocessArguments preprocess;
-  std::string output, method = "kl", equalize = "auto", statistics, shard, labels, picture,
-                      format = "rshift";
+  std::string output, method = "kl", statistics, shard, labels, picture, format = "rshift";
   int64_t samples = 100;
   uint64_t seed = 0;
   std::optional<double> percentile;
+  std::optional<std::string> equalize;  // as given
   int threads = 0;
   bool resume = false, restart = false, partial = false, check = false, json = false;
 

@@ -126,6 +126,25 @@ def test_what_cannot_hold_an_equalization_says_so(hidden, tmp_path):
     assert 'were equalized differently' in line and '--equalize' in line, line
 
 
+def test_tables_of_tpu_mlir_are_not_equalized(hidden, tmp_path):
+    model, _ = hidden
+    calibrate(hidden, tmp_path / 'eq.yaml', '--statistics', tmp_path / 'eq.stats')
+    said = calibrate(hidden, tmp_path / 'off.table', '--format', 'tpu-mlir', '--statistics', tmp_path / 'off.stats')
+    assert 'equalized' not in said, said
+    calibrate(hidden, tmp_path / 'said.table', '--format', 'tpu-mlir', '--equalize', 'off')
+    assert (tmp_path / 'said.table').read_bytes() == (tmp_path / 'off.table').read_bytes()
+    for asked in ('auto', tmp_path / 'eq.yaml'):
+        done = pipeline.call('model_calibrate', model, '--dataset', hidden[1], '--format', 'tpu-mlir', '--equalize', asked,
+                             '-o', tmp_path / 'no.table')
+        assert done.returncode == 2 and done.stderr.count('\n') == 1, done.stderr
+        assert f'--equalize {asked}: the tables of --format tpu-mlir cannot hold' in done.stderr, done.stderr
+    merge = ('model_calibrate', model, '--format', 'tpu-mlir', '-o', tmp_path / 'merged.table', '--from-statistics')
+    pipeline.run(*merge, tmp_path / 'off.stats')
+    assert (tmp_path / 'merged.table').read_bytes() == (tmp_path / 'off.table').read_bytes()
+    line = pipeline.fails(*merge, tmp_path / 'eq.stats')
+    assert 'cannot hold the equalization of 2 tensors' in line, line
+
+
 def test_tables_of_others_are_refused_in_one_line(hidden, tmp_path):
     model, _ = hidden
     table = tmp_path / 't.yaml'
