@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <variant>
 
+#include "base/union_find.h"
 #include "quantize/equalize/product_weights.h"
 
 namespace rshift {
@@ -15,29 +15,23 @@ constexpr int64_t kMostChannels = int64_t{1} << 16;
 
 class Sets {
  public:
-  int32_t Add(int64_t count) {
-    const auto first = static_cast<int32_t>(parent_.size());
-    for (int64_t i = 0; i < count; ++i) parent_.push_back(first + static_cast<int32_t>(i));
-    fixed_.resize(parent_.size());
+  size_t Add(int64_t count) {
+    const size_t first = sets_.Add(static_cast<size_t>(count));
+    fixed_.resize(sets_.size());
     return first;
   }
-  int32_t Root(int32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
+  size_t Root(size_t x) { return sets_.Find(x); }
+  void Join(size_t a, size_t b) {
+    const bool fixed = IsFixed(a) || IsFixed(b);
+    sets_.Join(a, b);
+    fixed_[Root(a)] = fixed;
   }
-  void Join(int32_t a, int32_t b) {
-    a = Root(a);
-    b = Root(b);
-    if (a == b) return;
-    parent_[std::max(a, b)] = std::min(a, b);
-    fixed_[std::min(a, b)] = fixed_[a] || fixed_[b];
-  }
-  void Fix(int32_t x) { fixed_[Root(x)] = true; }
-  bool IsFixed(int32_t x) { return fixed_[Root(x)]; }
-  size_t size() const { return parent_.size(); }
+  void Fix(size_t x) { fixed_[Root(x)] = true; }
+  bool IsFixed(size_t x) { return fixed_[Root(x)]; }
+  size_t size() const { return sets_.size(); }
 
  private:
-  std::vector<int32_t> parent_;
+  UnionFind sets_;
   std::vector<bool> fixed_;  // of roots
 };
 
@@ -72,8 +66,8 @@ class Finder {
 
  private:
   int64_t Channels(ValueId id) const { return id.valid() ? counts_[id.index()] : 0; }
-  int32_t Element(ValueId id, int64_t channel) const {
-    return first_[id.index()] + static_cast<int32_t>(channel);
+  size_t Element(ValueId id, int64_t channel) const {
+    return first_[id.index()] + static_cast<size_t>(channel);
   }
   bool IsConstant(ValueId id) const { return !id.valid() || graph_.value(id).is_constant(); }
 
@@ -219,10 +213,11 @@ class Finder {
     for (size_t i = 0; i < counts_.size(); ++i) {
       std::vector<int32_t>& of = groups.of_value.emplace_back();
       for (int64_t c = 0; c < counts_[i]; ++c) {
-        int32_t& group = number[sets_.Root(first_[i] + static_cast<int32_t>(c))];
+        const size_t element = first_[i] + static_cast<size_t>(c);
+        int32_t& group = number[sets_.Root(element)];
         if (group < 0) {
           group = static_cast<int32_t>(groups.free.size());
-          groups.free.push_back(!sets_.IsFixed(first_[i] + static_cast<int32_t>(c)));
+          groups.free.push_back(!sets_.IsFixed(element));
         }
         of.push_back(group);
       }
@@ -233,7 +228,7 @@ class Finder {
   const Graph& graph_;
   Sets sets_;
   std::vector<int64_t> counts_;  // channels, by value
-  std::vector<int32_t> first_;   // element of channel 0, by value
+  std::vector<size_t> first_;    // element of channel 0, by value
 };
 
 }  // namespace

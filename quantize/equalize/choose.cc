@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/union_find.h"
 #include "quantize/equalize/channel_groups.h"
 #include "quantize/equalize/headroom.h"
 #include "quantize/equalize/noise.h"
@@ -48,22 +49,15 @@ class Components {
  public:
   Components(const Graph& graph, const ChannelGroups& groups,
              const std::vector<Product>& products) {
-    std::vector<int32_t> parent(groups.free.size());
-    for (size_t i = 0; i < parent.size(); ++i) parent[i] = static_cast<int32_t>(i);
-    const auto root = [&](int32_t x) {
-      while (parent[x] != x) x = parent[x] = parent[parent[x]];
-      return x;
-    };
+    UnionFind joined(groups.free.size());
     for (const std::vector<int32_t>& channels : groups.of_value) {
       if (channels.empty() || !groups.free[static_cast<size_t>(channels[0])]) continue;
-      for (const int32_t group : channels) {
-        const int32_t a = root(group), b = root(channels[0]);
-        parent[std::max(a, b)] = std::min(a, b);
-      }
+      for (const int32_t group : channels)
+        joined.Join(static_cast<size_t>(channels[0]), static_cast<size_t>(group));
     }
-    std::vector<int> number(parent.size(), -1);
+    std::vector<int> number(joined.size(), -1);
     const auto component = [&](ValueId id) -> Component& {
-      int& n = number[root(groups.of_value[id.index()][0])];
+      int& n = number[joined.Find(static_cast<size_t>(groups.of_value[id.index()][0]))];
       if (n < 0) {
         n = static_cast<int>(all.size());
         all.emplace_back();

@@ -2,8 +2,8 @@
 // then have equal numbers, and nothing is rescaled between the steps and the layer's output.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "base/union_find.h"
 #include "quantize/ops/recurrent.h"
 
 namespace rshift {
@@ -12,9 +12,7 @@ namespace {
 class Sharer {
  public:
   Sharer(const Graph& graph, const RecurrentCells& cells)
-      : graph_(graph), cells_(cells), group_(static_cast<size_t>(graph.value_count())) {
-    std::iota(group_.begin(), group_.end(), size_t{0});
-  }
+      : graph_(graph), cells_(cells), group_(static_cast<size_t>(graph.value_count())) {}
 
   void Run(const std::map<std::string, ValueRange>& fixed, RangeResult* result) {
     JoinSteps();
@@ -53,12 +51,9 @@ class Sharer {
            a.high == b.high;
   }
 
-  size_t Find(ValueId id) {
-    size_t at = static_cast<size_t>(id.index());
-    while (group_[at] != at) at = group_[at] = group_[group_[at]];
-    return at;
-  }
-  void Join(ValueId a, ValueId b) { group_[Find(b)] = Find(a); }
+  static size_t Index(ValueId id) { return static_cast<size_t>(id.index()); }
+  size_t Find(ValueId id) { return group_.Find(Index(id)); }
+  void Join(ValueId a, ValueId b) { group_.Join(Index(a), Index(b)); }
 
   void JoinSteps() {
     std::map<ValueId, ValueId> output_of;  // by state
@@ -83,7 +78,7 @@ class Sharer {
 
   const Graph& graph_;
   const RecurrentCells& cells_;
-  std::vector<size_t> group_;        // by value
+  UnionFind group_;                  // of values
   std::map<ValueId, bool> members_;  // outputs of cells, and what was moved from them alone
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace rshift {
@@ -30,9 +29,8 @@ RangeGroups::RangeGroups(const Graph& graph, QuantMode mode, std::vector<ValueRa
     : graph_(graph),
       mode_(mode),
       own_(std::move(ranges)),
-      parent_(own_.size()),
+      joined_(own_.size()),
       groups_(own_.size()) {
-  std::iota(parent_.begin(), parent_.end(), 0);
   for (size_t i = 0; i < own_.size(); ++i) {
     const ValueId id(static_cast<int32_t>(i));
     groups_[i] = {own_[i], id, fixed[i], {}, {id}};
@@ -40,9 +38,7 @@ RangeGroups::RangeGroups(const Graph& graph, QuantMode mode, std::vector<ValueRa
 }
 
 int RangeGroups::Root(ValueId id) const {
-  int index = id.index();
-  while (parent_[index] != index) index = parent_[index];
-  return index;
+  return static_cast<int>(joined_.Find(static_cast<size_t>(id.index())));
 }
 
 bool RangeGroups::CanJoin(ValueId leader, ValueId follower) const {
@@ -76,7 +72,7 @@ void RangeGroups::Join(ValueId leader, ValueId follower, const std::string& rule
   SetRange(winner, range, rule, reason);
   SetRange(loser, range, rule, reason);
   kept.members.insert(kept.members.end(), gone.members.begin(), gone.members.end());
-  parent_[loser] = winner;
+  joined_.Join(static_cast<size_t>(winner), static_cast<size_t>(loser));
 }
 
 void RangeGroups::Include(ValueId id, float value, const std::string& rule,

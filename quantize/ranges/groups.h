@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/union_find.h"
 #include "graph/graph.h"
 #include "quantize/ranges/ranges.h"
 
@@ -58,7 +59,7 @@ class RangeGroups {
   const Graph& graph_;
   QuantMode mode_;
   std::vector<ValueRange> own_;
-  std::vector<int> parent_;
+  UnionFind joined_;           // values
   std::vector<Group> groups_;  // meaningful at roots
   std::vector<RangeChange> changes_;
 };
