@@ -51,6 +51,13 @@ constexpr MethodEntry kMethods[] = {
 #include "calibrate/methods.def"
 };
 
+std::optional<Method> FindMethod(std::string_view name) {
+  for (size_t i = 0; i < std::size(kMethods); ++i) {
+    if (name == kMethods[i].name) return static_cast<Method>(i);
+  }
+  return std::nullopt;
+}
+
 const MethodEntry& EntryOf(Method method) { return kMethods[static_cast<size_t>(method)]; }
 
 }  // namespace
@@ -93,18 +100,21 @@ void DeriveKl(const TensorStatistics& statistics, const MethodOptions&, TensorRa
 }
 
 Method ParseMethod(const std::string& name) {
+  if (const std::optional<Method> method = FindMethod(name)) return *method;
   std::string names;
   constexpr size_t kCount = std::size(kMethods);
-  for (size_t i = 0; i < kCount; ++i) {
-    if (name == kMethods[i].name) return static_cast<Method>(i);
+  for (size_t i = 0; i < kCount; ++i)
     names += Cat(i == 0 ? "" : i + 1 < kCount ? ", " : " or ", kMethods[i].name);
-  }
   Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name, "', expected ", names);
 }
 
 std::string MethodName(const MethodOptions& options) {
   const char* name = EntryOf(options.method).name;
   return options.method == Method::kPercentile ? Cat(name, " ", options.percentile) : name;
+}
+
+std::optional<Method> MethodOfTable(std::string_view name) {
+  return FindMethod(name.substr(0, name.find(' ')));
 }
 
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options) {

@@ -3,6 +3,7 @@
 #ifndef RSHIFT_CALIBRATE_THRESHOLD_H_
 #define RSHIFT_CALIBRATE_THRESHOLD_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,8 @@ struct MethodOptions {
 
 // "kl", "percentile 99.99": as tables name it.
 std::string MethodName(const MethodOptions& options);
+// The method of such a name; nothing for a table whose ranges come from elsewhere.
+std::optional<Method> MethodOfTable(std::string_view name);
 
 // threshold: symmetric (255 levels when min >= 0, else the signed range); low/high: the asymmetric
 // pair, found two-sided. Constant-zero tensors give zeros.

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 
 #include "base/error.h"
+#include "calibrate/threshold.h"
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
@@ -54,13 +54,8 @@ CalibrationTable WithoutClipping(CalibrationTable table) {
 
 // Whether one of our own methods has narrowed the ranges.
 bool Clips(const CalibrationTable& table) {
-  const std::string method = table.method.substr(0, table.method.find(' '));
-  constexpr const char* kMethods[] = {
-#define RSHIFT_METHOD(name, text) text,
-#include "calibrate/methods.def"
-  };
-  return method != "minmax" &&
-         std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+  const std::optional<Method> method = MethodOfTable(table.method);
+  return method && *method != Method::kMinMax;
 }
 
 class Trials {

@@ -257,6 +257,13 @@ TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   }
 }
 
+TEST(ThresholdTest, TheMethodOfATable) {
+  for (const Method method : kAllMethods)
+    EXPECT_EQ(MethodOfTable(MethodName({method, 99.5})), method);
+  for (const char* other : {"", "user", "klx", "tpu-mlir percentile", " kl"})
+    EXPECT_EQ(MethodOfTable(other), std::nullopt) << other;
+}
+
 TEST(DeriveTableTest, TakesOverWhatTheStatisticsSay) {
   StatisticsFile file{
       "abc", 3, "recipe", {{"cpu", "x"}}, {{"1", "b"}, {"2", "a"}}, {Statistics({-1, 2})}};
