@@ -1,7 +1,5 @@
 #include "calibrate/channel_ranges.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -10,15 +8,12 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
-#include "codegen/compile.h"
-#include "codegen/container/container.h"
+#include "calibrate/observed_program.h"
 #include "graph/sha256.h"
 #include "runtime/runtime.h"
 
@@ -53,7 +48,7 @@ class Measurer {
  public:
   Measurer(const Graph& graph, const std::vector<ValueId>& values, const Dataset& dataset,
            const std::vector<int64_t>& samples, const MeasureChannelsOptions& options)
-      : program_(CompileObserved(graph)),
+      : program_(CompileForObservation(graph)),
         dataset_(dataset),
         samples_(samples),
         options_(options),
@@ -73,18 +68,7 @@ class Measurer {
   }
 
   MeasuredChannels Run() {
-    const size_t asked = options_.threads > 0 ? static_cast<size_t>(options_.threads)
-                                              : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::thread> threads;
-    std::string reason;
-    try {
-      for (size_t i = 0; i < std::min(asked, samples_.size()); ++i)
-        threads.emplace_back([this] { Work(); });
-    } catch (const std::system_error& error) {
-      reason = error.code().message();  // fewer threads do the same work
-    }
-    for (std::thread& thread : threads) thread.join();
-    RSHIFT_REQUIRE(!threads.empty(), ErrorCode::kIo, "cannot start a thread: ", reason);
+    RunThreads(ThreadCount(options_.threads, samples_.size()), [this](size_t) { Work(); });
     if (error_) std::rethrow_exception(error_);
     return Means();
   }
@@ -92,16 +76,7 @@ class Measurer {
  private:
   using SampleSums = std::vector<ChannelSums>;  // by watched tensor; empty: the sample failed
 
-  static Program CompileObserved(const Graph& graph) {
-    CompileOptions options;
-    options.observable = true;
-    options.reuse_observed = true;
-    return Program::FromBytes(WriteContainer(Compile(graph, options)),
-                              "float program of " + graph.name, Limits::None());
-  }
-
   void Work() {
-    omp_set_num_threads(1);  // libraries that ask OpenMP itself: a sample is one thread's work
     try {
       Session session(program_, {.threads = 1});
       while (true) {

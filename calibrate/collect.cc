@@ -1,10 +1,6 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "base/error.h"
 #include "calibrate/calibrate.h"
@@ -12,9 +8,8 @@
 #include "calibrate/environment.h"
 #include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
+#include "calibrate/observed_program.h"
 #include "calibrate/tensor_counter.h"
-#include "codegen/compile.h"
-#include "codegen/container/container.h"
 #include "graph/passes/passes.h"
 #include "runtime/outputs.h"
 #include "runtime/runtime.h"
@@ -23,14 +18,6 @@ namespace rshift {
 namespace {
 
 constexpr size_t kRound = 50;  // samples between two checkpoints
-
-Program CompileForObservation(const Graph& graph) {
-  CompileOptions options;
-  options.observable = true;
-  options.reuse_observed = true;  // what runs stays in the caches
-  return Program::FromBytes(WriteContainer(Compile(graph, options)),
-                            "float program of " + graph.name, Limits::None());
-}
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
   std::vector<TensorStatistics> statistics(names.size());
@@ -123,15 +110,7 @@ class Round {
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
   bool Run(std::vector<Worker>& workers) {
-    std::vector<std::thread> threads;
-    std::string reason;
-    try {
-      for (Worker& worker : workers) threads.emplace_back([this, &worker] { Work(worker); });
-    } catch (const std::system_error& error) {
-      reason = error.code().message();  // fewer threads do the same work
-    }
-    for (std::thread& thread : threads) thread.join();
-    RSHIFT_REQUIRE(!threads.empty(), ErrorCode::kIo, "cannot start a thread: ", reason);
+    RunThreads(workers.size(), [&](size_t i) { Work(workers[i]); });
     if (error_) std::rethrow_exception(error_);
     return !interrupted_;
   }
@@ -151,7 +130,6 @@ class Round {
   }
 
   void Work(Worker& worker) {
-    omp_set_num_threads(1);  // libraries that ask OpenMP itself: a sample is one thread's work
     size_t place = 0;
     while (true) {
       try {
@@ -189,12 +167,6 @@ class Round {
   size_t error_place_ = 0;
 };
 
-size_t ThreadCount(int asked, size_t samples) {
-  const size_t threads =
-      asked > 0 ? static_cast<size_t>(asked) : std::max(1u, std::thread::hardware_concurrency());
-  return std::clamp<size_t>(threads, 1, std::min(std::max<size_t>(samples, 1), kRound));
-}
-
 }  // namespace
 
 StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
@@ -214,7 +186,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   DoneSamples done(total.samples);
 
   std::vector<Worker> workers;
-  const size_t threads = ThreadCount(options.threads, samples.size());
+  const size_t threads = ThreadCount(options.threads, std::min(samples.size(), kRound));
   workers.reserve(threads);
   for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan);
   ProgressReport progress("calibrating", static_cast<int64_t>(samples.size()), options.progress);

@@ -1,0 +1,28 @@
+// How calibration runs a float program: compiled for observation, samples in parallel. Not for use
+// outside calibrate/.
+#ifndef RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
+#define RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
+
+#include <cstddef>
+#include <functional>
+
+#include "graph/graph.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+
+// `graph`: after RunPasses. Its tensors can be looked at (observation.h).
+Program CompileForObservation(const Graph& graph);
+
+// `asked`, or as many as the CPU has where that is 0; at least 1, at most `samples`.
+size_t ThreadCount(int asked, size_t samples);
+
+// Calls work(0) to work(threads - 1), each on a thread of its own, and waits for them. Where not
+// all threads can be started, those that can do the work: `work` takes samples from a common list.
+// Libraries that ask OpenMP themselves find one thread. `work` throws nothing. Throws kIo when no
+// thread starts.
+void RunThreads(size_t threads, const std::function<void(size_t)>& work);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
