@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "calibrate/channel_scan.h"
 #include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
 #include "calibrate/observed_program.h"
@@ -19,24 +19,6 @@
 
 namespace rshift {
 namespace {
-
-// Of one tensor in one sample.
-struct ChannelSums {
-  std::vector<float> peak;
-  std::vector<double> squares;
-};
-
-void Scan(std::span<const float> values, size_t channels, ChannelSums* sums) {
-  sums->peak.assign(channels, 0);
-  sums->squares.assign(channels, 0);
-  for (size_t row = 0; row + channels <= values.size(); row += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      const float x = std::isfinite(values[row + c]) ? std::fabs(values[row + c]) : 0;
-      sums->peak[c] = std::max(sums->peak[c], x);
-      sums->squares[c] += static_cast<double>(x) * x;
-    }
-  }
-}
 
 struct Watched {
   std::string name;
@@ -113,8 +95,9 @@ class Measurer {
 
   void Look(const Session& session, size_t index, SampleSums& sums) const {
     const std::span<const std::byte> memory = session.Tensor(watched_[index].tensor);
-    Scan({reinterpret_cast<const float*>(memory.data()), memory.size() / sizeof(float)},
-         watched_[index].channels, &sums[index]);
+    sums[index] =
+        ScanChannels({reinterpret_cast<const float*>(memory.data()), memory.size() / sizeof(float)},
+                     watched_[index].channels);
   }
 
   // Sums of floating point numbers depend on their order: it is the samples', and those that are

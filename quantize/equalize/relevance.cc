@@ -15,9 +15,12 @@ namespace {
 class Backwards {
  public:
   Backwards(const Graph& graph, const ChannelGroups& groups, const MeasuredChannels& measured)
-      : graph_(graph), groups_(groups), measured_(measured) {
-    for (const std::vector<int32_t>& channels : groups.of_value)
-      shares_.emplace_back(channels.size(), 0.0);
+      : graph_(graph), groups_(groups) {
+    for (int i = 0; i < graph.value_count(); ++i) {
+      shares_.emplace_back(groups.of_value[i].size(), 0.0);
+      const auto found = measured.find(graph.value(ValueId(i)).name);
+      squares_.push_back(found == measured.end() ? nullptr : &found->second.square);
+    }
   }
 
   std::vector<std::vector<double>> Run() {
@@ -46,8 +49,8 @@ class Backwards {
 
   // The mean square of a channel; 1 where it was not measured.
   double Energy(ValueId id, size_t channel) const {
-    const auto found = measured_.find(graph_.value(id).name);
-    return found == measured_.end() ? 1 : found->second.square[channel];
+    const std::vector<double>* squares = squares_[id.index()];
+    return squares == nullptr ? 1 : (*squares)[channel];
   }
 
   void ThroughProduct(const ProductWeights& product) {
@@ -75,11 +78,12 @@ class Backwards {
   }
 
   bool IsLinked(const Node& node) const {
-    const std::vector<int32_t>& y = Groups(node.outputs[0]);
+    std::vector<int32_t> y = Groups(node.outputs[0]);
+    std::sort(y.begin(), y.end());
     for (const ValueId id : node.inputs) {
       if (!id.valid()) continue;
       for (const int32_t group : Groups(id)) {
-        if (std::find(y.begin(), y.end(), group) != y.end()) return true;
+        if (std::binary_search(y.begin(), y.end(), group)) return true;
       }
     }
     return false;
@@ -120,8 +124,8 @@ class Backwards {
 
   const Graph& graph_;
   const ChannelGroups& groups_;
-  const MeasuredChannels& measured_;
-  std::vector<std::vector<double>> shares_;  // by value, by channel
+  std::vector<std::vector<double>> shares_;          // by value, by channel
+  std::vector<const std::vector<double>*> squares_;  // by value: measured, or null
 };
 
 }  // namespace
