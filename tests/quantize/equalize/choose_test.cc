@@ -14,6 +14,7 @@ namespace {
 // The net with channel c of `a` and of `b` computed 2^hidden[c] too large: the same function.
 Graph Hidden(const Graph& graph, const std::vector<int32_t>& hidden) {
   std::vector<int32_t> exponents;
+  exponents.reserve(hidden.size());
   for (const int32_t octaves : hidden) exponents.push_back(-octaves);
   return Equalize(graph, {{"a", exponents}, {"b", exponents}}, "test");
 }
