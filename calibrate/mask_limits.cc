@@ -102,17 +102,17 @@ float Shrink(const Graph& graph, const Node& node, float limit) {
 }  // namespace
 
 std::vector<float> MaskLimits(const Graph& graph) {
-  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  constexpr float kUnbounded = -std::numeric_limits<float>::infinity();
   const std::vector<Fate> fates = Fates(graph);
-  std::vector<float> limits(fates.size(), kNone);
+  std::vector<float> limits(fates.size(), kUnbounded);
   for (size_t i = 0; i < fates.size(); ++i) {
     if (fates[i].only_masks && fates[i].becomes_zero) limits[i] = kLimit;
   }
   for (const Node& node : graph.nodes()) {
     float& limit = limits[node.outputs[0].index()];
-    if (limit == kNone) continue;
+    if (limit == kUnbounded) continue;
     for (const ValueId input : node.inputs) {
-      if (!input.valid() || limits[input.index()] == kNone) continue;
+      if (!input.valid() || limits[input.index()] == kUnbounded) continue;
       const float shrunk = Shrink(graph, node, limits[input.index()]);
       limit = std::max(limit, std::min(shrunk, kHighestLimit));
     }

@@ -12,13 +12,11 @@
 namespace rshift {
 namespace {
 
-constexpr int kPageShift = 23;                                    // below sign and exponent
-constexpr int kBinShift = kPageShift - Histogram::kMantissaBits;  // below the 10 mantissa bits
-
 // The interval of one bin on the positive side; `page` without its sign.
 std::pair<double, double> BinInterval(uint32_t page, int bin) {
-  const uint32_t low_bits = (page << kPageShift) | (static_cast<uint32_t>(bin) << kBinShift);
-  const uint32_t high_bits = low_bits + (1u << kBinShift);
+  const uint32_t low_bits =
+      (page << Histogram::kPageShift) | (static_cast<uint32_t>(bin) << Histogram::kBinShift);
+  const uint32_t high_bits = low_bits + (1u << Histogram::kBinShift);
   const double low = std::bit_cast<float>(low_bits);
   // The last bin of the largest octave ends where infinity begins.
   const double high =
@@ -26,7 +24,7 @@ std::pair<double, double> BinInterval(uint32_t page, int bin) {
   return {low, high};
 }
 
-constexpr int kPeakShift = kPageShift - 2;
+constexpr int kPeakShift = Histogram::kPageShift - 2;
 
 // "a + b" as a set of names. On machines of one kind both are equal.
 std::string Union(const std::string& a, const std::string& b) {

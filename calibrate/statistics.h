@@ -22,6 +22,9 @@ namespace rshift {
 struct Histogram {
   static constexpr int kMantissaBits = 10;
   static constexpr int kPageBins = 1 << kMantissaBits;
+  // Where they stand in the bits of a float.
+  static constexpr int kPageShift = 23;
+  static constexpr int kBinShift = kPageShift - kMantissaBits;
   // Page = sign and exponent of the float (its top 9 bits); bin = the next 10 bits. Zeros (both
   // signs) are counted apart.
   std::map<uint32_t, std::array<uint64_t, kPageBins>> pages;

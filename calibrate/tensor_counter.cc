@@ -16,8 +16,6 @@
 namespace rshift {
 namespace {
 
-constexpr int kPageShift = 23;                                    // below sign and exponent
-constexpr int kBinShift = kPageShift - Histogram::kMantissaBits;  // below the 10 mantissa bits
 constexpr size_t kBlock = 1024;  // values that are looked at twice while the first cache holds them
 constexpr uint64_t kMaxPending = std::numeric_limits<uint32_t>::max();
 constexpr size_t kLargeTensor = 8192;  // values from which a window pays
@@ -43,7 +41,9 @@ std::span<const float> WithoutMasks(std::span<const float> values, float limit, 
   return {kept, count};
 }
 
-uint32_t Octave(float magnitude) { return std::bit_cast<uint32_t>(magnitude) >> kPageShift; }
+uint32_t Octave(float magnitude) {
+  return std::bit_cast<uint32_t>(magnitude) >> Histogram::kPageShift;
+}
 
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   const size_t whole = bins.size() / 8 * 8;
@@ -118,12 +118,12 @@ bool IsZeroPage(const uint32_t* page) {
 void TensorCounter::Count(std::span<const float> nonzero, const InfinityRule& rule,
                           Directory& directory) {
   const auto count = [&](uint32_t bits) {
-    const uintptr_t page = directory[bits >> kPageShift];
+    const uintptr_t page = directory[bits >> Histogram::kPageShift];
     if (page == 0) [[unlikely]] {
       CountRare(std::bit_cast<float>(bits), rule, directory);
     } else {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): the directory holds what no pointer may.
-      ++*reinterpret_cast<uint32_t*>(page + sizeof(uint32_t) * (bits >> kBinShift));
+      ++*reinterpret_cast<uint32_t*>(page + sizeof(uint32_t) * (bits >> Histogram::kBinShift));
     }
   };
   const size_t whole = nonzero.size() / 4 * 4;
@@ -154,7 +154,8 @@ void TensorCounter::CountRare(float value, const InfinityRule& rule, Directory& 
     return;
   }
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  ++MakePage(bits >> kPageShift, directory)[(bits >> kBinShift) & (Histogram::kPageBins - 1)];
+  ++MakePage(bits >> Histogram::kPageShift,
+             directory)[(bits >> Histogram::kBinShift) & (Histogram::kPageBins - 1)];
 }
 
 uint32_t* TensorCounter::MakePage(uint32_t id, Directory& directory) {

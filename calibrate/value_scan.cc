@@ -10,10 +10,11 @@
 #include <immintrin.h>
 #endif
 
+#include "calibrate/statistics.h"
+
 namespace rshift {
 namespace {
 
-constexpr int kBinShift = 13;  // below sign, exponent and 10 mantissa bits
 constexpr uint32_t kMagnitude = 0x7fffffffu;
 constexpr uint32_t kBinsOfSign = OctaveWindow::kBinsOfSign;
 constexpr size_t kAhead = 1024;  // values: fetched while others are counted
@@ -27,7 +28,7 @@ SplitValues ScanScalar(std::span<const float> values, OctaveWindow window, Extre
     found.high = v > found.high ? v : found.high;
     const uint32_t bits = std::bit_cast<uint32_t>(v), magnitude = bits & kMagnitude;
     // Below the window the difference wraps around and is large.
-    const uint32_t bin = (magnitude >> kBinShift) - (window.first << 10);
+    const uint32_t bin = (magnitude >> Histogram::kBinShift) - (window.first << 10);
     const bool is_near = bin < kBinsOfSign;
     near[count.near] = static_cast<uint16_t>(bin + (bits >> 31) * kBinsOfSign);
     count.near += is_near ? 1 : 0;
@@ -84,7 +85,7 @@ void Widen(Extremes& extremes, const Lanes& low, const Lanes& high) {
     high = _mm256_max_ps(x, high);
     const __m256i bits = _mm256_castps_si256(x);
     const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(kMagnitude));
-    const __m256i bin = _mm256_sub_epi32(_mm256_srli_epi32(magnitude, kBinShift), first);
+    const __m256i bin = _mm256_sub_epi32(_mm256_srli_epi32(magnitude, Histogram::kBinShift), first);
     const __m256i is_near = _mm256_cmpeq_epi32(_mm256_min_epu32(bin, last_bin), bin);
     const __m256i sign = _mm256_and_si256(_mm256_srai_epi32(bits, 31),
                                           _mm256_set1_epi32(static_cast<int>(kBinsOfSign)));
@@ -126,7 +127,7 @@ void Widen(Extremes& extremes, const Lanes& low, const Lanes& high) {
     high = _mm512_max_ps(x, high);
     const __m512i bits = _mm512_castps_si512(x);
     const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi32(kMagnitude));
-    const __m512i bin = _mm512_sub_epi32(_mm512_srli_epi32(magnitude, kBinShift), first);
+    const __m512i bin = _mm512_sub_epi32(_mm512_srli_epi32(magnitude, Histogram::kBinShift), first);
     const __mmask16 is_near = _mm512_cmplt_epu32_mask(bin, bins_of_sign);
     const __m512i sign = _mm512_and_si512(_mm512_srai_epi32(bits, 31), bins_of_sign);
     const __m512i packed = _mm512_maskz_compress_epi32(is_near, _mm512_add_epi32(bin, sign));

@@ -12,7 +12,7 @@ namespace rshift {
 namespace {
 
 using Color = InputPreprocess::Color;
-using ResizeMode = InputPreprocess::ResizeMode;
+using ImageResize = InputPreprocess::ResizeMode;
 
 template <typename T>
 T ReadNumber(const std::string& text, const std::string& flag, const std::string& all,
@@ -60,9 +60,9 @@ void SetResize(const std::string& text, InputPreprocess& input) {
   const std::string mode = colon == std::string::npos ? "" : text.substr(colon + 1);
   RequireUsage(mode.empty() || mode == "letterbox" || mode == "stretch", "--resize ", text,
                ": expected SHORT_SIDE, HxW or HxW:letterbox");
-  input.resize = mode == "letterbox"                     ? ResizeMode::kLetterbox
-                 : mode == "stretch" || !size.one_number ? ResizeMode::kStretch
-                                                         : ResizeMode::kShortSide;
+  input.resize = mode == "letterbox"                     ? ImageResize::kLetterbox
+                 : mode == "stretch" || !size.one_number ? ImageResize::kStretch
+                                                         : ImageResize::kShortSide;
   input.resize_height = size.height;
   input.resize_width = size.width;
 }

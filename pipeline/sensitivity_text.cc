@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kListed = 10;
 
-std::string Decibels(double db) {
+std::string DecibelsWithUnit(double db) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f dB", db);
   return text;
@@ -34,7 +34,7 @@ std::string SensitivityConfig(const Sensitivity& sensitivity, const std::string&
   YAML::Emitter out;
   out << root;
   return Cat("# Made by model_deploy --sensitivity: with ", Count(sensitivity.kept.size(), "node"),
-             " in F32 the outputs have ", Decibels(sensitivity.result.quality_db), ".\n",
+             " in F32 the outputs have ", DecibelsWithUnit(sensitivity.result.quality_db), ".\n",
              out.c_str(), "\n");
 }
 
@@ -44,11 +44,12 @@ std::string SensitivityText(const Sensitivity& sensitivity, const std::string& p
           Count(static_cast<size_t>(sensitivity.samples), "sample"), "; worst for the outputs:\n");
   for (size_t i = 0; i < std::min(kListed, sensitivity.ranking.size()); ++i) {
     const NodeSensitivity& node = sensitivity.ranking[i];
-    out += Cat("  ", Decibels(node.quality_db), "  ", node.command, " '", node.tensor, "'\n");
+    out +=
+        Cat("  ", DecibelsWithUnit(node.quality_db), "  ", node.command, " '", node.tensor, "'\n");
   }
   const SensitivityTrial& result = sensitivity.result;
   out += Cat(path, ": leaves ", Count(sensitivity.kept.size(), "node"), " in F32: outputs ",
-             Decibels(result.quality_db), " on these samples (", Name(result.grade), ")");
+             DecibelsWithUnit(result.quality_db), " on these samples (", Name(result.grade), ")");
   if (sensitivity.kept.empty()) return out + "; the program is good as it is\n";
   return out + "; deploy again with --config " + path + "\n";
 }

@@ -104,9 +104,9 @@ double LargestProbability(const std::vector<float>& scores) {
 }
 
 // The model, ready to run with any preprocessing.
-class Trial {
+class PreprocessTrial {
  public:
-  Trial(const Graph& model, const PreprocessCheckOptions& options)
+  PreprocessTrial(const Graph& model, const PreprocessCheckOptions& options)
       : options_(options),
         program_(CompileFloat(model)),
         session_(program_, {.threads = std::max(1, options.threads)}),
@@ -181,7 +181,7 @@ class Trial {
 
 void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
                      const PreprocessCheckOptions& options) {
-  Trial trial(model, options);
+  PreprocessTrial trial(model, options);
   const auto& specs = trial.specs();
   const auto place = std::find_if(specs.begin(), specs.end(), [&](const InputSpec& spec) {
     return spec.name == preprocess.inputs[0].name;

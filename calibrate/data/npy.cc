@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kMaxHeader = 65536;
-constexpr size_t kMaxRank = 8;
+constexpr size_t kMaxNpyRank = 8;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 struct TypeName {
@@ -114,7 +114,7 @@ class HeaderParser {
       const auto [end, error] =
           std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
       if (error != std::errc() || dim < 0 || dim > kMaxElements) Bad("expected a size");
-      if (shape.size() == kMaxRank) Bad(Cat("more than ", kMaxRank, " dimensions"));
+      if (shape.size() == kMaxNpyRank) Bad(Cat("more than ", kMaxNpyRank, " dimensions"));
       at_ = static_cast<size_t>(end - text_.data());
       shape.push_back(dim);
       if (!Accept(',')) {

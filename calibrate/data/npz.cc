@@ -17,7 +17,7 @@
 namespace rshift {
 namespace {
 
-constexpr uint64_t kChunk = 1 << 20;
+constexpr uint64_t kReadChunk = 1 << 20;
 constexpr const char* kSampleNames = "sample_names";
 // 1980-01-01 00:00, the first moment a zip file knows: the bytes must not depend on the clock.
 constexpr uint16_t kDosTime = 0, kDosDate = (1 << 5) | 1;
@@ -46,7 +46,7 @@ std::vector<uint8_t> ReadEntry(zip_t* archive, uint64_t index, const zip_stat_t&
   while (true) {
     // One byte more than the directory claims, so that a longer entry shows.
     const size_t have = bytes.size();
-    const size_t wanted = std::min<uint64_t>(kChunk, stat.size - have + 1);
+    const size_t wanted = std::min<uint64_t>(kReadChunk, stat.size - have + 1);
     bytes.resize(have + wanted);
     const int64_t got = zip_fread(file.get(), bytes.data() + have, wanted);
     RSHIFT_REQUIRE(got >= 0, ErrorCode::kInvalidInput, where,

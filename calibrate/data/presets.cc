@@ -14,7 +14,7 @@ namespace {
 
 using Color = InputPreprocess::Color;
 using PixelLayout = InputPreprocess::PixelLayout;
-using ResizeMode = InputPreprocess::ResizeMode;
+using ImageResize = InputPreprocess::ResizeMode;
 
 struct Preset {
   const char* name;
@@ -78,7 +78,7 @@ void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
   }
   out << YAML::Key << "color" << YAML::Value << Name(input.color);
   out << YAML::Key << "layout" << YAML::Value << Name(input.layout);
-  if (input.resize != ResizeMode::kNone) {
+  if (input.resize != ImageResize::kNone) {
     PutSize(out, "resize", input.resize_height, input.resize_width, Name(input.resize));
   }
   if (input.crop_height > 0) {
@@ -132,12 +132,12 @@ InputPreprocess MakePreset(const std::string& name, const InputSpec& input) {
   const int height = static_cast<int>(size.height), width = static_cast<int>(size.width);
   if (preset->crops && height == width) {
     const int side = static_cast<int>(std::lround(height * 256.0 / 224.0));
-    made.resize = ResizeMode::kShortSide;
+    made.resize = ImageResize::kShortSide;
     made.resize_height = made.resize_width = std::min(side, kMaxPreprocessSide);
     made.crop_height = height;
     made.crop_width = width;
   } else {
-    made.resize = ResizeMode::kStretch;
+    made.resize = ImageResize::kStretch;
     made.resize_height = height;
     made.resize_width = width;
   }

@@ -14,7 +14,7 @@ int64_t CostOf(const ConvForms& forms, int64_t groups, const Shape& w, int64_t t
          PixelCost(forms, w[0] / groups * together, w[2] * w[3], w[1] * together);
 }
 
-bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
+bool MergeGroupsOf(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
   const auto* op = std::get_if<QConv>(&node.op);
   if (op == nullptr || op->groups == 1) return false;
   const Value& w = rewriter.OldInput(node, 1);
@@ -39,7 +39,7 @@ bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) 
 
 Graph MergeGroups(const Graph& graph, const ConvForms& forms) {
   return RewriteNodes(graph, [&](GraphRewriter& rewriter, const Node& node) {
-    return Rewrite(rewriter, node, forms);
+    return MergeGroupsOf(rewriter, node, forms);
   });
 }
 

@@ -27,7 +27,7 @@ ValueId Repeat(GraphRewriter& rewriter, const Node& node, int64_t repeats) {
   return at;
 }
 
-bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
+bool RepeatChannelsOf(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
   const auto* op = std::get_if<QConv>(&node.op);
   if (op == nullptr) return false;
   const int64_t repeats =
@@ -46,7 +46,7 @@ bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) 
 
 Graph RepeatChannels(const Graph& graph, const ConvForms& forms) {
   return RewriteNodes(graph, [&](GraphRewriter& rewriter, const Node& node) {
-    return Rewrite(rewriter, node, forms);
+    return RepeatChannelsOf(rewriter, node, forms);
   });
 }
 

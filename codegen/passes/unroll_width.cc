@@ -15,7 +15,7 @@ int64_t CostOf(const ConvForms& forms, const Shape& w, int64_t pixels, int64_t w
          (RoundUp(width, pixels) / pixels);
 }
 
-bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
+bool UnrollWidthOf(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) {
   const auto* op = std::get_if<QConv>(&node.op);
   const bool alone = node.inputs.size() < 3 || !node.inputs[2].valid();
   if (op == nullptr || !alone) return false;
@@ -50,7 +50,7 @@ bool Rewrite(GraphRewriter& rewriter, const Node& node, const ConvForms& forms) 
 
 Graph UnrollWidth(const Graph& graph, const ConvForms& forms) {
   return RewriteNodes(graph, [&](GraphRewriter& rewriter, const Node& node) {
-    return Rewrite(rewriter, node, forms);
+    return UnrollWidthOf(rewriter, node, forms);
   });
 }
 

@@ -106,10 +106,10 @@ void ImportAttention(OnnxNode& node) {
   GiveScores(node, result);
 }
 
-constexpr ImportEntry kImports[] = {{"Attention", ImportAttention}};
+constexpr ImportEntry kAttentionImports[] = {{"Attention", ImportAttention}};
 
 }  // namespace
 
-std::span<const ImportEntry> AttentionImports() { return kImports; }
+std::span<const ImportEntry> AttentionImports() { return kAttentionImports; }
 
 }  // namespace rshift

@@ -6,7 +6,9 @@
 namespace rshift {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+Expr MinusInfinity(OnnxNode& node) {
+  return Number(node, -std::numeric_limits<double>::infinity());
+}
 
 // Products of each head of b with its consecutive heads of a: those become rows of one matrix.
 Expr GroupedProduct(const Expr& a, const Expr& b) {
@@ -20,7 +22,7 @@ Expr GroupedProduct(const Expr& a, const Expr& b) {
 // Rows of which nothing may be seen, as bool [.., queries, 1]; none when that cannot be.
 std::optional<Expr> BlindRows(const AttentionMask& mask, OnnxNode& node) {
   if (!mask.allowed && !mask.added) return std::nullopt;
-  const Expr nothing = Number(node, -kInfinity);
+  const Expr nothing = MinusInfinity(node);
   const Expr added = mask.added ? *mask.added : Number(node, 0.0);
   const Expr bias = mask.allowed ? Select(*mask.allowed, added, nothing) : added;
   const Expr blind = Equal(Reduced(ReduceOp::kMax, bias, {-1}), nothing);
@@ -48,8 +50,7 @@ AttentionResult Attend(const Expr& q, const Expr& k, const Expr& v, const Attent
   const Expr raw = GroupedProduct(q * scale, Swapped(k));
   const Expr capped = softcap == 0.0f ? raw : Tanh(raw / softcap) * softcap;
   const Expr summed = mask.added ? capped + *mask.added : capped;
-  const Expr biased =
-      mask.allowed ? Select(*mask.allowed, summed, Number(node, -kInfinity)) : summed;
+  const Expr biased = mask.allowed ? Select(*mask.allowed, summed, MinusInfinity(node)) : summed;
   node.Check(biased.shape() == raw.shape(), "the mask does not broadcast to the scores ",
              ToString(raw.shape()), " [batch, heads, queries, keys]");
   Expr weights = SoftmaxOf(biased, -1);

@@ -149,13 +149,13 @@ void ImportMultiHead(OnnxNode& node) {
   Give(MergeHeads(result.y));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kAttentionMicrosoftImports[] = {
     {"com.microsoft:Attention", ImportMicrosoftAttention},
     {"com.microsoft:MultiHeadAttention", ImportMultiHead},
 };
 
 }  // namespace
 
-std::span<const ImportEntry> AttentionMicrosoftImports() { return kImports; }
+std::span<const ImportEntry> AttentionMicrosoftImports() { return kAttentionMicrosoftImports; }
 
 }  // namespace rshift

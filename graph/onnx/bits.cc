@@ -93,7 +93,7 @@ void ImportBitShift(OnnxNode& node) {
 }
 
 using Bits = uint64_t;
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kBitsImports[] = {
     {"IsNaN", ImportIsNan},
     {"IsInf", ImportIsInf},
     {"BitShift", ImportBitShift},
@@ -108,6 +108,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> BitsImports() { return kImports; }
+std::span<const ImportEntry> BitsImports() { return kBitsImports; }
 
 }  // namespace rshift

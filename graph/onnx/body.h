@@ -20,15 +20,15 @@ std::vector<Expr> ImportBody(OnnxNode& node, const onnx::GraphProto& body, const
                              const std::vector<Expr>& inputs);
 
 // Attributes by name, as in the file.
-using Attributes = std::vector<onnx::AttributeProto>;
-Attributes AttributesOf(const OnnxNode& node, const std::vector<std::string>& names);
+using NodeAttributes = std::vector<onnx::AttributeProto>;
+NodeAttributes AttributesOf(const OnnxNode& node, const std::vector<std::string>& names);
 onnx::AttributeProto IntAttribute(const std::string& name, int64_t value);
 onnx::AttributeProto IntsAttribute(const std::string& name, const std::vector<int64_t>& values);
 
 // The first output of an operator of the standard domain. An invalid value stands for an input that
 // is left out.
 Expr Called(OnnxNode& node, const std::string& op_type, const std::vector<Expr>& inputs,
-            const Attributes& attributes);
+            const NodeAttributes& attributes);
 
 // The function of the model that the node calls; null when it calls none.
 const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node, const onnx::ModelProto& model);

@@ -5,8 +5,8 @@
 
 namespace rshift {
 
-Attributes AttributesOf(const OnnxNode& node, const std::vector<std::string>& names) {
-  Attributes found;
+NodeAttributes AttributesOf(const OnnxNode& node, const std::vector<std::string>& names) {
+  NodeAttributes found;
   for (const auto& attribute : node.proto().attribute()) {
     if (std::find(names.begin(), names.end(), attribute.name()) != names.end()) {
       found.push_back(attribute);
@@ -32,7 +32,7 @@ onnx::AttributeProto IntsAttribute(const std::string& name, const std::vector<in
 }
 
 Expr Called(OnnxNode& node, const std::string& op_type, const std::vector<Expr>& inputs,
-            const Attributes& attributes) {
+            const NodeAttributes& attributes) {
   onnx::GraphProto body;
   onnx::NodeProto& call = *body.add_node();
   call.set_op_type(op_type);

@@ -96,7 +96,7 @@ void ImportRange(OnnxNode& node) {
   node.OutputConstant(std::move(value));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kConstantImports[] = {
     {"Constant", ImportConstant},
     {"ConstantOfShape", ImportConstantOfShape},
     {"Range", ImportRange},
@@ -104,6 +104,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> ConstantImports() { return kImports; }
+std::span<const ImportEntry> ConstantImports() { return kConstantImports; }
 
 }  // namespace rshift

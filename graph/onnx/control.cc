@@ -165,10 +165,11 @@ void ImportScan(OnnxNode& node) {
   }
 }
 
-constexpr ImportEntry kImports[] = {{"If", ImportIf}, {"Loop", ImportLoop}, {"Scan", ImportScan}};
+constexpr ImportEntry kControlImports[] = {
+    {"If", ImportIf}, {"Loop", ImportLoop}, {"Scan", ImportScan}};
 
 }  // namespace
 
-std::span<const ImportEntry> ControlImports() { return kImports; }
+std::span<const ImportEntry> ControlImports() { return kControlImports; }
 
 }  // namespace rshift

@@ -169,7 +169,7 @@ bool ImportMorePadded(OnnxNode& node) {
     any = true;
   }
   if (!any) return false;
-  Attributes attributes = AttributesOf(node, {"group", "strides", "dilations", "kernel_shape"});
+  NodeAttributes attributes = AttributesOf(node, {"group", "strides", "dilations", "kernel_shape"});
   attributes.push_back(IntsAttribute("pads", pads));
   attributes.push_back(IntsAttribute("output_padding", more));
   Expr y = Called(node, "ConvTranspose", {In(node, 0), In(node, 1)}, attributes);
@@ -210,10 +210,11 @@ void ImportConvTranspose(OnnxNode& node) {
   Finish(node, ConvTranspose{window, groups, pad.h, pad.w, {}}, in, channels, size);
 }
 
-constexpr ImportEntry kImports[] = {{"Conv", ImportConv}, {"ConvTranspose", ImportConvTranspose}};
+constexpr ImportEntry kConvImports[] = {{"Conv", ImportConv},
+                                        {"ConvTranspose", ImportConvTranspose}};
 
 }  // namespace
 
-std::span<const ImportEntry> ConvImports() { return kImports; }
+std::span<const ImportEntry> ConvImports() { return kConvImports; }
 
 }  // namespace rshift

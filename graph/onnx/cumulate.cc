@@ -27,13 +27,13 @@ void ImportCumulated(OnnxNode& node, BinaryOp op) {
   Give(CastTo(x, type));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kCumulateImports[] = {
     {"CumSum", [](OnnxNode& node) { ImportCumulated(node, BinaryOp::kAdd); }},
     {"CumProd", [](OnnxNode& node) { ImportCumulated(node, BinaryOp::kMul); }},
 };
 
 }  // namespace
 
-std::span<const ImportEntry> CumulateImports() { return kImports; }
+std::span<const ImportEntry> CumulateImports() { return kCumulateImports; }
 
 }  // namespace rshift

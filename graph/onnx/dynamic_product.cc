@@ -60,8 +60,8 @@ DynamicLinear& Linear(Op& op) {
 
 // One f32 a channel, of a constant that broadcasts along `axis` of `shape` alone. Numbers that a
 // record does not hold: nothing.
-std::optional<std::vector<float>> Numbers(const Graph& graph, ValueId id, const Shape& shape,
-                                          int64_t axis, bool scales) {
+std::optional<std::vector<float>> ChannelNumbers(const Graph& graph, ValueId id, const Shape& shape,
+                                                 int64_t axis, bool scales) {
   const auto numbers = ChannelConstant(graph, id, shape, axis);
   if (!numbers) return std::nullopt;
   std::vector<float> result;
@@ -95,7 +95,7 @@ class Fuser {
     std::vector<float> bias;
     const Node* plus = BinaryReader(y, BinaryOp::kAdd);
     if (plus != nullptr && graph_.value(plus->outputs[0]).shape == shape) {
-      if (const auto numbers = Numbers(graph_, Other(*plus, y), shape, axis, false)) {
+      if (const auto numbers = ChannelNumbers(graph_, Other(*plus, y), shape, axis, false)) {
         bias = *numbers;
         y = plus->outputs[0];
       }
@@ -130,7 +130,7 @@ class Fuser {
     const Node& node = *links_.Producer(factor);
     for (size_t side = 0; side < 2; ++side) {
       if (is_scale(node.inputs[side]))
-        return Numbers(graph_, node.inputs[1 - side], shape, axis, true);
+        return ChannelNumbers(graph_, node.inputs[1 - side], shape, axis, true);
     }
     return std::nullopt;
   }

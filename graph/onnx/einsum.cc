@@ -238,10 +238,10 @@ void ImportEinsum(OnnxNode& node) {
   Give(InOrder(result, output).x);
 }
 
-constexpr ImportEntry kImports[] = {{"Einsum", ImportEinsum}};
+constexpr ImportEntry kEinsumImports[] = {{"Einsum", ImportEinsum}};
 
 }  // namespace
 
-std::span<const ImportEntry> EinsumImports() { return kImports; }
+std::span<const ImportEntry> EinsumImports() { return kEinsumImports; }
 
 }  // namespace rshift

@@ -120,7 +120,7 @@ void ImportCast(OnnxNode& node) {
 
 void ImportCastLike(OnnxNode& node) { OutputCast(node, node.TypeOf(1)); }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kEltwiseImports[] = {
     {"Add", ImportBinary<BinaryOp::kAdd>},
     {"Sub", ImportBinary<BinaryOp::kSub>},
     {"Mul", ImportBinary<BinaryOp::kMul>},
@@ -146,6 +146,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> EltwiseImports() { return kImports; }
+std::span<const ImportEntry> EltwiseImports() { return kEltwiseImports; }
 
 }  // namespace rshift

@@ -16,13 +16,7 @@ Expr Constant(OnnxNode& node, const Shape& shape, DType type,
   return {node, node.Add(std::move(value))};
 }
 
-Expr Emitted(const Expr& like, Op op, std::vector<ValueId> inputs, DType type, Shape shape) {
-  return {like.node(), like.node().Emit(std::move(op), std::move(inputs), type, std::move(shape))};
-}
-
 Expr Like(const Expr& x, double number) { return Number(x.node(), number, x.type()); }
-
-int64_t AxisOf(const Expr& x, int64_t axis) { return x.node().Axis(axis, x.rank()); }
 
 }  // namespace
 
@@ -101,7 +95,7 @@ Expr Less(const Expr& a, const Expr& b) { return Apply(BinaryOp::kLess, a, b); }
 Expr And(const Expr& a, const Expr& b) { return Apply(BinaryOp::kAnd, a, b); }
 
 Expr Apply(const Unary& function, const Expr& x) {
-  return Emitted(x, function, {x.id()}, x.type(), x.shape());
+  return x.Emit(function, {x.id()}, x.type(), x.shape());
 }
 
 Expr Apply(UnaryOp function, const Expr& x) { return Apply(Unary{function, 0.0f, 0.0f}, x); }
@@ -113,15 +107,15 @@ Expr Abs(const Expr& x) { return Apply(UnaryOp::kAbs, x); }
 Expr Not(const Expr& x) { return Apply(UnaryOp::kNot, x); }
 
 Expr Clipped(const Expr& x, float lo, float hi) {
-  return Emitted(x, Clip{{lo, hi}}, {x.id()}, x.type(), x.shape());
+  return x.Emit(Clip{{lo, hi}}, {x.id()}, x.type(), x.shape());
 }
 
 Expr CastTo(const Expr& x, DType to) { return {x.node(), x.node().Converted(x.id(), to)}; }
 
 Expr Select(const Expr& condition, const Expr& a, const Expr& b) {
   const std::string& where = a.node().where();
-  return Emitted(a, Where{}, {condition.id(), a.id(), b.id()}, a.type(),
-                 Broadcast(condition.shape(), Broadcast(a.shape(), b.shape(), where), where));
+  return a.Emit(Where{}, {condition.id(), a.id(), b.id()}, a.type(),
+                Broadcast(condition.shape(), Broadcast(a.shape(), b.shape(), where), where));
 }
 
 Expr Product(const Expr& a, const Expr& b) {
@@ -134,11 +128,11 @@ Expr Product(const Expr& a, const Expr& b) {
                         node.where());
   out.push_back(left[left.size() - 2]);
   out.push_back(right.back());
-  return Emitted(a, MatMul{}, {a.id(), b.id()}, DType::kF32, out);
+  return a.Emit(MatMul{}, {a.id(), b.id()}, DType::kF32, out);
 }
 
 Expr SoftmaxOf(const Expr& x, int64_t axis, bool log) {
-  return Emitted(x, Softmax{AxisOf(x, axis), log}, {x.id()}, DType::kF32, x.shape());
+  return x.Emit(Softmax{x.Axis(axis), log}, {x.id()}, DType::kF32, x.shape());
 }
 
 Expr Reduced(ReduceOp op, const Expr& x, std::vector<int64_t> axes, bool keep) {
@@ -149,14 +143,14 @@ Expr Reduced(ReduceOp op, const Expr& x, std::vector<int64_t> axes, bool keep) {
     if (!reduced) shape.push_back(x.dim(d));
     if (reduced && keep) shape.push_back(1);
   }
-  return Emitted(x, Reduce{op, axes}, {x.id()}, x.type(), shape);
+  return x.Emit(Reduce{op, axes}, {x.id()}, x.type(), shape);
 }
 
 Expr ArgMaxOf(const Expr& x, int64_t axis) {
-  axis = AxisOf(x, axis);
+  axis = x.Axis(axis);
   Shape shape = x.shape();
   shape[axis] = 1;
-  return Emitted(x, ArgMax{axis, false, false}, {x.id()}, DType::kS64, shape);
+  return x.Emit(ArgMax{axis, false, false}, {x.id()}, DType::kS64, shape);
 }
 
 }  // namespace rshift

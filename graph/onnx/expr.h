@@ -6,6 +6,7 @@
 #ifndef RSHIFT_GRAPH_ONNX_EXPR_H_
 #define RSHIFT_GRAPH_ONNX_EXPR_H_
 
+#include <utility>
 #include <vector>
 
 #include "graph/onnx/node.h"
@@ -24,6 +25,11 @@ class Expr {
   size_t rank() const { return value().shape.size(); }
   DType type() const { return value().dtype; }
   bool is_constant() const { return value().is_constant(); }
+  int64_t Axis(int64_t axis) const { return node_->Axis(axis, rank()); }  // from 0
+  // What an operator of the same node gives.
+  Expr Emit(Op op, std::vector<ValueId> inputs, DType type, Shape shape) const {
+    return {*node_, node_->Emit(std::move(op), std::move(inputs), type, std::move(shape))};
+  }
 
  private:
   OnnxNode* node_;

@@ -4,15 +4,6 @@
 #include "graph/onnx/expr.h"
 
 namespace rshift {
-namespace {
-
-Expr Emitted(const Expr& like, Op op, std::vector<ValueId> inputs, DType type, Shape shape) {
-  return {like.node(), like.node().Emit(std::move(op), std::move(inputs), type, std::move(shape))};
-}
-
-int64_t AxisOf(const Expr& x, int64_t axis) { return x.node().Axis(axis, x.rank()); }
-
-}  // namespace
 
 Expr Reshaped(const Expr& x, const Shape& shape) {
   x.node().Check(NumElements(x.shape()) == NumElements(shape), Quoted(x.value().name),
@@ -30,7 +21,7 @@ Expr Transposed(const Expr& x, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
   Shape shape;
   for (int64_t p : perm) shape.push_back(x.dim(p));
-  return Emitted(x, Transpose{perm}, {x.id()}, x.type(), shape);
+  return x.Emit(Transpose{perm}, {x.id()}, x.type(), shape);
 }
 
 Expr Swapped(const Expr& x) {
@@ -41,7 +32,7 @@ Expr Swapped(const Expr& x) {
 }
 
 Expr Part(const Expr& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
-  axis = AxisOf(x, axis);
+  axis = x.Axis(axis);
   if (start == 0 && end == x.dim(axis) && step == 1) return x;
   const int64_t size = x.dim(axis);
   const bool inside = step > 0 ? start >= 0 && start <= end && end <= size
@@ -53,11 +44,11 @@ Expr Part(const Expr& x, int64_t axis, int64_t start, int64_t end, int64_t step)
   op.steps[axis] = step;
   Shape shape = x.shape();
   shape[axis] = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
-  return Emitted(x, op, {x.id()}, x.type(), shape);
+  return x.Emit(op, {x.id()}, x.type(), shape);
 }
 
 Expr Flipped(const Expr& x, int64_t axis) {
-  const int64_t size = x.dim(AxisOf(x, axis));
+  const int64_t size = x.dim(x.Axis(axis));
   return size < 2 ? x : Part(x, axis, size - 1, -1, -1);
 }
 
@@ -66,7 +57,7 @@ Expr At(const Expr& x, int64_t axis, int64_t index) { return Part(x, axis, index
 Expr Joined(const std::vector<Expr>& parts, int64_t axis) {
   const Expr& first = parts.front();
   if (parts.size() == 1) return first;
-  axis = AxisOf(first, axis);
+  axis = first.Axis(axis);
   Shape shape = first.shape();
   shape[axis] = 0;
   std::vector<ValueId> ids;
@@ -79,7 +70,7 @@ Expr Joined(const std::vector<Expr>& parts, int64_t axis) {
                        " along dimension ", axis, ", which do not fit");
     ids.push_back(part.id());
   }
-  return Emitted(first, Concat{axis}, ids, first.type(), shape);
+  return first.Emit(Concat{axis}, ids, first.type(), shape);
 }
 
 Expr Stacked(const std::vector<Expr>& parts, int64_t axis) {
@@ -91,28 +82,28 @@ Expr Stacked(const std::vector<Expr>& parts, int64_t axis) {
 
 Expr Expanded(const Expr& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return Emitted(x, Expand{}, {x.id()}, x.type(), shape);
+  return x.Emit(Expand{}, {x.id()}, x.type(), shape);
 }
 
 Expr Padded(const Expr& x, int64_t axis, int64_t before, int64_t after, double value) {
   if (before == 0 && after == 0) return x;
-  axis = AxisOf(x, axis);
+  axis = x.Axis(axis);
   Pad op{PadMode::kConstant, std::vector<int64_t>(x.rank(), 0), std::vector<int64_t>(x.rank(), 0),
          static_cast<float>(value)};
   op.before[axis] = before;
   op.after[axis] = after;
   Shape shape = x.shape();
   shape[axis] += before + after;
-  return Emitted(x, op, {x.id()}, x.type(), shape);
+  return x.Emit(op, {x.id()}, x.type(), shape);
 }
 
 Expr Gathered(const Expr& x, const Expr& indices, int64_t axis) {
-  axis = AxisOf(x, axis);
+  axis = x.Axis(axis);
   const Shape data = x.shape(), list = indices.shape();
   Shape shape(data.begin(), data.begin() + axis);
   shape.insert(shape.end(), list.begin(), list.end());
   shape.insert(shape.end(), data.begin() + axis + 1, data.end());
-  return Emitted(x, Gather{axis}, {x.id(), indices.id()}, x.type(), shape);
+  return x.Emit(Gather{axis}, {x.id(), indices.id()}, x.type(), shape);
 }
 
 }  // namespace rshift

@@ -165,13 +165,13 @@ void ImportFakeQuantize(OnnxNode& node) {
   if (y.is_constant()) y.origin = Weights(y, ranges, levels, op.axis).Origin();
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kFakeQuantizeImports[] = {
     {"FakeQuantize", ImportFakeQuantize},
     {"org.openvinotoolkit:FakeQuantize", ImportFakeQuantize},
 };
 
 }  // namespace
 
-std::span<const ImportEntry> FakeQuantizeImports() { return kImports; }
+std::span<const ImportEntry> FakeQuantizeImports() { return kFakeQuantizeImports; }
 
 }  // namespace rshift

@@ -33,11 +33,11 @@ void ImportGatherNd(OnnxNode& node) {
   GiveReshaped(Gathered(rows, places / static_cast<double>(size), 0), out);
 }
 
-constexpr ImportEntry kImports[] = {{"GatherElements", ImportGatherElements},
-                                    {"GatherND", ImportGatherNd}};
+constexpr ImportEntry kGatherImports[] = {{"GatherElements", ImportGatherElements},
+                                          {"GatherND", ImportGatherNd}};
 
 }  // namespace
 
-std::span<const ImportEntry> GatherImports() { return kImports; }
+std::span<const ImportEntry> GatherImports() { return kGatherImports; }
 
 }  // namespace rshift

@@ -58,7 +58,7 @@ void ImportParametricSoftplus(OnnxNode& node) {
 }
 void ImportScale(OnnxNode& node) { Give(FloatIn(node, 0) * node.Float("scale", 1.0f)); }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kLegacyImports[] = {
     {"Shrink", ImportShrink},
     {"Crop", ImportCrop},
     {"ImageScaler", ImportImageScaler},
@@ -70,6 +70,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> LegacyImports() { return kImports; }
+std::span<const ImportEntry> LegacyImports() { return kLegacyImports; }
 
 }  // namespace rshift

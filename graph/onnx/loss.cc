@@ -59,11 +59,11 @@ void ImportCrossEntropy(OnnxNode& node) {
   if (node.OutputUsed(1)) Give(logs, 1);
 }
 
-constexpr ImportEntry kImports[] = {{"NegativeLogLikelihoodLoss", ImportLogLikelihood},
-                                    {"SoftmaxCrossEntropyLoss", ImportCrossEntropy}};
+constexpr ImportEntry kLossImports[] = {{"NegativeLogLikelihoodLoss", ImportLogLikelihood},
+                                        {"SoftmaxCrossEntropyLoss", ImportCrossEntropy}};
 
 }  // namespace
 
-std::span<const ImportEntry> LossImports() { return kImports; }
+std::span<const ImportEntry> LossImports() { return kLossImports; }
 
 }  // namespace rshift

@@ -59,10 +59,11 @@ void ImportGlobalLpPool(OnnxNode& node) {
   Give(Root(Reduced(ReduceOp::kSum, ToPower(x, p), axes), p));
 }
 
-constexpr ImportEntry kImports[] = {{"LpPool", ImportLpPool}, {"GlobalLpPool", ImportGlobalLpPool}};
+constexpr ImportEntry kLpPoolImports[] = {{"LpPool", ImportLpPool},
+                                          {"GlobalLpPool", ImportGlobalLpPool}};
 
 }  // namespace
 
-std::span<const ImportEntry> LpPoolImports() { return kImports; }
+std::span<const ImportEntry> LpPoolImports() { return kLpPoolImports; }
 
 }  // namespace rshift

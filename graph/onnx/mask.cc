@@ -102,7 +102,7 @@ void ImportReverseSequence(OnnxNode& node) {
   Give(Gathered(Flat(x), PlacesAlong(Expanded(turned, x.shape()), x.shape(), time), 0));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kMaskImports[] = {
     {"Trilu", ImportTrilu},
     {"EyeLike", ImportEyeLike},
     {"OneHot", ImportOneHot},
@@ -112,6 +112,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> MaskImports() { return kImports; }
+std::span<const ImportEntry> MaskImports() { return kMaskImports; }
 
 }  // namespace rshift

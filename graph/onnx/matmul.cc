@@ -88,10 +88,10 @@ void ImportGemm(OnnxNode& node) {
   node.OutputBinary(BinaryOp::kAdd, Scaled(node, product, alpha), c);
 }
 
-constexpr ImportEntry kImports[] = {{"MatMul", ImportMatMul}, {"Gemm", ImportGemm}};
+constexpr ImportEntry kMatMulImports[] = {{"MatMul", ImportMatMul}, {"Gemm", ImportGemm}};
 
 }  // namespace
 
-std::span<const ImportEntry> MatMulImports() { return kImports; }
+std::span<const ImportEntry> MatMulImports() { return kMatMulImports; }
 
 }  // namespace rshift

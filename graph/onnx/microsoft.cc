@@ -132,7 +132,7 @@ void ImportSimplifiedNorm(OnnxNode& node) {
               AttributesOf(node, {"axis", "epsilon"})));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kMicrosoftImports[] = {
     {"com.microsoft:Gelu", [](OnnxNode& node) { Give(Apply(UnaryOp::kGelu, FloatIn(node, 0))); }},
     {"com.microsoft:BiasGelu", [](OnnxNode& node) { Give(Apply(UnaryOp::kGelu, Biased(node))); }},
     {"com.microsoft:FastGelu",
@@ -151,6 +151,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> MicrosoftImports() { return kImports; }
+std::span<const ImportEntry> MicrosoftImports() { return kMicrosoftImports; }
 
 }  // namespace rshift

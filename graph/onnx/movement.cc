@@ -202,7 +202,7 @@ void ImportSpaceToDepth(OnnxNode& node) {
   node.Output(SpaceToDepth{block}, {node.Input(0)}, node.TypeOf(0), out);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kMovementImports[] = {
     {"Transpose", ImportTranspose},
     {"Concat", ImportConcat},
     {"Expand", ImportExpand},
@@ -215,6 +215,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> MovementImports() { return kImports; }
+std::span<const ImportEntry> MovementImports() { return kMovementImports; }
 
 }  // namespace rshift

@@ -92,7 +92,7 @@ void ImportMelWeights(OnnxNode& node) {
   Give(CastTo(Floats(node, {bins, bands}, weights), type));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kNewestImports[] = {
     {"SwiGLU", ImportSwiGlu},
     {"CausalConvWithState", ImportCausalConv},
     {"MelWeightMatrix", ImportMelWeights},
@@ -100,6 +100,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> NewestImports() { return kImports; }
+std::span<const ImportEntry> NewestImports() { return kNewestImports; }
 
 }  // namespace rshift

@@ -204,7 +204,7 @@ void ImportSoftmax(OnnxNode& node, bool log) {
   node.OutputReshaped(node.Emit(Softmax{1, log}, {flat}, DType::kF32, rows), x);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kNormImports[] = {
     {"BatchNormalization", ImportBatchNorm},
     {"LayerNormalization", ImportLayerNorm},
     {"RMSNormalization", ImportRmsNorm},
@@ -219,6 +219,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> NormImports() { return kImports; }
+std::span<const ImportEntry> NormImports() { return kNormImports; }
 
 }  // namespace rshift

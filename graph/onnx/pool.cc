@@ -99,7 +99,7 @@ void ImportGlobal(OnnxNode& node, bool max) {
   node.OutputReshaped(node.Emit(op, {in}, DType::kF32, {x[0], x[1], 1, 1}), out);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kPoolImports[] = {
     {"MaxPool", ImportMaxPool},
     {"AveragePool", ImportAveragePool},
     {"GlobalAveragePool", [](OnnxNode& node) { ImportGlobal(node, false); }},
@@ -108,6 +108,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> PoolImports() { return kImports; }
+std::span<const ImportEntry> PoolImports() { return kPoolImports; }
 
 }  // namespace rshift

@@ -200,7 +200,7 @@ void ImportMatMulIntegerToFloat(OnnxNode& node) {
   GiveReal(e, ProductOf(e, a, b), scale, e.In(6));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kDynamicQuantizationImports[] = {
     {"DynamicQuantizeLinear", ImportDynamicQuantizeLinear},
     {"MatMulInteger", ImportMatMulInteger},
     {"ConvInteger", ImportConvInteger},
@@ -210,6 +210,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> DynamicQuantizationImports() { return kImports; }
+std::span<const ImportEntry> DynamicQuantizationImports() { return kDynamicQuantizationImports; }
 
 }  // namespace rshift

@@ -93,7 +93,7 @@ void ImportQLinearWhere(OnnxNode& node) {
   e.GiveQuantized(e.Make("Where", {e.In(0), a, b}), 7);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kQOperatorImports[] = {
     {"QLinearConv", ImportQLinearConv},
     {"QLinearMatMul", ImportQLinearMatMul},
     {"com.microsoft:QLinearConv", ImportQLinearConv},
@@ -127,6 +127,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> QOperatorImports() { return kImports; }
+std::span<const ImportEntry> QOperatorImports() { return kQOperatorImports; }
 
 }  // namespace rshift

@@ -51,7 +51,7 @@ void ImportDynamicQuantizeLstm(OnnxNode& node) {
   ImportOneNode(lstm, node.state());
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kQuantizedRecurrentImports[] = {
     {"com.microsoft:DynamicQuantizeLSTM", ImportDynamicQuantizeLstm},
 };
 
@@ -101,6 +101,6 @@ Expr DynamicProduct(const Expr& x, const DynamicFactor& w) {
   return {node, node.Emit(op, {q, w.weights.bytes, record}, DType::kF32, shape)};
 }
 
-std::span<const ImportEntry> QuantizedRecurrentImports() { return kImports; }
+std::span<const ImportEntry> QuantizedRecurrentImports() { return kQuantizedRecurrentImports; }
 
 }  // namespace rshift

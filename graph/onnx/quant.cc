@@ -262,13 +262,13 @@ void ImportDequantizeLinear(OnnxNode& node) {
   node.OutputBinary(BinaryOp::kMul, units, AlongAxis(node, p, p.scales));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kQuantImports[] = {
     {"QuantizeLinear", ImportQuantizeLinear},
     {"DequantizeLinear", ImportDequantizeLinear},
 };
 
 }  // namespace
 
-std::span<const ImportEntry> QuantImports() { return kImports; }
+std::span<const ImportEntry> QuantImports() { return kQuantImports; }
 
 }  // namespace rshift

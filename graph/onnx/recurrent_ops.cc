@@ -78,10 +78,11 @@ void ImportGru(OnnxNode& node) {
 
 void ImportRnn(OnnxNode& node) { ImportRecurrent(node, {1, false, true, {"Tanh"}, RnnStep}); }
 
-constexpr ImportEntry kImports[] = {{"LSTM", ImportLstm}, {"GRU", ImportGru}, {"RNN", ImportRnn}};
+constexpr ImportEntry kRecurrentImports[] = {
+    {"LSTM", ImportLstm}, {"GRU", ImportGru}, {"RNN", ImportRnn}};
 
 }  // namespace
 
-std::span<const ImportEntry> RecurrentImports() { return kImports; }
+std::span<const ImportEntry> RecurrentImports() { return kRecurrentImports; }
 
 }  // namespace rshift

@@ -41,7 +41,7 @@ void ImportArg(OnnxNode& node, bool min) {
               DType::kS64, out);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kReduceImports[] = {
 #define RSHIFT_REDUCE(id, name, ...) {"Reduce" #name, ImportReduce<ReduceOp::k##name>},
 #include "isa/functions.def"
     {"ArgMax", [](OnnxNode& node) { ImportArg(node, false); }},
@@ -50,6 +50,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> ReduceImports() { return kImports; }
+std::span<const ImportEntry> ReduceImports() { return kReduceImports; }
 
 }  // namespace rshift

@@ -141,10 +141,10 @@ void ImportResize(OnnxNode& node) {
   node.Output(op, {node.Input(0)}, DType::kF32, target.out);
 }
 
-constexpr ImportEntry kImports[] = {{"Resize", ImportResize}, {"Upsample", ImportOldResize}};
+constexpr ImportEntry kResizeImports[] = {{"Resize", ImportResize}, {"Upsample", ImportOldResize}};
 
 }  // namespace
 
-std::span<const ImportEntry> ResizeImports() { return kImports; }
+std::span<const ImportEntry> ResizeImports() { return kResizeImports; }
 
 }  // namespace rshift

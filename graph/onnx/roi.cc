@@ -98,10 +98,10 @@ void ImportRoiAlign(OnnxNode& node) {
   Give(Transposed(cells, {0, 3, 1, 2}));
 }
 
-constexpr ImportEntry kImports[] = {{"RoiAlign", ImportRoiAlign}};
+constexpr ImportEntry kRoiImports[] = {{"RoiAlign", ImportRoiAlign}};
 
 }  // namespace
 
-std::span<const ImportEntry> RoiImports() { return kImports; }
+std::span<const ImportEntry> RoiImports() { return kRoiImports; }
 
 }  // namespace rshift

@@ -76,13 +76,13 @@ void ImportMicrosoftRotary(OnnxNode& node) {
   GiveTurned(node, Rows(cos, positions), Rows(sin, positions), rotary);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kRotaryImports[] = {
     {"RotaryEmbedding", ImportRotary},
     {"com.microsoft:RotaryEmbedding", ImportMicrosoftRotary},
 };
 
 }  // namespace
 
-std::span<const ImportEntry> RotaryImports() { return kImports; }
+std::span<const ImportEntry> RotaryImports() { return kRotaryImports; }
 
 }  // namespace rshift

@@ -179,11 +179,11 @@ void ImportDeformConv(OnnxNode& node) {
   Give(y + Reshaped(FloatIn(node, 3), {1, weight[0], 1, 1}));
 }
 
-constexpr ImportEntry kImports[] = {{"GridSample", ImportGridSample},
-                                    {"DeformConv", ImportDeformConv}};
+constexpr ImportEntry kSampleImports[] = {{"GridSample", ImportGridSample},
+                                          {"DeformConv", ImportDeformConv}};
 
 }  // namespace
 
-std::span<const ImportEntry> SampleImports() { return kImports; }
+std::span<const ImportEntry> SampleImports() { return kSampleImports; }
 
 }  // namespace rshift

@@ -177,7 +177,7 @@ void ImportScatterNd(OnnxNode& node) {
   GiveReshaped(Scattered(node, rows, fresh, places), shape);
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kScatterImports[] = {
     {"Scatter", ImportScatterElements},
     {"ScatterElements", ImportScatterElements},
     {"ScatterND", ImportScatterNd},
@@ -185,6 +185,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> ScatterImports() { return kImports; }
+std::span<const ImportEntry> ScatterImports() { return kScatterImports; }
 
 }  // namespace rshift

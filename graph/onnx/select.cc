@@ -192,13 +192,13 @@ void ImportNonMaxSuppression(OnnxNode& node) {
   Give(Counted(list, 1, rows, CountOf(list)));
 }
 
-constexpr ImportEntry kImports[] = {{"NonZero", ImportNonZero},
-                                    {"Compress", ImportCompress},
-                                    {"Unique", ImportUnique},
-                                    {"NonMaxSuppression", ImportNonMaxSuppression}};
+constexpr ImportEntry kSelectImports[] = {{"NonZero", ImportNonZero},
+                                          {"Compress", ImportCompress},
+                                          {"Unique", ImportUnique},
+                                          {"NonMaxSuppression", ImportNonMaxSuppression}};
 
 }  // namespace
 
-std::span<const ImportEntry> SelectImports() { return kImports; }
+std::span<const ImportEntry> SelectImports() { return kSelectImports; }
 
 }  // namespace rshift

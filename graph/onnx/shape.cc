@@ -123,7 +123,7 @@ void ImportSize(OnnxNode& node) {
   node.OutputConstant(IntConstant({}, {NumElements(node.ShapeOf(0))}));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kShapeImports[] = {
     {"Identity", ImportIdentity}, {"Dropout", ImportDropout}, {"Reshape", ImportReshape},
     {"Flatten", ImportFlatten},   {"Squeeze", ImportSqueeze}, {"Unsqueeze", ImportUnsqueeze},
     {"Shape", ImportShape},       {"Size", ImportSize},
@@ -131,6 +131,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> ShapeImports() { return kImports; }
+std::span<const ImportEntry> ShapeImports() { return kShapeImports; }
 
 }  // namespace rshift

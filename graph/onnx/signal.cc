@@ -136,7 +136,7 @@ void ImportWindow(OnnxNode& node, double a0, double a1, double a2) {
   Give(CastTo(Floats(node, {size}, window), type));
 }
 
-constexpr ImportEntry kImports[] = {
+constexpr ImportEntry kSignalImports[] = {
     {"DFT", ImportDft},
     {"STFT", ImportStft},
     {"HannWindow", [](OnnxNode& node) { ImportWindow(node, 0.5, 0.5, 0.0); }},
@@ -146,6 +146,6 @@ constexpr ImportEntry kImports[] = {
 
 }  // namespace
 
-std::span<const ImportEntry> SignalImports() { return kImports; }
+std::span<const ImportEntry> SignalImports() { return kSignalImports; }
 
 }  // namespace rshift

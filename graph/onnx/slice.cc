@@ -94,10 +94,10 @@ void ImportSplit(OnnxNode& node) {
   node.Check(start == x[axis], "the parts have ", start, " elements, expected ", x[axis]);
 }
 
-constexpr ImportEntry kImports[] = {{"Slice", ImportSlice}, {"Split", ImportSplit}};
+constexpr ImportEntry kSliceImports[] = {{"Slice", ImportSlice}, {"Split", ImportSplit}};
 
 }  // namespace
 
-std::span<const ImportEntry> SliceImports() { return kImports; }
+std::span<const ImportEntry> SliceImports() { return kSliceImports; }
 
 }  // namespace rshift

@@ -86,8 +86,9 @@ void ImportCol2Im(OnnxNode& node) {
   std::vector<float> weight(channels * taps * taps, 0.0f);
   for (int64_t c = 0; c < channels * taps; ++c) weight[c * taps + c % taps] = 1.0f;
   const Expr columns = Reshaped(x, {x.dim(0), x.dim(1), positions[0], positions[1]});
-  Attributes attributes{IntAttribute("group", channels), IntsAttribute("strides", strides),
-                        IntsAttribute("dilations", dilations), IntsAttribute("pads", {0, 0, 0, 0})};
+  NodeAttributes attributes{IntAttribute("group", channels), IntsAttribute("strides", strides),
+                            IntsAttribute("dilations", dilations),
+                            IntsAttribute("pads", {0, 0, 0, 0})};
   Expr y = Called(node, "ConvTranspose",
                   {columns, Floats(node, {x.dim(1), 1, block[0], block[1]}, weight)}, attributes);
   for (size_t d = 0; d < 2; ++d) {
@@ -118,12 +119,12 @@ void ImportCenterCropPad(OnnxNode& node) {
   Give(x);
 }
 
-constexpr ImportEntry kImports[] = {{"AffineGrid", ImportAffineGrid},
-                                    {"Col2Im", ImportCol2Im},
-                                    {"CenterCropPad", ImportCenterCropPad}};
+constexpr ImportEntry kSpatialImports[] = {{"AffineGrid", ImportAffineGrid},
+                                           {"Col2Im", ImportCol2Im},
+                                           {"CenterCropPad", ImportCenterCropPad}};
 
 }  // namespace
 
-std::span<const ImportEntry> SpatialImports() { return kImports; }
+std::span<const ImportEntry> SpatialImports() { return kSpatialImports; }
 
 }  // namespace rshift

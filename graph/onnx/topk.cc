@@ -50,10 +50,10 @@ void ImportTopK(OnnxNode& node) {
   if (node.OutputUsed(1)) Give(Transposed(indices, perm), 1);
 }
 
-constexpr ImportEntry kImports[] = {{"TopK", ImportTopK}};
+constexpr ImportEntry kTopKImports[] = {{"TopK", ImportTopK}};
 
 }  // namespace
 
-std::span<const ImportEntry> TopKImports() { return kImports; }
+std::span<const ImportEntry> TopKImports() { return kTopKImports; }
 
 }  // namespace rshift

@@ -86,10 +86,10 @@ void ImportMaxUnpool(OnnxNode& node) {
   Give(y);
 }
 
-constexpr ImportEntry kImports[] = {{"MaxUnpool", ImportMaxUnpool}};
+constexpr ImportEntry kUnpoolImports[] = {{"MaxUnpool", ImportMaxUnpool}};
 
 }  // namespace
 
-std::span<const ImportEntry> UnpoolImports() { return kImports; }
+std::span<const ImportEntry> UnpoolImports() { return kUnpoolImports; }
 
 }  // namespace rshift

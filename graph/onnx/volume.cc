@@ -27,8 +27,8 @@ std::pair<int64_t, int64_t> DepthPads(const OnnxNode& node, int64_t size, int64_
 }
 
 // The attributes of the last two dimensions, or of the first one (as rows of [D, H * W]).
-Attributes PartOf(const OnnxNode& node, bool plane, const std::pair<int64_t, int64_t>& depth) {
-  Attributes part;
+NodeAttributes PartOf(const OnnxNode& node, bool plane, const std::pair<int64_t, int64_t>& depth) {
+  NodeAttributes part;
   for (const char* name : {"strides", "dilations", "kernel_shape"}) {
     if (!node.HasAttribute(name)) continue;
     const auto list = Entries(node, name, 3, 1, 1);
@@ -74,7 +74,7 @@ void ImportVolumeConv(OnnxNode& node) {
   node.Check(room >= 0, "the window of ", extent, " is larger than the padded depth of ",
              padded.dim(2));
   const int64_t depth = room / stride + 1;
-  Attributes attributes = PartOf(node, true, {});
+  NodeAttributes attributes = PartOf(node, true, {});
   std::erase_if(attributes, [](const auto& a) { return a.name() == "kernel_shape"; });
   attributes.push_back(IntAttribute("group", node.Int("group", 1)));
   std::optional<Expr> sum;
@@ -114,7 +114,7 @@ void ImportVolumeConvTranspose(OnnxNode& node) {
   const int64_t full = spread + (kernel[2] - 1) * dilation + more[0];
   node.Check(x.dim(2) >= 1 && full - pads[0] - pads[3] >= 1, "the pads crop everything: ", full,
              " - ", pads[0], " - ", pads[3]);
-  Attributes attributes = PartOf(node, true, {});
+  NodeAttributes attributes = PartOf(node, true, {});
   std::erase_if(attributes, [](const auto& a) { return a.name() == "kernel_shape"; });
   attributes.push_back(IntAttribute("group", node.Int("group", 1)));
   attributes.push_back(IntsAttribute("output_padding", {more[1], more[2]}));
@@ -146,7 +146,7 @@ void ImportVolumePool(OnnxNode& node, const char* op_type) {
   const int64_t dilation = Entries(node, "dilations", 3, 1, 1)[0];
   const int64_t stride = Entries(node, "strides", 3, 1, 1)[0];
   const auto pads = DepthPads(node, s[2], (kernel - 1) * dilation + 1, stride);
-  Attributes plane = PartOf(node, true, pads), column = PartOf(node, false, pads);
+  NodeAttributes plane = PartOf(node, true, pads), column = PartOf(node, false, pads);
   for (const auto& shared : AttributesOf(node, {"ceil_mode", "count_include_pad"})) {
     plane.push_back(shared);
     column.push_back(shared);

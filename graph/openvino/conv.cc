@@ -100,7 +100,7 @@ void AvgPool(LayerNode& layer) {
   Set(node, "count_include_pad", int64_t{!layer.Flag("exclude-pad", true)});
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kConvTranslations[] = {
     {"Convolution", Convolution},
     {"GroupConvolution", GroupConvolution},
     {"ConvolutionBackpropData", Deconvolution},
@@ -112,6 +112,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> ConvTranslations() { return kEntries; }
+std::span<const Entry> ConvTranslations() { return kConvTranslations; }
 
 }  // namespace rshift::openvino

@@ -135,7 +135,7 @@ void FakeQuantize(LayerNode& layer) {
   Set(node, "auto_broadcast", broadcast.c_str());
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kEltwiseTranslations[] = {
     {"Abs", Same<kAbs>},
     {"Acos", Same<kAcos>},
     {"Acosh", Same<kAcosh>},
@@ -195,6 +195,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> EltwiseTranslations() { return kEntries; }
+std::span<const Entry> EltwiseTranslations() { return kEltwiseTranslations; }
 
 }  // namespace rshift::openvino

@@ -194,7 +194,7 @@ void Interpolate(LayerNode& layer) {
   if (mode == "cubic") Set(node, "cubic_coeff_a", layer.Float("cube_coeff", -0.75f));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kMovementTranslations[] = {
     {"Broadcast", Broadcast},
     {"Concat", Concat},
     {"DepthToSpace", DepthToSpace},
@@ -218,6 +218,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> MovementTranslations() { return kEntries; }
+std::span<const Entry> MovementTranslations() { return kMovementTranslations; }
 
 }  // namespace rshift::openvino

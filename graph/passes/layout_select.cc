@@ -8,7 +8,7 @@
 namespace rshift {
 namespace {
 
-int64_t Product(const Shape& dims, size_t first) {
+int64_t ElementsFrom(const Shape& dims, size_t first) {
   return std::accumulate(dims.begin() + static_cast<int64_t>(first), dims.end(), int64_t{1},
                          std::multiplies<>());
 }
@@ -32,7 +32,7 @@ struct Cut {
 std::optional<Cut> CutMemory(const Shape& shape, int64_t size, int64_t inner, int64_t index) {
   Cut cut{{Shape(shape.size(), 0), Shape(shape.size(), 1)}, shape};
   for (size_t d = 0; d < shape.size(); ++d) {
-    const int64_t behind = Product(shape, d + 1);
+    const int64_t behind = ElementsFrom(shape, d + 1);
     if (behind == inner && shape[d] % size == 0) {
       cut.slice.starts[d] = index;
       cut.slice.steps[d] = size;
@@ -79,7 +79,7 @@ bool AddSelection(LayoutBuilder& b, const Node& node) {
   const Shape memory = Permute(fine.dims, fine.perm);
   const size_t position = static_cast<size_t>(Inverse(fine.perm)[pieces[0]]);
   const std::optional<Cut> cut =
-      CutMemory(source.shape, memory[position], Product(memory, position + 1), *index);
+      CutMemory(source.shape, memory[position], ElementsFrom(memory, position + 1), *index);
   if (!cut || cut->result != Permute(result, kNhwcPerm)) return false;
   if (Without(fine, pieces[0]) != Normalize(result, kNhwcPerm)) return false;
   b.AddNode(node.name, cut->slice, {native.id}, b.Define(node.outputs[0], kNhwcPerm));

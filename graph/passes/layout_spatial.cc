@@ -21,7 +21,7 @@ bool IsSpatial(const Op& op) {
       op);
 }
 
-Op Rewritten(const Op& op) {
+Op InChannelsLast(const Op& op) {
   if (const auto* lrn = std::get_if<Lrn>(&op)) {
     Lrn result = *lrn;
     result.axis = 3;
@@ -41,7 +41,8 @@ bool AddSpatial(LayoutBuilder& b, const Node& node) {
   if (!IsSpatial(node.op) || b.OldShape(node.inputs[0]).size() != 4) return false;
   std::vector<ValueId> inputs = {b.Nhwc(node.inputs[0])};
   for (size_t i = 1; i < node.inputs.size(); ++i) inputs.push_back(b.Plain(node.inputs[i]));
-  b.AddNode(node.name, Rewritten(node.op), std::move(inputs), b.Define(node.outputs[0], kNhwcPerm));
+  b.AddNode(node.name, InChannelsLast(node.op), std::move(inputs),
+            b.Define(node.outputs[0], kNhwcPerm));
   return true;
 }
 

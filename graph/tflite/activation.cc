@@ -4,7 +4,7 @@
 namespace rshift::tflite {
 namespace {
 
-void GiveFunction(OpWriter& op, const char* type, const Attributes& attributes = {}) {
+void GiveFunction(OpWriter& op, const char* type, const OpAttributes& attributes = {}) {
   op.GiveReal(op.Emit(type, {op.Real(0)}, attributes));
 }
 
@@ -85,7 +85,7 @@ void TranslateQuantize(OpWriter& op) { op.GiveReal(op.Real(0)); }
 
 void TranslateLogicalNot(OpWriter& op) { op.GiveStored(op.Emit("Not", {op.Stored(0)})); }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kActivationEntries[] = {
     {BuiltinOperator_RELU, [](OpWriter& op) { TranslateRelu(op, ActivationFunctionType_RELU); }},
     {BuiltinOperator_RELU6, [](OpWriter& op) { TranslateRelu(op, ActivationFunctionType_RELU6); }},
     {BuiltinOperator_RELU_N1_TO_1,
@@ -126,6 +126,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> ActivationEntries() { return kEntries; }
+std::span<const Entry> ActivationEntries() { return kActivationEntries; }
 
 }  // namespace rshift::tflite

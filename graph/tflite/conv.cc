@@ -8,7 +8,7 @@ namespace {
 
 // Spatial attributes of a window; the padding follows the size of the input.
 template <typename T>
-Attributes WindowAttributes(const T& options) {
+OpAttributes WindowAttributes(const T& options) {
   return {{"strides", std::vector<int64_t>{options.stride_h(), options.stride_w()}},
           {"auto_pad", options.padding() == Padding_SAME ? "SAME_UPPER" : "VALID"}};
 }
@@ -26,7 +26,7 @@ void CheckRanks(const OpWriter& op, int x, int w) {
 }
 
 // x [N, H, W, C] and w, both channels first, and the s32 bias.
-void GiveConv(OpWriter& op, const std::string& w, int64_t groups, Attributes attributes,
+void GiveConv(OpWriter& op, const std::string& w, int64_t groups, OpAttributes attributes,
               ActivationFunctionType function) {
   const std::string x = op.ToChannelsFirst(op.Real(0));
   attributes.emplace_back("group", groups);
@@ -42,7 +42,7 @@ void TranslateConv(OpWriter& op) {
   const int64_t channels = op.InShape(0)[3], each = op.InShape(1)[3];
   op.Check(each > 0 && channels % each == 0, "has ", channels, " input channels, but weights for ",
            each, "; the file is damaged");
-  Attributes attributes = WindowAttributes(options);
+  OpAttributes attributes = WindowAttributes(options);
   attributes.emplace_back(
       "dilations", std::vector<int64_t>{options.dilation_h_factor(), options.dilation_w_factor()});
   GiveConv(op, op.ToChannelsFirst(op.Real(1)), channels / each, std::move(attributes),
@@ -53,7 +53,7 @@ void TranslateConv(OpWriter& op) {
 void TranslateDepthwise(OpWriter& op) {
   const auto& options = Needed(op, op.Options<DepthwiseConv2DOptions>());
   CheckRanks(op, 0, 1);
-  Attributes attributes = WindowAttributes(options);
+  OpAttributes attributes = WindowAttributes(options);
   attributes.emplace_back(
       "dilations", std::vector<int64_t>{options.dilation_h_factor(), options.dilation_w_factor()});
   GiveConv(op, op.Transposed(op.Real(1), {3, 0, 1, 2}), op.InShape(0)[3], std::move(attributes),
@@ -81,7 +81,7 @@ void TranslateTransposeConv(OpWriter& op) {
   const bool same = options.padding() == Padding_SAME;
   const Cut h = CutTo(size[1], (x[1] - 1) * options.stride_h() + w[1], same);
   const Cut v = CutTo(size[2], (x[2] - 1) * options.stride_w() + w[2], same);
-  const Attributes attributes = {
+  const OpAttributes attributes = {
       {"strides", std::vector<int64_t>{options.stride_h(), options.stride_w()}},
       {"pads", std::vector<int64_t>{h.begin, v.begin, h.end, v.end}},
       {"output_padding", std::vector<int64_t>{h.missing, v.missing}}};
@@ -96,14 +96,14 @@ void TranslatePool(OpWriter& op, const char* type) {
   const auto& options = Needed(op, op.Options<Pool2DOptions>());
   op.Check(op.InRank(0) == 4, "input has the shape ", ToString(op.InShape(0)),
            ", expected 4 dimensions");
-  Attributes attributes = WindowAttributes(options);
+  OpAttributes attributes = WindowAttributes(options);
   attributes.emplace_back("kernel_shape",
                           std::vector<int64_t>{options.filter_height(), options.filter_width()});
   const std::string y = op.Emit(type, {op.ToChannelsFirst(op.Real(0))}, attributes);
   op.GiveReal(op.ToChannelsLast(op.Activated(y, options.fused_activation_function())));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kConvEntries[] = {
     {BuiltinOperator_CONV_2D, TranslateConv},
     {BuiltinOperator_DEPTHWISE_CONV_2D, TranslateDepthwise},
     {BuiltinOperator_TRANSPOSE_CONV, TranslateTransposeConv},
@@ -113,6 +113,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> ConvEntries() { return kEntries; }
+std::span<const Entry> ConvEntries() { return kConvEntries; }
 
 }  // namespace rshift::tflite

@@ -63,7 +63,7 @@ void TranslateSelectV2(OpWriter& op) {
   op.GiveReal(op.Emit("Where", {op.Stored(0), op.Real(1), op.Real(2)}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kEltwiseEntries[] = {
     {BuiltinOperator_ADD, [](OpWriter& op) { TranslateFused<AddOptions>(op, "Add"); }},
     {BuiltinOperator_SUB, [](OpWriter& op) { TranslateFused<SubOptions>(op, "Sub"); }},
     {BuiltinOperator_MUL, [](OpWriter& op) { TranslateFused<MulOptions>(op, "Mul"); }},
@@ -90,6 +90,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> EltwiseEntries() { return kEntries; }
+std::span<const Entry> EltwiseEntries() { return kEltwiseEntries; }
 
 }  // namespace rshift::tflite

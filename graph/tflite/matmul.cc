@@ -46,13 +46,13 @@ void TranslateBatchMatMul(OpWriter& op) {
   op.GiveReal(op.Emit("MatMul", {a, b}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kMatMulEntries[] = {
     {BuiltinOperator_FULLY_CONNECTED, TranslateFullyConnected},
     {BuiltinOperator_BATCH_MATMUL, TranslateBatchMatMul},
 };
 
 }  // namespace
 
-std::span<const Entry> MatMulEntries() { return kEntries; }
+std::span<const Entry> MatMulEntries() { return kMatMulEntries; }
 
 }  // namespace rshift::tflite

@@ -103,7 +103,7 @@ void TranslateOneHot(OpWriter& op) {
       op.Emit("OneHot", {op.Stored(0), op.Scalar(op.Int(1, "depth")), values}, {{"axis", axis}}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kMovementEntries[] = {
     {BuiltinOperator_TRANSPOSE, TranslateTranspose},
     {BuiltinOperator_CONCATENATION, TranslateConcat},
     {BuiltinOperator_PAD, TranslatePad},
@@ -121,6 +121,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> MovementEntries() { return kEntries; }
+std::span<const Entry> MovementEntries() { return kMovementEntries; }
 
 }  // namespace rshift::tflite

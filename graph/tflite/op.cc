@@ -240,7 +240,7 @@ std::string OpWriter::Dequantized(int index) {
   const Tensor& tensor = state_.file.tensor(index);
   CheckQuantization(tensor, where_);
   const std::vector<float> scales = ScalesOf(tensor);
-  Attributes attributes;
+  OpAttributes attributes;
   if (scales.size() > 1) {
     attributes = {{"axis", int64_t{tensor.quantization()->quantized_dimension()}}};
   }
@@ -314,7 +314,7 @@ int64_t OpWriter::Axis(int64_t axis, int rank) const {
 }
 
 Names OpWriter::EmitMany(const char* type, const Names& inputs, int count,
-                         const Attributes& attributes) {
+                         const OpAttributes& attributes) {
   onnx::NodeProto& node = *state_.graph.add_node();
   node.set_op_type(type);
   for (const std::string& input : inputs) node.add_input(input);
@@ -327,7 +327,7 @@ Names OpWriter::EmitMany(const char* type, const Names& inputs, int count,
   return outputs;
 }
 
-std::string OpWriter::Emit(const char* type, const Names& inputs, const Attributes& attributes) {
+std::string OpWriter::Emit(const char* type, const Names& inputs, const OpAttributes& attributes) {
   return EmitMany(type, inputs, 1, attributes)[0];
 }
 

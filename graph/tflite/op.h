@@ -21,7 +21,7 @@
 namespace rshift::tflite {
 
 using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
-using Attributes = std::vector<std::pair<const char*, Attribute>>;
+using OpAttributes = std::vector<std::pair<const char*, Attribute>>;
 using Names = std::vector<std::string>;
 
 // What is known while the operators of a file are translated one after the other.
@@ -77,8 +77,8 @@ class OpWriter {
   int64_t Axis(int64_t axis, int rank) const;
 
   // A new node; the name of its only (or first) result.
-  std::string Emit(const char* type, const Names& inputs, const Attributes& attributes = {});
-  Names EmitMany(const char* type, const Names& inputs, int count, const Attributes& attributes);
+  std::string Emit(const char* type, const Names& inputs, const OpAttributes& attributes = {});
+  Names EmitMany(const char* type, const Names& inputs, int count, const OpAttributes& attributes);
   // A constant.
   std::string IntList(const std::vector<int64_t>& elements);
   std::string Scalar(int64_t element);

@@ -45,7 +45,7 @@ std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& 
     return MeanOfRows(op, axes);
   }
   const std::string x = op.Real(0);
-  const Attributes keeps = {{"keepdims", int64_t{1}}};
+  const OpAttributes keeps = {{"keepdims", int64_t{1}}};
   if (!image) return op.Emit(type, {x, op.IntList(axes)}, keeps);
   const std::string list = op.IntList(ChannelsFirst(axes));
   return op.ToChannelsLast(op.Emit(type, {op.ToChannelsFirst(x), list}, keeps));
@@ -101,7 +101,7 @@ void TranslateTopK(OpWriter& op) {
   op.GiveStored(op.Emit("Cast", {y[1]}, {{"to", to}}), 1);
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kReduceEntries[] = {
     {BuiltinOperator_MEAN, [](OpWriter& op) { TranslateReduce(op, "ReduceMean"); }},
     {BuiltinOperator_SUM, [](OpWriter& op) { TranslateReduce(op, "ReduceSum"); }},
     {BuiltinOperator_REDUCE_MAX, [](OpWriter& op) { TranslateReduce(op, "ReduceMax"); }},
@@ -117,6 +117,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> ReduceEntries() { return kEntries; }
+std::span<const Entry> ReduceEntries() { return kReduceEntries; }
 
 }  // namespace rshift::tflite

@@ -12,7 +12,7 @@ const char* Coordinates(const T* options) {
   return options->half_pixel_centers() ? "half_pixel" : "asymmetric";
 }
 
-void GiveResize(OpWriter& op, Attributes attributes) {
+void GiveResize(OpWriter& op, OpAttributes attributes) {
   const std::vector<int64_t> size = op.Ints(1, "sizes of the result");
   op.Check(op.InRank(0) == 4 && size.size() == 2, "input and size have ", op.InRank(0), " and ",
            size.size(), " dimensions, expected 4 and 2");
@@ -36,13 +36,13 @@ void TranslateNearest(OpWriter& op) {
                   {"nearest_mode", coordinates == "asymmetric" ? "floor" : "round_prefer_ceil"}});
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kResizeEntries[] = {
     {BuiltinOperator_RESIZE_BILINEAR, TranslateBilinear},
     {BuiltinOperator_RESIZE_NEAREST_NEIGHBOR, TranslateNearest},
 };
 
 }  // namespace
 
-std::span<const Entry> ResizeEntries() { return kEntries; }
+std::span<const Entry> ResizeEntries() { return kResizeEntries; }
 
 }  // namespace rshift::tflite

@@ -80,7 +80,7 @@ void TranslateRange(OpWriter& op) {
   op.GiveStored(op.Emit("Range", {op.Stored(0), op.Stored(1), op.Stored(2)}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kShapeEntries[] = {
     {BuiltinOperator_RESHAPE, TranslateReshape},
     {BuiltinOperator_SQUEEZE, TranslateSqueeze},
     {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims},
@@ -94,6 +94,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> ShapeEntries() { return kEntries; }
+std::span<const Entry> ShapeEntries() { return kShapeEntries; }
 
 }  // namespace rshift::tflite

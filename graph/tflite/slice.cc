@@ -105,7 +105,7 @@ void TranslateReverse(OpWriter& op) {
                                  op.IntList(std::vector<int64_t>(count, -1))}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kSliceEntries[] = {
     {BuiltinOperator_SLICE, TranslateSlice},
     {BuiltinOperator_STRIDED_SLICE, TranslateStridedSlice},
     {BuiltinOperator_SPLIT, TranslateSplit},
@@ -115,6 +115,6 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-std::span<const Entry> SliceEntries() { return kEntries; }
+std::span<const Entry> SliceEntries() { return kSliceEntries; }
 
 }  // namespace rshift::tflite

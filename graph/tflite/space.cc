@@ -48,13 +48,13 @@ void TranslateBatchToSpace(OpWriter& op) {
                                 op.IntList({h - b.after[0], w - b.after[1]}), op.IntList({1, 2})}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kSpaceEntries[] = {
     {BuiltinOperator_SPACE_TO_BATCH_ND, TranslateSpaceToBatch},
     {BuiltinOperator_BATCH_TO_SPACE_ND, TranslateBatchToSpace},
 };
 
 }  // namespace
 
-std::span<const Entry> SpaceEntries() { return kEntries; }
+std::span<const Entry> SpaceEntries() { return kSpaceEntries; }
 
 }  // namespace rshift::tflite

@@ -21,9 +21,10 @@ std::optional<std::vector<float>> PerChannel(const Value& value, const Shape& sh
   return std::vector<float>(numbers.begin(), numbers.end());
 }
 
-class Finder {
+class ChannelAffineFinder {
  public:
-  Finder(const Graph& graph, const QuantizationPlan& plan, const QuantizeOptions& options)
+  ChannelAffineFinder(const Graph& graph, const QuantizationPlan& plan,
+                      const QuantizeOptions& options)
       : graph_(graph),
         plan_(plan),
         options_(options),
@@ -102,7 +103,7 @@ class Finder {
 ChannelAffines FindChannelAffines(const Graph& graph, const QuantizationPlan& plan,
                                   const QuantizeOptions& options) {
   if (options.profile.id != ProfileId::kTpu || HoldsQuantization(graph)) return {};
-  return Finder(graph, plan, options).Run();
+  return ChannelAffineFinder(graph, plan, options).Run();
 }
 
 void EmitChannelAffine(Emitter& emitter, const Node& first, const ChannelAffine& affine) {

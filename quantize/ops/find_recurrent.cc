@@ -15,9 +15,9 @@ constexpr int64_t kMostInputs = 33025;  // sums of so many products fit int32
 
 using Pair = std::pair<ValueId, ValueId>;
 
-class Finder {
+class RecurrentFinder {
  public:
-  Finder(const Graph& graph, const QuantizationPlan& plan, const QuantizeConfig& config)
+  RecurrentFinder(const Graph& graph, const QuantizationPlan& plan, const QuantizeConfig& config)
       : graph_(graph), plan_(plan), config_(config), producers_(graph.Producers()) {}
 
   RecurrentCells Run() {
@@ -444,7 +444,7 @@ class Finder {
 RecurrentCells FindRecurrentCells(const Graph& graph, const QuantizationPlan& plan,
                                   const QuantizeOptions& options) {
   if (options.profile.id != ProfileId::kTpu || HoldsQuantization(graph)) return {};
-  return Finder(graph, plan, options.config).Run();
+  return RecurrentFinder(graph, plan, options.config).Run();
 }
 
 }  // namespace rshift

@@ -88,10 +88,10 @@ std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t s
 
 namespace {
 
-class Finder {
+class PostOpFinder {
  public:
-  Finder(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
-         const QuantizeOptions& options)
+  PostOpFinder(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+               const QuantizeOptions& options)
       : graph_(graph),
         plan_(plan),
         types_(types),
@@ -232,7 +232,7 @@ void FindProductScales(const Graph& graph, const QuantizationPlan& plan,
 
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                        const QuantizeOptions& options) {
-  PostOpPlan result = Finder(graph, plan, types, options).Run();
+  PostOpPlan result = PostOpFinder(graph, plan, types, options).Run();
   FindProductScales(graph, plan, options, &result);
   return result;
 }

@@ -1,7 +1,6 @@
 #include "quantize/ops/weights.h"
 
 #include <algorithm>
-#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
@@ -200,7 +200,7 @@ void TakeOneDnn(const WeightRequest& r, QuantizedWeights* result) {
   const std::vector<float>& scales = r.onednn.output_scales;
   for (size_t c = 0; c < result->linear.channels.size() && !scales.empty(); ++c) {
     const float scale = scales[scales.size() == 1 ? 0 : c];
-    result->linear.channels[c].multiplier = std::bit_cast<int32_t>(scale);
+    result->linear.channels[c].multiplier = numerics::FloatToWord(scale);
   }
   if (r.onednn.post_ops.empty()) return;
   if (r.y.dtype != DType::kF32) result->linear.clamp = {r.y.qmin(), r.y.qmax()};

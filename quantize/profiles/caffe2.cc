@@ -9,14 +9,14 @@
 namespace rshift {
 namespace {
 
-Rounding RoundingOf(Variant variant) {
+Rounding RoundingOfVariant(Variant variant) {
   if (variant == Variant::kFp32) return Rounding::kFloatEven;
   return variant == Variant::kPrecise ? Rounding::kHalfAway : Rounding::kTwoStep;
 }
 
 class Caffe2 final : public Arithmetic {
  public:
-  explicit Caffe2(Variant variant) : rounding_(RoundingOf(variant)) {}
+  explicit Caffe2(Variant variant) : rounding_(RoundingOfVariant(variant)) {}
 
   bool HasBinary(BinaryOp op) const override { return op == BinaryOp::kAdd; }
 

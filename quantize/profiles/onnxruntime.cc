@@ -1,16 +1,13 @@
 // onnxruntime: binary32 scales, ties to even. NUMERICS.md, profile onnxruntime.
 #include "quantize/numerics/onnxruntime.h"
 
-#include <bit>
-
+#include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/logistic.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
 
 namespace rshift {
 namespace {
-
-int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
 
 // It turns s8 tensors into u8 first, but where an operator has nothing but s8 of the QOperator form
 // or of the graph's inputs and outputs: what is added to bytes and zero points in its float
@@ -38,7 +35,9 @@ class OnnxRuntime final : public Arithmetic {
   }
 
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
-    return {Bits(numerics::FloatScale(layer.x.quant.scale, scale_w, layer.y.quant.scale)), 0};
+    return {numerics::FloatToWord(
+                numerics::FloatScale(layer.x.quant.scale, scale_w, layer.y.quant.scale)),
+            0};
   }
 
   Op MakeBinary(const BinaryLayer& layer) const override {
@@ -47,7 +46,8 @@ class OnnxRuntime final : public Arithmetic {
     if (layer.op == BinaryOp::kMul) {
       const float scale =
           numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
-      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatZeroEven, keeps_sign};
+      return isa::Mul{
+          {numerics::FloatToWord(scale), 0}, clamp, Rounding::kFloatZeroEven, keeps_sign};
     }
     const numerics::OrtAddFactors f = Sum(layer, keeps_sign);
     return isa::AddFma{f.ratio_a, f.ratio_b, f.fixed, clamp, keeps_sign};
@@ -90,7 +90,7 @@ class OnnxRuntime final : public Arithmetic {
     if (layer.global) {  // its zero point is added to an integer
       pool.arithmetic = PoolArithmetic::kRequantize;
       pool.rounding = Rounding::kFloatEven;
-      pool.words.multiplier = Bits(numerics::OrtGlobalPoolScale(
+      pool.words.multiplier = numerics::FloatToWord(numerics::OrtGlobalPoolScale(
           layer.x.quant.scale, layer.y.quant.scale, layer.height * layer.width));
     }
     return {pool, layer.y};
@@ -100,7 +100,7 @@ class OnnxRuntime final : public Arithmetic {
     QSoftmax softmax;
     softmax.arithmetic = SoftmaxArithmetic::kFloatQuotient;
     const std::array<float, 256> table = numerics::OrtSoftmaxTable(x.quant.scale, width);
-    for (size_t d = 0; d < table.size(); ++d) softmax.entries[d] = Bits(table[d]);
+    for (size_t d = 0; d < table.size(); ++d) softmax.entries[d] = numerics::FloatToWord(table[d]);
     softmax.clamp = {y.qmin(), y.qmax()};
     return {softmax, y};
   }

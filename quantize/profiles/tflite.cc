@@ -2,7 +2,6 @@
 // the three ways in which today's LiteRT computes. NUMERICS.md, profiles tflite*.
 #include "quantize/numerics/tflite.h"
 
-#include <bit>
 #include <vector>
 
 #include "quantize/numerics/elementary.h"
@@ -16,8 +15,6 @@
 
 namespace rshift {
 namespace {
-
-int32_t Bits(float value) { return std::bit_cast<int32_t>(value); }
 
 RequantWords Words(const RequantWords& m) { return {m.multiplier, m.rshift}; }
 
@@ -125,7 +122,7 @@ class TfLite final : public Arithmetic {
       case Requant::Scale::kFloat:
         break;
     }
-    return {Bits(numerics::FloatScale(x, scale_w, y)), 0};
+    return {numerics::FloatToWord(numerics::FloatScale(x, scale_w, y)), 0};
   }
 
   Op MakeBinary(const BinaryLayer& layer) const override {
@@ -155,7 +152,7 @@ class TfLite final : public Arithmetic {
     for (int d = 0; d < 256; ++d) {
       const float exponent = -x.quant.scale * static_cast<float>(d);
       const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
-      softmax.entries[static_cast<size_t>(d)] = Bits(value);
+      softmax.entries[static_cast<size_t>(d)] = numerics::FloatToWord(value);
     }
     return {softmax, y};
   }
@@ -316,7 +313,7 @@ class TfLite final : public Arithmetic {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     const float scale = numerics::FloatScale(a, b, y);
     if (IsXnnpack() && numerics::IsXnnpackMulScale(scale)) {
-      return isa::Mul{{Bits(scale), 0}, clamp, Rounding::kFloatEven};
+      return isa::Mul{{numerics::FloatToWord(scale), 0}, clamp, Rounding::kFloatEven};
     }
     return isa::Mul{numerics::TfLiteMul(a, b, y), clamp, Rounding::kTwoStep};
   }
@@ -331,7 +328,7 @@ class TfLite final : public Arithmetic {
     if (IsXnnpack()) {
       const auto f = numerics::XnnpackMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
       pool.rounding = Rounding::kFloatZeroEven;
-      pool.words.multiplier = Bits(f.scale);
+      pool.words.multiplier = numerics::FloatToWord(f.scale);
       pool.offset = f.bias;
     } else if (profile_.id == ProfileId::kTfLiteRuy) {
       const auto f = numerics::TfLiteOptimisedMean(x.scale, x.zero_point, y.scale, y.zero_point, n);

@@ -12,7 +12,7 @@ namespace rshift::f32 {
 namespace {
 
 // One NaN for all: which of several an operation hands on is the instruction set's choice.
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN();
 
 // factor: 1 / sqrt(variance + epsilon). rms: with a mean of 0, whatever it is.
 Normal NormalOf(const RowKernels& loops, const float* x, int64_t n, double epsilon,
@@ -50,7 +50,7 @@ void NormalizeChannels(const NhwcImage& image, const RowKernels& loops, const Co
   loops.normalize_columns(columns, mean, factor, offset, out);
   for (int64_t c = 0; c < columns.lanes; ++c) {
     if (!std::isnan(factor[c])) continue;
-    for (int64_t p = 0; p < image.pixels; ++p) out[p * image.channels + c] = kNan;
+    for (int64_t p = 0; p < image.pixels; ++p) out[p * image.channels + c] = kQuietNan;
   }
 }
 
@@ -95,7 +95,7 @@ std::unique_ptr<Step> MakePlainInstanceNorm(const StepContext& context, int64_t 
       normal.factor *= scale[channel];
       normal.offset = bias != nullptr ? bias[channel] : 0;
       loops->normalize_plane(from, to, pixels, normal);
-      if (std::isnan(normal.factor)) std::fill_n(to, pixels, kNan);
+      if (std::isnan(normal.factor)) std::fill_n(to, pixels, kQuietNan);
     }
   });
 }
@@ -120,7 +120,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LayerNormF
       float* to = out + row * size;
       const Normal normal = NormalOf(*loops, from, size, epsilon, rms);
       loops->normalize_row(from, to, size, normal, scale, bias);
-      if (std::isnan(normal.factor)) std::fill_n(to, size, kNan);
+      if (std::isnan(normal.factor)) std::fill_n(to, size, kQuietNan);
     }
   });
 }

@@ -51,16 +51,16 @@ Problem ReadProblem(const StepContext& context, const C& c, bool transposed) {
 }
 
 // What a desc of either primitive takes.
-struct Description {
+struct ConvDescription {
   Operands operands;
   memory::desc any_weights;
   memory::dims strides, dilates, pads_before, pads_after;
 };
 
-Description Describe(const StepContext& context, const Problem& p, bool transposed) {
+ConvDescription Describe(const StepContext& context, const Problem& p, bool transposed) {
   constexpr auto kF32 = memory::data_type::f32;
   using tag = memory::format_tag;
-  Description d;
+  ConvDescription d;
   d.operands.src = memory::desc({p.batch, p.in_channels, p.h.in, p.w.in}, kF32, tag::nhwc);
   d.operands.dst = memory::desc({p.batch, p.out_channels, p.h.out, p.w.out}, kF32, tag::nhwc);
   const int64_t oc = p.out_channels / p.groups, ic = p.in_channels / p.groups;
@@ -88,7 +88,7 @@ std::unique_ptr<Step> MakeFor(const StepContext& context, const C& c, bool trans
                               dnnl::algorithm algorithm) {
   const Problem problem = ReadProblem(context, c, transposed);
   return WithOneDnn(context, [&] {
-    const Description d = Describe(context, problem, transposed);
+    const ConvDescription d = Describe(context, problem, transposed);
     const typename Primitive::desc desc(
         dnnl::prop_kind::forward_inference, algorithm, d.operands.src, d.any_weights,
         d.operands.bias, d.operands.dst, d.strides, d.dilates, d.pads_before, d.pads_after);

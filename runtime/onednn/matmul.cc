@@ -17,16 +17,16 @@ memory::dims WithRank(const Shape& shape, size_t rank) {
   return dims;
 }
 
-struct Description {
+struct MatMulDescription {
   Operands operands;
   memory::desc weights;  // of the primitive: any format where a reorder pays
 };
 
-Description Describe(const StepContext& context) {
+MatMulDescription Describe(const StepContext& context) {
   const Shape& a = context.Record(Field::kSrc).shape;
   const Shape& b = context.Record(Field::kSrc2).shape;
   const Shape& dst = context.Record(Field::kDst).shape;
-  Description d;
+  MatMulDescription d;
   d.operands.weights_field = Field::kSrc2;
   const int64_t k = a.back(), n = b.back();
   size_t rank = 2;
@@ -57,7 +57,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulF32&
                  "no empty dimension");
   }
   return WithOneDnn(context, [&] {
-    const Description d = Describe(context);
+    const MatMulDescription d = Describe(context);
     const dnnl::matmul::desc desc =
         d.operands.bias.is_zero()
             ? dnnl::matmul::desc(d.operands.src, d.weights, d.operands.dst)
