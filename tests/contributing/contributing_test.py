@@ -202,7 +202,7 @@ def copy_sources(source, scratch, edited):
 
 
 def build(scratch, binary, launcher):
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
     if launcher:
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
     run("cmake", "-S", scratch, "-B", binary, "-G", "Ninja", *options)

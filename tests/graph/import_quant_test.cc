@@ -217,7 +217,7 @@ TEST(ImportQuant, AccumulatorsOf32BitsAreScaledInF32) {
 }
 
 TEST(ImportQuant, BadParametersAreErrorsThatNameTheTensor) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (float scale : {0.0f, -1.0f, kNan, std::numeric_limits<float>::infinity()}) {
     EXPECT_THAT(RoundTrip(13, kU8, 3, scale).ImportError(),
                 HasSubstr("q (QuantizeLinear): scale 's' holds "));
@@ -244,7 +244,7 @@ TEST(ImportQuant, BadParametersAreErrorsThatNameTheTensor) {
                 b.Node("DequantizeLinear", {"q", "s4"}, {"y"});
               }),
               HasSubstr("scale 's4' has 4 elements, but 'q' has 3 channels along axis 1 of 2x3"));
-  EXPECT_THAT(ErrorOf([kNan](ModelBuilder& b) {
+  EXPECT_THAT(ErrorOf([](ModelBuilder& b) {
                 b.Floats("c", {2}, {1.0f, kNan});
                 b.Node("QuantizeLinear", {"c", "s", "z"}, {"y"});
               }),
