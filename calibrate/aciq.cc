@@ -10,7 +10,8 @@
 namespace rshift {
 namespace {
 
-constexpr double kLevels = 256;
+// Over both signs; one less changes the clipping by a thousandth.
+constexpr double kLevels = 2.0 * kSignedSteps;
 
 struct Moments {
   double mean = 0;

@@ -18,7 +18,8 @@
 
 namespace rshift {
 
-// In (0, max |x|]; 0 for a tensor of zeros. levels: 128 for signed symmetric, 255 for unsigned.
+// In (0, max |x|]; 0 for a tensor of zeros. levels: into how many parts what
+// is kept is divided.
 double KlThreshold(const TensorStatistics& statistics, int levels);
 
 struct ClipRange {

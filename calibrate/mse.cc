@@ -12,7 +12,6 @@ namespace {
 
 constexpr size_t kBins = 4096;
 constexpr size_t kCoarseStep = 64;  // bins; each refinement divides it by 4
-constexpr int kSignedLevels = 128, kUnsignedLevels = 255, kAsymmetricLevels = 255;
 
 struct Kept {
   size_t first = 0, last = kBins;
@@ -40,8 +39,8 @@ Kept Refine(const ClipError& error, const Kept& kept, size_t zero, size_t step, 
           first > static_cast<int64_t>(zero) || last < static_cast<int64_t>(zero))
         continue;
       const Kept offer{static_cast<size_t>(first), static_cast<size_t>(last)};
-      if (error(offer.first, offer.last, kAsymmetricLevels) <
-          error(best.first, best.last, kAsymmetricLevels))
+      if (error(offer.first, offer.last, kAsymmetricSteps) <
+          error(best.first, best.last, kAsymmetricSteps))
         best = offer;
     }
   }
@@ -54,7 +53,7 @@ void DeriveMse(const TensorStatistics& statistics, const MethodOptions&, TensorR
   if (range.min == range.max) return;  // one number: every range that holds it is as good
   const LinearHistogram absolute = AbsoluteHistogram(statistics, kBins);
   const size_t last =
-      LeastError(ClipError(absolute), range.min < 0 ? kSignedLevels : kUnsignedLevels);
+      LeastError(ClipError(absolute), range.min < 0 ? kSignedSteps : kUnsignedSteps);
   if (last < kBins)
     range.threshold =
         std::min(static_cast<float>(static_cast<double>(last) * absolute.width()), range.threshold);
@@ -67,8 +66,8 @@ void DeriveMse(const TensorStatistics& statistics, const MethodOptions&, TensorR
   kept = Refine(error, kept, zero, kCoarseStep, kBins / kCoarseStep);
   for (size_t step = kCoarseStep / 4; step > 0; step /= 4)
     kept = Refine(error, kept, zero, step, 4);
-  if (error(kept.first, kept.last, kAsymmetricLevels) >=
-      kWorthwhile * error(0, kBins, kAsymmetricLevels))
+  if (error(kept.first, kept.last, kAsymmetricSteps) >=
+      kWorthwhile * error(0, kBins, kAsymmetricSteps))
     return;
   const auto at = [&](size_t bin) {
     const double x = both.low + static_cast<double>(bin) * both.width();

@@ -11,9 +11,6 @@
 namespace rshift {
 namespace {
 
-// Levels on |x|: signed symmetric steps are threshold / 128, unsigned ones threshold / 255.
-constexpr int kSignedLevels = 128, kUnsignedLevels = 255, kAsymmetricLevels = 256;
-
 // The border below which `wanted` of the values lie; `bins` ascending. The end of the bin that
 // reaches it.
 double Quantile(const std::vector<WeightedBin>& bins, double wanted) {
@@ -92,9 +89,11 @@ void DerivePercentile(const TensorStatistics& statistics, const MethodOptions& o
 
 void DeriveKl(const TensorStatistics& statistics, const MethodOptions&, TensorRange& range) {
   const bool is_signed = range.min < 0;
-  const double threshold = KlThreshold(statistics, is_signed ? kSignedLevels : kUnsignedLevels);
+  const double threshold = KlThreshold(statistics, is_signed ? kSignedSteps : kUnsignedSteps);
   range.threshold = std::min(static_cast<float>(threshold), range.threshold);
-  const ClipRange clip = KlRange(statistics, kAsymmetricLevels);
+  // Q has a level for each number. With one less, as the unsigned search has, six networks were
+  // measured from 0.3 points worse to 0.7 better in top-1, which is chance.
+  const ClipRange clip = KlRange(statistics, kAsymmetricSteps + 1);
   range.low = static_cast<float>(clip.low);
   range.high = static_cast<float>(clip.high);
 }

@@ -6,6 +6,11 @@
 
 namespace rshift {
 
+// Steps of the quantizer over what a range keeps: over [0, threshold] where the minimum is below
+// zero (scale threshold / 128) and where it is not (threshold / 255), and over [low, high] in the
+// asymmetric mode (scale (high - low) / 255), whose numbers are one more than its steps.
+inline constexpr int kSignedSteps = 128, kUnsignedSteps = 255, kAsymmetricSteps = 255;
+
 // Narrows `range`, which comes as the whole observed one (threshold > 0): threshold for the
 // symmetric mode (255 levels when min >= 0, else the signed range), low and high for the asymmetric
 // one, two-sided.
