@@ -32,6 +32,7 @@ InputPreprocess Swapped(InputPreprocess recipe) {
   recipe.color = recipe.color == Color::kRgb ? Color::kBgr : Color::kRgb;
   std::reverse(recipe.mean.begin(), recipe.mean.end());
   std::reverse(recipe.scale.begin(), recipe.scale.end());
+  std::reverse(recipe.fill.begin(), recipe.fill.end());
   return recipe;
 }
 

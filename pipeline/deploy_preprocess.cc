@@ -11,15 +11,17 @@ namespace rshift {
 namespace {
 
 // As people write it: the shortest text that is still this number.
-std::string Number(float value) {
+template <typename T>
+std::string Number(T value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   return {text, end};
 }
 
-std::string List(const std::vector<float>& values) {
+template <typename T>
+std::string List(const std::vector<T>& values) {
   std::string out;
-  for (const float value : values) out += (out.empty() ? "" : ", ") + Number(value);
+  for (const T value : values) out += (out.empty() ? "" : ", ") + Number(value);
   return values.size() == 1 ? out : "[" + out + "]";
 }
 
@@ -36,6 +38,8 @@ std::string ResizeText(const InputPreprocess& p) {
       break;
     case InputPreprocess::ResizeMode::kLetterbox:
       out = Cat(", letterbox ", p.resize_height, "x", p.resize_width);
+      if (p.fill != InputPreprocess().fill) out += " on " + List(p.fill);
+      if (p.align != InputPreprocess().align) out += Cat(", ", Name(p.align));
       break;
   }
   if (p.crop_height > 0) out += Cat(", centre crop ", p.crop_height, "x", p.crop_width);

@@ -54,12 +54,42 @@ Size ReadSize(const std::string& flag, const std::string& text) {
   return {side(text.substr(0, comma)), side(text.substr(comma + 1)), false};
 }
 
+// What stands behind "letterbox": "", "114", "114:top-left", "top-left" ...
+void SetBorder(const std::string& all, std::string text, InputPreprocess& input) {
+  constexpr const char* kExpected = "pixels from 0 to 255, one or one per channel: 114 or 0,0,255";
+  input.fill = InputPreprocess().fill;
+  input.align = InputPreprocess().align;
+  const auto ends_with = [&](InputPreprocess::Align align) {
+    const std::string name = Name(align);
+    if (text != name && !text.ends_with(":" + name)) return false;
+    text.resize(text.size() - std::min(text.size(), name.size() + 1));
+    input.align = align;
+    return true;
+  };
+  if (!ends_with(InputPreprocess::Align::kTopLeft)) ends_with(InputPreprocess::Align::kCenter);
+  if (text.empty()) return;
+  input.fill.clear();
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    input.fill.push_back(
+        ReadNumber<uint8_t>(text.substr(begin, end - begin), "--resize", all, kExpected));
+    begin = end + 1;
+  }
+}
+
 void SetResize(const std::string& text, InputPreprocess& input) {
   const size_t colon = text.find(':');
   const Size size = ReadSize("--resize", text.substr(0, colon));
-  const std::string mode = colon == std::string::npos ? "" : text.substr(colon + 1);
-  RequireUsage(mode.empty() || mode == "letterbox" || mode == "stretch", "--resize ", text,
-               ": expected SHORT_SIDE, HxW or HxW:letterbox");
+  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const size_t end = std::min(rest.find(':'), rest.size());
+  const std::string mode = rest.substr(0, end);
+  const std::string border = end == rest.size() ? "" : rest.substr(end + 1);
+  const bool whole = end == rest.size();  // nothing behind the mode
+  RequireUsage(
+      mode == "letterbox" ? whole || !border.empty() : whole && (mode.empty() || mode == "stretch"),
+      "--resize ", text,
+      ": expected SHORT_SIDE, HxW, HxW:letterbox or HxW:letterbox:FILL:top-left");
+  SetBorder(text, border, input);
   input.resize = mode == "letterbox"                     ? ImageResize::kLetterbox
                  : mode == "stretch" || !size.one_number ? ImageResize::kStretch
                                                          : ImageResize::kShortSide;
@@ -80,6 +110,7 @@ void SetColor(const std::string& text, bool keeps_numbers, InputPreprocess& inpu
   for (std::vector<float>* numbers : {&input.mean, &input.scale}) {
     if (turns) std::reverse(numbers->begin(), numbers->end());
   }
+  std::reverse(input.fill.begin(), input.fill.end());
   input.color = color;
 }
 

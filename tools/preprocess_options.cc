@@ -11,7 +11,9 @@ std::vector<CLI::Option*> PreprocessArguments::AddTo(CLI::App& app, const std::s
                          "or file (without one: raw)"),
           app.add_option("--scale", scale, "S or S,S,S: value = (pixel - mean) * scale"),
           app.add_option("--color", color, "rgb | bgr | gray: the order of the channels"),
-          app.add_option("--resize", resize, "SHORT_SIDE, HxW or HxW:letterbox"),
+          app.add_option("--resize", resize,
+                         "SHORT_SIDE, HxW, HxW:letterbox (the whole picture in the middle of "
+                         "black) or HxW:letterbox:FILL:top-left (FILL: grey, or one per channel)"),
           app.add_option("--crop", crop, "N or HxW of the middle, after resizing")};
 }
 

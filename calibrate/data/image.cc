@@ -12,8 +12,6 @@ namespace rshift {
 namespace {
 
 constexpr int64_t kMaxResizedSide = 65536;
-// Letterbox borders are black, as the detectors' own code has them.
-const cv::Scalar kLetterboxFill = cv::Scalar::all(0);
 
 cv::Mat ToMat(const Image& image) {
   return cv::Mat(image.height, image.width, CV_8UC(image.channels),
@@ -42,9 +40,11 @@ cv::Mat Letterbox(const InputPreprocess& p, const cv::Mat& image, const std::str
                                  static_cast<double>(p.resize_width) / image.cols);
   const int height = std::min(p.resize_height, ScaledSide(image.rows, factor, where));
   const int width = std::min(p.resize_width, ScaledSide(image.cols, factor, where));
-  cv::Mat out(p.resize_height, p.resize_width, image.type(), kLetterboxFill);
-  const cv::Rect inside((p.resize_width - width) / 2, (p.resize_height - height) / 2, width,
-                        height);
+  const auto fill = [&](size_t channel) { return p.fill[p.fill.size() == 1 ? 0 : channel]; };
+  cv::Mat out(p.resize_height, p.resize_width, image.type(), cv::Scalar(fill(0), fill(1), fill(2)));
+  const bool centered = p.align == InputPreprocess::Align::kCenter;
+  const cv::Rect inside(centered ? (p.resize_width - width) / 2 : 0,
+                        centered ? (p.resize_height - height) / 2 : 0, width, height);
   ResizeTo(image, height, width, where).copyTo(out(inside));
   return out;
 }

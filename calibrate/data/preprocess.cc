@@ -1,5 +1,6 @@
 #include "calibrate/data/preprocess.h"
 
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -34,29 +35,6 @@ int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
   return static_cast<int>(side);
 }
 
-void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& input) {
-  static constexpr Choice<InputPreprocess::ResizeMode> kModes[] = {
-      {Name(InputPreprocess::ResizeMode::kStretch), InputPreprocess::ResizeMode::kStretch},
-      {Name(InputPreprocess::ResizeMode::kShortSide), InputPreprocess::ResizeMode::kShortSide},
-      {Name(InputPreprocess::ResizeMode::kLetterbox), InputPreprocess::ResizeMode::kLetterbox}};
-  CheckKeys(part, what, {"height", "width", "mode"});
-  input.resize_height = ReadSide(part, "height", what);
-  input.resize_width = ReadSide(part, "width", what);
-  const YamlPart mode = Child(part, "mode", what);
-  input.resize = ReadChoice(mode, what + ".mode", kModes);
-  if (input.resize == InputPreprocess::ResizeMode::kShortSide &&
-      input.resize_height != input.resize_width) {
-    FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ",
-           input.resize_width, " pixels; give height and width the same value");
-  }
-}
-
-void ReadCrop(const YamlPart& part, const std::string& what, InputPreprocess& input) {
-  CheckKeys(part, what, {"height", "width"});
-  input.crop_height = ReadSide(part, "height", what);
-  input.crop_width = ReadSide(part, "width", what);
-}
-
 // One number, or a list of one number or one per channel.
 std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, size_t channels) {
   if (part.node.IsScalar()) return {ReadFloat(part, what)};
@@ -69,6 +47,56 @@ std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, s
            ", one per channel of 'color'");
   }
   return values;
+}
+
+size_t ChannelsOf(const InputPreprocess& input) {
+  return input.color == InputPreprocess::Color::kGray ? 1 : 3;
+}
+
+// What only a letterbox has.
+void ReadBorder(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  static constexpr Choice<InputPreprocess::Align> kAligns[] = {
+      {Name(InputPreprocess::Align::kCenter), InputPreprocess::Align::kCenter},
+      {Name(InputPreprocess::Align::kTopLeft), InputPreprocess::Align::kTopLeft}};
+  for (const char* key : {"fill", "align"}) {
+    if (!HasKey(part, key) || input.resize == InputPreprocess::ResizeMode::kLetterbox) continue;
+    FailAt(Child(part, key, what), what, ".", key, " needs mode: letterbox, the mode is ",
+           Name(input.resize), ", which has no border; leave it out");
+  }
+  if (HasKey(part, "align"))
+    input.align = ReadChoice(Child(part, "align", what), what + ".align", kAligns);
+  if (!HasKey(part, "fill")) return;
+  const YamlPart fill = Child(part, "fill", what);
+  input.fill.clear();
+  for (const float x : ReadChannels(fill, what + ".fill", ChannelsOf(input))) {
+    if (!(x >= 0 && x <= 255 && x == std::floor(x)))
+      FailAt(fill, what, ".fill is ", x, ", expected a pixel: a whole number from 0 to 255");
+    input.fill.push_back(static_cast<uint8_t>(x));
+  }
+}
+
+void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  static constexpr Choice<InputPreprocess::ResizeMode> kModes[] = {
+      {Name(InputPreprocess::ResizeMode::kStretch), InputPreprocess::ResizeMode::kStretch},
+      {Name(InputPreprocess::ResizeMode::kShortSide), InputPreprocess::ResizeMode::kShortSide},
+      {Name(InputPreprocess::ResizeMode::kLetterbox), InputPreprocess::ResizeMode::kLetterbox}};
+  CheckKeys(part, what, {"height", "width", "mode", "fill", "align"});
+  input.resize_height = ReadSide(part, "height", what);
+  input.resize_width = ReadSide(part, "width", what);
+  const YamlPart mode = Child(part, "mode", what);
+  input.resize = ReadChoice(mode, what + ".mode", kModes);
+  if (input.resize == InputPreprocess::ResizeMode::kShortSide &&
+      input.resize_height != input.resize_width) {
+    FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ",
+           input.resize_width, " pixels; give height and width the same value");
+  }
+  ReadBorder(part, what, input);
+}
+
+void ReadCrop(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  CheckKeys(part, what, {"height", "width"});
+  input.crop_height = ReadSide(part, "height", what);
+  input.crop_width = ReadSide(part, "width", what);
 }
 
 InputPreprocess ReadInput(const YamlPart& part, size_t index) {
@@ -93,7 +121,7 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
     input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
   if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
   if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
-  const size_t channels = input.color == InputPreprocess::Color::kGray ? 1 : 3;
+  const size_t channels = ChannelsOf(input);
   input.mean = HasKey(part, "mean")
                    ? ReadChannels(Child(part, "mean", what), what + ".mean", channels)
                    : std::vector<float>{0.0f};

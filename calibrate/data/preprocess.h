@@ -19,8 +19,11 @@ struct InputPreprocess {
   enum class PixelLayout { kNchw, kNhwc } layout = PixelLayout::kNchw;
   enum class ResizeMode { kNone, kStretch, kShortSide, kLetterbox } resize = ResizeMode::kNone;
   int resize_height = 0, resize_width = 0;
-  int crop_height = 0, crop_width = 0;  // 0: no crop
-  std::vector<float> mean, scale;       // one, or one per channel in the order of `color`
+  // What letterbox has around the picture: one, or one per channel in the order of `color`.
+  std::vector<uint8_t> fill = {0};
+  enum class Align { kCenter, kTopLeft } align = Align::kCenter;  // of the picture in a letterbox
+  int crop_height = 0, crop_width = 0;                            // 0: no crop
+  std::vector<float> mean, scale;  // one, or one per channel in the order of `color`
 };
 
 // As preprocessing files and messages call them; "" for no resize.
@@ -50,6 +53,10 @@ constexpr const char* Name(InputPreprocess::ResizeMode mode) {
       return "letterbox";
   }
   return "?";
+}
+
+constexpr const char* Name(InputPreprocess::Align align) {
+  return align == InputPreprocess::Align::kCenter ? "center" : "top-left";
 }
 
 struct Preprocess {

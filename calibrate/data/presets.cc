@@ -53,9 +53,10 @@ Size SizeOf(const InputSpec& input) {
   return {input.shape[row], input.shape[row + 1]};
 }
 
-void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<float>& numbers) {
+template <typename Number>
+void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<Number>& numbers) {
   out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
-  for (const float x : numbers) {
+  for (const Number x : numbers) {
     char text[32];  // the shortest digits that read back as the same number
     const auto [end, error] = std::to_chars(std::begin(text), std::end(text), x);
     out << std::string(text, end);
@@ -63,11 +64,18 @@ void PutNumbers(YAML::Emitter& out, const char* key, const std::vector<float>& n
   out << YAML::EndSeq;
 }
 
-void PutSize(YAML::Emitter& out, const char* key, int height, int width, const char* mode) {
-  out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginMap;
+void PutSize(YAML::Emitter& out, int height, int width) {
   out << YAML::Key << "height" << YAML::Value << height;
   out << YAML::Key << "width" << YAML::Value << width;
-  if (mode != nullptr) out << YAML::Key << "mode" << YAML::Value << mode;
+}
+
+void PutResize(YAML::Emitter& out, const InputPreprocess& input) {
+  out << YAML::Key << "resize" << YAML::Value << YAML::Flow << YAML::BeginMap;
+  PutSize(out, input.resize_height, input.resize_width);
+  out << YAML::Key << "mode" << YAML::Value << Name(input.resize);
+  const InputPreprocess usual;
+  if (input.fill != usual.fill) PutNumbers(out, "fill", input.fill);
+  if (input.align != usual.align) out << YAML::Key << "align" << YAML::Value << Name(input.align);
   out << YAML::EndMap;
 }
 
@@ -78,11 +86,11 @@ void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
   }
   out << YAML::Key << "color" << YAML::Value << Name(input.color);
   out << YAML::Key << "layout" << YAML::Value << Name(input.layout);
-  if (input.resize != ImageResize::kNone) {
-    PutSize(out, "resize", input.resize_height, input.resize_width, Name(input.resize));
-  }
+  if (input.resize != ImageResize::kNone) PutResize(out, input);
   if (input.crop_height > 0) {
-    PutSize(out, "crop", input.crop_height, input.crop_width, nullptr);
+    out << YAML::Key << "crop" << YAML::Value << YAML::Flow << YAML::BeginMap;
+    PutSize(out, input.crop_height, input.crop_width);
+    out << YAML::EndMap;
   }
   PutNumbers(out, "mean", input.mean);
   PutNumbers(out, "scale", input.scale);

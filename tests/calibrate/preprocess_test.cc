@@ -13,8 +13,10 @@
 namespace rshift {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 InputPreprocess Recipe(const std::string& fields) {
   return ReadPreprocess("inputs:\n  - {name: x, " + fields + "}\n", "p").inputs[0];
@@ -106,6 +108,9 @@ TEST(PresetTest, WhatIsWrittenReadsBackTheSame) {
   for (const char* name : {"torch-imagenet", "tf-imagenet", "caffe-imagenet", "raw"}) {
     InputPreprocess preset = MakePreset(name, {"odd: \"name\"", {1, 64, 64, 3}});
     preset.resize = InputPreprocess::ResizeMode::kLetterbox;
+    EXPECT_THAT(WritePreprocess({preset}), Not(AnyOf(HasSubstr("fill"), HasSubstr("align"))));
+    preset.fill = {1, 0, 255};
+    preset.align = InputPreprocess::Align::kTopLeft;
     const std::string text = WritePreprocess({preset});
     const InputPreprocess read = ReadPreprocess(text, "p").inputs[0];
     EXPECT_EQ(read.name, preset.name);
@@ -114,6 +119,8 @@ TEST(PresetTest, WhatIsWrittenReadsBackTheSame) {
     EXPECT_EQ(read.color, preset.color);
     EXPECT_EQ(read.layout, preset.layout);
     EXPECT_EQ(read.resize, preset.resize);
+    EXPECT_EQ(read.fill, preset.fill);
+    EXPECT_EQ(read.align, preset.align);
     EXPECT_EQ(read.crop_height, preset.crop_height);
     EXPECT_EQ(WritePreprocess({read}), text);
   }
@@ -151,6 +158,16 @@ TEST(ApplyTest, LetterboxCentresOnBlack) {
   EXPECT_THAT(Apply(Recipe("color: GRAY, resize: {height: 4, width: 4, mode: letterbox}"), image,
                     {1, 1, 4, 4}, "s"),
               ElementsAre(0, 0, 0, 0, 50, 50, 50, 50, 50, 50, 50, 50, 0, 0, 0, 0));
+}
+
+TEST(ApplyTest, LetterboxFillsEachChannelAndAligns) {
+  const Image image{1, 2, 3, {50, 51, 52, 50, 51, 52}};
+  const std::string letterbox = "color: RGB, layout: NHWC, resize: {height: 2, width: 2, mode: ";
+  EXPECT_THAT(Apply(Recipe(letterbox + "letterbox, fill: [1, 2, 3], align: top-left}"), image,
+                    {1, 2, 2, 3}, "s"),
+              ElementsAre(50, 51, 52, 50, 51, 52, 1, 2, 3, 1, 2, 3));
+  EXPECT_THAT(Apply(Recipe(letterbox + "letterbox, fill: 9}"), image, {1, 2, 2, 3}, "s"),
+              ElementsAre(50, 51, 52, 50, 51, 52, 9, 9, 9, 9, 9, 9));
 }
 
 TEST(ApplyTest, WhatDoesNotFitIsNamed) {

@@ -21,13 +21,16 @@ def read_recipe(path):
         found = re.search(pattern, text)
         return found.groups() if found else None
 
-    height, width, mode = field(r'resize: \{height: (\d+), width: (\d+), mode: (\w+)\}')
+    height, width, mode = field(r'resize: \{height: (\d+), width: (\d+), mode: (\w+)[,}]')
+    fill = field(r'fill: \[?([\d, ]+)\]?[,}]')
     crop = field(r'crop: \{height: (\d+), width: (\d+)\}')
     return {
         'name': field(r'name: (\S+)')[0],
         'color': field(r'color: (\w+)')[0],
         'resize': (int(height), int(width)),
         'mode': mode,
+        'fill': [int(pixel) for pixel in fill[0].strip(', ').split(', ')] if fill else [0],
+        'align': (field(r'align: ([\w-]+)') or ('center',))[0],
         'crop': tuple(map(int, crop)) if crop else None,
         'mean': np.float32(field(r'mean: \[(.*)\]')[0].split(', ')),
         'scale': np.float32(field(r'scale: \[(.*)\]')[0].split(', ')),
@@ -44,13 +47,14 @@ def read_image(path, recipe):
     if recipe['mode'] == 'short_side':
         factor = height / min(image.shape[:2])
         height, width = (round(side * factor) for side in image.shape[:2])
-    if recipe['mode'] == 'letterbox':  # black on both sides
+    if recipe['mode'] == 'letterbox':
         factor = min(height / image.shape[0], width / image.shape[1])
         inner = [round(side * factor) for side in image.shape[:2]]
         rows, columns = height - inner[0], width - inner[1]
         image = cv2.resize(image, inner[::-1], interpolation=cv2.INTER_LINEAR)
-        image = cv2.copyMakeBorder(image, rows // 2, rows - rows // 2, columns // 2, columns - columns // 2,
-                                   cv2.BORDER_CONSTANT, value=0)
+        top, left = (rows // 2, columns // 2) if recipe['align'] == 'center' else (0, 0)
+        fill = recipe['fill'] * (3 if len(recipe['fill']) == 1 else 1)
+        image = cv2.copyMakeBorder(image, top, rows - top, left, columns - left, cv2.BORDER_CONSTANT, value=fill)
     else:
         image = cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR)
     if recipe['crop']:

@@ -85,7 +85,69 @@ def test_calibration_records_what_the_runner_uses(model, tmp_path):
                           by_file(model, tmp_path, FILES['tf-imagenet']))
 
 
+LETTERBOXES = [('fill: 114, align: top-left', ':114:top-left'), ('align: top-left', ':top-left'), ('fill: [7, 114, 255]', ':7,114,255'),
+               ('align: center', ':center'), ('fill: [200], align: center', ':200:center')]
+
+
+@pytest.mark.parametrize('border, flag', LETTERBOXES)
+@pytest.mark.parametrize('color', ('RGB', 'BGR'))
+def test_letterboxes_are_those_of_opencv_by_file_by_flag_and_recorded(border, flag, color, model, tmp_path):
+    """What is around the picture, and where the picture lies; pictures that are tall, wide and of the input's size."""
+    cv2 = pytest.importorskip('cv2')
+    recipe = tmp_path / 'p.yaml'
+    recipe.write_text(f'inputs:\n  - name: image\n    color: {color}\n    resize: {{height: 32, width: 32, mode: letterbox, '
+                      f'{border}}}\n    mean: [1, 2, 3]\n    scale: [0.5, 1, 2]\n')
+    pipeline.run('model_calibrate', model / 'add.onnx', '--dataset', model / 'x.png', '--preprocess', recipe, '-o',
+                 tmp_path / 't.yaml')
+    plain, flags = ('--mean', '1,2,3', '--scale', '0.5,1,2', '--color', color.lower()), ('--resize', '32x32:letterbox' + flag)
+    pipeline.run('model_deploy', model / 'add.onnx', '--calibration', tmp_path / 't.yaml', '--mode', 'f32', *plain, *flags, '-o',
+                 tmp_path / 'p.rshift')  # the flags say what the table says, or this is refused
+    rng = np.random.default_rng(11)
+    for height, width in ((60, 50), (17, 90), (91, 13), (32, 32), (5, 5)):
+        cv2.imwrite(str(tmp_path / 'x.png'), rng.integers(0, 256, (height, width, 3), np.uint8))
+        expected = oracle.read_image(tmp_path / 'x.png', oracle.read_recipe(recipe)) + 1
+        for program, arguments in ((model / 'plain.rshift', ('--preprocess', recipe)), (model / 'plain.rshift', (*plain, *flags)),
+                                   (tmp_path / 'p.rshift', ())):
+            pipeline.run('model_runner', program, '--input', tmp_path / 'x.png', *arguments, '--output', tmp_path / 'out.npz')
+            assert np.array_equal(pipeline.arrays_of(tmp_path / 'out.npz')['sum'], expected), (height, width, arguments)
+
+
+def test_another_border_is_another_preprocessing(model, tmp_path):
+    box = '32x32:letterbox'
+    pipeline.run('model_calibrate', model / 'add.onnx', '--dataset', model / 'x.png', '--resize', box + ':114:top-left',
+                 '-o', tmp_path / 't.yaml')
+    for other in (box, box + ':114', box + ':top-left', box + ':113:top-left'):
+        line = pipeline.fails('model_deploy', model / 'add.onnx', '--calibration', tmp_path / 't.yaml', '--mode', 'f32', '--resize',
+                              other, '-o', tmp_path / 'p.rshift')
+        assert 'is not the preprocessing that' in line and 'letterbox 32x32 on 114, top-left' in line, line
+    for tool in ('model_calibrate', 'model_deploy', 'model_runner'):
+        assert 'letterbox:FILL:top-left' in pipeline.run(tool, '--help')
+    # --color turns the border with the other numbers.
+    bgr = prepared(model, tmp_path, '--resize', box + ':1,2,3', '--color', 'bgr')
+    turned = ('--preprocess', tmp_path / 'p.yaml', '--color', 'bgr')
+    (tmp_path / 'p.yaml').write_text('inputs:\n  - {color: RGB, resize: {height: 32, width: 32, mode: letterbox, fill: [3, 2, 1]}}\n')
+    assert np.array_equal(prepared(model, tmp_path, *turned), bgr)
+
+
+@pytest.mark.parametrize('border, word', [
+    ('fill: 256', 'resize.fill is 256, expected a pixel: a whole number from 0 to 255'), ('fill: -1', 'whole number from 0 to 255'),
+    ('fill: 0.5', 'resize.fill is 0.5'), ('fill: .nan', 'fill'), ('fill: grey', 'fill'), ('fill: [1, 2]', '2 numbers, expected 1 or 3'),
+    ('fill: []', '0 numbers'), ('fill: {a: 1}', 'neither a number nor a list'), ('align: left', 'center | top-left'),
+    ('align: 3', 'center | top-left'), ('filll: 3', 'filll'),
+    ('mode: stretch, fill: 3', 'resize.fill needs mode: letterbox, the mode is stretch'),
+    ('mode: stretch, align: center', 'resize.align needs mode: letterbox')])
+def test_wrong_borders_are_one_line(border, word, model, tmp_path):
+    mode = '' if 'mode' in border else 'mode: letterbox, '
+    (tmp_path / 'p.yaml').write_text(f'inputs:\n  - {{color: RGB, resize: {{height: 32, width: 32, {mode}{border}}}}}\n')
+    line = pipeline.fails('model_runner', model / 'plain.rshift', '--input', model / 'x.png', '--preprocess', tmp_path / 'p.yaml')
+    assert word in line and 'p.yaml:2' in line, line
+
+
 @pytest.mark.parametrize('wrong, word', [
+    *((('--resize', '32x32:letterbox' + rest), word) for rest, word in (
+        (':', 'HxW:letterbox:FILL:top-left'), (':300', '0 to 255'), (':1.5', '0 to 255'), (':left', '0 to 255'),
+        (':1,2', '2 numbers'), (':top-left:3', '0 to 255'), (':1,', '0 to 255'))),
+    (('--resize', '32x32:stretch:3'), 'HxW:letterbox'),
     (('--mean', 'x'), '--mean'), (('--mean', '1,2'), '2 numbers'), (('--color', 'cmyk'), 'rgb, bgr or gray'),
     (('--resize', '0'), '16384'), (('--resize', '4x4:fill'), 'letterbox'), (('--crop', '-3'), '--crop'),
     (('--crop', '99'), 'the crop needs'), (('--preprocess', 'torch'), 'torch-imagenet | tf-imagenet')])
