@@ -36,7 +36,7 @@ DETECTORS = (
     Detector('nanodet_m', 'nanodet_m/nanodet_m_320.onnx', 'coco', ('calibration', 'faces'),
              {'symmetric': (0.75, 0.93), 'asymmetric': (0.84, 0.92)}),
     Detector('yolox_nano', 'yolox_nano/yolox_nano.onnx', 'coco', ('calibration', 'faces'),
-             {'symmetric': (0.12, 0.59), 'asymmetric': (0.54, 0.77)}),
+             {'symmetric': (0.05, 0.57), 'asymmetric': (0.49, 0.77)}),
 )
 
 
