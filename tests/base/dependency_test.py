@@ -36,7 +36,7 @@ CODEGEN = QUANTIZE + FORMAT + ["codegen"]
 CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
 INTEROP = QUANTIZE + ["interop"]
 PIPELINE = CALIBRATE + ["interop", "pipeline"]
-EVERYTHING = PIPELINE + ["runtime/kernels", "tools", "tests", "examples"]
+EVERYTHING = PIPELINE + ["runtime/kernels", "rshift", "tools", "tests", "examples"]
 ALLOWED = {
     "base": BASE,
     "quantize/numerics": NUMERICS,
@@ -55,8 +55,9 @@ ALLOWED = {
     "codegen": CODEGEN,
     "calibrate": CALIBRATE,
     "pipeline": PIPELINE,
+    "rshift": RUNTIME + ["runtime/onednn", "rshift"],
     "tools": [folder for folder in EVERYTHING if folder != "tests"],
-    "examples": [folder for folder in EVERYTHING if folder != "tests"],
+    "examples": ["rshift"],
     "tests": EVERYTHING + KERNELS,
 }
 ALLOWED.update({folder: RUNTIME + KERNELS for folder in KERNELS})
@@ -104,9 +105,10 @@ THIRD_PARTY = {
     "zlib.h": ["calibrate", "tools", "tests"],
     "zip.h": ["calibrate", "tools", "tests"],
     "mpi.h": ["calibrate", "tools", "tests"],
-    "CLI": ["tools", "examples"],
+    "CLI": ["tools"],
     "nlohmann": ["interop", "pipeline", "tools", "tests"],
     "pugixml.hpp": ["graph", "interop"],
+    "rshift": ["rshift", "examples", "tests"],  # the public headers: examples read them as installed
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],

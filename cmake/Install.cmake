@@ -1,0 +1,54 @@
+# What `cmake --install` puts where, by component:
+#   runtime      librshift_runtime.so.0: integer programs; nothing but OpenMP
+#   float        librshift_float.so.0: the same with F32 convolutions and matrix products by oneDNN
+#   tools        the four programs, man pages, shell completion, configs/
+#   development  headers, static libraries, find_package(Rshift), pkg-config files
+include(CMakePackageConfigHelpers)
+
+set(RSHIFT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Rshift)
+set(RSHIFT_PUBLIC_LIBRARIES runtime)
+if(TARGET rshift_public_float_static)
+  list(APPEND RSHIFT_PUBLIC_LIBRARIES float)
+endif()
+
+install(FILES rshift/rshift.h rshift/rshift.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rshift COMPONENT development)
+foreach(name IN LISTS RSHIFT_PUBLIC_LIBRARIES)
+  install(TARGETS rshift_public_${name}_static EXPORT RshiftTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  if(TARGET rshift_public_${name})
+    install(TARGETS rshift_public_${name} EXPORT RshiftTargets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name} NAMELINK_COMPONENT development)
+  endif()
+endforeach()
+
+install(EXPORT RshiftTargets NAMESPACE Rshift:: DESTINATION ${RSHIFT_CMAKE_DIR} COMPONENT development)
+configure_package_config_file(cmake/RshiftConfig.cmake.in ${PROJECT_BINARY_DIR}/RshiftConfig.cmake
+                              INSTALL_DESTINATION ${RSHIFT_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/RshiftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/RshiftConfig.cmake ${PROJECT_BINARY_DIR}/RshiftConfigVersion.cmake
+        DESTINATION ${RSHIFT_CMAKE_DIR} COMPONENT development)
+
+# What a static library links is private to a shared one.
+file(RELATIVE_PATH PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+set(what_runtime "integer programs")
+set(what_float "integer and F32 programs")
+foreach(name IN LISTS RSHIFT_PUBLIC_LIBRARIES)
+  get_target_property(private rshift_public_${name}_static INTERFACE_LINK_LIBRARIES)
+  list(TRANSFORM private PREPEND -l)
+  list(JOIN private " " private)
+  set(PC_NAME ${name})
+  set(PC_WHAT "${what_${name}}")
+  set(PC_PRIVATE "\nLibs.private: ${private}")
+  if(NOT RSHIFT_SHARED_RUNTIME)
+    set(PC_PRIVATE " ${private}")
+  endif()
+  configure_file(cmake/rshift.pc.in ${PROJECT_BINARY_DIR}/rshift-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/rshift-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT development)
+endforeach()
+
+if(TARGET model_tool)
+  install(TARGETS model_calibrate model_deploy model_runner model_tool
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rshift/configs COMPONENT tools)
+endif()

@@ -1,0 +1,203 @@
+"""`cmake --install` into an empty folder, and the examples of examples/embed built against what is there.
+
+    install_test.py <source dir> <build dir>
+
+Each example is configured by find_package and by pkg-config, run on a program that the installed tools made, and must
+print what the installed model_runner gives; the commands of docs/embedding.md run. Says the size of a static program with the integer runtime alone and what
+it links.
+"""
+import os
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+sys.path.insert(0, str(SOURCE / 'tests/contributing'))
+import tiny_model  # noqa: E402
+
+MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
+SHAPE, PIXELS = (1, 1, 28, 28), 784
+OUTPUT = 'logits'
+SEED = 20
+RUNTIME_NEEDS = {'linux-vdso.so.1', 'libgomp.so.1', 'libstdc++.so.6', 'libm.so.6', 'libgcc_s.so.1', 'libc.so.6',
+                 'ld-linux-x86-64.so.2'}
+
+
+def run(*command, **keywords):
+    done = subprocess.run([str(c) for c in command], capture_output=True, check=False, **keywords)
+    if done.returncode != 0:
+        raise AssertionError(f'{" ".join(map(str, command))}\nexit code {done.returncode}\n'
+                             f'{done.stdout.decode()}\n{done.stderr.decode()}')
+    return done.stdout.decode()
+
+
+def files_below(folder):
+    return {str(p.relative_to(folder)) for p in folder.rglob('*') if not p.is_dir()}
+
+
+def npy(values):
+    header = str({'descr': '<f4', 'fortran_order': False, 'shape': SHAPE})
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    return (b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() +
+            struct.pack(f'<{len(values)}f', *values))
+
+
+def needed(program, environment):
+    lines = run('ldd', program, env=environment).splitlines()
+    return {pathlib.PurePath(line.split()[0]).name for line in lines}
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.prefix, cls.parts = cls.folder / 'prefix', {}
+        for component in ('runtime', 'float', 'tools', 'development'):
+            before = files_below(cls.prefix)
+            run('cmake', '--install', BUILD, '--prefix', cls.prefix, '--component', component)
+            cls.parts[component] = files_below(cls.prefix) - before
+        cls.environment = dict(os.environ, OMP_WAIT_POLICY='passive', LD_LIBRARY_PATH=str(cls.prefix / 'lib'),
+                               PKG_CONFIG_PATH=str(cls.prefix / 'lib/pkgconfig'))
+        cls.make_programs()
+
+    @classmethod
+    def make_programs(cls):
+        """An integer and a float program of the example network; what model_runner makes of a sample."""
+        values = random.Random(SEED)
+        samples = [[values.uniform(-1, 1) for _ in range(PIXELS)] for _ in range(4)]
+        for i, sample in enumerate(samples):
+            (cls.folder / f'{i}.npy').write_bytes(npy(sample))
+        cls.sample = struct.pack(f'<{PIXELS}f', *samples[0])
+        cls.run_tool('model_calibrate', MODEL, '--dataset', *[cls.folder / f'{i}.npy' for i in range(4)],
+                     '-o', cls.folder / 'table.yaml')
+        cls.run_tool('model_deploy', MODEL, '--calibration', cls.folder / 'table.yaml', '--no-check',
+                     '-o', cls.folder / 'int8.rshift')
+        cls.run_tool('model_deploy', MODEL, '--mode', 'f32', '-o', cls.folder / 'f32.rshift')
+        cls.expected = {}
+        for name in ('int8', 'f32'):
+            cls.run_tool('model_runner', cls.folder / f'{name}.rshift', '--input', cls.folder / '0.npy',
+                         '--output', cls.folder / 'out.npz')
+            cls.expected[name] = tiny_model.read_npz(cls.folder / 'out.npz', OUTPUT)
+
+    @classmethod
+    def run_tool(cls, name, *arguments):
+        # Without the library path: the tools need none of the installed libraries.
+        return run(cls.prefix / 'bin' / name, *arguments)
+
+    def outputs_equal(self, program, name):
+        """The example prints nine digits: each float comes back as it was."""
+        printed = run(program, self.folder / f'{name}.rshift', input=self.sample, env=self.environment)
+        got = [struct.pack('<f', float(line)) for line in printed.split()]
+        self.assertEqual(got, [struct.pack('<f', value) for value in self.expected[name]], program)
+
+    def built_by_cmake(self, example):
+        build = self.folder / f'build_{example}'
+        run('cmake', '-G', 'Ninja', '-S', SOURCE / 'examples/embed' / example, '-B', build,
+            f'-DCMAKE_PREFIX_PATH={self.prefix}')
+        run('cmake', '--build', build)
+        return build / f'embed_{example}'
+
+    def pkg_config(self, *arguments):
+        return run('pkg-config', *arguments, env=self.environment).split()
+
+    def test_components_hold_what_they_should(self):
+        self.assertEqual(self.parts['runtime'], {'lib/librshift_runtime.so.0', 'lib/librshift_runtime.so.0.1.0'})
+        self.assertEqual(self.parts['float'], {'lib/librshift_float.so.0', 'lib/librshift_float.so.0.1.0'})
+        tools = {f for f in self.parts['tools'] if f.startswith('bin/')}
+        self.assertEqual(tools, {f'bin/model_{n}' for n in ('calibrate', 'deploy', 'runner', 'tool')})
+        self.assertIn('share/rshift/configs/preprocess/README.md', self.parts['tools'])
+        headers = {f for f in self.parts['development'] if f.startswith('include/')}
+        self.assertEqual(headers, {'include/rshift/rshift.h', 'include/rshift/rshift.hpp'})
+
+    def test_public_headers_stand_alone_in_older_languages(self):
+        include = f'-I{self.prefix}/include'
+        for compiler, language, header in (('cc', 'c99', 'rshift.h'), ('c++', 'c++11', 'rshift.h'),
+                                           ('c++', 'c++17', 'rshift.hpp')):
+            run(compiler, f'-std={language}', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', include, '-x',
+                'c' if compiler == 'cc' else 'c++', self.prefix / 'include/rshift' / header)
+
+    def test_c_example_by_cmake_and_by_pkg_config(self):
+        self.outputs_equal(self.built_by_cmake('c'), 'int8')
+        flags = self.pkg_config('--cflags', '--libs', 'rshift-runtime')
+        run('cc', SOURCE / 'examples/embed/c/main.c', '-o', self.folder / 'by_pkg_config', *flags)
+        self.outputs_equal(self.folder / 'by_pkg_config', 'int8')
+        self.assertIn('librshift_runtime.so.0', needed(self.folder / 'by_pkg_config', self.environment))
+
+    def test_cpp_example_by_cmake_and_by_pkg_config(self):
+        by_cmake = self.built_by_cmake('cpp')
+        flags = self.pkg_config('--cflags', '--libs', 'rshift-float')
+        run('c++', SOURCE / 'examples/embed/cpp/main.cc', '-o', self.folder / 'by_pkg_config_cpp', *flags)
+        for program in (by_cmake, self.folder / 'by_pkg_config_cpp'):
+            self.outputs_equal(program, 'int8')
+            self.outputs_equal(program, 'f32')
+
+    def test_a_static_program_with_the_integer_runtime_needs_only_openmp(self):
+        program = self.folder / 'static'
+        archive = self.prefix / 'lib/librshift_runtime.a'
+        names = [flag for flag in self.pkg_config('--libs-only-l', '--static', 'rshift-runtime')
+                 if flag != '-lrshift_runtime']
+        run('cc', '-s', SOURCE / 'examples/embed/c/main.c', f'-I{self.prefix}/include', '-o', program, archive, *names)
+        self.outputs_equal(program, 'int8')
+        libraries = needed(program, os.environ)
+        print(f'static program, integer runtime alone: {program.stat().st_size} bytes, links {" ".join(sorted(libraries))}')
+        self.assertLessEqual(libraries, RUNTIME_NEEDS)
+        self.assertLess(program.stat().st_size, 2200000)
+        # F32 layers are refused by their name, not run on something else.
+        done = subprocess.run([program, self.folder / 'f32.rshift'], input=self.sample, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('has no implementation here', done.stderr.decode())
+        self.assertEqual(done.stderr.count(b'\n'), 1)
+
+    def test_static_targets_of_find_package(self):
+        source = self.folder / 'static_by_cmake'
+        source.mkdir()
+        (source / 'CMakeLists.txt').write_text(
+            'cmake_minimum_required(VERSION 3.18)\nproject(s LANGUAGES C CXX)\nfind_package(Rshift 0.1 REQUIRED)\n'
+            f'add_executable(s {SOURCE}/examples/embed/c/main.c)\ntarget_link_libraries(s PRIVATE Rshift::float_static)\n')
+        run('cmake', '-G', 'Ninja', '-S', source, '-B', source / 'build', f'-DCMAKE_PREFIX_PATH={self.prefix}')
+        run('cmake', '--build', source / 'build')
+        self.outputs_equal(source / 'build/s', 'f32')
+        self.assertNotIn('librshift_float.so.0', needed(source / 'build/s', os.environ))
+
+    def test_a_part_of_another_project_needs_no_googletest(self):
+        source = self.folder / 'parent'
+        source.mkdir()
+        (source / 'CMakeLists.txt').write_text(
+            'cmake_minimum_required(VERSION 3.25)\nproject(parent LANGUAGES C CXX)\nset(RSHIFT_RUNTIME_ONLY ON)\n'
+            f'add_subdirectory({SOURCE} rshift)\nadd_executable(s {SOURCE}/examples/embed/c/main.c)\n'
+            'target_link_libraries(s PRIVATE Rshift::runtime)\n')
+        run('cmake', '-G', 'Ninja', '-S', source, '-B', source / 'build', '-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON')
+        planned = run('ninja', '-C', source / 'build', '-t', 'commands', 's')
+        self.assertIn('librshift_runtime.a', planned)
+        self.assertNotIn('tests/', planned)
+
+    def test_the_commands_of_the_page_run(self):
+        blocks = re.findall(r'^```bash\n(.*?)^```', (SOURCE / 'docs/embedding.md').read_text(), re.S | re.M)
+        self.assertEqual(len(blocks), 4)
+        home = self.folder / 'page'
+        (home / 'build').mkdir(parents=True)
+        (home / 'examples').symlink_to(SOURCE / 'examples')
+        (home / 'build/release').symlink_to(BUILD)
+        printed = run('bash', '-euo', 'pipefail', '-c', '\n'.join(blocks), cwd=home,
+                      env=dict(os.environ, PREFIX=str(self.folder / 'page_prefix')))
+        scores = [float(line) for line in printed.splitlines()[-10:]]
+        self.assertEqual(len(set(scores)), 10)
+
+    def test_the_shared_library_shows_its_c_interface_alone(self):
+        for name in ('runtime', 'float'):
+            symbols = run('nm', '-D', '--defined-only', self.prefix / f'lib/librshift_{name}.so.0').splitlines()
+            names = {line.split()[-1].split('@')[0] for line in symbols} - {'RSHIFT_0'}
+            header = (self.prefix / 'include/rshift/rshift.h').read_text()
+            self.assertTrue(all(f'{symbol}(' in header for symbol in names), names)
+            self.assertEqual(len(names), header.count('\nRSHIFT_API '))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
