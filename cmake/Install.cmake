@@ -50,5 +50,21 @@ endforeach()
 if(TARGET model_tool)
   install(TARGETS model_calibrate model_deploy model_runner model_tool
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  # Each program says itself what its options are (tools/cli_pages.h).
+  set(RSHIFT_PAGES)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man ${PROJECT_BINARY_DIR}/completions)
+  foreach(tool model_calibrate model_deploy model_runner model_tool)
+    set(page ${PROJECT_BINARY_DIR}/man/${tool}.1)
+    set(completion ${PROJECT_BINARY_DIR}/completions/${tool})
+    add_custom_command(
+      OUTPUT ${page} ${completion}
+      COMMAND ${tool} --print-man-page > ${page}
+      COMMAND ${tool} --print-bash-completion > ${completion}
+      DEPENDS ${tool} VERBATIM)
+    list(APPEND RSHIFT_PAGES ${page} ${completion})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+    install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+  endforeach()
+  add_custom_target(rshift_pages ALL DEPENDS ${RSHIFT_PAGES})
   install(DIRECTORY configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rshift/configs COMPONENT tools)
 endif()

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "calibrate/data/dataset.h"
 #include "pipeline/usage.h"
+#include "tools/cli_pages.h"
 #include "tools/process.h"
 
 namespace rshift {
@@ -52,7 +53,16 @@ void RefuseEmptyValues(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) RefuseEmptyValues(*command);
 }
 
+// What the build asks of a program, not a user.
+bool PrintedCliPage(const CLI::App& app, int argc, char** argv) {
+  const std::string argument = argc == 2 ? argv[1] : "";
+  if (argument != kPrintManPage && argument != kPrintCompletion) return false;
+  std::fputs((argument == kPrintManPage ? ManPage(app) : BashCompletion(app)).c_str(), stdout);
+  return true;
+}
+
 int ParseAndRun(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  if (PrintedCliPage(app, argc, argv)) return 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -115,6 +116,37 @@ class Installed(unittest.TestCase):
         self.assertIn('share/rshift/configs/preprocess/README.md', self.parts['tools'])
         headers = {f for f in self.parts['development'] if f.startswith('include/')}
         self.assertEqual(headers, {'include/rshift/rshift.h', 'include/rshift/rshift.hpp'})
+
+    def test_man_pages_and_completion_have_every_option(self):
+        for name in ('calibrate', 'deploy', 'runner', 'tool'):
+            tool = f'model_{name}'
+            page = (self.prefix / 'share/man/man1' / f'{tool}.1').read_text().replace('\\-', '-')
+            completion = self.prefix / 'share/bash-completion/completions' / tool
+            options = set(re.findall(r'^ +(?:-\w,)?(--[\w-]+)', self.run_tool(tool, '--help'), re.M))
+            self.assertGreater(len(options), 1 if name == 'tool' else 10)
+            for option in options:
+                self.assertIn(f'\\fB{option}\\fR', page)
+            words = self.completed(completion, tool, '-')
+            self.assertLessEqual(options, set(words))
+            self.assertNotIn('--print-man-page', words)
+            for section in ('NAME', 'SYNOPSIS', 'OPTIONS', 'EXAMPLES', 'EXIT STATUS'):
+                self.assertIn(f'.SH {section}\n', page)
+            if shutil.which('groff'):
+                shown = subprocess.run(['groff', '-man', '-Tutf8', '-ww', self.prefix / 'share/man/man1' / f'{tool}.1'],
+                                       capture_output=True, text=True, check=True)
+                self.assertEqual(shown.stderr, '')
+                self.assertIn(f'{tool} - ', shown.stdout)
+        folder = self.prefix / 'share/bash-completion/completions'
+        self.assertEqual(self.completed(folder / 'model_deploy', 'model_deploy', 'n.onnx', '--mode', 'a'), ['asymmetric'])
+        self.assertEqual(self.completed(folder / 'model_tool', 'model_tool', 'dis'), ['disasm'])
+        self.assertEqual(self.completed(folder / 'model_tool', 'model_tool', 'verify', 'f', '--li'), ['--limits'])
+
+    @staticmethod
+    def completed(completion, *words):
+        """What bash offers for the last word."""
+        script = (f'source {completion}; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _{words[0]};'
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        return run('bash', '-eu', '-c', script).split()
 
     def test_public_headers_stand_alone_in_older_languages(self):
         include = f'-I{self.prefix}/include'
