@@ -1,0 +1,147 @@
+"""The Debian packages: built, unpacked into an empty root that has their dependencies and nothing else, and used there.
+
+    packages_test.py <source dir> <build dir>
+
+The root holds the libraries of the Debian packages that ours depend on, directly and indirectly, taken from this system: a
+dependency that is not declared is missing there. The programs run by chroot, which takes root's rights: skipped without, as
+without dpkg.
+"""
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+PACKAGES = ('librshift-runtime0', 'librshift-float0', 'librshift-dev', 'rshift-tools')
+MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
+SAMPLE = bytes(4 * 784)
+
+
+def run(*command, **keywords):
+    done = subprocess.run([str(c) for c in command], capture_output=True, check=False, **keywords)
+    if done.returncode != 0:
+        raise AssertionError(f'{" ".join(map(str, command))}\nexit code {done.returncode}\n'
+                             f'{done.stdout.decode()}\n{done.stderr.decode()}')
+    return done.stdout.decode()
+
+
+def names_of(depends):
+    """"a (>= 1), b | c" -> [[a], [b, c]]."""
+    return [[re.split(r'[ (:]', name.strip())[0] for name in group.split('|')] for group in depends.split(',') if group.strip()]
+
+
+def black_png():
+    """One gray pixel."""
+    def chunk(kind, data):
+        return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 1, 1, 8, 0, 0, 0, 0)) +
+            chunk(b'IDAT', zlib.compress(b'\0\0')) + chunk(b'IEND', b''))
+
+
+class System:
+    """The packages of this system."""
+
+    def __init__(self):
+        self.depends, self.provider = {}, {}
+        listing = run('dpkg-query', '-W', '-f', '${Package}\t${Pre-Depends},${Depends}\t${Provides}\n')
+        for line in listing.splitlines():
+            name, depends, provides = line.split('\t')
+            self.depends[name] = names_of(depends)
+            for group in names_of(provides):
+                self.provider.setdefault(group[0], name)
+
+    def closure(self, groups, ours):
+        """Every package that the groups of alternatives lead to; ours stand for themselves."""
+        found, left = set(), list(groups)
+        while left:
+            group = left.pop()
+            if any(name in ours for name in group):
+                continue
+            here = [self.provider.get(n, n) for n in group if n in self.depends or n in self.provider]
+            if not here:
+                raise AssertionError(f'dependency {" | ".join(group)}: no package of Debian that is installed here')
+            if here[0] not in found:
+                found.add(here[0])
+                left += self.depends[here[0]]
+        return found
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        run('cpack', '-G', 'DEB', '--config', BUILD / 'CPackConfig.cmake', '-B', cls.folder / 'packages')
+        cls.files = {name: next((cls.folder / 'packages').glob(f'{name}_*.deb')) for name in PACKAGES}
+        cls.depends = {name: names_of(run('dpkg-deb', '-f', file, 'Depends')) for name, file in cls.files.items()}
+
+    def root_with(self, *packages):
+        """A folder with these packages, the libraries they depend on, and nothing else."""
+        root = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        for name in ('bin', 'sbin', 'lib', 'lib64'):
+            (root / 'usr' / name).mkdir(parents=True)
+            (root / name).symlink_to(f'usr/{name}')
+        system = System()
+        folders = set()
+        for package in system.closure([group for p in packages for group in self.depends[p]], packages):
+            for path in run('dpkg-query', '-L', package).splitlines():
+                if re.match(r'(/usr)?/lib(64)?/.*\.so(\.|$)', path) and not os.path.isdir(path):
+                    target = root / path[1:]
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, target, follow_symlinks=False)
+                    folders.add(os.path.dirname(path))
+        for package in packages:
+            run('dpkg', '-x', self.files[package], root)
+        (root / 'etc').mkdir(exist_ok=True)
+        (root / 'etc/ld.so.conf').write_text('\n'.join(sorted(folders | {'/usr/lib'})) + '\n')
+        run('/sbin/ldconfig', '-r', root)
+        return root
+
+    def chroot(self, root, *command, **keywords):
+        return run('/usr/sbin/chroot', root, *command, env={'OMP_WAIT_POLICY': 'passive', 'LC_ALL': 'C'}, **keywords)
+
+    def test_names_and_dependencies(self):
+        flat = {name: {n for group in groups for n in group} for name, groups in self.depends.items()}
+        self.assertEqual(flat['librshift-runtime0'] - {'libc6', 'libgcc-s1', 'libgomp1', 'libstdc++6'}, set())
+        self.assertEqual(flat['librshift-float0'] - flat['librshift-runtime0'], {'libdnnl2'})
+        self.assertLessEqual({'librshift-runtime0', 'librshift-float0'}, flat['librshift-dev'])
+        self.assertTrue(any(name.startswith('libopencv-imgcodecs') for name in flat['rshift-tools']))
+        for name, file in self.files.items():
+            self.assertIn(f'./usr/share/doc/{name}/copyright', run('dpkg-deb', '-c', file))
+
+    @unittest.skipUnless(os.geteuid() == 0, 'chroot takes root\'s rights')
+    def test_the_library_and_the_tools_work_in_a_root_of_their_own(self):
+        tools = self.root_with('rshift-tools')
+        shutil.copy(MODEL, tools / 'model.onnx')
+        for tool in ('model_calibrate', 'model_deploy', 'model_runner', 'model_tool'):
+            self.assertIn('Usage:', self.chroot(tools, f'/usr/bin/{tool}', '--help'))
+        self.chroot(tools, '/usr/bin/model_deploy', '/model.onnx', '--mode', 'f32', '-o', '/net.rshift')
+        self.assertIn('logits', self.chroot(tools, '/usr/bin/model_tool', 'info', '/net.rshift'))
+        (tools / 'photo.png').write_bytes(black_png())  # its reader is loaded when a picture is met
+        best = self.chroot(tools, '/usr/bin/model_runner', '/net.rshift', '--input', '/photo.png', '--preprocess', 'raw',
+                           '--resize', '28x28', '--color', 'gray')
+        self.assertIn('1 sample', best)
+
+        # Compiled against the development package, run where the library alone is.
+        devel = self.root_with('librshift-runtime0', 'librshift-float0', 'librshift-dev')
+        flags = run('pkg-config', '--cflags', '--libs', 'rshift-float', env=dict(
+            os.environ, PKG_CONFIG_LIBDIR=f'{devel}/usr/lib/pkgconfig')).split()
+        library = self.root_with('librshift-float0')
+        run('c++', SOURCE / 'examples/embed/cpp/main.cc', '-o', library / 'embed', *flags)
+        shutil.copy(tools / 'net.rshift', library)
+        printed = self.chroot(library, '/embed', '/net.rshift', input=SAMPLE)
+        self.assertEqual(len(set(printed.split())), 10)
+
+
+if __name__ == '__main__':
+    if not all(map(shutil.which, ('dpkg-deb', 'dpkg-shlibdeps', 'cpack', 'pkg-config'))):
+        print('dpkg-dev, cpack or pkg-config is missing')
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
