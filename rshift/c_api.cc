@@ -1,12 +1,12 @@
 // The C interface over Program and Session: no exception leaves a function of it.
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/version.h"
+#include "rshift/c_status.h"
 #include "rshift/float_kernels.h"
 #include "rshift/rshift.h"
 #include "rshift/session_values.h"
@@ -49,56 +49,6 @@ std::vector<TensorInfo> Describe(const ProgramImage& image, const std::vector<Bi
     all.push_back({binding.name, &record, OnnxShape(record)});
   }
   return all;
-}
-
-thread_local std::string t_error_text;
-
-rshift_status StatusOf(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidInput:
-      return RSHIFT_INVALID_INPUT;
-    case ErrorCode::kUnsupported:
-      return RSHIFT_UNSUPPORTED;
-    case ErrorCode::kIo:
-      return RSHIFT_IO;
-    case ErrorCode::kCorrupt:
-      return RSHIFT_CORRUPT;
-    case ErrorCode::kInternal:
-      break;
-  }
-  return RSHIFT_INTERNAL;
-}
-
-// Where even the text cannot be kept, the status alone has to do.
-rshift_status Failed(rshift_status status, const char* text) noexcept {
-  try {
-    t_error_text = text;
-  } catch (...) {
-    t_error_text.clear();
-  }
-  return status;
-}
-
-// Calls `body`; what it throws becomes status and text.
-template <typename Body>
-rshift_status Guarded(const Body& body) noexcept {
-  try {
-    body();
-    return RSHIFT_OK;
-  } catch (const Error& error) {
-    return Failed(StatusOf(error.code()), error.what());
-  } catch (const std::bad_alloc&) {
-    return Failed(RSHIFT_OUT_OF_MEMORY, "out of memory");
-  } catch (const std::exception& error) {
-    return Failed(RSHIFT_INTERNAL, error.what());
-  } catch (...) {
-    return Failed(RSHIFT_INTERNAL, "an exception of unknown type; this is a bug in Rshift");
-  }
-}
-
-void RequirePointer(const void* pointer, const char* function, const char* argument) {
-  RSHIFT_REQUIRE(pointer != nullptr, ErrorCode::kInvalidInput, function, ": ", argument,
-                 " is NULL");
 }
 
 const TensorInfo& At(const std::vector<TensorInfo>& tensors, size_t index, const char* kind) {
@@ -174,7 +124,7 @@ const char* rshift_version(void) { return rshift::Version(); }
 
 int rshift_has_float(void) { return rshift::kHasFloatKernels ? 1 : 0; }
 
-const char* rshift_error_text(void) { return rshift::t_error_text.c_str(); }
+const char* rshift_error_text(void) { return rshift::LastErrorText(); }
 
 rshift_status rshift_program_load(const char* path, const char* limits, rshift_program** program) {
   return Guarded([&] {

@@ -55,7 +55,7 @@ ALLOWED = {
     "codegen": CODEGEN,
     "calibrate": CALIBRATE,
     "pipeline": PIPELINE,
-    "rshift": RUNTIME + ["runtime/onednn", "rshift"],
+    "rshift": PIPELINE + ["rshift"],
     "tools": [folder for folder in EVERYTHING if folder != "tests"],
     "examples": ["rshift"],
     "tests": EVERYTHING + KERNELS,

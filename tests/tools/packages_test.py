@@ -78,7 +78,11 @@ class Packages(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        run('cpack', '-G', 'DEB', '--config', BUILD / 'CPackConfig.cmake', '-B', cls.folder / 'packages')
+        (cls.folder / 'build').mkdir()
+        (cls.folder / 'build/release').symlink_to(BUILD)
+        page = (SOURCE / 'docs/embedding.md').read_text()
+        block, = (b for b in re.findall(r'^```bash\n(.*?)^```', page, re.S | re.M) if 'cpack' in b)
+        run('bash', '-euo', 'pipefail', '-c', block, cwd=cls.folder)
         cls.files = {name: next((cls.folder / 'packages').glob(f'{name}_*.deb')) for name in PACKAGES}
         cls.depends = {name: names_of(run('dpkg-deb', '-f', file, 'Depends')) for name, file in cls.files.items()}
 
