@@ -93,8 +93,8 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
   std::unique_ptr<Step> step = MakeStep(context);
   RSHIFT_REQUIRE(
       step != nullptr, ErrorCode::kUnsupported, program->where(), ": ", CommandName(image, command),
-      " has no implementation here: call RegisterFloatLibrary() (runtime/onednn/float_library.h, "
-      "library rshift_float) once before, or deploy without F32 operators");
+      " has no implementation here: link Rshift::float in place of Rshift::runtime (inside Rshift: "
+      "call RegisterFloatLibrary() once before), or deploy without F32 operators");
   if (step->faults() != nullptr) may_fault.push_back(steps.size());
   steps.push_back(std::move(step));
   first_command.push_back(command);

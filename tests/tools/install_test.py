@@ -211,7 +211,7 @@ class Installed(unittest.TestCase):
         # F32 layers are refused by their name, not run on something else.
         done = subprocess.run([program, self.folder / 'f32.rshift'], input=self.sample, capture_output=True, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn('has no implementation here', done.stderr.decode())
+        self.assertIn('has no implementation here: link Rshift::float', done.stderr.decode())
         self.assertEqual(done.stderr.count(b'\n'), 1)
 
     def test_static_targets_of_find_package(self):
