@@ -4,7 +4,7 @@
 
 The root holds the libraries of the Debian packages that ours depend on, directly and indirectly, taken from this system: a
 dependency that is not declared is missing there. The programs run by chroot, which takes root's rights: skipped without, as
-without dpkg.
+without dpkg. With RSHIFT_DEBOOTSTRAP=1 apt-get installs them in a new Debian too (debootstrap, a mirror, two minutes).
 """
 import os
 import pathlib
@@ -142,6 +142,29 @@ class Packages(unittest.TestCase):
         shutil.copy(tools / 'net.rshift', library)
         printed = self.chroot(library, '/embed', '/net.rshift', input=SAMPLE)
         self.assertEqual(len(set(printed.split())), 10)
+
+    @unittest.skipUnless(os.environ.get('RSHIFT_DEBOOTSTRAP') and os.geteuid() == 0, 'RSHIFT_DEBOOTSTRAP=1 asks for it')
+    def test_apt_get_installs_them_in_a_new_debian(self):
+        root = self.folder / 'debian'
+        run('debootstrap', '--variant=minbase', 'bookworm', root)
+        shutil.copytree(SOURCE / 'examples/embed', root / 'work/embed')
+        shutil.copy(MODEL, root / 'work/model.onnx')
+        (root / 'work/input.f32').write_bytes(SAMPLE)
+        for file in self.files.values():
+            shutil.copy(file, root / 'work')
+        printed = run('/usr/sbin/chroot', root, 'sh', '-euc', '''
+            export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
+            cd /work
+            exec 3>&1 >/dev/null
+            apt-get update
+            apt-get install -y --no-install-recommends ./rshift-tools_*.deb ./librshift-*.deb g++ cmake make pkg-config
+            model_deploy model.onnx --mode f32 -o net.rshift
+            cmake -S embed/cpp -B build && cmake --build build
+            build/embed_cpp net.rshift <input.f32 >&3
+            cc embed/c/main.c -o embed_c $(pkg-config --cflags --libs rshift-float)
+            ./embed_c net.rshift <input.f32 >&3''').split()
+        self.assertEqual(len(set(printed[:10])), 10)
+        self.assertEqual(printed[:10], printed[10:])
 
 
 if __name__ == '__main__':
