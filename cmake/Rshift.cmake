@@ -20,6 +20,9 @@ function(rshift_add_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE rshift_warnings ${ARG_PRIVATE_DEPS})
+  if(RSHIFT_SANITIZE)  # tests of a library that is not optimised at all take longer than compiling it
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
 endfunction()
 
 # rshift_add_test(name SOURCES a_test.cc DEPS lib...): one GoogleTest program, one CTest entry.

@@ -51,7 +51,7 @@ end_to_end() {
 }
 
 # Tests of arithmetic, plans and texts: the sanitized programs run that code in the end-to-end pass.
-unsanitized="quantize/numerics;numerics;quantize;quantize/ranges;codegen;pipeline;target;conformance;bench"
+unsanitized="quantize/numerics;numerics;quantize;quantize/ranges;quantize/equalize;codegen;pipeline;target;conformance;bench"
 
 # The second lane: what does not need the machine's whole attention runs beside the end-to-end suite.
 sanitizers_and_style() {

@@ -1,6 +1,7 @@
 // kBinaryF32: two operands, broadcast.
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <type_traits>
 
 #include "runtime/f32/broadcast.h"
@@ -90,11 +91,15 @@ struct Mod {
     }
   }
 };
+// A power that no integer of the type holds is the least one, as ONNX Runtime's on x86.
 struct Pow {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+      const double least = static_cast<double>(std::numeric_limits<T>::min());
+      const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
+      return power >= least && power < -least ? static_cast<T>(power)
+                                              : std::numeric_limits<T>::min();
     } else {
       return b == 2.0f ? a * a : std::pow(a, b);
     }

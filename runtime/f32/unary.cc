@@ -17,7 +17,7 @@ using SpanFunction = void (*)(const void* in, void* out, int64_t count, const Co
 
 // The output may be the input.
 template <typename T, auto kFunction>
-void Span(const void* in_bytes, void* out_bytes, int64_t count, const Coefficients& k) {
+void MapElements(const void* in_bytes, void* out_bytes, int64_t count, const Coefficients& k) {
   const T* in = static_cast<const T*>(in_bytes);
   T* out = static_cast<T*>(out_bytes);
 #pragma omp simd
@@ -32,7 +32,7 @@ T Sign(T x) {
 // By UnaryOp.
 constexpr SpanFunction kFloatFunctions[] = {
 #define RSHIFT_UNARY(id, name, ...)                             \
-  Span<float, [](float x, const Coefficients& k) {              \
+  MapElements<float, [](float x, const Coefficients& k) {       \
     return UnaryFunctions<FloatMath>::name(x, k.alpha, k.beta); \
   }>,
 #include "isa/functions.def"
@@ -43,12 +43,13 @@ template <typename T>
 SpanFunction IntegerFunction(UnaryOp mode) {
   switch (mode) {
     case UnaryOp::kAbs:
-      return Span<T,
-                  [](T x, const Coefficients&) { return x < 0 ? static_cast<T>(~x + 1ull) : x; }>;
+      return MapElements<T, [](T x, const Coefficients&) {
+        return x < 0 ? static_cast<T>(~x + 1ull) : x;
+      }>;
     case UnaryOp::kNeg:
-      return Span<T, [](T x, const Coefficients&) { return static_cast<T>(~x + 1ull); }>;
+      return MapElements<T, [](T x, const Coefficients&) { return static_cast<T>(~x + 1ull); }>;
     case UnaryOp::kSign:
-      return Span<T, [](T x, const Coefficients&) { return Sign(x); }>;
+      return MapElements<T, [](T x, const Coefficients&) { return Sign(x); }>;
     default:  // of floats alone: MakeStep refuses it
       return nullptr;
   }
@@ -59,7 +60,8 @@ SpanFunction FindFunction(DType type, UnaryOp mode) {
   if (type == DType::kS32) return IntegerFunction<int32_t>(mode);
   if (type == DType::kS64) return IntegerFunction<int64_t>(mode);
   if (type != DType::kBool || mode != UnaryOp::kNot) return nullptr;
-  return Span<uint8_t, [](uint8_t x, const Coefficients&) { return static_cast<uint8_t>(x == 0); }>;
+  return MapElements<uint8_t,
+                     [](uint8_t x, const Coefficients&) { return static_cast<uint8_t>(x == 0); }>;
 }
 
 // A function that has loops for registers of eight floats; null for others. Elu's factor is beta.

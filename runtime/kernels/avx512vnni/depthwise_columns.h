@@ -63,17 +63,17 @@ inline DwPlan PlanDepthwise(const DepthwiseArgs& args, void* scratch, size_t* by
   plan.segment = columns > plan.span ? (columns - plan.span) / w.stride_w + 1 : 1;
   if (plan.segment > args.ow) plan.segment = args.ow;
   plan.output_rows = w.dilation_h == 1 && w.kernel_h + w.stride_h <= 4 ? 2 : 1;
+  // In vectors of 64 bytes, one behind the other.
+  const int64_t weights = plan.output_rows * w.kernel_w * plan.groups * kDwQuarters;
+  const int64_t ones = plan.output_rows * plan.groups, arrays = kDwArrays * 4;
+  const int64_t kept = plan.Columns(plan.segment, w.stride_w) * plan.groups * kDwQuarters;
+  if (bytes != nullptr)
+    *bytes = static_cast<size_t>(weights + ones + arrays + kept) * sizeof(__m512i);
+  if (scratch == nullptr) return plan;
   plan.weights = static_cast<__m512i*>(scratch);
-  plan.ones = plan.weights + plan.output_rows * w.kernel_w * plan.groups * kDwQuarters;
-  __m512i* arrays = plan.ones + plan.output_rows * plan.groups;
-  plan.arrays = reinterpret_cast<int32_t*>(arrays);
-  plan.columns = arrays + kDwArrays * 4;
-  const __m512i* end =
-      plan.columns + plan.Columns(plan.segment, w.stride_w) * plan.groups * kDwQuarters;
-  if (bytes != nullptr) {
-    *bytes = static_cast<size_t>(reinterpret_cast<uintptr_t>(end) -
-                                 reinterpret_cast<uintptr_t>(scratch));
-  }
+  plan.ones = plan.weights + weights;
+  plan.arrays = reinterpret_cast<int32_t*>(plan.ones + ones);
+  plan.columns = plan.ones + ones + arrays;
   return plan;
 }
 
