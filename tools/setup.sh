@@ -14,7 +14,7 @@ packages=(
   g++ cmake ninja-build ccache python3 python3-venv
   libonnx-dev libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler libeigen3-dev libcli11-dev libyaml-cpp-dev
   libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev zlib1g-dev libssl-dev libjpeg-dev
-  nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist)
+  nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist pkg-config dpkg-dev)
 # Compared byte for byte: another version may round differently (the softmax of ONNX Runtime 1.32 does).
 onnxruntime=onnxruntime==1.31.1
 litert=ai-edge-litert==2.3.0
@@ -118,8 +118,9 @@ for arg in "$@"; do
     *) echo "error: unknown argument '$arg'; see tools/setup.sh --help" >&2; exit 2 ;;
   esac
 done
-# PyTorch's QNNPACK is the oracle of profile caffe2; the clang tools hold the sources to their style; a browser
-# opens the HTML report (390 MB, 40 seconds).
-[ "$with_oracles" -eq 0 ] || packages+=(python3-torch clang-format-14 clang-tidy-14 chromium)
+# PyTorch's QNNPACK is the oracle of profile caffe2; clang compiles preset asan and holds the sources to their style; a
+# browser opens the HTML report (390 MB, 40 seconds).
+[ "$with_oracles" -eq 0 ] || packages+=(
+  python3-torch clang lld libomp-dev libclang-rt-14-dev clang-format-14 clang-tidy-14 chromium)
 install_packages
 [ "$with_oracles" -eq 0 ] || install_oracles
