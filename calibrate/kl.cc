@@ -6,13 +6,12 @@
 
 #include "calibrate/divergence.h"
 #include "calibrate/linear_histogram.h"
+#include "calibrate/threshold_methods.h"
 
 namespace rshift {
 namespace {
 
-constexpr size_t kBins = 4096;
 constexpr double kLeastMass = 0.999;  // of the non-zero values
-constexpr size_t kCoarseStep = 64;    // bins; each refinement divides it by 4
 // The best range of those that are offered and then decided on, in as many rounds as one likes.
 class Search {
  public:
@@ -120,16 +119,16 @@ void OfferAround(Search& search, size_t zero, size_t step) {
 }  // namespace
 
 double KlThreshold(const TensorStatistics& statistics, int levels) {
-  const LinearHistogram histogram = AbsoluteHistogram(statistics, kBins);
+  const LinearHistogram histogram = AbsoluteHistogram(statistics, kSearchBins);
   if (histogram.high == 0) return 0;
   Search search(histogram, levels);
   SearchOneSide(search, true);
-  return search.last() == kBins ? histogram.high
-                                : static_cast<double>(search.last()) * histogram.width();
+  return search.last() == kSearchBins ? histogram.high
+                                      : static_cast<double>(search.last()) * histogram.width();
 }
 
 ClipRange KlRange(const TensorStatistics& statistics, int levels) {
-  const LinearHistogram histogram = SignedHistogram(statistics, kBins);
+  const LinearHistogram histogram = SignedHistogram(statistics, kSearchBins);
   const ClipRange observed{statistics.min, statistics.max};
   if (histogram.low == histogram.high) return observed;
   Search search(histogram, levels);
@@ -143,7 +142,7 @@ ClipRange KlRange(const TensorStatistics& statistics, int levels) {
   ClipRange range = observed;
   if (search.first() > 0)
     range.low = histogram.low + static_cast<double>(search.first()) * histogram.width();
-  if (search.last() < kBins)
+  if (search.last() < kSearchBins)
     range.high = histogram.low + static_cast<double>(search.last()) * histogram.width();
   return {std::clamp(range.low, observed.low, observed.high),
           std::clamp(range.high, observed.low, observed.high)};

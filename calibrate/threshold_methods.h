@@ -2,9 +2,15 @@
 #ifndef RSHIFT_CALIBRATE_THRESHOLD_METHODS_H_
 #define RSHIFT_CALIBRATE_THRESHOLD_METHODS_H_
 
+#include <cstddef>
+
 #include "calibrate/threshold.h"
 
 namespace rshift {
+
+// Searches of kl and mse: bins of a tensor's histogram, and the grid they begin on (in bins; each
+// refinement divides it by 4).
+inline constexpr size_t kSearchBins = 4096, kCoarseStep = 64;
 
 // Steps of the quantizer over what a range keeps: over [0, threshold] where the minimum is below
 // zero (scale threshold / 128) and where it is not (threshold / 255), and over [low, high] in the

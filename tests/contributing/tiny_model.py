@@ -36,9 +36,9 @@ def chain_model(op_types, elements):
     return message((1, 8), (7, graph), (8, message((1, ""), (2, 13))))
 
 
-def npy(values):
-    """f32 [1, len(values)] as a .npy file."""
-    header = str({"descr": "<f4", "fortran_order": False, "shape": (1, len(values))})
+def npy(values, shape=None):
+    """f32 as a .npy file, [1, len(values)] where no shape is given."""
+    header = str({"descr": "<f4", "fortran_order": False, "shape": shape or (1, len(values))})
     header += " " * (-(len(header) + 11) % 64) + "\n"
     return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
             struct.pack(f"<{len(values)}f", *values))

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import unittest
 
+from run_command import run
+
 SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 sys.path.insert(0, str(SOURCE / 'tests/contributing'))
 import tiny_model  # noqa: E402
@@ -55,23 +57,8 @@ int main(int argc, char** argv) {
 '''
 
 
-def run(*command, **keywords):
-    done = subprocess.run([str(c) for c in command], capture_output=True, check=False, **keywords)
-    if done.returncode != 0:
-        raise AssertionError(f'{" ".join(map(str, command))}\nexit code {done.returncode}\n'
-                             f'{done.stdout.decode()}\n{done.stderr.decode()}')
-    return done.stdout.decode()
-
-
 def files_below(folder):
     return {str(p.relative_to(folder)) for p in folder.rglob('*') if not p.is_dir()}
-
-
-def npy(values):
-    header = str({'descr': '<f4', 'fortran_order': False, 'shape': SHAPE})
-    header += ' ' * (-(len(header) + 11) % 64) + '\n'
-    return (b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() +
-            struct.pack(f'<{len(values)}f', *values))
 
 
 def needed(program, environment):
@@ -100,7 +87,7 @@ class Installed(unittest.TestCase):
         values = random.Random(SEED)
         samples = [[values.uniform(-1, 1) for _ in range(PIXELS)] for _ in range(4)]
         for i, sample in enumerate(samples):
-            (cls.folder / f'{i}.npy').write_bytes(npy(sample))
+            (cls.folder / f'{i}.npy').write_bytes(tiny_model.npy(sample, SHAPE))
         cls.sample = struct.pack(f'<{PIXELS}f', *samples[0])
         cls.run_tool('model_calibrate', MODEL, '--dataset', *[cls.folder / f'{i}.npy' for i in range(4)],
                      '-o', cls.folder / 'table.yaml')

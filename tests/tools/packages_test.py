@@ -11,24 +11,17 @@ import pathlib
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
 import zlib
 
+from run_command import run
+
 SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 PACKAGES = ('librshift-runtime0', 'librshift-float0', 'librshift-dev', 'rshift-tools')
 MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
 SAMPLE = bytes(4 * 784)
-
-
-def run(*command, **keywords):
-    done = subprocess.run([str(c) for c in command], capture_output=True, check=False, **keywords)
-    if done.returncode != 0:
-        raise AssertionError(f'{" ".join(map(str, command))}\nexit code {done.returncode}\n'
-                             f'{done.stdout.decode()}\n{done.stderr.decode()}')
-    return done.stdout.decode()
 
 
 def names_of(depends):
