@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -28,11 +29,11 @@ void OpenClosedStreams() {
   }
 }
 
-// Whether this code belongs to GCC's OpenMP library.
-bool IsOpenMp(const void* code) {
+// Whether this code belongs to the shared library of this name.
+bool BelongsTo(const char* library, const void* code) {
   Dl_info info;
   return dladdr(code, &info) != 0 && info.dli_fname != nullptr &&
-         std::strstr(info.dli_fname, "libgomp") != nullptr;
+         std::strstr(info.dli_fname, library) != nullptr;
 }
 
 // Says why and ends the process at once; only the first of several threads does.
@@ -91,9 +92,41 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   const int code = create(thread, attributes, start, argument);
-  if (code != 0 && rshift::IsOpenMp(__builtin_return_address(0))) {
+  if (code != 0 && rshift::BelongsTo("libgomp", __builtin_return_address(0))) {
     rshift::EndWith("cannot start another thread (", std::strerror(code),
                     "): allow the process more memory or threads, or give --threads 1");
   }
   return code;
 }
+
+// oneDNN 2.7 writes through a null pointer where it gets no memory for its kernels, in whatever
+// thread that is. Callers other than oneDNN see the C library's result. A sanitizer has functions
+// of its own in these places, and no limit of memory it could run under.
+#ifndef RSHIFT_SANITIZED
+namespace rshift {
+namespace {
+
+void EndIfOneDnnGotNothing(bool failed, const void* caller) {
+  if (failed && BelongsTo("libdnnl", caller)) EndWith("out of memory", "", "");
+}
+
+}  // namespace
+}  // namespace rshift
+
+extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file,
+                      off_t offset) noexcept {
+  using Map = void* (*)(void*, size_t, int, int, int, off_t);
+  static const auto map = reinterpret_cast<Map>(dlsym(RTLD_NEXT, "mmap"));
+  void* const mapped = map(address, length, protection, flags, file, offset);
+  rshift::EndIfOneDnnGotNothing(mapped == MAP_FAILED, __builtin_return_address(0));
+  return mapped;
+}
+
+extern "C" int posix_memalign(void** memory, size_t alignment, size_t size) noexcept {
+  using Allocate = int (*)(void**, size_t, size_t);
+  static const auto allocate = reinterpret_cast<Allocate>(dlsym(RTLD_NEXT, "posix_memalign"));
+  const int code = allocate(memory, alignment, size);
+  rshift::EndIfOneDnnGotNothing(code != 0, __builtin_return_address(0));
+  return code;
+}
+#endif

@@ -39,7 +39,8 @@ std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
                                         const dnnl::primitive& primitive, const Operands& operands);
 
 // oneDNN 2.7 reads through a null pointer where it gets no memory for the code it generates. Throws
-// bad_alloc when the process cannot have what making a primitive takes, with much to spare.
+// bad_alloc when the process cannot have what making a primitive takes, with much to spare. What
+// another thread takes in the meantime is not seen here: the tools see it (tools/process.cc).
 void RequireMemoryForOneDnn();
 
 // Calls make() with the session's thread count set; what oneDNN refuses becomes kUnsupported with
