@@ -85,26 +85,37 @@ void AddQuantize(const IntType& y, float unit, std::vector<PostOp>* ops) {
 }
 
 // The zero point before it was rounded, which the transformations of additions see.
+float RealZero(const Ends& ends) { return -255.0f * ends.low / (ends.high - ends.low); }
+
 float RealZero(const IntType& type) {
   if (type.ranges == nullptr || type.quant.zero_point == 0)
     return static_cast<float>(type.quant.zero_point);
-  const Ends ends = EndsOf(type);
-  return -ends.low * (255.0f / (ends.high - ends.low));
+  return RealZero(EndsOf(type));
+}
+
+// A range of 256 levels whose ends are as 128 to 127 needs no zero point in signed bytes.
+bool IsSymmetric(const Ends& ends) {
+  constexpr float kExpected = -256.0f / 254.0f, kThreshold = 0.002f;
+  if (!(ends.low < 0) || !(ends.high > 0)) return false;
+  const float ratio = ends.low / ends.high;
+  return std::fabs((ratio - kExpected) / std::min(ratio, kExpected)) <= kThreshold;
 }
 
 // f + S_b (q_b - Z_b), `sum` saying S_b and Z_b, where a FakeQuantize that does not round is before
 // it: the low precision transformations bring f into units of S_b, and the offset -Z_b with it.
 void AddResidual(const RealPostOp& sum, std::vector<PostOp>* ops) {
-  const float low = sum.before->low[0], high = sum.before->high[0];
-  const float scale_a = (high - low) / 255.0f, scale_b = sum.addend.quant.scale;
-  const float zero_a = -low * (255.0f / (high - low));
-  const float zero_b = RealZero(sum.addend);
+  const Ends ends{sum.before->low[0], sum.before->high[0]};
+  const float width = ends.high - ends.low;
+  const float scale_a = width / 255.0f, scale_b = sum.addend.quant.scale;
+  const bool symmetric = IsSymmetric(ends);
+  const float zero_a = symmetric ? 0 : RealZero(ends);
+  const float zero = zero_a + RealZero(sum.addend) * scale_b / scale_a;
   const float ratio = scale_a / scale_b;
-  const float bottom = -(zero_a + zero_b * scale_b / scale_a) * ratio;  // of level 0
-  const float shift = -low * 255.0f / (high - low) * ratio + bottom;
-  const float top = 255.0f * ratio + bottom;
+  const float bottom = ((symmetric ? -128.0f : 0.0f) - zero) * ratio;  // of the lowest level
+  const float step = (((symmetric ? 127.0f : 255.0f) - zero) * ratio - bottom) / 255.0f;
+  const float shift = -ends.low * 255.0f / width * step + bottom, top = 255.0f * step + bottom;
   const bool none = std::fabs(shift) < (top - bottom) * 0.00001f;
-  ops->push_back(LinearOf(255.0f / (high - low) * ratio, none ? 0 : shift));
+  ops->push_back(LinearOf(255.0f / width * step, none ? 0 : shift));
   ops->push_back({PostOpKind::kClip, bottom, top, 1});
   ops->push_back({PostOpKind::kSum, 0, 0, 1});
 }

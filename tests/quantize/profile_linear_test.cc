@@ -192,6 +192,37 @@ TEST(LinearTest, AFusedReluIsTheClamp) {
   }
 }
 
+// Ranges of two sums of mobilenet_v2, whose bytes are OpenVINO's with these constants alone
+// (tests/e2e/test_openvino_nncf.py): the factor, the offset, the bounds of the operand that is not
+// rounded. The first range is as 128 to 127, the other has a zero point.
+TEST(LinearTest, OpenVinoBringsAResidualIntoUnitsOfTheOther) {
+  const auto ends = [](float low, float high) {
+    return std::make_shared<LevelRanges>(LevelRanges{{low}, {high}});
+  };
+  struct Sum {
+    float low, high, addend_low, addend_high;
+    int zero;
+    float factor, offset, bottom, top;
+  };
+  for (const Sum& sum : {Sum{-0x1.01763p+4f, 0x1.fee686p+3f, -0x1.87f3fap+4f, 0x1.84e412p+4f, 128,
+                             0x1.4e684cp+2f, -0x1.fffffep+6f, -0x1.a8288ap+7f, -0x1.649f18p+5f},
+                         Sum{-0x1.577516p+4f, 0x1.653218p+4f, -0x1.59ebd8p+4f, 0x1.5ca522p+4f, 127,
+                             0x1.77f264p+2f, -0x1.fc0004p+6f, -0x1.fa30dcp+7f, 0x1.08e98p+2f}}) {
+    LinearLayer layer = Layer(LinearKind::kGeneral, true, true);
+    RealPostOp add{PostOpKind::kSum, 0, 0, U8((sum.addend_high - sum.addend_low) / 255, sum.zero)};
+    add.addend.ranges = ends(sum.addend_low, sum.addend_high);
+    add.before = ends(sum.low, sum.high);
+    layer.post_ops.push_back(std::move(add));
+    const std::vector<PostOp> ops = Rules(ProfileId::kOpenVino).Linear(layer).post_ops;
+    ASSERT_GE(ops.size(), 3u);
+    EXPECT_EQ(ops[0].alpha, sum.factor);
+    EXPECT_EQ(ops[0].beta, sum.offset);
+    EXPECT_EQ(ops[1].alpha, sum.bottom);
+    EXPECT_EQ(ops[1].beta, sum.top);
+    EXPECT_EQ(ops[2].kind, PostOpKind::kSum);
+  }
+}
+
 TEST(LinearTest, AVariantOfAnotherProfileIsRefused) {
   EXPECT_FALSE(HasVariant(ProfileId::kTfLiteRef, Variant::kD1));
   EXPECT_TRUE(HasVariant(ProfileId::kTfLite, Variant::kD1));
