@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kExamples =
     "  model_tool support net.onnx --input-shape x:1x3x224x224\n"
     "  model_tool info net.rshift\n"
+    "  model_tool graph net.rshift -o net.html\n"
     "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
     "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n"
     "  model_tool scales convert net.table.yaml net.encodings\n"
@@ -82,6 +83,13 @@ constexpr const char* kExportExamples =
     "  model_tool export net.onnx --format ascend --calibration net.table.yaml -o ascend/\n"
     "  model_tool export net.onnx --format ascend --config scales.yaml -o ascend/\n";
 
+constexpr const char* kGraphExamples =
+    "  model_tool graph net.rshift -o net.html\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --report-json r.json\n"
+    "  model_tool graph net.rshift --report r.json -o net.html    (with the error of each layer)\n"
+    "  model_tool graph net.onnx --profile onnxruntime -o model.html\n"
+    "  model_tool graph net.rshift --json | jq '.nodes[] | select(.kind == \"float\").name'\n";
+
 struct Arguments {
   ModelArguments model;
   std::string file, other, limits, profile = "tpu";
@@ -91,6 +99,7 @@ struct Arguments {
   ScalesArguments scales;
   VectorsArguments vectors;
   ExportArguments exported;
+  GraphArguments graph;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -140,6 +149,12 @@ int Run(CLI::App& app, const Arguments& a) {
     ExportArguments exported = a.exported;
     exported.model = a.model.path;
     return ExportCommand(exported, a.model.Import(), a.json);
+  }
+  if (command == "graph") {
+    GraphArguments graph = a.graph;
+    graph.file = a.model.path;
+    graph.profile = {ParseProfile(a.profile)};
+    return GraphCommand(graph, a.model.Import(), a.json);
   }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
@@ -239,6 +254,21 @@ void AddExport(CLI::App& app, Arguments& a) {
   command->add_option("-o,--output", e.output, "the folder to write into")->required();
 }
 
+void AddGraph(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, "graph",
+                 "a program, or a model before quantization, as a picture: one HTML page with "
+                 "types, scales, what runs in F32, errors and the memory map",
+                 kGraphExamples, a);
+  a.model.AddTo(*command);
+  command->get_option("model")->description("a .rshift program, or a model");
+  command->add_option("--report", a.graph.report,
+                      "of model_deploy --report-json: the error and saturation of each layer");
+  command->add_option("--profile", a.profile, "of a model: whose integers (default tpu)")
+      ->check(TakenBy([](const std::string& name) { ParseProfile(name); }));
+  command->add_option("-o,--output", a.graph.output, "the page to write");
+}
+
 void AddCommands(CLI::App& app, Arguments& a) {
   CLI::App* support =
       AddCommand(app, "support", "every node of a model: integer, F32, fused, folded, or why not",
@@ -272,6 +302,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddScales(app, a);
   AddVectors(app, a);
   AddExport(app, a);
+  AddGraph(app, a);
 }
 
 }  // namespace

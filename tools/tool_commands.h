@@ -59,6 +59,15 @@ struct ExportArguments {
 // last.
 int ExportCommand(const ExportArguments& arguments, const ImportOptions& import, bool json);
 
+struct GraphArguments {
+  std::string file;    // a .rshift program, or a model
+  std::string report;  // of model_deploy --report-json: figures for the nodes; may be empty
+  std::string output;  // an HTML page
+  Profile profile;     // of a model: what becomes integer
+};
+// Throws UsageError where neither a page nor `json` is asked for.
+int GraphCommand(const GraphArguments& arguments, const ImportOptions& import, bool json);
+
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE
   std::string from, to;              // formats; "": by content, by the output's name

@@ -50,6 +50,7 @@ TOOLS = {
     'model_tool diff': {'file': ('in', '{}'), 'other': ('in', '{}')},
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
+    'model_tool graph': {'model': ('in', '{}'), '--report': ('in', '{}'), '--output': ('out', '{}')},
     'model_tool vectors': {'program': ('in', '{}'), '--input': ('data', '{}'), '--output': ('out', '{}')},
     'model_tool export': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
                           '--calibration': ('in', '{}'), '--config': ('in', '{}'), '--variant': None,

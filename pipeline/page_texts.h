@@ -1,0 +1,17 @@
+// Styles and scripts of HTML pages: the .css and .js files of this folder, as the build embeds them
+// (pipeline/CMakeLists.txt).
+#ifndef RSHIFT_PIPELINE_PAGE_TEXTS_H_
+#define RSHIFT_PIPELINE_PAGE_TEXTS_H_
+
+namespace rshift {
+
+extern const char* const kPageStyle;  // what all pages share; the others come behind it
+extern const char* const kReportStyle;
+extern const char* const kReportScript;
+extern const char* const kGraphStyle;
+extern const char* const kGraphScript;
+extern const char* const kDagreScript;  // places the nodes of a graph: window.dagre
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_PAGE_TEXTS_H_
