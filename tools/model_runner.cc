@@ -20,6 +20,7 @@
 #include "tools/runner_data.h"
 #include "tools/streams.h"
 #include "tools/tool_main.h"
+#include "tools/trace.h"
 
 namespace rshift {
 namespace {
@@ -31,13 +32,14 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
     "  model_runner net.rshift --benchmark --streams 4 --threads 1\n"
-    "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n";
+    "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n"
+    "  model_runner net.rshift --benchmark --trace net.trace.json    (open in ui.perfetto.dev)\n";
 
 constexpr int kMaxRuns = 1000000000;
 constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
-  std::string program, output, dump, isa, labels, top = "1,5", names, limits;
+  std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace;
   PreprocessArguments preprocess;
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
@@ -75,6 +77,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_flag(
          "--per-command", a.per_command,
          "for --benchmark: times, share of the machine's peak, bytes and prediction per command")
+      ->needs(benchmark);
+  app.add_option("--trace", a.trace,
+                 "for --benchmark: the times of all commands as a timeline, a JSON file for "
+                 "chrome://tracing or ui.perfetto.dev")
       ->needs(benchmark);
   auto* labels =
       app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")
@@ -188,7 +194,7 @@ RunPaths Paths(const Arguments& a) {
   paths.inputs.push_back({"--names", a.names});
   paths.AddData("--input", a.input);
   paths.AddData("--dataset", a.dataset);
-  paths.outputs = {{"--output", a.output}, {"--dump-tensors", a.dump}};
+  paths.outputs = {{"--output", a.output}, {"--dump-tensors", a.dump}, {"--trace", a.trace}};
   return paths;
 }
 
@@ -211,22 +217,26 @@ int Run(const Arguments& a) {
                "--output and --dump-tensors need --input or --dataset");
   RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(),
                "--raw needs --output or --dump-tensors");
-  RequireUsage(!a.per_command || a.streams == 1,
-               "--per-command is the profile of one inference: leave out --streams");
+  const bool per_command = a.per_command || !a.trace.empty();
+  RequireUsage(!per_command || a.streams == 1, a.per_command ? "--per-command" : "--trace",
+               " is the profile of one inference: leave out --streams");
   const auto before_session = std::chrono::steady_clock::now();
   std::vector<Session> sessions = OpenSessions(program, a.streams, options);
   const double session_ms = Milliseconds(std::chrono::steady_clock::now() - before_session);
   nlohmann::json json;  // one object: where both give a figure, the benchmark's counts
   if (has_data || is_constant) json = RunData(a, program, sessions);
   if (a.benchmark) {
-    json.update(RunBenchmark(program, sessions,
-                             {.iterations = a.iterations,
-                              .warmup = a.warmup,
-                              .per_command = a.per_command,
-                              .json = a.json,
-                              .isa = options.isa,
-                              .load_ms = load_ms,
-                              .session_ms = session_ms}));
+    const nlohmann::json times = RunBenchmark(program, sessions,
+                                              {.iterations = a.iterations,
+                                               .warmup = a.warmup,
+                                               .per_command = per_command,
+                                               .json = a.json,
+                                               .isa = options.isa,
+                                               .load_ms = load_ms,
+                                               .session_ms = session_ms});
+    if (!a.trace.empty())
+      WriteFileAtomic(a.trace, JsonText(TraceEvents(times["commands"], a.program)) + "\n");
+    json.update(times);
   }
   if (a.json) PrintJson(json);
   return 0;

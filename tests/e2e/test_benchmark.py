@@ -143,3 +143,18 @@ def test_images_and_inferences_of_a_batch_are_counted_apart(tmp_path):
                                                              tmp_path / 'x.npy')
     assert 'inferences/s of 8 images: ' in pipeline.run('model_runner', tmp_path / 'b.rshift', '--benchmark',
                                                         '--iterations', 3)
+
+
+def test_a_trace_has_every_command_once_on_each_track(programs, tmp_path):
+    path = tmp_path / 't.json'
+    found = benchmark(programs['symmetric'], '--trace', path, '--threads', 1)
+    events = json.loads(path.read_text())['traceEvents']
+    names = {e['tid']: e['args']['name'] for e in events if e['name'] == 'thread_name'}
+    assert sorted(names.values()) == ['measured, median', 'predicted']
+    for track, key in (('measured, median', 'median_ms'), ('predicted', 'predicted_ms')):
+        rows = [e for e in events if e['ph'] == 'X' and names[e['tid']] == track]
+        assert [(e['name'], e['args']['node']) for e in rows] == [(c['command'], c['node']) for c in found['commands']]
+        assert all(abs(e['dur'] - 1000 * c[key]) <= 1e-9 * e['dur'] for e, c in zip(rows, found['commands'], strict=True))
+        ends = [e['ts'] + e['dur'] for e in rows]
+        assert all(a <= b['ts'] * (1 + 1e-12) for a, b in zip(ends, rows[1:]))
+    assert pipeline.call('model_runner', programs['symmetric'], '--benchmark', '--trace', path, '--streams', 2).returncode == 2

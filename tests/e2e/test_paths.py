@@ -37,7 +37,7 @@ TOOLS = {
     'model_runner': {
         'program': ('in', '{}'), '--input': ('data', 'name={}'), '--dataset': ('data', '{}'), '--labels': ('in', '{}'),
         '--preprocess': ('in', '{}'), '--names': ('in', '{}'), **PREPROCESSING,
-        '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'),
+        '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'), '--trace': ('out', '{}'),
         '--isa': None, '--top': None, '--limits': None,
     },
     'model_tool support': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
@@ -59,7 +59,8 @@ TOOLS = {
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
                           '--model': ('in', '{}'), '--header': None},
 }
-COMPANION = {'--labels': '--dataset', '--names': '--input'}  # options that the parser takes together only
+COMPANION = {'--labels': '--dataset', '--names': '--input', '--trace': '--benchmark'}  # options that the parser takes together only
+FLAGS = {'--benchmark'}
 POSITIONAL = {'model_calibrate': 'model', 'model_deploy': 'model', 'model_runner': 'program'}
 
 
@@ -93,7 +94,7 @@ def arguments(tool, folder, given):
     words = []
     for option, text in given:
         if option in COMPANION and COMPANION[option] not in dict(given):
-            words += [COMPANION[option], fresh('companion.npy')]
+            words += [COMPANION[option], *([] if COMPANION[option] in FLAGS else [fresh('companion.npy')])]
         words += [text] if option == POSITIONAL[tool] else [option, text]
     if POSITIONAL[tool] not in dict(given):
         words.insert(0, fresh('positional'))
