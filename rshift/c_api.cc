@@ -216,6 +216,23 @@ rshift_status rshift_session_set_floats(rshift_session* session, size_t input, c
   });
 }
 
+rshift_status rshift_session_input_memory(rshift_session* session, size_t input, void** memory,
+                                          size_t* size) {
+  return Guarded([&] {
+    RequirePointer(session, "rshift_session_input_memory", "session");
+    RequirePointer(memory, "rshift_session_input_memory", "memory");
+    RequirePointer(size, "rshift_session_input_memory", "size");
+    const rshift::TensorInfo& info = At(session->shared->inputs, input, "input");
+    RSHIFT_REQUIRE(
+        info.record->dtype != rshift::DType::kBool && info.record->layout == rshift::Layout::kPlain,
+        rshift::ErrorCode::kUnsupported, "input '", info.name,
+        "': its memory is not for others; rshift_session_set_bytes fills it");
+    const std::span<std::byte> bytes = session->session.Input(static_cast<int>(input));
+    *memory = bytes.data();
+    *size = bytes.size();
+  });
+}
+
 rshift_status rshift_session_run(rshift_session* session) {
   return Guarded([&] {
     RequirePointer(session, "rshift_session_run", "session");
@@ -257,6 +274,25 @@ rshift_status rshift_session_get_floats(rshift_session* session, size_t output, 
     const rshift::TensorRecord record = rshift::LastRecord(*session, output);
     rshift::CopyOut(OnnxFloats(record, rshift::LastBytes(*session, output)), values, room, count,
                     session->shared->outputs[output].name);
+  });
+}
+
+rshift_status rshift_session_output_memory(rshift_session* session, size_t output,
+                                           const void** memory, size_t* size) {
+  return Guarded([&] {
+    RequirePointer(session, "rshift_session_output_memory", "session");
+    RequirePointer(memory, "rshift_session_output_memory", "memory");
+    RequirePointer(size, "rshift_session_output_memory", "size");
+    const rshift::TensorRecord record = rshift::LastRecord(*session, output);
+    const rshift::TensorInfo& info = session->shared->outputs[output];
+    const std::span<const std::byte> bytes = session->session.Output(static_cast<int>(output));
+    const bool as_it_is = record.layout == rshift::Layout::kPlain &&
+                          record.shape == info.record->shape && bytes.size() == info.Public().bytes;
+    RSHIFT_REQUIRE(as_it_is, rshift::ErrorCode::kUnsupported, "output '", info.name,
+                   "': its memory has other elements or another order of them; "
+                   "rshift_session_get_bytes copies it");
+    *memory = bytes.data();
+    *size = bytes.size();
   });
 }
 

@@ -44,7 +44,8 @@ typedef enum rshift_status {
   RSHIFT_IO = 3,            /* the operating system refused */
   RSHIFT_CORRUPT = 4,       /* the program file fails its checks */
   RSHIFT_INTERNAL = 5,      /* a bug in Rshift; the text says so */
-  RSHIFT_OUT_OF_MEMORY = 6
+  RSHIFT_OUT_OF_MEMORY = 6,
+  RSHIFT_INTERRUPTED = 7 /* the caller's progress function wanted it (rshift/toolchain.h) */
 } rshift_status;
 
 /* The numbers are those of the file format; what a program may have as input or output. */
@@ -121,6 +122,12 @@ RSHIFT_API rshift_status rshift_session_set_bytes(rshift_session* session, size_
 RSHIFT_API rshift_status rshift_session_set_floats(rshift_session* session, size_t input,
                                                    const float* values, size_t count);
 
+/* The input's own memory, which set_bytes would fill: `*size` bytes to write before a run, by
+ * nobody during one. Lives as long as the session. RSHIFT_UNSUPPORTED for a bool, whose bytes
+ * set_bytes checks. */
+RSHIFT_API rshift_status rshift_session_input_memory(rshift_session* session, size_t input,
+                                                     void** memory, size_t* size);
+
 /* RSHIFT_INVALID_INPUT where the data have no answer: a computed index outside of its axis. */
 RSHIFT_API rshift_status rshift_session_run(rshift_session* session);
 
@@ -134,6 +141,11 @@ RSHIFT_API rshift_status rshift_session_get_bytes(rshift_session* session, size_
                                                   void* bytes, size_t room, size_t* count);
 RSHIFT_API rshift_status rshift_session_get_floats(rshift_session* session, size_t output,
                                                    float* values, size_t room, size_t* count);
+
+/* The output's own memory, valid until the next run and as long as the session.
+ * RSHIFT_UNSUPPORTED where it is not what get_bytes gives: another order of elements, or a part. */
+RSHIFT_API rshift_status rshift_session_output_memory(rshift_session* session, size_t output,
+                                                      const void** memory, size_t* size);
 
 #ifdef __cplusplus
 } /* extern "C" */
