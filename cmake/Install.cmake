@@ -3,6 +3,7 @@
 #   float        librshift_float.so.0: the same with F32 convolutions and matrix products by oneDNN
 #   tools        the four programs, man pages, shell completion, configs/
 #   development  headers, static libraries, find_package(Rshift), pkg-config files
+#   python       the Python package (python/CMakeLists.txt)
 include(CMakePackageConfigHelpers)
 
 set(RSHIFT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Rshift)

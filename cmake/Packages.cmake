@@ -1,5 +1,5 @@
 # Debian packages of the components, by `cpack -G DEB` in the build folder: rshift-tools, librshift-runtime0,
-# librshift-float0, librshift-dev. What they depend on is what dpkg-shlibdeps finds.
+# librshift-float0, librshift-dev, python3-rshift. What they depend on is what dpkg-shlibdeps finds.
 set(CPACK_PACKAGE_NAME rshift)
 set(CPACK_PACKAGE_VENDOR Rshift)
 set(CPACK_PACKAGE_CONTACT "The Rshift project <rshift@localhost>")
@@ -8,6 +8,9 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL runtime float tools development)
+if(RSHIFT_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -18,13 +21,14 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 
 set(packages "runtime;librshift-runtime${PROJECT_VERSION_MAJOR}" "float;librshift-float${PROJECT_VERSION_MAJOR}"
-             "tools;rshift-tools" "development;librshift-dev")
+             "tools;rshift-tools" "development;librshift-dev" "python;python3-rshift")
 set(DESCRIPTION_runtime "runs integer programs of Rshift (shared library)")
 set(DESCRIPTION_float "runs integer and F32 programs of Rshift (shared library)")
 set(DESCRIPTION_tools "calibrates, deploys, runs and inspects networks (programs)")
 set(DESCRIPTION_development "runs programs of Rshift (headers, static libraries, CMake, pkg-config)")
+set(DESCRIPTION_python "calibrates, deploys and runs networks (Python package)")
 foreach(pair IN LISTS packages)
-  if(pair MATCHES "^(runtime|float|tools|development)$")
+  if(pair MATCHES "^(runtime|float|tools|development|python)$")
     set(component ${pair})
     continue()
   endif()
@@ -41,9 +45,18 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "librshift-runtime0 (= ${PROJECT_VERSION}), librshift-float0 (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libdnnl-dev)  # of the static library
-# The programs load OpenCV's readers of pictures when they meet one: no tool sees that in them.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-onnx")  # of rshift.backend
+if(RSHIFT_PYTHON)  # the extension is of this version
+  get_target_property(minor rshift_python RSHIFT_PYTHON_MINOR)
+  math(EXPR next "${minor} + 1")
+  string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", python3 (>= 3.${minor}), python3 (<< 3.${next})")
+endif()
+# Both load OpenCV's readers of pictures when they meet one: no tool sees that in them.
 get_directory_property(soname DIRECTORY ${PROJECT_SOURCE_DIR}/calibrate DEFINITION RSHIFT_IMGCODECS_SONAME)
 if(soname MATCHES "libopencv_imgcodecs\\.so\\.([0-9]+)")
   set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS libopencv-imgcodecs${CMAKE_MATCH_1})
+  string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", libopencv-imgcodecs${CMAKE_MATCH_1}")
 endif()
 include(CPack)

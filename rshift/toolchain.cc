@@ -94,11 +94,11 @@ rshift_status rshift_collect(const rshift_calibrate_options* options, void** sta
 rshift_status rshift_merge(const rshift_bytes* statistics, size_t count, void** merged,
                            size_t* size) {
   return rshift::Guarded([&] {
-    RequirePointer(statistics, "rshift_merge", "statistics");
     RequirePointer(merged, "rshift_merge", "merged");
     RequirePointer(size, "rshift_merge", "size");
     RSHIFT_REQUIRE(count > 0, rshift::ErrorCode::kInvalidInput,
                    "rshift_merge: no statistics, expected those of one run or more");
+    RequirePointer(statistics, "rshift_merge", "statistics");
     rshift::StatisticsFile all;
     for (size_t i = 0; i < count; ++i) {
       RequirePointer(statistics[i].data, "rshift_merge", "statistics[].data");

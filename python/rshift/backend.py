@@ -66,12 +66,19 @@ class RshiftRep(BackendRep):
         if len(arrays) != len(self._names):
             raise InvalidInput(f"got {len(arrays)} arrays, expected {len(self._names)}, for {', '.join(self._names)}")
         constants, program = self._program(arrays)
-        outputs = program.run({name: self._fed(array) for name, array in zip(self._names, arrays) if name not in constants})
+        fed = {name: self._fed(name, array) for name, array in zip(self._names, arrays) if name not in constants}
+        outputs = program.run(fed, raw=True)  # what a graph declares as integers are integers
         return tuple(array.astype(_dtype(info), copy=False) for info, array in zip(self._model.graph.output, outputs))
 
     @staticmethod
-    def _fed(array: Any) -> Any:
-        return array.astype(np.float32) if array.dtype.name in _COMPUTED_AS_F32 else array
+    def _fed(name: str, array: Any) -> Any:
+        if array.dtype.name not in _COMPUTED_AS_F32:
+            return array
+        with np.errstate(over='ignore'):
+            fed = array.astype(np.float32)
+        if np.any(np.isinf(fed) & np.isfinite(array)):
+            raise InvalidInput(f"input '{name}': has values beyond float32, in which the program computes")
+        return fed
 
     def _program(self, arrays: Sequence[Any]) -> Tuple[Dict[str, Any], Program]:
         for choice in self._choices(arrays):

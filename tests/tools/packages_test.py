@@ -19,9 +19,20 @@ import zlib
 from run_command import run
 
 SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-PACKAGES = ('librshift-runtime0', 'librshift-float0', 'librshift-dev', 'rshift-tools')
+PACKAGES = ('librshift-runtime0', 'librshift-float0', 'librshift-dev', 'rshift-tools', 'python3-rshift')
 MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
 SAMPLE = bytes(4 * 784)
+# Of the packages that ours depend on: what runs, not what one compiles with or reads.
+RUNS = re.compile(r'(/usr)?/lib(64)?/(.*\.so(\.|$)|python3)|/usr/bin/python3')
+PYTHON_PROGRAM = '''
+import sys
+import numpy, rshift
+program = rshift.Program(rshift.deploy(sys.argv[1], mode="f32"))
+print(*(repr(float(score)) for score in program.run(numpy.zeros((1, 1, 28, 28)))[0].ravel()))
+open("/pixels.txt", "w").write("/photo.png\\n")
+table = rshift.calibrate(sys.argv[1], "/pixels.txt", preprocess="/net.preprocess.yaml")  # a PNG: OpenCV's reader
+print(len(rshift.Program(rshift.deploy(sys.argv[1], table)).run(numpy.zeros((1, 1, 28, 28)))[0][0]))
+'''
 
 
 def names_of(depends):
@@ -89,11 +100,12 @@ class Packages(unittest.TestCase):
         folders = set()
         for package in system.closure([group for p in packages for group in self.depends[p]], packages):
             for path in run('dpkg-query', '-L', package).splitlines():
-                if re.match(r'(/usr)?/lib(64)?/.*\.so(\.|$)', path) and not os.path.isdir(path):
+                if RUNS.match(path) and not os.path.isdir(path):
                     target = root / path[1:]
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(path, target, follow_symlinks=False)
-                    folders.add(os.path.dirname(path))
+                    if re.search(r'\.so(\.|$)', path):
+                        folders.add(os.path.dirname(path))
         for package in packages:
             run('dpkg', '-x', self.files[package], root)
         (root / 'etc').mkdir(exist_ok=True)
@@ -110,6 +122,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(flat['librshift-float0'] - flat['librshift-runtime0'], {'libdnnl2'})
         self.assertLessEqual({'librshift-runtime0', 'librshift-float0'}, flat['librshift-dev'])
         self.assertTrue(any(name.startswith('libopencv-imgcodecs') for name in flat['rshift-tools']))
+        self.assertLessEqual({'python3', 'python3-numpy', 'libdnnl2', 'libprotobuf32'}, flat['python3-rshift'])
         for name, file in self.files.items():
             self.assertIn(f'./usr/share/doc/{name}/copyright', run('dpkg-deb', '-c', file))
 
@@ -136,6 +149,15 @@ class Packages(unittest.TestCase):
         printed = self.chroot(library, '/embed', '/net.rshift', input=SAMPLE)
         self.assertEqual(len(set(printed.split())), 10)
 
+    @unittest.skipUnless(os.geteuid() == 0, 'chroot takes root\'s rights')
+    def test_the_python_package_works_in_a_root_of_its_own(self):
+        root = self.root_with('python3-rshift')
+        shutil.copy(MODEL, root / 'model.onnx')
+        shutil.copy(SOURCE / 'configs/preprocess/fashion_mnist.yaml', root / 'net.preprocess.yaml')
+        (root / 'photo.png').write_bytes(black_png())
+        scores, classes = self.chroot(root, '/usr/bin/python3', '-c', PYTHON_PROGRAM, '/model.onnx').splitlines()
+        self.assertEqual((len(set(scores.split())), classes), (10, '10'))
+
     @unittest.skipUnless(os.environ.get('RSHIFT_DEBOOTSTRAP') and os.geteuid() == 0, 'RSHIFT_DEBOOTSTRAP=1 asks for it')
     def test_apt_get_installs_them_in_a_new_debian(self):
         root = self.folder / 'debian'
@@ -150,14 +172,18 @@ class Packages(unittest.TestCase):
             cd /work
             exec 3>&1 >/dev/null
             apt-get update
-            apt-get install -y --no-install-recommends ./rshift-tools_*.deb ./librshift-*.deb g++ cmake make pkg-config
+            apt-get install -y --no-install-recommends ./rshift-tools_*.deb ./librshift-*.deb ./python3-rshift_*.deb g++ cmake make pkg-config
             model_deploy model.onnx --mode f32 -o net.rshift
             cmake -S embed/cpp -B build && cmake --build build
             build/embed_cpp net.rshift <input.f32 >&3
             cc embed/c/main.c -o embed_c $(pkg-config --cflags --libs rshift-float)
-            ./embed_c net.rshift <input.f32 >&3''').split()
+            ./embed_c net.rshift <input.f32 >&3
+            python3 -c 'import numpy, rshift
+for score in rshift.Program("net.rshift").run(numpy.fromfile("input.f32", "f4").reshape(1, 1, 28, 28))[0][0]: print("%.9g" % score)' >&3
+            ''').split()
         self.assertEqual(len(set(printed[:10])), 10)
-        self.assertEqual(printed[:10], printed[10:])
+        self.assertEqual(printed[:10], printed[10:20])
+        self.assertEqual(printed[:10], printed[20:])
 
 
 if __name__ == '__main__':
