@@ -56,6 +56,7 @@ ALLOWED = {
     "calibrate": CALIBRATE,
     "pipeline": PIPELINE,
     "rshift": PIPELINE + ["rshift"],
+    "python": ["rshift", "python"],
     "tools": [folder for folder in EVERYTHING if folder != "tests"],
     "examples": ["rshift"],
     "tests": EVERYTHING + KERNELS,
@@ -108,7 +109,8 @@ THIRD_PARTY = {
     "CLI": ["tools"],
     "nlohmann": ["interop", "pipeline", "tools", "tests"],
     "pugixml.hpp": ["graph", "interop"],
-    "rshift": ["rshift", "examples", "tests"],  # the public headers: examples read them as installed
+    "pybind11": ["python"],
+    "rshift": ["rshift", "python", "examples", "tests"],  # the public headers: examples read them as installed
     "gtest": ["tests"],
     "gmock": ["tests"],
     "benchmark": ["tests"],

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -295,6 +297,18 @@ def test_ctrl_c_ends_a_calibration():
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60)[0].splitlines()[-1] == 'ended'
         assert process.returncode == 0 and time.monotonic() - start < 10
+
+
+def test_the_page_runs(samples, tmp_path):
+    page = (pipeline.ROOT / 'docs/python.md').read_text()
+    code = '\n'.join(re.findall(r'^```python\n(.*?)^```', page, re.S | re.M))
+    assert page.count('```python') == 7
+    shutil.copy(pipeline.EXAMPLE, tmp_path / 'net.onnx')
+    np.save(tmp_path / 'samples.npy', samples)
+    environment = dict(os.environ, PYTHONPATH=str(python_package.FOLDER))
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith('Similarity(')
 
 
 def test_the_notebook_runs(tmp_path):
