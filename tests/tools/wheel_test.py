@@ -58,6 +58,9 @@ class Wheel(unittest.TestCase):
         extension, = names - MODULES
         self.assertRegex(extension, r'^rshift/_core\.cpython-3\d+-x86_64-linux-gnu\.so$')
         self.assertEqual(names - {extension}, MODULES)
+        run('cmake', '--install', BUILD, '--prefix', self.folder / 'component', '--component', 'python')
+        folder = self.folder / 'component/lib/python3/dist-packages'
+        self.assertEqual({str(file.relative_to(folder)) for file in folder.rglob('*.*')}, names)
         self.assertIn('Requires-Dist: numpy', metadata)
         self.assertIn(f"Version: {self.wheel.name.split('-')[1]}\n", metadata)
 
