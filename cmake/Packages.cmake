@@ -8,7 +8,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL runtime float tools development)
-if(RSHIFT_PYTHON)
+if(TARGET rshift_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -48,7 +48,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libdnnl-dev)  # of the static li
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3-numpy")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-onnx")  # of rshift.backend
-if(RSHIFT_PYTHON)  # the extension is of this version
+if(TARGET rshift_python)  # the extension is of this version
   get_target_property(minor rshift_python RSHIFT_PYTHON_MINOR)
   math(EXPR next "${minor} + 1")
   string(APPEND CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS ", python3 (>= 3.${minor}), python3 (<< 3.${next})")

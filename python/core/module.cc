@@ -1,3 +1,6 @@
+#include <exception>
+#include <utility>
+
 #include "python/core/core.h"
 
 namespace rshift::python {
@@ -16,7 +19,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "Rshift's C interface; use the package rshift.";
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
-      if (pointer) std::rethrow_exception(pointer);
+      if (pointer) std::rethrow_exception(std::move(pointer));
     } catch (const StatusError& error) {
       Raise(error);
     }
