@@ -107,6 +107,15 @@ Method ParseMethod(const std::string& name) {
   Fail(ErrorCode::kInvalidInput, "unknown threshold method '", name, "', expected ", names);
 }
 
+std::vector<Method> AllMethods() {
+  return {
+#define RSHIFT_METHOD(name, text) Method::k##name,
+#include "calibrate/methods.def"
+  };
+}
+
+std::string_view Name(Method method) { return EntryOf(method).name; }
+
 std::string MethodName(const MethodOptions& options) {
   const char* name = EntryOf(options.method).name;
   return options.method == Method::kPercentile ? Cat(name, " ", options.percentile) : name;

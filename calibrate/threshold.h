@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "calibrate/statistics.h"
 #include "quantize/ranges/table.h"
@@ -24,12 +25,15 @@ inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | ..
         .substr(3);
 // Throws kInvalidInput naming the methods there are.
 Method ParseMethod(const std::string& name);
+std::vector<Method> AllMethods();  // in the order of methods.def
 
 struct MethodOptions {
   Method method = Method::kKl;
   double percentile = 99.99;  // (50, 100]
 };
 
+// "kl": as users type it.
+std::string_view Name(Method method);
 // "kl", "percentile 99.99": as tables name it.
 std::string MethodName(const MethodOptions& options);
 // The method of such a name; nothing for a table whose ranges come from elsewhere.

@@ -106,6 +106,13 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
   return merged;
 }
 
+CalibrationTable TableOf(const Graph& graph, const StatisticsFile& statistics,
+                         const MethodOptions& method) {
+  CalibrationTable table = DeriveTable(statistics, method);
+  ApplyKnownBounds(graph, table);
+  return table;
+}
+
 // The first option that says how samples are measured; nullptr when there is none.
 const char* UselessForStatistics(const CalibrateOptions& o) {
   return o.preprocess.given()               ? "--preprocess"
@@ -152,8 +159,12 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   result.statistics = options.statistics.empty()
                           ? Measure(options, events, graph, &result.equalized)
                           : Load(options, graph);
-  result.table = DeriveTable(result.statistics, options.method);
-  ApplyKnownBounds(graph, result.table);
+  result.table = TableOf(graph, result.statistics, options.method);
+  for (const Method method : options.every_method ? AllMethods() : std::vector<Method>{}) {
+    MethodOptions one = options.method;
+    one.method = method;
+    result.tables.push_back(TableOf(graph, result.statistics, one));
+  }
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
   return result;
 }

@@ -25,6 +25,7 @@ struct CalibrateOptions {
   ModelFile model;
   ImportOptions import = {};
   MethodOptions method = {};
+  bool every_method = false;  // fills CalibrateResult::tables; `method` still says the percentile
   // "auto": channels are scaled where ChooseEqualization finds it worth while, by a few of the
   // samples. "off". Or a table of the same model, whose equalization is taken.
   std::string equalize = "auto";
@@ -58,6 +59,7 @@ struct CalibrateEvents {
 
 struct CalibrateResult {
   CalibrationTable table;                        // for Deploy; WriteTable makes a file of it
+  std::vector<CalibrationTable> tables = {};     // of every method, in the order of methods.def
   StatisticsFile statistics;                     // from which any method makes a table later
   std::vector<ThinRange> thin_ranges;            // ranges of the table that rest on few samples
   std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given

@@ -1,5 +1,7 @@
 #include "tools/calibrate_arguments.h"
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "pipeline/usage.h"
 
@@ -22,10 +24,15 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       }))
       ->excludes(from);
   app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
-  auto* how = app.add_option("--method", method, Cat(kMethodChoices, " (default kl)"))
-                  ->check(TakenBy(ParseMethod));
+  auto* how = app.add_option("--method", method,
+                             Cat(kMethodChoices,
+                                 " (default kl); or all: a table for each of them, "
+                                 "-o t.yaml gives t.minmax.yaml, t.kl.yaml ..."))
+                  ->check(TakenBy([](const std::string& text) {
+                    if (text != kEveryMethod) ParseMethod(text);
+                  }));
   auto* rank =
-      app.add_option("--percentile", percentile, "for --method percentile (default 99.99)");
+      app.add_option("--percentile", percentile, "for --method percentile and all (default 99.99)");
   app.add_option("--equalize", equalize,
                  "auto: scale channels into each other's range where 8 bits gain by it (default); "
                  "off (default with --format tpu-mlir, whose tables cannot hold it); or "
@@ -55,6 +62,12 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   app.add_flag("--json", json, "machine-readable summary on stdout");
 }
 
+std::string CalibrateArguments::TablePath(std::string_view of_method) const {
+  const std::filesystem::path path = output;
+  const std::string name = Cat(path.stem().string(), ".", of_method, path.extension().string());
+  return (path.parent_path() / name).string();
+}
+
 RunPaths CalibrateArguments::Paths() const {
   RunPaths paths;
   model.AddTo(paths);
@@ -64,7 +77,10 @@ RunPaths CalibrateArguments::Paths() const {
   paths.AddInputs("--labels", {labels});
   if (equalize && equalize != "auto" && equalize != "off")
     paths.AddInputs("--equalize", {*equalize});
-  paths.outputs = {{"--output", output}, {"--statistics", statistics}, {"--picture", picture}};
+  paths.outputs = {{"--statistics", statistics}, {"--picture", picture}};
+  if (!every_method() || output.empty()) paths.outputs.push_back({"--output", output});
+  for (const Method one : every_method() && !output.empty() ? AllMethods() : std::vector<Method>{})
+    paths.outputs.push_back({Cat("the table of --method ", Name(one)), TablePath(Name(one))});
   if (from_statistics.empty() && !output.empty())
     paths.outputs.push_back({"the checkpoint of --output", Checkpoint()});
   return paths;
@@ -72,10 +88,11 @@ RunPaths CalibrateArguments::Paths() const {
 
 CalibrateOptions CalibrateArguments::Options() const {
   CalibrateOptions options{.model = {model.path}};
-  options.method.method = ParseMethod(method);
+  options.every_method = every_method();
+  if (!options.every_method) options.method.method = ParseMethod(method);
   if (percentile) {
-    RequireUsage(options.method.method == Method::kPercentile,
-                 "--percentile needs --method percentile");
+    RequireUsage(options.every_method || options.method.method == Method::kPercentile,
+                 "--percentile needs --method percentile or all");
     options.method.percentile = *percentile;
   }
   if (format == "tpu-mlir") {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/calibrate.h"
@@ -11,6 +12,8 @@
 #include "tools/tool_main.h"
 
 namespace rshift {
+
+inline constexpr std::string_view kEveryMethod = "all";
 
 struct CalibrateArguments {
   ModelArguments model;
@@ -27,6 +30,10 @@ struct CalibrateArguments {
   void AddTo(CLI::App& app);
   // Where an interrupted run leaves what it has measured.
   std::string Checkpoint() const { return output + ".partial.stats"; }
+  // --method all: a table for each method, at TablePath(method).
+  bool every_method() const { return method == kEveryMethod; }
+  // "net.table.yaml" -> "net.table.kl.yaml".
+  std::string TablePath(std::string_view of_method) const;
   RunPaths Paths() const;
   // Without `import`: CheckPaths comes before that is read.
   CalibrateOptions Options() const;

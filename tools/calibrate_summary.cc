@@ -9,13 +9,19 @@
 namespace rshift {
 namespace {
 
-nlohmann::json Summary(const std::string& path, const CalibrateResult& result) {
+nlohmann::json Summary(const std::vector<WrittenTable>& tables, const CalibrateResult& result) {
   const CalibrationTable& table = result.table;
-  nlohmann::json summary = {{"table", path},
-                            {"method", table.method},
-                            {"samples", table.samples},
+  nlohmann::json summary = {{"samples", table.samples},
                             {"tensors", table.tensors.size()},
                             {"model_sha256", table.model_sha256}};
+  if (tables.size() == 1) {
+    summary["table"] = tables[0].path;
+    summary["method"] = table.method;
+  } else {
+    summary["tables"] = nlohmann::json::array();
+    for (const WrittenTable& one : tables)
+      summary["tables"].push_back({{"table", one.path}, {"method", one.table->method}});
+  }
   summary["thin_ranges"] = nlohmann::json::array();
   for (const ThinRange& range : result.thin_ranges) summary["thin_ranges"].push_back(range.tensor);
   summary["equalized"] = nlohmann::json::array();
@@ -60,12 +66,12 @@ void PrintEqualized(const CalibrateResult& result) {
     std::printf("  ... and %zu more\n", result.equalized.size() - kMaxListed);
 }
 
-void PrintThinRanges(const std::vector<ThinRange>& thin) {
+void PrintThinRanges(const std::vector<ThinRange>& thin, const std::string& method) {
   if (thin.empty()) return;
   std::printf(
-      "%s: the range hangs on 1 %% of the samples or on one; more samples, or --method "
+      "%s: the range %shangs on 1 %% of the samples or on one; more samples, or --method "
       "percentile\n",
-      Count(thin.size(), "tensor").c_str());
+      Count(thin.size(), "tensor").c_str(), method.c_str());
   for (size_t i = 0; i < thin.size() && i < kMaxListed; ++i) {
     const ThinRange& range = thin[i];
     std::printf("  '%s': threshold %.4g for %llu of %s; the others stay below %.4g\n",
@@ -78,15 +84,18 @@ void PrintThinRanges(const std::vector<ThinRange>& thin) {
 
 }  // namespace
 
-void PrintCalibration(const std::string& path, const CalibrateResult& result, bool json) {
-  if (json) return PrintJson(Summary(path, result));
-  const CalibrationTable& table = result.table;
-  std::printf("%s: %s, %s, method %s\n", path.c_str(),
-              Count(table.tensors.size(), "tensor").c_str(),
-              Count(static_cast<size_t>(table.samples), "sample").c_str(), table.method.c_str());
+void PrintCalibration(const std::vector<WrittenTable>& tables, const CalibrateResult& result,
+                      bool json) {
+  if (json) return PrintJson(Summary(tables, result));
+  for (const auto& [path, table] : tables) {
+    std::printf(
+        "%s: %s, %s, method %s\n", path.c_str(), Count(table->tensors.size(), "tensor").c_str(),
+        Count(static_cast<size_t>(table->samples), "sample").c_str(), table->method.c_str());
+  }
   PrintEqualized(result);
-  PrintInfinities(table);
-  PrintThinRanges(result.thin_ranges);
+  PrintInfinities(result.table);
+  PrintThinRanges(result.thin_ranges,
+                  tables.size() == 1 ? "" : Cat("of ", result.table.method, " "));
 }
 
 }  // namespace rshift

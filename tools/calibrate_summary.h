@@ -9,9 +9,15 @@
 
 namespace rshift {
 
-// Size and method of the table at `path`, what was equalized, infinities left out, ranges that hang
-// on few samples; or all of it as JSON.
-void PrintCalibration(const std::string& path, const CalibrateResult& result, bool json);
+struct WrittenTable {
+  std::string path;
+  const CalibrationTable* table = nullptr;
+};
+
+// Size and method of each table (one at least), what was equalized, infinities left out, ranges
+// that hang on few samples; or all of it as JSON.
+void PrintCalibration(const std::vector<WrittenTable>& tables, const CalibrateResult& result,
+                      bool json);
 
 }  // namespace rshift
 

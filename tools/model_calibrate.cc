@@ -23,7 +23,7 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --check --labels l.txt\n"
-    "  model_calibrate net.onnx --from-statistics a.stats b.stats --method kl -o t.yaml\n";
+    "  model_calibrate net.onnx --from-statistics a.stats b.stats --method all -o t.yaml\n";
 
 volatile std::sig_atomic_t g_interrupted = 0;
 void OnInterrupt(int) { g_interrupted = 1; }
@@ -66,6 +66,19 @@ CalibrateEvents Events(const CalibrateArguments& a) {
   return events;
 }
 
+std::vector<WrittenTable> WriteTables(const CalibrateArguments& a, const CalibrateResult& result) {
+  std::vector<WrittenTable> written = {{a.output, &result.table}};
+  if (a.every_method()) {
+    written.clear();
+    const std::vector<Method> methods = AllMethods();
+    for (size_t i = 0; i < methods.size(); ++i)
+      written.push_back({a.TablePath(Name(methods[i])), &result.tables[i]});
+  }
+  for (const auto& [path, table] : written)
+    WriteFileAtomic(path, a.format == "tpu-mlir" ? WriteTpuMlirTable(*table) : WriteTable(*table));
+  return written;
+}
+
 int Run(const CalibrateArguments& a) {
   if (a.check) return Check(a);
   RequireUsage(!a.output.empty(), "--output is required");
@@ -77,12 +90,11 @@ int Run(const CalibrateArguments& a) {
   CheckUnfinished(a);
   options.import = a.model.Import(paths);
   const CalibrateResult result = Calibrate(options, Events(a));
-  const CalibrationTable& table = result.table;
   if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(result.statistics));
-  WriteFileAtomic(a.output, a.format == "tpu-mlir" ? WriteTpuMlirTable(table) : WriteTable(table));
+  const std::vector<WrittenTable> tables = WriteTables(a, result);
   std::error_code ignored;
   if (a.from_statistics.empty()) std::filesystem::remove(a.Checkpoint(), ignored);
-  PrintCalibration(a.output, result, a.json);
+  PrintCalibration(tables, result, a.json);
   return 0;
 }
 
