@@ -1,5 +1,5 @@
-// How calibration runs a float program: compiled for observation, samples in parallel. Not for use
-// outside calibrate/.
+// How calibration runs a float program: compiled for observation, samples in parallel. For
+// calibrate/ and pipeline/choose_ranges.
 #ifndef RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
 #define RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
 

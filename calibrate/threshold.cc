@@ -38,13 +38,13 @@ std::vector<WeightedBin> Magnitudes(std::vector<WeightedBin> bins) {
 }
 
 struct MethodEntry {
-  const char* name;
+  const char *name, *criterion;
   void (*derive)(const TensorStatistics&, const MethodOptions&, TensorRange&);
 };
 
 // By Method.
 constexpr MethodEntry kMethods[] = {
-#define RSHIFT_METHOD(name, text) {text, Derive##name},
+#define RSHIFT_METHOD(name, text, criterion) {text, criterion, Derive##name},
 #include "calibrate/methods.def"
 };
 
@@ -109,12 +109,14 @@ Method ParseMethod(const std::string& name) {
 
 std::vector<Method> AllMethods() {
   return {
-#define RSHIFT_METHOD(name, text) Method::k##name,
+#define RSHIFT_METHOD(name, text, criterion) Method::k##name,
 #include "calibrate/methods.def"
   };
 }
 
 std::string_view Name(Method method) { return EntryOf(method).name; }
+
+std::string_view CriterionOf(Method method) { return EntryOf(method).criterion; }
 
 std::string MethodName(const MethodOptions& options) {
   const char* name = EntryOf(options.method).name;

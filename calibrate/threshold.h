@@ -14,12 +14,12 @@
 namespace rshift {
 
 enum class Method {
-#define RSHIFT_METHOD(name, text) k##name,
+#define RSHIFT_METHOD(name, text, criterion) k##name,
 #include "calibrate/methods.def"
 };
 inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | ..."
     std::string_view(
-#define RSHIFT_METHOD(name, text) " | " text
+#define RSHIFT_METHOD(name, text, criterion) " | " text
 #include "calibrate/methods.def"
         )
         .substr(3);
@@ -34,6 +34,8 @@ struct MethodOptions {
 
 // "kl": as users type it.
 std::string_view Name(Method method);
+// The reason for a range that it has narrowed, in a few words.
+std::string_view CriterionOf(Method method);
 // "kl", "percentile 99.99": as tables name it.
 std::string MethodName(const MethodOptions& options);
 // The method of such a name; nothing for a table whose ranges come from elsewhere.

@@ -20,7 +20,7 @@ inline constexpr int kSignedSteps = 128, kUnsignedSteps = 255, kAsymmetricSteps 
 // Narrows `range`, which comes as the whole observed one (threshold > 0): threshold for the
 // symmetric mode (255 levels when min >= 0, else the signed range), low and high for the asymmetric
 // one, two-sided.
-#define RSHIFT_METHOD(name, text)                                                     \
+#define RSHIFT_METHOD(name, text, criterion)                                          \
   void Derive##name(const TensorStatistics& statistics, const MethodOptions& options, \
                     TensorRange& range);
 #include "calibrate/methods.def"

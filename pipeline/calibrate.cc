@@ -1,5 +1,7 @@
 #include "pipeline/calibrate.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -7,8 +9,10 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/channel_ranges.h"
+#include "calibrate/range_effect.h"
 #include "graph/passes/passes.h"
 #include "pipeline/check_samples.h"
+#include "pipeline/choose_ranges.h"
 #include "pipeline/shard.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
@@ -110,6 +114,63 @@ CalibrationTable TableOf(const Graph& graph, const StatisticsFile& statistics,
                          const MethodOptions& method) {
   CalibrationTable table = DeriveTable(statistics, method);
   ApplyKnownBounds(graph, table);
+  DescribeRanges(statistics, table);
+  return table;
+}
+
+std::vector<CalibrationTable> TablesOfEveryMethod(const CalibrateOptions& options,
+                                                  const Graph& graph,
+                                                  const StatisticsFile& statistics) {
+  std::vector<CalibrationTable> tables;
+  for (const Method method : AllMethods()) {
+    MethodOptions one = options.method;
+    one.method = method;
+    tables.push_back(TableOf(graph, statistics, one));
+  }
+  return tables;
+}
+
+// Of samples in memory, those with the lowest hashes.
+SampleList LowestOf(const std::vector<Sample>& data, const StatisticsFile& statistics) {
+  const size_t count = std::min(kMaxRecordedSamples, statistics.samples.size());
+  std::map<std::pair<std::string, std::string>, const Sample*> lowest;
+  for (size_t i = 0; i < count; ++i) lowest[statistics.samples[i]] = nullptr;
+  for (const Sample& sample : data) {
+    const auto found = lowest.find({ContentSha256(sample), sample.name});
+    if (found != lowest.end()) found->second = &sample;
+  }
+  std::vector<Sample> samples;
+  for (const auto& [id, sample] : lowest) samples.push_back(*sample);
+  return SampleList(std::move(samples));
+}
+
+SampleList AutoSamples(const CalibrateOptions& options, const CalibrateEvents& events,
+                       const Graph& graph, const StatisticsFile& statistics,
+                       const CalibrationTable& table) {
+  if (!options.data.empty()) return LowestOf(options.data, statistics);
+  const std::string where =
+      options.statistics.empty() ? "" : options.statistics[0].Name("the statistics");
+  const std::vector<RecordedSample>& recorded = table.check_samples;
+  RSHIFT_REQUIRE(!recorded.empty(), ErrorCode::kInvalidInput, "--method auto reads samples again: ",
+                 where.empty() ? "the data set's cannot be"
+                               : Cat(where, " records none (it is old, or of samples in memory)"),
+                 "; give one of the other methods");
+  CheckSamples found = ReadCheckSamples(table, where, InputSpecs(graph),
+                                        static_cast<int64_t>(recorded.size()), events.note);
+  RSHIFT_REQUIRE(found.samples.size() == static_cast<int64_t>(recorded.size()),
+                 ErrorCode::kInvalidInput, "--method auto reads ", recorded.size(),
+                 " samples again: ", found.first_error, "; put it back, or measure anew");
+  return std::move(found.samples);
+}
+
+CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvents& events,
+                           const Graph& graph, const StatisticsFile& statistics) {
+  std::vector<CalibrationTable> tables = TablesOfEveryMethod(options, graph, statistics);
+  const SampleList samples = AutoSamples(options, events, graph, statistics, tables[0]);
+  CalibrationTable table = ChooseRanges(
+      graph, std::move(tables), samples,
+      {.threads = options.threads, .progress = events.progress, .interrupted = events.interrupted});
+  DescribeRanges(statistics, table);
   return table;
 }
 
@@ -119,7 +180,7 @@ const char* UselessForStatistics(const CalibrateOptions& o) {
          : o.samples != kCalibrationSamples ? "--samples"
          : o.seed != 0                      ? "--seed"
          : !o.shard.empty()                 ? "--shard"
-         : o.threads != 0                   ? "--threads"
+         : o.threads != 0 && !o.automatic   ? "--threads"
          : o.equalize != "auto"             ? "--equalize"
          : o.resume                         ? "--resume"
          : !o.checkpoint.empty()            ? "a checkpoint"
@@ -159,12 +220,9 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   result.statistics = options.statistics.empty()
                           ? Measure(options, events, graph, &result.equalized)
                           : Load(options, graph);
-  result.table = TableOf(graph, result.statistics, options.method);
-  for (const Method method : options.every_method ? AllMethods() : std::vector<Method>{}) {
-    MethodOptions one = options.method;
-    one.method = method;
-    result.tables.push_back(TableOf(graph, result.statistics, one));
-  }
+  result.table = options.automatic ? AutoTable(options, events, graph, result.statistics)
+                                   : TableOf(graph, result.statistics, options.method);
+  if (options.every_method) result.tables = TablesOfEveryMethod(options, graph, result.statistics);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
   return result;
 }

@@ -25,7 +25,9 @@ struct CalibrateOptions {
   ModelFile model;
   ImportOptions import = {};
   MethodOptions method = {};
-  bool every_method = false;  // fills CalibrateResult::tables; `method` still says the percentile
+  // `every_method` fills CalibrateResult::tables. `automatic` makes the table by method auto
+  // (pipeline/choose_ranges.h). In both, `method` still says the percentile.
+  bool every_method = false, automatic = false;
   // "auto": channels are scaled where ChooseEqualization finds it worth while, by a few of the
   // samples. "off". Or a table of the same model, whose equalization is taken.
   std::string equalize = "auto";
@@ -69,8 +71,10 @@ struct CalibrateResult {
 // statistics have no use for. Calibrate asks it first of all.
 void CheckOptions(const CalibrateOptions& options);
 
-// The same table for the same options, whatever the number of threads. Throws Error; UsageError
-// (pipeline/usage.h) for options that contradict each other.
+// Method auto reads some samples again: those of lowest content hash, of the data or, where
+// statistics are given, of the files that they recorded; shards that are merged have recorded those
+// of one run. The same table for the same options, whatever the number of threads. Throws Error;
+// UsageError (pipeline/usage.h) for options that contradict each other.
 CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events = {});
 
 }  // namespace rshift

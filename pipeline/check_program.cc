@@ -14,6 +14,7 @@
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
 #include "pipeline/check_samples.h"
+#include "pipeline/choose_ranges.h"
 #include "pipeline/preprocess_choice.h"
 
 namespace rshift {
@@ -55,7 +56,7 @@ CalibrationTable WithoutClipping(CalibrationTable table) {
 // Whether one of our own methods has narrowed the ranges.
 bool Clips(const CalibrationTable& table) {
   const std::optional<Method> method = MethodOfTable(table.method);
-  return method && *method != Method::kMinMax;
+  return (method && *method != Method::kMinMax) || table.method == kAutoMethod;
 }
 
 class Trials {

@@ -107,7 +107,8 @@ CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& 
                               const std::vector<InputSpec>& inputs, int64_t count,
                               const NoteFunction& note) {
   if (table.check_samples.empty()) {
-    return {SampleList(), "the table records no samples (it is old, converted or written by hand)"};
+    return {SampleList(), "the table records no samples (it is old, converted or written by hand)",
+            ""};
   }
   std::vector<Sample> samples;
   std::string first_error;
@@ -127,7 +128,7 @@ CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& 
     first_error = error.what();
   }
   const std::string why = samples.empty() ? "none of its samples can be read: " + first_error : "";
-  return {SampleList(std::move(samples)), why};
+  return {SampleList(std::move(samples)), why, first_error};
 }
 
 }  // namespace rshift

@@ -29,7 +29,8 @@ void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>&
 
 struct CheckSamples {
   SampleList samples;
-  std::string why_none;  // of an empty list: what is missing, for people
+  std::string why_none;     // of an empty list: what is missing, for people
+  std::string first_error;  // of the first that cannot be read
 };
 
 // The first `count` recorded samples that can still be read, prepared as the table says. A relative

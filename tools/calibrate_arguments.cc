@@ -24,23 +24,24 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       }))
       ->excludes(from);
   app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
-  auto* how = app.add_option("--method", method,
-                             Cat(kMethodChoices,
-                                 " (default kl); or all: a table for each of them, "
-                                 "-o t.yaml gives t.minmax.yaml, t.kl.yaml ..."))
-                  ->check(TakenBy([](const std::string& text) {
-                    if (text != kEveryMethod) ParseMethod(text);
-                  }));
-  auto* rank =
-      app.add_option("--percentile", percentile, "for --method percentile and all (default 99.99)");
+  auto* how =
+      app.add_option("--method", method,
+                     Cat(kMethodChoices,
+                         " (default kl); auto: for each tensor the one with which its consumers "
+                         "compute the best integers on 16 of the samples; all: a table for each, "
+                         "-o t.yaml gives t.minmax.yaml, t.kl.yaml ..."))
+          ->check(TakenBy([](const std::string& text) {
+            if (text != kEveryMethod && text != kAutoMethod) ParseMethod(text);
+          }));
+  auto* rank = app.add_option("--percentile", percentile,
+                              "for --method percentile, auto and all (default 99.99)");
   app.add_option("--equalize", equalize,
                  "auto: scale channels into each other's range where 8 bits gain by it (default); "
                  "off (default with --format tpu-mlir, whose tables cannot hold it); or "
                  "TABLE.yaml: as that table has it")
       ->excludes(from);
   app.add_option("--threads", threads, "samples in parallel (default: all cores)")
-      ->check(CLI::Range(1, kMaxThreads))
-      ->excludes(from);
+      ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--statistics", statistics,
                  "also write the statistics: mergeable, any method later");
   app.add_option("--shard", shard, "I/N: of the chosen samples, every N-th from I (0-based)")
@@ -89,10 +90,12 @@ RunPaths CalibrateArguments::Paths() const {
 CalibrateOptions CalibrateArguments::Options() const {
   CalibrateOptions options{.model = {model.path}};
   options.every_method = every_method();
-  if (!options.every_method) options.method.method = ParseMethod(method);
+  options.automatic = automatic();
+  if (!options.every_method && !options.automatic) options.method.method = ParseMethod(method);
   if (percentile) {
-    RequireUsage(options.every_method || options.method.method == Method::kPercentile,
-                 "--percentile needs --method percentile or all");
+    RequireUsage(
+        options.every_method || options.automatic || options.method.method == Method::kPercentile,
+        "--percentile needs --method percentile, auto or all");
     options.method.percentile = *percentile;
   }
   if (format == "tpu-mlir") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/calibrate.h"
+#include "pipeline/choose_ranges.h"
 #include "tools/preprocess_options.h"
 #include "tools/tool_main.h"
 
@@ -32,6 +33,7 @@ struct CalibrateArguments {
   std::string Checkpoint() const { return output + ".partial.stats"; }
   // --method all: a table for each method, at TablePath(method).
   bool every_method() const { return method == kEveryMethod; }
+  bool automatic() const { return method == kAutoMethod; }
   // "net.table.yaml" -> "net.table.kl.yaml".
   std::string TablePath(std::string_view of_method) const;
   RunPaths Paths() const;

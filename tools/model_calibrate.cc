@@ -21,6 +21,7 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset train-images-idx3-ubyte.gz --samples 500 --preprocess "
     "p.yaml -o t.yaml\n"
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --method auto -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --check --labels l.txt\n"
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method all -o t.yaml\n";

@@ -4,6 +4,7 @@
 #define RSHIFT_QUANTIZE_RANGES_TABLE_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "quantize/ranges/recorded_sample.h"
 
 namespace rshift {
+
+// What a range does to the values that were seen, by their histogram.
+struct RangeEffect {
+  float clipped = 0;  // share of the elements that lie beyond it
+  float sqnr_db = 0;  // of them in 8 bits: sum x^2 / sum of squared errors; 200: nothing is lost
+};
 
 // All in real units. min/max: observed over all samples. threshold: symmetric clip, range
 // [-threshold, threshold] or [0, threshold] for tensors that are never negative. low/high:
@@ -22,6 +29,9 @@ struct TensorRange {
   float low = 0, high = 0;
   std::string method;       // "kl", "known" (see known_bounds.h), ...
   uint64_t infinities = 0;  // of masks: left out of all the above
+  // Of threshold and of low and high; none in old tables, and in those of other tools.
+  std::optional<RangeEffect> symmetric = {}, asymmetric = {};
+  std::string reason = {};  // why the range is as it is, for people; "": nothing is known of it
 };
 
 struct CalibrationTable {

@@ -34,9 +34,24 @@ void CheckRange(const TensorRange& range, const std::string& place, const std::s
   need(range.threshold >= 0, "threshold >= 0");
 }
 
+std::optional<RangeEffect> ReadEffect(const YamlPart& tensor, const char* mode,
+                                      const std::string& what) {
+  if (!HasKey(tensor, mode)) return std::nullopt;
+  const YamlPart part = Child(tensor, mode, what);
+  const std::string name = what + ": " + mode;
+  CheckKeys(part, name, {"clipped", "sqnr_db"});
+  const RangeEffect effect{ReadFloat(Child(part, "clipped", name), name + ": clipped"),
+                           ReadFloat(Child(part, "sqnr_db", name), name + ": sqnr_db")};
+  if (!(effect.clipped >= 0 && effect.clipped <= 1))
+    FailAt(part, name, ": clipped is ", effect.clipped, ", expected a share of 0 to 1");
+  return effect;
+}
+
 TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
   const std::string what = "tensor '" + name + "'";
-  CheckKeys(part, what, {"min", "max", "threshold", "low", "high", "method", "infinities"});
+  CheckKeys(part, what,
+            {"min", "max", "threshold", "low", "high", "method", "infinities", "symmetric",
+             "asymmetric", "reason"});
   const auto number = [&](const char* key) {
     return ReadFloat(Child(part, key, what), what + ": " + key);
   };
@@ -49,6 +64,10 @@ TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
     if (found < 0) FailAt(count, what, ": infinities is ", found, ", expected a count");
     range.infinities = static_cast<uint64_t>(found);
   }
+  range.symmetric = ReadEffect(part, "symmetric", what);
+  range.asymmetric = ReadEffect(part, "asymmetric", what);
+  if (HasKey(part, "reason"))
+    range.reason = ReadString(Child(part, "reason", what), what + ": reason");
   CheckRange(range, Location(part), name);
   return range;
 }

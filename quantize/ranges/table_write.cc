@@ -77,11 +77,19 @@ std::string Key(const std::string& name) {
   return quoted.size() <= kMaxSimpleKey ? quoted : "? " + quoted + "\n  ";
 }
 
+std::string EffectText(const char* mode, const std::optional<RangeEffect>& effect) {
+  if (!effect) return "";
+  return Cat(", ", mode, ": {clipped: ", FloatText(effect->clipped),
+             ", sqnr_db: ", FloatText(effect->sqnr_db), "}");
+}
+
 std::string TensorLine(const std::string& name, const TensorRange& range) {
   return "  " + Key(name) + ": {min: " + FloatText(range.min) + ", max: " + FloatText(range.max) +
          ", threshold: " + FloatText(range.threshold) + ", low: " + FloatText(range.low) +
          ", high: " + FloatText(range.high) + ", method: " + Quoted(range.method) +
-         (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") + "}\n";
+         (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") +
+         EffectText("symmetric", range.symmetric) + EffectText("asymmetric", range.asymmetric) +
+         (range.reason.empty() ? "" : ", reason: " + Quoted(range.reason)) + "}\n";
 }
 
 std::string SampleLine(const RecordedSample& sample) {

@@ -21,7 +21,7 @@ constexpr int kCount = 200000;
 const MethodOptions kKl{Method::kKl, 99.99};
 const MethodOptions kMinMax{Method::kMinMax, 99.99};
 constexpr Method kAllMethods[] = {
-#define RSHIFT_METHOD(name, text) Method::k##name,
+#define RSHIFT_METHOD(name, text, criterion) Method::k##name,
 #include "calibrate/methods.def"
 };
 

@@ -53,7 +53,7 @@ def unary_operator(source):
 
 def threshold_method(_):
     return "A threshold method", 3, {
-        "calibrate/methods.def": after_last(r"RSHIFT_METHOD\(", 'RSHIFT_METHOD(Half, "half")\n'),
+        "calibrate/methods.def": after_last(r"RSHIFT_METHOD\(", 'RSHIFT_METHOD(Half, "half", "half of the range")\n'),
         "calibrate/half.cc": lambda _: """// Half of the observed range.
 #include "calibrate/threshold_methods.h"
 

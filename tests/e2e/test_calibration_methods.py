@@ -68,3 +68,64 @@ def test_all_writes_over_no_input(net, tmp_path):
     assert done.returncode == 2
     assert 'the table of --method mse' in done.stderr and 't.mse.yaml' in done.stderr
     assert (tmp_path / 't.mse.yaml').read_bytes() == before
+
+
+def tensors_of(table):
+    return table.read_text().split('\ntensors:\n')[1]
+
+
+def test_auto_is_the_same_from_shards_threads_and_statistics(net, tmp_path):
+    """What it measures on is recorded in the statistics: 16 samples, those with the lowest content hashes."""
+    data = ['--dataset', tmp_path / 'x.npy', '--samples', 0]
+    whole = tmp_path / 'whole.yaml'
+    pipeline.run('model_calibrate', net, *data, '--method', 'auto', '--threads', 1, '-o', whole)
+    assert '\nmethod: auto\n' in whole.read_text() and 'integer output of MatMul' in whole.read_text()
+    pipeline.run('model_calibrate', net, *data, '--method', 'auto', '--threads', 3, '-o', tmp_path / 'again.yaml')
+    assert (tmp_path / 'again.yaml').read_bytes() == whole.read_bytes()
+    shards = []
+    for i in range(3):
+        shards.append(tmp_path / f'{i}.stats')
+        pipeline.run('model_calibrate', net, *data, '--shard', f'{i}/3', '--statistics', shards[-1], '-o', tmp_path / 's.yaml')
+    for order in (shards, shards[::-1], [shards[1], shards[2], shards[0]]):
+        pipeline.run('model_calibrate', net, '--from-statistics', *order, '--method', 'auto', '-o', tmp_path / 'merged.yaml')
+        assert (tmp_path / 'merged.yaml').read_bytes() == whole.read_bytes()
+
+
+def test_auto_does_not_depend_on_the_order_of_the_data(net, tmp_path):
+    values = np.load(tmp_path / 'x.npy')
+    tables = []
+    for name, part in (('a', values), ('b', values[::-1])):
+        np.save(tmp_path / f'{name}.npy', part)
+        pipeline.run('model_calibrate', net, '--dataset', tmp_path / f'{name}.npy', '--method', 'auto', '-o', tmp_path / f'{name}.yaml')
+        tables.append(tensors_of(tmp_path / f'{name}.yaml'))
+    assert tables[0] == tables[1]
+
+
+def test_auto_needs_its_samples(net, tmp_path):
+    pipeline.run('model_calibrate', net, '--dataset', tmp_path / 'x.npy', '--statistics', tmp_path / 'x.stats', '-o', tmp_path / 't.yaml')
+    values = np.load(tmp_path / 'x.npy')
+    np.save(tmp_path / 'x.npy', values + 1)
+    said = pipeline.fails('model_calibrate', net, '--from-statistics', tmp_path / 'x.stats', '--method', 'auto', '-o', tmp_path / 'u.yaml')
+    assert '--method auto reads 16 samples again' in said and 'has changed since the calibration' in said
+    (tmp_path / 'x.npy').unlink()
+    said = pipeline.fails('model_calibrate', net, '--from-statistics', tmp_path / 'x.stats', '--method', 'auto', '-o', tmp_path / 'u.yaml')
+    assert 'x.npy is gone' in said
+    assert not (tmp_path / 'u.yaml').exists()
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_tables_say_what_their_ranges_do(net, tmp_path, mode):
+    """SQNR and clipped share of the input by numpy, of the very range in the table."""
+    pipeline.run('model_calibrate', net, '--dataset', tmp_path / 'x.npy', '--samples', 0, '--method', 'percentile', '--percentile', 99,
+                 '-o', tmp_path / 't.yaml')
+    line = next(line for line in tensors_of(tmp_path / 't.yaml').splitlines() if line.startswith('  x: '))
+    assert 'reason: "holds the given share of the values"' in line
+    number = {key: float(re.search(rf'\b{key}: ([-\d.e]+)', line)[1]) for key in ('threshold', 'low', 'high')}
+    clipped, sqnr = map(float, re.search(rf'\b{mode}: {{clipped: ([-\d.e]+), sqnr_db: ([-\d.e]+)}}', line).groups())
+    values = np.load(tmp_path / 'x.npy').astype(np.float64)
+    low, high = (-number['threshold'], number['threshold']) if mode == 'symmetric' else (number['low'], number['high'])
+    scale, zero = (high / 128, 0) if mode == 'symmetric' else ((high - low) / 255, np.rint(-128 - low / ((high - low) / 255)))
+    integers = np.clip(np.rint(values / scale) + zero, -128, 127)
+    noise = ((values - (integers - zero) * scale) ** 2).sum()
+    assert abs(sqnr - 10 * np.log10((values ** 2).sum() / noise)) < 0.15
+    assert abs(clipped - ((values < low) | (values > high)).mean()) < 5e-4

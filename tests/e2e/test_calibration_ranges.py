@@ -85,9 +85,9 @@ def computed_mask(lowest):
 
 
 def entries_of(table):
-    """{tensor: {min, max, threshold, low, high, method, infinities}} of a table we wrote."""
+    """{tensor: {min, max, threshold, low, high, method, infinities}} of a table we wrote, without what it says of the ranges."""
     entries = {}
-    for name, fields in re.findall(r'^  (\S+): \{(.*)\}$', table.read_text(), re.MULTILINE):
+    for name, fields in re.findall(r'^  (\S+): \{(.*?), symmetric: \{.*\}$', table.read_text(), re.MULTILINE):
         pairs = dict(pair.split(': ') for pair in fields.split(', '))
         entries[name.strip('"')] = {key: value if key == 'method' else float(value)
                          for key, value in pairs.items()}

@@ -88,6 +88,37 @@ TEST(TableTest, HasTheDocumentedForm) {
       "kl}\n");
 }
 
+TEST(TableTest, WhatARangeDoesComesBack) {
+  CalibrationTable table = Example();
+  TensorRange& range = table.tensors[0].second;
+  range.symmetric = {1.23e-5f, 31.4f};
+  range.asymmetric = {0, 200};
+  range.reason = "never clipped: read by a Softmax";
+  const std::string text = WriteTable(table);
+  EXPECT_NE(text.find("method: kl, symmetric: {clipped: 1.23e-05, sqnr_db: 31.4}, asymmetric: "
+                      "{clipped: 0, sqnr_db: 200}, reason: \"never clipped: read by a Softmax\"}"),
+            std::string::npos);
+  const CalibrationTable again = ReadTable(text, "t.yaml");
+  EXPECT_EQ(WriteTable(again), text);
+  EXPECT_EQ(again.tensors[0].second.symmetric->clipped, 1.23e-5f);
+  EXPECT_EQ(again.tensors[0].second.asymmetric->sqnr_db, 200);
+  EXPECT_EQ(again.tensors[0].second.reason, range.reason);
+  EXPECT_FALSE(again.tensors[1].second.symmetric.has_value());
+}
+
+TEST(TableTest, WhatARangeDoesIsReadStrictly) {
+  const auto error = [](const std::string& more) {
+    return MessageOf(
+        With("  x: {min: -1, max: 1, threshold: 1, low: -1, high: 1, method: kl, " + more + "}\n"));
+  };
+  EXPECT_EQ(error("symmetric: {clipped: 0.5, sqnr_db: -3}"), "no error");
+  EXPECT_NE(error("symmetric: {clipped: 1.5, sqnr_db: 3}").find("expected a share of 0 to 1"),
+            std::string::npos);
+  for (const char* bad : {"symmetric: {clipped: 0.5}", "asymmetric: {clipped: .nan, sqnr_db: 1}",
+                          "symmetric: {clipped: 0, sqnr_db: 1, extra: 2}", "symmetric: 5"})
+    EXPECT_EQ(error(bad).rfind("t.yaml:6: ", 0), 0u) << bad;
+}
+
 TEST(TableTest, OddPreprocessingTextSurvives) {
   for (const char* text :
        {"a", "a\n\n", " a: 1\n", "a: 1\r\nb: 2\n", "\n", "a:\tb\n", "# c\na: {b: [1, 2]}\n"}) {

@@ -1,0 +1,125 @@
+#include "pipeline/output_quality.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "calibrate/observed_program.h"
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "codegen/passes/passes.h"
+#include "quantize/quantize.h"
+#include "quantize/ranges/propagation_rules.h"
+
+namespace rshift {
+namespace {
+
+Program ProgramOf(const Graph& graph, const std::string& where) {
+  return Program::FromBytes(WriteContainer(Compile(graph)), where, Limits::None());
+}
+
+Graph BeforeSoftmax(Graph graph) {
+  const std::vector<NodeId> producers = graph.Producers();
+  for (ValueId& output : graph.outputs) {
+    NodeId maker = producers[output.index()];
+    while (maker.valid() && MovesInput(graph, graph.node(maker)))
+      maker = producers[graph.node(maker).inputs[0].index()];
+    if (maker.valid() && std::holds_alternative<Softmax>(graph.node(maker).op))
+      output = graph.node(maker).inputs[0];
+  }
+  graph.RemoveUnused();
+  return graph;
+}
+
+CalibrationTable TableFor(const Graph& graph, CalibrationTable table) {
+  std::set<std::string> names;
+  for (const ValueId id : CalibratedValues(graph)) names.insert(graph.value(id).name);
+  std::erase_if(table.tensors, [&](const auto& entry) { return !names.contains(entry.first); });
+  return table;
+}
+
+constexpr double kMostDb = 120;  // of equal numbers
+
+bool IsClasses(const OutputValues& output) {
+  const Shape& shape = output.shape;
+  return shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1);
+}
+
+// The mean of a row of several numbers; of a single one nothing would be left without it.
+double Centre(std::span<const float> row) {
+  double sum = 0;
+  for (const float x : row) sum += x;
+  return row.size() < 2 ? 0 : sum / static_cast<double>(row.size());
+}
+
+double Decibels(const OutputValues& output, std::span<const float> found,
+                std::span<const float> wanted) {
+  const bool centred = IsClasses(output);
+  const auto length = centred ? static_cast<size_t>(output.shape[1]) : wanted.size();
+  double error = 0, signal = 0;
+  for (size_t at = 0; at + length <= wanted.size() && length > 0; at += length) {
+    const auto a = found.subspan(at, length), b = wanted.subspan(at, length);
+    const double mean_a = centred ? Centre(a) : 0, mean_b = centred ? Centre(b) : 0;
+    for (size_t i = 0; i < length; ++i) {
+      const double x = b[i] - mean_b, off = a[i] - mean_a - x;
+      error += off * off;
+      signal += x * x;
+    }
+  }
+  if (error == 0) return kMostDb;
+  return signal == 0 ? -kMostDb : std::clamp(10 * std::log10(signal / error), -kMostDb, kMostDb);
+}
+
+}  // namespace
+
+OutputQuality::OutputQuality(const Graph& graph, const Dataset& samples,
+                             const ChooseRangesOptions& options)
+    : graph_(BeforeSoftmax(graph)),
+      samples_(samples),
+      options_(options),
+      reference_(RunOutputs(ProgramOf(graph_, "float program"), samples, 1)) {}
+
+std::vector<double> OutputQuality::Of(const CalibrationTable& table, QuantMode mode) const {
+  RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo, "interrupted");
+  QuantizeOptions options;
+  options.mode = mode;
+  const QuantizeResult quantized = QuantizeGraph(graph_, TableFor(graph_, table), options);
+  const Program program =
+      ProgramOf(RunTargetPasses(quantized.graph, options.target), "trial program");
+  const std::vector<OutputValues> found = RunOutputs(program, samples_, 1);
+  std::vector<double> quality(static_cast<size_t>(samples_.size()));
+  for (size_t o = 0; o < found.size(); ++o) {
+    for (size_t s = 0; s < quality.size(); ++s)
+      quality[s] += Decibels(reference_[o], found[o].samples[s], reference_[o].samples[s]) /
+                    static_cast<double>(found.size());
+  }
+  return quality;
+}
+
+std::vector<std::vector<double>> OutputQuality::OfAll(const std::vector<CalibrationTable>& tables,
+                                                      QuantMode mode) const {
+  std::vector<std::vector<double>> quality(tables.size());
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  RunThreads(ThreadCount(options_.threads, tables.size()), [&](size_t) {
+    for (size_t i = next++; i < tables.size(); i = next++) {
+      try {
+        quality[i] = Of(tables[i], mode);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+      }
+    }
+  });
+  if (error) std::rethrow_exception(error);
+  return quality;
+}
+
+}  // namespace rshift

@@ -1,0 +1,37 @@
+// How good the outputs of a network are with one table or another.
+#ifndef RSHIFT_PIPELINE_OUTPUT_QUALITY_H_
+#define RSHIFT_PIPELINE_OUTPUT_QUALITY_H_
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "pipeline/output_compare.h"
+#include "pipeline/tensor_choice.h"
+#include "quantize/ranges/ranges.h"
+#include "quantize/ranges/table.h"
+
+namespace rshift {
+
+// Runs the whole network on the same samples. In place of an output that a Softmax makes it looks
+// at what that reads: probabilities of 0 and 1 hide by how much numbers are wrong. Everything the
+// constructor is given must outlive it, and hold still.
+class OutputQuality {
+ public:
+  OutputQuality(const Graph& graph, const Dataset& samples, const ChooseRangesOptions& options);
+  // Of each sample, in dB: squares by squared errors, the mean of the outputs. Of one number for
+  // each class, which a constant does not change, the deviations from their mean.
+  std::vector<double> Of(const CalibrationTable& table, QuantMode mode) const;
+  // Several in parallel.
+  std::vector<std::vector<double>> OfAll(const std::vector<CalibrationTable>& tables,
+                                         QuantMode mode) const;
+
+ private:
+  const Graph graph_;
+  const Dataset& samples_;
+  const ChooseRangesOptions& options_;
+  const std::vector<OutputValues> reference_;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_OUTPUT_QUALITY_H_
