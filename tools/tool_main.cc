@@ -5,12 +5,14 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <span>
 
 #include "base/error.h"
 #include "base/version.h"
 #include "calibrate/data/dataset.h"
 #include "pipeline/usage.h"
 #include "tools/cli_pages.h"
+#include "tools/habits.h"
 #include "tools/process.h"
 
 namespace rshift {
@@ -63,6 +65,8 @@ bool PrintedCliPage(const CLI::App& app, int argc, char** argv) {
 
 int ParseAndRun(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   if (PrintedCliPage(app, argc, argv)) return 0;
+  RefuseUnknownOptions(app,
+                       std::span<const char* const>(argv, static_cast<size_t>(argc)).subspan(1));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
