@@ -57,13 +57,16 @@ unsanitized="quantize/numerics;numerics;quantize;quantize/ranges;quantize/equali
 sanitizers_and_style() {
   local status=0
   step "compiling the asan preset"
-  { cmake --preset asan "${launcher[@]}" "-DRSHIFT_SKIPPED_TEST_FOLDERS=$unsanitized" >/dev/null &&
-    cmake --build --preset asan; } >"$results/asan-build.log" 2>&1 ||
-    { tail -50 "$results/asan-build.log"; return 1; }
-  step "C++ suites under the sanitizers"
-  suites asan asan "$(nproc)" --label-exclude "benchmark|oracle|style" || status=1
-  step "short end-to-end pass under the sanitizers"
-  end_to_end asan -m sanitized || status=1
+  if { cmake --preset asan "${launcher[@]}" "-DRSHIFT_SKIPPED_TEST_FOLDERS=$unsanitized" >/dev/null &&
+    cmake --build --preset asan; } >"$results/asan-build.log" 2>&1; then
+    step "C++ suites under the sanitizers"
+    suites asan asan "$(nproc)" --label-exclude "benchmark|oracle|style" || status=1
+    step "short end-to-end pass under the sanitizers"
+    end_to_end asan -m sanitized || status=1
+  else
+    tail -50 "$results/asan-build.log"
+    status=1
+  fi
   step "clang-format and clang-tidy"
   suites style release 1 --label-regex style || status=1
   step "contributing: a newcomer's steps on a copy of the sources"
