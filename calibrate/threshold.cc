@@ -100,6 +100,9 @@ void DeriveKl(const TensorStatistics& statistics, const MethodOptions&, TensorRa
 
 Method ParseMethod(const std::string& name) {
   if (const std::optional<Method> method = FindMethod(name)) return *method;
+  // As TensorRT, ONNX Runtime and TPU-MLIR call them.
+  if (name == "entropy" || name == "kld") return Method::kKl;
+  if (name == "max") return Method::kMinMax;
   std::string names;
   constexpr size_t kCount = std::size(kMethods);
   for (size_t i = 0; i < kCount; ++i)

@@ -246,6 +246,8 @@ TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   EXPECT_EQ(ParseMethod("minmax"), Method::kMinMax);
   EXPECT_EQ(ParseMethod("percentile"), Method::kPercentile);
   EXPECT_EQ(ParseMethod("kl"), Method::kKl);
+  EXPECT_EQ(ParseMethod("entropy"), Method::kKl);
+  EXPECT_EQ(ParseMethod("max"), Method::kMinMax);
   EXPECT_THAT(ErrorOf([] { ParseMethod("best"); }),
               HasSubstr("minmax, percentile, kl, mse, aciq-gauss or aciq-laplace"));
   for (const double bad : {50.0, 100.5, -1.0, std::nan("")}) {
