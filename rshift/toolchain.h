@@ -142,6 +142,20 @@ RSHIFT_API rshift_status rshift_collect(const rshift_calibrate_options* options,
 RSHIFT_API rshift_status rshift_merge(const rshift_bytes* statistics, size_t count, void** merged,
                                       size_t* size);
 
+/* The samples of a data set as a program takes them, by the preprocessing that it has recorded:
+ * what model_runner feeds. `preprocess`: another file or preset; NULL: the recorded one. */
+typedef struct rshift_samples rshift_samples;
+RSHIFT_API rshift_status rshift_samples_open(const rshift_program* program, const char* dataset,
+                                             const char* preprocess, rshift_samples** samples);
+/* NULL is allowed. */
+RSHIFT_API void rshift_samples_free(rshift_samples* samples);
+RSHIFT_API size_t rshift_samples_count(const rshift_samples* samples);
+/* One sample: for each of the program's inputs its elements, of which an integer input's are the
+ * integers themselves; `room[i]` floats fit into `values[i]`. Any number of threads at once. */
+RSHIFT_API rshift_status rshift_samples_read(const rshift_samples* samples, size_t index,
+                                             float* const* values, const size_t* room,
+                                             size_t inputs);
+
 RSHIFT_API rshift_status rshift_compare(const float* a, const float* b, size_t count,
                                         rshift_similarity* similarity);
 /* What the functions above gave by a pointer to a pointer. NULL is allowed. */

@@ -53,6 +53,7 @@ class View {
 };
 
 void AddProgram(py::module_& module);    // Program, Session, Memory
+void AddSamples(py::module_& module);    // Samples
 void AddToolchain(py::module_& module);  // calibrate, collect, merge, deploy, compare
 
 }  // namespace rshift::python

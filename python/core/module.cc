@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, module) {
   });
   module.def("version", [] { return std::string(rshift_version()); });
   AddProgram(module);
+  AddSamples(module);
   AddToolchain(module);
 }
 

@@ -1,3 +1,5 @@
+#include "python/core/program.h"
+
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -7,8 +9,6 @@
 
 namespace rshift::python {
 namespace {
-
-using SharedSession = std::shared_ptr<rshift_session>;
 
 // (name, type, shape, scale, zero point); no scale: None.
 py::tuple Describe(const rshift_tensor& tensor) {
@@ -20,51 +20,7 @@ py::tuple Describe(const rshift_tensor& tensor) {
                         tensor.zero_point);
 }
 
-class Program {
- public:
-  static Program Load(const std::string& path, const std::string& limits) {
-    rshift_program* program = nullptr;
-    const py::gil_scoped_release released;
-    Check(rshift_program_load(path.c_str(), limits.c_str(), &program));
-    return Program(program);
-  }
-  static Program FromMemory(const py::object& bytes, const std::string& limits) {
-    const View view(bytes, false);
-    rshift_program* program = nullptr;
-    const py::gil_scoped_release released;
-    Check(rshift_program_from_memory(view.data(), view.size(), limits.c_str(), &program));
-    return Program(program);
-  }
-
-  py::list Inputs() const {
-    py::list all;
-    for (size_t i = 0; i < rshift_program_inputs(get()); ++i) {
-      rshift_tensor tensor;
-      Check(rshift_program_input(get(), i, &tensor));
-      all.append(Describe(tensor));
-    }
-    return all;
-  }
-  py::list Outputs() const {
-    py::list all;
-    for (size_t i = 0; i < rshift_program_outputs(get()); ++i) {
-      rshift_tensor tensor;
-      Check(rshift_program_output(get(), i, &tensor));
-      all.append(Describe(tensor));
-    }
-    return all;
-  }
-  py::object Metadata(const std::string& key) const {
-    const char* text = rshift_program_metadata(get(), key.c_str());
-    return text == nullptr ? py::none() : py::object(ToStr(text));
-  }
-  const rshift_program* get() const { return program_.get(); }
-
- private:
-  explicit Program(rshift_program* program) : program_(program, rshift_program_free) {}
-
-  std::shared_ptr<rshift_program> program_;
-};
+using SharedSession = std::shared_ptr<rshift_session>;
 
 // The memory of an input or output as a buffer, which keeps its session.
 struct Memory {
@@ -158,6 +114,46 @@ class Session {
 };
 
 }  // namespace
+
+Program Program::Load(const std::string& path, const std::string& limits) {
+  rshift_program* program = nullptr;
+  const py::gil_scoped_release released;
+  Check(rshift_program_load(path.c_str(), limits.c_str(), &program));
+  return Program(program);
+}
+
+Program Program::FromMemory(const py::object& bytes, const std::string& limits) {
+  const View view(bytes, false);
+  rshift_program* program = nullptr;
+  const py::gil_scoped_release released;
+  Check(rshift_program_from_memory(view.data(), view.size(), limits.c_str(), &program));
+  return Program(program);
+}
+
+py::list Program::Inputs() const {
+  py::list all;
+  for (size_t i = 0; i < rshift_program_inputs(get()); ++i) {
+    rshift_tensor tensor;
+    Check(rshift_program_input(get(), i, &tensor));
+    all.append(Describe(tensor));
+  }
+  return all;
+}
+
+py::list Program::Outputs() const {
+  py::list all;
+  for (size_t i = 0; i < rshift_program_outputs(get()); ++i) {
+    rshift_tensor tensor;
+    Check(rshift_program_output(get(), i, &tensor));
+    all.append(Describe(tensor));
+  }
+  return all;
+}
+
+py::object Program::Metadata(const std::string& key) const {
+  const char* text = rshift_program_metadata(get(), key.c_str());
+  return text == nullptr ? py::none() : py::object(ToStr(text));
+}
 
 void AddProgram(py::module_& module) {
   py::class_<Program>(module, "Program")

@@ -10,7 +10,7 @@ onnxruntime; `rshift.backend` is a backend of onnx. Whatever fails raises an Err
 
 from . import _core
 from ._errors import Corrupt, Error, InternalError, Interrupted, InvalidInput, IoError, OutOfMemory, Unsupported
-from ._program import Program, Session
+from ._program import Program, Samples, Session
 from ._session import InferenceSession, NodeArg
 from ._tensor import Tensor
 from ._toolchain import CalibrationTable, Deployment, Similarity, calibrate, collect, compare, deploy, merge
@@ -18,5 +18,5 @@ from ._toolchain import CalibrationTable, Deployment, Similarity, calibrate, col
 __version__: str = _core.version().split()[1]
 
 __all__ = ['CalibrationTable', 'Corrupt', 'Deployment', 'Error', 'InferenceSession', 'InternalError', 'Interrupted', 'InvalidInput',
-           'IoError', 'NodeArg', 'OutOfMemory', 'Program', 'Session', 'Similarity', 'Tensor', 'Unsupported', 'calibrate', 'collect',
+           'IoError', 'NodeArg', 'OutOfMemory', 'Program', 'Samples', 'Session', 'Similarity', 'Tensor', 'Unsupported', 'calibrate', 'collect',
            'compare', 'deploy', 'merge']

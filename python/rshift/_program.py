@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
 from . import _core
 from ._errors import InvalidInput, Unsupported
-from ._tensor import Tensor, feed, fetch, tensor
+from ._tensor import Tensor, exact, feed, fetch, tensor
 
 if TYPE_CHECKING:
     from ._toolchain import Deployment
@@ -62,6 +62,16 @@ class Program:
         """A session of its own, for callers who write inputs in place and read outputs in place."""
         return Session(self, threads=self._threads if threads is None else threads)
 
+    def samples(self, dataset: Union[str, 'os.PathLike[str]'], *, preprocess: Union[None, str, 'os.PathLike[str]'] = None) -> Samples:
+        """Pictures and arrays as the program takes them, by the preprocessing it has recorded: what model_runner feeds.
+
+        >>> for sample in program.samples('photos/'):
+        ...     scores, = program.run(*sample)
+
+        dataset: a picture, a folder, a list, .npy, .npz, idx. preprocess: another file or preset.
+        """
+        return Samples(self, dataset, preprocess)
+
     def run(self, *arrays: Any, raw: bool = False) -> List[Array]:
         """Runs the program once; gives its outputs, in order.
 
@@ -100,6 +110,32 @@ class Program:
     def __repr__(self) -> str:
         described = [', '.join(f'{t.name} {t.dtype}{list(t.shape)}' for t in part) for part in (self._inputs, self._outputs)]
         return f'<rshift.Program {described[0]} -> {described[1]}>'
+
+
+class Samples(Sequence[List[Array]]):
+    """The samples of a data set, read one at a time: each a list with an array for every input of the program."""
+
+    def __init__(self, program: Program, dataset: Union[str, 'os.PathLike[str]'],
+                 preprocess: Union[None, str, 'os.PathLike[str]'] = None) -> None:
+        self._inputs = program.inputs
+        self._samples = _core.Samples(program._program, os.fsencode(dataset), None if preprocess is None else os.fsencode(preprocess))
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    @overload
+    def __getitem__(self, index: int) -> List[Array]: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[List[Array]]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[List[Array], List[List[Array]]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f'sample {index}: the data set has {len(self)}')
+        arrays: List[Array] = [np.empty(info.shape, np.float32) for info in self._inputs]
+        self._samples.read(place, arrays)
+        return [exact(info, array) for info, array in zip(self._inputs, arrays)]
 
 
 class Session:

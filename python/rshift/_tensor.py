@@ -43,6 +43,14 @@ def tensor(described: _core.TensorTuple) -> Tensor:
     return Tensor(name, _DTYPES[number], shape, scale, zero_point)
 
 
+def exact(info: Tensor, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same values in the input's type, which holds them unless they are refused; a floating one rounds."""
+    converted = np.ascontiguousarray(array, info.dtype)
+    if info.dtype.kind != 'f' and not np.array_equal(converted, array):
+        raise InvalidInput(f"input '{info.name}': got an array of {array.dtype} with values that its type {info.dtype} does not hold")
+    return converted
+
+
 def feed(session: _core.Session, index: int, info: Tensor, value: Any) -> None:
     """Sets an input.
 
@@ -62,10 +70,7 @@ def feed(session: _core.Session, index: int, info: Tensor, value: Any) -> None:
     if kind not in 'fiub' or info.quantized:
         wanted = f'{info.dtype} (its integers) or floats (real values)' if info.quantized else f'{info.dtype}'
         raise InvalidInput(f"input '{info.name}': got an array of {array.dtype}, expected {wanted}")
-    converted = np.ascontiguousarray(array, info.dtype)
-    if info.dtype.kind != 'f' and not np.array_equal(converted, array):
-        raise InvalidInput(f"input '{info.name}': got an array of {array.dtype} with values that its type {info.dtype} does not hold")
-    session.set_bytes(index, converted)
+    session.set_bytes(index, exact(info, array))
 
 
 def fetch(session: _core.Session, index: int, raw: bool) -> np.ndarray[Any, Any]:

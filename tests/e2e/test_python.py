@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import cv2
 import numpy as np
 import onnx
 import pipeline
@@ -180,6 +181,34 @@ def test_sessions_write_and_read_in_place(int8, samples):
         fresh.input(1)
 
 
+@pytest.mark.parametrize('input_type', ('f32', 'u8', 's8'))
+def test_pictures_by_the_recorded_preprocessing(input_type, tmp_path):
+    values = np.random.default_rng(SEED)
+    (tmp_path / 'photos').mkdir()
+    for i, size in enumerate(((28, 28), (40, 31), (300, 400))):
+        cv2.imwrite(str(tmp_path / f'photos/{i}.{("png", "jpg", "bmp")[i]}'), values.integers(0, 256, (*size, 3), np.uint8))
+    preprocess = pipeline.PREPROCESS / 'fashion_mnist.yaml'
+    table = rshift.calibrate(pipeline.EXAMPLE, tmp_path / 'photos', preprocess=preprocess)
+    rshift.deploy(pipeline.EXAMPLE, table, input_type=input_type, output_type='s8').save(tmp_path / 'net.rshift')
+    program = rshift.Program(tmp_path / 'net.rshift')
+    assert program.inputs[0].dtype == {'f32': np.float32, 'u8': np.uint8, 's8': np.int8}[input_type]
+    samples = program.samples(tmp_path / 'photos')
+    ours = np.concatenate([program.run(*sample, raw=True)[0] for sample in samples])
+    pipeline.run('model_runner', tmp_path / 'net.rshift', '--dataset', tmp_path / 'photos', '--raw', '--output', tmp_path / 'out.npz')
+    np.testing.assert_array_equal(ours, pipeline.arrays_of(tmp_path / 'out.npz')['logits'])
+    assert len(samples) == 3 and len(np.unique(ours, axis=0)) == 3
+    np.testing.assert_array_equal(samples[-1][0], samples[1:][1][0])
+    with pytest.raises(IndexError, match='sample 3: the data set has 3'):
+        samples[3]
+    raw = program.samples(tmp_path / 'photos', preprocess='raw')[0][0]
+    assert raw.max() > 100 if input_type == 'f32' else np.array_equal(raw, samples[0][0])
+    (tmp_path / 'photos/3.png').write_bytes(b'no picture')
+    with pytest.raises(rshift.InvalidInput, match='3.png'):
+        program.samples(tmp_path / 'photos')[3]
+    with pytest.raises(rshift.Error, match='nowhere'):
+        program.samples(tmp_path / 'nowhere')
+
+
 def test_names_of_onnxruntime(int8, samples):
     import onnxruntime
     theirs = onnxruntime.InferenceSession(str(pipeline.EXAMPLE), providers=['CPUExecutionProvider'])
@@ -302,7 +331,7 @@ def test_ctrl_c_ends_a_calibration():
 def test_the_page_runs(samples, tmp_path):
     page = (pipeline.ROOT / 'docs/python.md').read_text()
     code = '\n'.join(re.findall(r'^```python\n(.*?)^```', page, re.S | re.M))
-    assert page.count('```python') == 7
+    assert page.count('```python') == 8
     shutil.copy(pipeline.EXAMPLE, tmp_path / 'net.onnx')
     np.save(tmp_path / 'samples.npy', samples)
     environment = dict(os.environ, PYTHONPATH=str(python_package.FOLDER))
