@@ -58,7 +58,7 @@ typedef struct rshift_calibrate_options {
   const char* model;   /* ONNX file, .tflite or OpenVINO's .xml; required unless model_bytes is */
   const char* dataset; /* a folder, list, .npy, .npz or idx file */
   const char* preprocess; /* a file or a preset: how pixels become the input */
-  const char* method;     /* threshold method, "kl" by default */
+  const char* method;     /* threshold method, "kl" by default, or "auto" */
   const char* equalize;   /* "auto" by default, "off", or another table of the model */
   int64_t samples;        /* 100 by default; -1: all */
   uint64_t seed;          /* which of them */

@@ -111,7 +111,9 @@ CalibrateOptions OptionsOf(const rshift_calibrate_options& given, const char* fu
   if (given.dataset != nullptr) options.dataset = {given.dataset};
   options.data = SamplesOf(Array(given.data, given.data_count, function, "data"), function);
   options.preprocess.source = TextOr(given.preprocess);
-  options.method.method = ParseMethod(TextOr(given.method, "kl"));
+  const std::string method = TextOr(given.method, "kl");
+  options.automatic = method == "auto";
+  if (!options.automatic) options.method.method = ParseMethod(method);
   options.equalize = TextOr(given.equalize, "auto");
   if (given.samples != 0) options.samples = given.samples == -1 ? 0 : given.samples;
   options.seed = given.seed;

@@ -84,6 +84,9 @@ def test_calibration_does_not_depend_on_threads_and_is_the_tools(files, samples,
     assert from_file.text == (files / 'table.yaml').read_text()
     assert table == rshift.calibrate(pipeline.EXAMPLE.read_bytes(), list(samples), threads=3)
     assert table != rshift.calibrate(pipeline.EXAMPLE, samples, method='minmax')
+    for method in ('percentile', 'auto'):
+        pipeline.calibrate(pipeline.EXAMPLE, path, files / f'{method}.yaml', extra=('--method', method))
+        assert rshift.calibrate(pipeline.EXAMPLE, path, method=method).text == (files / f'{method}.yaml').read_text()
     assert ranges(table) == ranges(from_file)  # whatever the samples are called
 
 
