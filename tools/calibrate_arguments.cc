@@ -1,9 +1,11 @@
 #include "tools/calibrate_arguments.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
 #include "pipeline/usage.h"
+#include "tools/shard_environment.h"
 
 namespace rshift {
 
@@ -44,7 +46,10 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--statistics", statistics,
                  "also write the statistics: mergeable, any method later");
-  app.add_option("--shard", shard, "I/N: of the chosen samples, every N-th from I (0-based)")
+  app.add_option(
+         "--shard", shard,
+         "I/N: of the chosen samples, every N-th from I (0-based); auto: I and N of the Slurm "
+         "array, MPI rank or srun task; auto/N: of the Kubernetes index or GNU parallel job")
       ->excludes(from);
   auto* form = app.add_option("--format", format, "rshift | tpu-mlir (default rshift)")
                    ->check(CLI::IsMember({"rshift", "tpu-mlir"}));
@@ -110,7 +115,7 @@ CalibrateOptions CalibrateArguments::Options() const {
   options.preprocess = preprocess;
   options.samples = samples;
   options.seed = seed;
-  options.shard = shard;
+  options.shard = ResolveShard(shard, [](const char* name) { return std::getenv(name); });
   options.threads = threads;
   if (from_statistics.empty()) options.checkpoint = Checkpoint();
   options.resume = resume;

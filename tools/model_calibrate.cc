@@ -23,6 +23,8 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --method auto -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
+    "  model_calibrate net.onnx --dataset a/ --shard auto --statistics \"$I.stats\" -o "
+    "\"$I.yaml\"\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --check --labels l.txt\n"
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method all -o t.yaml\n";
 
@@ -88,6 +90,7 @@ int Run(const CalibrateArguments& a) {
   const RunPaths paths = a.Paths();
   CheckPaths(paths);
   RequireUsage(a.labels.empty() && a.picture.empty(), "--labels and --picture need --check");
+  if (options.shard != a.shard) PrintNote(Cat("--shard ", a.shard, ": ", options.shard));
   CheckUnfinished(a);
   options.import = a.model.Import(paths);
   const CalibrateResult result = Calibrate(options, Events(a));

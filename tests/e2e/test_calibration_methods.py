@@ -1,7 +1,9 @@
 """One run, a table for each threshold method: the bytes of a run with that method alone."""
 
 import json
+import os
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -111,6 +113,38 @@ def test_auto_needs_its_samples(net, tmp_path):
     said = pipeline.fails('model_calibrate', net, '--from-statistics', tmp_path / 'x.stats', '--method', 'auto', '-o', tmp_path / 'u.yaml')
     assert 'x.npy is gone' in said
     assert not (tmp_path / 'u.yaml').exists()
+
+
+def run_with(variables, *args):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(('SLURM_', 'OMPI_', 'PMI_', 'JOB_COMP', 'PARALLEL_'))}
+    return subprocess.run([str(pipeline.BIN / 'model_calibrate'), *map(str, args)], env=clean | variables, capture_output=True, text=True,
+                          timeout=600, check=False)
+
+
+def test_the_tasks_of_an_array_take_the_shares_of_one_run(net, tmp_path):
+    data = [net, '--dataset', tmp_path / 'x.npy', '--samples', 0]
+    pipeline.run('model_calibrate', *data, '-o', tmp_path / 'whole.yaml')
+    stats = []
+    for task in (5, 1, 3):
+        array = {'ID': task, 'MIN': 1, 'MAX': 5, 'STEP': 2, 'COUNT': 3}
+        variables = {f'SLURM_ARRAY_TASK_{key}': str(value) for key, value in array.items()}
+        stats.append(tmp_path / f'{task}.stats')
+        done = run_with(variables, *data, '--shard', 'auto', '--statistics', stats[-1], '-o', tmp_path / 's.yaml')
+        assert done.returncode == 0 and f'--shard auto: {task // 2}/3' in done.stderr, done.stderr
+    pipeline.run('model_calibrate', net, '--from-statistics', *stats, '-o', tmp_path / 'merged.yaml')
+    assert (tmp_path / 'merged.yaml').read_bytes() == (tmp_path / 'whole.yaml').read_bytes()
+    said = pipeline.fails('model_calibrate', net, '--from-statistics', stats[1], '-o', tmp_path / 'less.yaml')
+    assert 'shard 1/3, 2/3' in said
+    said = pipeline.fails('model_calibrate', net, '--from-statistics', *stats, stats[0], '-o', tmp_path / 'twice.yaml')
+    assert 'both hold sample' in said
+    assert not (tmp_path / 'twice.yaml').exists() and not (tmp_path / 'less.yaml').exists()
+
+
+def test_shard_auto_outside_of_any_job_is_wrong_usage(net, tmp_path):
+    done = run_with({}, net, '--dataset', tmp_path / 'x.npy', '--shard', 'auto', '-o', tmp_path / 's.yaml')
+    assert done.returncode == 2 and 'give --shard I/N' in done.stderr
+    done = run_with({'JOB_COMPLETION_INDEX': '1'}, net, '--dataset', tmp_path / 'x.npy', '--shard', 'auto/2', '-o', tmp_path / 's.yaml')
+    assert done.returncode == 0 and '--shard auto/2: 1/2' in done.stderr
 
 
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
