@@ -23,8 +23,8 @@ inline constexpr std::string_view kMethodChoices =  // "minmax | percentile | ..
 #include "calibrate/methods.def"
         )
         .substr(3);
-// By our name, or as other tools call it: entropy, kld, max. Throws kInvalidInput naming the methods
-// there are.
+// By our name, or as other tools call it: entropy, kld, max. Throws kInvalidInput naming the
+// methods there are.
 Method ParseMethod(const std::string& name);
 std::vector<Method> AllMethods();  // in the order of methods.def
 

@@ -83,6 +83,12 @@ constexpr const char* kExportExamples =
     "  model_tool export net.onnx --format ascend --calibration net.table.yaml -o ascend/\n"
     "  model_tool export net.onnx --format ascend --config scales.yaml -o ascend/\n";
 
+constexpr const char* kExplainExamples =
+    "  model_tool explain net.table.yaml conv1_out\n"
+    "  model_tool explain net.table.yaml conv1_out --model net.onnx    (propagation, readers)\n"
+    "  model_tool explain net.table.yaml --model net.onnx    (joins of ranges far apart)\n"
+    "  model_tool explain net.table.yaml conv1_out --json | jq .table.reason\n";
+
 constexpr const char* kGraphExamples =
     "  model_tool graph net.rshift -o net.html\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --report-json r.json\n"
@@ -100,6 +106,7 @@ struct Arguments {
   VectorsArguments vectors;
   ExportArguments exported;
   GraphArguments graph;
+  ExplainArguments explain;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -155,6 +162,11 @@ int Run(CLI::App& app, const Arguments& a) {
     graph.file = a.model.path;
     graph.profile = {ParseProfile(a.profile)};
     return GraphCommand(graph, a.model.Import(), a.json);
+  }
+  if (command == "explain") {
+    ExplainArguments explain = a.explain;
+    explain.model = a.model.path;
+    return ExplainCommand(explain, a.model.Import(), a.json);
   }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
@@ -254,6 +266,20 @@ void AddExport(CLI::App& app, Arguments& a) {
   command->add_option("-o,--output", e.output, "the folder to write into")->required();
 }
 
+void AddExplain(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, "explain",
+                 "where the range of a tensor comes from: what was seen, method, what is clipped "
+                 "and lost, propagation, readers",
+                 kExplainExamples, a);
+  command->add_option("table", a.explain.table, "a calibration table")->required();
+  command->add_option("tensor", a.explain.tensor, "of the table; without it, joins far apart");
+  auto* model = command->add_option("--model", a.model.path, "the table's ONNX model");
+  command->add_option("--input-shape", a.model.input_shapes, "NAME:1x3x224x224, as model_deploy")
+      ->needs(model);
+  command->add_option("--append", a.model.append, "as of model_deploy")->needs(model);
+}
+
 void AddGraph(CLI::App& app, Arguments& a) {
   CLI::App* command =
       AddCommand(app, "graph",
@@ -303,6 +329,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddVectors(app, a);
   AddExport(app, a);
   AddGraph(app, a);
+  AddExplain(app, a);
 }
 
 }  // namespace

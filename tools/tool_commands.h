@@ -68,6 +68,13 @@ struct GraphArguments {
 // Throws UsageError where neither a page nor `json` is asked for.
 int GraphCommand(const GraphArguments& arguments, const ImportOptions& import, bool json);
 
+struct ExplainArguments {
+  std::string table, tensor;  // "": the joins of tensors far apart
+  std::string model;          // its ONNX file; may be empty with a tensor
+};
+// Throws UsageError where neither tensor nor model is given.
+int ExplainCommand(const ExplainArguments& arguments, const ImportOptions& import, bool json);
+
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE
   std::string from, to;              // formats; "": by content, by the output's name

@@ -48,6 +48,7 @@ TOOLS = {
     'model_tool memory': {'file': ('in', '{}')},
     'model_tool stats': {'file': ('in', '{}')},
     'model_tool diff': {'file': ('in', '{}'), 'other': ('in', '{}')},
+    'model_tool explain': {'table': ('in', '{}'), 'tensor': None, '--model': ('in', '{}'), '--input-shape': None, '--append': ('in', '{}')},
     'model_tool compare': {'file': ('in', '{}'), 'other': ('in', '{}'), '--tolerance': None, '--except': None},
     'model_tool requantize': {'--profile': None, '--variant': None, '--type': None},
     'model_tool graph': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
