@@ -120,7 +120,7 @@ def test_help_of_no_tool_holds_astronomic_bounds():
 def test_a_mistyped_subcommand_is_named_with_the_nearest():
     for typed, part in (('verfy', "'verfy' is no subcommand; did you mean 'verify'?"),
                         ('zzzz', "'zzzz' is no subcommand, expected one of support, info"),
-                        ('--bogus', '--bogus: unknown argument')):
+                        ('--bogus', '--bogus: unknown option')):
         done = pipeline.call('model_tool', typed, 'net.rshift')
         assert done.returncode == 2
         assert part in done.stderr and done.stderr.count('error:') == 1, done.stderr
