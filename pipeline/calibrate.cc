@@ -140,6 +140,7 @@ SampleList LowestOf(const std::vector<Sample>& data, const StatisticsFile& stati
     if (found != lowest.end()) found->second = &sample;
   }
   std::vector<Sample> samples;
+  samples.reserve(lowest.size());
   for (const auto& [id, sample] : lowest) samples.push_back(*sample);
   return SampleList(std::move(samples));
 }

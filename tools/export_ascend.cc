@@ -11,13 +11,12 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "graph/op.h"
+#include "interop/json_file.h"
 #include "quantize/numerics/ascend.h"
 #include "quantize/numerics/float_scale.h"
 
 namespace rshift {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <typename T>
 std::string Bytes(const std::vector<T>& elements) {

@@ -1,10 +1,10 @@
 // model_tool scales: thresholds, scales and zero points from one tool's format into another's.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/atomic_file.h"
 #include "interop/formats.h"
+#include "interop/json_file.h"
 #include "interop/layer_names.h"
 #include "pipeline/usage.h"
 #include "tools/paths.h"
@@ -14,8 +14,6 @@
 
 namespace rshift {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json EntryJson(const ScaleEntry& entry) {
   Json json = {{"name", entry.name}, {"kind", Name(entry.subject)}, {"bits", entry.bits}};

@@ -5,13 +5,12 @@
 
 #include "base/error.h"
 #include "codegen/packing/packing.h"
+#include "interop/json_file.h"
 #include "isa/attributes.h"
 #include "pipeline/tensor_view.h"
 
 namespace rshift {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // JSON has no infinities: "inf" and "-inf", which float() of Python reads.
 Json NumberJson(float number) {

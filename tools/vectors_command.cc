@@ -2,10 +2,10 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "interop/json_file.h"
 #include "isa/isa.h"
 #include "pipeline/complete_tensors.h"
 #include "pipeline/json_text.h"
@@ -22,7 +22,6 @@ namespace rshift {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 // Every tensor of the arena by its id, integers as they are, in ONNX order.
 std::vector<NumpyArray> RunOnce(const Program& program, const Sample& sample) {
