@@ -15,6 +15,7 @@ constexpr const char* kExamples =
     "  model_tool support net.onnx --input-shape x:1x3x224x224\n"
     "  model_tool info net.rshift\n"
     "  model_tool graph net.rshift -o net.html\n"
+    "  model_tool diagnose net.onnx --dataset photos/ --preprocess net.yaml\n"
     "  model_tool compare int8.npz float.npz --tolerance 0.99,0.90\n"
     "  model_tool requantize --profile tpu --scale 0.1234 < accumulators.txt\n"
     "  model_tool scales convert net.table.yaml net.encodings\n"
@@ -89,6 +90,16 @@ constexpr const char* kExplainExamples =
     "  model_tool explain net.table.yaml --model net.onnx    (joins of ranges far apart)\n"
     "  model_tool explain net.table.yaml conv1_out --json | jq .table.reason\n";
 
+constexpr const char* kDiagnoseExamples =
+    "  model_tool diagnose net.onnx --dataset photos/ --preprocess net.yaml\n"
+    "  model_tool diagnose net.onnx --dataset photos/ --preprocess net.yaml --labels labels.txt\n"
+    "  model_tool diagnose net.onnx --dataset x.npy --calibration net.table.yaml --mode "
+    "asymmetric\n"
+    "  model_tool diagnose net.onnx --dataset photos/ --preprocess net.yaml --strict && echo "
+    "healthy\n"
+    "  model_tool diagnose net.onnx --dataset x.npy --json | jq -r '.findings[].rule'\n"
+    "  model_tool diagnose --rules    (what is looked for, and the limits)\n";
+
 constexpr const char* kGraphExamples =
     "  model_tool graph net.rshift -o net.html\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --report-json r.json\n"
@@ -107,6 +118,7 @@ struct Arguments {
   ExportArguments exported;
   GraphArguments graph;
   ExplainArguments explain;
+  DiagnoseArguments diagnose;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -168,6 +180,7 @@ int Run(CLI::App& app, const Arguments& a) {
     explain.model = a.model.path;
     return ExplainCommand(explain, a.model.Import(), a.json);
   }
+  if (command == "diagnose") return DiagnoseCommand(a.diagnose, a.model, a.json);
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
@@ -280,6 +293,32 @@ void AddExplain(CLI::App& app, Arguments& a) {
   command->add_option("--append", a.model.append, "as of model_deploy")->needs(model);
 }
 
+void AddDiagnose(CLI::App& app, Arguments& a) {
+  DiagnoseArguments& d = a.diagnose;
+  CLI::App* command =
+      AddCommand(app, "diagnose",
+                 "what is wrong with a model, its data or its integer program: the layer, the "
+                 "figure, and the command to try",
+                 kDiagnoseExamples, a);
+  a.model.AddTo(*command);
+  command->get_option("model")->required(false);
+  command->add_option("--dataset", d.dataset, "samples, as model_calibrate takes them");
+  d.preprocess.AddTo(*command, "how images become the input (default: the table's)");
+  command->add_option("--labels", d.labels,
+                      "as model_runner takes them: preprocessing is judged by right answers");
+  command->add_option("--label-offset", d.label_offset, "added to every label");
+  command->add_option("--calibration", d.calibration,
+                      "the table to judge (default: one is made, as model_calibrate does)");
+  command->add_option("--mode", d.mode, "symmetric | asymmetric (default symmetric)")
+      ->check(CLI::IsMember({"symmetric", "asymmetric"}));
+  command->add_option("--samples", d.samples, "how many samples (default 32)");
+  command->add_option("--seed", d.seed, "which samples are chosen (default 0)");
+  command->add_option("--threads", d.threads, "samples in parallel (default: all cores)")
+      ->check(CLI::Range(1, kMaxThreads));
+  command->add_flag("--strict", d.strict, "exit code 1 when anything is found");
+  command->add_flag("--rules", d.rules, "list the rules and their limits instead");
+}
+
 void AddGraph(CLI::App& app, Arguments& a) {
   CLI::App* command =
       AddCommand(app, "graph",
@@ -330,6 +369,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddExport(app, a);
   AddGraph(app, a);
   AddExplain(app, a);
+  AddDiagnose(app, a);
 }
 
 }  // namespace

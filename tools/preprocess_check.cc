@@ -1,216 +1,39 @@
 #include "tools/preprocess_check.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "base/error.h"
-#include "calibrate/fill_inputs.h"
 #include "calibrate/preprocess_variants.h"
-#include "codegen/compile.h"
-#include "codegen/container/container.h"
-#include "graph/passes/passes.h"
-#include "pipeline/tensor_view.h"
-#include "runtime/runtime.h"
+#include "pipeline/preprocess_choice.h"
+#include "tools/preprocess_result.h"
 #include "tools/print.h"
 #include "tools/tool_main.h"
 
 namespace rshift {
-namespace {
-
-constexpr int64_t kMaxClasses = 1 << 16;
-
-Program CompileFloat(const Graph& model) {
-  return Program::FromBytes(WriteContainer(Compile(RunPasses(model))), "float program",
-                            Limits::None());
-}
-
-// The model up to its first Conv, and what the BatchNorm behind it has seen in training.
-struct FirstNorm {
-  Graph graph;
-  std::vector<float> mean, variance;
-};
-
-std::optional<FirstNorm> FindFirstNorm(const Graph& model) {
-  const std::vector<NodeId> producers = model.Producers();
-  for (const Node& node : model.nodes()) {
-    if (!std::holds_alternative<BatchNorm>(node.op)) continue;
-    const NodeId conv = producers[node.inputs[0].index()];
-    if (!conv.valid() || !std::holds_alternative<Conv>(model.node(conv).op)) continue;
-    const ValueId read = model.node(conv).inputs[0];
-    if (std::find(model.inputs.begin(), model.inputs.end(), read) == model.inputs.end()) continue;
-    const Value &mean = model.value(node.inputs[3]), &variance = model.value(node.inputs[4]);
-    if (!mean.is_constant() || !variance.is_constant()) return std::nullopt;
-    const auto means = mean.constant->As<float>(), variances = variance.constant->As<float>();
-    FirstNorm norm{model, {means.begin(), means.end()}, {variances.begin(), variances.end()}};
-    norm.graph.outputs = {node.inputs[0]};
-    norm.graph.output_names = {model.value(node.inputs[0]).name};
-    norm.graph.RemoveUnused();
-    return norm;
-  }
-  return std::nullopt;
-}
-
-// Sums over samples of one convolution's output, by channel (ONNX order: dimension 1).
-class ChannelMoments {
- public:
-  void Add(const std::vector<float>& values, const Shape& shape) {
-    const auto channels = static_cast<size_t>(shape[1]);
-    const size_t inner = values.size() / static_cast<size_t>(shape[0]) / channels;
-    sum_.resize(channels);
-    squares_.resize(channels);
-    for (size_t i = 0; i < values.size(); ++i) {
-      const double v = values[i];
-      sum_[i / inner % channels] += v;
-      squares_[i / inner % channels] += v * v;
-    }
-    count_ += static_cast<double>(values.size() / channels);
-  }
-  double Distance(const FirstNorm& norm) const {
-    constexpr double kLeast = 1e-12;
-    double distance = 0;
-    for (size_t c = 0; c < sum_.size(); ++c) {
-      const double mean = sum_[c] / count_;
-      const double variance = std::max(kLeast, squares_[c] / count_ - mean * mean);
-      const double trained = std::max<double>(kLeast, norm.variance[c]);
-      distance += std::min(10.0, std::fabs(mean - norm.mean[c]) / std::sqrt(trained)) +
-                  std::min(10.0, std::fabs(0.5 * std::log(variance / trained)));
-    }
-    return distance / static_cast<double>(sum_.size());
-  }
-
- private:
-  std::vector<double> sum_, squares_;
-  double count_ = 0;
-};
-
-// Scores of one class vector; nothing when the output is something else.
-bool IsClassVector(const Shape& shape) {
-  const int64_t elements = NumElements(shape);
-  const bool one_axis =
-      std::count_if(shape.begin(), shape.end(), [](int64_t d) { return d > 1; }) == 1;
-  return one_axis && elements <= kMaxClasses;
-}
-
-double LargestProbability(const std::vector<float>& scores) {
-  const auto [least, largest] = std::minmax_element(scores.begin(), scores.end());
-  double sum = 0, exponentials = 0;
-  for (const float s : scores) {
-    sum += s;
-    exponentials += std::exp(static_cast<double>(s - *largest));
-  }
-  const bool probabilities = *least >= 0 && std::fabs(sum - 1) < 0.01;
-  return probabilities ? *largest : 1 / exponentials;
-}
-
-// The model, ready to run with any preprocessing.
-class PreprocessTrial {
- public:
-  PreprocessTrial(const Graph& model, const PreprocessCheckOptions& options)
-      : options_(options),
-        program_(CompileFloat(model)),
-        session_(program_, {.threads = std::max(1, options.threads)}),
-        norm_(FindFirstNorm(model)) {
-    if (norm_) norm_program_ = CompileFloat(norm_->graph);
-    if (norm_)
-      norm_session_.emplace(*norm_program_,
-                            SessionOptions{.threads = std::max(1, options.threads)});
-    for (const ValueId id : model.inputs)
-      specs_.push_back({model.value(id).name, model.value(id).shape});
-  }
-
-  std::unique_ptr<Dataset> Open(const Preprocess& preprocess) const {
-    return OpenDataset(options_.dataset, specs_, preprocess, PrintNote);
-  }
-  const std::vector<InputSpec>& specs() const { return specs_; }
-
-  // `input`: whose values are described.
-  PreprocessResult Run(const Preprocess& preprocess, size_t input, int64_t* samples) {
-    const std::unique_ptr<Dataset> dataset = Open(preprocess);
-    std::vector<int64_t> labels;
-    if (!options_.labels.empty()) labels = ReadLabels(options_.labels, *dataset);
-    const auto chosen = ChooseSamples(dataset->size(), options_.samples, options_.seed);
-    *samples = static_cast<int64_t>(chosen.size());
-    PreprocessResult result;
-    ChannelMoments moments;
-    double sum = 0, count = 0, confidence = 0;
-    const Shape out = OnnxShape(program_.image().tensors[program_.image().outputs[0].tensor]);
-    for (const int64_t index : chosen) {
-      const Sample sample = dataset->Read(index);
-      const auto [low, high] =
-          std::minmax_element(sample.inputs[input].begin(), sample.inputs[input].end());
-      result.low = count == 0 ? *low : std::min(result.low, *low);
-      result.high = count == 0 ? *high : std::max(result.high, *high);
-      for (const float v : sample.inputs[input]) sum += v;
-      count += static_cast<double>(sample.inputs[input].size());
-      const std::vector<float> scores = RunOnce(program_, session_, sample);
-      if (IsClassVector(out)) confidence += LargestProbability(scores);
-      const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-      for (int offset = -1; offset <= 1 && !labels.empty(); ++offset)
-        result.hits[offset + 1] += best == labels[static_cast<size_t>(index)] + offset;
-      if (norm_) moments.Add(RunOnce(*norm_program_, *norm_session_, sample), NormShape());
-    }
-    result.mean = sum / count;
-    if (norm_) result.norm_distance = moments.Distance(*norm_);
-    if (IsClassVector(out)) result.confidence = confidence / static_cast<double>(chosen.size());
-    return result;
-  }
-
- private:
-  static std::vector<float> RunOnce(const Program& program, Session& session,
-                                    const Sample& sample) {
-    FillInputs(program, session, sample);
-    session.Run();
-    return OnnxFloats(program.image().tensors[program.image().outputs[0].tensor],
-                      session.Output(0));
-  }
-  Shape NormShape() const {
-    return OnnxShape(norm_program_->image().tensors[norm_program_->image().outputs[0].tensor]);
-  }
-
-  const PreprocessCheckOptions& options_;
-  Program program_;
-  Session session_;
-  std::optional<FirstNorm> norm_;
-  std::optional<Program> norm_program_;
-  std::optional<Session> norm_session_;
-  std::vector<InputSpec> specs_;
-};
-
-}  // namespace
 
 void CheckPreprocess(const Graph& model, const Preprocess& preprocess,
                      const PreprocessCheckOptions& options) {
-  PreprocessTrial trial(model, options);
-  const auto& specs = trial.specs();
-  const auto place = std::find_if(specs.begin(), specs.end(), [&](const InputSpec& spec) {
-    return spec.name == preprocess.inputs[0].name;
-  });
-  RSHIFT_REQUIRE(place != specs.end(), ErrorCode::kInvalidInput,
-                 "--check: the model has no input '", preprocess.inputs[0].name,
-                 "' that the preprocessing file is for");
-  const auto input = static_cast<size_t>(place - specs.begin());
+  const std::vector<InputSpec> specs = InputSpecs(model);
+  const size_t input = PreprocessedInput(specs, preprocess);
   if (!options.picture.empty()) {
-    const Sample first = trial.Open(preprocess)->Read(0);
+    const Sample first = OpenDataset(options.dataset, specs, preprocess)->Read(0);
     WritePicture(options.picture, first.inputs[input], specs[input].shape, preprocess.inputs[0]);
   }
-  std::vector<PreprocessResult> results;
-  int64_t samples = 0;
-  for (const PreprocessVariant& variant : VariantsOf(preprocess.inputs[0])) {
-    Preprocess changed = preprocess;
-    changed.inputs[0] = variant.recipe;
-    results.push_back(trial.Run(changed, input, &samples));
-    results.back().variant = variant.name;
-  }
-  const bool labels = !options.labels.empty();
-  const std::string better = FindBetterPreprocess(results, samples, labels);
+  const PreprocessResults results = TryPreprocesses(model, preprocess,
+                                                    {.dataset = options.dataset,
+                                                     .labels = options.labels,
+                                                     .samples = options.samples,
+                                                     .seed = options.seed,
+                                                     .threads = options.threads,
+                                                     .note = PrintNote});
+  const std::string better = BetterText(results);
   if (options.json)
-    PrintJson(PreprocessJson(results, samples, labels, better));
+    PrintJson(PreprocessJson(results, better));
   else
-    PrintPreprocess(results, samples, labels);
+    PrintPreprocess(results);
   RSHIFT_REQUIRE(better.empty(), ErrorCode::kInvalidInput,
                  "the preprocessing looks wrong; better is ", better);
-  if (!options.json) std::printf("%s\n", PreprocessHint(results, labels).c_str());
+  if (!options.json) std::printf("%s\n", PreprocessHint(results).c_str());
 }
 
 }  // namespace rshift

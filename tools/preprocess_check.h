@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/data/dataset.h"
+#include "calibrate/data/preprocess.h"
 #include "graph/graph.h"
-#include "tools/preprocess_result.h"
 
 namespace rshift {
 

@@ -17,36 +17,16 @@ std::string Percent(int64_t part, int64_t whole) {
 
 }  // namespace
 
-std::string FindBetterPreprocess(const std::vector<PreprocessResult>& results, int64_t samples,
-                                 bool labels) {
-  const PreprocessResult& given = results[0];
-  if (labels) {
-    const PreprocessResult* best = &given;
-    int offset = 0;
-    for (const PreprocessResult& r : results) {
-      for (int o = -1; o <= 1; ++o) {
-        if (r.hits[o + 1] > best->hits[offset + 1]) {
-          best = &r;
-          offset = o;
-        }
-      }
-    }
-    if (best->hits[offset + 1] - given.hits[1] <= std::max<int64_t>(1, samples / 10)) return "";
-    return Cat("'", best->variant, "'", offset == 0 ? "" : Cat(" with --label-offset ", offset),
-               ": top-1 ", Percent(best->hits[offset + 1], samples), " % instead of ",
-               Percent(given.hits[1], samples), " %");
-  }
-  if (!given.norm_distance) return "";
-  const auto best = std::min_element(
-      results.begin(), results.end(),
-      [](const auto& a, const auto& b) { return *a.norm_distance < *b.norm_distance; });
-  const double least = *best->norm_distance;
-  if (*given.norm_distance < 2 * least || *given.norm_distance < least + 0.2) return "";
-  return Cat("'", best->variant, "': the first BatchNorm sees what it was trained on (distance ",
-             least, " instead of ", *given.norm_distance, ")");
+std::string BetterText(const PreprocessResults& results) {
+  const auto better = FindBetterPreprocess(results);
+  if (!better) return "";
+  const std::string offset =
+      better->label_offset == 0 ? "" : Cat(" with --label-offset ", better->label_offset);
+  return Cat("'", results.variants[better->variant].variant, "'", offset, ": ", better->why);
 }
 
-void PrintPreprocess(const std::vector<PreprocessResult>& results, int64_t samples, bool labels) {
+void PrintPreprocess(const PreprocessResults& found) {
+  const auto& [results, samples, labels] = found;
   std::printf("%-42s %22s %9s %10s%s\n", "preprocessing", "input values", "BatchNorm", "confidence",
               labels ? "  top-1 % at label offset -1 / 0 / 1" : "");
   const auto number = [](const std::optional<double>& value) {
@@ -68,8 +48,8 @@ void PrintPreprocess(const std::vector<PreprocessResult>& results, int64_t sampl
       "*: as given; BatchNorm: distance from what the first one saw in training, 0 is best\n");
 }
 
-nlohmann::json PreprocessJson(const std::vector<PreprocessResult>& results, int64_t samples,
-                              bool labels, const std::string& better) {
+nlohmann::json PreprocessJson(const PreprocessResults& found, const std::string& better) {
+  const auto& [results, samples, labels] = found;
   nlohmann::json variants = nlohmann::json::array();
   for (const PreprocessResult& r : results) {
     nlohmann::json entry = {
@@ -82,7 +62,8 @@ nlohmann::json PreprocessJson(const std::vector<PreprocessResult>& results, int6
   return {{"samples", samples}, {"variants", variants}, {"better", better}};
 }
 
-std::string PreprocessHint(const std::vector<PreprocessResult>& results, bool labels) {
+std::string PreprocessHint(const PreprocessResults& found) {
+  const auto& [results, samples, labels] = found;
   constexpr double kMuch = 1.2;
   if (!labels && results[0].norm_distance) {
     const auto nearest = std::min_element(

@@ -2,12 +2,16 @@
 #ifndef RSHIFT_TOOLS_TOOL_COMMANDS_H_
 #define RSHIFT_TOOLS_TOOL_COMMANDS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "graph/import.h"
+#include "pipeline/diagnose/measure.h"
 #include "quantize/profile.h"
+#include "tools/preprocess_options.h"
 #include "tools/requantize_rule.h"
+#include "tools/tool_main.h"
 
 namespace rshift {
 
@@ -74,6 +78,19 @@ struct ExplainArguments {
 };
 // Throws UsageError where neither tensor nor model is given.
 int ExplainCommand(const ExplainArguments& arguments, const ImportOptions& import, bool json);
+
+struct DiagnoseArguments {
+  std::string labels, calibration, mode = "symmetric";
+  std::vector<std::string> dataset;
+  PreprocessArguments preprocess;
+  int64_t label_offset = 0, samples = kDiagnoseSamples;
+  uint64_t seed = 0;
+  int threads = 0;
+  bool strict = false, rules = false;
+};
+// Says what is wrong with a model, its data and its integer program, and what to try. 1 only where
+// `strict` is set and there is a finding. `rules`: lists the rules instead.
+int DiagnoseCommand(const DiagnoseArguments& arguments, const ModelArguments& model, bool json);
 
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE

@@ -12,7 +12,7 @@ import oracle
 import pipeline
 
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
-SUBCOMMANDS = ('support', 'info', 'disasm', 'verify', 'diff', 'memory', 'compare', 'stats', 'requantize', 'explain')
+SUBCOMMANDS = ('support', 'info', 'disasm', 'verify', 'diff', 'memory', 'compare', 'stats', 'requantize', 'explain', 'diagnose')
 
 
 @pytest.fixture(scope='module')
