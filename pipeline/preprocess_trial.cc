@@ -144,9 +144,10 @@ class PreprocessTrial {
       const std::vector<float> scores = RunOnce(program_, session_, sample);
       if (IsClassVector(out)) confidence += LargestProbability(scores);
       const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-      for (int offset = -1; offset <= 1 && !labels.empty(); ++offset)
-        result.hits[static_cast<size_t>(offset + 1)] +=
-            best == labels[static_cast<size_t>(index)] + options_.label_offset + offset;
+      for (size_t place = 0; place < 3 && !labels.empty(); ++place) {
+        const int64_t label = labels[static_cast<size_t>(index)] + options_.label_offset;
+        result.hits[place] += best == label + static_cast<int64_t>(place) - 1;
+      }
       if (norm_) moments.Add(RunOnce(*norm_program_, *norm_session_, sample), NormShape());
     }
     result.mean = sum / count;

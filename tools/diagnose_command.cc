@@ -79,7 +79,7 @@ int DiagnoseCommand(const DiagnoseArguments& a, const ModelArguments& model, boo
   DiagnoseOptions options = Options(a, model);
   CheckOptions(options);
   options.import = model.Import();
-  const DiagnoseFacts facts = Measure(options, json ? nullptr : ShowProgress(), PrintNote);
+  const DiagnoseFacts facts = MeasureFacts(options, json ? nullptr : ShowProgress(), PrintNote);
   const std::vector<RuleFindings> found = ApplyRules(facts, Commands(a, model));
   if (json)
     PrintJson(DiagnosisJson(facts, found));

@@ -36,16 +36,29 @@ std::vector<RuleFindings> ApplyRules(const DiagnoseFacts& facts, const DiagnoseC
   return all;
 }
 
+bool PreprocessingJudged(const DiagnoseFacts& facts) {
+  return facts.preprocess &&
+         (facts.preprocess->labels || (!facts.preprocess->variants.empty() &&
+                                       facts.preprocess->variants[0].norm_distance.has_value()));
+}
+
 std::string DiagnosisText(const DiagnoseFacts& facts, const std::vector<RuleFindings>& found) {
   const std::string seen = facts.bad_weights.empty()
                                ? Cat(Count(facts.samples.size(), "sample"), ", ",
                                      Count(facts.tensors.size(), "tensor"), ", ", facts.mode)
                                : "the weights alone";
-  if (found.empty())
-    return Cat("nothing found: ", Count(DiagnoseRules().size(), "rule"), ", ", seen, "\n");
+  const std::string open =
+      facts.bad_weights.empty() && !PreprocessingJudged(facts)
+          ? Cat("whether the preprocessing is right was not judged: ",
+                facts.preprocess ? "give --labels" : "no --preprocess is given")
+          : "";
+  if (found.empty()) {
+    return Cat("nothing found: ", Count(DiagnoseRules().size(), "rule"), ", ", seen,
+               open.empty() ? "" : "; " + open, "\n");
+  }
   std::string text = Cat("found by ", Count(found.size(), "rule"), " (", seen, "):\n");
   for (size_t i = 0; i < found.size(); ++i) text += OneRule(i + 1, found[i]);
-  return text;
+  return open.empty() ? text : text + open + "\n";
 }
 
 nlohmann::json DiagnosisJson(const DiagnoseFacts& facts, const std::vector<RuleFindings>& found) {
@@ -64,6 +77,7 @@ nlohmann::json DiagnosisJson(const DiagnoseFacts& facts, const std::vector<RuleF
   }
   nlohmann::json result = FactsJson(facts);
   result["healthy"] = found.empty();
+  result["preprocessing_judged"] = PreprocessingJudged(facts);
   result["findings"] = std::move(findings);
   return result;
 }

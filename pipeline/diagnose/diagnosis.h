@@ -20,11 +20,15 @@ struct RuleFindings {
 // cause.
 std::vector<RuleFindings> ApplyRules(const DiagnoseFacts& facts, const DiagnoseCommands& commands);
 
+// Whether anything could say that the preprocessing is wrong: labels, or a BatchNorm behind the
+// first Conv.
+bool PreprocessingJudged(const DiagnoseFacts& facts);
+
 // For people: of each rule the first findings and how many more there are; one line where there is
 // none.
 std::string DiagnosisText(const DiagnoseFacts& facts, const std::vector<RuleFindings>& found);
-// {"healthy", "mode", "samples", "findings": [{rule, trigger, where, tensor, figure, limit, remedy,
-// command}], "preprocessing", "scores", "check", "tensors"}.
+// {"healthy", "preprocessing_judged", "mode", "samples", "findings": [{rule, trigger, where,
+// tensor, figure, limit, remedy, command}], "preprocessing", "scores", "check", "tensors"}.
 nlohmann::json DiagnosisJson(const DiagnoseFacts& facts, const std::vector<RuleFindings>& found);
 
 // The table of docs/diagnose.md.

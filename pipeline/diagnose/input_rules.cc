@@ -10,25 +10,25 @@
 namespace rshift {
 namespace {
 
-// The offset of labels with which most answers of any preprocessing are right.
-int BestOffset(const PreprocessResults& results) {
-  int best = 0;
+constexpr size_t kAsGiven = 1;  // place of offset 0 in PreprocessResult::hits
+
+// The place of the offset with which most answers of any preprocessing are right.
+size_t BestPlace(const PreprocessResults& results) {
+  size_t best = kAsGiven;
   int64_t most = 0;
-  for (const int offset : {0, -1, 1}) {
+  for (const size_t place : {kAsGiven, size_t{0}, size_t{2}}) {
     for (const PreprocessResult& one : results.variants) {
-      const int64_t hits = one.hits[static_cast<size_t>(offset + 1)];
-      if (hits <= most) continue;
-      most = hits;
-      best = offset;
+      if (one.hits[place] <= most) continue;
+      most = one.hits[place];
+      best = place;
     }
   }
   return best;
 }
 
-int64_t MostHits(const PreprocessResults& results, int offset) {
+int64_t MostHits(const PreprocessResults& results, size_t place) {
   int64_t most = 0;
-  for (const PreprocessResult& one : results.variants)
-    most = std::max(most, one.hits[static_cast<size_t>(offset + 1)]);
+  for (const PreprocessResult& one : results.variants) most = std::max(most, one.hits[place]);
   return most;
 }
 
@@ -38,9 +38,9 @@ int64_t HitMargin(const PreprocessResults& results) {
 }
 
 bool LabelsAreOff(const PreprocessResults& results) {
-  const int offset = BestOffset(results);
-  return results.labels && offset != 0 &&
-         MostHits(results, offset) - MostHits(results, 0) > HitMargin(results);
+  const size_t place = BestPlace(results);
+  return results.labels && place != kAsGiven &&
+         MostHits(results, place) - MostHits(results, kAsGiven) > HitMargin(results);
 }
 
 // With labels that are off, of the right ones.
@@ -48,8 +48,8 @@ std::optional<BetterPreprocess> BetterWay(const DiagnoseFacts& facts) {
   if (!facts.preprocess) return std::nullopt;
   PreprocessResults results = *facts.preprocess;
   if (LabelsAreOff(results)) {
-    const auto offset = static_cast<size_t>(BestOffset(results) + 1);
-    for (PreprocessResult& one : results.variants) one.hits[1] = one.hits[offset];
+    const size_t place = BestPlace(results);
+    for (PreprocessResult& one : results.variants) one.hits[kAsGiven] = one.hits[place];
   }
   for (PreprocessResult& one : results.variants) one.hits[0] = one.hits[2] = 0;
   return FindBetterPreprocess(results);
@@ -110,11 +110,12 @@ std::vector<Finding> FindBadWeightRule(const DiagnoseFacts& facts, const Diagnos
 std::vector<Finding> FindLabelOffset(const DiagnoseFacts& facts, const DiagnoseCommands& commands) {
   if (!facts.preprocess || !LabelsAreOff(*facts.preprocess)) return {};
   const PreprocessResults& results = *facts.preprocess;
-  const int offset = BestOffset(results);
+  const size_t place = BestPlace(results);
+  const int64_t offset = static_cast<int64_t>(place) - 1;
   return {{"the labels", "",
-           Cat(MostHits(results, offset), " of ", results.samples, " answers are right with ",
-               offset > 0 ? "1 added to" : "1 taken from", " every label, ", MostHits(results, 0),
-               " as they are (limit: ", HitMargin(results), " more)"),
+           Cat(MostHits(results, place), " of ", results.samples, " answers are right with ",
+               offset > 0 ? "1 added to" : "1 taken from", " every label, ",
+               MostHits(results, kAsGiven), " as they are (limit: ", HitMargin(results), " more)"),
            commands.Diagnose(Cat("--label-offset ", facts.label_offset + offset))}};
 }
 

@@ -168,8 +168,8 @@ void CheckOptions(const DiagnoseOptions& options) {
                "--label-offset needs --labels");
 }
 
-DiagnoseFacts Measure(const DiagnoseOptions& options, const ProgressFunction& progress,
-                      const NoteFunction& note) {
+DiagnoseFacts MeasureFacts(const DiagnoseOptions& options, const ProgressFunction& progress,
+                           const NoteFunction& note) {
   CheckOptions(options);
   RegisterFloatLibrary();
   return Diagnosis(options, progress, note).Facts();

@@ -36,8 +36,8 @@ struct DiagnoseOptions {
 void CheckOptions(const DiagnoseOptions& options);
 // Throws Error where the model cannot be imported, calibrated or deployed. The same facts for the
 // same options, whatever the number of threads.
-DiagnoseFacts Measure(const DiagnoseOptions& options, const ProgressFunction& progress = {},
-                      const NoteFunction& note = {});
+DiagnoseFacts MeasureFacts(const DiagnoseOptions& options, const ProgressFunction& progress = {},
+                           const NoteFunction& note = {});
 
 }  // namespace rshift
 

@@ -35,7 +35,7 @@ std::vector<int64_t> ConstantChannels(const DiagnoseFacts& facts, const TensorFa
   return constant.size() == t.channel_min.size() ? std::vector<int64_t>{} : constant;
 }
 
-bool IsOneOf(const std::string& text, std::initializer_list<const char*> list) {
+bool IsAmong(const std::string& text, std::initializer_list<const char*> list) {
   return std::any_of(list.begin(), list.end(), [&](const char* one) { return text == one; });
 }
 
@@ -104,7 +104,8 @@ std::vector<Finding> FindDeadChannel(const DiagnoseFacts& facts, const DiagnoseC
 std::vector<Finding> FindClippedHead(const DiagnoseFacts& facts, const DiagnoseCommands& commands) {
   std::vector<Finding> found;
   for (const TensorFacts& t : facts.tensors) {
-    const bool saturating = IsOneOf(t.read_by, {"Sigmoid", "Tanh", "HardSigmoid"});
+    const bool saturating = IsAmong(t.read_by, {"Sigmoid", "Tanh", "HardSigmoid"});
+    if (t.integer && t.integer->moves) continue;  // what it moves is a head itself
     if (!t.has_range || (!t.output && !saturating && t.read_by != "Softmax")) continue;
     // What lies beyond the place where a sigmoid is flat changes nothing.
     const auto reach = [&](float end) {
@@ -134,7 +135,7 @@ std::vector<Finding> FindUnlikeScales(const DiagnoseFacts& facts,
                                       const DiagnoseCommands& commands) {
   std::vector<Finding> found;
   for (const JoinFacts& join : facts.joins) {
-    const double limit = IsOneOf(join.op, {"Concat", "Where"}) ? kConcatQuanta : kAddQuanta;
+    const double limit = IsAmong(join.op, {"Concat", "Where"}) ? kConcatQuanta : kAddQuanta;
     const auto smallest =
         std::min_element(join.inputs.begin(), join.inputs.end(),
                          [](const auto& a, const auto& b) { return a.quanta < b.quanta; });

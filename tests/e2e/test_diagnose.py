@@ -65,8 +65,18 @@ def test_a_seeded_ill_is_named(ill, tmp_path):
 def test_the_net_without_an_ill_is_healthy(mode, tmp_path):
     words = [*ill_nets.healthy(tmp_path), '--mode', mode, '--strict']
     found = diagnose(*words)
-    assert found['healthy'] and not found['findings'] and found['mode'] == mode
+    assert found['healthy'] and not found['findings'] and found['mode'] == mode and found['preprocessing_judged']
     assert re.fullmatch(r'nothing found: \d+ rules, 30 samples, \d+ tensors, \w+\n', pipeline.run('model_tool', 'diagnose', *words))
+
+
+@pytest.mark.sanitized
+def test_what_was_not_judged_is_said(tmp_path):
+    model, *_ = ill_nets.healthy(tmp_path)
+    words = [model, '--dataset', tmp_path / 'pictures', '--preprocess', tmp_path / 'recipe.yaml']
+    text = pipeline.run('model_tool', 'diagnose', *words)
+    assert text.startswith('nothing found: ') and text.endswith('the preprocessing is right was not judged: give --labels\n') and text.count('\n') == 1
+    assert not diagnose(*words)['preprocessing_judged']
+    assert 'no --preprocess is given' in pipeline.run('model_tool', 'diagnose', model, '--dataset', ill_nets.samples(tmp_path))
 
 
 def test_the_bundled_model_is_healthy():

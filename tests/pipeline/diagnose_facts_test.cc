@@ -86,6 +86,7 @@ TEST(DiagnoseFacts, TheBulkLeavesOneInAThousandOut) {
 TEST(DiagnoseFacts, TheGapIsTheWidestAndKnowsItsSides) {
   TensorStatistics statistics;
   std::vector<float> values;
+  values.reserve(100);
   for (int i = 0; i < 90; ++i) values.push_back(static_cast<float>(i) / 90);
   for (int i = 0; i < 10; ++i) values.push_back(10);
   Add(statistics, values, "s");
