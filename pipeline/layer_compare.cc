@@ -1,5 +1,7 @@
 #include "pipeline/layer_compare.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "calibrate/fill_inputs.h"
 #include "pipeline/complete_tensors.h"
@@ -26,9 +28,15 @@ struct Gathered {
   int64_t saturated = 0;
 };
 
+// The least and the largest integer; recurrent cells keep their state in 16 bits.
+std::pair<int, int> EndsOf(DType type) {
+  if (type == DType::kS16) return {-32768, 32767};
+  return type == DType::kU8 ? std::pair{0, 255} : std::pair{-128, 127};
+}
+
 int64_t CountSaturated(const TensorRecord& record, const PairValues& values) {
   if (!record.quantized) return 0;
-  const int q_lo = record.dtype == DType::kU8 ? 0 : -128, q_hi = q_lo + 255;
+  const auto [q_lo, q_hi] = EndsOf(record.dtype);
   const float lo = record.scale * static_cast<float>(q_lo - record.zero_point);
   const float hi = record.scale * static_cast<float>(q_hi - record.zero_point);
   const float half = record.scale / 2;

@@ -86,7 +86,9 @@ Finding WayFinding(const DiagnoseFacts& facts, const DiagnoseCommands& commands,
   return {
       "the model's input", "",
       Cat("values are ", Figure(given.low), " to ", Figure(given.high), "; better is '",
-          other.variant, "' (", Figure(other.low), " to ", Figure(other.high), "): ", better.why),
+          other.variant, "' (", Figure(other.low), " to ", Figure(other.high), "): ", better.why,
+          facts.preprocess->labels ? " (limit: a tenth of the samples more)"
+                                   : " (limit: half of the distance)"),
       commands.CalibrateWith(FlagsOf(other.recipe))};
 }
 

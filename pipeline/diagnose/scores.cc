@@ -26,6 +26,9 @@ ScoreView ViewOf(const Shape& shape) {
   return view;
 }
 
+// A few numbers may be from 0 to 1 by chance.
+constexpr size_t kEnoughValues = 256;
+
 struct Highest {
   float score = 0;
   bool is_score = true;
@@ -43,6 +46,30 @@ Highest FindHighest(const std::vector<float>& values, const ScoreView& view, siz
   return highest;
 }
 
+// Channels whose floats are from 0 to 1 in every sample, and not by chance: those of an output that
+// has no others, and those of many values.
+std::vector<size_t> ScoreChannels(const OutputValues& output) {
+  const ScoreView view = ViewOf(output.shape);
+  std::vector<size_t> channels;
+  for (size_t c = 0; c < view.channels; ++c) {
+    const bool scores =
+        std::all_of(output.samples.begin(), output.samples.end(),
+                    [&](const auto& values) { return FindHighest(values, view, c).is_score; });
+    if (scores) channels.push_back(c);
+  }
+  const bool many = view.outer * view.count * output.samples.size() >= kEnoughValues;
+  return many || channels.size() == view.channels ? channels : std::vector<size_t>{};
+}
+
+// An output whose size depends on the data may have another in the other program.
+bool SameSizes(const OutputValues& a, const OutputValues& b) {
+  const auto size = static_cast<size_t>(NumElements(b.shape));
+  if (a.samples.size() != b.samples.size()) return false;
+  for (size_t s = 0; s < a.samples.size(); ++s)
+    if (a.samples[s].size() != size || b.samples[s].size() != size) return false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<ScoreFacts> DescribeScores(const std::vector<OutputValues>& integer,
@@ -50,21 +77,15 @@ std::vector<ScoreFacts> DescribeScores(const std::vector<OutputValues>& integer,
   std::vector<ScoreFacts> found;
   for (size_t o = 0; o < floating.size() && o < integer.size(); ++o) {
     if (floating[o].dtype != DType::kF32 || integer[o].dtype != DType::kF32) continue;
-    const ScoreView view = ViewOf(floating[o].shape);
+    if (!SameSizes(integer[o], floating[o])) continue;
     ScoreFacts facts{.output = floating[o].name};
     std::vector<double> ratios;
-    for (size_t c = 0; c < view.channels; ++c) {
-      std::vector<Highest> sure;
-      bool scores = true;
-      for (size_t s = 0; s < floating[o].samples.size() && scores; ++s) {
-        if (floating[o].samples[s].size() != integer[o].samples[s].size()) return {};
-        sure.push_back(FindHighest(floating[o].samples[s], view, c));
-        scores = sure.back().is_score;
-      }
-      for (size_t s = 0; s < sure.size() && scores; ++s) {
-        const double score = static_cast<double>(sure[s].score);
+    for (const size_t c : ScoreChannels(floating[o])) {
+      const ScoreView view = ViewOf(floating[o].shape);
+      for (size_t s = 0; s < floating[o].samples.size(); ++s) {
+        const auto score = static_cast<double>(FindHighest(floating[o].samples[s], view, c).score);
         if (score < kSureScore) continue;
-        const double other = static_cast<double>(FindHighest(integer[o].samples[s], view, c).score);
+        const auto other = static_cast<double>(FindHighest(integer[o].samples[s], view, c).score);
         ratios.push_back(other / score);
         if (score > facts.floating) facts.floating = score, facts.integer = other;
       }

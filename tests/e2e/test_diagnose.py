@@ -98,6 +98,15 @@ def test_pixels_that_are_not_normalised_are_told_by_the_batch_norm(tmp_path, sha
     assert first_rules(found, 1) == ['unnormalised-input'] and 'BatchNorm' in found['findings'][0]['figure']
 
 
+def test_colours_in_the_wrong_order_show_in_right_answers(shared):
+    """SqueezeNet takes BGR; its mean goes with the colours."""
+    case = models.SQUEEZENET
+    found = diagnose(case.model(shared), *labels_of(case, shared), '--preprocess', case.preprocess, '--color', 'rgb', '--mean', '123,117,104')
+    assert first_rules(found) == ['wrong-preprocessing'] and "'BGR, mean and scale as given'" in found['findings'][0]['figure']
+    command = found['findings'][0]['command']
+    assert command.count('--color') == command.count('--mean') == 1 and '--color bgr --mean 104,117,123' in command
+
+
 def test_the_background_class_of_a_real_net_is_a_label_offset(shared):
     *words, _, _ = [models.MOBILENET_V2.model(shared), '--preprocess', models.MOBILENET_V2.preprocess,
                     *labels_of(models.MOBILENET_V2, shared)]
@@ -112,6 +121,22 @@ def test_the_hostile_net_without_equalization_is_told_to_use_it(tmp_path, shared
     found = diagnose(case.model(shared), '--dataset', pipeline.TEST_IMAGES, '--calibration', table)
     assert first_rules(found, 1) == ['hidden-channel-scale']
     assert '--equalize auto' in found['findings'][0]['command']
+
+
+def test_the_state_of_a_recurrent_cell_has_sixteen_bits(tmp_path, shared):
+    """What an s8 would hold is not the end of its range."""
+    random = np.random.default_rng(1)
+    np.savez(tmp_path / 'x.npz', input_2=random.normal(0, 1, (12, 1, 1, 257)).astype(np.float32),
+             input_3=random.normal(0, 1, (12, 1, 2, 128, 2)).astype(np.float32))
+    found = diagnose(shared / 'models/dtln/model_1.onnx', '--dataset', tmp_path / 'x.npz')
+    assert any(tensor['tensor'] == 'lstm_4/Add_3' and 'saturated' in tensor for tensor in found['tensors'])
+    assert not of_rule(found, 'saturation'), found['findings']
+
+
+def test_a_regression_has_no_scores(tmp_path, shared):
+    np.save(tmp_path / 'x.npy', np.random.default_rng(0).normal(0, 1, (12, 640)).astype(np.float32))
+    found = diagnose(shared / 'models/autoencoder_ad01/ad01_fp32_float.onnx', '--dataset', tmp_path / 'x.npy')
+    assert not found['scores'] and not of_rule(found, 'score-collapse')
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf])

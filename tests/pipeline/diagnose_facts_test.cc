@@ -99,9 +99,10 @@ TEST(DiagnoseFacts, TheGapIsTheWidestAndKnowsItsSides) {
   EXPECT_NEAR(facts.gap.high, 10, 0.02);
 }
 
-// One sample of [1, 3 boxes, 2 channels]: a coordinate and a score.
-std::vector<OutputValues> Boxes(const std::vector<float>& values) {
-  return {{.name = "y", .shape = {1, 3, 2}, .samples = {values}}};
+// One sample of [1, 300 boxes, 2 channels], a coordinate and a score: these, and zeros.
+std::vector<OutputValues> Boxes(std::vector<float> values, int64_t boxes = 300) {
+  values.resize(static_cast<size_t>(2 * boxes));
+  return {{.name = "y", .shape = {1, boxes, 2}, .samples = {values}}};
 }
 
 TEST(DiagnoseFacts, ScoresAreChannelsFromZeroToOne) {
@@ -111,6 +112,12 @@ TEST(DiagnoseFacts, ScoresAreChannelsFromZeroToOne) {
   EXPECT_EQ(found[0].count, 1);  // the coordinate is no score
   EXPECT_NEAR(found[0].median_ratio, 0.7 / 0.8, 1e-6);
   EXPECT_TRUE(DescribeScores(floating, Boxes({40, 0.1f, -3, 0.2f, 7, 0.2f})).empty());  // not sure
+}
+
+TEST(DiagnoseFacts, AFewNumbersMayBeFromZeroToOneByChance) {
+  const std::vector<float> with_coordinate = {40, 0.1f, -3, 0.8f}, alone = {0.3f, 0.1f, 0, 0.8f};
+  EXPECT_TRUE(DescribeScores(Boxes({}, 2), Boxes(with_coordinate, 2)).empty());
+  EXPECT_EQ(DescribeScores(Boxes({}, 2), Boxes(alone, 2)).size(), 1u);
 }
 
 TEST(DiagnoseFacts, ExtremesByChannelAndSample) {
