@@ -225,22 +225,24 @@ class Exporter {
   std::map<ValueId, int> readers_;             // of second inputs
 };
 
-std::string Export(const Graph& imported, const Graph& quantized, Form form) {
+std::string Export(const Graph& imported, const Graph& quantized, const NodeBiases& biases,
+                   Form form) {
   RSHIFT_REQUIRE(!HoldsQuantization(imported), ErrorCode::kUnsupported,
                  "--emit-qdq, --emit-fakequantize: the model holds QuantizeLinear and "
                  "DequantizeLinear already");
-  const Graph graph = RunPassesInOnnxOrder(imported);
+  const Graph graph = SetBiases(RunPassesInOnnxOrder(imported), biases);
   return Exporter(graph, quantized, form).Model();
 }
 
 }  // namespace
 
-std::string ExportQdq(const Graph& imported, const Graph& quantized) {
-  return Export(imported, quantized, Form::kQdq);
+std::string ExportQdq(const Graph& imported, const Graph& quantized, const NodeBiases& biases) {
+  return Export(imported, quantized, biases, Form::kQdq);
 }
 
-std::string ExportFakeQuantize(const Graph& imported, const Graph& quantized) {
-  return Export(imported, quantized, Form::kFakeQuantize);
+std::string ExportFakeQuantize(const Graph& imported, const Graph& quantized,
+                               const NodeBiases& biases) {
+  return Export(imported, quantized, biases, Form::kFakeQuantize);
 }
 
 }  // namespace rshift

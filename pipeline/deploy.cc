@@ -15,12 +15,14 @@
 #include "graph/sha256.h"
 #include "interop/qdq_export.h"
 #include "pipeline/check_program.h"
+#include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
 #include "pipeline/deploy_preprocess.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/quantize.h"
+#include "quantize/set_biases.h"
 #include "runtime/onednn/float_library.h"
 
 namespace rshift {
@@ -116,18 +118,36 @@ class Deployer {
     report.mode = "f32";
     final_ = floating_;
     if (!IsInteger()) return;
-    QuantizeResult quantized = QuantizeGraph(floating_, table_, quantize_);
+    CorrectBiases();
+    QuantizeResult quantized = QuantizeGraph(SetBiases(floating_, biases_), table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
     report.profile = Name(quantize_.profile.id);
     Tell(DeployStage::kQuantized, quantized.graph);
-    if (options_.emit_qdq) result_.qdq = ExportQdq(imported_, quantized.graph);
+    if (options_.emit_qdq) result_.qdq = ExportQdq(imported_, quantized.graph, biases_);
     if (options_.emit_fakequantize)
-      result_.fakequantize = ExportFakeQuantize(imported_, quantized.graph);
+      result_.fakequantize = ExportFakeQuantize(imported_, quantized.graph, biases_);
     final_ = RunTargetPasses(quantized.graph, quantize_.target);
     report.quantize = std::move(quantized.report);
     AddSplit(split_, &report.quantize);
     report.proofs = ProveIntegers(final_);
     Tell(DeployStage::kTarget, final_);
+  }
+
+  // The float program that the integer one is compared with keeps its own biases.
+  void CorrectBiases() {
+    if (options_.bias_correction == BiasCorrectionMode::kOff) return;
+    RegisterFloatLibrary();
+    const std::unique_ptr<Dataset> samples = CorrectionSamples();
+    BiasCorrection correction =
+        rshift::CorrectBiases(floating_, table_, quantize_, *samples, options_.bias_correction,
+                              options_.threads == 0 ? 1 : options_.threads, events_.progress);
+    biases_ = std::move(correction.biases);
+    result_.report.bias_correction = std::move(correction.report);
+  }
+
+  std::unique_ptr<Dataset> CorrectionSamples() const {
+    return ReadCorrectionSamples(options_, table_, TableName(), InputSpecs(floating_),
+                                 PreprocessText(), events_.note);
   }
 
   void MakeProgram() {
@@ -203,14 +223,14 @@ class Deployer {
         {"source_sha256", floating_.sha256},
         {"mode", result_.report.mode},
         {"cost", ToText(quantize_.target.cost)},
-        {"preprocess", ChoosePreprocess(table_, TableName(), options_.preprocess,
-                                        InputSpecs(floating_), options_.force_preprocess)}};
+        {"preprocess", PreprocessText()}};
     if (!options_.import.append.empty())
       meta["append_sha256"] = Sha256Hex(ReadFile(options_.import.append));
     if (!IsInteger()) return meta;
     meta["profile"] = Name(quantize_.profile.id);
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
+    if (!biases_.empty()) meta["bias_correction"] = Name(options_.bias_correction);
     const std::string own = LayerProfiles(result_.report.quantize.profiles);
     if (!own.empty()) meta["layer_profiles"] = own;
     meta["target"] = quantize_.target.name;
@@ -220,6 +240,11 @@ class Deployer {
     }
     meta["calibration_method"] = HoldsQuantization(floating_) ? "the model's own" : table_.method;
     return meta;
+  }
+
+  std::string PreprocessText() const {
+    return ChoosePreprocess(table_, TableName(), options_.preprocess, InputSpecs(floating_),
+                            options_.force_preprocess);
   }
 
   bool IsInteger() const { return options_.mode != DeployMode::kF32; }
@@ -247,6 +272,7 @@ class Deployer {
   SplitResult split_;       // of a model with FakeQuantize; its graph has moved on
   Graph imported_;          // where a model is emitted
   Graph floating_, final_;  // final_: what the program is compiled from
+  NodeBiases biases_;       // others than floating_'s
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;
   ProgramImage image_;

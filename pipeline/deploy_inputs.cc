@@ -26,6 +26,10 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
     RequireUsage(!options.scales.given(),
                  "--scales: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the scales out");
+    RequireUsage(options.bias_correction == BiasCorrectionMode::kOff,
+                 "--bias-correction: the model holds its own quantization parameters "
+                 "(QuantizeLinear, DequantizeLinear, FakeQuantize), its integer biases among them; "
+                 "leave it out");
     return;
   }
   // Profile ascend may have its scales in --config; layers without stay in fp16.

@@ -13,6 +13,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.profile                                        ? "--profile"
          : o.variant                                        ? "--variant"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
+         : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
          : o.sensitivity                                    ? "--sensitivity"
          : o.emit_fakequantize                              ? "--emit-fakequantize"
          : o.emit_qdq                                       ? "--emit-qdq"
@@ -37,11 +38,18 @@ void CheckOptions(const DeployOptions& o) {
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
+  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff;
+  RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
+               ": expected 0 (all) or more");
+  RequireUsage(o.correction_data.empty() || corrects,
+               "--correction-data is for --bias-correction fast or full: add it, or leave the data "
+               "out");
   const bool has_test = !o.test_input.empty() || !o.test_samples.empty();
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");
-  RequireUsage(o.threads == 0 || o.check || has_test,
-               "--threads is for the check and --test-input; leave it out with --no-check");
+  RequireUsage(o.threads == 0 || o.check || has_test || corrects,
+               "--threads is for the check, --test-input and --bias-correction; leave it out with "
+               "--no-check");
   RequireUsage(o.check_samples == kCheckSamples || o.check || o.sensitivity,
                "--check-samples is for the check and --sensitivity; leave it out with --no-check");
   if (!o.variant) return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interop/scale_set.h"
+#include "pipeline/bias_correction.h"
 #include "pipeline/compare.h"
 #include "pipeline/file_or.h"
 #include "pipeline/model_file.h"
@@ -22,6 +23,7 @@ namespace rshift {
 enum class DeployMode { kDefault, kSymmetric, kAsymmetric, kF32 };
 
 inline constexpr int64_t kCheckSamples = 4;
+inline constexpr int64_t kCorrectionSamples = 64;
 
 // Messages call an option by its name on model_deploy's command line; configs/README.md has the
 // files. Everything has a default but the model and, of a float model's integer program, the table
@@ -45,6 +47,12 @@ struct DeployOptions {
   bool fuse = true;                                // CompileOptions::fuse
   bool drop_residual_round = false;                // SplitOptions of a model with FakeQuantize
   std::string output = "program";  // the program's name in messages and in the report
+
+  // Of integer programs only: biases that take back the mean of the error (bias_correction.h),
+  // measured on the samples that the table recorded, or on others.
+  BiasCorrectionMode bias_correction = BiasCorrectionMode::kOff;
+  std::vector<std::string> correction_data = {};    // what OpenDataset takes
+  int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all
 
   // Of integer programs only: the check and the comparison with the float program.
   bool check = true;

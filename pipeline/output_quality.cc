@@ -24,15 +24,8 @@ Program ProgramOf(const Graph& graph, const std::string& where) {
   return Program::FromBytes(WriteContainer(Compile(graph)), where, Limits::None());
 }
 
-Graph BeforeSoftmax(Graph graph) {
-  const std::vector<NodeId> producers = graph.Producers();
-  for (ValueId& output : graph.outputs) {
-    NodeId maker = producers[output.index()];
-    while (maker.valid() && MovesInput(graph, graph.node(maker)))
-      maker = producers[graph.node(maker).inputs[0].index()];
-    if (maker.valid() && std::holds_alternative<Softmax>(graph.node(maker).op))
-      output = graph.node(maker).inputs[0];
-  }
+Graph WithoutSoftmax(Graph graph) {
+  for (ValueId& output : graph.outputs) output = BeforeSoftmax(graph, output);
   graph.RemoveUnused();
   return graph;
 }
@@ -58,8 +51,19 @@ double Centre(std::span<const float> row) {
   return row.size() < 2 ? 0 : sum / static_cast<double>(row.size());
 }
 
-double Decibels(const OutputValues& output, std::span<const float> found,
-                std::span<const float> wanted) {
+}  // namespace
+
+ValueId BeforeSoftmax(const Graph& graph, ValueId output) {
+  const std::vector<NodeId> producers = graph.Producers();
+  NodeId maker = producers[output.index()];
+  while (maker.valid() && MovesInput(graph, graph.node(maker)))
+    maker = producers[graph.node(maker).inputs[0].index()];
+  const bool softmax = maker.valid() && std::holds_alternative<Softmax>(graph.node(maker).op);
+  return softmax ? graph.node(maker).inputs[0] : output;
+}
+
+double OutputDecibels(const OutputValues& output, std::span<const float> found,
+                      std::span<const float> wanted) {
   const bool centred = IsClasses(output);
   const auto length = centred ? static_cast<size_t>(output.shape[1]) : wanted.size();
   double error = 0, signal = 0;
@@ -76,11 +80,9 @@ double Decibels(const OutputValues& output, std::span<const float> found,
   return signal == 0 ? -kMostDb : std::clamp(10 * std::log10(signal / error), -kMostDb, kMostDb);
 }
 
-}  // namespace
-
 OutputQuality::OutputQuality(const Graph& graph, const Dataset& samples,
                              const ChooseRangesOptions& options)
-    : graph_(BeforeSoftmax(graph)),
+    : graph_(WithoutSoftmax(graph)),
       samples_(samples),
       options_(options),
       reference_(RunOutputs(ProgramOf(graph_, "float program"), samples, 1)) {}
@@ -96,7 +98,7 @@ std::vector<double> OutputQuality::Of(const CalibrationTable& table, QuantMode m
   std::vector<double> quality(static_cast<size_t>(samples_.size()));
   for (size_t o = 0; o < found.size(); ++o) {
     for (size_t s = 0; s < quality.size(); ++s)
-      quality[s] += Decibels(reference_[o], found[o].samples[s], reference_[o].samples[s]) /
+      quality[s] += OutputDecibels(reference_[o], found[o].samples[s], reference_[o].samples[s]) /
                     static_cast<double>(found.size());
   }
   return quality;

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_PIPELINE_OUTPUT_QUALITY_H_
 #define RSHIFT_PIPELINE_OUTPUT_QUALITY_H_
 
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -12,14 +13,22 @@
 
 namespace rshift {
 
+// What a Softmax behind which nothing but movement comes reads, of an output that it makes; any
+// other output itself.
+ValueId BeforeSoftmax(const Graph& graph, ValueId output);
+
+// Of one sample of `output`, in dB: squares by squared errors. Of one number for each class, which
+// a constant does not change, the deviations from their mean.
+double OutputDecibels(const OutputValues& output, std::span<const float> found,
+                      std::span<const float> wanted);
+
 // Runs the whole network on the same samples. In place of an output that a Softmax makes it looks
 // at what that reads: probabilities of 0 and 1 hide by how much numbers are wrong. Everything the
 // constructor is given must outlive it, and hold still.
 class OutputQuality {
  public:
   OutputQuality(const Graph& graph, const Dataset& samples, const ChooseRangesOptions& options);
-  // Of each sample, in dB: squares by squared errors, the mean of the outputs. Of one number for
-  // each class, which a constant does not change, the deviations from their mean.
+  // Of each sample, in dB: OutputDecibels, the mean of the outputs.
   std::vector<double> Of(const CalibrationTable& table, QuantMode mode) const;
   // Several in parallel.
   std::vector<std::vector<double>> OfAll(const std::vector<CalibrationTable>& tables,

@@ -10,6 +10,7 @@
 
 #include "codegen/container/image.h"
 #include "interop/apply_scales.h"
+#include "pipeline/bias_correction.h"
 #include "pipeline/layer_compare.h"
 #include "pipeline/sensitivity.h"
 #include "pipeline/verdict.h"
@@ -45,6 +46,7 @@ struct DeployReport {
   bool checked = false;         // the verdict was asked for
   Verdict verdict = {};
   std::optional<Sensitivity> sensitivity = {};
+  std::optional<BiasCorrectionReport> bias_correction = {};
 };
 
 void CountCommands(const ProgramImage& image, DeployReport& report);

@@ -137,6 +137,20 @@ nlohmann::json SensitivityJson(const Sensitivity& sensitivity) {
   return json;
 }
 
+nlohmann::json CorrectionJson(const BiasCorrectionReport& c) {
+  return {{"mode", Name(c.mode)},
+          {"kept", c.kept},
+          {"samples", c.samples},
+          {"passes", c.passes},
+          {"layers", c.layers},
+          {"candidates", c.candidates},
+          {"channels", c.channels},
+          {"largest_steps", Number(c.largest_quanta)},
+          {"largest_node", c.largest_node},
+          {"before_db", Number(c.before_db)},
+          {"after_db", Number(c.after_db)}};
+}
+
 nlohmann::json ScalesJson(const ScalesTrace& scales) {
   nlohmann::json json = {{"file", scales.file},
                          {"format", scales.format},
@@ -201,6 +215,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
   }
   json["preprocess"] = report.preprocess;
   if (!report.scales.format.empty()) json["scales"] = ScalesJson(report.scales);
+  if (report.bias_correction) json["bias_correction"] = CorrectionJson(*report.bias_correction);
   if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);
   if (report.checked) json["check"] = VerdictJson(report.verdict);
   for (const LayerProof& proof : report.proofs) json["proofs"].push_back(ProofJson(proof));

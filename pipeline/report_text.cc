@@ -45,6 +45,18 @@ std::string LayerLines(const DeployReport& report) {
   return out;
 }
 
+std::string CorrectionLine(const BiasCorrectionReport& c) {
+  const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", c.before_db, c.after_db) +
+                              " on " + Count(c.samples, "sample");
+  const std::string mode = Cat("bias correction ", Name(c.mode), ": ");
+  if (c.candidates == 0) return mode + "no layer has a bias to correct\n";
+  if (c.channels == 0) return mode + "no mean error beyond chance; nothing changed\n";
+  if (!c.kept) return mode + "not kept, no better beyond chance: " + outputs + "\n";
+  return mode + outputs + ", " + Count(c.layers, "layer") + ", " + Count(c.channels, "channel") +
+         Format(", by up to %.1f steps of the output ('%s')\n", c.largest_quanta,
+                c.largest_node.c_str());
+}
+
 // One line: what was proved, and the tightest place.
 std::string ProofLine(const std::vector<LayerProof>& proofs) {
   if (proofs.empty()) return "";
@@ -151,6 +163,7 @@ std::string TextReport(const DeployReport& report) {
     out += "equalized: " + Count(report.equalized_tensors, "tensor") +
            "; factors between channels, powers of two, are in the weights\n";
   }
+  if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
            "; whether that is what the model was trained with, model_calibrate --check tells\n";

@@ -100,7 +100,8 @@ typedef struct rshift_deploy_options {
   size_t test_data_count;
   int emit_qdq; /* 1: fills rshift_deployment's `qdq` */
   rshift_progress progress;
-  void* user; /* the first argument of `progress` */
+  void* user;                  /* the first argument of `progress` */
+  const char* bias_correction; /* "off" (default), "fast" or "full", on the table's samples */
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

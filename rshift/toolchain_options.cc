@@ -148,6 +148,7 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
   options.test_samples =
       SamplesOf(Array(given.test_data, given.test_data_count, function, "test_data"), function);
   options.emit_qdq = given.emit_qdq != 0;
+  options.bias_correction = ParseBiasCorrection(TextOr(given.bias_correction, "off"));
   options.threads = given.threads;
   return options;
 }

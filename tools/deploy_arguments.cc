@@ -87,6 +87,7 @@ void DeployArguments::AddTo(CLI::App& app) {
   preprocess.AddTo(app, "carried into the program; default: the table's");
   app.add_flag("--force-preprocess", force_preprocess,
                "take a preprocessing that differs from the table's all the same");
+  AddCorrectionOptions(app);
   AddCheckOptions(app);
   app.add_flag("--no-fuse", no_fuse,
                "a command and tensors of its own for every operator: the same bytes, more slowly");
@@ -105,8 +106,24 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_flag("--json", json, "the summary on stdout as JSON, as --report-json writes it");
   app.add_option("--dump-graph", dump_graph,
                  "STAGE[=FILE]: imported | passes | quantized | target (repeatable)");
-  app.add_option("--threads", threads, "for the check and --test-input (default 1)")
+  app.add_option("--threads", threads,
+                 "for the check, --test-input and --bias-correction (default 1)")
       ->check(CLI::Range(1, kMaxThreads));
+}
+
+void DeployArguments::AddCorrectionOptions(CLI::App& app) {
+  app.add_option(
+         "--bias-correction", bias_correction,
+         "off | fast | full: take the mean of each channel's error out of the biases, as "
+         "every layer makes it by itself (fast) or as the whole integer program does (full)")
+      ->check(CLI::IsMember({"off", "fast", "full"}));
+  auto* data = app.add_option(
+      "--correction-data", correction_data,
+      "data set that --bias-correction measures on (default: the samples that the table recorded)");
+  app.add_option("--correction-samples", correction_samples,
+                 "how many of --correction-data, chosen evenly (default 64; 0: all)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->needs(data);
 }
 
 void DeployArguments::AddCheckOptions(CLI::App& app) {
@@ -139,6 +156,7 @@ RunPaths DeployArguments::Paths() const {
   paths.inputs.push_back({"--config", config});
   paths.inputs.push_back({"--target", target});
   paths.AddInputs("--preprocess", {preprocess.file()});
+  paths.AddData("--correction-data", correction_data);
   paths.AddData("--test-input", test_input);
   paths.outputs = {{"--output", output},           {"--report", report},
                    {"--report-json", report_json}, {"--sensitivity", sensitivity},
@@ -167,6 +185,9 @@ DeployOptions DeployArguments::Options() const {
   options.fuse = !no_fuse;
   options.drop_residual_round = drop_residual_round;
   options.output = output;
+  options.bias_correction = ParseBiasCorrection(bias_correction);
+  options.correction_data = correction_data;
+  options.correction_samples = correction_samples;
   options.check = !no_check;
   options.check_samples = check_samples;
   options.test_input = test_input;

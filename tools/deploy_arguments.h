@@ -19,7 +19,9 @@ struct DeployArguments {
   std::vector<std::string> input_type, output_type, test_input, dump_graph;
   int threads = 0;
   std::string sensitivity, emit_qdq, emit_fakequantize;
-  int64_t check_samples = kCheckSamples, keep_f32 = 0;
+  std::string bias_correction = "off";
+  std::vector<std::string> correction_data;
+  int64_t check_samples = kCheckSamples, keep_f32 = 0, correction_samples = kCorrectionSamples;
   bool no_fuse = false, json = false, no_check = false, force_preprocess = false,
        drop_residual_round = false;
 
@@ -29,6 +31,7 @@ struct DeployArguments {
   DeployOptions Options() const;
 
  private:
+  void AddCorrectionOptions(CLI::App& app);
   void AddCheckOptions(CLI::App& app);
 };
 

@@ -22,6 +22,7 @@ constexpr const char* kExamples =
     "net.rshift\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance "
     "0.99,0.90 --report r.html\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --bias-correction fast\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --sensitivity f32.yaml   (then "
     "--config f32.yaml)\n"
     "  model_deploy net.onnx --scales trt.cache -o net.rshift      (TensorRT's; also AIMET's, "

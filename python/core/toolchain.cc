@@ -99,6 +99,7 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.target = given.Text("target");
   options.scales = given.Text("scales");
   options.preprocess = given.Text("preprocess");
+  options.bias_correction = given.Text("bias_correction");
   options.no_check = given.Number<bool>("no_check") ? 1 : 0;
   options.threads = given.Number<int>("threads");
   options.input_shapes = shapes.data();

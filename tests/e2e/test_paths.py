@@ -28,7 +28,7 @@ TOOLS = {
     'model_deploy': {
         'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--bind': ('in', 'name={}'), '--calibration': ('in', '{}'), '--config': ('in', '{}'),
         '--scales': ('in', '{}'),
-        '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'),
+        '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'), '--correction-data': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
         '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'), '--emit-qdq': ('out', '{}'),
         '--emit-fakequantize': ('out', '{}'),

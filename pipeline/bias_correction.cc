@@ -1,0 +1,215 @@
+#include "pipeline/bias_correction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "codegen/passes/passes.h"
+#include "pipeline/bias_layers.h"
+#include "pipeline/bias_runs.h"
+#include "pipeline/paired_choice.h"
+#include "quantize/quantize.h"
+
+namespace rshift {
+namespace {
+
+// A mean that is off by more than all steps of an output is of a channel that is lost: no bias
+// brings it back.
+constexpr double kMostQuanta = 255;
+
+// Float channel minus integer channel, over the samples.
+struct Difference {
+  double mean = 0, error = 0;  // standard error of the mean
+};
+
+Difference DifferenceOf(const std::vector<std::vector<double>>& wanted,
+                        const std::vector<std::vector<double>>& found, size_t channel) {
+  const auto count = static_cast<double>(wanted.size());
+  Difference d;
+  for (size_t s = 0; s < wanted.size(); ++s) d.mean += wanted[s][channel] - found[s][channel];
+  d.mean /= count;
+  double squares = 0;
+  for (size_t s = 0; s < wanted.size(); ++s) {
+    const double off = wanted[s][channel] - found[s][channel] - d.mean;
+    squares += off * off;
+  }
+  if (wanted.size() > 1) d.error = std::sqrt(squares / (count - 1) / count);
+  return d;
+}
+
+// What to add to the bias. Few samples show a mean where there is none: it is held back by the
+// noise that it has (the positive part of James and Stein's estimator).
+double ShiftOf(const Difference& d, float quantum) {
+  const double variance = d.error * d.error, square = d.mean * d.mean;
+  const double shift = square > variance ? d.mean * (1 - variance / square) : 0;
+  const bool lost = quantum > 0 && std::fabs(shift) > kMostQuanta * static_cast<double>(quantum);
+  return std::isfinite(shift) && !lost ? shift : 0;
+}
+
+std::vector<float> CorrectedBias(const BiasLayer& layer,
+                                 const std::vector<std::vector<double>>& wanted,
+                                 const std::vector<std::vector<double>>& found) {
+  std::vector<float> bias(static_cast<size_t>(layer.product.outputs));
+  for (size_t c = 0; c < bias.size(); ++c) {
+    const double own = layer.bias.empty() ? 0 : static_cast<double>(layer.bias[c]);
+    bias[c] = static_cast<float>(own + ShiftOf(DifferenceOf(wanted, found, c), layer.quantum));
+  }
+  return bias;
+}
+
+// How many of the layers lie on the longest way to each of them: those of one level do not read
+// each other's results.
+std::vector<size_t> Levels(const Graph& graph, const std::vector<BiasLayer>& layers) {
+  std::map<std::string, size_t> places;
+  for (size_t l = 0; l < layers.size(); ++l) places[layers[l].node] = l;
+  std::vector<size_t> behind(static_cast<size_t>(graph.value_count())), levels(layers.size());
+  for (const Node& node : graph.nodes()) {
+    size_t level = 0;
+    for (const ValueId id : node.inputs) {
+      if (id.valid()) level = std::max(level, behind[id.index()]);
+    }
+    if (const auto place = places.find(node.name); place != places.end())
+      levels[place->second] = level++;
+    for (const ValueId id : node.outputs) {
+      if (id.valid()) behind[id.index()] = level;
+    }
+  }
+  return levels;
+}
+
+class Corrector {
+ public:
+  Corrector(const Graph& floating, const CalibrationTable& table, const QuantizeOptions& options,
+            const Dataset& samples, int threads, const ProgressFunction& progress)
+      : floating_(floating),
+        table_(table),
+        options_(options),
+        runs_(floating, samples, threads, progress) {
+    correction_.report.samples = samples.size();
+  }
+
+  BiasCorrection Run(BiasCorrectionMode mode) {
+    correction_.report.mode = mode;
+    correction_.report.candidates = static_cast<int>(Quantize().size());
+    floating_runs_ = &runs_.RunFloat(layers_);
+    const std::vector<double> before = RunInteger({}).quality;
+    if (mode == BiasCorrectionMode::kFull)
+      CorrectInOrder();
+    else
+      CorrectAlone();
+    Quantize();
+    const std::vector<double> after = RunInteger({}).quality;
+    Decide(before, after);
+    return std::move(correction_);
+  }
+
+ private:
+  // The program with the biases that there are so far.
+  const std::vector<BiasLayer>& Quantize() {
+    quantized_ = QuantizeGraph(SetBiases(floating_, correction_.biases), table_, options_).graph;
+    layers_ = FindBiasLayers(floating_, quantized_);
+    return layers_;
+  }
+
+  IntegerRuns RunInteger(const std::vector<BiasLayer>& layers) {
+    ++correction_.report.passes;
+    return runs_.RunInteger(RunTargetPasses(quantized_, options_.target), layers);
+  }
+
+  void CorrectAlone() {
+    for (size_t l = 0; l < layers_.size(); ++l) {
+      correction_.biases[layers_[l].node] =
+          CorrectedBias(layers_[l], floating_runs_->floating[l], floating_runs_->alone[l]);
+    }
+  }
+
+  // Level by level: what lies before a layer has its last bias when the layer is measured.
+  void CorrectInOrder() {
+    const std::vector<size_t> levels = Levels(floating_, layers_);
+    const size_t last = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+    for (size_t level = 0; level <= last && !levels.empty(); ++level) {
+      if (level > 0) Quantize();
+      std::vector<size_t> places;
+      std::vector<BiasLayer> here;
+      for (size_t l = 0; l < layers_.size(); ++l) {
+        if (levels[l] != level) continue;
+        places.push_back(l);
+        here.push_back(layers_[l]);
+      }
+      const IntegerRuns found = RunInteger(here);
+      for (size_t i = 0; i < here.size(); ++i) {
+        correction_.biases[here[i].node] =
+            CorrectedBias(here[i], floating_runs_->floating[places[i]], found.means[i]);
+      }
+    }
+  }
+
+  void Count(const BiasLayer& layer, const std::vector<float>& bias) {
+    BiasCorrectionReport& report = correction_.report;
+    int64_t channels = 0;
+    for (size_t c = 0; c < bias.size(); ++c) {
+      const float own = layer.bias.empty() ? 0 : layer.bias[c];
+      channels += bias[c] != own;
+      const double quanta =
+          layer.quantum > 0 ? std::fabs(static_cast<double>(bias[c] - own) / layer.quantum) : 0;
+      if (quanta <= report.largest_quanta) continue;
+      report.largest_quanta = quanta;
+      report.largest_node = layer.node;
+    }
+    report.layers += channels > 0;
+    report.channels += channels;
+  }
+
+  // A correction must be worth more than chance: else the program stays what it was.
+  void Decide(const std::vector<double>& before, const std::vector<double>& after) {
+    BiasCorrectionReport& report = correction_.report;
+    for (const BiasLayer& layer : layers_) Count(layer, correction_.biases[layer.node]);
+    report.before_db = Mean(before);
+    report.after_db = Mean(after);
+    report.kept = report.channels > 0 && FirstAsGoodAsTheBest({before, after}) == 1;
+    if (!report.kept) correction_.biases.clear();
+  }
+
+  const Graph& floating_;
+  const CalibrationTable& table_;
+  const QuantizeOptions& options_;
+  BiasRuns runs_;
+  const FloatRuns* floating_runs_ = nullptr;
+  Graph quantized_;
+  std::vector<BiasLayer> layers_;  // of quantized_
+  BiasCorrection correction_;
+};
+
+}  // namespace
+
+const char* Name(BiasCorrectionMode mode) {
+  switch (mode) {
+    case BiasCorrectionMode::kOff:
+      return "off";
+    case BiasCorrectionMode::kFast:
+      return "fast";
+    case BiasCorrectionMode::kFull:
+      return "full";
+  }
+  return "?";
+}
+
+BiasCorrectionMode ParseBiasCorrection(const std::string& name) {
+  for (const BiasCorrectionMode mode :
+       {BiasCorrectionMode::kOff, BiasCorrectionMode::kFast, BiasCorrectionMode::kFull}) {
+    if (name == Name(mode)) return mode;
+  }
+  Fail(ErrorCode::kInvalidInput, "bias correction is '", name, "', expected off, fast or full");
+}
+
+BiasCorrection CorrectBiases(const Graph& floating, const CalibrationTable& table,
+                             const QuantizeOptions& options, const Dataset& samples,
+                             BiasCorrectionMode mode, int threads,
+                             const ProgressFunction& progress) {
+  return Corrector(floating, table, options, samples, threads, progress).Run(mode);
+}
+
+}  // namespace rshift

@@ -1,0 +1,56 @@
+// Bias correction: integers miss the float program's numbers by an error that has a mean, channel
+// by channel, and a bias can take that back. docs/bias_correction.md.
+#ifndef RSHIFT_PIPELINE_BIAS_CORRECTION_H_
+#define RSHIFT_PIPELINE_BIAS_CORRECTION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/progress.h"
+#include "calibrate/data/dataset.h"
+#include "graph/graph.h"
+#include "quantize/options.h"
+#include "quantize/ranges/table.h"
+#include "quantize/set_biases.h"
+
+namespace rshift {
+
+// kFast: what each layer loses by itself, given the float program's values. kFull: what it loses in
+// the integer program, behind layers that are corrected already.
+enum class BiasCorrectionMode { kOff, kFast, kFull };
+const char* Name(BiasCorrectionMode mode);
+// Throws kInvalidInput for an unknown name.
+BiasCorrectionMode ParseBiasCorrection(const std::string& name);
+
+// What came of it.
+struct BiasCorrectionReport {
+  BiasCorrectionMode mode = BiasCorrectionMode::kOff;
+  int64_t samples = 0;
+  int passes = 0;  // runs of the integer program over all samples
+  int layers = 0;  // whose biases are others now, of `candidates`
+  int candidates = 0;
+  int64_t channels = 0;       // of them
+  double largest_quanta = 0;  // the largest correction, in steps of its layer's output
+  std::string largest_node = {};
+  double before_db = 0, after_db = 0;  // of the outputs, over the samples
+  bool kept = false;                   // false: the program is the uncorrected one
+};
+
+struct BiasCorrection {
+  NodeBiases biases;  // empty unless they are kept
+  BiasCorrectionReport report;
+};
+
+// Measured where a bias acts: on the sums of the products, before activation and requantization,
+// from exact integer sums of what each layer reads (bias_layers.h). A correction is kept only when
+// the outputs over the samples are better by more than one standard error (paired_choice.h).
+//
+// `floating`: after RunPasses and Equalize, without parameters of its own. Threads change nothing.
+BiasCorrection CorrectBiases(const Graph& floating, const CalibrationTable& table,
+                             const QuantizeOptions& options, const Dataset& samples,
+                             BiasCorrectionMode mode, int threads,
+                             const ProgressFunction& progress = {});
+
+}  // namespace rshift
+
+#endif  // RSHIFT_PIPELINE_BIAS_CORRECTION_H_

@@ -1,0 +1,32 @@
+#include "quantize/set_biases.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/unique_names.h"
+
+namespace rshift {
+
+Graph SetBiases(Graph graph, const NodeBiases& biases) {
+  if (biases.empty()) return graph;
+  UniqueNames names;
+  for (int i = 0; i < graph.value_count(); ++i) names.Take(graph.value(ValueId(i)).name);
+  for (Node& node : graph.nodes()) {
+    const auto found = biases.find(node.name);
+    if (found == biases.end()) continue;
+    const std::vector<float>& bias = found->second;
+    Value value;
+    value.name = names.Take(node.name + "__bias");
+    value.shape = {static_cast<int64_t>(bias.size())};
+    value.constant = MakeConstant(std::span<const float>(bias));
+    const ValueId id = graph.AddValue(std::move(value));
+    if (node.inputs.size() < 3) node.inputs.resize(3);
+    node.inputs[2] = id;
+  }
+  graph.RemoveUnused();
+  graph.Check();
+  return graph;
+}
+
+}  // namespace rshift

@@ -1,0 +1,270 @@
+#include "pipeline/bias_correction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "codegen/compile.h"
+#include "graph/passes/passes.h"
+#include "pipeline/bias_layers.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/deploy.h"
+#include "pipeline/program_pair.h"
+#include "pipeline/usage.h"
+#include "quantize/quantize.h"
+#include "runtime/onednn/float_library.h"
+#include "tests/graph/onnx_builder.h"
+#include "tests/pipeline/little_model.h"
+
+namespace rshift::test {
+namespace {
+
+using ::rshift::testing::ModelBuilder;
+using ::testing::HasSubstr;
+
+constexpr int kRows = 16, kColumns = 8;
+
+Graph GraphOf(const ModelBuilder& model) {
+  RegisterFloatLibrary();
+  const std::string bytes = model.Bytes();
+  return RunPasses(ImportModel({"net.onnx", std::vector<uint8_t>(bytes.begin(), bytes.end())}, {}));
+}
+
+// Every weight but the first of a column is 0.4 steps of the column's scale, which integers have
+// not.
+constexpr float kLost = 0.4f / 127;
+
+std::vector<float> Weights(float other) {
+  std::vector<float> weights(kColumns * kColumns, other);
+  for (int c = 0; c < kColumns; ++c) weights[static_cast<size_t>(c)] = 1;
+  return weights;
+}
+
+// x -> MatMul -> Relu -> MatMul -> y; no biases.
+Graph Net(float other) {
+  ModelBuilder model;
+  model.Input("x", {1, kRows, kColumns}).Floats("a", {kColumns, kColumns}, Weights(other));
+  model.Floats("b", {kColumns, kColumns}, Weights(other));
+  model.Node("MatMul", {"x", "a"}, {"p"}).Node("Relu", {"p"}, {"r"});
+  model.Node("MatMul", {"r", "b"}, {"y"}).Output("y");
+  return GraphOf(model);
+}
+
+CalibrationTable Table() {
+  CalibrationTable table;
+  table.method = "by hand";
+  table.tensors = {{"x", {-2, 2, 2, -2, 2, "max"}},
+                   {"r", {0, 4, 4, 0, 4, "max"}},
+                   {"y", {-4, 4, 4, -4, 4, "max"}}};
+  return table;
+}
+
+// Numbers about `mean` for all columns; the first of each row is spread.
+SampleList Data(float mean, int count) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 0.25f);
+  std::vector<Sample> samples;
+  for (int s = 0; s < count; ++s) {
+    Sample sample{"sample " + std::to_string(s), {std::vector<float>(kRows * kColumns, mean)}};
+    for (size_t i = 0; i < sample.inputs[0].size(); ++i)
+      sample.inputs[0][i] += normal(random) * (i % kColumns == 0 ? 1.0f : 0.2f);
+    samples.push_back(std::move(sample));
+  }
+  return SampleList(std::move(samples));
+}
+
+BiasCorrection Correct(const Graph& graph, const Dataset& samples, BiasCorrectionMode mode,
+                       int threads = 1) {
+  QuantizeOptions options;
+  return CorrectBiases(graph, Table(), options, samples, mode, threads);
+}
+
+TEST(BiasCorrectionTest, AKnownMeanComesBack) {
+  const Graph graph = Net(kLost);
+  for (const auto mode : {BiasCorrectionMode::kFast, BiasCorrectionMode::kFull}) {
+    const BiasCorrection found = Correct(graph, Data(1, 12), mode);
+    const BiasCorrectionReport& report = found.report;
+    EXPECT_TRUE(report.kept) << Name(mode);
+    EXPECT_GT(report.after_db, report.before_db + 3) << Name(mode);
+    EXPECT_EQ(report.layers, 2);
+    EXPECT_EQ(report.candidates, 2);
+    EXPECT_EQ(report.samples, 12);
+    ASSERT_EQ(found.biases.size(), 2u);
+    // The first product: seven columns of mean 1 with 0.4 steps each; x's own rounding beside it.
+    const std::string first = graph.nodes()[0].name;
+    for (const float bias : found.biases.at(first)) EXPECT_NEAR(bias, 7 * kLost, 0.35 * kLost);
+  }
+}
+
+TEST(BiasCorrectionTest, FullSeesWhatEarlierLayersLeaveBehind) {
+  // Where each layer by itself is exact but for the clipped input, the second one finds its input
+  // right again only once the first is corrected.
+  const Graph graph = Net(0);
+  const SampleList samples = Data(2, 12);  // half of x lies beyond its range
+  const BiasCorrection full = Correct(graph, samples, BiasCorrectionMode::kFull);
+  EXPECT_EQ(full.report.passes, 1 + 2 + 1);  // before, two levels, after
+  EXPECT_TRUE(full.report.kept);
+  EXPECT_GT(full.biases.at(graph.nodes()[0].name)[0], 0.05f);
+}
+
+TEST(BiasCorrectionTest, NothingIsChangedWhereNothingIsGained) {
+  const Graph graph = Net(0);
+  const BiasCorrection found = Correct(graph, Data(0, 12), BiasCorrectionMode::kFast);
+  EXPECT_FALSE(found.report.kept);
+  EXPECT_TRUE(found.biases.empty());
+}
+
+TEST(BiasCorrectionTest, ThreadsChangeNoBit) {
+  const Graph graph = Net(kLost);
+  const SampleList samples = Data(0.7f, 11);
+  for (const auto mode : {BiasCorrectionMode::kFast, BiasCorrectionMode::kFull}) {
+    const NodeBiases one = Correct(graph, samples, mode, 1).biases;
+    EXPECT_FALSE(one.empty());
+    EXPECT_EQ(one, Correct(graph, samples, mode, 2).biases);
+    EXPECT_EQ(one, Correct(graph, samples, mode, 7).biases);
+  }
+}
+
+TEST(BiasCorrectionTest, AChannelBeyondAllStepsIsLeftAlone) {
+  const Graph graph = Net(kLost);
+  CalibrationTable table = Table();
+  for (auto& [name, range] : table.tensors) {
+    if (name == "r") range = {0, 1e-5f, 1e-5f, 0, 1e-5f, "max"};
+  }
+  QuantizeOptions options;
+  const BiasCorrection found =
+      CorrectBiases(graph, table, options, Data(1, 4), BiasCorrectionMode::kFast, 1);
+  EXPECT_LE(found.report.largest_quanta, 255);
+}
+
+// --- means by tap sums, against the programs' own outputs ---
+
+std::vector<float> Random(size_t count, std::mt19937& random) {
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = uniform(random);
+  return numbers;
+}
+
+struct Window2 {
+  bool transposed;
+  int groups, kernel, stride, dilation, pad;
+};
+
+void ExpectMeans(const Window2& w, unsigned seed) {
+  std::mt19937 random(seed);
+  const int channels = 4;
+  ModelBuilder model;
+  model.Input("x", {1, channels, 9, 7});
+  const Shape shape = {channels, channels / w.groups, w.kernel, w.kernel};
+  model.Floats("w", shape, Random(static_cast<size_t>(NumElements(shape)), random));
+  model.Node(w.transposed ? "ConvTranspose" : "Conv", {"x", "w"}, {"y"},
+             {{"group", w.groups},
+              {"strides", {w.stride, w.stride}},
+              {"dilations", {w.dilation, w.dilation}},
+              {"pads", {w.pad, w.pad, w.pad, w.pad}}});
+  model.Output("y");
+  const Graph graph = GraphOf(model);
+  CalibrationTable table;
+  table.tensors = {{"x", {-1, 1, 1, -1, 1, "max"}}, {"y", {-12, 12, 12, -12, 12, "max"}}};
+  QuantizeOptions options;
+  options.mode = QuantMode::kAsymmetric;
+  const Graph quantized = QuantizeGraph(graph, table, options).graph;
+  const std::vector<BiasLayer> layers = FindBiasLayers(graph, quantized);
+  ASSERT_EQ(layers.size(), 1u);
+  const Program program = CompileObservable(graph, "float program");
+  Session session(program, {.threads = 1});
+  const std::vector<float> x = Random(channels * 9 * 7, random);
+  std::memcpy(session.Input(0).data(), x.data(), x.size() * sizeof(float));
+  session.Run();
+  const auto* y = reinterpret_cast<const float*>(session.Output(0).data());
+  // What the layer reads is NHWC; the program's input and output are as in ONNX.
+  std::vector<float> nhwc(x.size());
+  for (size_t i = 0; i < x.size(); ++i) nhwc[i % 63 * channels + i / 63] = x[i];
+  std::vector<std::byte> bytes(nhwc.size());
+  TensorRecord record;
+  record.dtype = layers[0].dtype;
+  record.quantized = true;
+  record.scale = layers[0].quant.scale;
+  record.zero_point = layers[0].quant.zero_point;
+  StoreValues(record, nhwc, bytes);
+  const std::vector<double> floats = FloatMeans(layers[0], nhwc.data());
+  const std::vector<double> integers = IntegerMeans(layers[0], bytes);
+  const size_t positions = session.Output(0).size() / sizeof(float) / channels;
+  ASSERT_EQ(static_cast<int64_t>(positions), layers[0].taps.positions);
+  for (size_t c = 0; c < channels; ++c) {
+    double mean = 0;
+    for (size_t p = 0; p < positions; ++p) mean += static_cast<double>(y[c * positions + p]);
+    mean /= static_cast<double>(positions);
+    EXPECT_NEAR(floats[c], mean, 1e-5) << "channel " << c;
+    EXPECT_NEAR(integers[c], mean, 0.02) << "channel " << c;  // steps of x and w: below 1/100
+  }
+}
+
+TEST(BiasLayersTest, MeansAreThoseOfTheProgramsOutputs) {
+  unsigned seed = 100;
+  for (const bool transposed : {false, true}) {
+    for (const int groups : {1, 2, 4}) {
+      for (const int stride : {1, 2, 3}) {
+        for (const int dilation : {1, 2}) {
+          for (const int pad : {0, 1, 2}) {
+            SCOPED_TRACE(::testing::Message()
+                         << (transposed ? "ConvTranspose" : "Conv") << " groups " << groups
+                         << " stride " << stride << " dilation " << dilation << " pad " << pad
+                         << " seed " << ++seed);
+            ExpectMeans({transposed, groups, 3, stride, dilation, pad}, seed);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BiasLayersTest, StepsThatShareTheirWeightsAreLeftAlone) {
+  ModelBuilder model;
+  model.Input("x", {1, kRows, kColumns}).Floats("a", {kColumns, kColumns}, Weights(kLost));
+  model.Node("MatMul", {"x", "a"}, {"p"}).Node("Relu", {"p"}, {"r"});
+  model.Node("MatMul", {"r", "a"}, {"y"}).Output("y");
+  const Graph graph = GraphOf(model);
+  const Graph quantized = QuantizeGraph(graph, Table(), {}).graph;
+  EXPECT_TRUE(FindBiasLayers(graph, quantized).empty());
+}
+
+// --- what Deploy refuses ---
+
+std::string UsageErrorOf(const DeployOptions& options) {
+  try {
+    Deploy(options);
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const Error& error) {
+    return std::string("Error: ") + error.what();
+  }
+  return "no error";
+}
+
+TEST(BiasCorrectionTest, DeployRefusesWhatMakesNoSense) {
+  DeployOptions options{.model = {"little.onnx", LittleModel()}};
+  options.bias_correction = BiasCorrectionMode::kFast;
+  options.mode = DeployMode::kF32;
+  EXPECT_EQ(UsageErrorOf(options),
+            "--bias-correction has no meaning with --mode f32: leave it out");
+  options.mode = DeployMode::kSymmetric;
+  CalibrationTable table;
+  table.method = "by hand";
+  table.tensors = {{"x", {-1, 1, 1, -1, 1, "max"}}, {"y", {0, 4, 4, 0, 4, "max"}}};
+  options.table.value = table;
+  EXPECT_EQ(UsageErrorOf(options),
+            "Error: --bias-correction: there are no samples to measure on: the table records no "
+            "samples (it is old, converted or written by hand); give some with --correction-data, "
+            "or leave --bias-correction out");
+  options.bias_correction = BiasCorrectionMode::kOff;
+  options.correction_data = {"x.npy"};
+  EXPECT_THAT(UsageErrorOf(options), HasSubstr("--correction-data is for --bias-correction"));
+}
+
+}  // namespace
+}  // namespace rshift::test
