@@ -87,6 +87,7 @@ class Corrector {
       : floating_(floating),
         table_(table),
         options_(options),
+        progress_(progress),
         runs_(floating, samples, threads, progress) {
     correction_.report.samples = samples.size();
   }
@@ -130,6 +131,7 @@ class Corrector {
   void CorrectInOrder() {
     const std::vector<size_t> levels = Levels(floating_, layers_);
     const size_t last = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+    ProgressReport progress("correcting biases", static_cast<int64_t>(last) + 1, progress_);
     for (size_t level = 0; level <= last && !levels.empty(); ++level) {
       if (level > 0) Quantize();
       std::vector<size_t> places;
@@ -144,6 +146,7 @@ class Corrector {
         correction_.biases[here[i].node] =
             CorrectedBias(here[i], floating_runs_->floating[places[i]], found.means[i]);
       }
+      progress.Advance();
     }
   }
 
@@ -176,6 +179,7 @@ class Corrector {
   const Graph& floating_;
   const CalibrationTable& table_;
   const QuantizeOptions& options_;
+  const ProgressFunction& progress_;
   BiasRuns runs_;
   const FloatRuns* floating_runs_ = nullptr;
   Graph quantized_;

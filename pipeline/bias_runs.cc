@@ -25,7 +25,7 @@ void RunAll(const Program& program, const Dataset& samples, int threads,
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
-  ProgressReport report("correcting biases", samples.size(), progress);
+  ProgressReport report("measuring means", samples.size(), progress);
   RunThreads(ThreadCount(threads, count), [&](size_t) {
     try {
       Session session(program, {.threads = 1, .one_by_one = true});
@@ -125,7 +125,7 @@ IntegerRuns BiasRuns::RunInteger(const Graph& integer, const std::vector<BiasLay
   const std::vector<int32_t> inputs = Places(program, Inputs(layers, true));
   const auto count = static_cast<size_t>(samples_.size());
   IntegerRuns runs{Empty(layers.size(), count), std::vector<double>(count)};
-  RunAll(program, samples_, threads_, progress_, [&](const Session& session, size_t s) {
+  RunAll(program, samples_, threads_, nullptr, [&](const Session& session, size_t s) {
     for (size_t l = 0; l < layers.size(); ++l)
       runs.means[l][s] = IntegerMeans(layers[l], session.Tensor(inputs[l]));
     for (size_t o = 0; o < outputs.size(); ++o) {

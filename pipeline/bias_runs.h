@@ -37,6 +37,7 @@ class BiasRuns {
            const ProgressFunction& progress)
       : floating_(floating), samples_(samples), threads_(threads), progress_(progress) {}
 
+  // `progress` hears of the samples.
   const FloatRuns& RunFloat(const std::vector<BiasLayer>& layers);
   // `integer`: as the program is compiled from, after RunTargetPasses. RunFloat comes before.
   IntegerRuns RunInteger(const Graph& integer, const std::vector<BiasLayer>& layers) const;
