@@ -63,8 +63,8 @@ TOOLS = {
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
                           '--model': ('in', '{}'), '--header': None},
 }
-COMPANION = {'--labels': '--dataset', '--names': '--input', '--trace': '--benchmark'}  # options that the parser takes together only
-FLAGS = {'--benchmark'}
+COMPANION = {'--labels': '--dataset', '--names': '--input', '--trace': '--benchmark', '--correction-data': '--bias-correction'}  # options that the parser takes together only
+WORDS = {'--benchmark': [], '--bias-correction': ['fast']}  # what such a companion is given; others: a file
 POSITIONAL = {'model_calibrate': 'model', 'model_deploy': 'model', 'model_runner': 'program'}
 
 
@@ -98,7 +98,8 @@ def arguments(tool, folder, given):
     words = []
     for option, text in given:
         if option in COMPANION and COMPANION[option] not in dict(given):
-            words += [COMPANION[option], *([] if COMPANION[option] in FLAGS else [fresh('companion.npy')])]
+            companion = COMPANION[option]
+            words += [companion, *(WORDS[companion] if companion in WORDS else [fresh('companion.npy')])]
         words += [text] if option == POSITIONAL[tool] else [option, text]
     if POSITIONAL[tool] not in dict(given):
         words.insert(0, fresh('positional'))

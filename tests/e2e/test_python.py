@@ -77,6 +77,16 @@ def test_the_bytes_are_those_of_the_programs(mode, files, samples, tmp_path):
     assert (tmp_path / 'saved.rshift').stat().st_mode & 0o777 == (tmp_path / 'tool.rshift').stat().st_mode & 0o777
 
 
+def test_biases_are_corrected_as_by_the_program(files, samples, tmp_path):
+    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'tool.rshift', mode='asymmetric', table=files / 'table.yaml', extra=('--bias-correction', 'full'))
+    made = rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', mode='asymmetric', check=False, bias_correction='full', threads=2)
+    assert 'bias correction full: ' in made.summary
+    expected = pipeline.infer(tmp_path / 'tool.rshift', {'input': samples[:1]}, tmp_path)['logits']
+    np.testing.assert_array_equal(rshift.Program(made).run(samples[:1])[0], expected)
+    with pytest.raises(rshift.InvalidInput, match='expected off, fast or full'):
+        rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', bias_correction='slow')
+
+
 def test_calibration_does_not_depend_on_threads_and_is_the_tools(files, samples, table):
     path = files / 'samples.npy'
     from_file = rshift.calibrate(pipeline.EXAMPLE, path)
