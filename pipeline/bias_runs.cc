@@ -57,12 +57,14 @@ int32_t Place(const std::map<std::string, int32_t>& places, const Program& progr
 std::vector<int32_t> Places(const Program& program, const std::vector<std::string>& names) {
   const std::map<std::string, int32_t> places = TensorsByName(program);
   std::vector<int32_t> found;
+  found.reserve(names.size());
   for (const std::string& name : names) found.push_back(Place(places, program, name));
   return found;
 }
 
 std::vector<std::string> Inputs(const std::vector<BiasLayer>& layers, bool integer) {
   std::vector<std::string> names;
+  names.reserve(layers.size());
   for (const BiasLayer& layer : layers) names.push_back(integer ? layer.integer_x : layer.x);
   return names;
 }
