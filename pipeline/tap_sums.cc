@@ -19,7 +19,7 @@ std::pair<int64_t, int64_t> Inside(int64_t count, int64_t step, int64_t offset, 
 }
 
 // Of each kernel row: the output rows whose window has it inside the input.
-std::vector<Progression> Gathered(const Dimension& d) {
+std::vector<Progression> MetByGather(const Dimension& d) {
   std::vector<Progression> met;
   for (int64_t k = 0; k < d.kernel; ++k) {
     const int64_t offset = k * d.dilation - d.pad;
@@ -30,7 +30,7 @@ std::vector<Progression> Gathered(const Dimension& d) {
 }
 
 // Of each kernel row of a transposed convolution: the input rows that it spreads into the output.
-std::vector<Progression> Scattered(const Dimension& d) {
+std::vector<Progression> MetByScatter(const Dimension& d) {
   std::vector<Progression> met;
   for (int64_t k = 0; k < d.kernel; ++k) {
     const auto [begin, end] = Inside(d.in, d.stride, k * d.dilation - d.pad, d.out);
@@ -45,8 +45,8 @@ void SetWindow(const Window& w, const Shape& x, const Shape& y, bool scatters, T
   g->images = x[0];
   g->height = x[1];
   g->width = x[2];
-  g->rows = scatters ? Scattered(rows) : Gathered(rows);
-  g->columns = scatters ? Scattered(columns) : Gathered(columns);
+  g->rows = scatters ? MetByScatter(rows) : MetByGather(rows);
+  g->columns = scatters ? MetByScatter(columns) : MetByGather(columns);
 }
 
 template <typename Sum, typename T>
