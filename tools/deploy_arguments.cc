@@ -120,8 +120,9 @@ void DeployArguments::AddCorrectionOptions(CLI::App& app) {
   auto* data = app.add_option(
       "--correction-data", correction_data,
       "data set that --bias-correction measures on (default: the samples that the table recorded)");
-  app.add_option("--correction-samples", correction_samples,
-                 "how many of --correction-data, chosen evenly (default 64; 0: all)")
+  app.add_option(
+         "--correction-samples", correction_samples,
+         "how many of --correction-data, chosen as model_calibrate does (default 64; 0: all)")
       ->check(CLI::Range(0, 1'000'000))
       ->needs(data);
 }
