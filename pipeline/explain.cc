@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "quantize/output_joins.h"
 #include "quantize/quantize.h"
 #include "quantize/ranges/table_match.h"
 

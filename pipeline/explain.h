@@ -22,7 +22,6 @@ nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& w
 // Nodes that join tensors (Concat, Add, Sub, Max, Min, Where) whose own ranges lie more than
 // kFarApart apart, the farthest first: [{node, op, output, mode, ratio, inputs: [{tensor, range,
 // quanta}]}]: how many of the 256 numbers of the output's scale the input's range reaches over.
-inline constexpr double kFarApart = 8;
 nlohmann::json JoinsFarApart(const CalibrationTable& table, const Graph& graph);
 
 }  // namespace rshift

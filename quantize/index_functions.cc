@@ -54,13 +54,20 @@ bool ReadsOnly(const Graph& graph, const Node& node, const Values& exact,
 }  // namespace
 
 std::vector<bool> IndexFunctions(const Graph& graph, const std::vector<OpKind>& kinds) {
+  std::vector<bool> from;
+  for (const Node& node : graph.nodes()) from.push_back(MakesIndices(node));
+  return ExactFunctions(graph, kinds, from);
+}
+
+std::vector<bool> ExactFunctions(const Graph& graph, const std::vector<OpKind>& kinds,
+                                 const std::vector<bool>& from) {
   const Values features = Features(graph, kinds);
   Values exact(graph.value_count(), false);
   std::vector<bool> found(graph.nodes().size(), false);
   for (size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
     const ValueId y = node.outputs[0];
-    if (!MakesIndices(node) && (!exact[y.index()] || features[y.index()])) continue;
+    if (!from[n] && (!exact[y.index()] || features[y.index()])) continue;
     const bool convolves = kinds[n] == OpKind::kAlways;
     if (convolves && !std::holds_alternative<MatMul>(node.op)) continue;
     found[n] = true;

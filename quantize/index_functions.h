@@ -19,6 +19,10 @@ namespace rshift {
 //    elements, which are differences of coordinates).
 std::vector<bool> IndexFunctions(const Graph& graph, const std::vector<OpKind>& kinds);
 
+// The same from other nodes than these Casts and selections: `from`, by node.
+std::vector<bool> ExactFunctions(const Graph& graph, const std::vector<OpKind>& kinds,
+                                 const std::vector<bool>& from);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_INDEX_FUNCTIONS_H_

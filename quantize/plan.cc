@@ -8,6 +8,7 @@
 #include "quantize/ascend_plan.h"
 #include "quantize/index_functions.h"
 #include "quantize/ops/ops.h"
+#include "quantize/output_joins.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
 #include "quantize/ranges/propagation_rules.h"
@@ -60,13 +61,9 @@ class Planner {
     plan_.forms.assign(graph.nodes().size(), NodeForm::kOther);
     plan_.reasons.resize(graph.nodes().size());
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
-    const std::vector<bool> index = IndexFunctions(graph, kinds_);
-    for (size_t n = 0; n < index.size(); ++n) {
-      if (!index[n] || kinds_[n] == OpKind::kFloat) continue;
-      kinds_[n] = OpKind::kFloat;
-      plan_.reasons[n] =
-          "decides which elements are read or which boxes stay: 8 bits would point elsewhere";
-    }
+    KeepFloat(IndexFunctions(graph, kinds_),
+              "decides which elements are read or which boxes stay: 8 bits would point elsewhere");
+    if (profile.id == ProfileId::kTpu) KeepOutputJoinsFloat(config, table);
   }
 
   QuantizationPlan Run() {
@@ -77,6 +74,31 @@ class Planner {
   }
 
  private:
+  void KeepFloat(const std::vector<bool>& nodes, const char* reason) {
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      if (!nodes[n] || kinds_[n] == OpKind::kFloat) continue;
+      kinds_[n] = OpKind::kFloat;
+      plan_.reasons[n] = reason;
+    }
+  }
+
+  // NUMERICS.md section 11 says why. In tpu alone: other profiles do as their frameworks do.
+  void KeepOutputJoinsFloat(const QuantizeConfig& config, const CalibrationTable& table) {
+    const auto asked = [&](size_t n) {
+      return LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
+    };
+    std::vector<bool> joins = OutputJoins(graph_, kinds_, table);
+    for (size_t n = 0; n < joins.size(); ++n) joins[n] = joins[n] && !asked(n);
+    std::vector<bool> exact = ExactFunctions(graph_, kinds_, joins);
+    for (size_t n = 0; n < exact.size(); ++n)
+      exact[n] = exact[n] && kinds_[n] != OpKind::kAlways && !asked(n);
+    KeepFloat(
+        exact,
+        "is for a Concat of outputs whose ranges lie far apart, as boxes and scores: one scale "
+        "would round the narrow ones away; mode: int8 for the Concat in --config makes both "
+        "integer");
+  }
+
   bool IsActivation(ValueId id) const {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }

@@ -134,5 +134,62 @@ TEST(PlanTest, FeaturesThatAlsoPointAreInteger) {
               ::testing::ElementsAre("image", "places", "read", "weighted", "y", "z"));
 }
 
+// A head: boxes up to `size` and scores up to 1 of one feature map, decoded and joined. The names
+// of the values that stay F32.
+std::set<std::string> FloatNodesOfHead(float size, const QuantizeConfig& config = {},
+                                       ProfileId profile = ProfileId::kTpu) {
+  LittleGraph g;
+  const ValueId w = g.RandomConstant("w", {4, 4}, -1, 1);
+  const ValueId x = g.Input("x", {8, 4});
+  const ValueId box = g.Add("box", MatMul{}, {x, w}, {8, 4});
+  const ValueId score = g.Add("score", MatMul{}, {x, w}, {8, 4});
+  const ValueId cells = g.Add("cells", Clip{{0, 1}}, {box}, {8, 4});
+  const ValueId stride = g.Constant("stride", {1, 1}, {size});
+  const ValueId pixels = g.Add("pixels", Binary{BinaryOp::kMul, {}}, {cells, stride}, {8, 4});
+  const ValueId share = g.Add("share", Unary{UnaryOp::kSigmoid}, {score}, {8, 4});
+  const ValueId joined = g.Add("joined", Concat{1}, {pixels, share}, {8, 8});
+  g.Output(g.Add("y", Transpose{{1, 0}}, {joined}, {8, 8}));
+  const QuantizationPlan plan = MakePlan(g.graph(), config, {profile}, g.Calibrate());
+  std::set<std::string> names;
+  for (size_t n = 0; n < plan.forms.size(); ++n) {
+    const Node& node = g.graph().nodes()[n];
+    if (plan.forms[n] == NodeForm::kFloat) names.insert(g.graph().value(node.outputs[0]).name);
+  }
+  return names;
+}
+
+TEST(PlanTest, OutputsOfRangesFarApartAreJoinedInFloat) {
+  EXPECT_THAT(FloatNodesOfHead(320),
+              ::testing::ElementsAre("cells", "joined", "pixels", "share", "y"));
+}
+
+TEST(PlanTest, OutputsOfLikeRangesAreJoinedInIntegers) {
+  EXPECT_THAT(FloatNodesOfHead(2), ::testing::IsEmpty());
+}
+
+TEST(PlanTest, AConcatThatTheConfigurationWantsInIntegersIsInteger) {
+  QuantizeConfig config;
+  config.types["Concat"].float32 = false;
+  EXPECT_THAT(FloatNodesOfHead(320, config), ::testing::IsEmpty());
+}
+
+TEST(PlanTest, ProfilesOfFrameworksJoinOutputsInIntegers) {
+  EXPECT_THAT(FloatNodesOfHead(320, {}, ProfileId::kTfLite), ::testing::IsEmpty());
+}
+
+TEST(PlanTest, AConcatBeforeAProductIsInteger) {
+  LittleGraph g;
+  const ValueId w = g.RandomConstant("w", {4, 4}, -1, 1);
+  const ValueId x = g.Input("x", {8, 4});
+  const ValueId m = g.Add("m", MatMul{}, {x, w}, {8, 4});
+  const ValueId far = g.Constant("far", {1, 1}, {320});
+  const ValueId wide = g.Add("wide", Binary{BinaryOp::kMul, {}}, {m, far}, {8, 4});
+  const ValueId joined = g.Add("joined", Concat{1}, {m, wide}, {8, 8});
+  const ValueId w2 = g.RandomConstant("w2", {8, 3}, -1, 1);
+  g.Output(g.Add("y", MatMul{}, {joined, w2}, {8, 3}));
+  const QuantizationPlan plan = MakePlan(g.graph(), {}, {}, g.Calibrate());
+  EXPECT_THAT(plan.forms, ::testing::Each(NodeForm::kInteger));
+}
+
 }  // namespace
 }  // namespace rshift::test
