@@ -212,8 +212,10 @@ Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
 }
 
 std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {
+  ImportOptions silent = options;
+  silent.note = {};
   return WithPlace(path,
-                   [&] { return ImportModel(ReadFile(path), PlaceOf(path), options, true).nodes; });
+                   [&] { return ImportModel(ReadFile(path), PlaceOf(path), silent, true).nodes; });
 }
 
 }  // namespace rshift

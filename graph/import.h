@@ -4,6 +4,7 @@
 #ifndef RSHIFT_GRAPH_IMPORT_H_
 #define RSHIFT_GRAPH_IMPORT_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct ImportOptions {
   std::map<std::string, std::string> append_inputs;
   // Files the caller is going to write: a model whose external data is one of them is refused.
   std::vector<std::string> outputs;
+  // Hears what the import takes for granted: an open first dimension of an ONNX input of two and
+  // more, all others known, is a batch of 1.
+  std::function<void(const std::string& note)> note = {};
 };
 
 struct NodeSupport {

@@ -132,6 +132,7 @@ void ModelArguments::AddTo(RunPaths& paths) const {
 
 ImportOptions ModelArguments::Import(const RunPaths& paths) const {
   ImportOptions options;
+  options.note = PrintNote;
   options.outputs = paths.OutputFiles();
   for (const std::string& argument : input_shapes) {
     const size_t colon = argument.rfind(':');

@@ -29,7 +29,7 @@ Declared ReadType(const onnx::ValueInfoProto& info) {
   Declared declared{type.has_shape(), {}, type.elem_type()};
   for (const auto& dim : type.shape().dim()) {
     Dim d;
-    d.symbol = dim.dim_param();
+    d.symbol = SymbolOf(dim);
     // -1 stands for "unknown" in files of some exporters, and 0 does in some: --input-shape says.
     d.is_zero = dim.has_dim_value() && dim.dim_value() == 0;
     if (dim.has_dim_value() && dim.dim_value() > 0) d.size = dim.dim_value();
@@ -93,6 +93,30 @@ void LearnSymbols(const std::string& name, const Declared& declared, const Shape
   }
 }
 
+// An input of which only the first dimension is not known is taken in a batch of 1.
+void AssumeBatch(const std::string& name, Declared& declared, const ImportOptions& options,
+                 Symbols& symbols) {
+  const auto is_open = [&](const Dim& dim) {
+    return dim.size < 0 && (dim.symbol.empty() || !symbols.contains(dim.symbol));
+  };
+  std::vector<Dim>& dims = declared.dims;
+  if (dims.size() < 2 || dims[0].is_zero || !is_open(dims[0])) return;
+  if (std::any_of(dims.begin() + 1, dims.end(), is_open)) return;
+  const std::string described = Describe(declared);
+  if (dims[0].symbol.empty()) {
+    dims[0].size = 1;
+  } else {
+    symbols[dims[0].symbol] = {1, name};
+  }
+  if (!options.note) return;
+  Shape eight = {8};
+  for (size_t d = 1; d < dims.size(); ++d)
+    eight.push_back(dims[d].size < 0 ? symbols[dims[d].symbol].first : dims[d].size);
+  options.note(Cat("input ", Quoted(name), " has the shape ", described,
+                   ": a batch of 1 is taken; another, for example: --input-shape ", name, ":",
+                   ToString(eight)));
+}
+
 void CheckNames(const onnx::GraphProto& graph, const ImportOptions& options,
                 const ImportState& state) {
   std::string inputs;
@@ -151,6 +175,10 @@ void AddInputs(const onnx::GraphProto& graph, const ImportOptions& options, bool
       }
       LearnSymbols(name, declared, given->second, symbols);
     }
+  }
+  for (auto& [name, declared] : open) {
+    const bool said = options.bound_inputs.contains(name) || options.input_shapes.contains(name);
+    if (!said && declared.has_shape) AssumeBatch(name, declared, options, symbols);
   }
   for (const auto& [name, declared] : open) {
     const DType type = ImportDType(declared.onnx_type, "input " + Quoted(name));

@@ -40,7 +40,8 @@ Shape Fill(const onnx::TensorShapeProto& shape, const Sizes& sizes,
   for (int d = 0; d < shape.dim_size(); ++d) {
     const auto& dim = shape.dim(d);
     int64_t size = IsOpen(dim) ? SizeOf(shape, d, sizes) : dim.dim_value();
-    if (!dim.dim_param().empty()) size = symbols.try_emplace(dim.dim_param(), size).first->second;
+    const std::string symbol = SymbolOf(dim);
+    if (!symbol.empty()) size = symbols.try_emplace(symbol, size).first->second;
     filled.push_back(size);
   }
   return filled;
@@ -67,6 +68,10 @@ std::optional<std::vector<const onnx::ValueInfoProto*>> OpenInputs(const onnx::G
 }
 
 }  // namespace
+
+std::string SymbolOf(const onnx::TensorShapeProto::Dimension& dim) {
+  return dim.dim_param() == "?" ? std::string() : dim.dim_param();
+}
 
 std::string ProposeShapes(const onnx::GraphProto& graph, const ImportOptions& options,
                           const std::function<bool(const ImportOptions&)>& imports) {

@@ -11,6 +11,10 @@
 
 namespace rshift {
 
+// The name of an open dimension; "" for none, and for "?", which some exporters write for all that
+// they do not know.
+std::string SymbolOf(const onnx::TensorShapeProto::Dimension& dim);
+
 // An input's shape is not known: what AddInputs throws.
 class DynamicShape : public Error {
  public:

@@ -127,6 +127,17 @@ TEST_F(ImportModel, DimensionOfSize0IsSaidToBeEmptyNotDynamic) {
   EXPECT_EQ(OutputOf(b.Import(options)).shape, (Shape{1, 3, 4}));
 }
 
+TEST_F(ImportModel, AQuestionMarkIsNoNameOfADimension) {
+  ModelBuilder b(13);
+  b.Input("x", {1, -2, -3}).Node("Relu", {"x"}, {"y"}).Output("y");
+  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(1)->set_dim_param("?");
+  shape->mutable_dim(2)->set_dim_param("?");
+  ImportOptions options;
+  options.input_shapes["x"] = {1, 48, 192};
+  EXPECT_EQ(OutputOf(b.Import(options)).shape, (Shape{1, 48, 192}));
+}
+
 TEST_F(ImportModel, ProposedShapesAreThoseTheGraphTakes) {
   // 64 channels of 40 x 40 behind a stride of 8: nothing but 320 x 320 fits.
   ModelBuilder b(13);
@@ -146,16 +157,22 @@ TEST_F(ImportModel, ProposedShapesAreThoseTheGraphTakes) {
   EXPECT_THAT(b.ImportError(), HasSubstr("none of the usual ones fits it"));
 }
 
-TEST_F(ImportModel, DynamicShapesNeedABinding) {
+TEST_F(ImportModel, AnOpenFirstDimensionIsABatchOfOne) {
   ModelBuilder b(13);
   b.Input("x", {-1, 1, 4, 4})
       .Input("z", {-1, 2})
       .Node("Relu", {"x"}, {"y"})
       .Node("Exp", {"z"}, {"w"});
   b.Output("y").Output("w");
-  EXPECT_THAT(b.ImportError(), HasSubstr("input 'x' has a dynamic shape [N,1,4,4]: give its shape, "
-                                         "for example --input-shape x:1x1x4x4"));
   ImportOptions options;
+  std::string note;
+  options.note = [&](const std::string& said) { note += said + "\n"; };
+  const Graph one = b.Import(options);
+  EXPECT_EQ(OutputOf(one, 0).shape, (Shape{1, 1, 4, 4}));
+  EXPECT_EQ(OutputOf(one, 1).shape, (Shape{1, 2}));
+  EXPECT_EQ(note,
+            "input 'x' has the shape [N,1,4,4]: a batch of 1 is taken; another, for example: "
+            "--input-shape x:8x1x4x4\n");
   options.input_shapes["x"] = {3, 1, 4, 4};
   const Graph g = b.Import(options);  // z shares the symbol
   EXPECT_EQ(OutputOf(g, 0).shape, (Shape{3, 1, 4, 4}));

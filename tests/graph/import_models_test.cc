@@ -187,10 +187,7 @@ TEST(ImportSharedModels, UnsupportedNodesAreNamed) {
       error("superres_x3/pytorch_superresolution_with_pre_post_processing_op18.onnx");
   EXPECT_THAT(superres, HasSubstr("(com.microsoft.extensions:DecodeImage)"));
   EXPECT_THAT(superres, HasSubstr("(com.microsoft.extensions:EncodeImage)"));
-  EXPECT_THAT(error("superres_x3/pytorch_super_resolution.onnx"),
-              HasSubstr("input 'input' has a dynamic shape [batch_size,1,224,224]: give its shape, "
-                        "for example --input-shape "
-                        "input:1x1x224x224"));
+  EXPECT_EQ(error("superres_x3/pytorch_super_resolution.onnx"), "no error");  // a batch of 1
 }
 
 }  // namespace
