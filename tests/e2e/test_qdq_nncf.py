@@ -19,13 +19,13 @@ MODELS = {
 
 
 def has_nncf():
-    return PYTHON.exists() and subprocess.run([PYTHON, '-c', 'import nncf'], capture_output=True, check=False).returncode == 0
+    return PYTHON.exists() and subprocess.run([PYTHON, '-c', 'import nncf, onnxruntime'], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture(scope='module', autouse=True)
 def nncf():
     if not has_nncf():
-        pytest.skip('build/benchvenv has no nncf: python3 -m venv build/benchvenv && build/benchvenv/bin/pip install nncf onnx onnxruntime')
+        pytest.skip('build/benchvenv lacks nncf or onnxruntime: python3 -m venv build/benchvenv && build/benchvenv/bin/pip install nncf onnx onnxruntime')
 
 
 @pytest.mark.parametrize('pattern', MODELS, ids=lambda pattern: pattern.split('/')[0] + '-' + pattern.split('/')[1].split('.')[0].strip('*'))
