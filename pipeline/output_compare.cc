@@ -17,12 +17,34 @@ namespace {
 constexpr int64_t kLeastClasses = 3;
 constexpr float kTie = 0.1f;
 
-// The number of classes when the output is one number for each of them, else 0.
+// Every row of so many elements is a distribution, as a Softmax makes it.
+bool AreProbabilities(std::span<const float> values, size_t classes) {
+  constexpr double kRounding = 1e-3;
+  for (size_t at = 0; at + classes <= values.size(); at += classes) {
+    double sum = 0;
+    for (const float value : values.subspan(at, classes)) {
+      if (!(value >= 0)) return false;
+      sum += double{value};
+    }
+    if (std::abs(sum - 1) > kRounding) return false;
+  }
+  return !values.empty();
+}
+
+// The number of classes when the output is one number for each of them, else 0: [N, C],
+// [N, C, 1, 1], or the probabilities of each step of a sequence, [N, T, C].
 int64_t Classes(const OutputValues& output) {
   const Shape& shape = output.shape;
-  const bool fits = output.dtype == DType::kF32 &&
-                    (shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1));
-  return fits && shape[1] >= kLeastClasses ? shape[1] : 0;
+  if (output.dtype != DType::kF32 || shape.size() < 2) return 0;
+  const bool one = shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1);
+  const int64_t classes = one ? shape[1] : shape.back();
+  if (classes < kLeastClasses) return 0;
+  if (one) return classes;
+  const bool are = shape.size() == 3 && !output.samples.empty() &&
+                   std::all_of(output.samples.begin(), output.samples.end(), [&](const auto& s) {
+                     return AreProbabilities(s, static_cast<size_t>(classes));
+                   });
+  return are ? classes : 0;
 }
 
 size_t Largest(std::span<const float> row) {
@@ -37,9 +59,8 @@ bool IsConstant(const OutputValues& output) {
   });
 }
 
-void CompareRows(const OutputValues& a, const OutputValues& b, size_t sample,
+void CompareRows(const OutputValues& a, const OutputValues& b, size_t sample, size_t classes,
                  OutputResult* result) {
-  const auto classes = static_cast<size_t>(Classes(b));
   if (classes == 0) return;
   result->classes = true;
   const std::span<const float> found = a.samples[sample], wanted = b.samples[sample];
@@ -63,13 +84,14 @@ OutputResult CompareOutput(const OutputValues& a, const OutputValues& b) {
   result.floating = b.dtype == DType::kF32;
   SimilaritySum sum;
   ChannelErrorSum channels(ChannelViews(Layout::kPlain, b.shape));
+  const auto classes = static_cast<size_t>(Classes(b));
   int64_t equal = 0, elements = 0;
   for (size_t s = 0; s < b.samples.size(); ++s) {
     sum.Add(a.samples[s], b.samples[s]);
     channels.Add(a.samples[s], b.samples[s]);
     for (size_t i = 0; i < b.samples[s].size(); ++i) equal += a.samples[s][i] == b.samples[s][i];
     elements += static_cast<int64_t>(b.samples[s].size());
-    CompareRows(a, b, s, &result);
+    CompareRows(a, b, s, classes, &result);
   }
   result.similarity = sum.Result();
   result.channels = channels.Result();

@@ -44,9 +44,9 @@ struct OutputResult {
   ChannelSqnr channels;
   bool floating = true;  // else integers (ArgMax, ...): equal_percent says it all
   double equal_percent = 100;
-  // One number for each class ([N, C] or [N, C, 1, 1], three classes or more): rows whose largest
-  // value is at the same place, and rows where the float program has both places almost equal
-  // (within a tenth of the row's range).
+  // One number for each class ([N, C] or [N, C, 1, 1], or [N, T, C] where the float program's rows
+  // are probabilities; three classes or more): rows whose largest value is at the same place, and
+  // rows where the float program has both places almost equal (within a tenth of the row's range).
   bool classes = false;
   int64_t rows = 0, rows_agree = 0, rows_tied = 0;
   int64_t rows_wrong() const { return rows - rows_agree - rows_tied; }

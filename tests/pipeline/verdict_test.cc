@@ -59,6 +59,23 @@ TEST(VerdictTest, SmallChannelsOfAMapCountButNotSmallClasses) {
             Grade::kGood);
 }
 
+TEST(VerdictTest, StepsOfASequenceOfProbabilitiesAreJudgedByTheirClasses) {
+  // Two steps of three classes; the small probabilities of the second are far off.
+  const OutputValues reference = Output({1, 2, 3}, {{0.9f, 0.05f, 0.05f, 0.01f, 0.989f, 0.001f}});
+  const OutputValues found = Output({1, 2, 3}, {{0.9f, 0.05f, 0.05f, 0.03f, 0.96f, 0.01f}});
+  const OutputResult result = CompareOutputs({found}, {reference})[0];
+  EXPECT_TRUE(result.classes);
+  EXPECT_EQ(result.rows, 2);
+  EXPECT_EQ(result.rows_agree, 2);
+  EXPECT_EQ(GradeOf(found, reference), Grade::kGood);
+  const OutputValues other = Output({1, 2, 3}, {{0.05f, 0.9f, 0.05f, 0.96f, 0.03f, 0.01f}});
+  EXPECT_EQ(GradeOf(other, reference), Grade::kBad);
+  // Rows that do not sum to 1 are a map.
+  EXPECT_FALSE(CompareOutputs({Output({1, 2, 3}, {{1, 2, 3, 4, 5, 6}})},
+                              {Output({1, 2, 3}, {{1, 2, 3, 4, 5, 6}})})[0]
+                   .classes);
+}
+
 TEST(VerdictTest, AConstantOrANanIsBad) {
   const OutputValues reference = Output({1, 4, 1, 1}, {{0.1f, 0.11f, 0.1f, 0.1f}});
   EXPECT_EQ(GradeOf(Output({1, 4, 1, 1}, {{0.1f, 0.1f, 0.1f, 0.1f}}), reference), Grade::kBad);
