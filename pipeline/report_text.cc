@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kWorstLayers = 10;
 constexpr size_t kNamedChannels = 3;  // of a repaired operator
+constexpr size_t kNamedNodes = 3;     // of those that are F32 for one reason
 
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
@@ -108,7 +109,8 @@ std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
   return out;
 }
 
-// A line for each node of the model; what the importer made several operators of is one node.
+// A line for each node of the model, or for many with one reason; what the importer made several
+// operators of is one node. --report-json has every node.
 std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
   if (nodes.empty()) return "F32 nodes: none\n";
   struct Group {
@@ -122,11 +124,22 @@ std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
     if (is_new) groups.push_back({&node});
     ++groups[place->second].operators;
   }
+  std::map<std::string, std::vector<std::string>> nodes_of;  // by reason
+  const auto described = [](const Group& group) {
+    return group.operators == 1
+               ? Cat(group.first->op, " '", group.first->node, "'")
+               : Cat(Count(group.operators, "part"), " of '", group.first->node, "'");
+  };
+  for (const Group& group : groups) nodes_of[group.first->reason].push_back(described(group));
   std::string out;
   for (const Group& group : groups) {
-    const std::string op = group.operators == 1 ? group.first->op : Count(group.operators, "part");
-    out += Cat("F32 node: ", op, group.operators == 1 ? " '" : " of '", group.first->node,
-               "': ", group.first->reason, "\n");
+    std::vector<std::string>& same = nodes_of[group.first->reason];
+    if (same.size() <= kNamedNodes) {
+      out += Cat("F32 node: ", described(group), ": ", group.first->reason, "\n");
+    } else if (same.front() == described(group)) {
+      out += Cat("F32 nodes: ", same[0], ", ", same[1], ", ", same[2], " and ",
+                 same.size() - kNamedNodes, " more: ", group.first->reason, "\n");
+    }
   }
   return out;
 }

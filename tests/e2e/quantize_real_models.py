@@ -6,6 +6,7 @@ Each network of MODELS in QDQ and QOperator form, u8 and s8, one scale or one a 
 The calibration samples are random numbers of the input's usual range: what is compared is arithmetic, not accuracy.
 """
 
+import json
 import os
 import pathlib
 import sys
@@ -69,7 +70,7 @@ def session_of(model):
 def compare(path, name, samples, folder, *options):
     """What was found, as text. With differences in s8 tensors: also against the same model with u8 activations, where
     ONNX Runtime computes in integers what it computes in float here (NUMERICS.md section 18)."""
-    done = pipeline.call('model_deploy', path, '-o', folder / 'p.rshift', *options)
+    done = pipeline.call('model_deploy', path, '-o', folder / 'p.rshift', '--report-json', folder / 'report.json', *options)
     if done.returncode:
         return 'refused: ' + done.stderr.splitlines()[0][:200]
     session = session_of(str(path))
@@ -85,8 +86,8 @@ def compare(path, name, samples, folder, *options):
             elements, differ, worst = elements + off.size, differ + int((off != 0).sum()), max(worst, float(off.max()))
             differ_unsigned += int((ours[output.name] != other).sum())
     note = f' ({differ_unsigned} from the model with u8 activations)' if differ and '--profile' in options else ''
-    reads_float = [line for line in done.stdout.splitlines() if line.startswith('F32 node')]
-    return f'{elements} elements, {differ} differ{note}, at most {worst:.2e}; F32 {len(reads_float) - ("F32 nodes: none" in reads_float)}'
+    report = json.loads((folder / 'report.json').read_text())
+    return f'{elements} elements, {differ} differ{note}, at most {worst:.2e}; F32 {len(report["float_nodes"])}'
 
 
 def static_forms(key, samples, name, folder):

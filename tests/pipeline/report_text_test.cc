@@ -52,6 +52,16 @@ TEST(TextReportTest, PartsOfANodeAreOneLineForEachReason) {
   EXPECT_EQ(JsonReport(report)["float_nodes"].size(), 4u);
 }
 
+TEST(TextReportTest, ManyNodesOfOneReasonAreOneLine) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  report.quantize.float_nodes = {{"a", "Add", "boxes"},    {"out", "Softmax", "final"},
+                                 {"b", "Sub", "boxes"},    {"c", "Div", "boxes"},
+                                 {"d", "Concat", "boxes"}, {"e", "Mul", "boxes"}};
+  EXPECT_THAT(TextReport(report),
+              HasSubstr("F32 nodes: Add 'a', Sub 'b', Div 'c' and 2 more: boxes\n"
+                        "F32 node: Softmax 'out': final\n"));
+}
+
 TEST(TextReportTest, JsonKeepsEveryRepairedChannel) {
   EXPECT_EQ(JsonReport(Repaired())["repairs"].size(), 202u);
 }
