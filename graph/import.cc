@@ -9,6 +9,7 @@
 #include "graph/onnx/body.h"
 #include "graph/onnx/body_names.h"
 #include "graph/onnx/channel_scales.h"
+#include "graph/onnx/cut.h"
 #include "graph/onnx/dynamic_product.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/propose.h"
@@ -156,6 +157,7 @@ std::string ListUnsupported(const std::vector<NodeSupport>& nodes, int count) {
     text += Cat("\n  ", Quoted(node.node), " (", Unquoted(node.op), "): ", node.reason, "; ",
                 node.advice);
   }
+  text += "\nthe part before: model_tool cut MODEL -o PART.onnx";
   return text;
 }
 
@@ -209,6 +211,21 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
 Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
                       const ImportOptions& options) {
   return WithPlace(where, [&] { return ImportWhole(bytes, {}, options); });
+}
+
+ModelPart CutModel(const std::string& path, const ImportOptions& options, const CutEnds& ends) {
+  return WithPlace(path, [&] {
+    const auto bytes = ReadFile(path);
+    RSHIFT_REQUIRE(!IsTflite(bytes) && !openvino::IsIr(bytes), ErrorCode::kUnsupported,
+                   "parts are cut out of ONNX files only");
+    const Imported whole = ImportModel(bytes, PlaceOf(path), options, true);
+    onnx::ModelProto model = ParseModel(bytes);
+    for (const auto& input : model.graph().input()) {
+      RSHIFT_REQUIRE(whole.state.values.contains(input.name()), ErrorCode::kInvalidInput, "input ",
+                     Quoted(input.name()), " has a dynamic shape: give it with --input-shape");
+    }
+    return CutPart(std::move(model), whole.nodes, whole.state, ends);
+  });
 }
 
 std::vector<NodeSupport> CheckSupport(const std::string& path, const ImportOptions& options) {

@@ -51,39 +51,50 @@ bool ReadsOnly(const Graph& graph, const Node& node, const Values& exact,
   return any;
 }
 
+struct Exact {
+  std::vector<bool> nodes;
+  Values values;
+};
+
+// Step 1.
+Exact Backwards(const Graph& graph, const std::vector<OpKind>& kinds,
+                const std::vector<bool>& from) {
+  const Values features = Features(graph, kinds);
+  Exact found{std::vector<bool>(graph.nodes().size(), false), Values(graph.value_count(), false)};
+  for (size_t n = graph.nodes().size(); n-- > 0;) {
+    const Node& node = graph.nodes()[n];
+    const ValueId y = node.outputs[0];
+    if (!from[n] && (!found.values[y.index()] || features[y.index()])) continue;
+    const bool convolves = kinds[n] == OpKind::kAlways;
+    if (convolves && !std::holds_alternative<MatMul>(node.op)) continue;
+    found.nodes[n] = true;
+    for (ValueId id : node.inputs) {
+      if (IsActivation(graph, id) && !convolves) found.values[id.index()] = true;
+    }
+  }
+  for (ValueId id : graph.inputs) found.values[id.index()] = false;
+  return found;
+}
+
 }  // namespace
 
 std::vector<bool> IndexFunctions(const Graph& graph, const std::vector<OpKind>& kinds) {
   std::vector<bool> from;
   for (const Node& node : graph.nodes()) from.push_back(MakesIndices(node));
-  return ExactFunctions(graph, kinds, from);
-}
-
-std::vector<bool> ExactFunctions(const Graph& graph, const std::vector<OpKind>& kinds,
-                                 const std::vector<bool>& from) {
-  const Values features = Features(graph, kinds);
-  Values exact(graph.value_count(), false);
-  std::vector<bool> found(graph.nodes().size(), false);
-  for (size_t n = graph.nodes().size(); n-- > 0;) {
-    const Node& node = graph.nodes()[n];
-    const ValueId y = node.outputs[0];
-    if (!from[n] && (!exact[y.index()] || features[y.index()])) continue;
-    const bool convolves = kinds[n] == OpKind::kAlways;
-    if (convolves && !std::holds_alternative<MatMul>(node.op)) continue;
-    found[n] = true;
-    for (ValueId id : node.inputs) {
-      if (IsActivation(graph, id) && !convolves) exact[id.index()] = true;
-    }
-  }
-  for (ValueId id : graph.inputs) exact[id.index()] = false;
+  Exact exact = Backwards(graph, kinds, from);
   const std::vector<NodeId> producers = graph.Producers();
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    if (kinds[n] == OpKind::kAlways || !ReadsOnly(graph, node, exact, producers)) continue;
-    found[n] = true;
-    exact[node.outputs[0].index()] = true;
+    if (kinds[n] == OpKind::kAlways || !ReadsOnly(graph, node, exact.values, producers)) continue;
+    exact.nodes[n] = true;
+    exact.values[node.outputs[0].index()] = true;
   }
-  return found;
+  return exact.nodes;
+}
+
+std::vector<bool> FunctionsBefore(const Graph& graph, const std::vector<OpKind>& kinds,
+                                  const std::vector<bool>& from) {
+  return Backwards(graph, kinds, from).nodes;
 }
 
 }  // namespace rshift

@@ -19,9 +19,9 @@ namespace rshift {
 //    elements, which are differences of coordinates).
 std::vector<bool> IndexFunctions(const Graph& graph, const std::vector<OpKind>& kinds);
 
-// The same from other nodes than these Casts and selections: `from`, by node.
-std::vector<bool> ExactFunctions(const Graph& graph, const std::vector<OpKind>& kinds,
-                                 const std::vector<bool>& from);
+// Step 1 alone, from other nodes: `from` and what is found, by node.
+std::vector<bool> FunctionsBefore(const Graph& graph, const std::vector<OpKind>& kinds,
+                                  const std::vector<bool>& from);
 
 }  // namespace rshift
 

@@ -8,6 +8,7 @@
 #include "quantize/ascend_plan.h"
 #include "quantize/index_functions.h"
 #include "quantize/ops/ops.h"
+#include "quantize/ops/recurrent.h"
 #include "quantize/output_joins.h"
 #include "quantize/overrides.h"
 #include "quantize/qdq.h"
@@ -63,7 +64,27 @@ class Planner {
     for (size_t n = 0; n < graph.nodes().size(); ++n) Classify(n, config);
     KeepFloat(IndexFunctions(graph, kinds_),
               "decides which elements are read or which boxes stay: 8 bits would point elsewhere");
-    if (profile.id == ProfileId::kTpu) KeepOutputJoinsFloat(config, table);
+  }
+
+  // NUMERICS.md section 11 says why. `cells`: nodes of recurrent cells, which are integer as a
+  // whole. False where there is nothing to keep.
+  bool KeepOutputJoinsFloat(const QuantizeConfig& config, const CalibrationTable& table,
+                            const std::set<size_t>& cells) {
+    const auto fixed = [&](size_t n) {
+      const bool asked = LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
+      return asked || cells.contains(n) || kinds_[n] == OpKind::kAlways;
+    };
+    std::vector<bool> joins = OutputJoins(graph_, kinds_, table);
+    for (size_t n = 0; n < joins.size(); ++n) joins[n] = joins[n] && !fixed(n);
+    if (std::find(joins.begin(), joins.end(), true) == joins.end()) return false;
+    std::vector<bool> exact = FunctionsBefore(graph_, kinds_, joins);
+    for (size_t n = 0; n < exact.size(); ++n) exact[n] = exact[n] && !fixed(n);
+    KeepFloat(
+        exact,
+        "is for a Concat of outputs whose ranges lie far apart, as boxes and scores: one scale "
+        "would round the narrow ones away; mode: int8 for the Concat in --config makes both "
+        "integer");
+    return true;
   }
 
   QuantizationPlan Run() {
@@ -80,23 +101,6 @@ class Planner {
       kinds_[n] = OpKind::kFloat;
       plan_.reasons[n] = reason;
     }
-  }
-
-  // NUMERICS.md section 11 says why. In tpu alone: other profiles do as their frameworks do.
-  void KeepOutputJoinsFloat(const QuantizeConfig& config, const CalibrationTable& table) {
-    const auto asked = [&](size_t n) {
-      return LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
-    };
-    std::vector<bool> joins = OutputJoins(graph_, kinds_, table);
-    for (size_t n = 0; n < joins.size(); ++n) joins[n] = joins[n] && !asked(n);
-    std::vector<bool> exact = ExactFunctions(graph_, kinds_, joins);
-    for (size_t n = 0; n < exact.size(); ++n)
-      exact[n] = exact[n] && kinds_[n] != OpKind::kAlways && !asked(n);
-    KeepFloat(
-        exact,
-        "is for a Concat of outputs whose ranges lie far apart, as boxes and scores: one scale "
-        "would round the narrow ones away; mode: int8 for the Concat in --config makes both "
-        "integer");
   }
 
   bool IsActivation(ValueId id) const {
@@ -263,12 +267,28 @@ class Planner {
   QuantizationPlan plan_;
 };
 
+std::set<size_t> NodesOf(const RecurrentCells& cells) {
+  std::set<size_t> nodes = cells.taken;
+  nodes.insert(cells.moved.begin(), cells.moved.end());
+  for (const auto* written : {&cells.state_at, &cells.output_at, &cells.reset_at}) {
+    for (const auto& [node, cell] : *written) nodes.insert(node);
+  }
+  return nodes;
+}
+
 }  // namespace
 
 QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile,
                           const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
-  return Planner(graph, config, profile, table).Run();
+  Planner planner(graph, config, profile, table);
+  QuantizationPlan plan = Planner(planner).Run();
+  if (profile.id != ProfileId::kTpu) return plan;  // frameworks join them in integers
+  QuantizeOptions options;
+  options.config = config;
+  options.profile = profile;
+  const std::set<size_t> cells = NodesOf(FindRecurrentCells(graph, plan, options));
+  return planner.KeepOutputJoinsFloat(config, table, cells) ? planner.Run() : plan;
 }
 
 }  // namespace rshift

@@ -100,6 +100,11 @@ constexpr const char* kDiagnoseExamples =
     "  model_tool diagnose net.onnx --dataset x.npy --json | jq -r '.findings[].rule'\n"
     "  model_tool diagnose --rules    (what is looked for, and the limits)\n";
 
+constexpr const char* kCutExamples =
+    "  model_tool cut ssd.onnx -o network.onnx    (up to what cannot be deployed)\n"
+    "  model_tool cut net.onnx --outputs conv_57 --outputs conv_64 -o network.onnx\n"
+    "  model_tool cut net.onnx --inputs features --outputs scores -o head.onnx --json\n";
+
 constexpr const char* kGraphExamples =
     "  model_tool graph net.rshift -o net.html\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --report-json r.json\n"
@@ -119,6 +124,7 @@ struct Arguments {
   GraphArguments graph;
   ExplainArguments explain;
   DiagnoseArguments diagnose;
+  CutArguments cut;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -181,6 +187,7 @@ int Run(CLI::App& app, const Arguments& a) {
     return ExplainCommand(explain, a.model.Import(), a.json);
   }
   if (command == "diagnose") return DiagnoseCommand(a.diagnose, a.model, a.json);
+  if (command == "cut") return CutCommand(a.cut, a.model, a.json);
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
@@ -334,6 +341,15 @@ void AddGraph(CLI::App& app, Arguments& a) {
   command->add_option("-o,--output", a.graph.output, "the page to write");
 }
 
+void AddCut(CLI::App& app, Arguments& a) {
+  CLI::App* command =
+      AddCommand(app, "cut",
+                 "a part of an ONNX model as a model of its own: the network without the "
+                 "post-processing that cannot be deployed, or what lies between tensors",
+                 kCutExamples, a);
+  AddCutOptions(*command, a.model, a.cut);
+}
+
 void AddCommands(CLI::App& app, Arguments& a) {
   CLI::App* support =
       AddCommand(app, "support", "every node of a model: integer, F32, fused, folded, or why not",
@@ -370,6 +386,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddGraph(app, a);
   AddExplain(app, a);
   AddDiagnose(app, a);
+  AddCut(app, a);
 }
 
 }  // namespace

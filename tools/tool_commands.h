@@ -92,6 +92,13 @@ struct DiagnoseArguments {
 // `strict` is set and there is a finding. `rules`: lists the rules instead.
 int DiagnoseCommand(const DiagnoseArguments& arguments, const ModelArguments& model, bool json);
 
+struct CutArguments {
+  std::string output;
+  std::vector<std::string> inputs, outputs;  // tensors; none: CutEnds of graph/cut.h
+};
+void AddCutOptions(CLI::App& command, ModelArguments& model, CutArguments& arguments);
+int CutCommand(const CutArguments& arguments, const ModelArguments& model, bool json);
+
 struct ScalesArguments {
   std::string action, file, output;  // convert FILE OUTPUT, or show FILE
   std::string from, to;              // formats; "": by content, by the output's name

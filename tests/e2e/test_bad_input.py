@@ -123,8 +123,13 @@ def test_models_beyond_us_are_refused_by_name(file, shared, tmp_path):
 
 def test_dynamic_shape_without_input_shape(good, tmp_path):
     model = onnx.load(pipeline.EXAMPLE)
-    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = 'batch'
+    shape = model.graph.input[0].type.tensor_type.shape
+    shape.dim[0].dim_param = 'batch'
     path = tmp_path / 'dynamic.onnx'
+    onnx.save(model, path)
+    done = pipeline.call('model_calibrate', path, '--dataset', good / 'sample.npy', '-o', tmp_path / 'batch.yaml')
+    assert done.returncode == 0 and "input 'input' has the shape [batch,1,28,28]: a batch of 1 is taken" in done.stderr
+    shape.dim[2].dim_param = 'height'
     onnx.save(model, path)
     assert '--input-shape' in calibrate_fails(path, good / 'sample.npy', tmp_path)
     pipeline.calibrate(path, good / 'sample.npy', tmp_path / 'table.yaml',

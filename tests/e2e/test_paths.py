@@ -48,6 +48,7 @@ TOOLS = {
     'model_tool memory': {'file': ('in', '{}')},
     'model_tool stats': {'file': ('in', '{}')},
     'model_tool diff': {'file': ('in', '{}'), 'other': ('in', '{}')},
+    'model_tool cut': {'model': ('in', '{}'), '--input-shape': None, '--inputs': None, '--outputs': None, '--output': ('out', '{}')},
     'model_tool explain': {'table': ('in', '{}'), 'tensor': None, '--model': ('in', '{}'), '--input-shape': None, '--append': ('in', '{}')},
     'model_tool diagnose': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
                             '--dataset': ('data', '{}'), '--preprocess': ('in', '{}'), '--labels': ('in', '{}'), '--calibration': ('in', '{}'),

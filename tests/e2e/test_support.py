@@ -66,7 +66,7 @@ def test_products_of_dynamic_integers_are_integer(tmp_path):
 
 
 def test_f32_nodes_have_a_reason_and_open_shapes_are_said(tmp_path):
-    shape = ['N', 3, 8, 8]
+    shape = ['N', 3, 'H', 'W']
     weights = helper.make_tensor('w', TensorProto.FLOAT, [2, 3, 1, 1], [0.5] * 6)
     graph = helper.make_graph(
         [helper.make_node('Conv', ['x', 'w'], ['c'], name='conv'),
