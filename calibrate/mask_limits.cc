@@ -1,12 +1,14 @@
 #include "calibrate/mask_limits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace rshift {
 namespace {
 
 constexpr float kLimit = -5000, kHighestLimit = -1000;
+constexpr float kHighestConstantMask = -50;
 
 // What becomes of a very negative element.
 struct Fate {
@@ -99,6 +101,28 @@ float Shrink(const Graph& graph, const Node& node, float limit) {
   return limit / *std::max_element(divisors.begin(), divisors.end());
 }
 
+// Half of m where the node adds a constant of nothing but 0 and m, as the windows of Swin have it;
+// else minus infinity.
+float OfConstantMask(const Graph& graph, const Node& node) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->op != BinaryOp::kAdd) return kNone;
+  for (const ValueId input : node.inputs) {
+    const Value& value = graph.value(input);
+    if (!value.is_constant() || value.dtype != DType::kF32) continue;
+    const auto elements = value.constant->As<float>();
+    if (elements.empty()) continue;
+    const float lowest = *std::min_element(elements.begin(), elements.end());
+    const bool masks = std::all_of(elements.begin(), elements.end(),
+                                   [&](float v) { return v == 0 || v == lowest; });
+    if (masks && std::isfinite(lowest) && lowest <= kHighestConstantMask &&
+        std::find(elements.begin(), elements.end(), 0.0f) != elements.end()) {
+      return lowest / 2;
+    }
+  }
+  return kNone;
+}
+
 }  // namespace
 
 std::vector<float> MaskLimits(const Graph& graph) {
@@ -111,10 +135,12 @@ std::vector<float> MaskLimits(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     float& limit = limits[node.outputs[0].index()];
     if (limit == kUnbounded) continue;
+    limit = std::max(limit, OfConstantMask(graph, node));
     for (const ValueId input : node.inputs) {
       if (!input.valid() || limits[input.index()] == kUnbounded) continue;
-      const float shrunk = Shrink(graph, node, limits[input.index()]);
-      limit = std::max(limit, std::min(shrunk, kHighestLimit));
+      const float given = limits[input.index()];
+      const float shrunk = Shrink(graph, node, given);
+      limit = std::max(limit, std::min(shrunk, std::max(given, kHighestLimit)));
     }
   }
   return limits;

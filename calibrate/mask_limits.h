@@ -14,8 +14,9 @@ namespace rshift {
 // chosen by a Where; a Softmax or Exp makes exactly 0 of what lies some 104 below the rest. A
 // value has a limit when all its readers lead such elements to a Softmax or Exp and nowhere else;
 // it is -5000 (a score may have been added to -10000), and less far down behind a product with a
-// small constant, but never above -1000. A sample without any value above the limit has no masks:
-// there they are scores (TensorCounter).
+// small constant, but never above -1000. A constant of nothing but 0 and m <= -50 that is added
+// (-100 between the windows of Swin) makes it m / 2. A sample without any value above the limit has
+// no masks: there they are scores (TensorCounter).
 std::vector<float> MaskLimits(const Graph& graph);
 
 }  // namespace rshift

@@ -147,6 +147,24 @@ def test_finite_masks_are_left_out_and_get_no_probability(tmp_path, masking, low
     check_probabilities(model, {'x': values[:1]}, got, np.tril(np.ones((TOKENS, TOKENS), bool)))
 
 
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_a_constant_mask_of_100_is_a_mask_and_other_constants_are_not(tmp_path, mode):
+    """Swin adds -100 between its windows: in 8 bits of that range a step would be near half a unit of a logarithm."""
+    model = attention(tmp_path / 'net.onnx', lambda: causal_sum(-100), outputs=['y', 'p'])
+    values = data(tmp_path, 20, (TOKENS, WIDTH))
+    table = pipeline.calibrate(model, tmp_path / 'x.npy', tmp_path / 'table.yaml')
+    found = entries_of(table)['masked']
+    assert found['infinities'] == TOKENS * (TOKENS - 1) // 2 * 20 and found['min'] > -50
+    pipeline.deploy(model, tmp_path / 'net.rshift', mode=mode, table=table)
+    got = pipeline.infer(tmp_path / 'net.rshift', {'x': values[:1]}, tmp_path)['p']
+    expected = onnxruntime.InferenceSession(str(model), providers=['CPUExecutionProvider']).run(['p'], {'x': values[:1]})[0]
+    assert got[expected < 1e-30].max() < 1e-30
+    np.testing.assert_allclose(got, expected, atol=0.05)
+    other = attention(tmp_path / 'bias.onnx', lambda: causal_sum(-20))
+    entry = entries_of(pipeline.calibrate(other, tmp_path / 'x.npy', tmp_path / 'bias.yaml'))['masked']
+    assert 'infinities' not in entry and entry['min'] < -20
+
+
 def check_probabilities(model, inputs, got, allowed):
     session = onnxruntime.InferenceSession(str(model), providers=['CPUExecutionProvider'])
     y, p = session.run(['y', 'p'], inputs)
