@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "quantize/ranges/known_bounds.h"
 #include "quantize/ranges/table_match.h"
 
 namespace rshift {
@@ -38,7 +39,7 @@ Values BehindProducts(const Graph& graph, const std::vector<OpKind>& kinds) {
   return behind;
 }
 
-// The width of what calibration saw, 0 included; 0 where it is not known.
+// What calibration saw of a value, 0 included; 0 where it is not known.
 class Widths {
  public:
   Widths(const Graph& graph, const CalibrationTable& table)
@@ -59,15 +60,22 @@ class Widths {
   std::map<std::string_view, double> widths_;
 };
 
-bool FarApart(const Node& node, const Widths& widths) {
-  double least = 0, most = 0;
+bool IsProbability(const KnownBounds& bounds) {
+  return bounds.fills && bounds.low >= 0 && bounds.high <= 1;
+}
+
+bool FarApart(const Node& node, const std::vector<KnownBounds>& bounds, const Widths& widths) {
+  bool probabilities = false;
+  double most = 0;
   for (ValueId id : node.inputs) {
-    const double width = widths.Of(id);
-    if (!(width > 0)) continue;
-    least = least > 0 ? std::min(least, width) : width;
-    most = std::max(most, width);
+    if (!id.valid()) continue;
+    if (IsProbability(bounds[id.index()])) {
+      probabilities = true;
+    } else {
+      most = std::max(most, widths.Of(id));
+    }
   }
-  return most > kFarApart * least;
+  return probabilities && most > kFarApart;
 }
 
 }  // namespace
@@ -75,13 +83,14 @@ bool FarApart(const Node& node, const Widths& widths) {
 std::vector<bool> OutputJoins(const Graph& graph, const std::vector<OpKind>& kinds,
                               const CalibrationTable& table) {
   const Values before = BeforeProducts(graph, kinds), behind = BehindProducts(graph, kinds);
+  const std::vector<KnownBounds> bounds = FindKnownBounds(graph);
   const Widths widths(graph, table);
   std::vector<bool> found(graph.nodes().size(), false);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const ValueId y = node.outputs[0];
     found[n] = std::holds_alternative<Concat>(node.op) && kinds[n] == OpKind::kMove &&
-               behind[y.index()] && !before[y.index()] && FarApart(node, widths);
+               behind[y.index()] && !before[y.index()] && FarApart(node, bounds, widths);
   }
   return found;
 }

@@ -81,9 +81,8 @@ class Planner {
     for (size_t n = 0; n < exact.size(); ++n) exact[n] = exact[n] && !fixed(n);
     KeepFloat(
         exact,
-        "is for a Concat of outputs whose ranges lie far apart, as boxes and scores: one scale "
-        "would round the narrow ones away; mode: int8 for the Concat in --config makes both "
-        "integer");
+        "is for a Concat of outputs that joins probabilities with far wider values, as boxes: one "
+        "scale would round them away; mode: int8 for the Concat in --config makes both integer");
     return true;
   }
 

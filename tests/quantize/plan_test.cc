@@ -177,6 +177,16 @@ TEST(PlanTest, ProfilesOfFrameworksJoinOutputsInIntegers) {
   EXPECT_THAT(FloatNodesOfHead(320, {}, ProfileId::kTfLite), ::testing::IsEmpty());
 }
 
+TEST(PlanTest, ProductsOfUnlikeRangesAreJoinedInIntegers) {
+  LittleGraph g;
+  const ValueId x = g.Input("x", {8, 4});
+  const ValueId a = g.Add("a", MatMul{}, {x, g.RandomConstant("w", {4, 4}, -0.01f, 0.01f)}, {8, 4});
+  const ValueId b = g.Add("b", MatMul{}, {x, g.RandomConstant("v", {4, 4}, -9, 9)}, {8, 4});
+  g.Output(g.Add("y", Concat{1}, {a, b}, {8, 8}));
+  const QuantizationPlan plan = MakePlan(g.graph(), {}, {}, g.Calibrate());
+  EXPECT_THAT(plan.forms, ::testing::Each(NodeForm::kInteger));
+}
+
 TEST(PlanTest, AConcatBeforeAProductIsInteger) {
   LittleGraph g;
   const ValueId w = g.RandomConstant("w", {4, 4}, -1, 1);
@@ -184,7 +194,8 @@ TEST(PlanTest, AConcatBeforeAProductIsInteger) {
   const ValueId m = g.Add("m", MatMul{}, {x, w}, {8, 4});
   const ValueId far = g.Constant("far", {1, 1}, {320});
   const ValueId wide = g.Add("wide", Binary{BinaryOp::kMul, {}}, {m, far}, {8, 4});
-  const ValueId joined = g.Add("joined", Concat{1}, {m, wide}, {8, 8});
+  const ValueId share = g.Add("share", Unary{UnaryOp::kSigmoid}, {m}, {8, 4});
+  const ValueId joined = g.Add("joined", Concat{1}, {share, wide}, {8, 8});
   const ValueId w2 = g.RandomConstant("w2", {8, 3}, -1, 1);
   g.Output(g.Add("y", MatMul{}, {joined, w2}, {8, 3}));
   const QuantizationPlan plan = MakePlan(g.graph(), {}, {}, g.Calibrate());
