@@ -9,6 +9,7 @@ namespace {
 
 constexpr float kLimit = -5000, kHighestLimit = -1000;
 constexpr float kHighestConstantMask = -50;
+constexpr float kNoLimit = -std::numeric_limits<float>::infinity();
 
 // What becomes of a very negative element.
 struct Fate {
@@ -104,9 +105,8 @@ float Shrink(const Graph& graph, const Node& node, float limit) {
 // Half of m where the node adds a constant of nothing but 0 and m, as the windows of Swin have it;
 // else minus infinity.
 float OfConstantMask(const Graph& graph, const Node& node) {
-  constexpr float kNone = -std::numeric_limits<float>::infinity();
   const auto* binary = std::get_if<Binary>(&node.op);
-  if (binary == nullptr || binary->op != BinaryOp::kAdd) return kNone;
+  if (binary == nullptr || binary->op != BinaryOp::kAdd) return kNoLimit;
   for (const ValueId input : node.inputs) {
     const Value& value = graph.value(input);
     if (!value.is_constant() || value.dtype != DType::kF32) continue;
@@ -120,24 +120,23 @@ float OfConstantMask(const Graph& graph, const Node& node) {
       return lowest / 2;
     }
   }
-  return kNone;
+  return kNoLimit;
 }
 
 }  // namespace
 
 std::vector<float> MaskLimits(const Graph& graph) {
-  constexpr float kUnbounded = -std::numeric_limits<float>::infinity();
   const std::vector<Fate> fates = Fates(graph);
-  std::vector<float> limits(fates.size(), kUnbounded);
+  std::vector<float> limits(fates.size(), kNoLimit);
   for (size_t i = 0; i < fates.size(); ++i) {
     if (fates[i].only_masks && fates[i].becomes_zero) limits[i] = kLimit;
   }
   for (const Node& node : graph.nodes()) {
     float& limit = limits[node.outputs[0].index()];
-    if (limit == kUnbounded) continue;
+    if (limit == kNoLimit) continue;
     limit = std::max(limit, OfConstantMask(graph, node));
     for (const ValueId input : node.inputs) {
-      if (!input.valid() || limits[input.index()] == kUnbounded) continue;
+      if (!input.valid() || limits[input.index()] == kNoLimit) continue;
       const float given = limits[input.index()];
       const float shrunk = Shrink(graph, node, given);
       limit = std::max(limit, std::min(shrunk, std::max(given, kHighestLimit)));
