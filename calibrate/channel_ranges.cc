@@ -1,9 +1,8 @@
 #include "calibrate/channel_ranges.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -50,33 +49,24 @@ class Measurer {
   }
 
   MeasuredChannels Run() {
-    RunThreads(ThreadCount(options_.threads, samples_.size()), [this](size_t) { Work(); });
-    if (error_) std::rethrow_exception(error_);
+    ForEachIndex(options_.threads, samples_.size(), [this] { return Work(); });
     return Means();
   }
 
  private:
   using SampleSums = std::vector<ChannelSums>;  // by watched tensor; empty: the sample failed
 
-  void Work() {
-    try {
-      Session session(program_, {.threads = 1});
-      while (true) {
-        const size_t place = next_.fetch_add(1);
-        if (place >= samples_.size()) return;
-        RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo,
-                       "interrupted while channels were measured; run it again");
-        SampleSums sums = RunSample(session, place);
-        const std::lock_guard lock(mutex_);
-        done_[place] = std::move(sums);
-        TakeInOrder();
-        progress_.Advance();
-      }
-    } catch (...) {
+  IndexWork Work() {
+    const auto session = std::make_shared<Session>(program_, SessionOptions{.threads = 1});
+    return [this, session](size_t place) {
+      RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo,
+                     "interrupted while channels were measured; run it again");
+      SampleSums sums = RunSample(*session, place);
       const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      next_ = samples_.size();
-    }
+      done_[place] = std::move(sums);
+      TakeInOrder();
+      progress_.Advance();
+    };
   }
 
   SampleSums RunSample(Session& session, size_t place) {
@@ -138,9 +128,7 @@ class Measurer {
   std::vector<ChannelSums> total_;          // of the samples taken
   std::map<size_t, SampleSums> done_;       // that wait for others, by place
   size_t taken_ = 0, counted_ = 0;
-  std::atomic<size_t> next_{0};
   std::mutex mutex_;
-  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -43,6 +46,23 @@ void RunThreads(size_t threads, const std::function<void(size_t)>& work) {
   }
   for (std::thread& thread : running) thread.join();
   RSHIFT_REQUIRE(!running.empty(), ErrorCode::kIo, "cannot start a thread: ", reason);
+}
+
+void ForEachIndex(int asked, size_t count, const std::function<IndexWork()>& make_work) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  RunThreads(ThreadCount(asked, count), [&](size_t) {
+    try {
+      const IndexWork work = make_work();
+      for (size_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace rshift

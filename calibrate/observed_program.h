@@ -1,5 +1,5 @@
 // How calibration runs a float program: compiled for observation, samples in parallel. For
-// calibrate/ and pipeline/choose_ranges.
+// calibrate/ and pipeline/.
 #ifndef RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
 #define RSHIFT_CALIBRATE_OBSERVED_PROGRAM_H_
 
@@ -22,6 +22,14 @@ size_t ThreadCount(int asked, size_t samples);
 // Libraries that ask OpenMP themselves find one thread. `work` throws nothing. Throws kIo when no
 // thread starts.
 void RunThreads(size_t threads, const std::function<void(size_t)>& work);
+
+// What a thread does with each index that it is given.
+using IndexWork = std::function<void(size_t index)>;
+
+// Gives every index below `count` to one of ThreadCount(asked, count) threads. Each thread makes
+// its work first (with a session of its own). After an exception no thread takes another index; the
+// first one is thrown again.
+void ForEachIndex(int asked, size_t count, const std::function<IndexWork()>& make_work);
 
 }  // namespace rshift
 

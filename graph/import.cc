@@ -82,6 +82,8 @@ struct Place {
   std::string folder, file;
 };
 
+bool IsOnnx(std::span<const uint8_t> bytes) { return !IsTflite(bytes) && !openvino::IsIr(bytes); }
+
 // By the first bytes of the file. --input-shape opens the dimensions that a .tflite file leaves
 // open.
 onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
@@ -157,13 +159,13 @@ std::string ListUnsupported(const std::vector<NodeSupport>& nodes, int count) {
     text += Cat("\n  ", Quoted(node.node), " (", Unquoted(node.op), "): ", node.reason, "; ",
                 node.advice);
   }
-  text += "\nthe part before: model_tool cut MODEL -o PART.onnx";
   return text;
 }
 
-Graph FinishImport(Imported imported) {
+// `advice` follows the list of what is not supported.
+Graph FinishImport(Imported imported, const char* advice) {
   RSHIFT_REQUIRE(imported.unsupported == 0, ErrorCode::kUnsupported,
-                 ListUnsupported(imported.nodes, imported.unsupported));
+                 ListUnsupported(imported.nodes, imported.unsupported), advice);
   Graph graph = std::move(imported.state.graph);
   graph.RemoveUnused();
   FuseDynamicResults(graph);
@@ -189,7 +191,9 @@ Graph ImportWhole(std::span<const uint8_t> bytes, const Place& place,
     }
   };
   try {
-    return FinishImport(ImportModel(bytes, place, options, false));
+    return FinishImport(
+        ImportModel(bytes, place, options, false),
+        IsOnnx(bytes) ? "\nthe part before: model_tool cut MODEL -o PART.onnx" : "");
   } catch (const DynamicShape& error) {
     const onnx::ModelProto model = ReadModel(bytes, place, options);
     Fail(error.code(), error.what(), ": give ", ProposeShapes(model.graph(), options, imports));
@@ -216,8 +220,7 @@ Graph ImportOnnxBytes(std::span<const uint8_t> bytes, const std::string& where,
 ModelPart CutModel(const std::string& path, const ImportOptions& options, const CutEnds& ends) {
   return WithPlace(path, [&] {
     const auto bytes = ReadFile(path);
-    RSHIFT_REQUIRE(!IsTflite(bytes) && !openvino::IsIr(bytes), ErrorCode::kUnsupported,
-                   "parts are cut out of ONNX files only");
+    RSHIFT_REQUIRE(IsOnnx(bytes), ErrorCode::kUnsupported, "parts are cut out of ONNX files only");
     const Imported whole = ImportModel(bytes, PlaceOf(path), options, true);
     onnx::ModelProto model = ParseModel(bytes);
     for (const auto& input : model.graph().input()) {

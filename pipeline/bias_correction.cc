@@ -27,17 +27,9 @@ struct Difference {
 
 Difference DifferenceOf(const std::vector<std::vector<double>>& wanted,
                         const std::vector<std::vector<double>>& found, size_t channel) {
-  const auto count = static_cast<double>(wanted.size());
-  Difference d;
-  for (size_t s = 0; s < wanted.size(); ++s) d.mean += wanted[s][channel] - found[s][channel];
-  d.mean /= count;
-  double squares = 0;
-  for (size_t s = 0; s < wanted.size(); ++s) {
-    const double off = wanted[s][channel] - found[s][channel] - d.mean;
-    squares += off * off;
-  }
-  if (wanted.size() > 1) d.error = std::sqrt(squares / (count - 1) / count);
-  return d;
+  std::vector<double> off(wanted.size());
+  for (size_t i = 0; i < off.size(); ++i) off[i] = wanted[i][channel] - found[i][channel];
+  return {Mean(off), StandardError(off)};
 }
 
 // What to add to the bias. Few samples show a mean where there is none: it is held back by the

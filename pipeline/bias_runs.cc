@@ -1,10 +1,8 @@
 #include "pipeline/bias_runs.h"
 
-#include <atomic>
-#include <exception>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 
 #include "base/error.h"
 #include "calibrate/fill_inputs.h"
@@ -21,28 +19,17 @@ namespace {
 void RunAll(const Program& program, const Dataset& samples, int threads,
             const ProgressFunction& progress,
             const std::function<void(const Session& session, size_t sample)>& visit) {
-  const auto count = static_cast<size_t>(samples.size());
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
   ProgressReport report("measuring means", samples.size(), progress);
-  RunThreads(ThreadCount(threads, count), [&](size_t) {
-    try {
-      Session session(program, {.threads = 1, .one_by_one = true});
-      for (size_t s = next++; s < count; s = next++) {
-        FillInputs(program, session, samples.Read(static_cast<int64_t>(s)));
-        session.Run();
-        visit(session, s);
-        const std::lock_guard lock(mutex);
-        report.Advance();
-      }
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-    }
+  ForEachIndex(threads, static_cast<size_t>(samples.size()), [&]() -> IndexWork {
+    const auto session =
+        std::make_shared<Session>(program, SessionOptions{.threads = 1, .one_by_one = true});
+    return [&, session](size_t s) {
+      FillInputs(program, *session, samples.Read(static_cast<int64_t>(s)));
+      session->Run();
+      visit(*session, s);
+      report.Advance();
+    };
   });
-  if (error) std::rethrow_exception(error);
 }
 
 // The tensor that a layer reads.

@@ -213,7 +213,7 @@ void CheckOptions(const CalibrateOptions& options) {
 CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events) {
   CheckOptions(options);
   RegisterFloatLibrary();
-  Graph graph = RunPasses(ImportModel(options.model, options.import));
+  Graph graph = RunPasses(ImportModel(options.model, options.import, events.note));
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput,
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");

@@ -1,7 +1,6 @@
 #include "pipeline/consumer_error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <span>
 
@@ -9,6 +8,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
+#include "pipeline/paired_choice.h"
 #include "quantize/quantize.h"
 
 namespace rshift {
@@ -29,8 +29,6 @@ int32_t Find(const std::map<std::string, int32_t>& tensors, const std::string& n
   return found->second;
 }
 
-constexpr double kMostDb = 120;  // of equal numbers
-
 double Decibels(std::span<const float> found, const float* wanted, float low, float high) {
   double error = 0, signal = 0;
   for (size_t i = 0; i < found.size(); ++i) {
@@ -39,8 +37,7 @@ double Decibels(std::span<const float> found, const float* wanted, float low, fl
     error += off * off;
     signal += static_cast<double>(wanted[i]) * static_cast<double>(wanted[i]);
   }
-  if (error == 0) return kMostDb;
-  return signal == 0 ? -kMostDb : std::clamp(10 * std::log10(signal / error), -kMostDb, kMostDb);
+  return BoundedDecibels(signal, error);
 }
 
 }  // namespace

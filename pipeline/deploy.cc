@@ -77,7 +77,8 @@ class Deployer {
     report.model = options_.model.path;
     report.output = options_.output;
     report.tolerance = options_.tolerance;
-    Graph imported = ImportModel(options_.model, options_.import);
+    Graph imported =
+        ImportModel(options_.model, options_.import, [&](const std::string& note) { Warn(note); });
     Tell(DeployStage::kImported, imported);
     if (options_.emit_qdq || options_.emit_fakequantize) imported_ = imported;
     if (IsInteger()) {

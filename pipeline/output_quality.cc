@@ -1,10 +1,5 @@
 #include "pipeline/output_quality.h"
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <exception>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -14,6 +9,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
+#include "pipeline/paired_choice.h"
 #include "quantize/quantize.h"
 #include "quantize/ranges/propagation_rules.h"
 
@@ -36,8 +32,6 @@ CalibrationTable TableFor(const Graph& graph, CalibrationTable table) {
   std::erase_if(table.tensors, [&](const auto& entry) { return !names.contains(entry.first); });
   return table;
 }
-
-constexpr double kMostDb = 120;  // of equal numbers
 
 bool IsClasses(const OutputValues& output) {
   const Shape& shape = output.shape;
@@ -76,8 +70,7 @@ double OutputDecibels(const OutputValues& output, std::span<const float> found,
       signal += x * x;
     }
   }
-  if (error == 0) return kMostDb;
-  return signal == 0 ? -kMostDb : std::clamp(10 * std::log10(signal / error), -kMostDb, kMostDb);
+  return BoundedDecibels(signal, error);
 }
 
 OutputQuality::OutputQuality(const Graph& graph, const Dataset& samples,
@@ -107,20 +100,8 @@ std::vector<double> OutputQuality::Of(const CalibrationTable& table, QuantMode m
 std::vector<std::vector<double>> OutputQuality::OfAll(const std::vector<CalibrationTable>& tables,
                                                       QuantMode mode) const {
   std::vector<std::vector<double>> quality(tables.size());
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr error;
-  RunThreads(ThreadCount(options_.threads, tables.size()), [&](size_t) {
-    for (size_t i = next++; i < tables.size(); i = next++) {
-      try {
-        quality[i] = Of(tables[i], mode);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!error) error = std::current_exception();
-      }
-    }
-  });
-  if (error) std::rethrow_exception(error);
+  ForEachIndex(options_.threads, tables.size(),
+               [&]() -> IndexWork { return [&](size_t i) { quality[i] = Of(tables[i], mode); }; });
   return quality;
 }
 

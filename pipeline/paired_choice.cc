@@ -5,23 +5,24 @@
 #include <numeric>
 
 namespace rshift {
-namespace {
-
-// Of the mean of the differences.
-double StandardError(const std::vector<double>& differences) {
-  const auto count = static_cast<double>(differences.size());
-  if (count < 2) return 0;
-  const double mean = Mean(differences);
-  double squares = 0;
-  for (const double d : differences) squares += (d - mean) * (d - mean);
-  return std::sqrt(squares / (count - 1) / count);
-}
-
-}  // namespace
-
 double Mean(std::span<const double> values) {
   if (values.empty()) return 0;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double StandardError(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  if (count < 2) return 0;
+  const double mean = Mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1) / count);
+}
+
+double BoundedDecibels(double signal, double error) {
+  constexpr double kMost = 120;
+  if (error == 0) return kMost;
+  return signal == 0 ? -kMost : std::clamp(10 * std::log10(signal / error), -kMost, kMost);
 }
 
 size_t FirstAsGoodAsTheBest(const std::vector<std::vector<double>>& quality) {

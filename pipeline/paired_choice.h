@@ -9,6 +9,11 @@
 namespace rshift {
 
 double Mean(std::span<const double> values);
+// Of the mean; 0 of a single value.
+double StandardError(std::span<const double> values);
+// Signal to noise of sums of squares in dB, within +-120: no error at all must not outweigh all
+// other samples.
+double BoundedDecibels(double signal, double error);
 
 // `quality`: of each way, one number (dB) for each sample, in the same order; more is better. The
 // first of those that are as good as the way of the best mean: which it beats, sample by sample, by

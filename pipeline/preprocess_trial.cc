@@ -192,7 +192,7 @@ std::optional<BetterPreprocess> BetterByLabels(const PreprocessResults& results)
       better = {v, static_cast<int>(o) - 1, ""};
     }
   }
-  if (most - given <= std::max<int64_t>(1, results.samples / 10)) return std::nullopt;
+  if (most - given <= HitMargin(results)) return std::nullopt;
   better.why = Cat("top-1 ", RoundedPercent(most, results.samples), " % instead of ",
                    RoundedPercent(given, results.samples), " %");
   return better;
@@ -239,6 +239,10 @@ PreprocessResults TryPreprocesses(const Graph& model, const Preprocess& preproce
     results.variants.back().recipe = variant.recipe;
   }
   return results;
+}
+
+int64_t HitMargin(const PreprocessResults& results) {
+  return std::max<int64_t>(1, results.samples / 10);
 }
 
 std::optional<BetterPreprocess> FindBetterPreprocess(const PreprocessResults& results) {

@@ -60,6 +60,8 @@ struct BetterPreprocess {
   int label_offset = 0;  // with which it is better
   std::string why;       // "top-1 80 % instead of 10 %"
 };
+// By how many right answers another way, or other labels, must be ahead: what is more than chance.
+int64_t HitMargin(const PreprocessResults& results);
 std::optional<BetterPreprocess> FindBetterPreprocess(const PreprocessResults& results);
 
 }  // namespace rshift

@@ -1,10 +1,7 @@
 #include "pipeline/tensor_choice.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "base/error.h"
@@ -82,9 +79,7 @@ class Chooser {
     const size_t chunks = (choices_.size() + kAtOnce - 1) / kAtOnce;
     for (int round = 0; round < kRounds; ++round) {
       entries_ = MatchTable(graph_, others_);
-      next_ = 0;
-      RunThreads(ThreadCount(options_.threads, chunks), [&](size_t) { Work(); });
-      if (error_) std::rethrow_exception(error_);
+      ForEachIndex(options_.threads, chunks, [this] { return Work(); });
       TakeChoices(tables_, choices_, others_);
     }
     return std::move(choices_);
@@ -95,19 +90,13 @@ class Chooser {
     return tables_[table].tensors[tensor].second;
   }
 
-  // One thread: chunks of tensors, from a common list.
-  void Work() {
-    try {
-      Session session(floating_, {.threads = 1});
-      for (size_t begin = kAtOnce * next_++; begin < choices_.size() && !stopped_;
-           begin = kAtOnce * next_++) {
-        Choose(begin, std::min(begin + kAtOnce, choices_.size()), session);
-      }
-    } catch (...) {
-      stopped_ = true;
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-    }
+  // By chunk of tensors.
+  IndexWork Work() {
+    const auto session = std::make_shared<Session>(floating_, SessionOptions{.threads = 1});
+    return [this, session](size_t chunk) {
+      const size_t begin = kAtOnce * chunk;
+      Choose(begin, std::min(begin + kAtOnce, choices_.size()), *session);
+    };
   }
 
   void Choose(size_t begin, size_t end, Session& session) {
@@ -192,10 +181,6 @@ class Chooser {
   std::vector<const TensorRange*> entries_;  // of it, by value
   std::vector<TensorChoice> choices_;        // by tensor of the tables
   ProgressReport progress_;
-  std::atomic<size_t> next_{0};
-  std::atomic<bool> stopped_{false};
-  std::mutex mutex_;
-  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -66,9 +66,14 @@ class Planner {
               "decides which elements are read or which boxes stay: 8 bits would point elsewhere");
   }
 
+  bool HasOutputJoins(const CalibrationTable& table) const {
+    const std::vector<bool> joins = OutputJoins(graph_, kinds_, table);
+    return std::find(joins.begin(), joins.end(), true) != joins.end();
+  }
+
   // NUMERICS.md section 11 says why. `cells`: nodes of recurrent cells, which are integer as a
-  // whole. False where there is nothing to keep.
-  bool KeepOutputJoinsFloat(const QuantizeConfig& config, const CalibrationTable& table,
+  // whole.
+  void KeepOutputJoinsFloat(const QuantizeConfig& config, const CalibrationTable& table,
                             const std::set<size_t>& cells) {
     const auto fixed = [&](size_t n) {
       const bool asked = LayerOf(graph_, graph_.nodes()[n], config).float32.has_value();
@@ -76,14 +81,12 @@ class Planner {
     };
     std::vector<bool> joins = OutputJoins(graph_, kinds_, table);
     for (size_t n = 0; n < joins.size(); ++n) joins[n] = joins[n] && !fixed(n);
-    if (std::find(joins.begin(), joins.end(), true) == joins.end()) return false;
     std::vector<bool> exact = FunctionsBefore(graph_, kinds_, joins);
     for (size_t n = 0; n < exact.size(); ++n) exact[n] = exact[n] && !fixed(n);
     KeepFloat(
         exact,
         "is for a Concat of outputs that joins probabilities with far wider values, as boxes: one "
         "scale would round them away; mode: int8 for the Concat in --config makes both integer");
-    return true;
   }
 
   QuantizationPlan Run() {
@@ -281,13 +284,14 @@ QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, cons
                           const CalibrationTable& table) {
   if (HoldsQuantization(graph)) return PlanQdq(graph, config, profile).plan;
   Planner planner(graph, config, profile, table);
-  QuantizationPlan plan = Planner(planner).Run();
-  if (profile.id != ProfileId::kTpu) return plan;  // frameworks join them in integers
+  // Frameworks join their outputs in integers.
+  if (profile.id != ProfileId::kTpu || !planner.HasOutputJoins(table)) return planner.Run();
   QuantizeOptions options;
   options.config = config;
   options.profile = profile;
-  const std::set<size_t> cells = NodesOf(FindRecurrentCells(graph, plan, options));
-  return planner.KeepOutputJoinsFloat(config, table, cells) ? planner.Run() : plan;
+  const QuantizationPlan plan = Planner(planner).Run();  // finds the cells with all of their nodes
+  planner.KeepOutputJoinsFloat(config, table, NodesOf(FindRecurrentCells(graph, plan, options)));
+  return planner.Run();
 }
 
 }  // namespace rshift

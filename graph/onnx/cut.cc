@@ -67,6 +67,8 @@ class Cutter {
     for (int n = 0; n < graph_.node_size(); ++n) {
       for (const std::string& y : graph_.node(n).output()) maker_[y] = n;
     }
+    for (const auto& tensor : graph_.initializer())
+      has_halves_ |= tensor.data_type() == onnx::TensorProto::FLOAT16;
     for (const auto& info : graph_.value_info()) declared_[info.name()] = info;
     for (const auto& info : graph_.input()) declared_[info.name()] = info;
     for (const auto& info : graph_.output()) declared_[info.name()] = info;
@@ -145,7 +147,12 @@ class Cutter {
     if (found == state_.values.end()) return info;
     const Value& value = state_.graph.value(found->second);
     auto* type = info.mutable_type()->mutable_tensor_type();
-    if (declared == declared_.end()) type->set_elem_type(OnnxType(value.dtype));
+    if (declared == declared_.end()) {
+      RSHIFT_REQUIRE(value.dtype != DType::kF32 || !has_halves_, ErrorCode::kUnsupported,
+                     "the model has floats of 16 bits and does not say the type of ", Quoted(name),
+                     "; let onnx.shape_inference.infer_shapes write the types into it first");
+      type->set_elem_type(OnnxType(value.dtype));
+    }
     auto* shape = type->mutable_shape();
     for (const int64_t d : value.shape) shape->add_dim()->set_dim_value(d);
     return info;
@@ -192,8 +199,9 @@ class Cutter {
   const ImportState& state_;
   std::map<std::string, int> maker_;
   std::map<std::string, onnx::ValueInfoProto> declared_;
-  std::vector<bool> kept_;  // by node
-  Names used_;              // values of the part
+  bool has_halves_ = false;  // which the import has widened
+  std::vector<bool> kept_;   // by node
+  Names used_;               // values of the part
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "pipeline/diagnose/channel_extremes.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -47,9 +46,7 @@ class ExtremesRun {
   }
 
   std::map<std::string, ChannelExtremes> Run(int threads) {
-    const auto count = static_cast<size_t>(samples_.size());
-    RunThreads(ThreadCount(threads, count), [this](size_t) { Work(); });
-    if (error_) std::rethrow_exception(error_);
+    ForEachIndex(threads, static_cast<size_t>(samples_.size()), [this] { return Work(); });
     std::map<std::string, ChannelExtremes> found;
     for (size_t i = 0; i < seen_.size(); ++i) found[seen_[i].name] = std::move(total_[i]);
     return found;
@@ -61,26 +58,20 @@ class ExtremesRun {
     return {std::vector<float>(channels, kInfinite), std::vector<float>(channels, -kInfinite), {}};
   }
 
-  void Work() {
-    try {
-      Session session(program_, {.threads = 1});
-      for (int64_t s = next_.fetch_add(1); s < samples_.size(); s = next_.fetch_add(1)) {
-        std::vector<ChannelExtremes> found;
-        for (size_t i = 0; i < seen_.size(); ++i) found.push_back(Empty(i));
-        FillInputs(program_, session, samples_.Read(s));
-        for (const size_t i : before_) Look(session, i, found[i]);
-        session.RunObserved([&](int command) {
-          for (const size_t i : after_[static_cast<size_t>(command)]) Look(session, i, found[i]);
-        });
-        const std::lock_guard lock(mutex_);
-        Take(static_cast<size_t>(s), found);
-        progress_.Advance();
-      }
-    } catch (...) {
+  IndexWork Work() {
+    const auto session = std::make_shared<Session>(program_, SessionOptions{.threads = 1});
+    return [this, session](size_t s) {
+      std::vector<ChannelExtremes> found;
+      for (size_t i = 0; i < seen_.size(); ++i) found.push_back(Empty(i));
+      FillInputs(program_, *session, samples_.Read(static_cast<int64_t>(s)));
+      for (const size_t i : before_) Look(*session, i, found[i]);
+      session->RunObserved([&](int command) {
+        for (const size_t i : after_[static_cast<size_t>(command)]) Look(*session, i, found[i]);
+      });
       const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      next_ = samples_.size();
-    }
+      Take(s, found);
+      progress_.Advance();
+    };
   }
 
   void Look(const Session& session, size_t index, ChannelExtremes& found) const {
@@ -117,9 +108,7 @@ class ExtremesRun {
   std::vector<size_t> before_;
   std::vector<std::vector<size_t>> after_;  // by command
   std::vector<ChannelExtremes> total_;
-  std::atomic<int64_t> next_{0};
   std::mutex mutex_;
-  std::exception_ptr error_;
 };
 
 }  // namespace

@@ -32,11 +32,6 @@ int64_t MostHits(const PreprocessResults& results, size_t place) {
   return most;
 }
 
-// More than chance: FindBetterPreprocess has the same.
-int64_t HitMargin(const PreprocessResults& results) {
-  return std::max<int64_t>(1, results.samples / 10);
-}
-
 bool LabelsAreOff(const PreprocessResults& results) {
   const size_t place = BestPlace(results);
   return results.labels && place != kAsGiven &&

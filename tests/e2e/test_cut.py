@@ -95,6 +95,22 @@ def test_ends_that_do_not_fit(detector, tmp_path, ends, said):
     assert not (tmp_path / 'part.onnx').exists()
 
 
+def test_the_types_of_half_floats_are_not_guessed(tmp_path):
+    nodes = [helper.make_node('Conv', ['x', 'w'], ['c']), helper.make_node('Relu', ['c'], ['y'])]
+    graph = helper.make_graph(
+        nodes, 'g', [helper.make_tensor_value_info('x', TensorProto.FLOAT16, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info('y', TensorProto.FLOAT16, [1, 4, 6, 6])],
+        [numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float16), 'w')])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8)
+    onnx.save(model, tmp_path / 'net.onnx')
+    said = pipeline.fails('model_tool', 'cut', tmp_path / 'net.onnx', '--outputs', 'c', '-o', tmp_path / 'part.onnx')
+    assert "does not say the type of 'c'; let onnx.shape_inference.infer_shapes" in said
+    onnx.save(onnx.shape_inference.infer_shapes(model), tmp_path / 'net.onnx')
+    pipeline.run('model_tool', 'cut', tmp_path / 'net.onnx', '--outputs', 'c', '-o', tmp_path / 'part.onnx')
+    x = np.ones((1, 3, 8, 8), np.float16)
+    assert results(tmp_path / 'part.onnx', {'x': x})[0].dtype == np.float16
+
+
 def test_a_model_that_can_be_deployed_needs_no_cut(tmp_path):
     said = pipeline.fails('model_tool', 'cut', pipeline.EXAMPLE, '-o', tmp_path / 'part.onnx')
     assert 'every node can be deployed' in said
