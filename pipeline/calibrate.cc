@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/channel_ranges.h"
+#include "calibrate/find_bad_samples.h"
 #include "calibrate/range_effect.h"
 #include "graph/passes/passes.h"
 #include "pipeline/check_samples.h"
@@ -35,6 +36,23 @@ std::unique_ptr<Dataset> OpenSamples(const CalibrateOptions& options,
   return OpenDataset(options.dataset, inputs, preprocess, note);
 }
 
+// The data set without what cannot be read, which goes to `bad`.
+std::unique_ptr<Dataset> LeaveOutBad(std::unique_ptr<Dataset> dataset,
+                                     const CalibrateOptions& options, const CalibrateEvents& events,
+                                     const std::vector<InputSpec>& inputs,
+                                     std::vector<BadSample>* bad) {
+  for (const InputSpec& input : inputs) {
+    RSHIFT_REQUIRE(input.shape.size() < 2 || input.shape[0] <= 1, ErrorCode::kInvalidInput,
+                   "--skip-bad: input '", input.name, "' takes ", input.shape[0],
+                   " samples at once, a bad one would move all behind it into other batches; mend "
+                   "or remove it, or bind the batch to 1 with --input-shape");
+  }
+  *bad = FindBadSamples(*dataset, {options.threads, events.progress, events.interrupted});
+  if (bad->empty()) return dataset;
+  RequireFewBad(*bad, dataset->size());
+  return WithoutSamples(std::move(dataset), *bad);
+}
+
 Equalization EqualizationOfTable(const std::string& path, const Graph& graph) {
   CalibrationTable table = ReadTable(ReadSmallText(path), path);
   RSHIFT_REQUIRE(table.model_sha256 == graph.sha256, ErrorCode::kInvalidInput, path,
@@ -55,20 +73,24 @@ EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents
                               .interrupted = events.interrupted}));
 }
 
-// `graph`: becomes the equalized one. `gains`: what was chosen.
+// `graph`: becomes the equalized one. `result`: gets what was equalized, and what was left out.
 StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events, Graph& graph,
-                       std::vector<EqualizedTensors>* gains) {
+                       CalibrateResult* result) {
   const std::vector<InputSpec> inputs = InputSpecs(graph);
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
   const std::string note = options.preprocess.Note(inputs);
   if (events.note && !note.empty()) events.note(note);
-  const auto dataset = OpenSamples(options, inputs, preprocess, events.note);
+  std::unique_ptr<Dataset> dataset = OpenSamples(options, inputs, preprocess, events.note);
+  if (options.skip_bad) {
+    if (events.measuring) events.measuring();
+    dataset = LeaveOutBad(std::move(dataset), options, events, inputs, &result->bad);
+  }
   const std::vector<int64_t> chosen = ChooseSamples(dataset->size(), options.samples, options.seed);
   const Share share = TakeShare(*dataset, chosen, options.shard);
   if (events.measuring) events.measuring();
   EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen);
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
-  *gains = std::move(choice.gains);
+  result->equalized = std::move(choice.gains);
   const CollectOptions collect{.threads = options.threads,
                                .progress = events.progress,
                                .checkpoint = options.checkpoint,
@@ -180,6 +202,7 @@ const char* UselessForStatistics(const CalibrateOptions& o) {
   return o.preprocess.given()               ? "--preprocess"
          : o.samples != kCalibrationSamples ? "--samples"
          : o.seed != 0                      ? "--seed"
+         : o.skip_bad                       ? "--skip-bad"
          : !o.shard.empty()                 ? "--shard"
          : o.threads != 0 && !o.automatic   ? "--threads"
          : o.equalize != "auto"             ? "--equalize"
@@ -198,6 +221,8 @@ void CheckOptions(const CalibrateOptions& options) {
                       static_cast<int>(!options.data.empty()) +
                       static_cast<int>(!options.statistics.empty());
   RequireUsage(sources <= 1, "give one of a data set, samples in memory and statistics");
+  RequireUsage(!options.skip_bad || options.data.empty(),
+               "--skip-bad is for the files of a data set: samples in memory are read already");
   RequireUsage(options.threads >= 0, "--threads ", options.threads,
                ": expected 0 (as many as the CPU has) or more");
   if (options.statistics.empty()) {
@@ -218,9 +243,8 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
   CalibrateResult result;
-  result.statistics = options.statistics.empty()
-                          ? Measure(options, events, graph, &result.equalized)
-                          : Load(options, graph);
+  result.statistics =
+      options.statistics.empty() ? Measure(options, events, graph, &result) : Load(options, graph);
   result.table = options.automatic ? AutoTable(options, events, graph, result.statistics)
                                    : TableOf(graph, result.statistics, options.method);
   if (options.every_method) result.tables = TablesOfEveryMethod(options, graph, result.statistics);

@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/data/readable_samples.h"
 #include "calibrate/range_evidence.h"
 #include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
@@ -39,6 +40,9 @@ struct CalibrateOptions {
   // How many of the data set or of `data`, chosen by `seed`; 0: all.
   int64_t samples = kCalibrationSamples;
   uint64_t seed = 0;
+  // Samples of `dataset` that cannot be read are left out, as if their files were not there, before
+  // any are chosen: every sample is read once for it.
+  bool skip_bad = false;
   std::string shard = {};  // "I/N": every N-th of the chosen from I; "": all of them
   int threads = 0;         // samples in parallel; 0: as many as the CPU has
   // File to which partial statistics are saved now and then, "" for none. Stays when the work is
@@ -65,6 +69,7 @@ struct CalibrateResult {
   StatisticsFile statistics;                     // from which any method makes a table later
   std::vector<ThinRange> thin_ranges;            // ranges of the table that rest on few samples
   std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given
+  std::vector<BadSample> bad = {};               // of skip_bad: what was left out
 };
 
 // Throws UsageError for options out of range, and for those that contradict each other or that

@@ -13,7 +13,8 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   model.AddTo(app);
   auto* data = app.add_option(
       "--dataset", dataset,
-      "image, folder, .txt list, .npy, .npz or idx file; NAME=PATH for several inputs");
+      "image, folder, 'pattern*.jpg', .txt list, .npy, .npz, .tar or idx file; NAME=PATH for "
+      "several inputs");
   auto* from = app.add_option("--from-statistics", from_statistics,
                               "derive the table from statistics files: no data set, no model run");
   data->excludes(from);
@@ -26,6 +27,12 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       }))
       ->excludes(from);
   app.add_option("--seed", seed, "which samples are chosen (default 0)")->excludes(from);
+  auto* skip =
+      app.add_flag(
+             "--skip-bad", skip_bad,
+             "leave out samples that cannot be read, at most one in ten, and list them: reads "
+             "every sample once before any are chosen (default: the first is an error)")
+          ->excludes(from);
   auto* how =
       app.add_option("--method", method,
                      Cat(kMethodChoices,
@@ -62,8 +69,9 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   auto* look =
       app.add_flag("--check", check,
                    "look at the preprocessing instead: tries the usual mistakes, writes no table");
-  for (CLI::Option* of_tables : {from, how, rank, form, again, anew}) look->excludes(of_tables);
-  app.add_option("--labels", labels, "with --check: labels as model_runner takes them");
+  for (CLI::Option* of_tables : {from, how, rank, form, again, anew, skip})
+    look->excludes(of_tables);
+  app.add_option("--labels", labels, "with --check: labels as model_runner takes them, also auto");
   app.add_option("--picture", picture, "with --check: the first input as .png");
   app.add_flag("--json", json, "machine-readable summary on stdout");
 }
@@ -115,6 +123,7 @@ CalibrateOptions CalibrateArguments::Options() const {
   options.preprocess = preprocess;
   options.samples = samples;
   options.seed = seed;
+  options.skip_bad = skip_bad;
   options.shard = ResolveShard(shard, [](const char* name) { return std::getenv(name); });
   options.threads = threads;
   if (from_statistics.empty()) options.checkpoint = Checkpoint();

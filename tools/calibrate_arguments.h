@@ -26,7 +26,8 @@ struct CalibrateArguments {
   std::optional<double> percentile;
   std::optional<std::string> equalize;  // as given
   int threads = 0;
-  bool resume = false, restart = false, partial = false, check = false, json = false;
+  bool resume = false, restart = false, partial = false, check = false, json = false,
+       skip_bad = false;
 
   void AddTo(CLI::App& app);
   // Where an interrupted run leaves what it has measured.

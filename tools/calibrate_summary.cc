@@ -31,6 +31,9 @@ nlohmann::json Summary(const std::vector<WrittenTable>& tables, const CalibrateR
   for (const auto& [name, range] : table.tensors) {
     if (range.infinities > 0) summary["infinities"][name] = range.infinities;
   }
+  summary["skipped"] = nlohmann::json::array();
+  for (const BadSample& bad : result.bad)
+    summary["skipped"].push_back({{"sample", bad.name}, {"error", bad.error}});
   return summary;
 }
 
@@ -82,6 +85,14 @@ void PrintThinRanges(const std::vector<ThinRange>& thin, const std::string& meth
   if (thin.size() > kMaxListed) std::printf("  ... and %zu more\n", thin.size() - kMaxListed);
 }
 
+// All of them, whatever their number: they are files to mend.
+void PrintSkipped(const std::vector<BadSample>& bad) {
+  if (bad.empty()) return;
+  std::printf("%s left out, as if the files were not there:\n",
+              Count(bad.size(), "sample").c_str());
+  for (const BadSample& one : bad) std::printf("  %s\n", one.error.c_str());
+}
+
 }  // namespace
 
 void PrintCalibration(const std::vector<WrittenTable>& tables, const CalibrateResult& result,
@@ -96,6 +107,7 @@ void PrintCalibration(const std::vector<WrittenTable>& tables, const CalibrateRe
   PrintInfinities(result.table);
   PrintThinRanges(result.thin_ranges,
                   tables.size() == 1 ? "" : Cat("of ", result.table.method, " "));
+  PrintSkipped(result.bad);
 }
 
 }  // namespace rshift

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -26,13 +25,7 @@ bool HoldsClassScores(const Shape& shape) {
 }
 
 std::vector<std::string> ReadClassNames(const std::string& path, int64_t classes) {
-  std::istringstream text(ReadSmallText(path));
-  std::vector<std::string> names;
-  for (std::string line; std::getline(text, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    names.push_back(line);
-  }
-  while (!names.empty() && names.back().empty()) names.pop_back();
+  std::vector<std::string> names = ReadClassNames(path);
   RSHIFT_REQUIRE(static_cast<int64_t>(names.size()) == classes, ErrorCode::kInvalidInput, path,
                  ": has ", names.size(), " lines, the model has ", classes,
                  " classes; expected the name of each on a line of its own, from class 0");

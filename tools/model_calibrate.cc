@@ -22,6 +22,8 @@ constexpr const char* kExamples =
     "p.yaml -o t.yaml\n"
     "  model_calibrate net.onnx --dataset x.npz --method percentile --percentile 99.99 -o t.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --method auto -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset 'train-{000..003}.tar' --preprocess net.yaml -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --skip-bad -o t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard auto --statistics \"$I.stats\" -o "
     "\"$I.yaml\"\n"

@@ -30,6 +30,8 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --input photo.jpg --output out.npz\n"
     "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
+    "  model_runner net.rshift --dataset val/ --labels auto           (val/CLASS/*.jpg)\n"
+    "  model_runner net.rshift --dataset 'val-{000..003}.tar' --labels auto\n"
     "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
     "  model_runner net.rshift --benchmark --streams 4 --threads 1\n"
     "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n"
@@ -51,7 +53,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("program", a.program, "a .rshift file")->required();
   auto* input = app.add_option("--input", a.input, "X or NAME=X: image, .npy, .npz (repeatable)");
   auto* dataset =
-      app.add_option("--dataset", a.dataset, "folder, list, .npy, .npz, idx: run on every sample")
+      app.add_option("--dataset", a.dataset,
+                     "folder, 'pattern*.jpg', .txt list, .npy, .npz, .tar, idx: run on every "
+                     "sample")
           ->excludes(input);
   app.add_option("--output", a.output, "write the outputs to this .npz, stacked over samples");
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
@@ -83,15 +87,18 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "chrome://tracing or ui.perfetto.dev")
       ->needs(benchmark);
   auto* labels =
-      app.add_option("--labels", a.labels, "`name class` lines, .npy or idx-ubyte: accuracy")
+      app.add_option("--labels", a.labels,
+                     "`name class` lines, .npy or idx-ubyte: accuracy; auto: the data set's own, "
+                     "class folders or .cls in tar shards")
           ->needs(dataset);
   app.add_option("--label-offset", a.label_offset, "added to every label")
       ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))
       ->needs(labels);
   app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
-  app.add_option("--names", a.names,
-                 "the classes' names, one per line from class 0, for the five best of --input")
-      ->needs(input);
+  app.add_option(
+      "--names", a.names,
+      "the classes' names, one per line from class 0, for the five best of --input; with "
+      "--labels auto the order of class folders of these names");
   a.preprocess.AddTo(app, "instead of what is recorded in the program");
   app.add_flag(
       "--copy", a.copy,
@@ -159,7 +166,7 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   if (!a.labels.empty()) {
     accuracy.emplace(ParseTop(a.top));
     const int64_t batch = BatchOf(program.image());
-    labels = ReadLabels(a.labels, *dataset, batch);
+    labels = ReadLabels(a.labels, *dataset, {.batch = batch, .names = a.names, .note = PrintNote});
     options.on_scores = [&, batch](int64_t run, const std::string& name,
                                    std::span<const float> scores) {
       const size_t classes = scores.size() / static_cast<size_t>(batch);
@@ -215,6 +222,8 @@ int Run(const Arguments& a) {
                "nothing to do: give --input X, --dataset PATH or --benchmark");
   RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
                "--output and --dump-tensors need --input or --dataset");
+  RequireUsage(a.names.empty() || !a.input.empty() || a.labels == kOwnLabels,
+               "--names needs --input, or --dataset with --labels auto");
   RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(),
                "--raw needs --output or --dump-tensors");
   const bool per_command = a.per_command || !a.trace.empty();

@@ -311,8 +311,9 @@ void AddDiagnose(CLI::App& app, Arguments& a) {
   command->get_option("model")->required(false);
   command->add_option("--dataset", d.dataset, "samples, as model_calibrate takes them");
   d.preprocess.AddTo(*command, "how images become the input (default: the table's)");
-  command->add_option("--labels", d.labels,
-                      "as model_runner takes them: preprocessing is judged by right answers");
+  command->add_option(
+      "--labels", d.labels,
+      "as model_runner takes them, also auto: preprocessing is judged by right answers");
   command->add_option("--label-offset", d.label_offset, "added to every label");
   command->add_option("--calibration", d.calibration,
                       "the table to judge (default: one is made, as model_calibrate does)");

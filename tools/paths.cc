@@ -64,7 +64,7 @@ void CheckList(const NamedPath& output, const NamedPath& list) {
   }
 }
 
-void CheckData(const NamedPath& output, const NamedPath& data) {
+void CheckOneOfData(const NamedPath& output, const NamedPath& data) {
   std::error_code ignored;
   if (SameFile(output.path, data.path)) RefuseInput(output, data, data.path);
   if (!fs::is_regular_file(output.path, ignored)) return;
@@ -73,6 +73,12 @@ void CheckData(const NamedPath& output, const NamedPath& data) {
   } else if (data.path.ends_with(".txt") && fs::is_regular_file(data.path, ignored)) {
     CheckList(output, data);
   }
+}
+
+// A pattern stands for what it matches.
+void CheckData(const NamedPath& output, const NamedPath& data) {
+  for (const std::string& path : MatchingPaths(data.path))
+    CheckOneOfData(output, {data.option, path});
 }
 
 }  // namespace

@@ -51,6 +51,22 @@ class Batches : public Source {
     }
     return values;
   }
+  std::vector<OwnClass> Classes(int64_t index) const override {
+    std::vector<OwnClass> classes;
+    for (int64_t i = index * batch_; i < (index + 1) * batch_; ++i) {
+      const auto [source, at] = Locate(i);
+      classes.push_back(source->Classes(at)[0]);
+    }
+    return classes;
+  }
+  std::vector<std::string> ClassFolders() const override {
+    std::vector<std::string> all;
+    for (const auto& source : items_) {
+      const std::vector<std::string> some = source->ClassFolders();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
 
  private:
   std::pair<const Source*, int64_t> Locate(int64_t item) const {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "calibrate/data/input_feed.h"
+#include "calibrate/data/path_patterns.h"
 #include "graph/sha256.h"
 
 namespace rshift {
@@ -11,9 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// As a file, a folder or a pattern that matches some.
 bool Exists(const std::string& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored);
+  const std::vector<std::string> paths = MatchingPaths(path);
+  return !paths.empty() && fs::exists(paths[0], ignored);
 }
 
 class FeedDataset : public Dataset {
@@ -32,6 +35,8 @@ class FeedDataset : public Dataset {
     }
     return sources;
   }
+  std::vector<OwnClass> Classes(int64_t index) const override { return feeds_[0].Classes(index); }
+  std::vector<std::string> ClassFolders() const override { return feeds_[0].ClassFolders(); }
   Sample Read(int64_t index) const override {
     Sample sample{name(index), {}};
     for (const InputFeed& feed : feeds_) sample.inputs.push_back(feed.Read(index));
@@ -81,6 +86,16 @@ std::pair<int, std::string> SplitPath(const std::string& text,
   return {-1, text};
 }
 
+void RequireManyInputs(const std::string& path, const std::vector<InputSpec>& inputs) {
+  std::error_code ignored;
+  RSHIFT_REQUIRE(fs::exists(path, ignored), ErrorCode::kInvalidInput, path,
+                 ": no such file or folder");
+  RSHIFT_REQUIRE(
+      HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
+      ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
+      "); say which one this feeds: NAME=", path);
+}
+
 // An entry without a name is for the only input of the model.
 std::optional<Preprocess> WithNames(std::optional<Preprocess> preprocess,
                                     const std::vector<InputSpec>& inputs) {
@@ -126,12 +141,7 @@ std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
       continue;
     }
     // An .npz, or a folder or list of them, holds every input under its name.
-    RSHIFT_REQUIRE(Exists(path), ErrorCode::kInvalidInput, path, ": no such file or folder");
-    std::error_code ignored;
-    RSHIFT_REQUIRE(
-        HasExtension(path, ".npz") || HasExtension(path, ".txt") || fs::is_directory(path, ignored),
-        ErrorCode::kInvalidInput, path, ": the model has several inputs (", InputNames(inputs),
-        "); say which one this feeds: NAME=", path);
+    for (const std::string& one : MatchPaths(path).paths) RequireManyInputs(one, inputs);
     for (size_t i = 0; i < inputs.size(); ++i) feeds[i].Add(path, plans[i]);
   }
   for (InputFeed& feed : feeds) {

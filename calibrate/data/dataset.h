@@ -1,4 +1,5 @@
-// Data sets: images, folders, .txt lists, .npy, .npz, idx-ubyte (.gz too). A data set is a list of
+// Data sets: images, folders, patterns of names, .txt lists, .npy, .npz, tar shards, idx-ubyte (.gz
+// too). A data set is a list of
 // samples read one at a time; its memory does not grow with their number.
 #ifndef RSHIFT_CALIBRATE_DATA_DATASET_H_
 #define RSHIFT_CALIBRATE_DATA_DATASET_H_
@@ -48,6 +49,13 @@ struct Sample {
 // for.
 std::string ContentSha256(const Sample& sample);
 
+// What a data set itself says of the class of a sample: the folder that it lies in, or the number
+// that stands beside it in a tar shard. Neither: it says nothing.
+struct OwnClass {
+  std::string folder;
+  std::optional<int64_t> number;
+};
+
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -55,6 +63,10 @@ class Dataset {
   virtual std::string name(int64_t index) const = 0;
   // One per model input: how to read this sample again with OpenDataset. Empty when it cannot be.
   virtual std::vector<SampleSource> sources(int64_t /*index*/) const { return {}; }
+  // One for each item of a sample (several for a batch), and the folders that stand for classes,
+  // sorted, also those without samples.
+  virtual std::vector<OwnClass> Classes(int64_t /*index*/) const { return {}; }
+  virtual std::vector<std::string> ClassFolders() const { return {}; }
   // Thread-safe. Throws kInvalidInput naming the sample (unreadable image, wrong channels, wrong
   // shape, wrong type).
   virtual Sample Read(int64_t index) const = 0;
@@ -63,10 +75,14 @@ class Dataset {
 // By the extension: whether a file of a folder is taken for a sample.
 bool IsSampleFile(const std::string& path);
 
-// Opens `paths` as one data set, in the order given (folders: sorted by name). With one model input
-// a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must have equally
-// many samples. Image and idx sources need a Preprocess entry for their input. Throws kInvalidInput
-// for an empty data set. `note` hears of samples that fill no batch.
+// The files and folders that a path of a data set stands for: itself, or what a pattern
+// ('photos/*.jpg', 'train-{000..003}.tar') matches; none where it matches nothing.
+std::vector<std::string> MatchingPaths(const std::string& text);
+
+// Opens `paths` as one data set, in the order given (folders and patterns: sorted by name). With
+// one model input a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must
+// have equally many samples. Image and idx sources need a Preprocess entry for their input. Throws
+// kInvalidInput for an empty data set. `note` hears of samples that fill no batch.
 using NoteFunction = std::function<void(const std::string& note)>;
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,
@@ -80,10 +96,27 @@ std::vector<int64_t> ChooseSamples(int64_t size, int64_t count, uint64_t seed);
 // A text file of at most kMaxTextBytes (limits.h); refuses folders, devices and pipes.
 std::string ReadSmallText(const std::string& path);
 
-// Labels: `name class` per line (matched by file name), .npy of integers, or idx-ubyte; one per
-// sample, in the data set's order. Samples of a static batch have `batch` each, which have no
-// names; labels of what is left over at the end are passed over. Throws when a sample has no label.
-std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset, int64_t batch = 1);
+// The lines of a file of classes' names, class 0 first; those at the end that are empty are left
+// out.
+std::vector<std::string> ReadClassNames(const std::string& path);
+
+struct LabelOptions {
+  int64_t batch = 1;       // how many a sample of a static batch has
+  std::string names = {};  // a file of classes' names, or ""
+  NoteFunction note = {};  // hears which class each folder is
+};
+// The labels that the data set itself has, in its order: the .cls of tar shards; or class folders,
+// sorted, the first being class 0, or the lines of `names` where these are the names of the
+// folders.
+std::vector<int64_t> OwnLabels(const Dataset& dataset, const LabelOptions& options);
+
+// Labels: kOwnLabels, `name class` per line (matched by file name), .npy of integers, or idx-ubyte;
+// one per sample, in the data set's order. Samples of a static batch have several each, which have
+// no names; labels of what is left over at the end are passed over. Throws when a sample has no
+// label.
+inline constexpr const char* kOwnLabels = "auto";
+std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset,
+                                const LabelOptions& options = {});
 
 }  // namespace rshift
 

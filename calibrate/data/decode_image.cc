@@ -62,18 +62,19 @@ Image ToImage(const cv::Mat& mat) {
   return image;
 }
 
-Image DecodeByOpenCv(const std::string& path, InputPreprocess::Color color) {
+Image DecodeByOpenCv(std::span<const uint8_t> file, InputPreprocess::Color color,
+                     const std::string& where) {
   const bool gray = color == InputPreprocess::Color::kGray;
   cv::Mat mat;
   try {
     const QuietScope quiet;
-    mat = ReadPicture(path, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
+    mat = DecodePicture(file, gray ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
     if (!mat.empty() && color == InputPreprocess::Color::kRgb)
       cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
   } catch (const cv::Exception&) {
     mat.release();
   }
-  RSHIFT_REQUIRE(!mat.empty(), ErrorCode::kInvalidInput, path,
+  RSHIFT_REQUIRE(!mat.empty(), ErrorCode::kInvalidInput, where,
                  ": cannot be decoded: the picture is damaged or of a kind that OpenCV does not "
                  "read; get the file again, or remove it from the data set");
   return ToImage(mat);
@@ -96,23 +97,29 @@ Image Turned(Image image, int orientation) {
 
 }  // namespace
 
+Image DecodeImage(std::span<const uint8_t> file, InputPreprocess::Color color,
+                  const std::string& where) {
+  RSHIFT_REQUIRE(file.size() <= kMaxImageBytes, ErrorCode::kInvalidInput, where, ": has ",
+                 file.size(), " bytes, pictures have at most ", kMaxImageBytes, "; scale it down");
+  if (IsJpeg(file)) {
+    std::optional<JpegPicture> picture = DecodeJpeg(file, color, where);
+    if (!picture) return DecodeByOpenCv(file, color, where);
+    if (picture->orientation == 1) return std::move(picture->image);
+    return Turned(std::move(picture->image), picture->orientation);
+  }
+  const std::optional<ImageSize> pixels = FindImageSize(file);
+  RSHIFT_REQUIRE(pixels.has_value(), ErrorCode::kInvalidInput, where,
+                 ": is no picture by its first bytes, or they are damaged; expected JPEG, PNG, "
+                 "BMP, WebP, TIFF or PNM: get the file again, or remove it from the data set");
+  RequireImageSize(*pixels, where);
+  return DecodeByOpenCv(file, color, where);
+}
+
 Image DecodeImage(const std::string& path, InputPreprocess::Color color) {
   const uint64_t size = RegularFileSize(path);
   RSHIFT_REQUIRE(size <= kMaxImageBytes, ErrorCode::kInvalidInput, path, ": has ", size,
                  " bytes, pictures have at most ", kMaxImageBytes, "; scale it down");
-  const MappedFile file = MappedFile::Map(path);
-  if (IsJpeg(file.bytes())) {
-    std::optional<JpegPicture> picture = DecodeJpeg(file.bytes(), color, path);
-    if (!picture) return DecodeByOpenCv(path, color);
-    if (picture->orientation == 1) return std::move(picture->image);
-    return Turned(std::move(picture->image), picture->orientation);
-  }
-  const std::optional<ImageSize> pixels = FindImageSize(file.bytes());
-  RSHIFT_REQUIRE(pixels.has_value(), ErrorCode::kInvalidInput, path,
-                 ": is no picture by its first bytes, or they are damaged; expected JPEG, PNG, "
-                 "BMP, WebP, TIFF or PNM: get the file again, or remove it from the data set");
-  RequireImageSize(*pixels, path);
-  return DecodeByOpenCv(path, color);
+  return DecodeImage(MappedFile::Map(path).bytes(), color, path);
 }
 
 }  // namespace rshift

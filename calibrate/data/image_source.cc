@@ -4,7 +4,6 @@
 #include "calibrate/data/source.h"
 
 namespace rshift {
-namespace {
 
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
   RSHIFT_REQUIRE(plan.preprocess != nullptr || plan.entries.empty(), ErrorCode::kInvalidInput,
@@ -18,10 +17,14 @@ const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& 
   return *plan.preprocess;
 }
 
+namespace {
+
 class FilesSource : public Source {
  public:
-  FilesSource(std::vector<SampleFile> files, const InputPlan& plan)
-      : files_(std::move(files)), plan_(plan) {
+  FilesSource(SampleFiles files, const InputPlan& plan)
+      : files_(std::move(files.files)),
+        class_folders_(std::move(files.class_folders)),
+        plan_(plan) {
     for (const SampleFile& file : files_) {
       if (IsImageFile(file.path)) NeedPreprocess(plan_, file.path);
     }
@@ -47,9 +50,16 @@ class FilesSource : public Source {
         " samples, a file in a folder or list is one; give the file itself as the data set");
     return ToFloats(array.dtype, array.bytes);
   }
+  std::vector<OwnClass> Classes(int64_t index) const override {
+    const std::string name = this->name(index);
+    const size_t slash = class_folders_.empty() ? std::string::npos : name.find('/');
+    return {OwnClass{slash == std::string::npos ? "" : name.substr(0, slash), {}}};
+  }
+  std::vector<std::string> ClassFolders() const override { return class_folders_; }
 
  private:
   std::vector<SampleFile> files_;
+  std::vector<std::string> class_folders_;
   InputPlan plan_;
 };
 
@@ -81,7 +91,7 @@ class IdxImages : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPlan& plan) {
+std::unique_ptr<Source> FileSource(SampleFiles files, const InputPlan& plan) {
   return std::make_unique<FilesSource>(std::move(files), plan);
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "calibrate/data/batch_source.h"
 #include "calibrate/data/finite.h"
+#include "calibrate/data/path_patterns.h"
 #include "calibrate/data/regular_file.h"
 #include "calibrate/data/sample_files.h"
 
@@ -14,48 +16,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::unique_ptr<Source> OpenFile(const std::string& path, const InputPlan& plan) {
+  if (HasExtension(path, ".txt")) return FileSource(ListFiles(path), plan);
+  if (HasExtension(path, ".npy")) return NpySource(path, plan);
+  if (HasExtension(path, ".npz")) return NpzSource(path, plan);
+  if (HasExtension(path, ".tar")) return TarSource(path, plan);
+  if (IsImageFile(path)) return FileSource({{{path, FileName(path)}}}, plan);
+  if (LooksLikeIdx(path)) return IdxSource(ReadIdx(path), path, plan);
+  const bool packed =
+      HasExtension(path, ".tgz") || FileName(path).find(".tar.") != std::string::npos;
+  Fail(ErrorCode::kInvalidInput, path,
+       packed ? ": is a packed tar file, shards are read in place: unpack it to a .tar (gunzip)"
+              : ": unknown kind of data set, expected an image, a folder, a pattern in quotes, "
+                ".txt, .npy, .npz, .tar or idx-ubyte (.gz)");
+}
+
 std::unique_ptr<Source> OpenPath(const std::string& path, const InputPlan& plan) {
   std::error_code ignored;
   RSHIFT_REQUIRE(fs::exists(path, ignored), ErrorCode::kInvalidInput, path,
                  ": no such file or folder");
-  std::unique_ptr<Source> source;
   if (fs::is_directory(path, ignored)) return FileSource(FolderFiles(path), plan);
   RegularFileSize(path);  // refuses devices and pipes
-  if (HasExtension(path, ".txt"))
-    source = FileSource(ListFiles(path), plan);
-  else if (HasExtension(path, ".npy"))
-    source = NpySource(path, plan);
-  else if (HasExtension(path, ".npz"))
-    source = NpzSource(path, plan);
-  else if (IsImageFile(path))
-    source = FileSource({{path, FileName(path)}}, plan);
-  else if (LooksLikeIdx(path))
-    source = IdxSource(ReadIdx(path), path, plan);
-  RSHIFT_REQUIRE(
-      source != nullptr, ErrorCode::kInvalidInput, path,
-      ": unknown kind of data set, expected an image, a folder, .txt, .npy, .npz or idx-ubyte "
-      "(.gz)");
+  std::unique_ptr<Source> source = OpenFile(path, plan);
   RSHIFT_REQUIRE(source->size() > 0, ErrorCode::kInvalidInput, path, ": the data set is empty");
   return source;
 }
 
+using OpenFunction = InputFeed::OpenFunction;
+
 // A source whose samples have the input's shape; with a static batch also one of single samples:
-// then `items` is true.
-std::unique_ptr<Source> OpenSource(const std::string& path, const InputPlan& plan, bool& items) {
+// then `items` is true. `arrays`: its file is .npy or .npz.
+std::unique_ptr<Source> OpenSource(const OpenFunction& open, const InputPlan& plan, bool arrays,
+                                   bool& items) {
   items = false;
-  if (BatchOf(plan.spec) == 1) return OpenPath(path, plan);
+  if (BatchOf(plan.spec) == 1) return open(plan);
   try {
-    std::unique_ptr<Source> whole = OpenPath(path, plan);
+    std::unique_ptr<Source> whole = open(plan);
     whole->Read(0);
     return whole;
   } catch (const Error&) {
     try {
-      std::unique_ptr<Source> single = OpenPath(path, OfOneSample(plan));
+      std::unique_ptr<Source> single = open(OfOneSample(plan));
       single->Read(0);
       items = true;
       return single;
     } catch (const Error&) {
-      if (!HasExtension(path, ".npy") && !HasExtension(path, ".npz")) throw;
+      if (!arrays) throw;
     }
     throw;  // arrays: the message about the whole shape
   }
@@ -74,8 +80,24 @@ std::string Position(size_t index, const Shape& shape) {
 }  // namespace
 
 void InputFeed::Add(const std::string& path, const InputPlan& plan) {
+  const PathMatches matches = MatchPaths(path);
+  if (!matches.is_pattern) return AddPath(path, plan);
+  for (const MatchedPart& part : MatchedFiles(matches)) {
+    if (part.path.empty())
+      AddSource([&](const InputPlan& p) { return FileSource(part.files, p); }, plan, false);
+    else
+      AddPath(part.path, plan);
+  }
+}
+
+void InputFeed::AddPath(const std::string& path, const InputPlan& plan) {
+  AddSource([&](const InputPlan& p) { return OpenPath(path, p); }, plan,
+            HasExtension(path, ".npy") || HasExtension(path, ".npz"));
+}
+
+void InputFeed::AddSource(const OpenFunction& open, const InputPlan& plan, bool arrays) {
   bool is_items = false;
-  std::unique_ptr<Source> source = OpenSource(path, plan, is_items);
+  std::unique_ptr<Source> source = OpenSource(open, plan, arrays, is_items);
   if (is_items)
     items_.push_back(std::move(source));
   else
@@ -113,6 +135,20 @@ std::vector<float> InputFeed::Read(int64_t index) const {
                  spec_.name, "': element ", bad, " (at ", Position(bad, spec_.shape), ") is ",
                  values[bad], ", expected finite values; mend or remove the sample");
   return values;
+}
+
+std::vector<OwnClass> InputFeed::Classes(int64_t index) const {
+  const auto [source, at] = Locate(index);
+  return source->Classes(at);
+}
+
+std::vector<std::string> InputFeed::ClassFolders() const {
+  std::set<std::string> all;
+  for (const auto& source : sources_) {
+    const std::vector<std::string> folders = source->ClassFolders();
+    all.insert(folders.begin(), folders.end());
+  }
+  return {all.begin(), all.end()};
 }
 
 SampleSource InputFeed::source(int64_t index) const {

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_CALIBRATE_DATA_INPUT_FEED_H_
 #define RSHIFT_CALIBRATE_DATA_INPUT_FEED_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,7 +15,10 @@ namespace rshift {
 // The samples of all paths that feed one input, in the order given.
 class InputFeed {
  public:
+  using OpenFunction = std::function<std::unique_ptr<Source>(const InputPlan& plan)>;
+
   explicit InputFeed(InputSpec spec) : spec_(std::move(spec)) {}
+  // `path`: a file, a folder or a pattern.
   void Add(const std::string& path, const InputPlan& plan);
   // Once all paths are there: single samples become batches. `note` hears of samples left over.
   void Finish(const NoteFunction& note);
@@ -24,9 +28,13 @@ class InputFeed {
   // Throws kInvalidInput for a value that is not finite.
   std::vector<float> Read(int64_t index) const;
   SampleSource source(int64_t index) const;
+  std::vector<OwnClass> Classes(int64_t index) const;
+  std::vector<std::string> ClassFolders() const;  // of all sources, sorted
   const std::string& input_name() const { return spec_.name; }
 
  private:
+  void AddPath(const std::string& path, const InputPlan& plan);
+  void AddSource(const OpenFunction& open, const InputPlan& plan, bool arrays);
   void Append(std::unique_ptr<Source> source);
   std::pair<const Source*, int64_t> Locate(int64_t index) const;
 

@@ -75,7 +75,10 @@ std::vector<int64_t> FromNpy(const std::string& path) {
 
 }  // namespace
 
-std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset, int64_t batch) {
+std::vector<int64_t> ReadLabels(const std::string& path, const Dataset& dataset,
+                                const LabelOptions& options) {
+  if (path == kOwnLabels) return OwnLabels(dataset, options);
+  const int64_t batch = options.batch;
   RegularFileSize(path);  // refuses devices and pipes
   std::vector<int64_t> labels;
   if (HasExtension(path, ".npy")) {

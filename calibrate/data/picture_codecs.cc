@@ -10,14 +10,13 @@ namespace rshift {
 namespace {
 
 // By the ABI's rules for names of C++, which is what dlsym asks for.
-constexpr const char* kSymbolOfImread =
-    "_ZN2cv6imreadERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEi";
+constexpr const char* kSymbolOfImdecode = "_ZN2cv8imdecodeERKNS_11_InputArrayEi";
 constexpr const char* kSymbolOfImencode =
     "_ZN2cv8imencodeERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKNS_11_InputArrayE"
     "RSt6vectorIhSaIhEERKSB_IiSaIiEE";
 
 struct Codecs {
-  cv::Mat (*imread)(const std::string&, int) = nullptr;
+  cv::Mat (*imdecode)(cv::InputArray, int) = nullptr;
   bool (*imencode)(const std::string&, cv::InputArray, std::vector<uint8_t>&,
                    const std::vector<int>&) = nullptr;
 };
@@ -38,7 +37,7 @@ Codecs Load(const char* what, const char* instead) {
   RSHIFT_REQUIRE(library != nullptr, ErrorCode::kUnsupported, what, " needs OpenCV's library ",
                  name, ", which cannot be loaded (", reason, "); install it, or ", instead);
   Codecs codecs;
-  Find(library, kSymbolOfImread, codecs.imread);
+  Find(library, kSymbolOfImdecode, codecs.imdecode);
   Find(library, kSymbolOfImencode, codecs.imencode);
   return codecs;
 }
@@ -51,10 +50,12 @@ const Codecs& LoadedCodecs(const char* what, const char* instead) {
 
 }  // namespace
 
-cv::Mat ReadPicture(const std::string& path, int flags) {
+cv::Mat DecodePicture(std::span<const uint8_t> file, int flags) {
+  // A matrix of one row over bytes that are only read.
+  const cv::Mat bytes(1, static_cast<int>(file.size()), CV_8UC1, const_cast<uint8_t*>(file.data()));
   return LoadedCodecs("a picture that is no JPEG in RGB or gray",
                       "convert the pictures to such JPEG files")
-      .imread(path, flags);
+      .imdecode(bytes, flags);
 }
 
 bool EncodePicture(const std::string& extension, const cv::Mat& picture,

@@ -6,13 +6,14 @@
 
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace rshift {
 
-// As cv::imread and cv::imencode. Throw kUnsupported when the library cannot be loaded.
-cv::Mat ReadPicture(const std::string& path, int flags);
+// As cv::imdecode and cv::imencode. Throw kUnsupported when the library cannot be loaded.
+cv::Mat DecodePicture(std::span<const uint8_t> file, int flags);
 bool EncodePicture(const std::string& extension, const cv::Mat& picture,
                    std::vector<uint8_t>& bytes);
 

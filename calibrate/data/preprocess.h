@@ -4,6 +4,7 @@
 #define RSHIFT_CALIBRATE_DATA_PREPROCESS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,8 @@ struct Image {
 // Throws kInvalidInput naming the file when it is no picture, damaged, or larger than limits.h
 // says.
 Image DecodeImage(const std::string& path, InputPreprocess::Color color);
+Image DecodeImage(std::span<const uint8_t> file, InputPreprocess::Color color,
+                  const std::string& where);
 // Resize, crop, normalize into `shape` (ONNX order, batch 1); throws kInvalidInput when the channel
 // count or size does not fit (`where` names the sample).
 std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, const Shape& shape,

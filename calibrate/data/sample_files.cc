@@ -41,21 +41,58 @@ class FolderWalk {
   std::set<std::string> open_;  // the folders from the root to here, links followed
 };
 
-}  // namespace
-
-std::vector<SampleFile> FolderFiles(const std::string& folder) {
-  FolderWalk walk;
-  walk.Enter(folder, "");
-  std::vector<SampleFile> files = walk.Take();
-  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, folder,
-                 ": the data set is empty: neither the folder nor those within it hold images, "
-                 ".npy or .npz files");
-  std::sort(files.begin(), files.end(),
-            [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
-  return files;
+// The names of the folders right in `folder`, sorted.
+std::vector<std::string> FoldersIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with('.') && at->is_directory(ignored)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
-std::vector<SampleFile> ListFiles(const std::string& list) {
+}  // namespace
+
+SampleFiles FolderFiles(const std::string& folder) {
+  FolderWalk walk;
+  walk.Enter(folder, "");
+  SampleFiles found{walk.Take(), FoldersIn(folder)};
+  std::vector<SampleFile>& files = found.files;
+  RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, folder,
+                 ": the data set is empty: neither the folder nor those within it hold images, "
+                 ".npy or .npz files; tar shards are given as '",
+                 folder, folder.ends_with('/') ? "" : "/", "*.tar'");
+  std::sort(files.begin(), files.end(),
+            [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
+  return found;
+}
+
+std::vector<MatchedPart> MatchedFiles(const PathMatches& matches) {
+  const std::vector<std::string> folders = FoldersIn(matches.root.empty() ? "." : matches.root);
+  std::vector<MatchedPart> parts;
+  const auto files = [&]() -> std::vector<SampleFile>& {
+    if (parts.empty() || !parts.back().path.empty()) parts.push_back({"", {{}, folders}});
+    return parts.back().files.files;
+  };
+  for (const std::string& path : matches.paths) {
+    const std::string name = path.substr(matches.root.size());
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      for (SampleFile& file : FolderFiles(path).files)
+        files().push_back({std::move(file.path), name + "/" + file.name});
+    } else if (IsImageFile(path)) {
+      files().push_back({path, name});
+    } else {
+      parts.push_back({path});
+    }
+  }
+  return parts;
+}
+
+SampleFiles ListFiles(const std::string& list) {
   std::vector<SampleFile> files;
   for (const auto& [number, line] : ReadLines(list)) {
     const std::string path = (fs::path(list).parent_path() / line).string();
@@ -68,7 +105,7 @@ std::vector<SampleFile> ListFiles(const std::string& list) {
   }
   RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, list,
                  ": the data set is empty: the list names no files");
-  return files;
+  return {std::move(files)};
 }
 
 }  // namespace rshift

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/data/path_patterns.h"
 #include "calibrate/data/source.h"
 
 namespace rshift {
@@ -12,10 +13,18 @@ namespace rshift {
 // The images, .npy and .npz files of a folder and of the folders within it, sorted by their path
 // from there, which is their name. Whatever begins with a dot is passed over. Throws when there are
 // none.
-std::vector<SampleFile> FolderFiles(const std::string& folder);
+SampleFiles FolderFiles(const std::string& folder);
 // The files that a .txt list names, in its order; paths are relative to the list's folder. A sample
 // is named as the list has it. Throws for files that do not exist or are no samples.
-std::vector<SampleFile> ListFiles(const std::string& list);
+SampleFiles ListFiles(const std::string& list);
+// What a pattern (path_patterns.h) has matched, put together as far as it is one sample a file, in
+// order: images and the files of folders, named by their path from the pattern's root; every other
+// file is a data set of its own, in `path`.
+struct MatchedPart {
+  std::string path;  // or "", and
+  SampleFiles files = {};
+};
+std::vector<MatchedPart> MatchedFiles(const PathMatches& matches);
 
 }  // namespace rshift
 

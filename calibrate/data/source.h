@@ -32,6 +32,10 @@ class Source {
   virtual std::string where(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.
   virtual std::vector<float> Read(int64_t index) const = 0;
+  // What the data themselves say of the classes of a sample's items (one, or those of a batch), and
+  // every folder that stands for a class, sorted.
+  virtual std::vector<OwnClass> Classes(int64_t /*index*/) const { return {OwnClass{}}; }
+  virtual std::vector<std::string> ClassFolders() const { return {}; }
 };
 
 // One model input: its shape and, for images, how they are prepared (null: there is no entry for
@@ -52,7 +56,16 @@ std::string FileName(const std::string& path);
 struct SampleFile {
   std::string path, name;
 };
-std::unique_ptr<Source> FileSource(std::vector<SampleFile> files, const InputPlan& plan);
+struct SampleFiles {
+  std::vector<SampleFile> files;
+  // The folders right in the data set's, sorted, where it is a folder or a pattern: a class each.
+  std::vector<std::string> class_folders = {};
+};
+std::unique_ptr<Source> FileSource(SampleFiles files, const InputPlan& plan);
+// A tar shard: the images and .npy files in it, sorted by their keys, read where they lie.
+std::unique_ptr<Source> TarSource(const std::string& path, const InputPlan& plan);
+// The entry for the plan's input; throws kInvalidInput naming `where` when there is none.
+const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where);
 // Throws kInvalidInput when there is no preprocessing or the array is not [N, H, W].
 std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan);
 // .npy (mapped) and .npz (held in memory): the first dimension is the samples.

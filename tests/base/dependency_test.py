@@ -105,6 +105,8 @@ THIRD_PARTY = {
     "jerror.h": ["calibrate"],
     "zlib.h": ["calibrate", "tools", "tests"],
     "zip.h": ["calibrate", "tools", "tests"],
+    "archive.h": ["calibrate"],
+    "archive_entry.h": ["calibrate"],
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools"],
     "nlohmann": ["interop", "pipeline", "tools", "tests"],
