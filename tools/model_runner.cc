@@ -14,6 +14,7 @@
 #include "tools/accuracy.h"
 #include "tools/benchmark.h"
 #include "tools/classes.h"
+#include "tools/draw_outputs.h"
 #include "tools/preprocess_options.h"
 #include "tools/print.h"
 #include "tools/run_samples.h"
@@ -28,6 +29,7 @@ namespace {
 constexpr const char* kExamples =
     "  model_runner net.rshift --input photo.jpg --names classes.txt\n"
     "  model_runner net.rshift --input photo.jpg --output out.npz\n"
+    "  model_runner boxes.rshift --input photo.jpg --draw found.png --names classes.txt\n"
     "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --dataset val/ --labels auto           (val/CLASS/*.jpg)\n"
@@ -41,7 +43,7 @@ constexpr int kMaxRuns = 1000000000;
 constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
-  std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace;
+  std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace, draw;
   PreprocessArguments preprocess;
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
@@ -99,6 +101,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
       "--names", a.names,
       "the classes' names, one per line from class 0, for the five best of --input; with "
       "--labels auto the order of class folders of these names");
+  app.add_option("--draw", a.draw,
+                 "the pictures with the boxes found (of --append with a graph of "
+                 "configs/postprocess) or the class map on them: a .png for one picture, a folder "
+                 "for several (cat/1.jpg becomes cat_1.png)");
   a.preprocess.AddTo(app, "instead of what is recorded in the program");
   app.add_flag(
       "--copy", a.copy,
@@ -153,10 +159,12 @@ nlohmann::json Summarize(const Arguments& a, SampleRun run, int64_t batch,
 }
 
 nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Session> sessions) {
+  const bool is_constant = program.image().inputs.empty();
+  const std::optional<Preprocess> preprocess =
+      is_constant ? std::nullopt : ProgramPreprocess(program, a.preprocess);
   const auto dataset =
-      program.image().inputs.empty()
-          ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
-          : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, a.preprocess);
+      is_constant ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
+                  : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, preprocess);
   SampleRunOptions options{.raw = a.raw,
                            .keep_outputs = !a.output.empty(),
                            .keep_tensors = !a.dump.empty(),
@@ -176,8 +184,15 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
       }
     };
   }
+  std::optional<OutputDrawer> drawer;
+  if (!a.draw.empty()) {
+    drawer.emplace(program.image(), preprocess, *dataset, DrawOptions{a.draw, a.names});
+    options.on_outputs = [&](int64_t sample, const std::vector<NumpyArray>& outputs) {
+      drawer->Draw(sample, outputs);
+    };
+  }
   std::optional<BestClassesPrinter> best;
-  if (!a.input.empty()) best = BestClassesPrinter::For(program.image(), a.names, a.json);
+  if (!a.input.empty() && !drawer) best = BestClassesPrinter::For(program.image(), a.names, a.json);
   if (best) {
     options.on_scores = [&](int64_t /*sample*/, const std::string& name,
                             std::span<const float> scores) { best->Add(name, scores); };
@@ -201,7 +216,10 @@ RunPaths Paths(const Arguments& a) {
   paths.inputs.push_back({"--names", a.names});
   paths.AddData("--input", a.input);
   paths.AddData("--dataset", a.dataset);
-  paths.outputs = {{"--output", a.output}, {"--dump-tensors", a.dump}, {"--trace", a.trace}};
+  paths.outputs = {{"--output", a.output},
+                   {"--dump-tensors", a.dump},
+                   {"--trace", a.trace},
+                   {"--draw", IsDrawFolder(a.draw) ? "" : a.draw}};
   return paths;
 }
 
@@ -222,8 +240,10 @@ int Run(const Arguments& a) {
                "nothing to do: give --input X, --dataset PATH or --benchmark");
   RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
                "--output and --dump-tensors need --input or --dataset");
-  RequireUsage(a.names.empty() || !a.input.empty() || a.labels == kOwnLabels,
-               "--names needs --input, or --dataset with --labels auto");
+  RequireUsage(a.draw.empty() || has_data, "--draw needs --input or --dataset");
+  RequireUsage(a.draw.empty() || !a.raw, "--draw needs real values: leave --raw out");
+  RequireUsage(a.names.empty() || !a.input.empty() || !a.draw.empty() || a.labels == kOwnLabels,
+               "--names needs --input, or --dataset with --labels auto or --draw");
   RequireUsage(!a.raw || !a.output.empty() || !a.dump.empty(),
                "--raw needs --output or --dump-tensors");
   const bool per_command = a.per_command || !a.trace.empty();

@@ -83,7 +83,8 @@ SampleResult RunSample(const Program& program, Session& session, const Sample& s
   if (options.on_scores) {
     result.scores = OnnxFloats(image.tensors[image.outputs[0].tensor], session.Output(0));
   }
-  if (options.keep_outputs) result.outputs = Outputs(program, session, options.raw);
+  if (options.keep_outputs || options.on_outputs)
+    result.outputs = Outputs(program, session, options.raw);
   return result;
 }
 
@@ -102,7 +103,9 @@ SampleRun RunSamples(const Program& program, std::span<Session> sessions, const 
         RunSample(program, sessions[static_cast<size_t>(stream)], samples.Take(s), options));
     return [&, s, result] {
       if (options.on_scores) options.on_scores(s, result->name, result->scores);
-      for (const NumpyArray& array : result->outputs) outputs.Add(array);
+      if (options.on_outputs) options.on_outputs(s, result->outputs);
+      for (const NumpyArray& array : result->outputs)
+        if (options.keep_outputs) outputs.Add(array);
       for (const NumpyArray& array : result->tensors) tensors.Add(array);
       run.names.push_back(std::move(result->name));
       run.milliseconds.push_back(result->milliseconds);

@@ -21,6 +21,8 @@ struct SampleRunOptions {
   // When set: gets output 0 of every sample as ONNX-order floats, in order of the samples.
   std::function<void(int64_t sample, const std::string& name, std::span<const float> scores)>
       on_scores = nullptr;
+  // When set: gets all outputs of every sample, dequantized where `raw` is not set, in that order.
+  std::function<void(int64_t sample, const std::vector<NumpyArray>& outputs)> on_outputs = nullptr;
 };
 
 struct SampleRun {

@@ -10,13 +10,20 @@
 
 namespace rshift {
 
-std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
-                                            const std::vector<std::string>& paths,
-                                            const PreprocessChoice& choice) {
+namespace {
+
+std::vector<InputSpec> SpecsOf(const ProgramImage& image) {
   std::vector<InputSpec> specs;
-  for (const Binding& input : program.image().inputs) {
-    specs.push_back({input.name, OnnxShape(program.image().tensors[input.tensor])});
-  }
+  for (const Binding& input : image.inputs)
+    specs.push_back({input.name, OnnxShape(image.tensors[input.tensor])});
+  return specs;
+}
+
+}  // namespace
+
+std::optional<Preprocess> ProgramPreprocess(const Program& program,
+                                            const PreprocessChoice& choice) {
+  const std::vector<InputSpec> specs = SpecsOf(program.image());
   std::optional<Preprocess> preprocess;
   const auto recorded = program.image().meta.find("preprocess");
   if (recorded != program.image().meta.end() && !recorded->second.empty()) {
@@ -25,7 +32,13 @@ std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
   preprocess = choice.Resolve(specs, preprocess);
   PrintNote(choice.Note(specs));
   if (preprocess) KeepPixels(program.image().meta, &*preprocess);
-  return OpenDataset(paths, specs, preprocess, PrintNote);
+  return preprocess;
+}
+
+std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
+                                            const std::vector<std::string>& paths,
+                                            const std::optional<Preprocess>& preprocess) {
+  return OpenDataset(paths, SpecsOf(program.image()), preprocess, PrintNote);
 }
 
 int64_t BatchOf(const ProgramImage& image) {

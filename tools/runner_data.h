@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,13 @@
 
 namespace rshift {
 
-// Opens `paths` with the preprocessing that is chosen, by default the one recorded in the
-// program.
+// The preprocessing that is chosen, by default the one recorded in the program.
+std::optional<Preprocess> ProgramPreprocess(const Program& program,
+                                            const PreprocessChoice& preprocess);
+// Opens `paths` with it.
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const PreprocessChoice& preprocess);
+                                            const std::optional<Preprocess>& preprocess);
 
 // How many images one inference takes: the first dimension that all inputs and outputs have in
 // common, in ONNX order; 1 when they have none.

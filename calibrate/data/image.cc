@@ -1,17 +1,14 @@
 // From pixels to the values of an input: resizing by OpenCV (INTER_LINEAR), crop, mean and scale.
-#include <algorithm>
-#include <cmath>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "base/error.h"
 #include "calibrate/data/image_size.h"
+#include "calibrate/data/placement.h"
 #include "calibrate/data/preprocess.h"
 
 namespace rshift {
 namespace {
-
-constexpr int64_t kMaxResizedSide = 65536;
 
 cv::Mat ToMat(const Image& image) {
   return cv::Mat(image.height, image.width, CV_8UC(image.channels),
@@ -26,43 +23,14 @@ cv::Mat ResizeTo(const cv::Mat& image, int height, int width, const std::string&
   return out;
 }
 
-// Half to even, as Python's round().
-int ScaledSide(int side, double factor, const std::string& where) {
-  const double scaled = std::max(1.0, std::nearbyint(side * factor));
-  RSHIFT_REQUIRE(scaled <= static_cast<double>(kMaxResizedSide), ErrorCode::kInvalidInput, where,
-                 ": a side of ", side, " pixels becomes ", scaled,
-                 " by resizing, expected at most ", kMaxResizedSide, "; crop the image");
-  return static_cast<int>(scaled);
-}
-
-cv::Mat Letterbox(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
-  const double factor = std::min(static_cast<double>(p.resize_height) / image.rows,
-                                 static_cast<double>(p.resize_width) / image.cols);
-  const int height = std::min(p.resize_height, ScaledSide(image.rows, factor, where));
-  const int width = std::min(p.resize_width, ScaledSide(image.cols, factor, where));
+cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
+  const Placement place = PlaceResized(p, image.rows, image.cols, where);
+  const cv::Mat resized = ResizeTo(image, place.height, place.width, where);
+  if (p.resize != InputPreprocess::ResizeMode::kLetterbox) return resized;
   const auto fill = [&](size_t channel) { return p.fill[p.fill.size() == 1 ? 0 : channel]; };
   cv::Mat out(p.resize_height, p.resize_width, image.type(), cv::Scalar(fill(0), fill(1), fill(2)));
-  const bool centered = p.align == InputPreprocess::Align::kCenter;
-  const cv::Rect inside(centered ? (p.resize_width - width) / 2 : 0,
-                        centered ? (p.resize_height - height) / 2 : 0, width, height);
-  ResizeTo(image, height, width, where).copyTo(out(inside));
+  resized.copyTo(out(cv::Rect(place.left, place.top, place.width, place.height)));
   return out;
-}
-
-cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
-  switch (p.resize) {
-    case InputPreprocess::ResizeMode::kNone:
-      return image;
-    case InputPreprocess::ResizeMode::kStretch:
-      return ResizeTo(image, p.resize_height, p.resize_width, where);
-    case InputPreprocess::ResizeMode::kLetterbox:
-      return Letterbox(p, image, where);
-    case InputPreprocess::ResizeMode::kShortSide:
-      break;
-  }
-  const double factor = static_cast<double>(p.resize_height) / std::min(image.rows, image.cols);
-  return ResizeTo(image, ScaledSide(image.rows, factor, where),
-                  ScaledSide(image.cols, factor, where), where);
 }
 
 cv::Mat Crop(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {

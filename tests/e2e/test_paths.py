@@ -37,7 +37,7 @@ TOOLS = {
     'model_runner': {
         'program': ('in', '{}'), '--input': ('data', 'name={}'), '--dataset': ('data', '{}'), '--labels': ('in', '{}'),
         '--preprocess': ('in', '{}'), '--names': ('in', '{}'), **PREPROCESSING,
-        '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'), '--trace': ('out', '{}'),
+        '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'), '--trace': ('out', '{}'), '--draw': ('out', '{}'),
         '--isa': None, '--top': None, '--limits': None,
     },
     'model_tool support': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
