@@ -16,12 +16,13 @@
 #include "tools/tool_commands.h"
 
 namespace rshift {
-namespace {
 
 bool IsProgramFile(const std::vector<uint8_t>& bytes) {
   using file_layout::kMagic;
   return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
 }
+
+namespace {
 
 nlohmann::json GraphOf(const GraphArguments& a, const ImportOptions& import) {
   const std::vector<uint8_t> bytes = ReadFile(a.file);

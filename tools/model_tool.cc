@@ -112,6 +112,11 @@ constexpr const char* kGraphExamples =
     "  model_tool graph net.onnx --profile onnxruntime -o model.html\n"
     "  model_tool graph net.rshift --json | jq '.nodes[] | select(.kind == \"float\").name'\n";
 
+constexpr const char* kWeightsExamples =
+    "  model_tool weights net.rshift\n"
+    "  model_tool weights net.rshift -o weights/    (a .npy file each, in ONNX order)\n"
+    "  model_tool weights net.onnx --json | jq '.constants[] | select(.zeros > 0.5).name'\n";
+
 struct Arguments {
   ModelArguments model;
   std::string file, other, limits, profile = "tpu";
@@ -125,6 +130,7 @@ struct Arguments {
   ExplainArguments explain;
   DiagnoseArguments diagnose;
   CutArguments cut;
+  WeightsArguments weights;
 };
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
@@ -188,6 +194,11 @@ int Run(CLI::App& app, const Arguments& a) {
   }
   if (command == "diagnose") return DiagnoseCommand(a.diagnose, a.model, a.json);
   if (command == "cut") return CutCommand(a.cut, a.model, a.json);
+  if (command == "weights") {
+    WeightsArguments weights = a.weights;
+    weights.file = a.model.path;
+    return WeightsCommand(weights, a.model.Import(), a.json);
+  }
   if (command == "vectors") return VectorsCommand(a.vectors, a.json);
   if (command == "scales") return ScalesCommand(a.scales, a.json);
   return StatsCommand(a.file, a.json);
@@ -342,6 +353,17 @@ void AddGraph(CLI::App& app, Arguments& a) {
   command->add_option("-o,--output", a.graph.output, "the page to write");
 }
 
+void AddWeights(CLI::App& app, Arguments& a) {
+  CLI::App* command = AddCommand(app, "weights",
+                                 "the constants of a program or a model: who reads them, shape, "
+                                 "type, scales, range, shares of zeros and of the ends, bytes",
+                                 kWeightsExamples, a);
+  a.model.AddTo(*command);
+  command->get_option("model")->description("a .rshift program, or a model");
+  command->add_option("-o,--output", a.weights.output,
+                      "a folder: each constant as .npy, integers as they are, in ONNX order");
+}
+
 void AddCut(CLI::App& app, Arguments& a) {
   CLI::App* command =
       AddCommand(app, "cut",
@@ -388,6 +410,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddExplain(app, a);
   AddDiagnose(app, a);
   AddCut(app, a);
+  AddWeights(app, a);
 }
 
 }  // namespace

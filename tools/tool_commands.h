@@ -92,6 +92,16 @@ struct DiagnoseArguments {
 // `strict` is set and there is a finding. `rules`: lists the rules instead.
 int DiagnoseCommand(const DiagnoseArguments& arguments, const ModelArguments& model, bool json);
 
+// Whether a file begins as programs do; else it is a model.
+bool IsProgramFile(const std::vector<uint8_t>& bytes);
+
+struct WeightsArguments {
+  std::string file;    // a .rshift program, or a model
+  std::string output;  // a folder for .npy files; may be empty
+};
+// Every constant: who reads it, shape, type, scales, range, shares of zeros and of the ends.
+int WeightsCommand(const WeightsArguments& arguments, const ImportOptions& import, bool json);
+
 struct CutArguments {
   std::string output;
   std::vector<std::string> inputs, outputs;  // tensors; none: CutEnds of graph/cut.h

@@ -61,6 +61,8 @@ TOOLS = {
     'model_tool export': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
                           '--calibration': ('in', '{}'), '--config': ('in', '{}'), '--variant': None,
                           '--output': ('out', '{}')},
+    'model_tool weights': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
+                           '--output': ('out', '{}')},
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
                           '--model': ('in', '{}'), '--header': None},
 }
