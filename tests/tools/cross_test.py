@@ -1,0 +1,79 @@
+"""The C example of examples/embed for AArch64: cross-built against a cross-built install tree of the integer runtime, run under QEMU.
+
+    cross_test.py <source dir> <build dir>
+
+It must print the outputs that model_runner gives on this machine, bit for bit. Exit code 77, with a message, where Debian's
+cross compiler or QEMU's user mode emulation is missing (apt-get install g++-aarch64-linux-gnu qemu-user).
+"""
+import pathlib
+import random
+import shutil
+import struct
+import sys
+import tempfile
+import unittest
+
+from run_command import run
+
+SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+sys.path.insert(0, str(SOURCE / 'tests/contributing'))
+import tiny_model  # noqa: E402
+
+MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
+TOOLCHAIN = SOURCE / 'cmake/aarch64.cmake'
+SYSTEM = '/usr/aarch64-linux-gnu'
+SHAPE, PIXELS, OUTPUT, SEED, SAMPLES = (1, 1, 28, 28), 784, 'logits', 26, 4
+NEEDED = ('aarch64-linux-gnu-g++', 'qemu-aarch64', 'readelf')
+
+
+def cross_build(source, build, *options):
+    run('cmake', '-G', 'Ninja', '-S', source, '-B', build, f'-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}', '-DCMAKE_BUILD_TYPE=Release',
+        *options)
+    run('cmake', '--build', build)
+
+
+class Crossed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        # The runtime stays in the build folder: the next run compiles what has changed.
+        runtime, prefix = BUILD / 'cross_aarch64', cls.folder / 'prefix'
+        launcher = ['-DCMAKE_CXX_COMPILER_LAUNCHER=ccache'] if shutil.which('ccache') else []
+        cross_build(SOURCE, runtime, '-DRSHIFT_RUNTIME_ONLY=ON', '-DRSHIFT_BUILD_TESTS=OFF', *launcher)
+        run('cmake', '--install', runtime, '--prefix', prefix, '--component', 'development')
+        cross_build(SOURCE / 'examples/embed/c', cls.folder / 'example', f'-DRshift_DIR={prefix}/lib/cmake/Rshift',
+                    '-DCMAKE_EXE_LINKER_FLAGS=-static')
+        cls.example = cls.folder / 'example/embed_c'
+        values = random.Random(SEED)
+        cls.samples = [[values.uniform(-1, 1) for _ in range(PIXELS)] for _ in range(SAMPLES)]
+        for i, sample in enumerate(cls.samples):
+            (cls.folder / f'{i}.npy').write_bytes(tiny_model.npy(sample, SHAPE))
+
+    def test_it_is_a_static_program_for_aarch64(self):
+        header = run('readelf', '--file-header', '--program-headers', self.example)
+        self.assertIn('AArch64', header)
+        self.assertNotIn('INTERP', header, 'a static program asks for no loader')
+
+    def test_the_outputs_are_those_of_this_machine(self):
+        files = [self.folder / f'{i}.npy' for i in range(SAMPLES)]
+        run(BUILD / 'bin/model_calibrate', MODEL, '--dataset', *files, '-o', self.folder / 't.yaml')
+        for mode in ('symmetric', 'asymmetric'):
+            program = self.folder / f'{mode}.rshift'
+            run(BUILD / 'bin/model_deploy', MODEL, '--calibration', self.folder / 't.yaml', '--mode', mode, '--no-check', '-o', program)
+            for sample, file in zip(self.samples, files):
+                run(BUILD / 'bin/model_runner', program, '--input', file, '--output', self.folder / 'out.npz')
+                expected = [struct.pack('<f', v) for v in tiny_model.read_npz(self.folder / 'out.npz', OUTPUT)]
+                for cpu in ('max', 'cortex-a53'):  # with the dot product, and without it
+                    printed = run('qemu-aarch64', '-cpu', cpu, '-L', SYSTEM, self.example, program,
+                                  input=struct.pack(f'<{PIXELS}f', *sample))
+                    self.assertEqual([struct.pack('<f', float(line)) for line in printed.split()], expected, (mode, cpu))
+
+
+if __name__ == '__main__':
+    missing = [name for name in NEEDED if shutil.which(name) is None]
+    if missing:
+        print(f'skipped: {", ".join(missing)} missing: apt-get install g++-aarch64-linux-gnu qemu-user')
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
