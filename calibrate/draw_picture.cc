@@ -26,7 +26,7 @@ cv::Scalar ColorOf(int64_t label) {
   return {channel(4), channel(2), channel(0)};
 }
 
-cv::Mat ToMat(Image& image) {
+cv::Mat PixelsOf(Image& image) {
   RSHIFT_REQUIRE(image.channels == 3, ErrorCode::kInternal, "drawing on ", image.channels,
                  " channels");
   return cv::Mat(image.height, image.width, CV_8UC3, image.pixels.data());
@@ -56,7 +56,7 @@ void DrawText(cv::Mat& picture, const DrawnBox& box, const cv::Scalar& color, do
 }  // namespace
 
 void DrawBoxes(Image& picture, const std::vector<DrawnBox>& boxes) {
-  cv::Mat pixels = ToMat(picture);
+  cv::Mat pixels = PixelsOf(picture);
   const int side = std::min(picture.height, picture.width);
   const int line = std::max(1, side / kPixelsForOneLine);
   const double scale = std::max(0.4, side / kPixelsForFullText);
@@ -95,7 +95,7 @@ void BlendClasses(Image& picture, const ClassMap& map) {
 void WriteImage(const std::string& path, const Image& picture) {
   std::vector<uint8_t> bytes;
   Image copy = picture;
-  EncodePicture(".png", ToMat(copy), bytes);
+  EncodePicture(".png", PixelsOf(copy), bytes);
   WriteFileAtomic(path, std::span<const uint8_t>(bytes));
 }
 

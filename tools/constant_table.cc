@@ -17,7 +17,7 @@
 namespace rshift {
 namespace {
 
-std::span<const int32_t> Words(const NumpyArray& array) {
+std::span<const int32_t> Elements32(const NumpyArray& array) {
   return {reinterpret_cast<const int32_t*>(array.bytes.data()), array.bytes.size() / 4};
 }
 
@@ -35,7 +35,7 @@ std::vector<float> WeightScales(const ProgramImage& image, const Command& comman
       numerics::IsIntegerRounding(static_cast<Rounding>(command.Get(Field::kRounding)));
   if (!known) return {};
   const std::vector<NumpyArray> words = UnpackRequant(records);
-  const std::span<const int32_t> multipliers = Words(words[1]), shifts = Words(words[2]);
+  const std::span<const int32_t> multipliers = Elements32(words[1]), shifts = Elements32(words[2]);
   std::vector<float> scales;
   for (size_t c = 0; c < multipliers.size(); ++c) {
     const double factor = std::ldexp(static_cast<double>(multipliers[c]), -shifts[c]);

@@ -89,7 +89,7 @@ const NumpyArray& Find(const std::vector<NumpyArray>& outputs, const std::string
 }
 
 // "cat/1.jpg" -> "cat_1.png".
-std::string FileOf(std::string name) {
+std::string PngName(std::string name) {
   name = name.substr(0, name.rfind('.'));
   std::replace(name.begin(), name.end(), '/', '_');
   return name + ".png";
@@ -158,7 +158,7 @@ void OutputDrawer::CheckFiles() const {
 
 std::string OutputDrawer::PathOf(int64_t sample) const {
   if (!is_folder_) return path_;
-  return (fs::path(path_) / FileOf(dataset_.name(sample))).string();
+  return (fs::path(path_) / PngName(dataset_.name(sample))).string();
 }
 
 void OutputDrawer::Draw(int64_t sample, const std::vector<NumpyArray>& outputs) const {

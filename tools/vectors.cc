@@ -79,7 +79,7 @@ bool HasPackedWeights(const Command& command) {
   return TraitsOf(command.opcode).buffers == BufferForm::kRequant;
 }
 
-Json TensorJson(const TensorRecord& record) {
+Json FieldTensorJson(const TensorRecord& record) {
   Json json = {{"name", record.name},
                {"dtype", Name(record.dtype)},
                {"shape", OnnxShape(record)},
@@ -118,7 +118,7 @@ void AddTensor(const Program& program, const Command& command, const FieldSpec& 
   const int32_t id = command.Tensor(field.field);
   if (id < 0) return;
   const TensorRecord& record = program.image().tensors[id];
-  Json json = TensorJson(record);
+  Json json = FieldTensorJson(record);
   json["arrays"] = Json::array();
   if (record.region == Region::kConst) {
     AddConstant(program, command, field.field, vectors, &json);

@@ -28,7 +28,7 @@ std::vector<ConstantRow> ReadConstants(const std::string& file, const ImportOpti
 }
 
 // "00012_conv1.weights.npy": in the order of the table, so that no two are the same.
-std::string FileOf(size_t index, std::string name) {
+std::string NpyName(size_t index, std::string name) {
   std::array<char, 32> number{};
   std::snprintf(number.data(), number.size(), "%05zu_", index);
   const auto is_plain = [](char c) {
@@ -102,7 +102,7 @@ void PrintTable(const std::vector<ConstantRow>& rows) {
   PrintText(Cat(Count(rows.size(), "constant"), ", ", bytes, " bytes\n"));
 }
 
-nlohmann::json RowJson(const ConstantRow& row, const std::string& file) {
+nlohmann::json ConstantJson(const ConstantRow& row, const std::string& file) {
   nlohmann::json json = {{"name", row.name},
                          {"op", row.op},
                          {"node", row.node},
@@ -127,7 +127,7 @@ int WeightsCommand(const WeightsArguments& a, const ImportOptions& import, bool 
   if (!a.output.empty()) {
     fs::create_directories(a.output);
     for (size_t i = 0; i < rows.size(); ++i) {
-      files[i] = (fs::path(a.output) / FileOf(i, rows[i].name)).string();
+      files[i] = (fs::path(a.output) / NpyName(i, rows[i].name)).string();
       CheckPaths({.inputs = {{"the file", a.file}}, .outputs = {{"--output", files[i]}}});
       WriteNpy(files[i], rows[i].values);
     }
@@ -137,7 +137,7 @@ int WeightsCommand(const WeightsArguments& a, const ImportOptions& import, bool 
     return 0;
   }
   nlohmann::json list = nlohmann::json::array();
-  for (size_t i = 0; i < rows.size(); ++i) list.push_back(RowJson(rows[i], files[i]));
+  for (size_t i = 0; i < rows.size(); ++i) list.push_back(ConstantJson(rows[i], files[i]));
   PrintJson({{"file", a.file}, {"constants", std::move(list)}});
   return 0;
 }

@@ -7,12 +7,13 @@
 namespace rshift {
 namespace {
 
-constexpr size_t kBlock = 256;  // a constant count: the compiler makes vector code of the loop
+constexpr size_t kFiniteBlock =
+    256;  // a constant count: the compiler makes vector code of the loop
 constexpr int32_t kAbsolute = 0x7fffffff, kLargest = 0x7f7fffff;  // bits of the largest finite F32
 
 bool BlockIsFinite(const float* values) {
   int32_t bad = 0;
-  for (size_t i = 0; i < kBlock; ++i) {
+  for (size_t i = 0; i < kFiniteBlock; ++i) {
     bad |= (std::bit_cast<int32_t>(values[i]) & kAbsolute) > kLargest ? 1 : 0;
   }
   return bad == 0;
@@ -22,7 +23,8 @@ bool BlockIsFinite(const float* values) {
 
 size_t FirstNotFinite(std::span<const float> values) {
   size_t at = 0;
-  while (at + kBlock <= values.size() && BlockIsFinite(values.data() + at)) at += kBlock;
+  while (at + kFiniteBlock <= values.size() && BlockIsFinite(values.data() + at))
+    at += kFiniteBlock;
   while (at < values.size() && std::isfinite(values[at])) ++at;
   return at;
 }

@@ -23,7 +23,7 @@ cv::Mat ResizeTo(const cv::Mat& image, int height, int width, const std::string&
   return out;
 }
 
-cv::Mat Resize(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
+cv::Mat ResizePicture(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
   const Placement place = PlaceResized(p, image.rows, image.cols, where);
   const cv::Mat resized = ResizeTo(image, place.height, place.width, where);
   if (p.resize != InputPreprocess::ResizeMode::kLetterbox) return resized;
@@ -95,7 +95,7 @@ std::vector<float> Apply(const InputPreprocess& preprocess, const Image& image, 
           image.pixels.size() == static_cast<size_t>(image.height) * image.width * image.channels,
       ErrorCode::kInvalidInput, where, ": the image is empty");
   try {
-    const cv::Mat pixels = Crop(preprocess, Resize(preprocess, ToMat(image), where), where);
+    const cv::Mat pixels = Crop(preprocess, ResizePicture(preprocess, ToMat(image), where), where);
     RSHIFT_REQUIRE(pixels.rows == target.height && pixels.cols == target.width,
                    ErrorCode::kInvalidInput, where, ": is ", pixels.rows, "x", pixels.cols,
                    " pixels (height x width) after preprocessing, input '", preprocess.name,

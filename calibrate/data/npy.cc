@@ -14,7 +14,7 @@
 namespace rshift {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr size_t kMaxHeader = 65536;
 constexpr size_t kMaxNpyRank = 8;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
@@ -155,7 +155,7 @@ void Convert(std::span<const uint8_t> data, std::vector<float>& out) {
 
 NpyView ParseNpy(std::span<const uint8_t> file, const std::string& where) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  RSHIFT_REQUIRE(text.substr(0, kMagic.size()) == kMagic && file.size() >= 12,
+  RSHIFT_REQUIRE(text.substr(0, kNpyMagic.size()) == kNpyMagic && file.size() >= 12,
                  ErrorCode::kInvalidInput, where,
                  ": not a .npy file (it does not begin with \\x93NUMPY)");
   const int major = file[6];
@@ -204,9 +204,9 @@ std::vector<uint8_t> NpyHeaderOf(const std::string& descr, const Shape& shape) {
   for (size_t i = 0; i < shape.size(); ++i) dict += Cat(i == 0 ? "" : " ", shape[i], ",");
   if (shape.size() > 1) dict.pop_back();  // (3,) but (3, 4)
   dict += "), }";
-  while ((kMagic.size() + 4 + dict.size() + 1) % 64 != 0) dict += ' ';
+  while ((kNpyMagic.size() + 4 + dict.size() + 1) % 64 != 0) dict += ' ';
   dict += '\n';
-  std::vector<uint8_t> header(kMagic.begin(), kMagic.end());
+  std::vector<uint8_t> header(kNpyMagic.begin(), kNpyMagic.end());
   for (const size_t byte : {size_t{1}, size_t{0}, dict.size() & 0xff, dict.size() >> 8}) {
     header.push_back(static_cast<uint8_t>(byte));
   }

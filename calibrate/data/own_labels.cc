@@ -10,13 +10,13 @@
 namespace rshift {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownClasses = 3;
 
 std::string Listed(const std::map<std::string, int64_t>& classes) {
   std::string text;
   size_t shown = 0;
   for (const auto& [folder, label] : classes) {
-    if (++shown > kShown) return text + " ...";
+    if (++shown > kShownClasses) return text + " ...";
     text += Cat(shown == 1 ? "" : ", ", folder, " = ", label);
   }
   return text;

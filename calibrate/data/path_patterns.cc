@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxNames = 1000000;
 constexpr const char* kWildcards = "*?[";
 
-bool Exists(const std::string& path) {
+bool PathExists(const std::string& path) {
   std::error_code ignored;
   return fs::exists(path, ignored);
 }
@@ -99,15 +99,15 @@ std::string RootOf(const std::string& pattern) {
 }  // namespace
 
 PathMatches MatchPaths(const std::string& text) {
-  if (Exists(text)) return {{text}, false, ""};
+  if (PathExists(text)) return {{text}, false, ""};
   const std::vector<std::string> names = ExpandBraces(text);
   const bool wild = text.find_first_of(kWildcards) != std::string::npos;
   if (!wild && names.size() == 1 && names[0] == text) return {{text}, false, ""};
   PathMatches matches{{}, true, RootOf(text)};
   for (const std::string& name : names) {
-    const bool is_name = Exists(name) || name.find_first_of(kWildcards) == std::string::npos;
+    const bool is_name = PathExists(name) || name.find_first_of(kWildcards) == std::string::npos;
     const std::vector<std::string> found = is_name ? std::vector{name} : Glob(name);
-    RSHIFT_REQUIRE(!found.empty() && Exists(found[0]), ErrorCode::kInvalidInput, text,
+    RSHIFT_REQUIRE(!found.empty() && PathExists(found[0]), ErrorCode::kInvalidInput, text,
                    ": the data set is empty: no file ",
                    is_name ? Cat("is called '", name, "'") : Cat("matches '", name, "'"));
     matches.paths.insert(matches.paths.end(), found.begin(), found.end());
