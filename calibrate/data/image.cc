@@ -25,7 +25,7 @@ cv::Mat ResizeTo(const cv::Mat& image, int height, int width, const std::string&
 
 cv::Mat ResizePicture(const InputPreprocess& p, const cv::Mat& image, const std::string& where) {
   const Placement place = PlaceResized(p, image.rows, image.cols, where);
-  const cv::Mat resized = ResizeTo(image, place.height, place.width, where);
+  cv::Mat resized = ResizeTo(image, place.height, place.width, where);
   if (p.resize != InputPreprocess::ResizeMode::kLetterbox) return resized;
   const auto fill = [&](size_t channel) { return p.fill[p.fill.size() == 1 ? 0 : channel]; };
   cv::Mat out(p.resize_height, p.resize_width, image.type(), cv::Scalar(fill(0), fill(1), fill(2)));
