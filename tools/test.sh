@@ -79,7 +79,10 @@ step "1/4 packages (2 minutes the first time)"
 tools/setup.sh || exit 1
 rm -rf "$results"
 mkdir -p "$results"
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1  # Checkouts in different folders share its entries.
+fi
 
 step "2/4 compiling the release preset, fetching the Python oracles (20 minutes the first time)"
 tools/setup.sh --with-oracles >"$results/setup.log" 2>&1 &
