@@ -154,6 +154,7 @@ class Deployer {
   void MakeProgram() {
     compile_.fuse = options_.fuse;
     compile_.meta = Meta();
+    AddRecordedPixels(floating_, &compile_.meta);
     image_ = Compile(final_, compile_);
     result_.program = WriteContainer(image_);
     Warn(CheckOwnProgram(result_.program, options_.output));
@@ -172,6 +173,7 @@ class Deployer {
         WithInterface(final_, interface);  // refuses names the model does not have
     if (all_f32) return;
     AddInterfaceMeta(interface, &compile_.meta);
+    AddRecordedPixels(floating_, &compile_.meta);
     image_ = Compile(changed, compile_);
     checked_ = std::exchange(result_.program, WriteContainer(image_));
     Warn(CheckOwnProgram(result_.program, options_.output));

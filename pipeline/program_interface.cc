@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "preprocess/recorded.h"
 
 namespace rshift {
 namespace {
@@ -82,6 +83,21 @@ void KeepPixels(const std::map<std::string, std::string>& meta, Preprocess* prep
     entry.mean = {type == "s8" ? 128.0f : 0.0f};
     entry.scale = {1.0f};
   }
+}
+
+void AddRecordedPixels(const Graph& graph, std::map<std::string, std::string>* meta) {
+  const std::string text = Get(*meta, "preprocess");
+  if (text.empty()) return;
+  Preprocess preprocess = ReadPreprocess(text, "preprocessing");
+  KeepPixels(*meta, &preprocess);
+  std::map<size_t, InputPreprocess> recipes;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    for (const InputPreprocess& entry : preprocess.inputs) {
+      const bool only = entry.name.empty() && graph.inputs.size() == 1;
+      if (only || entry.name == graph.value(graph.inputs[i]).name) recipes[i] = entry;
+    }
+  }
+  if (!recipes.empty()) (*meta)[kRecordedKey] = WriteRecorded(recipes);
 }
 
 }  // namespace rshift

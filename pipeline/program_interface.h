@@ -26,6 +26,10 @@ void AddInterfaceMeta(const InterfaceOptions& options, std::map<std::string, std
 // left gives pixels, or pixels less 128 where the input is s8.
 void KeepPixels(const std::map<std::string, std::string>& meta, Preprocess* preprocess);
 
+// The recipes of the program's inputs in the form that runtimes read (preprocess/recorded.h), from
+// the preprocessing in `meta` and what AddInterfaceMeta has said there. Nothing without one.
+void AddRecordedPixels(const Graph& graph, std::map<std::string, std::string>* meta);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_PIPELINE_PROGRAM_INTERFACE_H_

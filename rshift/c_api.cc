@@ -1,13 +1,13 @@
 // The C interface over Program and Session: no exception leaves a function of it.
 #include <cstring>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/version.h"
 #include "rshift/c_status.h"
 #include "rshift/float_kernels.h"
+#include "rshift/handles.h"
 #include "rshift/rshift.h"
 #include "rshift/session_values.h"
 #include "runtime/outputs.h"
@@ -16,31 +16,6 @@
 
 namespace rshift {
 namespace {
-
-// What an input or output is, with the memory that a rshift_tensor points to.
-struct TensorInfo {
-  std::string name;
-  const TensorRecord* record = nullptr;
-  Shape shape;  // in ONNX order
-
-  rshift_tensor Public() const {
-    const auto elements = static_cast<size_t>(NumElements(shape));
-    return {.name = name.c_str(),
-            .type = static_cast<rshift_type>(record->dtype),
-            .rank = shape.size(),
-            .shape = shape.data(),
-            .elements = elements,
-            .bytes = elements * SizeOf(record->dtype),
-            .quantized = record->quantized ? 1 : 0,
-            .scale = record->scale,
-            .zero_point = record->zero_point};
-  }
-};
-
-struct SharedProgram {
-  Program program;
-  std::vector<TensorInfo> inputs = {}, outputs = {};
-};
 
 std::vector<TensorInfo> Describe(const ProgramImage& image, const std::vector<Binding>& bindings) {
   std::vector<TensorInfo> all;
@@ -51,30 +26,7 @@ std::vector<TensorInfo> Describe(const ProgramImage& image, const std::vector<Bi
   return all;
 }
 
-const TensorInfo& At(const std::vector<TensorInfo>& tensors, size_t index, const char* kind) {
-  RSHIFT_REQUIRE(index < tensors.size(), ErrorCode::kInvalidInput, kind, " ", index,
-                 ": the program has ", tensors.size(), ", counted from 0");
-  return tensors[index];
-}
-
 Limits LimitsOf(const char* text) { return ParseLimits(text == nullptr ? "" : text); }
-
-}  // namespace
-}  // namespace rshift
-
-struct rshift_program {
-  std::shared_ptr<const rshift::SharedProgram> shared;
-};
-
-struct rshift_session {
-  std::shared_ptr<const rshift::SharedProgram> shared;
-  rshift::Session session;
-  rshift::Shape output_shape = {};  // of the last rshift_session_output
-  bool has_run = false;
-};
-
-namespace rshift {
-namespace {
 
 rshift_program* NewProgram(Program program) {
   auto shared = std::make_shared<SharedProgram>(SharedProgram{std::move(program)});

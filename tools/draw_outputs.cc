@@ -8,8 +8,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "calibrate/data/placement.h"
 #include "calibrate/draw_picture.h"
+#include "preprocess/placement.h"
 #include "runtime/tensor_values.h"
 
 namespace rshift {

@@ -74,7 +74,7 @@ void CheckOutputs(const Program& program, const VectorsArguments& a) {
 Sample ReadSample(const Program& program, const VectorsArguments& a) {
   if (program.image().inputs.empty()) return {};
   RequireUsage(!a.input.empty(), "vectors: --input is missing: one sample of the program's inputs");
-  const auto dataset = OpenProgramDataset(program, a.input, {});
+  const auto dataset = OpenProgramDataset(program, a.input, ProgramPreprocess(program, {}));
   RSHIFT_REQUIRE(a.sample < dataset->size(), ErrorCode::kInvalidInput, "--sample ", a.sample,
                  ": --input has ", dataset->size(), " samples, counted from 0");
   return dataset->Read(a.sample);

@@ -108,12 +108,4 @@ std::optional<ImageSize> FindImageSize(std::span<const uint8_t> file) {
   return size;
 }
 
-void RequireImageSize(const ImageSize& size, const std::string& where) {
-  RSHIFT_REQUIRE(size.width <= kMaxImagePixels && size.height <= kMaxImagePixels &&
-                     size.width * size.height <= kMaxImagePixels,
-                 ErrorCode::kInvalidInput, where, ": the picture has ", size.width, "x",
-                 size.height, " pixels (width x height), expected at most ", kMaxImagePixels,
-                 " in all; scale it down");
-}
-
 }  // namespace rshift

@@ -8,9 +8,8 @@
 
 namespace rshift {
 
-// Of a picture in a file, and after resizing. Larger ones: scale them down first.
-inline constexpr int64_t kMaxImagePixels = int64_t{100} << 20;  // 104,857,600
-inline constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;   // of the file
+// Of the file of a picture; of its pixels: kMaxImagePixels (preprocess/image.h).
+inline constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
 // Of a packed file (.npz, .gz), unpacked: this much, or kMaxUnpackRatio times the file where that
 // is more. Data that packs better: .npy, which is mapped and has no limit, or the file unpacked.
 inline constexpr uint64_t kMaxUnpackedBytes = uint64_t{1} << 30;

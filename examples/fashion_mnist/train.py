@@ -133,7 +133,7 @@ def train(net, x, y, args, generator):
     optimiser = torch.optim.SGD(parameter_groups(net, args.weight_decay), lr=args.lr,
                                 momentum=0.9, nesterov=True)
     steps = math.ceil(len(x) / args.batch) * args.epochs
-    warmup = steps // 10
+    warmup = max(1, steps // 10)
     step, start = 0, time.time()
     for epoch in range(args.epochs):
         order = torch.randperm(len(x), generator=generator)

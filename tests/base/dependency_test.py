@@ -33,7 +33,8 @@ RANGES = GRAPH + YAML + ["quantize/ranges"]
 EQUALIZE = RANGES + ["quantize/equalize"]
 QUANTIZE = EQUALIZE + ["quantize/numerics", "quantize", "target"]
 CODEGEN = QUANTIZE + FORMAT + ["codegen"]
-CALIBRATE = CODEGEN + ["runtime", "runtime/onednn", "calibrate"]
+PREPROCESS = BASE + ["preprocess"]
+CALIBRATE = CODEGEN + ["preprocess", "runtime", "runtime/onednn", "calibrate"]
 INTEROP = QUANTIZE + ["interop"]
 PIPELINE = CALIBRATE + ["interop", "pipeline"]
 EVERYTHING = PIPELINE + ["runtime/kernels", "rshift", "tools", "tests", "examples"]
@@ -53,6 +54,7 @@ ALLOWED = {
     "quantize": QUANTIZE,
     "interop": INTEROP,
     "codegen": CODEGEN,
+    "preprocess": PREPROCESS,
     "calibrate": CALIBRATE,
     "pipeline": PIPELINE,
     "rshift": PIPELINE + ["rshift"],

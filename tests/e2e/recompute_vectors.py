@@ -5,6 +5,7 @@ that differs.
 
 import json
 import pathlib
+import sys
 
 import numpy as np
 
@@ -134,3 +135,7 @@ def recompute(folder):
         assert wrong.size == 0, f"{command['index']} {command['opcode']}: {len(wrong)} differ, first at {wrong[0]}"
         compared[command['opcode']] = compared.get(command['opcode'], 0) + found.size
     return compared
+
+
+if __name__ == '__main__':
+    print('equal elements by command:', recompute(pathlib.Path(sys.argv[1])))

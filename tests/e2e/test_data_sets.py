@@ -9,7 +9,9 @@ import subprocess
 import tarfile
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import pipeline
 
@@ -22,6 +24,15 @@ RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
 
 def read_idx(path, header):
     return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8)[header:]
+
+
+def write_stereo(folder):
+    """A network of two pictures, and how they become its inputs."""
+    pictures = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 1, 28, 28)) for name in ('left', 'right')]
+    graph = helper.make_graph([helper.make_node('Sub', ['left', 'right'], ['d'])], 'stereo', pictures,
+                              [helper.make_tensor_value_info('d', TensorProto.FLOAT, (1, 1, 28, 28))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=8), folder / 'stereo.onnx')
+    (folder / 'stereo.yaml').write_text('inputs:\n  - {name: left, color: GRAY}\n  - {name: right, color: GRAY, scale: 0.5}\n')
 
 
 @pytest.fixture(scope='module', name='folder')
@@ -52,6 +63,13 @@ def _folder(tmp_path_factory):
     (folder / 'list.txt').write_text('\n'.join(names) + '\n')
     (folder / 'net.onnx').write_bytes(pipeline.EXAMPLE.read_bytes())
     (folder / 'net.preprocess.yaml').write_text(RECIPE.read_text())
+    for name in ('photos', 'left', 'right'):
+        (folder / name).mkdir()
+    for i, image in enumerate(images[:4]):
+        cv2.imwrite(str(folder / f'photos/{i}.jpg'), image)
+        cv2.imwrite(str(folder / f'left/{i}.png'), image)
+        cv2.imwrite(str(folder / f'right/{i}.png'), image)
+    write_stereo(folder)
     (folder / 'classes.txt').write_text(''.join(f'class{i}\n' for i in range(CLASSES)))
     return folder
 
@@ -64,8 +82,8 @@ def run_in(folder, command):
 
 def test_the_page_runs(folder):
     blocks = re.findall(r'```bash\n(.*?)```', (pipeline.ROOT / 'docs/datasets.md').read_text(), re.S)
-    assert len(blocks) == 1
-    done = run_in(folder, blocks[0])
+    assert len(blocks) == 3
+    done = run_in(folder, '\n'.join(blocks))
     assert done.returncode == 0, done.stderr
     tops = re.findall(r'top-1 (\S+) %', done.stdout)
     assert len(tops) == 3 and len(set(tops)) == 1 and float(tops[0]) > 80

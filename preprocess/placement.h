@@ -1,10 +1,10 @@
 // Where the picture lies in what a preprocessing makes of it.
-#ifndef RSHIFT_CALIBRATE_DATA_PLACEMENT_H_
-#define RSHIFT_CALIBRATE_DATA_PLACEMENT_H_
+#ifndef RSHIFT_PREPROCESS_PLACEMENT_H_
+#define RSHIFT_PREPROCESS_PLACEMENT_H_
 
 #include <string>
 
-#include "calibrate/data/preprocess.h"
+#include "preprocess/recipe.h"
 
 namespace rshift {
 
@@ -23,4 +23,4 @@ Placement PlacePicture(const InputPreprocess& preprocess, int height, int width,
 
 }  // namespace rshift
 
-#endif  // RSHIFT_CALIBRATE_DATA_PLACEMENT_H_
+#endif  // RSHIFT_PREPROCESS_PLACEMENT_H_

@@ -1,4 +1,4 @@
-#include "calibrate/data/placement.h"
+#include "preprocess/placement.h"
 
 #include <algorithm>
 #include <cmath>
