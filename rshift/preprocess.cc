@@ -105,8 +105,8 @@ rshift_status rshift_session_set_pictures(rshift_session* session, size_t input,
     RequirePointer(pictures, "rshift_session_set_pictures", "pictures");
     const std::vector<float> values = rshift::ValuesOf(*session->shared, input, {pictures, count});
     const rshift::TensorInfo& info = session->shared->inputs[input];
-    rshift::StoreFloats(*info.record, info.name, values,
-                        session->session.Input(static_cast<int>(input)));
+    rshift::StoreElements(*info.record, info.name, values,
+                          session->session.Input(static_cast<int>(input)));
   });
 }
 

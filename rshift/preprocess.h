@@ -38,8 +38,8 @@ typedef struct rshift_picture {
 RSHIFT_API rshift_status rshift_session_set_pictures(rshift_session* session, size_t input,
                                                      const rshift_picture* pictures, size_t count);
 
-/* The same values as real numbers, for rshift_session_set_floats of any session, or to be looked
- * at. The number of elements of the input is written; less `room` is refused. */
+/* The same values as floats: of an input of integers (model_deploy --input-type u8) its elements,
+ * as they are. The number of elements of the input is written; less `room` is refused. */
 RSHIFT_API rshift_status rshift_preprocess(const rshift_program* program, size_t input,
                                            const rshift_picture* pictures, size_t count,
                                            float* values, size_t room);

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "rshift/preprocess.h"
 #include "rshift/rshift.h"
 
 namespace rshift {
@@ -119,6 +120,11 @@ class Session {
   // The elements as they are, in the input's type.
   void SetBytes(std::size_t input, const void* bytes, std::size_t size) {
     Check(rshift_session_set_bytes(session_.get(), input, bytes, size));
+  }
+  // Raw pixels, prepared as the program has recorded it (rshift/preprocess.h); one for each of the
+  // batch.
+  void SetPictures(std::size_t input, const std::vector<rshift_picture>& pictures) {
+    Check(rshift_session_set_pictures(session_.get(), input, pictures.data(), pictures.size()));
   }
   void Run() { Check(rshift_session_run(session_.get())); }
   // With the size that the output had in the last run.

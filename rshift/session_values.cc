@@ -105,4 +105,11 @@ void StoreFloats(const TensorRecord& record, const std::string& name, std::span<
   });
 }
 
+void StoreElements(const TensorRecord& record, const std::string& name,
+                   std::span<const float> values, std::span<std::byte> memory) {
+  TensorRecord plain = record;
+  plain.quantized = false;
+  StoreFloats(plain, name, values, memory);
+}
+
 }  // namespace rshift

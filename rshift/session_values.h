@@ -10,7 +10,7 @@
 
 namespace rshift {
 
-// Both throw kInvalidInput, naming the input, for a wrong count or a value that the input cannot
+// All throw kInvalidInput, naming the input, for a wrong count or a value that the input cannot
 // hold; the memory is then as it was.
 
 // The elements as they are. A bool may be 0 or 1.
@@ -19,6 +19,9 @@ void StoreBytes(const TensorRecord& record, const std::string& name, const void*
 // Real values: quantized by the input's scale, or, where it has none, exact.
 void StoreFloats(const TensorRecord& record, const std::string& name, std::span<const float> values,
                  std::span<std::byte> memory);
+// The elements themselves, as floats that hold them exactly; what a data set gives (model_runner).
+void StoreElements(const TensorRecord& record, const std::string& name,
+                   std::span<const float> values, std::span<std::byte> memory);
 
 }  // namespace rshift
 

@@ -40,10 +40,10 @@ def read_idx(path):
         return np.frombuffer(f.read(), dtype=np.uint8).reshape(shape)
 
 
-def load(data_dir, split):
-    """Images as normalised float [N,1,28,28], labels as int64 [N]."""
-    images = read_idx(f'{data_dir}/{split}-images-idx3-ubyte.gz')
-    labels = read_idx(f'{data_dir}/{split}-labels-idx1-ubyte.gz')
+def load(data_dir, split, limit):
+    """Images as normalised float [N,1,28,28], labels as int64 [N]; the first `limit`, 0: all."""
+    images = read_idx(f'{data_dir}/{split}-images-idx3-ubyte.gz')[:limit or None]
+    labels = read_idx(f'{data_dir}/{split}-labels-idx1-ubyte.gz')[:limit or None]
     x = (images.astype(np.float32) / 255.0 - MEAN) / STD
     return torch.from_numpy(x).unsqueeze(1), torch.from_numpy(labels.astype(np.int64))
 
@@ -174,7 +174,7 @@ def main():
     parser.add_argument('--label-smoothing', type=float, default=0.05)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--threads', type=int, default=2)
-    parser.add_argument('--limit', type=int, default=0, help='use only the first N images')
+    parser.add_argument('--limit', type=int, default=0, help='only the first N images, training and test')
     args = parser.parse_args()
 
     torch.set_num_threads(args.threads)
@@ -182,10 +182,8 @@ def main():
     torch.use_deterministic_algorithms(True)
     generator = torch.Generator().manual_seed(args.seed)
 
-    x, y = load(args.data, 'train')
-    if args.limit:
-        x, y = x[:args.limit], y[:args.limit]
-    test_x, test_y = load(args.data, 't10k')
+    x, y = load(args.data, 'train', args.limit)
+    test_x, test_y = load(args.data, 't10k', args.limit)
     net = Net().to(memory_format=torch.channels_last)  # twice as fast on a CPU
     print(f'{sum(p.numel() for p in net.parameters())} parameters, {len(x)} images')
     train(net, x, y, args, generator)

@@ -4,6 +4,7 @@
 
 #include "python/core/core.h"
 #include "python/core/program.h"
+#include "rshift/preprocess.h"
 #include "rshift/toolchain.h"
 
 namespace rshift::python {
@@ -40,6 +41,24 @@ class Samples {
   std::shared_ptr<rshift_samples> samples_;
 };
 
+// Pictures of 8 bits, rows without gaps, each height x width x the bytes of `order`, into an array
+// of F32.
+void Preprocess(const Program& program, size_t input, const py::list& pictures, int order,
+                const py::object& array) {
+  std::deque<View> views;
+  std::vector<rshift_picture> given;
+  for (const py::handle picture : pictures) {
+    const py::tuple shape = picture.attr("shape");
+    const View& view = views.emplace_back(picture, false);
+    given.push_back({static_cast<const uint8_t*>(view.data()), shape[0].cast<size_t>(),
+                     shape[1].cast<size_t>(), 0, static_cast<rshift_pixel_order>(order)});
+  }
+  const View values(array, true);
+  const py::gil_scoped_release released;
+  Check(rshift_preprocess(program.get(), input, given.data(), given.size(),
+                          static_cast<float*>(values.data()), values.floats()));
+}
+
 }  // namespace
 
 void AddSamples(py::module_& module) {
@@ -48,6 +67,8 @@ void AddSamples(py::module_& module) {
            py::arg("dataset"), py::arg("preprocess"))
       .def("__len__", &Samples::size)
       .def("read", &Samples::Read, py::arg("index"), py::arg("arrays"));
+  module.def("preprocess", &Preprocess, py::arg("program"), py::arg("input"), py::arg("pictures"),
+             py::arg("order"), py::arg("array"));
 }
 
 }  // namespace rshift::python

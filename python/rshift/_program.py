@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ._toolchain import Deployment
 
 Array = np.ndarray[Any, Any]
+# The numbers of rshift_pixel_order in rshift/preprocess.h, and the bytes of a pixel.
+_ORDERS = {'GRAY': (1, 1), 'RGB': (2, 3), 'BGR': (3, 3), 'RGBA': (4, 4), 'BGRA': (5, 4)}
 Source = Union[str, 'os.PathLike[str]', bytes, bytearray, memoryview, 'Deployment']
 
 
@@ -71,6 +73,27 @@ class Program:
         dataset: a picture, a folder, a list, .npy, .npz, idx. preprocess: another file or preset.
         """
         return Samples(self, dataset, preprocess)
+
+    def preprocess(self, *pictures: Any, order: str = 'RGB', index: int = 0) -> Array:
+        """Decoded pictures as an input takes them, by the preprocessing that the program has recorded.
+
+        >>> image = cv2.imread('photo.jpg')                   # or numpy.asarray(PIL.Image.open('photo.jpg'))
+        >>> scores, = program.run(program.preprocess(image, order='BGR'))
+
+        pictures: uint8 arrays [height, width, channels], or [height, width] for gray; as many as the batch of the input.
+        order: of the channels: 'GRAY', 'RGB', 'BGR', 'RGBA', 'BGRA'. index: which input.
+        """
+        info = Session._info(self._inputs, index, 'input')
+        if order not in _ORDERS:
+            raise InvalidInput(f"order is '{order}', expected {', '.join(_ORDERS)}")
+        number, channels = _ORDERS[order]
+        arrays = [np.asarray(picture) for picture in pictures]
+        for array in arrays:
+            if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.shape[2] if array.ndim == 3 else 1) != channels:
+                raise InvalidInput(f"a picture is {array.dtype}{list(array.shape)}, expected uint8[height, width, {channels}] for order '{order}'")
+        values = np.empty(info.shape, np.float32)
+        _core.preprocess(self._program, index, [np.ascontiguousarray(array) for array in arrays], number, values)
+        return exact(info, values)
 
     def run(self, *arrays: Any, raw: bool = False) -> List[Array]:
         """Runs the program once; gives its outputs, in order.

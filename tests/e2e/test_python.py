@@ -211,6 +211,18 @@ def test_pictures_by_the_recorded_preprocessing(input_type, tmp_path):
     np.testing.assert_array_equal(ours, pipeline.arrays_of(tmp_path / 'out.npz')['logits'])
     assert len(samples) == 3 and len(np.unique(ours, axis=0)) == 3
     np.testing.assert_array_equal(samples[-1][0], samples[1:][1][0])
+    for i, sample in enumerate(samples):  # what a decoder has left, without OpenCV in between
+        gray = cv2.imread(str(next((tmp_path / 'photos').glob(f'{i}.*'))), cv2.IMREAD_GRAYSCALE)
+        made = program.preprocess(gray, order='GRAY')
+        assert made.dtype == program.inputs[0].dtype
+        np.testing.assert_array_equal(made, sample[0])
+    np.testing.assert_array_equal(program.preprocess(cv2.merge([gray] * 3)), made)
+    with pytest.raises(rshift.InvalidInput, match=r"uint8\[300, 400\], expected uint8\[height, width, 3\] for order 'RGB'"):
+        program.preprocess(gray)
+    with pytest.raises(rshift.InvalidInput, match="order is 'GBR', expected GRAY, RGB"):
+        program.preprocess(gray, order='GBR')
+    with pytest.raises(rshift.InvalidInput, match='got 2 pictures, its batch is 1'):
+        program.preprocess(gray, gray, order='GRAY')
     with pytest.raises(IndexError, match='sample 3: the data set has 3'):
         samples[3]
     raw = program.samples(tmp_path / 'photos', preprocess='raw')[0][0]
@@ -344,7 +356,7 @@ def test_ctrl_c_ends_a_calibration():
 def test_the_page_runs(samples, tmp_path):
     page = (pipeline.ROOT / 'docs/python.md').read_text()
     code = '\n'.join(re.findall(r'^```python\n(.*?)^```', page, re.S | re.M))
-    assert page.count('```python') == 8
+    assert page.count('```python') == 9
     shutil.copy(pipeline.EXAMPLE, tmp_path / 'net.onnx')
     np.save(tmp_path / 'samples.npy', samples)
     environment = dict(os.environ, PYTHONPATH=str(python_package.FOLDER))

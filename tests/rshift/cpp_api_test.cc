@@ -62,6 +62,14 @@ TEST(CppApi, ThrowsStatusAndText) {
     EXPECT_THAT(error.what(), HasSubstr("got 2 values, expected 6 (2x3)"));
   }
   EXPECT_THROW(session.Get(0), rshift::Error);  // nothing has run
+  const std::uint8_t pixel = 0;
+  try {
+    session.SetPictures(0, {{&pixel, 1, 1, 0, RSHIFT_GRAY}});
+    FAIL() << "no error";
+  } catch (const rshift::Error& error) {
+    EXPECT_EQ(error.status(), RSHIFT_UNSUPPORTED);
+    EXPECT_THAT(error.what(), HasSubstr("has recorded no preprocessing"));
+  }
   EXPECT_THROW(rshift::Program::Load("no/such/file"), rshift::Error);
 }
 

@@ -73,13 +73,17 @@ TEST(Pictures, RowsMayLieApartAndAlphaIsPassedOver) {
   EXPECT_THAT(p.Run({{rgba.data(), 2, 1, 6, RSHIFT_RGBA}}, 6), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST(Pictures, ABatchTakesAsManyAndQuantizedInputsTheirIntegers) {
-  const CopyProgram p({DType::kU8, {2, 1, 1, 1}, 0.5f, 3},
-                      "0 color=GRAY layout=NCHW mean=1 scale=1");
+TEST(Pictures, ABatchTakesAsManyAndAnInputOfIntegersItsElements) {
+  const CopyProgram p({DType::kS8, {2, 1, 1, 1}, 0.5f, 3},
+                      "0 color=GRAY layout=NCHW mean=128 scale=1");
   const uint8_t a = 5, b = 200;
   const rshift_picture one{&a, 1, 1, 0, RSHIFT_GRAY}, other{&b, 1, 1, 0, RSHIFT_GRAY};
-  EXPECT_THAT(p.Run({one, other}, 2), ElementsAre(4, 126));  // 199 saturates: (255 - 3) / 2
+  EXPECT_THAT(p.Run({one, other}, 2), ElementsAre((5 - 128 - 3) * 0.5f, (200 - 128 - 3) * 0.5f));
   EXPECT_THAT(p.Refusal({one}, RSHIFT_INVALID_INPUT), HasSubstr("got 1 pictures, its batch is 2"));
+  const CopyProgram half({DType::kU8, {1, 1, 1, 1}, 1, 0},
+                         "0 color=GRAY layout=NCHW mean=0 scale=0.5");
+  EXPECT_THAT(half.Refusal({one}, RSHIFT_INVALID_INPUT),
+              HasSubstr("value 0 is 2.5, which its type u8"));
 }
 
 TEST(Pictures, WhatDoesNotFitIsSaid) {

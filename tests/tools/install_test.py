@@ -114,16 +114,18 @@ class Installed(unittest.TestCase):
     def pictures_equal(self, program):
         """Of a picture the example gives what model_runner gives, which reads it by OpenCV."""
         recipe = ('--preprocess', SOURCE / 'configs/preprocess/fashion_mnist.yaml')
-        self.run_tool('model_deploy', MODEL, '--calibration', self.folder / 'table.yaml', *recipe, '--no-check',
-                      '-o', self.folder / 'picture.rshift')
-        for name, kind, shape in (('p.ppm', 'P6', (45, 61, 3)), ('p.pgm', 'P5', (56, 56, 1)), ('q.pgm', 'P5', (9, 200, 1))):
+        for kind in ('f32', 'u8', 's8'):
+            self.run_tool('model_deploy', MODEL, '--calibration', self.folder / 'table.yaml', *recipe, '--no-check',
+                          '--input-type', kind, '-o', self.folder / f'as_{kind}.rshift')
+        for name, kind, shape, types in (('p.ppm', 'P6', (45, 61, 3), 'f32'), ('p.pgm', 'P5', (56, 56, 1), 'u8'),
+                                         ('q.pgm', 'P5', (9, 200, 1), 's8')):
             # Gray, also in three channels: OpenCV's reader of PPM files rounds its luma otherwise.
             pixels = b''.join(bytes([x]) * shape[2] for x in random.Random(SEED).randbytes(shape[0] * shape[1]))
             (self.folder / name).write_bytes(f'{kind}\n{shape[1]} {shape[0]}\n255\n'.encode() + pixels)
-            self.run_tool('model_runner', self.folder / 'picture.rshift', '--input', self.folder / name,
+            self.run_tool('model_runner', self.folder / f'as_{types}.rshift', '--input', self.folder / name,
                           '--output', self.folder / 'picture.npz')
             expected = tiny_model.read_npz(self.folder / 'picture.npz', OUTPUT)
-            printed = run(program, self.folder / 'picture.rshift', self.folder / name, env=self.environment)
+            printed = run(program, self.folder / f'as_{types}.rshift', self.folder / name, env=self.environment)
             self.assertEqual([struct.pack('<f', float(line)) for line in printed.split()],
                              [struct.pack('<f', value) for value in expected], name)
         done = subprocess.run([program, self.folder / 'int8.rshift', self.folder / 'p.ppm'], env=self.environment,
