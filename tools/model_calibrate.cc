@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "calibrate/data/presets.h"
 #include "pipeline/calibrate.h"
 #include "pipeline/usage.h"
 #include "runtime/onednn/float_library.h"
@@ -46,7 +47,7 @@ void CheckUnfinished(const CalibrateArguments& a) {
 
 int Check(const CalibrateArguments& a) {
   RequireUsage(!a.dataset.empty() && a.preprocess.given(),
-               "--check needs --dataset and --preprocess");
+               "--check needs --dataset and --preprocess: a file, or one of ", PresetNames());
   RequireUsage(a.output.empty() && a.statistics.empty() && a.shard.empty(),
                "--check writes no table: leave --output, --statistics and --shard out");
   const RunPaths paths = a.Paths();

@@ -59,7 +59,8 @@ def feed(session: _core.Session, index: int, info: Tensor, value: Any) -> None:
     """
     array = np.asarray(value)
     if array.shape != info.shape:
-        raise InvalidInput(f"input '{info.name}': got the shape {list(array.shape)}, expected {list(info.shape)}")
+        hint = '; Program.preprocess makes it of a decoded picture' if array.dtype == np.uint8 and array.ndim == 3 else ''
+        raise InvalidInput(f"input '{info.name}': got the shape {list(array.shape)}, expected {list(info.shape)}{hint}")
     if array.dtype == info.dtype:
         session.set_bytes(index, np.ascontiguousarray(array))
         return

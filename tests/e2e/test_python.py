@@ -221,6 +221,8 @@ def test_pictures_by_the_recorded_preprocessing(input_type, tmp_path):
         program.preprocess(gray)
     with pytest.raises(rshift.InvalidInput, match="order is 'GBR', expected GRAY, RGB"):
         program.preprocess(gray, order='GBR')
+    with pytest.raises(rshift.InvalidInput, match='Program.preprocess makes it of a decoded picture'):
+        program.run(cv2.merge([gray] * 3))
     with pytest.raises(rshift.InvalidInput, match='got 2 pictures, its batch is 1'):
         program.preprocess(gray, gray, order='GRAY')
     with pytest.raises(IndexError, match='sample 3: the data set has 3'):

@@ -18,6 +18,9 @@ import zlib
 
 from run_command import run
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'e2e'))
+import doc_commands  # noqa: E402  pylint: disable=wrong-import-position
+
 SOURCE, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 PACKAGES = ('librshift-runtime0', 'librshift-float0', 'librshift-dev', 'rshift-tools', 'python3-rshift')
 MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
@@ -167,12 +170,17 @@ class Packages(unittest.TestCase):
         (root / 'work/input.f32').write_bytes(SAMPLE)
         for file in self.files.values():
             shutil.copy(file, root / 'work')
+        for folder in ('examples', 'configs'):
+            shutil.copytree(SOURCE / folder, root / 'work/tutorial' / folder)
+        # All but the training, which takes PyTorch.
+        tutorial = [command.text for command in doc_commands.commands('docs/tutorial.md') if 'train.py' not in command.text]
+        (root / 'work/tutorial/commands.sh').write_text(''.join(tutorial))
         printed = run('/usr/sbin/chroot', root, 'sh', '-euc', '''
             export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
             cd /work
             exec 3>&1 >/dev/null
             apt-get update
-            apt-get install -y --no-install-recommends ./rshift-tools_*.deb ./librshift-*.deb ./python3-rshift_*.deb g++ cmake make pkg-config
+            apt-get install -y --no-install-recommends ./rshift-tools_*.deb ./librshift-*.deb ./python3-rshift_*.deb g++ cmake make pkg-config dataset-fashion-mnist
             model_deploy model.onnx --mode f32 -o net.rshift
             cmake -S embed/cpp -B build && cmake --build build
             build/embed_cpp net.rshift <input.f32 >&3
@@ -180,7 +188,14 @@ class Packages(unittest.TestCase):
             ./embed_c net.rshift <input.f32 >&3
             python3 -c 'import numpy, rshift
 for score in rshift.Program("net.rshift").run(numpy.fromfile("input.f32", "f4").reshape(1, 1, 28, 28))[0][0]: print("%.9g" % score)' >&3
+            cd tutorial
+            bash -euo pipefail commands.sh >tutorial.log
             ''').split()
+        tutorial = (root / 'work/tutorial/tutorial.log').read_text()
+        self.assertIn('check: good', tutorial)
+        accuracy = [float(percent) for percent in re.findall(r'top-1 ([\d.]+) %', tutorial)]
+        print(f'the tutorial in a new Debian: top-1 {accuracy}')
+        self.assertGreater(min(accuracy), 92)
         self.assertEqual(len(set(printed[:10])), 10)
         self.assertEqual(printed[:10], printed[10:20])
         self.assertEqual(printed[:10], printed[20:])
