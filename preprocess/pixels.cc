@@ -18,7 +18,7 @@ uint8_t Luma(int red, int green, int blue) {
 
 Image ToColor(const PixelView& pixels, PixelOrder order, InputPreprocess::Color color) {
   const bool is_gray = order == PixelOrder::kGray;
-  const int step = Channels(order), channels = Channels(color);
+  const int step = PixelBytes(order), channels = Channels(color);
   // Where red, green and blue of a pixel are.
   const bool red_first = order == PixelOrder::kRgb || order == PixelOrder::kRgba;
   const int red = is_gray     ? 0

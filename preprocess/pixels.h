@@ -11,7 +11,7 @@ namespace rshift {
 
 enum class PixelOrder { kGray, kRgb, kBgr, kRgba, kBgra };
 
-constexpr int Channels(PixelOrder order) {
+constexpr int PixelBytes(PixelOrder order) {
   return order == PixelOrder::kGray                               ? 1
          : order == PixelOrder::kRgb || order == PixelOrder::kBgr ? 3
                                                                   : 4;

@@ -43,13 +43,13 @@ PixelView CheckedView(const rshift_picture& picture, PixelOrder order, const std
   RequireImageSize({static_cast<int64_t>(std::min<size_t>(picture.width, kMaxImagePixels + 1)),
                     static_cast<int64_t>(std::min<size_t>(picture.height, kMaxImagePixels + 1))},
                    where);
-  const size_t row = picture.width * static_cast<size_t>(Channels(order));
+  const size_t row = picture.width * static_cast<size_t>(PixelBytes(order));
   RSHIFT_REQUIRE(picture.row_bytes == 0 || picture.row_bytes >= row, ErrorCode::kInvalidInput,
                  where, ": row_bytes is ", picture.row_bytes, ", a row of ", picture.width,
                  " pixels has ", row, "; 0 says that rows have no gaps");
   RSHIFT_REQUIRE(picture.pixels != nullptr, ErrorCode::kInvalidInput, where, ": pixels is NULL");
   return {picture.pixels, static_cast<int>(picture.height), static_cast<int>(picture.width),
-          Channels(order),
+          PixelBytes(order),
           static_cast<ptrdiff_t>(picture.row_bytes == 0 ? row : picture.row_bytes)};
 }
 

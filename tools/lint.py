@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PRODUCT = ('base', 'isa', 'yaml', 'target', 'graph', 'calibrate', 'quantize', 'interop', 'codegen', 'runtime', 'pipeline', 'rshift', 'python', 'tools', 'examples')
+PRODUCT = ('base', 'isa', 'yaml', 'target', 'graph', 'preprocess', 'calibrate', 'quantize', 'interop', 'codegen', 'runtime', 'pipeline', 'rshift', 'python', 'tools', 'examples')
 GCC_FLAGS = ('-fno-tree-loop-distribute-patterns', '-fno-schedule-insns')
 FINDING = re.compile(r'^\S+:\d+:\d+: (?:warning|error): |^error: ', re.M)
 

@@ -36,7 +36,9 @@ int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
 }
 
 // One number, or a list of one number or one per channel.
-std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, size_t channels) {
+std::vector<float> ReadChannels(const YamlPart& part, const std::string& what,
+                                InputPreprocess::Color color) {
+  const auto channels = static_cast<size_t>(Channels(color));
   if (part.node.IsScalar()) return {ReadFloat(part, what)};
   if (!part.node.IsSequence())
     FailAt(part, what, " is neither a number nor a list; expected e.g. [104, 117, 123]");
@@ -47,10 +49,6 @@ std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, s
            ", one per channel of 'color'");
   }
   return values;
-}
-
-size_t ChannelsOf(const InputPreprocess& input) {
-  return input.color == InputPreprocess::Color::kGray ? 1 : 3;
 }
 
 // What only a letterbox has.
@@ -68,7 +66,7 @@ void ReadBorder(const YamlPart& part, const std::string& what, InputPreprocess& 
   if (!HasKey(part, "fill")) return;
   const YamlPart fill = Child(part, "fill", what);
   input.fill.clear();
-  for (const float x : ReadChannels(fill, what + ".fill", ChannelsOf(input))) {
+  for (const float x : ReadChannels(fill, what + ".fill", input.color)) {
     if (!(x >= 0 && x <= 255 && x == std::floor(x)))
       FailAt(fill, what, ".fill is ", x, ", expected a pixel: a whole number from 0 to 255");
     input.fill.push_back(static_cast<uint8_t>(x));
@@ -121,18 +119,17 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
     input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
   if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
   if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
-  const size_t channels = ChannelsOf(input);
   input.mean = HasKey(part, "mean")
-                   ? ReadChannels(Child(part, "mean", what), what + ".mean", channels)
+                   ? ReadChannels(Child(part, "mean", what), what + ".mean", input.color)
                    : std::vector<float>{0.0f};
   input.scale = HasKey(part, "scale")
-                    ? ReadChannels(Child(part, "scale", what), what + ".scale", channels)
+                    ? ReadChannels(Child(part, "scale", what), what + ".scale", input.color)
                     : std::vector<float>{1.0f};
   if (HasKey(part, "std")) {
     const YamlPart deviation = Child(part, "std", what);
     if (HasKey(part, "scale"))
       FailAt(deviation, what, " has both 'std' and 'scale', which is 1 / std; keep one");
-    input.scale = ReadChannels(deviation, what + ".std", channels);
+    input.scale = ReadChannels(deviation, what + ".std", input.color);
     for (float& x : input.scale) {
       if (!(x > 0)) FailAt(deviation, what, ".std is ", x, ", expected more than 0");
       x = 1.0f / x;

@@ -94,7 +94,7 @@ TEST(ToColor, IsOpenCvsForEveryOrder) {
                                          {PixelOrder::kBgra, Color::kRgb, cv::COLOR_BGRA2RGB},
                                          {PixelOrder::kBgra, Color::kBgr, cv::COLOR_BGRA2BGR},
                                          {PixelOrder::kBgra, Color::kGray, cv::COLOR_BGRA2GRAY}}) {
-    const Image image = RandomPicture(random, 37, 53, Channels(c.order));
+    const Image image = RandomPicture(random, 37, 53, PixelBytes(c.order));
     cv::Mat expected = MatOf(image).clone();
     if (c.code >= 0) cv::cvtColor(MatOf(image), expected, c.code);
     EXPECT_EQ(ToColor(ViewOf(image), c.order, c.color).pixels, BytesOf(expected))
