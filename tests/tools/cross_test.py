@@ -70,6 +70,18 @@ class Crossed(unittest.TestCase):
                                   input=struct.pack(f'<{PIXELS}f', *sample))
                     self.assertEqual([struct.pack('<f', float(line)) for line in printed.split()], expected, (mode, cpu))
 
+    def test_a_picture_gives_the_outputs_of_this_machine(self):
+        """embed_picture prepares it without OpenCV; model_runner with it, on x86."""
+        (self.folder / 'p.pgm').write_bytes(b'P5\n61 45\n255\n' + random.Random(SEED).randbytes(61 * 45))
+        run(BUILD / 'bin/model_calibrate', MODEL, '--dataset', self.folder / 'p.pgm', '--preprocess',
+            SOURCE / 'configs/preprocess/fashion_mnist.yaml', '-o', self.folder / 'p.yaml')
+        program = self.folder / 'p.rshift'
+        run(BUILD / 'bin/model_deploy', MODEL, '--calibration', self.folder / 'p.yaml', '--no-check', '-o', program)
+        run(BUILD / 'bin/model_runner', program, '--input', self.folder / 'p.pgm', '--output', self.folder / 'p.npz')
+        expected = [struct.pack('<f', v) for v in tiny_model.read_npz(self.folder / 'p.npz', OUTPUT)]
+        printed = run('qemu-aarch64', '-L', SYSTEM, self.example.parent / 'embed_picture', program, self.folder / 'p.pgm')
+        self.assertEqual([struct.pack('<f', float(line)) for line in printed.split()], expected)
+
 
 if __name__ == '__main__':
     missing = [name for name in NEEDED if shutil.which(name) is None]
