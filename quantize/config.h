@@ -19,6 +19,7 @@ struct LayerConfig {
   std::optional<float> threshold, low, high;
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
+  std::optional<int> activation_bits;  // 8 or 16, of the result (quantize/int16_plan.h)
   std::optional<Profile> profile;  // this node's arithmetic, in place of --profile
   OneDnnConfig onednn{};           // profile onednn
   AscendConfig ascend{};           // profile ascend

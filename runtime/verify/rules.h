@@ -40,6 +40,15 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePool& c);
 void CheckCommand(const CommandCheck& check, const isa::MaxPool& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& c);
 void CheckCommand(const CommandCheck& check, const isa::Softmax& c);
+// int16.cc
+void CheckCommand(const CommandCheck& check, const isa::RequantizeS16& c);
+void CheckCommand(const CommandCheck& check, const isa::ConvS16& c);
+void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c);
+void CheckCommand(const CommandCheck& check, const isa::AddS16& c);
+void CheckCommand(const CommandCheck& check, const isa::MulS16& c);
+void CheckCommand(const CommandCheck& check, const isa::TableS16& c);
+void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
+void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 // recurrent.cc
