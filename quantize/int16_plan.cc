@@ -14,7 +14,9 @@ namespace {
 
 bool AsksOf(const LayerConfig& layer) { return layer.activation_bits.value_or(8) == 16; }
 
-bool Asks(const QuantizeOptions& options) {
+}  // namespace
+
+bool AsksForInt16(const QuantizeOptions& options) {
   const QuantizeConfig& config = options.config;
   const auto any = [](const auto& entries, auto layer_of) {
     return std::any_of(entries.begin(), entries.end(),
@@ -25,6 +27,8 @@ bool Asks(const QuantizeOptions& options) {
          any(config.types, [](const auto& e) { return e.second; }) ||
          any(config.patterns, [](const LayerPattern& p) { return p.layer; });
 }
+
+namespace {
 
 class Int16Planner {
  public:
@@ -126,7 +130,6 @@ IntType Int16TypeOf(const ValueRange& range, QuantMode mode) {
 void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResult& ranges,
                const QuantizeOptions& options, const std::set<size_t>& bound, ValueTypes* types,
                QuantizeReport* report) {
-  if (!Asks(options)) return;
   Int16Planner planner(graph, plan, options, bound);
   planner.Run(plan, report);
   types->int16.resize(static_cast<size_t>(graph.value_count()), IntType{DType::kS16, {0, 0}});
@@ -140,7 +143,7 @@ void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResu
 }
 
 void CheckInt16(const Graph& graph, const QuantizeOptions& options) {
-  if (!Asks(options)) return;
+  if (!AsksForInt16(options)) return;
   RSHIFT_REQUIRE(options.profile.id == ProfileId::kTpu, ErrorCode::kInvalidInput,
                  "activations of 16 bits are of profile tpu alone, not of ",
                  Name(options.profile.id), "; leave --profile out, or 16 bits");

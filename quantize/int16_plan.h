@@ -14,7 +14,10 @@
 
 namespace rshift {
 
-// Fills `types`' int16 and reads_int16 where options or configuration ask for 16 bits.
+// Whether options or configuration ask for 16 bits anywhere.
+bool AsksForInt16(const QuantizeOptions& options);
+
+// Fills `types`' int16 and reads_int16. `ranges`: of all that calibration saw.
 //
 // A node is asked by `activation_bits: 16` of the configuration, or by --activation-bits 16 where
 // the configuration does not say 8. Its result then has 16 bits, and it reads 16 bits where its

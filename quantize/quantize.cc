@@ -1,6 +1,7 @@
 #include "quantize/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -213,6 +214,16 @@ QuantizeResult QuantizeForAscend(const Graph& graph, const CalibrationTable& tab
   return EmitGraph(graph, plan, types, FindHalfResults(graph, plan), options);
 }
 
+// Thresholds of 8 bits leave out what is rare; 16 bits have room for all that calibration saw.
+CalibrationTable UnclippedTable(CalibrationTable table) {
+  for (auto& [name, range] : table.tensors) {
+    range.threshold = std::max(std::fabs(range.min), std::fabs(range.max));
+    range.low = range.min;
+    range.high = range.max;
+  }
+  return table;
+}
+
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
   if (ArithmeticOf(options.profile).HalfResults()) return QuantizeForAscend(graph, table, options);
@@ -229,7 +240,10 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   bound.insert(post_ops.taken.begin(), post_ops.taken.end());
   for (const auto& [n, fused] : post_ops.of) bound.insert(n);
   QuantizeReport int16_report;
-  PlanInt16(graph, plan, ranges, options, bound, &types, &int16_report);
+  if (AsksForInt16(options)) {
+    const RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
+    PlanInt16(graph, plan, open, options, bound, &types, &int16_report);
+  }
   QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),
