@@ -31,7 +31,7 @@ struct BiasLayer {
 
 // `floating` and `integer` (QuantizeGraph's) must outlive the layers. In order. Left out: nodes in
 // F32; those that share their weights with another node (the steps of an unrolled cell), which one
-// bias cannot serve; weights with zero points; inputs that are not 8 bits.
+// bias cannot serve; weights with zero points; inputs that are not integers.
 std::vector<BiasLayer> FindBiasLayers(const Graph& floating, const Graph& integer);
 
 // By output channel: the mean, over one run's positions, of the products' sum before bias and

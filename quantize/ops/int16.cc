@@ -37,6 +37,15 @@ bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   return NumberOperand(graph, node) >= 0 || IsSumOrProduct(op.op);
 }
 
+// Another tool's weights with zero points keep their 8-bit form.
+bool HasPlainWeights(const Graph& graph, const Node& node) {
+  const QuantizedOrigin* origin = graph.value(node.inputs[1]).origin.get();
+  return origin == nullptr ||
+         (origin->dtype == DType::kS8 &&
+          std::all_of(origin->zero_points.begin(), origin->zero_points.end(),
+                      [](int32_t zero) { return zero == 0; }));
+}
+
 bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
   const Shape& shape = graph.value(node.inputs[0]).shape;
   const auto rank = static_cast<int64_t>(shape.size());
@@ -226,8 +235,10 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
 bool HasInt16Form(const Graph& graph, const Node& node) {
   if (MovesInput(graph, node)) return true;
   return std::visit(
-      Overloaded{[&](const Conv&) { return true; },
-                 [&](const MatMul&) { return HasWeights(graph, node); },
+      Overloaded{[&](const Conv&) { return HasPlainWeights(graph, node); },
+                 [&](const MatMul&) {
+                   return HasWeights(graph, node) && HasPlainWeights(graph, node);
+                 },
                  [&](const Binary& op) { return HasForm(graph, node, op); },
                  [&](const Unary& op) { return op.op != UnaryOp::kNot; },
                  [&](const LeakyRelu&) { return true; },

@@ -190,11 +190,11 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     Channel channel;
     const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.ZeroOf(c)) * sum;
-    channel.magnitude = numerics::LargestAccumulator(channel.bias, magnitudes);
+    channel.magnitude = MostOf(r, channel.bias, magnitudes);
     RSHIFT_REQUIRE(
-        channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
+        channel.magnitude <= LimitOf(r), ErrorCode::kInvalidInput, r.node,
         ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
-        ", expected below 2^31; its integers come from the model: quantize it with a larger "
+        ", expected at most ", LimitOf(r), "; its integers come from the model: quantize it with a larger "
         "weight scale");
     result->linear.zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
