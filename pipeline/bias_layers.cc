@@ -45,7 +45,7 @@ std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const 
   layer.dtype = x.dtype;
   layer.quant = *x.quant;
   const Value& y = integer.value(made.outputs[0]);
-  layer.quantum = y.quant ? y.quant->scale : 0;
+  layer.quantum = y.quant ? y.quant->scale * (y.dtype == DType::kS16 ? 256 : 1) : 0;
   return layer;
 }
 

@@ -26,7 +26,7 @@ struct BiasLayer {
   std::string x, integer_x;              // what it reads, by the names of both graphs
   DType dtype = DType::kS8;              // of integer_x
   QuantParams quant;                     // likewise
-  float quantum = 0;                     // scale of its output; 0: the output is f32
+  float quantum = 0;                     // an 8-bit step of its output; 0: the output is f32
 };
 
 // `floating` and `integer` (QuantizeGraph's) must outlive the layers. In order. Left out: nodes in
