@@ -1,5 +1,5 @@
 // Convolutions and matrix products of 16-bit integers. Weights are widened to pairs of s16 at load,
-// panels of 32 channels; a tile of 12 output pixels meets one panel at a time. Sums are exact in 32
+// panels of 64 channels; a tile of 12 output pixels meets one panel at a time. Sums are exact in 32
 // bits where the weights prove it, else they are taken over to 64 bits after every segment of them.
 #include <algorithm>
 #include <cstring>
@@ -33,12 +33,19 @@ struct Segment {
 
 constexpr int64_t kMostSum = INT32_MAX;
 
-// max over channels of the sum of |w|, and the largest |w|.
+// Over channels: the largest sum of |w|, the largest |w|, the largest accumulator.
 struct WeightBounds {
-  int64_t sum = 0, one = 1;
+  int64_t sum = 0, one = 1, accumulator = 0;
 };
 
-WeightBounds BoundsOfWeights(const int8_t* w, int64_t channels, int64_t products) {
+int64_t BiasOf(const uint8_t* records, int64_t channel) {
+  int32_t bias;
+  std::memcpy(&bias, records + channel * static_cast<int64_t>(sizeof(ChannelRequant)), sizeof bias);
+  return bias;
+}
+
+WeightBounds BoundsOfWeights(const int8_t* w, const uint8_t* records, int64_t channels,
+                             int64_t products) {
   WeightBounds bounds;
   for (int64_t c = 0; c < channels; ++c) {
     int64_t sum = 0;
@@ -48,6 +55,8 @@ WeightBounds BoundsOfWeights(const int8_t* w, int64_t channels, int64_t products
       bounds.one = std::max(bounds.one, magnitude);
     }
     bounds.sum = std::max(bounds.sum, sum);
+    bounds.accumulator = std::max(
+        bounds.accumulator, std::abs(BiasOf(records, c)) + numerics::kInt16Magnitude * sum);
   }
   return bounds;
 }
@@ -75,7 +84,7 @@ class ChannelWords {
   ChannelWords(const StepContext& context, int64_t channels, int64_t per_group, int64_t padded)
       : memory_(3 * sizeof(int64_t) *
                 static_cast<size_t>(RoundUp(channels / std::max<int64_t>(per_group, 1) * padded,
-                                            int64_t{8}))),
+                                            int64_t{16}))),
         entries_(static_cast<int64_t>(memory_.size() / sizeof(int64_t) / 3)) {
     std::memset(memory_.data(), 0, memory_.size());
     const uint8_t* records = context.In<uint8_t>(Field::kRequant);
@@ -87,10 +96,11 @@ class ChannelWords {
       numbers(0)[at] = record.bias;
       numbers(1)[at] = record.multiplier >> kZeros;
       numbers(2)[at] = std::max(record.rshift - kZeros, 0);
+      below_one_ = below_one_ && (record.multiplier == 0 || record.rshift >= 24 + kZeros);
     }
   }
   S16Channels At(int64_t entry) noexcept {
-    return {numbers(0) + entry, numbers(1) + entry, numbers(2) + entry};
+    return {below_one_, numbers(0) + entry, numbers(1) + entry, numbers(2) + entry};
   }
   size_t bytes() const { return memory_.size(); }
 
@@ -100,27 +110,33 @@ class ChannelWords {
   }
   AlignedBuffer memory_;
   int64_t entries_;
+  bool below_one_ = true;
 };
 
-// The first input channel of group 0 under every tap of output pixel m; pads: `zeros`.
+// f(tap, the first input channel of output pixel m under it), null for a pad.
 class TapRows {
  public:
-  TapRows(const S16Shape& shape, const int16_t* src, const int16_t* zeros)
-      : s_(shape), src_(src), zeros_(zeros) {}
-  const int16_t* At(int64_t m, int64_t tap) const noexcept {
+  TapRows(const S16Shape& shape, const int16_t* src) : s_(shape), src_(src) {}
+  template <typename F>
+  void ForEach(int64_t m, const F& f) const noexcept {
     const Window& w = s_.window;
-    const int64_t x = m % s_.ow * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
-    const int64_t y =
-        m / s_.ow % s_.oh * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
-    if (y < 0 || y >= s_.ih || x < 0 || x >= s_.iw) return nullptr;
-    return src_ + ((m / s_.ow / s_.oh * s_.ih + y) * s_.iw + x) * s_.ic;
+    const int64_t x0 = m % s_.ow * w.stride_w - w.pad_left, row = m / s_.ow;
+    const int64_t y0 = row % s_.oh * w.stride_h - w.pad_top;
+    const int16_t* image = src_ + row / s_.oh * s_.ih * s_.iw * s_.ic;
+    int64_t tap = 0;
+    for (int64_t ky = 0; ky < w.kernel_h; ++ky) {
+      const int64_t y = y0 + ky * w.dilation_h;
+      for (int64_t kx = 0; kx < w.kernel_w; ++kx, ++tap) {
+        const int64_t x = x0 + kx * w.dilation_w;
+        const bool inside = y >= 0 && y < s_.ih && x >= 0 && x < s_.iw;
+        f(tap, inside ? image + (y * s_.iw + x) * s_.ic : nullptr);
+      }
+    }
   }
-  const int16_t* zeros() const { return zeros_; }
 
  private:
   S16Shape s_;
   const int16_t* src_;
-  const int16_t* zeros_;
 };
 
 class ConvS16Step : public Step {
@@ -137,14 +153,15 @@ class ConvS16Step : public Step {
         weights_(sizeof(int16_t) *
                  static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize())),
         scratch_(ScratchBytes(), context.threads),
-        rows_(shape, context.In<int16_t>(Field::kSrc),
-              reinterpret_cast<const int16_t*>(zeros_.data())),
+        rows_(shape, context.In<int16_t>(Field::kSrc)),
         dst_(context) {
     std::memset(zeros_.data(), 0, zeros_.size());
     const auto* w = context.In<int8_t>(Field::kWeights);
     Pack(w);
-    segments_ = Segments(shape.taps(), pairs_,
-                         BoundsOfWeights(w, shape.oc, shape.taps() * shape.group_ic()));
+    const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
+                                                shape.taps() * shape.group_ic());
+    segments_ = Segments(shape.taps(), pairs_, bounds);
+    fits_ = bounds.accumulator <= kMostSum;
   }
 
   void Run(const Team& team) noexcept override {
@@ -174,7 +191,7 @@ class ConvS16Step : public Step {
     return sizeof(const int16_t*) * static_cast<size_t>(shape_.taps() * kS16Pixels);
   }
 
-  // [OC][tap][ic] -> [group][panel][tap][pair][32][2].
+  // [OC][tap][ic] -> [group][panel][tap][pair][64][2].
   void Pack(const int8_t* w) {
     auto* to = reinterpret_cast<int16_t*>(weights_.data());
     std::memset(to, 0, weights_.size());
@@ -191,24 +208,62 @@ class ConvS16Step : public Step {
   }
 
   void SetRows(int64_t first, int64_t pixels, int64_t group, const int16_t** rows) const noexcept {
-    for (int64_t tap = 0; tap < shape_.taps(); ++tap) {
-      for (int64_t p = 0; p < pixels; ++p) {
-        const int16_t* row = rows_.At(first + p, tap);
-        rows[tap * pixels + p] =
-            row == nullptr ? rows_.zeros() : row + group * shape_.group_ic();
-      }
+    const auto* zeros = reinterpret_cast<const int16_t*>(zeros_.data());
+    for (int64_t p = 0; p < pixels; ++p) {
+      rows_.ForEach(first + p, [&](int64_t tap, const int16_t* row) {
+        rows[tap * pixels + p] = row == nullptr ? zeros : row + group * shape_.group_ic();
+      });
     }
   }
 
   void RunTile(const int16_t* const* rows, int64_t first, int64_t pixels, int64_t group,
                int64_t panel) noexcept {
+    const int64_t channel = panel * kS16Channels;
+    const int64_t count = std::min(kS16Channels, shape_.group_oc() - channel);
+    const int64_t at = first * shape_.oc + group * shape_.group_oc() + channel;
+    const S16Channels words = words_.At((group * panels_ + panel) * kS16Channels);
+    if (fits_) {
+      alignas(64) int32_t sums[kS16Pixels * kS16Channels];
+      kernel_({.pixels = pixels,
+               .channels = count,
+               .taps = shape_.taps(),
+               .rows = rows,
+               .pairs = pairs_,
+               .weights = PanelOf(group, panel),
+               .tap_step = TapSize(),
+               .sums = sums});
+      loops_.finish_tile({.sums = sums,
+                          .pixels = pixels,
+                          .step = kS16Channels,
+                          .count = count,
+                          .dst = dst_.At(at),
+                          .pitch = dst_.BytesOf(shape_.oc),
+                          .type = dst_.type()},
+                         words, bounds_);
+    } else {
+      alignas(64) int64_t acc[kS16Pixels * kS16Channels] = {};
+      AddSegments(rows, pixels, PanelOf(group, panel), acc);
+      for (int64_t p = 0; p < pixels; ++p) {
+        alignas(64) int32_t y[kS16Channels];
+        loops_.requantize(acc + p * kS16Channels, count, words, bounds_, y);
+        dst_.Write(y, at + p * shape_.oc, count);
+      }
+    }
+  }
+
+  const int16_t* PanelOf(int64_t group, int64_t panel) const noexcept {
+    return reinterpret_cast<const int16_t*>(weights_.data()) +
+           (group * panels_ + panel) * shape_.taps() * TapSize();
+  }
+
+  // Sums that leave 32 bits, segment by segment.
+  void AddSegments(const int16_t* const* rows, int64_t pixels, const int16_t* weights,
+                   int64_t* acc) const noexcept {
     alignas(64) int32_t sums[kS16Pixels * kS16Channels];
-    alignas(64) int64_t acc[kS16Pixels * kS16Channels] = {};
-    const auto* weights = reinterpret_cast<const int16_t*>(weights_.data()) +
-                          (group * panels_ + panel) * shape_.taps() * TapSize();
     for (const Segment& s : segments_) {
       const int16_t* shifted[kS16Pixels];
       ConvS16Tile tile{.pixels = pixels,
+                       .channels = kS16Channels,
                        .taps = s.taps,
                        .rows = rows + s.tap * pixels,
                        .pairs = s.pairs,
@@ -221,14 +276,6 @@ class ConvS16Step : public Step {
       }
       kernel_(tile);
       loops_.add_sums(sums, pixels * kS16Channels, acc);
-    }
-    const int64_t channel = panel * kS16Channels;
-    const int64_t count = std::min(kS16Channels, shape_.group_oc() - channel);
-    const S16Channels words = words_.At((group * panels_ + panel) * kS16Channels);
-    for (int64_t p = 0; p < pixels; ++p) {
-      alignas(64) int32_t y[kS16Channels];
-      loops_.requantize(acc + p * kS16Channels, kS16Channels, words, bounds_, y);
-      dst_.Write(y, (first + p) * shape_.oc + group * shape_.group_oc() + channel, count);
     }
   }
 
@@ -243,6 +290,7 @@ class ConvS16Step : public Step {
   TapRows rows_;
   NarrowedOutput dst_;
   std::vector<Segment> segments_;
+  bool fits_ = false;  // every accumulator fits 32 bits
 };
 
 // One filter for each channel: blocks of channels, tap by tap.
@@ -252,9 +300,9 @@ class DepthwiseS16Step : public Step {
       : shape_(shape),
         bounds_(BoundsOf(context, clamp)),
         loops_(Int16LoopsFor(context.isa)),
-        words_(context, shape.oc, shape.oc, RoundUp(shape.oc, int64_t{8})),
+        words_(context, shape.oc, shape.oc, RoundUp(shape.oc, int64_t{16})),
         weights_(sizeof(int16_t) * static_cast<size_t>(shape.taps() * shape.oc)),
-        rows_(shape, context.In<int16_t>(Field::kSrc), nullptr),
+        rows_(shape, context.In<int16_t>(Field::kSrc)),
         dst_(context) {
     const auto* w = context.In<int8_t>(Field::kWeights);
     auto* to = reinterpret_cast<int16_t*>(weights_.data());
@@ -262,7 +310,8 @@ class DepthwiseS16Step : public Step {
     for (int64_t c = 0; c < shape.oc; ++c) {
       for (int64_t tap = 0; tap < taps; ++tap) to[tap * shape.oc + c] = w[c * taps + tap];
     }
-    const WeightBounds bounds = BoundsOfWeights(w, shape.oc, taps);
+    const WeightBounds bounds =
+        BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc, taps);
     together_ = bounds.sum * numerics::kInt16Magnitude <= kMostSum
                     ? taps
                     : kMostSum / numerics::kInt16Magnitude / bounds.one;
@@ -282,15 +331,15 @@ class DepthwiseS16Step : public Step {
     const int64_t n = std::min(kS16Block, shape_.oc - channel);
     alignas(64) int64_t acc[kS16Block] = {};
     const auto* w = reinterpret_cast<const int16_t*>(weights_.data()) + channel;
-    for (int64_t tap = 0; tap < shape_.taps(); tap += together_) {
-      alignas(64) int32_t sums[kS16Block] = {};
-      const int64_t end = std::min(shape_.taps(), tap + together_);
-      for (int64_t t = tap; t < end; ++t) {
-        const int16_t* x = rows_.At(m, t);  // a pad is 0
-        if (x != nullptr) loops_.add_products(x + channel, w + t * shape_.oc, n, sums);
+    alignas(64) int32_t sums[kS16Block] = {};
+    rows_.ForEach(m, [&](int64_t tap, const int16_t* x) {
+      if (tap > 0 && tap % together_ == 0) {
+        loops_.add_sums(sums, n, acc);
+        std::fill_n(sums, n, 0);
       }
-      loops_.add_sums(sums, n, acc);
-    }
+      if (x != nullptr) loops_.add_products(x + channel, w + tap * shape_.oc, n, sums);
+    });
+    loops_.add_sums(sums, n, acc);
     alignas(64) int32_t y[kS16Block];
     loops_.requantize(acc, n, words_.At(channel), bounds_, y);
     dst_.Write(y, m * shape_.oc + channel, n);

@@ -118,6 +118,7 @@ class NormalizeStep : public Step {
         src_(context.In<int16_t>(Field::kSrc)),
         factors_(context.In<int32_t>(Field::kSrc2)),
         offsets_(context.In<int64_t>(Field::kList)),
+        loops_(Int16LoopsFor(context.isa)),
         dst_(context) {}
 
   void Run(const Team& team) noexcept override {
@@ -128,22 +129,18 @@ class NormalizeStep : public Step {
  private:
   void RunRow(int64_t row) const noexcept {
     const int16_t* x = src_ + row * n_;
-    int64_t sum = 0, squares = 0;
-    for (int64_t i = 0; i < n_; ++i) {
-      sum += x[i];
-      squares += int32_t{x[i]} * x[i];
-    }
-    if (!c_.center) sum = 0;
+    const S16Sums sums = loops_.row_sums(x, n_);
+    const int64_t center = c_.center ? sums.sum : 0;
     const numerics::InverseDeviation by =
-        numerics::Invert(n_ * squares - sum * sum, c_.epsilon, c_.variance_shift);
+        numerics::Invert(n_ * sums.squares - center * center, c_.epsilon, c_.variance_shift);
     for (int64_t at = 0; at < n_; at += kS16Block) {
       const int64_t count = std::min(kS16Block, n_ - at);
-      int32_t v[kS16Block];
-      for (int64_t i = 0; i < count; ++i) {
-        const auto difference = static_cast<int32_t>(n_ * x[at + i] - sum);
-        v[i] = numerics::ScaleNormalized(numerics::Normalized(difference, by), factors_[at + i],
-                                         offsets_[at + i], c_.rshift, c_.clamp.lo, c_.clamp.hi);
-      }
+      const S16Normalize args{static_cast<int32_t>(n_), static_cast<int32_t>(center),
+                              by,                       factors_ + at,
+                              offsets_ + at,            c_.rshift,
+                              c_.clamp.lo,              c_.clamp.hi};
+      alignas(64) int32_t v[kS16Block];
+      loops_.normalize(x + at, count, args, v);
       dst_.Write(v, row * n_ + at, count);
     }
   }
@@ -153,6 +150,7 @@ class NormalizeStep : public Step {
   const int16_t* src_;
   const int32_t* factors_;
   const int64_t* offsets_;
+  const Int16Table& loops_;
   NarrowedOutput dst_;
 };
 

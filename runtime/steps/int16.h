@@ -42,16 +42,17 @@ class NarrowedOutput {
   explicit NarrowedOutput(const StepContext& context)
       : data_(context.Out<uint8_t>(Field::kDst)),
         size_(static_cast<int64_t>(SizeOf(context.Record(Field::kDst).dtype))),
-        narrow_(Int16LoopsFor(context.isa)
-                    .narrow[static_cast<size_t>(NarrowTypeOf(context.Record(Field::kDst).dtype))]) {
-  }
-  void Write(const int32_t* v, int64_t at, int64_t n) const noexcept {
-    narrow_(v, n, data_ + at * size_);
-  }
+        type_(NarrowTypeOf(context.Record(Field::kDst).dtype)),
+        narrow_(Int16LoopsFor(context.isa).narrow[static_cast<size_t>(type_)]) {}
+  void Write(const int32_t* v, int64_t at, int64_t n) const noexcept { narrow_(v, n, At(at)); }
+  uint8_t* At(int64_t at) const noexcept { return data_ + at * size_; }
+  int64_t BytesOf(int64_t numbers) const noexcept { return numbers * size_; }
+  NarrowType type() const noexcept { return type_; }
 
  private:
   uint8_t* data_;
   int64_t size_;
+  NarrowType type_;
   void (*narrow_)(const int32_t*, int64_t, void*) noexcept;
 };
 

@@ -13,6 +13,7 @@ namespace {
 struct S16Madd {
   using Vector = __m256i;
   static constexpr int kLanes = 8, kVectors = 2, kPixels = 6;
+  using Narrow = S16Madd;
   static Vector Zero() { return _mm256_setzero_si256(); }
   static Vector Load(const int16_t* w) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w));

@@ -1,4 +1,4 @@
-// Convolution of 16-bit integers: 12 pixels x 32 channels by vpdpwssd, the sum of two products of
+// Convolution of 16-bit integers: 6 pixels x 64 channels, or 12 x 32, by vpdpwssd, the sum of two products of
 // s16 added to s32 without saturation.
 #ifndef RSHIFT_RUNTIME_KERNELS_AVX512VNNI_CONV_S16_H_
 #define RSHIFT_RUNTIME_KERNELS_AVX512VNNI_CONV_S16_H_
@@ -10,9 +10,9 @@
 namespace rshift {
 namespace {
 
-struct S16Vnni {
+struct S16VnniBase {
   using Vector = __m512i;
-  static constexpr int kLanes = 16, kVectors = 2, kPixels = 12;
+  static constexpr int kLanes = 16;
   static Vector Zero() { return _mm512_setzero_si512(); }
   static Vector Load(const int16_t* w) { return _mm512_loadu_si512(w); }
   static Vector Broadcast(int32_t pair) { return _mm512_set1_epi32(pair); }
@@ -21,6 +21,13 @@ struct S16Vnni {
     asm("" : "+v"(acc));  // conv.h, DotAccumulate, says why
   }
   static void Store(int32_t* sums, Vector acc) { _mm512_storeu_si512(sums, acc); }
+};
+struct S16VnniNarrow : S16VnniBase {
+  static constexpr int kVectors = 2, kPixels = 12;
+};
+struct S16Vnni : S16VnniBase {
+  static constexpr int kVectors = 4, kPixels = 6;
+  using Narrow = S16VnniNarrow;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The tile of a convolution of 16-bit integers, written once: an instruction set gives vectors of
 // s32 and the product of two pairs of s16. For a unit to instantiate.
 //   V::kVectors x V::kLanes channels at a time, of V::kPixels pixels.
+//   Where fewer channels are left: V::Narrow's.
 #ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_S16_H_
 #define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_S16_H_
 
@@ -59,13 +60,27 @@ inline void DotRest(const ConvS16Tile& t, int64_t first, int64_t channel) {
   if constexpr (R > 1) DotRest<V, R - 1>(t, first, channel);
 }
 
+// Channels from `channel` on, one step of them.
+template <typename V>
+inline void DotColumn(const ConvS16Tile& t, int64_t channel) {
+  int64_t first = 0;
+  for (; first + V::kPixels <= t.pixels; first += V::kPixels)
+    DotS16<V, V::kPixels>(t, first, channel);
+  DotRest<V, V::kPixels - 1>(t, first, channel);
+}
+
 template <typename V>
 void ConvS16(const ConvS16Tile& t) noexcept {
-  for (int64_t channel = 0; channel < kS16Channels; channel += V::kVectors * V::kLanes) {
-    int64_t first = 0;
-    for (; first + V::kPixels <= t.pixels; first += V::kPixels)
-      DotS16<V, V::kPixels>(t, first, channel);
-    if constexpr (V::kPixels > 1) DotRest<V, V::kPixels - 1>(t, first, channel);
+  constexpr int64_t kStep = V::kVectors * V::kLanes;
+  constexpr int64_t kNarrow = V::Narrow::kVectors * V::Narrow::kLanes;
+  for (int64_t channel = 0; channel < t.channels;) {
+    if (t.channels - channel > kNarrow) {
+      DotColumn<V>(t, channel);
+      channel += kStep;
+    } else {
+      DotColumn<typename V::Narrow>(t, channel);
+      channel += kNarrow;
+    }
   }
 }
 
