@@ -37,8 +37,8 @@ std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const 
   layer.weights = floating.value(product->weights).constant->As<float>();
   if (product->bias.valid()) layer.bias = floating.value(product->bias).constant->As<float>();
   layer.integers = w.constant->As<int8_t>();
-  layer.inputs_first = std::holds_alternative<QMatMul>(made.op) ||
-                       std::holds_alternative<QMatMulS16>(made.op);
+  layer.inputs_first =
+      std::holds_alternative<QMatMul>(made.op) || std::holds_alternative<QMatMulS16>(made.op);
   layer.scales = w.origin->scales;
   layer.x = floating.value(product->x).name;
   layer.integer_x = x.name;

@@ -120,10 +120,11 @@ class Deployer {
     report.mode = "f32";
     final_ = floating_;
     if (!IsInteger()) return;
-    RSHIFT_REQUIRE(!AsksForInt16(quantize_) || (!options_.emit_qdq && !options_.emit_fakequantize),
-                   ErrorCode::kInvalidInput,
-                   "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
-                   "the emitted file out");
+    RSHIFT_REQUIRE(
+        !AsksForInt16(quantize_) || (!options_.emit_qdq && !options_.emit_fakequantize),
+        ErrorCode::kInvalidInput,
+        "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
+        "the emitted file out");
     CorrectBiases();
     QuantizeResult quantized = QuantizeGraph(SetBiases(floating_, biases_), table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";

@@ -82,8 +82,7 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "profile") || HasKey(part, "variant")) layer.profile = ReadProfile(part, what);
   const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
                               layer.per_channel || layer.multiplier_bits || layer.activation_bits ||
-                              layer.profile ||
-                              !layer.ascend.empty() || !layer.onednn.empty();
+                              layer.profile || !layer.ascend.empty() || !layer.onednn.empty();
   if (!says_something) {
     FailAt(part, what,
            " has no setting; give mode, threshold, low and high, per_channel, "

@@ -186,7 +186,7 @@ ValueId Emitter::Float(ValueId old) {
   if (halves_[old.index()].valid()) {
     return made = FloatOfHalf(halves_[old.index()], old_.value(old).name);
   }
-  const ValueId source = HasState(old)                    ? State(old)
+  const ValueId source = HasState(old)                 ? State(old)
                          : int16_[old.index()].valid() ? int16_[old.index()]
                                                        : ints_[old.index()];
   if (!source.valid()) return Same(old);

@@ -39,8 +39,8 @@ class Emitter {
   const Graph& old() const { return old_; }
   const QuantizeOptions& options() const { return options_; }
   LayerConfig Layer(const Node& node) const;
-  // The arithmetic of the node that is being emitted: its own profile's, or the options'. Whether it
-  // reads values in 16 bits, where they are held so.
+  // The arithmetic of the node that is being emitted: its own profile's, or the options'. Whether
+  // it reads values in 16 bits, where they are held so.
   void Begin(const Node& node);
   // Of what is emitted without Begin(): 8 bits.
   void ReadBytes() { reads_int16_ = false; }
@@ -51,7 +51,8 @@ class Emitter {
   int conv_multiplier_bits() const;
   QuantizeReport& report() { return report_; }
 
-  // The type an old value has as integers, as the node that is emitted reads it. IsZero: calibration never saw anything but 0.
+  // The type an old value has as integers, as the node that is emitted reads it. IsZero:
+  // calibration never saw anything but 0.
   IntType Type(ValueId old) const;
   bool HasType(ValueId old) const { return types_.types[old.index()].quant.scale > 0; }
   bool IsZero(ValueId old) const;
@@ -149,7 +150,7 @@ class Emitter {
   std::vector<ValueId> int16_;          // of 16 bits, beside ints_
   bool reads_int16_ = false;
   std::map<std::pair<ValueId, int32_t>, ValueId> widened_;  // Int16()
-  std::vector<bool> is_half_;           // every number is fp16
+  std::vector<bool> is_half_;                               // every number is fp16
   std::map<ValueId, ValueId> rounded_;  // of constants, inputs and integers: HalfFloat()
   UniqueNames names_;
   std::map<const Node*, FusedPostOps> post_ops_;

@@ -138,8 +138,7 @@ void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResu
     if (planner.IsWide(i) && ranges.has_range[at])
       types->int16[at] = Int16TypeOf(ranges.ranges[at], options.mode);
   }
-  for (size_t n = 0; n < graph.nodes().size(); ++n)
-    types->reads_int16.push_back(planner.Reads(n));
+  for (size_t n = 0; n < graph.nodes().size(); ++n) types->reads_int16.push_back(planner.Reads(n));
 }
 
 void CheckInt16(const Graph& graph, const QuantizeOptions& options) {

@@ -1,5 +1,5 @@
-// Which activations are held in 16 bits: those of nodes that are asked for it (activation_bits), and
-// of the residual stream (residual_bits). Profile tpu, models without integers of their own.
+// Which activations are held in 16 bits: those of nodes that are asked for it (activation_bits),
+// and of the residual stream (residual_bits). Profile tpu, models without integers of their own.
 #ifndef RSHIFT_QUANTIZE_INT16_PLAN_H_
 #define RSHIFT_QUANTIZE_INT16_PLAN_H_
 

@@ -157,9 +157,8 @@ class Prover {
 
   void AddS16(const isa::AddS16& op) {
     LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
-    proof.accumulator =
-        numerics::kInt16Magnitude *
-        (std::abs(int64_t{op.multiplier}) + std::abs(int64_t{op.multiplier2}));
+    proof.accumulator = numerics::kInt16Magnitude *
+                        (std::abs(int64_t{op.multiplier}) + std::abs(int64_t{op.multiplier2}));
     AddPair(proof, 0, {std::abs(op.multiplier), op.rshift}, 0);
     AddPair(proof, 1, {std::abs(op.multiplier2), op.rshift}, 0);
     Finish(std::move(proof));

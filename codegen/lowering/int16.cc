@@ -56,15 +56,14 @@ void Lower(LoweringContext& context, const Node& node, const QConvS16& op) {
                  ToString(w.shape), " does not fit ", x.shape[3], " input and ", oc,
                  " output channels in ", op.groups, " groups");
   LowerProduct<isa::ConvS16>(
-      context, node, op,
-      Transposed(w.constant->As<int8_t>(), w.shape[1], w.shape[2] * w.shape[3]), oc);
+      context, node, op, Transposed(w.constant->As<int8_t>(), w.shape[1], w.shape[2] * w.shape[3]),
+      oc);
 }
 
 void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op) {
   const Value& w = WeightsOf(context, node, 2);
-  LowerProduct<isa::MatMulS16>(context, node, op,
-                               Transposed(w.constant->As<int8_t>(), w.shape[0], w.shape[1]),
-                               w.shape[1]);
+  LowerProduct<isa::MatMulS16>(
+      context, node, op, Transposed(w.constant->As<int8_t>(), w.shape[0], w.shape[1]), w.shape[1]);
 }
 
 void Lower(LoweringContext& context, const Node& node, const QTableS16& op) {

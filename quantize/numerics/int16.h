@@ -29,9 +29,9 @@ inline constexpr int32_t kMostInt16Rshift = 69;
 inline constexpr int32_t RequantizeWide(int64_t acc, RequantWords words, int32_t zero_y, int32_t lo,
                                         int32_t hi) {
   const int64_t product = acc * (words.multiplier >> kInt16MultiplierZeros);
-  return Clamp(ShiftRightRounded(product, std::max(words.rshift - kInt16MultiplierZeros, 0)) +
-                   zero_y,
-               lo, hi);
+  return Clamp(
+      ShiftRightRounded(product, std::max(words.rshift - kInt16MultiplierZeros, 0)) + zero_y, lo,
+      hi);
 }
 
 // --- sums and products of two tensors ---

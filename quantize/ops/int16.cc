@@ -13,7 +13,7 @@
 namespace rshift {
 namespace {
 
-bool IsSumOrProduct(BinaryOp op) {
+bool IsInt16Pair(BinaryOp op) {
   return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
 }
 
@@ -34,16 +34,15 @@ int NumberOperand(const Graph& graph, const Node& node) {
 
 bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
-  return NumberOperand(graph, node) >= 0 || IsSumOrProduct(op.op);
+  return NumberOperand(graph, node) >= 0 || IsInt16Pair(op.op);
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
 bool HasPlainWeights(const Graph& graph, const Node& node) {
   const QuantizedOrigin* origin = graph.value(node.inputs[1]).origin.get();
-  return origin == nullptr ||
-         (origin->dtype == DType::kS8 &&
-          std::all_of(origin->zero_points.begin(), origin->zero_points.end(),
-                      [](int32_t zero) { return zero == 0; }));
+  return origin == nullptr || (origin->dtype == DType::kS8 &&
+                               std::all_of(origin->zero_points.begin(), origin->zero_points.end(),
+                                           [](int32_t zero) { return zero == 0; }));
 }
 
 bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
@@ -110,15 +109,14 @@ void EmitFunction(Emitter& emitter, const Node& node, ValueId old_x,
                   emitter.DefineInt(node.outputs[0]));
 }
 
-void EmitLeaky(Emitter& emitter, const Node& node, double alpha) {
-  EmitFunction(emitter, node, node.inputs[0],
-               [alpha](double v) { return v < 0 ? alpha * v : v; });
+void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
+  EmitFunction(emitter, node, node.inputs[0], [alpha](double v) { return v < 0 ? alpha * v : v; });
 }
 
 // --- two operands ---
 
 // Numbers of a constant with its own range: s16.
-Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
   RequireFinite(node, value);
   const auto values = value.constant->As<float>();
   float largest = 0;
@@ -143,10 +141,10 @@ Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value, 
   return {expanded, type};
 }
 
-Operand OperandOf(Emitter& emitter, const Node& node, ValueId old_id) {
+Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
   const Value& y = emitter.old().value(node.outputs[0]);
-  if (value.is_constant()) return ConstantOperand(emitter, node, value, y);
+  if (value.is_constant()) return Int16Constant(emitter, node, value, y);
   return MakeOperand(emitter, node, old_id);
 }
 
@@ -165,18 +163,18 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   layer.op = op.op;
   layer.y = emitter.Type(node.outputs[0]);
   layer.clamp = op.clamp;
-  Operand a = OperandOf(emitter, node, node.inputs[0]);
-  Operand b = OperandOf(emitter, node, node.inputs[1]);
+  Operand a = Int16Operand(emitter, node, node.inputs[0]);
+  Operand b = Int16Operand(emitter, node, node.inputs[1]);
   layer.a = a.type;
   layer.b = b.type;
   Op command = RulesOf(emitter).MakeBinary(layer);
   // The command repeats its second operand alone.
   if (emitter.old().value(node.inputs[0]).is_constant()) {
     std::swap(a, b);
-    if (auto* sum = std::get_if<isa::AddS16>(&command)) std::swap(sum->multiplier, sum->multiplier2);
+    if (auto* sum = std::get_if<isa::AddS16>(&command))
+      std::swap(sum->multiplier, sum->multiplier2);
   }
-  emitter.AddNode(node.name, std::move(command), {a.id, b.id},
-                  emitter.DefineInt(node.outputs[0]));
+  emitter.AddNode(node.name, std::move(command), {a.id, b.id}, emitter.DefineInt(node.outputs[0]));
   return true;
 }
 
@@ -194,7 +192,7 @@ void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool&
   emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(node.outputs[0]));
 }
 
-std::vector<double> Numbers(const Graph& graph, const Node& node, size_t input, int64_t n) {
+std::vector<double> NumbersOfRow(const Graph& graph, const Node& node, size_t input, int64_t n) {
   std::vector<double> numbers(static_cast<size_t>(n), 0.0);
   if (node.inputs.size() <= input || !node.inputs[input].valid()) return numbers;
   const Value& value = graph.value(node.inputs[input]);
@@ -214,8 +212,8 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
                              emitter.Type(node.outputs[0]),
                              n,
                              std::max(static_cast<double>(op.epsilon), 0.0),
-                             Numbers(emitter.old(), node, 1, n),
-                             Numbers(emitter.old(), node, 2, n)};
+                             NumbersOfRow(emitter.old(), node, 1, n),
+                             NumbersOfRow(emitter.old(), node, 2, n)};
   QNormalize numbers = RulesOf(emitter).MakeNormalize(layer);
   QNormalizeS16 normalize;
   normalize.axis = axis;
@@ -235,18 +233,17 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
 bool HasInt16Form(const Graph& graph, const Node& node) {
   if (MovesInput(graph, node)) return true;
   return std::visit(
-      Overloaded{[&](const Conv&) { return HasPlainWeights(graph, node); },
-                 [&](const MatMul&) {
-                   return HasWeights(graph, node) && HasPlainWeights(graph, node);
-                 },
-                 [&](const Binary& op) { return HasForm(graph, node, op); },
-                 [&](const Unary& op) { return op.op != UnaryOp::kNot; },
-                 [&](const LeakyRelu&) { return true; },
-                 [&](const PRelu&) { return IsOneNumber(graph.value(node.inputs[1])); },
-                 [&](const LayerNorm& op) { return HasForm(graph, node, op); },
-                 [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
-                 [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
-                 [&](const auto&) { return false; }},
+      Overloaded{
+          [&](const Conv&) { return HasPlainWeights(graph, node); },
+          [&](const MatMul&) { return HasWeights(graph, node) && HasPlainWeights(graph, node); },
+          [&](const Binary& op) { return HasForm(graph, node, op); },
+          [&](const Unary& op) { return op.op != UnaryOp::kNot; },
+          [&](const LeakyRelu&) { return true; },
+          [&](const PRelu&) { return IsOneNumber(graph.value(node.inputs[1])); },
+          [&](const LayerNorm& op) { return HasForm(graph, node, op); },
+          [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
+          [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
+          [&](const auto&) { return false; }},
       node.op);
 }
 
@@ -257,33 +254,34 @@ ProductInput InputOfProduct(Emitter& emitter, const Node& node) {
 }
 
 bool EmitInt16(Emitter& emitter, const Node& node) {
-  return std::visit(
-      Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
-                 [&](const Unary& op) {
-                   EmitFunction(emitter, node, node.inputs[0],
-                                [&op](double v) { return Evaluate(op, v); });
-                   return true;
-                 },
-                 [&](const LeakyRelu& op) {
-                   EmitLeaky(emitter, node, static_cast<double>(op.alpha));
-                   return true;
-                 },
-                 [&](const PRelu&) {
-                   const Value& slope = emitter.old().value(node.inputs[1]);
-                   RequireFinite(node, slope);
-                   EmitLeaky(emitter, node, static_cast<double>(slope.constant->As<float>()[0]));
-                   return true;
-                 },
-                 [&](const AveragePool& op) {
-                   EmitAveragePoolInt16(emitter, node, op);
-                   return true;
-                 },
-                 [&](const LayerNorm& op) {
-                   EmitLayerNormInt16(emitter, node, op);
-                   return true;
-                 },
-                 [](const auto&) { return false; }},
-      node.op);
+  return std::visit(Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
+                               [&](const Unary& op) {
+                                 EmitFunction(emitter, node, node.inputs[0],
+                                              [&op](double v) { return Evaluate(op, v); });
+                                 return true;
+                               },
+                               [&](const LeakyRelu& op) {
+                                 EmitLeakyInt16(emitter, node, static_cast<double>(op.alpha));
+                                 return true;
+                               },
+                               [&](const PRelu&) {
+                                 const Value& slope = emitter.old().value(node.inputs[1]);
+                                 RequireFinite(node, slope);
+                                 EmitLeakyInt16(
+                                     emitter, node,
+                                     static_cast<double>(slope.constant->As<float>()[0]));
+                                 return true;
+                               },
+                               [&](const AveragePool& op) {
+                                 EmitAveragePoolInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [&](const LayerNorm& op) {
+                                 EmitLayerNormInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [](const auto&) { return false; }},
+                    node.op);
 }
 
 }  // namespace rshift

@@ -191,11 +191,11 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.ZeroOf(c)) * sum;
     channel.magnitude = MostOf(r, channel.bias, magnitudes);
-    RSHIFT_REQUIRE(
-        channel.magnitude <= LimitOf(r), ErrorCode::kInvalidInput, r.node,
-        ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
-        ", expected at most ", LimitOf(r), "; its integers come from the model: quantize it with a larger "
-        "weight scale");
+    RSHIFT_REQUIRE(channel.magnitude <= LimitOf(r), ErrorCode::kInvalidInput, r.node,
+                   ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
+                   ", expected at most ", LimitOf(r),
+                   "; its integers come from the model: quantize it with a larger "
+                   "weight scale");
     result->linear.zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
     result->scales.push_back(scale);

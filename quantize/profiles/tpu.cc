@@ -178,7 +178,8 @@ class Tpu final : public Arithmetic {
  private:
   Op OfInt16(const BinaryLayer& layer) const {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
-    if (layer.op == BinaryOp::kMul) return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
+    if (layer.op == BinaryOp::kMul)
+      return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
     const numerics::SumFactors factors =
         numerics::SumInt16Factors(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y));
     const int32_t sign = layer.op == BinaryOp::kSub ? -1 : 1;

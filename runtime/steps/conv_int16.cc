@@ -55,8 +55,8 @@ WeightBounds BoundsOfWeights(const int8_t* w, const uint8_t* records, int64_t ch
       bounds.one = std::max(bounds.one, magnitude);
     }
     bounds.sum = std::max(bounds.sum, sum);
-    bounds.accumulator = std::max(
-        bounds.accumulator, std::abs(BiasOf(records, c)) + numerics::kInt16Magnitude * sum);
+    bounds.accumulator = std::max(bounds.accumulator,
+                                  std::abs(BiasOf(records, c)) + numerics::kInt16Magnitude * sum);
   }
   return bounds;
 }
@@ -83,8 +83,8 @@ class ChannelWords {
  public:
   ChannelWords(const StepContext& context, int64_t channels, int64_t per_group, int64_t padded)
       : memory_(3 * sizeof(int64_t) *
-                static_cast<size_t>(RoundUp(channels / std::max<int64_t>(per_group, 1) * padded,
-                                            int64_t{16}))),
+                static_cast<size_t>(
+                    RoundUp(channels / std::max<int64_t>(per_group, 1) * padded, int64_t{16}))),
         entries_(static_cast<int64_t>(memory_.size() / sizeof(int64_t) / 3)) {
     std::memset(memory_.data(), 0, memory_.size());
     const uint8_t* records = context.In<uint8_t>(Field::kRequant);

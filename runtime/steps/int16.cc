@@ -20,9 +20,9 @@ struct S16BlockOf {
 };
 
 template <typename Op>
-class BlockStep : public Step {
+class S16BlockStep : public Step {
  public:
-  BlockStep(const StepContext& context, const Op& op)
+  S16BlockStep(const StepContext& context, const Op& op)
       : op_(op),
         src_(context, Field::kSrc),
         dst_(context),
@@ -47,8 +47,8 @@ class BlockStep : public Step {
 };
 
 template <typename Op>
-std::unique_ptr<Step> MakeBlockStep(const StepContext& context, const Op& op) {
-  return std::make_unique<BlockStep<Op>>(context, op);
+std::unique_ptr<Step> MakeS16BlockStep(const StepContext& context, const Op& op) {
+  return std::make_unique<S16BlockStep<Op>>(context, op);
 }
 
 // The second operand: all elements, or a constant that repeats.
@@ -69,9 +69,9 @@ class SecondOperand {
   int64_t count_;
 };
 
-class AveragePoolStep : public Step {
+class AveragePoolS16Step : public Step {
  public:
-  AveragePoolStep(const StepContext& context, const isa::AveragePoolS16& c)
+  AveragePoolS16Step(const StepContext& context, const isa::AveragePoolS16& c)
       : shape_(context, c.window),
         c_(c),
         bounds_(BoundsOf(context, c.clamp)),
@@ -84,18 +84,18 @@ class AveragePoolStep : public Step {
       std::fill_n(sums, b.count, 0);
       for (int64_t y = b.rows.begin; y < b.rows.end; ++y) {
         for (int64_t x = b.columns.begin; x < b.columns.end; ++x) {
-          const int16_t* tap = src_ + b.c +
-                               shape_.Offset(b.image, b.y0 + y * shape_.dilation_h,
-                                             b.x0 + x * shape_.dilation_w);
+          const int16_t* tap =
+              src_ + b.c +
+              shape_.Offset(b.image, b.y0 + y * shape_.dilation_h, b.x0 + x * shape_.dilation_w);
           for (int64_t c = 0; c < b.count; ++c) sums[c] += tap[c];
         }
       }
-      const int64_t taps = c_.count_include_pad ? shape_.PaddedTaps(b.y0, b.x0)
-                                                : b.rows.count() * b.columns.count();
+      const int64_t taps =
+          c_.count_include_pad ? shape_.PaddedTaps(b.y0, b.x0) : b.rows.count() * b.columns.count();
       int32_t v[kPoolBlock];
       for (int64_t c = 0; c < b.count; ++c) {
-        v[c] = numerics::AverageInt16(sums[c], taps, c_.words, bounds_.zero, bounds_.lo,
-                                      bounds_.hi);
+        v[c] =
+            numerics::AverageInt16(sums[c], taps, c_.words, bounds_.zero, bounds_.lo, bounds_.hi);
       }
       dst_.Write(v, b.m * shape_.channels + b.c, b.count);
     });
@@ -109,9 +109,9 @@ class AveragePoolStep : public Step {
   NarrowedOutput dst_;
 };
 
-class NormalizeStep : public Step {
+class NormalizeS16Step : public Step {
  public:
-  NormalizeStep(const StepContext& context, const isa::NormalizeS16& c, int64_t rows, int64_t n)
+  NormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t rows, int64_t n)
       : c_(c),
         rows_(rows),
         n_(n),
@@ -135,10 +135,14 @@ class NormalizeStep : public Step {
         numerics::Invert(n_ * sums.squares - center * center, c_.epsilon, c_.variance_shift);
     for (int64_t at = 0; at < n_; at += kS16Block) {
       const int64_t count = std::min(kS16Block, n_ - at);
-      const S16Normalize args{static_cast<int32_t>(n_), static_cast<int32_t>(center),
-                              by,                       factors_ + at,
-                              offsets_ + at,            c_.rshift,
-                              c_.clamp.lo,              c_.clamp.hi};
+      const S16Normalize args{static_cast<int32_t>(n_),
+                              static_cast<int32_t>(center),
+                              by,
+                              factors_ + at,
+                              offsets_ + at,
+                              c_.rshift,
+                              c_.clamp.lo,
+                              c_.clamp.hi};
       alignas(64) int32_t v[kS16Block];
       loops_.normalize(x + at, count, args, v);
       dst_.Write(v, row * n_ + at, count);
@@ -157,26 +161,26 @@ class NormalizeStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::RequantizeS16& c) {
-  return MakeBlockStep(context, [loop = Int16LoopsFor(context.isa).rescale, words = c.words,
-                                 bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+  return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).rescale, words = c.words,
+                                    bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
     loop(b.v, b.n, words, bounds, b.v);
   });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c) {
-  return MakeBlockStep(context, [loop = Int16LoopsFor(context.isa).sum, c,
-                                 second = SecondOperand(context),
-                                 bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
-    alignas(64) int32_t other[kS16Block];
-    second.Read(b.at, b.n, other);
-    loop(b.v, other, b.n, c.multiplier, c.multiplier2, c.rshift, bounds, b.v);
-  });
+  return MakeS16BlockStep(
+      context, [loop = Int16LoopsFor(context.isa).sum, c, second = SecondOperand(context),
+                bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+        alignas(64) int32_t other[kS16Block];
+        second.Read(b.at, b.n, other);
+        loop(b.v, other, b.n, c.multiplier, c.multiplier2, c.rshift, bounds, b.v);
+      });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c) {
-  return MakeBlockStep(context, [loop = Int16LoopsFor(context.isa).product, words = c.words,
-                                 second = SecondOperand(context),
-                                 bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+  return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).product, words = c.words,
+                                    second = SecondOperand(context),
+                                    bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
     alignas(64) int32_t other[kS16Block];
     second.Read(b.at, b.n, other);
     loop(b.v, other, b.n, words, bounds, b.v);
@@ -186,28 +190,27 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c)
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c) {
   const S16Bounds bounds = BoundsOf(context, c.clamp);
   if (context.Record(Field::kTable).bytes() == 65536 * sizeof(int16_t)) {
-    return MakeBlockStep(
+    return MakeS16BlockStep(
         context, [table = context.In<int16_t>(Field::kTable), bounds](const S16BlockOf& b) {
           for (int64_t i = 0; i < b.n; ++i)
             b.v[i] = numerics::Clamp(table[b.v[i] + 32768] + bounds.zero, bounds.lo, bounds.hi);
         });
   }
-  return MakeBlockStep(context,
-                       [loop = Int16LoopsFor(context.isa).interpolate,
-                        table = context.In<int32_t>(Field::kTable), bounds](const S16BlockOf& b) {
-                         loop(table, b.v, b.n, bounds, b.v);
-                       });
+  return MakeS16BlockStep(
+      context,
+      [loop = Int16LoopsFor(context.isa).interpolate, table = context.In<int32_t>(Field::kTable),
+       bounds](const S16BlockOf& b) { loop(table, b.v, b.n, bounds, b.v); });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c) {
-  return std::make_unique<AveragePoolStep>(context, c);
+  return std::make_unique<AveragePoolS16Step>(context, c);
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS16& c) {
   const Shape& shape = context.Record(Field::kSrc).shape;
   const auto axis = shape.begin() + c.axis;
-  return std::make_unique<NormalizeStep>(context, c, NumElements(Shape(shape.begin(), axis)),
-                                         NumElements(Shape(axis, shape.end())));
+  return std::make_unique<NormalizeS16Step>(context, c, NumElements(Shape(shape.begin(), axis)),
+                                            NumElements(Shape(axis, shape.end())));
 }
 
 }  // namespace rshift

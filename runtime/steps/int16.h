@@ -8,8 +8,9 @@
 namespace rshift {
 
 inline NarrowType NarrowTypeOf(DType type) {
-  return type == DType::kS16 ? NarrowType::kS16
-                             : type == DType::kS8 ? NarrowType::kS8 : NarrowType::kU8;
+  return type == DType::kS16  ? NarrowType::kS16
+         : type == DType::kS8 ? NarrowType::kS8
+                              : NarrowType::kU8;
 }
 
 inline S16Bounds BoundsOf(const StepContext& context, const ClampQ& clamp) {

@@ -31,7 +31,7 @@ void CheckIntegers(const CommandCheck& check, std::initializer_list<Field> field
 }
 
 // Of dst's shape; src2 may be a constant of dst's last dimensions.
-void CheckOperands(const CommandCheck& check) {
+void CheckRepeated(const CommandCheck& check) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   const TensorRecord& b = check.Tensor(Field::kSrc2);
   const Shape& y = check.Tensor(Field::kDst).shape;
@@ -46,7 +46,7 @@ void CheckOperands(const CommandCheck& check) {
 
 // Records of accumulators within 2^38 and of multipliers of 24 bits.
 template <typename C>
-void CheckRecords(const CommandCheck& check, const C& c, int64_t channels, int64_t products) {
+void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, int64_t products) {
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
   check.CheckType(Field::kSrc, {DType::kS16});
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {channels, products}));
@@ -70,23 +70,6 @@ void CheckRecords(const CommandCheck& check, const C& c, int64_t channels, int64
   }
 }
 
-void CheckNumbers(const CommandCheck& check, int64_t n) {
-  check.CheckType(Field::kSrc2, {DType::kS32});
-  check.CheckShape(Field::kSrc2, {n});
-  check.CheckType(Field::kList, {DType::kS64});
-  check.CheckShape(Field::kList, {n});
-  const auto* factors = reinterpret_cast<const int32_t*>(check.Data(Field::kSrc2));
-  const auto* offsets = reinterpret_cast<const int64_t*>(check.Data(Field::kList));
-  for (int64_t i = 0; i < n; ++i) {
-    check.Check(std::abs(int64_t{factors[i]}) <= numerics::kLargestFactor,
-                check.Describe(Field::kSrc2), ": number ", i, " is ", factors[i],
-                ", expected less than 2^30");
-    check.Check(offsets[i] >= -numerics::kLargestOffset && offsets[i] <= numerics::kLargestOffset,
-                check.Describe(Field::kList), ": number ", i, " is ", offsets[i],
-                ", expected at most 2^61");
-  }
-}
-
 }  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::RequantizeS16& c) {
@@ -99,22 +82,22 @@ void CheckCommand(const CommandCheck& check, const isa::ConvS16& c) {
   CheckConvWindow(check, c.window);
   CheckGroups(check, c.groups);
   const int64_t ic = check.Tensor(Field::kSrc).shape[3], oc = check.Tensor(Field::kDst).shape[3];
-  CheckRecords(check, c, oc,
-               CheckedProduct(check, {c.window.kernel_h, c.window.kernel_w, ic / c.groups}));
+  CheckWideRecords(check, c, oc,
+                   CheckedProduct(check, {c.window.kernel_h, c.window.kernel_w, ic / c.groups}));
 }
 
 void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c) {
   const PackedShape shape = CheckRowProduct(check);
-  CheckRecords(check, c, shape.oc_per_group, shape.ic_per_group);
+  CheckWideRecords(check, c, shape.oc_per_group, shape.ic_per_group);
 }
 
 void CheckCommand(const CommandCheck& check, const isa::AddS16& c) {
-  CheckOperands(check);
+  CheckRepeated(check);
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
 }
 
 void CheckCommand(const CommandCheck& check, const isa::MulS16& c) {
-  CheckOperands(check);
+  CheckRepeated(check);
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
   CheckWords(check, Rounding::kHalfUp, c.words, "product");
 }
@@ -168,7 +151,7 @@ void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c) {
                   most * most <= (numerics::kLargestVariance / 2) >> c.variance_shift,
               "the variance may reach ", most * most, " * 2^", c.variance_shift, " + ", c.epsilon,
               ", expected each below 2^61");
-  CheckNumbers(check, n);
+  CheckNormalizeNumbers(check, n);
 }
 
 }  // namespace rshift::verify

@@ -92,6 +92,8 @@ void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::MatMulF32& c);
 
 // --- shared ---
+// Of a normalization: one s32 factor and one s64 offset for each of `count`.
+void CheckNormalizeNumbers(const CommandCheck& check, int64_t count);
 // src [..., M, K], src2 [..., K, N], dst [..., M, N] with broadcasting of what stands before.
 void CheckMatMulShapes(const CommandCheck& check);
 

@@ -76,7 +76,8 @@ TEST(Int16Test, ResidualStreamAlone) {
   const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, Residual16());
   for (const char* name : {"x2", "c", "s"})
     EXPECT_EQ(TypeOf(result.graph, name), DType::kS16) << name;
-  for (const char* name : {"a", "b", "y"}) EXPECT_NE(TypeOf(result.graph, name), DType::kS16) << name;
+  for (const char* name : {"a", "b", "y"})
+    EXPECT_NE(TypeOf(result.graph, name), DType::kS16) << name;
   EXPECT_EQ(Count<QMatMulS16>(result.graph), 2);  // x2, c
   EXPECT_EQ(Count<QMatMul>(result.graph), 2);     // a, y
   // x and b to 16 bits, x2 and s to 8.
@@ -178,10 +179,9 @@ TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
     for (int32_t q = -32768; q < 32768; q += 7) {
       const double exact = 1 / (1 + std::exp(-sx * q)) / sy;
       const double held = std::min(std::max(exact, -32768.0), 32767.0);
-      const int32_t y = table.entries.empty()
-                            ? numerics::InterpolateInt16(table.interpolated.data(), q, 0, -32768,
-                                                         32767)
-                            : table.entries[static_cast<size_t>(q + 32768)];
+      const int32_t y = table.entries.empty() ? numerics::InterpolateInt16(
+                                                    table.interpolated.data(), q, 0, -32768, 32767)
+                                              : table.entries[static_cast<size_t>(q + 32768)];
       ASSERT_LE(std::fabs(y - held), table.entries.empty() ? 1.51 : 0.51)
           << q << " of reach " << reach;
     }

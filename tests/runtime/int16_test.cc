@@ -58,7 +58,9 @@ int32_t NumberAt(const Bytes& bytes, size_t i, DType type) {
 int32_t Held(Wide value, int rshift, int32_t zero, const Limits& limits) {
   if (rshift > 0) value = (value + (Wide{1} << (rshift - 1))) >> rshift;
   value += zero;
-  return static_cast<int32_t>(value < limits.lo ? limits.lo : value > limits.hi ? limits.hi : value);
+  return static_cast<int32_t>(value < limits.lo   ? limits.lo
+                              : value > limits.hi ? limits.hi
+                                                  : value);
 }
 
 // A clamp within the type, and the command's fields of it.
@@ -76,9 +78,7 @@ int32_t AnyMultiplier(Random& random) {
   return static_cast<int32_t>(random.Int(1 << 30, INT32_MAX));
 }
 
-Shape AnyShape(Random& random) {
-  return {random.Int(1, 3), random.Int(1, 9), random.Int(1, 70)};
-}
+Shape AnyShape(Random& random) { return {random.Int(1, 3), random.Int(1, 9), random.Int(1, 70)}; }
 
 void ExpectNumbers(const Bytes& bytes, DType type, const std::vector<int32_t>& expected) {
   for (size_t i = 0; i < expected.size(); ++i)
@@ -95,8 +95,8 @@ TEST(Int16, Requantize) {
     ProgramBuilder b;
     const int32_t src = b.Input(x), dst = b.Output(y);
     const int32_t multiplier = random.Int(0, 4) == 0 ? 0 : AnyMultiplier(random);
-    const auto rshift = static_cast<int>(random.Int(0, 4) == 0 ? random.Int(0, 62)
-                                                               : random.Int(22, 40));
+    const auto rshift =
+        static_cast<int>(random.Int(0, 4) == 0 ? random.Int(0, 62) : random.Int(22, 40));
     Command& c = b.Add(Opcode::kRequantizeS16, dst, src);
     c.Set(Field::kMultiplier, multiplier).Set(Field::kRshift, rshift);
     const Limits limits = SetClamp(random, to, c);
@@ -143,8 +143,8 @@ void CheckPair(Opcode opcode, uint32_t seed) {
   Command& c = b.Add(opcode, dst, src).Set(Field::kSrc2, src2);
   const Limits limits = SetClamp(random, y.dtype, c);
   const bool sum = opcode == Opcode::kAddS16;
-  const auto m = static_cast<int32_t>(sum ? random.Int(INT32_MIN, INT32_MAX)
-                                          : random.Int(1 << 30, INT32_MAX));
+  const auto m =
+      static_cast<int32_t>(sum ? random.Int(INT32_MIN, INT32_MAX) : random.Int(1 << 30, INT32_MAX));
   const auto m2 = static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX));
   const auto rshift = static_cast<int>(sum ? random.Int(0, 46) : random.Int(0, 62));
   c.Set(Field::kMultiplier, m).Set(Field::kRshift, rshift);
@@ -178,10 +178,9 @@ TEST(Int16, Tables) {
     }
     ProgramBuilder b;
     const int32_t src = b.Input(x), dst = b.Output(y);
-    const int32_t table =
-        whole ? b.Const(DType::kBytes, {131072},
-                        std::vector<int16_t>(entries.begin(), entries.end()))
-              : b.Const(DType::kBytes, {2052}, entries);
+    const int32_t table = whole ? b.Const(DType::kBytes, {131072},
+                                          std::vector<int16_t>(entries.begin(), entries.end()))
+                                : b.Const(DType::kBytes, {2052}, entries);
     Command& c = b.Add(Opcode::kTableS16, dst, src).Set(Field::kTable, table);
     const Limits limits = SetClamp(random, y.dtype, c);
     const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
@@ -309,8 +308,7 @@ void CheckConv(uint32_t seed, bool depthwise) {
     for (int64_t o = 0; o < oc; ++o) {
       Wide acc = 0;
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t at =
-            g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
+        const int64_t at = g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
         for (int64_t i = 0; at >= 0 && i < gi; ++i)
           acc += Wide{numbers[static_cast<size_t>(at * ic + o / go * gi + i)]} *
                  r.weights[static_cast<size_t>((o * taps + tap) * gi + i)];
@@ -336,8 +334,8 @@ TEST(Int16, Pools) {
     const bool max = random.Int(0, 3) == 0, pads = random.Int(0, 1) == 0;
     const int64_t channels = random.Int(1, 300);
     const TensorSpec x = Spec(random, DType::kS16, {1, g.in[0], g.in[1], channels});
-    const TensorSpec y = Spec(random, max ? DType::kS16 : AnyType(random),
-                              {1, g.out[0], g.out[1], channels});
+    const TensorSpec y =
+        Spec(random, max ? DType::kS16 : AnyType(random), {1, g.out[0], g.out[1], channels});
     ProgramBuilder b;
     const int32_t src = b.Input(x), dst = b.Output(y);
     Command& c = b.Add(max ? Opcode::kMaxPool : Opcode::kAveragePoolS16, dst, src);
@@ -356,8 +354,7 @@ TEST(Int16, Pools) {
         Wide sum = 0, n = 0;
         int32_t highest = -32768;
         for (int64_t tap = 0; tap < g.kernel[0] * g.kernel[1]; ++tap) {
-          const int64_t at =
-              g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
+          const int64_t at = g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
           if (at < 0) continue;
           const int32_t v = numbers[static_cast<size_t>(at * channels + ch)];
           sum += v, n += 1, highest = std::max(highest, v);
@@ -448,9 +445,12 @@ TEST(Int16, WhatTheVerifierRefuses) {
   using Weights = std::vector<int8_t>;
   using All = std::vector<ChannelRequant>;
   EXPECT_EQ(error([](ProgramBuilder&, Weights&, All&) {}), "");
-  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[1].multiplier |= 1; }), HasSubstr("expected 24 bits and 7 zeros behind them"));
-  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[2].rshift = 6; }), HasSubstr("rshift is 6, expected 7..69"));
-  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All&) { b[0].dtype = DType::kS8; }), HasSubstr("expected s16"));
+  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[1].multiplier |= 1; }),
+              HasSubstr("expected 24 bits and 7 zeros behind them"));
+  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[2].rshift = 6; }),
+              HasSubstr("rshift is 6, expected 7..69"));
+  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All&) { b[0].dtype = DType::kS8; }),
+              HasSubstr("expected s16"));
 }
 
 }  // namespace

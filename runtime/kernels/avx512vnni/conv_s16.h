@@ -1,5 +1,5 @@
-// Convolution of 16-bit integers: 6 pixels x 64 channels, or 12 x 32, by vpdpwssd, the sum of two products of
-// s16 added to s32 without saturation.
+// Convolution of 16-bit integers: 6 pixels x 64 channels, 12 x 32 or 12 x 16, by vpdpwssd, the sum
+// of two products of s16 added to s32 without saturation.
 #ifndef RSHIFT_RUNTIME_KERNELS_AVX512VNNI_CONV_S16_H_
 #define RSHIFT_RUNTIME_KERNELS_AVX512VNNI_CONV_S16_H_
 
@@ -22,8 +22,13 @@ struct S16VnniBase {
   }
   static void Store(int32_t* sums, Vector acc) { _mm512_storeu_si512(sums, acc); }
 };
+struct S16VnniSingle : S16VnniBase {
+  static constexpr int kVectors = 1, kPixels = 12;
+  using Narrow = S16VnniSingle;
+};
 struct S16VnniNarrow : S16VnniBase {
   static constexpr int kVectors = 2, kPixels = 12;
+  using Narrow = S16VnniSingle;
 };
 struct S16Vnni : S16VnniBase {
   static constexpr int kVectors = 4, kPixels = 6;

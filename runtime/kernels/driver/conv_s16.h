@@ -1,7 +1,7 @@
 // The tile of a convolution of 16-bit integers, written once: an instruction set gives vectors of
 // s32 and the product of two pairs of s16. For a unit to instantiate.
 //   V::kVectors x V::kLanes channels at a time, of V::kPixels pixels.
-//   Where fewer channels are left: V::Narrow's.
+//   Where no more channels are left than V::Narrow has, V::Narrow; the narrowest names itself.
 #ifndef RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_S16_H_
 #define RSHIFT_RUNTIME_KERNELS_DRIVER_CONV_S16_H_
 
@@ -53,11 +53,15 @@ inline void DotS16(const ConvS16Tile& t, int64_t first, int64_t channel) {
   }
 }
 
-// The pixels that are left behind whole tiles: R of them or fewer.
+// The pixels that are left behind whole tiles, fewer than 2 R: by powers of two, since each number
+// of pixels is a copy of the loop.
 template <typename V, int R>
 inline void DotRest(const ConvS16Tile& t, int64_t first, int64_t channel) {
-  if (t.pixels - first == R) return DotS16<V, R>(t, first, channel);
-  if constexpr (R > 1) DotRest<V, R - 1>(t, first, channel);
+  if (t.pixels - first >= R) {
+    DotS16<V, R>(t, first, channel);
+    first += R;
+  }
+  if constexpr (R > 1) DotRest<V, R / 2>(t, first, channel);
 }
 
 // Channels from `channel` on, one step of them.
@@ -66,22 +70,22 @@ inline void DotColumn(const ConvS16Tile& t, int64_t channel) {
   int64_t first = 0;
   for (; first + V::kPixels <= t.pixels; first += V::kPixels)
     DotS16<V, V::kPixels>(t, first, channel);
-  DotRest<V, V::kPixels - 1>(t, first, channel);
+  DotRest<V, (V::kPixels > 8 ? 8 : 4)>(t, first, channel);
+}
+
+template <typename V>
+inline void DotChannels(const ConvS16Tile& t, int64_t channel) {
+  if constexpr (V::Narrow::kVectors < V::kVectors) {
+    if (t.channels - channel <= V::Narrow::kVectors * V::Narrow::kLanes)
+      return DotChannels<typename V::Narrow>(t, channel);
+  }
+  DotColumn<V>(t, channel);
 }
 
 template <typename V>
 void ConvS16(const ConvS16Tile& t) noexcept {
-  constexpr int64_t kStep = V::kVectors * V::kLanes;
-  constexpr int64_t kNarrow = V::Narrow::kVectors * V::Narrow::kLanes;
-  for (int64_t channel = 0; channel < t.channels;) {
-    if (t.channels - channel > kNarrow) {
-      DotColumn<V>(t, channel);
-      channel += kStep;
-    } else {
-      DotColumn<typename V::Narrow>(t, channel);
-      channel += kNarrow;
-    }
-  }
+  for (int64_t channel = 0; channel < t.channels; channel += V::kVectors * V::kLanes)
+    DotChannels<V>(t, channel);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ template <typename T>
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const int32_t at = v[i] + 32768, first = at >> numerics::kTableStepBits, part = at & kMask;
-    const int64_t sum = int64_t{table[first]} * (kMask + 1 - part) + int64_t{table[first + 1]} * part;
+    const int64_t sum =
+        int64_t{table[first]} * (kMask + 1 - part) + int64_t{table[first + 1]} * part;
     y[i] = held(Rounded(sum, kShift));
   }
 }
@@ -252,11 +253,11 @@ struct Words16 {
 };
 
 // Numbers `at` of 16.
-RSHIFT_AVX512 inline __m512i Pick(const int64_t* v, __m512i at) {
+RSHIFT_AVX512 inline __m512i PickAvx512(const int64_t* v, __m512i at) {
   return _mm512_permutex2var_epi64(_mm512_loadu_si512(v), at, _mm512_loadu_si512(v + 8));
 }
 
-RSHIFT_AVX512 inline Words16 LoadWords(const S16Channels& c, int64_t i) {
+RSHIFT_AVX512 inline Words16 LoadWordsAvx512(const S16Channels& c, int64_t i) {
   const __m512i one = _mm512_set1_epi64(1);
   Words16 w;
   w.bias = _mm512_inserti64x4(
@@ -264,10 +265,10 @@ RSHIFT_AVX512 inline Words16 LoadWords(const S16Channels& c, int64_t i) {
       _mm512_cvtepi64_epi32(_mm512_loadu_si512(c.bias + i + 8)), 1);
   const __m512i evens = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
   const __m512i odds = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-  w.even = Pick(c.multiplier + i, evens);
-  w.odd = Pick(c.multiplier + i, odds);
-  w.even_shift = Pick(c.rshift + i, evens);
-  w.odd_shift = Pick(c.rshift + i, odds);
+  w.even = PickAvx512(c.multiplier + i, evens);
+  w.odd = PickAvx512(c.multiplier + i, odds);
+  w.even_shift = PickAvx512(c.rshift + i, evens);
+  w.odd_shift = PickAvx512(c.rshift + i, odds);
   w.even_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, w.even_shift), 1);
   w.odd_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, w.odd_shift), 1);
   return w;
@@ -283,7 +284,7 @@ RSHIFT_AVX512 void FinishTileAvx512(const S16Tile& t, const S16Channels& c,
   const __m512i hi = _mm512_set1_epi32(bounds.hi - bounds.zero);
   const int64_t size = t.type == NarrowType::kS16 ? 2 : 1;
   for (int64_t i = 0; i < t.count; i += 16) {
-    const Words16 w = LoadWords(c, i);
+    const Words16 w = LoadWordsAvx512(c, i);
     const int64_t left = t.count - i;
     const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
     for (int64_t p = 0; p < t.pixels; ++p) {
