@@ -148,7 +148,7 @@ ValueId Emitter::AddRequantizeInt16(const std::string& name, ValueId x, Value li
 }
 
 IntType Emitter::Int16Type(ValueId old, int32_t factor) const {
-  const IntType own = Type(old);
+  IntType own = Type(old);
   if (own.is_s16()) return own;
   return {DType::kS16, {own.quant.scale / static_cast<float>(factor), 0}};
 }
