@@ -181,7 +181,7 @@ TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
       const double held = std::min(std::max(exact, -32768.0), 32767.0);
       const int32_t y = table.entries.empty() ? numerics::InterpolateInt16(
                                                     table.interpolated.data(), q, 0, -32768, 32767)
-                                              : table.entries[static_cast<size_t>(q + 32768)];
+                                              : table.entries[static_cast<size_t>(q) + 32768];
       ASSERT_LE(std::fabs(y - held), table.entries.empty() ? 1.51 : 0.51)
           << q << " of reach " << reach;
     }

@@ -172,7 +172,9 @@ TEST(Int16, Tables) {
     const TensorSpec y = Spec(random, AnyType(random), x.shape);
     const bool whole = random.Int(0, 1) == 0;
     std::vector<int32_t> entries;
-    for (int32_t i = 0; i < (whole ? 65536 : 513); ++i) {
+    const int32_t count = whole ? 65536 : 513;
+    entries.reserve(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i) {
       entries.push_back(static_cast<int32_t>(whole ? random.Int(-32768, 32767)
                                                    : random.Int(-(1 << 24) + 1, (1 << 24) - 1)));
     }
@@ -186,7 +188,7 @@ TEST(Int16, Tables) {
     const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
     std::vector<int32_t> expected;
     for (const int32_t q : numbers) {
-      const auto at = static_cast<size_t>(q + 32768), i = at / 128, part = at % 128;
+      const auto at = static_cast<size_t>(q) + 32768, i = at / 128, part = at % 128;
       const Wide line = whole ? Wide{0}
                               : Wide{entries[i]} * static_cast<int64_t>(128 - part) +
                                     Wide{entries[i + 1]} * static_cast<int64_t>(part);
