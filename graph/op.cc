@@ -80,6 +80,14 @@ const char* OpName(const Op& op) {
                         [](const QLstmCell&) { return "QLstmCell"; },
                         [](const QGruCell&) { return "QGruCell"; },
                         [](const QGatedOutput&) { return "QGatedOutput"; },
+                        [](const isa::RequantizeS16&) { return "RequantizeS16"; },
+                        [](const QConvS16&) { return "QConvS16"; },
+                        [](const QMatMulS16&) { return "QMatMulS16"; },
+                        [](const isa::AddS16&) { return "QAddS16"; },
+                        [](const isa::MulS16&) { return "QMulS16"; },
+                        [](const QTableS16&) { return "QTableS16"; },
+                        [](const isa::AveragePoolS16&) { return "QAveragePoolS16"; },
+                        [](const QNormalizeS16&) { return "QNormalizeS16"; },
                     },
                     op);
 }

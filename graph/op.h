@@ -34,7 +34,10 @@ using Op = std::variant<
     Quantize, Dequantize, Requantize, QConv, QConvTranspose, QMatMul, isa::Add, isa::AddFloat,
     isa::AddShifted, isa::AddFma, isa::AddScaled, isa::Mul, isa::BatchedMatMul, isa::Extremum, QDiv,
     QBinaryTable, isa::AveragePool, QSoftmax, QNormalize, isa::LeakyRelu, QPRelu, QTable, QResize,
-    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput>;
+    DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, QLstmCell, QGruCell, QGatedOutput,
+    // of 16 bits
+    isa::RequantizeS16, QConvS16, QMatMulS16, isa::AddS16, isa::MulS16, QTableS16,
+    isa::AveragePoolS16, QNormalizeS16>;
 
 // "Conv", "MaxPool", "QConv"; Binary and Unary give their function ("Add", "Sigmoid").
 const char* OpName(const Op& op);

@@ -306,6 +306,36 @@ std::string Attributes(const QTable& op) {
   return " table=" + ListText(std::vector<int>(op.entries.begin(), op.entries.end()));
 }
 
+std::string Attributes(const isa::RequantizeS16& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const QConvS16& o) {
+  return Text(o.window) + UnlessOne("groups", o.groups) + Text(o.channels, {}) + Text(o.clamp);
+}
+std::string Attributes(const QMatMulS16& o) { return Text(o.channels, {}) + Text(o.clamp); }
+std::string Attributes(const isa::AddS16& o) {
+  return Attribute("multiplier_a", int64_t{o.multiplier}) +
+         Shift("multiplier_b", o.multiplier2, o.rshift) + Text(o.clamp);
+}
+std::string Attributes(const isa::MulS16& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const QTableS16& o) {
+  return (o.entries.empty() ? " interpolated=#" + FingerprintText(o.interpolated)
+                            : " table=#" + FingerprintText(o.entries)) +
+         Text(o.clamp);
+}
+std::string Attributes(const isa::AveragePoolS16& o) {
+  return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
+         Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const QNormalizeS16& o) {
+  return Attribute("axis", o.axis) + Flag("center", o.center) + Attribute("epsilon", o.epsilon) +
+         Attribute("variance_shift", int64_t{o.variance_shift}) + " factors=#" +
+         FingerprintText(o.row_factors) + " offsets=#" + FingerprintText(o.row_offsets) +
+         Text(o.clamp);
+}
+
 std::string Attributes(const PRelu&) { return ""; }
 std::string Attributes(const Where&) { return ""; }
 std::string Attributes(const Identity&) { return ""; }

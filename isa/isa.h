@@ -81,6 +81,15 @@ enum class Opcode : uint8_t {
   kNonMaxSuppression = 60,
   kNonZero = 61,
   kUnique = 62,
+  // --- 16-bit integers; inside the region ---
+  kRequantizeS16 = 64,
+  kConvS16 = 65,
+  kMatMulS16 = 66,
+  kAddS16 = 67,
+  kMulS16 = 68,
+  kTableS16 = 69,
+  kAveragePoolS16 = 70,
+  kNormalizeS16 = 71,
   // --- F32 by oneDNN (rshift_float); outside the region ---
   kConvF32 = 80,
   kConvTransposeF32 = 81,

@@ -8,24 +8,25 @@
 namespace rshift {
 namespace {
 
-// What the integer operator has of a linear layer; null for any other, and where zero points differ
-// by channel.
-const QLinear* LinearOf(const Node& node) {
+// An integer product whose weights, and whose input, have one zero point.
+bool IsLinear(const Node& node) {
+  if (std::holds_alternative<QConvS16>(node.op) || std::holds_alternative<QMatMulS16>(node.op))
+    return true;
   const QConv* conv = std::get_if<QConv>(&node.op);
   if (const auto* transposed = std::get_if<QConvTranspose>(&node.op)) conv = &transposed->conv;
-  if (conv != nullptr && !conv->zero_x.empty()) return nullptr;
+  if (conv != nullptr && !conv->zero_x.empty()) return false;
   const QLinear* linear = conv;
   if (linear == nullptr) linear = std::get_if<QMatMul>(&node.op);
-  return linear != nullptr && linear->zero_w.empty() ? linear : nullptr;
+  return linear != nullptr && linear->zero_w.empty();
 }
 
 std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const Graph& integer,
                                  const Node& made) {
   const std::optional<ProductWeights> product = ReadProduct(floating, node);
-  if (!product || LinearOf(made) == nullptr) return std::nullopt;
+  if (!product || !IsLinear(made)) return std::nullopt;
   const Value &x = integer.value(made.inputs[0]), &w = integer.value(made.inputs[1]);
-  const bool bytes = x.dtype == DType::kS8 || x.dtype == DType::kU8;
-  if (!bytes || !x.quant || w.origin == nullptr || w.dtype != DType::kS8) return std::nullopt;
+  const bool integers = x.dtype == DType::kS8 || x.dtype == DType::kU8 || x.dtype == DType::kS16;
+  if (!integers || !x.quant || w.origin == nullptr || w.dtype != DType::kS8) return std::nullopt;
   const auto outputs = static_cast<size_t>(product->outputs);
   if (x.shape != floating.value(product->x).shape || w.origin->scales.size() != outputs)
     return std::nullopt;
@@ -36,14 +37,15 @@ std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const 
   layer.weights = floating.value(product->weights).constant->As<float>();
   if (product->bias.valid()) layer.bias = floating.value(product->bias).constant->As<float>();
   layer.integers = w.constant->As<int8_t>();
-  layer.inputs_first = std::holds_alternative<QMatMul>(made.op);
+  layer.inputs_first =
+      std::holds_alternative<QMatMul>(made.op) || std::holds_alternative<QMatMulS16>(made.op);
   layer.scales = w.origin->scales;
   layer.x = floating.value(product->x).name;
   layer.integer_x = x.name;
   layer.dtype = x.dtype;
   layer.quant = *x.quant;
   const Value& y = integer.value(made.outputs[0]);
-  layer.quantum = y.quant ? y.quant->scale : 0;
+  layer.quantum = y.quant ? y.quant->scale * (y.dtype == DType::kS16 ? 256 : 1) : 0;
   return layer;
 }
 
@@ -62,10 +64,14 @@ Sum Product(const BiasLayer& layer, const ProductWeights& order, std::span<const
   return total;
 }
 
+std::vector<int64_t> RawSums(const BiasLayer& layer, const std::byte* x) {
+  if (layer.dtype == DType::kS16) return TapSums(layer.taps, reinterpret_cast<const int16_t*>(x));
+  if (layer.dtype == DType::kU8) return TapSums(layer.taps, reinterpret_cast<const uint8_t*>(x));
+  return TapSums(layer.taps, reinterpret_cast<const int8_t*>(x));
+}
+
 std::vector<int64_t> IntegerSums(const BiasLayer& layer, std::span<const std::byte> x) {
-  std::vector<int64_t> sums = layer.dtype == DType::kU8
-                                  ? TapSums(layer.taps, reinterpret_cast<const uint8_t*>(x.data()))
-                                  : TapSums(layer.taps, reinterpret_cast<const int8_t*>(x.data()));
+  std::vector<int64_t> sums = RawSums(layer, x.data());
   const auto channels = static_cast<size_t>(layer.taps.channels);
   for (size_t i = 0; i < sums.size(); ++i) {
     sums[i] -= layer.quant.zero_point * layer.taps.Met(i / channels);

@@ -26,12 +26,12 @@ struct BiasLayer {
   std::string x, integer_x;              // what it reads, by the names of both graphs
   DType dtype = DType::kS8;              // of integer_x
   QuantParams quant;                     // likewise
-  float quantum = 0;                     // scale of its output; 0: the output is f32
+  float quantum = 0;                     // an 8-bit step of its output; 0: the output is f32
 };
 
 // `floating` and `integer` (QuantizeGraph's) must outlive the layers. In order. Left out: nodes in
 // F32; those that share their weights with another node (the steps of an unrolled cell), which one
-// bias cannot serve; weights with zero points; inputs that are not 8 bits.
+// bias cannot serve; weights with zero points; inputs that are not integers.
 std::vector<BiasLayer> FindBiasLayers(const Graph& floating, const Graph& integer);
 
 // By output channel: the mean, over one run's positions, of the products' sum before bias and

@@ -96,7 +96,7 @@ const FloatRuns& BiasRuns::RunFloat(const std::vector<BiasLayer>& layers) {
       record.quantized = true;
       record.scale = layer.quant.scale;
       record.zero_point = layer.quant.zero_point;
-      std::vector<std::byte> bytes(size);
+      std::vector<std::byte> bytes(size * SizeOf(layer.dtype));
       StoreValues(record, {x, size}, bytes);
       float_runs_.floating[l][s] = FloatMeans(layer, x);
       float_runs_.alone[l][s] = IntegerMeans(layer, bytes);

@@ -21,6 +21,7 @@
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
 #include "quantize/equalize/apply.h"
+#include "quantize/int16_plan.h"
 #include "quantize/quantize.h"
 #include "quantize/set_biases.h"
 #include "runtime/onednn/float_library.h"
@@ -119,6 +120,11 @@ class Deployer {
     report.mode = "f32";
     final_ = floating_;
     if (!IsInteger()) return;
+    RSHIFT_REQUIRE(
+        !AsksForInt16(quantize_) || (!options_.emit_qdq && !options_.emit_fakequantize),
+        ErrorCode::kInvalidInput,
+        "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
+        "the emitted file out");
     CorrectBiases();
     QuantizeResult quantized = QuantizeGraph(SetBiases(floating_, biases_), table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";

@@ -48,6 +48,8 @@ QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
       options.mode == DeployMode::kAsymmetric ? QuantMode::kAsymmetric : QuantMode::kSymmetric;
   quantize.profile.id = options.profile.value_or(ProfileId::kTpu);
   quantize.profile.variant = options.variant.value_or(Variant::kByTable);
+  quantize.activation_bits = options.activation_bits;
+  quantize.residual_bits = options.residual_bits;
   if (options.target.given()) {
     quantize.target = options.target.Get(
         [](const std::string& path) { return ReadTarget(ReadTextFile(path), path); });

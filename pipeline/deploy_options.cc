@@ -12,6 +12,8 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.target.given()                                 ? "--target"
          : o.profile                                        ? "--profile"
          : o.variant                                        ? "--variant"
+         : o.activation_bits != 8                           ? "--activation-bits"
+         : o.residual_bits != 8                             ? "--residual-bits"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
          : o.sensitivity                                    ? "--sensitivity"
@@ -44,6 +46,10 @@ void CheckOptions(const DeployOptions& o) {
   RequireUsage(o.correction_data.empty() || corrects,
                "--correction-data is for --bias-correction fast or full: add it, or leave the data "
                "out");
+  RequireUsage(o.activation_bits == 8 || o.activation_bits == 16, "--activation-bits ",
+               o.activation_bits, ": expected 8 or 16");
+  RequireUsage(o.residual_bits == 8 || o.residual_bits == 16, "--residual-bits ", o.residual_bits,
+               ": expected 8 or 16");
   const bool has_test = !o.test_input.empty() || !o.test_samples.empty();
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");

@@ -41,6 +41,9 @@ struct DeployOptions {
   FileOr<ScaleSet> scales = {};  // another tool's, in place of the table or before it
   FileOr<Target> target = {};
 
+  // Of integer programs only: bits of all results, and of the residual stream (quantize/options.h).
+  int activation_bits = 8, residual_bits = 8;
+
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's
   bool force_preprocess = false;                   // even where it differs from the table's
   ElementTypes input_type = {}, output_type = {};  // f32, u8 or s8, for each or for all

@@ -27,14 +27,19 @@ void ReadReals(const TensorRecord& record, std::span<const std::byte> memory,
       table[byte] = record.scale * (static_cast<float>(q) - static_cast<float>(record.zero_point));
     }
     for (size_t i = 0; i < count; ++i) (*out)[i] = table[static_cast<uint8_t>(memory[i])];
+  } else if (record.quantized && record.dtype == DType::kS16) {
+    for (size_t i = 0; i < count; ++i) {
+      int16_t q;
+      std::memcpy(&q, memory.data() + i * sizeof q, sizeof q);
+      (*out)[i] = record.scale * static_cast<float>(q);
+    }
   } else {
     *out = OnnxFloats(record, memory);
   }
 }
 
-bool IsByteOrFloat(const TensorRecord& record) {
-  return record.dtype == DType::kF32 ||
-         (record.quantized && (record.dtype == DType::kS8 || record.dtype == DType::kU8));
+bool IsQuantizedOrFloat(const TensorRecord& record) {
+  return record.dtype == DType::kF32 || record.quantized;
 }
 
 }  // namespace
@@ -64,8 +69,8 @@ std::vector<TensorPair> PairTensors(const ProgramImage& integer, const ProgramIm
       continue;
     const TensorRecord& other = floating.tensors[match->second];
     const bool same_order = record.layout == other.layout && record.shape == other.shape &&
-                            record.pitch == 0 && other.pitch == 0 && IsByteOrFloat(record) &&
-                            IsByteOrFloat(other);
+                            record.pitch == 0 && other.pitch == 0 && IsQuantizedOrFloat(record) &&
+                            IsQuantizedOrFloat(other);
     pairs.push_back({static_cast<int32_t>(i), match->second, command->second->name,
                      command->second->op_class == OpClass::kMove, same_order});
   }
@@ -95,7 +100,7 @@ std::span<std::byte> WritableTensor(const Session& session, int32_t tensor) {
 
 bool StoreValues(const TensorRecord& record, std::span<const float> values,
                  std::span<std::byte> memory) {
-  if (!IsByteOrFloat(record)) return false;
+  if (!IsQuantizedOrFloat(record)) return false;
   RSHIFT_REQUIRE(memory.size() == values.size() * SizeOf(record.dtype), ErrorCode::kInternal,
                  "storing ", values.size(), " values in ", memory.size(), " bytes");
   if (values.empty()) return true;
@@ -103,15 +108,22 @@ bool StoreValues(const TensorRecord& record, std::span<const float> values,
     std::memcpy(memory.data(), values.data(), memory.size());
     return true;
   }
-  const float low = record.dtype == DType::kU8 ? 0 : -128, high = low + 255;
+  const bool wide = record.dtype == DType::kS16;
+  const float low = wide ? -32768 : record.dtype == DType::kU8 ? 0 : -128;
+  const float high = wide ? 32767 : low + 255;
   const float inverse = 1 / record.scale, zero = static_cast<float>(record.zero_point);
   constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer, half to even
   for (size_t i = 0; i < values.size(); ++i) {
     const float q = values[i] * inverse;
-    const float inside = q > -1e4f ? std::min(q, 1e4f) : -1e4f;  // NaN becomes the lowest
+    const float inside = q > -1e5f ? std::min(q, 1e5f) : -1e5f;  // NaN becomes the lowest
     const float rounded = inside + kRound - kRound + zero;
     const auto stored = static_cast<int>(std::min(std::max(rounded, low), high));
-    memory[i] = static_cast<std::byte>(static_cast<uint8_t>(stored));
+    if (wide) {
+      const auto number = static_cast<int16_t>(stored);
+      std::memcpy(memory.data() + i * sizeof number, &number, sizeof number);
+    } else {
+      memory[i] = static_cast<std::byte>(static_cast<uint8_t>(stored));
+    }
   }
   return true;
 }

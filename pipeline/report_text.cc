@@ -59,6 +59,17 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
 }
 
 // One line: what was proved, and the tightest place.
+// How many integer tensors have 16 bits; empty when none has.
+std::string Int16Line(const std::vector<ReportNode>& nodes) {
+  size_t all = 0, wide = 0;
+  for (const ReportNode& node : nodes) {
+    if (!node.quant) continue;
+    ++all;
+    wide += node.dtype == DType::kS16 ? 1 : 0;
+  }
+  return wide == 0 ? "" : Cat("16 bits: ", wide, " of ", Count(all, "integer tensor"), "\n");
+}
+
 std::string ProofLine(const std::vector<LayerProof>& proofs) {
   if (proofs.empty()) return "";
   int64_t channels = 0, flushed = 0;
@@ -176,6 +187,7 @@ std::string TextReport(const DeployReport& report) {
     out += "equalized: " + Count(report.equalized_tensors, "tensor") +
            "; factors between channels, powers of two, are in the weights\n";
   }
+  out += Int16Line(report.nodes);
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +

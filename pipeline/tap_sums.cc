@@ -98,5 +98,8 @@ std::vector<int64_t> TapSums(const TapGeometry& geometry, const int8_t* x) {
 std::vector<int64_t> TapSums(const TapGeometry& geometry, const uint8_t* x) {
   return SumsOf<int64_t>(geometry, x);
 }
+std::vector<int64_t> TapSums(const TapGeometry& geometry, const int16_t* x) {
+  return SumsOf<int64_t>(geometry, x);
+}
 
 }  // namespace rshift

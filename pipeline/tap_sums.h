@@ -34,6 +34,7 @@ TapGeometry TapGeometryOf(const Graph& graph, const Node& node);
 std::vector<double> TapSums(const TapGeometry& geometry, const float* x);
 std::vector<int64_t> TapSums(const TapGeometry& geometry, const int8_t* x);
 std::vector<int64_t> TapSums(const TapGeometry& geometry, const uint8_t* x);
+std::vector<int64_t> TapSums(const TapGeometry& geometry, const int16_t* x);
 
 }  // namespace rshift
 

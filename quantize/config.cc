@@ -74,16 +74,19 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "multiplier_bits")) {
     layer.multiplier_bits = ReadEither(child("multiplier_bits"), label("multiplier_bits"), 8, 16);
   }
+  if (HasKey(part, "activation_bits")) {
+    layer.activation_bits = ReadEither(child("activation_bits"), label("activation_bits"), 8, 16);
+  }
   if (HasKey(part, "onednn")) layer.onednn = ReadOneDnnConfig(child("onednn"), label("onednn"));
   if (HasKey(part, "ascend")) layer.ascend = ReadAscendConfig(child("ascend"), label("ascend"));
   if (HasKey(part, "profile") || HasKey(part, "variant")) layer.profile = ReadProfile(part, what);
   const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
-                              layer.per_channel || layer.multiplier_bits || layer.profile ||
-                              !layer.ascend.empty() || !layer.onednn.empty();
+                              layer.per_channel || layer.multiplier_bits || layer.activation_bits ||
+                              layer.profile || !layer.ascend.empty() || !layer.onednn.empty();
   if (!says_something) {
     FailAt(part, what,
            " has no setting; give mode, threshold, low and high, per_channel, "
-           "multiplier_bits, profile, onednn or ascend, or leave it out");
+           "multiplier_bits, activation_bits, profile, onednn or ascend, or leave it out");
   }
   CheckLayer(part, what, layer);
   return layer;
@@ -105,7 +108,7 @@ void ReadLayers(const YamlPart& layers, QuantizeConfig* config) {
     const YamlPart part{entry.second, layers.where};
     CheckKeys(part, what,
               {"type", "mode", "threshold", "low", "high", "per_channel", "multiplier_bits",
-               "profile", "variant", "onednn", "ascend"});
+               "activation_bits", "profile", "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     const bool has_type = HasKey(part, "type");
@@ -125,8 +128,8 @@ void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
     const std::string name = entry.first.Scalar(), what = "type '" + name + "'";
     const YamlPart part{entry.second, types.where};
     CheckKeys(part, what,
-              {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits", "profile",
-               "variant", "onednn", "ascend"});
+              {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits",
+               "activation_bits", "profile", "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     config->types[name] = layer;

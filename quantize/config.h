@@ -19,10 +19,11 @@ struct LayerConfig {
   std::optional<float> threshold, low, high;
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
-  std::optional<Profile> profile;  // this node's arithmetic, in place of --profile
-  OneDnnConfig onednn{};           // profile onednn
-  AscendConfig ascend{};           // profile ascend
-  int line = 0;                    // of the entry in its file; 0: not from a file
+  std::optional<int> activation_bits;  // 8 or 16, of the result (quantize/int16_plan.h)
+  std::optional<Profile> profile;      // this node's arithmetic, in place of --profile
+  OneDnnConfig onednn{};               // profile onednn
+  AscendConfig ascend{};               // profile ascend
+  int line = 0;                        // of the entry in its file; 0: not from a file
 };
 // An entry for every node and tensor whose name matches.
 struct LayerPattern {

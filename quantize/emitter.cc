@@ -43,6 +43,7 @@ Emitter::Emitter(const Graph& old, const ValueTypes& types, const QuantizeOption
       floats_(old.value_count()),
       halves_(old.value_count()),
       states_(old.value_count()),
+      int16_(old.value_count()),
       is_half_(old.value_count(), false) {
   new_.name = old.name;
   new_.sha256 = old.sha256;
@@ -60,6 +61,13 @@ void Emitter::Begin(const Node& node) {
   rules_ = &ArithmeticOf(profile);
   variant_ = profile.variant;
   if (profile != options_.profile) report_.profiles.push_back({node.name, profile});
+  reads_int16_ = !types_.reads_int16.empty() &&
+                 types_.reads_int16[static_cast<size_t>(&node - old_.nodes().data())];
+}
+
+bool Emitter::HasInt16(const Node& node) const {
+  const auto is = [&](ValueId id) { return id.valid() && IsInt16(id); };
+  return is(node.outputs[0]) || std::any_of(node.inputs.begin(), node.inputs.end(), is);
 }
 
 int Emitter::conv_multiplier_bits() const {
@@ -68,6 +76,7 @@ int Emitter::conv_multiplier_bits() const {
 }
 
 IntType Emitter::Type(ValueId old) const {
+  if (IsInt16(old)) return types_.int16[old.index()];
   const IntType& type = types_.types[old.index()];
   RSHIFT_REQUIRE(type.quant.scale > 0, ErrorCode::kInternal, "'", old_.value(old).name,
                  "' has no integer type; this is a bug in Rshift");
@@ -129,10 +138,39 @@ void Emitter::AddQuantize(const std::string& name, ValueId x, ValueId y, const I
   AddNode(name, TableOf(units, [](int32_t q) { return q; }), {integers}, y);
 }
 
+ValueId Emitter::AddRequantizeInt16(const std::string& name, ValueId x, Value like,
+                                    const IntType& from, const IntType& to) {
+  like.name = names_.Take(name);
+  const std::string step = like.name;
+  const ValueId made = AddInt(std::move(like), to);
+  AddNode(step, TpuArithmetic().MakeRescale({from, to}, {to.qmin(), to.qmax()}), {x}, made);
+  return made;
+}
+
+IntType Emitter::Int16Type(ValueId old, int32_t factor) const {
+  IntType own = Type(old);
+  if (own.is_s16()) return own;
+  return {DType::kS16, {own.quant.scale / static_cast<float>(factor), 0}};
+}
+
+ValueId Emitter::Int16(ValueId old, int32_t factor) {
+  const IntType own = Type(old);
+  if (own.is_s16()) return Int(old);
+  ValueId& made = widened_[{old, factor}];
+  if (made.valid()) return made;
+  const ValueId bytes = Int(old);
+  return made = AddRequantizeInt16(old_.value(old).name + "__s16", bytes, old_.value(old), own,
+                                   Int16Type(old, factor));
+}
+
 ValueId Emitter::Int(ValueId old) {
-  ValueId& made = ints_[old.index()];
+  ValueId& made = IsInt16(old) ? int16_[old.index()] : ints_[old.index()];
   if (made.valid()) return made;
   if (old_.value(old).dtype != DType::kF32) return Same(old);  // an input of bytes
+  if (!IsInt16(old) && int16_[old.index()].valid()) {
+    return made = AddRequantizeInt16(old_.value(old).name + "__8", int16_[old.index()],
+                                     old_.value(old), types_.int16[old.index()], Type(old));
+  }
   const ValueId source = Float(old);
   Value value = old_.value(old);
   value.name = names_.Take(value.name + "__q");
@@ -148,7 +186,9 @@ ValueId Emitter::Float(ValueId old) {
   if (halves_[old.index()].valid()) {
     return made = FloatOfHalf(halves_[old.index()], old_.value(old).name);
   }
-  const ValueId source = HasState(old) ? State(old) : ints_[old.index()];
+  const ValueId source = HasState(old)                 ? State(old)
+                         : int16_[old.index()].valid() ? int16_[old.index()]
+                                                       : ints_[old.index()];
   if (!source.valid()) return Same(old);
   Value value = old_.value(old);
   if (value.dtype != DType::kF32) return source;  // read as the bytes it is
@@ -171,11 +211,13 @@ ValueId Emitter::Same(ValueId old) {
 ValueId Emitter::DefineInt(ValueId old) {
   Value value = old_.value(old);
   value.name = IntName(old);
-  ints_[old.index()] = AddInt(std::move(value), Type(old));
-  return ints_[old.index()];
+  ValueId& made = IsInt16(old) ? int16_[old.index()] : ints_[old.index()];
+  return made = AddInt(std::move(value), Type(old));
 }
 
-bool Emitter::HasInt(ValueId old) const { return ints_[old.index()].valid(); }
+bool Emitter::HasInt(ValueId old) const {
+  return ints_[old.index()].valid() || int16_[old.index()].valid();
+}
 
 void Emitter::Alias(ValueId id, ValueId other) {
   const ValueId made = Int(other);
@@ -289,6 +331,16 @@ ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape
   value.shape = shape;
   value.layout = layout;
   value.constant = MakeConstant(bytes);
+  return AddInt(std::move(value), type);
+}
+
+ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape& shape,
+                             const IntType& type, std::span<const int16_t> numbers) {
+  Value value;
+  value.name = names_.Take(base);
+  value.shape = shape;
+  value.layout = layout;
+  value.constant = MakeConstant(numbers);
   return AddInt(std::move(value), type);
 }
 

@@ -39,14 +39,20 @@ class Emitter {
   const Graph& old() const { return old_; }
   const QuantizeOptions& options() const { return options_; }
   LayerConfig Layer(const Node& node) const;
-  // The arithmetic of the node that is being emitted: its own profile's, or the options'.
+  // The arithmetic of the node that is being emitted: its own profile's, or the options'. Whether
+  // it reads values in 16 bits, where they are held so.
   void Begin(const Node& node);
+  // Of what is emitted without Begin(): 8 bits.
+  void ReadBytes() { reads_int16_ = false; }
+  // An activation of the node has 16 bits, as it reads or writes it.
+  bool HasInt16(const Node& node) const;
   const Arithmetic& rules() const { return *rules_; }
   // Bits of its multipliers: the variant's, or the target's.
   int conv_multiplier_bits() const;
   QuantizeReport& report() { return report_; }
 
-  // The type an old value has as integers. IsZero: calibration never saw anything but 0.
+  // The type an old value has as integers, as the node that is emitted reads it. IsZero:
+  // calibration never saw anything but 0.
   IntType Type(ValueId old) const;
   bool HasType(ValueId old) const { return types_.types[old.index()].quant.scale > 0; }
   bool IsZero(ValueId old) const;
@@ -56,6 +62,10 @@ class Emitter {
 
   // The new value that holds an old activation, as integers of Type(old), as f32.
   ValueId Int(ValueId old);
+  // An old value in 16 bits without a zero point, exact: as it is where it has 16 bits, else times
+  // `factor` (1 or 128) in units of its scale / factor.
+  ValueId Int16(ValueId old, int32_t factor);
+  IntType Int16Type(ValueId old, int32_t factor) const;
   // The integers of an old value exist already.
   bool HasInt(ValueId old) const;
   ValueId Float(ValueId old);
@@ -96,6 +106,8 @@ class Emitter {
   // A quantized constant.
   ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
                       const IntType& type, std::span<const int8_t> bytes);
+  ValueId AddConstant(const std::string& base, Layout layout, const Shape& shape,
+                      const IntType& type, std::span<const int16_t> numbers);
   // Weights: real = scale of the channel * byte. The channels of `axis` may be those of `scales`
   // several times over. They are remembered for dumps: operators have scales and zero points in
   // their own parameters.
@@ -115,6 +127,11 @@ class Emitter {
 
  private:
   ValueId AddInt(Value value, const IntType& type);
+  bool IsInt16(ValueId old) const {
+    return reads_int16_ && types_.int16[old.index()].quant.scale > 0;
+  }
+  ValueId AddRequantizeInt16(const std::string& name, ValueId x, Value like, const IntType& from,
+                             const IntType& to);
   // f32 -> integers: one Quantize, or AscendQuant in the steps of its definition.
   void AddQuantize(const std::string& name, ValueId x, ValueId y, const IntType& type);
   ValueId AddScalarStep(const std::string& name, BinaryOp op, ValueId x, float number);
@@ -130,7 +147,10 @@ class Emitter {
   std::vector<ValueId> ints_, floats_;  // by old value; invalid where not made
   std::vector<ValueId> halves_;         // f16
   std::vector<ValueId> states_;         // s16
-  std::vector<bool> is_half_;           // every number is fp16
+  std::vector<ValueId> int16_;          // of 16 bits, beside ints_
+  bool reads_int16_ = false;
+  std::map<std::pair<ValueId, int32_t>, ValueId> widened_;  // Int16()
+  std::vector<bool> is_half_;                               // every number is fp16
   std::map<ValueId, ValueId> rounded_;  // of constants, inputs and integers: HalfFloat()
   UniqueNames names_;
   std::map<const Node*, FusedPostOps> post_ops_;

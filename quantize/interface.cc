@@ -32,6 +32,14 @@ QTable Shifted(const IntType& from, const IntType& to) {
   return TableOf(from, [&](int32_t q) { return q - from.quant.zero_point + to.quant.zero_point; });
 }
 
+// Integers of an interface are bytes.
+void RequireBytes(const char* option, const char* what, const std::string& name,
+                  const Value& value) {
+  RSHIFT_REQUIRE(value.dtype != DType::kS16, ErrorCode::kInvalidInput, option, ": ", what, " '",
+                 name, "' has 16 bits; give it 8 (activation_bits: 8 in --config)",
+                 Leave(option, name));
+}
+
 struct Port {
   std::string name;
   DType dtype = DType::kF32;
@@ -100,6 +108,7 @@ class Rewriter {
                      "' is computed in F32 and has no integers; the report lists the F32 nodes",
                      Leave("--output-type", OutputName(i)));
       const ValueId source = graph_.node(producer).inputs[0];
+      RequireBytes("--output-type", "output", OutputName(i), graph_.value(source));
       const IntType have = TypeOf(graph_.value(source)), want = As(type, have);
       if (have == want) {
         output = source;
@@ -145,7 +154,9 @@ class Rewriter {
                    "' is read in F32 and has no scale; give --preprocess with an entry for it, if "
                    "its values are made of pixels",
                    Leave("--input-type", name));
-    const IntType own = TypeOf(graph_.value(graph_.nodes()[*first].outputs[0]));
+    const Value& integers = graph_.value(graph_.nodes()[*first].outputs[0]);
+    RequireBytes("--input-type", "input", name, integers);
+    const IntType own = TypeOf(integers);
     const IntType type = As(options_.input.Of(name), own);
     SetType(x, type);
     ValueId real;
@@ -178,7 +189,9 @@ class Rewriter {
                    " channels as its preprocessing; mend the preprocessing file");
     ValueId real;
     for (size_t n : Readers(x)) {
-      if (std::holds_alternative<Quantize>(graph_.nodes()[n].op)) {
+      const Node& reader = graph_.nodes()[n];
+      const bool to_bytes = graph_.value(reader.outputs[0]).dtype != DType::kS16;
+      if (std::holds_alternative<Quantize>(reader.op) && to_bytes) {
         QuantizePixels(n, x, rule);
         continue;
       }

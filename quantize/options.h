@@ -16,6 +16,8 @@ struct QuantizeOptions {
   Profile profile;
   Target target;
   QuantizeConfig config;
+  // 16: every result that can be; of the sums of two activations and what they add. Else 8.
+  int activation_bits = 8, residual_bits = 8;
   // Integers of weights (Value::origin) come from another tool's scales, not from the model: their
   // requantization is the target's, like that of all others.
   bool scaled_weights = false;

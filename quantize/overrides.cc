@@ -21,6 +21,7 @@ void Complete(LayerConfig* layer, const LayerConfig& other) {
   }
   if (!layer->per_channel) layer->per_channel = other.per_channel;
   if (!layer->multiplier_bits) layer->multiplier_bits = other.multiplier_bits;
+  if (!layer->activation_bits) layer->activation_bits = other.activation_bits;
   if (!layer->profile) layer->profile = other.profile;
   if (layer->onednn.output_scales.empty()) {
     layer->onednn.mask = other.onednn.mask;

@@ -23,6 +23,9 @@ void CheckLayers(const Graph& graph, const QuantizeConfig& config);
 // under the node's name, else the last wildcard that matches either, else its operator's.
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config);
 
+// What it says about an input of the model.
+LayerConfig InputOf(const std::string& input, const QuantizeConfig& config);
+
 // The node's own profile, or `profile`.
 Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& config,
                   const Profile& profile);

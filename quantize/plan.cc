@@ -269,15 +269,6 @@ class Planner {
   QuantizationPlan plan_;
 };
 
-std::set<size_t> NodesOf(const RecurrentCells& cells) {
-  std::set<size_t> nodes = cells.taken;
-  nodes.insert(cells.moved.begin(), cells.moved.end());
-  for (const auto* written : {&cells.state_at, &cells.output_at, &cells.reset_at}) {
-    for (const auto& [node, cell] : *written) nodes.insert(node);
-  }
-  return nodes;
-}
-
 }  // namespace
 
 QuantizationPlan MakePlan(const Graph& graph, const QuantizeConfig& config, const Profile& profile,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/divide.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/two_step.h"
 
@@ -39,7 +40,10 @@ class Prover {
         Overloaded{
             [&](const QConv& op) { Product(op, FilterSize()); },
             [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
-            [&](const QMatMul& op) { Product(op, 1); }, [&](const isa::Add& op) { Add(op); },
+            [&](const QMatMul& op) { Product(op, 1); },
+            [&](const QConvS16& op) { ProductS16(op.channels, FilterSize()); },
+            [&](const QMatMulS16& op) { ProductS16(op.channels, 1); },
+            [&](const isa::AddS16& op) { AddS16(op); }, [&](const isa::Add& op) { Add(op); },
             [&](const isa::AddShifted& op) { AddShifted(op); },
             [&](const isa::Mul& op) { Mul(op); },
             [&](const isa::BatchedMatMul& op) { Batched(op); },
@@ -107,18 +111,19 @@ class Prover {
   }
 
   // sum |w - zero_w| of each output channel, to which `run` weights at a time belong.
-  std::vector<int64_t> Magnitudes(const QLinear& op, size_t run) const {
+  std::vector<int64_t> Magnitudes(size_t channels, const std::vector<int32_t>& zero_w,
+                                  size_t run) const {
     const auto q = In(1).constant->As<int8_t>();
-    std::vector<int64_t> sums(op.channels.size());
+    std::vector<int64_t> sums(channels);
     for (size_t i = 0; i < q.size(); ++i) {
       const size_t c = i / run % sums.size();
-      sums[c] += std::abs(q[i] - (op.zero_w.empty() ? 0 : op.zero_w[c]));
+      sums[c] += std::abs(q[i] - (zero_w.empty() ? 0 : zero_w[c]));
     }
     return sums;
   }
 
   void Product(const QLinear& op, size_t run) {
-    const std::vector<int64_t> magnitudes = Magnitudes(op, run);
+    const std::vector<int64_t> magnitudes = Magnitudes(op.channels.size(), op.zero_w, run);
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.channels = static_cast<int64_t>(op.channels.size());
     for (size_t c = 0; c < op.channels.size(); ++c) {
@@ -129,6 +134,33 @@ class Prover {
           std::max(proof.accumulator, numerics::LargestAccumulator(bias, magnitudes[c]));
       AddPair(proof, static_cast<int64_t>(c), {channel.multiplier, channel.rshift}, 1 << 30);
     }
+    Finish(std::move(proof));
+  }
+
+  // NUMERICS.md section 29.1.
+  void ProductS16(const std::vector<ChannelRequant>& channels, size_t run) {
+    const std::vector<int64_t> magnitudes = Magnitudes(channels.size(), {}, run);
+    LayerProof proof = Start(Rounding::kHalfUp, numerics::kInt16AccumulatorLimit);
+    proof.channels = static_cast<int64_t>(channels.size());
+    for (size_t c = 0; c < channels.size(); ++c) {
+      const int64_t bias = std::abs(int64_t{channels[c].bias});
+      proof.largest_bias = std::max(proof.largest_bias, bias);
+      proof.accumulator =
+          std::max(proof.accumulator, bias + numerics::kInt16Magnitude * magnitudes[c]);
+      const int32_t rshift = channels[c].rshift - numerics::kInt16MultiplierZeros;
+      AddPair(proof, static_cast<int64_t>(c),
+              {channels[c].multiplier >> numerics::kInt16MultiplierZeros, std::max(rshift, 0)},
+              1 << 23);
+    }
+    Finish(std::move(proof));
+  }
+
+  void AddS16(const isa::AddS16& op) {
+    LayerProof proof = Start(Rounding::kHalfUp, int64_t{1} << 62);
+    proof.accumulator = numerics::kInt16Magnitude *
+                        (std::abs(int64_t{op.multiplier}) + std::abs(int64_t{op.multiplier2}));
+    AddPair(proof, 0, {std::abs(op.multiplier), op.rshift}, 0);
+    AddPair(proof, 1, {std::abs(op.multiplier2), op.rshift}, 0);
     Finish(std::move(proof));
   }
 

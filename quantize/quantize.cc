@@ -1,6 +1,7 @@
 #include "quantize/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "quantize/ascend_plan.h"
 #include "quantize/emitter.h"
 #include "quantize/encodable.h"
+#include "quantize/int16_plan.h"
 #include "quantize/ops/channel_affine.h"
 #include "quantize/ops/fuse_post_ops.h"
 #include "quantize/ops/ops.h"
@@ -110,13 +112,30 @@ void CheckProfiles(const Graph& graph, const QuantizeOptions& options) {
   }
 }
 
+// Sums and products with constants that read or write 16 bits keep their own form.
+void KeepInt16Sums(const Graph& graph, const ValueTypes& types, ChannelAffines* affines) {
+  if (types.int16.empty()) return;
+  const auto is = [&](ValueId id) { return types.int16[id.index()].quant.scale > 0; };
+  for (auto it = affines->of.begin(); it != affines->of.end();) {
+    const ChannelAffine& affine = it->second;
+    const Node &first = graph.nodes()[it->first], &last = graph.nodes()[affine.last];
+    if (!is(affine.x) && !is(first.outputs[0]) && !is(last.outputs[0])) {
+      ++it;
+      continue;
+    }
+    if (affine.last != it->first) affines->taken.erase(affine.last);
+    it = affines->of.erase(it);
+  }
+}
+
 QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                          PostOpPlan post_ops, const QuantizeOptions& options,
                          const RecurrentCells& cells = {}) {
   Emitter emitter(graph, types, options);
   for (auto& [n, fused] : post_ops.of) emitter.SetPostOps(graph.nodes()[n], std::move(fused));
   RecurrentEmitter recurrent(emitter, cells);
-  const ChannelAffines affines = FindChannelAffines(graph, plan, options);
+  ChannelAffines affines = FindChannelAffines(graph, plan, options);
+  KeepInt16Sums(graph, types, &affines);
   std::set<size_t> elsewhere;
   for (const auto& [at, n] : post_ops.written_at) elsewhere.insert(n);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -125,6 +144,7 @@ QuantizeResult EmitGraph(const Graph& graph, const QuantizationPlan& plan, const
       EmitInteger(emitter, graph.nodes()[conv->second]);
     }
     const Node& node = graph.nodes()[n];
+    emitter.ReadBytes();
     if (recurrent.Emit(n)) continue;
     if (elsewhere.contains(n) || post_ops.taken.contains(n) || affines.taken.contains(n)) continue;
     if (const auto affine = affines.of.find(n); affine != affines.of.end()) {
@@ -194,6 +214,16 @@ QuantizeResult QuantizeForAscend(const Graph& graph, const CalibrationTable& tab
   return EmitGraph(graph, plan, types, FindHalfResults(graph, plan), options);
 }
 
+// Thresholds of 8 bits leave out what is rare; 16 bits have room for all that calibration saw.
+CalibrationTable UnclippedTable(CalibrationTable table) {
+  for (auto& [name, range] : table.tensors) {
+    range.threshold = std::max(std::fabs(range.min), std::fabs(range.max));
+    range.low = range.min;
+    range.high = range.max;
+  }
+  return table;
+}
+
 QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table,
                                const QuantizeOptions& options) {
   if (ArithmeticOf(options.profile).HalfResults()) return QuantizeForAscend(graph, table, options);
@@ -204,10 +234,20 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   RangeResult ranges = PropagateRanges(graph, table, range_options);
   const RecurrentCells cells = FindRecurrentCells(graph, plan, options);
   ShareRecurrentRanges(graph, cells, range_options.fixed, &ranges);
-  const ValueTypes types = TypesOfRanges(ranges, options);
-  QuantizeResult result =
-      EmitGraph(graph, plan, types, FindPostOps(graph, plan, types, options), options, cells);
+  ValueTypes types = TypesOfRanges(ranges, options);
+  PostOpPlan post_ops = FindPostOps(graph, plan, types, options);
+  std::set<size_t> bound = NodesOf(cells);
+  bound.insert(post_ops.taken.begin(), post_ops.taken.end());
+  for (const auto& [n, fused] : post_ops.of) bound.insert(n);
+  QuantizeReport int16_report;
+  if (AsksForInt16(options)) {
+    const RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
+    PlanInt16(graph, plan, open, options, bound, &types, &int16_report);
+  }
+  QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);
+  result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),
+                             int16_report.notes.end());
   result.report.range_changes = std::move(ranges.changes);
   return result;
 }
@@ -219,6 +259,7 @@ QuantizeResult QuantizeGraph(const Graph& graph, const CalibrationTable& table,
   CheckProfile(options.profile);
   CheckLayers(graph, options.config);
   CheckProfiles(graph, options);
+  CheckInt16(graph, options);
   if (HoldsQuantization(graph)) return QuantizeByModel(graph, table, options);
   return QuantizeByTable(graph, table, options);
 }

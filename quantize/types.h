@@ -26,9 +26,12 @@ struct IntType {
   std::shared_ptr<const std::vector<int32_t>> channel_zeros{};
   // ONNX Runtime computes with an s8 tensor as it is, not + 128 (section 13.6).
   bool keeps_sign = false;
-  int32_t qmin() const { return dtype == DType::kU8 ? 0 : -128; }
-  int32_t qmax() const { return dtype == DType::kU8 ? 255 : 127; }
-  int32_t magnitude() const { return dtype == DType::kU8 ? 255 : 128; }  // largest |q|
+  bool is_s16() const { return dtype == DType::kS16; }
+  int32_t qmin() const { return dtype == DType::kU8 ? 0 : is_s16() ? -32768 : -128; }
+  int32_t qmax() const { return dtype == DType::kU8 ? 255 : is_s16() ? 32767 : 127; }
+  int32_t magnitude() const {  // largest |q|
+    return dtype == DType::kU8 ? 255 : is_s16() ? 32768 : 128;
+  }
   int32_t ZeroOf(int64_t channel) const {
     return channel_zeros == nullptr ? quant.zero_point
                                     : (*channel_zeros)[static_cast<size_t>(channel)];
@@ -46,6 +49,9 @@ struct ValueTypes {
   std::vector<IntType> types;      // as integers; scale 0: never held as integers
   std::vector<bool> zero;          // calibration never saw anything but 0
   std::vector<std::string> names;  // of the integers, where it is not the value's own; else empty
+  // Of 16 bits: what the nodes that can read it as (quantize/int16_plan.h). Scale 0: 8 bits alone.
+  std::vector<IntType> int16 = {};
+  std::vector<bool> reads_int16 = {};  // by node
 };
 
 // What the only reader of a convolution makes of its real result f: a function of it (post_op

@@ -102,6 +102,8 @@ typedef struct rshift_deploy_options {
   rshift_progress progress;
   void* user;                  /* the first argument of `progress` */
   const char* bias_correction; /* "off" (default), "fast" or "full", on the table's samples */
+  int activation_bits;         /* 16: of every result that can have them; 0 and 8: 8 bits */
+  int residual_bits; /* 16: of sums of two activations and what they add; 0 and 8: 8 bits */
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

@@ -73,6 +73,14 @@ void DeployArguments::AddTo(CLI::App& app) {
          "caffe2 q31 | fp32 | precise, ascend round | away | floor | ceil | truncate | "
          "fp16")
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
+  app.add_option("--activation-bits", activation_bits,
+                 "8 (default) | 16: results of every operator that has a 16-bit form, weights stay "
+                 "8 bits; single layers: activation_bits in --config")
+      ->check(CLI::IsMember({8, 16}));
+  app.add_option("--residual-bits", residual_bits,
+                 "8 (default) | 16: sums of two activations and what they add; convolutions and "
+                 "matrix products behind them read 8 bits")
+      ->check(CLI::IsMember({8, 16}));
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
@@ -177,6 +185,8 @@ DeployOptions DeployArguments::Options() const {
   options.mode = ParseMode(mode);
   if (!profile.empty()) options.profile = ParseProfile(profile);
   if (!variant.empty()) options.variant = ParseVariant(variant);
+  options.activation_bits = activation_bits;
+  options.residual_bits = residual_bits;
   options.config.path = config;
   options.target.path = target;
   options.preprocess = preprocess;

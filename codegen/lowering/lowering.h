@@ -43,6 +43,11 @@ void Lower(LoweringContext& context, const Node& node, const QNormalize& op);
 void Lower(LoweringContext& context, const Node& node, const QLstmCell& op);
 void Lower(LoweringContext& context, const Node& node, const QGruCell& op);
 void Lower(LoweringContext& context, const Node& node, const QGatedOutput& op);
+// int16.cc
+void Lower(LoweringContext& context, const Node& node, const QConvS16& op);
+void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op);
+void Lower(LoweringContext& context, const Node& node, const QTableS16& op);
+void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

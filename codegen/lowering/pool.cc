@@ -4,7 +4,7 @@
 namespace rshift::lowering {
 
 void Lower(LoweringContext& context, const Node& node, const MaxPool& op) {
-  RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8});
+  RequireTypes(context, node, {DType::kF32, DType::kS8, DType::kU8, DType::kS16});
   LowerAs(context, node, op);
 }
 

@@ -36,6 +36,7 @@ int64_t FillBits(const Node& node, DType dtype, float value) {
       return std::bit_cast<uint32_t>(value);
     case DType::kS8:
     case DType::kU8:
+    case DType::kS16:
     case DType::kS32:
     case DType::kS64:
     case DType::kBool: {
@@ -49,7 +50,7 @@ int64_t FillBits(const Node& node, DType dtype, float value) {
     }
     default:
       Fail(ErrorCode::kUnsupported, Describe(node), ": padding of ", Name(dtype),
-           " elements, expected f32, s8, u8, s32, s64 or bool");
+           " elements, expected f32, s8, u8, s16, s32, s64 or bool");
   }
 }
 

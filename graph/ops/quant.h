@@ -14,6 +14,7 @@
 
 #include "isa/ops/activation.h"
 #include "isa/ops/eltwise.h"
+#include "isa/ops/int16.h"
 #include "isa/ops/norm.h"
 #include "isa/ops/quant.h"
 #include "isa/ops/resize.h"
@@ -98,6 +99,30 @@ struct QSoftmax : isa::Softmax {
 
 // Factors and offsets of the elements of a row, or of the channels.
 struct QNormalize : isa::Normalize {
+  std::vector<int32_t> row_factors;
+  std::vector<int64_t> row_offsets;
+};
+
+// --- operators that read or write 16-bit integers (NUMERICS.md section 29) ---
+
+// inputs: x (s16, s8 or u8, NHWC), w (s8 constant [OC, IC/groups, KH, KW]). channels: OC entries.
+struct QConvS16 : isa::ConvS16 {
+  std::vector<ChannelRequant> channels;
+};
+
+// inputs: x [..., M, K], w (s8 constant [K, N]). channels: N entries.
+struct QMatMulS16 : isa::MatMulS16 {
+  std::vector<ChannelRequant> channels;
+};
+
+// One of the two: 513 numbers between which it is a straight line, or one for each of 65,536.
+struct QTableS16 : isa::TableS16 {
+  std::vector<int32_t> interpolated;
+  std::vector<int16_t> entries;
+};
+
+// As QNormalize, of rows.
+struct QNormalizeS16 : isa::NormalizeS16 {
   std::vector<int32_t> row_factors;
   std::vector<int64_t> row_offsets;
 };

@@ -7,6 +7,7 @@
 #include "isa/ops/conv.h"
 #include "isa/ops/dynamic.h"
 #include "isa/ops/eltwise.h"
+#include "isa/ops/int16.h"
 #include "isa/ops/matmul.h"
 #include "isa/ops/norm.h"
 #include "isa/ops/pool.h"
@@ -29,7 +30,8 @@ using AllCommands = CommandList<
     BinaryTable, Resize, DynamicRange, DynamicQuantize, DynamicConv, DynamicMatMul, LstmCell,
     GatedOutput, BinaryF32, UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32,
     ReduceF32, ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
-    NonMaxSuppression, NonZero, Unique, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
+    NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16, MulS16, TableS16,
+    AveragePoolS16, NormalizeS16, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

@@ -39,8 +39,9 @@ struct AveragePool {
 };
 
 struct MaxPool {
-  RSHIFT_COMMAND(kMaxPool, "max_pool", kInteger, "NHWC maximum of s8, u8 or f32; pads never win",
-                 .leads_epilogue = true, .taps = TapForm::kWindow, .buffers = BufferForm::kNone,
+  RSHIFT_COMMAND(kMaxPool, "max_pool", kInteger,
+                 "NHWC maximum of s8, u8, s16 or f32; pads never win", .leads_epilogue = true,
+                 .taps = TapForm::kWindow, .buffers = BufferForm::kNone,
                  .element_ns = 0.1)  // each tap [0.04, 0.5]
 
   Window window;

@@ -100,6 +100,8 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.scales = given.Text("scales");
   options.preprocess = given.Text("preprocess");
   options.bias_correction = given.Text("bias_correction");
+  options.activation_bits = given.Number<int>("activation_bits");
+  options.residual_bits = given.Number<int>("residual_bits");
   options.no_check = given.Number<bool>("no_check") ? 1 : 0;
   options.threads = given.Number<int>("threads");
   options.input_shapes = shapes.data();

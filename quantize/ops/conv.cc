@@ -37,16 +37,22 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   request.kind = KindOf(op, w.shape, w.shape[1] * op.groups);
   request.depth_multiplier = request.kind == LinearKind::kDepthwise && w.shape[0] > op.groups;
   request.clamp = op.clamp;
+  const ProductInput input = InputOfProduct(emitter, node);
+  request.x = input.type;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
   QConv conv{std::move(quantized.linear), op.window, op.groups, {}};
   if (request.x.channel_zeros != nullptr) {
     for (const int32_t zero : *request.x.channel_zeros)
       conv.zero_x.push_back(static_cast<uint8_t>(zero));
   }
-  const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, std::move(conv), x, weights, op.clamp);
+  if (input.type.is_s16()) {
+    QConvS16 wide{{.clamp = conv.clamp, .window = op.window, .groups = op.groups},
+                  std::move(conv.channels)};
+    return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);
+  }
+  AddLinearNode(emitter, node, std::move(conv), input.x, weights, op.clamp);
 }
 
 }  // namespace rshift

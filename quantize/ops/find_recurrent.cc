@@ -441,6 +441,15 @@ class RecurrentFinder {
 
 }  // namespace
 
+std::set<size_t> NodesOf(const RecurrentCells& cells) {
+  std::set<size_t> nodes = cells.taken;
+  nodes.insert(cells.moved.begin(), cells.moved.end());
+  for (const auto* written : {&cells.state_at, &cells.output_at, &cells.reset_at}) {
+    for (const auto& [node, cell] : *written) nodes.insert(node);
+  }
+  return nodes;
+}
+
 RecurrentCells FindRecurrentCells(const Graph& graph, const QuantizationPlan& plan,
                                   const QuantizeOptions& options) {
   if (options.profile.id != ProfileId::kTpu || HoldsQuantization(graph)) return {};

@@ -87,11 +87,16 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   request.channel_axis = 1;
   request.kind = LinearKind::kFullyConnected;
   request.clamp = op.clamp;
+  const ProductInput input = InputOfProduct(emitter, node);
+  request.x = input.type;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  const ValueId x = emitter.Int(node.inputs[0]);
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
-  AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, x, weights, op.clamp);
+  if (input.type.is_s16()) {
+    QMatMulS16 wide{{.clamp = quantized.linear.clamp}, std::move(quantized.linear.channels)};
+    return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);
+  }
+  AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, input.x, weights, op.clamp);
 }
 
 }  // namespace rshift

@@ -70,6 +70,7 @@ bool IsDynamic(const Op& op) {
 }
 
 void EmitInteger(Emitter& emitter, const Node& node) {
+  if (emitter.HasInt16(node) && EmitInt16(emitter, node)) return;
   const auto emit = Overloaded{
       [&](const Conv& op) { EmitConv(emitter, node, op); },
       [&](const ConvTranspose& op) { EmitConvTranspose(emitter, node, op); },

@@ -93,6 +93,19 @@ void EmitConcat(Emitter& emitter, const Node& node, const Concat& op);
 void EmitMovement(Emitter& emitter, const Node& node, Op op);
 void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 
+// --- 16 bits (int16.cc), of nodes with Emitter::HasInt16(); profile tpu
+// Whether the operator has a form that reads and writes s16.
+bool HasInt16Form(const Graph& graph, const Node& node);
+// Writes it; false where the rules of 8 bits do, which see the types.
+bool EmitInt16(Emitter& emitter, const Node& node);
+// What a convolution or matrix product with constant weights reads: bytes, or s16 where it reads or
+// writes 16 bits.
+struct ProductInput {
+  ValueId x;  // new
+  IntType type;
+};
+ProductInput InputOfProduct(Emitter& emitter, const Node& node);
+
 // --- shared
 // ------------------------------------------------------------------------------------------------
 // The rules of the emitter's profile.

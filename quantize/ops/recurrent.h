@@ -65,6 +65,9 @@ struct RecurrentCells {
   std::set<size_t> moved;
 };
 
+// All nodes of the cells.
+std::set<size_t> NodesOf(const RecurrentCells& cells);
+
 // In profile tpu, where all nodes of a cell are integer.
 RecurrentCells FindRecurrentCells(const Graph& graph, const QuantizationPlan& plan,
                                   const QuantizeOptions& options);

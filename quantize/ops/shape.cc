@@ -52,6 +52,14 @@ void EmitConcat(Emitter& emitter, const Node& node, const Concat& op) {
       inputs.push_back(IntOfType(emitter, id, type));
       continue;
     }
+    if (type.is_s16()) {
+      std::vector<int16_t> numbers;
+      for (float v : value.constant->As<float>())
+        numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
+      inputs.push_back(emitter.AddConstant(value.name + "__q", value.layout, value.shape, type,
+                                           std::span<const int16_t>(numbers)));
+      continue;
+    }
     std::vector<int8_t> bytes;
     for (float v : value.constant->As<float>()) {
       bytes.push_back(static_cast<int8_t>(RulesOf(emitter).Constant(v, type)));

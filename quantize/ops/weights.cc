@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "quantize/numerics/accumulator.h"
 #include "quantize/numerics/float_scale.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
@@ -18,6 +19,17 @@ namespace rshift {
 namespace {
 
 constexpr auto kAccumulatorLimit = static_cast<double>(numerics::kInt32Limit);
+
+// How large an accumulator may get, and how large it gets. Of 16-bit inputs: NUMERICS.md section
+// 29; the bias fits int32 all the same.
+double LimitOf(const WeightRequest& r) {
+  return r.x.is_s16() ? static_cast<double>(numerics::kInt16AccumulatorLimit) : kAccumulatorLimit;
+}
+double MostOf(const WeightRequest& r, double bias, double magnitudes) {
+  if (!r.x.is_s16()) return numerics::LargestAccumulator(bias, magnitudes);
+  if (std::fabs(bias) > kAccumulatorLimit) return std::numeric_limits<double>::infinity();
+  return std::fabs(bias) + static_cast<double>(numerics::kInt16Magnitude) * magnitudes;
+}
 // Of results that stay f32: nothing divides them.
 IntType RealResult() { return {DType::kF32, {1.0f, 0}, {}, {}}; }
 
@@ -85,7 +97,7 @@ Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, do
     magnitudes += std::abs(q);
   }
   result.bias = IntegerBias(r, scale, bias) - static_cast<double>(r.x.ZeroOf(channel)) * sum;
-  result.magnitude = numerics::LargestAccumulator(result.bias, magnitudes);
+  result.magnitude = MostOf(r, result.bias, magnitudes);
   return result;
 }
 
@@ -178,12 +190,12 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     Channel channel;
     const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
     channel.bias = bias - static_cast<double>(r.x.ZeroOf(c)) * sum;
-    channel.magnitude = numerics::LargestAccumulator(channel.bias, magnitudes);
-    RSHIFT_REQUIRE(
-        channel.magnitude <= kAccumulatorLimit, ErrorCode::kInvalidInput, r.node,
-        ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
-        ", expected below 2^31; its integers come from the model: quantize it with a larger "
-        "weight scale");
+    channel.magnitude = MostOf(r, channel.bias, magnitudes);
+    RSHIFT_REQUIRE(channel.magnitude <= LimitOf(r), ErrorCode::kInvalidInput, r.node,
+                   ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
+                   ", expected at most ", LimitOf(r),
+                   "; its integers come from the model: quantize it with a larger "
+                   "weight scale");
     result->linear.zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
     result->scales.push_back(scale);
@@ -241,7 +253,7 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
     const float wanted = WantedScale(r, c, largest[c], overall, zero, bias);
     float scale = wanted;
     Channel quantized = QuantizeChannel(r, c, scale, folded, zero);
-    while (quantized.magnitude > kAccumulatorLimit) {
+    while (quantized.magnitude > LimitOf(r)) {
       RSHIFT_REQUIRE(scale <= FLT_MAX / 2 && r.scales_w.empty(), ErrorCode::kInvalidInput, r.node,
                      ": the accumulator of output channel ", c, " does not fit int32 with ",
                      r.scales_w.empty() ? "any weight scale; check the ranges of its input"

@@ -4,6 +4,7 @@
 
 #include "quantize/numerics/add.h"
 #include "quantize/numerics/average_pool.h"
+#include "quantize/numerics/int16_terms.h"
 #include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/normalize_terms.h"
 #include "quantize/numerics/prelu.h"
@@ -53,14 +54,14 @@ class Tpu final : public Arithmetic {
   }
 
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
-    const RequantWords m = numerics::AccumulatorMultiplier(
-        static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
-            static_cast<double>(layer.y.quant.scale),
-        layer.multiplier_bits);
-    return {m.multiplier, m.rshift};
+    const double scale = static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
+                         static_cast<double>(layer.y.quant.scale);
+    if (layer.x.is_s16()) return numerics::WideMultiplier(scale);
+    return numerics::AccumulatorMultiplier(scale, layer.multiplier_bits);
   }
 
   Op MakeBinary(const BinaryLayer& layer) const override {
+    if (layer.a.is_s16() || layer.b.is_s16() || layer.y.is_s16()) return OfInt16(layer);
     switch (layer.op) {
       case BinaryOp::kAdd:
         return Sum(layer);
@@ -169,10 +170,25 @@ class Tpu final : public Arithmetic {
   }
 
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
+    if (layer.x.is_s16() || layer.y.is_s16())
+      return isa::RequantizeS16{.words = PositiveSide(layer), .clamp = clamp};
     return Requantize{PositiveSide(layer), clamp};
   }
 
  private:
+  Op OfInt16(const BinaryLayer& layer) const {
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    if (layer.op == BinaryOp::kMul)
+      return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
+    const numerics::SumFactors factors =
+        numerics::SumInt16Factors(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y));
+    const int32_t sign = layer.op == BinaryOp::kSub ? -1 : 1;
+    return isa::AddS16{.multiplier = factors.multiplier_a,
+                       .multiplier2 = sign * factors.multiplier_b,
+                       .rshift = factors.rshift,
+                       .clamp = clamp};
+  }
+
   Op Sum(const BinaryLayer& layer) const {
     numerics::AddFactors factors;
     if (layer.mode == QuantMode::kSymmetric) {
@@ -209,11 +225,14 @@ class Tpu final : public Arithmetic {
     return std::max(type.qmax() - type.quant.zero_point, type.quant.zero_point - type.qmin());
   }
 
+  static RequantWords ProductWords(const BinaryLayer& layer) {
+    return numerics::AccumulatorMultiplier(static_cast<double>(layer.a.quant.scale) *
+                                           static_cast<double>(layer.b.quant.scale) /
+                                           static_cast<double>(layer.y.quant.scale));
+  }
+
   isa::Mul Product(const BinaryLayer& layer) const {
-    const RequantWords m = numerics::AccumulatorMultiplier(
-        static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
-        static_cast<double>(layer.y.quant.scale));
-    return {m, Bounds(layer.clamp, layer.y)};
+    return {ProductWords(layer), Bounds(layer.clamp, layer.y)};
   }
 };
 

@@ -1,4 +1,7 @@
 // Max pooling, NHWC. Works in blocks of channels, so that one pass over the taps serves them all.
+#include <algorithm>
+#include <limits>
+
 #include "runtime/kernels/dispatch.h"
 #include "runtime/steps/pool_shape.h"
 #include "runtime/steps/steps.h"
@@ -26,6 +29,34 @@ class MaxPoolF32Step : public Step {
   const float* src_;
   float* dst_;
   const f32::RowKernels& loops_;
+};
+
+class MaxPoolS16Step : public Step {
+ public:
+  MaxPoolS16Step(const StepContext& context, const Window& window)
+      : shape_(context, window),
+        src_(context.In<int16_t>(Field::kSrc)),
+        dst_(context.Out<int16_t>(Field::kDst)) {}
+
+  void Run(const Team& team) noexcept override {
+    shape_.ForEach(team, [this](const PoolBlock& b) {
+      int16_t* y = dst_ + b.m * shape_.dst_pitch + b.c;
+      std::fill_n(y, b.count, std::numeric_limits<int16_t>::min());
+      for (int64_t row = b.rows.begin; row < b.rows.end; ++row) {
+        for (int64_t column = b.columns.begin; column < b.columns.end; ++column) {
+          const int16_t* x = src_ + b.c +
+                             shape_.Offset(b.image, b.y0 + row * shape_.dilation_h,
+                                           b.x0 + column * shape_.dilation_w);
+          for (int64_t c = 0; c < b.count; ++c) y[c] = std::max(y[c], x[c]);
+        }
+      }
+    });
+  }
+
+ private:
+  PoolShape shape_;
+  const int16_t* src_;
+  int16_t* dst_;
 };
 
 class MaxPoolStep : public Step {
@@ -60,6 +91,8 @@ class MaxPoolStep : public Step {
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c) {
   if (context.Record(Field::kSrc).dtype == DType::kF32)
     return std::make_unique<MaxPoolF32Step>(context, c.window);
+  if (context.Record(Field::kSrc).dtype == DType::kS16)
+    return std::make_unique<MaxPoolS16Step>(context, c.window);
   return std::make_unique<MaxPoolStep>(context, c.window);
 }
 

@@ -39,6 +39,16 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicQua
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicConv& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicMatMul& c);
 
+// int16.cc, conv_int16.cc
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::RequantizeS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS16& c);
+
 // Element-wise commands, which may be fused with the one before: pointers of the context's operands
 // are not looked at, and a smaller constant is as large as dst (broadcast_op.h).
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Requantize& c);

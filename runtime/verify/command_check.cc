@@ -9,11 +9,12 @@
 namespace rshift::verify {
 namespace {
 
-struct ByteRange {
+struct IntegerRange {
   int32_t lo, hi;
 };
-ByteRange RangeOf(DType type) {
-  return type == DType::kS8 ? ByteRange{-128, 127} : ByteRange{0, 255};
+IntegerRange RangeOf(DType type) {
+  if (type == DType::kS16) return {-32768, 32767};
+  return type == DType::kS8 ? IntegerRange{-128, 127} : IntegerRange{0, 255};
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ void CommandCheck::CheckImage(Field f) const {
 
 void CommandCheck::CheckByte(Field f) const {
   CheckType(f, {DType::kS8, DType::kU8});
-  const ByteRange range = RangeOf(Tensor(f).dtype);
+  const IntegerRange range = RangeOf(Tensor(f).dtype);
   const int32_t zero = Tensor(f).zero_point;
   Check(zero >= range.lo && zero <= range.hi, Describe(f), ": zero point is ", zero, ", expected ",
         range.lo, "..", range.hi);
@@ -75,7 +76,7 @@ void CommandCheck::CheckBlob(Field f, int64_t bytes) const {
 }
 
 void CommandCheck::CheckClamp(const ClampQ& clamp) const {
-  const ByteRange range = RangeOf(Tensor(Field::kDst).dtype);
+  const IntegerRange range = RangeOf(Tensor(Field::kDst).dtype);
   Check(clamp.lo >= range.lo && clamp.hi <= range.hi && clamp.lo <= clamp.hi, "clamp is ", clamp.lo,
         "..", clamp.hi, ", expected within ", range.lo, "..", range.hi);
 }

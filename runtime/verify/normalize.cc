@@ -7,10 +7,7 @@
 #include "runtime/verify/rules.h"
 
 namespace rshift::verify {
-namespace {
-
-// One s32 factor and one s64 offset for each of `count`.
-void CheckNumbers(const CommandCheck& check, int64_t count) {
+void CheckNormalizeNumbers(const CommandCheck& check, int64_t count) {
   check.CheckType(Field::kSrc2, {DType::kS32});
   check.CheckShape(Field::kSrc2, {count});
   check.CheckType(Field::kList, {DType::kS64});
@@ -26,8 +23,6 @@ void CheckNumbers(const CommandCheck& check, int64_t count) {
                 ", expected at most 2^61");
   }
 }
-
-}  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
@@ -48,7 +43,7 @@ void CheckCommand(const CommandCheck& check, const isa::Normalize& c) {
                   variance <= (numerics::kLargestVariance / 2) >> c.variance_shift,
               "the variance may reach ", variance, " * 2^", c.variance_shift, " + ", c.epsilon,
               ", expected each below 2^61");
-  CheckNumbers(check, c.channels ? x.shape.back() : n);
+  CheckNormalizeNumbers(check, c.channels ? x.shape.back() : n);
 }
 
 }  // namespace rshift::verify

@@ -104,7 +104,7 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePool& pool) {
 
 void CheckCommand(const CommandCheck& check, const isa::MaxPool& pool) {
   CheckImages(check, pool.window);
-  check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kF32});
+  check.CheckType(Field::kSrc, {DType::kS8, DType::kU8, DType::kS16, DType::kF32});
   check.CheckSameType(Field::kSrc, Field::kDst);
 }
 

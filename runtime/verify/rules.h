@@ -40,6 +40,15 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePool& c);
 void CheckCommand(const CommandCheck& check, const isa::MaxPool& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolF32& c);
 void CheckCommand(const CommandCheck& check, const isa::Softmax& c);
+// int16.cc
+void CheckCommand(const CommandCheck& check, const isa::RequantizeS16& c);
+void CheckCommand(const CommandCheck& check, const isa::ConvS16& c);
+void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c);
+void CheckCommand(const CommandCheck& check, const isa::AddS16& c);
+void CheckCommand(const CommandCheck& check, const isa::MulS16& c);
+void CheckCommand(const CommandCheck& check, const isa::TableS16& c);
+void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
+void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 // recurrent.cc
@@ -83,6 +92,8 @@ void CheckCommand(const CommandCheck& check, const isa::ConvTransposeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::MatMulF32& c);
 
 // --- shared ---
+// Of a normalization: one s32 factor and one s64 offset for each of `count`.
+void CheckNormalizeNumbers(const CommandCheck& check, int64_t count);
 // src [..., M, K], src2 [..., K, N], dst [..., M, N] with broadcasting of what stands before.
 void CheckMatMulShapes(const CommandCheck& check);
 

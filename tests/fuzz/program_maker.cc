@@ -121,8 +121,9 @@ void RandomWindow::SetFields(Command& c) const {
 ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale) {
   ProgramBuilder b;
   Maker maker{b, random, scale};
-  const bool known = MakeIntegerCommand(opcode, maker) || MakeProductCommand(opcode, maker) ||
-                     MakeMoveCommand(opcode, maker) || MakeFloatCommand(opcode, maker);
+  const bool known = MakeIntegerCommand(opcode, maker) || MakeInt16Command(opcode, maker) ||
+                     MakeProductCommand(opcode, maker) || MakeMoveCommand(opcode, maker) ||
+                     MakeFloatCommand(opcode, maker);
   const OpSpec* spec = FindOp(opcode);
   RSHIFT_REQUIRE(known, ErrorCode::kInternal, "opcode ", static_cast<int>(opcode), " (",
                  spec == nullptr ? "?" : spec->name,

@@ -14,7 +14,7 @@ namespace rshift::testing {
 ProgramBuilder MakeProgram(Opcode opcode, Random& random, int64_t scale = 1);
 bool IsGuard(const Binding& input);
 
-// --- for the makers, in four files ---
+// --- for the makers, in five files ---
 struct Maker {
   ProgramBuilder& b;
   Random& random;
@@ -44,6 +44,7 @@ inline void SetRounding(Command& c, Rounding rounding) {
 
 // Each gives false for an opcode that is not its own.
 bool MakeIntegerCommand(Opcode opcode, Maker& maker);
+bool MakeInt16Command(Opcode opcode, Maker& maker);
 bool MakeProductCommand(Opcode opcode, Maker& maker);
 bool MakeMoveCommand(Opcode opcode, Maker& maker);
 bool MakeFloatCommand(Opcode opcode, Maker& maker);

@@ -85,8 +85,12 @@ struct Random {
 inline int32_t Value(uint8_t byte, DType type) {
   return type == DType::kS8 ? static_cast<int8_t>(byte) : byte;
 }
-inline int32_t Lowest(DType type) { return type == DType::kS8 ? -128 : 0; }
-inline int32_t Highest(DType type) { return type == DType::kS8 ? 127 : 255; }
+inline int32_t Lowest(DType type) {
+  return type == DType::kS16 ? -32768 : type == DType::kS8 ? -128 : 0;
+}
+inline int32_t Highest(DType type) {
+  return type == DType::kS16 ? 32767 : type == DType::kS8 ? 127 : 255;
+}
 
 // floor(value * multiplier / 2^rshift + 1/2) and the saturation, written out in wide arithmetic.
 int32_t Saturate(int64_t value, int32_t lo, int32_t hi);

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #include "runtime/kernels/avx2/conv.h"
+#include "runtime/kernels/avx2/conv_s16.h"
 #include "runtime/kernels/avx2/depthwise.h"
 #include "runtime/kernels/avx2/pool.h"
 #include "runtime/kernels/driver/peak.h"
@@ -41,6 +42,7 @@ const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
                                   .max_pool = MaxPool,
                                   .sum_pool = SumPool,
                                   .requantize = RequantizeAll,
+                                  .conv_s16 = ConvS16<S16Madd>,
                                   .peak = Peak};
 
 }  // namespace rshift

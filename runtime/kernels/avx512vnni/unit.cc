@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #include "runtime/kernels/avx512vnni/conv.h"
+#include "runtime/kernels/avx512vnni/conv_s16.h"
 #include "runtime/kernels/avx512vnni/depthwise.h"
 #include "runtime/kernels/avx512vnni/pool.h"
 #include "runtime/kernels/driver/peak.h"
@@ -27,6 +28,7 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
                                         .sum_pool = SumPool,
                                         .average_pool = AveragePool,
                                         .requantize = RequantizeAll,
+                                        .conv_s16 = ConvS16<S16Vnni>,
                                         .peak = Peak};
 
 }  // namespace rshift

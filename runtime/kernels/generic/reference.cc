@@ -161,12 +161,29 @@ void SumPool(const PoolWindow& window, int64_t count, bool is_signed, int32_t* s
   });
 }
 
+void ConvS16(const ConvS16Tile& t) noexcept {
+  std::fill_n(t.sums, t.pixels * kS16Channels, 0);
+  for (int64_t tap = 0; tap < t.taps; ++tap) {
+    for (int64_t p = 0; p < t.pixels; ++p) {
+      const int16_t* x = t.rows[tap * t.pixels + p];
+      const int16_t* w = t.weights + tap * t.tap_step;
+      int32_t* sums = t.sums + p * kS16Channels;
+      for (int64_t pair = 0; pair < t.pairs; ++pair, w += 2 * kS16Channels) {
+        const int32_t first = x[2 * pair], second = x[2 * pair + 1];
+        for (int64_t c = 0; c < kS16Channels; ++c)
+          sums[c] += first * w[2 * c] + second * w[2 * c + 1];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const KernelTable kScalarKernels = {.conv = Conv,
                                     .depthwise = Depthwise,
                                     .max_pool = MaxPool,
                                     .sum_pool = SumPool,
-                                    .requantize = RequantizeAll};
+                                    .requantize = RequantizeAll,
+                                    .conv_s16 = ConvS16};
 
 }  // namespace rshift

@@ -1,0 +1,181 @@
+// Commands on 16-bit integers: at least one of their tensors is s16 (zero point 0), the others are
+// s16, s8 or u8. quantize/numerics/int16.h has the arithmetic. Movement commands take s16 as it is.
+#ifndef RSHIFT_ISA_OPS_INT16_H_
+#define RSHIFT_ISA_OPS_INT16_H_
+
+#include "isa/ops/field_list.h"
+
+namespace rshift::isa {
+
+constexpr void ClampFieldsS16(auto& clamp, auto&& visit) {
+  visit(Int(Field::kClampLoQ, -32768, 32767), clamp.lo);
+  visit(Int(Field::kClampHiQ, -32768, 32767), clamp.hi);
+}
+
+struct RequantizeS16 {
+  RSHIFT_COMMAND(kRequantizeS16, "requantize_s16", kInteger,
+                 "clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor 1",
+                 .buffers = BufferForm::kNone, .element_ns = 0.3)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// Weights: s8, output channels first, then kernel rows, columns and input channels of a group. One
+// record for each output channel as of conv; the last 7 bits of its multiplier are 0, rshift is at
+// most 69.
+struct ConvS16 {
+  RSHIFT_COMMAND(kConvS16, "conv_s16", kInteger,
+                 "NHWC convolution, s8 weights [OC, KH, KW, IC/groups], accumulators within 2^38, "
+                 "one requant record per output channel; pads hold Zsrc",
+                 .macs = MacForm::kConv, .buffers = BufferForm::kWeights, .mac_ns = 0.02,
+                 .element_ns = 1)
+
+  ClampQ clamp = {0, 0};
+  Window window;
+  int64_t groups = 1;
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0, requant = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kWeights), c.weights);
+    visit(Const(Field::kRequant), c.requant);
+    WindowFields(c.window, visit);
+    visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+struct MatMulS16 {
+  RSHIFT_COMMAND(kMatMulS16, "matmul_s16", kInteger,
+                 "src [..., M, K] times s8 weights [N, K], as conv_s16", .macs = MacForm::kMatMul,
+                 .buffers = BufferForm::kWeights, .mac_ns = 0.02, .element_ns = 1)
+
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor weights = 0, requant = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kWeights), c.weights);
+    visit(Const(Field::kRequant), c.requant);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// src2 may be a constant of the last dimensions of dst, which are its own from its first dimension
+// that is not 1 on: it then repeats.
+struct AddS16 {
+  RSHIFT_COMMAND(kAddS16, "add_s16", kInteger,
+                 "clamp((((src - Z) * multiplier + (src2 - Z) * multiplier2) >> rshift) + Zdst)",
+                 .buffers = BufferForm::kNone, .element_ns = 0.5)
+
+  int32_t multiplier = 0, multiplier2 = 0, rshift = 0;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    visit(Int(Field::kMultiplier, kInt32Min, kInt32Max), c.multiplier);
+    visit(Int(Field::kMultiplier2, kInt32Min, kInt32Max), c.multiplier2);
+    visit(Int(Field::kRshift, 0, 46), c.rshift);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// src2: as of add_s16.
+struct MulS16 {
+  RSHIFT_COMMAND(kMulS16, "mul_s16", kInteger,
+                 "clamp(((src - Z) * (src2 - Z) * multiplier >> rshift) + Zdst)",
+                 .buffers = BufferForm::kNone, .element_ns = 0.5)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+struct TableS16 {
+  RSHIFT_COMMAND(kTableS16, "table_s16", kInteger,
+                 "a function of s16 src; table: 513 s32 with 8 fraction bits for every 128th "
+                 "number, between which it is a straight line, or 65,536 s16 from -32768 on; + "
+                 "Zdst, clamped",
+                 .buffers = BufferForm::kNone, .element_ns = 1)
+
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kTable), c.table);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+struct AveragePoolS16 {
+  RSHIFT_COMMAND(kAveragePoolS16, "average_pool_s16", kInteger,
+                 "NHWC: sum of (src - Z) * multiplier / (taps * 2^rshift) to the nearest integer, "
+                 "ties up, + Zdst; flags 1: pads count",
+                 .taps = TapForm::kWindow, .buffers = BufferForm::kNone, .element_ns = 1)
+
+  Window window;
+  bool count_include_pad = false;
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    WindowFields(c.window, visit);
+    visit(Flags(1), c.count_include_pad);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+struct NormalizeS16 {
+  RSHIFT_COMMAND(kNormalizeS16, "normalize_s16", kInteger,
+                 "as normalize without channels: over the dimensions from axis on; flags 1: less "
+                 "the mean",
+                 .buffers = BufferForm::kNone, .element_ns = 2)
+
+  int64_t axis = 0;
+  bool center = false;
+  int64_t epsilon = 0;
+  int32_t variance_shift = 0, rshift = 1;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor factors = 0, offsets = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kSrc2), c.factors);
+    visit(Const(Field::kList), c.offsets);
+    visit(Int(Field::kAxis, 0, 7), c.axis);
+    visit(Flags(1), c.center);
+    visit(Int(Field::kOffset, 0, (int64_t{1} << 62) - 1), c.epsilon);
+    visit(Int(Field::kRshift, 0, 44), c.variance_shift);
+    visit(Int(Field::kRshift2, 1, 62), c.rshift);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+}  // namespace rshift::isa
+
+#endif  // RSHIFT_ISA_OPS_INT16_H_

@@ -1,0 +1,105 @@
+// Arithmetic of commands that read or write 16-bit integers: s16, zero point 0, beside s8 and u8.
+// Each formula has one rounding. NUMERICS.md section 29.
+#ifndef RSHIFT_QUANTIZE_NUMERICS_INT16_H_
+#define RSHIFT_QUANTIZE_NUMERICS_INT16_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "isa/attributes.h"
+#include "quantize/numerics/requantize.h"
+
+namespace rshift::numerics {
+
+inline constexpr int32_t kLargestInt16 = 32767;
+// |q - Z| of s16; of a byte it is at most 255.
+inline constexpr int64_t kInt16Magnitude = 32768;
+
+// --- convolutions and matrix products: accumulators of 39 bits, multipliers of 24 ---
+
+// |bias + sum of x w| of a channel.
+inline constexpr int64_t kInt16AccumulatorLimit = int64_t{1} << 38;
+// The bits of a record's multiplier that are 0: it has 24 without its sign, as of a binary32.
+inline constexpr int kInt16MultiplierZeros = 7;
+inline constexpr int32_t kMostInt16Rshift = 69;
+
+// ((acc Multiplier + 2^(rshift-1)) >> rshift) + zero_y, held to [lo, hi]. |acc| <= 2^38; words: {0,
+// any}, or a Multiplier in [2^30, 2^31) whose last 7 bits are 0 and rshift in [7, 69]. In 64 bits:
+// both words are taken without the 7 zeros, and the product is below 2^62.
+inline constexpr int32_t RequantizeWide(int64_t acc, RequantWords words, int32_t zero_y, int32_t lo,
+                                        int32_t hi) {
+  const int64_t product = acc * (words.multiplier >> kInt16MultiplierZeros);
+  return Clamp(
+      ShiftRightRounded(product, std::max(words.rshift - kInt16MultiplierZeros, 0)) + zero_y, lo,
+      hi);
+}
+
+// --- sums and products of two tensors ---
+
+// The shift of a sum: 2^15 * 2^31 * 2 and 2^45 are far below 2^63.
+inline constexpr int32_t kMostSumRshift = 46;
+
+// v: x - Z. |v| <= 2^15.
+inline constexpr int32_t SumInt16(int32_t v_a, int32_t v_b, int32_t multiplier_a,
+                                  int32_t multiplier_b, int32_t rshift, int32_t zero_y, int32_t lo,
+                                  int32_t hi) {
+  const int64_t sum = int64_t{v_a} * multiplier_a + int64_t{v_b} * multiplier_b;
+  return Clamp(ShiftRightRounded(sum, rshift) + zero_y, lo, hi);
+}
+
+// |v_a v_b| <= 2^30; rshift <= 62.
+inline constexpr int32_t ProductInt16(int32_t v_a, int32_t v_b, RequantWords words, int32_t zero_y,
+                                      int32_t lo, int32_t hi) {
+  const int64_t product = int64_t{v_a} * v_b * words.multiplier;
+  return Clamp(ShiftRightRounded(product, words.rshift) + zero_y, lo, hi);
+}
+
+// From one scale to another, and a clamp; Multiplier 0 stands for the factor 1.
+inline constexpr int32_t RescaleInt16(int32_t v, RequantWords words, int32_t zero_y, int32_t lo,
+                                      int32_t hi) {
+  const int64_t scaled = words.multiplier == 0
+                             ? int64_t{v}
+                             : ShiftRightRounded(int64_t{v} * words.multiplier, words.rshift);
+  return Clamp(scaled + zero_y, lo, hi);
+}
+
+// --- functions of one s16 value ---
+
+// Steps of an interpolated table: 513 entries for x = -32768 + 128 i, each with 8 fraction bits.
+inline constexpr int32_t kTableSteps = 512;
+inline constexpr int32_t kTableStepBits = 7;
+inline constexpr int32_t kTableFractionBits = 8;
+inline constexpr int32_t kLargestTableEntry = (1 << 24) - 1;
+
+// Between the two entries around x, in a straight line. Entries within 2^24: the sum is below 2^32.
+inline constexpr int32_t InterpolateInt16(const int32_t* table, int32_t x, int32_t zero_y,
+                                          int32_t lo, int32_t hi) {
+  const int32_t at = x + 32768, i = at >> kTableStepBits;
+  const int64_t part = at & ((1 << kTableStepBits) - 1);
+  const int64_t sum = table[i] * ((int64_t{1} << kTableStepBits) - part) + table[i + 1] * part;
+  return Clamp(ShiftRightRounded(sum, kTableStepBits + kTableFractionBits) + zero_y, lo, hi);
+}
+
+// --- averages ---
+
+// Taps of one window, at most.
+inline constexpr int64_t kMostInt16Taps = int64_t{1} << 20;
+inline constexpr int32_t kMostAverageRshift = 41;
+
+// v Multiplier / (n 2^rshift) to the nearest integer, ties upwards. v: the sum of x - Z over n
+// taps, |v| < 2^36; 0 <= Multiplier < 2^24, rshift <= 41: every term is below 2^62.
+inline constexpr int32_t AverageInt16(int64_t v, int64_t n, RequantWords words, int32_t zero_y,
+                                      int32_t lo, int32_t hi) {
+  const int64_t half = n << words.rshift;
+  const int64_t over = 2 * v * words.multiplier + half, under = 2 * half;
+  const int64_t towards_zero = over / under;
+  const int64_t floor = towards_zero - (over % under < 0 ? 1 : 0);
+  return Clamp(floor + zero_y, lo, hi);
+}
+
+// --- normalizations: normalize.h, of rows that keep its sums in 60 bits ---
+inline constexpr int64_t kMostInt16Normalized = int64_t{1} << 14;
+
+}  // namespace rshift::numerics
+
+#endif  // RSHIFT_QUANTIZE_NUMERICS_INT16_H_

@@ -1,0 +1,287 @@
+// Operators that read or write 16-bit integers. NUMERICS.md section 29.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+#include "quantize/numerics/int16_terms.h"
+#include "quantize/ops/operand.h"
+#include "quantize/ops/ops.h"
+#include "quantize/ranges/propagation_rules.h"
+
+namespace rshift {
+namespace {
+
+bool IsInt16Pair(BinaryOp op) {
+  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
+}
+
+bool IsOneNumber(const Value& value) {
+  return value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == 1;
+}
+
+// The input that is one constant number beside an activation of the output's shape; -1: none.
+int NumberOperand(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.value(node.outputs[0]).shape;
+  for (int i = 0; i < 2; ++i) {
+    const Value& other = graph.value(node.inputs[1 - i]);
+    if (IsOneNumber(graph.value(node.inputs[i])) && !other.is_constant() && other.shape == shape)
+      return i;
+  }
+  return -1;
+}
+
+bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
+  if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
+  return NumberOperand(graph, node) >= 0 || IsInt16Pair(op.op);
+}
+
+// Another tool's weights with zero points keep their 8-bit form.
+bool HasPlainWeights(const Graph& graph, const Node& node) {
+  const QuantizedOrigin* origin = graph.value(node.inputs[1]).origin.get();
+  return origin == nullptr || (origin->dtype == DType::kS8 &&
+                               std::all_of(origin->zero_points.begin(), origin->zero_points.end(),
+                                           [](int32_t zero) { return zero == 0; }));
+}
+
+bool HasForm(const Graph& graph, const Node& node, const LayerNorm& op) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const auto axis = static_cast<std::ptrdiff_t>(op.axis < 0 ? op.axis + rank : op.axis);
+  return NumElements(Shape(shape.begin() + axis, shape.end())) <= numerics::kMostInt16Normalized;
+}
+
+// --- functions of one value ---
+
+// Results of f over all 65,536 numbers, in units of y less its zero point.
+class Function {
+ public:
+  Function(const IntType& x, const IntType& y, const std::function<double(double)>& f)
+      : x_(x), y_(y), f_(f) {}
+
+  QTableS16 Table() const {
+    QTableS16 table;
+    table.clamp = {y_.qmin(), y_.qmax()};
+    for (int32_t i = 0; i <= numerics::kTableSteps; ++i)
+      table.interpolated.push_back(
+          numerics::InterpolatedEntry(Units(-32768 + (i << numerics::kTableStepBits))));
+    std::vector<int16_t> exact;
+    double worst = 0;
+    for (int32_t q = -32768; q < 32768; ++q) {
+      const int32_t nearest = Nearest(q);
+      exact.push_back(static_cast<int16_t>(nearest - y_.quant.zero_point));
+      const int32_t line = numerics::InterpolateInt16(table.interpolated.data(), q,
+                                                      y_.quant.zero_point, y_.qmin(), y_.qmax());
+      worst = std::max(worst, std::fabs(static_cast<double>(line - nearest)));
+    }
+    if (worst <= kMostError) return table;
+    table.interpolated.clear();
+    table.entries = std::move(exact);
+    return table;
+  }
+
+ private:
+  static constexpr double kMostError = 1;  // quanta: else every number has an entry
+
+  double Units(int32_t q) const {
+    return f_(static_cast<double>(x_.quant.scale) * q) / static_cast<double>(y_.quant.scale);
+  }
+  int32_t Nearest(int32_t q) const {
+    const double units = Units(q), zero = y_.quant.zero_point;
+    if (std::isnan(units)) return std::clamp(y_.quant.zero_point, y_.qmin(), y_.qmax());
+    const double low = y_.qmin() - zero, high = y_.qmax() - zero;
+    return static_cast<int32_t>(numerics::RoundHalfEven(std::clamp(units, low, high)) + zero);
+  }
+
+  const IntType x_, y_;
+  const std::function<double(double)>& f_;
+};
+
+// Bytes become s16 of 128 numbers to a step: a line between two entries is then one between bytes.
+constexpr int32_t kBytesFactor = 128;
+
+void EmitFunction(Emitter& emitter, const Node& node, ValueId old_x,
+                  const std::function<double(double)>& f) {
+  const IntType x = emitter.Int16Type(old_x, kBytesFactor), y = emitter.Type(node.outputs[0]);
+  const ValueId input = emitter.Int16(old_x, kBytesFactor);
+  emitter.AddNode(node.name, Function(x, y, f).Table(), {input},
+                  emitter.DefineInt(node.outputs[0]));
+}
+
+void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
+  EmitFunction(emitter, node, node.inputs[0], [alpha](double v) { return v < 0 ? alpha * v : v; });
+}
+
+// --- two operands ---
+
+// Numbers of a constant with its own range: s16.
+Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+  RequireFinite(node, value);
+  const auto values = value.constant->As<float>();
+  float largest = 0;
+  for (const float v : values) largest = std::max(largest, std::fabs(v));
+  const IntType type{DType::kS16,
+                     {numerics::ScaleOrOne(static_cast<double>(largest) / 32767.0), 0}};
+  std::vector<int16_t> numbers;
+  for (const float v : values)
+    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
+  Shape shape(y.shape.size() - value.shape.size(), 1);
+  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
+  // Of y's last dimensions: the command repeats it.
+  size_t d = 0;
+  while (d < shape.size() && shape[d] == 1) ++d;
+  bool repeats = true;
+  for (; d < shape.size(); ++d) repeats = repeats && shape[d] == y.shape[d];
+  const ValueId constant = emitter.AddConstant(value.name + "__q", y.layout, shape, type,
+                                               std::span<const int16_t>(numbers));
+  if (repeats) return {constant, type};
+  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
+  emitter.AddNode(node.name + "__expand", Expand{}, {constant}, expanded);
+  return {expanded, type};
+}
+
+Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
+  const Value& value = emitter.old().value(old_id);
+  const Value& y = emitter.old().value(node.outputs[0]);
+  if (value.is_constant()) return Int16Constant(emitter, node, value, y);
+  return MakeOperand(emitter, node, old_id);
+}
+
+bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
+  if (const int number = NumberOperand(emitter.old(), node); number >= 0) {
+    const auto c =
+        static_cast<double>(emitter.old().value(node.inputs[number]).constant->As<float>()[0]);
+    const double lo = op.clamp.lo, hi = op.clamp.hi;
+    EmitFunction(emitter, node, node.inputs[1 - number], [=, kind = op.op](double v) {
+      const double y = number == 0 ? Evaluate(kind, c, v) : Evaluate(kind, v, c);
+      return y < lo ? lo : y > hi ? hi : y;
+    });
+    return true;
+  }
+  BinaryLayer layer;
+  layer.op = op.op;
+  layer.y = emitter.Type(node.outputs[0]);
+  layer.clamp = op.clamp;
+  Operand a = Int16Operand(emitter, node, node.inputs[0]);
+  Operand b = Int16Operand(emitter, node, node.inputs[1]);
+  layer.a = a.type;
+  layer.b = b.type;
+  Op command = RulesOf(emitter).MakeBinary(layer);
+  // The command repeats its second operand alone.
+  if (emitter.old().value(node.inputs[0]).is_constant()) {
+    std::swap(a, b);
+    if (auto* sum = std::get_if<isa::AddS16>(&command))
+      std::swap(sum->multiplier, sum->multiplier2);
+  }
+  emitter.AddNode(node.name, std::move(command), {a.id, b.id}, emitter.DefineInt(node.outputs[0]));
+  return true;
+}
+
+// --- averages, normalizations ---
+
+void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool& op) {
+  const IntType x = emitter.Int16Type(node.inputs[0], 1), y = emitter.Type(node.outputs[0]);
+  isa::AveragePoolS16 pool;
+  pool.window = op.window;
+  pool.count_include_pad = op.count_include_pad;
+  pool.words = numerics::AverageInt16Words(static_cast<double>(x.quant.scale) /
+                                           static_cast<double>(y.quant.scale));
+  pool.clamp = {y.qmin(), y.qmax()};
+  const ValueId input = emitter.Int16(node.inputs[0], 1);
+  emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(node.outputs[0]));
+}
+
+std::vector<double> NumbersOfRow(const Graph& graph, const Node& node, size_t input, int64_t n) {
+  std::vector<double> numbers(static_cast<size_t>(n), 0.0);
+  if (node.inputs.size() <= input || !node.inputs[input].valid()) return numbers;
+  const Value& value = graph.value(node.inputs[input]);
+  RequireFinite(node, value);
+  const auto values = value.constant->As<float>();
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<double>(values[i % values.size()]);
+  return numbers;
+}
+
+void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op) {
+  const Shape& shape = emitter.old().value(node.inputs[0]).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = op.axis < 0 ? op.axis + rank : op.axis;
+  const int64_t n = NumElements(Shape(shape.begin() + axis, shape.end()));
+  const NormalizeLayer layer{emitter.Int16Type(node.inputs[0], 1),
+                             emitter.Type(node.outputs[0]),
+                             n,
+                             std::max(static_cast<double>(op.epsilon), 0.0),
+                             NumbersOfRow(emitter.old(), node, 1, n),
+                             NumbersOfRow(emitter.old(), node, 2, n)};
+  QNormalize numbers = RulesOf(emitter).MakeNormalize(layer);
+  QNormalizeS16 normalize;
+  normalize.axis = axis;
+  normalize.center = !op.rms;
+  normalize.epsilon = numbers.epsilon;
+  normalize.variance_shift = numbers.variance_shift;
+  normalize.rshift = numbers.rshift;
+  normalize.clamp = numbers.clamp;
+  normalize.row_factors = std::move(numbers.row_factors);
+  normalize.row_offsets = std::move(numbers.row_offsets);
+  const ValueId x = emitter.Int16(node.inputs[0], 1);
+  emitter.AddNode(node.name, std::move(normalize), {x}, emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace
+
+bool HasInt16Form(const Graph& graph, const Node& node) {
+  if (MovesInput(graph, node)) return true;
+  return std::visit(
+      Overloaded{
+          [&](const Conv&) { return HasPlainWeights(graph, node); },
+          [&](const MatMul&) { return HasWeights(graph, node) && HasPlainWeights(graph, node); },
+          [&](const Binary& op) { return HasForm(graph, node, op); },
+          [&](const Unary& op) { return op.op != UnaryOp::kNot; },
+          [&](const LeakyRelu&) { return true; },
+          [&](const PRelu&) { return IsOneNumber(graph.value(node.inputs[1])); },
+          [&](const LayerNorm& op) { return HasForm(graph, node, op); },
+          [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
+          [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
+          [&](const auto&) { return false; }},
+      node.op);
+}
+
+ProductInput InputOfProduct(Emitter& emitter, const Node& node) {
+  const ValueId x = node.inputs[0];
+  if (!emitter.HasInt16(node)) return {emitter.Int(x), emitter.Type(x)};
+  return {emitter.Int16(x, 1), emitter.Int16Type(x, 1)};
+}
+
+bool EmitInt16(Emitter& emitter, const Node& node) {
+  return std::visit(Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
+                               [&](const Unary& op) {
+                                 EmitFunction(emitter, node, node.inputs[0],
+                                              [&op](double v) { return Evaluate(op, v); });
+                                 return true;
+                               },
+                               [&](const LeakyRelu& op) {
+                                 EmitLeakyInt16(emitter, node, static_cast<double>(op.alpha));
+                                 return true;
+                               },
+                               [&](const PRelu&) {
+                                 const Value& slope = emitter.old().value(node.inputs[1]);
+                                 RequireFinite(node, slope);
+                                 EmitLeakyInt16(
+                                     emitter, node,
+                                     static_cast<double>(slope.constant->As<float>()[0]));
+                                 return true;
+                               },
+                               [&](const AveragePool& op) {
+                                 EmitAveragePoolInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [&](const LayerNorm& op) {
+                                 EmitLayerNormInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [](const auto&) { return false; }},
+                    node.op);
+}
+
+}  // namespace rshift

@@ -1,0 +1,89 @@
+// Loops of 16-bit commands over blocks of numbers in 32 bits: operands are widened into a block,
+// worked on, and narrowed to the type of dst. One body for all instruction sets, as normalize.h;
+// the same values everywhere. quantize/numerics/int16.h has the arithmetic.
+#ifndef RSHIFT_RUNTIME_KERNELS_INT16_H_
+#define RSHIFT_RUNTIME_KERNELS_INT16_H_
+
+#include <cstdint>
+
+#include "isa/attributes.h"
+#include "quantize/numerics/normalize.h"
+#include "runtime/runtime.h"
+
+namespace rshift {
+
+inline constexpr int64_t kS16Block = 256;
+
+// Where numbers of 8 or 16 bits lie. For a source, `zero` is taken off.
+enum class NarrowType : uint8_t { kS8, kU8, kS16 };
+
+// What a result is held to.
+struct S16Bounds {
+  int32_t zero = 0, lo = 0, hi = 0;
+};
+
+// Records of channels, unpacked: Multiplier / 2^rshift without the 7 zeros of numerics::
+// RequantizeWide, rshift in [0, 62]. Readable up to a multiple of 16 channels.
+struct S16Channels {
+  bool below_one = false;  // every factor is: results of 32-bit sums fit 32 bits
+  const int64_t* bias = nullptr;
+  const int64_t* multiplier = nullptr;
+  const int64_t* rshift = nullptr;
+};
+
+// Sums [pixel][step], of which `count` channels go to dst, `pitch` bytes from pixel to pixel.
+struct S16Tile {
+  const int32_t* sums = nullptr;
+  int64_t pixels = 0, step = 0, count = 0;
+  uint8_t* dst = nullptr;
+  int64_t pitch = 0;
+  NarrowType type = NarrowType::kS16;
+};
+
+struct S16Sums {
+  int64_t sum = 0, squares = 0;
+};
+
+// What the numbers of a row have in common, and the factors and offsets of each.
+struct S16Normalize {
+  int32_t n = 1, center = 0;
+  numerics::InverseDeviation by;
+  const int32_t* factors = nullptr;
+  const int64_t* offsets = nullptr;
+  int32_t rshift = 1, lo = 0, hi = 0;
+};
+
+struct Int16Table {
+  // By NarrowType: x[i] - zero, i < n.
+  void (*widen[3])(const void* x, int32_t zero, int64_t n, int32_t* v) noexcept;
+  // By NarrowType: v[i], which the type holds.
+  void (*narrow[3])(const int32_t* v, int64_t n, void* y) noexcept;
+  // numerics::SumInt16, ProductInt16, RescaleInt16 of a block; y may be a.
+  void (*sum)(const int32_t* a, const int32_t* b, int64_t n, int32_t multiplier_a,
+              int32_t multiplier_b, int32_t rshift, const S16Bounds& bounds, int32_t* y) noexcept;
+  void (*product)(const int32_t* a, const int32_t* b, int64_t n, const RequantWords& words,
+                  const S16Bounds& bounds, int32_t* y) noexcept;
+  void (*rescale)(const int32_t* v, int64_t n, const RequantWords& words, const S16Bounds& bounds,
+                  int32_t* y) noexcept;
+  // numerics::InterpolateInt16.
+  void (*interpolate)(const int32_t* table, const int32_t* v, int64_t n, const S16Bounds& bounds,
+                      int32_t* y) noexcept;
+  // numerics::RequantizeWide of acc[i] + bias[i], by the records of channel i.
+  void (*requantize)(const int64_t* acc, int64_t n, const S16Channels& channels,
+                     const S16Bounds& bounds, int32_t* y) noexcept;
+  // The same of sums of 32 bits, which no bias takes beyond them, to numbers of dst's type.
+  void (*finish_tile)(const S16Tile& tile, const S16Channels& channels,
+                      const S16Bounds& bounds) noexcept;
+  // Of a row of n numbers: their sum, and that of their squares.
+  S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
+  // numerics::ScaleNormalized of Normalized(n x[i] - center), i < count.
+  void (*normalize)(const int16_t* x, int64_t count, const S16Normalize& row, int32_t* y) noexcept;
+  // to[i] += from[i]; to[i] += x[i] * w[i]: exact.
+  void (*add_sums)(const int32_t* from, int64_t n, int64_t* to) noexcept;
+  void (*add_products)(const int16_t* x, const int16_t* w, int64_t n, int32_t* to) noexcept;
+};
+const Int16Table& Int16LoopsFor(Isa isa);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_RUNTIME_KERNELS_INT16_H_

@@ -1,0 +1,216 @@
+// Element-wise commands, averages and normalizations of 16-bit integers: blocks of numbers, widened
+// to 32 bits. quantize/numerics/int16.h has the arithmetic.
+#include "runtime/steps/int16.h"
+
+#include <algorithm>
+
+#include "quantize/numerics/int16.h"
+#include "quantize/numerics/normalize.h"
+#include "runtime/steps/pool_shape.h"
+#include "runtime/steps/steps.h"
+
+namespace rshift {
+namespace {
+
+// `op(block)` on each block of dst's elements: block.v holds src without its zero point and takes
+// the results.
+struct S16BlockOf {
+  int64_t at = 0, n = 0;
+  int32_t* v = nullptr;
+};
+
+template <typename Op>
+class S16BlockStep : public Step {
+ public:
+  S16BlockStep(const StepContext& context, const Op& op)
+      : op_(op),
+        src_(context, Field::kSrc),
+        dst_(context),
+        total_(NumElements(context.Record(Field::kDst).shape)) {}
+
+  void Run(const Team& team) noexcept override {
+    const Range part = ThreadRange(total_, kCacheLine, team);
+    alignas(64) int32_t v[kS16Block];
+    for (int64_t at = part.begin; at < part.end; at += kS16Block) {
+      const int64_t n = std::min(kS16Block, part.end - at);
+      src_.Read(at, n, v);
+      op_(S16BlockOf{at, n, v});
+      dst_.Write(v, at, n);
+    }
+  }
+
+ private:
+  Op op_;
+  WidenedInput src_;
+  NarrowedOutput dst_;
+  int64_t total_;
+};
+
+template <typename Op>
+std::unique_ptr<Step> MakeS16BlockStep(const StepContext& context, const Op& op) {
+  return std::make_unique<S16BlockStep<Op>>(context, op);
+}
+
+// The second operand: all elements, or a constant that repeats.
+class SecondOperand {
+ public:
+  explicit SecondOperand(const StepContext& context)
+      : input_(context, Field::kSrc2), count_(NumElements(context.Record(Field::kSrc2).shape)) {}
+  void Read(int64_t at, int64_t n, int32_t* v) const noexcept {
+    for (int64_t done = 0; done < n;) {
+      const int64_t first = (at + done) % count_, run = std::min(n - done, count_ - first);
+      input_.Read(first, run, v + done);
+      done += run;
+    }
+  }
+
+ private:
+  WidenedInput input_;
+  int64_t count_;
+};
+
+class AveragePoolS16Step : public Step {
+ public:
+  AveragePoolS16Step(const StepContext& context, const isa::AveragePoolS16& c)
+      : shape_(context, c.window),
+        c_(c),
+        bounds_(BoundsOf(context, c.clamp)),
+        src_(context.In<int16_t>(Field::kSrc)),
+        dst_(context) {}
+
+  void Run(const Team& team) noexcept override {
+    shape_.ForEach(team, [this](const PoolBlock& b) {
+      int64_t sums[kPoolBlock];
+      std::fill_n(sums, b.count, 0);
+      for (int64_t y = b.rows.begin; y < b.rows.end; ++y) {
+        for (int64_t x = b.columns.begin; x < b.columns.end; ++x) {
+          const int16_t* tap =
+              src_ + b.c +
+              shape_.Offset(b.image, b.y0 + y * shape_.dilation_h, b.x0 + x * shape_.dilation_w);
+          for (int64_t c = 0; c < b.count; ++c) sums[c] += tap[c];
+        }
+      }
+      const int64_t taps =
+          c_.count_include_pad ? shape_.PaddedTaps(b.y0, b.x0) : b.rows.count() * b.columns.count();
+      int32_t v[kPoolBlock];
+      for (int64_t c = 0; c < b.count; ++c) {
+        v[c] =
+            numerics::AverageInt16(sums[c], taps, c_.words, bounds_.zero, bounds_.lo, bounds_.hi);
+      }
+      dst_.Write(v, b.m * shape_.channels + b.c, b.count);
+    });
+  }
+
+ private:
+  PoolShape shape_;
+  const isa::AveragePoolS16 c_;
+  S16Bounds bounds_;
+  const int16_t* src_;
+  NarrowedOutput dst_;
+};
+
+class NormalizeS16Step : public Step {
+ public:
+  NormalizeS16Step(const StepContext& context, const isa::NormalizeS16& c, int64_t rows, int64_t n)
+      : c_(c),
+        rows_(rows),
+        n_(n),
+        src_(context.In<int16_t>(Field::kSrc)),
+        factors_(context.In<int32_t>(Field::kSrc2)),
+        offsets_(context.In<int64_t>(Field::kList)),
+        loops_(Int16LoopsFor(context.isa)),
+        dst_(context) {}
+
+  void Run(const Team& team) noexcept override {
+    const Range part = ThreadRange(rows_, 1, team);
+    for (int64_t row = part.begin; row < part.end; ++row) RunRow(row);
+  }
+
+ private:
+  void RunRow(int64_t row) const noexcept {
+    const int16_t* x = src_ + row * n_;
+    const S16Sums sums = loops_.row_sums(x, n_);
+    const int64_t center = c_.center ? sums.sum : 0;
+    const numerics::InverseDeviation by =
+        numerics::Invert(n_ * sums.squares - center * center, c_.epsilon, c_.variance_shift);
+    for (int64_t at = 0; at < n_; at += kS16Block) {
+      const int64_t count = std::min(kS16Block, n_ - at);
+      const S16Normalize args{static_cast<int32_t>(n_),
+                              static_cast<int32_t>(center),
+                              by,
+                              factors_ + at,
+                              offsets_ + at,
+                              c_.rshift,
+                              c_.clamp.lo,
+                              c_.clamp.hi};
+      alignas(64) int32_t v[kS16Block];
+      loops_.normalize(x + at, count, args, v);
+      dst_.Write(v, row * n_ + at, count);
+    }
+  }
+
+  const isa::NormalizeS16 c_;
+  int64_t rows_, n_;
+  const int16_t* src_;
+  const int32_t* factors_;
+  const int64_t* offsets_;
+  const Int16Table& loops_;
+  NarrowedOutput dst_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::RequantizeS16& c) {
+  return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).rescale, words = c.words,
+                                    bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    loop(b.v, b.n, words, bounds, b.v);
+  });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c) {
+  return MakeS16BlockStep(
+      context, [loop = Int16LoopsFor(context.isa).sum, c, second = SecondOperand(context),
+                bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+        alignas(64) int32_t other[kS16Block];
+        second.Read(b.at, b.n, other);
+        loop(b.v, other, b.n, c.multiplier, c.multiplier2, c.rshift, bounds, b.v);
+      });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c) {
+  return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).product, words = c.words,
+                                    second = SecondOperand(context),
+                                    bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    loop(b.v, other, b.n, words, bounds, b.v);
+  });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c) {
+  const S16Bounds bounds = BoundsOf(context, c.clamp);
+  if (context.Record(Field::kTable).bytes() == 65536 * sizeof(int16_t)) {
+    return MakeS16BlockStep(
+        context, [table = context.In<int16_t>(Field::kTable), bounds](const S16BlockOf& b) {
+          for (int64_t i = 0; i < b.n; ++i)
+            b.v[i] = numerics::Clamp(table[b.v[i] + 32768] + bounds.zero, bounds.lo, bounds.hi);
+        });
+  }
+  return MakeS16BlockStep(
+      context,
+      [loop = Int16LoopsFor(context.isa).interpolate, table = context.In<int32_t>(Field::kTable),
+       bounds](const S16BlockOf& b) { loop(table, b.v, b.n, bounds, b.v); });
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c) {
+  return std::make_unique<AveragePoolS16Step>(context, c);
+}
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS16& c) {
+  const Shape& shape = context.Record(Field::kSrc).shape;
+  const auto axis = shape.begin() + c.axis;
+  return std::make_unique<NormalizeS16Step>(context, c, NumElements(Shape(shape.begin(), axis)),
+                                            NumElements(Shape(axis, shape.end())));
+}
+
+}  // namespace rshift

@@ -1,0 +1,166 @@
+"""Activations of 16 bits: every operator against ONNX Runtime, whole networks against the float network with rounded weights, and what is refused."""
+
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import numpy_helper
+
+import models
+import pipeline
+import sweep_case
+import sweep_cases
+
+SEEDS = (1, 2)
+# Kinds of sweep_cases.py whose operator has no 16-bit form: NUMERICS.md section 29.
+EIGHT_BITS = {'Div', 'GroupNormalization', 'InstanceNormalization', 'Max', 'Max constant', 'Min', 'Min constant', 'ReduceMax', 'ReduceMin',
+              'ReduceSum', 'ReduceMean', 'ReduceL1', 'ConvTranspose', 'Softmax', 'LogSoftmax', 'Pow', 'MatMul of activations', 'Resize cubic',
+              'Resize linear', 'Where', 'PRelu', 'Mod', 'Mean over the image'}
+# Of the largest result: what 16 bits of input and output cost the steepest function of the sweep.
+BOUND = 2.0 ** -12
+
+
+def worst(program, batch, sample, expected, folder):
+    """By case whose results are numbers: the largest error on the first sample as a share of the largest result of all samples."""
+    outputs, found = pipeline.infer(program, sample, folder), {}
+    for case in batch.cases:
+        if case.bits:
+            continue
+        largest = max(np.nanmax(np.abs(e[case.output].astype(np.float64)), initial=1e-30) for e in expected)
+        error = np.abs(np.asarray(outputs[case.output], np.float64) - expected[0][case.output])
+        found[case.name, case.prefix] = float(np.nanmax(error, initial=0) / largest)
+    return found
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_every_operator(seed, tmp_path, report):
+    print('seed', seed)
+    batch, r = sweep_case.batch_of(sweep_cases.KINDS, seed), np.random.default_rng([seed, 99])
+    onnx.save(batch.model, tmp_path / 'm.onnx')
+    (tmp_path / 'data').mkdir()
+    samples = [batch.sample(r) for _ in range(10)]
+    for i, sample in enumerate(samples):
+        np.savez(tmp_path / 'data' / f'{i}.npz', **sample)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(tmp_path / 'm.onnx'), options)
+    names = [o.name for o in session.get_outputs()]
+    expected = [dict(zip(names, session.run(None, sample))) for sample in samples]
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'data', tmp_path / 't.yaml', samples=0, extra=('--method', 'minmax'))
+    for mode in pipeline.INTEGER_MODES:
+        pipeline.deploy(tmp_path / 'm.onnx', tmp_path / mode, mode=mode, table=table, extra=('--activation-bits', 16))
+        found = worst(tmp_path / mode, batch, samples[0], expected, tmp_path)
+        wide = {key: error for key, error in found.items() if key[0] not in EIGHT_BITS}
+        report(f'16 bits, seed {seed} {mode}: {len(wide)} operators, worst {max(wide.values()):.1e} of the largest result')
+        assert len(wide) > 50
+        assert not {key: error for key, error in wide.items() if error > BOUND}
+
+
+def rounded_weights(path, folder):
+    """The network with each convolution's and product's weights rounded to 127 steps of each output channel."""
+    model = onnx.load(path)
+    axes = {node.input[1]: 0 if node.op_type == 'Conv' else 1 for node in model.graph.node if node.op_type in ('Conv', 'MatMul', 'Gemm')}
+    for node in model.graph.node:
+        if node.op_type == 'Gemm' and any(a.name == 'transB' and a.i for a in node.attribute):
+            axes[node.input[1]] = 0
+    for constant in model.graph.initializer:
+        if constant.name in axes:
+            w = numpy_helper.to_array(constant)
+            other = tuple(d for d in range(w.ndim) if d != axes[constant.name])
+            step = np.maximum(np.abs(w).max(axis=other, keepdims=True), np.float32(1e-30)) / np.float32(127)
+            constant.CopyFrom(numpy_helper.from_array((np.rint(w / step) * step).astype(np.float32), constant.name))
+    onnx.save(model, folder / 'rounded.onnx')
+    return folder / 'rounded.onnx'
+
+
+def snr_db(reference, other):
+    reference, other = np.asarray(reference, np.float64), np.asarray(other, np.float64)
+    return 10 * np.log10(np.sum(reference ** 2) / np.sum((reference - other) ** 2))
+
+
+def test_a_network_is_its_float_self_with_rounded_weights(shared, tmp_path, report):
+    """Nothing but the weights' 8 bits is lost: an oracle that knows nothing of our arithmetic."""
+    case = next(case for case in models.CASES if case.name == 'superres_x3')
+    model = case.model(shared)
+    table = pipeline.calibrate(model, case.calibration(shared), tmp_path / 't.yaml', preprocess=case.preprocess, samples=10, extra=case.shape)
+    x = np.load(next(iter_inputs(model, case, shared, tmp_path)))['input']
+    session = onnxruntime.InferenceSession(str(rounded_weights(model, tmp_path)))
+    exact = session.run(None, {'input': x})[0]
+    figures = {}
+    for bits in (8, 16):
+        pipeline.deploy(model, tmp_path / 'p', mode='symmetric', table=table, extra=('--activation-bits', bits, *case.shape))
+        figures[bits] = snr_db(exact, next(iter(pipeline.infer(tmp_path / 'p', {'input': x}, tmp_path).values())))
+    report(f'superres_x3 against the float network with rounded weights: {figures[8]:.1f} dB in 8 bits, {figures[16]:.1f} dB in 16')
+    assert figures[16] > 75 > figures[8] + 25
+
+
+def iter_inputs(model, case, shared, folder):
+    """A picture as the float program's input."""
+    pipeline.run('model_deploy', model, '--mode', 'f32', '--preprocess', case.preprocess, *case.shape, '-o', folder / 'f32.rshift')
+    picture = sorted((shared / 'images' / case.evaluate_on).iterdir())[0]
+    import cv2
+    grey = cv2.resize(cv2.imread(str(picture), cv2.IMREAD_GRAYSCALE), (224, 224), interpolation=cv2.INTER_LINEAR)
+    np.savez(folder / 'x.npz', input=(grey.astype(np.float32) / 255)[None, None])
+    yield folder / 'x.npz'
+
+
+def deployed(folder, name, *extra):
+    pipeline.run('model_deploy', pipeline.EXAMPLE, '--calibration', folder / 't.yaml', '--no-check', *extra, '-o', folder / name)
+    return folder / name
+
+
+@pytest.fixture(scope='module')
+def example(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('int16')
+    pipeline.calibrate(pipeline.EXAMPLE, pipeline.TRAIN_IMAGES, folder / 't.yaml', preprocess=pipeline.PREPROCESS / 'fashion_mnist.yaml')
+    return folder
+
+
+def types(program):
+    listing = pipeline.run('model_tool', 'disasm', program)
+    return listing.count(':s16['), listing
+
+
+def test_configuration_and_options_ask_for_the_same(example):
+    (example / 'all.yaml').write_text('layers:\n  "*": {activation_bits: 16}\n', encoding='utf-8')
+    by_option = deployed(example, 'a', '--activation-bits', 16)
+    by_config = deployed(example, 'b', '--config', example / 'all.yaml')
+    assert by_option.read_bytes() == by_config.read_bytes()
+    count, listing = types(by_option)
+    assert count > 0 and ' conv_s16 ' in listing and ' conv ' not in listing
+    assert types(deployed(example, 'c'))[0] == 0
+
+
+def test_same_results_for_every_instruction_set_and_number_of_threads(example, tmp_path):
+    program = deployed(example, 'd', '--activation-bits', 16)
+    shape = [d.dim_value or 1 for d in onnx.load(pipeline.EXAMPLE).graph.input[0].type.tensor_type.shape.dim]
+    np.save(tmp_path / 'x.npy', np.random.default_rng(7).standard_normal((64, *shape[1:])).astype(np.float32))
+    results = set()
+    for extra in (('--threads', 1), ('--threads', 3), ('--isa', 'scalar'), ('--isa', 'avx2')):
+        pipeline.run('model_runner', program, '--dataset', tmp_path / 'x.npy', '--output', tmp_path / 'y.npz', *extra)
+        results.add(b''.join(np.ascontiguousarray(a).tobytes() for _, a in sorted(np.load(tmp_path / 'y.npz').items())))
+    assert len(results) == 1
+
+
+def test_the_report_counts_them(example, tmp_path):
+    said = pipeline.run('model_deploy', pipeline.EXAMPLE, '--calibration', example / 't.yaml', '--activation-bits', 16, '-o', tmp_path / 'p',
+                        '--report-json', tmp_path / 'r.json')
+    assert '\n16 bits: ' in said and 'proved: ' in said
+    nodes = json.loads((tmp_path / 'r.json').read_text())['nodes']
+    assert any(node['type'] == 's16' for node in nodes)
+
+
+@pytest.mark.parametrize('extra, part', [
+    (('--activation-bits', 16, '--profile', 'tflite-ref'), 'of profile tpu alone, not of tflite-ref'),
+    (('--residual-bits', 16, '--emit-qdq', 'q.onnx'), '--emit-qdq and --emit-fakequantize write activations of 8 bits'),
+    (('--activation-bits', 12), '--activation-bits'),
+    (('--mode', 'f32', '--residual-bits', 16), '--residual-bits has no meaning with --mode f32'),
+])
+def test_what_is_refused(example, tmp_path, extra, part):
+    extra = [tmp_path / e if e == 'q.onnx' else e for e in extra]
+    done = pipeline.call('model_deploy', pipeline.EXAMPLE, '--calibration', example / 't.yaml', '-o', tmp_path / 'p', *extra)
+    assert done.returncode in (1, 2) and part in done.stderr and done.stderr.count('error:') == 1, done.stderr
+    assert not (tmp_path / 'p').exists()

@@ -1,0 +1,148 @@
+// Random commands on 16-bit integers.
+#include <algorithm>
+
+#include "isa/attributes.h"
+#include "tests/fuzz/program_maker.h"
+
+namespace rshift::testing {
+namespace {
+
+// s16 or a byte.
+TensorSpec NarrowSpec(Maker& m, const Shape& shape) {
+  return m.Chance(2) ? m.ByteSpec(shape) : TensorSpec{DType::kS16, shape, 0.1f};
+}
+TensorSpec S16Spec(const Shape& shape) { return {DType::kS16, shape, 0.1f}; }
+
+Command& Make(Maker& m, Opcode opcode, const TensorSpec& x, const TensorSpec& y) {
+  const int32_t src = m.Src(x), dst = m.Dst(y);
+  Command& c = m.b.Add(opcode, dst, src);
+  m.Clamp(c);
+  return c;
+}
+
+// Weights and records of `channels`, each with `products` products; seldom one that is refused.
+void SetProducts(Maker& m, Command& c, int64_t channels, int64_t products) {
+  std::vector<ChannelRequant> records;
+  for (int64_t i = 0; i < channels; ++i) {
+    const auto multiplier = static_cast<int32_t>(m.random.Int(1 << 30, INT32_MAX)) & ~127;
+    records.push_back({static_cast<int32_t>(m.random.Int(INT32_MIN, INT32_MAX)),
+                       m.Chance(200) ? 1 : multiplier, static_cast<int32_t>(m.random.Int(7, 69))});
+  }
+  const int32_t weights =
+      m.b.Const(DType::kBytes, {channels * products}, m.random.Data(channels * products));
+  const int32_t requant = m.b.Const(DType::kBytes, {channels * 12}, records);
+  c.Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+}
+
+void MakeConv(Maker& m) {
+  RandomWindow w(m, true);
+  const int64_t groups = m.Chance(2) ? 1 : w.src[3];
+  w.dst[3] = groups == 1 ? std::max<int64_t>(m.Dim(), 1) : w.src[3];
+  Command c = Make(m, Opcode::kConvS16, S16Spec(w.src), NarrowSpec(m, w.dst));
+  w.SetFields(c);
+  c.Set(Field::kGroups, groups);
+  SetProducts(m, c, w.dst[3], w.kernel[0] * w.kernel[1] * (w.src[3] / groups));
+  m.b.image.commands.back() = c;
+}
+
+void MakeMatMul(Maker& m) {
+  const int64_t k = std::max<int64_t>(m.Dim(), 1), n = std::max<int64_t>(m.Dim(), 1);
+  Shape x = m.Dims(1, 3), y;
+  x.back() = k;
+  y = x;
+  y.back() = n;
+  Command c = Make(m, Opcode::kMatMulS16, S16Spec(x), NarrowSpec(m, y));
+  SetProducts(m, c, n, k);
+  m.b.image.commands.back() = c;
+}
+
+void MakePair(Maker& m, Opcode opcode) {
+  const Shape shape = m.Dims(1, 4);
+  int32_t src2;
+  if (m.Chance(3)) {
+    Shape part = shape;
+    for (int64_t d = m.random.Int(0, static_cast<int64_t>(shape.size())); d-- > 0;)
+      part[static_cast<size_t>(d)] = 1;
+    src2 = m.b.Const(DType::kS16, part, m.random.Data(2 * NumElements(part)));
+    m.b[src2].quantized = true;
+    m.b[src2].scale = 0.1f;
+  } else {
+    src2 = m.Src(NarrowSpec(m, shape));
+  }
+  Command& c = Make(m, opcode, NarrowSpec(m, shape), S16Spec(shape));
+  c.Set(Field::kSrc2, src2);
+  if (opcode == Opcode::kMulS16) {
+    c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 62));
+    return;
+  }
+  c.Set(Field::kMultiplier, m.random.Int(INT32_MIN, INT32_MAX));
+  c.Set(Field::kMultiplier2, m.random.Int(INT32_MIN, INT32_MAX));
+  c.Set(Field::kRshift, m.random.Int(0, 46));
+}
+
+void MakeTable(Maker& m) {
+  const Shape shape = m.Dims(0, 4);
+  std::vector<int32_t> entries(513);
+  for (int32_t& e : entries) e = static_cast<int32_t>(m.random.Int(-(1 << 24) + 1, (1 << 24) - 1));
+  if (m.Chance(100)) entries[7] = 1 << 24;
+  const int32_t table = m.Chance(2) ? m.b.Const(DType::kBytes, {131072}, m.random.Data(131072))
+                                    : m.b.Const(DType::kBytes, {2052}, entries);
+  Make(m, Opcode::kTableS16, S16Spec(shape), NarrowSpec(m, shape)).Set(Field::kTable, table);
+}
+
+void MakeNormalize(Maker& m) {
+  Shape shape = m.Dims(1, 4);
+  for (int64_t& dim : shape) dim = std::max<int64_t>(dim, 1);
+  const int64_t axis = m.random.Int(0, static_cast<int64_t>(shape.size()) - 1);
+  const int64_t count = NumElements(Shape(shape.begin() + axis, shape.end()));
+  std::vector<int32_t> factors;
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < count; ++i) {
+    factors.push_back(static_cast<int32_t>(m.random.Int(-(1 << 30) + 1, (1 << 30) - 1)));
+    offsets.push_back(m.random.Int(-(int64_t{1} << 61), int64_t{1} << 61));
+  }
+  Command c = Make(m, Opcode::kNormalizeS16, S16Spec(shape), NarrowSpec(m, shape));
+  c.Set(Field::kSrc2, m.b.Const(DType::kS32, {count}, factors));
+  c.Set(Field::kList, m.b.Const(DType::kS64, {count}, offsets));
+  c.Set(Field::kAxis, axis).Set(Field::kFlags, m.random.Int(0, 1));
+  c.Set(Field::kOffset, m.random.Int(0, m.Chance(2) ? 1 << 20 : (int64_t{1} << 60)));
+  c.Set(Field::kRshift, m.random.Int(0, 6) * 2).Set(Field::kRshift2, m.random.Int(1, 62));
+  m.b.image.commands.back() = c;
+}
+
+}  // namespace
+
+bool MakeInt16Command(Opcode opcode, Maker& m) {
+  switch (opcode) {
+    case Opcode::kRequantizeS16: {
+      const Shape shape = m.Dims(0, 4);
+      Make(m, opcode, S16Spec(shape), NarrowSpec(m, shape))
+          .Set(Field::kMultiplier, m.Multiplier())
+          .Set(Field::kRshift, m.random.Int(0, 62));
+      return true;
+    }
+    case Opcode::kConvS16:
+      return MakeConv(m), true;
+    case Opcode::kMatMulS16:
+      return MakeMatMul(m), true;
+    case Opcode::kAddS16:
+    case Opcode::kMulS16:
+      return MakePair(m, opcode), true;
+    case Opcode::kTableS16:
+      return MakeTable(m), true;
+    case Opcode::kAveragePoolS16: {
+      const RandomWindow w(m, true);
+      Command& c = Make(m, opcode, S16Spec(w.src), NarrowSpec(m, w.dst));
+      w.SetFields(c);
+      c.Set(Field::kMultiplier, m.random.Int(0, (1 << 24) - 1));
+      c.Set(Field::kRshift, m.random.Int(0, 41)).Set(Field::kFlags, m.random.Int(0, 1));
+      return true;
+    }
+    case Opcode::kNormalizeS16:
+      return MakeNormalize(m), true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace rshift::testing

@@ -1,0 +1,207 @@
+// Which activations have 16 bits, what reads them, and the tables of functions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "quantize/numerics/int16_terms.h"
+#include "tests/quantize/little_graph.h"
+
+namespace rshift::test {
+namespace {
+
+DType TypeOf(const Graph& graph, const std::string& name) {
+  return graph.value(graph.FindValue(name)).dtype;
+}
+
+QuantizeOptions All16(QuantMode mode = QuantMode::kSymmetric) {
+  QuantizeOptions options = Mode(mode);
+  options.activation_bits = 16;
+  return options;
+}
+
+QuantizeOptions Residual16() {
+  QuantizeOptions options;
+  options.residual_bits = 16;
+  return options;
+}
+
+// x -> a = x w1 -> b = relu(a) -> c = b w2 -> s = x2 + c, where x2 = x w0; y = s w3.
+struct Block {
+  LittleGraph little;
+  CalibrationTable table;
+  Block() {
+    const Shape rows = {4, 8};
+    const ValueId x = little.Input("x", rows);
+    const auto product = [&](const std::string& name, ValueId from) {
+      const ValueId w = little.RandomConstant("w_" + name, {8, 8}, -1, 1);
+      return little.Add(name, MatMul{}, {from, w}, rows);
+    };
+    const ValueId x2 = product("x2", x), a = product("a", x2);
+    const ValueId b = little.Add("b", Unary{UnaryOp::kTanh}, {a}, rows);
+    const ValueId c = product("c", b);
+    const ValueId s = little.Add("s", Binary{BinaryOp::kAdd, {}}, {x2, c}, rows);
+    little.Output(product("y", s));
+    table = little.Calibrate();
+  }
+};
+
+TEST(Int16Test, EveryResultHasSixteenBits) {
+  for (const QuantMode mode : kModes) {
+    Block block;
+    const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, All16(mode));
+    for (const char* name : {"x2", "a", "b", "c", "s", "y"})
+      EXPECT_EQ(TypeOf(result.graph, name), DType::kS16) << name;
+    EXPECT_EQ(Count<QMatMulS16>(result.graph), 4);
+    EXPECT_EQ(Count<QMatMul>(result.graph), 0);
+    EXPECT_EQ(Count<isa::AddS16>(result.graph), 1);
+    EXPECT_EQ(Count<QTableS16>(result.graph), 1);
+    EXPECT_EQ(Count<isa::RequantizeS16>(result.graph), 0);
+    EXPECT_EQ(result.graph.value(result.graph.FindValue("s")).quant->zero_point, 0);
+  }
+}
+
+TEST(Int16Test, ScaleIsTheThresholdBy32768) {
+  Block block;
+  const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, All16());
+  const TensorRange* range = block.table.Find("y");
+  ASSERT_NE(range, nullptr);
+  EXPECT_EQ(result.graph.value(result.graph.FindValue("y")).quant->scale,
+            numerics::Int16Scale(range->threshold));
+}
+
+// The sum and what it adds; products behind it read bytes.
+TEST(Int16Test, ResidualStreamAlone) {
+  Block block;
+  const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, Residual16());
+  for (const char* name : {"x2", "c", "s"})
+    EXPECT_EQ(TypeOf(result.graph, name), DType::kS16) << name;
+  for (const char* name : {"a", "b", "y"})
+    EXPECT_NE(TypeOf(result.graph, name), DType::kS16) << name;
+  EXPECT_EQ(Count<QMatMulS16>(result.graph), 2);  // x2, c
+  EXPECT_EQ(Count<QMatMul>(result.graph), 2);     // a, y
+  // x and b to 16 bits, x2 and s to 8.
+  EXPECT_EQ(Count<isa::RequantizeS16>(result.graph), 4);
+}
+
+TEST(Int16Test, WithoutASumOfActivationsNothingChanges) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 8});
+  const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
+  const ValueId a = little.Add("a", MatMul{}, {x, w}, {4, 8});
+  const ValueId bias = little.RandomConstant("bias", {8}, -1, 1);
+  little.Output(little.Add("y", Binary{BinaryOp::kAdd, {}}, {a, bias}, {4, 8}));
+  const CalibrationTable table = little.Calibrate();
+  const QuantizeResult with = QuantizeGraph(little.graph(), table, Residual16());
+  const QuantizeResult without = QuantizeGraph(little.graph(), table, {});
+  EXPECT_EQ(with.graph.nodes().size(), without.graph.nodes().size());
+  EXPECT_EQ(Count<isa::AddS16>(with.graph), 0);
+}
+
+TEST(Int16Test, WhatHasNoSixteenBitFormReadsEight) {
+  LittleGraph little;
+  const Shape shape = {2, 4, 8};
+  const ValueId x = little.Input("x", shape);
+  const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
+  const ValueId scores = little.Add("scores", MatMul{}, {x, w}, shape);
+  const ValueId p = little.Add("p", Softmax{.axis = -1}, {scores}, shape);
+  const ValueId w2 = little.RandomConstant("w2", {8, 8}, -1, 1);
+  little.Output(little.Add("y", MatMul{}, {p, w2}, shape));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
+  EXPECT_EQ(TypeOf(result.graph, "scores"), DType::kS16);
+  EXPECT_NE(TypeOf(result.graph, "p"), DType::kS16);
+  EXPECT_EQ(TypeOf(result.graph, "y"), DType::kS16);
+  EXPECT_EQ(TypeOf(result.graph, "scores__8"), DType::kS8);
+}
+
+TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
+  Block block;
+  QuantizeOptions options;
+  options.config.layers["b"].activation_bits = 16;
+  const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, options);
+  EXPECT_EQ(TypeOf(result.graph, "b"), DType::kS16);
+  EXPECT_NE(TypeOf(result.graph, "a"), DType::kS16);
+  EXPECT_EQ(Count<QMatMulS16>(result.graph), 0);  // c was not asked: it reads 8 bits
+  EXPECT_TRUE(result.report.notes.empty());
+
+  LittleGraph little;
+  const ValueId x = little.Input("x", {2, 4, 4});
+  const ValueId y = little.Input("y", {2, 4, 4});
+  little.Output(little.Add("xy", MatMul{}, {x, y}, {2, 4, 4}));
+  QuantizeOptions ask;
+  ask.config.layers["xy"].activation_bits = 16;
+  const QuantizeResult told = QuantizeGraph(little.graph(), little.Calibrate(), ask);
+  ASSERT_EQ(told.report.notes.size(), 1u);
+  EXPECT_NE(told.report.notes[0].text.find("has no 16-bit form"), std::string::npos);
+}
+
+TEST(Int16Test, OtherProfilesHaveNone) {
+  Block block;
+  QuantizeOptions options = All16();
+  options.profile.id = ProfileId::kTfLiteRef;
+  try {
+    QuantizeGraph(block.little.graph(), block.table, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("of profile tpu alone"), std::string::npos);
+  }
+}
+
+// Of x, the operator and perhaps a number.
+QuantizeResult OfOne(Op op, float low, float high, const float* number = nullptr) {
+  LittleGraph little;
+  std::vector<ValueId> inputs = {little.Input("x", {64, 64}, low, high)};
+  if (number != nullptr) inputs.push_back(little.Constant("number", {1}, {*number}));
+  little.Output(little.Add("y", std::move(op), inputs, {64, 64}));
+  return QuantizeGraph(little.graph(), little.Calibrate(), All16());
+}
+
+TEST(Int16Test, SmoothFunctionsAreInterpolatedOthersHaveEveryEntry) {
+  const auto interpolates = [](const QuantizeResult& result) {
+    const auto& table = Only<QTableS16>(result.graph);
+    EXPECT_EQ(table.interpolated.size(), table.entries.empty() ? 513u : 0u);
+    return table.entries.empty();
+  };
+  const float half = 0.5f, three = 3.0f, bend = 0.3f;
+  EXPECT_TRUE(interpolates(OfOne(Unary{UnaryOp::kTanh}, -4, 4)));
+  EXPECT_TRUE(interpolates(OfOne(LeakyRelu{0.1f}, -4, 4)));  // the bend is an entry
+  EXPECT_TRUE(interpolates(OfOne(Binary{BinaryOp::kMul, {}}, -4, 4, &three)));
+  EXPECT_FALSE(interpolates(OfOne(Binary{BinaryOp::kMax, {}}, -4, 4, &bend)));  // not this one's
+  EXPECT_FALSE(interpolates(OfOne(Binary{BinaryOp::kPow, {}}, 0, 4, &half)));
+}
+
+TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
+  for (const float reach : {0.5f, 3.0f, 20.0f, 200.0f}) {
+    const QuantizeResult result = OfOne(Unary{UnaryOp::kSigmoid}, -reach, reach);
+    const auto& table = Only<QTableS16>(result.graph);
+    const double sx = result.graph.value(result.graph.FindValue("x__q")).quant->scale;
+    const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+    for (int32_t q = -32768; q < 32768; q += 7) {
+      const double exact = 1 / (1 + std::exp(-sx * q)) / sy;
+      const double held = std::min(std::max(exact, -32768.0), 32767.0);
+      const int32_t y = table.entries.empty() ? numerics::InterpolateInt16(
+                                                    table.interpolated.data(), q, 0, -32768, 32767)
+                                              : table.entries[static_cast<size_t>(q) + 32768];
+      ASSERT_LE(std::fabs(y - held), table.entries.empty() ? 1.51 : 0.51)
+          << q << " of reach " << reach;
+    }
+  }
+}
+
+// Its bias would not fit int32 in units of Sx Sw.
+TEST(Int16Test, ChannelWithALargeBiasGetsALargerWeightScale) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 8}, -1e-3f, 1e-3f);
+  const ValueId w = little.RandomConstant("w", {8, 2}, -1e-3f, 1e-3f);
+  const ValueId bias = little.Constant("bias", {2}, {100.0f, 0.0f});
+  little.Output(little.Add("y", MatMul{}, {x, w, bias}, {4, 2}));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
+  ASSERT_FALSE(result.report.repairs.empty());
+  EXPECT_EQ(result.report.repairs[0].channel, 0);
+  const auto& product = Only<QMatMulS16>(result.graph);
+  EXPECT_LE(std::abs(int64_t{product.channels[0].bias}), INT32_MAX);
+  EXPECT_GT(product.channels[0].bias, 1 << 29);
+}
+
+}  // namespace
+}  // namespace rshift::test

@@ -1,0 +1,459 @@
+// Commands on 16-bit integers against their formulas in wide arithmetic, on every instruction set
+// and number of threads: random shapes, types and extremes.
+#include "quantize/numerics/int16.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "quantize/numerics/int16_terms.h"
+#include "tests/runtime/program_builder.h"
+
+namespace rshift::testing {
+namespace {
+
+using ::testing::HasSubstr;
+__extension__ using Wide = __int128;
+
+struct Limits {
+  int32_t lo, hi;
+};
+Limits LimitsOf(DType type) { return {Lowest(type), Highest(type)}; }
+
+DType AnyType(Random& random) {
+  constexpr DType kTypes[] = {DType::kS16, DType::kS8, DType::kU8};
+  return kTypes[random.Int(0, 2)];
+}
+
+TensorSpec Spec(Random& random, DType type, const Shape& shape) {
+  return {type, shape, 0.05f, type == DType::kS16 ? 0 : random.Zero(type)};
+}
+
+// Numbers of a type: mostly any, sometimes the ends alone.
+std::vector<int32_t> Numbers(Random& random, DType type, int64_t count) {
+  const auto [lo, hi] = LimitsOf(type);
+  const bool ends = random.Int(0, 3) == 0;
+  std::vector<int32_t> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto any = static_cast<int32_t>(random.Int(lo, hi));
+    numbers.push_back(!ends ? any : random.Int(0, 1) == 0 ? lo : hi);
+  }
+  return numbers;
+}
+
+Bytes Stored(const std::vector<int32_t>& numbers, DType type) {
+  if (type != DType::kS16) return Bytes(numbers.begin(), numbers.end());
+  return AsBytes(std::vector<int16_t>(numbers.begin(), numbers.end()));
+}
+
+int32_t NumberAt(const Bytes& bytes, size_t i, DType type) {
+  if (type != DType::kS16) return Value(bytes[i], type);
+  int16_t number;
+  std::memcpy(&number, bytes.data() + 2 * i, sizeof number);
+  return number;
+}
+
+// floor(value / 2^rshift + 1/2), held.
+int32_t Held(Wide value, int rshift, int32_t zero, const Limits& limits) {
+  if (rshift > 0) value = (value + (Wide{1} << (rshift - 1))) >> rshift;
+  value += zero;
+  return static_cast<int32_t>(value < limits.lo   ? limits.lo
+                              : value > limits.hi ? limits.hi
+                                                  : value);
+}
+
+// A clamp within the type, and the command's fields of it.
+Limits SetClamp(Random& random, DType type, Command& command) {
+  Limits limits = LimitsOf(type);
+  if (random.Int(0, 2) == 0) {
+    limits.lo = static_cast<int32_t>(random.Int(limits.lo, limits.hi));
+    limits.hi = static_cast<int32_t>(random.Int(limits.lo, limits.hi));
+  }
+  command.Set(Field::kClampLoQ, limits.lo).Set(Field::kClampHiQ, limits.hi);
+  return limits;
+}
+
+int32_t AnyMultiplier(Random& random) {
+  return static_cast<int32_t>(random.Int(1 << 30, INT32_MAX));
+}
+
+Shape AnyShape(Random& random) { return {random.Int(1, 3), random.Int(1, 9), random.Int(1, 70)}; }
+
+void ExpectNumbers(const Bytes& bytes, DType type, const std::vector<int32_t>& expected) {
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(NumberAt(bytes, i, type), expected[i]) << "element " << i;
+}
+
+TEST(Int16, Requantize) {
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    DType from = AnyType(random), to = AnyType(random);
+    if (from != DType::kS16) to = DType::kS16;
+    const TensorSpec x = Spec(random, from, AnyShape(random)), y = Spec(random, to, x.shape);
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const int32_t multiplier = random.Int(0, 4) == 0 ? 0 : AnyMultiplier(random);
+    const auto rshift =
+        static_cast<int>(random.Int(0, 4) == 0 ? random.Int(0, 62) : random.Int(22, 40));
+    Command& c = b.Add(Opcode::kRequantizeS16, dst, src);
+    c.Set(Field::kMultiplier, multiplier).Set(Field::kRshift, rshift);
+    const Limits limits = SetClamp(random, to, c);
+    const auto numbers = Numbers(random, from, NumElements(x.shape));
+    std::vector<int32_t> expected;
+    for (const int32_t q : numbers) {
+      const Wide v = q - x.zero_point;
+      expected.push_back(multiplier == 0 ? Held(v, 0, y.zero_point, limits)
+                                         : Held(v * multiplier, rshift, y.zero_point, limits));
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, from)}), to, expected);
+  }
+}
+
+// Sums and products; the second operand may be a constant of the last dimensions.
+void CheckPair(Opcode opcode, uint32_t seed) {
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  DType types[3] = {AnyType(random), AnyType(random), AnyType(random)};
+  types[random.Int(0, 2)] = DType::kS16;
+  const TensorSpec x = Spec(random, types[0], AnyShape(random));
+  TensorSpec x2 = Spec(random, types[1], x.shape);
+  const TensorSpec y = Spec(random, types[2], x.shape);
+  const bool constant = random.Int(0, 2) == 0;
+  if (constant) {
+    const auto ones = static_cast<size_t>(random.Int(0, 3));
+    for (size_t d = 0; d < ones; ++d) x2.shape[d] = 1;
+  }
+  const auto a = Numbers(random, x.dtype, NumElements(x.shape));
+  const auto other = Numbers(random, x2.dtype, NumElements(x2.shape));
+  ProgramBuilder b;
+  const int32_t src = b.Input(x), dst = b.Output(y);
+  std::vector<Bytes> inputs = {Stored(a, x.dtype)};
+  int32_t src2;
+  if (constant) {
+    src2 = b.ConstBytes(x2.dtype, x2.shape, Stored(other, x2.dtype).data());
+    b[src2].quantized = true;
+    b[src2].scale = x2.scale;
+    b[src2].zero_point = x2.zero_point;
+  } else {
+    src2 = b.Input(x2);
+    inputs.push_back(Stored(other, x2.dtype));
+  }
+  Command& c = b.Add(opcode, dst, src).Set(Field::kSrc2, src2);
+  const Limits limits = SetClamp(random, y.dtype, c);
+  const bool sum = opcode == Opcode::kAddS16;
+  const auto m =
+      static_cast<int32_t>(sum ? random.Int(INT32_MIN, INT32_MAX) : random.Int(1 << 30, INT32_MAX));
+  const auto m2 = static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX));
+  const auto rshift = static_cast<int>(sum ? random.Int(0, 46) : random.Int(0, 62));
+  c.Set(Field::kMultiplier, m).Set(Field::kRshift, rshift);
+  if (sum) c.Set(Field::kMultiplier2, m2);
+  std::vector<int32_t> expected;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Wide v = a[i] - x.zero_point, w = other[i % other.size()] - x2.zero_point;
+    expected.push_back(Held(sum ? v * m + w * m2 : v * w * m, rshift, y.zero_point, limits));
+  }
+  ExpectNumbers(RunEverywhere(b, inputs), y.dtype, expected);
+}
+
+TEST(Int16, Add) {
+  for (uint32_t seed = 1; seed <= 120; ++seed) CheckPair(Opcode::kAddS16, seed);
+}
+TEST(Int16, Mul) {
+  for (uint32_t seed = 1; seed <= 120; ++seed) CheckPair(Opcode::kMulS16, seed);
+}
+
+TEST(Int16, Tables) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const TensorSpec x = Spec(random, DType::kS16, AnyShape(random));
+    const TensorSpec y = Spec(random, AnyType(random), x.shape);
+    const bool whole = random.Int(0, 1) == 0;
+    std::vector<int32_t> entries;
+    const int32_t count = whole ? 65536 : 513;
+    entries.reserve(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i) {
+      entries.push_back(static_cast<int32_t>(whole ? random.Int(-32768, 32767)
+                                                   : random.Int(-(1 << 24) + 1, (1 << 24) - 1)));
+    }
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const int32_t table = whole ? b.Const(DType::kBytes, {131072},
+                                          std::vector<int16_t>(entries.begin(), entries.end()))
+                                : b.Const(DType::kBytes, {2052}, entries);
+    Command& c = b.Add(Opcode::kTableS16, dst, src).Set(Field::kTable, table);
+    const Limits limits = SetClamp(random, y.dtype, c);
+    const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
+    std::vector<int32_t> expected;
+    for (const int32_t q : numbers) {
+      const auto at = static_cast<size_t>(q) + 32768, i = at / 128, part = at % 128;
+      const Wide line = whole ? Wide{0}
+                              : Wide{entries[i]} * static_cast<int64_t>(128 - part) +
+                                    Wide{entries[i + 1]} * static_cast<int64_t>(part);
+      expected.push_back(whole ? Held(entries[at], 0, y.zero_point, limits)
+                               : Held(line, 15, y.zero_point, limits));
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+  }
+}
+
+struct Records {
+  std::vector<ChannelRequant> records;
+  std::vector<int8_t> weights;
+};
+
+Records AnyRecords(Random& random, int64_t channels, int64_t products) {
+  Records r;
+  const bool ends = random.Int(0, 3) == 0;
+  for (int64_t i = 0; i < channels * products; ++i) {
+    const auto any = static_cast<int8_t>(random.Int(-128, 127));
+    r.weights.push_back(ends ? static_cast<int8_t>(random.Int(0, 1) == 0 ? -128 : 127) : any);
+  }
+  for (int64_t c = 0; c < channels; ++c) {
+    if (random.Int(0, 9) == 0) {
+      r.records.push_back({static_cast<int32_t>(random.Int(INT32_MIN, INT32_MAX)), 0, 0});
+      continue;
+    }
+    r.records.push_back({static_cast<int32_t>(random.Int(-(1 << 24), 1 << 24)),
+                         AnyMultiplier(random) & ~127, static_cast<int32_t>(random.Int(30, 69))});
+  }
+  return r;
+}
+
+int32_t Requantized(Wide acc, const ChannelRequant& record, int32_t zero, const Limits& limits) {
+  return Held((acc + record.bias) * record.multiplier, record.rshift, zero, limits);
+}
+
+TEST(Int16, MatMul) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    // Beyond 512 products a sum leaves 32 bits where the weights are large.
+    const int64_t k = random.Int(0, 4) == 0 ? random.Int(500, 2100) : random.Int(1, 90);
+    const int64_t rows = random.Int(1, 30), n = random.Int(1, 70);
+    const TensorSpec x = Spec(random, DType::kS16, {rows, k});
+    const TensorSpec y = Spec(random, AnyType(random), {rows, n});
+    const Records r = AnyRecords(random, n, k);
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const int32_t weights = b.Const(DType::kBytes, {n * k}, r.weights);
+    const int32_t requant = b.Const(DType::kBytes, {n * 12}, r.records);
+    Command& c = b.Add(Opcode::kMatMulS16, dst, src);
+    c.Set(Field::kWeights, weights).Set(Field::kRequant, requant);
+    const Limits limits = SetClamp(random, y.dtype, c);
+    const auto numbers = Numbers(random, DType::kS16, rows * k);
+    std::vector<int32_t> expected;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        Wide acc = 0;
+        for (int64_t t = 0; t < k; ++t)
+          acc += Wide{numbers[static_cast<size_t>(i * k + t)]} *
+                 r.weights[static_cast<size_t>(j * k + t)];
+        expected.push_back(
+            Requantized(acc, r.records[static_cast<size_t>(j)], y.zero_point, limits));
+      }
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+  }
+}
+
+struct Geometry {
+  int64_t kernel[2], stride[2], dilation[2], before[2], after[2], in[2], out[2];
+  explicit Geometry(Random& random) {
+    for (int d = 0; d < 2; ++d) {
+      kernel[d] = random.Int(1, 4), stride[d] = random.Int(1, 3), dilation[d] = random.Int(1, 2);
+      before[d] = random.Int(0, kernel[d] - 1), after[d] = random.Int(0, kernel[d] - 1);
+      const int64_t reach = (kernel[d] - 1) * dilation[d] + 1;
+      in[d] = std::max<int64_t>(random.Int(1, 9), reach - before[d] - after[d]);
+      in[d] = std::max<int64_t>(in[d], dilation[d] * kernel[d]);
+      out[d] = (in[d] + before[d] + after[d] - reach) / stride[d] + 1;
+    }
+  }
+  void Set(Command& c) const {
+    c.Set(Field::kKernelH, kernel[0]).Set(Field::kKernelW, kernel[1]);
+    c.Set(Field::kStrideH, stride[0]).Set(Field::kStrideW, stride[1]);
+    c.Set(Field::kDilationH, dilation[0]).Set(Field::kDilationW, dilation[1]);
+    c.Set(Field::kPadTop, before[0]).Set(Field::kPadLeft, before[1]);
+    c.Set(Field::kPadBottom, after[0]).Set(Field::kPadRight, after[1]);
+  }
+  // The pixel under a tap; -1: a pad.
+  int64_t At(int64_t oy, int64_t ox, int64_t ky, int64_t kx) const {
+    const int64_t y = oy * stride[0] - before[0] + ky * dilation[0];
+    const int64_t x = ox * stride[1] - before[1] + kx * dilation[1];
+    return y < 0 || y >= in[0] || x < 0 || x >= in[1] ? -1 : y * in[1] + x;
+  }
+};
+
+void CheckConv(uint32_t seed, bool depthwise) {
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  const Geometry g(random);
+  const int64_t groups = depthwise ? random.Int(2, 300) : random.Int(1, 3);
+  const int64_t gi = depthwise ? 1 : random.Int(1, 20), go = depthwise ? 1 : random.Int(1, 40);
+  const int64_t ic = groups * gi, oc = groups * go, taps = g.kernel[0] * g.kernel[1];
+  const TensorSpec x = Spec(random, DType::kS16, {1, g.in[0], g.in[1], ic});
+  const TensorSpec y = Spec(random, AnyType(random), {1, g.out[0], g.out[1], oc});
+  const Records r = AnyRecords(random, oc, taps * gi);
+  ProgramBuilder b;
+  const int32_t src = b.Input(x), dst = b.Output(y);
+  const int32_t weights = b.Const(DType::kBytes, {oc * taps * gi}, r.weights);
+  const int32_t requant = b.Const(DType::kBytes, {oc * 12}, r.records);
+  Command& c = b.Add(Opcode::kConvS16, dst, src);
+  c.Set(Field::kWeights, weights).Set(Field::kRequant, requant).Set(Field::kGroups, groups);
+  g.Set(c);
+  const Limits limits = SetClamp(random, y.dtype, c);
+  const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
+  std::vector<int32_t> expected;
+  for (int64_t m = 0; m < g.out[0] * g.out[1]; ++m) {
+    for (int64_t o = 0; o < oc; ++o) {
+      Wide acc = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t at = g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
+        for (int64_t i = 0; at >= 0 && i < gi; ++i)
+          acc += Wide{numbers[static_cast<size_t>(at * ic + o / go * gi + i)]} *
+                 r.weights[static_cast<size_t>((o * taps + tap) * gi + i)];
+      }
+      expected.push_back(Requantized(acc, r.records[static_cast<size_t>(o)], y.zero_point, limits));
+    }
+  }
+  ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+}
+
+TEST(Int16, Convolution) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) CheckConv(seed, false);
+}
+TEST(Int16, Depthwise) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) CheckConv(seed, true);
+}
+
+TEST(Int16, Pools) {
+  for (uint32_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Geometry g(random);
+    const bool max = random.Int(0, 3) == 0, pads = random.Int(0, 1) == 0;
+    const int64_t channels = random.Int(1, 300);
+    const TensorSpec x = Spec(random, DType::kS16, {1, g.in[0], g.in[1], channels});
+    const TensorSpec y =
+        Spec(random, max ? DType::kS16 : AnyType(random), {1, g.out[0], g.out[1], channels});
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    Command& c = b.Add(max ? Opcode::kMaxPool : Opcode::kAveragePoolS16, dst, src);
+    g.Set(c);
+    Limits limits = LimitsOf(y.dtype);
+    const auto multiplier = random.Int(0, (1 << 24) - 1);
+    const auto rshift = static_cast<int>(random.Int(0, 41));
+    if (!max) {
+      c.Set(Field::kMultiplier, multiplier).Set(Field::kRshift, rshift).Set(Field::kFlags, pads);
+      limits = SetClamp(random, y.dtype, c);
+    }
+    const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
+    std::vector<int32_t> expected;
+    for (int64_t m = 0; m < g.out[0] * g.out[1]; ++m) {
+      for (int64_t ch = 0; ch < channels; ++ch) {
+        Wide sum = 0, n = 0;
+        int32_t highest = -32768;
+        for (int64_t tap = 0; tap < g.kernel[0] * g.kernel[1]; ++tap) {
+          const int64_t at = g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
+          if (at < 0) continue;
+          const int32_t v = numbers[static_cast<size_t>(at * channels + ch)];
+          sum += v, n += 1, highest = std::max(highest, v);
+        }
+        if (pads) n = g.kernel[0] * g.kernel[1];
+        // floor(sum M / (n 2^rshift) + 1/2)
+        const Wide over = 2 * sum * multiplier + (n << rshift), under = n << (rshift + 1);
+        const Wide floor = over / under - (over % under < 0 ? 1 : 0);
+        expected.push_back(max ? highest : Held(floor, 0, y.zero_point, limits));
+      }
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+  }
+}
+
+TEST(Int16, NormalizeIsTheRealThing) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const int64_t rows = random.Int(1, 9), n = random.Int(2, 400);
+    const TensorSpec x = Spec(random, DType::kS16, {rows, n});
+    TensorSpec y = Spec(random, AnyType(random), {rows, n});
+    y.zero_point = 0;
+    const bool center = random.Int(0, 2) > 0;
+    const double epsilon = 10, unit = y.dtype == DType::kS16 ? 4096 : 16;
+    const numerics::VarianceTerms terms =
+        numerics::MakeVarianceTerms(n, numerics::kInt16Magnitude, epsilon);
+    const int32_t rshift = numerics::FactorShift(3 * unit);
+    std::vector<double> scales, biases;
+    std::vector<int32_t> factors;
+    std::vector<int64_t> offsets;
+    for (int64_t i = 0; i < n; ++i) {
+      scales.push_back(random.Float(-3, 3) * unit);
+      biases.push_back(random.Float(-1, 1) * unit);
+      factors.push_back(numerics::NormalizeFactor(scales.back(), rshift));
+      offsets.push_back(numerics::NormalizeOffset(biases.back(), rshift));
+    }
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const int32_t f = b.Const(DType::kS32, {n}, factors), o = b.Const(DType::kS64, {n}, offsets);
+    Command& c = b.Add(Opcode::kNormalizeS16, dst, src).Set(Field::kSrc2, f).Set(Field::kList, o);
+    c.Set(Field::kAxis, 1).Set(Field::kFlags, center).Set(Field::kOffset, terms.epsilon);
+    c.Set(Field::kRshift, terms.shift).Set(Field::kRshift2, rshift);
+    const Limits limits = SetClamp(random, y.dtype, c);
+    const auto numbers = Numbers(random, DType::kS16, rows * n);
+    const Bytes bytes = RunEverywhere(b, {Stored(numbers, DType::kS16)});
+    for (int64_t row = 0; row < rows; ++row) {
+      long double sum = 0, squares = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const long double v = numbers[static_cast<size_t>(row * n + i)];
+        sum += v, squares += v * v;
+      }
+      const auto count = static_cast<long double>(n);
+      const long double mean = center ? sum / count : 0;
+      const long double deviation =
+          std::sqrt(squares / count - mean * mean + static_cast<long double>(epsilon));
+      for (int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<size_t>(row * n + i), j = static_cast<size_t>(i);
+        const long double real =
+            (numbers[at] - mean) / deviation * static_cast<long double>(scales[j]) +
+            static_cast<long double>(biases[j]);
+        const long double held = std::clamp<long double>(real, limits.lo, limits.hi);
+        // 19 fraction bits of a normalized element, times a factor of up to 3 * 4096.
+        ASSERT_LE(std::fabs(NumberAt(bytes, at, y.dtype) - held), 0.53L) << at;
+      }
+    }
+  }
+}
+
+TEST(Int16, WhatTheVerifierRefuses) {
+  Random random(1);
+  const auto error = [&](auto spoil) {
+    ProgramBuilder b;
+    const int32_t src = b.Input({DType::kS16, {4, 600}, 0.1f});
+    const int32_t dst = b.Output({DType::kS16, {4, 3}, 0.1f});
+    std::vector<int8_t> w(1800, 1);
+    std::vector<ChannelRequant> records(3, {0, 1 << 30, 40});
+    spoil(b, w, records);
+    const int32_t weights = b.Const(DType::kBytes, {1800}, w);
+    const int32_t requant = b.Const(DType::kBytes, {36}, records);
+    b.Add(Opcode::kMatMulS16, dst, src)
+        .Set(Field::kWeights, weights)
+        .Set(Field::kRequant, requant)
+        .Set(Field::kClampLoQ, -32768)
+        .Set(Field::kClampHiQ, 32767);
+    return LoadError(b);
+  };
+  using Weights = std::vector<int8_t>;
+  using All = std::vector<ChannelRequant>;
+  EXPECT_EQ(error([](ProgramBuilder&, Weights&, All&) {}), "");
+  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[1].multiplier |= 1; }),
+              HasSubstr("expected 24 bits and 7 zeros behind them"));
+  EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[2].rshift = 6; }),
+              HasSubstr("rshift is 6, expected 7..69"));
+  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All&) { b[0].dtype = DType::kS8; }),
+              HasSubstr("expected s16"));
+}
+
+}  // namespace
+}  // namespace rshift::testing
