@@ -58,6 +58,19 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
                 c.largest_node.c_str());
 }
 
+std::string WeightLine(const WeightChoiceReport& w) {
+  const std::string methods =
+      Cat("weights: rounding ", Name(w.methods.rounding), ", clipping ", Name(w.methods.clipping));
+  if (w.candidates == 0) return methods + ": no layer has weights to choose\n";
+  if (w.layers == 0) return methods + ": nothing better than the nearest; nothing changed\n";
+  const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", w.before_db, w.after_db) +
+                              " on " + Count(w.samples, "sample");
+  if (!w.kept) return methods + ": not kept, no better beyond chance: " + outputs + "\n";
+  return methods + ": " + outputs + ", " + Count(w.layers, "layer") + ", " +
+         Count(w.weights, "weight") + ", " + Count(w.channels, "channel") +
+         Format(" clipped, sums of layers %.1f dB better\n", w.gain_db);
+}
+
 // One line: what was proved, and the tightest place.
 std::string ProofLine(const std::vector<LayerProof>& proofs) {
   if (proofs.empty()) return "";
@@ -176,6 +189,7 @@ std::string TextReport(const DeployReport& report) {
     out += "equalized: " + Count(report.equalized_tensors, "tensor") +
            "; factors between channels, powers of two, are in the weights\n";
   }
+  if (report.weight_choice) out += WeightLine(*report.weight_choice);
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
