@@ -35,7 +35,8 @@ std::vector<std::string> JudgedTensors(const Graph& graph, const Program& progra
 }  // namespace
 
 const FloatRuns& BiasRuns::RunFloat(const std::vector<BiasLayer>& layers) {
-  const Program program = CompileObservable(floating_, "float program");
+  float_program_ = CompileObservable(floating_, "float program");
+  const Program& program = *float_program_;
   judged_ = JudgedTensors(floating_, program);
   const std::vector<int32_t> outputs = TensorPlaces(program, judged_);
   const std::vector<int32_t> inputs = TensorPlaces(program, Inputs(layers, false));
@@ -63,6 +64,35 @@ const FloatRuns& BiasRuns::RunFloat(const std::vector<BiasLayer>& layers) {
                        OnnxFloats(program.image().tensors[outputs[o]], session.Tensor(outputs[o]));
                });
   return float_runs_;
+}
+
+PairedRuns BiasRuns::RunBoth(const Graph& integer, const std::vector<BiasLayer>& layers,
+                             const std::vector<std::optional<WindowRows>>& rows) const {
+  const Program program = CompileObservable(integer, "integer program");
+  const std::vector<int32_t> floats = TensorPlaces(*float_program_, Inputs(layers, false));
+  const std::vector<int32_t> integers = TensorPlaces(program, Inputs(layers, true));
+  const auto count = static_cast<size_t>(samples_.size());
+  PairedRuns runs{Empty(layers.size(), count), {}};
+  runs.moments.resize(layers.size());
+  for (size_t l = 0; l < layers.size(); ++l) {
+    if (!rows[l]) continue;
+    runs.moments[l].assign(static_cast<size_t>(layers[l].product.outputs),
+                           std::vector<ChannelMoments>(count));
+  }
+  RunOnSamples(*float_program_, program, samples_, threads_, kTitle, nullptr,
+               [&](const Session& floating, const Session& session, size_t s) {
+                 for (size_t l = 0; l < layers.size(); ++l) {
+                   const std::span<const std::byte> bytes = session.Tensor(integers[l]);
+                   runs.means[l][s] = IntegerMeans(layers[l], bytes);
+                   if (!rows[l]) continue;
+                   const std::span<const std::byte> x = floating.Tensor(floats[l]);
+                   const std::vector<ChannelMoments> found = MomentsOf(
+                       layers[l], *rows[l],
+                       {reinterpret_cast<const float*>(x.data()), x.size() / sizeof(float)}, bytes);
+                   for (size_t c = 0; c < found.size(); ++c) runs.moments[l][c][s] = found[c];
+                 }
+               });
+  return runs;
 }
 
 IntegerRuns BiasRuns::RunInteger(const Graph& integer, const std::vector<BiasLayer>& layers) const {

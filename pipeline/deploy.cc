@@ -144,18 +144,23 @@ class Deployer {
     RegisterFloatLibrary();
     const std::unique_ptr<Dataset> samples = CorrectionSamples();
     const int threads = options_.threads == 0 ? 1 : options_.threads;
+    NodeWeights weights;
     if (options_.weights.any()) {
       WeightChoice choice = ChooseWeights(floating_, table_, quantize_, *samples, options_.weights,
                                           threads, events_.progress);
-      weighted_ = SetWeights(floating_, choice.weights);
-      quantize_.scaled_weights |= !choice.weights.empty();
+      weights = std::move(choice.weights);
       result_.report.weight_choice = choice.report;
     }
-    if (!corrects) return;
-    BiasCorrection correction = CorrectBiases(weighted_, table_, quantize_, *samples,
-                                              options_.bias_correction, threads, events_.progress);
-    biases_ = std::move(correction.biases);
-    result_.report.bias_correction = std::move(correction.report);
+    if (corrects) {
+      BiasCorrection correction =
+          CorrectBiases(floating_, table_, quantize_, *samples, options_.bias_correction, threads,
+                        events_.progress, std::move(weights));
+      biases_ = std::move(correction.biases);
+      weights = std::move(correction.weights);
+      result_.report.bias_correction = std::move(correction.report);
+    }
+    weighted_ = SetWeights(floating_, weights);
+    quantize_.scaled_weights |= !weights.empty();
   }
 
   std::unique_ptr<Dataset> CorrectionSamples() const {
@@ -243,7 +248,8 @@ class Deployer {
     meta["profile"] = Name(quantize_.profile.id);
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
-    if (!biases_.empty()) meta["bias_correction"] = Name(options_.bias_correction);
+    if (const auto& correction = result_.report.bias_correction; correction && correction->kept)
+      meta["bias_correction"] = Name(options_.bias_correction);
     if (const auto& choice = result_.report.weight_choice; choice && choice->kept) {
       meta["weight_rounding"] = Name(options_.weights.rounding);
       meta["weight_clipping"] = Name(options_.weights.clipping);

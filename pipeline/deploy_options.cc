@@ -43,10 +43,9 @@ void CheckOptions(const DeployOptions& o) {
   const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");
-  RequireUsage(
-      o.correction_data.empty() || corrects,
-      "--correction-data is for --bias-correction fast or full, --weight-rounding gptq and "
-      "--weight-clipping mse: add one, or leave the data out");
+  RequireUsage(o.correction_data.empty() || corrects,
+               "--correction-data is for --bias-correction, --weight-rounding gptq and "
+               "--weight-clipping mse: add one, or leave the data out");
   RequireUsage(
       !o.weights.any() || o.profile != ProfileId::kAscend,
       "--weight-rounding and --weight-clipping are not for --profile ascend, whose weights "

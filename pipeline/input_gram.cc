@@ -9,17 +9,6 @@ namespace {
 // Rows that are gathered before they are multiplied: 2^8 products of at most 255^2 fit int32.
 constexpr int64_t kBlock = 256;
 
-// Where a tap of an output position reads; negative: in the pads.
-int64_t Place(const WindowRows& r, int64_t position, int64_t tap) {
-  const Window& w = r.window;
-  const int64_t column = position % r.out_width, row = position / r.out_width % r.out_height;
-  const int64_t y = row * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
-  const int64_t x = column * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
-  if (y < 0 || y >= r.height || x < 0 || x >= r.width) return -1;
-  const int64_t image = position / (r.out_height * r.out_width);
-  return ((image * r.height + y) * r.width + x) * r.channels;
-}
-
 int32_t Dot(const int16_t* a, const int16_t* b) {
   int32_t sum = 0;
   for (int64_t i = 0; i < kBlock; ++i) sum += static_cast<int32_t>(a[i]) * b[i];
@@ -56,7 +45,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(rows_.inputs() * kBlock), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = Place(rows_, first + row, tap);
+        const int64_t place = TapPlace(rows_, first + row, tap);
         if (place < 0) continue;
         const T* from = x_ + place + group * channels;
         int16_t* to = block_.data() + tap * kBlock + row;
@@ -82,7 +71,7 @@ class GramMaker {
     block_.assign(static_cast<size_t>(taps * count * channels), 0);
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t row = 0; row < count; ++row) {
-        const int64_t place = Place(rows_, first + row, tap);
+        const int64_t place = TapPlace(rows_, first + row, tap);
         int16_t* to = block_.data() + (tap * count + row) * channels;
         for (int64_t c = 0; place >= 0 && c < channels; ++c)
           to[c] = static_cast<int16_t>(static_cast<int32_t>(x_[place + c]) - zero_);
@@ -117,6 +106,17 @@ class GramMaker {
 };
 
 }  // namespace
+
+int64_t TapPlace(const WindowRows& rows, int64_t position, int64_t tap) {
+  const Window& w = rows.window;
+  const int64_t column = position % rows.out_width,
+                row = position / rows.out_width % rows.out_height;
+  const int64_t y = row * w.stride_h - w.pad_top + tap / w.kernel_w * w.dilation_h;
+  const int64_t x = column * w.stride_w - w.pad_left + tap % w.kernel_w * w.dilation_w;
+  if (y < 0 || y >= rows.height || x < 0 || x >= rows.width) return -1;
+  const int64_t image = position / (rows.out_height * rows.out_width);
+  return ((image * rows.height + y) * rows.width + x) * rows.channels;
+}
 
 std::optional<WindowRows> WindowRowsOf(const Graph& graph, const Node& node) {
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;

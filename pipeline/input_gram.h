@@ -26,6 +26,9 @@ struct WindowRows {
   int64_t rows() const { return images * out_height * out_width; }
 };
 
+// Where a tap of an output position reads, as an index of a channel 0; negative: in the pads.
+int64_t TapPlace(const WindowRows& rows, int64_t position, int64_t tap);
+
 // Of a Conv or MatMul of ReadProduct; nothing for any other operator.
 std::optional<WindowRows> WindowRowsOf(const Graph& graph, const Node& node);
 

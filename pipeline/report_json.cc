@@ -145,6 +145,7 @@ nlohmann::json CorrectionJson(const BiasCorrectionReport& c) {
           {"layers", c.layers},
           {"candidates", c.candidates},
           {"channels", c.channels},
+          {"slopes", c.slopes},
           {"largest_steps", Number(c.largest_quanta)},
           {"largest_node", c.largest_node},
           {"before_db", Number(c.before_db)},

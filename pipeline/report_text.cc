@@ -51,9 +51,11 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
                               " on " + Count(c.samples, "sample");
   const std::string mode = Cat("bias correction ", Name(c.mode), ": ");
   if (c.candidates == 0) return mode + "no layer has a bias to correct\n";
-  if (c.channels == 0) return mode + "no mean error beyond chance; nothing changed\n";
+  if (c.channels == 0 && c.slopes == 0)
+    return mode + "no mean error beyond chance; nothing changed\n";
   if (!c.kept) return mode + "not kept, no better beyond chance: " + outputs + "\n";
   return mode + outputs + ", " + Count(c.layers, "layer") + ", " + Count(c.channels, "channel") +
+         (c.slopes > 0 ? ", " + Count(c.slopes, "slope") : "") +
          Format(", by up to %.1f steps of the output ('%s')\n", c.largest_quanta,
                 c.largest_node.c_str());
 }

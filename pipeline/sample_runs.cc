@@ -28,6 +28,27 @@ void RunOnSamples(const Program& program, const Dataset& samples, int threads,
   });
 }
 
+void RunOnSamples(
+    const Program& a, const Program& b, const Dataset& samples, int threads,
+    const std::string& title, const ProgressFunction& progress,
+    const std::function<void(const Session& a, const Session& b, size_t sample)>& visit) {
+  ProgressReport report(title, samples.size(), progress);
+  ForEachIndex(threads, static_cast<size_t>(samples.size()), [&]() -> IndexWork {
+    const SessionOptions options{.threads = 1, .one_by_one = true};
+    const auto one = std::make_shared<Session>(a, options);
+    const auto other = std::make_shared<Session>(b, options);
+    return [&, one, other](size_t s) {
+      const Sample sample = samples.Read(static_cast<int64_t>(s));
+      FillInputs(a, *one, sample);
+      FillInputs(b, *other, sample);
+      one->Run();
+      other->Run();
+      visit(*one, *other, s);
+      report.Advance();
+    };
+  });
+}
+
 std::vector<int32_t> TensorPlaces(const Program& program, const std::vector<std::string>& names) {
   const std::map<std::string, int32_t> places = TensorsByName(program);
   std::vector<int32_t> result;

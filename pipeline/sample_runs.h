@@ -22,6 +22,12 @@ void RunOnSamples(const Program& program, const Dataset& samples, int threads,
                   const std::string& title, const ProgressFunction& progress,
                   const std::function<void(const Session& session, size_t sample)>& visit);
 
+// The same of two programs of one model: visit(session of a, session of b, sample).
+void RunOnSamples(
+    const Program& a, const Program& b, const Dataset& samples, int threads,
+    const std::string& title, const ProgressFunction& progress,
+    const std::function<void(const Session& a, const Session& b, size_t sample)>& visit);
+
 // Where the program has these tensors, whole.
 std::vector<int32_t> TensorPlaces(const Program& program, const std::vector<std::string>& names);
 
