@@ -101,7 +101,7 @@ typedef struct rshift_deploy_options {
   int emit_qdq; /* 1: fills rshift_deployment's `qdq` */
   rshift_progress progress;
   void* user;                  /* the first argument of `progress` */
-  const char* bias_correction; /* "off" (default), "fast" or "full", on the table's samples */
+  const char* bias_correction; /* "off" (default), "fast", "full" or "regression" */
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

@@ -18,9 +18,11 @@ import detectors
 import models
 import pipeline
 
-GPTQ, MSE, FULL = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse'), ('--bias-correction', 'full')
-BIASES = {'off': (), 'fast': ('--bias-correction', 'fast'), 'full': FULL}
-WEIGHTS = {'off': (), 'gptq': GPTQ, 'mse': MSE, 'gptq, mse': (*GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL)}
+GPTQ, MSE = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse')
+FULL, REGRESSION = ('--bias-correction', 'full'), ('--bias-correction', 'regression')
+BIASES = {'off': (), 'fast': ('--bias-correction', 'fast'), 'full': FULL, 'regression': REGRESSION}
+WEIGHTS = {'off': (), 'gptq': GPTQ, 'mse': MSE, 'gptq, mse': (*GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
+           'gptq, regression': (*GPTQ, *REGRESSION)}
 NAMES = (*calibration_accuracy.CLASSIFIERS, 'fashion_mobilenet_hostile:off', 'dscnn_keywords', 'yolox_nano')
 
 
