@@ -10,6 +10,7 @@
 #include "codegen/passes/passes.h"
 #include "pipeline/bias_layers.h"
 #include "pipeline/bias_runs.h"
+#include "pipeline/layer_weights.h"
 #include "pipeline/paired_choice.h"
 #include "quantize/quantize.h"
 
@@ -19,6 +20,11 @@ namespace {
 // A mean that is off by more than all steps of an output is of a channel that is lost: no bias
 // brings it back.
 constexpr double kMostQuanta = 255;
+// Outputs of a channel in one sample, at least, for a slope: few say more of the samples than of
+// it.
+constexpr int64_t kLeastRows = 16;
+// A bias in units of a finer scale still fits, beside all products of a layer's row.
+constexpr double kMostBias = 1 << 30;
 
 // Float channel minus integer channel, over the samples.
 struct Difference {
@@ -74,14 +80,17 @@ std::vector<size_t> Levels(const Graph& graph, const std::vector<BiasLayer>& lay
 
 class Corrector {
  public:
-  Corrector(const Graph& floating, const CalibrationTable& table, const QuantizeOptions& options,
-            const Dataset& samples, int threads, const ProgressFunction& progress)
+  Corrector(const Graph& floating, const CalibrationTable& table, QuantizeOptions options,
+            const Dataset& samples, int threads, const ProgressFunction& progress,
+            NodeWeights weights)
       : floating_(floating),
         table_(table),
-        options_(options),
+        options_(std::move(options)),
         progress_(progress),
-        runs_(floating, samples, threads, progress) {
+        runs_(floating, samples, threads, progress),
+        given_(std::move(weights)) {
     correction_.report.samples = samples.size();
+    correction_.weights = given_;
   }
 
   BiasCorrection Run(BiasCorrectionMode mode) {
@@ -89,10 +98,11 @@ class Corrector {
     correction_.report.candidates = static_cast<int>(Quantize().size());
     floating_runs_ = &runs_.RunFloat(layers_);
     const std::vector<double> before = RunInteger({}).quality;
-    if (mode == BiasCorrectionMode::kFull)
-      CorrectInOrder();
-    else
+    if (mode == BiasCorrectionMode::kRegression) FindScalable();
+    if (mode == BiasCorrectionMode::kFast)
       CorrectAlone();
+    else
+      CorrectInOrder();
     Quantize();
     const std::vector<double> after = RunInteger({}).quality;
     Decide(before, after);
@@ -102,7 +112,10 @@ class Corrector {
  private:
   // The program with the biases that there are so far.
   const std::vector<BiasLayer>& Quantize() {
-    quantized_ = QuantizeGraph(SetBiases(floating_, correction_.biases), table_, options_).graph;
+    QuantizeOptions options = options_;
+    options.scaled_weights |= !correction_.weights.empty();
+    const Graph weighted = SetWeights(floating_, correction_.weights);
+    quantized_ = QuantizeGraph(SetBiases(weighted, correction_.biases), table_, options).graph;
     layers_ = FindBiasLayers(floating_, quantized_);
     return layers_;
   }
@@ -110,6 +123,50 @@ class Corrector {
   IntegerRuns RunInteger(const std::vector<BiasLayer>& layers) {
     ++correction_.report.passes;
     return runs_.RunInteger(RunTargetPasses(quantized_, options_.target), layers);
+  }
+
+  // With moments where there are slopes to find.
+  PairedRuns Measure(const std::vector<BiasLayer>& layers) {
+    if (scalable_.empty()) {
+      PairedRuns runs{RunInteger(layers).means, {}};
+      runs.moments.resize(layers.size());
+      return runs;
+    }
+    ++correction_.report.passes;
+    std::vector<std::optional<WindowRows>> rows;
+    for (const BiasLayer& layer : layers) {
+      const auto found = scalable_.find(layer.node);
+      rows.push_back(found == scalable_.end() ? std::nullopt : std::optional(found->second));
+    }
+    return runs_.RunBoth(RunTargetPasses(quantized_, options_.target), layers, rows);
+  }
+
+  // Layers each of whose channels may have another scale.
+  void FindScalable() {
+    for (const WeightLayer& layer : FindWeightLayers(floating_, quantized_, options_)) {
+      if (layer.per_channel && layer.rows.rows() >= kLeastRows) scalable_[layer.node] = layer.rows;
+    }
+  }
+
+  // Scales the layer's channels, and with them the means that its integers have.
+  void TakeSlopes(const BiasLayer& layer, const std::vector<std::vector<ChannelMoments>>& moments,
+                  std::vector<std::vector<double>>* means) {
+    if (moments.empty()) return;
+    ChosenWeights chosen{layer.scales, {layer.integers.begin(), layer.integers.end()}};
+    int64_t slopes = 0;
+    for (size_t c = 0; c < moments.size(); ++c) {
+      float& scale = chosen.scales[c];
+      const auto unit = static_cast<double>(layer.quant.scale) * static_cast<double>(scale);
+      const double slope = SlopeOf(moments[c], unit);
+      const double bias = layer.bias.empty() ? 0 : static_cast<double>(layer.bias[c]);
+      if (slope == 1 || std::fabs(bias) > kMostBias * unit * slope) continue;
+      ++slopes;
+      scale = static_cast<float>(static_cast<double>(scale) * slope);
+      for (std::vector<double>& of_sample : *means) of_sample[c] *= slope;
+    }
+    if (slopes == 0) return;
+    correction_.report.slopes += slopes;
+    correction_.weights[layer.node] = std::move(chosen);
   }
 
   void CorrectAlone() {
@@ -133,8 +190,9 @@ class Corrector {
         places.push_back(l);
         here.push_back(layers_[l]);
       }
-      const IntegerRuns found = RunInteger(here);
+      PairedRuns found = Measure(here);
       for (size_t i = 0; i < here.size(); ++i) {
+        TakeSlopes(here[i], found.moments[i], &found.means[i]);
         correction_.biases[here[i].node] =
             CorrectedBias(here[i], floating_runs_->floating[places[i]], found.means[i]);
       }
@@ -164,15 +222,20 @@ class Corrector {
     for (const BiasLayer& layer : layers_) Count(layer, correction_.biases[layer.node]);
     report.before_db = Mean(before);
     report.after_db = Mean(after);
-    report.kept = report.channels > 0 && FirstAsGoodAsTheBest({before, after}) == 1;
-    if (!report.kept) correction_.biases.clear();
+    const bool changed = report.channels > 0 || report.slopes > 0;
+    report.kept = changed && FirstAsGoodAsTheBest({before, after}) == 1;
+    if (report.kept) return;
+    correction_.biases.clear();
+    correction_.weights = std::move(given_);
   }
 
   const Graph& floating_;
   const CalibrationTable& table_;
-  const QuantizeOptions& options_;
+  const QuantizeOptions options_;
   const ProgressFunction& progress_;
   BiasRuns runs_;
+  NodeWeights given_;
+  std::map<std::string, WindowRows> scalable_;  // kRegression: by node
   const FloatRuns* floating_runs_ = nullptr;
   Graph quantized_;
   std::vector<BiasLayer> layers_;  // of quantized_
@@ -189,23 +252,28 @@ const char* Name(BiasCorrectionMode mode) {
       return "fast";
     case BiasCorrectionMode::kFull:
       return "full";
+    case BiasCorrectionMode::kRegression:
+      return "regression";
   }
   return "?";
 }
 
 BiasCorrectionMode ParseBiasCorrection(const std::string& name) {
   for (const BiasCorrectionMode mode :
-       {BiasCorrectionMode::kOff, BiasCorrectionMode::kFast, BiasCorrectionMode::kFull}) {
+       {BiasCorrectionMode::kOff, BiasCorrectionMode::kFast, BiasCorrectionMode::kFull,
+        BiasCorrectionMode::kRegression}) {
     if (name == Name(mode)) return mode;
   }
-  Fail(ErrorCode::kInvalidInput, "bias correction is '", name, "', expected off, fast or full");
+  Fail(ErrorCode::kInvalidInput, "bias correction is '", name,
+       "', expected off, fast, full or regression");
 }
 
 BiasCorrection CorrectBiases(const Graph& floating, const CalibrationTable& table,
                              const QuantizeOptions& options, const Dataset& samples,
-                             BiasCorrectionMode mode, int threads,
-                             const ProgressFunction& progress) {
-  return Corrector(floating, table, options, samples, threads, progress).Run(mode);
+                             BiasCorrectionMode mode, int threads, const ProgressFunction& progress,
+                             NodeWeights weights) {
+  return Corrector(floating, table, options, samples, threads, progress, std::move(weights))
+      .Run(mode);
 }
 
 }  // namespace rshift

@@ -12,12 +12,14 @@
 #include "quantize/options.h"
 #include "quantize/ranges/table.h"
 #include "quantize/set_biases.h"
+#include "quantize/set_weights.h"
 
 namespace rshift {
 
 // kFast: what each layer loses by itself, given the float program's values. kFull: what it loses in
-// the integer program, behind layers that are corrected already.
-enum class BiasCorrectionMode { kOff, kFast, kFull };
+// the integer program, behind layers that are corrected already. kRegression: there also the slope
+// by which each channel's accumulators come nearest to the float sums, as a scale of its weights.
+enum class BiasCorrectionMode { kOff, kFast, kFull, kRegression };
 const char* Name(BiasCorrectionMode mode);
 // Throws kInvalidInput for an unknown name.
 BiasCorrectionMode ParseBiasCorrection(const std::string& name);
@@ -30,6 +32,7 @@ struct BiasCorrectionReport {
   int layers = 0;  // whose biases are others now, of `candidates`
   int candidates = 0;
   int64_t channels = 0;       // of them
+  int64_t slopes = 0;         // kRegression: channels with another scale
   double largest_quanta = 0;  // the largest correction, in steps of its layer's output
   std::string largest_node = {};
   double before_db = 0, after_db = 0;  // of the outputs, over the samples
@@ -37,7 +40,8 @@ struct BiasCorrectionReport {
 };
 
 struct BiasCorrection {
-  NodeBiases biases;  // empty unless they are kept
+  NodeBiases biases;    // empty unless they are kept
+  NodeWeights weights;  // as given, or with the scales of kRegression
   BiasCorrectionReport report;
 };
 
@@ -45,11 +49,12 @@ struct BiasCorrection {
 // from exact integer sums of what each layer reads (bias_layers.h). A correction is kept only when
 // the outputs over the samples are better by more than one standard error (paired_choice.h).
 //
-// `floating`: after RunPasses and Equalize, without parameters of its own. Threads change nothing.
+// `floating`: after RunPasses and Equalize, without parameters of its own. `weights`: other
+// integers than the nearest (weight_choice.h). Threads change nothing.
 BiasCorrection CorrectBiases(const Graph& floating, const CalibrationTable& table,
                              const QuantizeOptions& options, const Dataset& samples,
                              BiasCorrectionMode mode, int threads,
-                             const ProgressFunction& progress = {});
+                             const ProgressFunction& progress = {}, NodeWeights weights = {});
 
 }  // namespace rshift
 

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_PIPELINE_BIAS_RUNS_H_
 #define RSHIFT_PIPELINE_BIAS_RUNS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "calibrate/data/dataset.h"
 #include "graph/graph.h"
 #include "pipeline/bias_layers.h"
+#include "pipeline/channel_moments.h"
+#include "pipeline/input_gram.h"
 #include "pipeline/output_compare.h"
 
 namespace rshift {
@@ -29,6 +32,13 @@ struct IntegerRuns {
   std::vector<double> quality;  // of each sample's outputs, in dB (output_quality.h)
 };
 
+// Of both programs side by side: moments[layer][output channel][sample]; empty for a layer without
+// rows.
+struct PairedRuns {
+  SampleMeans means;  // of the integer program
+  std::vector<std::vector<std::vector<ChannelMoments>>> moments;
+};
+
 // Every sample by one thread, and sums over samples in their order: the same numbers for any number
 // of threads. A set of layers is FindBiasLayers' of the graphs that are run.
 class BiasRuns {
@@ -41,6 +51,9 @@ class BiasRuns {
   const FloatRuns& RunFloat(const std::vector<BiasLayer>& layers);
   // `integer`: as the program is compiled from, after RunTargetPasses. RunFloat comes before.
   IntegerRuns RunInteger(const Graph& integer, const std::vector<BiasLayer>& layers) const;
+  // `rows`: of each layer, WindowRowsOf its node or nothing. RunFloat comes before.
+  PairedRuns RunBoth(const Graph& integer, const std::vector<BiasLayer>& layers,
+                     const std::vector<std::optional<WindowRows>>& rows) const;
 
  private:
   const Graph& floating_;
@@ -49,6 +62,7 @@ class BiasRuns {
   const ProgressFunction& progress_;
   std::vector<std::string> judged_;  // tensors, by name
   FloatRuns float_runs_;
+  std::optional<Program> float_program_;
 };
 
 }  // namespace rshift

@@ -39,9 +39,12 @@ std::unique_ptr<Dataset> ReadCorrectionSamples(
   }
   CheckSamples recorded =
       ReadCheckSamples(table, table_path, inputs, static_cast<int64_t>(kMaxRecordedSamples), note);
-  RSHIFT_REQUIRE(recorded.samples.size() > 0, ErrorCode::kInvalidInput,
-                 "--bias-correction: there are no samples to measure on: ", recorded.why_none,
-                 "; give some with --correction-data, or leave --bias-correction out");
+  const char* option = options.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
+                       : options.weights.rounding != WeightRounding::kNearest ? "--weight-rounding"
+                                                                              : "--weight-clipping";
+  RSHIFT_REQUIRE(recorded.samples.size() > 0, ErrorCode::kInvalidInput, option,
+                 ": there are no samples to measure on: ", recorded.why_none,
+                 "; give some with --correction-data, or leave ", option, " out");
   return std::make_unique<SampleList>(std::move(recorded.samples));
 }
 

@@ -1,4 +1,4 @@
-// The samples that biases are corrected on.
+// The samples that biases are corrected on and integers of weights are chosen for.
 #ifndef RSHIFT_PIPELINE_CORRECTION_SAMPLES_H_
 #define RSHIFT_PIPELINE_CORRECTION_SAMPLES_H_
 

@@ -24,6 +24,7 @@
 #include "quantize/int16_plan.h"
 #include "quantize/quantize.h"
 #include "quantize/set_biases.h"
+#include "quantize/set_weights.h"
 #include "runtime/onednn/float_library.h"
 
 namespace rshift {
@@ -125,8 +126,8 @@ class Deployer {
         ErrorCode::kInvalidInput,
         "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
         "the emitted file out");
-    CorrectBiases();
-    QuantizeResult quantized = QuantizeGraph(SetBiases(floating_, biases_), table_, quantize_);
+    ChooseIntegers();
+    QuantizeResult quantized = QuantizeGraph(SetBiases(weighted_, biases_), table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
     report.profile = Name(quantize_.profile.id);
     Tell(DeployStage::kQuantized, quantized.graph);
@@ -140,16 +141,32 @@ class Deployer {
     Tell(DeployStage::kTarget, final_);
   }
 
-  // The float program that the integer one is compared with keeps its own biases.
-  void CorrectBiases() {
-    if (options_.bias_correction == BiasCorrectionMode::kOff) return;
+  // What the samples say of weights and biases. The float program that the integer one is compared
+  // with keeps its own.
+  void ChooseIntegers() {
+    weighted_ = floating_;
+    const bool corrects = options_.bias_correction != BiasCorrectionMode::kOff;
+    if (!corrects && !options_.weights.any()) return;
     RegisterFloatLibrary();
     const std::unique_ptr<Dataset> samples = CorrectionSamples();
-    BiasCorrection correction =
-        rshift::CorrectBiases(floating_, table_, quantize_, *samples, options_.bias_correction,
-                              options_.threads == 0 ? 1 : options_.threads, events_.progress);
-    biases_ = std::move(correction.biases);
-    result_.report.bias_correction = std::move(correction.report);
+    const int threads = options_.threads == 0 ? 1 : options_.threads;
+    NodeWeights weights;
+    if (options_.weights.any()) {
+      WeightChoice choice = ChooseWeights(floating_, table_, quantize_, *samples, options_.weights,
+                                          threads, events_.progress);
+      weights = std::move(choice.weights);
+      result_.report.weight_choice = choice.report;
+    }
+    if (corrects) {
+      BiasCorrection correction =
+          CorrectBiases(floating_, table_, quantize_, *samples, options_.bias_correction, threads,
+                        events_.progress, std::move(weights));
+      biases_ = std::move(correction.biases);
+      weights = std::move(correction.weights);
+      result_.report.bias_correction = std::move(correction.report);
+    }
+    weighted_ = SetWeights(floating_, weights);
+    quantize_.scaled_weights |= !weights.empty();
   }
 
   std::unique_ptr<Dataset> CorrectionSamples() const {
@@ -239,7 +256,12 @@ class Deployer {
     meta["profile"] = Name(quantize_.profile.id);
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
-    if (!biases_.empty()) meta["bias_correction"] = Name(options_.bias_correction);
+    if (const auto& correction = result_.report.bias_correction; correction && correction->kept)
+      meta["bias_correction"] = Name(options_.bias_correction);
+    if (const auto& choice = result_.report.weight_choice; choice && choice->kept) {
+      meta["weight_rounding"] = Name(options_.weights.rounding);
+      meta["weight_clipping"] = Name(options_.weights.clipping);
+    }
     const std::string own = LayerProfiles(result_.report.quantize.profiles);
     if (!own.empty()) meta["layer_profiles"] = own;
     meta["target"] = quantize_.target.name;
@@ -281,6 +303,7 @@ class Deployer {
   SplitResult split_;       // of a model with FakeQuantize; its graph has moved on
   Graph imported_;          // where a model is emitted
   Graph floating_, final_;  // final_: what the program is compiled from
+  Graph weighted_;          // floating_, with integers for weights where samples chose them
   NodeBiases biases_;       // others than floating_'s
   CalibrationTable table_;  // empty when none is given
   CompileOptions compile_;

@@ -30,6 +30,10 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
                  "--bias-correction: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize), its integer biases among them; "
                  "leave it out");
+    RequireUsage(!options.weights.any(),
+                 "--weight-rounding and --weight-clipping: the model holds its own quantization "
+                 "parameters (QuantizeLinear, DequantizeLinear, FakeQuantize), its integer weights "
+                 "among them; leave them out");
     return;
   }
   // Profile ascend may have its scales in --config; layers without stay in fp16.

@@ -16,6 +16,8 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.residual_bits != 8                             ? "--residual-bits"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
+         : o.weights.rounding != WeightRounding::kNearest   ? "--weight-rounding"
+         : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
          : o.sensitivity                                    ? "--sensitivity"
          : o.emit_fakequantize                              ? "--emit-fakequantize"
          : o.emit_qdq                                       ? "--emit-qdq"
@@ -40,12 +42,16 @@ void CheckOptions(const DeployOptions& o) {
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
-  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff;
+  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");
   RequireUsage(o.correction_data.empty() || corrects,
-               "--correction-data is for --bias-correction fast or full: add it, or leave the data "
-               "out");
+               "--correction-data is for --bias-correction, --weight-rounding gptq and "
+               "--weight-clipping mse: add one, or leave the data out");
+  RequireUsage(
+      !o.weights.any() || o.profile != ProfileId::kAscend,
+      "--weight-rounding and --weight-clipping are not for --profile ascend, whose weights "
+      "have the scales of its configuration: leave them out");
   RequireUsage(o.activation_bits == 8 || o.activation_bits == 16, "--activation-bits ",
                o.activation_bits, ": expected 8 or 16");
   RequireUsage(o.residual_bits == 8 || o.residual_bits == 16, "--residual-bits ", o.residual_bits,
@@ -54,8 +60,8 @@ void CheckOptions(const DeployOptions& o) {
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");
   RequireUsage(o.threads == 0 || o.check || has_test || corrects,
-               "--threads is for the check, --test-input and --bias-correction; leave it out with "
-               "--no-check");
+               "--threads is for the check, --test-input, --bias-correction, --weight-rounding and "
+               "--weight-clipping; leave it out with --no-check");
   RequireUsage(o.check_samples == kCheckSamples || o.check || o.sensitivity,
                "--check-samples is for the check and --sensitivity; leave it out with --no-check");
   if (!o.variant) return;

@@ -13,6 +13,7 @@
 #include "pipeline/file_or.h"
 #include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
+#include "pipeline/weight_choice.h"
 #include "quantize/interface.h"
 #include "quantize/options.h"
 #include "quantize/ranges/table.h"
@@ -51,8 +52,10 @@ struct DeployOptions {
   bool drop_residual_round = false;                // SplitOptions of a model with FakeQuantize
   std::string output = "program";  // the program's name in messages and in the report
 
-  // Of integer programs only: biases that take back the mean of the error (bias_correction.h),
-  // measured on the samples that the table recorded, or on others.
+  // Of integer programs only: integers of the weights that suit the samples (weight_choice.h), and
+  // biases that take back the mean of the error (bias_correction.h). Measured on the samples that
+  // the table recorded, or on others.
+  WeightMethods weights = {};
   BiasCorrectionMode bias_correction = BiasCorrectionMode::kOff;
   std::vector<std::string> correction_data = {};    // what OpenDataset takes
   int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all

@@ -14,6 +14,7 @@
 #include "pipeline/layer_compare.h"
 #include "pipeline/sensitivity.h"
 #include "pipeline/verdict.h"
+#include "pipeline/weight_choice.h"
 #include "quantize/proof.h"
 #include "quantize/report.h"
 
@@ -46,6 +47,7 @@ struct DeployReport {
   bool checked = false;         // the verdict was asked for
   Verdict verdict = {};
   std::optional<Sensitivity> sensitivity = {};
+  std::optional<WeightChoiceReport> weight_choice = {};
   std::optional<BiasCorrectionReport> bias_correction = {};
 };
 

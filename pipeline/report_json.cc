@@ -145,10 +145,25 @@ nlohmann::json CorrectionJson(const BiasCorrectionReport& c) {
           {"layers", c.layers},
           {"candidates", c.candidates},
           {"channels", c.channels},
+          {"slopes", c.slopes},
           {"largest_steps", Number(c.largest_quanta)},
           {"largest_node", c.largest_node},
           {"before_db", Number(c.before_db)},
           {"after_db", Number(c.after_db)}};
+}
+
+nlohmann::json WeightsJson(const WeightChoiceReport& w) {
+  return {{"rounding", Name(w.methods.rounding)},
+          {"clipping", Name(w.methods.clipping)},
+          {"kept", w.kept},
+          {"samples", w.samples},
+          {"layers", w.layers},
+          {"candidates", w.candidates},
+          {"weights", w.weights},
+          {"clipped_channels", w.channels},
+          {"sums_gain_db", Number(w.gain_db)},
+          {"before_db", Number(w.before_db)},
+          {"after_db", Number(w.after_db)}};
 }
 
 nlohmann::json ScalesJson(const ScalesTrace& scales) {
@@ -215,6 +230,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
   }
   json["preprocess"] = report.preprocess;
   if (!report.scales.format.empty()) json["scales"] = ScalesJson(report.scales);
+  if (report.weight_choice) json["weight_choice"] = WeightsJson(*report.weight_choice);
   if (report.bias_correction) json["bias_correction"] = CorrectionJson(*report.bias_correction);
   if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);
   if (report.checked) json["check"] = VerdictJson(report.verdict);

@@ -51,14 +51,28 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
                               " on " + Count(c.samples, "sample");
   const std::string mode = Cat("bias correction ", Name(c.mode), ": ");
   if (c.candidates == 0) return mode + "no layer has a bias to correct\n";
-  if (c.channels == 0) return mode + "no mean error beyond chance; nothing changed\n";
+  if (c.channels == 0 && c.slopes == 0)
+    return mode + "no mean error beyond chance; nothing changed\n";
   if (!c.kept) return mode + "not kept, no better beyond chance: " + outputs + "\n";
   return mode + outputs + ", " + Count(c.layers, "layer") + ", " + Count(c.channels, "channel") +
+         (c.slopes > 0 ? ", " + Count(c.slopes, "slope") : "") +
          Format(", by up to %.1f steps of the output ('%s')\n", c.largest_quanta,
                 c.largest_node.c_str());
 }
 
-// One line: what was proved, and the tightest place.
+std::string WeightLine(const WeightChoiceReport& w) {
+  const std::string methods =
+      Cat("weights: rounding ", Name(w.methods.rounding), ", clipping ", Name(w.methods.clipping));
+  if (w.candidates == 0) return methods + ": no layer has weights to choose\n";
+  if (w.layers == 0) return methods + ": nothing better than the nearest; nothing changed\n";
+  const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", w.before_db, w.after_db) +
+                              " on " + Count(w.samples, "sample");
+  if (!w.kept) return methods + ": not kept, no better beyond chance: " + outputs + "\n";
+  return methods + ": " + outputs + ", " + Count(w.layers, "layer") + ", " +
+         Count(w.weights, "weight") + ", " + Count(w.channels, "channel") +
+         Format(" clipped, sums of layers %.1f dB better\n", w.gain_db);
+}
+
 // How many integer tensors have 16 bits; empty when none has.
 std::string Int16Line(const std::vector<ReportNode>& nodes) {
   size_t all = 0, wide = 0;
@@ -70,6 +84,7 @@ std::string Int16Line(const std::vector<ReportNode>& nodes) {
   return wide == 0 ? "" : Cat("16 bits: ", wide, " of ", Count(all, "integer tensor"), "\n");
 }
 
+// One line: what was proved, and the tightest place.
 std::string ProofLine(const std::vector<LayerProof>& proofs) {
   if (proofs.empty()) return "";
   int64_t channels = 0, flushed = 0;
@@ -188,6 +203,7 @@ std::string TextReport(const DeployReport& report) {
            "; factors between channels, powers of two, are in the weights\n";
   }
   out += Int16Line(report.nodes);
+  if (report.weight_choice) out += WeightLine(*report.weight_choice);
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +

@@ -101,7 +101,7 @@ typedef struct rshift_deploy_options {
   int emit_qdq; /* 1: fills rshift_deployment's `qdq` */
   rshift_progress progress;
   void* user;                  /* the first argument of `progress` */
-  const char* bias_correction; /* "off" (default), "fast" or "full", on the table's samples */
+  const char* bias_correction; /* "off" (default), "fast", "full" or "regression" */
   int activation_bits;         /* 16: of every result that can have them; 0 and 8: 8 bits */
   int residual_bits; /* 16: of sums of two activations and what they add; 0 and 8: 8 bits */
 } rshift_deploy_options;

@@ -115,19 +115,30 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--dump-graph", dump_graph,
                  "STAGE[=FILE]: imported | passes | quantized | target (repeatable)");
   app.add_option("--threads", threads,
-                 "for the check, --test-input and --bias-correction (default 1)")
+                 "for the check, --test-input, --bias-correction, --weight-rounding and "
+                 "--weight-clipping (default 1)")
       ->check(CLI::Range(1, kMaxThreads));
 }
 
 void DeployArguments::AddCorrectionOptions(CLI::App& app) {
   app.add_option(
          "--bias-correction", bias_correction,
-         "off | fast | full: take the mean of each channel's error out of the biases, as "
-         "every layer makes it by itself (fast) or as the whole integer program does (full)")
-      ->check(CLI::IsMember({"off", "fast", "full"}));
+         "off | fast | full | regression: take the mean of each channel's error out of the biases, "
+         "as every layer makes it by itself (fast) or as the whole integer program does (full); "
+         "regression: scale each channel, too, to come nearest to the float one")
+      ->check(CLI::IsMember({"off", "fast", "full", "regression"}));
+  app.add_option("--weight-rounding", weight_rounding,
+                 "nearest | gptq: round each weight by itself, or a channel's weights together, so "
+                 "that its sums on the samples are right")
+      ->check(CLI::IsMember({"nearest", "gptq"}));
+  app.add_option("--weight-clipping", weight_clipping,
+                 "off | mse: clip a channel's largest weights where its sums on the samples get "
+                 "better by finer steps")
+      ->check(CLI::IsMember({"off", "mse"}));
   auto* data = app.add_option(
       "--correction-data", correction_data,
-      "data set that --bias-correction measures on (default: the samples that the table recorded)");
+      "data set that --bias-correction, --weight-rounding and --weight-clipping measure on "
+      "(default: the samples that the table recorded)");
   app.add_option(
          "--correction-samples", correction_samples,
          "how many of --correction-data, chosen as model_calibrate does (default 64; 0: all)")
@@ -197,6 +208,7 @@ DeployOptions DeployArguments::Options() const {
   options.drop_residual_round = drop_residual_round;
   options.output = output;
   options.bias_correction = ParseBiasCorrection(bias_correction);
+  options.weights = {ParseWeightRounding(weight_rounding), ParseWeightClipping(weight_clipping)};
   options.correction_data = correction_data;
   options.correction_samples = correction_samples;
   options.check = !no_check;

@@ -21,6 +21,7 @@ struct DeployArguments {
   int threads = 0;
   std::string sensitivity, emit_qdq, emit_fakequantize;
   std::string bias_correction = "off";
+  std::string weight_rounding = "nearest", weight_clipping = "off";
   std::vector<std::string> correction_data;
   int64_t check_samples = kCheckSamples, keep_f32 = 0, correction_samples = kCorrectionSamples;
   bool no_fuse = false, json = false, no_check = false, force_preprocess = false,

@@ -1,9 +1,9 @@
 """A script: what bias correction is worth, by network and mode. RSHIFT_SHARED is ../shared.
 
-    bias_correction_accuracy.py FOLDER [NAME ...]     a Markdown table on stdout; FOLDER: for programs and outputs
+    bias_correction_accuracy.py FOLDER [--weights] [NAME ...]     a Markdown table on stdout; FOLDER: for programs and outputs
 
 Figures, data and networks as in calibration_accuracy.py, with tables of the default method. NAME:off is calibrated with
---equalize off.
+--equalize off. --weights: the table of docs/weights.md.
 """
 
 import os
@@ -18,7 +18,11 @@ import detectors
 import models
 import pipeline
 
-HOW = ('off', 'fast', 'full')
+GPTQ, MSE = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse')
+FULL, REGRESSION = ('--bias-correction', 'full'), ('--bias-correction', 'regression')
+BIASES = {'off': (), 'fast': ('--bias-correction', 'fast'), 'full': FULL, 'regression': REGRESSION}
+WEIGHTS = {'off': (), 'gptq': GPTQ, 'mse': MSE, 'gptq, mse': (*GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
+           'gptq, regression': (*GPTQ, *REGRESSION)}
 NAMES = (*calibration_accuracy.CLASSIFIERS, 'fashion_mobilenet_hostile:off', 'dscnn_keywords', 'yolox_nano')
 
 
@@ -54,7 +58,7 @@ def figure(program, wanted, data, is_detector, folder):
     return f'{percent:.2f} / {decibels:.1f}'
 
 
-def rows(name, shared, folder):
+def rows(name, shared, folder, ways):
     folder.mkdir(parents=True, exist_ok=True)
     name, _, equalize = name.partition(':')
     model, calibrate_on, samples, preprocess, extra, data, is_detector = setting(name, shared, folder)
@@ -65,22 +69,25 @@ def rows(name, shared, folder):
     wanted = run(folder / 'f32.rshift', data, folder)
     for mode in pipeline.INTEGER_MODES:
         cells = []
-        for how in HOW:
-            program, start = folder / f'{mode}.{how}.rshift', time.time()
+        for how, words in ways.items():
+            program, start = folder / f'{mode}.rshift', time.time()
             said = pipeline.run('model_deploy', model, '--calibration', folder / 'table.yaml', '--mode', mode, '--no-check', *extra,
-                                '--bias-correction', how, '-o', program)
+                                *words, '-o', program)
             seconds = time.time() - start
-            cells.append(figure(program, wanted, data, is_detector, folder) + (' (not kept)' if 'not kept' in said else '') +
-                         ('' if how == 'off' else f', {seconds:.1f} s'))
+            lost = [line.split(':')[0] for line in said.splitlines() if 'not kept' in line]  # "weights", "bias correction full"
+            note = '' if not lost else ' (not kept)' if ',' not in how else f' ({" and ".join(lost)} not kept)'
+            cells.append(figure(program, wanted, data, is_detector, folder) + note + ('' if how == 'off' else f', {seconds:.1f} s'))
         yield mode, cells
 
 
 def main(folder, *names):
+    ways = WEIGHTS if '--weights' in names else BIASES
+    names = [name for name in names if name != '--weights']
     shared = pathlib.Path(os.environ['RSHIFT_SHARED'])
-    print('| network | mode |', ' | '.join(HOW), '|')
-    print('|' + '---|' * (len(HOW) + 2), flush=True)
+    print('| network | mode |', ' | '.join(ways), '|')
+    print('|' + '---|' * (len(ways) + 2), flush=True)
     for name in names or NAMES:
-        for mode, cells in rows(name, shared, pathlib.Path(folder) / name.replace(':', '_')):
+        for mode, cells in rows(name, shared, pathlib.Path(folder) / name.replace(':', '_'), ways):
             print(f'| `{name}` | {mode} |', ' | '.join(cells), '|', flush=True)
 
 

@@ -5,11 +5,14 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
+#include <variant>
 
 #include "codegen/compile.h"
 #include "graph/passes/passes.h"
 #include "pipeline/bias_layers.h"
+#include "pipeline/channel_moments.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/deploy.h"
 #include "pipeline/program_pair.h"
@@ -140,6 +143,74 @@ TEST(BiasCorrectionTest, AChannelBeyondAllStepsIsLeftAlone) {
   EXPECT_LE(found.report.largest_quanta, 255);
 }
 
+// --- slopes ---
+
+// u = 0 ... 9, y = slope * unit * u + 3 + noise.
+std::vector<ChannelMoments> Line(double slope, double unit, double noise) {
+  std::mt19937 random(2);
+  std::normal_distribution<double> normal;
+  std::vector<ChannelMoments> samples(12);
+  for (ChannelMoments& m : samples) {
+    for (int u = 0; u < 10; ++u) {
+      const double y = slope * unit * u + 3 + noise * normal(random);
+      m.count += 1;
+      m.y += y;
+      m.u += u;
+      m.yu += y * u;
+      m.uu += u * u;
+    }
+  }
+  return samples;
+}
+
+TEST(SlopeTest, WorkedExamples) {
+  EXPECT_NEAR(SlopeOf(Line(0.9, 0.25, 0), 0.25), 0.9, 1e-9);
+  EXPECT_NEAR(SlopeOf(Line(1.1, 4, 0), 4), 1.1, 1e-9);
+  EXPECT_NEAR(SlopeOf(Line(1.1, 1, 0.1), 1), 1.1, 0.02);
+  EXPECT_EQ(SlopeOf(Line(1.01, 1, 5), 1), 1);  // chance
+  EXPECT_EQ(SlopeOf(Line(0.4, 1, 0), 1), 1);   // lost, not scaled
+  EXPECT_EQ(SlopeOf(Line(2.5, 1, 0), 1), 1);
+  EXPECT_EQ(SlopeOf(std::vector<ChannelMoments>(3), 1), 1);
+}
+
+// Columns that are all equal: the seven weights of 0.4 steps that integers have not make 1 + 7 *
+// 0.4 / 127 of the one that they have.
+SampleList EqualColumns(int count) {
+  std::mt19937 random(6);
+  std::uniform_real_distribution<float> uniform(-1.5f, 1.5f);
+  std::vector<Sample> samples;
+  for (int s = 0; s < count; ++s) {
+    Sample sample{"sample " + std::to_string(s), {std::vector<float>(kRows * kColumns)}};
+    for (int row = 0; row < kRows; ++row) {
+      const float value = uniform(random);
+      for (int c = 0; c < kColumns; ++c)
+        sample.inputs[0][static_cast<size_t>(row * kColumns + c)] = value;
+    }
+    samples.push_back(std::move(sample));
+  }
+  return SampleList(std::move(samples));
+}
+
+TEST(BiasCorrectionTest, RegressionScalesChannels) {
+  const Graph graph = Net(kLost);
+  const SampleList samples = EqualColumns(12);
+  const BiasCorrection found = Correct(graph, samples, BiasCorrectionMode::kRegression);
+  EXPECT_TRUE(found.report.kept);
+  EXPECT_EQ(found.report.slopes, 2 * kColumns);
+  const BiasCorrection full = Correct(graph, samples, BiasCorrectionMode::kFull);
+  EXPECT_TRUE(full.weights.empty());
+  EXPECT_EQ(full.report.slopes, 0);
+  EXPECT_GT(found.report.after_db, full.report.after_db + 3);
+  ASSERT_EQ(found.weights.size(), 2u);
+  const ChosenWeights& first = found.weights.at(graph.nodes()[0].name);
+  for (const float scale : first.scales) EXPECT_NEAR(scale * 127, 1 + 7 * kLost, 0.2 * 7 * kLost);
+  for (const int threads : {2, 7}) {
+    const BiasCorrection more = Correct(graph, samples, BiasCorrectionMode::kRegression, threads);
+    EXPECT_EQ(more.biases, found.biases);
+    EXPECT_EQ(more.weights.at(graph.nodes()[0].name).scales, first.scales);
+  }
+}
+
 // --- means by tap sums, against the programs' own outputs ---
 
 std::vector<float> Random(size_t count, std::mt19937& random) {
@@ -147,6 +218,14 @@ std::vector<float> Random(size_t count, std::mt19937& random) {
   std::vector<float> numbers(count);
   for (float& number : numbers) number = uniform(random);
   return numbers;
+}
+
+const Node* ConvOf(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    if (std::holds_alternative<Conv>(node.op) || std::holds_alternative<ConvTranspose>(node.op))
+      return &node;
+  }
+  return nullptr;
 }
 
 struct Window2 {
@@ -193,6 +272,10 @@ void ExpectMeans(const Window2& w, unsigned seed) {
   StoreValues(record, nhwc, bytes);
   const std::vector<double> floats = FloatMeans(layers[0], nhwc.data());
   const std::vector<double> integers = IntegerMeans(layers[0], bytes);
+  const std::optional<WindowRows> rows = WindowRowsOf(graph, *ConvOf(graph));
+  ASSERT_EQ(rows.has_value(), !w.transposed);
+  std::vector<ChannelMoments> moments(channels);
+  if (rows) moments = MomentsOf(layers[0], *rows, nhwc, bytes);
   const size_t positions = session.Output(0).size() / sizeof(float) / channels;
   ASSERT_EQ(static_cast<int64_t>(positions), layers[0].taps.positions);
   for (size_t c = 0; c < channels; ++c) {
@@ -201,6 +284,17 @@ void ExpectMeans(const Window2& w, unsigned seed) {
     mean /= static_cast<double>(positions);
     EXPECT_NEAR(floats[c], mean, 1e-5) << "channel " << c;
     EXPECT_NEAR(integers[c], mean, 0.02) << "channel " << c;  // steps of x and w: below 1/100
+    if (!rows) continue;
+    const ChannelMoments& m = moments[c];
+    const double unit = layers[0].quant.scale * static_cast<double>(layers[0].scales[c]);
+    double squares = 0;
+    for (size_t p = 0; p < positions; ++p) squares += std::pow(y[c * positions + p], 2);
+    ASSERT_EQ(m.count, static_cast<double>(positions));
+    EXPECT_NEAR(m.y / m.count, floats[c], 1e-6);
+    EXPECT_NEAR(m.u * unit / m.count, integers[c], 1e-9);
+    // Only where positions correspond are products what squares are.
+    EXPECT_NEAR(m.yu * unit / squares, 1, 0.02);
+    EXPECT_NEAR(m.uu * unit * unit / squares, 1, 0.04);
   }
 }
 

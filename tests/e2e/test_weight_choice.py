@@ -1,0 +1,59 @@
+"""--weight-rounding and --weight-clipping: fresh photographs come out better, the same bytes for any threads, exports follow."""
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import pipeline
+from test_bias_correction import CASE, calibrated, deploy, snr_db  # noqa: F401 (a fixture)
+
+GPTQ = ('--weight-rounding', 'gptq')
+BOTH = (*GPTQ, '--weight-clipping', 'mse')
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, report):  # noqa: F811
+    photographs, found = shared / 'images' / CASE.evaluate_on, {}
+    for how, words in (('off', ()), ('gptq', GPTQ), ('both', BOTH), ('regression', (*GPTQ, '--bias-correction', 'regression'))):
+        said = deploy(calibrated, tmp_path / f'{how}.rshift', mode, *words, '--report-json', tmp_path / 'r.json')
+        told = json.loads((tmp_path / 'r.json').read_text()).get('weight_choice')
+        assert ('weights: rounding gptq' in said) == (told is not None) == (how != 'off'), said
+        if told:
+            assert told['kept'] and told['samples'] == 16 and told['layers'] == told['candidates'] == 28 and told['weights'] > 10000
+            assert told['after_db'] > told['before_db'] + 3 and told['sums_gain_db'] > 4
+            assert (told['clipped_channels'] > 0) == (how == 'both')
+        found[how] = snr_db(calibrated, tmp_path / f'{how}.rshift', photographs, tmp_path)
+    report(f'weights, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
+    assert min(found['gptq'], found['both']) >= found['off'] + 2 and found['regression'] >= found['gptq']
+    deploy(calibrated, tmp_path / 'nearest.rshift', mode, '--weight-rounding', 'nearest', '--weight-clipping', 'off')
+    assert (tmp_path / 'nearest.rshift').read_bytes() == (tmp_path / 'off.rshift').read_bytes()
+
+
+def test_same_bytes_for_any_threads(calibrated, tmp_path):  # noqa: F811
+    programs = []
+    for threads in (1, 2, 3):
+        deploy(calibrated, tmp_path / 'p', 'symmetric', *BOTH, '--bias-correction', 'regression', '--threads', threads)
+        programs.append((tmp_path / 'p').read_bytes())
+    assert programs[0] == programs[1] == programs[2]
+
+
+def test_an_emitted_model_has_the_weights_and_is_refused_itself(calibrated, tmp_path):  # noqa: F811
+    weights = {}
+    for how, words in (('off', ()), ('both', BOTH)):
+        deploy(calibrated, tmp_path / f'{how}.rshift', 'symmetric', *words, '--emit-qdq', tmp_path / f'{how}.onnx')
+        weights[how] = [numpy_helper.to_array(i) for i in onnx.load(tmp_path / f'{how}.onnx').graph.initializer]
+        weights[how] = [w for w in weights[how] if w.dtype == np.int8 and w.ndim > 1]
+    assert sum(not np.array_equal(a, b) for a, b in zip(weights['off'], weights['both'], strict=True)) == 28
+    done = pipeline.call('model_deploy', tmp_path / 'both.onnx', '-o', tmp_path / 'no.rshift', *GPTQ)
+    assert done.returncode == 2 and '--weight-rounding and --weight-clipping: the model holds its own' in done.stderr, done.stderr
+    assert not (tmp_path / 'no.rshift').exists()
+
+
+@pytest.mark.parametrize('profile', ['tflite', 'onnxruntime', 'openvino', 'caffe2', 'onednn'])
+def test_other_profiles_take_the_weights(calibrated, profile, tmp_path):  # noqa: F811
+    deploy(calibrated, tmp_path / 'p.rshift', 'asymmetric', '--profile', profile, *GPTQ, '--report-json', tmp_path / 'r.json')
+    told = json.loads((tmp_path / 'r.json').read_text())['weight_choice']
+    assert told['kept'] and told['after_db'] > told['before_db'] + 3, told

@@ -1,0 +1,385 @@
+#include "pipeline/weight_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "codegen/compile.h"
+#include "codegen/container/container.h"
+#include "graph/dump.h"
+#include "graph/passes/passes.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/deploy.h"
+#include "pipeline/layer_weights.h"
+#include "pipeline/program_pair.h"
+#include "pipeline/usage.h"
+#include "pipeline/weight_solver.h"
+#include "quantize/quantize.h"
+#include "runtime/onednn/float_library.h"
+#include "tests/graph/onnx_builder.h"
+#include "tests/pipeline/little_model.h"
+
+namespace rshift::test {
+namespace {
+
+using ::rshift::testing::ModelBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr WeightMethods kGptqAlone{.rounding = WeightRounding::kGptq};
+constexpr WeightMethods kBoth{WeightRounding::kGptq, WeightClipping::kMse};
+
+// --- clipping ---
+
+// A weight whose input is always 0 does not count: of three weights of 1, c^2 R + 3 (1 - c)^2 is
+// least at 3 / (3 + R), R = 3 / (12 * 127^2).
+TEST(BestClipTest, AWorkedExample) {
+  const std::vector<float> weights = {-10, 1, -1, 1};
+  const std::vector<double> squares = {0, 1, 1, 1};
+  const double rounding = 3.0 / (12 * 127 * 127);
+  EXPECT_NEAR(BestClip(weights, squares, 127), 3 / (3 + rounding), 1e-12);
+}
+
+TEST(BestClipTest, NothingToClipFor) {
+  EXPECT_EQ(BestClip(std::vector<float>{2, -3}, std::vector<double>{0, 0}, 127), 3);
+  EXPECT_EQ(BestClip(std::vector<float>{0, 0}, std::vector<double>{1, 1}, 127), 0);
+}
+
+TEST(BestClipTest, NoOtherMagnitudeIsBetter) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 50; ++trial) {
+    std::vector<float> weights(20);
+    std::vector<double> squares(20);
+    double all = 0;
+    for (float& w : weights) w = static_cast<float>(normal(random));
+    for (double& m : squares) all += m = std::fabs(normal(random));
+    weights[0] *= 8;
+    for (const int steps : {1, 7, 127}) {
+      const auto error = [&](double c) {
+        double sum = c * c * all / (12.0 * steps * steps);
+        for (size_t i = 0; i < weights.size(); ++i) {
+          const double over = std::fabs(static_cast<double>(weights[i])) - c;
+          if (over > 0) sum += over * over * squares[i];
+        }
+        return sum;
+      };
+      const double found = error(BestClip(weights, squares, steps));
+      for (double c = 0; c < 12; c += 0.01) ASSERT_LE(found, error(c) * (1 + 1e-9)) << "c " << c;
+    }
+  }
+}
+
+// --- rounding ---
+
+// Two inputs that are always equal: the sum of both weights counts, 0.4 + 0.4, which 0 + 1 meets
+// better than 0 + 0.
+TEST(RoundTogetherTest, AWorkedExample) {
+  const SecondMoments equal{2, {1, 1, 1, 1}};
+  EXPECT_THAT(SquaredErrors(equal, std::vector<double>{0.4, 0.4, 0.4, -0.6}),
+              ElementsAre(::testing::DoubleNear(0.64, 1e-12), ::testing::DoubleNear(0.04, 1e-12)));
+  EXPECT_THAT(RoundTogether(equal, 0.01, std::vector<double>{0.4, 0.4}), ElementsAre(1, 0));
+}
+
+TEST(RoundTogetherTest, InputsThatDoNotVaryTogetherAreRoundedAlone) {
+  const SecondMoments alone{3, {4, 0, 0, 0, 1, 0, 0, 0, 9}};
+  EXPECT_THAT(RoundTogether(alone, 0.01, std::vector<double>{0.4, 2.6, -300, 1.5, -0.6, 0}),
+              ElementsAre(0, 3, -127, 2, -1, 0));
+  const SecondMoments nothing{2, {0, 0, 0, 0}};
+  EXPECT_THAT(RoundTogether(nothing, 0.01, std::vector<double>{0.4, 2.6}), ElementsAre(0, 3));
+}
+
+SecondMoments RandomMoments(size_t n, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  SecondMoments moments{static_cast<int64_t>(n), std::vector<double>(n * n)};
+  for (size_t sample = 0; sample < 3 * n; ++sample) {
+    std::vector<double> x(n);
+    const double common = normal(random);
+    for (double& v : x) v = common + 0.3 * normal(random);
+    for (size_t a = 0; a < n; ++a) {
+      for (size_t b = 0; b < n; ++b) moments.values[a * n + b] += x[a] * x[b];
+    }
+  }
+  return moments;
+}
+
+// Of all 2^n ways to round up or down the best is known: rounding together comes near it.
+TEST(RoundTogetherTest, ComesNearTheBestOfAllRoundings) {
+  constexpr size_t kInputs = 8;
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> uniform(-20, 20);
+  double nearest = 0, together = 0, best = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    const SecondMoments moments = RandomMoments(kInputs, random);
+    std::vector<double> weights(kInputs);
+    for (double& w : weights) w = uniform(random);
+    const auto error = [&](auto integer) {
+      std::vector<double> d(kInputs);
+      for (size_t i = 0; i < kInputs; ++i) d[i] = weights[i] - integer(i);
+      return SquaredErrors(moments, d)[0];
+    };
+    const std::vector<int8_t> found = RoundTogether(moments, 0.01, weights);
+    const double alone = error([&](size_t i) { return std::nearbyint(weights[i]); });
+    const double here = error([&](size_t i) { return static_cast<double>(found[i]); });
+    EXPECT_LE(here, alone);
+    double least = alone;
+    for (unsigned ups = 0; ups < 1U << kInputs; ++ups) {
+      least = std::min(least,
+                       error([&](size_t i) { return std::floor(weights[i]) + ((ups >> i) & 1U); }));
+    }
+    nearest += alone;
+    together += here;
+    best += least;
+  }
+  EXPECT_LT(together, 0.4 * nearest);
+  EXPECT_LT(together, 3 * best);
+}
+
+// --- second moments of what a layer reads ---
+
+struct Case {
+  bool matmul;
+  int channels, groups, kernel, stride, dilation, pad;
+};
+
+Graph GraphOf(const ModelBuilder& model) {
+  RegisterFloatLibrary();
+  const std::string bytes = model.Bytes();
+  return RunPasses(ImportModel({"net.onnx", std::vector<uint8_t>(bytes.begin(), bytes.end())}, {}));
+}
+
+std::vector<float> Integers(size_t count, int most, std::mt19937& random) {
+  std::uniform_int_distribution<int> uniform(-most, most);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = static_cast<float>(uniform(random));
+  return numbers;
+}
+
+Graph LayerOf(const Case& c, const std::vector<float>& weights, int outputs) {
+  ModelBuilder model;
+  if (c.matmul) {
+    model.Input("x", {1, 63, c.channels}).Floats("w", {c.channels, outputs}, weights);
+    model.Node("MatMul", {"x", "w"}, {"y"});
+  } else {
+    model.Input("x", {1, c.channels, 21, 17});
+    model.Floats("w", {outputs, c.channels / c.groups, c.kernel, c.kernel}, weights);
+    model.Node("Conv", {"x", "w"}, {"y"},
+               {{"group", c.groups},
+                {"strides", {c.stride, c.stride}},
+                {"dilations", {c.dilation, c.dilation}},
+                {"pads", {c.pad, c.pad, c.pad, c.pad}}});
+  }
+  model.Output("y");
+  return GraphOf(model);
+}
+
+// Squares of a layer's outputs, of integers small enough for exact floats, are what the moments of
+// its inputs say of its weights.
+void ExpectSquares(const Case& c, unsigned seed) {
+  std::mt19937 random(seed);
+  const int outputs = 2 * c.channels;
+  const size_t row = static_cast<size_t>(c.channels / c.groups * c.kernel * c.kernel);
+  const std::vector<float> weights = Integers(row * static_cast<size_t>(outputs), 3, random);
+  const Graph graph = LayerOf(c, weights, outputs);
+  const Program program = CompileObservable(graph, "float program");
+  Session session(program, {.threads = 1});
+  const size_t size = session.Input(0).size() / sizeof(float);
+  const std::vector<float> x = Integers(size, 9, random);
+  std::memcpy(session.Input(0).data(), x.data(), size * sizeof(float));
+  session.Run();
+  const auto* y = reinterpret_cast<const float*>(session.Output(0).data());
+  std::optional<WindowRows> rows;
+  for (const Node& node : graph.nodes()) {
+    if (!rows) rows = WindowRowsOf(graph, node);
+  }
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->inputs(), static_cast<int64_t>(row));
+  // What the layer reads is NHWC; the program's input and output are as in ONNX. Zero point -7.
+  const size_t places = size / static_cast<size_t>(c.channels);
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < size; ++i) {
+    const size_t at = c.matmul ? i : i % places * static_cast<size_t>(c.channels) + i / places;
+    bytes[at] = static_cast<std::byte>(static_cast<int>(x[i]) - 7);
+  }
+  const InputGram gram = GramOf(*rows, DType::kS8, -7, bytes);
+  const size_t positions = session.Output(0).size() / sizeof(float) / static_cast<size_t>(outputs);
+  ASSERT_EQ(gram.rows, static_cast<int64_t>(positions));
+  for (size_t o = 0; o < static_cast<size_t>(outputs); ++o) {
+    double wanted = 0, found = 0;
+    for (size_t p = 0; p < positions; ++p) {
+      const double v = y[c.matmul ? p * static_cast<size_t>(outputs) + o : o * positions + p];
+      wanted += v * v;
+    }
+    const size_t group = o * static_cast<size_t>(c.groups) / static_cast<size_t>(outputs);
+    const int64_t* products = &gram.products[group * row * row];
+    const auto weight = [&](size_t k) {
+      return static_cast<double>(
+          weights[c.matmul ? k * static_cast<size_t>(outputs) + o : o * row + k]);
+    };
+    for (size_t a = 0; a < row; ++a) {
+      for (size_t b = a; b < row; ++b)
+        found +=
+            (a == b ? 1 : 2) * weight(a) * weight(b) * static_cast<double>(products[a * row + b]);
+    }
+    ASSERT_EQ(found, wanted) << "output " << o;
+  }
+}
+
+TEST(InputGramTest, SquaresOfOutputsAreThoseOfTheProgram) {
+  unsigned seed = 40;
+  const std::vector<Case> cases = {
+      {true, 5, 1, 1, 1, 1, 0},  {false, 4, 1, 1, 1, 1, 0}, {false, 4, 1, 3, 1, 1, 1},
+      {false, 4, 1, 3, 2, 1, 0}, {false, 4, 2, 3, 1, 2, 2}, {false, 6, 6, 3, 1, 1, 1},
+      {false, 6, 6, 3, 2, 1, 1}, {false, 6, 6, 5, 3, 1, 2}, {false, 4, 1, 2, 2, 1, 0}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(::testing::Message() << "case of seed " << ++seed);
+    ExpectSquares(c, seed);
+  }
+}
+
+// --- whole networks ---
+
+constexpr int kRows = 16, kColumns = 24;
+
+// x -> MatMul -> Relu -> MatMul -> y.
+Graph Net() {
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal;
+  ModelBuilder model;
+  model.Input("x", {1, kRows, kColumns});
+  for (const char* name : {"a", "b"}) {
+    std::vector<float> weights(kColumns * kColumns);
+    for (float& w : weights) w = normal(random);
+    weights[0] = 12;  // a long tail for the first column
+    model.Floats(name, {kColumns, kColumns}, weights);
+  }
+  model.Node("MatMul", {"x", "a"}, {"p"}).Node("Relu", {"p"}, {"r"});
+  model.Node("MatMul", {"r", "b"}, {"y"}).Output("y");
+  return GraphOf(model);
+}
+
+CalibrationTable Table() {
+  CalibrationTable table;
+  table.method = "by hand";
+  table.tensors = {{"x", {-4, 4, 4, -4, 4, "max"}},
+                   {"r", {0, 60, 60, 0, 60, "max"}},
+                   {"y", {-900, 900, 900, -900, 900, "max"}}};
+  return table;
+}
+
+// Columns that vary together about a mean, as channels of networks do.
+SampleList Data(int count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<Sample> samples;
+  for (int s = 0; s < count; ++s) {
+    Sample sample{"sample " + std::to_string(s), {std::vector<float>(kRows * kColumns)}};
+    for (int row = 0; row < kRows; ++row) {
+      const float common = 1 + normal(random);
+      for (int c = 0; c < kColumns; ++c)
+        sample.inputs[0][static_cast<size_t>(row * kColumns + c)] = common + 0.2f * normal(random);
+    }
+    samples.push_back(std::move(sample));
+  }
+  return SampleList(std::move(samples));
+}
+
+TEST(WeightChoiceTest, SumsAndOutputsGetBetter) {
+  const Graph graph = Net();
+  const SampleList samples = Data(12, 1);
+  const WeightChoice choice = ChooseWeights(graph, Table(), {}, samples, kGptqAlone, 1);
+  EXPECT_TRUE(choice.report.kept);
+  EXPECT_EQ(choice.report.candidates, 2);
+  EXPECT_EQ(choice.report.layers, 2);
+  EXPECT_EQ(choice.weights.size(), 2u);
+  EXPECT_EQ(choice.report.channels, 0);
+  EXPECT_GT(choice.report.gain_db, 6);
+  EXPECT_GT(choice.report.after_db, choice.report.before_db);
+  const WeightChoice both = ChooseWeights(graph, Table(), {}, samples, kBoth, 1);
+  EXPECT_GE(both.report.gain_db, choice.report.gain_db);
+  EXPECT_GT(both.report.channels, 0);
+}
+
+TEST(WeightChoiceTest, ThreadsChangeNoBit) {
+  const Graph graph = Net();
+  const SampleList samples = Data(11, 2);
+  for (const WeightMethods methods : {kGptqAlone, kBoth}) {
+    const NodeWeights one = ChooseWeights(graph, Table(), {}, samples, methods, 1).weights;
+    ASSERT_EQ(one.size(), 2u);
+    for (const int threads : {2, 7}) {
+      const NodeWeights more = ChooseWeights(graph, Table(), {}, samples, methods, threads).weights;
+      for (const auto& [node, chosen] : one) {
+        EXPECT_EQ(chosen.scales, more.at(node).scales);
+        EXPECT_EQ(chosen.integers, more.at(node).integers);
+      }
+    }
+  }
+}
+
+// Integers that are given as they are leave everything as it was: requantization, biases, proofs.
+TEST(WeightChoiceTest, TheNearestIntegersGivenAreTheNearestIntegers) {
+  const Graph graph = Net();
+  for (const QuantMode mode : {QuantMode::kSymmetric, QuantMode::kAsymmetric}) {
+    for (const bool per_channel : {true, false}) {
+      QuantizeOptions options;
+      options.mode = mode;
+      options.target.per_channel_weights = per_channel;
+      const Graph wanted = QuantizeGraph(graph, Table(), options).graph;
+      NodeWeights nearest;
+      for (const WeightLayer& layer : FindWeightLayers(graph, wanted, options))
+        nearest[layer.node] = layer.nearest;
+      ASSERT_EQ(nearest.size(), 2u);
+      options.scaled_weights = true;
+      const Graph found = QuantizeGraph(SetWeights(graph, nearest), Table(), options).graph;
+      EXPECT_EQ(DumpGraph(found), DumpGraph(wanted));
+      EXPECT_EQ(WriteContainer(Compile(found, {})), WriteContainer(Compile(wanted, {})));
+    }
+  }
+}
+
+TEST(WeightChoiceTest, WhatIsGivenFromOutsideIsLeftAlone) {
+  Graph graph = Net();
+  const Graph quantized = QuantizeGraph(graph, Table(), {}).graph;
+  const std::vector<WeightLayer> layers = FindWeightLayers(graph, quantized, {});
+  ASSERT_EQ(layers.size(), 2u);
+  graph = SetWeights(graph, {{layers[0].node, layers[0].nearest}});
+  const std::vector<WeightLayer> left = FindWeightLayers(graph, quantized, {});
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left[0].node, layers[1].node);
+}
+
+std::string ErrorOf(const DeployOptions& options) {
+  try {
+    Deploy(options);
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const Error& error) {
+    return std::string("Error: ") + error.what();
+  }
+  return "no error";
+}
+
+TEST(WeightChoiceTest, DeployRefusesWhatMakesNoSense) {
+  DeployOptions options{.model = {"little.onnx", LittleModel()}};
+  options.weights = kGptqAlone;
+  options.mode = DeployMode::kF32;
+  EXPECT_EQ(ErrorOf(options), "--weight-rounding has no meaning with --mode f32: leave it out");
+  options.weights = {WeightRounding::kNearest, WeightClipping::kMse};
+  EXPECT_EQ(ErrorOf(options), "--weight-clipping has no meaning with --mode f32: leave it out");
+  options.mode = DeployMode::kSymmetric;
+  CalibrationTable table;
+  table.method = "by hand";
+  table.tensors = {{"x", {-1, 1, 1, -1, 1, "max"}}, {"y", {0, 4, 4, 0, 4, "max"}}};
+  options.table.value = table;
+  EXPECT_THAT(ErrorOf(options), HasSubstr("or leave --weight-clipping out"));
+  options.profile = ProfileId::kAscend;
+  EXPECT_THAT(ErrorOf(options), HasSubstr("are not for --profile ascend"));
+  EXPECT_THROW(ParseWeightRounding("up"), Error);
+  EXPECT_THROW(ParseWeightClipping("kl"), Error);
+}
+
+}  // namespace
+}  // namespace rshift::test
