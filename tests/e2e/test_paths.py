@@ -22,7 +22,7 @@ TOOLS = {
         'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--bind': ('in', 'name={}'), '--dataset': ('data', '{}'),
         '--from-statistics': ('in', '{}'), '--preprocess': ('in', '{}'), '--equalize': ('in', '{}'),
         '--output': ('out', '{}'), '--statistics': ('out', '{}'),
-        '--labels': ('in', '{}'), '--picture': ('out', '{}'),
+        '--labels': ('in', '{}'), '--picture': ('out', '{}'), '--report': ('out', '{}'),
         '--input-shape': None, '--method': None, '--shard': None, **PREPROCESSING,
     },
     'model_deploy': {
