@@ -142,10 +142,15 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
     RSHIFT_REQUIRE(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, where,
                    ": made with pass list version ", next.pass_list_version, ", this program has ",
                    kPassListVersion, "; measure again");
-    if (i == 0)
+    if (i == 0) {
       merged = std::move(next);
-    else
+      continue;
+    }
+    try {
       Merge(merged, next);
+    } catch (const Error& error) {
+      Fail(ErrorCode::kInvalidInput, where, " and those before it: ", error.what());
+    }
   }
   const std::string missing = MissingShards(merged);
   RSHIFT_REQUIRE(missing.empty() || options.partial, ErrorCode::kInvalidInput,

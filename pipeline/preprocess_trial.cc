@@ -115,6 +115,8 @@ std::optional<BetterPreprocess> BetterByLabels(const PreprocessResults& results)
   return better;
 }
 
+double Hundredths(double value) { return std::round(100 * value) / 100; }
+
 std::optional<BetterPreprocess> BetterByNorm(const PreprocessResults& results) {
   const PreprocessResult& given = results.variants[0];
   if (!given.norm_distance) return std::nullopt;
@@ -124,9 +126,10 @@ std::optional<BetterPreprocess> BetterByNorm(const PreprocessResults& results) {
   const double least = *best->norm_distance;
   if (*given.norm_distance < 2 * least || *given.norm_distance < least + kNormMargin)
     return std::nullopt;
-  return BetterPreprocess{static_cast<size_t>(best - results.variants.begin()), 0,
-                          Cat("the first BatchNorm sees what it was trained on (distance ", least,
-                              " instead of ", *given.norm_distance, ")")};
+  return BetterPreprocess{
+      static_cast<size_t>(best - results.variants.begin()), 0,
+      Cat("the first BatchNorm sees what it was trained on (distance ", Hundredths(least),
+          " instead of ", Hundredths(*given.norm_distance), ")")};
 }
 
 }  // namespace

@@ -68,6 +68,18 @@ def ranks(data):
     return data
 
 
+def test_threads_and_the_order_of_the_data_make_no_difference(data):
+    names = [f'photos/{i:02}.png\n' for i in range(SAMPLES)]
+    written = set()
+    for threads, order in ((1, names), (2, names[::-1]), (4, names[5:] + names[:5])):
+        (data / 'list.txt').write_text(''.join(order))
+        done = shell(data, 'model_calibrate net.onnx --dataset list.txt --preprocess net.yaml --samples 0 --statistics list.stats '
+                     f'--report list.html --threads {threads} -o list.yaml')
+        assert done.returncode == 0, done.stderr
+        written.add(tuple((data / f'list.{kind}').read_bytes() for kind in ('yaml', 'stats', 'html')))
+    assert len(written) == 1
+
+
 def merged(folder, parts, table):
     return shell(folder, f'model_calibrate net.onnx --from-statistics {" ".join(parts)} --statistics {table}.stats -o {table}')
 
