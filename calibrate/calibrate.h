@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
+#include "calibrate/reader_functions.h"
 #include "calibrate/statistics.h"
 #include "calibrate/threshold.h"
 #include "graph/graph.h"
@@ -29,8 +30,9 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                                  const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
-// Every method works from the statistics alone.
-CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options);
+// Every method works from the statistics alone, and omse from what ReaderFunctions says, too.
+CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
+                             const TensorFunctions& readers = {});
 
 }  // namespace rshift
 

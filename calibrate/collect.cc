@@ -45,10 +45,11 @@ class Worker {
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
     FillInputs(program_, session_, sample);
-    for (const Observation& observation : plan_.before) Observe(observation, sample.name);
+    RecordedSample recorded{sha256, sample.name, std::move(sources)};
+    for (const Observation& observation : plan_.before) Observe(observation, recorded);
     session_.RunObserved([&](int command) {
       for (const Observation& observation : plan_.after[static_cast<size_t>(command)]) {
-        Observe(observation, sample.name);
+        Observe(observation, recorded);
       }
     });
     RequireNoFault(program_, session_);
@@ -59,7 +60,7 @@ class Worker {
       if (peak) ++derived_peaks_[i][PeakBin(*peak)];
     }
     samples_.emplace_back(sha256, sample.name);
-    if (!sources.empty()) recorded_.push_back({sha256, sample.name, std::move(sources)});
+    if (!recorded.sources.empty()) recorded_.push_back(std::move(recorded));
   }
 
   // Adds what was gathered to `total` and starts anew.
@@ -80,7 +81,7 @@ class Worker {
   }
 
  private:
-  void Observe(const Observation& observation, const std::string& sample) {
+  void Observe(const Observation& observation, const RecordedSample& sample) {
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));

@@ -4,7 +4,8 @@
 
 namespace rshift {
 
-CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options) {
+CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
+                             const TensorFunctions& readers) {
   CalibrationTable table;
   table.model_sha256 = statistics.model_sha256;
   table.method = MethodName(options);
@@ -22,7 +23,10 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   table.environment = statistics.environment;
   table.equalization = statistics.equalization;
   for (const TensorStatistics& tensor : statistics.tensors) {
-    table.tensors.emplace_back(tensor.name, DeriveRange(tensor, options));
+    MethodOptions of_tensor = options;
+    if (const auto found = readers.find(tensor.name); found != readers.end())
+      of_tensor.readers = found->second;
+    table.tensors.emplace_back(tensor.name, DeriveRange(tensor, of_tensor));
     table.tensors.back().second.infinities = tensor.infinities;
   }
   return table;

@@ -1,6 +1,6 @@
 // Equal-width bins derived from the log-linear ones, and the error of a uniform quantizer on them.
-// Everything is double arithmetic in a fixed order: the same statistics give the same numbers. Not
-// for use outside calibrate/.
+// Everything is double arithmetic in a fixed order: the same statistics give the same numbers. For
+// calibrate/ and pictures of it.
 #ifndef RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 #define RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 

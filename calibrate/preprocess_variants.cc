@@ -1,12 +1,8 @@
 #include "calibrate/preprocess_variants.h"
 
 #include <algorithm>
-#include <opencv2/core.hpp>
-#include <span>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
-#include "calibrate/data/picture_codecs.h"
 
 namespace rshift {
 namespace {
@@ -75,31 +71,6 @@ std::vector<PreprocessVariant> VariantsOf(const InputPreprocess& given) {
     for (const Scaling& scaling : UsualScalings()) offer(scaling.name, With(order, scaling));
   }
   return variants;
-}
-
-void WritePicture(const std::string& path, const std::vector<float>& values, const Shape& shape,
-                  const InputPreprocess& recipe) {
-  const bool nchw = recipe.layout == InputPreprocess::PixelLayout::kNchw;
-  RSHIFT_REQUIRE(shape.size() == 4 && !values.empty(), ErrorCode::kInvalidInput, path,
-                 ": an input of the shape ", ToString(shape), " is no picture");
-  const int64_t channels = nchw ? shape[1] : shape[3], height = nchw ? shape[2] : shape[1],
-                width = nchw ? shape[3] : shape[2];
-  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
-  const float scale = *largest > *least ? 255.0f / (*largest - *least) : 0.0f;
-  cv::Mat picture(static_cast<int>(height), static_cast<int>(width), CV_8UC(channels == 1 ? 1 : 3));
-  const int64_t shown = channels == 1 ? 1 : 3;
-  for (int64_t pixel = 0; pixel < height * width; ++pixel) {
-    for (int64_t c = 0; c < shown; ++c) {
-      // OpenCV writes BGR.
-      const int64_t from = recipe.color == Color::kRgb ? shown - 1 - c : c;
-      const int64_t at = nchw ? from * height * width + pixel : pixel * channels + from;
-      picture.data[pixel * shown + c] =
-          static_cast<uint8_t>((values[static_cast<size_t>(at)] - *least) * scale + 0.5f);
-    }
-  }
-  std::vector<uint8_t> bytes;
-  EncodePicture(".png", picture, bytes);
-  WriteFileAtomic(path, std::span<const uint8_t>(bytes));
 }
 
 }  // namespace rshift

@@ -18,12 +18,6 @@ struct PreprocessVariant {
 // to 1, ImageNet's mean in 0 to 255 (Caffe), ImageNet's mean and deviation (PyTorch). Each once.
 std::vector<PreprocessVariant> VariantsOf(const InputPreprocess& given);
 
-// A .png of an image input after preprocessing, its values stretched to 0 to 255 over all channels,
-// so that a person sees what the network sees: crop, order of the colours, layout. `values`: one
-// image in `shape` (ONNX order, batch 1).
-void WritePicture(const std::string& path, const std::vector<float>& values, const Shape& shape,
-                  const InputPreprocess& recipe);
-
 }  // namespace rshift
 
 #endif  // RSHIFT_CALIBRATE_PREPROCESS_VARIANTS_H_

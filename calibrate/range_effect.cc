@@ -5,33 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "calibrate/quantizer.h"
 #include "calibrate/threshold.h"
-#include "quantize/numerics/qparams.h"
 
 namespace rshift {
 namespace {
-
-// A quantizer: numbers `least` to `greatest` times scale, and where real values begin to be
-// clipped.
-struct Quantizer {
-  double scale = 1, least = 0, greatest = 0;
-  double low = 0, high = 0;
-};
-
-Quantizer Symmetric(const TensorRange& range) {
-  const bool is_signed = range.min < 0;
-  const double scale = numerics::SymmetricParams(range.threshold, is_signed).scale;
-  const double low = is_signed ? -static_cast<double>(range.threshold) : 0.0;
-  if (is_signed) return {scale, -128, 127, low, range.threshold};
-  return {scale, 0, 255, low, range.threshold};
-}
-
-Quantizer Asymmetric(const TensorRange& range) {
-  const QuantParams params = numerics::AsymmetricParams(range.low, range.high);
-  const double zero = params.zero_point;
-  return {params.scale, -128 - zero, 127 - zero, std::min(range.low, 0.0f),
-          std::max(range.high, 0.0f)};
-}
 
 // Few digits: a table that is measured again differs where something has changed.
 float Rounded(double value, const char* format) {
@@ -51,8 +29,7 @@ RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<Weigh
     const double high = std::min<double>(bin.high, statistics.max);
     const double middle = (low + high) / 2, width = std::max(0.0, high - low);
     const double spread = width * width / 12, count = static_cast<double>(bin.count);
-    const double number = std::clamp(std::nearbyint(middle / to.scale), to.least, to.greatest);
-    const double off = middle - number * to.scale;
+    const double off = middle - to.Rounded(middle);
     signal += count * (middle * middle + spread);
     error += count * (off * off + (off == 0 ? 0 : spread));
     const double inside = std::min(high, to.high) - std::max(low, to.low);
@@ -87,9 +64,11 @@ void DescribeRanges(const StatisticsFile& statistics, CalibrationTable& table) {
     const TensorStatistics& tensor = statistics.tensors[i];
     TensorRange& range = table.tensors[i].second;
     const std::vector<WeightedBin> bins = Bins(tensor);
-    range.symmetric = EffectOf(tensor, bins, Symmetric(range));
-    range.asymmetric = EffectOf(tensor, bins, Asymmetric(range));
+    range.symmetric = EffectOf(tensor, bins, SymmetricQuantizer(range));
+    range.asymmetric = EffectOf(tensor, bins, AsymmetricQuantizer(range));
     if (range.reason.empty()) range.reason = ReasonOf(tensor, range);
+    range.min_sample = tensor.min_sample.name;
+    range.max_sample = tensor.max_sample.name;
   }
 }
 

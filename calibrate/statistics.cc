@@ -51,8 +51,19 @@ float PeakBinLow(uint32_t bin) { return std::bit_cast<float>(bin << kPeakShift);
 void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
          const InfinityRule& rule) {
   TensorCounter counter;
-  counter.Add(values, rule, statistics.name, sample);
+  counter.Add(values, rule, statistics.name, {.sha256 = {}, .name = sample, .sources = {}});
   Merge(statistics, counter.Sum());
+}
+
+void TakeExtremes(TensorStatistics& into, float min, const RecordedSample& min_sample, float max,
+                  const RecordedSample& max_sample) {
+  const bool first = into.count == 0;
+  if (first || min < into.min || (min == into.min && min_sample < into.min_sample))
+    into.min_sample = min_sample;
+  if (first || max > into.max || (max == into.max && max_sample < into.max_sample))
+    into.max_sample = max_sample;
+  into.min = first ? min : std::min(into.min, min);
+  into.max = first ? max : std::max(into.max, max);
 }
 
 void Merge(TensorStatistics& into, const TensorStatistics& other) {
@@ -63,8 +74,7 @@ void Merge(TensorStatistics& into, const TensorStatistics& other) {
 void MergePart(TensorStatistics& into, const TensorStatistics& other) {
   into.infinities += other.infinities;
   if (other.count == 0) return;
-  into.min = into.count == 0 ? other.min : std::min(into.min, other.min);
-  into.max = into.count == 0 ? other.max : std::max(into.max, other.max);
+  TakeExtremes(into, other.min, other.min_sample, other.max, other.max_sample);
   into.count += other.count;
   into.histogram.zeros += other.histogram.zeros;
   for (const auto& [page, counts] : other.histogram.pages) {

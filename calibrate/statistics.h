@@ -40,6 +40,9 @@ struct TensorStatistics {
   // sample? Empty in files of version 1.
   std::map<uint32_t, uint64_t> peaks;
   Histogram histogram;
+  // The samples that min and max were seen in, of several the lowest. Without a hash: nobody knows,
+  // as in files before version 4.
+  RecordedSample min_sample = {}, max_sample = {};
 };
 // A quarter of an octave: exponent and two mantissa bits of a magnitude.
 uint32_t PeakBin(float magnitude);
@@ -65,6 +68,10 @@ struct WeightedBin {
 // TensorCounter is faster.
 void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
          const InfinityRule& rule = {});
+// What one more sample, or several, reach: the only place where min, max and their samples change.
+// Comes before their values are counted.
+void TakeExtremes(TensorStatistics& into, float min, const RecordedSample& min_sample, float max,
+                  const RecordedSample& max_sample);
 // As if every sample of `other` had been added as well; the name stays.
 void Merge(TensorStatistics& into, const TensorStatistics& other);
 // Without the peaks: `other` is a part of the tensor, not other samples of it.

@@ -6,31 +6,35 @@
 //   u32 count, (text hash, text name, u32 sources,
 //     (text input, u64 index, u32 paths, text...)...)...   recorded samples
 //   u32 count, (text set, u32 count, u32 index).. shards of incomplete sets, ascending
-//   u32 count, tensors: text name, f32 min, f32 max, u64 count, u64 zeros, u64 infinities,
-//     u32 peaks, (u16 bin, u64 samples)...,        ascending
-//     u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...   both ascending, counts > 0
+//   u32 count, (as a recorded sample)...           samples with a tensor's min or max, ascending
+//   u32 count, tensors: text name, f32 min, f32 max, u32 min sample, u32 max sample (places in the
+//     list above from 1, 0: nobody knows), u64 count, u64 zeros, u64 infinities, u32 peaks, (u16
+//     bin, u64 samples)...,   ascending u32 pages, (u16 page, u16 bins, (u16 bin, u64 count)...)...
+//     both ascending, counts > 0
 //   u32 count, (text tensor, u32 channels, i32...)...   exponents of equalized tensors
-// A text is u32 size and its bytes. One content has one encoding: version 3 where tensors are
-// equalized, else version 2, which ends before their exponents. Version 1, which is still read, has
-// no recorded samples, shards, infinities and peaks.
+// A text is u32 size and its bytes. One content has one encoding, that of version 4. Older ones are
+// still read: 3 has no samples of min and max, 2 no exponents either, 1 no recorded samples,
+// shards, infinities and peaks.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <concepts>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "calibrate/statistics.h"
+#include "calibrate/statistics_words.h"
 
 namespace rshift {
 namespace {
 
 constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
-constexpr uint32_t kVersion = 3, kPlainVersion = 2, kOldestVersion = 1;
+constexpr uint32_t kVersion = 4, kOldestVersion = 1;
+constexpr uint32_t kRecordedSince = 2, kEqualizationSince = 3, kExtremesSince = 4;
 constexpr size_t kHeaderSize = 24;
 // 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
@@ -40,70 +44,32 @@ constexpr uint32_t kPeakBins = kInfinityExponent * 4;
 constexpr uint32_t kMaxShards = 1 << 20;
 constexpr uint64_t kMaxCount = uint64_t{1} << 56;  // sums of 256 files cannot overflow
 
-class Writer {
- public:
-  template <std::unsigned_integral T>
-  void Put(T value) {
-    std::array<uint8_t, sizeof(T)> raw;
-    for (size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<uint8_t>(value >> (8 * i));
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
-  }
-  void PutText(const std::string& text) {
-    Put(static_cast<uint32_t>(text.size()));
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
-  }
-  std::vector<uint8_t>& bytes() { return bytes_; }
+// Samples with the minimum or maximum of a tensor, ascending.
+using ExtremeSamples = std::vector<RecordedSample>;
 
- private:
-  std::vector<uint8_t> bytes_;
-};
+// Where a sample is in `extremes`, from 1; 0: nobody knows it.
+uint32_t PlaceOf(const RecordedSample& sample, const ExtremeSamples& extremes) {
+  if (sample.sha256.empty()) return 0;
+  const auto at = std::lower_bound(extremes.begin(), extremes.end(), sample);
+  return static_cast<uint32_t>(at - extremes.begin()) + 1;
+}
 
-class Reader {
- public:
-  Reader(std::span<const uint8_t> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+ExtremeSamples ExtremesOf(const std::vector<TensorStatistics>& tensors) {
+  std::set<RecordedSample> found;
+  for (const TensorStatistics& tensor : tensors) {
+    for (const RecordedSample* sample : {&tensor.min_sample, &tensor.max_sample})
+      if (!sample->sha256.empty()) found.insert(*sample);
+  }
+  return {found.begin(), found.end()};
+}
 
-  template <std::unsigned_integral T>
-  T Get(const char* what) {
-    const std::span<const uint8_t> raw = Take(sizeof(T), what);
-    uint64_t value = 0;
-    for (size_t i = 0; i < sizeof(T); ++i) value |= uint64_t{raw[i]} << (8 * i);
-    return static_cast<T>(value);
-  }
-  std::string GetText(const char* what) {
-    const auto raw = Take(Get<uint32_t>(what), what);
-    return {raw.begin(), raw.end()};
-  }
-  // A number of entries of at least `least` bytes each: bounded by what is left.
-  uint32_t GetCount(size_t least, const char* what) {
-    const auto count = Get<uint32_t>(what);
-    if (count > (bytes_.size() - at_) / least)
-      Bad("more ", what, " (", count, ") than the file has room for");
-    return count;
-  }
-  bool AtEnd() const { return at_ == bytes_.size(); }
-  template <typename... Args>
-  [[noreturn]] void Bad(const Args&... args) const {
-    Fail(ErrorCode::kCorrupt, where_, ", offset ", at_, ": ", args...,
-         "; the statistics file is damaged");
-  }
-
- private:
-  std::span<const uint8_t> Take(size_t size, const char* what) {
-    if (size > bytes_.size() - at_) Bad("ends within ", what);
-    const auto result = bytes_.subspan(at_, size);
-    at_ += size;
-    return result;
-  }
-
-  std::span<const uint8_t> bytes_;
-  const std::string& where_;
-  size_t at_ = 0;
-};
-
-void WriteTensor(const TensorStatistics& tensor, Writer& out) {
+void WriteTensor(const TensorStatistics& tensor, const ExtremeSamples& extremes,
+                 StatisticsWriter& out) {
   out.PutText(tensor.name);
   out.Put(std::bit_cast<uint32_t>(tensor.min));
   out.Put(std::bit_cast<uint32_t>(tensor.max));
+  out.Put(PlaceOf(tensor.min_sample, extremes));
+  out.Put(PlaceOf(tensor.max_sample, extremes));
   out.Put(tensor.count);
   out.Put(tensor.histogram.zeros);
   out.Put(tensor.infinities);
@@ -127,7 +93,8 @@ void WriteTensor(const TensorStatistics& tensor, Writer& out) {
 }
 
 // Returns the sum of the page's counts.
-uint64_t ReadPage(Reader& in, uint32_t page, std::array<uint64_t, Histogram::kPageBins>& counts) {
+uint64_t ReadPage(StatisticsReader& in, uint32_t page,
+                  std::array<uint64_t, Histogram::kPageBins>& counts) {
   const uint32_t used = in.Get<uint16_t>("a page");
   if (used == 0 || used > counts.size()) in.Bad("page ", page, " has ", used, " bins");
   int previous = -1;
@@ -146,7 +113,7 @@ uint64_t ReadPage(Reader& in, uint32_t page, std::array<uint64_t, Histogram::kPa
   return sum;
 }
 
-void CheckRange(Reader& in, const TensorStatistics& tensor) {
+void CheckRange(StatisticsReader& in, const TensorStatistics& tensor) {
   if (tensor.count == 0) return;
   const std::vector<WeightedBin> bins = Bins(tensor);
   const bool finite =
@@ -158,7 +125,7 @@ void CheckRange(Reader& in, const TensorStatistics& tensor) {
   }
 }
 
-void ReadPeaks(Reader& in, TensorStatistics& tensor) {
+void ReadPeaks(StatisticsReader& in, TensorStatistics& tensor) {
   int64_t previous = -1;
   for (uint32_t left = in.GetCount(10, "peaks"); left > 0; --left) {
     const uint32_t bin = in.Get<uint16_t>("a peak");
@@ -170,7 +137,7 @@ void ReadPeaks(Reader& in, TensorStatistics& tensor) {
   }
 }
 
-void ReadShards(Reader& in, StatisticsFile& file) {
+void ReadShards(StatisticsReader& in, StatisticsFile& file) {
   for (uint32_t left = in.GetCount(12, "shards"); left > 0; --left) {
     ShardId shard;
     shard.set = in.GetText("a shard");
@@ -183,16 +150,27 @@ void ReadShards(Reader& in, StatisticsFile& file) {
   }
 }
 
-TensorStatistics ReadTensor(Reader& in, uint32_t version, size_t& pages_left) {
+RecordedSample ReadExtreme(StatisticsReader& in, const ExtremeSamples& extremes) {
+  const auto place = in.Get<uint32_t>("a sample's place");
+  if (place > extremes.size()) in.Bad("sample ", place, " of ", extremes.size());
+  return place == 0 ? RecordedSample() : extremes[place - 1];
+}
+
+TensorStatistics ReadTensor(StatisticsReader& in, uint32_t version, const ExtremeSamples& extremes,
+                            size_t& pages_left) {
   TensorStatistics tensor;
   tensor.name = in.GetText("a tensor name");
   tensor.min = std::bit_cast<float>(in.Get<uint32_t>("a minimum"));
   tensor.max = std::bit_cast<float>(in.Get<uint32_t>("a maximum"));
+  if (version >= kExtremesSince) {
+    tensor.min_sample = ReadExtreme(in, extremes);
+    tensor.max_sample = ReadExtreme(in, extremes);
+  }
   tensor.count = in.Get<uint64_t>("a count");
   tensor.histogram.zeros = in.Get<uint64_t>("a count");
   if (tensor.count > kMaxCount || tensor.histogram.zeros > tensor.count)
     in.Bad("impossible count of values");
-  if (version > 1) {
+  if (version >= kRecordedSince) {
     tensor.infinities = in.Get<uint64_t>("a count");
     if (tensor.infinities > kMaxCount) in.Bad("impossible count of infinities");
     ReadPeaks(in, tensor);
@@ -215,7 +193,7 @@ TensorStatistics ReadTensor(Reader& in, uint32_t version, size_t& pages_left) {
   return tensor;
 }
 
-void WriteRecorded(const std::vector<RecordedSample>& samples, Writer& out) {
+void WriteRecorded(const std::vector<RecordedSample>& samples, StatisticsWriter& out) {
   out.Put(static_cast<uint32_t>(samples.size()));
   for (const RecordedSample& sample : samples) {
     out.PutText(sample.sha256);
@@ -230,10 +208,8 @@ void WriteRecorded(const std::vector<RecordedSample>& samples, Writer& out) {
   }
 }
 
-std::vector<RecordedSample> ReadRecorded(Reader& in) {
-  const uint32_t count = in.GetCount(12, "recorded samples");
-  if (count > kMaxRecordedSamples) in.Bad("too many recorded samples (", count, ")");
-  std::vector<RecordedSample> samples(count);
+std::vector<RecordedSample> ReadSamples(StatisticsReader& in) {
+  std::vector<RecordedSample> samples(in.GetCount(12, "recorded samples"));
   for (RecordedSample& sample : samples) {
     sample.sha256 = in.GetText("a recorded sample");
     sample.name = in.GetText("a recorded sample");
@@ -246,13 +222,18 @@ std::vector<RecordedSample> ReadRecorded(Reader& in) {
       for (std::string& path : source.paths) path = in.GetText("a path");
     }
   }
-  std::vector<RecordedSample> kept = samples;
-  KeepLowest(kept);
-  if (kept != samples) in.Bad("recorded samples out of order");
   return samples;
 }
 
-void WriteEqualization(const Equalization& equalization, Writer& out) {
+std::vector<RecordedSample> ReadRecorded(StatisticsReader& in) {
+  std::vector<RecordedSample> samples = ReadSamples(in);
+  std::vector<RecordedSample> kept = samples;
+  KeepLowest(kept);
+  if (kept != samples) in.Bad("recorded samples out of order, or more than are kept");
+  return samples;
+}
+
+void WriteEqualization(const Equalization& equalization, StatisticsWriter& out) {
   out.Put(static_cast<uint32_t>(equalization.size()));
   for (const ChannelExponents& entry : equalization) {
     out.PutText(entry.tensor);
@@ -261,9 +242,8 @@ void WriteEqualization(const Equalization& equalization, Writer& out) {
   }
 }
 
-Equalization ReadEqualization(Reader& in) {
+Equalization ReadEqualization(StatisticsReader& in) {
   Equalization equalization(in.GetCount(8, "equalized tensors"));
-  if (equalization.empty()) in.Bad("no equalized tensors");
   for (ChannelExponents& entry : equalization) {
     entry.tensor = in.GetText("an equalized tensor");
     entry.exponents.resize(in.GetCount(4, "exponents"));
@@ -282,7 +262,7 @@ std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::
       bytes.size() >= kHeaderSize && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
   RSHIFT_REQUIRE(ours, ErrorCode::kCorrupt, where,
                  ": not a statistics file, or cut off within its header", KindNote(bytes));
-  Reader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
+  StatisticsReader header(bytes.subspan(kMagic.size(), kHeaderSize - kMagic.size()), where);
   version = header.Get<uint32_t>("the header");
   const auto crc = header.Get<uint32_t>("the header");
   const auto size = header.Get<uint64_t>("the header");
@@ -299,7 +279,7 @@ std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::
 }  // namespace
 
 std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
-  Writer out;
+  StatisticsWriter out;
   out.bytes().resize(kHeaderSize);
   out.PutText(file.model_sha256);
   out.Put(static_cast<uint32_t>(file.pass_list_version));
@@ -321,20 +301,22 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
     out.Put(shard.count);
     out.Put(shard.index);
   }
+  const ExtremeSamples extremes = ExtremesOf(file.tensors);
+  WriteRecorded(extremes, out);
   out.Put(static_cast<uint32_t>(file.tensors.size()));
   size_t pages = 0;
   for (const TensorStatistics& tensor : file.tensors) {
     pages += tensor.histogram.pages.size();
-    WriteTensor(tensor, out);
+    WriteTensor(tensor, extremes, out);
   }
   RSHIFT_REQUIRE(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
                  " histogram pages, a file holds at most ", kMaxPages);
-  if (!file.equalization.empty()) WriteEqualization(file.equalization, out);
-  Writer header;
+  WriteEqualization(file.equalization, out);
+  StatisticsWriter header;
   header.bytes().assign(kMagic.begin(), kMagic.end());
   const std::span<const uint8_t> content =
       std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
-  header.Put(file.equalization.empty() ? kPlainVersion : kVersion);
+  header.Put(kVersion);
   header.Put(Crc32c(content));
   header.Put(static_cast<uint64_t>(content.size()));
   std::copy(header.bytes().begin(), header.bytes().end(), out.bytes().begin());
@@ -343,7 +325,7 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
 
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where) {
   uint32_t version = 0;
-  Reader in(CheckHeader(bytes, where, version), where);
+  StatisticsReader in(CheckHeader(bytes, where, version), where);
   StatisticsFile file;
   file.model_sha256 = in.GetText("the model's hash");
   file.pass_list_version = static_cast<int32_t>(in.Get<uint32_t>("the pass list version"));
@@ -361,12 +343,16 @@ StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string&
     if (count > 1 && file.samples[count - 1] < file.samples[count - 2])
       in.Bad("samples out of order");
   }
-  if (version > 1) file.recorded = ReadRecorded(in);
-  if (version > 1) ReadShards(in, file);
+  if (version >= kRecordedSince) file.recorded = ReadRecorded(in);
+  if (version >= kRecordedSince) ReadShards(in, file);
+  ExtremeSamples extremes;
+  if (version >= kExtremesSince) extremes = ReadSamples(in);
   size_t pages_left = kMaxPages;
   for (uint32_t left = in.GetCount(32, "tensors"); left > 0; --left)
-    file.tensors.push_back(ReadTensor(in, version, pages_left));
-  if (version > kPlainVersion) file.equalization = ReadEqualization(in);
+    file.tensors.push_back(ReadTensor(in, version, extremes, pages_left));
+  // Neither out of order nor without a tensor that has it.
+  if (extremes != ExtremesOf(file.tensors)) in.Bad("samples of extremes are not those of tensors");
+  if (version >= kEqualizationSince) file.equalization = ReadEqualization(in);
   if (!in.AtEnd()) in.Bad("bytes behind the last entry");
   return file;
 }

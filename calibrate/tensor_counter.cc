@@ -196,7 +196,7 @@ void TensorCounter::TakeWindow(OctaveWindow window, const Extremes& extremes, ui
 }
 
 void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
-                        const std::string& name, const std::string& sample) {
+                        const std::string& name, const RecordedSample& sample) {
   static thread_local Directory directory{};  // all 0 between two calls, as the window's counters
   static thread_local std::vector<uint32_t> counters(OctaveWindow::kBins);
   if (values.size() > kMaxPending - pending_) Flush();
@@ -226,16 +226,15 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   TakeWindow(window, extremes, counters.data(), directory);
   for (const OwnedPage& page : pages_) directory[page.id] = 0;
   RSHIFT_REQUIRE(
-      std::isfinite(refused_), ErrorCode::kInvalidInput, "tensor '", name, "', sample '", sample,
-      "': ", refused_,
+      std::isfinite(refused_), ErrorCode::kInvalidInput, "tensor '", name, "', sample '",
+      sample.name, "': ", refused_,
       " found; calibration needs finite values (check the sample and the preprocessing)");
   sum_.infinities += skipped_;
   if (skipped_ == values.size()) return;
   if (skipped_ > 0) extremes = FiniteExtremes(values, mask_limit);
   // A zero gets no sign: which of two comes first would depend on the order of the samples.
   const float low = extremes.low + 0.0f, high = extremes.high + 0.0f;
-  sum_.min = sum_.count == 0 ? low : std::min(sum_.min, low);
-  sum_.max = sum_.count == 0 ? high : std::max(sum_.max, high);
+  TakeExtremes(sum_, low, sample, high, sample);
   sum_.count += values.size() - skipped_;
   sum_.histogram.zeros += values.size() - nonzeros;
   pending_ += nonzeros;

@@ -30,7 +30,7 @@ class TensorCounter {
   // All values that the tensor `name` has in one sample. Throws as Add() of statistics.h does; what
   // was counted is then worthless.
   void Add(std::span<const float> values, const InfinityRule& rule, const std::string& name,
-           const std::string& sample);
+           const RecordedSample& sample);
   // Everything counted since the start or Reset; without a name.
   const TensorStatistics& Sum();
   void Reset() { sum_ = TensorStatistics(); }

@@ -139,8 +139,10 @@ TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions&
     range.max = range.high = statistics.max;
     range.threshold = std::max(std::abs(range.min), std::abs(range.max));
   }
-  range.method = MethodName(options);
-  if (range.threshold != 0) EntryOf(options.method).derive(statistics, options, range);
+  MethodOptions used = options;
+  if (options.method == Method::kOmse && options.readers.empty()) used.method = Method::kMse;
+  range.method = MethodName(used);
+  if (range.threshold != 0) EntryOf(used.method).derive(statistics, used, range);
   return range;
 }
 

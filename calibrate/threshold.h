@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calibrate/statistics.h"
+#include "graph/op.h"
 #include "quantize/ranges/table.h"
 
 namespace rshift {
@@ -31,6 +32,9 @@ std::vector<Method> AllMethods();  // in the order of methods.def
 struct MethodOptions {
   Method method = Method::kKl;
   double percentile = 99.99;  // (50, 100]
+  // Of omse: the functions that read the tensor, and nothing else does (ReaderFunctions). Without
+  // any, omse is mse.
+  std::vector<Unary> readers = {};
 };
 
 // "kl": as users type it.

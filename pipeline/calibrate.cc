@@ -12,8 +12,12 @@
 #include "calibrate/find_bad_samples.h"
 #include "calibrate/range_effect.h"
 #include "graph/passes/passes.h"
+#include "pipeline/calibration_page.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/choose_ranges.h"
+#include "pipeline/first_norm.h"
+#include "pipeline/preprocess_trial.h"
+#include "pipeline/sample_pictures.h"
 #include "pipeline/shard.h"
 #include "pipeline/usage.h"
 #include "quantize/equalize/apply.h"
@@ -23,6 +27,8 @@
 
 namespace rshift {
 namespace {
+
+constexpr int64_t kTrialSamples = 16;  // that judge the preprocessing
 
 std::unique_ptr<Dataset> OpenSamples(const CalibrateOptions& options,
                                      const std::vector<InputSpec>& inputs,
@@ -73,8 +79,26 @@ EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents
                               .interrupted = events.interrupted}));
 }
 
+// One of several shards says it, the first. A sample that cannot be read has its error in the
+// calibration itself.
+void NoteWrongPreprocess(const CalibrateOptions& options, const CalibrateEvents& events,
+                         const FirstNorm& norm, const Dataset& dataset,
+                         const std::vector<int64_t>& chosen, const Preprocess& preprocess) {
+  if (!events.note || options.dataset.empty()) return;
+  if (!options.shard.empty() && !options.shard.starts_with("0/")) return;
+  try {
+    const std::string found =
+        SuspectPreprocess(norm, dataset, chosen, preprocess,
+                          {.dataset = options.dataset, .labels = "", .samples = kTrialSamples});
+    if (!found.empty()) events.note(found);
+  } catch (const Error&) {
+    return;
+  }
+}
+
 // `graph`: becomes the equalized one. `result`: gets what was equalized, and what was left out.
-StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events, Graph& graph,
+StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& events,
+                       const std::optional<FirstNorm>& norm, Graph& graph,
                        CalibrateResult* result) {
   const std::vector<InputSpec> inputs = InputSpecs(graph);
   const std::optional<Preprocess> preprocess = options.preprocess.Resolve(inputs, std::nullopt);
@@ -88,6 +112,8 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   const std::vector<int64_t> chosen = ChooseSamples(dataset->size(), options.samples, options.seed);
   const Share share = TakeShare(*dataset, chosen, options.shard);
   if (events.measuring) events.measuring();
+  if (norm && preprocess)
+    NoteWrongPreprocess(options, events, *norm, *dataset, chosen, *preprocess);
   EqualizationChoice choice = Choose(options, events, graph, *dataset, chosen);
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
   result->equalized = std::move(choice.gains);
@@ -116,10 +142,15 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
     RSHIFT_REQUIRE(next.pass_list_version == kPassListVersion, ErrorCode::kInvalidInput, where,
                    ": made with pass list version ", next.pass_list_version, ", this program has ",
                    kPassListVersion, "; measure again");
-    if (i == 0)
+    if (i == 0) {
       merged = std::move(next);
-    else
+      continue;
+    }
+    try {
       Merge(merged, next);
+    } catch (const Error& error) {
+      Fail(ErrorCode::kInvalidInput, where, " and those before it: ", error.what());
+    }
   }
   const std::string missing = MissingShards(merged);
   RSHIFT_REQUIRE(missing.empty() || options.partial, ErrorCode::kInvalidInput,
@@ -134,7 +165,7 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
 
 CalibrationTable TableOf(const Graph& graph, const StatisticsFile& statistics,
                          const MethodOptions& method) {
-  CalibrationTable table = DeriveTable(statistics, method);
+  CalibrationTable table = DeriveTable(statistics, method, ReaderFunctions(graph));
   ApplyKnownBounds(graph, table);
   DescribeRanges(statistics, table);
   return table;
@@ -197,6 +228,27 @@ CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvent
   return table;
 }
 
+std::string Report(const CalibrateOptions& options, const CalibrateEvents& events,
+                   const Graph& graph, const CalibrateResult& result) {
+  const std::vector<CalibrationTable> methods =
+      options.every_method ? result.tables : TablesOfEveryMethod(options, graph, result.statistics);
+  SamplePictures pictures;
+  const std::vector<RecordedSample> extremes = ExtremeSamplesOf(result.statistics);
+  const bool readable = std::any_of(extremes.begin(), extremes.end(),
+                                    [](const auto& sample) { return !sample.sources.empty(); });
+  if (readable) {
+    const std::string where =
+        options.statistics.empty() ? "" : options.statistics[0].Name("the statistics");
+    pictures = DrawSamples({extremes, result.statistics.preprocess, where}, InputSpecs(graph),
+                           events.note);
+  } else {
+    pictures.why_none = extremes.empty() ? "the statistics do not say which samples these are"
+                                         : "these samples are in no files";
+  }
+  return CalibrationHtml({options.model.Name("the model"), graph, result.statistics, result.table,
+                          methods, std::move(pictures)});
+}
+
 // The first option that says how samples are measured; nullptr when there is none.
 const char* UselessForStatistics(const CalibrateOptions& o) {
   return o.preprocess.given()               ? "--preprocess"
@@ -238,16 +290,20 @@ void CheckOptions(const CalibrateOptions& options) {
 CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents& events) {
   CheckOptions(options);
   RegisterFloatLibrary();
-  Graph graph = RunPasses(ImportModel(options.model, options.import, events.note));
+  Graph graph = ImportModel(options.model, options.import, events.note);
+  const std::optional<FirstNorm> norm =
+      options.statistics.empty() ? FindFirstNorm(graph) : std::nullopt;
+  graph = RunPasses(std::move(graph));
   RSHIFT_REQUIRE(!HoldsQuantization(graph), ErrorCode::kInvalidInput,
                  options.model.Name("the model"),
                  ": the model holds its own quantization parameters; deploy it directly");
   CalibrateResult result;
-  result.statistics =
-      options.statistics.empty() ? Measure(options, events, graph, &result) : Load(options, graph);
+  result.statistics = options.statistics.empty() ? Measure(options, events, norm, graph, &result)
+                                                 : Load(options, graph);
   result.table = options.automatic ? AutoTable(options, events, graph, result.statistics)
                                    : TableOf(graph, result.statistics, options.method);
   if (options.every_method) result.tables = TablesOfEveryMethod(options, graph, result.statistics);
+  if (options.report) result.report = Report(options, events, graph, result);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
   return result;
 }

@@ -50,6 +50,8 @@ struct CalibrateOptions {
   std::string checkpoint = {};
   bool resume = false;
 
+  bool report = false;  // fills CalibrateResult::report
+
   std::vector<FileOr<StatisticsFile>> statistics = {};  // instead of samples; merged
   bool partial = false;                                 // shards of them may be missing
 };
@@ -70,6 +72,7 @@ struct CalibrateResult {
   std::vector<ThinRange> thin_ranges;            // ranges of the table that rest on few samples
   std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given
   std::vector<BadSample> bad = {};               // of skip_bad: what was left out
+  std::string report = {};                       // an HTML page (pipeline/calibration_page.h)
 };
 
 // Throws UsageError for options out of range, and for those that contradict each other or that

@@ -103,6 +103,31 @@ void CheckFits(const std::vector<Sample>& samples, const std::vector<InputSpec>&
   }
 }
 
+std::string VisitRecorded(const RecordedSamples& recorded, const std::vector<InputSpec>& inputs,
+                          const NoteFunction& note,
+                          const std::function<bool(size_t, Sample)>& visit) {
+  std::optional<Reader> reader;
+  try {
+    std::optional<Preprocess> preprocess;
+    if (!recorded.preprocess.empty())
+      preprocess = ReadPreprocess(recorded.preprocess, recorded.where);
+    reader.emplace(inputs, std::move(preprocess), recorded.where, note);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  std::string first_error;
+  for (size_t i = 0; i < recorded.samples.size(); ++i) {
+    std::optional<Sample> sample;
+    try {
+      sample = reader->Read(recorded.samples[i]);
+    } catch (const Error& error) {
+      if (first_error.empty()) first_error = error.what();
+    }
+    if (sample && !visit(i, std::move(*sample))) break;
+  }
+  return first_error;
+}
+
 CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& table_path,
                               const std::vector<InputSpec>& inputs, int64_t count,
                               const NoteFunction& note) {
@@ -111,22 +136,12 @@ CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& 
             ""};
   }
   std::vector<Sample> samples;
-  std::string first_error;
-  try {
-    std::optional<Preprocess> preprocess;
-    if (!table.preprocess.empty()) preprocess = ReadPreprocess(table.preprocess, table_path);
-    Reader reader(inputs, std::move(preprocess), table_path, note);
-    for (const RecordedSample& recorded : table.check_samples) {
-      if (static_cast<int64_t>(samples.size()) == count) break;
-      try {
-        samples.push_back(reader.Read(recorded));
-      } catch (const Error& error) {
-        if (first_error.empty()) first_error = error.what();
-      }
-    }
-  } catch (const Error& error) {
-    first_error = error.what();
-  }
+  const std::string first_error =
+      VisitRecorded({table.check_samples, table.preprocess, table_path}, inputs, note,
+                    [&](size_t, Sample sample) {
+                      samples.push_back(std::move(sample));
+                      return static_cast<int64_t>(samples.size()) < count;
+                    });
   const std::string why = samples.empty() ? "none of its samples can be read: " + first_error : "";
   return {SampleList(std::move(samples)), why, first_error};
 }

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_PIPELINE_CHECK_SAMPLES_H_
 #define RSHIFT_PIPELINE_CHECK_SAMPLES_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,22 @@ struct CheckSamples {
   std::string first_error;  // of the first that cannot be read
 };
 
-// The first `count` recorded samples that can still be read, prepared as the table says. A relative
-// path is looked up as it is, then in the table's folder and its parents. A sample whose content
-// hash differs is not taken.
+// Samples that can be read again, as their table or statistics (`where`) have them.
+struct RecordedSamples {
+  std::vector<RecordedSample> samples;
+  std::string preprocess;  // YAML text, "" when none
+  std::string where;
+};
+
+// Calls visit(place, sample) for each that can still be read, in their order, until it returns
+// false. A relative path is looked up as it is, then in the folder of `where` and its parents. A
+// sample whose content hash differs is not taken. Returns the error of the first that cannot be
+// read, "" when all can.
+std::string VisitRecorded(const RecordedSamples& recorded, const std::vector<InputSpec>& inputs,
+                          const NoteFunction& note,
+                          const std::function<bool(size_t, Sample)>& visit);
+
+// The first `count` recorded samples that VisitRecorded can read, prepared as the table says.
 CheckSamples ReadCheckSamples(const CalibrationTable& table, const std::string& table_path,
                               const std::vector<InputSpec>& inputs, int64_t count,
                               const NoteFunction& note = {});

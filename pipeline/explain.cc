@@ -100,6 +100,8 @@ nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& w
                           {"observed",
                            {{"min", range.min},
                             {"max", range.max},
+                            {"min_sample", range.min_sample},
+                            {"max_sample", range.max_sample},
                             {"samples", table.samples},
                             {"infinities", range.infinities}}},
                           {"table", {{"method", range.method}, {"reason", range.reason}}}};

@@ -10,12 +10,12 @@
 
 namespace rshift {
 
-// {"tensor", "observed": {min, max, samples, infinities}, "table": {method, reason, symmetric,
-// asymmetric}}, each mode with its range and, where the table has them, clipped and sqnr_db. With a
-// graph (after RunPasses and Equalize) also "made_by", "consumers": [node, operator], and in each
-// mode "propagation": [{rule, reason, before, after}] and the "final" range, scale and zero point;
-// null where the tensor has no integers. Throws kInvalidInput, with what may have been meant, for a
-// tensor that the table does not have.
+// {"tensor", "observed": {min, max, min_sample, max_sample, samples, infinities}, "table": {method,
+// reason, symmetric, asymmetric}}, each mode with its range and, where the table has them, clipped
+// and sqnr_db. With a graph (after RunPasses and Equalize) also "made_by", "consumers": [node,
+// operator], and in each mode "propagation": [{rule, reason, before, after}] and the "final" range,
+// scale and zero point; null where the tensor has no integers. Throws kInvalidInput, with what may
+// have been meant, for a tensor that the table does not have.
 nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& where,
                              const std::string& tensor, const Graph* graph);
 

@@ -5,9 +5,13 @@
 
 namespace rshift {
 
-extern const char* const kPageStyle;  // what all pages share; the others come behind it
+extern const char* const kPageStyle;        // what all pages share; the others come behind it
+extern const char* const kTableStyle;       // of tables with legends and histograms
+extern const char* const kPageToolsScript;  // comes before scripts that take pageTools
 extern const char* const kReportStyle;
 extern const char* const kReportScript;
+extern const char* const kCalibrationStyle;
+extern const char* const kCalibrationScript;
 extern const char* const kGraphStyle;
 extern const char* const kGraphScript;
 extern const char* const kDagreScript;  // places the nodes of a graph: window.dagre

@@ -5,82 +5,15 @@
 #include <memory>
 
 #include "base/error.h"
-#include "calibrate/fill_inputs.h"
 #include "calibrate/preprocess_variants.h"
-#include "codegen/compile.h"
-#include "codegen/container/container.h"
-#include "graph/passes/passes.h"
-#include "runtime/runtime.h"
 #include "runtime/tensor_values.h"
 
 namespace rshift {
 namespace {
 
 constexpr int64_t kMaxClasses = 1 << 16;
-
-Program CompileTrial(const Graph& model) {
-  return Program::FromBytes(WriteContainer(Compile(RunPasses(model))), "float program",
-                            Limits::None());
-}
-
-// The model up to its first Conv, and what the BatchNorm behind it has seen in training.
-struct FirstNorm {
-  Graph graph;
-  std::vector<float> mean, variance;
-};
-
-std::optional<FirstNorm> FindFirstNorm(const Graph& model) {
-  const std::vector<NodeId> producers = model.Producers();
-  for (const Node& node : model.nodes()) {
-    if (!std::holds_alternative<BatchNorm>(node.op)) continue;
-    const NodeId conv = producers[node.inputs[0].index()];
-    if (!conv.valid() || !std::holds_alternative<Conv>(model.node(conv).op)) continue;
-    const ValueId read = model.node(conv).inputs[0];
-    if (std::find(model.inputs.begin(), model.inputs.end(), read) == model.inputs.end()) continue;
-    const Value &mean = model.value(node.inputs[3]), &variance = model.value(node.inputs[4]);
-    if (!mean.is_constant() || !variance.is_constant()) return std::nullopt;
-    const auto means = mean.constant->As<float>(), variances = variance.constant->As<float>();
-    FirstNorm norm{model, {means.begin(), means.end()}, {variances.begin(), variances.end()}};
-    norm.graph.outputs = {node.inputs[0]};
-    norm.graph.output_names = {model.value(node.inputs[0]).name};
-    norm.graph.RemoveUnused();
-    return norm;
-  }
-  return std::nullopt;
-}
-
-// Sums over samples of one convolution's output, by channel (ONNX order: dimension 1).
-class ChannelMoments {
- public:
-  void Add(const std::vector<float>& values, const Shape& shape) {
-    const auto channels = static_cast<size_t>(shape[1]);
-    const size_t inner = values.size() / static_cast<size_t>(shape[0]) / channels;
-    sum_.resize(channels);
-    squares_.resize(channels);
-    for (size_t i = 0; i < values.size(); ++i) {
-      const double v = values[i];
-      sum_[i / inner % channels] += v;
-      squares_[i / inner % channels] += v * v;
-    }
-    count_ += static_cast<double>(values.size() / channels);
-  }
-  double Distance(const FirstNorm& norm) const {
-    constexpr double kLeast = 1e-12;
-    double distance = 0;
-    for (size_t c = 0; c < sum_.size(); ++c) {
-      const double mean = sum_[c] / count_;
-      const double variance = std::max(kLeast, squares_[c] / count_ - mean * mean);
-      const double trained = std::max<double>(kLeast, norm.variance[c]);
-      distance += std::min(10.0, std::fabs(mean - norm.mean[c]) / std::sqrt(trained)) +
-                  std::min(10.0, std::fabs(0.5 * std::log(variance / trained)));
-    }
-    return distance / static_cast<double>(sum_.size());
-  }
-
- private:
-  std::vector<double> sum_, squares_;
-  double count_ = 0;
-};
+// How much nearer to training another way must be, at least.
+constexpr double kNormMargin = 0.2;
 
 // Scores of one class vector; nothing when the output is something else.
 bool IsClassVector(const Shape& shape) {
@@ -109,10 +42,6 @@ class PreprocessTrial {
         program_(CompileTrial(model)),
         session_(program_, {.threads = std::max(1, options.threads)}),
         norm_(FindFirstNorm(model)) {
-    if (norm_) norm_program_ = CompileTrial(norm_->graph);
-    if (norm_)
-      norm_session_.emplace(*norm_program_,
-                            SessionOptions{.threads = std::max(1, options.threads)});
     for (const ValueId id : model.inputs)
       specs_.push_back({model.value(id).name, model.value(id).shape});
   }
@@ -130,7 +59,8 @@ class PreprocessTrial {
     const auto chosen = ChooseSamples(dataset->size(), options_.samples, options_.seed);
     *samples = static_cast<int64_t>(chosen.size());
     PreprocessResult result;
-    ChannelMoments moments;
+    std::optional<NormTrial> norm;
+    if (norm_) norm.emplace(*norm_, options_.threads);
     double sum = 0, count = 0, confidence = 0;
     const Shape out = OnnxShape(program_.image().tensors[program_.image().outputs[0].tensor]);
     for (const int64_t index : chosen) {
@@ -141,39 +71,26 @@ class PreprocessTrial {
       result.high = count == 0 ? *high : std::max(result.high, *high);
       for (const float v : sample.inputs[input]) sum += v;
       count += static_cast<double>(sample.inputs[input].size());
-      const std::vector<float> scores = RunOnce(program_, session_, sample);
+      const std::vector<float> scores = RunTrial(program_, session_, sample);
       if (IsClassVector(out)) confidence += LargestProbability(scores);
       const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
       for (size_t place = 0; place < 3 && !labels.empty(); ++place) {
         const int64_t label = labels[static_cast<size_t>(index)] + options_.label_offset;
         result.hits[place] += best == label + static_cast<int64_t>(place) - 1;
       }
-      if (norm_) moments.Add(RunOnce(*norm_program_, *norm_session_, sample), NormShape());
+      if (norm) norm->Add(sample);
     }
     result.mean = sum / count;
-    if (norm_) result.norm_distance = moments.Distance(*norm_);
+    if (norm) result.norm_distance = norm->Distance();
     if (IsClassVector(out)) result.confidence = confidence / static_cast<double>(chosen.size());
     return result;
   }
 
  private:
-  static std::vector<float> RunOnce(const Program& program, Session& session,
-                                    const Sample& sample) {
-    FillInputs(program, session, sample);
-    session.Run();
-    return OnnxFloats(program.image().tensors[program.image().outputs[0].tensor],
-                      session.Output(0));
-  }
-  Shape NormShape() const {
-    return OnnxShape(norm_program_->image().tensors[norm_program_->image().outputs[0].tensor]);
-  }
-
   const PreprocessTrialOptions& options_;
   Program program_;
   Session session_;
   std::optional<FirstNorm> norm_;
-  std::optional<Program> norm_program_;
-  std::optional<Session> norm_session_;
   std::vector<InputSpec> specs_;
 };
 
@@ -198,6 +115,8 @@ std::optional<BetterPreprocess> BetterByLabels(const PreprocessResults& results)
   return better;
 }
 
+double Hundredths(double value) { return std::round(100 * value) / 100; }
+
 std::optional<BetterPreprocess> BetterByNorm(const PreprocessResults& results) {
   const PreprocessResult& given = results.variants[0];
   if (!given.norm_distance) return std::nullopt;
@@ -205,10 +124,12 @@ std::optional<BetterPreprocess> BetterByNorm(const PreprocessResults& results) {
       results.variants.begin(), results.variants.end(),
       [](const auto& a, const auto& b) { return *a.norm_distance < *b.norm_distance; });
   const double least = *best->norm_distance;
-  if (*given.norm_distance < 2 * least || *given.norm_distance < least + 0.2) return std::nullopt;
-  return BetterPreprocess{static_cast<size_t>(best - results.variants.begin()), 0,
-                          Cat("the first BatchNorm sees what it was trained on (distance ", least,
-                              " instead of ", *given.norm_distance, ")")};
+  if (*given.norm_distance < 2 * least || *given.norm_distance < least + kNormMargin)
+    return std::nullopt;
+  return BetterPreprocess{
+      static_cast<size_t>(best - results.variants.begin()), 0,
+      Cat("the first BatchNorm sees what it was trained on (distance ", Hundredths(least),
+          " instead of ", Hundredths(*given.norm_distance), ")")};
 }
 
 }  // namespace
@@ -239,6 +160,37 @@ PreprocessResults TryPreprocesses(const Graph& model, const Preprocess& preproce
     results.variants.back().recipe = variant.recipe;
   }
   return results;
+}
+
+std::string SuspectPreprocess(const FirstNorm& norm, const Dataset& given,
+                              const std::vector<int64_t>& samples, const Preprocess& preprocess,
+                              const PreprocessTrialOptions& options) {
+  const size_t count = std::min<size_t>(samples.size(), static_cast<size_t>(options.samples));
+  const std::vector<int64_t> tried(samples.begin(),
+                                   samples.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::vector<InputSpec> specs = norm.Inputs();
+  PreprocessResults results{.variants = {}, .samples = static_cast<int64_t>(count)};
+  NormTrial trial(norm, options.threads);
+  for (const PreprocessVariant& variant : VariantsOf(preprocess.inputs[0])) {
+    std::unique_ptr<Dataset> other;
+    if (!results.variants.empty()) {
+      Preprocess changed = preprocess;
+      changed.inputs[0] = variant.recipe;
+      other = OpenDataset(options.dataset, specs, changed, {});
+    }
+    for (const int64_t index : tried) trial.Add((other ? *other : given).Read(index));
+    PreprocessResult result;
+    result.variant = variant.name;
+    result.norm_distance = trial.Distance();
+    results.variants.push_back(std::move(result));
+    // Nothing can be better by the margin.
+    if (*results.variants[0].norm_distance < kNormMargin) return "";
+  }
+  const std::optional<BetterPreprocess> better = FindBetterPreprocess(results);
+  if (!better) return "";
+  return Cat("the preprocessing looks wrong: better is '",
+             results.variants[better->variant].variant, "': ", better->why,
+             "; --check shows all that was tried");
 }
 
 int64_t HitMargin(const PreprocessResults& results) {

@@ -11,6 +11,7 @@
 
 #include "calibrate/data/dataset.h"
 #include "graph/graph.h"
+#include "pipeline/first_norm.h"
 
 namespace rshift {
 
@@ -52,6 +53,14 @@ size_t PreprocessedInput(const std::vector<InputSpec>& inputs, const Preprocess&
 // `model`: as ImportOnnx gives it, before the passes.
 PreprocessResults TryPreprocesses(const Graph& model, const Preprocess& preprocess,
                                   const PreprocessTrialOptions& options);
+
+// What to tell a user whose way is clearly worse than another, by the BatchNorm alone, on the first
+// options.samples of `samples`; "" where nothing is. `given`: options.dataset prepared by
+// `preprocess`; it is opened in other ways only where it is too far from training. Throws what
+// reading samples throws.
+std::string SuspectPreprocess(const FirstNorm& norm, const Dataset& given,
+                              const std::vector<int64_t>& samples, const Preprocess& preprocess,
+                              const PreprocessTrialOptions& options);
 
 // A way that is clearly better than what is given. The label says most, then the BatchNorm; the
 // confidence says too little to be listened to.

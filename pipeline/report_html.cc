@@ -9,10 +9,10 @@ namespace rshift {
 std::string HtmlReport(const DeployReport& report) {
   HtmlPage page;
   page.title = report.model;
-  page.styles = {kPageStyle, kReportStyle};
+  page.styles = {kPageStyle, kTableStyle, kReportStyle};
   page.data_id = "report";
   page.data = JsonReport(report);
-  page.scripts = {kReportScript};
+  page.scripts = {kPageToolsScript, kReportScript};
   page.summary = TextReport(report);
   page.without_script = "The tables of this page need JavaScript; --report-json has the same.";
   return HtmlText(page);

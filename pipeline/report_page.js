@@ -1,30 +1,10 @@
-// The report's page: reads the JSON that the page holds and builds tables from it. Names reach the
-// page as text only (textContent), never as markup.
+// The report's page: reads the JSON that the page holds and builds tables from it (page_tools.js).
+// Names reach the page as text only (textContent), never as markup.
 'use strict';
 (() => {
 const report = JSON.parse(document.getElementById('report').textContent);
 const main = document.querySelector('main');
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  for (const child of children) made.append(child);
-  return made;
-}
-
-function drawing(tag, attributes, ...children) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  for (const child of children) made.append(child);
-  return made;
-}
-
-function short(value, digits = 4) {
-  const rounded = Number(Number(value).toPrecision(digits));
-  return rounded !== 0 && Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
-}
-const whole = (value) => value.toLocaleString('en-US');
-const count = (number, thing) => `${whole(number)} ${thing}${number === 1 ? '' : 's'}`;
+const {element, drawing, short, whole, count, definitions, plainTable, bars, sortedTable} = pageTools;
 
 // --- rows: the program's nodes, with the figures of the tensors they make ---
 
@@ -97,18 +77,10 @@ function histogram(row, width, height, labels) {
   const last = Math.max(low + step * Math.max(counts.length, 1), ends ? ends[1] : low);
   const foot = labels ? height - 30 : height;
   const x = (value) => (value - first) / (last - first) * width;
-  const most = Math.log1p(Math.max(1, ...counts));
-  let path = '';
-  counts.forEach((count, i) => {
-    if (count === 0) return;
-    const top = foot - Math.max(1, Math.log1p(count) / most * (foot - 2));
-    const left = x(low + i * step), right = x(low + (i + 1) * step);
-    path += `M${left.toFixed(2)} ${foot}V${top.toFixed(2)}H${right.toFixed(2)}V${foot}Z`;
-  });
   const made = drawing('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img',
                                class: labels ? 'wide histogram' : 'histogram'});
   if (!labels) for (const [k, v] of [['width', width], ['height', height]]) made.setAttribute(k, v);
-  made.append(drawing('title', {}, `values of ${row.tensor}`), drawing('path', {class: 'bar', d: path}));
+  made.append(drawing('title', {}, `values of ${row.tensor}`), bars({counts, low, step, x, foot}));
   for (const end of ends ?? []) {
     made.append(drawing('line', {class: 'end', x1: x(end), x2: x(end), y1: 0, y2: foot}));
   }
@@ -178,73 +150,12 @@ function nodesTable() {
     row.line = element('tr', {}, ...cells(row));
     if (row.type === 'f32') row.line.classList.add('float');
     if (row.layer && !row.layer.within_tolerance) row.line.classList.add('outside');
-    row.line.querySelector('button').addEventListener('click', (event) => {
-      const shown = row.line.nextSibling?.classList?.contains('detail');
-      if (shown) row.line.nextSibling.remove(); else row.line.after(detail(row));
-      event.currentTarget.setAttribute('aria-expanded', String(!shown));
-    });
   }
-  const body = element('tbody');
-  const search = element('input', {type: 'search', id: 'search',
-                                   placeholder: 'search names, operators, shapes, types'});
-  const filter = element('select', {id: 'filter', 'aria-label': 'which rows'},
-                         ...Object.keys(FILTERS).map((name) => element('option', {value: name}, name)));
-  const shown = element('span', {id: 'shown'});
-  let column = COLUMNS[0], direction = 1;
-
-  function fill() {
-    const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
-    const visible = all.filter((row) => FILTERS[filter.value](row) &&
-                                        words.every((word) => row.text.includes(word)));
-    visible.sort((a, b) => {
-      const x = column.key(a), y = column.key(b);
-      if (x === undefined || y === undefined) return (x === undefined) - (y === undefined) || a.index - b.index;
-      return direction * (x < y ? -1 : x > y ? 1 : 0) || a.index - b.index;
-    });
-    body.replaceChildren(...visible.map((row) => row.line));
-    shown.textContent = `${whole(visible.length)} of ${count(all.length, 'node')}`;
-    for (const row of all) row.line.querySelector('button').setAttribute('aria-expanded', 'false');
-  }
-
-  const heads = COLUMNS.map((c) => {
-    const head = element('th', {title: c.help, scope: 'col'});
-    if (!c.key) {
-      head.append(c.title);
-      return head;
-    }
-    const button = element('button', {type: 'button'}, c.title);
-    button.addEventListener('click', () => {
-      direction = column === c ? -direction : 1;
-      column = c;
-      for (const other of heads) other.removeAttribute('aria-sort');
-      head.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
-      fill();
-    });
-    head.append(button);
-    return head;
-  });
-  search.addEventListener('input', fill);
-  filter.addEventListener('change', fill);
-  fill();
-  return [element('div', {class: 'controls'}, search, filter, shown),
-          element('div', {class: 'scroll'},
-                  element('table', {id: 'nodes'}, element('thead', {}, element('tr', {}, ...heads)), body))];
+  return sortedTable({id: 'nodes', thing: 'node', columns: COLUMNS, rows: all, filters: FILTERS, detail,
+                      placeholder: 'search names, operators, shapes, types'});
 }
 
 // --- the other parts ---
-
-function definitions(pairs, name = 'facts') {
-  const list = element('dl', {class: name});
-  for (const [term, text] of pairs) list.append(element('dt', {}, term), element('dd', {}, text));
-  return list;
-}
-
-function plainTable(id, titles, lines) {
-  const head = element('tr', {}, ...titles.map((title) => element('th', {scope: 'col'}, title)));
-  const body = element('tbody');
-  for (const line of lines) body.append(element('tr', {}, ...line.map((text) => element('td', {}, String(text)))));
-  return element('div', {class: 'scroll'}, element('table', {id}, element('thead', {}, head), body));
-}
 
 function section(title, ...content) {
   main.append(element('h2', {}, title), ...content);

@@ -23,6 +23,7 @@ class Accuracy {
   }
   const std::vector<int>& top() const { return top_; }
   int64_t images() const { return images_; }
+  int64_t hits(size_t i) const { return hits_[i]; }
 
  private:
   std::vector<int> top_;

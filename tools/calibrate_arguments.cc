@@ -53,6 +53,10 @@ void CalibrateArguments::AddTo(CLI::App& app) {
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--statistics", statistics,
                  "also write the statistics: mergeable, any method later");
+  auto* page =
+      app.add_option("--report", report,
+                     "also write an HTML page: every tensor's histogram, the range of every "
+                     "method, and the samples that set its ends");
   app.add_option(
          "--shard", shard,
          "I/N: of the chosen samples, every N-th from I (0-based); auto: I and N of the Slurm "
@@ -69,7 +73,7 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   auto* look =
       app.add_flag("--check", check,
                    "look at the preprocessing instead: tries the usual mistakes, writes no table");
-  for (CLI::Option* of_tables : {from, how, rank, form, again, anew, skip})
+  for (CLI::Option* of_tables : {from, how, rank, form, again, anew, skip, page})
     look->excludes(of_tables);
   app.add_option("--labels", labels, "with --check: labels as model_runner takes them, also auto");
   app.add_option("--picture", picture, "with --check: the first input as .png");
@@ -91,7 +95,7 @@ RunPaths CalibrateArguments::Paths() const {
   paths.AddInputs("--labels", {labels});
   if (equalize && equalize != "auto" && equalize != "off")
     paths.AddInputs("--equalize", {*equalize});
-  paths.outputs = {{"--statistics", statistics}, {"--picture", picture}};
+  paths.outputs = {{"--statistics", statistics}, {"--picture", picture}, {"--report", report}};
   if (!every_method() || output.empty()) paths.outputs.push_back({"--output", output});
   for (const Method one : every_method() && !output.empty() ? AllMethods() : std::vector<Method>{})
     paths.outputs.push_back({Cat("the table of --method ", Name(one)), TablePath(Name(one))});
@@ -130,6 +134,7 @@ CalibrateOptions CalibrateArguments::Options() const {
   options.resume = resume;
   for (const std::string& path : from_statistics) options.statistics.push_back({path});
   options.partial = partial;
+  options.report = !report.empty();
   return options;
 }
 

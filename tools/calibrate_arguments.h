@@ -20,7 +20,7 @@ struct CalibrateArguments {
   ModelArguments model;
   std::vector<std::string> dataset, from_statistics;
   PreprocessArguments preprocess;
-  std::string output, method = "kl", statistics, shard, labels, picture, format = "rshift";
+  std::string output, method = "kl", statistics, shard, labels, picture, report, format = "rshift";
   int64_t samples = 100;
   uint64_t seed = 0;
   std::optional<double> percentile;

@@ -52,6 +52,9 @@ std::string TensorText(const nlohmann::json& found) {
   std::string text =
       Cat("'", found["tensor"].get<std::string>(), "'\n  seen: ", Number(seen["min"]), " to ",
           Number(seen["max"]), " in ", seen["samples"].get<int64_t>(), " samples");
+  if (const auto sample = seen["min_sample"].get<std::string>(); !sample.empty())
+    text +=
+        Cat("; least in '", sample, "', greatest in '", seen["max_sample"].get<std::string>(), "'");
   if (seen["infinities"] > 0)
     text += Cat("; ", seen["infinities"].get<uint64_t>(), " infinities of masks left out");
   const auto reason = found["table"]["reason"].get<std::string>();

@@ -1,6 +1,7 @@
 // model_calibrate: measures the activations of a float model on a data set and writes the
 // calibration table.
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -11,6 +12,8 @@
 #include "runtime/onednn/float_library.h"
 #include "tools/calibrate_arguments.h"
 #include "tools/calibrate_summary.h"
+#include "tools/gather_statistics.h"
+#include "tools/mpi_group.h"
 #include "tools/preprocess_check.h"
 #include "tools/tool_main.h"
 
@@ -25,6 +28,8 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --method auto -o t.yaml\n"
     "  model_calibrate net.onnx --dataset 'train-{000..003}.tar' --preprocess net.yaml -o t.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --skip-bad -o t.yaml\n"
+    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --report net.html -o "
+    "t.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard 0/2 --statistics a.stats -o a.yaml\n"
     "  model_calibrate net.onnx --dataset a/ --shard auto --statistics \"$I.stats\" -o "
     "\"$I.yaml\"\n"
@@ -35,14 +40,14 @@ volatile std::sig_atomic_t g_interrupted = 0;
 void OnInterrupt(int) { g_interrupted = 1; }
 
 // What an interrupted run has left is not thrown away by accident.
-void CheckUnfinished(const CalibrateArguments& a) {
+void CheckUnfinished(const CalibrateArguments& a, const std::string& checkpoint) {
   std::error_code ignored;
-  if (a.resume || !a.from_statistics.empty()) return;
-  if (!std::filesystem::exists(a.Checkpoint(), ignored)) return;
-  RSHIFT_REQUIRE(a.restart, ErrorCode::kInvalidInput, a.Checkpoint(),
+  if (a.resume || checkpoint.empty()) return;
+  if (!std::filesystem::exists(checkpoint, ignored)) return;
+  RSHIFT_REQUIRE(a.restart, ErrorCode::kInvalidInput, checkpoint,
                  ": an interrupted run has left it; carry on with --resume, or begin anew with "
                  "--restart");
-  std::filesystem::remove(a.Checkpoint(), ignored);
+  std::filesystem::remove(checkpoint, ignored);
 }
 
 int Check(const CalibrateArguments& a) {
@@ -85,6 +90,50 @@ std::vector<WrittenTable> WriteTables(const CalibrateArguments& a, const Calibra
   return written;
 }
 
+int WriteAll(const CalibrateArguments& a, const CalibrateResult& result) {
+  if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(result.statistics));
+  const std::vector<WrittenTable> tables = WriteTables(a, result);
+  if (!a.report.empty()) WriteFileAtomic(a.report, result.report);
+  PrintCalibration(tables, result, a.json);
+  return 0;
+}
+
+// One rank of several: measures its share; rank 0 makes of all of them what one process would.
+int RunInGroup(const CalibrateArguments& a, const CalibrateOptions& options) {
+  const std::unique_ptr<MpiGroup> group = JoinMpiGroup();
+  CalibrateOptions own = options;
+  own.method = {Method::kMinMax};
+  own.every_method = own.automatic = own.report = false;
+  own.shard = Cat(group->rank(), "/", group->size());
+  own.checkpoint = Cat(a.output, ".", group->rank(), "of", group->size(), ".partial.stats");
+  CalibrateEvents events = Events(a);
+  if (group->rank() != 0) events.progress = {}, events.note = {};
+  if (events.note) events.note(Cat("MPI: ", group->size(), " ranks share the samples"));
+  CalibrateResult measured;
+  const auto measure = [&] {
+    CheckUnfinished(a, own.checkpoint);
+    measured = Calibrate(own, events);
+    return std::move(measured.statistics);
+  };
+  if (group->rank() != 0) GatherStatistics(*group, measure);
+  const int code = FinishInGroup(*group, [&] {
+    CalibrateOptions last{.model = options.model, .import = options.import};
+    last.statistics.push_back({"", GatherStatistics(*group, measure)});
+    last.method = options.method;
+    last.every_method = options.every_method;
+    last.automatic = options.automatic;
+    last.threads = options.automatic ? options.threads : 0;
+    last.report = options.report;
+    CalibrateResult result = Calibrate(last, events);
+    result.equalized = std::move(measured.equalized);
+    result.bad = std::move(measured.bad);
+    return WriteAll(a, result);
+  });
+  std::error_code ignored;
+  if (code == 0) std::filesystem::remove(own.checkpoint, ignored);
+  return code;
+}
+
 int Run(const CalibrateArguments& a) {
   if (a.check) return Check(a);
   RequireUsage(!a.output.empty(), "--output is required");
@@ -94,15 +143,15 @@ int Run(const CalibrateArguments& a) {
   CheckPaths(paths);
   RequireUsage(a.labels.empty() && a.picture.empty(), "--labels and --picture need --check");
   if (options.shard != a.shard) PrintNote(Cat("--shard ", a.shard, ": ", options.shard));
-  CheckUnfinished(a);
+  const auto variable = [](const char* name) { return std::getenv(name); };
+  const bool alone = !options.shard.empty() || !a.from_statistics.empty() || MpiRanks(variable) < 2;
+  if (alone) CheckUnfinished(a, options.checkpoint);
   options.import = a.model.Import(paths);
-  const CalibrateResult result = Calibrate(options, Events(a));
-  if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(result.statistics));
-  const std::vector<WrittenTable> tables = WriteTables(a, result);
+  if (!alone) return RunInGroup(a, options);
+  const int code = WriteAll(a, Calibrate(options, Events(a)));
   std::error_code ignored;
-  if (a.from_statistics.empty()) std::filesystem::remove(a.Checkpoint(), ignored);
-  PrintCalibration(tables, result, a.json);
-  return 0;
+  if (a.from_statistics.empty()) std::filesystem::remove(options.checkpoint, ignored);
+  return code;
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "graph/sha256.h"
+#include "pipeline/shard.h"
 #include "pipeline/usage.h"
 #include "runtime/onednn/float_library.h"
 #include "runtime/runtime.h"
@@ -19,6 +22,7 @@
 #include "tools/print.h"
 #include "tools/run_samples.h"
 #include "tools/runner_data.h"
+#include "tools/shard_environment.h"
 #include "tools/streams.h"
 #include "tools/tool_main.h"
 #include "tools/trace.h"
@@ -34,6 +38,7 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --dataset val/ --labels auto           (val/CLASS/*.jpg)\n"
     "  model_runner net.rshift --dataset 'val-{000..003}.tar' --labels auto\n"
+    "  model_runner net.rshift --dataset val/ --labels l.txt --shard 0/2 --json > 0.json\n"
     "  model_runner net.rshift --input photo.jpg --dump-tensors all.npz\n"
     "  model_runner net.rshift --benchmark --streams 4 --threads 1\n"
     "  model_runner net.rshift --benchmark --per-command --threads 1 --isa avx2\n"
@@ -43,7 +48,7 @@ constexpr int kMaxRuns = 1000000000;
 constexpr int64_t kMaxLabelOffset = 1000000000;
 
 struct Arguments {
-  std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace, draw;
+  std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace, draw, shard;
   PreprocessArguments preprocess;
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
@@ -97,6 +102,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(-kMaxLabelOffset, kMaxLabelOffset))
       ->needs(labels);
   app.add_option("--top", a.top, "which top-k to count (default 1,5)")->needs(labels);
+  app.add_option("--shard", a.shard,
+                 "I/N: every N-th sample from I (0-based); auto, auto/N: as of model_calibrate. "
+                 "model_tool accuracy adds up what --json says of labels")
+      ->needs(dataset);
   app.add_option(
       "--names", a.names,
       "the classes' names, one per line from class 0, for the five best of --input; with "
@@ -143,6 +152,7 @@ nlohmann::json Summarize(const Arguments& a, SampleRun run, int64_t batch,
                          {"streams", a.streams}, {"images_per_s", per_second}};
   for (size_t i = 0; accuracy != nullptr && i < accuracy->top().size(); ++i) {
     json["top" + std::to_string(accuracy->top()[i])] = accuracy->Percent(i);
+    json["hits"][std::to_string(accuracy->top()[i])] = accuracy->hits(i);
   }
   if (a.json) return json;
   std::printf("%s", Count(images, "sample").c_str());
@@ -158,6 +168,28 @@ nlohmann::json Summarize(const Arguments& a, SampleRun run, int64_t batch,
   return json;
 }
 
+// What a share of the samples is a share of: the same program, samples, labels and offset.
+std::string SetOf(const Arguments& a, const std::string& samples,
+                  const std::vector<int64_t>& labels) {
+  const std::vector<uint8_t> program = ReadFile(a.program);
+  std::string text = Cat(Sha256Hex(program), " ", samples, " ", a.label_offset);
+  for (const int64_t label : labels) text += Cat(" ", label);
+  return Sha256Hex({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+// The share that --shard asks for, and how the JSON calls it: null for all samples.
+std::pair<std::vector<int64_t>, nlohmann::json> ShareOf(const Arguments& a, const Dataset& dataset,
+                                                        const std::vector<int64_t>& labels) {
+  const std::string shard =
+      ResolveShard(a.shard, [](const char* name) { return std::getenv(name); });
+  if (shard != a.shard) PrintNote(Cat("--shard ", a.shard, ": ", shard));
+  const Share share = TakeShare(dataset, ChooseSamples(dataset.size(), 0, 0), shard);
+  if (share.ids.empty()) return {share.samples, nullptr};
+  const ShardId& id = share.ids[0];
+  return {share.samples,
+          {{"index", id.index}, {"count", id.count}, {"set", SetOf(a, id.set, labels)}}};
+}
+
 nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Session> sessions) {
   const bool is_constant = program.image().inputs.empty();
   const std::optional<Preprocess> preprocess =
@@ -171,12 +203,14 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
                            .quiet = a.json};
   std::optional<Accuracy> accuracy;
   std::vector<int64_t> labels;
+  std::optional<SomeSamples> part;
   if (!a.labels.empty()) {
     accuracy.emplace(ParseTop(a.top));
     const int64_t batch = BatchOf(program.image());
     labels = ReadLabels(a.labels, *dataset, {.batch = batch, .names = a.names, .note = PrintNote});
-    options.on_scores = [&, batch](int64_t run, const std::string& name,
+    options.on_scores = [&, batch](int64_t place, const std::string& name,
                                    std::span<const float> scores) {
+      const int64_t run = part->at(place);
       const size_t classes = scores.size() / static_cast<size_t>(batch);
       for (int64_t i = 0; i < batch; ++i) {
         const int64_t label = labels[static_cast<size_t>(run * batch + i)] + a.label_offset;
@@ -184,9 +218,11 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
       }
     };
   }
+  auto [share, shard] = ShareOf(a, *dataset, labels);
+  part.emplace(*dataset, std::move(share));
   std::optional<OutputDrawer> drawer;
   if (!a.draw.empty()) {
-    drawer.emplace(program.image(), preprocess, *dataset, DrawOptions{a.draw, a.names});
+    drawer.emplace(program.image(), preprocess, *part, DrawOptions{a.draw, a.names});
     options.on_outputs = [&](int64_t sample, const std::vector<NumpyArray>& outputs) {
       drawer->Draw(sample, outputs);
     };
@@ -197,15 +233,16 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
     options.on_scores = [&](int64_t /*sample*/, const std::string& name,
                             std::span<const float> scores) { best->Add(name, scores); };
   }
-  SampleRun run = RunSamples(program, sessions, *dataset, options);
+  SampleRun run = RunSamples(program, sessions, *part, options);
   if (!a.output.empty()) WriteNpz(a.output, run.outputs, run.names);
   if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);
   // A run may overwrite its input: a benchmark that follows begins with one again.
   for (Session& session : sessions)
-    if (a.benchmark) FillInputs(program, session, dataset->Read(dataset->size() - 1));
+    if (a.benchmark) FillInputs(program, session, part->Read(part->size() - 1));
   nlohmann::json json =
       Summarize(a, std::move(run), BatchOf(program.image()), accuracy ? &*accuracy : nullptr);
   if (best) json["classes"] = best->json();
+  if (!shard.is_null()) json["shard"] = shard;
   return json;
 }
 

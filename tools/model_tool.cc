@@ -128,6 +128,7 @@ struct Arguments {
   ExportArguments exported;
   GraphArguments graph;
   ExplainArguments explain;
+  std::vector<std::string> counts;
   DiagnoseArguments diagnose;
   CutArguments cut;
   WeightsArguments weights;
@@ -192,6 +193,7 @@ int Run(CLI::App& app, const Arguments& a) {
     explain.model = a.model.path;
     return ExplainCommand(explain, a.model.Import(), a.json);
   }
+  if (command == "accuracy") return AccuracyCommand(a.counts, a.json);
   if (command == "diagnose") return DiagnoseCommand(a.diagnose, a.model, a.json);
   if (command == "cut") return CutCommand(a.cut, a.model, a.json);
   if (command == "weights") {
@@ -295,6 +297,13 @@ void AddExport(CLI::App& app, Arguments& a) {
   command->add_option("--variant", e.variant, "as of model_deploy --profile ascend")
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
   command->add_option("-o,--output", e.output, "the folder to write into")->required();
+}
+
+void AddAccuracy(CLI::App& app, Arguments& a) {
+  CLI::App* command = AddCommand(
+      app, "accuracy", "adds up what model_runner --labels --shard --json printed of every shard",
+      "  model_tool accuracy 0.json 1.json 2.json\n", a);
+  command->add_option("counts", a.counts, "the output of each shard")->required();
 }
 
 void AddExplain(CLI::App& app, Arguments& a) {
@@ -408,6 +417,7 @@ void AddCommands(CLI::App& app, Arguments& a) {
   AddExport(app, a);
   AddGraph(app, a);
   AddExplain(app, a);
+  AddAccuracy(app, a);
   AddDiagnose(app, a);
   AddCut(app, a);
   AddWeights(app, a);

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "calibrate/preprocess_variants.h"
+#include "calibrate/input_picture.h"
 #include "pipeline/preprocess_choice.h"
 #include "tools/preprocess_result.h"
 #include "tools/print.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/data/dataset.h"
@@ -23,6 +24,24 @@ std::optional<Preprocess> ProgramPreprocess(const Program& program,
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
                                             const std::optional<Preprocess>& preprocess);
+
+// Some samples of another data set, which outlives it.
+class SomeSamples : public Dataset {
+ public:
+  SomeSamples(const Dataset& dataset, std::vector<int64_t> samples)
+      : dataset_(dataset), samples_(std::move(samples)) {}
+  int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
+  std::string name(int64_t index) const override { return dataset_.name(at(index)); }
+  std::vector<SampleSource> sources(int64_t index) const override {
+    return dataset_.sources(at(index));
+  }
+  Sample Read(int64_t index) const override { return dataset_.Read(at(index)); }
+  int64_t at(int64_t index) const { return samples_.at(static_cast<size_t>(index)); }
+
+ private:
+  const Dataset& dataset_;
+  std::vector<int64_t> samples_;
+};
 
 // How many images one inference takes: the first dimension that all inputs and outputs have in
 // common, in ONNX order; 1 when they have none.

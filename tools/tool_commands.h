@@ -79,6 +79,11 @@ struct ExplainArguments {
 // Throws UsageError where neither tensor nor model is given.
 int ExplainCommand(const ExplainArguments& arguments, const ImportOptions& import, bool json);
 
+// Adds up what `model_runner --labels --shard --json` printed of every shard: the same counts as of
+// a run in one piece. Throws kInvalidInput naming the file that is of another set, and the shards
+// that are missing or there twice.
+int AccuracyCommand(const std::vector<std::string>& files, bool json);
+
 struct DiagnoseArguments {
   std::string labels, calibration, mode = "symmetric";
   std::vector<std::string> dataset;

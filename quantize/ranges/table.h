@@ -32,6 +32,7 @@ struct TensorRange {
   // Of threshold and of low and high; none in old tables, and in those of other tools.
   std::optional<RangeEffect> symmetric = {}, asymmetric = {};
   std::string reason = {};  // why the range is as it is, for people; "": nothing is known of it
+  std::string min_sample = {}, max_sample = {};  // where they were seen; "": nobody knows
 };
 
 struct CalibrationTable {

@@ -51,7 +51,7 @@ TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
   const std::string what = "tensor '" + name + "'";
   CheckKeys(part, what,
             {"min", "max", "threshold", "low", "high", "method", "infinities", "symmetric",
-             "asymmetric", "reason"});
+             "asymmetric", "reason", "min_sample", "max_sample"});
   const auto number = [&](const char* key) {
     return ReadFloat(Child(part, key, what), what + ": " + key);
   };
@@ -66,8 +66,12 @@ TensorRange ReadTensor(const YamlPart& part, const std::string& name) {
   }
   range.symmetric = ReadEffect(part, "symmetric", what);
   range.asymmetric = ReadEffect(part, "asymmetric", what);
-  if (HasKey(part, "reason"))
-    range.reason = ReadString(Child(part, "reason", what), what + ": reason");
+  const auto text = [&](const char* key) {
+    return HasKey(part, key) ? ReadString(Child(part, key, what), Cat(what, ": ", key)) : "";
+  };
+  range.reason = text("reason");
+  range.min_sample = text("min_sample");
+  range.max_sample = text("max_sample");
   CheckRange(range, Location(part), name);
   return range;
 }

@@ -83,13 +83,18 @@ std::string EffectText(const char* mode, const std::optional<RangeEffect>& effec
              ", sqnr_db: ", FloatText(effect->sqnr_db), "}");
 }
 
+std::string TextField(const char* key, const std::string& text) {
+  return text.empty() ? "" : Cat(", ", key, ": ", Quoted(text));
+}
+
 std::string TensorLine(const std::string& name, const TensorRange& range) {
   return "  " + Key(name) + ": {min: " + FloatText(range.min) + ", max: " + FloatText(range.max) +
          ", threshold: " + FloatText(range.threshold) + ", low: " + FloatText(range.low) +
          ", high: " + FloatText(range.high) + ", method: " + Quoted(range.method) +
          (range.infinities > 0 ? ", infinities: " + std::to_string(range.infinities) : "") +
          EffectText("symmetric", range.symmetric) + EffectText("asymmetric", range.asymmetric) +
-         (range.reason.empty() ? "" : ", reason: " + Quoted(range.reason)) + "}\n";
+         TextField("reason", range.reason) + TextField("min_sample", range.min_sample) +
+         TextField("max_sample", range.max_sample) + "}\n";
 }
 
 std::string SampleLine(const RecordedSample& sample) {

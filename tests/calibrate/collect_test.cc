@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -62,6 +63,11 @@ TEST_F(CollectTest, EveryCalibratedValueIsSeenOncePerSample) {
               static_cast<uint64_t>(NumElements(value.shape)) * samples_.size())
         << value.name;
     EXPECT_LT(file.tensors[i].min, file.tensors[i].max) << value.name;
+    const RecordedSample& greatest = file.tensors[i].max_sample;
+    EXPECT_TRUE(std::binary_search(file.samples.begin(), file.samples.end(),
+                                   std::pair(greatest.sha256, greatest.name)))
+        << value.name;
+    EXPECT_EQ(greatest.sources.size(), 1u);
   }
   EXPECT_EQ(file.samples.size(), samples_.size());
   ASSERT_EQ(file.recorded.size(), kMaxRecordedSamples);

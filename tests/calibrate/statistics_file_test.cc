@@ -41,21 +41,33 @@ TEST(StatisticsFileTest, RoundTrip) {
   EXPECT_EQ(WriteStatistics(read), bytes);
 }
 
-TEST(StatisticsFileTest, EqualizationIsKeptAndOnlyThenIsTheVersionNew) {
+TEST(StatisticsFileTest, EqualizationIsKept) {
   std::mt19937 random(kSeed);
-  const StatisticsFile plain = MakeFile(random, "one");
-  StatisticsFile file = plain;
+  StatisticsFile file = MakeFile(random, "one");
   file.equalization = {{"a", {-64, 0, 64}}, {"b", {}}};
   const auto bytes = WriteStatistics(file);
   EXPECT_EQ(ReadStatistics(bytes, "f").equalization, file.equalization);
   EXPECT_EQ(WriteStatistics(ReadStatistics(bytes, "f")), bytes);
-  EXPECT_EQ(WriteStatistics(plain)[8], 2);
-  EXPECT_EQ(bytes[8], 3);
   file.equalization[0].exponents[0] = -65;
   EXPECT_THAT(ErrorOf([&] { ReadStatistics(WriteStatistics(file), "f"); }),
               HasSubstr("exponent -65"));
   StatisticsFile other = MakeFile(random, "two");
   EXPECT_THAT(ErrorOf([&] { Merge(other, file); }), HasSubstr("equalized differently"));
+}
+
+TEST(StatisticsFileTest, SamplesOfExtremesAreKept) {
+  std::mt19937 random(kSeed);
+  StatisticsFile file = MakeFile(random, "one");
+  const RecordedSample low{"h1", "one", {{"x", {"a.jpg", "b.jpg"}, 0}}}, high{"h2", "two", {}};
+  file.tensors[0].min_sample = file.tensors[1].max_sample = low;
+  file.tensors[1].min_sample = high;
+  const auto bytes = WriteStatistics(file);
+  const StatisticsFile read = ReadStatistics(bytes, "f");
+  EXPECT_EQ(read.tensors[0].min_sample, low);
+  EXPECT_EQ(read.tensors[0].max_sample, RecordedSample());
+  EXPECT_EQ(read.tensors[1].min_sample, high);
+  EXPECT_EQ(read.tensors[1].max_sample, low);
+  EXPECT_EQ(WriteStatistics(read), bytes);
 }
 
 TEST(StatisticsFileTest, MergeIsOrderFreeAndRefusesWhatDoesNotBelong) {
@@ -122,8 +134,9 @@ TEST(StatisticsFileTest, AMergeKnowsWhichShardsAreMissing) {
   EXPECT_TRUE(file.shards.empty()) << "complete sets leave the bytes of a run in one piece";
 }
 
-TEST(StatisticsFileTest, ReadsVersionOne) {
-  // Written by hand: model "m", pass list 1, sample h/one, tensor "a" with the value 1 once.
+// Written by hand: model "m", pass list 1, sample h/one, tensor "a" with the value 1 once, in
+// version 3 equalized by 5.
+std::vector<uint8_t> OldFile(int version) {
   std::vector<uint8_t> content;
   const auto put = [&](uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) content.push_back(static_cast<uint8_t>(value >> (8 * i)));
@@ -134,17 +147,29 @@ TEST(StatisticsFileTest, ReadsVersionOne) {
   };
   text("m"), put(1, 4), text(""), put(0, 4);
   put(1, 4), text("h"), text("one");
+  if (version > 1) put(0, 4), put(0, 4);  // recorded samples, shards
   put(1, 4), text("a"), put(0x3f800000, 4), put(0x3f800000, 4), put(1, 8), put(0, 8);
+  if (version > 1) put(0, 8), put(1, 4), put(PeakBin(1), 2), put(1, 8);
   put(1, 4), put(0x7f, 2), put(1, 2), put(0, 2), put(1, 8);
+  if (version > 2) put(1, 4), text("a"), put(1, 4), put(5, 4);
   std::vector<uint8_t> file{'R', 'S', 'T', 'A', 'T', 'S', 0x1a, 0};
   content.swap(file);
-  put(1, 4), put(Crc32c(file), 4), put(file.size(), 8);
+  put(static_cast<uint64_t>(version), 4), put(Crc32c(file), 4), put(file.size(), 8);
   content.insert(content.end(), file.begin(), file.end());
-  const StatisticsFile read = ReadStatistics(content, "f");
-  ASSERT_EQ(read.tensors.size(), 1u);
-  EXPECT_EQ(read.tensors[0].max, 1.0f);
-  EXPECT_EQ(read.tensors[0].count, 1u);
-  EXPECT_TRUE(read.tensors[0].peaks.empty());
+  return content;
+}
+
+TEST(StatisticsFileTest, ReadsOlderVersions) {
+  for (const int version : {1, 2, 3}) {
+    const StatisticsFile read = ReadStatistics(OldFile(version), "f");
+    ASSERT_EQ(read.tensors.size(), 1u) << version;
+    EXPECT_EQ(read.tensors[0].max, 1.0f);
+    EXPECT_EQ(read.tensors[0].count, 1u);
+    EXPECT_EQ(read.tensors[0].peaks.size(), version > 1 ? 1u : 0u);
+    EXPECT_EQ(read.equalization.size(), version > 2 ? 1u : 0u);
+    EXPECT_EQ(read.tensors[0].max_sample, RecordedSample());
+    EXPECT_EQ(WriteStatistics(ReadStatistics(WriteStatistics(read), "f")), WriteStatistics(read));
+  }
 }
 
 TEST(StatisticsFileTest, EveryCutAndEveryChangedByteIsNoticed) {
@@ -166,6 +191,7 @@ TEST(StatisticsFileTest, CraftedContentBehindAGoodChecksumNeverCrashes) {
   std::mt19937 random(kSeed);
   StatisticsFile file{"abc", 3, "p", {{"cpu", "x"}}, {{"h", "one"}}, {Empty("a")}};
   Add(file.tensors[0], RandomValues(random, 20), "one");
+  file.tensors[0].min_sample = {"h", "one", {{"x", {"p"}, 0}}};
   const auto good = WriteStatistics(file);
   for (int i = 0; i < 20000; ++i) {
     auto bytes = good;

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "base/error.h"
 #include "calibrate/tensor_counter.h"
 #include "calibrate/value_scan.h"
 #include "tests/calibrate/random_statistics.h"
@@ -121,13 +123,39 @@ TEST(StatisticsTest, LargeTensorsAreCountedInTheSameBins) {
     for (const float largest : {1e-3f, 6.0f, 1e-20f, 5e4f, 3e38f, 1e-42f, 6.0f}) {
       const std::vector<float> values =
           WideValues(random, 8192 + random() % 3000, octaves, largest);
-      counter.Add(values, {}, "t", "s");
+      counter.Add(values, {}, "t", {});
       Merge(expected.tensors[0], Expected(values));
     }
     Merge(counted.tensors[0], counter.Sum());
     EXPECT_EQ(WriteStatistics(counted), WriteStatistics(expected))
         << "seed " << kSeed << ", octaves " << octaves;
   }
+}
+
+TEST(StatisticsTest, TheSamplesOfMinAndMaxAreTheLowestThatHaveThem) {
+  const auto sample = [](const char* hash) {
+    return RecordedSample{hash, Cat("name of ", hash), {{"x", {Cat(hash, ".jpg")}, 0}}};
+  };
+  std::vector<TensorStatistics> parts;
+  const auto add = [&](const char* hash, const std::vector<float>& values) {
+    TensorCounter counter;
+    counter.Add(values, {}, "t", sample(hash));
+    parts.push_back(Empty("t"));
+    Merge(parts.back(), counter.Sum());
+  };
+  add("d", {0, 5}), add("b", {0, 1}), add("c", {0.5f, 5}), add("a", {1, 2});
+  std::sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) { return x.max < y.max; });
+  std::vector<size_t> order{0, 1, 2, 3};
+  do {
+    TensorStatistics all = Empty("t");
+    for (const size_t part : order) Merge(all, parts[part]);
+    EXPECT_EQ(all.min_sample, sample("b"));
+    EXPECT_EQ(all.max_sample, sample("c"));
+  } while (std::next_permutation(order.begin(), order.end()));
+  TensorCounter one;
+  for (const char* hash : {"z", "y"}) one.Add(std::vector<float>{-1, 1}, {}, "t", sample(hash));
+  EXPECT_EQ(one.Sum().min_sample, sample("y"));
+  EXPECT_EQ(one.Sum().max_sample, sample("y"));
 }
 
 TEST(StatisticsTest, LargeTensorsNameWhatIsNotFiniteAndLeaveMasksOut) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "calibrate/calibrate.h"
@@ -242,6 +243,64 @@ TEST(ThresholdTest, AciqClipsWhereItsDistributionSays) {
   }
 }
 
+double SeenError(const std::vector<float>& values, const std::function<double(double)>& function,
+                 double scale, int lo, int hi, int zero = 0) {
+  double sum = 0;
+  for (const float v : values) {
+    const double q = std::clamp(std::nearbyint(v / scale) + zero, static_cast<double>(lo),
+                                static_cast<double>(hi));
+    const double off = function(v) - function((q - zero) * scale);
+    sum += off * off;
+  }
+  return sum / static_cast<double>(values.size());
+}
+
+// Logits far in the flat part of a Sigmoid: no other threshold of a fine grid is clearly better.
+TEST(ThresholdTest, OmseEndsWhereItsFunctionsAreFlat) {
+  std::vector<float> values = Gauss();
+  for (float& v : values) v = 12 * v - 10;
+  const TensorStatistics statistics = Statistics(values);
+  MethodOptions options{Method::kOmse, 99.99};
+  options.readers = {{UnaryOp::kSigmoid}};
+  const TensorRange range = DeriveRange(statistics, options);
+  const TensorRange mse = DeriveRange(statistics, {Method::kMse, 99.99});
+  EXPECT_LT(range.threshold, mse.threshold / 3);
+  EXPECT_GT(range.threshold, 5);
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const double found = SeenError(values, sigmoid, range.threshold / 128.0, -128, 127);
+  EXPECT_LT(10 * found, SeenError(values, sigmoid, mse.threshold / 128.0, -128, 127));
+  for (double threshold = 2; threshold < 60; threshold *= 1.05) {
+    EXPECT_LT(found, 1.05 * SeenError(values, sigmoid, threshold / 128, -128, 127)) << threshold;
+  }
+  const double scale = (static_cast<double>(range.high) - static_cast<double>(range.low)) / 255;
+  const int zero = static_cast<int>(std::nearbyint(-128 - static_cast<double>(range.low) / scale));
+  EXPECT_LE(SeenError(values, sigmoid, scale, -128, 127, zero), 1.05 * found);
+}
+
+TEST(ThresholdTest, OmseWithoutFunctionsIsMse) {
+  const TensorStatistics statistics = Statistics(Laplace());
+  const TensorRange range = DeriveRange(statistics, {Method::kOmse, 99.99});
+  const TensorRange mse = DeriveRange(statistics, {Method::kMse, 99.99});
+  EXPECT_EQ(range.method, "mse");
+  EXPECT_EQ(range.threshold, mse.threshold);
+  EXPECT_EQ(range.low, mse.low);
+}
+
+// Also where a function is not defined for some of the values.
+TEST(ThresholdTest, OmseOfAnyFunctionIsWithinWhatWasSeen) {
+  for (size_t op = 0; op < kUnaryOpCount; ++op) {
+    MethodOptions options{Method::kOmse, 99.99};
+    options.readers = {{static_cast<UnaryOp>(op)}, {UnaryOp::kTanh}};
+    const TensorRange range = DeriveRange(Statistics({-3, -1, 0, 0.5f, 8}), options);
+    EXPECT_EQ(range.method, "omse");
+    EXPECT_GT(range.threshold, 0);
+    EXPECT_LE(range.threshold, 8);
+    EXPECT_GE(range.low, -3);
+    EXPECT_LE(range.high, 8);
+    EXPECT_LT(range.low, range.high);
+  }
+}
+
 TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   EXPECT_EQ(ParseMethod("minmax"), Method::kMinMax);
   EXPECT_EQ(ParseMethod("percentile"), Method::kPercentile);
@@ -249,7 +308,7 @@ TEST(ThresholdTest, UnknownMethodAndBadPercentile) {
   EXPECT_EQ(ParseMethod("entropy"), Method::kKl);
   EXPECT_EQ(ParseMethod("max"), Method::kMinMax);
   EXPECT_THAT(ErrorOf([] { ParseMethod("best"); }),
-              HasSubstr("minmax, percentile, kl, mse, aciq-gauss or aciq-laplace"));
+              HasSubstr("minmax, percentile, kl, mse, omse, aciq-gauss or aciq-laplace"));
   for (const double bad : {50.0, 100.5, -1.0, std::nan("")}) {
     EXPECT_NE(ErrorOf([&] {
                 DeriveRange(Statistics({1}), {Method::kPercentile, bad});

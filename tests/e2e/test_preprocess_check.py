@@ -63,6 +63,18 @@ def test_batch_norm_tells_without_labels(tmp_path, shared):
     assert code == 1 and 'the first BatchNorm sees what it was trained on' in err
 
 
+def test_a_calibration_says_that_its_preprocessing_looks_wrong(tmp_path, shared):
+    model = shared / 'models/fashion/mobilenet_leaky.onnx'
+    recipe = pipeline.PREPROCESS / 'fashion_mnist.yaml'
+    command = ('model_calibrate', model, '--dataset', pipeline.TEST_IMAGES, '--samples', 20, '-o', tmp_path / 't.yaml')
+    wrong = changed(recipe, tmp_path / 'wrong.yaml', mean='[0]', scale='[1]')
+    note = 'note: the preprocessing looks wrong: better is'
+    for shard, said in (((), 1), (('--shard', '0/2'), 1), (('--shard', '1/2'), 0)):
+        done = pipeline.call(*command, '--preprocess', wrong, *shard)
+        assert done.returncode == 0 and done.stderr.count(note) == said, done.stderr
+    assert note not in pipeline.call(*command, '--preprocess', recipe).stderr
+
+
 def test_check_needs_data_and_preprocessing(tmp_path):
     done = pipeline.call('model_calibrate', pipeline.EXAMPLE, '--check')
     assert done.returncode == 2 and '--check needs --dataset and --preprocess' in done.stderr

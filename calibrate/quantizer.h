@@ -1,0 +1,22 @@
+// What 8 bits over a range make of a real value. Not for use outside calibrate/.
+#ifndef RSHIFT_CALIBRATE_QUANTIZER_H_
+#define RSHIFT_CALIBRATE_QUANTIZER_H_
+
+#include "quantize/ranges/table.h"
+
+namespace rshift {
+
+// Numbers `least` to `greatest` times scale, and where real values begin to be clipped.
+struct Quantizer {
+  double scale = 1, least = 0, greatest = 0;
+  double low = 0, high = 0;
+  double Number(double value) const;
+  double Rounded(double value) const { return Number(value) * scale; }
+};
+
+Quantizer SymmetricQuantizer(const TensorRange& range);
+Quantizer AsymmetricQuantizer(const TensorRange& range);
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_QUANTIZER_H_

@@ -1,0 +1,80 @@
+// The words of a .stats file: little-endian numbers and texts. Not for use outside
+// statistics_file.cc.
+#ifndef RSHIFT_CALIBRATE_STATISTICS_WORDS_H_
+#define RSHIFT_CALIBRATE_STATISTICS_WORDS_H_
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace rshift {
+
+class StatisticsWriter {
+ public:
+  template <std::unsigned_integral T>
+  void Put(T value) {
+    std::array<uint8_t, sizeof(T)> raw;
+    for (size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<uint8_t>(value >> (8 * i));
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+  }
+  void PutText(const std::string& text) {
+    Put(static_cast<uint32_t>(text.size()));
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+  }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+class StatisticsReader {
+ public:
+  StatisticsReader(std::span<const uint8_t> bytes, const std::string& where)
+      : bytes_(bytes), where_(where) {}
+
+  template <std::unsigned_integral T>
+  T Get(const char* what) {
+    const std::span<const uint8_t> raw = Take(sizeof(T), what);
+    uint64_t value = 0;
+    for (size_t i = 0; i < sizeof(T); ++i) value |= uint64_t{raw[i]} << (8 * i);
+    return static_cast<T>(value);
+  }
+  std::string GetText(const char* what) {
+    const auto raw = Take(Get<uint32_t>(what), what);
+    return {raw.begin(), raw.end()};
+  }
+  // A number of entries of at least `least` bytes each: bounded by what is left.
+  uint32_t GetCount(size_t least, const char* what) {
+    const auto count = Get<uint32_t>(what);
+    if (count > (bytes_.size() - at_) / least)
+      Bad("more ", what, " (", count, ") than the file has room for");
+    return count;
+  }
+  bool AtEnd() const { return at_ == bytes_.size(); }
+  template <typename... Args>
+  [[noreturn]] void Bad(const Args&... args) const {
+    Fail(ErrorCode::kCorrupt, where_, ", offset ", at_, ": ", args...,
+         "; the statistics file is damaged");
+  }
+
+ private:
+  std::span<const uint8_t> Take(size_t size, const char* what) {
+    if (size > bytes_.size() - at_) Bad("ends within ", what);
+    const auto result = bytes_.subspan(at_, size);
+    at_ += size;
+    return result;
+  }
+
+  std::span<const uint8_t> bytes_;
+  const std::string& where_;
+  size_t at_ = 0;
+};
+
+}  // namespace rshift
+
+#endif  // RSHIFT_CALIBRATE_STATISTICS_WORDS_H_
