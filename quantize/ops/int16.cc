@@ -178,6 +178,48 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   return true;
 }
 
+// max(x, 0) + slope min(x, 0): both parts are exact, the product and the sum are rounded.
+void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
+  const Value& slope = emitter.old().value(node.inputs[1]);
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const IntType x = emitter.Int16Type(old_x, kBytesFactor), y = emitter.Type(old_y);
+  const ValueId input = emitter.Int16(old_x, kBytesFactor);
+  const auto part = [&](const char* suffix, int32_t lo, int32_t hi) {
+    return emitter.AddStep(node, suffix, isa::RequantizeS16{.words = {}, .clamp = {lo, hi}}, input,
+                           old_x, x, emitter.old().value(old_x).shape,
+                           emitter.old().value(old_x).layout);
+  };
+  const ValueId positive = part("__positive", 0, x.qmax()), negative = part("__negative", x.qmin(), 0);
+  const Operand slopes = Int16Constant(emitter, node, slope, emitter.old().value(old_y));
+  float largest = 0;
+  for (const float v : slope.constant->As<float>()) largest = std::max(largest, std::fabs(v));
+  const IntType product{
+      DType::kS16,
+      {numerics::ScaleOrOne(static_cast<double>(x.quant.scale) * static_cast<double>(largest)), 0}};
+  const Arithmetic& rules = RulesOf(emitter);
+  const auto layer = [&](BinaryOp op, const IntType& a, const IntType& b, const IntType& to) {
+    BinaryLayer made;
+    made.op = op;
+    made.a = a;
+    made.b = b;
+    made.y = to;
+    return made;
+  };
+  const ValueId scaled = emitter.Temporary(old_y, "__scaled", product);
+  emitter.AddNode(node.name + "__scaled",
+                  rules.MakeBinary(layer(BinaryOp::kMul, x, slopes.type, product)),
+                  {negative, slopes.id}, scaled);
+  emitter.AddNode(node.name, rules.MakeBinary(layer(BinaryOp::kAdd, x, product, y)),
+                  {positive, scaled}, emitter.DefineInt(old_y));
+}
+
+void EmitPReluInt16(Emitter& emitter, const Node& node) {
+  const Value& slope = emitter.old().value(node.inputs[1]);
+  RequireFinite(node, slope);
+  if (!IsOneNumber(slope)) return EmitPReluOfChannels(emitter, node);
+  EmitLeakyInt16(emitter, node, static_cast<double>(slope.constant->As<float>()[0]));
+}
+
 // --- averages, normalizations ---
 
 void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool& op) {
@@ -239,7 +281,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const Binary& op) { return HasForm(graph, node, op); },
           [&](const Unary& op) { return op.op != UnaryOp::kNot; },
           [&](const LeakyRelu&) { return true; },
-          [&](const PRelu&) { return IsOneNumber(graph.value(node.inputs[1])); },
+          [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
           [&](const LayerNorm& op) { return HasForm(graph, node, op); },
           [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
           [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
@@ -265,14 +307,10 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                  return true;
                                },
                                [&](const PRelu&) {
-                                 const Value& slope = emitter.old().value(node.inputs[1]);
-                                 RequireFinite(node, slope);
-                                 EmitLeakyInt16(
-                                     emitter, node,
-                                     static_cast<double>(slope.constant->As<float>()[0]));
-                                 return true;
-                               },
-                               [&](const AveragePool& op) {
+                   EmitPReluInt16(emitter, node);
+                   return true;
+                 },
+                 [&](const AveragePool& op) {
                                  EmitAveragePoolInt16(emitter, node, op);
                                  return true;
                                },
