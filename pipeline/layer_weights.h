@@ -10,7 +10,7 @@
 
 #include "graph/graph.h"
 #include "pipeline/input_gram.h"
-#include "pipeline/weight_choice.h"
+#include "pipeline/weight_methods.h"
 #include "quantize/options.h"
 #include "quantize/set_weights.h"
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "calibrate/observed_program.h"
 #include "codegen/passes/passes.h"
 #include "pipeline/bias_layers.h"
@@ -139,28 +138,6 @@ class Chooser {
 };
 
 }  // namespace
-
-const char* Name(WeightRounding rounding) {
-  return rounding == WeightRounding::kGptq ? "gptq" : "nearest";
-}
-
-const char* Name(WeightClipping clipping) {
-  return clipping == WeightClipping::kMse ? "mse" : "off";
-}
-
-WeightRounding ParseWeightRounding(const std::string& name) {
-  for (const WeightRounding rounding : {WeightRounding::kNearest, WeightRounding::kGptq}) {
-    if (name == Name(rounding)) return rounding;
-  }
-  Fail(ErrorCode::kInvalidInput, "weight rounding is '", name, "', expected nearest or gptq");
-}
-
-WeightClipping ParseWeightClipping(const std::string& name) {
-  for (const WeightClipping clipping : {WeightClipping::kOff, WeightClipping::kMse}) {
-    if (name == Name(clipping)) return clipping;
-  }
-  Fail(ErrorCode::kInvalidInput, "weight clipping is '", name, "', expected off or mse");
-}
 
 WeightChoice ChooseWeights(const Graph& floating, const CalibrationTable& table,
                            const QuantizeOptions& options, const Dataset& samples,

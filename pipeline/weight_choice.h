@@ -4,36 +4,16 @@
 #define RSHIFT_PIPELINE_WEIGHT_CHOICE_H_
 
 #include <cstdint>
-#include <string>
 
 #include "base/progress.h"
 #include "calibrate/data/dataset.h"
 #include "graph/graph.h"
+#include "pipeline/weight_methods.h"
 #include "quantize/options.h"
 #include "quantize/ranges/table.h"
 #include "quantize/set_weights.h"
 
 namespace rshift {
-
-// kNearest: each weight by itself. kGptq: the weights of a channel together, for the sake of the
-// sums that they make of the samples.
-enum class WeightRounding { kNearest, kGptq };
-const char* Name(WeightRounding rounding);
-// kOff: the largest weight of a channel is its last step. kMse: the scale with the least error of
-// the sums.
-enum class WeightClipping { kOff, kMse };
-const char* Name(WeightClipping clipping);
-// Throw kInvalidInput for an unknown name.
-WeightRounding ParseWeightRounding(const std::string& name);
-WeightClipping ParseWeightClipping(const std::string& name);
-
-struct WeightMethods {
-  WeightRounding rounding = WeightRounding::kNearest;
-  WeightClipping clipping = WeightClipping::kOff;
-  bool any() const {
-    return rounding != WeightRounding::kNearest || clipping != WeightClipping::kOff;
-  }
-};
 
 // What came of it.
 struct WeightChoiceReport {
