@@ -103,6 +103,23 @@ uint64_t Taps(const View& view) {
   return 0;
 }
 
+// Of a product of 16-bit integers (steps/conv_int16.cc): three words of every channel, weights in
+// pairs of s16, panels of 64 channels, a row of zeros, and pointers of 12 pixels for every tap.
+uint64_t Int16Buffers(const View& view) {
+  const bool conv = view.command.opcode == Opcode::kConvS16;
+  const auto of = [&](Field f) { return conv ? static_cast<uint64_t>(view.command.Get(f)) : 1; };
+  const uint64_t taps = Product({of(Field::kKernelH), of(Field::kKernelW)});
+  const uint64_t groups = of(Field::kGroups);
+  const uint64_t ic = view.Channels(Field::kSrc), oc = view.Channels(Field::kDst);
+  constexpr uint64_t kWords = 24, kPointers = 96;
+  if (groups > 1 && groups == ic && groups == oc)
+    return Product({SaturatingAdd(oc, 15), SaturatingAdd(kWords, Product({taps, 2}))});
+  const uint64_t inputs = ic / groups + 2, panels = oc / groups / 64 + 1;
+  const uint64_t channel = SaturatingAdd(kWords, Product({taps, inputs, 2}));
+  return SaturatingAdd(Product({groups, panels, 64, channel}),
+                       SaturatingAdd(Product({taps, kPointers}), Product({inputs, 2}) + 256));
+}
+
 // Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
 uint64_t RequantBuffers(const View& view) {
   constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostIm2col = 1024, kSlack = 4096;
@@ -153,6 +170,8 @@ uint64_t Buffers(const View& view) {
     case BufferForm::kRowPlan:
       return kShuffle;
     case BufferForm::kWeights:  // at least
+      if (view.command.opcode == Opcode::kConvS16 || view.command.opcode == Opcode::kMatMulS16)
+        return Int16Buffers(view);
       return Product({view.Count(Field::kWeights), 4});
     case BufferForm::kSrc2:
       return Product({view.Count(Field::kSrc2), 4});

@@ -189,7 +189,8 @@ void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
                            old_x, x, emitter.old().value(old_x).shape,
                            emitter.old().value(old_x).layout);
   };
-  const ValueId positive = part("__positive", 0, x.qmax()), negative = part("__negative", x.qmin(), 0);
+  const ValueId positive = part("__positive", 0, x.qmax()),
+                negative = part("__negative", x.qmin(), 0);
   const Operand slopes = Int16Constant(emitter, node, slope, emitter.old().value(old_y));
   float largest = 0;
   for (const float v : slope.constant->As<float>()) largest = std::max(largest, std::fabs(v));
@@ -307,10 +308,10 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                  return true;
                                },
                                [&](const PRelu&) {
-                   EmitPReluInt16(emitter, node);
-                   return true;
-                 },
-                 [&](const AveragePool& op) {
+                                 EmitPReluInt16(emitter, node);
+                                 return true;
+                               },
+                               [&](const AveragePool& op) {
                                  EmitAveragePoolInt16(emitter, node, op);
                                  return true;
                                },
