@@ -14,8 +14,6 @@ struct Kept {
   size_t first = 0, last = kSearchBins;
 };
 
-constexpr double kWorthwhile = 0.99;
-
 // Bins [0, last) of |x|.
 size_t LeastError(const ClipError& error, int levels) {
   size_t best = kSearchBins;

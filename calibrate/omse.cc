@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kSteps = 128, kCoarse = 4;  // parts of an end that are tried, first every fourth
 constexpr int kRounds = 3;                // of low and high in turn
-constexpr double kWorthwhile = 0.99;
 constexpr double kFine = 1.0 / 256;  // relative width up to which bins are taken together
 
 class SeenError {

@@ -17,6 +17,9 @@ inline constexpr size_t kSearchBins = 4096, kCoarseStep = 64;
 // asymmetric mode (scale (high - low) / 255), whose numbers are one more than its steps.
 inline constexpr int kSignedSteps = 128, kUnsignedSteps = 255, kAsymmetricSteps = 255;
 
+// mse and omse take a narrower range where its error is below this share of the whole one's.
+inline constexpr double kWorthwhile = 0.99;
+
 // Narrows `range`, which comes as the whole observed one (threshold > 0): threshold for the
 // symmetric mode (255 levels when min >= 0, else the signed range), low and high for the asymmetric
 // one, two-sided.
