@@ -33,9 +33,9 @@ size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first) {
   return count;
 }
 
-class Chooser {
+class WeightChooser {
  public:
-  Chooser(const Graph& floating, const CalibrationTable& table, QuantizeOptions options,
+  WeightChooser(const Graph& floating, const CalibrationTable& table, QuantizeOptions options,
           const Dataset& samples, int threads, const ProgressFunction& progress)
       : floating_(floating),
         table_(table),
@@ -143,7 +143,7 @@ WeightChoice ChooseWeights(const Graph& floating, const CalibrationTable& table,
                            const QuantizeOptions& options, const Dataset& samples,
                            const WeightMethods& methods, int threads,
                            const ProgressFunction& progress) {
-  return Chooser(floating, table, options, samples, threads, progress).Run(methods);
+  return WeightChooser(floating, table, options, samples, threads, progress).Run(methods);
 }
 
 }  // namespace rshift
