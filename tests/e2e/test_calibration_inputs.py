@@ -1,5 +1,7 @@
 """Calibration of models whose inputs are integers or bool, and of models with a static batch."""
 
+import re
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -111,7 +113,8 @@ def test_a_static_batch_takes_arrays_of_samples(tmp_path):
         out, note = said_of(model, [tmp_path / name], table)
         assert '10 samples' in out
         assert ('the last 2 of 42 are left over' in note) == (name == 'odd.npz')
-        tables.append([line for line in table.read_text().splitlines() if 'threshold' in line])
+        # The samples of min and max have the names of the file that they are in.
+        tables.append([re.sub(r', min_sample.*', '', line) for line in table.read_text().splitlines() if 'threshold' in line])
     assert tables[0] == tables[1] == tables[2]
     np.save(tmp_path / 'three.npy', values[:3])
     error = pipeline.fails('model_calibrate', model, '--dataset', tmp_path / 'three.npy', '-o',
