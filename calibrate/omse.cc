@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSteps = 128, kCoarse = 4;  // parts of an end that are tried, first every fourth
 constexpr int kRounds = 3;                // of low and high in turn
-constexpr double kFine = 1.0 / 256;  // relative width up to which bins are taken together
+constexpr double kFine = 1.0 / 256;       // relative width up to which bins are taken together
 
 class SeenError {
  public:
@@ -66,7 +66,7 @@ class SeenError {
 // Tries parts of an end, which `set` sets, and leaves the best there; the whole end unless another
 // is worth it.
 template <typename Set, typename ErrorOf>
-void Search(const Set& set, const ErrorOf& error_of) {
+void SearchSteps(const Set& set, const ErrorOf& error_of) {
   double best = error_of();
   int best_step = kSteps;
   const double wanted = kWorthwhile * best;
@@ -93,7 +93,7 @@ void DeriveOmse(const TensorStatistics& statistics, const MethodOptions& options
                 TensorRange& range) {
   const SeenError error(statistics, options.readers);
   const TensorRange whole = range;
-  Search(
+  SearchSteps(
       [&](double part) {
         range.threshold = static_cast<float>(part * static_cast<double>(whole.threshold));
       },
@@ -116,8 +116,8 @@ void DeriveOmse(const TensorStatistics& statistics, const MethodOptions& options
       range.high = static_cast<float>(part * static_cast<double>(high));
     };
     const auto error_of = [&] { return error(AsymmetricQuantizer(range)); };
-    if (low < 0) Search(try_low, error_of);
-    if (high > 0) Search(try_high, error_of);
+    if (low < 0) SearchSteps(try_low, error_of);
+    if (high > 0) SearchSteps(try_high, error_of);
     const double now = error_of();
     if (now >= least) break;
     least = now;

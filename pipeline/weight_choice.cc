@@ -36,7 +36,7 @@ size_t BatchSize(const std::vector<WeightLayer>& layers, size_t first) {
 class WeightChooser {
  public:
   WeightChooser(const Graph& floating, const CalibrationTable& table, QuantizeOptions options,
-          const Dataset& samples, int threads, const ProgressFunction& progress)
+                const Dataset& samples, int threads, const ProgressFunction& progress)
       : floating_(floating),
         table_(table),
         options_(std::move(options)),
