@@ -14,6 +14,16 @@ namespace {
 
 constexpr float kMostHalf = 65504.0f;
 
+Value ConstantValue(std::string name, Layout layout, const Shape& shape,
+                    std::shared_ptr<const ConstantData> constant) {
+  Value value;
+  value.name = std::move(name);
+  value.shape = shape;
+  value.layout = layout;
+  value.constant = std::move(constant);
+  return value;
+}
+
 }  // namespace
 
 ValueTypes TypesOfRanges(const RangeResult& ranges, const QuantizeOptions& options) {
@@ -326,32 +336,18 @@ ValueId Emitter::Temporary(ValueId like, const std::string& suffix, const IntTyp
 
 ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape& shape,
                              const IntType& type, std::span<const int8_t> bytes) {
-  Value value;
-  value.name = names_.Take(base);
-  value.shape = shape;
-  value.layout = layout;
-  value.constant = MakeConstant(bytes);
-  return AddInt(std::move(value), type);
+  return AddInt(ConstantValue(names_.Take(base), layout, shape, MakeConstant(bytes)), type);
 }
 
 ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape& shape,
                              const IntType& type, std::span<const int16_t> numbers) {
-  Value value;
-  value.name = names_.Take(base);
-  value.shape = shape;
-  value.layout = layout;
-  value.constant = MakeConstant(numbers);
-  return AddInt(std::move(value), type);
+  return AddInt(ConstantValue(names_.Take(base), layout, shape, MakeConstant(numbers)), type);
 }
 
 ValueId Emitter::AddWeights(const std::string& base, Layout layout, const Shape& shape,
                             int64_t axis, const std::vector<float>& scales,
                             std::span<const int8_t> bytes) {
-  Value value;
-  value.name = names_.Take(base);
-  value.shape = shape;
-  value.layout = layout;
-  value.constant = MakeConstant(bytes);
+  Value value = ConstantValue(names_.Take(base), layout, shape, MakeConstant(bytes));
   auto origin = std::make_shared<QuantizedOrigin>();
   origin->axis = axis;
   for (int64_t c = 0; c < shape[axis]; ++c) origin->scales.push_back(scales[c % scales.size()]);

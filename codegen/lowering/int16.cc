@@ -74,11 +74,4 @@ void Lower(LoweringContext& context, const Node& node, const QTableS16& op) {
   context.Emit(node, command);
 }
 
-void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op) {
-  auto command = Bound<isa::NormalizeS16>(context, node, op);
-  command.factors = context.AddNumbers(node.name + ".factors", DType::kS32, op.row_factors);
-  command.offsets = context.AddNumbers(node.name + ".offsets", DType::kS64, op.row_offsets);
-  context.Emit(node, command);
-}
-
 }  // namespace rshift::lowering

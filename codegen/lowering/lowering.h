@@ -39,6 +39,7 @@ void Lower(LoweringContext& context, const Node& node, const Lrn& op);
 void Lower(LoweringContext& context, const Node& node, const Softmax& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmax& op);
 void Lower(LoweringContext& context, const Node& node, const QNormalize& op);
+void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op);
 // recurrent.cc
 void Lower(LoweringContext& context, const Node& node, const QLstmCell& op);
 void Lower(LoweringContext& context, const Node& node, const QGruCell& op);
@@ -47,7 +48,6 @@ void Lower(LoweringContext& context, const Node& node, const QGatedOutput& op);
 void Lower(LoweringContext& context, const Node& node, const QConvS16& op);
 void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op);
 void Lower(LoweringContext& context, const Node& node, const QTableS16& op);
-void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

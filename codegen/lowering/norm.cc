@@ -3,6 +3,17 @@
 #include "codegen/lowering/lowering.h"
 
 namespace rshift::lowering {
+namespace {
+
+template <typename Command, typename Normalization>
+void LowerNormalize(LoweringContext& context, const Node& node, const Normalization& op) {
+  auto command = Bound<Command>(context, node, op);
+  command.factors = context.AddNumbers(node.name + ".factors", DType::kS32, op.row_factors);
+  command.offsets = context.AddNumbers(node.name + ".offsets", DType::kS64, op.row_offsets);
+  context.Emit(node, command);
+}
+
+}  // namespace
 
 void Lower(LoweringContext&, const Node& node, const BatchNorm&) {
   Fail(
@@ -33,10 +44,11 @@ void Lower(LoweringContext& context, const Node& node, const QSoftmax& op) {
 }
 
 void Lower(LoweringContext& context, const Node& node, const QNormalize& op) {
-  auto command = Bound<isa::Normalize>(context, node, op);
-  command.factors = context.AddNumbers(node.name + ".factors", DType::kS32, op.row_factors);
-  command.offsets = context.AddNumbers(node.name + ".offsets", DType::kS64, op.row_offsets);
-  context.Emit(node, command);
+  LowerNormalize<isa::Normalize>(context, node, op);
+}
+
+void Lower(LoweringContext& context, const Node& node, const QNormalizeS16& op) {
+  LowerNormalize<isa::NormalizeS16>(context, node, op);
 }
 
 }  // namespace rshift::lowering

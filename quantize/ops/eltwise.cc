@@ -9,13 +9,11 @@
 #include "quantize/ops/ops.h"
 
 namespace rshift {
-namespace {
 
 bool IsScalarConstant(const Value& value) {
   return value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == 1;
 }
 
-// The operand that is one constant number, if there is one: 0, 1 or -1.
 int ScalarOperand(const Graph& graph, const Node& node) {
   const Shape& shape = graph.value(node.outputs[0]).shape;
   for (int i = 0; i < 2; ++i) {
@@ -28,16 +26,27 @@ int ScalarOperand(const Graph& graph, const Node& node) {
   return -1;
 }
 
-void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar) {
-  const double c = emitter.old().value(node.inputs[scalar]).constant->As<float>()[0];
+bool IsSumOrProduct(BinaryOp op) {
+  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
+}
+
+std::function<double(double)> ScalarFunction(const Graph& graph, const Node& node, const Binary& op,
+                                             int scalar) {
+  const double c = graph.value(node.inputs[scalar]).constant->As<float>()[0];
   const double lo = op.clamp.lo, hi = op.clamp.hi;
-  const auto function = [=, kind = op.op](double v) {
+  return [=, kind = op.op](double v) {
     const double y = scalar == 0 ? Evaluate(kind, c, v) : Evaluate(kind, v, c);
     return y < lo ? lo : y > hi ? hi : y;
   };
+}
+
+namespace {
+
+void EmitScalar(Emitter& emitter, const Node& node, const Binary& op, int scalar) {
   const ValueId x = node.inputs[1 - scalar];
   const ByteLayer layer{emitter.Type(x), emitter.Type(node.outputs[0])};
-  const QTable table = RulesOf(emitter).Table(layer, function);
+  const QTable table =
+      RulesOf(emitter).Table(layer, ScalarFunction(emitter.old(), node, op, scalar));
   const ValueId input = emitter.Int(x);
   emitter.AddNode(node.name, table, {input}, emitter.DefineInt(node.outputs[0]));
 }
@@ -56,10 +65,6 @@ bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, in
   const ValueId x = emitter.Int(old_x);
   emitter.AddNode(node.name, *table, {x}, emitter.DefineInt(node.outputs[0]));
   return true;
-}
-
-bool IsSumOrProduct(BinaryOp op) {
-  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
 }
 
 // May an operator of an activation and one number be a table of the activation's bytes?

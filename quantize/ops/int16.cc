@@ -13,28 +13,9 @@
 namespace rshift {
 namespace {
 
-bool IsInt16Pair(BinaryOp op) {
-  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
-}
-
-bool IsOneNumber(const Value& value) {
-  return value.is_constant() && value.dtype == DType::kF32 && NumElements(value.shape) == 1;
-}
-
-// The input that is one constant number beside an activation of the output's shape; -1: none.
-int NumberOperand(const Graph& graph, const Node& node) {
-  const Shape& shape = graph.value(node.outputs[0]).shape;
-  for (int i = 0; i < 2; ++i) {
-    const Value& other = graph.value(node.inputs[1 - i]);
-    if (IsOneNumber(graph.value(node.inputs[i])) && !other.is_constant() && other.shape == shape)
-      return i;
-  }
-  return -1;
-}
-
 bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
-  return NumberOperand(graph, node) >= 0 || IsInt16Pair(op.op);
+  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op);
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
@@ -149,14 +130,9 @@ Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
 }
 
 bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
-  if (const int number = NumberOperand(emitter.old(), node); number >= 0) {
-    const auto c =
-        static_cast<double>(emitter.old().value(node.inputs[number]).constant->As<float>()[0]);
-    const double lo = op.clamp.lo, hi = op.clamp.hi;
-    EmitFunction(emitter, node, node.inputs[1 - number], [=, kind = op.op](double v) {
-      const double y = number == 0 ? Evaluate(kind, c, v) : Evaluate(kind, v, c);
-      return y < lo ? lo : y > hi ? hi : y;
-    });
+  if (const int scalar = ScalarOperand(emitter.old(), node); scalar >= 0) {
+    EmitFunction(emitter, node, node.inputs[1 - scalar],
+                 ScalarFunction(emitter.old(), node, op, scalar));
     return true;
   }
   BinaryLayer layer;
@@ -217,7 +193,7 @@ void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
 void EmitPReluInt16(Emitter& emitter, const Node& node) {
   const Value& slope = emitter.old().value(node.inputs[1]);
   RequireFinite(node, slope);
-  if (!IsOneNumber(slope)) return EmitPReluOfChannels(emitter, node);
+  if (!IsScalarConstant(slope)) return EmitPReluOfChannels(emitter, node);
   EmitLeakyInt16(emitter, node, static_cast<double>(slope.constant->As<float>()[0]));
 }
 
@@ -235,17 +211,6 @@ void EmitAveragePoolInt16(Emitter& emitter, const Node& node, const AveragePool&
   emitter.AddNode(node.name, pool, {input}, emitter.DefineInt(node.outputs[0]));
 }
 
-std::vector<double> NumbersOfRow(const Graph& graph, const Node& node, size_t input, int64_t n) {
-  std::vector<double> numbers(static_cast<size_t>(n), 0.0);
-  if (node.inputs.size() <= input || !node.inputs[input].valid()) return numbers;
-  const Value& value = graph.value(node.inputs[input]);
-  RequireFinite(node, value);
-  const auto values = value.constant->As<float>();
-  for (size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = static_cast<double>(values[i % values.size()]);
-  return numbers;
-}
-
 void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op) {
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
   const auto rank = static_cast<int64_t>(shape.size());
@@ -255,8 +220,8 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
                              emitter.Type(node.outputs[0]),
                              n,
                              std::max(static_cast<double>(op.epsilon), 0.0),
-                             NumbersOfRow(emitter.old(), node, 1, n),
-                             NumbersOfRow(emitter.old(), node, 2, n)};
+                             NormalizeNumbers(emitter.old(), node, 1, n),
+                             NormalizeNumbers(emitter.old(), node, 2, n)};
   QNormalize numbers = RulesOf(emitter).MakeNormalize(layer);
   QNormalizeS16 normalize;
   normalize.axis = axis;

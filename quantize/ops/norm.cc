@@ -71,7 +71,27 @@ bool AllEqual(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; });
 }
 
-std::vector<double> Numbers(const Graph& graph, const Node& node, size_t input, int64_t count) {
+// `n` elements together, `count` pairs of scale and bias.
+void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int64_t n,
+                   int64_t count, float epsilon) {
+  const NormalizeLayer layer{emitter.Type(node.inputs[0]),
+                             emitter.Type(node.outputs[0]),
+                             n,
+                             std::max(static_cast<double>(epsilon), 0.0),
+                             NormalizeNumbers(emitter.old(), node, 1, count),
+                             NormalizeNumbers(emitter.old(), node, 2, count)};
+  QNormalize op = RulesOf(emitter).MakeNormalize(layer);
+  op.axis = shape.axis;
+  op.center = shape.center;
+  op.channels = shape.channels;
+  const ValueId x = emitter.Int(node.inputs[0]);
+  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace
+
+std::vector<double> NormalizeNumbers(const Graph& graph, const Node& node, size_t input,
+                                     int64_t count) {
   std::vector<double> result(static_cast<size_t>(count), 0.0);
   if (input == 2 && !HasBias(node)) return result;
   const auto values = graph.value(node.inputs[input]).constant->As<float>();
@@ -83,25 +103,6 @@ std::vector<double> Numbers(const Graph& graph, const Node& node, size_t input, 
   }
   return result;
 }
-
-// `n` elements together, `count` pairs of scale and bias.
-void EmitNormalize(Emitter& emitter, const Node& node, isa::Normalize shape, int64_t n,
-                   int64_t count, float epsilon) {
-  const NormalizeLayer layer{emitter.Type(node.inputs[0]),
-                             emitter.Type(node.outputs[0]),
-                             n,
-                             std::max(static_cast<double>(epsilon), 0.0),
-                             Numbers(emitter.old(), node, 1, count),
-                             Numbers(emitter.old(), node, 2, count)};
-  QNormalize op = RulesOf(emitter).MakeNormalize(layer);
-  op.axis = shape.axis;
-  op.center = shape.center;
-  op.channels = shape.channels;
-  const ValueId x = emitter.Int(node.inputs[0]);
-  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
-}
-
-}  // namespace
 
 OpSupport SupportSoftmax(const Graph& graph, const Node& node, const Softmax& op,
                          const Arithmetic& rules) {

@@ -2,6 +2,7 @@
 #ifndef RSHIFT_QUANTIZE_OPS_OPS_H_
 #define RSHIFT_QUANTIZE_OPS_OPS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,13 +61,24 @@ void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op);
 OpSupport SupportLayerNorm(const Graph& graph, const Node& node, const LayerNorm& op,
                            const Arithmetic& rules);
 void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op);
+// The `count` scales (input 1) or biases (input 2; without one, zeros) of a normalization.
+std::vector<double> NormalizeNumbers(const Graph& graph, const Node& node, size_t input,
+                                     int64_t count);
 OpSupport SupportInstanceNorm(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitInstanceNorm(Emitter& emitter, const Node& node, const InstanceNorm& op);
 
 OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
                         const Arithmetic& rules);
 void EmitBinary(Emitter& emitter, const Node& node, const Binary& op);
-// Of the latter (two_operands.cc): Max and Min; Div, Pow and Mod.
+bool IsScalarConstant(const Value& value);
+// The operand that is one constant number beside an activation of the output's shape: 0, 1 or -1.
+int ScalarOperand(const Graph& graph, const Node& node);
+// Add, Sub or Mul.
+bool IsSumOrProduct(BinaryOp op);
+// What the operator and its clamp make of the activation beside that number.
+std::function<double(double)> ScalarFunction(const Graph& graph, const Node& node, const Binary& op,
+                                             int scalar);
+// Of EmitBinary (two_operands.cc): Max and Min; Div, Pow and Mod.
 void EmitExtremum(Emitter& emitter, const Node& node, BinaryLayer layer);
 void EmitTwoOperands(Emitter& emitter, const Node& node, BinaryLayer layer);
 // scalar: the operand that is one constant number, or -1.

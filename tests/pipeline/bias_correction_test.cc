@@ -21,6 +21,7 @@
 #include "runtime/onednn/float_library.h"
 #include "tests/graph/onnx_builder.h"
 #include "tests/pipeline/little_model.h"
+#include "tests/pipeline/two_products.h"
 
 namespace rshift::test {
 namespace {
@@ -29,12 +30,6 @@ using ::rshift::testing::ModelBuilder;
 using ::testing::HasSubstr;
 
 constexpr int kRows = 16, kColumns = 8;
-
-Graph GraphOf(const ModelBuilder& model) {
-  RegisterFloatLibrary();
-  const std::string bytes = model.Bytes();
-  return RunPasses(ImportModel({"net.onnx", std::vector<uint8_t>(bytes.begin(), bytes.end())}, {}));
-}
 
 // Every weight but the first of a column is 0.4 steps of the column's scale, which integers have
 // not.
@@ -46,24 +41,9 @@ std::vector<float> Weights(float other) {
   return weights;
 }
 
-// x -> MatMul -> Relu -> MatMul -> y; no biases.
-Graph Net(float other) {
-  ModelBuilder model;
-  model.Input("x", {1, kRows, kColumns}).Floats("a", {kColumns, kColumns}, Weights(other));
-  model.Floats("b", {kColumns, kColumns}, Weights(other));
-  model.Node("MatMul", {"x", "a"}, {"p"}).Node("Relu", {"p"}, {"r"});
-  model.Node("MatMul", {"r", "b"}, {"y"}).Output("y");
-  return GraphOf(model);
-}
+Graph Net(float other) { return TwoProducts(kRows, kColumns, Weights(other), Weights(other)); }
 
-CalibrationTable Table() {
-  CalibrationTable table;
-  table.method = "by hand";
-  table.tensors = {{"x", {-2, 2, 2, -2, 2, "max"}},
-                   {"r", {0, 4, 4, 0, 4, "max"}},
-                   {"y", {-4, 4, 4, -4, 4, "max"}}};
-  return table;
-}
+CalibrationTable Table() { return TwoProductsTable(2, 4, 4); }
 
 // Numbers about `mean` for all columns; the first of each row is spread.
 SampleList Data(float mean, int count) {

@@ -21,6 +21,7 @@
 #include "runtime/onednn/float_library.h"
 #include "tests/graph/onnx_builder.h"
 #include "tests/pipeline/little_model.h"
+#include "tests/pipeline/two_products.h"
 
 namespace rshift::test {
 namespace {
@@ -145,12 +146,6 @@ struct Case {
   int channels, groups, kernel, stride, dilation, pad;
 };
 
-Graph GraphOf(const ModelBuilder& model) {
-  RegisterFloatLibrary();
-  const std::string bytes = model.Bytes();
-  return RunPasses(ImportModel({"net.onnx", std::vector<uint8_t>(bytes.begin(), bytes.end())}, {}));
-}
-
 std::vector<float> Integers(size_t count, int most, std::mt19937& random) {
   std::uniform_int_distribution<int> uniform(-most, most);
   std::vector<float> numbers(count);
@@ -244,31 +239,20 @@ TEST(InputGramTest, SquaresOfOutputsAreThoseOfTheProgram) {
 
 constexpr int kRows = 16, kColumns = 24;
 
-// x -> MatMul -> Relu -> MatMul -> y.
 Graph Net() {
   std::mt19937 random(8);
   std::normal_distribution<float> normal;
-  ModelBuilder model;
-  model.Input("x", {1, kRows, kColumns});
-  for (const char* name : {"a", "b"}) {
-    std::vector<float> weights(kColumns * kColumns);
-    for (float& w : weights) w = normal(random);
-    weights[0] = 12;  // a long tail for the first column
-    model.Floats(name, {kColumns, kColumns}, weights);
-  }
-  model.Node("MatMul", {"x", "a"}, {"p"}).Node("Relu", {"p"}, {"r"});
-  model.Node("MatMul", {"r", "b"}, {"y"}).Output("y");
-  return GraphOf(model);
+  const auto weights = [&] {
+    std::vector<float> drawn(kColumns * kColumns);
+    for (float& w : drawn) w = normal(random);
+    drawn[0] = 12;  // a long tail for the first column
+    return drawn;
+  };
+  const std::vector<float> a = weights(), b = weights();
+  return TwoProducts(kRows, kColumns, a, b);
 }
 
-CalibrationTable Table() {
-  CalibrationTable table;
-  table.method = "by hand";
-  table.tensors = {{"x", {-4, 4, 4, -4, 4, "max"}},
-                   {"r", {0, 60, 60, 0, 60, "max"}},
-                   {"y", {-900, 900, 900, -900, 900, "max"}}};
-  return table;
-}
+CalibrationTable Table() { return TwoProductsTable(4, 60, 900); }
 
 // Columns that vary together about a mean, as channels of networks do.
 SampleList Data(int count, unsigned seed) {
