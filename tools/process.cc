@@ -99,6 +99,19 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return code;
 }
 
+// libgomp ends the process with a text of its own where it gets no memory for the bookkeeping of its
+// threads, and two threads write that text into each other. It begins here, with the reason still
+// in errno: other messages of libgomp, and all other writers, pass.
+extern "C" size_t fwrite(const void* data, size_t size, size_t count, FILE* stream) {
+  using Write = size_t (*)(const void*, size_t, size_t, FILE*);
+  static const auto write = reinterpret_cast<Write>(dlsym(RTLD_NEXT, "fwrite"));
+  if (stream == stderr && errno == ENOMEM &&
+      rshift::BelongsTo("libgomp", __builtin_return_address(0))) {
+    rshift::EndWith("out of memory", "", "");
+  }
+  return write(data, size, count, stream);
+}
+
 // oneDNN 2.7 writes through a null pointer where it gets no memory for its kernels, in whatever
 // thread that is. Callers other than oneDNN see the C library's result. A sanitizer has functions
 // of its own in these places, and no limit of memory it could run under.

@@ -11,8 +11,9 @@ namespace rshift {
 //   no data file can get their number, and what is printed or read there fails.
 // - SIGXFSZ and SIGPIPE are ignored: the write() past a file-size limit or into a closed pipe fails
 //   and is reported like any other, with nothing half-written.
-// - OpenMP's threads are started through our pthread_create (process.cc): where the system gives no
-//   more, libgomp would end the process with a text of its own; so one `error:` line does.
+// - OpenMP's threads are started through our pthread_create, and libgomp's last words written
+//   through our fwrite (process.cc): where the system gives no more threads or memory, libgomp
+//   would end the process with a text of its own; so one `error:` line does.
 void SetUpProcess();
 
 // Flushes the standard output. Throws kIo when anything printed so far did not arrive: a full disk

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import subprocess
 import time
 
@@ -104,6 +105,49 @@ def test_float_library_out_of_memory_is_one_error_line(megabytes, shared, tmp_pa
                     ['model_calibrate', model, '--dataset', tmp_path / 'x.npy', '--threads', 4, '-o', tmp_path / 't']):
         code, _, err = finish(command, limit(resource.RLIMIT_AS, megabytes * MEGABYTE))
         assert_clean(code, err, f'{command[0]} at {megabytes} MB')
+
+
+LIBGOMP_GETS_NO_MEMORY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+extern void* __libc_malloc(size_t);
+extern void* __libc_realloc(void*, size_t);
+static int Fails(const void* caller) {
+  static int good = -1;
+  Dl_info info;
+  if (!dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "libgomp")) return 0;
+  if (good < 0) good = atoi(getenv("GOOD_ALLOCATIONS"));
+  if (good > 0) return good--, 0;
+  errno = ENOMEM;
+  return 1;
+}
+void* malloc(size_t n) { return Fails(__builtin_return_address(0)) ? NULL : __libc_malloc(n); }
+void* realloc(void* p, size_t n) { return Fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n); }
+"""
+
+
+def test_openmp_out_of_memory_is_one_error_line(shared, tmp_path):
+    """Every allocation of libgomp fails in turn, whatever the other libraries are given."""
+    if not fits(1000) or shutil.which('cc') is None:
+        pytest.skip('needs a C compiler, and programs without a sanitizer')
+    (tmp_path / 'malloc.c').write_text(LIBGOMP_GETS_NO_MEMORY)
+    subprocess.run(['cc', '-shared', '-fPIC', '-o', tmp_path / 'malloc.so', tmp_path / 'malloc.c'], check=True)
+    program = tmp_path / 'net.rshift'
+    pipeline.run('model_deploy', shared / 'models/squeezenet_1_1/squeezenet_1_1.onnx', '--mode', 'f32', '-o', program)
+    command = ['model_runner', program, '--benchmark', '--iterations', 1, '--warmup', 0, '--threads', 4]
+    codes = []
+    for good_allocations in range(50):
+        def before(count=good_allocations):
+            os.environ.update(LD_PRELOAD=str(tmp_path / 'malloc.so'), GOOD_ALLOCATIONS=str(count))
+        code, _, err = finish(command, before)
+        assert_clean(code, err, f'{good_allocations} good allocations')
+        codes.append(code)
+        if code == 0:
+            break
+    assert codes[0] == 1 and codes[-1] == 0
 
 
 @pytest.mark.parametrize('tool', WRITERS)
