@@ -54,6 +54,7 @@ QuantizeOptions ReadQuantizeOptions(const DeployOptions& options) {
   quantize.profile.variant = options.variant.value_or(Variant::kByTable);
   quantize.activation_bits = options.activation_bits;
   quantize.residual_bits = options.residual_bits;
+  quantize.shift_negative = options.shift_negative;
   if (options.target.given()) {
     quantize.target = options.target.Get(
         [](const std::string& path) { return ReadTarget(ReadTextFile(path), path); });

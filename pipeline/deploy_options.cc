@@ -14,6 +14,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.variant                                        ? "--variant"
          : o.activation_bits != 8                           ? "--activation-bits"
          : o.residual_bits != 8                             ? "--residual-bits"
+         : !o.shift_negative                                ? "--shift-negative"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kNearest   ? "--weight-rounding"
@@ -42,6 +43,10 @@ void CheckOptions(const DeployOptions& o) {
     RequireUsage(useless == nullptr, useless == nullptr ? "" : useless,
                  " has no meaning with --mode f32: leave it out");
   }
+  RequireUsage(o.shift_negative || o.mode != DeployMode::kAsymmetric,
+               "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
+  RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
+               "--shift-negative is of profile tpu alone: leave it or --profile out");
   const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");

@@ -20,7 +20,7 @@ constexpr std::pair<const char*, QuantMode> kModes[] = {{"symmetric", QuantMode:
 
 nlohmann::json Ends(const ValueRange& range, QuantMode mode) {
   if (mode == QuantMode::kAsymmetric) return {range.low, range.high};
-  return {range.is_signed ? -range.threshold : 0.0f, range.threshold};
+  return {range.is_signed ? -range.threshold : range.low, range.threshold};
 }
 
 ValueRange Own(const TensorRange& range, QuantMode mode) {

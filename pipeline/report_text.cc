@@ -184,8 +184,14 @@ std::string TextReport(const DeployReport& report) {
       static_cast<unsigned long long>(report.arena_bytes));
   if (report.mode == "f32") return out;
   if (report.quantize.type_sources.empty()) {
-    out += Format("ranges changed by Forward/BackwardCalibration: %zu\n",
-                  report.quantize.range_changes.size());
+    const auto& changes = report.quantize.range_changes;
+    const auto shifted =
+        static_cast<size_t>(std::count_if(changes.begin(), changes.end(), [](const RangeChange& c) {
+          return c.rule == kShiftNegative;
+        }));
+    out += Format("ranges changed by Forward/BackwardCalibration: %zu\n", changes.size() - shifted);
+    if (shifted != 0)
+      out += Format("unsigned by --shift-negative: %s\n", Count(shifted, "tensor").c_str());
   } else {
     out += "types taken from the model: " + Count(report.quantize.type_sources.size(), "tensor") +
            "\n";

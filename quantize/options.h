@@ -16,6 +16,7 @@ struct QuantizeOptions {
   Profile profile;
   Target target;
   QuantizeConfig config;
+  bool shift_negative = true;  // RangeOptions::shift_negative, for profile tpu
   // 16: every result that can be; of the sums of two activations and what they add. Else 8.
   int activation_bits = 8, residual_bits = 8;
   // Integers of weights (Value::origin) come from another tool's scales, not from the model: their

@@ -230,7 +230,8 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   CheckTable(graph, table);
   const QuantizationPlan plan = MakePlan(graph, options.config, options.profile, table);
   RangeOptions range_options{options.mode, FixedRanges(graph, table, options.config, options.mode),
-                             FloatTensors(graph, plan)};
+                             FloatTensors(graph, plan),
+                             options.shift_negative && options.profile.id == ProfileId::kTpu};
   RangeResult ranges = PropagateRanges(graph, table, range_options);
   const RecurrentCells cells = FindRecurrentCells(graph, plan, options);
   ShareRecurrentRanges(graph, cells, range_options.fixed, &ranges);

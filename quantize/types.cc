@@ -9,6 +9,8 @@ namespace rshift {
 
 IntType TypeOfRange(const ValueRange& range, QuantMode mode) {
   const bool symmetric = mode == QuantMode::kSymmetric;
+  if (symmetric && !range.is_signed && range.low < 0)
+    return {DType::kU8, numerics::AsymmetricParams(range.low, range.threshold, 0, 255)};
   const QuantParams params = symmetric ? numerics::SymmetricParams(range.threshold, range.is_signed)
                                        : numerics::AsymmetricParams(range.low, range.high);
   const bool is_unsigned = symmetric && !range.is_signed;

@@ -151,6 +151,7 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
   options.bias_correction = ParseBiasCorrection(TextOr(given.bias_correction, "off"));
   if (given.activation_bits != 0) options.activation_bits = given.activation_bits;
   if (given.residual_bits != 0) options.residual_bits = given.residual_bits;
+  options.shift_negative = given.no_shift_negative == 0;
   options.threads = given.threads;
   return options;
 }

@@ -81,6 +81,11 @@ void DeployArguments::AddTo(CLI::App& app) {
                  "8 (default) | 16: sums of two activations and what they add; convolutions and "
                  "matrix products behind them read 8 bits")
       ->check(CLI::IsMember({8, 16}));
+  app.add_option("--shift-negative", shift_negative,
+                 "on (default) | off, symmetric mode: results of SiLU, HardSwish, GELU and others "
+                 "that reach little below zero are unsigned, moved up by whole quanta, where "
+                 "convolutions and matrix products alone read them (docs/accuracy.md)")
+      ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--config", config,
                  "overrides by name, wildcard or operator (YAML; configs/README.md)");
   app.add_option("--target", target, "what the chip can do: configs/targets/X.yaml");
@@ -198,6 +203,7 @@ DeployOptions DeployArguments::Options() const {
   if (!variant.empty()) options.variant = ParseVariant(variant);
   options.activation_bits = activation_bits;
   options.residual_bits = residual_bits;
+  options.shift_negative = shift_negative == "on";
   options.config.path = config;
   options.target.path = target;
   options.preprocess = preprocess;

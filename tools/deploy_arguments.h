@@ -14,6 +14,7 @@ namespace rshift {
 struct DeployArguments {
   ModelArguments model;
   int activation_bits = 8, residual_bits = 8;
+  std::string shift_negative = "on";
   std::string calibration, scales, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;
   std::string report, report_json;

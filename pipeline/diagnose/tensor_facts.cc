@@ -62,7 +62,7 @@ IntegerFacts Integers(const LayerResult& layer) {
 
 void SetRange(const ValueRange& range, QuantMode mode, TensorFacts& facts) {
   const bool symmetric = mode == QuantMode::kSymmetric;
-  facts.range_low = !symmetric ? range.low : range.is_signed ? -range.threshold : 0;
+  facts.range_low = !symmetric ? range.low : range.is_signed ? -range.threshold : range.low;
   facts.range_high = symmetric ? range.threshold : range.high;
   facts.has_range = facts.range_high > facts.range_low;
 }
@@ -75,6 +75,7 @@ std::vector<TensorFacts> DescribeTensors(const TensorSources& sources) {
   const std::vector<NodeId> producers = graph.Producers();
   RangeOptions options;
   options.mode = sources.mode;
+  options.shift_negative = true;
   const RangeResult ranges = PropagateRanges(graph, sources.table, options);
   const std::set<std::string> equalizable = NamesOf(graph, EqualizableValues(graph));
   std::map<std::string, const TensorStatistics*> statistics;

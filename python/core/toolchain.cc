@@ -102,6 +102,7 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.bias_correction = given.Text("bias_correction");
   options.activation_bits = given.Number<int>("activation_bits");
   options.residual_bits = given.Number<int>("residual_bits");
+  options.no_shift_negative = given.Number<int>("no_shift_negative");
   options.no_check = given.Number<bool>("no_check") ? 1 : 0;
   options.threads = given.Number<int>("threads");
   options.input_shapes = shapes.data();

@@ -199,8 +199,8 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
            config: Optional[Path] = None, target: Optional[Path] = None, scales: Optional[Path] = None,
            preprocess: Optional[Path] = None, input_type: Optional[Types] = None, output_type: Optional[Types] = None,
            input_shapes: Optional[Shapes] = None, test_data: Dataset = None, check: bool = True, emit_qdq: bool = False,
-           bias_correction: Optional[str] = None, activation_bits: int = 8, residual_bits: int = 8, threads: int = 0,
-           progress: Optional[Progress] = None) -> Deployment:
+           bias_correction: Optional[str] = None, activation_bits: int = 8, residual_bits: int = 8,
+           shift_negative: bool = True, threads: int = 0, progress: Optional[Progress] = None) -> Deployment:
     """Makes a program of a trained network; the same bytes for the same arguments.
 
     A program that loses too much is no error: `warnings` and `report` say so.
@@ -213,6 +213,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     check: run the samples of the table, if they can be read again, through both programs. threads: of that; 1 by default.
     emit_qdq: fills Deployment.qdq. bias_correction: 'off' (the default), 'fast', 'full' or 'regression', on the table's samples.
     activation_bits, residual_bits: 16 for every result that can have them, for sums of two activations and what they add (docs/int16.md).
+    shift_negative: symmetric results of functions that reach little below zero are unsigned (docs/accuracy.md).
     """
     if table is not None and not isinstance(table, CalibrationTable):
         table = CalibrationTable.load(table)
@@ -221,7 +222,8 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
         table=None if table is None else table.text.encode('utf-8', 'surrogateescape'), preprocess=_path(preprocess),
         input_types=_types('input_type', input_type), output_types=_types('output_type', output_type), input_shapes=_shapes(input_shapes),
         test_data=None if test_data is None else _samples(test_data), no_check=not check, emit_qdq=emit_qdq,
-        bias_correction=bias_correction, activation_bits=activation_bits, residual_bits=residual_bits, threads=threads)
+        bias_correction=bias_correction, activation_bits=activation_bits, residual_bits=residual_bits,
+        no_shift_negative=int(not shift_negative), threads=threads)
     warnings, summary, report, html = (part.decode('utf-8', 'replace') for part in parts[1:5])
     return Deployment(parts[0], warnings.splitlines(), summary, html, parts[5] if emit_qdq else None, report)
 

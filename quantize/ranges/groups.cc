@@ -8,7 +8,7 @@ namespace rshift {
 
 bool SameRange(const ValueRange& a, const ValueRange& b, QuantMode mode) {
   if (mode == QuantMode::kSymmetric)
-    return a.is_signed == b.is_signed && a.threshold == b.threshold;
+    return a.is_signed == b.is_signed && a.threshold == b.threshold && a.low == b.low;
   return a.low == b.low && a.high == b.high;
 }
 
@@ -81,6 +81,15 @@ void RangeGroups::Include(ValueId id, float value, const std::string& rule,
   if (groups_[root].fixed) return;
   groups_[root].included.push_back(value);
   SetRange(root, Including(groups_[root].range, value, mode_), rule, reason);
+}
+
+void RangeGroups::Shift(ValueId id, float low, const std::string& rule,
+                        const std::string& reason) {
+  const int root = Root(id);
+  ValueRange range = groups_[root].range;
+  range.is_signed = false;
+  range.low = low;
+  SetRange(root, range, rule, reason);
 }
 
 }  // namespace rshift

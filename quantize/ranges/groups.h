@@ -33,6 +33,11 @@ class RangeGroups {
   ValueId owner(ValueId id) const { return groups_[Root(id)].owner; }
   const std::vector<ValueId>& members(ValueId id) const { return groups_[Root(id)].members; }
 
+  // The user gave the range.
+  bool fixed(ValueId id) const { return groups_[Root(id)].fixed; }
+  // The numbers its range must hold.
+  const std::vector<float>& included(ValueId id) const { return groups_[Root(id)].included; }
+
   // False when both groups are fixed to different ranges: they then stay apart.
   bool CanJoin(ValueId leader, ValueId follower) const;
   // The follower's group takes the leader's range (a fixed follower wins over a leader that is
@@ -40,6 +45,9 @@ class RangeGroups {
   void Join(ValueId leader, ValueId follower, const std::string& rule, const std::string& reason);
   // The group's range must hold this number as well. A fixed group stays as it is.
   void Include(ValueId id, float value, const std::string& rule, const std::string& reason);
+
+  // The group's range becomes unsigned and reaches down to low < 0. Symmetric mode, after all joins.
+  void Shift(ValueId id, float low, const std::string& rule, const std::string& reason);
 
   std::vector<RangeChange> TakeChanges() { return std::move(changes_); }
   QuantMode mode() const { return mode_; }

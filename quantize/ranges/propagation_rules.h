@@ -36,6 +36,10 @@ void ApplyForwardRules(Propagation& state);
 // joins its reader's output only when nobody else reads any of it.
 void ApplyBackwardRules(Propagation& state);
 
+// After both, symmetric mode: groups made by functions and read by products alone whose values
+// reach at most half their threshold below zero become unsigned and shifted.
+void ApplyShiftRule(Propagation& state);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_RANGES_PROPAGATION_RULES_H_

@@ -72,6 +72,7 @@ RangeResult PropagateRanges(const Graph& graph, const CalibrationTable& table,
                     graph.Consumers(), std::move(negative_reach)};
   ApplyForwardRules(state);
   ApplyBackwardRules(state);
+  if (options.shift_negative && options.mode == QuantMode::kSymmetric) ApplyShiftRule(state);
   for (size_t i = 0; i < result.ranges.size(); ++i) {
     if (result.has_range[i]) result.ranges[i] = groups.range(ValueId(static_cast<int32_t>(i)));
   }

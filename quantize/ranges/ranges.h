@@ -15,8 +15,8 @@ namespace rshift {
 
 enum class QuantMode { kSymmetric, kAsymmetric };
 
-// The range a value is quantized with. Symmetric: is_signed, threshold. Asymmetric: low <= 0 <=
-// high.
+// The range a value is quantized with. Symmetric: is_signed, threshold; unsigned with low < 0 is
+// shifted (RangeOptions::shift_negative). Asymmetric: low <= 0 <= high.
 struct ValueRange {
   bool is_signed = true;  // symmetric: false when the observed minimum is >= 0
   float threshold = 0;
@@ -29,6 +29,9 @@ struct RangeChange {
   ValueRange before, after;
 };
 
+// The rule of the changes that RangeOptions::shift_negative makes.
+inline constexpr char kShiftNegative[] = "ShiftNegative";
+
 struct RangeOptions {
   QuantMode mode = QuantMode::kSymmetric;
   // Overrides of --config by tensor name: fixed ranges take part in propagation and win their
@@ -36,6 +39,9 @@ struct RangeOptions {
   std::map<std::string, ValueRange> fixed;
   // Values that stay F32 (their node is forced to F32): they take no part.
   std::vector<std::string> float_tensors;
+  // Symmetric: results of functions that reach little below zero, as SiLU's, are unsigned with a
+  // zero point where convolutions and matrix products alone read them. NUMERICS.md section 1.1.
+  bool shift_negative = false;
 };
 
 struct RangeResult {

@@ -349,6 +349,7 @@ struct Run {
   Tensor operator()(const Unary& op) const {
     return EachElement(c, [&](double v) {
       if (op.op == UnaryOp::kTanh) return std::tanh(v);
+      if (op.op == UnaryOp::kHardSwish) return v * std::clamp(v / 6 + 0.5, 0.0, 1.0);
       EXPECT_EQ(op.op, UnaryOp::kSigmoid);
       return 1 / (1 + std::exp(-v));
     });

@@ -237,5 +237,51 @@ TEST(QuantizeGraphTest, TensorsThatAreAlwaysZeroWork) {
   }
 }
 
+// HardSwish read by padded convolutions, one of them depthwise, through MaxPool and Concat.
+LittleGraph HardSwishNetwork() {
+  LittleGraph little(5);
+  const Window same{3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+  const Shape shape = {1, 6, 6, 4};
+  const ValueId x = little.Input("x", shape, -4, 6);
+  const ValueId s = little.Add("s", Unary{UnaryOp::kHardSwish}, {x}, shape);
+  const ValueId m = little.Add("m", MaxPool{{1, 2, 1, 1, 1, 1, 0, 0, 0, 1}}, {s}, shape);
+  const ValueId w1 = little.RandomConstant("w1", {4, 1, 3, 3}, -0.5f, 0.5f);
+  const ValueId d = little.Add("d", Conv{same, 4, {}}, {m, w1}, shape);
+  const ValueId h = little.Add("h", Unary{UnaryOp::kHardSwish}, {d}, shape);
+  const ValueId t = little.Add("t", Unary{UnaryOp::kHardSwish}, {x}, shape);
+  const ValueId c = little.Add("c", Concat{3}, {h, t}, {1, 6, 6, 8});
+  const ValueId w2 = little.RandomConstant("w2", {3, 8, 3, 3}, -0.3f, 0.3f);
+  const ValueId b2 = little.RandomConstant("b2", {3}, -0.2f, 0.2f);
+  little.Output(little.Add("y", Conv{same, 1, {}}, {c, w2, b2}, {1, 6, 6, 3}));
+  return little;
+}
+
+TEST(ShiftNegativeTest, ResultsAreUnsignedWithASmallerStep) {
+  LittleGraph little = HardSwishNetwork();
+  const CalibrationTable table = little.Calibrate(16);
+  QuantizeOptions options;
+  ASSERT_TRUE(options.shift_negative);
+  const QuantizeResult shifted = QuantizeGraph(little.graph(), table, options);
+  options.shift_negative = false;
+  const QuantizeResult plain = QuantizeGraph(little.graph(), table, options);
+  for (const char* name : {"s", "c"}) {
+    const Value& value = shifted.graph.value(shifted.graph.FindValue(name));
+    EXPECT_EQ(value.dtype, DType::kU8);
+    EXPECT_GT(value.quant->zero_point, 0) << name;
+    const Value& before = plain.graph.value(plain.graph.FindValue(name));
+    EXPECT_EQ(before.dtype, DType::kS8);
+    EXPECT_LT(value.quant->scale, 0.75f * before.quant->scale);
+  }
+  EXPECT_LE(WorstError(little, shifted, "y"), 4) << DumpGraph(shifted.graph);
+}
+
+TEST(ShiftNegativeTest, OtherProfilesKeepTheirTypes) {
+  LittleGraph little = HardSwishNetwork();
+  QuantizeOptions options;
+  options.profile.id = ProfileId::kOnnxRuntime;
+  const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  EXPECT_EQ(r.graph.value(r.graph.FindValue("c")).quant->zero_point, 0) << DumpGraph(r.graph);
+}
+
 }  // namespace
 }  // namespace rshift::test

@@ -247,5 +247,96 @@ TEST_F(RangesTest, TpuMlirNamesCarryTheOperator) {
   EXPECT_EQ(Range("y").threshold, 1);
 }
 
+// x -> SiLU s -> Conv y, and what else reads s or joins it.
+class ShiftRuleTest : public RangesTest {
+ protected:
+  void SetUp() override {
+    options_.shift_negative = true;
+    x_ = Input("x", -9, 8);
+    s_ = Node(Unary{UnaryOp::kSilu}, {x_}, "s", -0.25f, 8);
+  }
+  ValueId Product(ValueId x, const std::string& name) {
+    return Node(Conv{}, {x, Slope({1})}, name, -1, 1);
+  }
+  bool IsShifted(const std::string& name) {
+    Propagate(QuantMode::kSymmetric);
+    const ValueRange& range = Range(name);
+    return !range.is_signed && range.low < 0;
+  }
+  ValueId x_, s_;
+};
+
+TEST_F(ShiftRuleTest, AFunctionBeforeProductsIsUnsigned) {
+  graph_.outputs = {Product(s_, "y"), Product(s_, "z")};
+  EXPECT_TRUE(IsShifted("s"));
+  EXPECT_EQ(Range("s").low, -0.25f);
+  EXPECT_EQ(Range("s").threshold, 8);
+  ASSERT_EQ(result_.changes.size(), 1u);
+  EXPECT_EQ(result_.changes[0].rule, kShiftNegative);
+  EXPECT_TRUE(Range("x").is_signed && Range("y").is_signed);  // an input; an output
+  options_.shift_negative = false;
+  EXPECT_FALSE(IsShifted("s"));
+}
+
+TEST_F(ShiftRuleTest, AsymmetricRangesStay) {
+  graph_.outputs = {Product(s_, "y")};
+  Propagate(QuantMode::kAsymmetric);
+  EXPECT_EQ(Range("s").low, -0.25f);
+  EXPECT_TRUE(result_.changes.empty());
+}
+
+TEST_F(ShiftRuleTest, AnyOtherReaderPreventsIt) {
+  const ValueId t = Node(Unary{}, {s_}, "t", 0, 1);
+  graph_.outputs = {Product(s_, "y"), t};
+  EXPECT_FALSE(IsShifted("s"));
+}
+
+TEST_F(ShiftRuleTest, AnOutputOfTheModelIsNotShifted) {
+  graph_.outputs = {Product(s_, "y"), s_};
+  EXPECT_FALSE(IsShifted("s"));
+}
+
+TEST_F(ShiftRuleTest, AReaderInF32PreventsIt) {
+  graph_.outputs = {Product(s_, "y")};
+  options_.float_tensors = {"y"};
+  EXPECT_FALSE(IsShifted("s"));
+}
+
+TEST_F(ShiftRuleTest, AGivenRangeStays) {
+  graph_.outputs = {Product(s_, "y")};
+  options_.fixed["s"] = {true, 8.0f, 0, 0};
+  EXPECT_FALSE(IsShifted("s"));
+}
+
+TEST_F(ShiftRuleTest, FarBelowZeroIsNotShifted) {
+  const ValueId far = Node(Unary{UnaryOp::kElu}, {x_}, "far", -1, 1.9f);
+  const ValueId near = Node(Unary{UnaryOp::kElu}, {x_}, "near", -1, 2);
+  graph_.outputs = {Product(far, "y"), Product(near, "z")};
+  EXPECT_FALSE(IsShifted("far"));
+  EXPECT_TRUE(IsShifted("near"));
+}
+
+TEST_F(ShiftRuleTest, TheWholeGroupIsShiftedToItsLeastNumber) {
+  const ValueId pool = Node(MaxPool{}, {s_}, "pool", -0.125f, 8);
+  const ValueId other = Node(Unary{UnaryOp::kGelu}, {x_}, "other", -0.5f, 6);
+  graph_.outputs = {Product(Node(Concat{0}, {pool, other}, "cat", -0.5f, 8), "y")};
+  EXPECT_TRUE(IsShifted("cat"));
+  EXPECT_EQ(Range("cat").low, -0.5f);
+  EXPECT_TRUE(Equal("cat", "s") && Equal("cat", "pool") && Equal("cat", "other"));
+}
+
+TEST_F(ShiftRuleTest, AConcatWithAConvolutionsResultIsNotShifted) {
+  const ValueId c = Node(Conv{}, {x_, Slope({1})}, "c", -0.5f, 6);
+  graph_.outputs = {Product(Node(Concat{0}, {s_, c}, "cat", -0.5f, 8), "y")};
+  EXPECT_FALSE(IsShifted("cat"));
+}
+
+TEST_F(ShiftRuleTest, APaddedValueIsWithinTheRange) {
+  const ValueId padded = Node(Pad{PadMode::kConstant, {1}, {1}, -2.0f}, {s_}, "padded", -2, 8);
+  graph_.outputs = {Product(padded, "y")};
+  EXPECT_TRUE(IsShifted("padded"));
+  EXPECT_EQ(Range("s").low, -2);
+}
+
 }  // namespace
 }  // namespace rshift
