@@ -83,8 +83,7 @@ void RangeGroups::Include(ValueId id, float value, const std::string& rule,
   SetRange(root, Including(groups_[root].range, value, mode_), rule, reason);
 }
 
-void RangeGroups::Shift(ValueId id, float low, const std::string& rule,
-                        const std::string& reason) {
+void RangeGroups::Shift(ValueId id, float low, const std::string& rule, const std::string& reason) {
   const int root = Root(id);
   ValueRange range = groups_[root].range;
   range.is_signed = false;

@@ -46,7 +46,8 @@ class RangeGroups {
   // The group's range must hold this number as well. A fixed group stays as it is.
   void Include(ValueId id, float value, const std::string& rule, const std::string& reason);
 
-  // The group's range becomes unsigned and reaches down to low < 0. Symmetric mode, after all joins.
+  // The group's range becomes unsigned and reaches down to low < 0. Symmetric mode, after all
+  // joins.
   void Shift(ValueId id, float low, const std::string& rule, const std::string& reason);
 
   std::vector<RangeChange> TakeChanges() { return std::move(changes_); }
