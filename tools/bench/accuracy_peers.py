@@ -1,0 +1,88 @@
+"""Quantizers of other tools for tools/accuracy.py: each makes a QDQ model, which ONNX Runtime runs."""
+
+import contextlib
+import io
+import logging
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnxruntime import quantization
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from .accuracy_nets import entry_of
+
+METHODS = {'minmax': quantization.CalibrationMethod.MinMax, 'entropy': quantization.CalibrationMethod.Entropy,
+           'percentile': quantization.CalibrationMethod.Percentile}
+
+
+class Reader(quantization.CalibrationDataReader):
+    def __init__(self, name, samples):
+        self.left = iter([{name: sample[None]} for sample in samples])
+
+    def get_next(self):
+        return next(self.left, None)
+
+
+def _prepared_model(task):
+    """Opset 13 for scales a channel, and what ONNX Runtime asks to be done before quantization."""
+    model = onnx.load(task.model)
+    if model.opset_import[0].version < 13:
+        model = onnx.version_converter.convert_version(model, 13)
+    onnx.save(model, task.folder / 'opset13.onnx')
+    prepared = task.folder / 'prepared.onnx'
+    quant_pre_process(str(task.folder / 'opset13.onnx'), str(prepared), skip_symbolic_shape=True)
+    return prepared
+
+
+def _onnxruntime(task, symmetric, method):
+    prepared, made = _prepared_model(task), task.folder / 'peer.onnx'
+    reader = Reader(entry_of(onnx.load(prepared)).name, np.load(task.calibration))
+    quantization.quantize_static(
+        str(prepared), str(made), reader, quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+        activation_type=quantization.QuantType.QInt8 if symmetric else quantization.QuantType.QUInt8,
+        weight_type=quantization.QuantType.QInt8, calibrate_method=METHODS[method],
+        extra_options={'ActivationSymmetric': symmetric, 'WeightSymmetric': True})
+    return made
+
+
+def _nncf(task, symmetric, kind):
+    import nncf  # takes seconds
+    model = onnx.load(_prepared_model(task))
+    name = entry_of(model).name
+    samples = np.load(task.calibration)
+    made = nncf.quantize(
+        model, nncf.Dataset([sample[None] for sample in samples], lambda sample: {name: sample}), subset_size=len(samples),
+        preset=nncf.QuantizationPreset.PERFORMANCE if symmetric else nncf.QuantizationPreset.MIXED,
+        fast_bias_correction=kind != 'full', model_type=nncf.ModelType.TRANSFORMER if kind == 'transformer' else None)
+    onnx.save(made, task.folder / 'peer.onnx')
+    return task.folder / 'peer.onnx'
+
+
+PEERS = {**{f'ORT {method}': (_onnxruntime, method) for method in METHODS},
+         'NNCF': (_nncf, 'fast'), 'NNCF full': (_nncf, 'full'), 'NNCF transformer': (_nncf, 'transformer')}
+
+
+def quantize(peer, task, symmetric):
+    """The model that the peer makes; what it prints is dropped."""
+    make, how = PEERS[peer]
+    logging.disable(logging.WARNING)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return make(task, symmetric, how)
+
+
+def run(model, inputs, append=None):
+    """{output: array [N, ...]} of ONNX Runtime, one sample at a time; `append`: a model that reads the outputs by name."""
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    settings.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(model), settings, providers=['CPUExecutionProvider'])
+    after = append and onnxruntime.InferenceSession(str(append), settings, providers=['CPUExecutionProvider'])
+    rows = []
+    for sample in inputs:
+        found = dict(zip([o.name for o in session.get_outputs()], session.run(None, {session.get_inputs()[0].name: sample[None]})))
+        if after:
+            found = dict(zip([o.name for o in after.get_outputs()],
+                             after.run(None, {entry.name: found[entry.name] for entry in after.get_inputs()})))
+        rows.append(found)
+    return rows
