@@ -4,7 +4,7 @@
 Every network of ../shared/models with a task; each row is a network and a mode. Ours are the columns of --ways; the peers come
 from PyPI (build/benchvenv, pinned) and calibrate on the same samples: ONNX Runtime's quantize_static with its three calibrators,
 NNCF with fast and full bias correction and, for encoders, as a transformer; symmetric activations in the symmetric row, the others'
-default in the asymmetric one. All QDQ models run in ONNX Runtime.
+default in the asymmetric one. ONNX Runtime's run there, NNCF's in OpenVINO.
 
 Figures: top-1 in % where there are labels; else how often the class is the float network's, in %; mean intersection over union of
 class maps with the float network's, in %; F1 of the boxes against the float network's; the SQNR of the outputs in dB. +- is one

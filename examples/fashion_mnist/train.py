@@ -25,6 +25,8 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+from mobilenet_v3 import MobileNetV3
+
 DATA_DIR = '/usr/share/datasets/fashion-mnist'
 MEAN = 0.2860  # of pixel / 255 over the training images
 STD = 0.3530
@@ -99,6 +101,9 @@ class Net(nn.Module):
         return self.fc(torch.flatten(x, 1))
 
 
+NETWORKS = {'bundled': (Net, 13), 'mobilenet_v3': (MobileNetV3, 14)}  # and the opset: 14 has HardSwish
+
+
 def augment(x, generator, shift=2):
     """A random shift of up to `shift` pixels and a random mirror, per image."""
     n, _, h, w = x.shape
@@ -155,10 +160,10 @@ def train(net, x, y, args, generator):
               f'{time.time() - start:.0f} s', flush=True)
 
 
-def export(net, path):
+def export(net, path, opset):
     """BatchNorm stays a node of its own: folding it is the quantizer's work."""
     net = net.eval().to(memory_format=torch.contiguous_format)
-    torch.onnx.export(net, torch.zeros(1, 1, 28, 28), path, opset_version=13,
+    torch.onnx.export(net, torch.zeros(1, 1, 28, 28), path, opset_version=opset,
                       input_names=['input'], output_names=['logits'],
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
 
@@ -166,6 +171,7 @@ def export(net, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--output', default='model.onnx')
+    parser.add_argument('--network', choices=NETWORKS, default='bundled')
     parser.add_argument('--data', default=DATA_DIR)
     parser.add_argument('--epochs', type=int, default=20)
     parser.add_argument('--batch', type=int, default=128)
@@ -184,11 +190,12 @@ def main():
 
     x, y = load(args.data, 'train', args.limit)
     test_x, test_y = load(args.data, 't10k', args.limit)
-    net = Net().to(memory_format=torch.channels_last)  # twice as fast on a CPU
+    network, opset = NETWORKS[args.network]
+    net = network().to(memory_format=torch.channels_last)  # twice as fast on a CPU
     print(f'{sum(p.numel() for p in net.parameters())} parameters, {len(x)} images')
     train(net, x, y, args, generator)
     print(f'top-1 on {len(test_x)} test images: {accuracy(net, test_x, test_y):.2f} %')
-    export(net, args.output)
+    export(net, args.output, opset)
     print(f'wrote {args.output}')
 
 

@@ -34,9 +34,9 @@ DETECTORS = (
     Detector('fastestdet_coco', 'fastestdet_coco/FastestDet.onnx', 'coco', ('calibration', 'faces'),
              {'symmetric': (0.89, 0.9), 'asymmetric': (0.89, 0.9)}),
     Detector('nanodet_m', 'nanodet_m/nanodet_m_320.onnx', 'coco', ('calibration', 'faces'),
-             {'symmetric': (0.75, 0.93), 'asymmetric': (0.84, 0.92)}),
+             {'symmetric': (0.78, 0.93), 'asymmetric': (0.84, 0.92)}),
     Detector('yolox_nano', 'yolox_nano/yolox_nano.onnx', 'coco', ('calibration', 'faces'),
-             {'symmetric': (0.05, 0.57), 'asymmetric': (0.49, 0.77)}),
+             {'symmetric': (0.45, 0.74), 'asymmetric': (0.49, 0.77)}),
 )
 
 

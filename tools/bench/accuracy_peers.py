@@ -1,8 +1,9 @@
-"""Quantizers of other tools for tools/accuracy.py: each makes a QDQ model, which ONNX Runtime runs."""
+"""Quantizers of other tools for tools/accuracy.py, and their runtimes: ONNX Runtime, and OpenVINO for NNCF."""
 
 import contextlib
 import io
 import logging
+import os
 
 import numpy as np
 import onnx
@@ -47,16 +48,15 @@ def _onnxruntime(task, symmetric, method):
 
 
 def _nncf(task, symmetric, kind):
-    import nncf  # takes seconds
-    model = onnx.load(_prepared_model(task))
-    name = entry_of(model).name
+    """NNCF on its own framework, OpenVINO: its ONNX backend has no full bias correction for models with shared results."""
+    import nncf  # both take seconds
+    import openvino
+    model = openvino.convert_model(task.model)
     samples = np.load(task.calibration)
-    made = nncf.quantize(
-        model, nncf.Dataset([sample[None] for sample in samples], lambda sample: {name: sample}), subset_size=len(samples),
+    return nncf.quantize(
+        model, nncf.Dataset([sample[None] for sample in samples]), subset_size=len(samples),
         preset=nncf.QuantizationPreset.PERFORMANCE if symmetric else nncf.QuantizationPreset.MIXED,
         fast_bias_correction=kind != 'full', model_type=nncf.ModelType.TRANSFORMER if kind == 'transformer' else None)
-    onnx.save(made, task.folder / 'peer.onnx')
-    return task.folder / 'peer.onnx'
 
 
 PEERS = {**{f'ORT {method}': (_onnxruntime, method) for method in METHODS},
@@ -64,25 +64,30 @@ PEERS = {**{f'ORT {method}': (_onnxruntime, method) for method in METHODS},
 
 
 def quantize(peer, task, symmetric):
-    """The model that the peer makes; what it prints is dropped."""
+    """The model that the peer makes, for run(); what it prints is dropped."""
     make, how = PEERS[peer]
     logging.disable(logging.WARNING)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         return make(task, symmetric, how)
 
 
-def run(model, inputs, append=None):
-    """{output: array [N, ...]} of ONNX Runtime, one sample at a time; `append`: a model that reads the outputs by name."""
+def _session(model):
+    """A function from one input to {output: array}."""
+    if not isinstance(model, (str, os.PathLike)):
+        import openvino
+        compiled = openvino.Core().compile_model(model, 'CPU', {'INFERENCE_PRECISION_HINT': 'f32', 'INFERENCE_NUM_THREADS': 1})
+        return lambda sample: {output.any_name: array for output, array in compiled(sample).items()}
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     settings.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(model), settings, providers=['CPUExecutionProvider'])
-    after = append and onnxruntime.InferenceSession(str(append), settings, providers=['CPUExecutionProvider'])
-    rows = []
-    for sample in inputs:
-        found = dict(zip([o.name for o in session.get_outputs()], session.run(None, {session.get_inputs()[0].name: sample[None]})))
-        if after:
-            found = dict(zip([o.name for o in after.get_outputs()],
-                             after.run(None, {entry.name: found[entry.name] for entry in after.get_inputs()})))
-        rows.append(found)
-    return rows
+    names, entries = [o.name for o in session.get_outputs()], [i.name for i in session.get_inputs()]
+    return lambda given: dict(zip(names, session.run(
+        None, {entry: given[entry] for entry in entries} if isinstance(given, dict) else {entries[0]: given})))
+
+
+def run(model, inputs, append=None):
+    """[{output: array}] of a QDQ model or what NNCF made, one sample at a time; `append`: a model that reads the outputs by name."""
+    first, after = _session(model), _session(append) if append else None
+    rows = (first(sample[None]) for sample in inputs)
+    return [after(row) for row in rows] if after else list(rows)
