@@ -2,7 +2,7 @@
 # Installs what Rshift needs to build, to run the demo and to be tested, on Debian 12.
 #
 #   tools/setup.sh                  Debian packages (about 2 minutes the first time, else under a second)
-#   tools/setup.sh --with-oracles   and what the tests need: PyTorch, Chromium, Open MPI and the clang tools from Debian, the
+#   tools/setup.sh --with-oracles   and what the tests need: PyTorch, Chromium, Open MPI, Slurm and the clang tools from Debian, the
 #                                   other frameworks in build/venv by pip (about 3 minutes the first time)
 #
 # Works as root, and as a user through sudo. Without a Python package index the oracles are left
@@ -120,9 +120,10 @@ for arg in "$@"; do
   esac
 done
 # PyTorch's QNNPACK is the oracle of profile caffe2; clang compiles preset asan and holds the sources to their style; a
-# browser opens the HTML report (390 MB, 40 seconds); with Open MPI model_calibrate runs as ranks of mpirun.
+# browser opens the HTML report (390 MB, 40 seconds); with Open MPI model_calibrate runs as ranks of mpirun, with
+# Slurm (3 MB, 17 seconds beside other work) as jobs of an array on one node.
 [ "$with_oracles" -eq 0 ] || packages+=(
   python3-torch clang lld libomp-dev libclang-rt-14-dev clang-format-14 clang-tidy-14 chromium
-  libopenmpi-dev openmpi-bin)
+  libopenmpi-dev openmpi-bin slurmctld slurmd slurm-client munge)
 install_packages
 [ "$with_oracles" -eq 0 ] || install_oracles

@@ -39,10 +39,12 @@ NOT_RUN = (
     ('docs/embedding.md', 'cmake -S examples/embed/c -B build/arm_example', 'the same'),
     ('docs/embedding.md', 'cmake --build build/arm_example', 'the same'),
     ('docs/embedding.md', 'qemu-aarch64', 'the same'),
-    ('docs/scale-out.md', 'mpirun', 'no MPI is installed: tests/e2e/test_calibration_methods.py sets its variables'),
-    ('docs/scale-out.md', 'I=$SLURM_ARRAY_TASK_ID', 'a script for Slurm: tests/e2e/test_calibration_methods.py sets its variables'),
+    ('docs/scale-out.md', 'mpirun', 'tests/e2e/test_scale_out.py runs it'),
+    ('docs/scale-out.md', 'I=$SLURM_ARRAY_TASK_ID', 'a script for Slurm: tests/e2e/test_scale_out.py runs it'),
+    ('docs/scale-out.md', 'JOB=$(sbatch', 'the same'),
+    ('docs/scale-out.md', 'sbatch --dependency', 'the same'),
     ('docs/scale-out.md', 'model_calibrate net.onnx --dataset /data/photos', 'the same'),
-    ('docs/scale-out.md', 'seq 4 | parallel', 'GNU parallel is not installed: tests/e2e/test_calibration_methods.py sets its variables'),
+    ('docs/scale-out.md', 'seq 4 | parallel', 'tests/e2e/test_scale_out.py runs it'),
 )
 # What no one may write outside of ```bash: it would not be run.
 PROGRAM = re.compile(r'(model_(calibrate|deploy|runner|tool)|cmake|cpack|pip|tools/\w+\.(sh|py)) ')

@@ -12,6 +12,7 @@ import pytest
 
 import oracle
 import pipeline
+import slurm
 
 SAMPLES = 12
 RECIPE = pipeline.PREPROCESS / 'fashion_mnist.yaml'
@@ -110,6 +111,30 @@ def test_ranks_may_measure_for_themselves(data):
     assert done.returncode == 0, done.stderr
     assert merged(data, ['0.stats', '1.stats'], 'merged').returncode == 0
     assert (data / 'merged').read_bytes() == (data / 'whole.yaml').read_bytes()
+
+
+def test_an_array_of_slurm_and_its_merge(data, tmp_path):
+    """The two scripts of the page on a Slurm of one node; only paths, the size of the array and its threads are others."""
+    if slurm.why_not():
+        pytest.skip(slurm.why_not())
+    script = re.search(r'^#!/bin/sh\n#SBATCH(?:.*\n)*?.*\.yaml\n', DOCS, re.MULTILINE)[0]
+    for there, here in (('0-15 --cpus-per-task=8', '0-2 --cpus-per-task=1'), ('/data/photos', 'photos/'), ('--threads 8', '--threads 1')):
+        assert there in script
+        script = script.replace(there, here)
+    for name in ('net.onnx', 'net.yaml'):
+        shutil.copy(data / name, tmp_path)
+    shutil.copytree(data / 'photos', tmp_path / 'photos')
+    (tmp_path / 'measure.sh').write_text(script)
+    (tmp_path / 'slurm').mkdir()
+    submit = re.search(r'^JOB=.*\nsbatch .*$', DOCS, re.MULTILINE)[0]
+    with slurm.started(tmp_path / 'slurm', cpus=2) as env:
+        path = {'PATH': f'{pipeline.BIN}:{os.environ["PATH"]}', 'OMP_NUM_THREADS': '1'}
+        done = subprocess.run(['bash', '-c', submit], cwd=tmp_path, env=env | path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        slurm.wait_for_jobs(env, tmp_path / 'slurm')
+    said = ''.join(log.read_text() for log in tmp_path.glob('slurm-*.out'))
+    assert sorted(f.name for f in tmp_path.glob('*.stats')) == ['0.stats', '1.stats', '2.stats'], said
+    assert (tmp_path / 'net.table.yaml').read_bytes() == (data / 'whole.yaml').read_bytes(), said
 
 
 def test_a_rank_that_fails_is_said_once_and_nothing_is_written(ranks, data, tmp_path):
