@@ -2,6 +2,7 @@
 #ifndef RSHIFT_CALIBRATE_CALIBRATE_H_
 #define RSHIFT_CALIBRATE_CALIBRATE_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,13 +16,28 @@
 
 namespace rshift {
 
+// CPU seconds of the threads of a run, added up.
+struct CollectTimes {
+  double network = 0, statistics = 0;  // running it, counting its values
+  uint64_t elements = 0;               // counted, those of every tensor
+  CollectTimes& operator+=(const CollectTimes& other) {
+    network += other.network;
+    statistics += other.statistics;
+    elements += other.elements;
+    return *this;
+  }
+};
+
 struct CollectOptions {
-  int threads = 0;  // samples in parallel; each sample runs single-threaded
+  int threads = 0;  // samples in parallel, each by one thread; one more thread reads ahead
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits
   std::function<bool()> interrupted;  // polled; true: save the checkpoint and throw
   Equalization equalization = {};     // which the graph has already; recorded
+  CollectTimes* times = nullptr;      // filled where given
+  // Hears before the first sample how many bytes the process will have at its peak.
+  std::function<void(uint64_t bytes)> memory = {};
 };
 
 // `graph`: after RunPasses. Gathers statistics of CalibratedValues(graph) over `samples` of the
@@ -31,8 +47,9 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
 // Every method works from the statistics alone, and omse from what ReaderFunctions says, too.
+// `threads`: 0: as many as the CPU has.
 CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
-                             const TensorFunctions& readers = {});
+                             const TensorFunctions& readers = {}, int threads = 1);
 
 }  // namespace rshift
 

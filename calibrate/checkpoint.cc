@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "calibrate/statistics_stream.h"
 
 namespace rshift {
 
@@ -31,7 +32,7 @@ bool LoadCheckpoint(const std::string& path, const Dataset& dataset,
 }
 
 void SaveCheckpoint(const std::string& path, const StatisticsFile& total) {
-  if (!path.empty()) WriteFileAtomic(path, std::span<const uint8_t>(WriteStatistics(total)));
+  if (!path.empty()) SaveStatistics(path, total);
 }
 
 DoneSamples::DoneSamples(const std::vector<std::pair<std::string, std::string>>& samples)

@@ -1,28 +1,44 @@
+#include <time.h>
+
 #include <algorithm>
-#include <exception>
+#include <chrono>
+#include <deque>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/checkpoint.h"
 #include "calibrate/environment.h"
 #include "calibrate/fill_inputs.h"
+#include "calibrate/memory_use.h"
 #include "calibrate/observation.h"
 #include "calibrate/observed_program.h"
+#include "calibrate/sample_queue.h"
 #include "calibrate/tensor_counter.h"
 #include "graph/passes/passes.h"
+#include "quantize/ranges/ranges.h"
 #include "runtime/outputs.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
 namespace {
 
-constexpr size_t kRound = 50;  // samples between two checkpoints
+// Between two checkpoints are that many samples, and that many times the time which one takes.
+constexpr size_t kSamplesBetween = 50;
+constexpr int kShareOfSaving = 50;
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
   std::vector<TensorStatistics> statistics(names.size());
   for (size_t i = 0; i < names.size(); ++i) statistics[i].name = names[i];
   return statistics;
+}
+
+// That the calling thread has spent, whatever else runs on its processor.
+double ThreadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // The data set has the graph's inputs in the graph's order; so has the program.
@@ -34,6 +50,7 @@ void CheckInputs(const Graph& graph, const ProgramImage& image) {
 }
 
 // One thread's share: a session and the statistics of the samples it ran since the last merge.
+// Another thread may take those between two samples.
 class Worker {
  public:
   Worker(const Program& program, const ObservationPlan& plan)
@@ -44,6 +61,8 @@ class Worker {
         derived_peaks_(plan.derived.size()) {}
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
+    const std::lock_guard lock(mutex_);
+    const double begin = ThreadSeconds();
     FillInputs(program_, session_, sample);
     RecordedSample recorded{sha256, sample.name, std::move(sources)};
     for (const Observation& observation : plan_.before) Observe(observation, recorded);
@@ -61,14 +80,16 @@ class Worker {
     }
     samples_.emplace_back(sha256, sample.name);
     if (!recorded.sources.empty()) recorded_.push_back(std::move(recorded));
+    all_ += ThreadSeconds() - begin;
   }
 
   // Adds what was gathered to `total` and starts anew.
   void MoveInto(StatisticsFile& total) {
-    for (size_t i = 0; i < counters_.size(); ++i) Merge(total.tensors[i], counters_[i].Sum());
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < counters_.size(); ++i) counters_[i].AddTo(total.tensors[i]);
     for (size_t i = 0; i < plan_.derived.size(); ++i) {
       TensorStatistics& into = total.tensors[static_cast<size_t>(plan_.derived[i].statistic)];
-      for (const int source : plan_.derived[i].sources) MergePart(into, Counter(source).Sum());
+      for (const int source : plan_.derived[i].sources) Counter(source).AddPartTo(into);
       for (const auto& [bin, samples] : derived_peaks_[i]) into.peaks[bin] += samples;
       derived_peaks_[i].clear();
     }
@@ -80,13 +101,19 @@ class Worker {
     recorded_.clear();
   }
 
+  // When the thread has ended.
+  CollectTimes times() const { return {all_ - observing_, observing_, observed_}; }
+
  private:
   void Observe(const Observation& observation, const RecordedSample& sample) {
+    const double begin = ThreadSeconds();
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
     const auto statistic = static_cast<size_t>(observation.statistic);
     counters_[statistic].Add(values, plan_.rules[statistic], plan_.names[statistic], sample);
+    observed_ += values.size();
+    observing_ += ThreadSeconds() - begin;
   }
 
   TensorCounter& Counter(int statistic) { return counters_[static_cast<size_t>(statistic)]; }
@@ -94,78 +121,110 @@ class Worker {
   const Program& program_;
   const ObservationPlan& plan_;
   Session session_;
+  std::mutex mutex_;
+  // Below: guarded by mutex_.
+  double all_ = 0, observing_ = 0;
+  uint64_t observed_ = 0;
   std::vector<TensorCounter> counters_;  // by statistic
   std::vector<std::map<uint32_t, uint64_t>> derived_peaks_;
   std::vector<std::pair<std::string, std::string>> samples_;
   std::vector<RecordedSample> recorded_;
 };
 
-// Samples go to whoever is free, in ascending order. After an error nobody starts a new sample, but
-// those started finish: so the reported error is that of the lowest sample, whatever the number of
-// threads.
-class Round {
+// Everything that the threads of one run share.
+class Run {
  public:
-  Round(const Dataset& dataset, std::span<const int64_t> samples, const CollectOptions& options,
-        ProgressReport& progress, DoneSamples& done)
-      : dataset_(dataset), samples_(samples), options_(options), progress_(progress), done_(done) {}
+  Run(const Program& program, const ObservationPlan& plan, const Dataset& dataset,
+      std::span<const int64_t> samples, const CollectOptions& options, StatisticsFile& total)
+      : dataset_(dataset),
+        options_(options),
+        total_(total),
+        done_(total.samples),
+        progress_("calibrating", static_cast<int64_t>(samples.size()), options.progress),
+        count_(samples.size()),
+        threads_(ThreadCount(options.threads, samples.size())),
+        queue_(dataset, samples, threads_, options.interrupted) {
+    for (size_t i = 0; i < threads_; ++i) workers_.emplace_back(program, plan);
+  }
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
-  bool Run(std::vector<Worker>& workers) {
-    RunThreads(workers.size(), [&](size_t i) { Work(workers[i]); });
-    if (error_) std::rethrow_exception(error_);
-    return !interrupted_;
+  bool Work() {
+    RunThreads(threads_, [this](size_t i) { Work(workers_[i]); });
+    const bool finished = queue_.Finish();
+    Gather();
+    if (!finished) SaveCheckpoint(options_.checkpoint, total_);
+    return finished;
+  }
+
+  // Before Work: at its peak, in bytes.
+  uint64_t ExpectedMemory(const Graph& graph) const {
+    MemoryPlan plan{.threads = threads_,
+                    .pages = ExpectedPages(graph, CalibratedValues(graph), count_)};
+    for (const ValueId input : graph.inputs)
+      plan.sample_bytes +=
+          static_cast<uint64_t>(NumElements(graph.value(input).shape)) * sizeof(float);
+    return ExpectedPeak(plan);
+  }
+
+  CollectTimes Times() const {
+    CollectTimes times;
+    for (const Worker& worker : workers_) times += worker.times();
+    return times;
   }
 
  private:
-  // The next sample's place, or none. What `interrupted` throws is an error of that place.
-  bool Claim(size_t& place) {
-    const std::lock_guard lock(mutex_);
-    if (error_ || interrupted_ || next_ == samples_.size()) return false;
-    place = next_;
-    if (options_.interrupted && options_.interrupted()) {
-      interrupted_ = true;
-      return false;
-    }
-    ++next_;
-    return true;
-  }
+  using Clock = std::chrono::steady_clock;
 
   void Work(Worker& worker) {
-    size_t place = 0;
-    while (true) {
+    while (std::optional<NextSample> next = queue_.Take()) {
       try {
-        if (!Claim(place)) return;
-        const Sample sample = dataset_.Read(samples_[place]);
-        const std::string sha256 = ContentSha256(sample);
-        if (!IsDone(sha256, sample.name)) {
-          worker.Run(sample, sha256, dataset_.sources(samples_[place]));
-        }
+        if (!IsDone(*next)) worker.Run(next->sample, next->sha256, dataset_.sources(next->index));
         progress_.Advance();
+        SaveNowAndThen();
       } catch (...) {
-        const std::lock_guard lock(mutex_);
-        if (!error_ || place < error_place_) {
-          error_ = std::current_exception();
-          error_place_ = place;
-        }
+        queue_.FailAt(next->place);
       }
     }
   }
 
-  bool IsDone(const std::string& sha256, const std::string& name) {
+  bool IsDone(const NextSample& next) {
     const std::lock_guard lock(mutex_);
-    return done_.Take(sha256, name);
+    return done_.Take(next.sha256, next.sample.name);
+  }
+
+  void Gather() {
+    for (Worker& worker : workers_) worker.MoveInto(total_);
+    std::sort(total_.samples.begin(), total_.samples.end());
+  }
+
+  // By the thread that finds it due; the others go on with their samples meanwhile.
+  void SaveNowAndThen() {
+    const std::unique_lock lock(saving_, std::try_to_lock);
+    if (options_.checkpoint.empty() || !lock) return;
+    const auto begin = Clock::now();
+    if (++unsaved_ < kSamplesBetween || begin - saved_ < kShareOfSaving * cost_) return;
+    Gather();
+    SaveCheckpoint(options_.checkpoint, total_);
+    unsaved_ = 0;
+    saved_ = Clock::now();
+    cost_ = saved_ - begin;
   }
 
   const Dataset& dataset_;
-  const std::span<const int64_t> samples_;
   const CollectOptions& options_;
-  ProgressReport& progress_;
-  DoneSamples& done_;
+  StatisticsFile& total_;
   std::mutex mutex_;
-  size_t next_ = 0;
-  bool interrupted_ = false;
-  std::exception_ptr error_;
-  size_t error_place_ = 0;
+  DoneSamples done_;  // guarded by mutex_
+  ProgressReport progress_;
+  const size_t count_, threads_;
+  std::deque<Worker> workers_;
+  std::mutex saving_;
+  // Below: guarded by saving_.
+  size_t unsaved_ =
+      0;  // samples since the last checkpoint, those at least that were not in a hurry
+  Clock::time_point saved_ = Clock::now();
+  Clock::duration cost_{};  // of the last checkpoint
+  SampleQueue queue_;       // last: its thread ends before the rest goes
 };
 
 }  // namespace
@@ -184,27 +243,14 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
       {},           EmptyStatistics(plan.names)};
   total.equalization = options.equalization;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
-  DoneSamples done(total.samples);
-
-  std::vector<Worker> workers;
-  const size_t threads = ThreadCount(options.threads, std::min(samples.size(), kRound));
-  workers.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) workers.emplace_back(program, plan);
-  ProgressReport progress("calibrating", static_cast<int64_t>(samples.size()), options.progress);
-  for (size_t begin = 0; begin < samples.size(); begin += kRound) {
-    const size_t count = std::min(kRound, samples.size() - begin);
-    Round round(dataset, std::span(samples).subspan(begin, count), options, progress, done);
-    const bool finished = round.Run(workers);
-    for (Worker& worker : workers) worker.MoveInto(total);
-    std::sort(total.samples.begin(), total.samples.end());
-    if (finished && begin + count == samples.size()) break;
-    SaveCheckpoint(options.checkpoint, total);
-    if (!finished) {
-      Fail(ErrorCode::kIo, "interrupted",
-           options.checkpoint.empty() ? "" : "; carry on with --resume", " (", total.samples.size(),
-           " of ", samples.size(), " samples are done)");
-    }
+  Run run(program, plan, dataset, samples, options, total);
+  if (options.memory) options.memory(run.ExpectedMemory(graph));
+  if (!run.Work()) {
+    Fail(ErrorCode::kIo, "interrupted",
+         options.checkpoint.empty() ? "" : "; carry on with --resume", " (", total.samples.size(),
+         " of ", samples.size(), " samples are done)");
   }
+  if (options.times != nullptr) *options.times = run.Times();
   return total;
 }
 

@@ -1,11 +1,12 @@
 #include "base/error.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/observed_program.h"
 #include "graph/sha256.h"
 
 namespace rshift {
 
 CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
-                             const TensorFunctions& readers) {
+                             const TensorFunctions& readers, int threads) {
   CalibrationTable table;
   table.model_sha256 = statistics.model_sha256;
   table.method = MethodName(options);
@@ -22,13 +23,17 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   table.pass_list_version = statistics.pass_list_version;
   table.environment = statistics.environment;
   table.equalization = statistics.equalization;
-  for (const TensorStatistics& tensor : statistics.tensors) {
-    MethodOptions of_tensor = options;
-    if (const auto found = readers.find(tensor.name); found != readers.end())
-      of_tensor.readers = found->second;
-    table.tensors.emplace_back(tensor.name, DeriveRange(tensor, of_tensor));
-    table.tensors.back().second.infinities = tensor.infinities;
-  }
+  table.tensors.resize(statistics.tensors.size());
+  ForEachIndex(threads, statistics.tensors.size(), [&]() -> IndexWork {
+    return [&](size_t i) {
+      const TensorStatistics& tensor = statistics.tensors[i];
+      MethodOptions of_tensor = options;
+      if (const auto found = readers.find(tensor.name); found != readers.end())
+        of_tensor.readers = found->second;
+      table.tensors[i] = {tensor.name, DeriveRange(tensor, of_tensor)};
+      table.tensors[i].second.infinities = tensor.infinities;
+    };
+  });
   return table;
 }
 

@@ -1,15 +1,10 @@
 #include "calibrate/quantizer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "quantize/numerics/qparams.h"
 
 namespace rshift {
-
-double Quantizer::Number(double value) const {
-  return std::clamp(std::nearbyint(value / scale), least, greatest);
-}
 
 Quantizer SymmetricQuantizer(const TensorRange& range) {
   const bool is_signed = range.min < 0;

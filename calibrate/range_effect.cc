@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "calibrate/observed_program.h"
 #include "calibrate/quantizer.h"
 #include "calibrate/threshold.h"
 
@@ -20,23 +21,38 @@ float Rounded(double value, const char* format) {
 
 constexpr double kMostDb = 200;  // as pipeline/compare.h has it where nothing is lost
 
-// Values of a bin are taken to lie evenly in it: its middle, and the spread around that.
-RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<WeightedBin>& bins,
-                     const Quantizer& to) {
-  double clipped = 0, signal = 0, error = 0;
-  for (const WeightedBin& bin : bins) {
+// What the values of a bin are taken to be: lying evenly in it, so its middle and the spread around
+// that. The same for every range that is tried.
+struct EvenBin {
+  double low = 0, high = 0, middle = 0, spread = 0, count = 0;
+};
+
+std::vector<EvenBin> EvenBins(const TensorStatistics& statistics) {
+  std::vector<EvenBin> even;
+  for (const WeightedBin& bin : Bins(statistics)) {
     const double low = std::max<double>(bin.low, statistics.min);
     const double high = std::min<double>(bin.high, statistics.max);
-    const double middle = (low + high) / 2, width = std::max(0.0, high - low);
-    const double spread = width * width / 12, count = static_cast<double>(bin.count);
-    const double off = middle - to.Rounded(middle);
-    signal += count * (middle * middle + spread);
-    error += count * (off * off + (off == 0 ? 0 : spread));
-    const double inside = std::min(high, to.high) - std::max(low, to.low);
+    const double width = std::max(0.0, high - low);
+    even.push_back(
+        {low, high, (low + high) / 2, width * width / 12, static_cast<double>(bin.count)});
+  }
+  return even;
+}
+
+RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<EvenBin>& bins,
+                     const Quantizer& to) {
+  double clipped = 0, signal = 0, error = 0;
+  for (const EvenBin& bin : bins) {
+    const double off = bin.middle - to.Rounded(bin.middle);
+    signal += bin.count * (bin.middle * bin.middle + bin.spread);
+    error += bin.count * (off * off + (off == 0 ? 0 : bin.spread));
+    if (bin.low >= to.low && bin.high <= to.high) continue;  // nothing is clipped
+    const double inside = std::min(bin.high, to.high) - std::max(bin.low, to.low);
+    const double width = std::max(0.0, bin.high - bin.low);
     if (width > 0)
-      clipped += count * (1 - std::clamp(inside / width, 0.0, 1.0));
+      clipped += bin.count * (1 - std::clamp(inside / width, 0.0, 1.0));
     else if (inside < 0)
-      clipped += count;
+      clipped += bin.count;
   }
   RangeEffect effect;
   if (statistics.count > 0)
@@ -59,17 +75,22 @@ std::string ReasonOf(const TensorStatistics& statistics, const TensorRange& rang
 
 }  // namespace
 
-void DescribeRanges(const StatisticsFile& statistics, CalibrationTable& table) {
-  for (size_t i = 0; i < statistics.tensors.size(); ++i) {
-    const TensorStatistics& tensor = statistics.tensors[i];
-    TensorRange& range = table.tensors[i].second;
-    const std::vector<WeightedBin> bins = Bins(tensor);
-    range.symmetric = EffectOf(tensor, bins, SymmetricQuantizer(range));
-    range.asymmetric = EffectOf(tensor, bins, AsymmetricQuantizer(range));
-    if (range.reason.empty()) range.reason = ReasonOf(tensor, range);
-    range.min_sample = tensor.min_sample.name;
-    range.max_sample = tensor.max_sample.name;
-  }
+void DescribeRanges(const StatisticsFile& statistics, std::span<CalibrationTable> tables,
+                    int threads) {
+  ForEachIndex(threads, statistics.tensors.size(), [&]() -> IndexWork {
+    return [&](size_t i) {
+      const TensorStatistics& tensor = statistics.tensors[i];
+      const std::vector<EvenBin> bins = EvenBins(tensor);
+      for (CalibrationTable& table : tables) {
+        TensorRange& range = table.tensors[i].second;
+        range.symmetric = EffectOf(tensor, bins, SymmetricQuantizer(range));
+        range.asymmetric = EffectOf(tensor, bins, AsymmetricQuantizer(range));
+        if (range.reason.empty()) range.reason = ReasonOf(tensor, range);
+        range.min_sample = tensor.min_sample.name;
+        range.max_sample = tensor.max_sample.name;
+      }
+    };
+  });
 }
 
 }  // namespace rshift

@@ -2,14 +2,18 @@
 #ifndef RSHIFT_CALIBRATE_RANGE_EFFECT_H_
 #define RSHIFT_CALIBRATE_RANGE_EFFECT_H_
 
+#include <span>
+
 #include "calibrate/statistics.h"
 #include "quantize/ranges/table.h"
 
 namespace rshift {
 
 // Fills `symmetric` and `asymmetric` of every tensor from its histogram, and `reason` where nobody
-// has given one yet. `table`: derived from `statistics`, its ranges as they are written.
-void DescribeRanges(const StatisticsFile& statistics, CalibrationTable& table);
+// has given one yet. `tables`: derived from `statistics`, their ranges as they are written.
+// `threads`: 0: as many as the CPU has.
+void DescribeRanges(const StatisticsFile& statistics, std::span<CalibrationTable> tables,
+                    int threads = 1);
 
 }  // namespace rshift
 

@@ -20,6 +20,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string_view>
 
@@ -27,6 +28,7 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "calibrate/statistics.h"
+#include "calibrate/statistics_stream.h"
 #include "calibrate/statistics_words.h"
 
 namespace rshift {
@@ -276,11 +278,7 @@ std::span<const uint8_t> CheckHeader(std::span<const uint8_t> bytes, const std::
   return content;
 }
 
-}  // namespace
-
-std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
-  StatisticsWriter out;
-  out.bytes().resize(kHeaderSize);
+void PutContent(const StatisticsFile& file, StatisticsWriter& out) {
   out.PutText(file.model_sha256);
   out.Put(static_cast<uint32_t>(file.pass_list_version));
   out.PutText(file.preprocess);
@@ -312,15 +310,39 @@ std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
   RSHIFT_REQUIRE(pages <= kMaxPages, ErrorCode::kUnsupported, "the statistics have ", pages,
                  " histogram pages, a file holds at most ", kMaxPages);
   WriteEqualization(file.equalization, out);
-  StatisticsWriter header;
-  header.bytes().assign(kMagic.begin(), kMagic.end());
-  const std::span<const uint8_t> content =
-      std::span<const uint8_t>(out.bytes()).subspan(kHeaderSize);
-  header.Put(kVersion);
-  header.Put(Crc32c(content));
-  header.Put(static_cast<uint64_t>(content.size()));
-  std::copy(header.bytes().begin(), header.bytes().end(), out.bytes().begin());
-  return std::move(out.bytes());
+  out.Flush();
+}
+
+}  // namespace
+
+void StreamStatistics(const StatisticsFile& file,
+                      const std::function<void(std::span<const uint8_t>)>& sink,
+                      const std::function<void(uint64_t size)>& begin) {
+  uint64_t size = 0;
+  uint32_t checksum = 0;
+  StatisticsWriter measured([&](std::span<const uint8_t> piece) {
+    size += piece.size();
+    checksum = Crc32c(piece, checksum);
+  });
+  PutContent(file, measured);
+  begin(kHeaderSize + size);
+  sink({reinterpret_cast<const uint8_t*>(kMagic.data()), kMagic.size()});
+  StatisticsWriter out(sink);
+  out.Put(kVersion);
+  out.Put(checksum);
+  out.Put(size);
+  PutContent(file, out);
+}
+
+std::vector<uint8_t> WriteStatistics(const StatisticsFile& file) {
+  std::vector<uint8_t> bytes;
+  StreamStatistics(
+      file,
+      [&](std::span<const uint8_t> piece) {
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+      },
+      [&](uint64_t size) { bytes.reserve(size); });
+  return bytes;
 }
 
 StatisticsFile ReadStatistics(std::span<const uint8_t> bytes, const std::string& where) {

@@ -6,8 +6,10 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -16,19 +18,34 @@ namespace rshift {
 
 class StatisticsWriter {
  public:
+  // Gives its bytes to `sink` in pieces of some 64 KiB; the last one when Flush is called.
+  using Sink = std::function<void(std::span<const uint8_t>)>;
+  explicit StatisticsWriter(Sink sink) : sink_(std::move(sink)) {}
+
   template <std::unsigned_integral T>
   void Put(T value) {
     std::array<uint8_t, sizeof(T)> raw;
     for (size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<uint8_t>(value >> (8 * i));
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+    Add(raw);
   }
   void PutText(const std::string& text) {
     Put(static_cast<uint32_t>(text.size()));
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    Add({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
-  std::vector<uint8_t>& bytes() { return bytes_; }
+  void Flush() {
+    sink_(bytes_);
+    bytes_.clear();
+  }
 
  private:
+  static constexpr size_t kPiece = 1 << 16;
+
+  void Add(std::span<const uint8_t> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    if (bytes_.size() >= kPiece) Flush();
+  }
+
+  Sink sink_;
   std::vector<uint8_t> bytes_;
 };
 

@@ -243,16 +243,39 @@ void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
   ++sum_.peaks[PeakBin(*peak_)];
 }
 
-void TensorCounter::Flush() {
-  for (OwnedPage& page : pages_) {
-    Page& counts = *page.counts;
+void TensorCounter::AddPagesTo(Histogram& into) const {
+  for (const OwnedPage& page : pages_) {
+    const Page& counts = *page.counts;
     const bool used = std::any_of(counts.begin(), counts.end(), [](uint32_t n) { return n != 0; });
     if (!used) continue;
-    auto& bins = sum_.histogram.pages[page.id];
+    auto& bins = into.pages[page.id];
     for (size_t i = 0; i < counts.size(); ++i) bins[i] += counts[i];
-    counts.fill(0);
   }
+}
+
+void TensorCounter::ClearPages() {
+  for (OwnedPage& page : pages_) page.counts->fill(0);
   pending_ = 0;
+}
+
+void TensorCounter::Flush() {
+  AddPagesTo(sum_.histogram);
+  ClearPages();
+}
+
+void TensorCounter::AddPartTo(TensorStatistics& into) const {
+  MergePart(into, sum_);
+  AddPagesTo(into.histogram);
+}
+
+void TensorCounter::AddTo(TensorStatistics& into) const {
+  Merge(into, sum_);
+  AddPagesTo(into.histogram);
+}
+
+void TensorCounter::Reset() {
+  sum_ = TensorStatistics();
+  ClearPages();
 }
 
 const TensorStatistics& TensorCounter::Sum() {

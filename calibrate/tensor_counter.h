@@ -33,7 +33,11 @@ class TensorCounter {
            const RecordedSample& sample);
   // Everything counted since the start or Reset; without a name.
   const TensorStatistics& Sum();
-  void Reset() { sum_ = TensorStatistics(); }
+  // Adds what Sum() would be; MergePart of statistics.h, or Merge with the peaks. Needs no memory
+  // of its own.
+  void AddPartTo(TensorStatistics& into) const;
+  void AddTo(TensorStatistics& into) const;
+  void Reset();
   // The largest |x| of the last sample; nothing when it held no finite value.
   const std::optional<float>& peak() const { return peak_; }
 
@@ -59,6 +63,8 @@ class TensorCounter {
   // A new page of zeros.
   uint32_t* MakePage(uint32_t id, Directory& directory);
   static void Enter(const OwnedPage& page, Directory& directory);
+  void AddPagesTo(Histogram& into) const;
+  void ClearPages();
   void Flush();  // 32-bit counters into sum_
 
   TensorStatistics sum_;

@@ -122,7 +122,12 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
                                .checkpoint = options.checkpoint,
                                .resume = options.resume,
                                .interrupted = events.interrupted,
-                               .equalization = std::move(choice.equalization)};
+                               .equalization = std::move(choice.equalization),
+                               .times = &result->times,
+                               .memory = [&](uint64_t bytes) {
+                                 result->expected_memory = bytes;
+                                 if (events.memory) events.memory(bytes);
+                               }};
   StatisticsFile statistics = CollectStatistics(graph, *dataset, share.samples,
                                                 preprocess ? preprocess->text : "", collect);
   statistics.shards = share.ids;
@@ -163,24 +168,27 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
   return merged;
 }
 
-CalibrationTable TableOf(const Graph& graph, const StatisticsFile& statistics,
-                         const MethodOptions& method) {
-  CalibrationTable table = DeriveTable(statistics, method, ReaderFunctions(graph));
-  ApplyKnownBounds(graph, table);
-  DescribeRanges(statistics, table);
-  return table;
+// One for each of `methods`.
+std::vector<CalibrationTable> TablesOf(const Graph& graph, const StatisticsFile& statistics,
+                                       const std::vector<MethodOptions>& methods, int threads) {
+  std::vector<CalibrationTable> tables;
+  for (const MethodOptions& method : methods) {
+    tables.push_back(DeriveTable(statistics, method, ReaderFunctions(graph), threads));
+    ApplyKnownBounds(graph, tables.back());
+  }
+  DescribeRanges(statistics, tables, threads);
+  return tables;
 }
 
 std::vector<CalibrationTable> TablesOfEveryMethod(const CalibrateOptions& options,
                                                   const Graph& graph,
                                                   const StatisticsFile& statistics) {
-  std::vector<CalibrationTable> tables;
+  std::vector<MethodOptions> methods;
   for (const Method method : AllMethods()) {
-    MethodOptions one = options.method;
-    one.method = method;
-    tables.push_back(TableOf(graph, statistics, one));
+    methods.push_back(options.method);
+    methods.back().method = method;
   }
-  return tables;
+  return TablesOf(graph, statistics, methods, options.threads);
 }
 
 // Of samples in memory, those with the lowest hashes.
@@ -224,7 +232,7 @@ CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvent
   CalibrationTable table = ChooseRanges(
       graph, std::move(tables), samples,
       {.threads = options.threads, .progress = events.progress, .interrupted = events.interrupted});
-  DescribeRanges(statistics, table);
+  DescribeRanges(statistics, {&table, 1}, options.threads);
   return table;
 }
 
@@ -300,9 +308,15 @@ CalibrateResult Calibrate(const CalibrateOptions& options, const CalibrateEvents
   CalibrateResult result;
   result.statistics = options.statistics.empty() ? Measure(options, events, norm, graph, &result)
                                                  : Load(options, graph);
-  result.table = options.automatic ? AutoTable(options, events, graph, result.statistics)
-                                   : TableOf(graph, result.statistics, options.method);
-  if (options.every_method) result.tables = TablesOfEveryMethod(options, graph, result.statistics);
+  if (options.every_method) {
+    result.tables = TablesOfEveryMethod(options, graph, result.statistics);
+    result.table = result.tables[static_cast<size_t>(options.method.method)];
+  } else if (options.automatic) {
+    result.table = AutoTable(options, events, graph, result.statistics);
+  } else {
+    result.table =
+        std::move(TablesOf(graph, result.statistics, {options.method}, options.threads)[0]);
+  }
   if (options.report) result.report = Report(options, events, graph, result);
   result.thin_ranges = FindThinRanges(result.statistics, result.table);
   return result;

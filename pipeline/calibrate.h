@@ -62,6 +62,8 @@ struct CalibrateEvents {
   std::function<bool()> interrupted =
       {};  // asked before each: true saves the checkpoint and throws
   ProgressFunction progress = {};
+  // How many bytes of memory the process will have at its peak, before the first sample.
+  std::function<void(uint64_t bytes)> memory = {};
   NoteFunction note = {};  // of what the options mean, and of samples that are left over
 };
 
@@ -73,6 +75,8 @@ struct CalibrateResult {
   std::vector<EqualizedTensors> equalized = {};  // what was chosen here; none when it was given
   std::vector<BadSample> bad = {};               // of skip_bad: what was left out
   std::string report = {};                       // an HTML page (pipeline/calibration_page.h)
+  CollectTimes times = {};                       // of the samples that were run here
+  uint64_t expected_memory = 0;                  // what CalibrateEvents::memory was told
 };
 
 // Throws UsageError for options out of range, and for those that contradict each other or that

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "calibrate/memory_use.h"
 #include "tools/print.h"
 
 namespace rshift {
@@ -34,6 +35,13 @@ nlohmann::json Summary(const std::vector<WrittenTable>& tables, const CalibrateR
   summary["skipped"] = nlohmann::json::array();
   for (const BadSample& bad : result.bad)
     summary["skipped"].push_back({{"sample", bad.name}, {"error", bad.error}});
+  if (result.times.elements > 0) {
+    summary["time"] = {{"network_seconds", result.times.network},
+                       {"statistics_seconds", result.times.statistics},
+                       {"elements", result.times.elements}};
+    summary["memory"] = {{"expected_bytes", result.expected_memory},
+                         {"peak_bytes", PeakResidentBytes()}};
+  }
   return summary;
 }
 

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/data/presets.h"
+#include "calibrate/statistics_stream.h"
 #include "pipeline/calibrate.h"
 #include "pipeline/usage.h"
 #include "runtime/onednn/float_library.h"
@@ -37,6 +38,9 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method all -o t.yaml\n";
 
 volatile std::sig_atomic_t g_interrupted = 0;
+constexpr uint64_t kMebi = 1 << 20;
+constexpr uint64_t kWorthSaying = 256 * kMebi;  // less is no question on any machine
+
 void OnInterrupt(int) { g_interrupted = 1; }
 
 // What an interrupted run has left is not thrown away by accident.
@@ -72,7 +76,13 @@ CalibrateEvents Events(const CalibrateArguments& a) {
     std::signal(SIGTERM, OnInterrupt);
   };
   events.interrupted = [] { return g_interrupted != 0; };
-  if (!a.json) events.progress = ShowProgress();
+  if (!a.json) {
+    events.progress = ShowProgress();
+    events.memory = [](uint64_t bytes) {
+      if (bytes < kWorthSaying) return;
+      PrintNote(Cat("memory: about ", (bytes + kMebi / 2) / kMebi, " MiB at the peak"));
+    };
+  }
   events.note = PrintNote;
   return events;
 }
@@ -91,7 +101,7 @@ std::vector<WrittenTable> WriteTables(const CalibrateArguments& a, const Calibra
 }
 
 int WriteAll(const CalibrateArguments& a, const CalibrateResult& result) {
-  if (!a.statistics.empty()) WriteFileAtomic(a.statistics, WriteStatistics(result.statistics));
+  if (!a.statistics.empty()) SaveStatistics(a.statistics, result.statistics);
   const std::vector<WrittenTable> tables = WriteTables(a, result);
   if (!a.report.empty()) WriteFileAtomic(a.report, result.report);
   PrintCalibration(tables, result, a.json);
@@ -107,7 +117,7 @@ int RunInGroup(const CalibrateArguments& a, const CalibrateOptions& options) {
   own.shard = Cat(group->rank(), "/", group->size());
   own.checkpoint = Cat(a.output, ".", group->rank(), "of", group->size(), ".partial.stats");
   CalibrateEvents events = Events(a);
-  if (group->rank() != 0) events.progress = {}, events.note = {};
+  if (group->rank() != 0) events.progress = {}, events.note = {}, events.memory = {};
   if (events.note) events.note(Cat("MPI: ", group->size(), " ranks share the samples"));
   CalibrateResult measured;
   const auto measure = [&] {

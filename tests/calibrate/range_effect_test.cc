@@ -25,7 +25,7 @@ Described Describe(std::vector<float> values, const MethodOptions& method) {
   file.tensors[0].name = "t";
   Add(file.tensors[0], values, "sample");
   CalibrationTable table = DeriveTable(file, method);
-  DescribeRanges(file, table);
+  DescribeRanges(file, {&table, 1});
   return {std::move(values), table.tensors[0].second};
 }
 
@@ -109,7 +109,7 @@ TEST(RangeEffectTest, AReasonThatIsThereStays) {
   Add(file.tensors[0], std::vector<float>{-1, 2}, "sample");
   CalibrationTable table = DeriveTable(file, {});
   table.tensors[0].second.reason = "given";
-  DescribeRanges(file, table);
+  DescribeRanges(file, {&table, 1});
   EXPECT_EQ(table.tensors[0].second.reason, "given");
 }
 
