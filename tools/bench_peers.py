@@ -14,6 +14,8 @@ installed in build/benchvenv with pinned versions.
   tools/bench_peers.py --models mobilenet_v2 --per-command      and where our time goes, against the machine's peak
   tools/bench_peers.py --json ratios.json --keep build/bench    models stay in build/bench for the next run
   tools/bench_peers.py --before OLD/bin --peers none            our programs of an earlier state as the only peer
+  tools/bench_peers.py --calibration                            model_calibrate --method all beside JPEG decoding plus
+                                                                ONNX Runtime, and beside its entropy calibrator
 """
 
 import argparse
@@ -46,6 +48,9 @@ def parse(arguments):
                         help='our programs (default build/release/bin)')
     parser.add_argument('--before', metavar='DIR',
                         help='our programs of an earlier state: a peer, each mode against the same mode')
+    parser.add_argument('--calibration', action='store_true',
+                        help='images per second of calibration; time ratio = ours / theirs, here less is better')
+    parser.add_argument('--samples', type=int, default=0, help='with --calibration: photographs (default all there are)')
     parser.add_argument('--shared', metavar='DIR', help='real models (default $RSHIFT_SHARED, else ../shared)',
                         default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')))
     options = parser.parse_args(arguments)
@@ -63,9 +68,9 @@ def parse(arguments):
         options.threads = [int(t) for t in options.threads.split(',')]
     except ValueError:
         parser.error(f'--threads {options.threads}: expected numbers separated by commas')
-    if min(options.threads) < 1 or options.rounds < 0 or options.milliseconds < 0:
-        parser.error('--threads, --rounds and --milliseconds must be positive')
-    options.rounds = options.rounds or (3 if options.quick else 10)
+    if min(options.threads) < 1 or min(options.rounds, options.milliseconds, options.samples) < 0:
+        parser.error('--threads, --rounds, --milliseconds and --samples must be positive')
+    options.rounds = options.rounds or (3 if options.quick or options.calibration else 10)
     options.milliseconds = options.milliseconds or (60 if options.quick else 250)
     return options
 
@@ -106,8 +111,19 @@ def choose(models, known):
     return chosen or known
 
 
+def calibrations(options):
+    environment.enter(['onnxruntime'], ['opencv-python-headless'])
+    from bench import calibration, ours
+
+    shared = pathlib.Path(options.shared).resolve()
+    calibration.hold(options, ours.Programs(options.bin), shared, choose(options.models, list(calibration.MODELS)))
+    return 0
+
+
 def main():
     options = parse(sys.argv[1:])
+    if options.calibration:
+        return calibrations(options)
     environment.enter(options.peers)
     from bench import cases, contest, ours, store as stores  # need the packages
 

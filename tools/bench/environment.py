@@ -14,8 +14,8 @@ PACKAGES = {'onnxruntime': ('onnxruntime',), 'openvino': ('openvino', 'nncf'), '
             'ncnn': ('ncnn',)}
 TOOLS = ('numpy', 'onnx', 'flatbuffers')
 PINNED = {'numpy': '2.4.6', 'onnx': '1.23.2', 'flatbuffers': '25.12.19', 'onnxruntime': '1.31.1',
-          'openvino': '2026.4.1', 'nncf': '3.4.0', 'ai-edge-litert': '2.3.0', 'ncnn': '1.0.20261020'}
-_IMPORTED_AS = {'ai-edge-litert': 'ai_edge_litert'}
+          'opencv-python-headless': '5.0.0.93', 'openvino': '2026.4.1', 'nncf': '3.4.0', 'ai-edge-litert': '2.3.0', 'ncnn': '1.0.20261020'}
+_IMPORTED_AS = {'ai-edge-litert': 'ai_edge_litert', 'opencv-python-headless': 'cv2'}
 
 
 def _importable(packages, python=sys.executable):
@@ -29,9 +29,9 @@ def needed(peers):
     return [*TOOLS, *dict.fromkeys(['onnxruntime', *(package for p in peers for package in PACKAGES[p])])]
 
 
-def enter(peers):
+def enter(peers, others=()):
     """Returns when everything is importable here; else runs the program again in a venv that has it."""
-    packages = needed(peers)
+    packages = [*needed(peers), *others]
     if _importable(packages):
         return
     python = VENV / 'bin/python'
