@@ -137,9 +137,11 @@ std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
                                           const std::vector<int64_t>& samples) {
   std::vector<std::pair<std::string, int64_t>> hashed;
   for (const int64_t index : samples) {
-    const std::string name = dataset.name(index);
+    // Without folders: the same pictures are the same samples however the data set is given.
+    const std::string whole = dataset.name(index);
+    const std::string name = whole.substr(whole.rfind('/') + 1);
     hashed.emplace_back(
-        Sha256Hex({reinterpret_cast<const uint8_t*>(name.data()), name.size()}) + name, index);
+        Sha256Hex({reinterpret_cast<const uint8_t*>(name.data()), name.size()}) + whole, index);
   }
   std::sort(hashed.begin(), hashed.end());
   std::vector<int64_t> chosen;

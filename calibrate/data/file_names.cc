@@ -13,6 +13,16 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+size_t CommonFolderLength(const std::vector<std::string>& paths) {
+  if (paths.empty()) return 0;
+  size_t length = paths[0].rfind('/') + 1;  // 0 where there is none
+  for (const std::string& path : paths) {
+    while (length > 0 && path.compare(0, length, paths[0], 0, length) != 0)
+      length = length < 2 ? 0 : paths[0].rfind('/', length - 2) + 1;
+  }
+  return length;
+}
+
 bool HasExtension(const std::string& path, const char* extension) {
   std::string found = std::filesystem::path(path).extension().string();
   std::transform(found.begin(), found.end(), found.begin(),

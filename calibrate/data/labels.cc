@@ -31,8 +31,18 @@ std::map<std::string, int64_t> ReadNamedLabels(const std::string& path) {
   return labels;
 }
 
+// By their paths from the folder that all of them share, too: samples are named so.
+std::map<std::string, int64_t> WithShortNames(std::map<std::string, int64_t> labels) {
+  std::vector<std::string> names;
+  names.reserve(labels.size());
+  for (const auto& [name, label] : labels) names.push_back(name);
+  const size_t shared = CommonFolderLength(names);
+  for (const std::string& name : names) labels.try_emplace(name.substr(shared), labels[name]);
+  return labels;
+}
+
 std::vector<int64_t> MatchByName(const std::string& path, const Dataset& dataset) {
-  const std::map<std::string, int64_t> by_name = ReadNamedLabels(path);
+  const std::map<std::string, int64_t> by_name = WithShortNames(ReadNamedLabels(path));
   std::vector<int64_t> labels;
   std::map<std::string, std::string> by_file_name;  // which sample took the label of a file name
   for (int64_t i = 0; i < dataset.size(); ++i) {

@@ -15,7 +15,8 @@ namespace rshift {
 // none.
 SampleFiles FolderFiles(const std::string& folder);
 // The files that a .txt list names, in its order; paths are relative to the list's folder. A sample
-// is named as the list has it. Throws for files that do not exist or are no samples.
+// is named by its path from the deepest folder that all of them share, as if that folder were the
+// data set. Throws for files that do not exist or are no samples.
 SampleFiles ListFiles(const std::string& list);
 // What a pattern (path_patterns.h) has matched, put together as far as it is one sample a file, in
 // order: images and the files of folders, named by their path from the pattern's root; every other

@@ -51,6 +51,8 @@ struct InputPlan {
 bool IsImageFile(const std::string& path);
 bool HasExtension(const std::string& path, const char* extension);
 std::string FileName(const std::string& path);
+// Of the beginning that names the deepest folder in which all of these lie, its slash included.
+size_t CommonFolderLength(const std::vector<std::string>& paths);
 
 // A file that is one sample: an image, a .npy, or a .npz.
 struct SampleFile {

@@ -13,6 +13,7 @@
 
 #include "base/half.h"
 #include "calibrate/data/finite.h"
+#include "calibrate/data/source.h"
 #include "tests/calibrate/temporary_folder.h"
 
 namespace rshift {
@@ -229,9 +230,25 @@ TEST(DatasetTest, ListIsRelativeToItself) {
   const auto dataset = OpenDataset({folder / "list.txt"}, kGray, GrayRecipe());
   ASSERT_EQ(dataset->size(), 2);
   EXPECT_EQ(dataset->name(0), "sub/b.png");
+  WriteText(folder / "above.txt", "./sub/b.png\n");
+  EXPECT_EQ(OpenDataset({folder / "above.txt"}, kGray, GrayRecipe())->name(0), "b.png");
   WriteText(folder / "bad.txt", "a.png\n\nmissing.png\n");
   EXPECT_THAT(ErrorOf([&] { OpenDataset({folder / "bad.txt"}, kGray, GrayRecipe()); }),
               HasSubstr("bad.txt:3"));
+}
+
+TEST(DatasetTest, CommonFolderIsTheDeepest) {
+  const auto common = [](const std::vector<std::string>& paths) {
+    return paths.empty() ? "" : paths[0].substr(0, CommonFolderLength(paths));
+  };
+  EXPECT_EQ(common({"a/b/1", "a/b/2"}), "a/b/");
+  EXPECT_EQ(common({"a/b/1", "a/bc/2"}), "a/");
+  EXPECT_EQ(common({"a/b/c/1", "a/d", "a/b/2"}), "a/");
+  EXPECT_EQ(common({"/a/1", "/b/1"}), "/");
+  EXPECT_EQ(common({"a/1", "b/1"}), "");
+  EXPECT_EQ(common({"1", "a/1"}), "");
+  EXPECT_EQ(common({"/x"}), "/");
+  EXPECT_EQ(CommonFolderLength({}), 0u);
 }
 
 TEST(DatasetTest, SeveralPathsFollowEachOther) {
