@@ -159,7 +159,8 @@ class Run {
   // Before Work: at its peak, in bytes.
   uint64_t ExpectedMemory(const Graph& graph) const {
     MemoryPlan plan{.threads = threads_,
-                    .pages = ExpectedPages(graph, CalibratedValues(graph), count_)};
+                    .pages = ExpectedPages(graph, CalibratedValues(graph), count_),
+                    .pictures = !total_.preprocess.empty()};
     for (const ValueId input : graph.inputs)
       plan.sample_bytes +=
           static_cast<uint64_t>(NumElements(graph.value(input).shape)) * sizeof(float);

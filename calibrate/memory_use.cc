@@ -1,12 +1,14 @@
 #include "calibrate/memory_use.h"
 
 #include <malloc.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "calibrate/statistics.h"
 #include "quantize/ranges/known_bounds.h"
@@ -33,9 +35,15 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// Not getrusage: that counts what this process was before it became this program.
 uint64_t PeakResidentBytes() {
-  rusage usage{};
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<uint64_t>(usage.ru_maxrss) << 10 : 0;
+  constexpr std::string_view kName = "VmHWM:";
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(kName))
+      return std::strtoull(line.c_str() + kName.size(), nullptr, 10) << 10;  // "    1234 kB"
+  }
+  return 0;
 }
 
 uint64_t ExpectedPages(const Graph& graph, const std::vector<ValueId>& values, size_t samples) {
@@ -58,11 +66,12 @@ uint64_t ExpectedPeak(const MemoryPlan& plan) {
 #ifdef __GLIBC__
   malloc_trim(0);  // what reading the model has left, and the threads' own heaps would not use
 #endif
-  constexpr uint64_t kPage = Histogram::kPageBins * sizeof(uint64_t);
-  constexpr uint64_t kCounters = Histogram::kPageBins * sizeof(uint32_t);
-  const uint64_t histograms = plan.pages * (kPage + plan.threads * kCounters);
-  // Each thread has a sample in its hands, as many are read ahead, and one is being read.
-  const uint64_t samples = (2 * plan.threads + 1) * (plan.sample_bytes + kPictureBytes);
+  // Of the sum and of each thread. Few octaves of a sum have a count of more than 32 bits.
+  constexpr uint64_t kPage = Histogram::kPageBins * sizeof(uint32_t);
+  const uint64_t histograms = plan.pages * kPage * (1 + plan.threads);
+  // Each thread has a sample in its hands and as many wait; one more thread reads.
+  const uint64_t samples = (2 * plan.threads + 1) * plan.sample_bytes +
+                           (plan.pictures ? (plan.threads + 1) * kPictureBytes : 0);
   return std::max(PeakResidentBytes(), ResidentBytes() + kFirstRun + histograms + samples);
 }
 

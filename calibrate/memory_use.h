@@ -24,6 +24,7 @@ struct MemoryPlan {
   size_t threads = 1;
   uint64_t pages = 0;         // ExpectedPages
   uint64_t sample_bytes = 0;  // of one sample's inputs
+  bool pictures = false;      // are decoded for it
 };
 // The peak of a process that has ResidentBytes() now, sessions and weights included.
 uint64_t ExpectedPeak(const MemoryPlan& plan);

@@ -78,8 +78,8 @@ void MergePart(TensorStatistics& into, const TensorStatistics& other) {
   into.count += other.count;
   into.histogram.zeros += other.histogram.zeros;
   for (const auto& [page, counts] : other.histogram.pages) {
-    auto& bins = into.histogram.pages[page];
-    for (int i = 0; i < Histogram::kPageBins; ++i) bins[i] += counts[i];
+    HistogramPage& bins = into.histogram.pages[page];
+    for (size_t i = 0; i < HistogramPage::kBins; ++i) bins.Add(i, counts[i]);
   }
 }
 
@@ -87,13 +87,14 @@ std::vector<WeightedBin> Bins(const TensorStatistics& statistics) {
   std::vector<WeightedBin> negative, positive;
   for (const auto& [page, counts] : statistics.histogram.pages) {
     const bool is_negative = (page & 0x100u) != 0;
-    for (int i = 0; i < Histogram::kPageBins; ++i) {
-      if (counts[i] == 0) continue;
-      const auto [low, high] = BinInterval(page & 0xffu, i);
+    for (size_t i = 0; i < HistogramPage::kBins; ++i) {
+      const uint64_t count = counts[i];
+      if (count == 0) continue;
+      const auto [low, high] = BinInterval(page & 0xffu, static_cast<int>(i));
       if (is_negative)
-        negative.push_back({-high, -low, counts[i]});
+        negative.push_back({-high, -low, count});
       else
-        positive.push_back({low, high, counts[i]});
+        positive.push_back({low, high, count});
     }
   }
   std::reverse(negative.begin(), negative.end());  // larger magnitudes come first

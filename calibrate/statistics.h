@@ -1,12 +1,11 @@
 // What calibration remembers of a tensor: exact min/max, count, and a log-linear histogram. The bin
 // of a value is the top bits of the float itself (sign, exponent, 10 mantissa bits); pages of one
-// octave are allocated when first touched; counts are 64-bit. No range is needed beforehand, an
+// octave are allocated when first touched; counts have 64 bits. No range is needed beforehand, an
 // outlier costs nothing, and merging is integer addition: exact, associative, commutative. Memory
 // does not grow with the number of samples.
 #ifndef RSHIFT_CALIBRATE_STATISTICS_H_
 #define RSHIFT_CALIBRATE_STATISTICS_H_
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/histogram_page.h"
 #include "quantize/ranges/equalization.h"
 #include "quantize/ranges/recorded_sample.h"
 
@@ -22,12 +22,13 @@ namespace rshift {
 struct Histogram {
   static constexpr int kMantissaBits = 10;
   static constexpr int kPageBins = 1 << kMantissaBits;
+  static_assert(kPageBins == HistogramPage::kBins);
   // Where they stand in the bits of a float.
   static constexpr int kPageShift = 23;
   static constexpr int kBinShift = kPageShift - kMantissaBits;
   // Page = sign and exponent of the float (its top 9 bits); bin = the next 10 bits. Zeros (both
   // signs) are counted apart.
-  std::map<uint32_t, std::array<uint64_t, kPageBins>> pages;
+  std::map<uint32_t, HistogramPage> pages;
   uint64_t zeros = 0;
 };
 

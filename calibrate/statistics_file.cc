@@ -38,7 +38,7 @@ constexpr std::string_view kMagic("RSTATS\x1a\0", 8);
 constexpr uint32_t kVersion = 4, kOldestVersion = 1;
 constexpr uint32_t kRecordedSince = 2, kEqualizationSince = 3, kExtremesSince = 4;
 constexpr size_t kHeaderSize = 24;
-// 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
+// At most 8 KiB each: what a small crafted file may make the reader allocate stays below 2 GiB.
 constexpr size_t kMaxPages = size_t{1} << 18;
 constexpr uint32_t kPageIds = 512;  // sign and exponent
 constexpr uint32_t kInfinityExponent = 255;
@@ -83,10 +83,10 @@ void WriteTensor(const TensorStatistics& tensor, const ExtremeSamples& extremes,
   out.Put(static_cast<uint32_t>(tensor.histogram.pages.size()));
   for (const auto& [page, counts] : tensor.histogram.pages) {
     out.Put(static_cast<uint16_t>(page));
-    const auto used =
-        std::count_if(counts.begin(), counts.end(), [](uint64_t count) { return count != 0; });
-    out.Put(static_cast<uint16_t>(used));
-    for (size_t bin = 0; bin < counts.size(); ++bin) {
+    uint16_t used = 0;
+    for (size_t bin = 0; bin < HistogramPage::kBins; ++bin) used += counts[bin] != 0 ? 1 : 0;
+    out.Put(used);
+    for (size_t bin = 0; bin < HistogramPage::kBins; ++bin) {
       if (counts[bin] == 0) continue;
       out.Put(static_cast<uint16_t>(bin));
       out.Put(counts[bin]);
@@ -95,10 +95,9 @@ void WriteTensor(const TensorStatistics& tensor, const ExtremeSamples& extremes,
 }
 
 // Returns the sum of the page's counts.
-uint64_t ReadPage(StatisticsReader& in, uint32_t page,
-                  std::array<uint64_t, Histogram::kPageBins>& counts) {
+uint64_t ReadPage(StatisticsReader& in, uint32_t page, HistogramPage& counts) {
   const uint32_t used = in.Get<uint16_t>("a page");
-  if (used == 0 || used > counts.size()) in.Bad("page ", page, " has ", used, " bins");
+  if (used == 0 || used > HistogramPage::kBins) in.Bad("page ", page, " has ", used, " bins");
   int previous = -1;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < used; ++i) {
@@ -108,7 +107,7 @@ uint64_t ReadPage(StatisticsReader& in, uint32_t page,
       in.Bad("bin ", bin, " follows bin ", previous);
     if (count == 0 || count > kMaxCount || sum + count > kMaxCount)
       in.Bad("impossible count ", count);
-    counts[static_cast<size_t>(bin)] = count;
+    counts.Add(static_cast<size_t>(bin), count);
     sum += count;
     previous = bin;
   }

@@ -248,8 +248,8 @@ void TensorCounter::AddPagesTo(Histogram& into) const {
     const Page& counts = *page.counts;
     const bool used = std::any_of(counts.begin(), counts.end(), [](uint32_t n) { return n != 0; });
     if (!used) continue;
-    auto& bins = into.pages[page.id];
-    for (size_t i = 0; i < counts.size(); ++i) bins[i] += counts[i];
+    HistogramPage& bins = into.pages[page.id];
+    for (size_t i = 0; i < counts.size(); ++i) bins.Add(i, counts[i]);
   }
 }
 

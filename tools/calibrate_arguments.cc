@@ -49,7 +49,8 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                  "off (default with --format tpu-mlir, whose tables cannot hold it); or "
                  "TABLE.yaml: as that table has it")
       ->excludes(from);
-  app.add_option("--threads", threads, "samples in parallel (default: all cores)")
+  app.add_option("--threads", threads,
+                 "samples in parallel; one more thread reads ahead (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads));
   app.add_option("--statistics", statistics,
                  "also write the statistics: mergeable, any method later");

@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/memory_use.h"
 #include "graph/import.h"
 #include "graph/passes/passes.h"
 #include "quantize/ranges/ranges.h"
@@ -84,6 +85,33 @@ TEST_F(CollectTest, ThreadsDoNotMatter) {
   const auto one = WriteStatistics(Collect(1));
   EXPECT_EQ(WriteStatistics(Collect(2)), one);
   EXPECT_EQ(WriteStatistics(Collect(3)), one);
+}
+
+TEST_F(CollectTest, PagesAreForeseen) {
+  const StatisticsFile file = Collect(2);
+  uint64_t pages = 0;
+  for (const TensorStatistics& tensor : file.tensors) pages += tensor.histogram.pages.size();
+  const uint64_t expected = ExpectedPages(graph_, CalibratedValues(graph_), samples_.size());
+  EXPECT_NEAR(static_cast<double>(expected), static_cast<double>(pages),
+              0.25 * static_cast<double>(pages));
+}
+
+TEST_F(CollectTest, CountsWhereTheTimeGoes) {
+  CollectTimes times;
+  uint64_t bytes = 0;
+  CollectOptions options;
+  options.threads = 2;
+  options.times = &times;
+  options.memory = [&](uint64_t expected) { bytes = expected; };
+  const StatisticsFile file = Collect(samples_, options);
+  uint64_t observed = 0;
+  for (const TensorStatistics& tensor : file.tensors) observed += tensor.count;
+  EXPECT_GT(times.elements, 0u);
+  EXPECT_LE(times.elements,
+            observed);  // tensors that only move others' values are not counted anew
+  EXPECT_GT(times.network, 0);
+  EXPECT_GT(times.statistics, 0);
+  EXPECT_GT(bytes, ResidentBytes() / 2);
 }
 
 TEST_F(CollectTest, MergedShardsAreTheWhole) {

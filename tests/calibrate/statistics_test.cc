@@ -22,6 +22,19 @@ using ::testing::HasSubstr;
 
 constexpr unsigned kSeed = 11;
 
+TEST(HistogramPageTest, CountsBeyond32BitsAndEqualsByValue) {
+  HistogramPage grown, other;
+  for (int i = 0; i < 5; ++i) grown.Add(3, 0x40000001u);
+  grown.Add(7, 1);
+  EXPECT_EQ(grown[3], 5 * uint64_t{0x40000001u});
+  EXPECT_EQ(grown[7], 1u);
+  EXPECT_EQ(grown[8], 0u);
+  other.Add(7, 1);
+  EXPECT_FALSE(grown == other);
+  other.Add(3, 5 * uint64_t{0x40000001u});
+  EXPECT_TRUE(grown == other);
+}
+
 TEST(StatisticsTest, BinsCoverEveryValue) {
   std::mt19937 random(kSeed);
   std::vector<float> values = RandomValues(random, 1000);
@@ -91,7 +104,7 @@ TensorStatistics Expected(const std::vector<float>& values) {
     if (v == 0)
       ++expected.histogram.zeros;
     else
-      ++expected.histogram.pages[bits >> 23][(bits >> 13) % 1024];
+      expected.histogram.pages[bits >> 23].Add((bits >> 13) % 1024, 1);
   }
   expected.min = *std::min_element(values.begin(), values.end()) + 0.0f;
   expected.max = *std::max_element(values.begin(), values.end()) + 0.0f;

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -11,6 +13,7 @@ import pytest
 import pipeline
 
 TOOLS = pipeline.ROOT / 'tools'
+SHARED = pathlib.Path(os.environ.get('RSHIFT_SHARED', pipeline.ROOT.parent / 'shared'))
 sys.path.insert(0, str(TOOLS))
 
 from bench import chain, networks, rounds, store  # noqa: E402
@@ -48,7 +51,22 @@ def test_every_peer_agrees_with_float_and_has_its_rows(tmp_path):
     assert all(p['commands'] for p in found['profiles'])
 
 
+def test_calibration_beside_decoding_and_the_entropy_calibrator(tmp_path):
+    if 'onnxruntime' not in PEERS or not (SHARED / 'images/imagenet_val').exists():
+        pytest.skip('ONNX Runtime is not installed, or there are no photographs')
+    done = bench('--calibration', '--models', 'squeezenet_1_1', '--samples', '3', '--rounds', '1', '--threads', '2',
+                 '--shared', str(SHARED), '--json', str(tmp_path / 'rows.json'))
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads((tmp_path / 'rows.json').read_text())['rows']
+    assert (row['model'], row['threads'], row['images'], len(row['rounds'])) == ('squeezenet_1_1', 2, 3, 1)
+    assert set(row['rounds'][0]) == {'ours', 'run', 'pool'} and row['peer'] in ('run', 'pool')
+    assert min(row[k] for k in ('our_images_s', 'peer_images_s', 'entropy_images_s', 'ratio', 'cpu_ratio', 'entropy_ratio')) > 0
+    assert row['elements'] > 3 * 2e6 and 0 < row['statistics_ns'] < 100  # every tensor of every image
+    assert 'squeezenet_1_1' in done.stdout
+
+
 @pytest.mark.parametrize('arguments, says', [
+    (['--calibration', '--models', 'resnet50'], '--models resnet50: expected some of squeezenet_1_1'),
     (['--models', 'resnet51'], '--models resnet51: expected some of resnet50'),
     (['--peers', 'tvm'], '--peers tvm: expected some of onnxruntime'),
     (['--threads', 'two'], '--threads two: expected numbers'),
