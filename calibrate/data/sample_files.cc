@@ -106,6 +106,7 @@ SampleFiles ListFiles(const std::string& list) {
   RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, list,
                  ": the data set is empty: the list names no files");
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const SampleFile& file : files) names.push_back(file.name);
   const size_t shared = CommonFolderLength(names);
   for (SampleFile& file : files) file.name.erase(0, shared);
