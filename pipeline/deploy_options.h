@@ -44,7 +44,7 @@ struct DeployOptions {
 
   // Of integer programs only: bits of all results, and of the residual stream (quantize/options.h).
   int activation_bits = 8, residual_bits = 8;
-  bool shift_negative = true;   // of symmetric programs of profile tpu (quantize/options.h)
+  bool shift_negative = true;  // of symmetric programs of profile tpu (quantize/options.h)
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's
   bool force_preprocess = false;                   // even where it differs from the table's

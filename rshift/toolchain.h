@@ -104,7 +104,8 @@ typedef struct rshift_deploy_options {
   const char* bias_correction; /* "off" (default), "fast", "full" or "regression" */
   int activation_bits;         /* 16: of every result that can have them; 0 and 8: 8 bits */
   int residual_bits; /* 16: of sums of two activations and what they add; 0 and 8: 8 bits */
-  /* 1: symmetric results of functions that reach little below zero stay signed (docs/accuracy.md) */
+  /* 1: symmetric results of functions that reach little below zero stay signed (docs/accuracy.md)
+   */
   int no_shift_negative;
 } rshift_deploy_options;
 

@@ -99,9 +99,9 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return code;
 }
 
-// libgomp ends the process with a text of its own where it gets no memory for the bookkeeping of its
-// threads, and two threads write that text into each other. It begins here, with the reason still
-// in errno: other messages of libgomp, and all other writers, pass.
+// libgomp ends the process with a text of its own where it gets no memory for the bookkeeping of
+// its threads, and two threads write that text into each other. It begins here, with the reason
+// still in errno: other messages of libgomp, and all other writers, pass.
 extern "C" size_t fwrite(const void* data, size_t size, size_t count, FILE* stream) {
   using Write = size_t (*)(const void*, size_t, size_t, FILE*);
   static const auto write = reinterpret_cast<Write>(dlsym(RTLD_NEXT, "fwrite"));
