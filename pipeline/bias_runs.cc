@@ -22,16 +22,6 @@ SampleMeans Empty(size_t layers, size_t samples) {
   return SampleMeans(layers, std::vector<std::vector<double>>(samples));
 }
 
-std::vector<std::string> JudgedTensors(const Graph& graph, const Program& program) {
-  std::vector<std::string> names;
-  for (const ComparedTensor& compared : ComparedTensors(program)) {
-    const std::string& name = program.image().tensors[compared.tensor].name;
-    const ValueId id = graph.FindValue(name);
-    names.push_back(id.valid() ? graph.value(BeforeSoftmax(graph, id)).name : name);
-  }
-  return names;
-}
-
 }  // namespace
 
 const FloatRuns& BiasRuns::RunFloat(const std::vector<BiasLayer>& layers) {

@@ -16,6 +16,8 @@ class Chosen : public Dataset {
       : all_(std::move(all)), indices_(std::move(indices)) {}
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   std::string name(int64_t index) const override { return all_->name(At(index)); }
+  std::vector<OwnClass> Classes(int64_t index) const override { return all_->Classes(At(index)); }
+  std::vector<std::string> ClassFolders() const override { return all_->ClassFolders(); }
   Sample Read(int64_t index) const override { return all_->Read(At(index)); }
 
  private:
@@ -39,7 +41,8 @@ std::unique_ptr<Dataset> ReadCorrectionSamples(
   }
   CheckSamples recorded =
       ReadCheckSamples(table, table_path, inputs, static_cast<int64_t>(kMaxRecordedSamples), note);
-  const char* option = options.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
+  const char* option = options.automatic                                      ? "--auto"
+                       : options.bias_correction != BiasCorrectionMode::kOff  ? "--bias-correction"
                        : options.weights.rounding != WeightRounding::kNearest ? "--weight-rounding"
                                                                               : "--weight-clipping";
   RSHIFT_REQUIRE(recorded.samples.size() > 0, ErrorCode::kInvalidInput, option,

@@ -20,6 +20,7 @@
 #include "pipeline/deploy_preprocess.h"
 #include "pipeline/own_program.h"
 #include "pipeline/program_interface.h"
+#include "pipeline/search/trials.h"
 #include "quantize/equalize/apply.h"
 #include "quantize/int16_plan.h"
 #include "quantize/quantize.h"
@@ -126,6 +127,7 @@ class Deployer {
         ErrorCode::kInvalidInput,
         "--emit-qdq and --emit-fakequantize write activations of 8 bits; leave 16 bits or "
         "the emitted file out");
+    if (options_.automatic) SearchTypes();
     ChooseIntegers();
     QuantizeResult quantized = QuantizeGraph(SetBiases(weighted_, biases_), table_, quantize_);
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
@@ -141,25 +143,71 @@ class Deployer {
     Tell(DeployStage::kTarget, final_);
   }
 
+  // From here on it is as if the configuration and the options that it finds had been given.
+  void SearchTypes() {
+    RegisterFloatLibrary();
+    const std::unique_ptr<Dataset> samples = CorrectionSamples();
+    std::vector<int64_t> labels;
+    if (!options_.search_labels.empty())
+      labels = ReadLabels(options_.search_labels, *samples, {.note = events_.note});
+    const SearchInput input{.floating = floating_,
+                            .table = table_,
+                            .options = quantize_,
+                            .samples = *samples,
+                            .labels = std::move(labels),
+                            .threads = options_.threads == 0 ? 1 : options_.threads,
+                            .identity = SearchIdentity(),
+                            .state_path = options_.search_state,
+                            .progress = events_.progress};
+    SearchResult found = Search(input, options_.budget);
+    for (const auto& [name, layer] : found.config.layers) {
+      LayerConfig& entry = quantize_.config.layers[name];
+      if (layer.float32) entry.float32 = layer.float32;
+      if (layer.activation_bits) entry.activation_bits = layer.activation_bits;
+    }
+    weights_ = found.candidate.weights;
+    bias_correction_ = found.candidate.bias_correction;
+    result_.report.search = std::move(found.report);
+  }
+
+  // Of all but the samples that the figures of a search depend on.
+  std::string SearchIdentity() const {
+    const std::map<std::string, std::string> parts = {
+        {"producer", Version()},
+        {"model", floating_.sha256},
+        {"append",
+         options_.import.append.empty() ? "" : Sha256Hex(ReadFile(options_.import.append))},
+        {"table", result_.report.table_sha256},
+        {"scales", result_.report.scales.sha256},
+        {"mode", Cat(static_cast<int>(quantize_.mode), " ", static_cast<int>(quantize_.profile.id),
+                     " ", static_cast<int>(quantize_.profile.variant))},
+        {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits)},
+        {"target", quantize_.target.name + ToText(quantize_.target.cost)},
+        {"config", options_.config.path.empty() ? "" : ReadTextFile(options_.config.path)}};
+    std::string text;
+    for (const auto& [name, value] : parts) text += Cat(name, " ", value, "\n");
+    return text;
+  }
+
   // What the samples say of weights and biases. The float program that the integer one is compared
   // with keeps its own.
   void ChooseIntegers() {
     weighted_ = floating_;
-    const bool corrects = options_.bias_correction != BiasCorrectionMode::kOff;
-    if (!corrects && !options_.weights.any()) return;
+    const bool corrects = bias_correction_ != BiasCorrectionMode::kOff;
+    if (!corrects && !weights_.any()) return;
     RegisterFloatLibrary();
     const std::unique_ptr<Dataset> samples = CorrectionSamples();
     const int threads = options_.threads == 0 ? 1 : options_.threads;
     NodeWeights weights;
-    if (options_.weights.any()) {
-      WeightChoice choice = ChooseWeights(floating_, table_, quantize_, *samples, options_.weights,
-                                          threads, events_.progress);
+    if (weights_.any()) {
+      WeightChoice choice = ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads,
+                                          events_.progress);
       weights = std::move(choice.weights);
       result_.report.weight_choice = choice.report;
     }
     if (corrects) {
       BiasCorrection correction =
-          CorrectBiases(floating_, table_, quantize_, *samples, options_.bias_correction, threads,
+          CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads,
                         events_.progress, std::move(weights));
       biases_ = std::move(correction.biases);
       weights = std::move(correction.weights);
@@ -257,10 +305,10 @@ class Deployer {
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
     if (const auto& correction = result_.report.bias_correction; correction && correction->kept)
-      meta["bias_correction"] = Name(options_.bias_correction);
+      meta["bias_correction"] = Name(bias_correction_);
     if (const auto& choice = result_.report.weight_choice; choice && choice->kept) {
-      meta["weight_rounding"] = Name(options_.weights.rounding);
-      meta["weight_clipping"] = Name(options_.weights.clipping);
+      meta["weight_rounding"] = Name(weights_.rounding);
+      meta["weight_clipping"] = Name(weights_.clipping);
     }
     const std::string own = LayerProfiles(result_.report.quantize.profiles);
     if (!own.empty()) meta["layer_profiles"] = own;
@@ -299,6 +347,8 @@ class Deployer {
 
   const DeployOptions& options_;
   const DeployEvents& events_;
+  WeightMethods weights_ = options_.weights;
+  BiasCorrectionMode bias_correction_ = options_.bias_correction;
   QuantizeOptions quantize_;
   SplitResult split_;       // of a model with FakeQuantize; its graph has moved on
   Graph imported_;          // where a model is emitted

@@ -30,6 +30,9 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
                  "--bias-correction: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize), its integer biases among them; "
                  "leave it out");
+    RequireUsage(!options.automatic,
+                 "--auto: the model holds its own quantization parameters (QuantizeLinear, "
+                 "DequantizeLinear, FakeQuantize), which say what is in 8 bits; leave it out");
     RequireUsage(!options.weights.any(),
                  "--weight-rounding and --weight-clipping: the model holds its own quantization "
                  "parameters (QuantizeLinear, DequantizeLinear, FakeQuantize), its integer weights "

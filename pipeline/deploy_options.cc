@@ -19,6 +19,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kNearest   ? "--weight-rounding"
          : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
+         : o.automatic                                      ? "--auto"
          : o.sensitivity                                    ? "--sensitivity"
          : o.emit_fakequantize                              ? "--emit-fakequantize"
          : o.emit_qdq                                       ? "--emit-qdq"
@@ -26,6 +27,16 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.check_samples != kCheckSamples                 ? "--check-samples"
          : o.threads != 0                                   ? "--threads"
                                                             : nullptr;
+}
+
+void CheckSearch(const DeployOptions& o) {
+  const bool methods = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
+  RequireUsage(!o.automatic || !methods,
+               "--auto chooses --bias-correction, --weight-rounding and --weight-clipping itself: "
+               "leave them out");
+  RequireUsage(!o.automatic || !o.sensitivity, "--auto and --sensitivity: give one of them");
+  RequireUsage(o.search_labels.empty() || !o.correction_data.empty(),
+               "--labels are those of --correction-data: give both");
 }
 
 }  // namespace
@@ -47,11 +58,13 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
-  const bool corrects = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
+  const bool methods = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
+  const bool corrects = methods || o.automatic;
+  CheckSearch(o);
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");
   RequireUsage(o.correction_data.empty() || corrects,
-               "--correction-data is for --bias-correction, --weight-rounding gptq and "
+               "--correction-data is for --auto, --bias-correction, --weight-rounding gptq and "
                "--weight-clipping mse: add one, or leave the data out");
   RequireUsage(
       !o.weights.any() || o.profile != ProfileId::kAscend,
@@ -65,8 +78,8 @@ void CheckOptions(const DeployOptions& o) {
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");
   RequireUsage(o.threads == 0 || o.check || has_test || corrects,
-               "--threads is for the check, --test-input, --bias-correction, --weight-rounding and "
-               "--weight-clipping; leave it out with --no-check");
+               "--threads is for the check, --test-input, --auto, --bias-correction, "
+               "--weight-rounding and --weight-clipping; leave it out with --no-check");
   RequireUsage(o.check_samples == kCheckSamples || o.check || o.sensitivity,
                "--check-samples is for the check and --sensitivity; leave it out with --no-check");
   if (!o.variant) return;

@@ -13,6 +13,7 @@
 #include "pipeline/file_or.h"
 #include "pipeline/model_file.h"
 #include "pipeline/preprocess_choice.h"
+#include "pipeline/search/budget.h"
 #include "pipeline/weight_choice.h"
 #include "quantize/interface.h"
 #include "quantize/options.h"
@@ -60,6 +61,13 @@ struct DeployOptions {
   BiasCorrectionMode bias_correction = BiasCorrectionMode::kOff;
   std::vector<std::string> correction_data = {};    // what OpenDataset takes
   int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all
+
+  // Of integer programs only: types of groups of operators, and which of the methods above, are
+  // searched for on the same samples (search/search.h); --bias-correction and its kin are left out.
+  bool automatic = false;
+  SearchBudget budget = {};
+  std::string search_state = {};   // file that keeps what was measured; "": none
+  std::string search_labels = {};  // of correction_data: what ReadLabels takes; "": none
 
   // Of integer programs only: the check and the comparison with the float program.
   bool check = true;

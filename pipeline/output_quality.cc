@@ -56,6 +56,16 @@ ValueId BeforeSoftmax(const Graph& graph, ValueId output) {
   return softmax ? graph.node(maker).inputs[0] : output;
 }
 
+std::vector<std::string> JudgedTensors(const Graph& graph, const Program& program) {
+  std::vector<std::string> names;
+  for (const ComparedTensor& compared : ComparedTensors(program)) {
+    const std::string& name = program.image().tensors[compared.tensor].name;
+    const ValueId id = graph.FindValue(name);
+    names.push_back(id.valid() ? graph.value(BeforeSoftmax(graph, id)).name : name);
+  }
+  return names;
+}
+
 double OutputDecibels(const OutputValues& output, std::span<const float> found,
                       std::span<const float> wanted) {
   const bool centred = IsClasses(output);

@@ -17,6 +17,10 @@ namespace rshift {
 // other output itself.
 ValueId BeforeSoftmax(const Graph& graph, ValueId output);
 
+// The tensors of a program (CompileObservable, of `graph`) by which it is judged: its outputs, or
+// what a last Softmax reads.
+std::vector<std::string> JudgedTensors(const Graph& graph, const Program& program);
+
 // Of one sample of `output`, in dB: squares by squared errors. Of one number for each class, which
 // a constant does not change, the deviations from their mean.
 double OutputDecibels(const OutputValues& output, std::span<const float> found,

@@ -12,6 +12,8 @@ extern const char* const kReportStyle;
 extern const char* const kReportScript;
 extern const char* const kCalibrationStyle;
 extern const char* const kCalibrationScript;
+extern const char* const kSearchStyle;
+extern const char* const kSearchScript;
 extern const char* const kGraphStyle;
 extern const char* const kGraphScript;
 extern const char* const kDagreScript;  // places the nodes of a graph: window.dagre

@@ -12,6 +12,7 @@
 #include "interop/apply_scales.h"
 #include "pipeline/bias_correction.h"
 #include "pipeline/layer_compare.h"
+#include "pipeline/search/search.h"
 #include "pipeline/sensitivity.h"
 #include "pipeline/verdict.h"
 #include "pipeline/weight_choice.h"
@@ -47,6 +48,7 @@ struct DeployReport {
   bool checked = false;         // the verdict was asked for
   Verdict verdict = {};
   std::optional<Sensitivity> sensitivity = {};
+  std::optional<SearchReport> search = {};
   std::optional<WeightChoiceReport> weight_choice = {};
   std::optional<BiasCorrectionReport> bias_correction = {};
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "isa/function_names.h"
+#include "pipeline/search/search_json.h"
 
 namespace rshift {
 namespace {
@@ -230,6 +231,7 @@ nlohmann::json JsonReport(const DeployReport& report) {
   }
   json["preprocess"] = report.preprocess;
   if (!report.scales.format.empty()) json["scales"] = ScalesJson(report.scales);
+  if (report.search) json["auto"] = SearchJson(*report.search);
   if (report.weight_choice) json["weight_choice"] = WeightsJson(*report.weight_choice);
   if (report.bias_correction) json["bias_correction"] = CorrectionJson(*report.bias_correction);
   if (report.sensitivity) json["sensitivity"] = SensitivityJson(*report.sensitivity);

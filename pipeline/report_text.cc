@@ -209,6 +209,7 @@ std::string TextReport(const DeployReport& report) {
            "; factors between channels, powers of two, are in the weights\n";
   }
   out += Int16Line(report.nodes);
+  if (report.search) out += SearchText(*report.search);
   if (report.weight_choice) out += WeightLine(*report.weight_choice);
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {

@@ -47,6 +47,11 @@ CLI::Option* AddTypeOption(CLI::App& app, const char* option, std::vector<std::s
       ->check(TakenBy([=](const std::string& text) { ParseTypes(option, {text}); }));
 }
 
+void CheckAutoReport(const std::string& path) {
+  RSHIFT_REQUIRE(path.ends_with(".html") || path.ends_with(".json"), ErrorCode::kInvalidInput,
+                 "--auto-report ", path, ": the name ends in neither .html nor .json");
+}
+
 }  // namespace
 
 void DeployArguments::AddTo(CLI::App& app) {
@@ -101,6 +106,7 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_flag("--force-preprocess", force_preprocess,
                "take a preprocessing that differs from the table's all the same");
   AddCorrectionOptions(app);
+  AddSearchOptions(app);
   AddCheckOptions(app);
   app.add_flag("--no-fuse", no_fuse,
                "a command and tensors of its own for every operator: the same bytes, more slowly");
@@ -120,7 +126,7 @@ void DeployArguments::AddTo(CLI::App& app) {
   app.add_option("--dump-graph", dump_graph,
                  "STAGE[=FILE]: imported | passes | quantized | target (repeatable)");
   app.add_option("--threads", threads,
-                 "for the check, --test-input, --bias-correction, --weight-rounding and "
+                 "for the check, --test-input, --auto, --bias-correction, --weight-rounding and "
                  "--weight-clipping (default 1)")
       ->check(CLI::Range(1, kMaxThreads));
 }
@@ -142,13 +148,47 @@ void DeployArguments::AddCorrectionOptions(CLI::App& app) {
       ->check(CLI::IsMember({"off", "mse"}));
   auto* data = app.add_option(
       "--correction-data", correction_data,
-      "data set that --bias-correction, --weight-rounding and --weight-clipping measure on "
-      "(default: the samples that the table recorded)");
+      "data set that --auto, --bias-correction, --weight-rounding and --weight-clipping measure "
+      "on (default: the samples that the table recorded)");
   app.add_option(
          "--correction-samples", correction_samples,
          "how many of --correction-data, chosen as model_calibrate does (default 64; 0: all)")
       ->check(CLI::Range(0, 1'000'000))
       ->needs(data);
+}
+
+void DeployArguments::AddSearchOptions(CLI::App& app) {
+  auto* search = app.add_flag(
+      "--auto", automatic,
+      "search for what makes the program good enough: how weights are rounded and biases "
+      "corrected, then which groups of operators get 16 bits, or stay in F32 (docs/auto.md)");
+  app.add_option("--budget", budget,
+                 "cosine=0.999 | top1=99 (percent of what the float program has right) | "
+                 "float-layers=2 | time=40evaluations: what is good enough, and what may be spent "
+                 "on it (repeatable; default: a cosine of 0.999, or what 16 bits everywhere reach; "
+                 "nothing in F32)")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE")
+      ->check(TakenBy([](const std::string& text) { ParseBudget({text}); }))
+      ->needs(search);
+  app.add_option("--auto-config", auto_config,
+                 "the types chosen, as a --config file: with the options that its first line names "
+                 "it makes the same program without a search")
+      ->needs(search);
+  app.add_option("--auto-qtable", auto_qtable,
+                 "the same as a quantization table of TPU-MLIR (F16 for 16 bits)")
+      ->needs(search);
+  app.add_option("--auto-report", auto_report,
+                 "everything that was tried, as a page (.html) or as JSON (.json)")
+      ->check(TakenBy([](const std::string& path) { CheckAutoReport(path); }))
+      ->needs(search);
+  app.add_option("--auto-state", auto_state,
+                 "keep what was measured in this file: a search that was interrupted goes on, and "
+                 "another budget measures only what is new")
+      ->needs(search);
+  app.add_option("--labels", labels,
+                 "classes of --correction-data, as model_runner takes them: --auto judges by top-1")
+      ->needs(search);
 }
 
 void DeployArguments::AddCheckOptions(CLI::App& app) {
@@ -185,7 +225,9 @@ RunPaths DeployArguments::Paths() const {
   paths.AddData("--test-input", test_input);
   paths.outputs = {{"--output", output},           {"--report", report},
                    {"--report-json", report_json}, {"--sensitivity", sensitivity},
-                   {"--emit-qdq", emit_qdq},       {"--emit-fakequantize", emit_fakequantize}};
+                   {"--emit-qdq", emit_qdq},       {"--emit-fakequantize", emit_fakequantize},
+                   {"--auto-config", auto_config}, {"--auto-qtable", auto_qtable},
+                   {"--auto-report", auto_report}, {"--auto-state", auto_state}};
   for (const std::string& request : dump_graph) {
     const size_t equals = request.find('=');
     if (equals != std::string::npos)
@@ -217,6 +259,10 @@ DeployOptions DeployArguments::Options() const {
   options.weights = {ParseWeightRounding(weight_rounding), ParseWeightClipping(weight_clipping)};
   options.correction_data = correction_data;
   options.correction_samples = correction_samples;
+  options.automatic = automatic;
+  options.budget = ParseBudget(budget);
+  options.search_state = auto_state;
+  options.search_labels = labels;
   options.check = !no_check;
   options.check_samples = check_samples;
   options.test_input = test_input;

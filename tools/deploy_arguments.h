@@ -24,6 +24,9 @@ struct DeployArguments {
   std::string bias_correction = "off";
   std::string weight_rounding = "nearest", weight_clipping = "off";
   std::vector<std::string> correction_data;
+  bool automatic = false;
+  std::vector<std::string> budget;
+  std::string auto_config, auto_qtable, auto_report, auto_state, labels;
   int64_t check_samples = kCheckSamples, keep_f32 = 0, correction_samples = kCorrectionSamples;
   bool no_fuse = false, json = false, no_check = false, force_preprocess = false,
        drop_residual_round = false;
@@ -35,6 +38,7 @@ struct DeployArguments {
 
  private:
   void AddCorrectionOptions(CLI::App& app);
+  void AddSearchOptions(CLI::App& app);
   void AddCheckOptions(CLI::App& app);
 };
 

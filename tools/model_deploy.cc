@@ -7,6 +7,7 @@
 #include "pipeline/deploy.h"
 #include "pipeline/json_text.h"
 #include "pipeline/report_json.h"
+#include "pipeline/search/search_json.h"
 #include "pipeline/usage.h"
 #include "tools/deploy_arguments.h"
 #include "tools/print.h"
@@ -23,6 +24,7 @@ constexpr const char* kExamples =
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --test-input photos/ --tolerance "
     "0.99,0.90 --report r.html\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --bias-correction fast\n"
+    "  model_deploy net.onnx --calibration t.yaml -o net.rshift --auto --auto-config types.yaml\n"
     "  model_deploy net.onnx --calibration t.yaml -o net.rshift --sensitivity f32.yaml   (then "
     "--config f32.yaml)\n"
     "  model_deploy net.onnx --scales trt.cache -o net.rshift      (TensorRT's; also AIMET's, "
@@ -105,6 +107,18 @@ void WriteSensitivity(const DeployArguments& a, const DeployReport& report) {
   if (!a.json) PrintText(SensitivityText(*report.sensitivity, a.sensitivity));
 }
 
+void WriteSearch(const DeployArguments& a, const DeployReport& report) {
+  if (!report.search) return;
+  const std::string config = a.config.empty() ? "" : ReadTextFile(a.config);
+  if (!a.auto_config.empty())
+    WriteFileAtomic(a.auto_config, SearchConfigText(*report.search, config));
+  if (!a.auto_qtable.empty()) WriteFileAtomic(a.auto_qtable, SearchQtable(*report.search));
+  if (a.auto_report.ends_with(".html"))
+    WriteFileAtomic(a.auto_report, SearchPage(*report.search, report.model));
+  else if (!a.auto_report.empty())
+    WriteFileAtomic(a.auto_report, JsonText(SearchJson(*report.search), 2) + "\n");
+}
+
 int JudgeLayers(const DeployReport& report) {
   size_t below = 0;
   for (const LayerResult& layer : report.layers)
@@ -133,6 +147,7 @@ int Run(const DeployArguments& a) {
     PrintText(TextReport(report));
   if (report.checked) std::fputs(WarningLine(report.verdict).c_str(), stderr);
   WriteSensitivity(a, report);
+  WriteSearch(a, report);
   if (!a.report.empty()) WriteFileAtomic(a.report, HtmlReport(report));
   if (!a.report_json.empty())
     WriteFileAtomic(a.report_json, JsonText(JsonReport(report), 2) + "\n");

@@ -1,0 +1,348 @@
+#include "pipeline/search/search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "pipeline/check_samples.h"
+#include "pipeline/paired_choice.h"
+#include "pipeline/search/noise.h"
+#include "pipeline/search/search_report.h"
+#include "pipeline/search/trials.h"
+
+namespace rshift {
+namespace {
+
+constexpr size_t kNoiseSamples = 2;
+constexpr int kMostRemovals = 8;  // trials of leaving types out again
+// A run of commands is what a type changes the time of; groups without products cost something,
+// too.
+constexpr double kMacsOfElement = 8, kMacsOfGroup = 1e5;
+
+class Searcher {
+ public:
+  Searcher(const SearchInput& input, const SearchBudget& budget)
+      : budget_(budget), trials_(input, budget.evaluations) {}
+
+  SearchResult Run() {
+    RSHIFT_REQUIRE(!trials_.groups().empty(), ErrorCode::kInvalidInput,
+                   "--auto: the program has no integer operator whose type is free");
+    Candidate all8;
+    all8.bits.assign(trials_.groups().size(), 8);
+    best_ = first_ = trials_.Evaluate(all8, "8 bits");
+    CheckAims();
+    if (!Enough()) ChooseMethods();
+    if (!Reaches(*best_)) Widen();
+    if (!Reaches(*best_) && MayFloat()) LeaveInFloat();
+    if (HasTypes(*best_)) {
+      FillHoles();
+      MeasureAsIs();
+    }
+    return Result();
+  }
+
+ private:
+  void CheckAims() const {
+    const Figures figures = FiguresOf(first_->measured.scores, trials_.judging());
+    RSHIFT_REQUIRE(!budget_.top1 || figures.classes, ErrorCode::kInvalidInput,
+                   "--budget top1: no output has one number for each class; give cosine=... "
+                   "instead");
+  }
+
+  // --- judging ---
+
+  // Without an aim whatever costs no time is tried.
+  bool Enough() const { return budget_.has_aim() && Reaches(*best_); }
+
+  bool Reaches(const Point& point) const {
+    return ReachesOn(point, trials_.making()) && ReachesOn(point, trials_.judging());
+  }
+
+  bool ReachesOn(const Point& point, const std::vector<size_t>& places) const {
+    const Figures f = FiguresOf(point.measured.scores, places);
+    if (budget_.cosine && f.cosine < *budget_.cosine) return false;
+    if (budget_.top1) {
+      const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;
+      if ((f.labelled ? f.top1_percent : f.agree_percent) < wanted) return false;
+    }
+    if (budget_.has_aim() || f.cosine >= kGoodCosine) return true;
+    if (!widest_) return false;
+    return f.decibels >= FiguresOf(widest_->measured.scores, places).decibels - kNearDb;
+  }
+
+  // By more than one standard error of the differences, on samples that it was not made with, and
+  // with no fewer right classes.
+  bool IsBetter(const Point& point, const Point& than) const {
+    const auto &a = than.measured.scores, &b = point.measured.scores;
+    const std::vector<size_t>& places = trials_.judging();
+    if (FirstAsGoodAsTheBest({DecibelsOf(a, places), DecibelsOf(b, places)}) != 1) return false;
+    return FiguresOf(b, places).agree_percent >= FiguresOf(a, places).agree_percent;
+  }
+
+  bool IsWorse(const Point& point, const Point& than) const {
+    return FirstAsGoodAsTheBest({DecibelsOf(point.measured.scores, trials_.judging()),
+                                 DecibelsOf(than.measured.scores, trials_.judging())}) == 1;
+  }
+
+  // --- methods that cost no time ---
+
+  void ChooseMethods() {
+    const auto weights = [](WeightMethods methods) {
+      return [methods](Candidate* candidate) { candidate->weights = methods; };
+    };
+    const auto biases = [](BiasCorrectionMode mode) {
+      return [mode](Candidate* candidate) { candidate->bias_correction = mode; };
+    };
+    const bool ascend = trials_.input().options.profile.id == ProfileId::kAscend;
+    if (!ascend) Try(weights({WeightRounding::kGptq, WeightClipping::kOff}), "weights");
+    Try(biases(BiasCorrectionMode::kFast), "biases");
+    Try(biases(BiasCorrectionMode::kFull), "biases");
+    Try(biases(BiasCorrectionMode::kRegression), "biases");
+    if (!ascend) {
+      WeightMethods clipped = best_->candidate.weights;
+      clipped.clipping = WeightClipping::kMse;
+      Try(weights(clipped), "weights");
+    }
+  }
+
+  template <typename Change>
+  void Try(const Change& change, const std::string& step) {
+    if (Enough()) return;
+    Candidate candidate = best_->candidate;
+    change(&candidate);
+    const Point* point = trials_.Evaluate(candidate, step);
+    if (point != nullptr && IsBetter(*point, *best_)) best_ = point;
+  }
+
+  // --- types ---
+
+  static bool HasTypes(const Point& point) {
+    const std::vector<int>& bits = point.candidate.bits;
+    return std::any_of(bits.begin(), bits.end(), [](int b) { return b != 8; });
+  }
+
+  bool MayFloat() const {
+    return budget_.float_layers ? *budget_.float_layers > 0 : budget_.has_aim();
+  }
+
+  // One pass for all groups; the numbers are kept in the state.
+  std::vector<double> NoiseOf(const Candidate& candidate) {
+    const std::string key = "noise of " + KeyOf(candidate);
+    if (!trials_.Spend()) return {};
+    ++passes_;
+    if (const auto* known = trials_.state().FindNumbers(key)) return *known;
+    std::vector<Sample> few;
+    const size_t count = std::min(kNoiseSamples, trials_.making().size());
+    for (size_t s = 0; s < count; ++s)
+      few.push_back(trials_.making_samples().Read(static_cast<int64_t>(s)));
+    std::vector<double> noise =
+        MeasureNoise(trials_.input().floating, trials_.IntegerGraph(candidate), trials_.groups(),
+                     SampleList(std::move(few)));
+    trials_.state().AddNumbers(key, noise);
+    return noise;
+  }
+
+  // Those that a type is for, by what it takes of the noise for the time it costs.
+  std::vector<size_t> ByGain(const std::vector<size_t>& groups, const std::vector<double>& gains,
+                             bool by_time) const {
+    std::vector<size_t> order = groups;
+    const auto worth = [&](size_t g) {
+      const OperatorGroup& group = trials_.groups()[g];
+      const double cost = static_cast<double>(group.macs) +
+                          kMacsOfElement * static_cast<double>(group.elements) + kMacsOfGroup;
+      return by_time ? gains[g] / cost : gains[g];
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return worth(a) > worth(b); });
+    return order;
+  }
+
+  static Candidate With(Candidate candidate, const std::vector<size_t>& order, size_t count,
+                        int bits) {
+    for (size_t i = 0; i < count; ++i) candidate.bits[order[i]] = bits;
+    return candidate;
+  }
+
+  // The shortest beginning of `order` that reaches what is asked for, when the first `most` do;
+  // else those. To a sixteenth of them. nullptr when no evaluations are left.
+  const Point* Fewest(const std::vector<size_t>& order, size_t most, int bits,
+                      const std::string& step) {
+    const Candidate from = best_->candidate;
+    const Point* found = trials_.Evaluate(With(from, order, most, bits), step);
+    if (found == nullptr || !Reaches(*found)) return found;
+    size_t low = 0, high = most;
+    const size_t exact = std::max<size_t>(1, most / 16);
+    while (high - low > exact) {
+      const size_t middle = (low + high) / 2;
+      const Point* point = trials_.Evaluate(With(from, order, middle, bits), step);
+      if (point == nullptr) break;
+      if (Reaches(*point)) {
+        high = middle;
+        found = point;
+      } else {
+        low = middle;
+      }
+    }
+    return found;
+  }
+
+  void Widen() {
+    std::vector<size_t> able;
+    for (size_t g = 0; g < trials_.groups().size(); ++g)
+      if (trials_.groups()[g].can_widen()) able.push_back(g);
+    if (able.empty()) return;
+    const Candidate all = With(best_->candidate, able, able.size(), 16);
+    const Point* widest = trials_.Evaluate(all, "16 bits");
+    if (widest == nullptr || !IsBetter(*widest, *best_)) return;
+    if (!budget_.has_aim()) widest_ = widest;
+    if (!Reaches(*widest)) {
+      best_ = widest;
+      return;
+    }
+    std::vector<double> gains = noise_8_ = NoiseOf(best_->candidate);
+    noise_16_ = NoiseOf(all);
+    std::vector<const Point*> found = {widest};
+    if (!noise_16_.empty()) {
+      for (size_t g = 0; g < gains.size(); ++g) gains[g] = std::max(0.0, gains[g] - noise_16_[g]);
+      found.push_back(Fewest(ByGain(able, gains, true), able.size(), 16, "16 bits, by gain"));
+    }
+    found.push_back(Fewest(able, able.size(), 16, "16 bits, from the front"));
+    for (const Point* point : found)
+      if (point != nullptr && Reaches(*point) && IsFaster(*point, *widest)) widest = point;
+    best_ = widest;
+    LeaveOut(16, gains);
+  }
+
+  static bool IsFaster(const Point& point, const Point& than) {
+    return point.measured.nanoseconds < than.measured.nanoseconds;
+  }
+
+  // Layers that a number of groups has in the program.
+  int64_t LayersOf(const std::vector<int>& bits, int type) const {
+    int64_t layers = 0;
+    for (size_t g = 0; g < bits.size(); ++g)
+      layers += bits[g] == type ? static_cast<int64_t>(trials_.groups()[g].tensors.size()) : 0;
+    return layers;
+  }
+
+  void LeaveInFloat() {
+    std::vector<size_t> all(trials_.groups().size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    const std::vector<double> noise = NoiseOf(best_->candidate);
+    if (noise.empty()) return;
+    if (noise_8_.empty()) noise_8_ = noise;
+    const std::vector<size_t> order = ByGain(all, noise, !budget_.float_layers);
+    size_t most = order.size();
+    if (budget_.float_layers) {
+      while (most > 0 && LayersOf(With(best_->candidate, order, most, kFloatBits).bits,
+                                  kFloatBits) > *budget_.float_layers)
+        --most;
+    }
+    if (most == 0) return;
+    const Point* point = Fewest(order, most, kFloatBits, "F32, by gain");
+    if (point == nullptr || !(Reaches(*point) || IsBetter(*point, *best_))) return;
+    best_ = point;
+    LeaveOut(kFloatBits, noise);
+  }
+
+  // Types that are not needed: halves of the groups that have `bits`, those that gain least first,
+  // then quarters.
+  void LeaveOut(int bits, const std::vector<double>& gains) {
+    if (!Reaches(*best_)) return;
+    std::vector<size_t> have;
+    for (size_t g = 0; g < best_->candidate.bits.size(); ++g)
+      if (best_->candidate.bits[g] == bits) have.push_back(g);
+    if (!gains.empty()) have = ByGain(have, gains, true);
+    std::reverse(have.begin(), have.end());
+    int trials = 0;
+    for (size_t size = (have.size() + 1) / 2; size >= 1 && trials < kMostRemovals; size /= 2) {
+      for (size_t at = 0; at < have.size() && trials < kMostRemovals;) {
+        const size_t end = std::min(have.size(), at + size);
+        const std::vector<size_t> part(have.begin() + static_cast<ptrdiff_t>(at),
+                                       have.begin() + static_cast<ptrdiff_t>(end));
+        if (part.size() == have.size()) break;
+        const Point* point =
+            trials_.Evaluate(With(best_->candidate, part, part.size(), 8), "left out again");
+        if (point == nullptr) return;
+        ++trials;
+        if (Reaches(*point) && IsFaster(*point, *best_)) {
+          best_ = point;
+          have.erase(have.begin() + static_cast<ptrdiff_t>(at),
+                     have.begin() + static_cast<ptrdiff_t>(end));
+        } else {
+          at = end;
+        }
+      }
+    }
+  }
+
+  // A group of 8 bits whose neighbours have 16 pays for two conversions: it gets 16, too, where the
+  // program is not slower by that.
+  void FillHoles() {
+    const std::vector<OperatorGroup>& groups = trials_.groups();
+    std::vector<std::vector<size_t>> makers(groups.size());
+    for (size_t g = 0; g < groups.size(); ++g)
+      for (const size_t reader : groups[g].readers) makers[reader].push_back(g);
+    std::vector<size_t> holes;
+    const std::vector<int>& bits = best_->candidate.bits;
+    const auto wide = [&](const std::vector<size_t>& all) {
+      return !all.empty() &&
+             std::all_of(all.begin(), all.end(), [&](size_t g) { return bits[g] == 16; });
+    };
+    for (size_t g = 0; g < groups.size(); ++g)
+      if (bits[g] == 8 && groups[g].can_widen() && wide(makers[g]) && wide(groups[g].readers))
+        holes.push_back(g);
+    if (holes.empty()) return;
+    const Candidate filled = With(best_->candidate, holes, holes.size(), 16);
+    if (trials_.PredictTime(filled) > best_->measured.nanoseconds) return;
+    const Point* point = trials_.Evaluate(filled, "conversions that do not pay");
+    if (point != nullptr && !IsWorse(*point, *best_)) best_ = point;
+  }
+
+  // Weights and biases suit the types they are measured with: what is delivered is measured so.
+  void MeasureAsIs() {
+    if (!best_->candidate.measures()) return;
+    Candidate as_is = best_->candidate;
+    as_is.measured_as_is = true;
+    const Point* point = trials_.Evaluate(as_is, "measured with these types");
+    if (point == nullptr) return;
+    Candidate without = as_is;
+    without.bias_correction = BiasCorrectionMode::kOff;
+    if (as_is.bias_correction != BiasCorrectionMode::kOff) {
+      const Point* plain = trials_.Evaluate(without, "measured with these types");
+      if (plain != nullptr && !IsBetter(*point, *plain)) point = plain;
+    }
+    best_ = point;
+  }
+
+  SearchResult Result() {
+    SearchResult result;
+    result.candidate = best_->candidate;
+    AddTypes(trials_.groups(), best_->candidate.bits, &result.config);
+    const SearchProgress progress{.budget = budget_,
+                                  .first = first_,
+                                  .best = best_,
+                                  .noise_8 = noise_8_,
+                                  .noise_16 = noise_16_,
+                                  .passes = passes_,
+                                  .reached = Reaches(*best_)};
+    result.report =
+        MakeSearchReport(trials_, progress, [&](const Point& point) { return Reaches(point); });
+    return result;
+  }
+
+  const SearchBudget budget_;
+  Trials trials_;
+  const Point *first_ = nullptr, *best_ = nullptr, *widest_ = nullptr;
+  std::vector<double> noise_8_, noise_16_;  // by group
+  int64_t passes_ = 0;
+};
+
+}  // namespace
+
+SearchResult Search(const SearchInput& input, const SearchBudget& budget) {
+  return Searcher(input, budget).Run();
+}
+
+}  // namespace rshift
