@@ -15,7 +15,7 @@ std::string KeyOf(const Candidate& candidate) {
     key += Cat(" ", candidate.bits[i], "x", end - i);
     i = end;
   }
-  return key + (candidate.measures() && candidate.measured_as_is ? ", as is" : "");
+  return key + (candidate.weights.any() && candidate.measured_as_is ? ", as is" : "");
 }
 
 std::string OptionsOf(const Candidate& candidate) {

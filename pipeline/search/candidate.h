@@ -18,8 +18,8 @@ struct Candidate {
   WeightMethods weights = {};
   BiasCorrectionMode bias_correction = BiasCorrectionMode::kOff;
   std::vector<int> bits = {};  // of each group: 8, 16 or kFloatBits
-  // Weights and biases are measured with these types, as Deploy does; else with 8 bits everywhere,
-  // which holds for many sets of bits.
+  // Weights are measured with these types, as Deploy does; else with 8 bits everywhere, which holds
+  // for many sets of bits. Biases always are: what they take back differs much.
   bool measured_as_is = false;
 
   bool measures() const { return weights.any() || bias_correction != BiasCorrectionMode::kOff; }

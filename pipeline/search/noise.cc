@@ -19,10 +19,6 @@ double ShareOf(const Similarity& similarity) {
   return std::clamp(std::pow(10, -similarity.sqnr_db / 10), kNoNoise, kOnlyNoise);
 }
 
-struct TensorNoise {
-  double accumulated = kNoNoise, alone = 0;
-};
-
 std::vector<ValueId> NoisyInputs(const Graph& graph, const Node& node) {
   std::vector<ValueId> read;
   for (const ValueId id : node.inputs) {
@@ -32,8 +28,7 @@ std::vector<ValueId> NoisyInputs(const Graph& graph, const Node& node) {
 }
 
 // By value: how much of its noise the outputs have.
-std::vector<double> ReachOfOutputs(const Graph& graph,
-                                   const std::map<std::string, TensorNoise>& noise) {
+std::vector<double> ReachOfOutputs(const Graph& graph, const std::vector<double>& noise) {
   const auto count = static_cast<size_t>(graph.value_count());
   std::vector<double> accumulated(count, kNoNoise), gains(graph.nodes().size(), 1);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -42,13 +37,12 @@ std::vector<double> ReachOfOutputs(const Graph& graph,
     double before = 0;
     for (const ValueId id : read)
       before += accumulated[id.index()] / static_cast<double>(read.size());
-    const auto found = noise.find(graph.value(node.outputs[0]).name);
     double& after = accumulated[node.outputs[0].index()];
     after = std::max(before, kNoNoise);  // of a tensor that fusion has taken away
-    if (found == noise.end()) continue;
-    after = found->second.accumulated;
+    if (noise[2 * n] < 0) continue;
+    after = noise[2 * n];
     if (before > kNoNoise)
-      gains[n] = std::clamp((after - found->second.alone) / before, kLeastGain, kMostGain);
+      gains[n] = std::clamp((after - noise[2 * n + 1]) / before, kLeastGain, kMostGain);
   }
   std::vector<double> reach(count, 0);
   for (const ValueId id : graph.outputs) reach[id.index()] += 1;
@@ -64,19 +58,33 @@ std::vector<double> ReachOfOutputs(const Graph& graph,
 }  // namespace
 
 std::vector<double> MeasureNoise(const Graph& floating, const Graph& integer,
-                                 const std::vector<OperatorGroup>& groups, const Dataset& samples) {
-  std::map<std::string, TensorNoise> noise;
-  for (const LayerResult& layer : CompareLayers(floating, integer, samples, /*threads=*/1))
-    noise[layer.tensor] = {ShareOf(layer.similarity), ShareOf(layer.alone)};
-  const std::vector<double> reach = ReachOfOutputs(floating, noise);
+                                 const Dataset& samples) {
+  std::map<std::string, const LayerResult*> found;
+  const std::vector<LayerResult> layers = CompareLayers(floating, integer, samples, /*threads=*/1);
+  for (const LayerResult& layer : layers) found[layer.tensor] = &layer;
+  std::vector<double> noise;
+  for (const Node& node : floating.nodes()) {
+    const auto layer = found.find(floating.value(node.outputs[0]).name);
+    const bool there = layer != found.end();
+    noise.push_back(there ? ShareOf(layer->second->similarity) : -1);
+    noise.push_back(there ? ShareOf(layer->second->alone) : -1);
+  }
+  return noise;
+}
+
+std::vector<double> NoiseOfGroups(const Graph& floating, const std::vector<OperatorGroup>& groups,
+                                  const std::vector<double>& alone,
+                                  const std::vector<double>& gains) {
+  const std::vector<double> reach = ReachOfOutputs(floating, gains);
+  std::map<std::string, double> noise;
+  for (size_t n = 0; n < floating.nodes().size(); ++n) {
+    const ValueId made = floating.nodes()[n].outputs[0];
+    noise[floating.value(made).name] = std::max(0.0, alone[2 * n + 1]) * reach[made.index()];
+  }
   std::vector<double> result;
   for (const OperatorGroup& group : groups) {
     double sum = 0;
-    for (const std::string& tensor : group.tensors) {
-      const auto found = noise.find(tensor);
-      const ValueId id = floating.FindValue(tensor);
-      if (found != noise.end() && id.valid()) sum += found->second.alone * reach[id.index()];
-    }
+    for (const std::string& tensor : group.tensors) sum += noise[tensor];
     result.push_back(sum);
   }
   return result;

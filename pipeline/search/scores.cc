@@ -42,12 +42,13 @@ Figures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> p
   const std::vector<double> decibels = DecibelsOf(scores, places);
   figures.decibels = Mean(decibels);
   figures.error = StandardError(decibels);
-  int64_t rows = 0, agree = 0, right = 0, float_right = 0;
+  int64_t rows = 0, agree = 0, labelled = 0, right = 0, float_right = 0;
   std::vector<double> found, wanted, products;
   for (const size_t place : places) {
     const SampleScore& score = scores[place];
     rows += score.rows;
     agree += score.agree;
+    labelled += score.labelled;
     right += score.right;
     float_right += score.float_right;
     found.resize(score.found.size());
@@ -63,9 +64,9 @@ Figures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> p
     figures.cosine = std::min(figures.cosine, CosineOf(found[t], wanted[t], products[t]));
   figures.classes = rows > 0;
   figures.agree_percent = Percent(agree, rows);
-  figures.labelled = float_right > 0;
-  figures.top1_percent = Percent(right, rows);
-  figures.float_top1_percent = Percent(float_right, rows);
+  figures.labelled = labelled > 0;
+  figures.top1_percent = Percent(right, labelled);
+  figures.float_top1_percent = Percent(float_right, labelled);
   return figures;
 }
 
@@ -141,6 +142,7 @@ SampleScore OutputJudge::ScoreOf(size_t sample,
     score.agree += a == b ? 1 : 0;
     if (labels_.empty()) continue;
     const int64_t label = labels_[sample * (theirs.size() / length) + at / length];
+    ++score.labelled;
     score.right += a == label ? 1 : 0;
     score.float_right += b == label ? 1 : 0;
   }

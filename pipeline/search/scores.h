@@ -19,7 +19,8 @@ namespace rshift {
 struct SampleScore {
   double decibels = 0;                          // OutputDecibels, the mean of the tensors
   int64_t rows = 0, agree = 0;                  // of the first output of classes: same class
-  int64_t right = 0, float_right = 0;           // rows with the label's class
+  int64_t labelled = 0;                         // rows that have a label
+  int64_t right = 0, float_right = 0;           // of them: those with its class
   std::vector<double> found, wanted, products;  // by tensor
   bool operator==(const SampleScore&) const = default;
 };

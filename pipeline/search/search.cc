@@ -95,24 +95,24 @@ class Searcher {
       return [mode](Candidate* candidate) { candidate->bias_correction = mode; };
     };
     const bool ascend = trials_.input().options.profile.id == ProfileId::kAscend;
-    if (!ascend) Try(weights({WeightRounding::kGptq, WeightClipping::kOff}), "weights");
+    // Behind gptq clipping brings nothing (docs/weights.md).
+    if (!ascend && !Try(weights({WeightRounding::kGptq, WeightClipping::kOff}), "weights"))
+      Try(weights({WeightRounding::kNearest, WeightClipping::kMse}), "weights");
     Try(biases(BiasCorrectionMode::kFast), "biases");
-    Try(biases(BiasCorrectionMode::kFull), "biases");
-    Try(biases(BiasCorrectionMode::kRegression), "biases");
-    if (!ascend) {
-      WeightMethods clipped = best_->candidate.weights;
-      clipped.clipping = WeightClipping::kMse;
-      Try(weights(clipped), "weights");
-    }
+    fast_ = best_;
+    if (Try(biases(BiasCorrectionMode::kFull), "biases"))
+      Try(biases(BiasCorrectionMode::kRegression), "biases");
   }
 
   template <typename Change>
-  void Try(const Change& change, const std::string& step) {
-    if (Enough()) return;
+  bool Try(const Change& change, const std::string& step) {
+    if (Enough()) return false;
     Candidate candidate = best_->candidate;
     change(&candidate);
     const Point* point = trials_.Evaluate(candidate, step);
-    if (point != nullptr && IsBetter(*point, *best_)) best_ = point;
+    if (point == nullptr || !IsBetter(*point, *best_)) return false;
+    best_ = point;
+    return true;
   }
 
   // --- types ---
@@ -127,7 +127,7 @@ class Searcher {
   }
 
   // One pass for all groups; the numbers are kept in the state.
-  std::vector<double> NoiseOf(const Candidate& candidate) {
+  std::vector<double> MeasuredNoise(const Candidate& candidate) {
     const std::string key = "noise of " + KeyOf(candidate);
     if (!trials_.Spend()) return {};
     ++passes_;
@@ -136,9 +136,8 @@ class Searcher {
     const size_t count = std::min(kNoiseSamples, trials_.making().size());
     for (size_t s = 0; s < count; ++s)
       few.push_back(trials_.making_samples().Read(static_cast<int64_t>(s)));
-    std::vector<double> noise =
-        MeasureNoise(trials_.input().floating, trials_.IntegerGraph(candidate), trials_.groups(),
-                     SampleList(std::move(few)));
+    std::vector<double> noise = MeasureNoise(
+        trials_.input().floating, trials_.IntegerGraph(candidate), SampleList(std::move(few)));
     trials_.state().AddNumbers(key, noise);
     return noise;
   }
@@ -167,15 +166,19 @@ class Searcher {
   // The shortest beginning of `order` that reaches what is asked for, when the first `most` do;
   // else those. To a sixteenth of them. nullptr when no evaluations are left.
   const Point* Fewest(const std::vector<size_t>& order, size_t most, int bits,
-                      const std::string& step) {
+                      const std::string& step, double fastest = -1) {
     const Candidate from = best_->candidate;
     const Point* found = trials_.Evaluate(With(from, order, most, bits), step);
     if (found == nullptr || !Reaches(*found)) return found;
+    const double slowest = fastest < 0 ? found->measured.nanoseconds : fastest;
     size_t low = 0, high = most;
     const size_t exact = std::max<size_t>(1, most / 16);
     while (high - low > exact) {
       const size_t middle = (low + high) / 2;
-      const Point* point = trials_.Evaluate(With(from, order, middle, bits), step);
+      const Candidate candidate = With(from, order, middle, bits);
+      // What is no faster than what there is, is not worth a run; nor is what has more.
+      const Point* point =
+          trials_.PredictTime(candidate) < slowest ? trials_.Evaluate(candidate, step) : nullptr;
       if (point == nullptr) break;
       if (Reaches(*point)) {
         high = middle;
@@ -192,26 +195,42 @@ class Searcher {
     for (size_t g = 0; g < trials_.groups().size(); ++g)
       if (trials_.groups()[g].can_widen()) able.push_back(g);
     if (able.empty()) return;
+    // What full and regression take back is what 8 bits everywhere leave behind.
+    const Point* narrow = best_;
+    if (fast_ != nullptr) best_ = fast_;
     const Candidate all = With(best_->candidate, able, able.size(), 16);
     const Point* widest = trials_.Evaluate(all, "16 bits");
-    if (widest == nullptr || !IsBetter(*widest, *best_)) return;
+    if (widest == nullptr || !IsBetter(*widest, *narrow)) {
+      best_ = narrow;
+      return;
+    }
     if (!budget_.has_aim()) widest_ = widest;
     if (!Reaches(*widest)) {
       best_ = widest;
       return;
     }
-    std::vector<double> gains = noise_8_ = NoiseOf(best_->candidate);
-    noise_16_ = NoiseOf(all);
-    std::vector<const Point*> found = {widest};
+    const std::vector<double> narrow_noise = MeasuredNoise(best_->candidate);
+    const std::vector<double> wide_noise = MeasuredNoise(all);
+    if (!narrow_noise.empty() && !wide_noise.empty()) {
+      noise_8_ =
+          NoiseOfGroups(trials_.input().floating, trials_.groups(), narrow_noise, wide_noise);
+      noise_16_ = NoiseOfGroups(trials_.input().floating, trials_.groups(), wide_noise, wide_noise);
+    }
+    const Point* found = Faster(Fewest(able, able.size(), 16, "16 bits, from the front"), widest);
+    std::vector<double> gains = noise_8_;
     if (!noise_16_.empty()) {
       for (size_t g = 0; g < gains.size(); ++g) gains[g] = std::max(0.0, gains[g] - noise_16_[g]);
-      found.push_back(Fewest(ByGain(able, gains, true), able.size(), 16, "16 bits, by gain"));
+      const std::vector<size_t> order = ByGain(able, gains, true);
+      found = Faster(
+          Fewest(order, able.size(), 16, "16 bits, by gain", found->measured.nanoseconds), found);
     }
-    found.push_back(Fewest(able, able.size(), 16, "16 bits, from the front"));
-    for (const Point* point : found)
-      if (point != nullptr && Reaches(*point) && IsFaster(*point, *widest)) widest = point;
-    best_ = widest;
+    best_ = found;
     LeaveOut(16, gains);
+  }
+
+  // The first of them, where it reaches what is asked for and is the faster one.
+  const Point* Faster(const Point* point, const Point* than) const {
+    return point != nullptr && Reaches(*point) && IsFaster(*point, *than) ? point : than;
   }
 
   static bool IsFaster(const Point& point, const Point& than) {
@@ -229,8 +248,10 @@ class Searcher {
   void LeaveInFloat() {
     std::vector<size_t> all(trials_.groups().size());
     std::iota(all.begin(), all.end(), size_t{0});
-    const std::vector<double> noise = NoiseOf(best_->candidate);
-    if (noise.empty()) return;
+    const std::vector<double> measured = MeasuredNoise(best_->candidate);
+    if (measured.empty()) return;
+    const std::vector<double> noise =
+        NoiseOfGroups(trials_.input().floating, trials_.groups(), measured, measured);
     if (noise_8_.empty()) noise_8_ = noise;
     const std::vector<size_t> order = ByGain(all, noise, !budget_.float_layers);
     size_t most = order.size();
@@ -262,8 +283,12 @@ class Searcher {
         const std::vector<size_t> part(have.begin() + static_cast<ptrdiff_t>(at),
                                        have.begin() + static_cast<ptrdiff_t>(end));
         if (part.size() == have.size()) break;
-        const Point* point =
-            trials_.Evaluate(With(best_->candidate, part, part.size(), 8), "left out again");
+        const Candidate without = With(best_->candidate, part, part.size(), 8);
+        if (trials_.PredictTime(without) >= best_->measured.nanoseconds) {
+          at = end;
+          continue;
+        }
+        const Point* point = trials_.Evaluate(without, "left out again");
         if (point == nullptr) return;
         ++trials;
         if (Reaches(*point) && IsFaster(*point, *best_)) {
@@ -300,20 +325,20 @@ class Searcher {
     if (point != nullptr && !IsWorse(*point, *best_)) best_ = point;
   }
 
-  // Weights and biases suit the types they are measured with: what is delivered is measured so.
+  // Weights suit the types they are measured with, and what is delivered is measured so; with these
+  // types the full correction may help where it could not before.
   void MeasureAsIs() {
-    if (!best_->candidate.measures()) return;
     Candidate as_is = best_->candidate;
     as_is.measured_as_is = true;
-    const Point* point = trials_.Evaluate(as_is, "measured with these types");
-    if (point == nullptr) return;
-    Candidate without = as_is;
-    without.bias_correction = BiasCorrectionMode::kOff;
-    if (as_is.bias_correction != BiasCorrectionMode::kOff) {
-      const Point* plain = trials_.Evaluate(without, "measured with these types");
-      if (plain != nullptr && !IsBetter(*point, *plain)) point = plain;
+    if (const Point* point = trials_.Evaluate(as_is, "measured with these types")) best_ = point;
+    if (Enough()) return;
+    for (const BiasCorrectionMode mode : {BiasCorrectionMode::kOff, BiasCorrectionMode::kFull}) {
+      Candidate other = as_is;
+      other.bias_correction = mode;
+      if (mode == as_is.bias_correction) continue;
+      const Point* point = trials_.Evaluate(other, "biases, with these types");
+      if (point != nullptr && IsBetter(*point, *best_)) best_ = point;
     }
-    best_ = point;
   }
 
   SearchResult Result() {
@@ -335,6 +360,7 @@ class Searcher {
   const SearchBudget budget_;
   Trials trials_;
   const Point *first_ = nullptr, *best_ = nullptr, *widest_ = nullptr;
+  const Point* fast_ = nullptr;             // 8 bits, with weights and biases that suit any types
   std::vector<double> noise_8_, noise_16_;  // by group
   int64_t passes_ = 0;
 };

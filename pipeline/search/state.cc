@@ -16,17 +16,19 @@ using nlohmann::json;
 constexpr const char* kKind = "rshift search 1";
 
 json ToJson(const SampleScore& s) {
-  return {s.decibels, s.rows, s.agree, s.right, s.float_right, s.found, s.wanted, s.products};
+  return {s.decibels,    s.rows,  s.agree,  s.labelled, s.right,
+          s.float_right, s.found, s.wanted, s.products};
 }
 
 SampleScore ScoreFrom(const json& j) {
   SampleScore score;
   score.decibels = j.at(0).get<double>();
-  int64_t* counts[] = {&score.rows, &score.agree, &score.right, &score.float_right};
-  for (size_t i = 0; i < 4; ++i) *counts[i] = j.at(i + 1).get<int64_t>();
-  score.found = j.at(5).get<std::vector<double>>();
-  score.wanted = j.at(6).get<std::vector<double>>();
-  score.products = j.at(7).get<std::vector<double>>();
+  int64_t* counts[] = {&score.rows, &score.agree, &score.labelled, &score.right,
+                       &score.float_right};
+  for (size_t i = 0; i < 5; ++i) *counts[i] = j.at(i + 1).get<int64_t>();
+  score.found = j.at(6).get<std::vector<double>>();
+  score.wanted = j.at(7).get<std::vector<double>>();
+  score.products = j.at(8).get<std::vector<double>>();
   return score;
 }
 

@@ -14,6 +14,7 @@ namespace rshift {
 namespace {
 
 const std::string kRuns = "runs of ";
+constexpr double kRunsOfWeights = 4;  // inputs; the float program; the program before and after
 
 // Some samples of another data set.
 class Share : public Dataset {
@@ -71,43 +72,37 @@ QuantizeOptions Trials::OptionsFor(const std::vector<int>& bits) const {
 }
 
 Candidate Trials::MeasuredFor(Candidate candidate) const {
+  candidate.bias_correction = BiasCorrectionMode::kOff;
   if (!candidate.measured_as_is) candidate.bits.assign(groups_.size(), 8);
   candidate.measured_as_is = true;
   return candidate;
 }
 
-const Trials::Integers& Trials::IntegersOf(const Candidate& candidate) {
+const NodeWeights& Trials::WeightsOf(const Candidate& candidate) {
   const Candidate measured = MeasuredFor(candidate);
   const std::string key = KeyOf(measured);
+  if (const auto found = integers_.find(key); found != integers_.end())
+    return found->second.weights;
+  NodeWeights weights =
+      ChooseWeights(input_.floating, input_.table, OptionsFor(measured.bits), *making_samples_,
+                    candidate.weights, input_.threads, input_.progress)
+          .weights;
+  state_.AddNumbers(kRuns + key, {kRunsOfWeights});
+  return (integers_[key] = {std::move(weights), {}}).weights;
+}
+
+const Trials::Integers& Trials::IntegersOf(const Candidate& candidate) {
+  const std::string key = KeyOf(candidate);
   if (const auto found = integers_.find(key); found != integers_.end()) return found->second;
-  const QuantizeOptions options = OptionsFor(measured.bits);
   Integers made;
-  int64_t runs = 0;
-  if (candidate.weights.any()) {
-    // With and without other biases the weights are the same.
-    Candidate alone = measured;
-    alone.bias_correction = BiasCorrectionMode::kOff;
-    const auto found = integers_.find(KeyOf(alone));
-    if (found != integers_.end()) {
-      made = found->second;
-    } else {
-      made.weights = ChooseWeights(input_.floating, input_.table, options, *making_samples_,
-                                   candidate.weights, input_.threads, input_.progress)
-                         .weights;
-      runs += 3;
-      integers_[KeyOf(alone)] = made;
-    }
-  }
-  if (candidate.bias_correction != BiasCorrectionMode::kOff) {
-    BiasCorrection correction =
-        CorrectBiases(input_.floating, input_.table, options, *making_samples_,
-                      candidate.bias_correction, input_.threads, input_.progress, made.weights);
-    made.biases = std::move(correction.biases);
-    made.weights = std::move(correction.weights);
-    runs += 1 + correction.report.passes;
-  }
-  state_.AddNumbers(kRuns + key, {static_cast<double>(runs)});
-  return integers_[key] = std::move(made);
+  if (candidate.weights.any()) made.weights = WeightsOf(candidate);
+  if (candidate.bias_correction == BiasCorrectionMode::kOff)
+    return integers_[key] = std::move(made);
+  BiasCorrection correction = CorrectBiases(
+      input_.floating, input_.table, OptionsFor(candidate.bits), *making_samples_,
+      candidate.bias_correction, input_.threads, input_.progress, std::move(made.weights));
+  state_.AddNumbers(kRuns + key, {static_cast<double>(1 + correction.report.passes)});
+  return integers_[key] = {std::move(correction.weights), std::move(correction.biases)};
 }
 
 Graph Trials::IntegerGraph(const Candidate& candidate) {
@@ -142,15 +137,23 @@ Measured Trials::CostOf(const Graph& integer) const {
 }
 
 double Trials::PredictTime(const Candidate& candidate) {
-  return CostOf(IntegerGraph(candidate)).nanoseconds;
+  const std::string key = KeyOf({.bits = candidate.bits});
+  const auto [time, is_new] = times_.try_emplace(key, 0);
+  if (is_new) time->second = CostOf(IntegerGraph({.bits = candidate.bits})).nanoseconds;
+  return time->second;
 }
 
 void Trials::CountRuns(const Candidate& candidate) {
-  if (!candidate.measures()) return;
-  const std::string key = KeyOf(MeasuredFor(candidate));
-  const std::vector<double>* runs = state_.FindNumbers(kRuns + key);
-  if (runs != nullptr && counted_.insert(key).second)
-    measuring_runs_ += static_cast<int64_t>(runs->at(0));
+  std::vector<std::string> keys;
+  if (candidate.weights.any()) {
+    keys.push_back(KeyOf(MeasuredFor(candidate)));
+  }
+  if (candidate.bias_correction != BiasCorrectionMode::kOff) keys.push_back(KeyOf(candidate));
+  for (const std::string& key : keys) {
+    const std::vector<double>* runs = state_.FindNumbers(kRuns + key);
+    if (runs != nullptr && counted_.insert(key).second)
+      measuring_runs_ += static_cast<int64_t>(runs->at(0));
+  }
 }
 
 const Point* Trials::Evaluate(const Candidate& candidate, const std::string& step) {

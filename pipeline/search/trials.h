@@ -51,7 +51,7 @@ class Trials {
 
   // nullptr when there are no evaluations left. A candidate is run once; the pointer stays valid.
   const Point* Evaluate(const Candidate& candidate, const std::string& step);
-  // The predicted nanoseconds alone.
+  // The predicted nanoseconds alone: weights and biases do not change them.
   double PredictTime(const Candidate& candidate);
   Graph IntegerGraph(const Candidate& candidate);
 
@@ -74,10 +74,11 @@ class Trials {
     NodeWeights weights;
     NodeBiases biases;
   };
-  // What its weights and biases are measured with.
+  // What its weights are measured with.
   Candidate MeasuredFor(Candidate candidate) const;
   // The same number whether they were measured now or before a search was resumed.
   void CountRuns(const Candidate& candidate);
+  const NodeWeights& WeightsOf(const Candidate& candidate);
   const Integers& IntegersOf(const Candidate& candidate);
   QuantizeOptions OptionsFor(const std::vector<int>& bits) const;
   Measured CostOf(const Graph& integer) const;
@@ -90,6 +91,7 @@ class Trials {
   std::optional<OutputJudge> judge_;  // made when something has to be run
   SearchState state_;
   std::map<std::string, Integers> integers_;
+  std::map<std::string, double> times_;  // by KeyOf of the types alone
   std::map<std::string, Point> points_;  // by KeyOf
   std::vector<const Point*> order_;
   std::set<std::string> counted_;  // by KeyOf what was measured for
