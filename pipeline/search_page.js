@@ -72,7 +72,7 @@ const budget = Object.entries(search.budget).filter(([, value]) => value !== nul
                    .map(([key, value]) => `${key.replace('_', '-')} ${value}`).join(', ');
 main.append(
     definitions([
-      ['asked for', budget || 'nothing: a cosine of 0.999, or what 16 bits everywhere reach'],
+      ['asked for', budget || 'nothing: 25 dB, or what 16 bits everywhere reach'],
       ['reached', search.reached ? 'yes' : search.stopped ? 'no, the evaluations are used up' : 'no'],
       ['samples', `${search.samples}, judged on ${search.judged}` +
                   (search.divided ? ' that nothing was made with' : ', too few to divide')],

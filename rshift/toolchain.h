@@ -107,6 +107,8 @@ typedef struct rshift_deploy_options {
   /* 1: symmetric results of functions that reach little below zero stay signed (docs/accuracy.md)
    */
   int no_shift_negative;
+  const char* weight_rounding; /* "nearest" (default) or "gptq", on the table's samples */
+  const char* weight_clipping; /* "off" (default) or "mse", likewise */
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

@@ -149,6 +149,8 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
       SamplesOf(Array(given.test_data, given.test_data_count, function, "test_data"), function);
   options.emit_qdq = given.emit_qdq != 0;
   options.bias_correction = ParseBiasCorrection(TextOr(given.bias_correction, "off"));
+  options.weights = {ParseWeightRounding(TextOr(given.weight_rounding, "nearest")),
+                     ParseWeightClipping(TextOr(given.weight_clipping, "off"))};
   if (given.activation_bits != 0) options.activation_bits = given.activation_bits;
   if (given.residual_bits != 0) options.residual_bits = given.residual_bits;
   options.shift_negative = given.no_shift_negative == 0;

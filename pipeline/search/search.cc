@@ -66,7 +66,7 @@ class Searcher {
       const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;
       if ((f.labelled ? f.top1_percent : f.agree_percent) < wanted) return false;
     }
-    if (budget_.has_aim() || f.cosine >= kGoodCosine) return true;
+    if (budget_.has_aim() || f.decibels >= kGoodDb) return true;
     if (!widest_) return false;
     return f.decibels >= FiguresOf(widest_->measured.scores, places).decibels - kNearDb;
   }

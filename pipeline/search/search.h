@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "interop/model_names.h"
 #include "pipeline/search/budget.h"
 #include "pipeline/search/candidate.h"
 #include "pipeline/search/scores.h"
@@ -16,8 +17,8 @@ namespace rshift {
 
 struct SearchInput;
 
-// The cosine of the outputs that is good enough where the budget says nothing: 27 dB.
-inline constexpr double kGoodCosine = 0.999;
+// Signal to noise of the outputs that is good enough where the budget says nothing.
+inline constexpr double kGoodDb = 25;
 // Where 16 bits everywhere do not reach that: so close to them.
 inline constexpr double kNearDb = 1;
 
@@ -70,7 +71,8 @@ SearchResult Search(const SearchInput& input, const SearchBudget& budget);
 // The text of a --config file: that of `config_text` ("" for none) and what the search has chosen.
 std::string SearchConfigText(const SearchReport& report, const std::string& config_text);
 // A quantization table of TPU-MLIR, which knows no 16-bit integers: F16 where the search has them.
-std::string SearchQtable(const SearchReport& report);
+// `names`: of the model's file; tensors that no operator of it makes are left out.
+std::string SearchQtable(const SearchReport& report, const ModelNames& names);
 // The lines model_deploy prints.
 std::string SearchText(const SearchReport& report);
 

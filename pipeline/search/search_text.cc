@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "interop/formats.h"
+#include "interop/layer_names.h"
 #include "pipeline/plural.h"
 #include "pipeline/search/search.h"
 
@@ -50,15 +51,16 @@ std::string SearchConfigText(const SearchReport& report, const std::string& conf
              out.c_str(), "\n");
 }
 
-std::string SearchQtable(const SearchReport& report) {
+std::string SearchQtable(const SearchReport& report, const ModelNames& names) {
   ScaleSet set;
   for (const SearchGroup& group : report.groups) {
     if (group.bits == 8) continue;
-    for (size_t t = 0; t < group.tensors.size(); ++t)
-      set.precisions[group.tensors[t]] = group.bits == 16 ? "F16" : "F32";
+    for (const std::string& tensor : group.tensors)
+      if (names.operators.contains(tensor))
+        set.precisions[tensor] = group.bits == 16 ? "F16" : "F32";
   }
   Losses losses;
-  return FindScaleFormat("tpu-mlir-qtable").write(set, {}, &losses);
+  return FindScaleFormat("tpu-mlir-qtable").write(WithOperatorNames(set, names), {}, &losses);
 }
 
 std::string SearchText(const SearchReport& report) {

@@ -100,6 +100,8 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.scales = given.Text("scales");
   options.preprocess = given.Text("preprocess");
   options.bias_correction = given.Text("bias_correction");
+  options.weight_rounding = given.Text("weight_rounding");
+  options.weight_clipping = given.Text("weight_clipping");
   options.activation_bits = given.Number<int>("activation_bits");
   options.residual_bits = given.Number<int>("residual_bits");
   options.no_shift_negative = given.Number<int>("no_shift_negative");

@@ -71,7 +71,7 @@ def test_the_configuration_makes_the_same_program(calibrated, searched):
 def test_the_quantization_table_is_read(calibrated, searched):
     _, folder = searched
     lines = (folder / 'auto.qtable').read_text().splitlines()
-    assert lines[0].startswith('#') and all(re.fullmatch(r'\S+ F16', line) for line in lines[1:]) and len(lines) > 18
+    assert lines[0].startswith('#') and all(re.fullmatch(r'\S+_[A-Z]\w+ F16', line) for line in lines[1:]) and len(lines) > 18
     said = json.loads(pipeline.run(*words(calibrated, folder / 'q.rshift', '--scales', folder / 'auto.qtable', '--json')))
     assert said['commands']['integer'] < 8  # F16 stays in F32
 
