@@ -1,6 +1,7 @@
 #include "pipeline/search/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -72,12 +73,18 @@ class Searcher {
   }
 
   // By more than one standard error of the differences, on samples that it was not made with, and
-  // with no fewer right classes.
+  // without losing more classes than that.
   bool IsBetter(const Point& point, const Point& than) const {
     const auto &a = than.measured.scores, &b = point.measured.scores;
     const std::vector<size_t>& places = trials_.judging();
     if (FirstAsGoodAsTheBest({DecibelsOf(a, places), DecibelsOf(b, places)}) != 1) return false;
-    return FiguresOf(b, places).agree_percent >= FiguresOf(a, places).agree_percent;
+    double lost = 0, changed = 0;
+    for (const size_t place : places) {
+      const auto fewer = static_cast<double>(a[place].agree - b[place].agree);
+      lost += fewer;
+      changed += fewer * fewer;
+    }
+    return lost <= std::sqrt(changed);
   }
 
   bool IsWorse(const Point& point, const Point& than) const {
