@@ -79,9 +79,11 @@ def test_the_bytes_are_those_of_the_programs(mode, files, samples, tmp_path):
 
 
 def test_biases_are_corrected_as_by_the_program(files, samples, tmp_path):
-    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'tool.rshift', mode='asymmetric', table=files / 'table.yaml', extra=('--bias-correction', 'full'))
-    made = rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', mode='asymmetric', check=False, bias_correction='full', threads=2)
-    assert 'bias correction full: ' in made.summary
+    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'tool.rshift', mode='asymmetric', table=files / 'table.yaml',
+                    extra=('--bias-correction', 'full', '--weight-rounding', 'gptq', '--weight-clipping', 'mse'))
+    made = rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', mode='asymmetric', check=False, bias_correction='full', threads=2,
+                         weight_rounding='gptq', weight_clipping='mse')
+    assert 'bias correction full: ' in made.summary and 'weights: rounding gptq, clipping mse: ' in made.summary
     expected = pipeline.infer(tmp_path / 'tool.rshift', {'input': samples[:1]}, tmp_path)['logits']
     np.testing.assert_array_equal(rshift.Program(made).run(samples[:1])[0], expected)
     with pytest.raises(rshift.InvalidInput, match='expected off, fast, full or regression'):

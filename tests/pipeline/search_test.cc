@@ -110,7 +110,7 @@ TEST(SearchTest, AProductAndWhatFollowsItIsAGroup) {
   const ValueId x = little.Input("x", {4, 8});
   const ValueId a =
       little.Add("a", MatMul{}, {x, little.RandomConstant("wa", {8, 8}, -1, 1)}, {4, 8});
-  const ValueId r = little.Add("r", Clip{0, 6}, {a}, {4, 8});
+  const ValueId r = little.Add("r", Clip{{0, 6}}, {a}, {4, 8});
   const ValueId b =
       little.Add("b", MatMul{}, {r, little.RandomConstant("wb", {8, 8}, -1, 1)}, {4, 8});
   const ValueId sum = little.Add("sum", Sum(), {b, r}, {4, 8});
