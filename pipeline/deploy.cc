@@ -181,7 +181,8 @@ class Deployer {
         {"scales", result_.report.scales.sha256},
         {"mode", Cat(static_cast<int>(quantize_.mode), " ", static_cast<int>(quantize_.profile.id),
                      " ", static_cast<int>(quantize_.profile.variant))},
-        {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits)},
+        {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits, " ",
+                     quantize_.shift_negative)},
         {"target", quantize_.target.name + ToText(quantize_.target.cost)},
         {"config", options_.config.path.empty() ? "" : ReadTextFile(options_.config.path)}};
     std::string text;
