@@ -174,5 +174,5 @@ def test_the_page_holds_its_figures(calibrated, tmp_path):
     pipeline.run(*words(calibrated, tmp_path / 'net.rshift', '--auto', '--budget', 'time=2evaluations', '--auto-report', page))
     text = page.read_text()
     data = json.loads(re.search(r'<script type="application/json" id="search">(.*?)</script>', text, re.S).group(1))
-    assert len(data['points']) == 2 and "default-src 'none'" in text
+    assert len(data['points']) == 2 and 'default-src &#39;none&#39;' in text
     assert '://' not in text.replace('http://www.w3.org/2000/svg', '')
