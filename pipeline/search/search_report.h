@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "pipeline/search/search.h"
+#include "pipeline/search/search_figures.h"
 #include "pipeline/search/trials.h"
 
 namespace rshift {
