@@ -124,7 +124,7 @@ THIRD_PARTY = {
 SYSTEM = {"sys", "linux", "asm"}
 SYSTEM_H = re.compile(
     r"^(?:[a-z0-9]+intrin|arm_neon|arm_acle|cpuid|assert|dirent|dlfcn|errno|fcntl|float|getopt|glob|"
-    r"inttypes|limits|math|poll|pthread|sched|signal|stdbool|stddef|stdint|stdio|stdlib|string|"
+    r"inttypes|limits|malloc|math|poll|pthread|sched|signal|stdbool|stddef|stdint|stdio|stdlib|string|"
     r"sysexits|termios|time|unistd)\.h$")
 
 # Folders in which what is built on a file never comes back to it: a header and its source file
