@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "calibrate/threshold_methods.h"
 
 namespace rshift {
@@ -52,13 +53,13 @@ double GaussClipping(bool half) {
   const double rounding = (half ? 12 : 3) * kLevels * kLevels;
   return Zero([&](double a) {
     return a / rounding + a * std::erfc(a / std::sqrt(2.0)) -
-           std::sqrt(2 / M_PI) * std::exp(-a * a / 2);
+           std::sqrt(2 / M_PI) * portable::Exp(-a * a / 2);
   });
 }
 
 double LaplaceClipping(bool half) {
   const double rounding = (half ? 12 : 3) * kLevels * kLevels;
-  return Zero([&](double a) { return a / rounding - std::exp(-a); });
+  return Zero([&](double a) { return a / rounding - portable::Exp(-a); });
 }
 
 void Derive(const TensorStatistics& statistics, double (*clipping)(bool), double Moments::*spread,

@@ -30,6 +30,7 @@ struct CollectTimes {
 
 struct CollectOptions {
   int threads = 0;  // samples in parallel, each by one thread; one more thread reads ahead
+  bool portable = false;  // SessionOptions::portable
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then
   bool resume = false;     // start from the checkpoint when it exists and fits

@@ -57,7 +57,8 @@ class Measurer {
   using SampleSums = std::vector<ChannelSums>;  // by watched tensor; empty: the sample failed
 
   IndexWork Work() {
-    const auto session = std::make_shared<Session>(program_, SessionOptions{.threads = 1});
+    const auto session = std::make_shared<Session>(
+        program_, SessionOptions{.threads = 1, .portable = options_.portable});
     return [this, session](size_t place) {
       RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo,
                      "interrupted while channels were measured; run it again");

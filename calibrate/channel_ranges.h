@@ -19,7 +19,8 @@ std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
                                           const std::vector<int64_t>& samples);
 
 struct MeasureChannelsOptions {
-  int threads = 0;  // samples in parallel
+  int threads = 0;        // samples in parallel
+  bool portable = false;  // SessionOptions::portable
   ProgressFunction progress = {};
   std::function<bool()> interrupted = {};  // polled; true: throw
 };

@@ -53,10 +53,10 @@ void CheckInputs(const Graph& graph, const ProgramImage& image) {
 // Another thread may take those between two samples.
 class Worker {
  public:
-  Worker(const Program& program, const ObservationPlan& plan)
+  Worker(const Program& program, const ObservationPlan& plan, bool portable)
       : program_(program),
         plan_(plan),
-        session_(program, {.threads = 1}),
+        session_(program, {.threads = 1, .portable = portable}),
         counters_(plan.names.size()),
         derived_peaks_(plan.derived.size()) {}
 
@@ -144,7 +144,7 @@ class Run {
         count_(samples.size()),
         threads_(ThreadCount(options.threads, samples.size())),
         queue_(dataset, samples, threads_, options.interrupted) {
-    for (size_t i = 0; i < threads_; ++i) workers_.emplace_back(program, plan);
+    for (size_t i = 0; i < threads_; ++i) workers_.emplace_back(program, plan, options.portable);
   }
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
@@ -239,9 +239,12 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   const Program program = CompileForObservation(graph);
   const ObservationPlan plan = PlanObservation(graph, program.image());
   CheckInputs(graph, program.image());
-  StatisticsFile total{
-      graph.sha256, kPassListVersion,           preprocess_text, DescribeEnvironment(),
-      {},           EmptyStatistics(plan.names)};
+  StatisticsFile total{graph.sha256,
+                       kPassListVersion,
+                       preprocess_text,
+                       DescribeEnvironment(options.portable),
+                       {},
+                       EmptyStatistics(plan.names)};
   total.equalization = options.equalization;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
   Run run(program, plan, dataset, samples, options, total);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "base/portable_math.h"
+
 namespace rshift {
 namespace {
 
@@ -103,7 +105,7 @@ double Divergence::Estimate(size_t first, size_t last) {
 
 double Divergence::PLogP(double count) const {
   const double p = count / error_.total();
-  return p > 0 ? p * std::log(p) : 0.0;
+  return p > 0 ? p * portable::Log(p) : 0.0;
 }
 
 double Divergence::ReferencePart(size_t first, size_t last) const {
@@ -126,7 +128,7 @@ double Divergence::LevelPart(size_t level, size_t first, size_t last) const {
     add_clipped(error_.Mass(last, histogram_.counts.size()), histogram_.counts[last - 1]);
   if (reference <= 0) return 0;
   const double q = mass > 0 ? mass / (error_.Mass(first, last) * occupied) : kEmptyLevel;
-  return reference / error_.total() * std::log(q);
+  return reference / error_.total() * portable::Log(q);
 }
 
 // Level l begins at first + l * (last - first) / levels, rounded down.

@@ -7,6 +7,8 @@
 namespace rshift {
 namespace {
 
+constexpr const char *kArithmetic = "arithmetic", *kPortable = "portable";
+
 std::string CpuName() {
   std::ifstream info("/proc/cpuinfo");
   std::string line;
@@ -19,8 +21,14 @@ std::string CpuName() {
 
 }  // namespace
 
-std::map<std::string, std::string> DescribeEnvironment() {
+std::map<std::string, std::string> DescribeEnvironment(bool portable) {
+  if (portable) return {{kArithmetic, kPortable}, {"rshift", RSHIFT_VERSION}};
   return {{"cpu", CpuName()}, {"onednn", OneDnnVersion()}, {"rshift", RSHIFT_VERSION}};
+}
+
+bool IsPortable(const std::map<std::string, std::string>& environment) {
+  const auto found = environment.find(kArithmetic);
+  return found != environment.end() && found->second == kPortable;
 }
 
 }  // namespace rshift

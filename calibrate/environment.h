@@ -7,8 +7,10 @@
 
 namespace rshift {
 
-// "cpu" (model name), "onednn" and "rshift" (versions).
-std::map<std::string, std::string> DescribeEnvironment();
+// "cpu" (model name), "onednn" and "rshift" (versions). Portable runs depend on neither of the
+// first two: "arithmetic" (portable) in their place.
+std::map<std::string, std::string> DescribeEnvironment(bool portable);
+bool IsPortable(const std::map<std::string, std::string>& environment);
 
 }  // namespace rshift
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/portable_math.h"
 #include "calibrate/observed_program.h"
 #include "calibrate/quantizer.h"
 #include "calibrate/threshold.h"
@@ -57,7 +58,7 @@ RangeEffect EffectOf(const TensorStatistics& statistics, const std::vector<EvenB
   RangeEffect effect;
   if (statistics.count > 0)
     effect.clipped = Rounded(clipped / static_cast<double>(statistics.count), "%.3g");
-  const double db = error > 0 ? 10 * std::log10(signal / error) : kMostDb;
+  const double db = error > 0 ? 10 * portable::Log10(signal / error) : kMostDb;
   effect.sqnr_db = Rounded(std::clamp(db, -kMostDb, kMostDb), "%.1f");
   return effect;
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "calibrate/environment.h"
 #include "calibrate/tensor_counter.h"
 
 namespace rshift {
@@ -152,6 +153,8 @@ void Merge(StatisticsFile& into, const StatisticsFile& other) {
   if (into.pass_list_version != other.pass_list_version)
     refuse("they were made with different pass lists");
   if (into.preprocess != other.preprocess) refuse("they were made with different preprocessing");
+  if (IsPortable(into.environment) != IsPortable(other.environment))
+    refuse("some were measured with --portable and some without (measure all of them alike)");
   if (into.equalization != other.equalization)
     refuse(
         "their tensors were equalized differently (give all runs --equalize TABLE.yaml of the "

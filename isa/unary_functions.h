@@ -4,23 +4,42 @@
 
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "isa/functions.h"
 
 namespace rshift {
 
-// binary32 by libm: constant folding, F32 commands.
-struct FloatMath {
-  using Real = float;
-  static float Exp(float x) { return std::exp(x); }
-  static float Expm1(float x) { return std::expm1(x); }
-  static float Tanh(float x) { return std::tanh(x); }
-  static float Logistic(float x) { return 1.0f / (1.0f + std::exp(-x)); }
-  static float RoundHalfEven(float x) { return std::nearbyint(x); }  // in the default mode
+// Functions of binary64, rounded to T: the same bits on every CPU. float: constant folding and F32
+// commands; double: integer tables.
+template <typename T>
+struct PortableMath {
+  using Real = T;
+#define RSHIFT_ROUNDED(name) \
+  static T name(T x) { return static_cast<T>(portable::name(static_cast<double>(x))); }
+  RSHIFT_ROUNDED(Exp)
+  RSHIFT_ROUNDED(Expm1)
+  RSHIFT_ROUNDED(Log)
+  RSHIFT_ROUNDED(Log1p)
+  RSHIFT_ROUNDED(Tanh)
+  RSHIFT_ROUNDED(Logistic)
+  RSHIFT_ROUNDED(Erf)
+  RSHIFT_ROUNDED(Sin)
+  RSHIFT_ROUNDED(Cos)
+  RSHIFT_ROUNDED(Tan)
+  RSHIFT_ROUNDED(Asin)
+  RSHIFT_ROUNDED(Acos)
+  RSHIFT_ROUNDED(Atan)
+  RSHIFT_ROUNDED(Sinh)
+  RSHIFT_ROUNDED(Cosh)
+  RSHIFT_ROUNDED(Asinh)
+  RSHIFT_ROUNDED(Acosh)
+  RSHIFT_ROUNDED(Atanh)
+#undef RSHIFT_ROUNDED
+  static T RoundHalfEven(T x) { return std::nearbyint(x); }  // in the default mode
 };
 
-// Math gives the number type Real and what FloatMath has: integer tables bring their own, without
-// a libm (quantize/ops/unary.cc). Functions that are called as std:: are the libm's of the machine
-// that deploys; the program holds the table.
+// Math gives the number type Real and what PortableMath has. Functions that a formula calls as
+// std:: are exact (a square root, a rounding).
 template <typename Math>
 struct UnaryFunctions {
   using Real = typename Math::Real;
@@ -28,7 +47,7 @@ struct UnaryFunctions {
   static Real Unit(Real x) { return x < 0 ? Real(0) : x > 1 ? Real(1) : x; }
   // Without overflow.
   static Real LogOnePlusExp(Real x) {
-    return x > 0 ? x + std::log1p(Math::Exp(-x)) : std::log1p(Math::Exp(x));
+    return x > 0 ? x + Math::Log1p(Math::Exp(-x)) : Math::Log1p(Math::Exp(x));
   }
 
 #define RSHIFT_UNARY(id, name, import_rule, alpha_rule, beta_rule, formula) \

@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "calibrate/channel_ranges.h"
+#include "calibrate/environment.h"
 #include "calibrate/find_bad_samples.h"
 #include "calibrate/range_effect.h"
 #include "graph/passes/passes.h"
@@ -75,6 +76,7 @@ EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents
   return ChooseEqualization(
       graph, MeasureChannels(graph, values, dataset, ChooseChannelSamples(dataset, samples),
                              {.threads = options.threads,
+                              .portable = options.portable,
                               .progress = events.progress,
                               .interrupted = events.interrupted}));
 }
@@ -118,6 +120,7 @@ StatisticsFile Measure(const CalibrateOptions& options, const CalibrateEvents& e
   graph = Equalize(std::move(graph), choice.equalization, options.equalize);
   result->equalized = std::move(choice.gains);
   const CollectOptions collect{.threads = options.threads,
+                               .portable = options.portable,
                                .progress = events.progress,
                                .checkpoint = options.checkpoint,
                                .resume = options.resume,
@@ -229,9 +232,11 @@ CalibrationTable AutoTable(const CalibrateOptions& options, const CalibrateEvent
                            const Graph& graph, const StatisticsFile& statistics) {
   std::vector<CalibrationTable> tables = TablesOfEveryMethod(options, graph, statistics);
   const SampleList samples = AutoSamples(options, events, graph, statistics, tables[0]);
-  CalibrationTable table = ChooseRanges(
-      graph, std::move(tables), samples,
-      {.threads = options.threads, .progress = events.progress, .interrupted = events.interrupted});
+  CalibrationTable table = ChooseRanges(graph, std::move(tables), samples,
+                                        {.threads = options.threads,
+                                         .portable = IsPortable(statistics.environment),
+                                         .progress = events.progress,
+                                         .interrupted = events.interrupted});
   DescribeRanges(statistics, {&table, 1}, options.threads);
   return table;
 }
@@ -266,6 +271,7 @@ const char* UselessForStatistics(const CalibrateOptions& o) {
          : !o.shard.empty()                 ? "--shard"
          : o.threads != 0 && !o.automatic   ? "--threads"
          : o.equalize != "auto"             ? "--equalize"
+         : o.portable                       ? "--portable"
          : o.resume                         ? "--resume"
          : !o.checkpoint.empty()            ? "a checkpoint"
                                             : nullptr;

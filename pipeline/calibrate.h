@@ -44,7 +44,9 @@ struct CalibrateOptions {
   // any are chosen: every sample is read once for it.
   bool skip_bad = false;
   std::string shard = {};  // "I/N": every N-th of the chosen from I; "": all of them
-  int threads = 0;         // samples in parallel; 0: as many as the CPU has
+  // Every float run by portable steps (runtime/f32/portable.h). Statistics say it of themselves.
+  bool portable = false;
+  int threads = 0;  // samples in parallel; 0: as many as the CPU has
   // File to which partial statistics are saved now and then, "" for none. Stays when the work is
   // done; what is there is written over unless `resume` takes it up.
   std::string checkpoint = {};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 
 namespace rshift {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 double Decibels(double power, double error) {
   if (error == 0) return 200;
   if (std::isnan(power) || std::isnan(error)) return -200;
-  return std::clamp(10 * std::log10(power / error), -200.0, 200.0);
+  return std::clamp(10 * portable::Log10(power / error), -200.0, 200.0);
 }
 
 void AddLastAxis(std::span<const float> a, std::span<const float> b, int64_t channels,

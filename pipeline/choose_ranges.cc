@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "pipeline/consumer_graph.h"
 #include "pipeline/output_quality.h"
 #include "pipeline/paired_choice.h"
@@ -67,7 +68,7 @@ double Octaves(const CalibrationTable& table, QuantMode mode) {
     const double width = mode == QuantMode::kSymmetric
                              ? range.threshold
                              : static_cast<double>(range.high) - static_cast<double>(range.low);
-    if (width > 0) octaves += std::log2(width);
+    if (width > 0) octaves += portable::Log2(width);
   }
   return octaves;
 }

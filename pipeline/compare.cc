@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "pipeline/usage.h"
 
 namespace rshift {
@@ -63,7 +64,7 @@ Similarity SimilaritySum::Result() const {
   }
   s.cosine = aa_ == 0 || bb_ == 0 ? 0 : ab_ / (std::sqrt(aa_) * std::sqrt(bb_));
   s.euclid = mm_ == 0 ? 0 : 1 - std::sqrt(dd_) / std::sqrt(mm_);
-  s.sqnr_db = bb_ == 0 ? -200 : std::clamp(10 * std::log10(bb_ / dd_), -200.0, 200.0);
+  s.sqnr_db = bb_ == 0 ? -200 : std::clamp(10 * portable::Log10(bb_ / dd_), -200.0, 200.0);
   return s;
 }
 

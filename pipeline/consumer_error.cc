@@ -53,8 +53,9 @@ std::map<std::string, int32_t> TensorsByName(const Program& program) {
 }
 
 ConsumerError::ConsumerError(const Graph& consumers, const CalibrationTable& table, QuantMode mode,
-                             const std::map<std::string, int32_t>& floating)
-    : program_(CompileConsumers(consumers, table, mode)), session_(program_, {.threads = 1}) {
+                             const std::map<std::string, int32_t>& floating, bool portable)
+    : program_(CompileConsumers(consumers, table, mode)),
+      session_(program_, {.threads = 1, .portable = portable}) {
   for (const Binding& input : program_.image().inputs)
     inputs_.push_back(Find(floating, input.name));
   for (const Binding& output : program_.image().outputs) {

@@ -20,9 +20,9 @@ std::map<std::string, int32_t> TensorsByName(const Program& program);
 // The consumers of one tensor as an integer program.
 class ConsumerError {
  public:
-  // `table`: a range for every tensor of the consumers' graph.
+  // `table`: a range for every tensor of the consumers' graph. `portable`: SessionOptions'.
   ConsumerError(const Graph& consumers, const CalibrationTable& table, QuantMode mode,
-                const std::map<std::string, int32_t>& floating);
+                const std::map<std::string, int32_t>& floating, bool portable = false);
 
   // `floating`: after a run of the float program on a sample. The outputs are held against the
   // float program's as far as their own ranges reach.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "calibrate/fill_inputs.h"
 #include "codegen/container/output_cuts.h"
 #include "graph/ops/select.h"
@@ -140,8 +141,9 @@ std::vector<OutputValues> EmptyValues(const Program& program,
   return values;
 }
 
-std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads) {
-  Session session(program, {.threads = threads});
+std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads,
+                                     bool portable) {
+  Session session(program, {.threads = threads, .portable = portable});
   const std::vector<ComparedTensor> compared = ComparedTensors(program);
   std::vector<OutputValues> outputs = EmptyValues(program, compared);
   const auto keep = [&](int command) {
@@ -176,7 +178,7 @@ double Quality(const std::vector<OutputResult>& outputs) {
     if (!output.floating) {
       // A share p of unequal integers counts as noise p times as strong as the signal.
       const double wrong = 1 - output.equal_percent / 100;
-      quality = std::min(quality, wrong == 0 ? 200 : -10 * std::log10(wrong));
+      quality = std::min(quality, wrong == 0 ? 200 : -10 * portable::Log10(wrong));
       continue;
     }
     const double db = output.similarity.sqnr_db;

@@ -34,8 +34,9 @@ std::vector<ComparedTensor> ComparedTensors(const Program& program);
 std::vector<OutputValues> EmptyValues(const Program& program,
                                       const std::vector<ComparedTensor>& compared);
 
-// Runs every sample; one entry per compared tensor.
-std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads);
+// Runs every sample; one entry per compared tensor. `portable`: SessionOptions'.
+std::vector<OutputValues> RunOutputs(const Program& program, const Dataset& samples, int threads,
+                                     bool portable = false);
 
 // One output over all samples.
 struct OutputResult {

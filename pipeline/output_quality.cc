@@ -88,7 +88,7 @@ OutputQuality::OutputQuality(const Graph& graph, const Dataset& samples,
     : graph_(WithoutSoftmax(graph)),
       samples_(samples),
       options_(options),
-      reference_(RunOutputs(ProgramOf(graph_, "float program"), samples, 1)) {}
+      reference_(RunOutputs(ProgramOf(graph_, "float program"), samples, 1, options.portable)) {}
 
 std::vector<double> OutputQuality::Of(const CalibrationTable& table, QuantMode mode) const {
   RSHIFT_REQUIRE(!options_.interrupted || !options_.interrupted(), ErrorCode::kIo, "interrupted");
@@ -97,7 +97,7 @@ std::vector<double> OutputQuality::Of(const CalibrationTable& table, QuantMode m
   const QuantizeResult quantized = QuantizeGraph(graph_, TableFor(graph_, table), options);
   const Program program =
       ProgramOf(RunTargetPasses(quantized.graph, options.target), "trial program");
-  const std::vector<OutputValues> found = RunOutputs(program, samples_, 1);
+  const std::vector<OutputValues> found = RunOutputs(program, samples_, 1, options_.portable);
   std::vector<double> quality(static_cast<size_t>(samples_.size()));
   for (size_t o = 0; o < found.size(); ++o) {
     for (size_t s = 0; s < quality.size(); ++s)

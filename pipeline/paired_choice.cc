@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/portable_math.h"
+
 namespace rshift {
 double Mean(std::span<const double> values) {
   if (values.empty()) return 0;
@@ -22,7 +24,7 @@ double StandardError(std::span<const double> values) {
 double BoundedDecibels(double signal, double error) {
   constexpr double kMost = 120;
   if (error == 0) return kMost;
-  return signal == 0 ? -kMost : std::clamp(10 * std::log10(signal / error), -kMost, kMost);
+  return signal == 0 ? -kMost : std::clamp(10 * portable::Log10(signal / error), -kMost, kMost);
 }
 
 size_t FirstAsGoodAsTheBest(const std::vector<std::vector<double>>& quality) {

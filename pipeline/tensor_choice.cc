@@ -92,7 +92,8 @@ class Chooser {
 
   // By chunk of tensors.
   IndexWork Work() {
-    const auto session = std::make_shared<Session>(floating_, SessionOptions{.threads = 1});
+    const auto session = std::make_shared<Session>(
+        floating_, SessionOptions{.threads = 1, .portable = options_.portable});
     return [this, session](size_t chunk) {
       const size_t begin = kAtOnce * chunk;
       Choose(begin, std::min(begin + kAtOnce, choices_.size()), *session);
@@ -140,7 +141,8 @@ class Chooser {
     for (const QuantMode mode : kModes) {
       for (Offer& offer : candidate.offers(mode)) {
         entry->second = RangeOf(offer.table, t);
-        offer.error = std::make_unique<ConsumerError>(consumers.graph, table, mode, places_);
+        offer.error = std::make_unique<ConsumerError>(consumers.graph, table, mode, places_,
+                                                      options_.portable);
       }
     }
     return candidate;

@@ -74,7 +74,8 @@ typedef struct rshift_calibrate_options {
   size_t statistics_count;
   int partial; /* 1: shards of them may be missing */
   rshift_progress progress;
-  void* user; /* the first argument of `progress` */
+  void* user;   /* the first argument of `progress` */
+  int portable; /* 1: float runs with the same bytes on every CPU type */
 } rshift_calibrate_options;
 
 typedef struct rshift_deploy_options {

@@ -119,6 +119,7 @@ CalibrateOptions OptionsOf(const rshift_calibrate_options& given, const char* fu
   options.seed = given.seed;
   options.shard = TextOr(given.shard);
   options.threads = given.threads;
+  options.portable = given.portable != 0;
   for (const rshift_bytes& part :
        Array(given.statistics, given.statistics_count, function, "statistics")) {
     const std::string where = "statistics " + std::to_string(options.statistics.size());

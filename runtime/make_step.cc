@@ -3,6 +3,7 @@
 
 #include "isa/ops/visit.h"
 #include "runtime/f32/makers.h"
+#include "runtime/f32/portable.h"
 #include "runtime/step.h"
 #include "runtime/steps/broadcast_op.h"
 #include "runtime/steps/steps.h"
@@ -25,6 +26,10 @@ std::unique_ptr<Step> MakeStep(const StepContext& context) {
   std::unique_ptr<Step> step;
   isa::Visit(*context.command, [&]<typename C>(const C& c) {
     if constexpr (C::kClass == OpClass::kFloatLibrary) {
+      if (context.portable) {
+        step = f32::MakePortableStep(context, c);
+        return;
+      }
       const StepMaker make = float_library.load(std::memory_order_acquire);
       if (make != nullptr) step = make(context);
     } else if constexpr (C::kClass == OpClass::kFloat) {

@@ -80,6 +80,9 @@ struct SessionOptions {
   // Fused commands (Field::kFuseWithPrevious) run as commands of their own: the same bytes, more
   // slowly, and an observer sees what lies between.
   bool one_by_one = false;
+  // F32 convolutions and matrix products by the runtime's own loops (f32/portable_product.h) in
+  // place of rshift_float's: more slowly, the same bytes on every CPU.
+  bool portable = false;
 };
 
 // Bytes that a session has of its own; the weights stay in the program's file.

@@ -39,6 +39,7 @@ struct Session::Impl {
   std::optional<ThreadCountTuner> tuner;
   double least_share_ns = 0;
   AlignedBuffer arena;
+  Scratch scratch;
   // One per pass: a command with its fused epilogue.
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::unique_ptr<FusedEpilogue>> epilogues;  // of some steps
@@ -78,11 +79,13 @@ void Session::Impl::AddPass(size_t command, size_t end, double nanoseconds,
                        .command = &image.commands[i],
                        .arena = reinterpret_cast<std::byte*>(arena.data()),
                        .isa = options.isa,
-                       .threads = threads};
+                       .threads = threads,
+                       .portable = options.portable,
+                       .scratch = &scratch};
   };
   StepContext context = context_of(command);
   // A command of the float library opens its own region: its threads are settled here.
-  if (FindOp(context.command->opcode)->op_class == OpClass::kFloatLibrary)
+  if (FindOp(context.command->opcode)->op_class == OpClass::kFloatLibrary && !options.portable)
     context.threads = WorthwhileThreads(nanoseconds, threads, options.least_share_ns);
   if (end > command + 1) {
     std::vector<StepContext> stages;
@@ -218,7 +221,7 @@ std::vector<double> Session::PredictedMilliseconds() const {
 }
 
 SessionMemory Session::memory() const {
-  SessionMemory memory{.arena = impl_->arena.size()};
+  SessionMemory memory{.arena = impl_->arena.size(), .steps = impl_->scratch.size()};
   for (const std::unique_ptr<Step>& step : impl_->steps) memory.steps += step->memory_bytes();
   for (const auto& stages : impl_->epilogues) memory.steps += stages->memory_bytes();
   return memory;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned.h"
 #include "codegen/container/image.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/runtime.h"
@@ -63,6 +64,21 @@ class Step {
   virtual FaultKeeper* faults() { return nullptr; }
 };
 
+// Memory that the steps of a session share, since they run one after the other.
+class Scratch {
+ public:
+  // For a step that is being made.
+  void Reserve(size_t bytes) {
+    if (bytes > memory_.size()) memory_ = AlignedBuffer(bytes);
+  }
+  // For a step that runs: what it has reserved, and maybe more.
+  std::byte* data() { return reinterpret_cast<std::byte*>(memory_.data()); }
+  size_t size() const { return memory_.size(); }
+
+ private:
+  AlignedBuffer memory_;
+};
+
 // What a step is made from.
 struct StepContext {
   const Program* program = nullptr;
@@ -70,6 +86,8 @@ struct StepContext {
   std::byte* arena = nullptr;
   Isa isa = Isa::kScalar;
   int threads = 1;
+  bool portable = false;       // SessionOptions::portable
+  Scratch* scratch = nullptr;  // of portable steps; lives as long as they do
   EpilogueArgs epilogue = {};  // of a command that leads a pass (OpTraits): its fused epilogue
 
   const TensorRecord& Record(Field f) const;

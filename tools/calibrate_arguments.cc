@@ -49,6 +49,12 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                  "off (default with --format tpu-mlir, whose tables cannot hold it); or "
                  "TABLE.yaml: as that table has it")
       ->excludes(from);
+  auto* same =
+      app.add_flag("--portable", portable,
+                   "run the float network with the same bytes on every CPU, so that machines of "
+                   "different types write the same statistics and tables; takes about twice as "
+                   "long")
+          ->excludes(from);
   app.add_option("--threads", threads,
                  "samples in parallel; one more thread reads ahead (default: all cores)")
       ->check(CLI::Range(1, kMaxThreads));
@@ -74,7 +80,7 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   auto* look =
       app.add_flag("--check", check,
                    "look at the preprocessing instead: tries the usual mistakes, writes no table");
-  for (CLI::Option* of_tables : {from, how, rank, form, again, anew, skip, page})
+  for (CLI::Option* of_tables : {from, how, rank, form, again, anew, skip, page, same})
     look->excludes(of_tables);
   app.add_option("--labels", labels, "with --check: labels as model_runner takes them, also auto");
   app.add_option("--picture", picture, "with --check: the first input as .png");
@@ -130,6 +136,7 @@ CalibrateOptions CalibrateArguments::Options() const {
   options.seed = seed;
   options.skip_bad = skip_bad;
   options.shard = ResolveShard(shard, [](const char* name) { return std::getenv(name); });
+  options.portable = portable;
   options.threads = threads;
   if (from_statistics.empty()) options.checkpoint = Checkpoint();
   options.resume = resume;

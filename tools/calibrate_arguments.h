@@ -27,7 +27,7 @@ struct CalibrateArguments {
   std::optional<std::string> equalize;  // as given
   int threads = 0;
   bool resume = false, restart = false, partial = false, check = false, json = false,
-       skip_bad = false;
+       skip_bad = false, portable = false;
 
   void AddTo(CLI::App& app);
   // Where an interrupted run leaves what it has measured.

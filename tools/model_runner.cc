@@ -53,7 +53,8 @@ struct Arguments {
   std::vector<std::string> input, dataset;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
   int64_t label_offset = 0;
-  bool raw = false, benchmark = false, per_command = false, json = false, copy = false;
+  bool raw = false, benchmark = false, per_command = false, json = false, copy = false,
+       portable = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -70,6 +71,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--isa", a.isa,
                  "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
+  app.add_flag("--portable", a.portable,
+               "F32 convolutions and matrix products with the same bytes on every CPU, for about "
+               "twice the time; integers have them anyway");
   app.add_option("--threads", a.threads,
                  "at most, of each stream; fewer where they do not help, as on a busy machine "
                  "(default: all cores, shared by the streams)")
@@ -265,6 +269,7 @@ int Run(const Arguments& a) {
   SessionOptions options;
   options.threads = a.threads;
   if (!a.isa.empty()) options.isa = ParseIsa(a.isa);
+  options.portable = a.portable;
   options.one_by_one = !a.dump.empty();  // every tensor exists for a moment
   RegisterFloatLibrary();
   const auto before_load = std::chrono::steady_clock::now();

@@ -3,6 +3,7 @@
 
 #include "base/element_type.h"
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "graph/fold/fold.h"
 
 namespace rshift {
@@ -43,7 +44,7 @@ float Add(float a, float b) { return a + b; }
 float Sub(float a, float b) { return a - b; }
 float Mul(float a, float b) { return a * b; }
 float Div(float a, float b) { return a / b; }
-float Pow(float a, float b) { return std::pow(a, b); }
+float Pow(float a, float b) { return static_cast<float>(portable::Pow(a, b)); }
 float Min(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b); }
 float Max(float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b); }
 float Mod(float a, float b) { return std::fmod(a, b); }

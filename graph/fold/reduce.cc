@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/portable_math.h"
 #include "graph/fold/fold.h"
 
 namespace rshift {
@@ -37,7 +38,7 @@ constexpr R L1{0, [](double sum, double x) { return sum + std::fabs(x); }};
 constexpr R L2{0, PlusSquare, [](double sum, double) { return std::sqrt(sum); }};
 constexpr R SumSquare{0, PlusSquare};
 constexpr R LogSumExp{};  // LogSumExp() below
-constexpr R LogSum{0, Plus, [](double sum, double) { return std::log(sum); }};
+constexpr R LogSum{0, Plus, [](double sum, double) { return portable::Log(sum); }};
 }  // namespace floats
 
 // They wrap around.
@@ -78,9 +79,9 @@ std::vector<double> LogSumExp(std::span<const float> x, const Shape& shape, cons
   });
   for (double& m : largest) m = std::isfinite(m) ? m : 0.0;
   WalkStrided<1>(shape, {strides}, [&](int64_t i, const std::array<int64_t, 1>& at) {
-    sums[at[0]] += std::exp(x[i] - largest[at[0]]);
+    sums[at[0]] += portable::Exp(x[i] - largest[at[0]]);
   });
-  for (size_t r = 0; r < results; ++r) sums[r] = std::log(sums[r]) + largest[r];
+  for (size_t r = 0; r < results; ++r) sums[r] = portable::Log(sums[r]) + largest[r];
   return sums;
 }
 
@@ -154,11 +155,11 @@ FoldResult FoldSoftmax(const Softmax& op, const Value& x) {
     const int64_t first = r / inner * inner * size + r % inner;
     double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
     for (int64_t i = 0; i < size; ++i) largest = std::max<double>(largest, in[first + i * inner]);
-    for (int64_t i = 0; i < size; ++i) sum += std::exp(in[first + i * inner] - largest);
+    for (int64_t i = 0; i < size; ++i) sum += portable::Exp(in[first + i * inner] - largest);
     for (int64_t i = 0; i < size; ++i) {
       const double shifted = in[first + i * inner] - largest;
       result[first + i * inner] =
-          static_cast<float>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
+          static_cast<float>(op.log ? shifted - portable::Log(sum) : portable::Exp(shifted) / sum);
     }
   }
   return MakeConstant<float>(result);

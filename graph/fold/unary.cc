@@ -46,7 +46,7 @@ FoldResult FoldUnary(const Unary& op, const Value& x) {
   }
   const auto in = x.constant->As<float>();
   std::vector<float> result(in.size());
-  const auto function = kUnaryFunctions<FloatMath>[static_cast<size_t>(op.op)];
+  const auto function = kUnaryFunctions<PortableMath<float>>[static_cast<size_t>(op.op)];
   for (size_t i = 0; i < in.size(); ++i) result[i] = function(in[i], op.alpha, op.beta);
   return MakeConstant<float>(result);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "graph/onnx/body.h"
 #include "graph/onnx/table.h"
 
@@ -50,12 +51,12 @@ double Only(OnnxNode& node, int i, const char* role) {
 
 // Edges of the bands in bins of the spectrum: equal steps in mel.
 std::vector<int64_t> MelEdges(int64_t bands, int64_t dft, double rate, double low, double high) {
-  const auto mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
+  const auto mel = [](double hertz) { return 2595.0 * portable::Log10(1.0 + hertz / 700.0); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);
   std::vector<int64_t> edges(bands + 2);
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double at = static_cast<double>(i) * step + mel(low);
-    const double hertz = 700.0 * (std::pow(10.0, at / 2595.0) - 1.0);
+    const double hertz = 700.0 * (portable::Pow(10.0, at / 2595.0) - 1.0);
     edges[i] = static_cast<int64_t>(std::floor(static_cast<double>(dft + 1) * hertz / rate));
   }
   return edges;

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/portable_math.h"
 #include "graph/onnx/expr.h"
 #include "graph/onnx/table.h"
 
@@ -24,8 +25,8 @@ Expr Waves(OnnxNode& node, int64_t rows, int64_t columns, int64_t period, double
   return Floats(node, {rows, columns}, elements);
 }
 
-double Cosine(double x) { return std::cos(x); }
-double Sine(double x) { return std::sin(x); }
+double Cosine(double x) { return portable::Cos(x); }
+double Sine(double x) { return portable::Sin(x); }
 
 // x: [..., length, 1 or 2] -> [..., bins, 2], the transform of the dimension before the last.
 Expr Transform(const Expr& x, int64_t bins, bool inverse) {
@@ -130,7 +131,7 @@ void ImportWindow(OnnxNode& node, double a0, double a1, double a2) {
   std::vector<float> window(size);
   for (int64_t i = 0; i < size; ++i) {
     const double x = kTwoPi * static_cast<double>(i) / static_cast<double>(period);
-    window[i] = static_cast<float>(a0 - a1 * std::cos(x) + a2 * std::cos(2 * x));
+    window[i] = static_cast<float>(a0 - a1 * portable::Cos(x) + a2 * portable::Cos(2 * x));
   }
   const DType type = ImportDType(static_cast<int>(node.Int("output_datatype", 1)), node.where());
   Give(CastTo(Floats(node, {size}, window), type));

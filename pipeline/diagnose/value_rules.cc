@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "pipeline/diagnose/finding_text.h"
 #include "pipeline/diagnose/rules.h"
 
@@ -22,7 +23,7 @@ double RangeWidth(const TensorFacts& t) {
 // Signal to noise of the bulk in steps of the range.
 double BulkDb(const TensorFacts& t) {
   const double step = RangeWidth(t) / kSteps;
-  return 20 * std::log10(t.bulk_rms / (step / std::sqrt(12.0)));
+  return 20 * portable::Log10(t.bulk_rms / (step / std::sqrt(12.0)));
 }
 
 // Of an input or an output of the model: inside it, a function may well be off for a few samples.

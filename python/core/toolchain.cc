@@ -45,6 +45,7 @@ void WithCalibrateOptions(const py::object& progress, const py::dict& keywords, 
   options.statistics = statistics.data();
   options.statistics_count = statistics.size();
   options.partial = given.Number<bool>("partial") ? 1 : 0;
+  options.portable = given.Number<bool>("portable") ? 1 : 0;
   options.progress = Interruptible::Progress;
   options.user = &work;
   body(work, options);

@@ -148,7 +148,7 @@ def _measured(model: Model, dataset: Dataset, samples: Optional[int], shard: Uni
 
 def calibrate(model: Model, dataset: Dataset = None, *, preprocess: Optional[Path] = None, method: str = 'kl', equalize: Path = 'auto',
               samples: Optional[int] = 100, seed: int = 0, threads: int = 0, input_shapes: Optional[Shapes] = None,
-              statistics: Union[None, bytes, Iterable[bytes]] = None, partial: bool = False,
+              statistics: Union[None, bytes, Iterable[bytes]] = None, partial: bool = False, portable: bool = False,
               progress: Optional[Progress] = None) -> CalibrationTable:
     """Measures a trained network and gives the ranges of its tensors.
 
@@ -162,6 +162,7 @@ def calibrate(model: Model, dataset: Dataset = None, *, preprocess: Optional[Pat
     method: the threshold method, or 'auto': for each tensor the best. equalize: 'auto', 'off', or a table of the same model.
     samples: how many of them, chosen by `seed`; None for all.
     input_shapes: of inputs whose model leaves dimensions open: {'x': (1, 3, 224, 224)}.
+    portable: run the float network with the same bytes on every CPU type, which takes about twice as long.
     statistics: in place of a data set, what `collect` or `merge` gave. partial: shards of them may be missing.
     progress: called as progress(title, done, total); what it raises ends the work.
     """
@@ -173,13 +174,13 @@ def calibrate(model: Model, dataset: Dataset = None, *, preprocess: Optional[Pat
         given = {**_model(model), **common, 'statistics': parts}
     else:
         given = _measured(model, dataset, samples, None, preprocess=_path(preprocess), equalize=os.fsencode(equalize), seed=seed,
-                          threads=threads, **common)
+                          threads=threads, portable=portable, **common)
     return CalibrationTable(_core.calibrate(progress, **given).decode('utf-8', 'surrogateescape'))
 
 
 def collect(model: Model, dataset: Dataset, *, shard: Union[None, str, Tuple[int, int]] = None, preprocess: Optional[Path] = None,
             equalize: Path = 'auto', samples: Optional[int] = 100, seed: int = 0, threads: int = 0,
-            input_shapes: Optional[Shapes] = None, progress: Optional[Progress] = None) -> bytes:
+            input_shapes: Optional[Shapes] = None, portable: bool = False, progress: Optional[Progress] = None) -> bytes:
     """The statistics of a calibration as bytes, for several machines or to be kept; arguments as in `calibrate`.
 
     shard: (i, n): every n-th of the chosen samples from i, where every machine has the whole data set. `merge` of all shards gives the
@@ -187,7 +188,7 @@ def collect(model: Model, dataset: Dataset, *, shard: Union[None, str, Tuple[int
         would equalize by its own samples.
     """
     return _core.collect(progress, **_measured(model, dataset, samples, shard, preprocess=_path(preprocess), equalize=os.fsencode(equalize),
-                                               seed=seed, threads=threads, input_shapes=_shapes(input_shapes)))
+                                               seed=seed, threads=threads, input_shapes=_shapes(input_shapes), portable=portable))
 
 
 def merge(statistics: Iterable[bytes]) -> bytes:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/portable_math.h"
 #include "base/union_find.h"
 #include "quantize/equalize/channel_groups.h"
 #include "quantize/equalize/headroom.h"
@@ -152,7 +153,7 @@ class Chooser {
       noise +=
           ProductNoise(graph_, product, *Measured(product.x), own, relevance_[products_[p].node]);
     }
-    return -10 * std::log10(std::max(noise, kNoNoise));
+    return -10 * portable::Log10(std::max(noise, kNoNoise));
   }
 
   // Factors r^(1 - a) / w^a: r the range of a channel beside that of its tensor, w that of the
@@ -193,7 +194,7 @@ class Chooser {
         if (range[g] == 0) continue;
         const double w = weight[g] > 0 ? weight[g] : 1;
         alive[g] = true;
-        octaves[g] = (1 - a) * std::log2(range[g]) - a * std::log2(w);
+        octaves[g] = (1 - a) * portable::Log2(range[g]) - a * portable::Log2(w);
         known.push_back(octaves[g]);
       }
     }

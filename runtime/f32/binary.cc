@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/portable_math.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
@@ -101,7 +102,7 @@ struct Pow {
       return power >= least && power < -least ? static_cast<T>(power)
                                               : std::numeric_limits<T>::min();
     } else {
-      return b == 2.0f ? a * a : std::pow(a, b);
+      return b == 2.0f ? a * a : static_cast<float>(portable::Pow(a, b));
     }
   }
 };

@@ -1,10 +1,14 @@
 // kLrnF32: y = x / (bias + alpha/size * sum of squares of `size` neighbouring channels)^beta.
-#include <cmath>
-
+#include "base/portable_math.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
+namespace {
+
+float Power(float x, float y) { return static_cast<float>(portable::Pow(x, y)); }
+
+}  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LrnF32& c) {
   const AxisView view = ViewAlong(context.Record(Field::kSrc).shape, c.axis);
@@ -26,7 +30,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LrnF32& c)
         const double value = in[at + k * view.inner];
         squares += value * value;
       }
-      out[at] = in[at] / std::pow(static_cast<float>(bias + alpha * squares), beta);
+      out[at] = in[at] / Power(static_cast<float>(bias + alpha * squares), beta);
     }
   });
 }

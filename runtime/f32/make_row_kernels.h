@@ -4,6 +4,7 @@
 
 #include "runtime/f32/function_kernels.h"
 #include "runtime/f32/normalize_kernels.h"
+#include "runtime/f32/product_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
 #include "runtime/f32/window_kernels.h"
@@ -37,7 +38,8 @@ constexpr RowKernels MakeRowKernels() {
           .hard_sigmoid = RowHardSigmoid,
           .hard_swish = RowHardSwish,
           .leaky_relu = RowLeakyRelu,
-          .clip = RowClip};
+          .clip = RowClip,
+          .product = MakeProductKernels()};
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FakeQuanti
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonMaxSuppression& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonZero& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Unique& c);
+// For rshift_float and portable steps: opcode 83.
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolF32& c);
 
 }  // namespace rshift::f32
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/portable_math.h"
 #include "runtime/f32/makers.h"
 #include "runtime/f32/reduce_plan.h"
 #include "runtime/f32/row_kernels.h"
@@ -36,7 +37,7 @@ float Finish(const Reduction& reduction, double value) {
       value = std::sqrt(value);
       break;
     case ReduceOp::kLogSum:
-      value = std::log(value);
+      value = portable::Log(value);
       break;
     case ReduceOp::kSum:
     case ReduceOp::kMax:

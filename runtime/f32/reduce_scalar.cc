@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/portable_math.h"
 #include "runtime/f32/reduce_plan.h"
 
 namespace rshift::f32 {
@@ -37,10 +38,10 @@ void ReduceLogSumExp(const ReducePlan& plan, const float* base, int64_t lanes, f
     if (x > highest[lane] || x != x) highest[lane] = x;
   });
   ForEachReduced(plan, base, lanes,
-                 [&](int64_t lane, double x) { sums[lane] += std::exp(x - highest[lane]); });
+                 [&](int64_t lane, double x) { sums[lane] += portable::Exp(x - highest[lane]); });
   for (int64_t lane = 0; lane < lanes; ++lane) {
     const double top = highest[lane];
-    out[lane] = static_cast<float>(std::isfinite(top) ? top + std::log(sums[lane]) : top);
+    out[lane] = static_cast<float>(std::isfinite(top) ? top + portable::Log(sums[lane]) : top);
   }
 }
 

@@ -33,6 +33,37 @@ struct FloatWindow {
 
 inline constexpr int64_t kSoftmaxLanes = 256;
 
+// A tile of a matrix product (portable steps): `rows` outputs of one column each read x, and
+// neighbouring columns w. out[r][c] = clamp(bias[c] + x[0][r] * w[0][c] + x[1][r] * w[1][c] ...),
+// the sum in double and in this order: a product of two floats is exact there, so that a fused
+// multiply-add gives the same.
+struct ProductTile {
+  const double* x = nullptr;    // [depth][rows], floats that were widened
+  const float* w = nullptr;     // [depth][kernel's columns]
+  const float* bias = nullptr;  // [kernel's columns]
+  int64_t depth = 0, rows = 0;  // rows: 1 to the kernel's
+  float* const* out = nullptr;  // of each row
+  int64_t columns = 0;          // that are written, at most the kernel's
+  float lo = 0, hi = 0;
+};
+
+// One output pixel of a depthwise convolution: the same with an x and a w for each lane.
+struct DepthwiseTaps {
+  const float* const* x = nullptr;  // of each tap
+  const float* const* w = nullptr;
+  int64_t taps = 0, lanes = 0;
+  const float* bias = nullptr;
+  float* out = nullptr;
+  float lo = 0, hi = 0;
+};
+
+struct ProductKernels {
+  int64_t rows = 0, columns = 0;  // of the largest tile
+  void (*tile)(const ProductTile& tile) noexcept = nullptr;
+  void (*depthwise)(const DepthwiseTaps& taps) noexcept = nullptr;
+};
+inline constexpr int64_t kMaxProductRows = 8;
+
 // y[i] = f(x[i]); `y` may be `x`.
 using ElementFunction = void (*)(const float* x, float* y, int64_t n, float alpha,
                                  float beta) noexcept;
@@ -74,6 +105,8 @@ struct RowKernels {
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,
       leaky_relu, clip;
+
+  ProductKernels product;
 };
 
 const RowKernels& RowKernelsFor(Isa isa);

@@ -6,6 +6,10 @@
 #include "runtime/f32/exponential.h"
 #include "runtime/f32/reduce_kernels.h"
 
+namespace rshift::portable {
+double Log(double x);  // base/portable_math.h, which has code that no unit may include
+}
+
 namespace rshift::f32 {
 namespace {
 
@@ -13,7 +17,7 @@ constexpr float kLowest = -__builtin_inff(), kNan = __builtin_nanf("");
 
 // What is subtracted from x - highest, or what its exponential is multiplied by.
 RSHIFT_INLINE float SoftmaxScale(double sum, bool log) {
-  return static_cast<float>(log ? __builtin_log(sum) : 1.0 / sum);
+  return static_cast<float>(log ? portable::Log(sum) : 1.0 / sum);
 }
 
 // One NaN for all: which of several an operation hands on is the instruction set's choice.

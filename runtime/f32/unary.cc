@@ -31,9 +31,9 @@ T Sign(T x) {
 
 // By UnaryOp.
 constexpr SpanFunction kFloatFunctions[] = {
-#define RSHIFT_UNARY(id, name, ...)                             \
-  MapElements<float, [](float x, const Coefficients& k) {       \
-    return UnaryFunctions<FloatMath>::name(x, k.alpha, k.beta); \
+#define RSHIFT_UNARY(id, name, ...)                                       \
+  MapElements<float, [](float x, const Coefficients& k) {                 \
+    return UnaryFunctions<PortableMath<float>>::name(x, k.alpha, k.beta); \
   }>,
 #include "isa/functions.def"
 };

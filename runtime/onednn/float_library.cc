@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "isa/ops/visit.h"
+#include "runtime/f32/makers.h"
 #include "runtime/onednn/makers.h"
 
 namespace rshift {

@@ -14,7 +14,6 @@ namespace rshift::f32 {
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvF32& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvTransposeF32& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulF32& c);
-std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolF32& c);
 
 }  // namespace rshift::f32
 

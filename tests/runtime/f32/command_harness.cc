@@ -112,10 +112,11 @@ ProgramImage ImageOf(const CommandCase& test) {
   return image;
 }
 
-TestTensor RunCommand(const CommandCase& test, int threads, Isa isa) {
+TestTensor RunCommand(const CommandCase& test, int threads, Isa isa, bool portable) {
   const std::vector<uint8_t> file = WriteContainer(ImageOf(test));
   const Program program = Program::FromBytes(file, "test.rshift");
-  Session session(program, {.threads = threads, .isa = isa, .least_share_ns = 0});
+  Session session(program,
+                  {.threads = threads, .isa = isa, .least_share_ns = 0, .portable = portable});
   int index = 0;
   for (const auto& [field, tensor] : test.inputs) {
     if (tensor.constant) continue;
@@ -140,14 +141,15 @@ TestTensor RunOnAnyThreads(const CommandCase& test) {
   return result;
 }
 
-TestTensor RunOnAnyIsa(const CommandCase& test) {
-  const TestTensor result = RunCommand(test, 1, Isa::kScalar);
+TestTensor RunOnAnyIsa(const CommandCase& test, bool portable) {
+  const TestTensor result = RunCommand(test, 1, Isa::kScalar, portable);
   for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kNeonDot}) {
     if (!CpuSupports(isa)) continue;
-    EXPECT_EQ(result.bytes, RunCommand(test, 1, isa).bytes) << Name(isa);
+    EXPECT_EQ(result.bytes, RunCommand(test, 1, isa, portable).bytes) << Name(isa);
   }
   for (int threads = 2; threads <= 4; ++threads) {
-    EXPECT_EQ(result.bytes, RunCommand(test, threads).bytes) << threads << " threads";
+    EXPECT_EQ(result.bytes, RunCommand(test, threads, BestIsa(), portable).bytes)
+        << threads << " threads";
   }
   return result;
 }

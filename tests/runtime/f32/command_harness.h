@@ -75,11 +75,12 @@ struct CommandCase {
 
 ProgramImage ImageOf(const CommandCase& test);
 // The destination's bytes after a run.
-TestTensor RunCommand(const CommandCase& test, int threads, Isa isa = BestIsa());
+TestTensor RunCommand(const CommandCase& test, int threads, Isa isa = BestIsa(),
+                      bool portable = false);
 // Runs with 1, 2 and 3 threads, expects equal bytes, and returns them.
 TestTensor RunOnAnyThreads(const CommandCase& test);
 // The same with every instruction set that this CPU has and with 1 to 4 threads.
-TestTensor RunOnAnyIsa(const CommandCase& test);
+TestTensor RunOnAnyIsa(const CommandCase& test, bool portable = false);
 
 // The message of the rshift::Error that making the program and its session throws; "" when it does
 // not.
@@ -101,6 +102,8 @@ void ForEachIndex(const Shape& shape, const F& visit) {
 // broadcast.
 int64_t BroadcastOffset(const Shape& shape, const Shape& index);
 
+// Of portable products, whose sums run in double: what one rounding leaves.
+inline constexpr double kPortableTolerance = 6.1e-8;
 // Compares every element: |got - want| <= tolerance * max(1, |want|); NaN equals NaN.
 void ExpectClose(const std::vector<float>& got, const std::vector<double>& want, double tolerance);
 

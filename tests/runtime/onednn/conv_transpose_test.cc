@@ -75,6 +75,7 @@ void CheckTranspose(const TransposeCase& c, uint32_t seed) {
       1e-6 * std::sqrt(static_cast<double>(c.ic * c.h.kernel * c.w.kernel)) * 4;
   for (const int threads : {1, 2})
     ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  ExpectClose(RunOnAnyIsa(test, true).As<float>(), want, kPortableTolerance);
 }
 
 // Pads that leave an output, output padding below the stride.

@@ -55,6 +55,7 @@ void CheckMatMul(const MatMulCase& c, uint32_t seed) {
   const std::vector<double> want = Reference(c, test);
   for (const int threads : {1, 2})
     ExpectClose(RunCommand(test, threads).As<float>(), want, tolerance);
+  ExpectClose(RunOnAnyIsa(test, true).As<float>(), want, kPortableTolerance);
 }
 
 const MatMulCase kShapes[] = {

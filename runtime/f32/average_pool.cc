@@ -1,8 +1,9 @@
 // kAveragePoolF32, NHWC. The divisor is the number of taps inside the image or, counting pads,
 // inside image and pads; taps that only ceil_mode adds behind the pads never count.
+#include "runtime/f32/makers.h"
+#include "runtime/f32/portable.h"
 #include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
-#include "runtime/onednn/makers.h"
 #include "runtime/steps/pool_shape.h"
 
 namespace rshift::f32 {
@@ -21,6 +22,10 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoo
                          out + b.m * shape.dst_pitch + b.c);
     });
   });
+}
+
+std::unique_ptr<Step> MakePortableStep(const StepContext& context, const isa::AveragePoolF32& c) {
+  return MakeStep(context, c);
 }
 
 }  // namespace rshift::f32
