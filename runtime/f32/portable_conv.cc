@@ -194,12 +194,13 @@ class DenseConv final : public PortableConv {
               int64_t count, int64_t group, double* to) const {
     const auto* zeros = reinterpret_cast<const float*>(zeros_.data());
     const int64_t channels = shape_.group_in();
+    std::array<const float*, kMaxProductRows> from;
     for (const PhaseTap& tap : phase.taps) {
       for (int64_t r = 0; r < count; ++r) {
         const float* input = Input(phase, pixels[static_cast<size_t>(r)], tap);
-        const float* from = input == nullptr ? zeros : input + group * channels;
-        for (int64_t c = 0; c < channels; ++c) to[c * count + r] = from[c];
+        from[static_cast<size_t>(r)] = input == nullptr ? zeros : input + group * channels;
       }
+      kernels_->widen(from.data(), count, channels, to);
       to += channels * count;
     }
   }

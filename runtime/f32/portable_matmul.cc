@@ -1,5 +1,6 @@
 // kMatMulF32 without a library: [..., M, K] x [..., K, N] with the leading dimensions broadcast.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "runtime/f32/broadcast.h"
@@ -103,12 +104,12 @@ class PortableMatMul final : public Step {
  private:
   // Rows of k, tile by tile.
   void Widen(const float* from, int64_t rows, double* to) const {
+    std::array<const float*, kMaxProductRows> x;
     for (int64_t row = 0; row < rows; row += kernels_->rows) {
       const int64_t count = std::min(kernels_->rows, rows - row);
-      for (int64_t r = 0; r < count; ++r) {
-        const float* x = from + (row + r) * problem_.k;
-        for (int64_t k = 0; k < problem_.k; ++k) to[k * count + r] = x[k];
-      }
+      for (int64_t r = 0; r < count; ++r)
+        x[static_cast<size_t>(r)] = from + (row + r) * problem_.k;
+      kernels_->widen(x.data(), count, problem_.k, to);
       to += count * problem_.k;
     }
   }

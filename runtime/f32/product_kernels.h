@@ -129,6 +129,47 @@ void ProductOfTile(const ProductTile& tile) noexcept {
   }
 }
 
+typedef float FourFloats __attribute__((vector_size(16)));
+typedef double FourDoubles __attribute__((vector_size(32)));
+
+RSHIFT_INLINE void StoreWide(const FourFloats& x, double* to) {
+#if defined(__AVX2__)
+  const FourDoubles y = _mm256_cvtps_pd(x);
+#else
+  const FourDoubles y = __builtin_convertvector(x, FourDoubles);
+#endif
+  std::memcpy(to, &y, sizeof y);
+}
+
+// Four floats of four rows, turned: to[k * kCount + r].
+template <int kCount>
+RSHIFT_INLINE void WidenFour(const float* const* x, int64_t k, double* to) {
+  FourFloats row[4];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) row[r] = LoadPart<FourFloats>(x[r] + k);
+  const FourFloats a = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+  const FourFloats b = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+  const FourFloats c = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+  const FourFloats d = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+  StoreWide(__builtin_shufflevector(a, b, 0, 1, 4, 5), to);
+  StoreWide(__builtin_shufflevector(a, b, 2, 3, 6, 7), to + kCount);
+  StoreWide(__builtin_shufflevector(c, d, 0, 1, 4, 5), to + 2 * kCount);
+  StoreWide(__builtin_shufflevector(c, d, 2, 3, 6, 7), to + 3 * kCount);
+}
+
+void WidenRows(const float* const* x, int64_t count, int64_t depth, double* to) noexcept {
+  int64_t k = 0;
+  if (count == kTileRows) {
+    for (; k + 4 <= depth; k += 4) {
+#pragma GCC unroll 2
+      for (int r = 0; r < kTileRows; r += 4) WidenFour<kTileRows>(x + r, k, to + k * kTileRows + r);
+    }
+  }
+  for (; k < depth; ++k) {
+    for (int64_t r = 0; r < count; ++r) to[k * count + r] = x[r][k];
+  }
+}
+
 // kParts registers of lanes from `lane` on.
 template <int kParts>
 RSHIFT_INLINE void DepthwiseLanes(const DepthwiseTaps& d, int64_t lane) {
@@ -165,6 +206,7 @@ constexpr ProductKernels MakeProductKernels() {
   return {.rows = kTileRows,
           .columns = kTileColumns,
           .tile = ProductOfTile,
+          .widen = WidenRows,
           .depthwise = DepthwisePixel};
 }
 

@@ -60,6 +60,8 @@ struct DepthwiseTaps {
 struct ProductKernels {
   int64_t rows = 0, columns = 0;  // of the largest tile
   void (*tile)(const ProductTile& tile) noexcept = nullptr;
+  // to[k * count + r] = x[r][k] for k below depth: a part of ProductTile::x.
+  void (*widen)(const float* const* x, int64_t count, int64_t depth, double* to) noexcept = nullptr;
   void (*depthwise)(const DepthwiseTaps& taps) noexcept = nullptr;
 };
 inline constexpr int64_t kMaxProductRows = 8;
