@@ -52,7 +52,7 @@ void CalibrateArguments::AddTo(CLI::App& app) {
   auto* same =
       app.add_flag("--portable", portable,
                    "run the float network with the same bytes on every CPU, so that machines of "
-                   "different types write the same statistics and tables; takes about twice as "
+                   "different types write the same statistics and tables; takes up to twice as "
                    "long")
           ->excludes(from);
   app.add_option("--threads", threads,

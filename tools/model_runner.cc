@@ -72,8 +72,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "scalar | avx2 | avxvnni | avx512vnni (default: the best this CPU has)")
       ->check(TakenBy(ParseIsa));
   app.add_flag("--portable", a.portable,
-               "F32 convolutions and matrix products with the same bytes on every CPU, for about "
-               "twice the time; integers have them anyway");
+               "F32 convolutions and matrix products with the same bytes on every CPU, for two "
+               "or three times the time; integers have them anyway");
   app.add_option("--threads", a.threads,
                  "at most, of each stream; fewer where they do not help, as on a busy machine "
                  "(default: all cores, shared by the streams)")

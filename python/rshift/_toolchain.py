@@ -162,7 +162,7 @@ def calibrate(model: Model, dataset: Dataset = None, *, preprocess: Optional[Pat
     method: the threshold method, or 'auto': for each tensor the best. equalize: 'auto', 'off', or a table of the same model.
     samples: how many of them, chosen by `seed`; None for all.
     input_shapes: of inputs whose model leaves dimensions open: {'x': (1, 3, 224, 224)}.
-    portable: run the float network with the same bytes on every CPU type, which takes about twice as long.
+    portable: run the float network with the same bytes on every CPU type, which takes up to twice as long.
     statistics: in place of a data set, what `collect` or `merge` gave. partial: shards of them may be missing.
     progress: called as progress(title, done, total); what it raises ends the work.
     """

@@ -1,5 +1,5 @@
 // Steps of the commands that rshift_float has, without a library (SessionOptions::portable): the
-// same bytes on every CPU, instruction set and number of threads, for about twice the time
+// same bytes on every CPU, instruction set and number of threads, for two or three times the time
 // (docs/scale-out.md). Sums run in double, from the bias on in the order of taps and input
 // channels, or of k; one sum for each output, rounded at its end.
 #ifndef RSHIFT_RUNTIME_F32_PORTABLE_H_

@@ -107,8 +107,7 @@ class PortableMatMul final : public Step {
     std::array<const float*, kMaxProductRows> x;
     for (int64_t row = 0; row < rows; row += kernels_->rows) {
       const int64_t count = std::min(kernels_->rows, rows - row);
-      for (int64_t r = 0; r < count; ++r)
-        x[static_cast<size_t>(r)] = from + (row + r) * problem_.k;
+      for (int64_t r = 0; r < count; ++r) x[static_cast<size_t>(r)] = from + (row + r) * problem_.k;
       kernels_->widen(x.data(), count, problem_.k, to);
       to += count * problem_.k;
     }

@@ -39,6 +39,9 @@ def to_array(value):
     return np.asarray(value) if isinstance(value, (np.generic, int, float)) else value
 
 
+PORTABLE = False
+
+
 def run(command):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -89,7 +92,7 @@ def run_case(case, folder, bin_folder):
     out = os.path.join(folder, 'out.npz')
     if os.path.exists(out):
         os.remove(out)
-    code, message = run([os.path.join(bin_folder, 'model_runner'), program, *feeds, '--output', out, '--raw', '--threads', '1'])
+    code, message = run([os.path.join(bin_folder, 'model_runner'), program, *feeds, '--output', out, '--raw', '--threads', '1', *(['--portable'] if PORTABLE else [])])
     if code == 1 and ('expected finite values' in message or "does not fit the input's integer type" in message):
         return 'refused', message  # numbers that no data set may hold
     if code != 0:
@@ -132,7 +135,10 @@ def main():
     parser.add_argument('--bin', required=True)
     parser.add_argument('--filter', default='')
     parser.add_argument('--verbose', action='store_true')
+    parser.add_argument('--portable', action='store_true', help='run the float programs with model_runner --portable')
     options = parser.parse_args()
+    global PORTABLE  # pylint: disable=global-statement
+    PORTABLE = options.portable
     counts = collections.Counter()
     refused_operators = collections.Counter()
     for case in sorted(collect_testcases(None), key=lambda c: c.name):

@@ -1,4 +1,4 @@
-"""Every operator alone and in little graphs: f32 against ONNX Runtime, integer against f32, no F32 command
+"""Every operator alone and in little graphs: f32, also portable, against ONNX Runtime, integer against f32, no F32 command
 where an integer form exists, the same bytes for every instruction set and thread count."""
 
 import pathlib
@@ -90,6 +90,11 @@ def test_operators(cases, tmp_path):
     outputs = pipeline.infer(program, sample, tmp_path)
     check_shapes(outputs, expected)
     faults = float_faults(outputs, expected)
+    portable = pipeline.infer(program, sample, tmp_path, '--portable')
+    faults += [f'--portable: {fault}' for fault in float_faults(portable, expected)]
+    for isa, threads in instruction_sets():
+        other = pipeline.infer(program, sample, tmp_path, '--portable', '--isa', isa, '--threads', threads)
+        faults += [f'--portable: {n} differs with {isa}' for n in expected if other[n].tobytes() != portable[n].tobytes()]
     for mode in pipeline.INTEGER_MODES:
         pipeline.deploy(path, program, mode=mode, table=table)
         outputs = pipeline.infer(program, sample, tmp_path)

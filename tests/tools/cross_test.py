@@ -2,9 +2,11 @@
 
     cross_test.py <source dir> <build dir>
 
-It must print the outputs that model_runner gives on this machine, bit for bit. Exit code 77, with a message, where Debian's
+It must print the outputs that model_runner gives on this machine, bit for bit; so must a program that runs float networks by
+portable steps (tests/runtime/portable_run.cc), for every tensor of each. Exit code 77, with a message, where Debian's
 cross compiler or QEMU's user mode emulation is missing (apt-get install g++-aarch64-linux-gnu qemu-user).
 """
+import os
 import pathlib
 import random
 import shutil
@@ -22,6 +24,11 @@ import tiny_model  # noqa: E402
 MODEL = SOURCE / 'examples/fashion_mnist/model.onnx'
 TOOLCHAIN = SOURCE / 'cmake/aarch64.cmake'
 SYSTEM = '/usr/aarch64-linux-gnu'
+SHARED = pathlib.Path(os.environ.get('RSHIFT_SHARED', SOURCE.parent / 'shared')) / 'models'
+# Convolutions of every kind and average pools; a transformer's products, LayerNorm, Softmax and Gelu; a detector.
+# Deconvolutions, InstanceNorm and Resize are in the operators' own tests (preset aarch64).
+NETWORKS = ('resnet8_cifar10', 'dscnn_keywords', 'vww96', 'blazeface', 'autoencoder_ad01', 'fashion/vit_tiny.onnx',
+            'mobilenet_v1_025', 'nanodet_m')
 SHAPE, PIXELS, OUTPUT, SEED, SAMPLES = (1, 1, 28, 28), 784, 'logits', 26, 4
 NEEDED = ('aarch64-linux-gnu-g++', 'qemu-aarch64', 'readelf')
 
@@ -45,6 +52,10 @@ class Crossed(unittest.TestCase):
         run('cmake', '--install', runtime, '--prefix', prefix, '--component', 'development')
         cross_build(SOURCE / 'examples/embed/c', cls.folder / 'example', f'-DRshift_DIR={prefix}/lib/cmake/Rshift',
                     '-DCMAKE_EXE_LINKER_FLAGS=-static')
+        cls.portable = cls.folder / 'portable_run'
+        run('aarch64-linux-gnu-g++', '-std=c++20', '-O2', '-static', '-fopenmp', '-I', SOURCE, '-o', cls.portable,
+            SOURCE / 'tests/runtime/portable_run.cc', runtime / 'runtime/librshift_runtime.a',
+            runtime / 'isa/librshift_format.a', runtime / 'base/librshift_base.a')
         cls.example = cls.folder / 'example/embed_c'
         values = random.Random(SEED)
         cls.samples = [[values.uniform(-1, 1) for _ in range(PIXELS)] for _ in range(SAMPLES)]
@@ -81,6 +92,28 @@ class Crossed(unittest.TestCase):
         expected = [struct.pack('<f', v) for v in tiny_model.read_npz(self.folder / 'p.npz', OUTPUT)]
         printed = run('qemu-aarch64', '-L', SYSTEM, self.example.parent / 'embed_picture', program, self.folder / 'p.pgm')
         self.assertEqual([struct.pack('<f', float(line)) for line in printed.split()], expected)
+
+    def test_portable_float_runs_are_those_of_this_machine(self):
+        models = [MODEL]
+        for name in NETWORKS:
+            found = SHARED / name
+            found = [found] if found.is_file() else sorted(found.glob('*.onnx'))
+            models += [f for f in found if 'qdq' not in f.name][:1]
+        print(f'\nportable runs of {", ".join(m.stem for m in models)}')
+        for model in models:
+            program = self.folder / 'f32.rshift'
+            run(BUILD / 'bin/model_deploy', model, '--mode', 'f32', '-o', program)
+            expected = run(BUILD / 'bin/runtime_portable_run', program)
+            self.assertGreater(len(expected.splitlines()), 5)
+            for isa in self.instruction_sets():
+                for threads in (1, 3):
+                    self.assertEqual(run(BUILD / 'bin/runtime_portable_run', program, isa, threads), expected, (model, isa, threads))
+            self.assertEqual(run('qemu-aarch64', '-cpu', 'max', '-L', SYSTEM, self.portable, program), expected, model)
+
+    @staticmethod
+    def instruction_sets():
+        flags = pathlib.Path('/proc/cpuinfo').read_text().split()
+        return ['scalar'] + [isa for isa, flag in (('avx2', 'avx2'), ('avx512vnni', 'avx512_vnni')) if flag in flags]
 
 
 if __name__ == '__main__':
