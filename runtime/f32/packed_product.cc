@@ -27,14 +27,32 @@ void Panels::Pack(const float* from, float* to) const {
   }
 }
 
-AlignedBuffer PaddedBias(const float* bias, int64_t groups, int64_t columns, const Panels& panels,
-                         const ProductKernels& kernels) {
-  const int64_t padded = panels.count() * kernels.columns;
-  AlignedBuffer buffer(static_cast<size_t>(groups * padded) * sizeof(float));  // zeros
-  if (bias == nullptr) return buffer;
-  auto* to = reinterpret_cast<float*>(buffer.data());
-  for (int64_t g = 0; g < groups; ++g) std::copy_n(bias + g * columns, columns, to + g * padded);
-  return buffer;
+PaddedBias::PaddedBias(const StepContext& context, int64_t groups, int64_t columns,
+                       const Panels& panels, const ProductKernels& kernels)
+    : groups_(groups),
+      columns_(columns),
+      width_(panels.count() * kernels.columns),
+      padded_(static_cast<size_t>(groups * width_) * sizeof(float)) {  // zeros
+  if (!context.Has(Field::kSrc3)) return;
+  const float* bias = context.In<float>(Field::kSrc3);
+  if (context.Record(Field::kSrc3).region == Region::kConst) {
+    Fill(bias, reinterpret_cast<float*>(padded_.data()));
+  } else {
+    computed_ = bias;
+  }
+}
+
+const float* PaddedBias::Get(float* own) const {
+  if (computed_ == nullptr) return reinterpret_cast<const float*>(padded_.data());
+  Fill(computed_, own);
+  return own;
+}
+
+void PaddedBias::Fill(const float* bias, float* to) const {
+  for (int64_t g = 0; g < groups_; ++g, to += width_) {
+    std::copy_n(bias + g * columns_, columns_, to);
+    std::fill(to + columns_, to + width_, 0.0f);
+  }
 }
 
 int64_t RowsAtOnce(const ProductKernels& kernels, int64_t depth, int64_t rows) {

@@ -33,9 +33,23 @@ class Panels {
   int64_t depth_ = 0, columns_ = 0, width_ = 1, count_ = 0;
 };
 
-// A bias with zeros behind its last column, one panel after the other; zeros where there is none.
-AlignedBuffer PaddedBias(const float* bias, int64_t groups, int64_t columns, const Panels& panels,
-                         const ProductKernels& kernels);
+// The bias of each group with zeros behind its last column, as wide as the panels; zeros where
+// there is none. One that the program computes is copied anew by each run.
+class PaddedBias {
+ public:
+  PaddedBias(const StepContext& context, int64_t groups, int64_t columns, const Panels& panels,
+             const ProductKernels& kernels);
+  size_t bytes() const { return padded_.size(); }
+  // What a thread keeps of its own: 0 for a constant.
+  size_t thread_floats() const { return computed_ == nullptr ? 0 : padded_.size() / sizeof(float); }
+  const float* Get(float* own) const;
+
+ private:
+  void Fill(const float* bias, float* to) const;
+  int64_t groups_, columns_, width_;
+  AlignedBuffer padded_;
+  const float* computed_ = nullptr;
+};
 
 // How many rows of `depth` doubles a thread widens at once: as many as the second cache holds
 // beside a panel, in whole tiles, but no more than there are.

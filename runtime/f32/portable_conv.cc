@@ -68,7 +68,7 @@ class PortableConv : public Step {
         dst_(context.Out<float>(Field::kDst)),
         constant_(context.Record(Field::kWeights).region == Region::kConst) {}
 
-  size_t memory_bytes() const override { return packed_.size() + bias_.size(); }
+  size_t memory_bytes() const override { return packed_.size(); }
 
  protected:
   // Memory for the weights of all phases, `floats` long, which are packed now when they are
@@ -83,7 +83,6 @@ class PortableConv : public Step {
   std::byte* Own(const Team& team) const {
     return scratch_->data() + static_cast<size_t>(team.index) * thread_bytes_;
   }
-  const float* bias() const { return reinterpret_cast<const float*>(bias_.data()); }
   // Null where the tap lies outside the image.
   const float* Input(const ConvPhase& phase, const Pixel& pixel, const PhaseTap& tap) const {
     const int64_t y = pixel.y * phase.y.in_step + tap.y, x = pixel.x * phase.x.in_step + tap.x;
@@ -107,7 +106,7 @@ class PortableConv : public Step {
   const float *src_, *weights_;
   float* dst_;
   bool constant_;
-  AlignedBuffer packed_, bias_;
+  AlignedBuffer packed_;
   size_t own_bytes_ = 0, thread_bytes_ = 0;
 };
 
@@ -116,10 +115,9 @@ class DenseConv final : public PortableConv {
   DenseConv(const StepContext& context, const Window& window, const Clamp& clamp,
             const ConvShape& shape)
       : PortableConv(context, window, clamp, shape),
-        zeros_(static_cast<size_t>(shape.group_in()) * sizeof(float)) {
-    const float* bias = context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr;
-    bias_ = PaddedBias(bias, shape_.groups, shape_.group_out(),
-                       Panels(*kernels_, 0, shape_.group_out()), *kernels_);
+        zeros_(static_cast<size_t>(shape.group_in()) * sizeof(float)),
+        bias_(context, shape.groups, shape.group_out(), Panels(*kernels_, 0, shape.group_out()),
+              *kernels_) {
     size_t floats = 0;
     for (const ConvPhase& phase : phases_) {
       const int64_t depth = static_cast<int64_t>(phase.taps.size()) * shape_.group_in();
@@ -131,9 +129,12 @@ class DenseConv final : public PortableConv {
       most_rows_ = std::max(most_rows_, at_once_.back());
     }
     Allocate(context, floats,
-             doubles_ * sizeof(double) + static_cast<size_t>(most_rows_) * sizeof(float*));
+             doubles_ * sizeof(double) + static_cast<size_t>(most_rows_) * sizeof(float*) +
+                 bias_.thread_floats() * sizeof(float));
     if (constant_) PackAll(reinterpret_cast<float*>(packed_.data()));
   }
+
+  size_t memory_bytes() const override { return packed_.size() + bias_.bytes(); }
 
   void Run(const Team& team) noexcept override {
     std::byte* own = Own(team);
@@ -142,10 +143,11 @@ class DenseConv final : public PortableConv {
     auto* w = reinterpret_cast<float*>(constant_ ? packed_.data()
                                                  : reinterpret_cast<uint8_t*>(own + own_bytes_));
     if (!constant_) PackAll(w);
+    const float* bias = bias_.Get(reinterpret_cast<float*>(out + most_rows_));
     for (size_t p = 0; p < phases_.size(); ++p) {
       const Range range = ThreadRange(Pixels(phases_[p]), kernels_->rows, team);
       for (int64_t at = range.begin; at < range.end; at += at_once_[p])
-        RunBlock(p, at, std::min(at_once_[p], range.end - at), x, out, w + first_weight_[p]);
+        RunBlock(p, at, std::min(at_once_[p], range.end - at), x, out, w + first_weight_[p], bias);
     }
   }
 
@@ -168,8 +170,8 @@ class DenseConv final : public PortableConv {
     }
   }
 
-  void RunBlock(size_t p, int64_t first, int64_t rows, double* x, float** out,
-                const float* w) const {
+  void RunBlock(size_t p, int64_t first, int64_t rows, double* x, float** out, const float* w,
+                const float* bias) const {
     const ConvPhase& phase = phases_[p];
     const int64_t depth = static_cast<int64_t>(phase.taps.size()) * shape_.group_in();
     const int64_t padded = panels_[p].count() * kernels_->columns;
@@ -185,7 +187,7 @@ class DenseConv final : public PortableConv {
         Gather(phase, pixels, count, g, x + row * depth);
       }
       MultiplyBlock(*kernels_, {x, depth, rows, out}, panels_[p],
-                    w + panels_[p].floats() * static_cast<size_t>(g), bias() + g * padded, clamp_);
+                    w + panels_[p].floats() * static_cast<size_t>(g), bias + g * padded, clamp_);
     }
   }
 
@@ -206,6 +208,7 @@ class DenseConv final : public PortableConv {
   }
 
   AlignedBuffer zeros_;
+  PaddedBias bias_;
   std::vector<Panels> panels_;  // of each phase, as all below
   std::vector<size_t> first_weight_;
   std::vector<int64_t> at_once_;  // pixels
@@ -218,17 +221,15 @@ class DepthwiseConv final : public PortableConv {
   DepthwiseConv(const StepContext& context, const Window& window, const Clamp& clamp,
                 const ConvShape& shape)
       : PortableConv(context, window, clamp, shape),
-        bias_buffer_(static_cast<size_t>(shape.oc) * sizeof(float)) {
-    if (context.Has(Field::kSrc3)) {
-      std::copy_n(context.In<float>(Field::kSrc3), shape.oc,
-                  reinterpret_cast<float*>(bias_buffer_.data()));
-    }
+        zeros_(static_cast<size_t>(shape.oc) * sizeof(float)),
+        bias_(context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3)
+                                        : reinterpret_cast<const float*>(zeros_.data())) {
     const auto taps = static_cast<size_t>(shape.kernel);
     Allocate(context, taps * static_cast<size_t>(shape.oc), 2 * taps * sizeof(float*));
     if (constant_) Pack(reinterpret_cast<float*>(packed_.data()));
   }
 
-  size_t memory_bytes() const override { return packed_.size() + bias_buffer_.size(); }
+  size_t memory_bytes() const override { return packed_.size() + zeros_.size(); }
 
   void Run(const Team& team) noexcept override {
     std::byte* own = Own(team);
@@ -237,12 +238,8 @@ class DepthwiseConv final : public PortableConv {
     auto* packed = reinterpret_cast<float*>(
         constant_ ? packed_.data() : reinterpret_cast<uint8_t*>(own + own_bytes_));
     if (!constant_) Pack(packed);
-    DepthwiseTaps taps{.x = x,
-                       .w = w,
-                       .lanes = shape_.oc,
-                       .bias = reinterpret_cast<const float*>(bias_buffer_.data()),
-                       .lo = clamp_.lo,
-                       .hi = clamp_.hi};
+    DepthwiseTaps taps{
+        .x = x, .w = w, .lanes = shape_.oc, .bias = bias_, .lo = clamp_.lo, .hi = clamp_.hi};
     for (const ConvPhase& phase : phases_) {
       const Range range = ThreadRange(Pixels(phase), 1, team);
       if (range.begin == range.end) continue;
@@ -269,7 +266,8 @@ class DepthwiseConv final : public PortableConv {
     }
   }
 
-  AlignedBuffer bias_buffer_;
+  AlignedBuffer zeros_;
+  const float* bias_;
 };
 
 template <typename C>

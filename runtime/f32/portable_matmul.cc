@@ -54,8 +54,7 @@ class PortableMatMul final : public Step {
       : kernels_(&RowKernelsFor(context.isa).product),
         problem_(ReadProblem(context)),
         panels_(*kernels_, problem_.k, problem_.n),
-        bias_(PaddedBias(context.Has(Field::kSrc3) ? context.In<float>(Field::kSrc3) : nullptr, 1,
-                         problem_.n, panels_, *kernels_)),
+        bias_(context, 1, problem_.n, panels_, *kernels_),
         clamp_(c.clamp),
         at_once_(RowsAtOnce(*kernels_, problem_.k, problem_.m)),
         scratch_(context.scratch),
@@ -65,7 +64,8 @@ class PortableMatMul final : public Step {
     constant_ = context.Record(Field::kSrc2).region == Region::kConst && problem_.b.size() == 1;
     doubles_ = static_cast<size_t>(at_once_ * problem_.k);
     // The rows' addresses, what is widened, and a matrix that the program computes.
-    size_t bytes = doubles_ * sizeof(double) + static_cast<size_t>(at_once_) * sizeof(float*);
+    size_t bytes = doubles_ * sizeof(double) + static_cast<size_t>(at_once_) * sizeof(float*) +
+                   bias_.thread_floats() * sizeof(float);
     if (constant_) {
       packed_ = AlignedBuffer(WithinBufferLimits(context, panels_.floats() * sizeof(float)));
       panels_.Pack(b_, reinterpret_cast<float*>(packed_.data()));
@@ -77,13 +77,15 @@ class PortableMatMul final : public Step {
         WithinBufferLimits(context, thread_bytes_ * static_cast<size_t>(context.threads)));
   }
 
-  size_t memory_bytes() const override { return packed_.size() + bias_.size(); }
+  size_t memory_bytes() const override { return packed_.size() + bias_.bytes(); }
 
   void Run(const Team& team) noexcept override {
     std::byte* own = scratch_->data() + static_cast<size_t>(team.index) * thread_bytes_;
     auto* x = reinterpret_cast<double*>(own);
     auto** out = reinterpret_cast<float**>(x + doubles_);
-    auto* packed = reinterpret_cast<float*>(out + at_once_);
+    auto* own_bias = reinterpret_cast<float*>(out + at_once_);
+    const float* bias = bias_.Get(own_bias);
+    float* packed = own_bias + bias_.thread_floats();
     const float* w = constant_ ? reinterpret_cast<const float*>(packed_.data()) : packed;
     const Range range = ThreadRange(problem_.batch * problem_.m, kernels_->rows, team);
     int64_t ready = -1;  // whose matrix is in `packed`
@@ -95,8 +97,7 @@ class PortableMatMul final : public Step {
       ready = b;
       Widen(a_ + problem_.a[static_cast<size_t>(i)] + row * problem_.k, rows, x);
       for (int64_t r = 0; r < rows; ++r) out[r] = dst_ + (at + r) * problem_.n;
-      MultiplyBlock(*kernels_, {x, problem_.k, rows, out}, panels_, w,
-                    reinterpret_cast<const float*>(bias_.data()), clamp_);
+      MultiplyBlock(*kernels_, {x, problem_.k, rows, out}, panels_, w, bias, clamp_);
       at += rows;
     }
   }
@@ -116,7 +117,8 @@ class PortableMatMul final : public Step {
   const ProductKernels* kernels_;
   Problem problem_;
   Panels panels_;
-  AlignedBuffer packed_, bias_;
+  AlignedBuffer packed_;
+  PaddedBias bias_;
   Clamp clamp_;
   int64_t at_once_ = 0;
   Scratch* scratch_;

@@ -21,3 +21,14 @@ def test_onnx_node_suite(report):
         report('ONNX node tests: ' + line)
     assert len(differing) == 2, differing
     assert int(done.stdout.strip().splitlines()[-1].split(' agreed')[0]) >= LEAST_AGREED
+
+
+def test_the_suite_by_portable_steps(report):
+    """Of the operators whose steps are others then."""
+    for operator, least in (('conv', 50), ('matmul', 51)):
+        done = subprocess.run([sys.executable, SUITE, '--bin', str(pipeline.BIN), '--portable', '--filter', operator],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+        last = done.stdout.strip().splitlines()[-1]
+        report(f'ONNX node tests, --portable, {operator}: {last}')
+        assert int(last.split(' agreed')[0]) >= least

@@ -14,7 +14,7 @@ using namespace rshift::testing;
 struct ConvCase {
   WindowAxis h, w;
   int64_t batch = 1, groups = 1, ic = 1, oc = 1;  // channels per group
-  bool bias = true, constant_weights = true;
+  bool bias = true, constant_weights = true, constant_bias = true;
   float lo = -INFINITY, hi = INFINITY;
 };
 
@@ -27,7 +27,9 @@ CommandCase CommandOf(const ConvCase& c, uint32_t seed) {
                    {{Field::kSrc, Nhwc(RandomFloats({c.batch, c.h.in, c.w.in, ic}, random))},
                     {Field::kWeights, weights}},
                    DType::kF32, {c.batch, c.h.ConvOut(), c.w.ConvOut(), oc}, Layout::kNhwc);
-  if (c.bias) test.inputs.push_back({Field::kSrc3, Constant(RandomFloats({oc}, random))});
+  TestTensor bias = RandomFloats({oc}, random);
+  bias.constant = c.constant_bias;
+  if (c.bias) test.inputs.push_back({Field::kSrc3, bias});
   SetWindow(c.h, c.w, &test);
   test.Set(Field::kGroups, c.groups);
   test.SetFloat(Field::kClampLoF, c.lo).SetFloat(Field::kClampHiF, c.hi);
@@ -88,6 +90,7 @@ TEST(ConvF32Test, RandomShapes) {
     c.oc = Between(1, 35, random);
     c.bias = random() % 2 == 0;
     c.constant_weights = random() % 4 != 0;
+    c.constant_bias = seed % 4 != 0;
     if (random() % 2 == 0) c.lo = 0;
     if (random() % 2 == 0) c.hi = 6;
     CheckConv(c, seed);
@@ -102,6 +105,7 @@ TEST(ConvF32Test, Depthwise) {
     c.w = RandomAxis(random);
     c.groups = Between(2, 70, random);
     c.oc = seed % 5 == 0 ? 2 : 1;  // a channel multiplier
+    c.constant_bias = seed % 4 != 0;
     c.lo = 0;
     CheckConv(c, seed);
   }

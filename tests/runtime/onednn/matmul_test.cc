@@ -23,7 +23,9 @@ CommandCase CommandOf(const MatMulCase& c, uint32_t seed) {
   TestTensor b = RandomFloats(c.b, random);
   b.constant = c.constant;
   CommandCase test(Opcode::kMatMulF32, {{Field::kSrc, a}, {Field::kSrc2, b}}, DType::kF32, c.dst);
-  if (c.bias) test.inputs.push_back({Field::kSrc3, Constant(RandomFloats({c.b.back()}, random))});
+  TestTensor bias = RandomFloats({c.b.back()}, random);
+  bias.constant = seed % 3 != 0;
+  if (c.bias) test.inputs.push_back({Field::kSrc3, bias});
   test.SetFloat(Field::kClampLoF, c.lo).SetFloat(Field::kClampHiF, c.hi);
   return test;
 }
