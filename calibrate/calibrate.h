@@ -29,7 +29,7 @@ struct CollectTimes {
 };
 
 struct CollectOptions {
-  int threads = 0;  // samples in parallel, each by one thread; one more thread reads ahead
+  int threads = 0;        // samples in parallel, each by one thread; one more thread reads ahead
   bool portable = false;  // SessionOptions::portable
   ProgressFunction progress = {};
   std::string checkpoint;  // "" or a file to which partial statistics are saved now and then

@@ -112,7 +112,8 @@ void WriteSearch(const DeployArguments& a, const DeployReport& report) {
   const std::string config = a.config.empty() ? "" : ReadTextFile(a.config);
   if (!a.auto_config.empty())
     WriteFileAtomic(a.auto_config, SearchConfigText(*report.search, config));
-  if (!a.auto_qtable.empty()) WriteFileAtomic(a.auto_qtable, SearchQtable(*report.search, ReadModelNamesOf(a.model.path)));
+  if (!a.auto_qtable.empty())
+    WriteFileAtomic(a.auto_qtable, SearchQtable(*report.search, ReadModelNamesOf(a.model.path)));
   if (a.auto_report.ends_with(".html"))
     WriteFileAtomic(a.auto_report, SearchPage(*report.search, report.model));
   else if (!a.auto_report.empty())
