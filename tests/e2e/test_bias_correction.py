@@ -89,7 +89,7 @@ def test_bad_requests_are_refused(calibrated, tmp_path):
     model, folder = calibrated
     words = ('--calibration', folder / 'table.yaml', '-o', tmp_path / 'p')
     for extra, text in ((('--bias-correction', 'slow'), 'slow'),
-                        (('--correction-data', tmp_path), '--correction-data is for --bias-correction'),
+                        (('--correction-data', tmp_path), '--correction-data is for --auto, --bias-correction'),
                         (('--bias-correction', 'fast', '--correction-samples', '3'), '--correction-data')):
         done = pipeline.call('model_deploy', model, *words, *extra)
         assert done.returncode == 2 and text in done.stderr, done.stderr
