@@ -158,9 +158,9 @@ std::vector<std::string> LayersOf(const Graph& floating, const Graph& integer,
 }
 
 // Deploys the model with some nodes in F32 and compares the outputs.
-class Search {
+class LayerRanking {
  public:
-  Search(const Deployment& deployment, const Dataset& samples, Sensitivity* found)
+  LayerRanking(const Deployment& deployment, const Dataset& samples, Sensitivity* found)
       : deployment_(deployment), samples_(samples), found_(*found) {
     const Program floating = Program::FromBytes(WriteContainer(Compile(deployment.floating)),
                                                 "float program", Limits::None());
@@ -242,12 +242,12 @@ Sensitivity MeasureSensitivity(const Deployment& deployment, const Dataset& samp
   std::erase_if(found.ranking, [](const NodeSensitivity& node) { return node.layers.empty(); });
   RSHIFT_REQUIRE(!found.ranking.empty(), ErrorCode::kInvalidInput,
                  "--sensitivity: the program has no integer nodes");
-  Search search(deployment, samples, &found);
+  LayerRanking ranking(deployment, samples, &found);
   if (keep > 0) {
-    search.TryWorst(std::min(static_cast<size_t>(keep), found.ranking.size()));
+    ranking.TryWorst(std::min(static_cast<size_t>(keep), found.ranking.size()));
   } else {
-    search.Double();
-    search.Prune(progress);
+    ranking.Double();
+    ranking.Prune(progress);
   }
   return found;
 }

@@ -221,6 +221,7 @@ RunPaths DeployArguments::Paths() const {
   paths.inputs.push_back({"--scales", scales});
   paths.inputs.push_back({"--config", config});
   paths.inputs.push_back({"--target", target});
+  paths.inputs.push_back({"--labels", labels});
   paths.AddInputs("--preprocess", {preprocess.file()});
   paths.AddData("--correction-data", correction_data);
   paths.AddData("--test-input", test_input);

@@ -37,8 +37,8 @@ double CosineOf(double aa, double bb, double ab) {
 
 }  // namespace
 
-Figures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> places) {
-  Figures figures;
+ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> places) {
+  ScoreFigures figures;
   const std::vector<double> decibels = DecibelsOf(scores, places);
   figures.decibels = Mean(decibels);
   figures.error = StandardError(decibels);

@@ -26,7 +26,7 @@ struct SampleScore {
 };
 
 // Over several samples.
-struct Figures {
+struct ScoreFigures {
   double decibels = 0, error = 0;  // mean, and its standard error
   double cosine = 1;               // of the tensor with the lowest
   bool classes = false;
@@ -35,7 +35,7 @@ struct Figures {
   double top1_percent = 100, float_top1_percent = 100;
 };
 // `places`: indices of `scores`.
-Figures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> places);
+ScoreFigures FiguresOf(std::span<const SampleScore> scores, std::span<const size_t> places);
 std::vector<double> DecibelsOf(std::span<const SampleScore> scores, std::span<const size_t> places);
 
 // Runs the float program once, then integer ones. What it is given must outlive it. Threads change

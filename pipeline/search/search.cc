@@ -45,7 +45,7 @@ class Searcher {
 
  private:
   void CheckAims() const {
-    const Figures figures = FiguresOf(first_->measured.scores, trials_.judging());
+    const ScoreFigures figures = FiguresOf(first_->measured.scores, trials_.judging());
     RSHIFT_REQUIRE(!budget_.top1 || figures.classes, ErrorCode::kInvalidInput,
                    "--budget top1: no output has one number for each class; give cosine=... "
                    "instead");
@@ -61,7 +61,7 @@ class Searcher {
   }
 
   bool ReachesOn(const Point& point, const std::vector<size_t>& places) const {
-    const Figures f = FiguresOf(point.measured.scores, places);
+    const ScoreFigures f = FiguresOf(point.measured.scores, places);
     if (budget_.cosine && f.cosine < *budget_.cosine) return false;
     if (budget_.top1) {
       const double wanted = f.labelled ? *budget_.top1 * f.float_top1_percent / 100 : *budget_.top1;

@@ -16,7 +16,7 @@ namespace rshift {
 struct SearchPoint {
   std::string step;     // why it was tried
   std::string options;  // OptionsOf
-  Figures making, judging;
+  ScoreFigures making, judging;
   double time = 1;                       // predicted, of that of 8 bits everywhere
   double share_16 = 0, share_float = 0;  // of the multiply-accumulates
   int64_t groups_16 = 0, groups_float = 0;

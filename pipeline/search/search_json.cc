@@ -17,7 +17,7 @@ nlohmann::json OrNull(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-nlohmann::json FiguresJson(const Figures& f) {
+nlohmann::json FiguresJson(const ScoreFigures& f) {
   nlohmann::json json = {{"sqnr_db", FiniteOrNull(f.decibels)},
                          {"standard_error_db", FiniteOrNull(f.error)},
                          {"cosine", FiniteOrNull(f.cosine)}};

@@ -18,7 +18,7 @@ std::string WithDigits(double value, int digits, const char* unit) {
   return text;
 }
 
-std::string FiguresText(const Figures& figures) {
+std::string FiguresText(const ScoreFigures& figures) {
   std::string text =
       Cat(WithDigits(figures.decibels, 1, " dB"), ", cosine ", WithDigits(figures.cosine, 5, ""));
   if (figures.classes) text += ", same class " + WithDigits(figures.agree_percent, 1, " %");

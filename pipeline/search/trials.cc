@@ -17,9 +17,10 @@ const std::string kRuns = "runs of ";
 constexpr double kRunsOfWeights = 4;  // inputs; the float program; the program before and after
 
 // Some samples of another data set.
-class Share : public Dataset {
+class SampleSubset : public Dataset {
  public:
-  Share(const Dataset& all, const std::vector<size_t>& places) : all_(all), places_(places) {}
+  SampleSubset(const Dataset& all, const std::vector<size_t>& places)
+      : all_(all), places_(places) {}
   int64_t size() const override { return static_cast<int64_t>(places_.size()); }
   std::string name(int64_t index) const override { return all_.name(At(index)); }
   Sample Read(int64_t index) const override { return all_.Read(At(index)); }
@@ -56,7 +57,7 @@ Trials::Trials(const SearchInput& input, std::optional<int64_t> most)
     if (!divide || s % 2 == 0) making_.push_back(static_cast<size_t>(s));
     if (!divide || s % 2 == 1) judging_.push_back(static_cast<size_t>(s));
   }
-  making_samples_ = std::make_unique<Share>(input.samples, making_);
+  making_samples_ = std::make_unique<SampleSubset>(input.samples, making_);
 }
 
 bool Trials::Spend() {

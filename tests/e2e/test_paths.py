@@ -31,7 +31,8 @@ TOOLS = {
         '--target': ('in', '{}'), '--preprocess': ('in', '{}'), '--test-input': ('data', 'name={}'), '--correction-data': ('data', 'name={}'),
         '--output': ('out', '{}'), '--report': ('out', '{}'), '--report-json': ('out', '{}'),
         '--dump-graph': ('out', 'passes={}'), '--sensitivity': ('out', '{}'), '--emit-qdq': ('out', '{}'),
-        '--emit-fakequantize': ('out', '{}'),
+        '--emit-fakequantize': ('out', '{}'), '--auto-config': ('out', '{}'), '--auto-qtable': ('out', '{}'),
+        '--auto-report': ('out', '{}'), '--auto-state': ('out', '{}'), '--labels': ('in', '{}'),
         '--input-shape': None, '--variant': None, '--tolerance': None, **PREPROCESSING,
     },
     'model_runner': {
@@ -67,8 +68,10 @@ TOOLS = {
     'model_tool scales': {'file': ('in', '{}'), 'output': ('out', '{}'), '--from': None, '--to': None,
                           '--model': ('in', '{}'), '--header': None},
 }
-COMPANION = {'--labels': '--dataset', '--names': '--input', '--trace': '--benchmark', '--correction-data': '--bias-correction'}  # options that the parser takes together only
-WORDS = {'--benchmark': [], '--bias-correction': ['fast']}  # what such a companion is given; others: a file
+# Options that the parser takes together only; (tool, option): of that tool.
+COMPANION = {'--labels': '--dataset', ('model_deploy', '--labels'): '--correction-data', '--names': '--input', '--trace': '--benchmark',
+             **dict.fromkeys(('--correction-data', '--auto-config', '--auto-qtable', '--auto-report', '--auto-state'), '--auto')}
+WORDS = {'--benchmark': [], '--auto': []}  # what such a companion is given; others: a file
 POSITIONAL = {'model_calibrate': 'model', 'model_deploy': 'model', 'model_runner': 'program'}
 
 
@@ -93,6 +96,12 @@ def test_table_has_every_command():
     assert {f'model_tool {command}' for command in commands} == {tool for tool in TOOLS if ' ' in tool}
 
 
+def companions(tool, option):
+    """What must be given with an option, and with that."""
+    while option := COMPANION.get((tool, option), COMPANION.get(option)):
+        yield option
+
+
 def arguments(tool, folder, given):
     """A command line with the `given` options, what the parser wants beside them, and files for both."""
     def fresh(name):
@@ -101,9 +110,9 @@ def arguments(tool, folder, given):
         return path
     words = []
     for option, text in given:
-        if option in COMPANION and COMPANION[option] not in dict(given):
-            companion = COMPANION[option]
-            words += [companion, *(WORDS[companion] if companion in WORDS else [fresh('companion.npy')])]
+        for companion in companions(tool, option):
+            if companion not in dict(given) and companion not in words:
+                words += [companion, *(WORDS[companion] if companion in WORDS else [fresh('companion.npy')])]
         words += [text] if option == POSITIONAL[tool] else [option, text]
     if POSITIONAL[tool] not in dict(given):
         words.insert(0, fresh('positional'))
@@ -130,7 +139,7 @@ def pairs(tool):
 @pytest.mark.parametrize('tool', POSITIONAL)
 def test_output_that_is_an_input_is_refused(tool, tmp_path):
     for (out, out_form), (read, read_form) in pairs(tool):
-        path = tmp_path / 'both.npy'
+        path = tmp_path / 'both.json'
         path.write_bytes(b'to be kept')
         words = arguments(tool, tmp_path, [(read, read_form.format(path)), (out, out_form.format(path))])
         assert f'{out} ' in refused(tool, words)
@@ -142,13 +151,13 @@ def test_output_that_is_an_input_is_refused(tool, tmp_path):
 def test_two_outputs_that_are_one_file_are_refused(tool, exists, tmp_path):
     outputs = named_files(tool, 'out')
     for (first, first_form), (second, second_form) in zip(outputs, outputs[1:]):
-        path = tmp_path / 'both'
+        path = tmp_path / 'both.json'
         if exists:
             path.write_bytes(b'to be kept')
-        given = [(first, first_form.format(path)), (second, second_form.format(tmp_path / '.' / 'both'))]
+        given = [(first, first_form.format(path)), (second, second_form.format(tmp_path / '.' / 'both.json'))]
         refused(tool, arguments(tool, tmp_path, given))
         assert not exists or path.read_bytes() == b'to be kept'
-    assert exists or not (tmp_path / 'both').exists()
+    assert exists or not (tmp_path / 'both.json').exists()
 
 
 def test_links_and_spellings_are_seen_through(tmp_path, monkeypatch):
