@@ -337,7 +337,8 @@ TEST(BiasCorrectionTest, DeployRefusesWhatMakesNoSense) {
             "or leave --bias-correction out");
   options.bias_correction = BiasCorrectionMode::kOff;
   options.correction_data = {"x.npy"};
-  EXPECT_THAT(UsageErrorOf(options), HasSubstr("--correction-data is for --auto, --bias-correction"));
+  EXPECT_THAT(UsageErrorOf(options),
+              HasSubstr("--correction-data is for --auto, --bias-correction"));
 }
 
 }  // namespace
