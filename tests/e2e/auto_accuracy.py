@@ -12,8 +12,6 @@ import sys
 import time
 
 import bias_correction_accuracy
-import calibration_accuracy
-import detectors
 import models
 import pipeline
 
@@ -31,13 +29,10 @@ def setting(name, shared, folder):
 def rows(name, shared, folder):
     folder.mkdir(parents=True, exist_ok=True)
     name, _, budget = name.partition(':')
-    name, _, equalize = name.partition('/')
-    model, calibrate_on, samples, preprocess, extra, data, is_detector = setting(name, shared, folder)
-    off = ('--equalize', 'off') if equalize else ()
-    pipeline.calibrate(model, calibrate_on, folder / 'table.yaml', preprocess=preprocess, samples=samples, extra=(*extra, *off))
-    pipeline.deploy(model, folder / 'f32.rshift', mode='f32', preprocess=preprocess, extra=extra)
-    run = detectors.detect if is_detector else calibration_accuracy.run
-    wanted = run(folder / 'f32.rshift', data, folder)
+    name, _, off = name.partition('/')
+    given = setting(name, shared, folder)
+    model, _, _, _, extra, data, is_detector = given
+    wanted = bias_correction_accuracy.calibrated(given, folder, equalize=not off)
 
     def measure(mode, *words):
         start = time.time()

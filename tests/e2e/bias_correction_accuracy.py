@@ -58,15 +58,21 @@ def figure(program, wanted, data, is_detector, folder):
     return f'{percent:.2f} / {decibels:.1f}'
 
 
-def rows(name, shared, folder, ways):
-    folder.mkdir(parents=True, exist_ok=True)
-    name, _, equalize = name.partition(':')
-    model, calibrate_on, samples, preprocess, extra, data, is_detector = setting(name, shared, folder)
-    off = ('--equalize', 'off') if equalize else ()
+def calibrated(given, folder, equalize=True):
+    """Of what `setting` gives: the table is made and the float program run: its outputs."""
+    model, calibrate_on, samples, preprocess, extra, data, is_detector = given
+    off = () if equalize else ('--equalize', 'off')
     pipeline.calibrate(model, calibrate_on, folder / 'table.yaml', preprocess=preprocess, samples=samples, extra=(*extra, *off))
     pipeline.deploy(model, folder / 'f32.rshift', mode='f32', preprocess=preprocess, extra=extra)
-    run = detectors.detect if is_detector else calibration_accuracy.run
-    wanted = run(folder / 'f32.rshift', data, folder)
+    return (detectors.detect if is_detector else calibration_accuracy.run)(folder / 'f32.rshift', data, folder)
+
+
+def rows(name, shared, folder, ways):
+    folder.mkdir(parents=True, exist_ok=True)
+    name, _, off = name.partition(':')
+    given = setting(name, shared, folder)
+    model, _, _, _, extra, data, is_detector = given
+    wanted = calibrated(given, folder, equalize=not off)
     for mode in pipeline.INTEGER_MODES:
         cells = []
         for how, words in ways.items():
