@@ -82,12 +82,4 @@ void MultiplyBlock(const ProductKernels& kernels, const RowBlock& block, const P
   }
 }
 
-size_t WithinBufferLimits(const StepContext& context, size_t bytes) {
-  const uint64_t most = context.program->limits().most.buffers;
-  RSHIFT_REQUIRE(bytes <= most, ErrorCode::kUnsupported, Where(context), ": takes ", bytes,
-                 " bytes of buffers, expected at most ", most,
-                 "; where that is meant, allow it: --limits buffers=", bytes);
-  return bytes;
-}
-
 }  // namespace rshift::f32

@@ -64,9 +64,6 @@ struct RowBlock {
 void MultiplyBlock(const ProductKernels& kernels, const RowBlock& block, const Panels& panels,
                    const float* w, const float* bias, const Clamp& clamp);
 
-// Throws kUnsupported where a step would take more than the limits let it.
-size_t WithinBufferLimits(const StepContext& context, size_t bytes);
-
 }  // namespace rshift::f32
 
 #endif  // RSHIFT_RUNTIME_F32_PACKED_PRODUCT_H_

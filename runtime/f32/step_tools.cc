@@ -35,4 +35,12 @@ AxisView ViewAlong(const Shape& shape, int64_t axis) {
   return view;
 }
 
+size_t WithinBufferLimits(const StepContext& context, size_t bytes) {
+  const uint64_t most = context.program->limits().most.buffers;
+  RSHIFT_REQUIRE(bytes <= most, ErrorCode::kUnsupported, Where(context), ": takes ", bytes,
+                 " bytes of buffers, expected at most ", most,
+                 "; where that is meant, allow it: --limits buffers=", bytes);
+  return bytes;
+}
+
 }  // namespace rshift::f32

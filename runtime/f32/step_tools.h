@@ -66,6 +66,11 @@ struct AxisView {
 };
 AxisView ViewAlong(const Shape& shape, int64_t axis);
 
+// `bytes`, where the program's limits allow its steps that many; else throws kUnsupported. For
+// layouts and scratch that no prediction (runtime/limits.h) has, as only a library or the packed
+// form of the weights knows what they take.
+size_t WithinBufferLimits(const StepContext& context, size_t bytes);
+
 }  // namespace rshift::f32
 
 #endif  // RSHIFT_RUNTIME_F32_STEP_TOOLS_H_

@@ -49,16 +49,6 @@ dnnl::memory Bind(const dnnl::memory::desc& desc, const void* bytes) {
   return dnnl::memory(desc, CpuEngine(), const_cast<void*>(bytes));
 }
 
-// oneDNN alone knows what its layouts and its scratch take: no prediction (runtime/limits.h) has
-// it.
-size_t WithinLimits(const StepContext& context, size_t bytes) {
-  const uint64_t most = context.program->limits().most.buffers;
-  RSHIFT_REQUIRE(bytes <= most, ErrorCode::kUnsupported, Where(context), ": takes ", bytes,
-                 " bytes of buffers, expected at most ", most,
-                 "; where that is meant, allow it: --limits buffers=", bytes);
-  return bytes;
-}
-
 class PrimitiveStep final : public Step {
  public:
   PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive,
@@ -72,7 +62,7 @@ class PrimitiveStep final : public Step {
     AddArgument(DNNL_ARG_DST, Bind(operands.dst, context.Out(Field::kDst)));
     const dnnl::memory::desc scratch = QueryDesc(primitive, DNNL_ARG_SCRATCHPAD);
     scratch_ =
-        ScratchOf(context.arena, WithinLimits(context, scratch.get_size()), &scratch_growth_);
+        ScratchOf(context.arena, WithinBufferLimits(context, scratch.get_size()), &scratch_growth_);
     scratch_memory_ = Bind(scratch, scratch_->memory.data());
     AddArgument(DNNL_ARG_SCRATCHPAD, scratch_memory_);
   }
@@ -100,7 +90,7 @@ class PrimitiveStep final : public Step {
       AddArgument(DNNL_ARG_WEIGHTS, std::move(plain));
       return;
     }
-    own_weights_ = AlignedBuffer(WithinLimits(context, wanted.get_size()));
+    own_weights_ = AlignedBuffer(WithinBufferLimits(context, wanted.get_size()));
     dnnl::memory own = Bind(wanted, own_weights_.data());
     reorder_ = dnnl::reorder(plain, own);
     const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
