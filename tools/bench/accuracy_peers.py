@@ -82,8 +82,10 @@ def _session(model):
     settings.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(model), settings, providers=['CPUExecutionProvider'])
     names, entries = [o.name for o in session.get_outputs()], [i.name for i in session.get_inputs()]
+    sources = session.get_modelmeta().custom_metadata_map  # of a model that is appended: which output an input reads
     return lambda given: dict(zip(names, session.run(
-        None, {entry: given[entry] for entry in entries} if isinstance(given, dict) else {entries[0]: given})))
+        None, {entry: given[sources.get('append:' + entry, entry)] for entry in entries} if isinstance(given, dict)
+        else {entries[0]: given})))
 
 
 def run(model, inputs, append=None):
