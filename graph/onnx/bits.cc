@@ -93,33 +93,33 @@ void ImportBitShift(OnnxNode& node) {
   });
 }
 
-// The bytes of a constant, read as another type of the same width.
+// The bytes of a constant, read as another type of the same width. What a double was is an f32
+// here, so that only integers can be read as doubles.
 void ImportBitCast(OnnxNode& node) {
   node.Check(node.HasAttribute("to"), "attribute 'to' is missing");
   const auto wanted = static_cast<int>(node.Int("to", 0));
   const DType to = ImportDType(wanted, node.where());
   const Expr x = In(node, 0);
-  if (wanted == onnx::TensorProto::DOUBLE && x.is_constant() && x.type() != DType::kF32 &&
-      SizeOf(x.type()) == sizeof(double)) {
+  const bool to_double = wanted == onnx::TensorProto::DOUBLE && x.type() != DType::kF32;
+  const bool to_small = to == DType::kF32 && wanted != onnx::TensorProto::FLOAT && !to_double;
+  node.CheckSupported(!to_small && (to_double ? 8 : SizeOf(to)) == SizeOf(x.type()), "reads ",
+                      Name(x.type()), " as ", OnnxTypeName(wanted),
+                      ", expected a type of as many bits; floats of 16 and 64 bits are f32 here");
+  if (to == x.type()) return Give(x);
+  node.CheckSupported(x.is_constant(),
+                      "its input is computed from the model's input, expected a constant");
+  if (to_double) {
     std::vector<float> numbers;
     for (int64_t bits : IntElements(x.value())) {
       numbers.push_back(static_cast<float>(std::bit_cast<double>(bits)));
     }
     return Give(Floats(node, x.shape(), numbers));
   }
-  const bool is_f32 = wanted == onnx::TensorProto::FLOAT || to != DType::kF32;
-  node.CheckSupported(is_f32 && SizeOf(to) == SizeOf(x.type()), "reads ", Name(x.type()), " as ",
-                      OnnxTypeName(wanted),
-                      ", expected a type of as many bits; floats of 16 and 64 bits are f32 here");
-  if (to == x.type()) return Give(x);
-  node.CheckSupported(x.is_constant(),
-                      "its input is computed from the model's input, expected a constant");
+  if (to == DType::kBool) return Give(Not(Equal(x, Number(node, 0.0, x.type()))));
   Value result = x.value();
   result.dtype = to;
   result.name.clear();
   result.origin = nullptr;
-  if (to == DType::kBool)
-    return Give(Not(Equal(CastTo(x, DType::kS64), Number(node, 0.0, DType::kS64))));
   node.OutputConstant(std::move(result));
 }
 
