@@ -19,7 +19,7 @@ def i64(*values):
 FORMS = {
     'reshape': ('Reshape', 13, [i64(4, -1)], {}),
     'pad': ('Pad', 13, [i64(0, 1, 2, 1, 0, 0)], {}),
-    'pad_axes': ('Pad', 18, [i64(1, 2), np.float32(0.5), i64(-1)], {}),
+    'pad_axes': ('Pad', 18, [i64(1, 2), np.array(0.5, np.float32), i64(-1)], {}),
     'reduce_sum': ('ReduceSum', 13, [i64(-1, 0)], {'keepdims': 0}),
     'reduce_mean': ('ReduceMean', 18, [i64(1)], {}),
     'slice': ('Slice', 13, [i64(3, 0), i64(-5, 2), i64(2, 1), i64(-1, 1)], {}),
@@ -29,8 +29,8 @@ FORMS = {
     'top_k': ('TopK', 11, [i64(2)], {'axis': 1}),
     'split': ('Split', 13, [i64(1, 2)], {'axis': 1}),
     'resize': ('Resize', 13, [np.zeros(0, np.float32), np.float32([1, 2, 0.5])], {'mode': 'linear'}),
-    'cum_sum': ('CumSum', 14, [np.int64(-1)], {}),
-    'clip': ('Clip', 13, [np.float32(-0.2), np.float32(0.4)], {}),
+    'cum_sum': ('CumSum', 14, [np.array(-1)], {}),
+    'clip': ('Clip', 13, [np.array(-0.2, np.float32), np.array(0.4, np.float32)], {}),
 }
 
 
@@ -66,6 +66,8 @@ def test_bound_inputs_are_constants(name, tmp_path):
 def test_without_a_binding_the_missing_constant_is_named(tmp_path):
     model, _ = model_of(*FORMS['reshape'])
     onnx.save(model, tmp_path / 'model.onnx')
-    message = pipeline.fails('model_deploy', tmp_path / 'model.onnx', '--mode', 'f32', '-o', tmp_path / 'program')
+    done = pipeline.call('model_deploy', tmp_path / 'model.onnx', '--mode', 'f32', '-o', tmp_path / 'program')
+    message = done.stderr
+    assert done.returncode == 1
     assert "'b0'" in message and 'expected a constant' in message
     assert not (tmp_path / 'program').exists()
