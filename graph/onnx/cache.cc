@@ -7,7 +7,7 @@ namespace rshift {
 namespace {
 
 // First rows to write, s64 [batch, 1]. One that would write outside of the cache ends the run.
-Expr FirstRows(OnnxNode& node, int64_t batch, int64_t last, bool circular) {
+Expr RowsToWriteFrom(OnnxNode& node, int64_t batch, int64_t last, bool circular) {
   if (!node.HasInput(2)) return Filled(node, 0.0, {batch, 1}, DType::kS64);
   const Expr given = In(node, 2);
   node.Check(given.type() == DType::kS64 || given.type() == DType::kS32, "write_indices have type ",
@@ -45,7 +45,7 @@ void ImportTensorScatter(OnnxNode& node) {
              ", expected linear or circular");
   if (fresh == 0 || NumElements(shape) == 0) return Give(past);
   const int64_t batch = shape[0], total = rows + fresh;
-  const Expr first = FirstRows(node, batch, rows - fresh, mode == "circular");
+  const Expr first = RowsToWriteFrom(node, batch, rows - fresh, mode == "circular");
   // Row p of a batch is row p - first of the update, where there is one.
   const Expr place = Iota(node, rows, 2, 1);
   Expr from = place - first;

@@ -14,7 +14,7 @@ struct Line {
 };
 
 // The place in the input that element i of the output shows.
-double PlaceOf(const OnnxNode& node, const MatrixResize& resize, const Line& line, int64_t i) {
+double SourceOf(const OnnxNode& node, const MatrixResize& resize, const Line& line, int64_t i) {
   const auto at = static_cast<double>(i), in = static_cast<double>(line.in);
   const auto out = static_cast<double>(line.out);
   const double half_pixel = (at + 0.5) / line.scale - 0.5;
@@ -124,7 +124,7 @@ Expr ResizedByMatrices(const Expr& x, const MatrixResize& resize) {
     std::vector<double> places;
     std::vector<bool> beyond;
     for (int64_t i = 0; i < line.out; ++i) {
-      const double place = PlaceOf(node, resize, line, i);
+      const double place = SourceOf(node, resize, line, i);
       beyond.push_back(crops && (place < 0.0 || place > static_cast<double>(line.in - 1)));
       // Whatever is read there is replaced.
       places.push_back(beyond.back() ? 0.0 : place);
