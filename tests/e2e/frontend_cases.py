@@ -306,6 +306,20 @@ def determinants():
         case('det_swaps', 'Det', [swaps], opset=22, ir=10, reference=True)]
 
 
+def adaptive_boxes():
+    """RoiAlign with a point for every pixel of a cell: boxes that leave the image, are small, or lie in the other picture."""
+    found = []
+    for seed, (shape, size, scale, mode) in enumerate([((1, 3, 9, 13), (3, 4), 1.0, 'half_pixel'), ((2, 5, 20, 17), (7, 7), 0.25, 'half_pixel'),
+                                                       ((3, 2, 6, 5), (2, 8), 0.5, 'output_half_pixel')]):
+        random = np.random.default_rng([SEED, 13, seed])
+        corners = np.sort(random.uniform(-1, max(shape[2:]) / scale + 1, (9, 2, 2)), 1).reshape(9, 4).astype(np.float32)
+        form = dict(order=['x0', 'x1', 'c0'], output_height=size[0], output_width=size[1], spatial_scale=scale, opset=16,
+                    coordinate_transformation_mode=mode)
+        images = random.integers(0, shape[0], 9)
+        found.append(case(f'roi_align_adaptive_{seed}', 'RoiAlign', [numbers(*shape), corners], [images], **form))
+    return found
+
+
 def boxes():
     """MaxRoiPool over boxes that leave the image, are empty, or lie in the other picture."""
     found = []
@@ -402,5 +416,5 @@ def selections():
 
 def cases():
     families = (suppressions, selections, volumes, signals, odds, attentions, recurrents, movements, einsums, fused, norms,
-                linear_attentions, flex_attentions, caches, determinants, boxes, resizes, forms)
+                linear_attentions, flex_attentions, caches, determinants, boxes, adaptive_boxes, resizes, forms)
     return [found for family in families for found in family()]
