@@ -26,6 +26,10 @@ struct AttentionResult {
   Expr y;        // [batch, heads, queries, head size of v]
 };
 
+// Products of each head of b with its consecutive heads of a: [batch, heads of a, rows of a,
+// columns of b].
+Expr HeadProduct(const Expr& a, const Expr& b);
+
 // q: [batch, heads, queries, size], k and v: [batch, heads or a divisor of it, keys, size]: each
 // of their heads serves as many consecutive heads of q. softcap 0: none. Rows without a key that
 // may be seen are 0 where `guard` is set.

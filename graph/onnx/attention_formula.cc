@@ -10,15 +10,6 @@ Expr MinusInfinity(OnnxNode& node) {
   return Number(node, -std::numeric_limits<double>::infinity());
 }
 
-// Products of each head of b with its consecutive heads of a: those become rows of one matrix.
-Expr GroupedProduct(const Expr& a, const Expr& b) {
-  const int64_t heads = a.dim(1), shared = b.dim(1);
-  if (heads == shared) return Product(a, b);
-  const int64_t rows = a.dim(2);
-  const Expr grouped = Reshaped(a, {a.dim(0), shared, heads / shared * rows, a.dim(3)});
-  return Reshaped(Product(grouped, b), {a.dim(0), heads, rows, b.dim(3)});
-}
-
 // Rows of which nothing may be seen, as bool [.., queries, 1]; none when that cannot be.
 std::optional<Expr> BlindRows(const AttentionMask& mask, OnnxNode& node) {
   if (!mask.allowed && !mask.added) return std::nullopt;
@@ -39,6 +30,14 @@ void AttentionMask::Require(const Expr& seen) { allowed = allowed ? And(*allowed
 
 void AttentionMask::Add(const Expr& addend) { added = added ? *added + addend : addend; }
 
+Expr HeadProduct(const Expr& a, const Expr& b) {
+  const int64_t heads = a.dim(1), shared = b.dim(1);
+  if (heads == shared) return Product(a, b);
+  const int64_t rows = a.dim(2);
+  const Expr grouped = Reshaped(a, {a.dim(0), shared, heads / shared * rows, a.dim(3)});
+  return Reshaped(Product(grouped, b), {a.dim(0), heads, rows, b.dim(3)});
+}
+
 AttentionResult Attend(const Expr& q, const Expr& k, const Expr& v, const AttentionMask& mask,
                        float scale, float softcap, bool guard) {
   OnnxNode& node = q.node();
@@ -47,7 +46,7 @@ AttentionResult Attend(const Expr& q, const Expr& k, const Expr& v, const Attent
              ", expected the same number of key and value heads, a divisor of the query's");
   node.Check(k.dim(2) == v.dim(2), "key has ", k.dim(2), " rows and value ", v.dim(2),
              ", expected equal counts");
-  const Expr raw = GroupedProduct(q * scale, Swapped(k));
+  const Expr raw = HeadProduct(q * scale, Swapped(k));
   const Expr capped = softcap == 0.0f ? raw : Tanh(raw / softcap) * softcap;
   const Expr summed = mask.added ? capped + *mask.added : capped;
   const Expr biased = mask.allowed ? Select(*mask.allowed, summed, MinusInfinity(node)) : summed;
@@ -56,7 +55,7 @@ AttentionResult Attend(const Expr& q, const Expr& k, const Expr& v, const Attent
   Expr weights = SoftmaxOf(biased, -1);
   const auto blind = guard ? BlindRows(mask, node) : std::nullopt;
   if (blind) weights = Select(*blind, Number(node, 0.0), weights);
-  return {raw, capped, biased, weights, GroupedProduct(weights, v)};
+  return {raw, capped, biased, weights, HeadProduct(weights, v)};
 }
 
 Expr SplitHeads(const Expr& x, int64_t heads) {

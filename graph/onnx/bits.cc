@@ -1,4 +1,5 @@
 // Tests of floats (IsNaN, IsInf), and bits of integers: of constants, and shifts by a constant.
+#include <bit>
 #include <limits>
 
 #include "graph/fold/fold.h"
@@ -92,11 +93,42 @@ void ImportBitShift(OnnxNode& node) {
   });
 }
 
+// The bytes of a constant, read as another type of the same width. What a double was is an f32
+// here, so that only integers can be read as doubles.
+void ImportBitCast(OnnxNode& node) {
+  node.Check(node.HasAttribute("to"), "attribute 'to' is missing");
+  const auto wanted = static_cast<int>(node.Int("to", 0));
+  const DType to = ImportDType(wanted, node.where());
+  const Expr x = In(node, 0);
+  const bool to_double = wanted == onnx::TensorProto::DOUBLE && x.type() != DType::kF32;
+  const bool to_small = to == DType::kF32 && wanted != onnx::TensorProto::FLOAT && !to_double;
+  node.CheckSupported(!to_small && (to_double ? 8 : SizeOf(to)) == SizeOf(x.type()), "reads ",
+                      Name(x.type()), " as ", OnnxTypeName(wanted),
+                      ", expected a type of as many bits; floats of 16 and 64 bits are f32 here");
+  if (to == x.type()) return Give(x);
+  node.CheckSupported(x.is_constant(),
+                      "its input is computed from the model's input, expected a constant");
+  if (to_double) {
+    std::vector<float> numbers;
+    for (int64_t bits : IntElements(x.value())) {
+      numbers.push_back(static_cast<float>(std::bit_cast<double>(bits)));
+    }
+    return Give(Floats(node, x.shape(), numbers));
+  }
+  if (to == DType::kBool) return Give(Not(Equal(x, Number(node, 0.0, x.type()))));
+  Value result = x.value();
+  result.dtype = to;
+  result.name.clear();
+  result.origin = nullptr;
+  node.OutputConstant(std::move(result));
+}
+
 using Bits = uint64_t;
 constexpr ImportEntry kBitsImports[] = {
     {"IsNaN", ImportIsNan},
     {"IsInf", ImportIsInf},
     {"BitShift", ImportBitShift},
+    {"BitCast", ImportBitCast},
     {"BitwiseNot", ImportBitwiseNot},
     {"BitwiseAnd",
      [](OnnxNode& node) { ImportBitwise(node, [](Bits a, Bits b) { return a & b; }); }},

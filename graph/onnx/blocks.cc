@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "graph/onnx/expr.h"
+
 namespace rshift {
 namespace {
 
@@ -12,15 +14,14 @@ struct Blocks {
   int64_t axis = 0, size = 0;
 };
 
-Blocks ReadBlocks(const OnnxNode& node, const Shape& x) {
+// `type`: of the integers.
+Blocks ReadBlocks(const OnnxNode& node, const Shape& x, DType type) {
   Blocks b;
   b.size = node.Int("block_size", 0);
   b.axis = node.Axis(node.Int("axis", 1), x.size());
   const Value& scale = node.At(node.Input(1));
-  node.CheckSupported(node.At(node.Input(0)).is_constant() && scale.is_constant(),
-                      "has block_size ", b.size,
-                      " and reads an activation; only one scale per tensor or per channel "
-                      "is supported there");
+  node.CheckSupported(scale.is_constant(), "scale ", Quoted(scale.name),
+                      " is computed from the model's input, expected a constant");
   b.shape = x;
   node.Check(b.size > 0, "has block_size ", b.size, ", expected 1 or more");
   b.shape[b.axis] = (x[b.axis] + b.size - 1) / b.size;
@@ -35,21 +36,67 @@ Blocks ReadBlocks(const OnnxNode& node, const Shape& x) {
   if (!node.HasInput(2)) return b;
   const Value& zero = node.At(node.Input(2));
   node.CheckSupported(zero.is_constant(), "zero points are computed by the model");
-  node.Check(zero.dtype == node.TypeOf(0) && zero.shape == b.shape, "zero point ",
-             Quoted(zero.name), " has type ", Name(zero.dtype), " and shape ", ToString(zero.shape),
-             ", expected ", Name(node.TypeOf(0)), " ", ToString(b.shape));
+  node.Check(zero.dtype == type && zero.shape == b.shape, "zero point ", Quoted(zero.name),
+             " has type ", Name(zero.dtype), " and shape ", ToString(zero.shape), ", expected ",
+             Name(type), " ", ToString(b.shape));
   b.zero_points = IntElements(zero);
   return b;
 }
 
+// One number for each block as one for each element of x, which broadcasts to it.
+Expr PerElement(OnnxNode& node, const Blocks& b, const std::vector<float>& numbers,
+                const Shape& x) {
+  std::vector<int64_t> block_of(x[b.axis]);
+  for (size_t i = 0; i < block_of.size(); ++i) block_of[i] = static_cast<int64_t>(i) / b.size;
+  return Gathered(Floats(node, b.shape, numbers), Ints(node, {x[b.axis]}, block_of), b.axis);
+}
+
+// Of an activation: its bytes count in units of their block's scale, as with scales of channels.
+void DequantizeComputedBlocks(OnnxNode& node) {
+  Expr units = In(node, 0);
+  const Shape shape = units.shape();
+  const Blocks b = ReadBlocks(node, shape, units.type());
+  if (units.type() == DType::kS8 || units.type() == DType::kU8) {
+    node.SetQuant(units.id(), {1.0f, 0});
+    units = units.Emit(Dequantize{}, {units.id()}, DType::kF32, shape);
+  } else {
+    node.CheckSupported(units.type() == DType::kS32, "dequantizes ", Quoted(units.value().name),
+                        " of type ", Name(units.type()), " by blocks; expected s8, u8 or s32");
+    units = CastTo(units, DType::kF32);
+  }
+  if (!b.zero_points.empty()) {
+    units = units - PerElement(node, b, {b.zero_points.begin(), b.zero_points.end()}, shape);
+  }
+  Give(units * PerElement(node, b, b.scales, shape));
+}
+
 }  // namespace
+
+void QuantizeBlocks(OnnxNode& node, DType type, std::pair<float, float> limits) {
+  const Expr x = In(node, 0);
+  const Shape shape = x.shape();
+  const bool bytes = type == DType::kS8 || type == DType::kU8;
+  node.CheckSupported(!shape.empty() && (bytes || x.is_constant()), "has block_size, reads ",
+                      Quoted(x.value().name), " ", ToString(shape), " and gives ", Name(type),
+                      "; expected a list or more, and integers of 8 bits");
+  const Blocks b = ReadBlocks(node, shape, type);
+  Expr units = x / PerElement(node, b, b.scales, shape);
+  if (x.is_constant() || !b.zero_points.empty()) units = Apply(UnaryOp::kRound, units);
+  if (!b.zero_points.empty()) {
+    units = units + PerElement(node, b, {b.zero_points.begin(), b.zero_points.end()}, shape);
+  }
+  if (x.is_constant()) return Give(CastTo(Clipped(units, limits.first, limits.second), type));
+  node.Output(Quantize{}, {units.id()}, type, shape);
+  node.SetOutputQuant({1.0f, 0});
+}
 
 void DequantizeBlocks(OnnxNode& node) {
   const Value& x = node.At(node.Input(0));
   const Shape shape = x.shape;
   node.Check(!shape.empty() && x.dtype != DType::kF32, "reads ", Quoted(x.name), " of type ",
              Name(x.dtype), " and shape ", ToString(shape), ", expected a list of integers");
-  const Blocks b = ReadBlocks(node, shape);
+  if (!x.is_constant()) return DequantizeComputedBlocks(node);
+  const Blocks b = ReadBlocks(node, shape, x.dtype);
   const std::vector<int64_t> integers = IntElements(x);
   const int64_t inner = Strides(shape)[b.axis], length = shape[b.axis], blocks = b.shape[b.axis];
   std::vector<float> reals(integers.size());

@@ -1,14 +1,18 @@
-// Constants with a scale for each block of elements along an axis.
+// QuantizeLinear and DequantizeLinear with a scale for each block of elements along an axis.
 #ifndef RSHIFT_GRAPH_ONNX_BLOCKS_H_
 #define RSHIFT_GRAPH_ONNX_BLOCKS_H_
+
+#include <utility>
 
 #include "graph/onnx/node.h"
 
 namespace rshift {
 
-// A DequantizeLinear with block_size: its result is an f32 constant without integers of its own.
-// Throws kUnsupported for an activation, kInvalidInput where sizes disagree.
+// DequantizeLinear with block_size: of a constant the result is an f32 constant without integers of
+// its own. Throws kInvalidInput where sizes disagree.
 void DequantizeBlocks(OnnxNode& node);
+// QuantizeLinear to integers of this type, between these limits.
+void QuantizeBlocks(OnnxNode& node, DType type, std::pair<float, float> limits);
 
 }  // namespace rshift
 

@@ -119,8 +119,54 @@ int64_t EntryOf(OnnxNode& node, const char* name, int i) {
   return i < static_cast<int>(list.size()) ? list[i] : 0;
 }
 
+// Opset 8: every input and output has a batch in front, and sequences run along dimension 1.
+void ImportBatchedScan(OnnxNode& node) {
+  const onnx::GraphProto& body = node.Body("body");
+  const int64_t scanned = node.Int("num_scan_inputs", 0);
+  node.Check(scanned >= 1 && scanned < node.InputCount(), "attribute 'num_scan_inputs' is ",
+             scanned, ", expected 1 to ", node.InputCount() - 1);
+  node.CheckSupported(!node.HasInput(0), "has sequence_lens, which opset 9 has no longer");
+  const int states = node.InputCount() - 1 - static_cast<int>(scanned);
+  node.Check(body.output_size() >= states, "its body has ", body.output_size(),
+             " outputs, expected at least ", states);
+  const int64_t batch = In(node, 1).dim(0), steps = In(node, 1 + states).dim(1);
+  node.CheckSupported(steps * batch <= kMostIterations && steps >= 1 && batch >= 1, "has ",
+                      steps * batch, " steps, which would be unrolled; expected 1 to ",
+                      kMostIterations);
+  const auto without = [](const Expr& x, int64_t count) {
+    const Shape shape = x.shape();
+    return Reshaped(x, Shape(shape.begin() + count, shape.end()));
+  };
+  std::vector<std::vector<Expr>> made(body.output_size());
+  for (int64_t b = 0; b < batch; ++b) {
+    std::vector<Expr> carried;
+    std::vector<std::vector<Expr>> rows(body.output_size() - states);
+    for (int i = 1; i <= states; ++i) carried.push_back(without(At(In(node, i), 0, b), 1));
+    for (int64_t t = 0; t < steps; ++t) {
+      std::vector<Expr> inputs = carried;
+      for (int i = 0; i < static_cast<int>(scanned); ++i) {
+        const Expr source = In(node, 1 + states + i);
+        node.Check(source.dim(1) == steps && source.dim(0) == batch, "scans [", batch, ",", steps,
+                   "] and ", ToString(source.shape()), " at once, expected equal counts");
+        const bool backward = EntryOf(node, "directions", i) != 0;
+        const Expr row = At(At(source, 0, b), 1, backward ? steps - 1 - t : t);
+        inputs.push_back(without(row, 2));
+      }
+      const std::string part = std::to_string(b) + "." + std::to_string(t);
+      const std::vector<Expr> outputs = ImportBody(node, body, part, inputs);
+      for (int i = 0; i < states; ++i) carried[i] = outputs[i];
+      for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(outputs[states + i]);
+    }
+    for (int i = 0; i < states; ++i) made[i].push_back(carried[i]);
+    for (size_t i = 0; i < rows.size(); ++i) made[states + i].push_back(Stacked(rows[i], 0));
+  }
+  for (int i = 0; i < node.OutputCount() && i < body.output_size(); ++i) {
+    Give(Stacked(made[i], 0), i);
+  }
+}
+
 void ImportScan(OnnxNode& node) {
-  node.CheckSupported(node.opset() >= 9, "the form of opset 8 is not supported; export it again");
+  if (node.opset() < 9) return ImportBatchedScan(node);
   const onnx::GraphProto& body = node.Body("body");
   const int64_t scanned = node.Int("num_scan_inputs", 0);
   node.Check(scanned >= 1 && scanned <= node.InputCount(), "attribute 'num_scan_inputs' is ",

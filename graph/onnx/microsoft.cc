@@ -125,6 +125,16 @@ void ImportEmbedNorm(OnnxNode& node) {
   Give(Normalized(node, x, FloatIn(node, 5), FloatIn(node, 6), false));
 }
 
+// MaxPool of pixels whose channels lie side by side.
+void ImportNhwcMaxPool(OnnxNode& node) {
+  const Expr x = In(node, 0);
+  node.Check(x.rank() == 4, "input has the shape ", ToString(x.shape()), ", expected [N, H, W, C]");
+  const Expr pooled = Called(node, "MaxPool", {Transposed(x, {0, 3, 1, 2})},
+                             AttributesOf(node, {"auto_pad", "ceil_mode", "dilations",
+                                                 "kernel_shape", "pads", "strides"}));
+  Give(Transposed(pooled, {0, 2, 3, 1}));
+}
+
 // Of the standard domain, but ONNX Runtime's own.
 void ImportSimplifiedNorm(OnnxNode& node) {
   node.RefuseOutput(1, "inv_std_var");
@@ -146,6 +156,7 @@ constexpr ImportEntry kMicrosoftImports[] = {
     {"com.microsoft:SkipSimplifiedLayerNormalization",
      [](OnnxNode& node) { ImportSkipNorm(node, true); }},
     {"com.microsoft:EmbedLayerNormalization", ImportEmbedNorm},
+    {"com.microsoft:NhwcMaxPool", ImportNhwcMaxPool},
     {"SimplifiedLayerNormalization", ImportSimplifiedNorm},
 };
 

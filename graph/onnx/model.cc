@@ -1,5 +1,6 @@
 #include "graph/onnx/model.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <queue>
@@ -76,9 +77,14 @@ onnx::ModelProto ParseModel(std::span<const uint8_t> bytes) {
   const int64_t opset = OpsetOf(model);
   RSHIFT_REQUIRE(opset != 0 && model.opset_import_size() > 0, ErrorCode::kInvalidInput,
                  "does not say which opset it uses; the file may be cut short");
-  RSHIFT_REQUIRE(opset >= kOldestOpset && opset <= kNewestOpset, ErrorCode::kUnsupported,
-                 "uses opset ", opset, ", expected ", kOldestOpset, " to ", kNewestOpset,
-                 "; convert it with onnx.version_converter or export it again");
+  const auto& nodes = model.graph().node();
+  const bool is_old = opset >= 1 && opset < kOldestOpset &&
+                      std::all_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
+                        return IsUnchangedToOldest(node.op_type());
+                      });
+  RSHIFT_REQUIRE(is_old || (opset >= kOldestOpset && opset <= kNewestOpset),
+                 ErrorCode::kUnsupported, "uses opset ", opset, ", expected ", kOldestOpset, " to ",
+                 kNewestOpset, "; convert it with onnx.version_converter or export it again");
   return model;
 }
 

@@ -137,8 +137,41 @@ void ImportWrapPad(OnnxNode& node) {
   Give(x);
 }
 
+// The value around the tensor is computed: it is put where the tensor is not.
+void ImportComputedPad(OnnxNode& node) {
+  Expr x = In(node, 0), value = In(node, 2);
+  node.Check(NumElements(value.shape()) == 1 && value.type() == x.type(), "the pad value is ",
+             Name(value.type()), " ", ToString(value.shape()), ", expected one ", Name(x.type()));
+  const auto axes = PadAxes(node, x.rank());
+  const auto pads = node.IntsFrom(1, "pads");
+  node.Check(pads.size() == 2 * axes.size(), "has ", pads.size(), " pads, expected ",
+             2 * axes.size());
+  value = Reshaped(value, {});
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t size = x.dim(axes[i]), before = pads[i], after = pads[axes.size() + i];
+    node.Check(
+        std::abs(before) < kMaxDim && std::abs(after) < kMaxDim && before + after + size >= 0,
+        "pads dimension ", size, " by ", before, " and ", after);
+    CheckConstantSize(node, before + after + size);
+    std::vector<bool> is_tensor(before + after + size);
+    for (int64_t k = 0; k < before + after + size; ++k) {
+      is_tensor[k] = k >= before && k < before + size;
+    }
+    x = Padded(x, axes[i], before, after);
+    if (before <= 0 && after <= 0) continue;
+    Shape along(x.rank(), 1);
+    along[axes[i]] = static_cast<int64_t>(is_tensor.size());
+    x = Select(Bools(node, along, is_tensor), x, value);
+  }
+  Give(x);
+}
+
 void ImportPad(OnnxNode& node) {
-  if (node.String("mode", "constant") == "wrap") return ImportWrapPad(node);
+  const std::string mode = node.String("mode", "constant");
+  if (mode == "wrap") return ImportWrapPad(node);
+  if (mode == "constant" && node.HasInput(2) && !node.At(node.Input(2)).is_constant()) {
+    return ImportComputedPad(node);
+  }
   Shape out = node.ShapeOf(0);
   const Shape x = out;
   const auto axes = PadAxes(node, x.size());

@@ -1,5 +1,9 @@
 #include "graph/onnx/opset.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "base/error.h"
 
 namespace rshift {
@@ -28,12 +32,27 @@ constexpr OpsetChange kChanges[] = {
     {"SpaceToDepth", 28, nullptr, nullptr},    // mode: both are read
 };
 
+constexpr std::string_view kUnchanged[] = {
+    "And",           "ArgMax",  "ArgMin",        "AveragePool",
+    "Constant",      "Conv",    "ConvTranspose", "DepthToSpace",
+    "Equal",         "Flatten", "Gather",        "GlobalAveragePool",
+    "GlobalMaxPool", "Greater", "Hardmax",       "Identity",
+    "LRN",           "Less",    "LogSoftmax",    "LpNormalization",
+    "MatMul",        "MaxPool", "Not",           "Or",
+    "Shape",         "Size",    "Slice",         "Softmax",
+    "SpaceToDepth",  "Squeeze", "TopK",          "Transpose",
+    "Unsqueeze",     "Xor"};
+
 std::string ValueOf(const onnx::AttributeProto& attribute) {
   return attribute.type() == onnx::AttributeProto::INT ? std::to_string(attribute.i())
                                                        : attribute.s();
 }
 
 }  // namespace
+
+bool IsUnchangedToOldest(const std::string& op_type) {
+  return std::find(std::begin(kUnchanged), std::end(kUnchanged), op_type) != std::end(kUnchanged);
+}
 
 int64_t OpsetOf(const onnx::ModelProto& model) {
   for (const auto& import : model.opset_import()) {

@@ -12,6 +12,10 @@ namespace rshift {
 inline constexpr int64_t kOldestOpset = 6;
 inline constexpr int64_t kNewestOpset = 28;
 
+// Whether opset 6 has the operator in the form that opset 1 gave it: models of opsets from 1 on are
+// read where all of their nodes are such.
+bool IsUnchangedToOldest(const std::string& op_type);
+
 // The opset of the standard operators; 0 when the model imports none.
 int64_t OpsetOf(const onnx::ModelProto& model);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/fold/fold.h"
 #include "graph/onnx/blocks.h"
 #include "graph/onnx/nibbles.h"
 #include "graph/onnx/table.h"
@@ -17,12 +18,6 @@ struct Parameters {
   std::vector<int32_t> zero_points;
   int64_t axis = -1;  // of the tensor; -1: one for all
 };
-
-void RefuseBlocks(const OnnxNode& node) {
-  const int64_t block = node.Int("block_size", 0);
-  node.CheckSupported(block == 0, "has block_size ", block,
-                      "; only one scale per tensor or per channel is supported");
-}
 
 std::vector<float> ReadScales(const OnnxNode& node) {
   const std::string name = Quoted(node.At(node.Input(1)).name);
@@ -56,7 +51,6 @@ std::vector<int32_t> ReadZeroPoints(const OnnxNode& node, DType type, size_t cou
 
 // `x`: the tensor as it is, integers of `type` on one side or the other.
 Parameters ReadParameters(const OnnxNode& node, const Shape& x, DType type) {
-  RefuseBlocks(node);
   Parameters p{ReadScales(node), {}, -1};
   p.zero_points = ReadZeroPoints(node, type, p.scales.size());
   if (p.scales.size() == 1) return p;
@@ -152,19 +146,18 @@ Value QuantizeConstant(OnnxNode& node, const Value& x, const Parameters& p, DTyp
   const std::pair<float, float> limits = Limits(node, type);
   const float lo = limits.first, hi = limits.second;
   const auto in = x.constant->As<float>();
-  auto data = std::make_shared<ConstantData>();
-  data->bytes.resize(in.size());
+  std::vector<int64_t> integers(in.size());
   ForEachElement(x.shape, p.axis, [&](int64_t i, int64_t channel) {
     node.Check(!std::isnan(in[i]), "constant ", Quoted(x.name),
                " holds NaN, expected numbers; repair the model");
     const auto zero = static_cast<float>(p.zero_points[channel]);
     const float v = std::min(std::max(in[i] / p.scales[channel], lo - zero), hi - zero);
-    data->bytes[i] = static_cast<uint8_t>(static_cast<int>(std::nearbyint(v) + zero));
+    integers[i] = static_cast<int64_t>(std::nearbyint(v) + zero);
   });
   Value result;
   result.dtype = type;
   result.shape = x.shape;
-  result.constant = std::move(data);
+  result.constant = StoreInts(integers, type);
   return result;
 }
 
@@ -206,10 +199,13 @@ void ImportQuantizeLinear(OnnxNode& node) {
   node.RequireFloat(0);
   const DType type = QuantizedType(node);
   const Shape shape = node.ShapeOf(0);
+  if (node.Int("block_size", 0) != 0) {
+    node.CheckSupported(!QuantizesToNibbles(node),
+                        "has block_size and integers of 4 bits; expected 8");
+    return QuantizeBlocks(node, type, Limits(node, type));
+  }
   const Parameters p = ReadParameters(node, shape, type);
   const Value x = node.At(node.Input(0));
-  node.CheckSupported(!x.is_constant() || !IsWide(type), "quantizes the constant ", Quoted(x.name),
-                      " to ", Name(type), "; store its integers with a DequantizeLinear");
   if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
   if (IsWide(type) || QuantizesToNibbles(node)) return QuantizeWide(node, p, type);
   node.Output(Quantize{}, {InUnits(node, p)}, type, shape);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "graph/onnx/choice.h"
+#include "graph/onnx/resize_matrix.h"
 #include "graph/onnx/table.h"
 
 namespace rshift {
@@ -27,6 +28,16 @@ struct Target {
   Shape out;
   std::vector<float> scales;
 };
+
+// Dimensions that are resized: all, or `axes` (opset 18).
+std::vector<int64_t> ResizedAxes(const OnnxNode& node, const Shape& x) {
+  std::vector<int64_t> axes;
+  for (int64_t axis : node.Ints("axes")) axes.push_back(node.Axis(axis, x.size()));
+  if (!node.HasAttribute("axes")) {
+    for (size_t d = 0; d < x.size(); ++d) axes.push_back(static_cast<int64_t>(d));
+  }
+  return axes;
+}
 
 Target FromScales(const OnnxNode& node, const Shape& x, const std::vector<float>& scales) {
   node.Check(scales.size() == x.size(), "has ", scales.size(), " scales, expected ", x.size());
@@ -106,11 +117,7 @@ Target FromSizes(const OnnxNode& node, const Shape& x, const std::vector<int64_t
 }
 
 Target ReadTarget(const OnnxNode& node, const Shape& x) {
-  std::vector<int64_t> axes;
-  for (int64_t axis : node.Ints("axes")) axes.push_back(node.Axis(axis, x.size()));
-  if (!node.HasAttribute("axes")) {
-    for (size_t d = 0; d < x.size(); ++d) axes.push_back(static_cast<int64_t>(d));
-  }
+  const std::vector<int64_t> axes = ResizedAxes(node, x);
   const auto scales = node.HasInput(2) ? node.ConstantFloats(2, "scales") : std::vector<float>();
   if (scales.empty()) {
     node.Check(node.HasInput(3), "has neither scales nor sizes");
@@ -123,20 +130,59 @@ Target ReadTarget(const OnnxNode& node, const Shape& x) {
   return FromScales(node, x, all);
 }
 
+// The part of each dimension that tf_crop_and_resize shows.
+void ReadCrop(const OnnxNode& node, const Shape& x, MatrixResize& resize) {
+  const std::vector<int64_t> axes = ResizedAxes(node, x);
+  node.Check(node.HasInput(1), "coordinate_transformation_mode tf_crop_and_resize needs a roi");
+  const auto roi = node.ConstantFloats(1, "roi");
+  node.Check(roi.size() == 2 * axes.size(), "roi has ", roi.size(), " numbers, expected ",
+             2 * axes.size());
+  resize.starts.assign(x.size(), 0.0f);
+  resize.ends.assign(x.size(), 1.0f);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const float start = roi[i], end = roi[axes.size() + i];
+    node.Check(std::isfinite(start) && std::isfinite(end), "roi holds ", start, " and ", end,
+               ", expected finite numbers");
+    resize.starts[axes[i]] = start;
+    resize.ends[axes[i]] = end;
+  }
+}
+
+void ImportMatrixResize(OnnxNode& node, bool antialias) {
+  const Expr x = FloatIn(node, 0);
+  node.Check(NumElements(x.shape()) > 0, "input has the shape ", ToString(x.shape()),
+             ", which is empty");
+  const Target target = ReadTarget(node, x.shape());
+  MatrixResize resize;
+  resize.mode = ReadMode(node);
+  resize.nearest = ReadChoice(node, "nearest_mode", NearestMode::kRoundPreferFloor);
+  resize.coordinate = node.String("coordinate_transformation_mode", "half_pixel");
+  resize.cubic_a = node.Float("cubic_coeff_a", -0.75f);
+  resize.exclude_outside = node.Int("exclude_outside", 0) != 0;
+  resize.antialias = antialias;
+  resize.extrapolation = node.AnyFloat("extrapolation_value", 0.0f);
+  resize.out = target.out;
+  resize.scales = target.scales;
+  if (resize.coordinate == "tf_crop_and_resize") ReadCrop(node, x.shape(), resize);
+  Give(ResizedByMatrices(x, resize));
+}
+
 void ImportResize(OnnxNode& node) {
   if (node.opset() < 11) return ImportOldResize(node);
   node.RequireFloat(0);
   const Shape x = node.ShapeOf(0);
   Resize op;
   op.mode = ReadMode(node);
-  ReadCoordinates(node, op);
-  op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
-  op.exclude_outside = node.Int("exclude_outside", 0) != 0;
   const Target target = ReadTarget(node, x);
   const bool down =
       std::any_of(target.scales.begin(), target.scales.end(), [](float s) { return s < 1; });
-  node.CheckSupported(node.Int("antialias", 0) == 0 || !down || op.mode == ResizeMode::kNearest,
-                      "antialias = 1 is not supported when shrinking");
+  const bool antialias = node.Int("antialias", 0) != 0 && down && op.mode != ResizeMode::kNearest;
+  const bool crops =
+      node.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  if (antialias || crops) return ImportMatrixResize(node, antialias);
+  ReadCoordinates(node, op);
+  op.cubic_a = node.Float("cubic_coeff_a", -0.75f);
+  op.exclude_outside = node.Int("exclude_outside", 0) != 0;
   op.scales = target.scales;
   node.Output(op, {node.Input(0)}, DType::kF32, target.out);
 }

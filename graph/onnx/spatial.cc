@@ -49,19 +49,70 @@ void ImportAffineGrid(OnnxNode& node) {
   GiveReshaped(Product(points, Swapped(theta)), out);
 }
 
+// Blocks along one dimension of the image that they are put into.
+struct BlockLine {
+  int64_t image, block, stride, dilation, before, after;
+  int64_t room() const { return image + before + after - ((block - 1) * dilation + 1); }
+  int64_t positions() const { return room() / stride + 1; }
+};
+
 // [N, C * taps, positions] -> [N, C, H, W]: a transposed convolution whose weight puts tap k to
 // its place.
+Expr PlacedBlocks(const Expr& x, const BlockLine& h, const BlockLine& w) {
+  OnnxNode& node = x.node();
+  const int64_t taps = h.block * w.block, channels = x.dim(1) / taps;
+  CheckConstantSize(node, NumElements({channels, taps, taps}));
+  std::vector<float> weight(channels * taps * taps, 0.0f);
+  for (int64_t c = 0; c < channels * taps; ++c) weight[c * taps + c % taps] = 1.0f;
+  const Expr columns = Reshaped(x, {x.dim(0), x.dim(1), h.positions(), w.positions()});
+  NodeAttributes attributes{
+      IntAttribute("group", channels), IntsAttribute("strides", {h.stride, w.stride}),
+      IntsAttribute("dilations", {h.dilation, w.dilation}), IntsAttribute("pads", {0, 0, 0, 0})};
+  Expr y = Called(node, "ConvTranspose",
+                  {columns, Floats(node, {x.dim(1), 1, h.block, w.block}, weight)}, attributes);
+  y = Padded(y, 2, -h.before, h.room() % h.stride - h.after);  // and rows behind the last block
+  return Padded(y, 3, -w.before, w.room() % w.stride - w.after);
+}
+
+// [N, C * taps, positions] -> [N, C, elements of the image]. Beyond two dimensions the first one is
+// placed after all others.
+Expr PlacedIn(const Expr& x, const std::vector<BlockLine>& lines) {
+  constexpr BlockLine kPoint{1, 1, 1, 1, 0, 0};
+  const BlockLine& first = lines[0];
+  if (lines.size() <= 2) {
+    const Expr y =
+        lines.size() == 1 ? PlacedBlocks(x, kPoint, first) : PlacedBlocks(x, first, lines[1]);
+    return Reshaped(y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
+  }
+  const std::vector<BlockLine> others(lines.begin() + 1, lines.end());
+  int64_t taps = 1, positions = 1;
+  for (const BlockLine& line : others) {
+    taps *= line.block;
+    positions *= line.positions();
+  }
+  const int64_t batch = x.dim(0), channels = x.dim(1) / (first.block * taps);
+  const int64_t own = first.positions();
+  const Expr parts = Reshaped(x, {batch, channels * first.block, taps, own, positions});
+  const Expr planes = PlacedIn(Reshaped(Transposed(parts, {0, 3, 1, 2, 4}),
+                                        {batch * own, channels * first.block * taps, positions}),
+                               others);
+  const int64_t elements = planes.dim(2);
+  const Expr columns =
+      Transposed(Reshaped(planes, {batch, own, channels, first.block, elements}), {0, 2, 4, 3, 1});
+  const Expr placed =
+      PlacedIn(Reshaped(columns, {batch * channels * elements, first.block, own}), {first});
+  const Expr turned =
+      Transposed(Reshaped(placed, {batch, channels, elements, first.image}), {0, 1, 3, 2});
+  return Reshaped(turned, {batch, channels, first.image * elements});
+}
+
 void ImportCol2Im(OnnxNode& node) {
   const Expr x = FloatIn(node, 0);
   const auto image = node.ConstantInts(1, "image_shape"),
              block = node.ConstantInts(2, "block_shape");
-  node.CheckSupported(image.size() == 2 && block.size() == 2, "makes images of ", image.size(),
-                      " dimensions, expected 2");
-  for (int64_t extent : block) CheckConstantSize(node, extent);
-  const int64_t taps = block[0] * block[1];
-  node.Check(x.rank() == 3 && block[0] >= 1 && block[1] >= 1 && taps >= 1 && x.dim(1) % taps == 0,
-             "input has the shape ", ToString(x.shape()), ", expected [N, C * ", taps,
-             ", positions]");
+  const size_t dims = image.size();
+  node.Check(dims >= 1 && dims <= 4 && block.size() == dims, "makes images of ", dims,
+             " dimensions of blocks of ", block.size(), ", expected 1 to 4 of both");
   const auto entries = [&](const char* name, size_t count, int64_t fallback) {
     auto list = node.Ints(name);
     if (list.empty()) list.assign(count, fallback);
@@ -69,33 +120,25 @@ void ImportCol2Im(OnnxNode& node) {
                " entries, expected ", count);
     return list;
   };
-  const auto strides = entries("strides", 2, 1), dilations = entries("dilations", 2, 1);
-  const auto pads = entries("pads", 4, 0);
-  Shape positions(2), missing(2);
-  for (size_t d = 0; d < 2; ++d) {
-    const int64_t extent = (block[d] - 1) * dilations[d] + 1;
-    const int64_t room = image[d] + pads[d] + pads[d + 2] - extent;
-    node.Check(room >= 0 && strides[d] >= 1, "blocks of ", extent, " do not fit into ", image[d]);
-    positions[d] = room / strides[d] + 1;
-    missing[d] = room % strides[d];  // rows behind the last block
+  const auto strides = entries("strides", dims, 1), dilations = entries("dilations", dims, 1);
+  const auto pads = entries("pads", 2 * dims, 0);
+  std::vector<BlockLine> lines;
+  Shape taps, positions;
+  for (size_t d = 0; d < dims; ++d) {
+    CheckConstantSize(node, block[d]);
+    lines.push_back({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]});
+    node.Check(block[d] >= 1 && strides[d] >= 1 && dilations[d] >= 1 && lines[d].room() >= 0,
+               "blocks of ", block[d], " do not fit into ", image[d]);
+    taps.push_back(block[d]);
+    positions.push_back(lines[d].positions());
   }
-  node.Check(NumElements(positions) == x.dim(2), "has ", x.dim(2), " positions, expected ",
-             NumElements(positions));
-  const int64_t channels = x.dim(1) / taps;
-  CheckConstantSize(node, NumElements({channels, taps, taps}));
-  std::vector<float> weight(channels * taps * taps, 0.0f);
-  for (int64_t c = 0; c < channels * taps; ++c) weight[c * taps + c % taps] = 1.0f;
-  const Expr columns = Reshaped(x, {x.dim(0), x.dim(1), positions[0], positions[1]});
-  NodeAttributes attributes{IntAttribute("group", channels), IntsAttribute("strides", strides),
-                            IntsAttribute("dilations", dilations),
-                            IntsAttribute("pads", {0, 0, 0, 0})};
-  Expr y = Called(node, "ConvTranspose",
-                  {columns, Floats(node, {x.dim(1), 1, block[0], block[1]}, weight)}, attributes);
-  for (size_t d = 0; d < 2; ++d) {
-    const auto axis = static_cast<int64_t>(d + 2);
-    y = Padded(y, axis, -pads[d], missing[d] - pads[d + 2]);
-  }
-  Give(y);
+  node.Check(
+      x.rank() == 3 && x.dim(1) % NumElements(taps) == 0 && x.dim(2) == NumElements(positions),
+      "input has the shape ", ToString(x.shape()), ", expected [N, C * ", NumElements(taps), ",",
+      NumElements(positions), "]");
+  Shape out{x.dim(0), x.dim(1) / NumElements(taps)};
+  out.insert(out.end(), image.begin(), image.end());
+  GiveReshaped(PlacedIn(x, lines), out);
 }
 
 // The middle of a longer dimension; a shorter one gets zeros on both sides.

@@ -15,6 +15,7 @@ class Case:
     model: onnx.ModelProto
     feeds: dict
     integer: bool = False  # also calibrated and run in integers
+    reference: bool = False  # the onnx package's evaluator is the oracle: ONNX Runtime has no such operator, or another answer
 
 
 def numbers(*shape, seed=0, low=-1.0, high=1.0):
@@ -25,7 +26,7 @@ def ints(*values, dtype=np.int64):
     return np.array(values, dtype)
 
 
-def case(name, op, data, constants=(), outputs=1, opset=18, domain='', integer=False, ir=8, order=None, **attributes):
+def case(name, op, data, constants=(), outputs=1, opset=18, domain='', integer=False, ir=8, order=None, reference=False, **attributes):
     """data: arrays the program is fed with; constants: initializers. `order`: the node's inputs by name, '' where there is none:
     x0, x1 ... of data and c0, c1 ... of constants; by default data, then constants."""
     feeds = {f'x{i}': array for i, array in enumerate(data)}
@@ -38,7 +39,7 @@ def case(name, op, data, constants=(), outputs=1, opset=18, domain='', integer=F
         [onnx.ValueInfoProto(name=n) for n in names],
         [numpy_helper.from_array(a, n) for n, a in fixed.items()])
     opsets = [helper.make_opsetid('', opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-    return Case(name, helper.make_model(graph, opset_imports=opsets, ir_version=ir), feeds, integer)
+    return Case(name, helper.make_model(graph, opset_imports=opsets, ir_version=ir), feeds, integer, reference)
 
 
 def attentions():
@@ -236,6 +237,150 @@ def odds():
     ]
 
 
+def linear_attentions():
+    """Every rule, several queries to a head of keys, a state before, one decay for a head or one for each column."""
+    found = []
+    for rule in ('linear', 'gated', 'delta', 'gated_delta'):
+        for group, rows, past, wide in ((1, 1, False, True), (2, 5, True, False), (3, 7, False, True), (1, 6, True, True)):
+            heads, size, columns = 2, 4, 3
+            data = [numbers(2, rows, heads * group * size), numbers(2, rows, heads * size, seed=1), numbers(2, rows, heads * columns, seed=2)]
+            order = ['x0', 'x1', 'x2', '', '', '']
+            if past:
+                order[3] = f'x{len(data)}'
+                data.append(numbers(2, heads, size, columns, seed=3))
+            if 'gated' in rule:
+                order[4] = f'x{len(data)}'
+                data.append(numbers(2, rows, heads * (size if wide else 1), seed=4, low=-1, high=-0.1))
+            if 'delta' in rule:
+                order[5] = f'x{len(data)}'
+                data.append(numbers(2, rows, heads if wide else 1, seed=5, low=0.1))
+            while not order[-1]:
+                order.pop()
+            found.append(case(f'linear_attention_{rule}_{group}{rows}', 'LinearAttention', data, outputs=2, opset=27, ir=13, order=order,
+                              reference=True, integer=group == 3 and rule in ('linear', 'delta'), update_rule=rule,
+                              q_num_heads=heads * group, kv_num_heads=heads, **({'scale': 0.3} if wide else {})))
+    return found
+
+
+def body(name, *nodes, **constants):
+    """A graph from x to y."""
+    return helper.make_graph([helper.make_node(op, inputs, outputs) for op, inputs, outputs in nodes], name,
+                             [helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, None)],
+                             [helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, None)],
+                             [numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items()])
+
+
+def flex_attentions():
+    q, k, v = numbers(2, 4, 5, 8), numbers(2, 4, 6, 8, seed=1), numbers(2, 4, 6, 3, seed=2)
+    shared = [q, numbers(2, 2, 6, 8, seed=3), numbers(2, 2, 6, 3, seed=4)]
+    flex = dict(opset=26, ir=13, domain='ai.onnx.preview', reference=True)
+    cap = body('cap', ('Tanh', ['x'], ['t']), ('Mul', ['t', 'c'], ['y']), c=np.float32(1.5))
+    mask = body('mask', ('Where', ['m', 'x', 'none'], ['y']), m=np.tri(5, 6, 1, dtype=bool), none=np.float32(-np.inf))
+    slopes = body('slopes', ('Mul', ['s', 'd'], ['b']), ('Add', ['x', 'b'], ['y']), s=numbers(1, 4, 1, 1, seed=5),
+                  d=(np.arange(6)[None] - np.arange(5)[:, None]).astype(np.float32))
+    half = body('half', ('Mul', ['x', 'c'], ['y']), c=np.float32(0.5))
+    return [
+        case('flex', 'FlexAttention', [q, k, v], integer=True, **flex),
+        case('flex_shared', 'FlexAttention', shared, scale=0.7, score_mod=cap, **flex),
+        case('flex_mask', 'FlexAttention', [q, k, v], score_mod=mask, integer=True, **flex),
+        case('flex_slopes', 'FlexAttention', [q, k, v], score_mod=slopes, prob_mod=half, **flex),
+    ]
+
+
+def caches():
+    cache, update = numbers(3, 2, 8, 4), numbers(3, 2, 3, 4, seed=1)
+    form = dict(opset=24, ir=10, reference=True)
+    return [
+        case('tensor_scatter', 'TensorScatter', [cache, update, ints(0, 5, 2)], **form),
+        case('tensor_scatter_first', 'TensorScatter', [cache, update], **form),
+        case('tensor_scatter_around', 'TensorScatter', [cache, update, ints(7, 6, 0)], mode='circular', **form),
+        case('tensor_scatter_constant', 'TensorScatter', [cache, update], [ints(1, 0, 4)], **form),
+        case('tensor_scatter_axis', 'TensorScatter', [cache, numbers(3, 2, 8, 2, seed=2), ints(3, 1, 3)], mode='circular', axis=-1, **form),
+        case('tensor_scatter_rows', 'TensorScatter', [numbers(2, 5, 3), numbers(2, 2, 3, seed=1), ints(3, 0)], axis=1, **form),
+    ]
+
+
+def determinants():
+    swaps = np.float32([[[0, 2, 1], [1, 1, 0], [3, 0, 1]], [[0, 0, 1], [0, 2, 5], [0, 1, 1]]])
+    return [case(f'det_{n}', 'Det', [numbers(2, 3, n, n, low=-2, high=2)], opset=22, ir=10, reference=True) for n in (1, 2, 3, 5, 12)] + [
+        case('det_swaps', 'Det', [swaps], opset=22, ir=10, reference=True)]
+
+
+def adaptive_boxes():
+    """RoiAlign with a point for every pixel of a cell: boxes that leave the image, are small, or lie in the other picture."""
+    found = []
+    for seed, (shape, size, scale, mode) in enumerate([((1, 3, 9, 13), (3, 4), 1.0, 'half_pixel'), ((2, 5, 20, 17), (7, 7), 0.25, 'half_pixel'),
+                                                       ((3, 2, 6, 5), (2, 8), 0.5, 'output_half_pixel')]):
+        random = np.random.default_rng([SEED, 13, seed])
+        corners = np.sort(random.uniform(-1, max(shape[2:]) / scale + 1, (9, 2, 2)), 1).reshape(9, 4).astype(np.float32)
+        form = dict(order=['x0', 'x1', 'c0'], output_height=size[0], output_width=size[1], spatial_scale=scale, opset=16,
+                    coordinate_transformation_mode=mode)
+        images = random.integers(0, shape[0], 9)
+        found.append(case(f'roi_align_adaptive_{seed}', 'RoiAlign', [numbers(*shape), corners], [images], **form))
+    return found
+
+
+def boxes():
+    """MaxRoiPool over boxes that leave the image, are empty, or lie in the other picture."""
+    found = []
+    for seed, (shape, pooled, scale) in enumerate([((1, 3, 9, 13), (3, 4), 1.0), ((2, 8, 20, 17), (7, 7), 0.25), ((3, 1, 6, 5), (2, 8), 0.5)]):
+        random = np.random.default_rng([SEED, 12, seed])
+        corners = np.sort(random.uniform(-3, max(shape[2:]) / scale + 3, (9, 2, 2)), 1).reshape(9, 4)
+        rois = np.concatenate([random.integers(0, shape[0], (9, 1)), corners], 1).astype(np.float32)
+        found.append(case(f'max_roi_pool_{seed}', 'MaxRoiPool', [numbers(*shape)], [rois], pooled_shape=pooled, spatial_scale=scale))
+        found.append(case(f'max_roi_pool_computed_{seed}', 'MaxRoiPool', [numbers(*shape), rois], pooled_shape=pooled, spatial_scale=scale))
+    pixels = np.random.default_rng(SEED).integers(-128, 128, (2, 9, 7, 5)).astype(np.int8)
+    nhwc = dict(domain='com.microsoft', kernel_shape=[3, 2])
+    return found + [case('nhwc_max_pool', 'NhwcMaxPool', [pixels], strides=[2, 1], pads=[1, 0, 1, 1], **nhwc),
+                    case('nhwc_max_pool_bytes', 'NhwcMaxPool', [pixels.view(np.uint8)], auto_pad='SAME_UPPER', **nhwc)]
+
+
+def resizes():
+    picture, none = numbers(1, 2, 9, 11), np.zeros(0, np.float32)
+    sizes = ints(1, 2, 4, 7)
+    found = []
+    for mode in ('linear', 'cubic'):
+        for outside in (0, 1):
+            found.append(case(f'resize_antialias_{mode}_{outside}', 'Resize', [picture], [none, none, sizes], mode=mode, antialias=1,
+                              exclude_outside=outside, reference=True, integer=mode == 'linear' and not outside))
+        found.append(case(f'resize_antialias_{mode}_axes', 'Resize', [picture], [none, np.float32([0.4, 1.5])], mode=mode, antialias=1,
+                          axes=[3, 2], order=['x0', 'c0', 'c1'], reference=True))
+    for mode in ('nearest', 'linear', 'cubic'):
+        for start, end in ((0.2, 0.7), (-0.25, 1.2)):
+            roi = np.float32([0, 0, start, 0.1, 1, 1, end, 0.9])
+            found.append(case(f'resize_crop_{mode}_{start}', 'Resize', [picture], [roi, none, ints(1, 2, 6, 5)], mode=mode,
+                              coordinate_transformation_mode='tf_crop_and_resize', extrapolation_value=0.5,
+                              reference=mode == 'cubic'))
+    return found
+
+
+def forms():
+    """Forms of operators that other rows of this file have in their usual form."""
+    x, x5 = numbers(3, 6), numbers(1, 2 * 12, 8)
+    batched = helper.make_graph([helper.make_node('Add', ['s', 'r'], ['t']), helper.make_node('Mul', ['t', 'r'], ['o'])], 'body',
+                                [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [2]) for n in ('s', 'r')],
+                                [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [2]) for n in ('t', 'o')])
+    rows, scales = numbers(4, 6, low=-3, high=3), numbers(4, 3, low=0.02, high=0.05, seed=1)
+    zeros = np.random.default_rng(SEED).integers(100, 150, (4, 3)).astype(np.uint8)
+    return [
+        case('pad_computed', 'Pad', [x, np.array(0.7, np.float32)], [ints(1, -2, 0, 3)], order=['x0', 'c0', 'x1']),
+        case('pad_computed_axes', 'Pad', [x, np.float32([0.7])], [ints(1, 2), ints(-1)], order=['x0', 'c0', 'x1', 'c1']),
+        case('col2im_3d', 'Col2Im', [x5], [ints(3, 4, 3), ints(2, 3, 2)], reference=True),
+        case('col2im_3d_pads', 'Col2Im', [numbers(2, 3 * 8, 18)], [ints(4, 5, 3), ints(2, 2, 2)], pads=[1, 0, 1, 0, 0, 0],
+             strides=[1, 2, 1], dilations=[2, 1, 1], reference=True),
+        case('col2im_1d', 'Col2Im', [numbers(2, 6, 5)], [ints(7), ints(3)], reference=True),
+        case('scan_batched', 'Scan', [numbers(2, 2), numbers(2, 4, 2, seed=1)], outputs=2, opset=8, ir=3, order=['', 'x0', 'x1'],
+             body=batched, num_scan_inputs=1),
+        case('scan_batched_back', 'Scan', [numbers(2, 2), numbers(2, 4, 2, seed=1)], outputs=2, opset=8, ir=3, order=['', 'x0', 'x1'],
+             body=batched, num_scan_inputs=1, directions=[1]),
+        case('quantize_blocks', 'QuantizeLinear', [rows], [scales, zeros], opset=21, ir=10, axis=1, block_size=2),
+        case('dequantize_blocks', 'DequantizeLinear', [(rows * 30).astype(np.int8)], [scales], opset=21, ir=10, axis=1, block_size=2),
+        case('dequantize_blocks_zero', 'DequantizeLinear', [(rows * 30 + 100).astype(np.uint8)], [scales, zeros], opset=21, ir=10, axis=1,
+             block_size=2),
+        case('old_softmax', 'Softmax', [numbers(2, 3, 4)], opset=1, ir=3),
+    ]
+
+
 def suppressions():
     """Boxes of both forms, with and without thresholds and limits, in several batches and classes."""
     found = []
@@ -270,4 +415,6 @@ def selections():
 
 
 def cases():
-    return suppressions() + selections() + volumes() + signals() + odds() + attentions() + recurrents() + movements() + einsums() + fused() + norms()
+    families = (suppressions, selections, volumes, signals, odds, attentions, recurrents, movements, einsums, fused, norms,
+                linear_attentions, flex_attentions, caches, determinants, boxes, adaptive_boxes, resizes, forms)
+    return [found for family in families for found in family()]

@@ -43,6 +43,13 @@ def test_every_changed_operator_has_been_looked_at():
     assert changed == {(name, int(version)) for name, version in listed if int(version) <= last}
 
 
+def test_operators_of_the_oldest_opsets_are_those_that_did_not_change():
+    listed = re.search(r'kUnchanged\[\] = \{(.*?)\};', (GRAPH / 'opset.cc').read_text(), re.S)[1]
+    for name in re.findall(r'"(\w+)"', listed):
+        assert onnx.defs.get_schema(name, 6, '').since_version == 1, name
+        assert name in importable()
+
+
 def test_newest_opset_of_the_package_is_read():
     assert newest() >= onnx.defs.onnx_opset_version(), 'look at what changed, then raise kNewestOpset'
 

@@ -188,7 +188,7 @@ BROKEN = {
         lambda c, n: (put('x_s2', np.float32(0.25))(c, n),
                       next(x for x in n if x.name == 'x_dq_node').input.__setitem__(1, 'x_s2')),
         "reads 'x_q' with scale 0.25"),
-    'blocks': (set_attribute('x_q_node', block_size=4), 'has block_size 4'),
+    'blocks': (set_attribute('x_q_node', block_size=4), "scale 'x_s' has type f32 and shape"),
     'int32': (put('x_z', np.int32(0)), 'quantizes to s32; only s8, u8, s16 and u16'),
     'float8': (raw('x_z', TensorProto.FLOAT8E4M3FN, b'\0'), 'element type FLOAT8E4M3FN is not supported'),
 }

@@ -208,14 +208,14 @@ TEST_F(ImportModel, AllUnsupportedNodesAreListed) {
   b.Input("x", {-1, 4})
       .Node("TfIdfVectorizer", {"x"}, {"a"})
       .Node("Relu", {"a"}, {"b"})
-      .Node("MaxRoiPool", {"b"}, {"c"});
+      .Node("Multinomial", {"b"}, {"c"});
   b.Node("StringNormalizer", {"c"}, {"d"}).Node("FancyOp", {"d"}, {"y"}).Output("y");
   b.graph().mutable_node(4)->set_domain("com.example");
   b.graph().mutable_node(0)->set_name("text");
   const std::string error = b.ImportError();
   EXPECT_THAT(error, HasSubstr("model: 4 of 5 nodes are not supported:\n"));
   EXPECT_THAT(error, HasSubstr("\n  'text' (TfIdfVectorizer): operator is not supported"));
-  EXPECT_THAT(error, HasSubstr("\n  'c' (MaxRoiPool): operator is not supported"));
+  EXPECT_THAT(error, HasSubstr("\n  'c' (Multinomial): operator is not supported"));
   EXPECT_THAT(error, HasSubstr("\n  'd' (StringNormalizer): operator is not supported"));
   EXPECT_THAT(error, HasSubstr("\n  'y' (com.example:FancyOp): operator of the custom domain"));
 }
