@@ -96,6 +96,16 @@ void PlanBlocks(StridedCopy* copy) {
   for (const StridedDim& dim : copy->outer) copy->count *= dim.size;
 }
 
+// Three planes of words that become pixels, for which there are registers enough to interleave
+// them.
+bool ArePixelsOfThreeWords(const std::vector<StridedDim>& dims, int64_t element) {
+  if (element != 4 || dims.size() < 2) return false;
+  const StridedDim& channels = dims.back();
+  const StridedDim& pixels = dims[dims.size() - 2];
+  return channels.size == 3 && channels.dst_stride == 4 && pixels.stride == 4 &&
+         pixels.dst_stride == 12;
+}
+
 }  // namespace
 
 StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element, Isa isa) {
@@ -110,7 +120,8 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   }
   copy.element = element;
   std::vector<StridedDim> merged = Merge(dims);
-  if (!merged.empty()) copy.shuffle = PlanStridedShuffle(merged, element, isa);
+  if (!merged.empty() && !ArePixelsOfThreeWords(merged, element))
+    copy.shuffle = PlanStridedShuffle(merged, element, isa);
   if (copy.shuffle.run != nullptr) return copy;
   if (!merged.empty() && merged.back().stride == element && merged.back().dst_stride == element) {
     // Whole runs; a long one is divided evenly where its size allows, to give threads something to
