@@ -148,7 +148,7 @@ uint64_t BroadcastBuffers(const View& view) {
   for (const Field f : {Field::kSrc, Field::kSrc2}) {
     const Shape& shape = view.Record(f).shape;
     if (shape == dst || !BroadcastsTo(shape, dst)) continue;
-    return static_cast<uint64_t>(BroadcastPeriod(shape, dst) + 2 * kBroadcastBlock);
+    return static_cast<uint64_t>(2 * BroadcastPeriod(shape, dst) + 2 * kBroadcastBlock);
   }
   return 0;
 }

@@ -103,14 +103,20 @@ def entrants(options, case, folder):
              '-o', folder / 't.yaml', '--json')
     for mode in options.modes:
         how = [] if mode == 'f32' else ['--calibration', folder / 't.yaml']
-        made[mode] = Ours(options, deploy(options, folder, mode, how))
+        made[mode] = Ours(options, deploy(options, folder, mode, how, {node.op_type for node in case.model.graph.node}))
     return made
 
 
-def deploy(options, folder, mode, how):
-    """With integers at both ends; at the inputs alone where the last operator is F32, as a Softmax that is the result."""
+def deploy(options, folder, mode, how, operators):
+    """With integers at both ends; at the inputs alone where the last operator is F32. A Softmax that is the result stays F32
+    unless it is told."""
     program = folder / f'{mode}.rshift'
     command = ['model_deploy', folder / 'm.onnx', '--mode', mode, *how, '-o', program]
+    if mode != 'f32' and not options.float_ends:
+        config = folder / 'config.yaml'
+        config.write_text('types:\n  Softmax: {mode: int8}\n', encoding='utf-8')
+        if 'Softmax' in operators:
+            command += ['--config', config]
     if mode != 'f32' and not options.float_ends:
         for ends in (['--input-type', 's8', '--output-type', 's8'], ['--input-type', 's8']):
             if run(options, *command, *ends).returncode == 0:

@@ -7,6 +7,7 @@
 #include "base/portable_math.h"
 #include "runtime/f32/broadcast.h"
 #include "runtime/f32/makers.h"
+#include "runtime/f32/row_kernels.h"
 #include "runtime/f32/step_tools.h"
 
 namespace rshift::f32 {
@@ -173,6 +174,12 @@ RowFunction FindRow(DType type, BinaryOp mode) {
   return type == DType::kBool ? kRows<uint8_t>[index] : nullptr;
 }
 
+// What has loops for each instruction set; null for others.
+PairFunction FindPair(const RowKernels& loops, DType type, BinaryOp mode) {
+  if (type != DType::kF32) return nullptr;
+  return mode == BinaryOp::kAdd ? loops.add : mode == BinaryOp::kMul ? loops.multiply : nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32& c) {
@@ -188,6 +195,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32&
       MakeBroadcastPlan(context.Record(Field::kDst).shape,
                         {&context.Record(first).shape, &context.Record(second).shape});
   const Clamp clamp = context.Record(Field::kDst).dtype == DType::kF32 ? c.clamp : Clamp{};
+  const PairFunction pair = FindPair(RowKernelsFor(context.isa), type, c.op);
   const int64_t in_size = SizeOf(type);
   const int64_t out_size = SizeOf(context.Record(Field::kDst).dtype);
   const auto* a = context.In<std::byte>(first);
@@ -198,8 +206,16 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BinaryF32&
     ForEachRow(plan, ThreadRange(plan.total, kCacheLine, team),
                [&](int64_t at, const auto& offsets, int64_t count) {
                  std::byte* to = out + at * out_size;
-                 row(a + offsets[0] * in_size, plan.strides[0][last], b + offsets[1] * in_size,
-                     plan.strides[1][last], to, count);
+                 const std::byte* from_a = a + offsets[0] * in_size;
+                 const std::byte* from_b = b + offsets[1] * in_size;
+                 const int64_t step_a = plan.strides[0][last], step_b = plan.strides[1][last];
+                 if (pair != nullptr) {
+                   pair(reinterpret_cast<const float*>(from_a), step_a,
+                        reinterpret_cast<const float*>(from_b), step_b,
+                        reinterpret_cast<float*>(to), count);
+                 } else {
+                   row(from_a, step_a, from_b, step_b, to, count);
+                 }
                  if (!clamp.active()) return;
                  float* values = reinterpret_cast<float*>(to);
 #pragma omp simd

@@ -32,22 +32,33 @@ BroadcastPlan MakeBroadcastPlan(const Shape& dst, std::initializer_list<const Sh
 // output.
 template <typename F>
 void ForEachRow(const BroadcastPlan& plan, const Range& range, const F& row) {
+  if (range.begin >= range.end) return;
   const int last = plan.rank - 1;
   const int64_t width = plan.dims[last];
-  for (int64_t at = range.begin; at < range.end;) {
-    int64_t rest = at / width;
-    const int64_t column = at % width;
-    std::array<int64_t, kMaxOperands> offsets{};
-    for (int o = 0; o < plan.operands; ++o) offsets[o] = column * plan.strides[o][last];
-    for (int d = last - 1; d >= 0; --d) {
-      const int64_t index = rest % plan.dims[d];
-      rest /= plan.dims[d];
-      for (int o = 0; o < plan.operands; ++o) offsets[o] += index * plan.strides[o][d];
-    }
+  int64_t rest = range.begin / width, column = range.begin % width;
+  std::array<int64_t, kMaxRank> index{};
+  std::array<int64_t, kMaxOperands> offsets{};
+  for (int o = 0; o < plan.operands; ++o) offsets[o] = column * plan.strides[o][last];
+  for (int d = last - 1; d >= 0; --d) {
+    index[d] = rest % plan.dims[d];
+    rest /= plan.dims[d];
+    for (int o = 0; o < plan.operands; ++o) offsets[o] += index[d] * plan.strides[o][d];
+  }
+  for (int64_t at = range.begin;;) {
     const int64_t left = range.end - at;
     const int64_t count = width - column < left ? width - column : left;
     row(at, offsets, count);
     at += count;
+    if (at >= range.end) return;
+    // Counted, not divided: divisions take longer than a short row.
+    for (int o = 0; o < plan.operands; ++o) offsets[o] -= column * plan.strides[o][last];
+    column = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      for (int o = 0; o < plan.operands; ++o) offsets[o] += plan.strides[o][d];
+      if (++index[d] < plan.dims[d]) break;
+      for (int o = 0; o < plan.operands; ++o) offsets[o] -= plan.dims[d] * plan.strides[o][d];
+      index[d] = 0;
+    }
   }
 }
 

@@ -33,32 +33,61 @@ RSHIFT_INLINE WideFloats Expm1NearZero(const WideFloats& r) {
 }
 RSHIFT_INLINE WideFloats ExpNearZero(const WideFloats& r) { return Expm1NearZero(r) + 1.0f; }
 
-// exp(x) = exp(x - n log(2)) 2^n, n being the integer next to x / log(2).
-RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
+RSHIFT_INLINE bool AnySign(const WideInts& x) {
+#if defined(__AVX512F__)
+  return _mm512_cmplt_epi32_mask(reinterpret_cast<__m512i>(x), _mm512_setzero_si512()) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps(reinterpret_cast<__m256>(x)) != 0;
+#else
+  int32_t lane[kWide / 4], all = 0;
+  std::memcpy(lane, &x, sizeof lane);
+  for (const int32_t word : lane) all |= word;
+  return all < 0;
+#endif
+}
+
+// exp(x) = exp(x - n log(2)) 2^n, n being the integer next to x / log(2). kAll: some may be so
+// small that 2^n is no normal number, or a NaN; where none is, the same with two operations less.
+template <bool kAll>
+RSHIFT_INLINE void ExpSpanOf(const Span& from, float* to) {
   Span r;
   WideInts exponent[4];
-  EachPart([&](int p) {
-    const auto any = LoadPart<WideFloats>(from + kSpan / 4 * p);
+  EachPart([&](int p) RSHIFT_INLINE_LAMBDA {
+    WideFloats x = from.part[p];
     // Less than half of the least denormal: 1 times 0, for a multiplication that underflows takes
     // three times as long.
-    const WideInts some = ~(any < kZeroBelow);
-    const auto x = reinterpret_cast<WideFloats>(reinterpret_cast<WideInts>(any) & some);
+    const WideInts some = ~(x < kZeroBelow);
+    if (kAll) x = reinterpret_cast<WideFloats>(reinterpret_cast<WideInts>(x) & some);
     // Beside 1.5 * 2^23 the floats are the integers: adding it rounds, and leaves n in the last
-    // bits, here with the bias of a float's exponent and 64.
-    constexpr float kRound = 12582912.0f + 127 + 64;
+    // bits, here with the bias of a float's exponent and, with kAll, 64.
+    constexpr float kRound = 12582912.0f + 127 + (kAll ? 64 : 0);
     const WideFloats shifted = x * 1.44269504f + kRound;
     const WideFloats n = shifted - kRound;
-    exponent[p] = (reinterpret_cast<WideInts>(shifted) << 23) & some;
+    exponent[p] = reinterpret_cast<WideInts>(shifted) << 23;
+    if (kAll) exponent[p] &= some;
     // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
     r.part[p] = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   });
   Span y;
-  EachPart([&](int p) { y.part[p] = ExpNearZero(r.part[p]); });
-  EachPart([&](int p) {
+  EachPart([&](int p) RSHIFT_INLINE_LAMBDA { y.part[p] = ExpNearZero(r.part[p]); });
+  EachPart([&](int p) RSHIFT_INLINE_LAMBDA {
+    WideFloats power = y.part[p] * reinterpret_cast<WideFloats>(exponent[p]);
     // 2^(n + 64), then 2^-64: 2^n may be a denormal, which the bits of an exponent cannot say.
-    const WideFloats power = y.part[p] * reinterpret_cast<WideFloats>(exponent[p]) * 0x1p-64f;
+    if (kAll) power = power * 0x1p-64f;
     std::memcpy(to + kSpan / 4 * p, &power, sizeof power);
   });
+}
+
+RSHIFT_INLINE void ExpSpan(const float* from, float* to) {
+  constexpr float kNormal = -87.0f;
+  Span x;
+  WideInts small = {};
+  EachPart([&](int p) RSHIFT_INLINE_LAMBDA {
+    x.part[p] = LoadPart<WideFloats>(from + kSpan / 4 * p);
+    small |= ~(x.part[p] >= kNormal);
+  });
+  if (AnySign(small)) return ExpSpanOf<true>(x, to);
+  ExpSpanOf<false>(x, to);
 }
 
 // y[i] = exp(x[i]) for x[i] <= 0; y may be x.

@@ -4,6 +4,7 @@
 
 #include "runtime/f32/function_kernels.h"
 #include "runtime/f32/normalize_kernels.h"
+#include "runtime/f32/pair_kernels.h"
 #include "runtime/f32/product_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
@@ -39,6 +40,8 @@ constexpr RowKernels MakeRowKernels() {
           .hard_swish = RowHardSwish,
           .leaky_relu = RowLeakyRelu,
           .clip = RowClip,
+          .add = RowAdd,
+          .multiply = RowMultiply,
           .product = MakeProductKernels()};
 }
 

@@ -76,6 +76,17 @@ RSHIFT_INLINE Floats Flip(const Floats& x, int32_t flip) {
 // The lowest is the highest of what has its sign turned.
 constexpr int32_t SignFlip(bool lowest) { return lowest ? INT32_MIN : 0; }
 
+// Of eight, the first where several are as high.
+RSHIFT_INLINE float HighestLane(const Floats& x) {
+  float lane[8];
+  Store(x, lane);
+  for (int step = 1; step < 8; step *= 2) {
+    for (int i = 0; i < 8; i += 2 * step)
+      lane[i] = lane[i + step] > lane[i] ? lane[i + step] : lane[i];
+  }
+  return lane[0];
+}
+
 float RowExtreme(const float* x, int64_t n, bool lowest) noexcept {
   const int32_t flip = SignFlip(lowest);
   float few[8];
@@ -84,17 +95,38 @@ float RowExtreme(const float* x, int64_t n, bool lowest) noexcept {
     x = few;
     n = 8;
   }
-  Floats a = Flip(Load(x), flip), b = Flip(Load(x + n - 8), flip);
+  // The highest of numbers, and beside it whether one is none.
+  const auto higher = [](const Floats& best, const Floats& v) {
+    return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, v);
+  };
+  const auto odd = [](const Floats& seen, const Floats& v) {
+    return Map(
+        [](const FloatPart& s, const FloatPart& a) {
+          return reinterpret_cast<FloatPart>(reinterpret_cast<IntPart>(s) | (a != a));
+        },
+        seen, v);
+  };
+  const Floats first = Flip(Load(x), flip), last = Flip(Load(x + n - 8), flip);
+  Floats a = higher(AllFloats(-__builtin_inff()), first), b = higher(a, last);
+  Floats seen = odd(odd(AllFloats(0), first), last);
   int64_t i = 8;
   for (; i + 16 <= n; i += 16) {
-    a = HighestOrNan(a, Flip(Load(x + i), flip));
-    b = HighestOrNan(b, Flip(Load(x + i + 8), flip));
+    const Floats v = Flip(Load(x + i), flip), w = Flip(Load(x + i + 8), flip);
+    a = higher(a, v), b = higher(b, w);
+    seen = odd(odd(seen, v), w);
   }
-  if (i + 8 <= n) a = HighestOrNan(a, Flip(Load(x + i), flip));
-  float lane[8];
-  Store(HighestOrNan(a, b), lane);
-  float best = lane[0];
-  for (const float v : lane) best = v > best || v != v ? v : best;
+  if (i + 8 <= n) {
+    const Floats v = Flip(Load(x + i), flip);
+    a = higher(a, v);
+    seen = odd(seen, v);
+  }
+  IntPart any = {};
+  for (const FloatPart& part : seen.part) any |= reinterpret_cast<IntPart>(part);
+  int32_t bits[kRegister / 4], all = 0;
+  std::memcpy(bits, &any, sizeof bits);
+  for (const int32_t word : bits) all |= word;
+  if (all != 0) return __builtin_nanf("");
+  const float best = HighestLane(higher(a, b));
   return lowest ? -best : best;
 }
 

@@ -70,6 +70,10 @@ inline constexpr int64_t kMaxProductRows = 8;
 using ElementFunction = void (*)(const float* x, float* y, int64_t n, float alpha,
                                  float beta) noexcept;
 
+// out[i] = a[i * step_a] and b[i * step_b] joined; a step is 0 or 1. `out` may be an operand.
+using PairFunction = void (*)(const float* a, int64_t step_a, const float* b, int64_t step_b,
+                              float* out, int64_t n) noexcept;
+
 struct RowKernels {
   // The sum of x or of |x|.
   double (*sum)(const float* x, int64_t n, bool absolute) noexcept;
@@ -107,6 +111,8 @@ struct RowKernels {
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,
       leaky_relu, clip;
+
+  PairFunction add, multiply;
 
   ProductKernels product;
 };

@@ -30,30 +30,51 @@ void FillNan(float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = kNan;
 }
 
-// A NaN is left out here: it comes back with the sum.
+// The highest of the widest registers that fit; the last one overlaps its neighbours. A NaN is left
+// out here: it comes back with the sum.
 RSHIFT_INLINE float HighestOf(const float* x, int64_t n) {
-  const auto higher = [](const Floats& best, const Floats& v) {
-    return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, v);
-  };
-  float few[8];
-  if (n < 8) {
-    for (int64_t i = 0; i < 8; ++i) few[i] = x[i < n ? i : 0];
+  constexpr int64_t kWidth = kWide / 4;
+  float few[kWidth];
+  if (n < kWidth) {
+    for (int64_t i = 0; i < kWidth; ++i) few[i] = x[i < n ? i : 0];
     x = few;
-    n = 8;
+    n = kWidth;
   }
-  Floats best = higher(AllFloats(kLowest), Load(x + n - 8)), other = best;
-  const int64_t last = LastGroup(n);
-  for (int64_t i = 0; i < last; i += 16) {
-    best = higher(best, Load(x + i));
-    if (i + 8 < last) other = higher(other, Load(x + i + 8));
+  const auto at = [=](int64_t i) RSHIFT_INLINE_LAMBDA { return LoadPart<WideFloats>(x + i); };
+  WideFloats best = WideMax(at(n - kWidth), AllWide(kLowest)), other = best;
+  int64_t i = 0;
+  for (; i + 2 * kWidth <= n; i += 2 * kWidth) {
+    best = WideMax(at(i), best);
+    other = WideMax(at(i + kWidth), other);
   }
-  best = higher(best, other);
-  float lane[8];
-  Store(best, lane);
-  for (int half = 4; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane[i] = lane[i + half] > lane[i] ? lane[i + half] : lane[i];
+  if (i + kWidth <= n) best = WideMax(at(i), best);
+  best = WideMax(best, other);
+  float lane[kWidth];
+  std::memcpy(lane, &best, sizeof lane);
+#pragma GCC unroll 4
+  for (int64_t half = kWidth / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < half; ++k)
+      lane[k] = lane[k + half] > lane[k] ? lane[k + half] : lane[k];
   }
   return lane[0];
+}
+
+// y = f(x) of a row, in registers of any width: f takes a float or a vector of them.
+template <typename F>
+RSHIFT_INLINE void MapAnyWidth(const float* x, float* y, int64_t n, const F& f) {
+  const auto by = [&]<typename Register>(Register) RSHIFT_INLINE_LAMBDA {
+    constexpr int64_t kWidth = sizeof(Register) / sizeof(float);
+    const Register last = f(LoadPart<Register>(x + n - kWidth));  // before its neighbours change
+    for (int64_t i = 0; i + kWidth <= n; i += kWidth) {
+      const Register value = f(LoadPart<Register>(x + i));
+      std::memcpy(y + i, &value, sizeof value);
+    }
+    std::memcpy(y + n - kWidth, &last, sizeof last);
+  };
+  if (n >= kWide / 4) return by(WideFloats{});
+  if (n >= kRegister / 4) return by(FloatPart{});
+  for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 }
 
 // y = at(x, lane) for the lanes of one row; fewer than eight by way of a buffer.
@@ -69,16 +90,25 @@ RSHIFT_INLINE void MapRow(const float* x, float* y, int64_t lanes, const F& at) 
   for (int64_t lane = 0; lane < lanes; ++lane) y[lane] = few[lane];
 }
 
-// out = exp(out) of neighbouring rows whose highest is 0, over its sum.
+// out = exp(out) of neighbouring rows whose highest is 0, over its sum. Many rows' quotients are
+// made before the first is waited for.
 void DivideBySum(float* out, int64_t rows, int64_t n) {
+  constexpr int64_t kRows = 64;
+  float scales[kRows];
   Exponentials(out, out, rows * n);
-  for (int64_t row = 0; row < rows; ++row, out += n) {
-    const double sum = RowSum(out, n, false);
-    const Floats scale = AllFloats(SoftmaxScale(sum, false));
-    if (sum != sum)
-      FillNan(out, n);
-    else
-      MapRow(out, out, n, [&](const Floats& x, int64_t) { return x * scale; });
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = rows - first < kRows ? rows - first : kRows;
+    float* some = out + first * n;
+    for (int64_t r = 0; r < count; ++r)
+      scales[r] = SoftmaxScale(RowSum(some + r * n, n, false), false);
+    for (int64_t r = 0; r < count; ++r) {
+      const float scale = scales[r];
+      if (scale != scale)
+        FillNan(some + r * n, n);
+      else
+        MapAnyWidth(some + r * n, some + r * n, n,
+                    [=](auto x) RSHIFT_INLINE_LAMBDA { return x * scale; });
+    }
   }
 }
 
@@ -91,11 +121,11 @@ void SubtractLogSum(float* out, int64_t n) {
     Exponentials(out + i, powers, count);
     sum += RowSum(powers, count, false);
   }
-  const Floats scale = AllFloats(SoftmaxScale(sum, true));
+  const float scale = SoftmaxScale(sum, true);
   if (sum != sum)
     FillNan(out, n);
   else
-    MapRow(out, out, n, [&](const Floats& x, int64_t) { return x - scale; });
+    MapAnyWidth(out, out, n, [=](auto x) RSHIFT_INLINE_LAMBDA { return x - scale; });
 }
 
 void SoftmaxRows(const float* in, float* out, int64_t rows, int64_t n, bool log) noexcept {
@@ -104,8 +134,9 @@ void SoftmaxRows(const float* in, float* out, int64_t rows, int64_t n, bool log)
   for (int64_t row = 0; row < rows;) {
     const int64_t count = rows - row < most ? rows - row : most;
     for (int64_t r = row; r < row + count; ++r) {
-      const Floats highest = AllFloats(HighestOf(in + r * n, n));
-      MapRow(in + r * n, out + r * n, n, [&](const Floats& x, int64_t) { return x - highest; });
+      const float highest = HighestOf(in + r * n, n);
+      MapAnyWidth(in + r * n, out + r * n, n,
+                  [=](auto x) RSHIFT_INLINE_LAMBDA { return x - highest; });
       if (log) SubtractLogSum(out + r * n, n);
     }
     if (!log) DivideBySum(out + row * n, count, n);

@@ -9,36 +9,51 @@
 namespace rshift::f32 {
 namespace {
 
-// all = join(all, tap) for each tap of kGroups times eight lanes from `lane` on.
-template <int kGroups, typename T, typename F>
+// Taps of a window: as many as its type says, or, for 0, as the window has. A loop over a number
+// that is known costs no branch that is guessed wrong, which took longer than the taps of a small
+// window.
+template <int kRows, int kColumns>
+struct TapCounts {
+  static int64_t rows(const FloatWindow& w) { return kRows != 0 ? kRows : w.rows; }
+  static int64_t columns(const FloatWindow& w) { return kColumns != 0 ? kColumns : w.columns; }
+};
+
+// all = join(all, tap) for each tap of kGroups times kWidth lanes from `lane` on.
+template <int kGroups, int kWidth, typename Counts, typename T, typename F>
 RSHIFT_INLINE void FoldTaps(const FloatWindow& w, int64_t lane, T* all, const F& join) {
-  for (int64_t row = 0; row < w.rows; ++row) {
+  const int64_t rows = Counts::rows(w), columns = Counts::columns(w);
+#pragma GCC unroll 3
+  for (int64_t row = 0; row < rows; ++row) {
     const float* tap = w.x + row * w.row_step + lane;
-    for (int64_t column = 0; column < w.columns; ++column, tap += w.column_step) {
+#pragma GCC unroll 3
+    for (int64_t column = 0; column < columns; ++column, tap += w.column_step) {
 #pragma GCC unroll 4
-      for (int g = 0; g < kGroups; ++g) all[g] = join(all[g], tap + 8 * g);
+      for (int g = 0; g < kGroups; ++g) all[g] = join(all[g], tap + kWidth * g);
     }
   }
 }
 
-RSHIFT_INLINE Floats Higher(const Floats& best, const float* x) {
-  return Map([](const FloatPart& b, const FloatPart& a) { return Max(a, b); }, best, Load(x));
+// Of kGroups registers; any width gives the same.
+template <int kGroups, typename Register, typename Counts, typename F>
+RSHIFT_INLINE void HighestLanes(const FloatWindow& w, int64_t lane, float* out, const F& higher) {
+  constexpr int kWidth = sizeof(Register) / sizeof(float);
+  Register best[kGroups];
+#pragma GCC unroll 4
+  for (int g = 0; g < kGroups; ++g) best[g] = LoadPart<Register>(w.x + lane + kWidth * g);
+  FoldTaps<kGroups, kWidth, Counts>(w, lane, best,
+                                    [&](const Register& b, const float* x) RSHIFT_INLINE_LAMBDA {
+                                      return higher(LoadPart<Register>(x), b);
+                                    });
+#pragma GCC unroll 4
+  for (int g = 0; g < kGroups; ++g) std::memcpy(out + lane + kWidth * g, &best[g], sizeof best[g]);
 }
 
-template <int kGroups>
-RSHIFT_INLINE void HighestLanes(const FloatWindow& w, int64_t lane, float* out) {
-  Floats best[kGroups];
-  for (int g = 0; g < kGroups; ++g) best[g] = Load(w.x + lane + 8 * g);
-  FoldTaps<kGroups>(w, lane, best, Higher);
-  for (int g = 0; g < kGroups; ++g) Store(best[g], out + lane + 8 * g);
-}
-
-template <int kGroups>
+template <int kGroups, typename Counts>
 RSHIFT_INLINE void MeanLanes(const FloatWindow& w, int64_t lane, double factor, float* out) {
   Doubles sums[kGroups];
   for (Doubles& sum : sums) sum = AllDoubles(0);
-  FoldTaps<kGroups>(w, lane, sums,
-                    [](const Doubles& sum, const float* x) { return sum + LoadWide(x); });
+  FoldTaps<kGroups, 8, Counts>(
+      w, lane, sums, [](const Doubles& sum, const float* x) { return sum + LoadWide(x); });
   for (int g = 0; g < kGroups; ++g) Store(sums[g] * AllDoubles(factor), out + lane + 8 * g);
 }
 
@@ -51,10 +66,20 @@ RSHIFT_INLINE void EachTap(const FloatWindow& w, int64_t lane, const F& each) {
   }
 }
 
-void WindowHighest(const FloatWindow& w, float* out) noexcept {
+template <typename Counts>
+void WindowHighestOf(const FloatWindow& w, float* out) noexcept {
   int64_t lane = 0;
-  for (; lane + 32 <= w.lanes; lane += 32) HighestLanes<4>(w, lane, out);
-  for (; lane + 8 <= w.lanes; lane += 8) HighestLanes<1>(w, lane, out);
+  constexpr int64_t kWidth = kWide / 4, kFewLanes = kRegister / 4;
+  const auto wide = [](const WideFloats& a, const WideFloats& b)
+                        RSHIFT_INLINE_LAMBDA { return WideMax(a, b); };
+  const auto part = [](const FloatPart& a, const FloatPart& b)
+                        RSHIFT_INLINE_LAMBDA { return Max(a, b); };
+  for (; lane + 4 * kWidth <= w.lanes; lane += 4 * kWidth)
+    HighestLanes<4, WideFloats, Counts>(w, lane, out, wide);
+  for (; lane + kWidth <= w.lanes; lane += kWidth)
+    HighestLanes<1, WideFloats, Counts>(w, lane, out, wide);
+  for (; lane + kFewLanes <= w.lanes; lane += kFewLanes)
+    HighestLanes<1, FloatPart, Counts>(w, lane, out, part);
   for (; lane < w.lanes; ++lane) {
     float best = w.x[lane];
     EachTap(w, lane, [&](float x) { best = x > best ? x : best; });
@@ -62,15 +87,32 @@ void WindowHighest(const FloatWindow& w, float* out) noexcept {
   }
 }
 
-void WindowMean(const FloatWindow& w, double factor, float* out) noexcept {
+template <typename Counts>
+void WindowMeanOf(const FloatWindow& w, double factor, float* out) noexcept {
   int64_t lane = 0;
-  for (; lane + 16 <= w.lanes; lane += 16) MeanLanes<2>(w, lane, factor, out);
-  for (; lane + 8 <= w.lanes; lane += 8) MeanLanes<1>(w, lane, factor, out);
+  for (; lane + 16 <= w.lanes; lane += 16) MeanLanes<2, Counts>(w, lane, factor, out);
+  for (; lane + 8 <= w.lanes; lane += 8) MeanLanes<1, Counts>(w, lane, factor, out);
   for (; lane < w.lanes; ++lane) {
     double sum = 0;
     EachTap(w, lane, [&](float x) { sum += static_cast<double>(x); });
     out[lane] = static_cast<float>(sum * factor);
   }
+}
+
+// Calls run(TapCounts) for the window's.
+template <typename F>
+RSHIFT_INLINE void WithTapCounts(const FloatWindow& w, const F& run) {
+  if (w.rows == 3 && w.columns == 3) return run(TapCounts<3, 3>());
+  if (w.rows == 2 && w.columns == 2) return run(TapCounts<2, 2>());
+  run(TapCounts<0, 0>());
+}
+
+void WindowHighest(const FloatWindow& w, float* out) noexcept {
+  WithTapCounts(w, [&]<typename Counts>(Counts) { WindowHighestOf<Counts>(w, out); });
+}
+
+void WindowMean(const FloatWindow& w, double factor, float* out) noexcept {
+  WithTapCounts(w, [&]<typename Counts>(Counts) { WindowMeanOf<Counts>(w, factor, out); });
 }
 
 }  // namespace

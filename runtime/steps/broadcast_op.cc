@@ -1,6 +1,7 @@
 #include "runtime/steps/broadcast_op.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -39,6 +40,22 @@ std::vector<uint8_t> SpreadOut(const uint8_t* bytes, const Shape& from, const Sh
   return spread;
 }
 
+constexpr int64_t kTableBytes = 256;
+
+// From how many elements on end a table is worth its four lines; the sum of a common shift is as
+// fast as looking up.
+int64_t ShortestRun(Opcode opcode) { return opcode == Opcode::kAdd ? 1024 : 128; }
+
+// How many elements of `to` on end meet the same element of `from`.
+int64_t EqualRun(const Shape& from, const Shape& to) {
+  int64_t run = 1;
+  for (size_t d = to.size(), missing = to.size() - from.size(); d-- > 0;) {
+    if (d >= missing && from[d - missing] != 1) break;
+    run *= to[d];
+  }
+  return run;
+}
+
 }  // namespace
 
 std::optional<Field> BroadcastOperand(const StepContext& context) {
@@ -54,6 +71,8 @@ BroadcastOp::BroadcastOp(const StepContext& context, Field operand, std::unique_
   const Shape& to = context.Record(Field::kDst).shape;
   if (NumElements(to) == 0) return;
   repeat_ = BroadcastPeriod(from, to);
+  MakeTables(context, from, to);
+  if (lut_ != nullptr) return;
   pattern_ = SpreadOut(context.In<uint8_t>(operand), from, to);
   length_ = repeat_ * std::max<int64_t>(1, kBroadcastBlock / repeat_);
   pattern_.reserve(static_cast<size_t>(length_) + kBufferSlack);
@@ -61,6 +80,44 @@ BroadcastOp::BroadcastOp(const StepContext& context, Field operand, std::unique_
     pattern_.push_back(pattern_[pattern_.size() - static_cast<size_t>(repeat_)]);
   }
   pattern_.resize(static_cast<size_t>(length_) + kBufferSlack);
+}
+
+void BroadcastOp::MakeTables(const StepContext& context, const Shape& from, const Shape& to) {
+  const LutFn lut = LutFor(context.isa);
+  run_ = EqualRun(from, to);
+  // Without instructions for it, looking up takes as long as computing.
+  if (lut == LutFor(Isa::kScalar) || run_ < ShortestRun(context.command->opcode)) return;
+  const Field constant_field = first_ ? Field::kSrc : Field::kSrc2;
+  const std::vector<uint8_t> spread = SpreadOut(context.In<uint8_t>(constant_field), from, to);
+  std::array<uint8_t, kTableBytes + kBufferSlack> all{}, constant{}, table{};
+  for (size_t byte = 0; byte < kTableBytes; ++byte) all[byte] = static_cast<uint8_t>(byte);
+  const auto count = static_cast<int64_t>(spread.size()) / run_;
+  tables_.reserve(static_cast<size_t>(std::max<int64_t>(1, count) * kTableBytes));
+  for (size_t at = 0; at < spread.size(); at += static_cast<size_t>(run_)) {
+    constant.fill(spread[at]);
+    op_->Run({.a = first_ ? constant.data() : all.data(),
+              .b = first_ ? all.data() : constant.data(),
+              .y = table.data(),
+              .rows = {.count = kTableBytes}});
+    tables_.insert(tables_.end(), table.begin(), table.begin() + kTableBytes);
+  }
+  lut_ = lut;
+}
+
+void BroadcastOp::RunByTables(const ByteBlock& block) const noexcept {
+  const uint8_t* x = first_ ? block.b : block.a;
+  const int64_t pitch = first_ ? block.rows.pitch_b : block.rows.pitch_a;
+  const int64_t tables = std::ssize(tables_) / kTableBytes;
+  for (int64_t r = 0; r < block.rows.rows; ++r) {
+    const int64_t at = block.at + r * block.row_steps;
+    for (int64_t i = 0; i < block.rows.count;) {
+      const int64_t run = (at + i) / run_;
+      const int64_t n = std::min(block.rows.count - i, (run + 1) * run_ - at - i);
+      lut_(tables_.data() + run % tables * kTableBytes, x + r * pitch + i,
+           block.y + r * block.rows.pitch_y + i, {.count = n});
+      i += n;
+    }
+  }
 }
 
 std::unique_ptr<ByteOp> WithBroadcast(const StepContext& context, std::unique_ptr<ByteOp> op) {
@@ -76,6 +133,7 @@ ByteBlock BroadcastOp::WithConstant(ByteBlock block, int64_t at) const {
 }
 
 void BroadcastOp::Run(const ByteBlock& block) const noexcept {
+  if (lut_ != nullptr) return RunByTables(block);
   const int64_t count = block.rows.count;
   const int64_t at = block.at % length_;
   if (block.row_steps % repeat_ == 0 && at + count <= length_) {  // the same bytes for each row

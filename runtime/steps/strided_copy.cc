@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/steps/copy_small.h"
-#include "runtime/steps/transpose_words.h"
 
 namespace rshift {
 namespace {
@@ -62,7 +61,9 @@ void CopyAny(const StridedCopy& copy, const std::byte* src, std::byte* dst, int6
     }
   }
   if (copy.element == 4 && copy.columns.dst_stride == 4 && copy.rows.stride == 4) {
-    return TransposeWords(src, copy.columns.stride, rows, columns, dst, copy.rows.dst_stride);
+    return copy.transpose_words(reinterpret_cast<const uint32_t*>(src), copy.columns.stride / 4,
+                                rows, columns, reinterpret_cast<uint32_t*>(dst),
+                                copy.rows.dst_stride / 4);
   }
   CopyBlock(copy.element, src, dst, {rows, copy.rows.stride, copy.rows.dst_stride},
             {columns, copy.columns.stride, copy.columns.dst_stride});
@@ -77,6 +78,13 @@ void PlanBlocks(StridedCopy* copy) {
   } else {
     // Bytes are transposed in lines of 64.
     if (copy->element == 1 && copy->rows.stride == 1) copy->row_block = copy->column_block = 64;
+    // Of words a few whole pixels, which are one piece of memory on one side, and lines on the
+    // other.
+    if (copy->element == 4 && copy->rows.stride == 4) {
+      const bool pixels_are_rows = copy->rows.dst_stride < copy->columns.stride;
+      (pixels_are_rows ? copy->row_block : copy->column_block) = 64;
+      (pixels_are_rows ? copy->column_block : copy->row_block) = 256;
+    }
     if (copy->columns.size <= 8) copy->row_block *= 16;
     if (copy->rows.size <= 8) copy->column_block *= 16;
   }
@@ -88,11 +96,22 @@ void PlanBlocks(StridedCopy* copy) {
   for (const StridedDim& dim : copy->outer) copy->count *= dim.size;
 }
 
+// Three planes of words that become pixels, for which there are registers enough to interleave
+// them.
+bool ArePixelsOfThreeWords(const std::vector<StridedDim>& dims, int64_t element) {
+  if (element != 4 || dims.size() < 2) return false;
+  const StridedDim& channels = dims.back();
+  const StridedDim& pixels = dims[dims.size() - 2];
+  return channels.size == 3 && channels.dst_stride == 4 && pixels.stride == 4 &&
+         pixels.dst_stride == 12;
+}
+
 }  // namespace
 
 StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element, Isa isa) {
   StridedCopy copy;
   copy.transpose = TransposeBytesFor(isa);
+  copy.transpose_words = TransposeWordsFor(isa);
   for (const StridedDim& dim : dims) {
     if (dim.size == 0) {
       copy.count = 0;
@@ -101,7 +120,8 @@ StridedCopy PlanStridedCopy(const std::vector<StridedDim>& dims, int64_t element
   }
   copy.element = element;
   std::vector<StridedDim> merged = Merge(dims);
-  if (!merged.empty()) copy.shuffle = PlanStridedShuffle(merged, element, isa);
+  if (!merged.empty() && !ArePixelsOfThreeWords(merged, element))
+    copy.shuffle = PlanStridedShuffle(merged, element, isa);
   if (copy.shuffle.run != nullptr) return copy;
   if (!merged.empty() && merged.back().stride == element && merged.back().dst_stride == element) {
     // Whole runs; a long one is divided evenly where its size allows, to give threads something to

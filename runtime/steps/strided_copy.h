@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/kernels/transpose_bytes.h"
+#include "runtime/kernels/transpose_words.h"
 #include "runtime/step.h"
 #include "runtime/steps/strided_dims.h"
 #include "runtime/steps/strided_shuffle.h"
@@ -28,6 +29,7 @@ struct StridedCopy {
   int64_t row_block = 32, column_block = 32;
   int64_t count = 1;  // of blocks
   TransposeBytesFn transpose = nullptr;
+  TransposeWordsFn transpose_words = nullptr;
 };
 
 // Drops dimensions of 1, merges neighbours that are one run, grows the element by a dense innermost

@@ -149,6 +149,28 @@ TEST(Broadcast, LongRows) {
   }
 }
 
+// One byte of the constant meets many elements on end, as a channel's of an image in NCHW: looked
+// up where the CPU has instructions for it.
+TEST(Broadcast, ChannelsOfPlanes) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    for (const Opcode opcode :
+         {Opcode::kAdd, Opcode::kAddFloat, Opcode::kAddShifted, Opcode::kAddFma, Opcode::kMul}) {
+      SCOPED_TRACE(::testing::Message() << seed << " " << FindOp(opcode)->name);
+      Random random(seed);
+      const Shape shape = {random.Int(1, 2), random.Int(1, 9), random.Int(1, 40),
+                           random.Int(100, 150)};
+      const Shape small[] = {
+          {shape[1], 1, 1}, {1, shape[1], shape[2], 1}, {shape[0], 1, 1, 1}, {1}};
+      Constant constant{RandomSpec(random, small[seed % 4]), {}};
+      constant.bytes = random.Data(NumElements(constant.spec.shape));
+      const Bytes x = random.Data(NumElements(shape));
+      const Bytes expected =
+          RunProgram(Program(seed, opcode, shape, SpreadOut(constant, shape), false).Build(), {x});
+      ASSERT_EQ(RunEverywhere(Program(seed, opcode, shape, constant, false), {x}), expected);
+    }
+  }
+}
+
 template <typename Spoil>
 void ExpectRefused(const Spoil& spoil) {
   Random random(1);
