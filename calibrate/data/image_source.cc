@@ -1,20 +1,54 @@
 #include "base/error.h"
+#include "base/mapped_file.h"
+#include "calibrate/data/limits.h"
 #include "calibrate/data/npy.h"
 #include "calibrate/data/presets.h"
+#include "calibrate/data/regular_file.h"
 #include "calibrate/data/source.h"
+#include "calibrate/data/wav.h"
+#include "preprocess/apply_audio.h"
 
 namespace rshift {
+namespace {
 
-const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+void RequireOwnEntry(const InputPlan& plan, const std::string& where) {
   RSHIFT_REQUIRE(plan.preprocess != nullptr || plan.entries.empty(), ErrorCode::kInvalidInput,
                  where, ": the preprocessing is for input ", plan.entries,
                  ", the model's input is '", plan.spec.name,
                  "'; correct `name:` in the preprocessing file, or leave it out where the model "
                  "has one input");
+}
+
+}  // namespace
+
+const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+  RequireOwnEntry(plan, where);
   RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
                  ": images need to be told how they become input '", plan.spec.name,
                  "'; give --preprocess FILE.yaml, or one of ", PresetNames());
+  RSHIFT_REQUIRE(!plan.preprocess->audio, ErrorCode::kInvalidInput, where,
+                 ": is an image, and input '", plan.spec.name,
+                 "' takes sounds by its preprocessing; give .wav files");
   return *plan.preprocess;
+}
+
+void NeedPreprocessOf(const std::string& path, const InputPlan& plan, const std::string& where) {
+  if (IsImageFile(path)) NeedPreprocess(plan, where);
+  if (!IsSoundFile(path)) return;
+  RequireOwnEntry(plan, where);
+  RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
+                 ": sounds need to be told how they become input '", plan.spec.name,
+                 "'; give --preprocess FILE.yaml with 'audio'");
+  RSHIFT_REQUIRE(plan.preprocess->audio.has_value(), ErrorCode::kInvalidInput, where,
+                 ": is a sound, and input '", plan.spec.name,
+                 "' takes images by its preprocessing; give images");
+}
+
+std::vector<float> ReadSound(std::span<const uint8_t> file, const InputPlan& plan,
+                             const std::string& where) {
+  RSHIFT_REQUIRE(file.size() <= kMaxSoundBytes, ErrorCode::kInvalidInput, where, ": has ",
+                 file.size(), " bytes, sounds have at most ", kMaxSoundBytes, "; cut it");
+  return ApplyAudio(*plan.preprocess, ReadWav(file, where), plan.spec.shape, where);
 }
 
 namespace {
@@ -25,9 +59,7 @@ class FilesSource : public Source {
       : files_(std::move(files.files)),
         class_folders_(std::move(files.class_folders)),
         plan_(plan) {
-    for (const SampleFile& file : files_) {
-      if (IsImageFile(file.path)) NeedPreprocess(plan_, file.path);
-    }
+    for (const SampleFile& file : files_) NeedPreprocessOf(file.path, plan_, file.path);
   }
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
   std::string name(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
@@ -42,6 +74,10 @@ class FilesSource : public Source {
     if (IsImageFile(path)) {
       const InputPreprocess& preprocess = *plan_.preprocess;
       return Apply(preprocess, DecodeImage(path, preprocess.color), plan_.spec.shape, path);
+    }
+    if (IsSoundFile(path)) {
+      RegularFileSize(path);  // refuses devices and pipes
+      return ReadSound(MappedFile::Map(path).bytes(), plan_, path);
     }
     const NumpyArray array = HasExtension(path, ".npz") ? ReadNpzFor(path, plan_) : ReadNpy(path);
     const int64_t count = CountSamples(array.shape, plan_.spec, path);
