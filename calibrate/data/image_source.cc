@@ -6,6 +6,7 @@
 #include "calibrate/data/regular_file.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/wav.h"
+#include "graph/sha256.h"
 #include "preprocess/apply_audio.h"
 
 namespace rshift {
@@ -86,6 +87,13 @@ class FilesSource : public Source {
         " samples, a file in a folder or list is one; give the file itself as the data set");
     return ToFloats(array.dtype, array.bytes);
   }
+  std::string StoredSha256(int64_t index) const override {
+    const std::string& path = files_[static_cast<size_t>(index)].path;
+    if (HasExtension(path, ".npz")) return Sha256Hex(ReadNpzFor(path, plan_).bytes);
+    RegularFileSize(path);
+    const MappedFile file = MappedFile::Map(path);
+    return Sha256Hex(HasExtension(path, ".npy") ? ParseNpy(file.bytes(), path).data : file.bytes());
+  }
   std::vector<OwnClass> Classes(int64_t index) const override {
     const std::string name = this->name(index);
     const size_t slash = class_folders_.empty() ? std::string::npos : name.find('/');
@@ -112,14 +120,18 @@ class IdxImages : public Source {
   std::vector<float> Read(int64_t index) const override {
     const auto height = static_cast<int>(images_.shape[1]),
                width = static_cast<int>(images_.shape[2]);
-    const size_t pixels = static_cast<size_t>(height) * static_cast<size_t>(width);
-    const auto begin =
-        images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
-    const Image image{height, width, 1, {begin, begin + static_cast<int64_t>(pixels)}};
+    const std::span<const uint8_t> pixels = Stored(index);
+    const Image image{height, width, 1, {pixels.begin(), pixels.end()}};
     return Apply(*plan_.preprocess, image, plan_.spec.shape, where(index));
   }
+  std::string StoredSha256(int64_t index) const override { return Sha256Hex(Stored(index)); }
 
  private:
+  std::span<const uint8_t> Stored(int64_t index) const {
+    const auto pixels = static_cast<size_t>(images_.shape[1] * images_.shape[2]);
+    return std::span(images_.bytes).subspan(static_cast<size_t>(index) * pixels, pixels);
+  }
+
   IdxArray images_;
   std::string path_, name_;
   InputPlan plan_;

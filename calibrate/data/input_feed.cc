@@ -137,6 +137,11 @@ std::vector<float> InputFeed::Read(int64_t index) const {
   return values;
 }
 
+std::string InputFeed::StoredSha256(int64_t index) const {
+  const auto [source, at] = Locate(index);
+  return source->StoredSha256(at);
+}
+
 std::vector<OwnClass> InputFeed::Classes(int64_t index) const {
   const auto [source, at] = Locate(index);
   return source->Classes(at);

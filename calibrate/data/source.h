@@ -33,6 +33,8 @@ class Source {
   virtual std::string where(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.
   virtual std::vector<float> Read(int64_t index) const = 0;
+  // Of the bytes that the sample is stored as: a picture's file, the elements of an array.
+  virtual std::string StoredSha256(int64_t index) const = 0;
   // What the data themselves say of the classes of a sample's items (one, or those of a batch), and
   // every folder that stands for a class, sorted.
   virtual std::vector<OwnClass> Classes(int64_t /*index*/) const { return {OwnClass{}}; }

@@ -8,6 +8,7 @@
 #include "calibrate/data/npy.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/tar.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {
@@ -74,6 +75,11 @@ class Shard : public Source {
     RSHIFT_REQUIRE(CountSamples(array.shape, plan_.spec, place) == 1, ErrorCode::kInvalidInput,
                    place, ": holds several samples, a file in a tar shard is one");
     return ToFloats(array.dtype, array.data);
+  }
+  std::string StoredSha256(int64_t index) const override {
+    const TarMember& member = *At(index).data;
+    const bool is_array = HasExtension(member.path, ".npy");
+    return Sha256Hex(is_array ? ParseNpy(member.bytes, where(index)).data : member.bytes);
   }
 
  private:
