@@ -319,6 +319,26 @@ def test_wrong_sounds_are_one_line(keywords):
         '--preprocess', keywords / 'p.yaml', '-o', keywords / 'wrong.yaml')
 
 
+def test_damaged_heads_are_read_or_refused_in_one_line(keywords):
+    """Random bytes of the head, and random ends: never a crash, and nothing but finite values."""
+    rng = np.random.default_rng(SEED)
+    whole = wav_bytes(rng.normal(0, .1, (1000, 2)), 16000, 'i24')[0]
+    refused = 0
+    for i in range(80):
+        file = bytearray(whole)
+        for at in rng.integers(0, 44, rng.integers(1, 4)):
+            file[at] = rng.integers(0, 256)
+        (keywords / 'damaged.wav').write_bytes(file[:rng.integers(20, len(file))] if i % 4 == 0 else file)
+        done = pipeline.call('model_runner', keywords / 'add.rshift', '--input', keywords / 'damaged.wav', '--preprocess',
+                             keywords / 'p.yaml', '--output', keywords / 'out.npz')
+        assert done.returncode in (0, 1), (i, done.returncode, done.stderr)
+        errors = [line for line in done.stderr.splitlines() if line.startswith('error:')]
+        assert len(errors) == done.returncode, (i, done.stderr)
+        refused += done.returncode
+        assert done.returncode == 1 or np.isfinite(pipeline.single(keywords / 'out.npz')).all()
+    assert 20 < refused < 80
+
+
 def picture(folder):
     (folder / 'x.pgm').write_bytes(b'P5 2 2 255 abcd')
     return folder / 'x.pgm'
