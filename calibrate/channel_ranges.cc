@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "calibrate/channel_scan.h"
+#include "calibrate/data/stored_samples.h"
 #include "calibrate/fill_inputs.h"
 #include "calibrate/observation.h"
 #include "calibrate/observed_program.h"
-#include "graph/sha256.h"
 #include "runtime/runtime.h"
 
 namespace rshift {
@@ -138,11 +138,10 @@ std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
                                           const std::vector<int64_t>& samples) {
   std::vector<std::pair<std::string, int64_t>> hashed;
   for (const int64_t index : samples) {
-    // Without folders: the same pictures are the same samples however the data set is given.
-    const std::string whole = dataset.name(index);
-    const std::string name = whole.substr(whole.rfind('/') + 1);
-    hashed.emplace_back(
-        Sha256Hex({reinterpret_cast<const uint8_t*>(name.data()), name.size()}) + whole, index);
+    try {
+      hashed.emplace_back(StoredSha256(dataset, index), index);
+    } catch (const Error&) {  // CollectStatistics reads it again and says what is wrong
+    }
   }
   std::sort(hashed.begin(), hashed.end());
   std::vector<int64_t> chosen;

@@ -12,8 +12,8 @@
 
 namespace rshift {
 
-// Of the samples that a calibration uses, so many whose names have the lowest hashes: the same for
-// every order, thread count and shard.
+// Of the samples that a calibration uses, so many whose stored bytes have the lowest hashes: the
+// same for every order, folder, thread count and shard.
 inline constexpr size_t kChannelSamples = 16;
 std::vector<int64_t> ChooseChannelSamples(const Dataset& dataset,
                                           const std::vector<int64_t>& samples);

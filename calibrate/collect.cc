@@ -221,8 +221,8 @@ class Run {
   std::deque<Worker> workers_;
   std::mutex saving_;
   // Below: guarded by saving_.
-  size_t unsaved_ =
-      0;  // samples since the last checkpoint, those at least that were not in a hurry
+  // Samples since the last checkpoint, but for those that ended while another thread was here.
+  size_t unsaved_ = 0;
   Clock::time_point saved_ = Clock::now();
   Clock::duration cost_{};  // of the last checkpoint
   SampleQueue queue_;       // last: its thread ends before the rest goes
@@ -248,6 +248,7 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
   total.equalization = options.equalization;
   if (options.resume) LoadCheckpoint(options.checkpoint, dataset, samples, total);
   Run run(program, plan, dataset, samples, options, total);
+  ReturnFreedMemory();  // what reading the model has left
   if (options.memory) options.memory(run.ExpectedMemory(graph));
   if (!run.Work()) {
     Fail(ErrorCode::kIo, "interrupted",

@@ -45,6 +45,7 @@ std::optional<InputPreprocess> PictureRecipe(const Shape& shape, const InputPrep
     const int64_t channels = layout == PixelLayout::kNchw ? shape[1] : shape[3];
     return channels == 1 || channels == 3;
   };
+  if (recipe != nullptr && recipe->audio) return std::nullopt;
   if (recipe != nullptr) return fits(recipe->layout) ? std::optional(*recipe) : std::nullopt;
   for (const PixelLayout layout : {PixelLayout::kNchw, PixelLayout::kNhwc}) {
     const size_t height = layout == PixelLayout::kNchw ? 2 : 1;

@@ -62,10 +62,13 @@ uint64_t ExpectedPages(const Graph& graph, const std::vector<ValueId>& values, s
   return static_cast<uint64_t>(pages);
 }
 
-uint64_t ExpectedPeak(const MemoryPlan& plan) {
+void ReturnFreedMemory() {
 #ifdef __GLIBC__
-  malloc_trim(0);  // what reading the model has left, and the threads' own heaps would not use
+  malloc_trim(0);
 #endif
+}
+
+uint64_t ExpectedPeak(const MemoryPlan& plan) {
   // Of the sum and of each thread. Few octaves of a sum have a count of more than 32 bits.
   constexpr uint64_t kPage = Histogram::kPageBins * sizeof(uint32_t);
   const uint64_t histograms = plan.pages * kPage * (1 + plan.threads);

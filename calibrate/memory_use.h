@@ -26,6 +26,9 @@ struct MemoryPlan {
   uint64_t sample_bytes = 0;  // of one sample's inputs
   bool pictures = false;      // are decoded for it
 };
+// What has been freed goes back to the system, where the C library can do that: the heaps of
+// threads would not use it again.
+void ReturnFreedMemory();
 // The peak of a process that has ResidentBytes() now, sessions and weights included.
 uint64_t ExpectedPeak(const MemoryPlan& plan);
 

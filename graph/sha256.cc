@@ -16,6 +16,10 @@ struct FreeContext {
 
 }  // namespace
 
+std::string Sha256OfText(const std::string& text) {
+  return Sha256Hex({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
 std::string Sha256HexOfParts(std::span<const std::span<const uint8_t>> parts) {
   const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
   std::array<uint8_t, 32> digest;

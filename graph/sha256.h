@@ -11,6 +11,7 @@ namespace rshift {
 
 // 64 lower-case hexadecimal digits.
 std::string Sha256Hex(std::span<const uint8_t> bytes);
+std::string Sha256OfText(const std::string& text);
 // The same of all `parts` behind one another.
 std::string Sha256HexOfParts(std::span<const std::span<const uint8_t>> parts);
 

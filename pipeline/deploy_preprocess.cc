@@ -46,7 +46,30 @@ std::string ResizeText(const InputPreprocess& p) {
   return out;
 }
 
+std::string Describe(const AudioRecipe& audio) {
+  std::string out = Cat("sound of ", audio.sample_rate, " Hz");
+  if (audio.length > 0) out += Cat(", ", audio.length, " samples, ", Name(audio.align));
+  if (audio.level != AudioRecipe::Level::kAsIs) out += Cat(", level ", Name(audio.level));
+  if (!audio.frames) return out;
+  const AudioFrames& frames = *audio.frames;
+  out += Cat(", frames of ", frames.window, " every ", frames.hop, " (", Name(frames.shape),
+             frames.symmetric ? " symmetric" : "", ", fft ", frames.fft, ", of ", Name(frames.of),
+             ", border ", Name(frames.border), ", power ", frames.power, ")");
+  if (const auto& mel = audio.mel) {
+    out += Cat(", ", mel->bins, " mel bins ", Number(mel->low), " to ", Number(mel->high), " Hz (",
+               Name(mel->scale), ", sides ", Name(mel->sides), ", norm ", Name(mel->norm), ")");
+  }
+  if (const auto& logarithm = audio.logarithm) {
+    out += Cat(", ", Name(logarithm->unit), logarithm->adds ? " of +" : " of at least ",
+               Number(logarithm->floor));
+    if (logarithm->below_peak) out += Cat(", ", Number(*logarithm->below_peak), " below the peak");
+  }
+  if (audio.mfcc) out += Cat(", ", audio.mfcc->count, " MFCC (", Name(audio.mfcc->norm), ")");
+  return out + Cat(", ", Name(audio.first), " first");
+}
+
 std::string Describe(const InputPreprocess& p) {
+  if (p.audio) return Cat(Describe(*p.audio), ", (feature - ", List(p.mean), ") * ", List(p.scale));
   const bool nhwc = p.layout == InputPreprocess::PixelLayout::kNhwc;
   return Cat(Name(p.color), nhwc ? " NHWC" : "", ResizeText(p), ", (pixel - ", List(p.mean), ") * ",
              List(p.scale));

@@ -169,6 +169,9 @@ std::optional<Preprocess> PreprocessChoice::Resolve(
                "has ",
                result.inputs.size(), "; edit its file");
   InputPreprocess& input = result.inputs[0];
+  RequireUsage(!input.audio || (color.empty() && resize.empty() && crop.empty()),
+               "--color, --resize and --crop are for images, input '", input.name,
+               "' takes sounds; leave them out");
   if (!color.empty()) SetColor(color, mean.empty() && scale.empty(), input);
   if (!mean.empty()) input.mean = ReadList("--mean", mean);
   if (!scale.empty()) input.scale = ReadList("--scale", scale);

@@ -140,6 +140,9 @@ size_t PreprocessedInput(const std::vector<InputSpec>& inputs, const Preprocess&
   });
   RSHIFT_REQUIRE(place != inputs.end(), ErrorCode::kInvalidInput, "the model has no input '",
                  preprocess.inputs[0].name, "' that the preprocessing file is for");
+  RSHIFT_REQUIRE(!preprocess.inputs[0].audio, ErrorCode::kInvalidInput, "input '",
+                 preprocess.inputs[0].name,
+                 "' takes sounds: the other ways that are tried here are those of images");
   return static_cast<size_t>(place - inputs.begin());
 }
 

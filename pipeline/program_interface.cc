@@ -56,7 +56,8 @@ InterfaceOptions ReadInterface(const ElementTypes& input, const ElementTypes& ou
     if (value.dtype != DType::kF32 || input.Of(value.name) == DType::kF32) continue;
     for (const InputPreprocess& entry : preprocess.inputs) {
       const bool only = entry.name.empty() && graph.inputs.size() == 1;
-      if (only || entry.name == value.name) options.pixels[value.name] = RuleOf(entry, value.shape);
+      if (!entry.audio && (only || entry.name == value.name))
+        options.pixels[value.name] = RuleOf(entry, value.shape);
     }
   }
   return options;
@@ -94,7 +95,8 @@ void AddRecordedPixels(const Graph& graph, std::map<std::string, std::string>* m
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     for (const InputPreprocess& entry : preprocess.inputs) {
       const bool only = entry.name.empty() && graph.inputs.size() == 1;
-      if (only || entry.name == graph.value(graph.inputs[i]).name) recipes[i] = entry;
+      if (!entry.audio && (only || entry.name == graph.value(graph.inputs[i]).name))
+        recipes[i] = entry;
     }
   }
   if (!recipes.empty()) (*meta)[kRecordedKey] = WriteRecorded(recipes);

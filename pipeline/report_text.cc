@@ -214,7 +214,7 @@ std::string TextReport(const DeployReport& report) {
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);
   if (!report.preprocess.empty()) {
     out += "preprocess: " + report.preprocess +
-           "; whether that is what the model was trained with, model_calibrate --check tells\n";
+           "; of pictures, model_calibrate --check tells whether the model was trained with that\n";
   }
   out += ProofLine(report.proofs);
   out += RepairLines(report.quantize.repairs);

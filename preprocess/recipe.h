@@ -1,11 +1,15 @@
 // How the pixels of a picture become an input: value = (pixel - mean) * scale behind resizing and
-// crop. calibrate/data reads recipes from preprocessing files, recorded.h from programs.
+// crop; or the samples of a sound (audio_recipe.h). calibrate/data reads recipes from preprocessing
+// files, recorded.h those of pictures from programs.
 #ifndef RSHIFT_PREPROCESS_RECIPE_H_
 #define RSHIFT_PREPROCESS_RECIPE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "preprocess/audio_recipe.h"
 
 namespace rshift {
 
@@ -22,6 +26,9 @@ struct InputPreprocess {
   enum class Align { kCenter, kTopLeft } align = Align::kCenter;  // of the picture in a letterbox
   int crop_height = 0, crop_width = 0;                            // 0: no crop
   std::vector<float> mean, scale;  // one, or one per channel in the order of `color`
+  // Of an input that takes sounds: what is said of pictures above does not count then, and mean and
+  // scale are one, or one for each of a frame's features.
+  std::optional<AudioRecipe> audio;
 };
 
 constexpr int Channels(InputPreprocess::Color color) {

@@ -14,6 +14,7 @@ packages=(
   g++ cmake ninja-build ccache python3 python3-venv
   libonnx-dev libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler libeigen3-dev libcli11-dev libyaml-cpp-dev
   libdnnl-dev libopencv-core-dev libopencv-imgproc-dev libopencv-imgcodecs-dev libzip-dev libarchive-dev zlib1g-dev libssl-dev libjpeg-dev
+  libsndfile1-dev
   nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev libbenchmark-dev dataset-fashion-mnist pkg-config dpkg-dev
   python3-xstatic-dagre pybind11-dev python3-dev python3-numpy mkdocs parallel)
 # Compared byte for byte: another version may round differently (the softmax of ONNX Runtime 1.32 does).

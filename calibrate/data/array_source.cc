@@ -3,6 +3,7 @@
 #include "base/mapped_file.h"
 #include "calibrate/data/npy.h"
 #include "calibrate/data/source.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {
@@ -28,11 +29,16 @@ class ArraySource : public Source {
   }
   std::pair<std::string, int64_t> Place(int64_t index) const override { return {path_, index}; }
   std::vector<float> Read(int64_t index) const override {
-    const size_t bytes = view_.data.size() / static_cast<size_t>(size_);
-    return ToFloats(view_.dtype, view_.data.subspan(static_cast<size_t>(index) * bytes, bytes));
+    return ToFloats(view_.dtype, Stored(index));
   }
+  std::string StoredSha256(int64_t index) const override { return Sha256Hex(Stored(index)); }
 
  private:
+  std::span<const uint8_t> Stored(int64_t index) const {
+    const size_t bytes = view_.data.size() / static_cast<size_t>(size_);
+    return view_.data.subspan(static_cast<size_t>(index) * bytes, bytes);
+  }
+
   MappedFile file_;
   NumpyArray held_;
   NpyView view_;

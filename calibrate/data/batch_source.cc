@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/sha256.h"
+
 namespace rshift {
 namespace {
 
@@ -50,6 +52,14 @@ class Batches : public Source {
       values.insert(values.end(), one.begin(), one.end());
     }
     return values;
+  }
+  std::string StoredSha256(int64_t index) const override {
+    std::string hashes;
+    for (int64_t i = index * batch_; i < (index + 1) * batch_; ++i) {
+      const auto [source, at] = Locate(i);
+      hashes += source->StoredSha256(at);
+    }
+    return Sha256OfText(hashes);
   }
   std::vector<OwnClass> Classes(int64_t index) const override {
     std::vector<OwnClass> classes;

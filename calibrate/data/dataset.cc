@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "calibrate/data/input_feed.h"
 #include "calibrate/data/path_patterns.h"
+#include "calibrate/data/stored_samples.h"
 #include "graph/sha256.h"
 
 namespace rshift {
@@ -19,7 +20,7 @@ bool Exists(const std::string& path) {
   return !paths.empty() && fs::exists(paths[0], ignored);
 }
 
-class FeedDataset : public Dataset {
+class FeedDataset : public Dataset, public StoredSamples {
  public:
   // The preprocessing must outlive the sources that point to its entries.
   FeedDataset(std::vector<InputFeed> feeds,
@@ -41,6 +42,12 @@ class FeedDataset : public Dataset {
     Sample sample{name(index), {}};
     for (const InputFeed& feed : feeds_) sample.inputs.push_back(feed.Read(index));
     return sample;
+  }
+  std::string StoredSha256(int64_t index) const override {
+    if (feeds_.size() == 1) return feeds_[0].StoredSha256(index);
+    std::string hashes;
+    for (const InputFeed& feed : feeds_) hashes += feed.StoredSha256(index);
+    return Sha256OfText(hashes);
   }
 
  private:
@@ -119,6 +126,11 @@ std::string ContentSha256(const Sample& sample) {
                        values.size() * sizeof(float));
   }
   return Sha256HexOfParts(parts);
+}
+
+std::string StoredSha256(const Dataset& dataset, int64_t index) {
+  const auto* stored = dynamic_cast<const StoredSamples*>(&dataset);
+  return stored != nullptr ? stored->StoredSha256(index) : ContentSha256(dataset.Read(index));
 }
 
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,

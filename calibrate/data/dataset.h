@@ -1,6 +1,6 @@
-// Data sets: images, folders, patterns of names, .txt lists, .npy, .npz, tar shards, idx-ubyte (.gz
-// too). A data set is a list of
-// samples read one at a time; its memory does not grow with their number.
+// Data sets: images, sounds, folders, patterns of names, .txt lists, .npy, .npz, tar shards,
+// idx-ubyte (.gz too). A data set is a list of samples read one at a time; its memory does not grow
+// with their number.
 #ifndef RSHIFT_CALIBRATE_DATA_DATASET_H_
 #define RSHIFT_CALIBRATE_DATA_DATASET_H_
 
@@ -81,8 +81,8 @@ std::vector<std::string> MatchingPaths(const std::string& text);
 
 // Opens `paths` as one data set, in the order given (folders and patterns: sorted by name). With
 // one model input a plain path feeds it; "NAME=path" feeds a named input, and all named inputs must
-// have equally many samples. Image and idx sources need a Preprocess entry for their input. Throws
-// kInvalidInput for an empty data set. `note` hears of samples that fill no batch.
+// have equally many samples. Image, sound and idx sources need a Preprocess entry for their input.
+// Throws kInvalidInput for an empty data set. `note` hears of samples that fill no batch.
 using NoteFunction = std::function<void(const std::string& note)>;
 std::unique_ptr<Dataset> OpenDataset(const std::vector<std::string>& paths,
                                      const std::vector<InputSpec>& inputs,

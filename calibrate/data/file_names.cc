@@ -37,8 +37,11 @@ bool IsImageFile(const std::string& path) {
                      [&](const char* extension) { return HasExtension(path, extension); });
 }
 
+bool IsSoundFile(const std::string& path) { return HasExtension(path, ".wav"); }
+
 bool IsSampleFile(const std::string& path) {
-  return IsImageFile(path) || HasExtension(path, ".npy") || HasExtension(path, ".npz");
+  return IsImageFile(path) || IsSoundFile(path) || HasExtension(path, ".npy") ||
+         HasExtension(path, ".npz");
 }
 
 }  // namespace rshift

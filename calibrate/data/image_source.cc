@@ -1,20 +1,55 @@
 #include "base/error.h"
+#include "base/mapped_file.h"
+#include "calibrate/data/limits.h"
 #include "calibrate/data/npy.h"
 #include "calibrate/data/presets.h"
+#include "calibrate/data/regular_file.h"
 #include "calibrate/data/source.h"
+#include "calibrate/data/wav.h"
+#include "graph/sha256.h"
+#include "preprocess/apply_audio.h"
 
 namespace rshift {
+namespace {
 
-const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+void RequireOwnEntry(const InputPlan& plan, const std::string& where) {
   RSHIFT_REQUIRE(plan.preprocess != nullptr || plan.entries.empty(), ErrorCode::kInvalidInput,
                  where, ": the preprocessing is for input ", plan.entries,
                  ", the model's input is '", plan.spec.name,
                  "'; correct `name:` in the preprocessing file, or leave it out where the model "
                  "has one input");
+}
+
+}  // namespace
+
+const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where) {
+  RequireOwnEntry(plan, where);
   RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
                  ": images need to be told how they become input '", plan.spec.name,
                  "'; give --preprocess FILE.yaml, or one of ", PresetNames());
+  RSHIFT_REQUIRE(!plan.preprocess->audio, ErrorCode::kInvalidInput, where,
+                 ": is an image, and input '", plan.spec.name,
+                 "' takes sounds by its preprocessing; give .wav files");
   return *plan.preprocess;
+}
+
+void NeedPreprocessOf(const std::string& path, const InputPlan& plan, const std::string& where) {
+  if (IsImageFile(path)) NeedPreprocess(plan, where);
+  if (!IsSoundFile(path)) return;
+  RequireOwnEntry(plan, where);
+  RSHIFT_REQUIRE(plan.preprocess != nullptr, ErrorCode::kInvalidInput, where,
+                 ": sounds need to be told how they become input '", plan.spec.name,
+                 "'; give --preprocess FILE.yaml with 'audio'");
+  RSHIFT_REQUIRE(plan.preprocess->audio.has_value(), ErrorCode::kInvalidInput, where,
+                 ": is a sound, and input '", plan.spec.name,
+                 "' takes images by its preprocessing; give images");
+}
+
+std::vector<float> ReadSound(std::span<const uint8_t> file, const InputPlan& plan,
+                             const std::string& where) {
+  RSHIFT_REQUIRE(file.size() <= kMaxSoundBytes, ErrorCode::kInvalidInput, where, ": has ",
+                 file.size(), " bytes, sounds have at most ", kMaxSoundBytes, "; cut it");
+  return ApplyAudio(*plan.preprocess, ReadWav(file, where), plan.spec.shape, where);
 }
 
 namespace {
@@ -25,9 +60,7 @@ class FilesSource : public Source {
       : files_(std::move(files.files)),
         class_folders_(std::move(files.class_folders)),
         plan_(plan) {
-    for (const SampleFile& file : files_) {
-      if (IsImageFile(file.path)) NeedPreprocess(plan_, file.path);
-    }
+    for (const SampleFile& file : files_) NeedPreprocessOf(file.path, plan_, file.path);
   }
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
   std::string name(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
@@ -43,12 +76,23 @@ class FilesSource : public Source {
       const InputPreprocess& preprocess = *plan_.preprocess;
       return Apply(preprocess, DecodeImage(path, preprocess.color), plan_.spec.shape, path);
     }
+    if (IsSoundFile(path)) {
+      RegularFileSize(path);  // refuses devices and pipes
+      return ReadSound(MappedFile::Map(path).bytes(), plan_, path);
+    }
     const NumpyArray array = HasExtension(path, ".npz") ? ReadNpzFor(path, plan_) : ReadNpy(path);
     const int64_t count = CountSamples(array.shape, plan_.spec, path);
     RSHIFT_REQUIRE(
         count == 1, ErrorCode::kInvalidInput, path, ": holds ", count,
         " samples, a file in a folder or list is one; give the file itself as the data set");
     return ToFloats(array.dtype, array.bytes);
+  }
+  std::string StoredSha256(int64_t index) const override {
+    const std::string& path = files_[static_cast<size_t>(index)].path;
+    if (HasExtension(path, ".npz")) return Sha256Hex(ReadNpzFor(path, plan_).bytes);
+    RegularFileSize(path);
+    const MappedFile file = MappedFile::Map(path);
+    return Sha256Hex(HasExtension(path, ".npy") ? ParseNpy(file.bytes(), path).data : file.bytes());
   }
   std::vector<OwnClass> Classes(int64_t index) const override {
     const std::string name = this->name(index);
@@ -76,14 +120,18 @@ class IdxImages : public Source {
   std::vector<float> Read(int64_t index) const override {
     const auto height = static_cast<int>(images_.shape[1]),
                width = static_cast<int>(images_.shape[2]);
-    const size_t pixels = static_cast<size_t>(height) * static_cast<size_t>(width);
-    const auto begin =
-        images_.bytes.begin() + static_cast<int64_t>(static_cast<size_t>(index) * pixels);
-    const Image image{height, width, 1, {begin, begin + static_cast<int64_t>(pixels)}};
+    const std::span<const uint8_t> pixels = Stored(index);
+    const Image image{height, width, 1, {pixels.begin(), pixels.end()}};
     return Apply(*plan_.preprocess, image, plan_.spec.shape, where(index));
   }
+  std::string StoredSha256(int64_t index) const override { return Sha256Hex(Stored(index)); }
 
  private:
+  std::span<const uint8_t> Stored(int64_t index) const {
+    const auto pixels = static_cast<size_t>(images_.shape[1] * images_.shape[2]);
+    return std::span(images_.bytes).subspan(static_cast<size_t>(index) * pixels, pixels);
+  }
+
   IdxArray images_;
   std::string path_, name_;
   InputPlan plan_;

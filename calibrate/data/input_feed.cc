@@ -21,14 +21,14 @@ std::unique_ptr<Source> OpenFile(const std::string& path, const InputPlan& plan)
   if (HasExtension(path, ".npy")) return NpySource(path, plan);
   if (HasExtension(path, ".npz")) return NpzSource(path, plan);
   if (HasExtension(path, ".tar")) return TarSource(path, plan);
-  if (IsImageFile(path)) return FileSource({{{path, FileName(path)}}}, plan);
+  if (IsImageFile(path) || IsSoundFile(path)) return FileSource({{{path, FileName(path)}}}, plan);
   if (LooksLikeIdx(path)) return IdxSource(ReadIdx(path), path, plan);
   const bool packed =
       HasExtension(path, ".tgz") || FileName(path).find(".tar.") != std::string::npos;
   Fail(ErrorCode::kInvalidInput, path,
        packed ? ": is a packed tar file, shards are read in place: unpack it to a .tar (gunzip)"
-              : ": unknown kind of data set, expected an image, a folder, a pattern in quotes, "
-                ".txt, .npy, .npz, .tar or idx-ubyte (.gz)");
+              : ": unknown kind of data set, expected an image, a .wav, a folder, a pattern in "
+                "quotes, .txt, .npy, .npz, .tar or idx-ubyte (.gz)");
 }
 
 std::unique_ptr<Source> OpenPath(const std::string& path, const InputPlan& plan) {
@@ -135,6 +135,11 @@ std::vector<float> InputFeed::Read(int64_t index) const {
                  spec_.name, "': element ", bad, " (at ", Position(bad, spec_.shape), ") is ",
                  values[bad], ", expected finite values; mend or remove the sample");
   return values;
+}
+
+std::string InputFeed::StoredSha256(int64_t index) const {
+  const auto [source, at] = Locate(index);
+  return source->StoredSha256(at);
 }
 
 std::vector<OwnClass> InputFeed::Classes(int64_t index) const {

@@ -27,6 +27,7 @@ class InputFeed {
   std::string name(int64_t index) const;
   // Throws kInvalidInput for a value that is not finite.
   std::vector<float> Read(int64_t index) const;
+  std::string StoredSha256(int64_t index) const;
   SampleSource source(int64_t index) const;
   std::vector<OwnClass> Classes(int64_t index) const;
   std::vector<std::string> ClassFolders() const;  // of all sources, sorted

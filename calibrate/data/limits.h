@@ -10,6 +10,8 @@ namespace rshift {
 
 // Of the file of a picture; of its pixels: kMaxImagePixels (preprocess/image.h).
 inline constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
+// Of the file of a sound.
+inline constexpr uint64_t kMaxSoundBytes = uint64_t{1} << 30;
 // Of a packed file (.npz, .gz), unpacked: this much, or kMaxUnpackRatio times the file where that
 // is more. Data that packs better: .npy, which is mapped and has no limit, or the file unpacked.
 inline constexpr uint64_t kMaxUnpackedBytes = uint64_t{1} << 30;

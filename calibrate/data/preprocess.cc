@@ -4,27 +4,12 @@
 #include <set>
 
 #include "base/error.h"
+#include "calibrate/data/audio_preprocess.h"
+#include "calibrate/data/yaml_choice.h"
 #include "yaml/reader.h"
 
 namespace rshift {
 namespace {
-
-template <typename T>
-struct Choice {
-  const char* name;
-  T value;
-};
-
-template <typename T, size_t kCount>
-T ReadChoice(const YamlPart& part, const std::string& what, const Choice<T> (&choices)[kCount]) {
-  const std::string text = ReadString(part, what);
-  std::string all;
-  for (const auto& [name, value] : choices) {
-    if (text == name) return value;
-    all += Cat(all.empty() ? "" : " | ", name);
-  }
-  FailAt(part, what, " is '", text, "', expected ", all);
-}
 
 int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
   const YamlPart part = Child(map, key, what);
@@ -35,38 +20,36 @@ int ReadSide(const YamlPart& map, const char* key, const std::string& what) {
   return static_cast<int>(side);
 }
 
-// One number, or a list of one number or one per channel.
-std::vector<float> ReadChannels(const YamlPart& part, const std::string& what,
-                                InputPreprocess::Color color) {
-  const auto channels = static_cast<size_t>(Channels(color));
+// One number, or a list of one number or one per channel, which `of_what` says more of.
+std::vector<float> ReadChannels(const YamlPart& part, const std::string& what, int count,
+                                const char* of_what = "channel of 'color'") {
+  const auto channels = static_cast<size_t>(count);
   if (part.node.IsScalar()) return {ReadFloat(part, what)};
   if (!part.node.IsSequence())
     FailAt(part, what, " is neither a number nor a list; expected e.g. [104, 117, 123]");
   std::vector<float> values;
   for (const auto& entry : part.node) values.push_back(ReadFloat({entry, part.where}, what));
   if (values.size() != 1 && values.size() != channels) {
-    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels,
-           ", one per channel of 'color'");
+    FailAt(part, what, " has ", values.size(), " numbers, expected 1 or ", channels, ", one per ",
+           of_what);
   }
   return values;
 }
 
 // What only a letterbox has.
 void ReadBorder(const YamlPart& part, const std::string& what, InputPreprocess& input) {
-  static constexpr Choice<InputPreprocess::Align> kAligns[] = {
-      {Name(InputPreprocess::Align::kCenter), InputPreprocess::Align::kCenter},
-      {Name(InputPreprocess::Align::kTopLeft), InputPreprocess::Align::kTopLeft}};
   for (const char* key : {"fill", "align"}) {
     if (!HasKey(part, key) || input.resize == InputPreprocess::ResizeMode::kLetterbox) continue;
     FailAt(Child(part, key, what), what, ".", key, " needs mode: letterbox, the mode is ",
            Name(input.resize), ", which has no border; leave it out");
   }
   if (HasKey(part, "align"))
-    input.align = ReadChoice(Child(part, "align", what), what + ".align", kAligns);
+    input.align = ReadChoice(Child(part, "align", what), what + ".align",
+                             {InputPreprocess::Align::kCenter, InputPreprocess::Align::kTopLeft});
   if (!HasKey(part, "fill")) return;
   const YamlPart fill = Child(part, "fill", what);
   input.fill.clear();
-  for (const float x : ReadChannels(fill, what + ".fill", input.color)) {
+  for (const float x : ReadChannels(fill, what + ".fill", Channels(input.color))) {
     if (!(x >= 0 && x <= 255 && x == std::floor(x)))
       FailAt(fill, what, ".fill is ", x, ", expected a pixel: a whole number from 0 to 255");
     input.fill.push_back(static_cast<uint8_t>(x));
@@ -74,15 +57,13 @@ void ReadBorder(const YamlPart& part, const std::string& what, InputPreprocess& 
 }
 
 void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& input) {
-  static constexpr Choice<InputPreprocess::ResizeMode> kModes[] = {
-      {Name(InputPreprocess::ResizeMode::kStretch), InputPreprocess::ResizeMode::kStretch},
-      {Name(InputPreprocess::ResizeMode::kShortSide), InputPreprocess::ResizeMode::kShortSide},
-      {Name(InputPreprocess::ResizeMode::kLetterbox), InputPreprocess::ResizeMode::kLetterbox}};
+  using Mode = InputPreprocess::ResizeMode;
   CheckKeys(part, what, {"height", "width", "mode", "fill", "align"});
   input.resize_height = ReadSide(part, "height", what);
   input.resize_width = ReadSide(part, "width", what);
   const YamlPart mode = Child(part, "mode", what);
-  input.resize = ReadChoice(mode, what + ".mode", kModes);
+  input.resize =
+      ReadChoice(mode, what + ".mode", {Mode::kStretch, Mode::kShortSide, Mode::kLetterbox});
   if (input.resize == InputPreprocess::ResizeMode::kShortSide &&
       input.resize_height != input.resize_width) {
     FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ",
@@ -97,16 +78,21 @@ void ReadCrop(const YamlPart& part, const std::string& what, InputPreprocess& in
   input.crop_width = ReadSide(part, "width", what);
 }
 
-InputPreprocess ReadInput(const YamlPart& part, size_t index) {
-  static constexpr Choice<InputPreprocess::Color> kColors[] = {
-      {Name(InputPreprocess::Color::kRgb), InputPreprocess::Color::kRgb},
-      {Name(InputPreprocess::Color::kBgr), InputPreprocess::Color::kBgr},
-      {Name(InputPreprocess::Color::kGray), InputPreprocess::Color::kGray}};
-  static constexpr Choice<InputPreprocess::PixelLayout> kLayouts[] = {
-      {Name(InputPreprocess::PixelLayout::kNchw), InputPreprocess::PixelLayout::kNchw},
-      {Name(InputPreprocess::PixelLayout::kNhwc), InputPreprocess::PixelLayout::kNhwc}};
-  const std::string what = Cat("inputs[", index, "]");
+void ReadPicture(const YamlPart& part, const std::string& what, InputPreprocess& input) {
+  using Color = InputPreprocess::Color;
+  using Layout = InputPreprocess::PixelLayout;
   CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale", "std"});
+  input.color = ReadChoice(Child(part, "color", what), what + ".color",
+                           {Color::kRgb, Color::kBgr, Color::kGray});
+  if (HasKey(part, "layout"))
+    input.layout =
+        ReadChoice(Child(part, "layout", what), what + ".layout", {Layout::kNchw, Layout::kNhwc});
+  if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
+  if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
+}
+
+InputPreprocess ReadInput(const YamlPart& part, size_t index) {
+  const std::string what = Cat("inputs[", index, "]");
   InputPreprocess input;
   if (HasKey(part, "name")) {
     const YamlPart name = Child(part, "name", what);
@@ -114,22 +100,25 @@ InputPreprocess ReadInput(const YamlPart& part, size_t index) {
     if (input.name.empty())
       FailAt(name, what, ".name is empty; give the name of the model's input, or no name at all");
   }
-  input.color = ReadChoice(Child(part, "color", what), what + ".color", kColors);
-  if (HasKey(part, "layout"))
-    input.layout = ReadChoice(Child(part, "layout", what), what + ".layout", kLayouts);
-  if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
-  if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
-  input.mean = HasKey(part, "mean")
-                   ? ReadChannels(Child(part, "mean", what), what + ".mean", input.color)
-                   : std::vector<float>{0.0f};
-  input.scale = HasKey(part, "scale")
-                    ? ReadChannels(Child(part, "scale", what), what + ".scale", input.color)
-                    : std::vector<float>{1.0f};
+  if (HasKey(part, "audio")) {
+    CheckKeys(part, what, {"name", "audio", "mean", "scale", "std"});
+    input.audio = ReadAudio(Child(part, "audio", what), what + ".audio");
+  } else {
+    ReadPicture(part, what, input);
+  }
+  const auto numbers = [&](const char* key) {
+    const YamlPart list = Child(part, key, what);
+    const std::string name = Cat(what, ".", key);
+    return input.audio ? ReadChannels(list, name, FeatureBins(*input.audio), "feature of a frame")
+                       : ReadChannels(list, name, Channels(input.color));
+  };
+  input.mean = HasKey(part, "mean") ? numbers("mean") : std::vector<float>{0.0f};
+  input.scale = HasKey(part, "scale") ? numbers("scale") : std::vector<float>{1.0f};
   if (HasKey(part, "std")) {
     const YamlPart deviation = Child(part, "std", what);
     if (HasKey(part, "scale"))
       FailAt(deviation, what, " has both 'std' and 'scale', which is 1 / std; keep one");
-    input.scale = ReadChannels(deviation, what + ".std", input.color);
+    input.scale = numbers("std");
     for (float& x : input.scale) {
       if (!(x > 0)) FailAt(deviation, what, ".std is ", x, ", expected more than 0");
       x = 1.0f / x;

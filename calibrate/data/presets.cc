@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "calibrate/data/audio_preprocess.h"
 
 namespace rshift {
 namespace {
@@ -79,11 +80,7 @@ void PutResize(YAML::Emitter& out, const InputPreprocess& input) {
   out << YAML::EndMap;
 }
 
-void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
-  out << YAML::BeginMap;
-  if (!input.name.empty()) {
-    out << YAML::Key << "name" << YAML::Value << YAML::DoubleQuoted << input.name;
-  }
+void PutPicture(YAML::Emitter& out, const InputPreprocess& input) {
   out << YAML::Key << "color" << YAML::Value << Name(input.color);
   out << YAML::Key << "layout" << YAML::Value << Name(input.layout);
   if (input.resize != ImageResize::kNone) PutResize(out, input);
@@ -91,6 +88,19 @@ void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
     out << YAML::Key << "crop" << YAML::Value << YAML::Flow << YAML::BeginMap;
     PutSize(out, input.crop_height, input.crop_width);
     out << YAML::EndMap;
+  }
+}
+
+void PutInput(YAML::Emitter& out, const InputPreprocess& input) {
+  out << YAML::BeginMap;
+  if (!input.name.empty()) {
+    out << YAML::Key << "name" << YAML::Value << YAML::DoubleQuoted << input.name;
+  }
+  if (input.audio) {
+    out << YAML::Key << "audio" << YAML::Value;
+    PutAudio(out, *input.audio);
+  } else {
+    PutPicture(out, input);
   }
   PutNumbers(out, "mean", input.mean);
   PutNumbers(out, "scale", input.scale);

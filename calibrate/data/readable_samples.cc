@@ -3,11 +3,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "calibrate/data/stored_samples.h"
 
 namespace rshift {
 namespace {
 
-class ReadableDataset : public Dataset {
+class ReadableDataset : public Dataset, public StoredSamples {
  public:
   ReadableDataset(std::unique_ptr<Dataset> all, const std::vector<BadSample>& bad)
       : all_(std::move(all)) {
@@ -27,6 +28,9 @@ class ReadableDataset : public Dataset {
   std::vector<OwnClass> Classes(int64_t index) const override { return all_->Classes(At(index)); }
   std::vector<std::string> ClassFolders() const override { return all_->ClassFolders(); }
   Sample Read(int64_t index) const override { return all_->Read(At(index)); }
+  std::string StoredSha256(int64_t index) const override {
+    return rshift::StoredSha256(*all_, At(index));
+  }
 
  private:
   int64_t At(int64_t index) const { return kept_[static_cast<size_t>(index)]; }

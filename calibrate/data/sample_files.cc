@@ -63,7 +63,7 @@ SampleFiles FolderFiles(const std::string& folder) {
   std::vector<SampleFile>& files = found.files;
   RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, folder,
                  ": the data set is empty: neither the folder nor those within it hold images, "
-                 ".npy or .npz files; tar shards are given as '",
+                 ".wav, .npy or .npz files; tar shards are given as '",
                  folder, folder.ends_with('/') ? "" : "/", "*.tar'");
   std::sort(files.begin(), files.end(),
             [](const SampleFile& a, const SampleFile& b) { return a.name < b.name; });
@@ -83,7 +83,7 @@ std::vector<MatchedPart> MatchedFiles(const PathMatches& matches) {
     if (fs::is_directory(path, ignored)) {
       for (SampleFile& file : FolderFiles(path).files)
         files().push_back({std::move(file.path), name + "/" + file.name});
-    } else if (IsImageFile(path)) {
+    } else if (IsImageFile(path) || IsSoundFile(path)) {
       files().push_back({path, name});
     } else {
       parts.push_back({path});
@@ -100,7 +100,7 @@ SampleFiles ListFiles(const std::string& list) {
     RSHIFT_REQUIRE(fs::is_regular_file(path, ignored), ErrorCode::kInvalidInput, list, ":", number,
                    ": no such file: ", path, " (paths are relative to the list)");
     RSHIFT_REQUIRE(IsSampleFile(path), ErrorCode::kInvalidInput, list, ":", number, ": '", line,
-                   "' is neither an image nor .npy nor .npz by its extension");
+                   "' is neither an image nor .wav nor .npy nor .npz by its extension");
     files.push_back({path, line});
   }
   RSHIFT_REQUIRE(!files.empty(), ErrorCode::kInvalidInput, list,

@@ -10,17 +10,17 @@
 
 namespace rshift {
 
-// The images, .npy and .npz files of a folder and of the folders within it, sorted by their path
-// from there, which is their name. Whatever begins with a dot is passed over. Throws when there are
-// none.
+// The images, .wav, .npy and .npz files of a folder and of the folders within it, sorted by their
+// path from there, which is their name. Whatever begins with a dot is passed over. Throws when
+// there are none.
 SampleFiles FolderFiles(const std::string& folder);
 // The files that a .txt list names, in its order; paths are relative to the list's folder. A sample
 // is named by its path from the deepest folder that all of them share, as if that folder were the
 // data set. Throws for files that do not exist or are no samples.
 SampleFiles ListFiles(const std::string& list);
 // What a pattern (path_patterns.h) has matched, put together as far as it is one sample a file, in
-// order: images and the files of folders, named by their path from the pattern's root; every other
-// file is a data set of its own, in `path`.
+// order: images, sounds and the files of folders, named by their path from the pattern's root;
+// every other file is a data set of its own, in `path`.
 struct MatchedPart {
   std::string path;  // or "", and
   SampleFiles files = {};

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,14 +33,16 @@ class Source {
   virtual std::string where(int64_t index) const = 0;
   // Thread-safe; the values of one sample in the input's shape.
   virtual std::vector<float> Read(int64_t index) const = 0;
+  // Of the bytes that the sample is stored as: a picture's file, the elements of an array.
+  virtual std::string StoredSha256(int64_t index) const = 0;
   // What the data themselves say of the classes of a sample's items (one, or those of a batch), and
   // every folder that stands for a class, sorted.
   virtual std::vector<OwnClass> Classes(int64_t /*index*/) const { return {OwnClass{}}; }
   virtual std::vector<std::string> ClassFolders() const { return {}; }
 };
 
-// One model input: its shape and, for images, how they are prepared (null: there is no entry for
-// it).
+// One model input: its shape and, for images and sounds, how they are prepared (null: there is no
+// entry for it).
 struct InputPlan {
   InputSpec spec;
   const InputPreprocess* preprocess = nullptr;
@@ -49,12 +52,13 @@ struct InputPlan {
 
 // By the extension: .jpg, .jpeg, .png, .bmp, .webp, .tif, .tiff, .pgm, .ppm, .pnm (in any case).
 bool IsImageFile(const std::string& path);
+bool IsSoundFile(const std::string& path);  // .wav, in any case
 bool HasExtension(const std::string& path, const char* extension);
 std::string FileName(const std::string& path);
 // Of the beginning that names the deepest folder in which all of these lie, its slash included.
 size_t CommonFolderLength(const std::vector<std::string>& paths);
 
-// A file that is one sample: an image, a .npy, or a .npz.
+// A file that is one sample: an image, a .wav, a .npy, or a .npz.
 struct SampleFile {
   std::string path, name;
 };
@@ -64,10 +68,17 @@ struct SampleFiles {
   std::vector<std::string> class_folders = {};
 };
 std::unique_ptr<Source> FileSource(SampleFiles files, const InputPlan& plan);
-// A tar shard: the images and .npy files in it, sorted by their keys, read where they lie.
+// A tar shard: the images (or sounds) and .npy files in it, sorted by their keys, read where they
+// lie.
 std::unique_ptr<Source> TarSource(const std::string& path, const InputPlan& plan);
-// The entry for the plan's input; throws kInvalidInput naming `where` when there is none.
+// The entry for the plan's input; throws kInvalidInput naming `where` when there is none, or when
+// it is for sounds.
 const InputPreprocess& NeedPreprocess(const InputPlan& plan, const std::string& where);
+// Of an image or a sound by the name of its file; other files need none.
+void NeedPreprocessOf(const std::string& path, const InputPlan& plan, const std::string& where);
+// The values that a .wav file becomes.
+std::vector<float> ReadSound(std::span<const uint8_t> file, const InputPlan& plan,
+                             const std::string& where);
 // Throws kInvalidInput when there is no preprocessing or the array is not [N, H, W].
 std::unique_ptr<Source> IdxSource(IdxArray images, const std::string& path, const InputPlan& plan);
 // .npy (mapped) and .npz (held in memory): the first dimension is the samples.

@@ -1,5 +1,5 @@
 // Tar shards, named as WebDataset names them: the key of a sample is the path of its members up to
-// the first dot of the file's name; KEY.jpg is its image, KEY.cls its class.
+// the first dot of the file's name; KEY.jpg is its image or KEY.wav its sound, KEY.cls its class.
 #include <charconv>
 #include <map>
 
@@ -8,12 +8,13 @@
 #include "calibrate/data/npy.h"
 #include "calibrate/data/source.h"
 #include "calibrate/data/tar.h"
+#include "graph/sha256.h"
 
 namespace rshift {
 namespace {
 
 struct ShardSample {
-  const TarMember* data = nullptr;  // the image or the array
+  const TarMember* data = nullptr;  // the image, the sound or the array
   std::optional<int64_t> label;
 };
 
@@ -47,8 +48,9 @@ class Shard : public Source {
       if (sample.data != nullptr) samples_.push_back(sample);
     }
     RSHIFT_REQUIRE(!samples_.empty(), ErrorCode::kInvalidInput, path,
-                   ": the data set is empty: none of its ", members_.size(),
-                   " files is KEY.jpg (or of another kind of picture) or KEY.npy, KEY without dots",
+                   ": the data set is empty: none of its ", members_.size(), " files is ",
+                   TakesSounds() ? "KEY.wav" : "KEY.jpg (or of another kind of picture)",
+                   " or KEY.npy, KEY without dots",
                    members_.empty() ? "" : Cat("; the first is '", members_[0].path, "'"));
   }
   int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
@@ -68,14 +70,23 @@ class Shard : public Source {
       return Apply(preprocess, DecodeImage(member.bytes, preprocess.color, place), plan_.spec.shape,
                    place);
     }
+    if (IsSoundFile(member.path)) return ReadSound(member.bytes, plan_, place);
     const NpyView array = ParseNpy(member.bytes, place);
     RSHIFT_REQUIRE(CountSamples(array.shape, plan_.spec, place) == 1, ErrorCode::kInvalidInput,
                    place, ": holds several samples, a file in a tar shard is one");
     return ToFloats(array.dtype, array.data);
   }
+  std::string StoredSha256(int64_t index) const override {
+    const TarMember& member = *At(index).data;
+    const bool is_array = HasExtension(member.path, ".npy");
+    return Sha256Hex(is_array ? ParseNpy(member.bytes, where(index)).data : member.bytes);
+  }
 
  private:
   const ShardSample& At(int64_t index) const { return samples_[static_cast<size_t>(index)]; }
+
+  // A shard may hold both: the picture of a film and what is heard.
+  bool TakesSounds() const { return plan_.preprocess != nullptr && plan_.preprocess->audio; }
 
   void Take(const TarMember& member, std::map<std::string, ShardSample>& by_key) const {
     const auto [key, extension] = SplitKey(member.path);
@@ -86,11 +97,12 @@ class Shard : public Source {
       sample.label = ReadClass(member, path_);
     } else if (const std::string file = "x." + extension;
                extension.find('.') == std::string::npos &&
-               (IsImageFile(file) || HasExtension(file, ".npy"))) {
+               (HasExtension(file, ".npy") ||
+                (TakesSounds() ? IsSoundFile(file) : IsImageFile(file)))) {
       RSHIFT_REQUIRE(sample.data == nullptr, ErrorCode::kInvalidInput, path_, ": key '", key,
                      "' occurs twice ('", sample.data->path, "' and '", member.path,
                      "'); every sample needs a key of its own");
-      if (IsImageFile(file)) NeedPreprocess(plan_, path_);
+      NeedPreprocessOf(file, plan_, path_);
       sample.data = &member;
     }
   }

@@ -50,7 +50,7 @@ std::string DiagnosisText(const DiagnoseFacts& facts, const std::vector<RuleFind
   const std::string open =
       facts.bad_weights.empty() && !PreprocessingJudged(facts)
           ? Cat("whether the preprocessing is right was not judged: ",
-                facts.preprocess ? "give --labels" : "no --preprocess is given")
+                facts.preprocess ? "give --labels" : "no --preprocess of pictures is given")
           : "";
   if (found.empty()) {
     return Cat("nothing found: ", Count(DiagnoseRules().size(), "rule"), ", ", seen,

@@ -79,6 +79,7 @@ class Diagnosis {
                    "other way of preparing the data to compare with");
       return;
     }
+    if (preprocess_->inputs[0].audio) return;  // the other ways are those of pictures
     facts_.preprocess = TryPreprocesses(imported_, *preprocess_,
                                         {.dataset = options_.dataset,
                                          .labels = options_.labels,

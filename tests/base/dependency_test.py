@@ -108,6 +108,7 @@ THIRD_PARTY = {
     "zlib.h": ["calibrate", "tools", "tests"],
     "zip.h": ["calibrate", "tools", "tests"],
     "archive.h": ["calibrate"],
+    "sndfile.h": ["calibrate"],
     "archive_entry.h": ["calibrate"],
     "mpi.h": ["calibrate", "tools", "tests"],
     "CLI": ["tools"],

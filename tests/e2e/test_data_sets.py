@@ -82,6 +82,7 @@ def run_in(folder, command):
 
 def test_the_page_runs(folder):
     blocks = re.findall(r'```bash\n(.*?)```', (pipeline.ROOT / 'docs/datasets.md').read_text(), re.S)
+    blocks = [block for block in blocks if 'keywords' not in block]  # those of test_audio.py
     assert len(blocks) == 3
     done = run_in(folder, '\n'.join(blocks))
     assert done.returncode == 0, done.stderr

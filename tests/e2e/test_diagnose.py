@@ -76,7 +76,7 @@ def test_what_was_not_judged_is_said(tmp_path):
     text = pipeline.run('model_tool', 'diagnose', *words)
     assert text.startswith('nothing found: ') and text.endswith('the preprocessing is right was not judged: give --labels\n') and text.count('\n') == 1
     assert not diagnose(*words)['preprocessing_judged']
-    assert 'no --preprocess is given' in pipeline.run('model_tool', 'diagnose', model, '--dataset', ill_nets.samples(tmp_path))
+    assert 'no --preprocess of pictures is given' in pipeline.run('model_tool', 'diagnose', model, '--dataset', ill_nets.samples(tmp_path))
 
 
 def test_the_bundled_model_is_healthy():

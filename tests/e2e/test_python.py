@@ -337,10 +337,15 @@ def test_what_a_progress_function_raises_ends_the_work(samples):
 
 
 ENDLESS = '''
-import numpy, rshift, sys
+import numpy, rshift, sys, time
 samples = numpy.zeros((20000, 1, 28, 28), numpy.float32)
+def listen(title, done, total):
+    if done:
+        time.sleep(.01)  # minutes in all: without it a busy machine might end the work before the signal comes
+    else:
+        print('begun', flush=True)
 try:
-    rshift.calibrate(sys.argv[1], samples, samples=None, threads=1, progress=lambda t, done, n: done or print('begun', flush=True))
+    rshift.calibrate(sys.argv[1], samples, samples=None, threads=1, progress=listen)
 except KeyboardInterrupt:
     rshift.calibrate(sys.argv[1], samples[:2])
     print('ended')
