@@ -240,7 +240,7 @@ std::string Attributes(const DynamicRange&) { return ""; }
 std::string Attributes(const DynamicQuantize&) { return ""; }
 
 std::string Attributes(const isa::BatchedMatMul& o) {
-  return Shift("multiplier", o.words) + Text(o.clamp);
+  return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 
 std::string Attributes(const QNormalize& o) {

@@ -197,7 +197,7 @@ class Prover {
   }
 
   void Batched(const isa::BatchedMatMul& op) {
-    LayerProof proof = Start(Rounding::kHalfUp, kInt32Limit);
+    LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = numerics::LargestProductSum(In(0).shape.back(), Reach(In(0)), Reach(In(1)));
     AddPair(proof, 0, op.words, 1 << 30);
     Finish(std::move(proof));

@@ -1,6 +1,5 @@
 // Reductions along axes.
 #include <algorithm>
-#include <string_view>
 
 #include "graph/onnx/proto.h"
 #include "graph/tflite/table.h"
@@ -15,35 +14,9 @@ std::vector<int64_t> ChannelsFirst(std::vector<int64_t> axes) {
   return axes;
 }
 
-// Any mean of integers as that over the rows of an image, which has an integer form: the reduced
-// axes go last.
-std::string MeanOfRows(OpWriter& op, const std::vector<int64_t>& axes) {
-  std::vector<int64_t> order;
-  int64_t kept = 1;
-  for (int64_t d = 0; d < op.InRank(0); ++d) {
-    if (std::find(axes.begin(), axes.end(), d) != axes.end()) continue;
-    order.push_back(d);
-    kept *= op.InShape(0)[d];
-  }
-  order.insert(order.end(), axes.begin(), axes.end());
-  const std::string rows = op.Reshaped(op.Transposed(op.Real(0), order), {1, kept, -1, 1});
-  const std::string mean =
-      op.Emit("ReduceMean", {rows, op.IntList({2, 3})}, {{"keepdims", int64_t{1}}});
-  Shape shape;
-  for (int64_t d = 0; d < op.InRank(0); ++d) {
-    const bool reduced = std::find(axes.begin(), axes.end(), d) != axes.end();
-    shape.push_back(reduced ? 1 : op.InShape(0)[d]);
-  }
-  return op.Reshaped(mean, shape);
-}
-
 // With every axis kept, of size 1 where it is reduced.
 std::string Reduced(OpWriter& op, const char* type, const std::vector<int64_t>& axes) {
   const bool image = op.InRank(0) == 4;
-  const bool spatial = image && axes == std::vector<int64_t>{1, 2};
-  if (std::string_view(type) == "ReduceMean" && IsQuantized(op.In(0)) && !spatial) {
-    return MeanOfRows(op, axes);
-  }
   const std::string x = op.Real(0);
   const OpAttributes keeps = {{"keepdims", int64_t{1}}};
   if (!image) return op.Emit(type, {x, op.IntList(axes)}, keeps);

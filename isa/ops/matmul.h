@@ -37,6 +37,7 @@ struct BatchedMatMul {
 
   RequantWords words;
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
@@ -44,6 +45,7 @@ struct BatchedMatMul {
     visit(In(Field::kSrc2), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFields(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 

@@ -85,6 +85,16 @@ inline constexpr int32_t TfLiteLeakyRelu(int32_t v, float scale_x, float alpha, 
   return MultiplyTwoStep(minus ? -v : v, m.multiplier, m.rshift);
 }
 
+// PRelu, without Z_y: v = x - Z_x by S_x / S_y in binary32; below 0 its product with
+// slope - Z_slope by S_x S_slope / S_y, two steps each.
+inline constexpr int32_t TfLitePRelu(int32_t v, int32_t slope, float scale_x, float scale_slope,
+                                     float scale_y) {
+  const float product = scale_x * scale_slope;
+  const float scale = v >= 0 ? scale_x / scale_y : product / scale_y;
+  const RequantWords m = TfLiteMultiplier(static_cast<double>(scale));
+  return MultiplyTwoStep(v >= 0 ? v : v * slope, m.multiplier, m.rshift);
+}
+
 // A part of an unsigned Concat, without Z_y: q m - Z_x m with m = S_x (1 / S_y), each operation in
 // binary32, then half away from zero.
 inline constexpr int32_t TfLiteConcatPart(int32_t q, float scale_x, int32_t zero_x, float scale_y) {

@@ -38,13 +38,14 @@ inline constexpr XnnpackAddFactors XnnpackAdd(float scale_a, float scale_b, floa
 }
 
 // Mean over n elements: y = to_even(float(sum of q) * scale + bias), the zero points in the bias.
+// The sum of n elements is divided by 1.
 struct XnnpackMeanFactors {
   float scale = 0, bias = 0;
 };
 inline constexpr XnnpackMeanFactors XnnpackMean(float scale_x, int32_t zero_x, float scale_y,
-                                                int32_t zero_y, int64_t n) {
+                                                int32_t zero_y, int64_t n, int64_t divisor) {
   const float ratio = scale_x / scale_y;
-  const float inverse = 1.0f / static_cast<float>(n);
+  const float inverse = 1.0f / static_cast<float>(divisor);
   const float scale = ratio * inverse;
   const float zero = static_cast<float>(n * zero_x) * scale;
   return {scale, static_cast<float>(zero_y) - zero};

@@ -33,6 +33,12 @@ bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
   return count == 1 || (!x.shape.empty() && count == x.shape.back() && slope.shape.back() == count);
 }
 
+// By a table of pairs of bytes.
+bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
+  if (!rules.HasPReluOfPairs()) return false;
+  return rules.RoundsSlopes() || !IsSlopeOfChannel(graph, node);
+}
+
 }  // namespace
 
 const Arithmetic& RulesOf(const Emitter& emitter) { return emitter.rules(); }
@@ -50,8 +56,7 @@ void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op) {
 
 OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
   const Value& slope = graph.value(node.inputs[1]);
-  if (rules.HasBinary(BinaryOp::kPow) && !IsSlopeOfChannel(graph, node))
-    return {OpKind::kFunction, ""};
+  if (PairsPRelu(graph, node, rules)) return {OpKind::kFunction, ""};
   if (!slope.is_constant()) return {OpKind::kFloat, "its slope is not constant"};
   const int64_t count = NumElements(slope.shape);
   if (count == 1) return {OpKind::kFunction, ""};
@@ -62,7 +67,7 @@ OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& r
 }
 
 void EmitPRelu(Emitter& emitter, const Node& node) {
-  if (!IsSlopeOfChannel(emitter.old(), node)) return EmitPReluOfPairs(emitter, node);
+  if (PairsPRelu(emitter.old(), node, RulesOf(emitter))) return EmitPReluOfPairs(emitter, node);
   const auto slopes = emitter.old().value(node.inputs[1]).constant->As<float>();
   for (float slope : slopes) {
     RSHIFT_REQUIRE(std::isfinite(slope), ErrorCode::kInvalidInput, node.name, ": a slope is ",

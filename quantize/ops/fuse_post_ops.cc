@@ -212,7 +212,8 @@ void FindProductScales(const Graph& graph, const QuantizationPlan& plan,
     const auto* matmul = std::get_if<MatMul>(&node.op);
     if (matmul == nullptr || matmul->clamp.active() || plan.forms[n] != NodeForm::kInteger ||
         HasWeights(graph, node) ||
-        !ArithmeticOf(ProfileOf(graph, node, options.config, options.profile)).HasBatchedMatMul()) {
+        !ArithmeticOf(ProfileOf(graph, node, options.config, options.profile))
+             .FactorsBatchedMatMul()) {
       continue;
     }
     const ValueId y = node.outputs[0];

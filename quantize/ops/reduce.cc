@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
 
@@ -90,18 +89,6 @@ Window WindowOf(int64_t rows) {
   return window;
 }
 
-// The sum, times 1 / n for a mean, requantized once.
-isa::AveragePool SumOf(const IntType& x, const IntType& y, int64_t rows, bool mean) {
-  isa::AveragePool pool;
-  pool.window = WindowOf(rows);
-  pool.arithmetic = PoolArithmetic::kRequantize;
-  pool.words = numerics::AccumulatorMultiplier(static_cast<double>(x.quant.scale) /
-                                               static_cast<double>(y.quant.scale) /
-                                               (mean ? static_cast<double>(rows) : 1.0));
-  pool.clamp = {y.qmin(), y.qmax()};
-  return pool;
-}
-
 int32_t Mirrored(const IntType& type, int32_t q) { return type.qmin() + type.qmax() - q; }
 
 // The least byte by way of the greatest of their mirror images.
@@ -124,9 +111,12 @@ void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arran
     return emitter.AddRequantize(node.name, at, x.type, emitter.DefineInt(old_y), y,
                                  {y.qmin(), y.qmax()});
   }
+  const Op rescale = RulesOf(emitter).MakeRescale({x.type, y}, {y.qmin(), y.qmax()});
+  const auto* by_table = std::get_if<QTable>(&rescale);
   const QTable back = TableOf(x.type, [&](int32_t q) {
     const int32_t least = mirror(q);
     if (x.type == y) return least;
+    if (by_table != nullptr) return int32_t{by_table->entries[static_cast<uint8_t>(least)]};
     const double real = static_cast<double>(x.type.quant.scale) * (least - x.type.quant.zero_point);
     return numerics::QuantizeReal(real, y.quant.scale, y.quant.zero_point, y.qmin(), y.qmax());
   });
@@ -138,21 +128,7 @@ void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arran
 OpSupport SupportReduction(const Graph& graph, const Node& node, const Reduce& op,
                            const Arithmetic& rules) {
   const std::string none = Cat(OpName(node.op), " has no integer form");
-  if (!rules.HasReductions()) return {OpKind::kFloat, none};
-  switch (op.op) {
-    case ReduceOp::kMean:
-    case ReduceOp::kSum:
-    case ReduceOp::kMax:
-    case ReduceOp::kMin:
-    case ReduceOp::kL1:
-      break;
-    case ReduceOp::kProd:
-    case ReduceOp::kL2:
-    case ReduceOp::kSumSquare:
-    case ReduceOp::kLogSumExp:
-    case ReduceOp::kLogSum:
-      return {OpKind::kFloat, none};
-  }
+  if (!rules.HasReduction(op.op)) return {OpKind::kFloat, none};
   const Shape& x = graph.value(node.inputs[0]).shape;
   if (NumElements(x) == 0 || op.axes.empty()) return {OpKind::kFloat, "it reduces nothing"};
   const int64_t reduced = Arrange(x, AxesOf(op, x.size())).reduced;
@@ -177,9 +153,11 @@ void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
   }
   const IntType y = emitter.Type(old_y);
   const ValueId columns = Arranged(emitter, node, x, a);
-  const ValueId pooled =
-      emitter.AddStep(node, "__pooled", SumOf(x.type, y, a.reduced, op.op == ReduceOp::kMean),
-                      columns, old_y, y, {a.outer, 1, 1, a.inner}, Layout::kNhwc);
+  isa::AveragePool pool = RulesOf(emitter).MakeReduction(
+      {.x = x.type, .y = y, .rows = a.reduced, .mean = op.op == ReduceOp::kMean});
+  pool.window = WindowOf(a.reduced);
+  const ValueId pooled = emitter.AddStep(node, "__pooled", pool, columns, old_y, y,
+                                         {a.outer, 1, 1, a.inner}, Layout::kNhwc);
   emitter.AddNode(node.name, Reshape{}, {pooled}, emitter.DefineInt(old_y));
 }
 

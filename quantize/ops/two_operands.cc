@@ -103,12 +103,14 @@ void EmitWhere(Emitter& emitter, const Node& node) {
 void EmitPReluOfPairs(Emitter& emitter, const Node& node) {
   BinaryLayer layer;
   const Operand a = MakeOperand(emitter, node, node.inputs[0]);
-  const Operand b = ListedOrInteger(emitter, node, node.inputs[1], &layer.listed_b);
+  const Arithmetic& rules = RulesOf(emitter);
+  const Operand b = rules.RoundsSlopes()
+                        ? MakeOperand(emitter, node, node.inputs[1])
+                        : ListedOrInteger(emitter, node, node.inputs[1], &layer.listed_b);
   layer.a = a.type;
   layer.b = b.type;
   layer.y = emitter.Type(node.outputs[0]);
-  const QBinaryTable table =
-      TableOfPairs(layer, [](double x, double slope) { return x < 0 ? x * slope : x; });
+  const QBinaryTable table = rules.MakePReluOfPairs(layer);
   emitter.AddNode(node.name, table, {a.id, b.id}, emitter.DefineInt(node.outputs[0]));
 }
 

@@ -1,10 +1,12 @@
 #include "quantize/profiles/arithmetic.h"
 
 #include "base/error.h"
+#include "quantize/numerics/multiplier.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/table.h"
+#include "quantize/profiles/two_operands.h"
 
 namespace rshift {
 
@@ -75,6 +77,21 @@ Op Arithmetic::MakeClip(const ByteLayer& layer, const ClampQ& clamp) const {
 
 Op Arithmetic::MakeConcatPart(const ByteLayer& layer) const {
   return MakeRescale(layer, {layer.y.qmin(), layer.y.qmax()});
+}
+
+// One rounding, times 1 / n for a mean.
+isa::AveragePool Arithmetic::MakeReduction(const ReductionLayer& layer) const {
+  isa::AveragePool pool;
+  pool.arithmetic = PoolArithmetic::kRequantize;
+  pool.words = numerics::AccumulatorMultiplier(
+      static_cast<double>(layer.x.quant.scale) / static_cast<double>(layer.y.quant.scale) /
+      (layer.mean ? static_cast<double>(layer.rows) : 1.0));
+  pool.clamp = {layer.y.qmin(), layer.y.qmax()};
+  return pool;
+}
+
+QBinaryTable Arithmetic::MakePReluOfPairs(const BinaryLayer& layer) const {
+  return TableOfPairs(layer, [](double x, double slope) { return x < 0 ? x * slope : x; });
 }
 
 QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry) {

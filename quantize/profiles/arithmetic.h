@@ -90,6 +90,13 @@ struct PoolLayer {
   IntType x, y;
 };
 
+// The sum of `rows` bytes, or their mean.
+struct ReductionLayer {
+  IntType x, y;
+  int64_t rows = 1;
+  bool mean = false;
+};
+
 struct ByteLayer {  // functions of one byte
   IntType x, y;
   int multiplier_bits = 32;
@@ -122,14 +129,21 @@ class Arithmetic {
   virtual bool HasSoftmax() const { return false; }
   virtual bool HasLogSoftmax() const { return false; }
   virtual bool HasBatchedMatMul() const { return false; }
+  // A positive factor behind such a product may be part of its own: BatchedMatMulLayer::factor.
+  virtual bool FactorsBatchedMatMul() const { return false; }
   // Over another axis than the last as well: the emitter transposes around it.
   virtual bool HasSoftmaxOfAnyAxis() const { return false; }
-  virtual bool HasNormalize() const { return false; }   // LayerNorm, InstanceNorm
-  virtual bool HasMean() const { return false; }        // ReduceMean over height and width
-  virtual bool HasReductions() const { return false; }  // other means, sums, extremes
-  virtual bool HasResize() const { return false; }      // linear and cubic
+  virtual bool HasNormalize() const { return false; }  // LayerNorm, InstanceNorm
+  virtual bool HasMean() const { return false; }       // ReduceMean over height and width
+  // Over any axes; kMean: other axes than height and width.
+  virtual bool HasReduction(ReduceOp) const { return false; }
+  virtual bool HasResize() const { return false; }  // linear and cubic
   virtual bool HasWhere() const { return false; }
   virtual bool HasPRelu() const { return false; }  // of one slope for each channel
+  // PRelu of other slopes, or of any: a table of pairs of bytes, MakePReluOfPairs().
+  virtual bool HasPReluOfPairs() const { return false; }
+  // Its constant slopes are integers of a scale; else each is itself where they are few.
+  virtual bool RoundsSlopes() const { return false; }
 
   // Convolutions and matrix products alone are integer, their results fp16, and so is whatever else
   // there is: every F32 operator reads fp16 numbers and its result is rounded to fp16.
@@ -178,6 +192,8 @@ class Arithmetic {
   // For HasBatchedMatMul().
   virtual isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const;
   virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
+  // For HasReduction() of means, sums and ReduceL1: a pool, of the window that the caller sets.
+  virtual isa::AveragePool MakeReduction(const ReductionLayer& layer) const;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
   // For HasLogSoftmax().
@@ -190,6 +206,8 @@ class Arithmetic {
   virtual Op MakeLeakyRelu(const ByteLayer& layer, double alpha) const;
   // For HasPRelu(): one slope for each channel.
   virtual Op MakePRelu(const ByteLayer& layer, std::span<const float> slopes) const;
+  // a: x, b: the slopes.
+  virtual QBinaryTable MakePReluOfPairs(const BinaryLayer& layer) const;
   virtual QTable MakeUnary(const ByteLayer& layer, const Unary& op) const;
   // From one type to another, then the clamp (in units of y): Requantize.
   virtual Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const;

@@ -26,6 +26,17 @@ class OnnxRuntime final : public Arithmetic {
   }
   bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
   bool HasSoftmax() const override { return true; }
+  bool HasSoftmaxOfAnyAxis() const override { return true; }
+  bool HasWhere() const override { return true; }
+
+  bool HasBatchedMatMul() const override { return true; }
+  isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const override {
+    const float scale =
+        numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
+    return {.words = {numerics::FloatToWord(scale), 0},
+            .clamp = Bounds(layer.clamp, layer.y),
+            .rounding = Rounding::kFloatEven};
+  }
 
   LinearForm Linear(const LinearLayer& layer) const override {
     LinearForm form;

@@ -12,63 +12,24 @@
 #include "quantize/numerics/tflite_unary.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
+#include "quantize/profiles/tflite_requant.h"
+#include "quantize/profiles/two_operands.h"
 
 namespace rshift {
 namespace {
 
+using tflite::Requant;
+
 RequantWords Words(const RequantWords& m) { return {m.multiplier, m.rshift}; }
-
-// How a convolution's accumulator becomes a byte.
-struct Requant {
-  Rounding rounding;
-  enum class Scale { kDouble, kProduct, kSingle, kFloat } scale;
-};
-constexpr Requant kD1{Rounding::kHalfUp, Requant::Scale::kDouble};
-constexpr Requant kD2{Rounding::kTwoStep, Requant::Scale::kDouble};
-constexpr Requant kF2{Rounding::kTwoStep, Requant::Scale::kSingle};
-constexpr Requant kProductD2{Rounding::kTwoStep, Requant::Scale::kProduct};
-constexpr Requant kUp{Rounding::kTwoStepUp, Requant::Scale::kDouble};
-constexpr Requant kProductUp{Rounding::kTwoStepUp, Requant::Scale::kProduct};
-constexpr Requant kDoubleProduct{Rounding::kDoubleAway, Requant::Scale::kDouble};
-constexpr Requant kXnnpack{Rounding::kFloatEven, Requant::Scale::kFloat};
-
-// The table of SNPS-Caffe's QUANTIZED_OP.md: one scale D2, F2, F2; one for each channel D1, D2, D1
-// (general, depthwise, pointwise). FullyConnected has one scale there and is D2.
-Requant ByTable(const LinearLayer& layer, Variant variant) {
-  if (variant == Variant::kD1) return kD1;
-  if (variant == Variant::kD2) return kD2;
-  if (variant == Variant::kF2) return kF2;
-  if (layer.kind == LinearKind::kFullyConnected) return kD2;
-  // A depthwise convolution of several outputs for each input is general to SNPS-Caffe.
-  const bool general = variant == Variant::kSnps && layer.depth_multiplier;
-  const bool depthwise = layer.kind == LinearKind::kDepthwise && !general;
-  if (layer.per_channel) return depthwise ? kD2 : kD1;
-  const bool pointwise = layer.kind == LinearKind::kPointwise;
-  return depthwise || pointwise ? kF2 : kD2;
-}
-
-bool IsUnsigned(const LinearLayer& layer) { return layer.x.dtype == DType::kU8; }
-
-Requant Reference(const LinearLayer& layer) {
-  if (layer.kind == LinearKind::kFullyConnected) return kDoubleProduct;
-  return IsUnsigned(layer) ? kProductD2 : kD2;
-}
-
-Requant Optimised(const LinearLayer& layer) {
-  if (layer.kind == LinearKind::kDepthwise && IsUnsigned(layer)) return kProductD2;
-  if (layer.kind == LinearKind::kGrouped) return Reference(layer);  // there is no optimised one
-  const bool single = layer.kind == LinearKind::kFullyConnected && !layer.per_channel;
-  return single || IsUnsigned(layer) ? kProductUp : kUp;
-}
 
 class TfLite final : public Arithmetic {
  public:
   explicit TfLite(const Profile& profile) : profile_(profile) {}
 
   bool HasBinary(BinaryOp op) const override {
-    return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul;
+    return IsSum(op) || op == BinaryOp::kMul || op == BinaryOp::kMax || op == BinaryOp::kMin;
   }
-  bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
+  bool ScalarIsTable(BinaryOp op) const override { return !IsSum(op) && op != BinaryOp::kMul; }
   // Pads never count in TFLite.
   bool HasPool(const AveragePool& op) const override {
     const Window& w = op.window;
@@ -77,6 +38,41 @@ class TfLite final : public Arithmetic {
   }
   bool HasSoftmax() const override { return true; }
   bool HasMean() const override { return true; }
+  // Sums: the optimised kernel divides floats, and not as any command does.
+  bool HasReduction(ReduceOp op) const override {
+    if (op == ReduceOp::kSum) return profile_.id != ProfileId::kTfLiteRuy;
+    return op == ReduceOp::kMean || op == ReduceOp::kMax || op == ReduceOp::kMin;
+  }
+  isa::AveragePool MakeReduction(const ReductionLayer& layer) const override {
+    const QuantParams &x = layer.x.quant, &y = layer.y.quant;
+    const int64_t divisor = layer.mean ? layer.rows : 1;
+    isa::AveragePool pool;
+    pool.clamp = {layer.y.qmin(), layer.y.qmax()};
+    if (!IsXnnpack()) return ByMultiplier(pool, x, y, divisor);
+    return ByFloat(pool, x, y, layer.rows, divisor);
+  }
+  bool HasWhere() const override { return true; }
+
+  bool HasPReluOfPairs() const override { return true; }
+  bool RoundsSlopes() const override { return true; }
+  QBinaryTable MakePReluOfPairs(const BinaryLayer& layer) const override {
+    const float a = layer.a.quant.scale, b = layer.b.quant.scale, y = layer.y.quant.scale;
+    const ClampQ whole = {layer.y.qmin(), layer.y.qmax()};
+    return TableOfIntegers(layer, [=, zero = layer.y.quant.zero_point](int32_t x, int32_t slope) {
+      return numerics::Clamp(numerics::TfLitePRelu(x, slope, a, b, y) + int64_t{zero}, whole.lo,
+                             whole.hi);
+    });
+  }
+  bool HasSoftmaxOfAnyAxis() const override { return true; }
+
+  // One kernel for all ways.
+  bool HasBatchedMatMul() const override { return true; }
+  isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const override {
+    return {.words = Pair(numerics::TfLiteScaleProduct(layer.a.quant.scale, layer.b.quant.scale,
+                                                       layer.y.quant.scale)),
+            .clamp = Bounds(layer.clamp, layer.y),
+            .rounding = Rounding::kTwoStep};
+  }
 
   Quantize InputForm(const IntType&) const override {
     const bool optimised =
@@ -126,7 +122,9 @@ class TfLite final : public Arithmetic {
   }
 
   Op MakeBinary(const BinaryLayer& layer) const override {
-    return layer.op == BinaryOp::kMul ? Product(layer) : Sum(layer);
+    if (IsSum(layer.op)) return Sum(layer);
+    if (layer.op == BinaryOp::kMul) return Product(layer);
+    return ExtremumOf(layer, Bounds(layer.clamp, layer.y));
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {
@@ -228,6 +226,8 @@ class TfLite final : public Arithmetic {
   }
 
  private:
+  static bool IsSum(BinaryOp op) { return op == BinaryOp::kAdd || op == BinaryOp::kSub; }
+
   bool IsXnnpack() const { return profile_.id == ProfileId::kTfLiteXnnpack; }
 
   // What the delegate does not take runs in the optimised kernels.
@@ -236,11 +236,11 @@ class TfLite final : public Arithmetic {
   Requant RequantOf(const LinearLayer& layer) const {
     switch (profile_.id) {
       case ProfileId::kTfLiteRef:
-        return Reference(layer);
+        return tflite::RequantOfReference(layer);
       case ProfileId::kTfLiteRuy:
-        return Optimised(layer);
+        return tflite::RequantOfOptimised(layer);
       case ProfileId::kTfLiteXnnpack:
-        return kXnnpack;
+        return tflite::kXnnpack;
       case ProfileId::kTfLite:
       case ProfileId::kTpu:  // and all others have an arithmetic of their own
       case ProfileId::kOnnxRuntime:
@@ -250,7 +250,7 @@ class TfLite final : public Arithmetic {
       case ProfileId::kOpenVino:
         break;
     }
-    return ByTable(layer, profile_.variant);
+    return tflite::RequantByTable(layer, profile_.variant);
   }
 
   // The optimised signed depthwise and transposed kernels compute vectors of 8 channels; the rest
@@ -325,21 +325,32 @@ class TfLite final : public Arithmetic {
     pool.window = layer.window;
     pool.clamp = {layer.y.qmin(), layer.y.qmax()};
     pool.arithmetic = PoolArithmetic::kRawSum;
-    if (IsXnnpack()) {
-      const auto f = numerics::XnnpackMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
-      pool.rounding = Rounding::kFloatZeroEven;
-      pool.words.multiplier = numerics::FloatToWord(f.scale);
-      pool.offset = f.bias;
-    } else if (profile_.id == ProfileId::kTfLiteRuy) {
+    if (IsXnnpack()) return ByFloat(pool, x, y, n, n);
+    if (profile_.id == ProfileId::kTfLiteRuy) {
       const auto f = numerics::TfLiteOptimisedMean(x.scale, x.zero_point, y.scale, y.zero_point, n);
       pool.rounding = Rounding::kTwoStepUp;
       pool.words = f.m;
       pool.offset = static_cast<float>(f.bias);
-    } else {
-      pool.arithmetic = PoolArithmetic::kRequantize;
-      pool.rounding = Rounding::kTwoStep;
-      pool.words = numerics::TfLiteReferenceMean(x.scale, y.scale, n);
+      return pool;
     }
+    return ByMultiplier(pool, x, y, n);
+  }
+
+  static isa::AveragePool ByMultiplier(isa::AveragePool pool, const QuantParams& x,
+                                       const QuantParams& y, int64_t divisor) {
+    pool.arithmetic = PoolArithmetic::kRequantize;
+    pool.rounding = Rounding::kTwoStep;
+    pool.words = numerics::TfLiteReferenceMean(x.scale, y.scale, divisor);
+    return pool;
+  }
+
+  static isa::AveragePool ByFloat(isa::AveragePool pool, const QuantParams& x, const QuantParams& y,
+                                  int64_t n, int64_t divisor) {
+    const auto f = numerics::XnnpackMean(x.scale, x.zero_point, y.scale, y.zero_point, n, divisor);
+    pool.arithmetic = PoolArithmetic::kRawSum;
+    pool.rounding = Rounding::kFloatZeroEven;
+    pool.words.multiplier = numerics::FloatToWord(f.scale);
+    pool.offset = f.bias;
     return pool;
   }
 

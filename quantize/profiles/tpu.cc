@@ -46,6 +46,7 @@ class Tpu final : public Arithmetic {
  public:
   bool HasBinary(BinaryOp op) const override { return !kResultIsBool[static_cast<size_t>(op)]; }
   bool HasPRelu() const override { return true; }
+  bool HasPReluOfPairs() const override { return true; }
 
   LinearForm Linear(const LinearLayer& layer) const override {
     LinearForm form;
@@ -113,12 +114,13 @@ class Tpu final : public Arithmetic {
   }
 
   bool HasBatchedMatMul() const override { return true; }
+  bool FactorsBatchedMatMul() const override { return true; }
   isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const override {
     const RequantWords words = numerics::AccumulatorMultiplier(
         static_cast<double>(layer.a.quant.scale) * static_cast<double>(layer.b.quant.scale) /
             static_cast<double>(layer.y.quant.scale) * layer.factor,
         layer.multiplier_bits);
-    return {words, Bounds(layer.clamp, layer.y)};
+    return {.words = words, .clamp = Bounds(layer.clamp, layer.y)};
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {
@@ -132,7 +134,10 @@ class Tpu final : public Arithmetic {
     return {pool, layer.y};
   }
   bool HasMean() const override { return true; }
-  bool HasReductions() const override { return true; }
+  bool HasReduction(ReduceOp op) const override {
+    return op == ReduceOp::kMean || op == ReduceOp::kSum || op == ReduceOp::kMax ||
+           op == ReduceOp::kMin || op == ReduceOp::kL1;
+  }
   bool HasResize() const override { return true; }
   bool HasWhere() const override { return true; }
 

@@ -101,6 +101,22 @@ QDiv QuotientOf(const BinaryLayer& layer, const ClampQ& clamp) {
   return op;
 }
 
+QBinaryTable TableOfIntegers(const BinaryLayer& layer,
+                             const std::function<int32_t(int32_t, int32_t)>& entry) {
+  const auto difference = [](const IntType& type, int byte) {
+    return numerics::ValueOfByte(byte, type.dtype == DType::kS8) - type.quant.zero_point;
+  };
+  QBinaryTable table;
+  table.entries.reserve(65536);
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      const int32_t y = entry(difference(layer.a, a), difference(layer.b, b));
+      table.entries.push_back(static_cast<uint8_t>(y));
+    }
+  }
+  return table;
+}
+
 QBinaryTable TableOfPairs(const BinaryLayer& layer,
                           const std::function<double(double, double)>& function) {
   const double lo = layer.clamp.lo, hi = layer.clamp.hi;

@@ -15,6 +15,9 @@ QDiv QuotientOf(const BinaryLayer& layer, const ClampQ& clamp);
 // Of two real numbers as f32: what the F32 command gives for the same integers.
 bool Compare(BinaryOp op, float a, float b);
 QBinaryTable TableOfComparison(const BinaryLayer& layer);
+// entry(q_a - Z_a, q_b - Z_b) of each pair.
+QBinaryTable TableOfIntegers(const BinaryLayer& layer,
+                             const std::function<int32_t(int32_t, int32_t)>& entry);
 // Section 5.10: any function of two real numbers.
 QBinaryTable TableOfPairs(const BinaryLayer& layer,
                           const std::function<double(double, double)>& function);

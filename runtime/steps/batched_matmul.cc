@@ -68,8 +68,8 @@ class BatchedMatMulStep : public Step {
     const int64_t most =
         numerics::LargestProductSum(k_, numerics::LargestMagnitude(args_.src_signed, zero_a_),
                                     numerics::LargestMagnitude(b_signed, b.zero_point));
-    requant_ =
-        MakeColumnArrays(c.words, c.clamp, context.Record(Field::kDst).zero_point, args_.n, most);
+    requant_ = MakeColumnArrays({c.rounding, c.clamp, {}}, c.words,
+                                context.Record(Field::kDst).zero_point, args_.n, most);
     args_.requant = requant_.args;
     zero_ws_ = AlignedBuffer(static_cast<size_t>(args_.n) * sizeof(int32_t));
     auto* zeros = reinterpret_cast<int32_t*>(zero_ws_.data());

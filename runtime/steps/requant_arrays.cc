@@ -171,23 +171,30 @@ void PrecomputeRatios(int64_t entries, int64_t most_sum, float* ratio, RequantAr
   args->ratio = ratio;
 }
 
-RequantArrays MakeColumnArrays(const RequantWords& words, const ClampQ& clamp, int32_t zero_y,
+RequantArrays MakeColumnArrays(const RequantForm& form, const RequantWords& words, int32_t zero_y,
                                int64_t columns, int64_t most_acc) {
   RequantArrays result;
   const int64_t entries = (columns + 15) / 16 * 16;  // 64-byte lines
   result.memory = AlignedBuffer(static_cast<size_t>(entries) * kArrays * sizeof(int32_t));
   const Arrays arrays = Divide(result.memory.data(), entries);
   RequantArgs& args = result.args;
-  std::fill_n(arrays.multiplier, columns, words.multiplier);
-  std::fill_n(arrays.rshift, entries, words.rshift);
-  args.min_rshift = args.max_rshift = words.rshift;
-  args.multiplier = arrays.multiplier;
-  args.rshift = arrays.rshift;
+  if (numerics::KeepsWords(form.rounding)) {
+    std::fill_n(arrays.multiplier, columns, words.multiplier);
+    std::fill_n(arrays.rshift, entries, words.rshift);
+    args.min_rshift = args.max_rshift = words.rshift;
+    args.multiplier = arrays.multiplier;
+    args.rshift = arrays.rshift;
+  } else {
+    std::fill_n(arrays.scale, columns, numerics::WordToFloat(words.multiplier));
+    args.scale = arrays.scale;
+    args.bias_f = arrays.bias_f;
+  }
+  args.rounding = form.rounding;
   args.bias = arrays.bias;
   args.bias_flipped = arrays.bias_flipped;
   args.zero_y = zero_y;
-  args.lo = clamp.lo;
-  args.hi = clamp.hi;
+  args.lo = form.clamp.lo;
+  args.hi = form.clamp.hi;
   args.finish = FinishFor(args.rounding, false);
   PrecomputeHighHalves(entries, most_acc, arrays.high_half, arrays.high_shift, &args);
   PrecomputeRatios(entries, most_acc, arrays.ratio, &args);

@@ -54,7 +54,7 @@ DynamicArrays MakeDynamicArrays(const StepContext& context, const RequantLayout&
 
 // One factor for all of `columns` channels, no biases: a product of two activations, whose step
 // sets bias, bias_flipped and zero_w itself. No |accumulator| is above `most_acc`.
-RequantArrays MakeColumnArrays(const RequantWords& words, const ClampQ& clamp, int32_t zero_y,
+RequantArrays MakeColumnArrays(const RequantForm& form, const RequantWords& words, int32_t zero_y,
                                int64_t columns, int64_t most_acc);
 
 // Fills RequantArgs::high_half and high_shift, two arrays of `entries`, and sets them and

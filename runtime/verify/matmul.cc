@@ -26,7 +26,8 @@ void CheckCommand(const CommandCheck& check, const isa::BatchedMatMul& c) {
   for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) check.CheckByte(f);
   check.CheckClamp(c.clamp);
   CheckMatMulShapes(check);
-  CheckWords(check, Rounding::kHalfUp, c.words, "product");
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven});
+  CheckWords(check, c.rounding, c.words, "product");
   const TensorRecord &a = check.Tensor(Field::kSrc), &b = check.Tensor(Field::kSrc2);
   for (const Field f : {Field::kSrc, Field::kSrc2}) {
     check.Check(NumElements(check.Tensor(f).shape) > 0, check.Describe(f), ": is empty");

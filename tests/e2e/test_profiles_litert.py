@@ -13,9 +13,12 @@ from frameworks import compare, litert, ours, random_cases  # noqa: E402
 from frameworks.table import table  # noqa: E402, F401  pylint: disable=unused-import
 
 
+KINDS = [(op, kind) for op in random_cases.OPERATORS['tflite'] for kind in ('s8', 'u8')
+         if (op, kind) not in random_cases.REFUSED]
+
+
 @pytest.mark.parametrize('profile', litert.WAYS)
-@pytest.mark.parametrize('kind', ('s8', 'u8'))
-@pytest.mark.parametrize('op', random_cases.OPERATORS['tflite'])
+@pytest.mark.parametrize('op, kind', KINDS)
 def test_operator(op, kind, profile, tmp_path, table, report):  # noqa: F811
     elements, mismatches, faults = compare.compare(
         op, kind, profile, lambda case: litert.run(case, profile)[0], tmp_path,

@@ -135,8 +135,11 @@ void MakeBatchedMatMul(Maker& m) {
   const int32_t src = m.Src(m.ByteSpec({batch, rows, k}));
   const int32_t src2 = m.Src(m.ByteSpec(broadcast ? Shape{k, n} : Shape{batch, k, n}));
   Command& c = m.b.Add(Opcode::kBatchedMatMul, m.Dst(m.ByteSpec({batch, rows, n})), src);
-  c.Set(Field::kSrc2, src2).Set(Field::kMultiplier, m.Multiplier());
-  c.Set(Field::kRshift, m.Chance(6) ? m.random.Int(0, 62) : m.random.Int(31, 45));
+  const auto rounding = static_cast<Rounding>(m.random.Int(0, 2));  // half_up to float_even
+  SetRounding(c, rounding);
+  c.Set(Field::kSrc2, src2);
+  const ChannelRequant words = Words(m, rounding);
+  c.Set(Field::kMultiplier, words.multiplier).Set(Field::kRshift, words.rshift);
   m.Clamp(c);
 }
 

@@ -492,8 +492,8 @@ struct Run {
     Tensor y = MultiplyBatches(c, TypeOf(c.meta(0)).zero, TypeOf(c.meta(1)).zero);
     for (double& v : y.data) {
       EXPECT_LT(std::fabs(v), 2147483648.0) << c.node.name << ": the accumulator overflows";
-      v = nm::Requantize(static_cast<int32_t>(v), op.words.multiplier, op.words.rshift,
-                         TypeOf(c.out()).zero, op.clamp.lo, op.clamp.hi);
+      v = nm::RequantizeBy(op.rounding, static_cast<int32_t>(v), op.words.multiplier,
+                           op.words.rshift, TypeOf(c.out()).zero, op.clamp.lo, op.clamp.hi);
     }
     return y;
   }

@@ -130,10 +130,26 @@ TEST(BatchedMatMulTest, OtherProfilesKeepItInFloat) {
   const ValueId w = little.Input("w", {4, 5});
   little.Output(little.Add("y", MatMul{}, {x, w}, {3, 5}));
   QuantizeOptions options;
-  options.profile.id = ProfileId::kTfLiteRef;
+  options.profile.id = ProfileId::kOneDnn;
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
   ASSERT_EQ(result.report.float_nodes.size(), 1u);
   EXPECT_EQ(result.report.float_nodes[0].op, "MatMul");
+}
+
+TEST(BatchedMatMulTest, AFactorBehindItIsAnOperatorOfItsOwnInFrameworks) {
+  for (const ProfileId id : {ProfileId::kTfLiteRef, ProfileId::kOnnxRuntime}) {
+    LittleGraph little;
+    const ValueId a = little.Input("a", {3, 4}), b = little.Input("b", {4, 5});
+    const ValueId product = little.Add("p", MatMul{}, {a, b}, {3, 5});
+    const ValueId factor = little.Constant("f", {1}, {0.25f});
+    little.Output(little.Add("y", Binary{BinaryOp::kMul}, {product, factor}, {3, 5}));
+    QuantizeOptions options;
+    options.profile.id = id;
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+    EXPECT_EQ(Count<isa::BatchedMatMul>(result.graph), 1);
+    EXPECT_TRUE(result.report.float_nodes.empty());
+    EXPECT_EQ(Count<isa::Mul>(result.graph) + Count<QTable>(result.graph), 1);
+  }
 }
 
 }  // namespace

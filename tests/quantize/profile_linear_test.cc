@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "isa/attributes.h"
+#include "quantize/numerics/float_scale.h"
 #include "tests/quantize/integer_ops.h"
 #include "tests/quantize/profile_tools.h"
 
@@ -180,6 +181,23 @@ TEST(LinearTest, TpuRoundsOnceInDouble) {
   for (LinearKind kind : kKinds) {
     Compare(Rules(ProfileId::kTpu), Layer(kind, true, false), D1);
   }
+}
+
+TEST(BatchedMatMulTest, LiteRtRoundsTwiceAndOnnxRuntimeInFloat) {
+  const BatchedMatMulLayer layer{S8(0.0613f, 3), S8(0.0271f, -7), S8(0.43f, 11), 1, {}, 32};
+  const float product = 0.0613f * 0.0271f;
+  for (const ProfileId id : {ProfileId::kTfLite, ProfileId::kTfLiteRef, ProfileId::kTfLiteRuy,
+                             ProfileId::kTfLiteXnnpack}) {
+    const isa::BatchedMatMul made = Rules(id).MakeBatchedMatMul(layer);
+    const Pair pair = PairOf(static_cast<double>(product) / static_cast<double>(0.43f));
+    EXPECT_EQ(made.rounding, Rounding::kTwoStep);
+    EXPECT_EQ(made.words.multiplier, pair.q);
+    EXPECT_EQ(made.words.rshift, 31 - pair.shift);
+  }
+  const isa::BatchedMatMul made = Rules(ProfileId::kOnnxRuntime).MakeBatchedMatMul(layer);
+  EXPECT_EQ(made.rounding, Rounding::kFloatEven);
+  EXPECT_EQ(made.words.multiplier, numerics::FloatToWord(product / 0.43f));
+  EXPECT_EQ(made.words.rshift, 0);
 }
 
 TEST(LinearTest, AFusedReluIsTheClamp) {

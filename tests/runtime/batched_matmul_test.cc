@@ -1,6 +1,9 @@
 // Products of two activations of any types, zero points and batches against the definition.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "quantize/numerics/requantize.h"
 #include "tests/runtime/program_builder.h"
 
 namespace rshift::testing {
@@ -34,18 +37,26 @@ void Check(const Case& c, uint32_t seed) {
   const TensorSpec a = spec(c.a), b = spec(c.b), y = spec(c.dst);
   ProgramBuilder builder;
   const int32_t src = builder.Input(a), src2 = builder.Input(b), dst = builder.Output(y);
+  constexpr Rounding kRoundings[] = {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kFloatEven};
+  const Rounding rounding = kRoundings[seed % 3];
   const int64_t multiplier = random.Int(0, 9) == 0 ? 0 : random.Int(1 << 30, INT32_MAX);
   // Words of 25 bits have a form of their own; shifts from none to all bits.
-  const int64_t words = random.Int(0, 1) == 0 ? multiplier : multiplier / 128 * 128;
+  int64_t words = random.Int(0, 1) == 0 ? multiplier : multiplier / 128 * 128;
   const int64_t k = c.a.back();
-  const int rshift = static_cast<int>(random.Int(0, 5) == 0 ? random.Int(0, 62)
-                                                            : random.Int(36, k > 50 ? 46 : 41));
+  int rshift = static_cast<int>(random.Int(0, 5) == 0 ? random.Int(0, 62)
+                                                      : random.Int(36, k > 50 ? 46 : 41));
+  if (rounding == Rounding::kFloatEven) {  // half of the scales: powers of two, sums on ties
+    const auto exact = static_cast<double>(random.Int(0, 1) == 0 ? int64_t{1} << 30 : words);
+    words = numerics::FloatToWord(static_cast<float>(std::ldexp(exact, -rshift)));
+    rshift = 0;
+  }
   int32_t lo = Lowest(y.dtype), hi = Highest(y.dtype);
   if (random.Int(0, 2) == 0) lo += 30, hi -= 40;
   builder.Add(Opcode::kBatchedMatMul, dst, src)
       .Set(Field::kSrc2, src2)
       .Set(Field::kMultiplier, words)
       .Set(Field::kRshift, rshift)
+      .Set(Field::kRounding, static_cast<int64_t>(rounding))
       .Set(Field::kClampLoQ, lo)
       .Set(Field::kClampHiQ, hi);
   Bytes da = random.Data(NumElements(c.a)), db = random.Data(NumElements(c.b));
@@ -66,7 +77,10 @@ void Check(const Case& c, uint32_t seed) {
         sum += int64_t{x - a.zero_point} * (w - b.zero_point);
       }
       expected.push_back(static_cast<uint8_t>(
-          Saturate(ShiftedProduct(sum, words, rshift) + y.zero_point, lo, hi)));
+          rounding == Rounding::kHalfUp
+              ? Saturate(ShiftedProduct(sum, words, rshift) + y.zero_point, lo, hi)
+              : numerics::RequantizeBy(rounding, static_cast<int32_t>(sum),
+                                       static_cast<int32_t>(words), rshift, y.zero_point, lo, hi)));
     }
   }
   ASSERT_EQ(RunEverywhere(builder, {da, db}), expected);

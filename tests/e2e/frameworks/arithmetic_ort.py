@@ -12,7 +12,7 @@ import numpy as np
 from frameworks.arithmetic_tflite import inputs_of_table
 from frameworks.fixed_point import F32, F64, I64, fma, rne
 from frameworks.sums import (accumulate, by_channel, centred, finish, image_sums, pool_sums,
-                             scales, windows)
+                             products, scales, windows)
 
 
 def as_unsigned(case):
@@ -42,6 +42,11 @@ def linear(case):
         return rne(acc, F32(F32(sx * sw) / sy))
     values = by_channel(case, accumulate(case), requantize) + case.output_quant.zero
     return finish(case, values, lambda bound, zero: case.output_quant.limits[1])
+
+
+def batch_matmul(case):
+    (sa, sb), sy = scales(case)
+    return finish(case, rne(products(case), F32(F32(sa * sb) / sy)) + case.output_quant.zero)
 
 
 @on_unsigned
@@ -146,5 +151,5 @@ def quantize(case):
 
 ORT = {'conv': linear, 'depthwise': linear, 'fc': linear, 'add': add, 'mul': mul,
        'average_pool': average_pool, 'mean': global_average_pool, 'leaky_relu': leaky_relu,
-       'logistic': logistic, 'softmax': softmax, 'concat': concat, 'matmul': linear,
+       'logistic': logistic, 'softmax': softmax, 'concat': concat, 'matmul': linear, 'batch_matmul': batch_matmul,
        'quantize': quantize}

@@ -7,7 +7,7 @@ import numpy as np
 from frameworks.fixed_point import (F32, F64, I64, d2, d2_up, exp_negative, quantize_multiplier,
                                     reciprocal_one_plus, rne, round_away, rounding_shift, srdhm)
 from frameworks.sums import (accumulate, by_channel, centred, finish, image_sums, pool_sums,
-                             scales)
+                             products, scales)
 
 
 def done(case, values):
@@ -37,6 +37,12 @@ def linear_ref(case):
     def requantize(acc, sw):
         return round_away(acc.astype(F64) * (float(sx) * float(sw) / float(sy)))
     return done(case, by_channel(case, accumulate(case), requantize) + case.output_quant.zero)
+
+
+def batch_matmul(case):
+    (sa, sb), sy = scales(case)
+    m = quantize_multiplier(float(F32(sa * sb)) / float(sy))
+    return done(case, d2(products(case), m) + case.output_quant.zero)
 
 
 def blocks(values, tail, block, axis):
@@ -235,7 +241,8 @@ def concat(case):
     return done(case, np.concatenate(parts, case.axis))
 
 
-REF = {'conv': linear_ref, 'depthwise': linear_ref, 'fc': linear_ref, 'add': add, 'mul': mul,
+REF = {'conv': linear_ref, 'depthwise': linear_ref, 'fc': linear_ref, 'batch_matmul': batch_matmul,
+       'add': add, 'mul': mul,
        'average_pool': average_pool, 'mean': mean_ref, 'leaky_relu': leaky_relu,
        'logistic': logistic, 'softmax': softmax_ref, 'concat': concat, 'sub': sub, 'relu': relu,
        'requantize': requantize_ref, 'quantize': quantize}

@@ -40,7 +40,7 @@ def quant(kind, scale, zero=0):
 
 @dataclasses.dataclass
 class Case:
-    """op: conv, depthwise, fc, matmul, add, sub, mul, average_pool, mean, softmax, leaky_relu,
+    """op: conv, depthwise, fc, matmul, batch_matmul (of two inputs), add, sub, mul, average_pool, mean, softmax, leaky_relu,
     logistic, relu, concat, quantize (inputs are float32), requantize.
 
     weights: conv [O,kh,kw,I / groups], depthwise [1,kh,kw,C], fc [O,K], matmul [K,O]; int8 with
@@ -97,6 +97,8 @@ class Case:
             return (x.shape[0], self.weights.shape[0])
         if self.op == 'matmul':
             return (*x.shape[:-1], self.weights.shape[1])
+        if self.op == 'batch_matmul':
+            return (*x.shape[:-1], self.inputs[1].shape[-1])
         if self.op == 'mean':
             return (x.shape[0], 1, 1, x.shape[3])
         if self.op == 'concat':

@@ -9,7 +9,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 ONNX_TYPE = {'s8': TensorProto.INT8, 'u8': TensorProto.UINT8}
-OPERATORS = {'conv': 'Conv', 'depthwise': 'Conv', 'fc': 'Gemm', 'matmul': 'MatMul',
+OPERATORS = {'conv': 'Conv', 'depthwise': 'Conv', 'fc': 'Gemm', 'matmul': 'MatMul', 'batch_matmul': 'MatMul',
              'add': 'Add', 'sub': 'Sub', 'mul': 'Mul', 'relu': 'Relu',
              'average_pool': 'AveragePool', 'mean': 'GlobalAveragePool', 'softmax': 'Softmax',
              'leaky_relu': 'LeakyRelu', 'logistic': 'Sigmoid', 'concat': 'Concat'}

@@ -107,6 +107,19 @@ class Maker:
         return Case(self.op, [x], [x_quant], y_quant, w, w_quant, bias,
                     activation=self.activation(y_quant.zero), **attributes)
 
+    def batch_matmul(self):
+        """Half of the cases: scales of powers of two and short sums, many of them on ties."""
+        batch, rows, width = self.integer(1, 4), self.integer(1, 70), self.integer(1, 200)
+        if self.integer(0, 1):
+            depth, a, b = self.integer(1, 3), quant(self.kind, 0.125, self.zero()), self.zero()
+            b = quant(self.kind, 0.0625, b)
+            y_scale = 2.0 ** self.integer(-1, 5)
+        else:
+            depth, a, b = self.pick(64, 197, self.integer(1, 300)), self.quant(), self.quant()
+            y_scale = a.scale[0] * b.scale[0] * 80 * depth ** 0.5 * self.rng.uniform(0.3, 3)
+        return Case('batch_matmul', [self.bytes((batch, rows, depth)), self.bytes((batch, depth, width))],
+                    [a, b], quant(self.kind, y_scale, self.zero()))
+
     # -- others ------------------------------------------------------------------------------------
 
     def pairs(self):
@@ -232,7 +245,8 @@ class Maker:
                     y, axis=3)
 
 
-COUNTS = {'add': 17, 'sub': 4, 'mul': 8, 'relu': 20, 'requantize': 20, 'quantize': 4, 'average_pool': 10, 'mean': 40, 'leaky_relu': 20, 'logistic': 20,
+COUNTS = {'batch_matmul': 30,
+          'add': 17, 'sub': 4, 'mul': 8, 'relu': 20, 'requantize': 20, 'quantize': 4, 'average_pool': 10, 'mean': 40, 'leaky_relu': 20, 'logistic': 20,
           'softmax': 20, 'concat': 4}
 
 
@@ -241,6 +255,9 @@ LINEAR = ('conv', 'depthwise', 'fc', 'matmul')
 OPERATORS = {'tflite': ('conv', 'depthwise', 'fc', *COUNTS),
              'onnxruntime': ('conv', 'depthwise', 'fc', 'matmul',
                              *(op for op in COUNTS if op not in ('sub', 'relu', 'requantize')))}
+
+# Types that LiteRT's kernel does not take.
+REFUSED = {('batch_matmul', 'u8')}
 
 
 def cases_of(op, kind, profile, seed=0):

@@ -50,6 +50,11 @@ def accumulate(case):
     return acc
 
 
+def products(case):
+    """sum (q_a - Z_a)(q_b - Z_b) of two activations."""
+    return np.matmul(*centred(case))
+
+
 def pool_sums(case):
     """(sum of q under each window, number of taps inside the image), [N, H, W, C]."""
     ones = np.ones_like(case.inputs[0][:1, :, :, :1])

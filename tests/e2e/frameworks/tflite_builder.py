@@ -12,6 +12,7 @@ PADDINGS = {'SAME': schema.Padding.SAME, 'VALID': schema.Padding.VALID}
 # Versions at which these operators took int8 and quantized uint8, high enough for each of them.
 OPERATORS = {
     'conv': ('CONV_2D', 3), 'depthwise': ('DEPTHWISE_CONV_2D', 3), 'fc': ('FULLY_CONNECTED', 4),
+    'batch_matmul': ('BATCH_MATMUL', 4),
     'add': ('ADD', 2), 'sub': ('SUB', 2), 'mul': ('MUL', 2), 'average_pool': ('AVERAGE_POOL_2D', 2),
     'mean': ('MEAN', 2), 'softmax': ('SOFTMAX', 2), 'leaky_relu': ('LEAKY_RELU', 2),
     'logistic': ('LOGISTIC', 2), 'relu': ('RELU', 2), 'concat': ('CONCATENATION', 2),
@@ -64,6 +65,7 @@ def _options(case):
         options.filterHeight, options.filterWidth = case.kernel
         return 'Pool2DOptions', options
     plain = {'fc': ('FullyConnectedOptions', schema.FullyConnectedOptionsT),
+             'batch_matmul': ('BatchMatMulOptions', schema.BatchMatMulOptionsT),
              'add': ('AddOptions', schema.AddOptionsT), 'sub': ('SubOptions', schema.SubOptionsT),
              'quantize': ('QuantizeOptions', schema.QuantizeOptionsT),
              'requantize': ('QuantizeOptions', schema.QuantizeOptionsT),
