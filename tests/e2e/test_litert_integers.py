@@ -129,7 +129,9 @@ def test_operator(code, tmp_path, report):
         if (code, profile) in LEFT:
             continue
         pipeline.run('model_deploy', model, '--profile', profile, '-o', program)
-        assert not pipeline.f32_commands(program), (profile, pipeline.f32_commands(program))
+        left = pipeline.f32_commands(program)
+        left.pop('where', None)  # it chooses bytes here
+        assert not left, (profile, left)
         theirs = theirs_of(content, profile, samples)
         ours = pipeline.infer(program, samples, tmp_path, '--raw')
         differ = {name: int((ours[name] != goal).sum()) for name, goal in theirs.items()}
