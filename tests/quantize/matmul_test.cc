@@ -142,7 +142,7 @@ TEST(BatchedMatMulTest, AFactorBehindItIsAnOperatorOfItsOwnInFrameworks) {
     const ValueId a = little.Input("a", {3, 4}), b = little.Input("b", {4, 5});
     const ValueId product = little.Add("p", MatMul{}, {a, b}, {3, 5});
     const ValueId factor = little.Constant("f", {1}, {0.25f});
-    little.Output(little.Add("y", Binary{BinaryOp::kMul}, {product, factor}, {3, 5}));
+    little.Output(little.Add("y", Binary{BinaryOp::kMul, {}}, {product, factor}, {3, 5}));
     QuantizeOptions options;
     options.profile.id = id;
     const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
