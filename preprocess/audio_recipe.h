@@ -67,43 +67,17 @@ constexpr int FeatureBins(const AudioRecipe& recipe) {
 }
 
 // As preprocessing files call them.
-constexpr const char* Name(AudioFrames::Shape shape) {
-  constexpr const char* kNames[] = {"hann", "hamming", "rectangle"};
-  return kNames[static_cast<int>(shape)];
-}
-constexpr const char* Name(AudioFrames::Of of) {
-  return of == AudioFrames::Of::kWindow ? "window" : "fft";
-}
-constexpr const char* Name(AudioFrames::Border border) {
-  constexpr const char* kNames[] = {"none", "zero", "reflect"};
-  return kNames[static_cast<int>(border)];
-}
-constexpr const char* Name(MelFilters::Scale scale) {
-  return scale == MelFilters::Scale::kHtk ? "htk" : "slaney";
-}
-constexpr const char* Name(MelFilters::Sides sides) {
-  return sides == MelFilters::Sides::kHertz ? "hertz" : "mel";
-}
-constexpr const char* Name(MelFilters::Norm norm) {
-  return norm == MelFilters::Norm::kNone ? "none" : "slaney";
-}
-constexpr const char* Name(AudioLogarithm::Unit unit) {
-  constexpr const char* kNames[] = {"ln", "log10", "db"};
-  return kNames[static_cast<int>(unit)];
-}
-constexpr const char* Name(CosineTransform::Norm norm) {
-  return norm == CosineTransform::Norm::kOrtho ? "ortho" : "uniform";
-}
-constexpr const char* Name(AudioRecipe::Align align) {
-  return align == AudioRecipe::Align::kStart ? "start" : "center";
-}
-constexpr const char* Name(AudioRecipe::Level level) {
-  constexpr const char* kNames[] = {"as-is", "max", "peak"};
-  return kNames[static_cast<int>(level)];
-}
-constexpr const char* Name(AudioRecipe::First first) {
-  return first == AudioRecipe::First::kFrames ? "frames" : "bins";
-}
+const char* Name(AudioFrames::Shape shape);
+const char* Name(AudioFrames::Of of);
+const char* Name(AudioFrames::Border border);
+const char* Name(MelFilters::Scale scale);
+const char* Name(MelFilters::Sides sides);
+const char* Name(MelFilters::Norm norm);
+const char* Name(AudioLogarithm::Unit unit);
+const char* Name(CosineTransform::Norm norm);
+const char* Name(AudioRecipe::Align align);
+const char* Name(AudioRecipe::Level level);
+const char* Name(AudioRecipe::First first);
 
 }  // namespace rshift
 

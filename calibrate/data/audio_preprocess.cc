@@ -20,7 +20,7 @@ int ReadCount(const YamlPart& map, const char* key, const std::string& what, int
 template <typename T>
 void ReadIfThere(const YamlPart& map, const char* key, const std::string& what, T& value,
                  std::initializer_list<T> values) {
-  if (HasKey(map, key)) value = ReadChoice(Child(map, key, what), Cat(what, ".", key), values);
+  if (HasKey(map, key)) value = ReadWord(Child(map, key, what), Cat(what, ".", key), values);
 }
 
 AudioFrames ReadFrames(const YamlPart& part, const std::string& what) {
@@ -68,8 +68,8 @@ AudioLogarithm ReadLogarithm(const YamlPart& part, const std::string& what) {
   using Unit = AudioLogarithm::Unit;
   CheckKeys(part, what, {"unit", "floor", "add", "below_peak"});
   AudioLogarithm logarithm;
-  logarithm.unit = ReadChoice(Child(part, "unit", what), what + ".unit",
-                              {Unit::kLn, Unit::kLog10, Unit::kDecibel});
+  logarithm.unit = ReadWord(Child(part, "unit", what), what + ".unit",
+                            {Unit::kLn, Unit::kLog10, Unit::kDecibel});
   logarithm.adds = HasKey(part, "add");
   if (logarithm.adds == HasKey(part, "floor")) {
     FailAt(part, what, " needs either 'floor' (of max(x, floor)) or 'add' (of x + add), ",

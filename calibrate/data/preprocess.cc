@@ -44,8 +44,8 @@ void ReadBorder(const YamlPart& part, const std::string& what, InputPreprocess& 
            Name(input.resize), ", which has no border; leave it out");
   }
   if (HasKey(part, "align"))
-    input.align = ReadChoice(Child(part, "align", what), what + ".align",
-                             {InputPreprocess::Align::kCenter, InputPreprocess::Align::kTopLeft});
+    input.align = ReadWord(Child(part, "align", what), what + ".align",
+                           {InputPreprocess::Align::kCenter, InputPreprocess::Align::kTopLeft});
   if (!HasKey(part, "fill")) return;
   const YamlPart fill = Child(part, "fill", what);
   input.fill.clear();
@@ -63,7 +63,7 @@ void ReadResize(const YamlPart& part, const std::string& what, InputPreprocess& 
   input.resize_width = ReadSide(part, "width", what);
   const YamlPart mode = Child(part, "mode", what);
   input.resize =
-      ReadChoice(mode, what + ".mode", {Mode::kStretch, Mode::kShortSide, Mode::kLetterbox});
+      ReadWord(mode, what + ".mode", {Mode::kStretch, Mode::kShortSide, Mode::kLetterbox});
   if (input.resize == InputPreprocess::ResizeMode::kShortSide &&
       input.resize_height != input.resize_width) {
     FailAt(mode, what, ": short_side makes the shorter side ", input.resize_height, " or ",
@@ -82,11 +82,11 @@ void ReadPicture(const YamlPart& part, const std::string& what, InputPreprocess&
   using Color = InputPreprocess::Color;
   using Layout = InputPreprocess::PixelLayout;
   CheckKeys(part, what, {"name", "color", "layout", "resize", "crop", "mean", "scale", "std"});
-  input.color = ReadChoice(Child(part, "color", what), what + ".color",
-                           {Color::kRgb, Color::kBgr, Color::kGray});
+  input.color = ReadWord(Child(part, "color", what), what + ".color",
+                         {Color::kRgb, Color::kBgr, Color::kGray});
   if (HasKey(part, "layout"))
     input.layout =
-        ReadChoice(Child(part, "layout", what), what + ".layout", {Layout::kNchw, Layout::kNhwc});
+        ReadWord(Child(part, "layout", what), what + ".layout", {Layout::kNchw, Layout::kNhwc});
   if (HasKey(part, "resize")) ReadResize(Child(part, "resize", what), what + ".resize", input);
   if (HasKey(part, "crop")) ReadCrop(Child(part, "crop", what), what + ".crop", input);
 }

@@ -12,7 +12,7 @@ namespace rshift {
 
 // Of values that have a Name(). Throws kInvalidInput, with the names of all, for another word.
 template <typename T>
-T ReadChoice(const YamlPart& part, const std::string& what, std::initializer_list<T> values) {
+T ReadWord(const YamlPart& part, const std::string& what, std::initializer_list<T> values) {
   const std::string text = ReadString(part, what);
   std::string all;
   for (const T value : values) {

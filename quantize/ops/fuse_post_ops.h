@@ -32,9 +32,9 @@ std::vector<RealPostOp> PostOpsOf(const Graph& graph, const Node& node, size_t s
 // Chains of functions, constant factors and offsets (PostOpsOf) and one Add, each the only reader
 // of what comes before it, that is no graph output. The Add's other operand must exist before the
 // convolution and be an activation of its shape; a zero point of it is a kLinear behind the sum.
-// Behind nodes alone whose profile HasPostOps(). Where it FactorsBatchedMatMul() instead, a product of
-// two activations takes in the multiplication by a positive number, or division, that alone reads
-// it, as kLinear.
+// Behind nodes alone whose profile HasPostOps(). Where it FactorsBatchedMatMul() instead, a product
+// of two activations takes in the multiplication by a positive number, or division, that alone
+// reads it, as kLinear.
 PostOpPlan FindPostOps(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                        const QuantizeOptions& options);
 

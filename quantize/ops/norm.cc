@@ -24,12 +24,12 @@ std::vector<int64_t> ToLast(size_t rank, size_t axis) {
   return perm;
 }
 
-// The softmax itself, over the last dimension. Some frameworks have one output type only: a
-// rescaling to the range's own follows.
+// The softmax itself, over the last dimension of x and y, of this shape. Some frameworks have one
+// output type only: a rescaling to the range's own follows.
 void EmitLast(Emitter& emitter, const Node& node, const SoftmaxForm& form, ValueId x, ValueId y,
-              const IntType& type) {
+              const IntType& type, const Shape& shape, Layout layout) {
   if (form.type == type) return emitter.AddNode(node.name, form.op, {x}, y);
-  const ValueId raw = emitter.Temporary(node.outputs[0], "__raw", form.type);
+  const ValueId raw = emitter.Temporary(node.outputs[0], "__raw", form.type, shape, layout);
   emitter.AddNode(node.name, form.op, {x}, raw);
   emitter.AddRequantize(node.name + "__rescale", raw, form.type, y, type,
                         {type.qmin(), type.qmax()});
@@ -132,14 +132,15 @@ void EmitSoftmax(Emitter& emitter, const Node& node, const Softmax& op) {
       op.log ? rules.MakeLogSoftmax(x, y) : rules.MakeSoftmax(x, y, shape[axis]);
   const ValueId input = emitter.Int(node.inputs[0]);
   if (axis + 1 == shape.size())
-    return EmitLast(emitter, node, form, input, emitter.DefineInt(old_y), y);
+    return EmitLast(emitter, node, form, input, emitter.DefineInt(old_y), y, shape,
+                    emitter.old().value(old_y).layout);
   const std::vector<int64_t> perm = ToLast(shape.size(), axis);
   Shape moved = shape;
   std::swap(moved[axis], moved.back());
   const ValueId before = emitter.AddStep(node, "__last", Transpose{perm}, input, node.inputs[0], x,
                                          moved, Layout::kPlain);
   const ValueId after = emitter.Temporary(old_y, "__last", y, moved, Layout::kPlain);
-  EmitLast(emitter, node, form, before, after, y);
+  EmitLast(emitter, node, form, before, after, y, moved, Layout::kPlain);
   emitter.AddNode(node.name + "__back", Transpose{perm}, {after}, emitter.DefineInt(old_y));
 }
 

@@ -6,7 +6,6 @@
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "quantize/numerics/table.h"
-#include "quantize/profiles/two_operands.h"
 
 namespace rshift {
 
@@ -90,8 +89,8 @@ isa::AveragePool Arithmetic::MakeReduction(const ReductionLayer& layer) const {
   return pool;
 }
 
-QBinaryTable Arithmetic::MakePReluOfPairs(const BinaryLayer& layer) const {
-  return TableOfPairs(layer, [](double x, double slope) { return x < 0 ? x * slope : x; });
+QBinaryTable Arithmetic::MakePReluOfPairs(const BinaryLayer&) const {
+  Fail(ErrorCode::kInternal, "this profile has no PRelu of pairs of bytes");
 }
 
 QTable TableOf(const IntType& x, const std::function<int32_t(int32_t)>& entry) {

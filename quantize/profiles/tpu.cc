@@ -47,6 +47,9 @@ class Tpu final : public Arithmetic {
   bool HasBinary(BinaryOp op) const override { return !kResultIsBool[static_cast<size_t>(op)]; }
   bool HasPRelu() const override { return true; }
   bool HasPReluOfPairs() const override { return true; }
+  QBinaryTable MakePReluOfPairs(const BinaryLayer& layer) const override {
+    return TableOfPairs(layer, [](double x, double slope) { return x < 0 ? x * slope : x; });
+  }
 
   LinearForm Linear(const LinearLayer& layer) const override {
     LinearForm form;

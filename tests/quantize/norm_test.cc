@@ -101,6 +101,20 @@ TEST(SoftmaxTest, AnotherAxisIsTransposedToTheEnd) {
   }
 }
 
+// TFLite's softmax has one output type; what it gives is rescaled before it is transposed back.
+TEST(SoftmaxTest, AnotherAxisOfAFrameworkWithOneOutputType) {
+  LittleGraph little(7);
+  const ValueId x = little.Input("x", {4, 5, 6}, -3, 3);
+  little.Output(little.Add("y", Softmax{.axis = 1}, {x}, {4, 5, 6}));
+  QuantizeOptions options = Mode(QuantMode::kSymmetric);
+  options.config = AllInteger(false);
+  options.profile.id = ProfileId::kTfLiteRef;
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+  const ValueId raw = result.graph.FindValue("y__raw");
+  ASSERT_TRUE(raw.valid());
+  EXPECT_EQ(result.graph.value(raw).shape, (Shape{4, 6, 5}));
+}
+
 void ExpectFinalStaysFloat(bool log) {
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 8});
