@@ -8,7 +8,8 @@ from onnx import TensorProto, helper, numpy_helper
 import oracle
 import pipeline
 
-RECIPES = sorted(path.stem for path in pipeline.PREPROCESS.glob('*.yaml'))
+# Of pictures: test_audio.py has those of sounds.
+RECIPES = sorted(path.stem for path in pipeline.PREPROCESS.glob('*.yaml') if 'audio:' not in path.read_text())
 
 
 def shifted_input(path, recipe, channels):
