@@ -19,7 +19,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../conformance'))
 import onnx_node_suite  # noqa: E402  pylint: disable=wrong-import-position
 
 # What agreed when this was last raised. Less means that an operator was lost.
-LEAST_AGREED = 1647
+LEAST_AGREED = 1704
+# Random results, or results that hang on the opset's training mode.
+RANDOM = ('bernoulli', 'training_dropout', 'randomnormal', 'randomuniform', 'multinomial')
 # A sum of 100 values in F32 that is 0 in F64: held to zero within the suite's own atol, 1e-7.
 SUMS = {name: {'atol': 1e-5} for name in ('test_dft_inverse', 'test_dft_inverse_opset19')}
 
@@ -50,7 +52,7 @@ class _Rep:
 
 def test_onnx_runner(report):
     runner = BackendTest(Refusing, __name__, test_kwargs=SUMS)
-    for name in onnx_node_suite.SKIPPED + onnx_node_suite.DIFFERENT:
+    for name in RANDOM + onnx_node_suite.DIFFERENT:
         runner.exclude(name)
     result = unittest.TestResult()
     for kind, cases in runner.test_cases.items():
