@@ -337,7 +337,8 @@ def test_what_a_progress_function_raises_ends_the_work(samples):
 
 
 ENDLESS = '''
-import numpy, rshift, sys, time
+import numpy, rshift, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the jobs that a shell has in the background ignore it from birth
 samples = numpy.zeros((20000, 1, 28, 28), numpy.float32)
 def listen(title, done, total):
     if done:
