@@ -32,7 +32,7 @@ DETECTORS = (
     Detector('blazeface', 'blazeface/blazeface.onnx', 'faces', ('calibration', 'coco'),
              {'symmetric': (0.9, 0.96), 'asymmetric': (0.9, 0.93)}),
     Detector('fastestdet_coco', 'fastestdet_coco/FastestDet.onnx', 'coco', ('calibration', 'faces'),
-             {'symmetric': (0.87, 0.9), 'asymmetric': (0.87, 0.9)}),
+             {'symmetric': (0.89, 0.9), 'asymmetric': (0.89, 0.9)}),
     Detector('nanodet_m', 'nanodet_m/nanodet_m_320.onnx', 'coco', ('calibration', 'faces'),
              {'symmetric': (0.78, 0.93), 'asymmetric': (0.84, 0.92)}),
     Detector('yolox_nano', 'yolox_nano/yolox_nano.onnx', 'coco', ('calibration', 'faces'),
