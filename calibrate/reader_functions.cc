@@ -33,7 +33,8 @@ TensorFunctions ReaderFunctions(const Graph& graph) {
   };
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
     std::optional<std::vector<Unary>> functions;
-    if (const auto* unary = std::get_if<Unary>(&node->op))
+    const auto* unary = std::get_if<Unary>(&node->op);
+    if (unary != nullptr && !unary->scales_channels())
       functions = {*unary};
     else if (Moves(node->op))
       functions = of[node->outputs[0].index()];

@@ -4,6 +4,7 @@
 
 #include "codegen/container/output_cuts.h"
 #include "codegen/lowering/lowering.h"
+#include "codegen/passes/split_channel_scales.h"
 
 namespace rshift {
 
@@ -17,8 +18,9 @@ int64_t MemoryAxis(const Graph& graph, const OutputCut& cut) {
 
 }  // namespace
 
-ProgramImage Compile(const Graph& graph, const CompileOptions& options) {
-  graph.Check();
+ProgramImage Compile(const Graph& given, const CompileOptions& options) {
+  given.Check();
+  const Graph graph = SplitChannelScales(given);
   LoweringContext context(graph, options);
   for (const Node& node : graph.nodes()) {
     std::visit([&](const auto& op) { lowering::Lower(context, node, op); }, node.op);

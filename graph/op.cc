@@ -72,6 +72,7 @@ const char* OpName(const Op& op) {
                         [](const isa::LeakyRelu&) { return "QLeakyRelu"; },
                         [](const QPRelu&) { return "QPRelu"; },
                         [](const QTable&) { return "QTable"; },
+                        [](const QChannelTables&) { return "QChannelTables"; },
                         [](const QResize&) { return "QResize"; },
                         [](const DynamicRange&) { return "DynamicRange"; },
                         [](const DynamicQuantize&) { return "DynamicQuantize"; },

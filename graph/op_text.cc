@@ -123,9 +123,17 @@ std::string Attributes(const Clip& o) {
 
 std::string Attributes(const LeakyRelu& o) { return Attribute("alpha", o.alpha); }
 
+std::string Exponents(const char* name, const std::vector<int32_t>& exponents) {
+  return exponents.empty() ? ""
+                           : Cat(" ", name, "=") +
+                                 ListText(std::vector<int64_t>(exponents.begin(), exponents.end()));
+}
+
 std::string Attributes(const Unary& op) {
   return (op.alpha != 0.0f ? Attribute("alpha", op.alpha) : "") +
-         (op.beta != 0.0f ? Attribute("beta", op.beta) : "");
+         (op.beta != 0.0f ? Attribute("beta", op.beta) : "") +
+         Exponents("input_exponents", op.input_exponents) +
+         Exponents("output_exponents", op.output_exponents);
 }
 
 std::string Attributes(const BatchNorm& o) { return Attribute("epsilon", o.epsilon); }
@@ -304,6 +312,12 @@ std::string Attributes(const QPRelu& o) {
 
 std::string Attributes(const QTable& op) {
   return " table=" + ListText(std::vector<int>(op.entries.begin(), op.entries.end()));
+}
+
+std::string Attributes(const QChannelTables& op) {
+  return Cat(" tables=", op.entries.size() / 256, " #", FingerprintText(op.entries)) +
+         " table_of_channel=" +
+         ListText(std::vector<int>(op.table_of_channel.begin(), op.table_of_channel.end()));
 }
 
 std::string Attributes(const isa::RequantizeS16& o) {

@@ -118,6 +118,8 @@ void Write(const Target& t, const LeakyRelu& op) {
 void Write(const Target& t, const PRelu&) { t.writer.Node("PRelu", {t.in[0], t.in[1]}, t.out); }
 
 void Write(const Target& t, const Unary& op) {
+  RSHIFT_REQUIRE(!op.scales_channels(), ErrorCode::kInternal, t.out,
+                 ": an equalized model is written with scales of channels");
   switch (op.op) {
     case UnaryOp::kSilu:
       t.writer.Node("Sigmoid", {t.in[0]}, t.out + "/sigmoid");

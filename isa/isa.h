@@ -90,6 +90,8 @@ enum class Opcode : uint8_t {
   kTableS16 = 69,
   kAveragePoolS16 = 70,
   kNormalizeS16 = 71,
+  // --- integer, as those from 1 on ---
+  kChannelTables = 79,
   // --- F32 by oneDNN (rshift_float); outside the region ---
   kConvF32 = 80,
   kConvTransposeF32 = 81,
@@ -145,6 +147,7 @@ enum class BufferForm : uint8_t {
   kRequant,         // words of every channel and a kernel's scratch
   kTable,           // 256 bytes
   kChannelTables,   // one for each channel
+  kPlacesOfTables,  // where the table of each channel begins
   kRowPlan,         // the plan of one row of bytes
   kIndices,         // such a plan and the indices in src2
   kIndexMap,        // source indices or taps along every dimension

@@ -67,18 +67,27 @@ Equalization EqualizationOfTable(const std::string& path, const Graph& graph) {
   return std::move(table.equalization);
 }
 
+// Not "off", and not a table's.
+bool ChoosesEqualization(const std::string& equalize) {
+  return equalize == "auto" || equalize == "weights";
+}
+
 EqualizationChoice Choose(const CalibrateOptions& options, const CalibrateEvents& events,
                           const Graph& graph, const Dataset& dataset,
                           const std::vector<int64_t>& samples) {
   if (options.equalize == "off") return {};
-  if (options.equalize != "auto") return {EqualizationOfTable(options.equalize, graph), {}};
-  const std::vector<ValueId> values = EqualizableValues(graph);
+  if (!ChoosesEqualization(options.equalize))
+    return {EqualizationOfTable(options.equalize, graph), {}};
+  const EqualizeThrough through =
+      options.equalize == "weights" ? EqualizeThrough::kWeights : EqualizeThrough::kFunctions;
+  const std::vector<ValueId> values = EqualizableValues(graph, through);
   return ChooseEqualization(
-      graph, MeasureChannels(graph, values, dataset, ChooseChannelSamples(dataset, samples),
-                             {.threads = options.threads,
-                              .portable = options.portable,
-                              .progress = events.progress,
-                              .interrupted = events.interrupted}));
+      graph, through,
+      MeasureChannels(graph, values, dataset, ChooseChannelSamples(dataset, samples),
+                      {.threads = options.threads,
+                       .portable = options.portable,
+                       .progress = events.progress,
+                       .interrupted = events.interrupted}));
 }
 
 // One of several shards says it, the first. A sample that cannot be read has its error in the

@@ -30,7 +30,8 @@ struct CalibrateOptions {
   // (pipeline/choose_ranges.h). In both, `method` still says the percentile.
   bool every_method = false, automatic = false;
   // "auto": channels are scaled where ChooseEqualization finds it worth while, by a few of the
-  // samples. "off". Or a table of the same model, whose equalization is taken.
+  // samples. "weights": only where constants take the factors and no function gets a table for each
+  // channel. "off". Or a table of the same model, whose equalization is taken.
   std::string equalize = "auto";
 
   std::vector<std::string> dataset = {};  // what OpenDataset takes

@@ -21,6 +21,7 @@ using Function = std::function<double(double)>;
 // What the node does to its one activation, which is put into `x`.
 std::optional<Function> FunctionOf(const Graph& graph, const Node& node, ValueId* x) {
   if (const auto* unary = std::get_if<Unary>(&node.op)) {
+    if (unary->scales_channels()) return {};  // a function for each channel
     *x = node.inputs[0];
     return [op = *unary](double v) { return Evaluate(op, v); };
   }

@@ -59,7 +59,8 @@ typedef struct rshift_calibrate_options {
   const char* dataset; /* a folder, list, .npy, .npz or idx file */
   const char* preprocess; /* a file or a preset: how pixels become the input */
   const char* method;     /* threshold method, "kl" by default, or "auto" */
-  const char* equalize;   /* "auto" by default, "off", or another table of the model */
+  const char* equalize;   /* "auto" by default, "weights", "off", or another table of the
+                           * model */
   int64_t samples;        /* 100 by default; -1: all */
   uint64_t seed;          /* which of them */
   int threads;            /* as many as the CPU has by default */

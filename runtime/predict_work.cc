@@ -156,6 +156,7 @@ uint64_t BroadcastBuffers(const View& view) {
 uint64_t Buffers(const View& view) {
   constexpr uint64_t kShuffle = 16 * 1024;  // the plan of one row of bytes
   constexpr uint64_t kTable = 256;
+  constexpr uint64_t kRepeatedPlaces = 512;  // each a place and a table for it alone
   const OpTraits traits = TraitsOf(view.command.opcode);
   if (traits.broadcasts_constant) return BroadcastBuffers(view);
   switch (traits.buffers) {
@@ -183,6 +184,8 @@ uint64_t Buffers(const View& view) {
       return SaturatingAdd(kTable + kShuffle, Product({view.Channels(Field::kSrc), kTable}));
     case BufferForm::kPlaces:  // whichever dimension of src has the boxes or rows
       return Product({std::max(view.Dim(Field::kSrc, 0), view.Dim(Field::kSrc, 1)), 16});
+    case BufferForm::kPlacesOfTables:
+      return Product({SaturatingAdd(view.Channels(Field::kSrc), kRepeatedPlaces), 24});
     case BufferForm::kTable:
       return kTable;
     case BufferForm::kNone:

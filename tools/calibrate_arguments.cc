@@ -46,7 +46,9 @@ void CalibrateArguments::AddTo(CLI::App& app) {
                               "for --method percentile, auto and all (default 99.99)");
   app.add_option("--equalize", equalize,
                  "auto: scale channels into each other's range where 8 bits gain by it (default); "
-                 "off (default with --format tpu-mlir, whose tables cannot hold it); or "
+                 "weights: only where constants take the factors, so that SiLU, GELU and the like "
+                 "keep one table for all channels; off (default with --format tpu-mlir, whose "
+                 "tables cannot hold it); or "
                  "TABLE.yaml: as that table has it")
       ->excludes(from);
   auto* same =
@@ -100,7 +102,7 @@ RunPaths CalibrateArguments::Paths() const {
   paths.AddInputs("--from-statistics", from_statistics);
   paths.AddInputs("--preprocess", {preprocess.file()});
   paths.AddInputs("--labels", {labels});
-  if (equalize && equalize != "auto" && equalize != "off")
+  if (equalize && equalize != "auto" && equalize != "weights" && equalize != "off")
     paths.AddInputs("--equalize", {*equalize});
   paths.outputs = {{"--statistics", statistics}, {"--picture", picture}, {"--report", report}};
   if (!every_method() || output.empty()) paths.outputs.push_back({"--output", output});

@@ -33,6 +33,7 @@ void Lower(LoweringContext& context, const Node& node, const QBinaryTable& op);
 void Lower(LoweringContext& context, const Node& node, const Unary& op);
 void Lower(LoweringContext& context, const Node& node, const QPRelu& op);
 void Lower(LoweringContext& context, const Node& node, const QTable& op);
+void Lower(LoweringContext& context, const Node& node, const QChannelTables& op);
 // norm.cc
 void Lower(LoweringContext& context, const Node& node, const BatchNorm& op);
 void Lower(LoweringContext& context, const Node& node, const Lrn& op);

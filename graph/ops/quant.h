@@ -77,6 +77,13 @@ struct QTable : isa::Table {
   std::array<uint8_t, 256> entries{};
 };
 
+// Channel c, an index of the last dimension, has the 256 entries from 256 * table_of_channel[c] on,
+// each as in QTable.
+struct QChannelTables : isa::ChannelTables {
+  std::vector<uint8_t> entries;
+  std::vector<uint8_t> table_of_channel;
+};
+
 // One reciprocal for each byte of the divisor: 256 entries.
 struct QDiv : isa::Div {
   std::vector<int32_t> reciprocals;

@@ -69,6 +69,24 @@ struct Table {
   }
 };
 
+struct ChannelTables {
+  RSHIFT_COMMAND(kChannelTables, "channel_tables", kInteger,
+                 "dst byte = table[256 * src2[channel] + src byte], src2 [C] along the last "
+                 "dimension",
+                 .in_place = true, .buffers = BufferForm::kPlacesOfTables, .element_ns = 1)
+
+  bool fuse_with_previous = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    ViewFields(c, visit);
+    visit(Const(Field::kSrc2), c.src2);
+    visit(Const(Field::kTable), c.table);
+    FuseWithPreviousField(c.fuse_with_previous, visit);
+  }
+};
+
 struct UnaryF32 {
   RSHIFT_COMMAND(kUnaryF32, "unary_f32", kFloat, "mode: UnaryOp with alpha, beta", .in_place = true,
                  .buffers = BufferForm::kNone, .element_ns = 5)  // [2.8, 6.6]

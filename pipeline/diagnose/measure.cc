@@ -112,11 +112,13 @@ class Diagnosis {
   // What the table leaves undone.
   void MeasureEqualization() {
     if (!given_ || !given_->equalization.empty()) return;
+    constexpr auto kThrough = EqualizeThrough::kFunctions;
     const SampleList list(samples_);
     const auto chosen = ChooseChannelSamples(list, ChooseSamples(list.size(), 0, options_.seed));
     facts_.not_equalized =
-        ChooseEqualization(graph_, MeasureChannels(graph_, EqualizableValues(graph_), list, chosen,
-                                                   {.threads = options_.threads}))
+        ChooseEqualization(graph_, kThrough,
+                           MeasureChannels(graph_, EqualizableValues(graph_, kThrough), list,
+                                           chosen, {.threads = options_.threads}))
             .gains;
   }
 

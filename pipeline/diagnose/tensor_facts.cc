@@ -77,7 +77,8 @@ std::vector<TensorFacts> DescribeTensors(const TensorSources& sources) {
   options.mode = sources.mode;
   options.shift_negative = true;
   const RangeResult ranges = PropagateRanges(graph, sources.table, options);
-  const std::set<std::string> equalizable = NamesOf(graph, EqualizableValues(graph));
+  const std::set<std::string> equalizable =
+      NamesOf(graph, EqualizableValues(graph, EqualizeThrough::kFunctions));
   std::map<std::string, const TensorStatistics*> statistics;
   for (const TensorStatistics& one : sources.statistics.tensors) statistics[one.name] = &one;
   std::map<std::string, const LayerResult*> layers;

@@ -159,7 +159,8 @@ def calibrate(model: Model, dataset: Dataset = None, *, preprocess: Optional[Pat
     dataset: a path (a folder, a list, .npy, .npz, idx), an array with the samples along its first axis, or an iterable of samples,
         each an array, or a list of them in the order of the model's inputs.
     preprocess: a file or a preset ('torch-imagenet', ...): how pixels become the input.
-    method: the threshold method, or 'auto': for each tensor the best. equalize: 'auto', 'off', or a table of the same model.
+    method: the threshold method, or 'auto': for each tensor the best. equalize: 'auto', 'weights' (no table for each
+        channel), 'off', or a table of the same model.
     samples: how many of them, chosen by `seed`; None for all.
     input_shapes: of inputs whose model leaves dimensions open: {'x': (1, 3, 224, 224)}.
     portable: run the float network with the same bytes on every CPU type, which takes up to twice as long.

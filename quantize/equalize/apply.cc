@@ -50,7 +50,7 @@ class Equalizer {
  public:
   Equalizer(Graph graph, const Equalization& equalization, std::string where)
       : graph_(std::move(graph)), where_(std::move(where)) {
-    const ChannelGroups groups = FindChannelGroups(graph_);
+    const ChannelGroups groups = FindChannelGroups(graph_, EqualizeThrough::kFunctions);
     const std::vector<int32_t> of_group = GroupExponents(graph_, groups, equalization, where_);
     for (const std::vector<int32_t>& channels : groups.of_value) {
       std::vector<int32_t>& own = exponents_.emplace_back();
@@ -69,6 +69,8 @@ class Equalizer {
       else if (std::holds_alternative<LayerNorm>(node.op) ||
                std::holds_alternative<InstanceNorm>(node.op))
         ScaleNorm(node);
+      else if (auto* function = std::get_if<Unary>(&node.op))
+        ScaleFunction(*function, node);
       MoveBound(node);
     }
     Rename();
@@ -150,6 +152,15 @@ class Equalizer {
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       if (node.inputs[i].valid()) ScaleChannels(node, i, node.outputs[0]);
     }
+  }
+
+  void ScaleFunction(Unary& function, const Node& node) const {
+    const auto add = [](std::vector<int32_t>& to, const std::vector<int32_t>& more) {
+      if (to.empty()) to.resize(more.size());
+      for (size_t c = 0; c < more.size(); ++c) to[c] += more[c];
+    };
+    add(function.input_exponents, Exponents(node.inputs[0]));
+    add(function.output_exponents, Exponents(node.outputs[0]));
   }
 
   void Rename() {

@@ -10,6 +10,7 @@ namespace rshift {
 // `graph`: after RunPasses. Each tensor of the list holds x / 2^e of its channel, and its name ends
 // in "__equalized" so that nobody takes it for the model's; weights, biases and added constants are
 // changed so that every other tensor stays what it was, to the last bit: factors are powers of two.
+// A function between channels that are scaled differently gets their exponents.
 // Only constants that come below f32's smallest normal number lose their last bits or become 0: by
 // less than 2^-149 each, which is nothing beside a tensor that 8 bits can hold (trained networks
 // have such weights in channels that died). A constant beyond f32's largest number is refused. An

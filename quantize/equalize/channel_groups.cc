@@ -40,9 +40,30 @@ bool FollowsScale(const Clamp& clamp) {
   return !clamp.active() || (clamp.lo == 0.0f && clamp.hi > 0.0f);
 }
 
+// The activation functions that reach far: what a tensor of theirs holds is as far apart as its
+// channels are. Sigmoid and Tanh fill the same bounds in every channel, and gates of recurrent
+// cells are recognized by them.
+bool TakesScales(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::kHardSwish:
+    case UnaryOp::kSilu:
+    case UnaryOp::kGelu:
+    case UnaryOp::kGeluTanh:
+    case UnaryOp::kMish:
+    case UnaryOp::kElu:
+    case UnaryOp::kSelu:
+    case UnaryOp::kCelu:
+    case UnaryOp::kSoftplus:
+    case UnaryOp::kThresholdedRelu:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {
+  Finder(const Graph& graph, EqualizeThrough through) : graph_(graph), through_(through) {
     for (int i = 0; i < graph.value_count(); ++i) {
       const Value& value = graph.value(ValueId(i));
       const bool has = !value.is_constant() && value.dtype == DType::kF32 && !value.shape.empty() &&
@@ -186,6 +207,12 @@ class Finder {
     return true;
   }
 
+  // Input and output have factors of their own: the function takes both.
+  bool Link(const Unary& op, const Node& node) {
+    return through_ == EqualizeThrough::kFunctions && TakesScales(op.op) &&
+           Channels(node.inputs[0]) == Channels(node.outputs[0]);
+  }
+
   template <typename Other>
   bool Link(const Other&, const Node&) {
     return false;
@@ -226,6 +253,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const EqualizeThrough through_;
   Sets sets_;
   std::vector<int64_t> counts_;  // channels, by value
   std::vector<size_t> first_;    // element of channel 0, by value
@@ -233,6 +261,8 @@ class Finder {
 
 }  // namespace
 
-ChannelGroups FindChannelGroups(const Graph& graph) { return Finder(graph).Find(); }
+ChannelGroups FindChannelGroups(const Graph& graph, EqualizeThrough through) {
+  return Finder(graph, through).Find();
+}
 
 }  // namespace rshift

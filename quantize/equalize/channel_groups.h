@@ -9,11 +9,19 @@
 
 namespace rshift {
 
+// What factors pass on their way from product to product.
+enum class EqualizeThrough {
+  kWeights,    // they end in constants alone: no operator changes
+  kFunctions,  // SiLU, HardSwish, GELU and the like too, which get exponents
+               // (graph/ops/activation.h)
+};
+
 // A channel is an index of the last dimension of an f32 activation in memory order. Channels that
 // no product of constant weights stands between are one group: through Relu, LeakyRelu, PRelu, Clip
 // from zero, pools, Add, Concat, Slice, Resize and movement. A group is free when every operator
 // that makes or reads it can take a factor up: products with constant weights (Conv, ConvTranspose,
-// MatMul), constants that are added, the scale and bias of a normalization.
+// MatMul), constants that are added, the scale and bias of a normalization; with kFunctions what
+// SiLU, HardSwish, GELU, Mish, ELU and the like read and make.
 struct ChannelGroups {
   // By value, then by channel: the group; empty for constants, for what is not f32, and for values
   // of rank 0.
@@ -22,7 +30,7 @@ struct ChannelGroups {
 };
 
 // `graph`: after RunPasses. A tensor is free in all its channels or in none.
-ChannelGroups FindChannelGroups(const Graph& graph);
+ChannelGroups FindChannelGroups(const Graph& graph, EqualizeThrough through);
 
 }  // namespace rshift
 

@@ -40,10 +40,12 @@ std::vector<Product> AllProducts(const Graph& graph) {
   return products;
 }
 
-// Free tensors that share groups, directly or through others, and the products that read them.
+// Free tensors that share groups, directly or through others, and what reads them.
 struct Component {
   std::vector<ValueId> values;
-  std::vector<size_t> products;  // indices into the list of all products
+  std::vector<size_t> products;    // indices into the list of all products
+  std::vector<size_t> functions;   // nodes
+  bool touches_functions = false;  // a function reads or makes one of the values
 };
 
 class Components {
@@ -72,16 +74,25 @@ class Components {
       if (IsFree(groups, products[p].weights.x))
         component(products[p].weights.x).products.push_back(p);
     }
-    std::erase_if(all, [](const Component& c) { return c.products.empty(); });
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+      const Node& node = graph.nodes()[n];
+      if (!std::holds_alternative<Unary>(node.op)) continue;
+      if (IsFree(groups, node.outputs[0])) component(node.outputs[0]).touches_functions = true;
+      if (!IsFree(groups, node.inputs[0])) continue;
+      component(node.inputs[0]).functions.push_back(n);
+      component(node.inputs[0]).touches_functions = true;
+    }
+    std::erase_if(all,
+                  [](const Component& c) { return c.products.empty() && c.functions.empty(); });
   }
   std::vector<Component> all;
 };
 
 class Chooser {
  public:
-  Chooser(const Graph& graph, const MeasuredChannels& measured)
+  Chooser(const Graph& graph, EqualizeThrough through, const MeasuredChannels& measured)
       : graph_(graph),
-        groups_(FindChannelGroups(graph)),
+        groups_(FindChannelGroups(graph, through)),
         products_(AllProducts(graph)),
         measured_(measured),
         relevance_(ProductRelevance(graph, groups_, measured)),
@@ -122,7 +133,8 @@ class Chooser {
     }
     const std::vector<int32_t> none(groups_.free.size(), 0);
     const double before = Signal(component, none);
-    if (before >= kEqualizeBelowDb) return std::nullopt;
+    const double limit = component.touches_functions ? kEqualizeFunctionsBelowDb : kEqualizeBelowDb;
+    if (before >= limit) return std::nullopt;
     double best = before;
     std::vector<int32_t> chosen;
     for (const double weight_share : {0.0, 0.5, 0.25}) {
@@ -142,16 +154,28 @@ class Chooser {
     return gain;
   }
 
-  // What the products that read the component add to the noise of the network's outputs, in dB.
+  // What the products and functions that read the component add to the noise of the network's
+  // outputs, in dB.
   double Signal(const Component& component, const std::vector<int32_t>& exponents) const {
     double noise = 0;
+    const auto of_value = [&](ValueId id) {
+      std::vector<int32_t> own;
+      for (const int32_t group : groups_.of_value[id.index()])
+        own.push_back(exponents[static_cast<size_t>(group)]);
+      return own;
+    };
     for (const size_t p : component.products) {
       const ProductWeights& product = products_[p].weights;
-      std::vector<int32_t> own;
-      for (const int32_t group : groups_.of_value[product.x.index()])
-        own.push_back(exponents[static_cast<size_t>(group)]);
-      noise +=
-          ProductNoise(graph_, product, *Measured(product.x), own, relevance_[products_[p].node]);
+      noise += ProductNoise(graph_, product, *Measured(product.x), of_value(product.x),
+                            relevance_[products_[p].node]);
+    }
+    for (const size_t n : component.functions) {
+      const Node& node = graph_.nodes()[n];
+      const ValueId x = node.inputs[0];
+      const ChannelRanges* output = Measured(node.outputs[0]);
+      if (output == nullptr) continue;
+      noise += FunctionNoise(std::get<Unary>(node.op), *Measured(x), *output, of_value(x),
+                             relevance_[n]);
     }
     return -10 * portable::Log10(std::max(noise, kNoNoise));
   }
@@ -222,12 +246,14 @@ class Chooser {
 
 }  // namespace
 
-std::vector<ValueId> EqualizableValues(const Graph& graph) {
-  const ChannelGroups groups = FindChannelGroups(graph);
+std::vector<ValueId> EqualizableValues(const Graph& graph, EqualizeThrough through) {
+  const ChannelGroups groups = FindChannelGroups(graph, through);
   const std::vector<Product> products = AllProducts(graph);
   std::vector<ValueId> values;
-  for (const Component& component : Components(graph, groups, products).all)
+  for (const Component& component : Components(graph, groups, products).all) {
     values.insert(values.end(), component.values.begin(), component.values.end());
+    for (const size_t n : component.functions) values.push_back(graph.nodes()[n].outputs[0]);
+  }
   if (values.empty()) return values;
   for (const Product& product : products) values.push_back(product.weights.x);
 
@@ -237,8 +263,9 @@ std::vector<ValueId> EqualizableValues(const Graph& graph) {
   return values;
 }
 
-EqualizationChoice ChooseEqualization(const Graph& graph, const MeasuredChannels& measured) {
-  return Chooser(graph, measured).Run();
+EqualizationChoice ChooseEqualization(const Graph& graph, EqualizeThrough through,
+                                      const MeasuredChannels& measured) {
+  return Chooser(graph, through, measured).Run();
 }
 
 }  // namespace rshift

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "quantize/equalize/channel_groups.h"
 #include "quantize/ranges/equalization.h"
 
 namespace rshift {
@@ -19,16 +20,19 @@ struct ChannelRanges {
 using MeasuredChannels = std::map<std::string, ChannelRanges>;  // by tensor
 
 // The tensors that ChooseEqualization wants measured, in graph order: those whose channels are free
-// (channel_groups.h) and read by products of constant weights, directly or through others, and what
-// all such products read. Empty: nothing can be equalized.
-std::vector<ValueId> EqualizableValues(const Graph& graph);
+// (channel_groups.h) and read by products of constant weights or functions, directly or through
+// others, and what all such products read. Empty: nothing can be equalized.
+std::vector<ValueId> EqualizableValues(const Graph& graph, EqualizeThrough through);
 
 // Tensors that share channels are decided together. They are scaled where the products that read
 // them would leave the network's outputs less than kEqualizeBelowDb of signal to noise, and gain
 // kEqualizeGainDb by it, both estimated (noise.h): elsewhere the ranges that calibration finds say
 // more than the estimate, which moves by half a dB with the choice of samples. FastestDet, at 19.7
-// dB, finds 4 boxes of 140 less when it is equalized. Deterministic.
+// dB, finds 4 boxes of 140 less when it is equalized. Tensors that functions read or make are
+// scaled earlier: their channels are further apart than those of a Relu, and every function of a
+// network adds its own noise. Deterministic.
 inline constexpr double kEqualizeBelowDb = 19;
+inline constexpr double kEqualizeFunctionsBelowDb = 30;
 inline constexpr double kEqualizeGainDb = 3;
 
 struct EqualizedTensors {
@@ -40,7 +44,8 @@ struct EqualizationChoice {
   std::vector<EqualizedTensors> gains;  // worst before first
 };
 // `graph`: after RunPasses.
-EqualizationChoice ChooseEqualization(const Graph& graph, const MeasuredChannels& measured);
+EqualizationChoice ChooseEqualization(const Graph& graph, EqualizeThrough through,
+                                      const MeasuredChannels& measured);
 
 }  // namespace rshift
 

@@ -1,7 +1,10 @@
 #include "quantize/equalize/noise.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "isa/unary_functions.h"
 
 namespace rshift {
 namespace {
@@ -47,21 +50,58 @@ double NoiseOfOutput(const Outputs& outputs, int64_t o, const ChannelRanges& inp
   return signal > 0 ? std::min(noise / signal, 1.0) : 0;
 }
 
+// 2^e of each channel, and the largest of its input beside it.
+struct ScaledRange {
+  ScaledRange(const ChannelRanges& input, std::span<const int32_t> exponents) {
+    for (size_t c = 0; c < exponents.size(); ++c) {
+      factors.push_back(std::ldexp(1.0, exponents[c]));
+      range = std::max(range, static_cast<double>(input.peak[c]) / factors[c]);
+    }
+  }
+  std::vector<double> factors;
+  double range = 0;
+};
+
+// Mean square of f's error over x normally distributed with deviation `sigma`, as 17 points.
+double MeanSquareError(const Unary& function, double sigma, double step) {
+  constexpr int kPoints = 8;             // on either side
+  constexpr double kDistance = 3.0 / 8;  // between two, in deviations
+  const auto f = kUnaryFunctions<PortableMath<double>>[static_cast<size_t>(function.op)];
+  double sum = 0, weights = 0;
+  for (int i = -kPoints; i <= kPoints; ++i) {
+    const double z = kDistance * i, weight = portable::Exp(-z * z / 2);
+    const double above = f(sigma * z + step / 2, function.alpha, function.beta);
+    const double below = f(sigma * z - step / 2, function.alpha, function.beta);
+    sum += weight * (above - below) * (above - below);
+    weights += weight;
+  }
+  return sum / weights / 12;
+}
+
 }  // namespace
+
+double FunctionNoise(const Unary& function, const ChannelRanges& input, const ChannelRanges& output,
+                     std::span<const int32_t> exponents, std::span<const double> relevance) {
+  const ScaledRange scaled(input, exponents);
+  double noise = 0;
+  for (size_t c = 0; c < exponents.size(); ++c) {
+    const double signal = output.square[c];
+    if (signal <= 0) continue;
+    const double step = scaled.range / kLevels * scaled.factors[c];
+    noise += relevance[c] *
+             std::min(MeanSquareError(function, std::sqrt(input.square[c]), step) / signal, 1.0);
+  }
+  return noise;
+}
 
 double ProductNoise(const Graph& graph, const ProductWeights& product, const ChannelRanges& input,
                     std::span<const int32_t> exponents, std::span<const double> relevance) {
   const Outputs outputs(graph, product);
-  std::vector<double> factors;
-  double range = 0;
-  for (size_t c = 0; c < exponents.size(); ++c) {
-    factors.push_back(std::ldexp(1.0, exponents[c]));
-    range = std::max(range, static_cast<double>(input.peak[c]) / factors[c]);
-  }
+  const ScaledRange scaled(input, exponents);
   double noise = 0;
   for (int64_t o = 0; o < product.outputs; ++o) {
     noise += relevance[static_cast<size_t>(o)] *
-             NoiseOfOutput(outputs, o, input, factors, range / kLevels);
+             NoiseOfOutput(outputs, o, input, scaled.factors, scaled.range / kLevels);
   }
   return noise;
 }

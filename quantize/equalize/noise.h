@@ -19,6 +19,14 @@ namespace rshift {
 double ProductNoise(const Graph& graph, const ProductWeights& product, const ChannelRanges& input,
                     std::span<const int32_t> exponents, std::span<const double> relevance);
 
+// What a function of one element adds by the rounding of its input, in the same units: for channel
+// c, x normally distributed with the mean square measured, T and e as above and m the mean square
+// measured of its output,
+//   noise_c = mean of (f(x + T 2^e / 2) - f(x - T 2^e / 2))^2 / 12
+//   sum over c of relevance_c min(noise_c / m_c, 1)
+double FunctionNoise(const Unary& function, const ChannelRanges& input, const ChannelRanges& output,
+                     std::span<const int32_t> exponents, std::span<const double> relevance);
+
 // For each input channel: its largest weight beside the largest of the same output channel.
 std::vector<double> WeightShares(const Graph& graph, const ProductWeights& product);
 

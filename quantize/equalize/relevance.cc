@@ -32,7 +32,7 @@ class Backwards {
     for (size_t n = graph_.nodes().size(); n-- > 0;) {
       const Node& node = graph_.nodes()[n];
       const std::optional<ProductWeights> product = ReadProduct(graph_, node);
-      if (product) relevance[n] = Shares(product->y);
+      if (product || std::holds_alternative<Unary>(node.op)) relevance[n] = Shares(node.outputs[0]);
       if (product)
         ThroughProduct(*product);
       else if (IsLinked(node))

@@ -1,5 +1,7 @@
 // Clip, LeakyReLU, PReLU; functions of one value as tables.
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -37,6 +39,26 @@ bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
 bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
   if (!rules.HasPReluOfPairs()) return false;
   return rules.RoundsSlopes() || !IsSlopeOfChannel(graph, node);
+}
+
+// What the profile would make of tensors that have one channel each, with that channel's scales.
+QChannelTables TablesOfChannels(const ByteLayer& layer, const Unary& op, size_t channels,
+                                const Arithmetic& rules) {
+  const Unary function(op.op, op.alpha, op.beta);
+  std::map<std::pair<int32_t, int32_t>, uint8_t> numbers;  // by the exponents of input and output
+  QChannelTables tables;
+  for (size_t c = 0; c < channels; ++c) {
+    const std::pair<int32_t, int32_t> exponents = op.ExponentsOf(c);
+    const auto [at, is_new] = numbers.try_emplace(exponents, static_cast<uint8_t>(numbers.size()));
+    tables.table_of_channel.push_back(at->second);
+    if (!is_new) continue;
+    ByteLayer own = layer;
+    own.x.quant.scale = std::ldexp(layer.x.quant.scale, exponents.first);
+    own.y.quant.scale = std::ldexp(layer.y.quant.scale, exponents.second);
+    const QTable table = rules.MakeUnary(own, function);
+    tables.entries.insert(tables.entries.end(), table.entries.begin(), table.entries.end());
+  }
+  return tables;
 }
 
 }  // namespace
@@ -81,7 +103,11 @@ void EmitPRelu(Emitter& emitter, const Node& node) {
 }
 
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op) {
-  EmitByteOp(emitter, node, RulesOf(emitter).MakeUnary(LayerOfBytes(emitter, node), op));
+  const Arithmetic& rules = RulesOf(emitter);
+  const ByteLayer layer = LayerOfBytes(emitter, node);
+  if (!op.scales_channels()) return EmitByteOp(emitter, node, rules.MakeUnary(layer, op));
+  const auto channels = static_cast<size_t>(emitter.old().value(node.inputs[0]).shape.back());
+  EmitByteOp(emitter, node, TablesOfChannels(layer, op, channels, rules));
 }
 
 }  // namespace rshift

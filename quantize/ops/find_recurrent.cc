@@ -64,7 +64,8 @@ class RecurrentFinder {
   // What the function is applied to.
   ValueId Argument(ValueId id, UnaryOp kind) const {
     const auto* op = As<Unary>(id);
-    return op != nullptr && op->op == kind ? Producer(id)->inputs[0] : ValueId();
+    return op != nullptr && op->op == kind && !op->scales_channels() ? Producer(id)->inputs[0]
+                                                                     : ValueId();
   }
 
   // A product of two values, of which the first is a function of that kind.

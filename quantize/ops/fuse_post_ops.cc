@@ -17,7 +17,7 @@ std::optional<RealPostOp> PostOpOf(const Op& op) {
     return RealPostOp{PostOpKind::kRelu, leaky->alpha, 0, {}};
   }
   const auto* unary = std::get_if<Unary>(&op);
-  if (unary == nullptr) return std::nullopt;
+  if (unary == nullptr || unary->scales_channels()) return std::nullopt;
   switch (unary->op) {
     case UnaryOp::kTanh:
       return RealPostOp{PostOpKind::kTanh, 0, 0, {}};

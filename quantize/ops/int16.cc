@@ -245,7 +245,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
           [&](const Conv&) { return HasPlainWeights(graph, node); },
           [&](const MatMul&) { return HasWeights(graph, node) && HasPlainWeights(graph, node); },
           [&](const Binary& op) { return HasForm(graph, node, op); },
-          [&](const Unary& op) { return op.op != UnaryOp::kNot; },
+          [&](const Unary& op) { return op.op != UnaryOp::kNot && !op.scales_channels(); },
           [&](const LeakyRelu&) { return true; },
           [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
           [&](const LayerNorm& op) { return HasForm(graph, node, op); },

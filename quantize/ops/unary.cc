@@ -1,16 +1,35 @@
 // The functions behind the table activations, in binary64. A table is computed once, when a model
 // is deployed, and stored in the file: the runtime needs none of this, and its bytes do not depend
 // on a CPU's libm.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
 #include "isa/unary_functions.h"
 #include "quantize/ops/ops.h"
 
 namespace rshift {
+namespace {
+
+constexpr size_t kMostTables = 256;  // a channel's is told by one byte
+
+}  // namespace
+
 double Evaluate(const Unary& op, double v) {
   return kUnaryFunctions<PortableMath<double>>[static_cast<size_t>(op.op)](v, op.alpha, op.beta);
 }
 
 OpSupport SupportUnary(const Unary& op) {
   if (op.op == UnaryOp::kNot) return {OpKind::kFloat, "works on bool"};
+  std::set<std::pair<int32_t, int32_t>> tables;
+  for (size_t c = 0; c < std::max(op.input_exponents.size(), op.output_exponents.size()); ++c)
+    tables.insert(op.ExponentsOf(c));
+  if (tables.size() > kMostTables) {
+    return {OpKind::kFloat,
+            "equalization gives its channels more than 256 pairs of scales; calibrate with "
+            "--equalize weights"};
+  }
   return {OpKind::kFunction, ""};
 }
 

@@ -15,7 +15,7 @@ KnownBounds AtLeast(float low) {
 }
 
 // The least values are rounded down in the last digit given.
-KnownBounds OfUnary(const Unary& op) {
+KnownBounds OfFunction(const Unary& op) {
   switch (op.op) {
     case UnaryOp::kSigmoid:
     case UnaryOp::kHardSigmoid:
@@ -50,6 +50,13 @@ KnownBounds OfUnary(const Unary& op) {
     default:  // nothing is known, which is always right
       return {};
   }
+}
+
+// Of channels with scales of their own only what lies on either side of zero is known.
+KnownBounds OfUnary(const Unary& op) {
+  const KnownBounds bounds = OfFunction(op);
+  if (op.output_exponents.empty()) return bounds;
+  return bounds.low >= 0 ? AtLeast(0) : KnownBounds{};
 }
 
 // The values of the output are values of the inputs, or lie between them.

@@ -16,6 +16,29 @@ using LutFn = void (*)(const uint8_t* table, const uint8_t* x, uint8_t* y,
 // Isa::kAvx512Vnni also asks the CPU for VBMI: the table in four registers, 64 bytes at a time.
 LutFn LutFor(Isa isa);
 
+// Tables of channels. A position is a channel, or one of those that follow when the channels are
+// written behind each other again and again.
+struct ChannelLutArgs {
+  const uint8_t* tables = nullptr;
+  const int32_t* places = nullptr;  // by position: where its table begins
+
+  // The same by groups of 64 positions: the tables that group g uses are uses[first_use[g]] up to
+  // uses[first_use[g + 1]], each with a bit for every position that has it.
+  struct Use {
+    uint64_t positions;
+    int32_t place;
+  };
+  const Use* uses = nullptr;
+  const int32_t* first_use = nullptr;
+};
+
+// y[i] = tables[places[first + i] + x[i]] for i in [0, n); y may be x.
+using ChannelLutFn = void (*)(const ChannelLutArgs& args, int64_t first, const uint8_t* x,
+                              uint8_t* y, int64_t n) noexcept;
+
+// Isa::kAvx512Vnni and VBMI: 64 bytes at a time, through every table that they use.
+ChannelLutFn ChannelLutFor(Isa isa);
+
 // numerics::PRelu of the rows of a block (b is not looked at); y may be x. Element i of a row has
 // slope i.
 struct PReluArgs {

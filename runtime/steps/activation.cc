@@ -1,4 +1,5 @@
-// LeakyRelu and Table are lookup tables of bytes; PRelu has a slope for each channel.
+// LeakyRelu and Table are lookup tables of bytes; PRelu has a slope for each channel, ChannelTables
+// a table.
 #include <algorithm>
 #include <cstring>
 
@@ -122,6 +123,63 @@ class PReluOp : public ByteOp {
   PReluArgs args_;
 };
 
+// The channels repeat until a row of them is worth a call.
+class ChannelTablesOp : public ByteOp {
+ public:
+  explicit ChannelTablesOp(const StepContext& context) : run_(ChannelLutFor(context.isa)) {
+    channels_ = context.Record(Field::kSrc).shape.back();
+    const auto* numbers = context.In<uint8_t>(Field::kSrc2);
+    while (channels_ > 0 && size() < channels_ + kRepeated) {
+      for (int64_t c = 0; c < channels_; ++c) places_.push_back(256 * numbers[c]);
+    }
+    for (int64_t begin = 0; begin < size(); begin += 64) AddGroup(begin);
+    first_use_.push_back(static_cast<int32_t>(uses_.size()));
+    args_ = {.tables = context.In<uint8_t>(Field::kTable),
+             .places = places_.data(),
+             .uses = uses_.data(),
+             .first_use = first_use_.data()};
+  }
+
+  void Run(const ByteBlock& block) const noexcept override {
+    for (int64_t r = 0; r < block.rows.rows; ++r) {
+      for (int64_t i = 0; i < block.rows.count;) {
+        const int64_t channel = (block.at + r * block.row_steps + i) % channels_;
+        const ByteBlock row = block.Row(r, i, std::min(block.rows.count - i, size() - channel));
+        run_(args_, channel, row.a, row.y, row.rows.count);
+        i += row.rows.count;
+      }
+    }
+  }
+
+  size_t memory_bytes() const override {
+    return places_.size() * sizeof(int32_t) + first_use_.size() * sizeof(int32_t) +
+           uses_.size() * sizeof(ChannelLutArgs::Use);
+  }
+
+ private:
+  static constexpr int64_t kRepeated = 512;
+  int64_t size() const { return static_cast<int64_t>(places_.size()); }
+
+  // The tables of the 64 positions from `begin` on, or of those that are left.
+  void AddGroup(int64_t begin) {
+    const size_t first = uses_.size();
+    first_use_.push_back(static_cast<int32_t>(first));
+    for (int64_t p = begin; p < std::min(begin + 64, size()); ++p) {
+      const int32_t place = places_[static_cast<size_t>(p)];
+      size_t use = first;
+      while (use < uses_.size() && uses_[use].place != place) ++use;
+      if (use == uses_.size()) uses_.push_back({0, place});
+      uses_[use].positions |= uint64_t{1} << (p - begin);
+    }
+  }
+
+  ChannelLutFn run_;
+  int64_t channels_ = 0;
+  std::vector<int32_t> places_, first_use_;
+  std::vector<ChannelLutArgs::Use> uses_;
+  ChannelLutArgs args_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteOp> MakeLutOp(Isa isa, const ByteTable& table) {
@@ -153,6 +211,10 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Table&
   ByteTable table;
   std::memcpy(table.data(), context.In(Field::kTable), table.size());
   return MakeLutOp(context.isa, table);
+}
+
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::ChannelTables&) {
+  return std::make_unique<ChannelTablesOp>(context);
 }
 
 }  // namespace rshift

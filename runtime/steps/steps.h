@@ -64,6 +64,7 @@ std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Binary
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::LeakyRelu& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::PRelu& c);
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::Table& c);
+std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context, const isa::ChannelTables& c);
 // Of such a command, whichever it is, with its constant; null for any other.
 std::unique_ptr<ByteOp> MakeByteOp(const StepContext& context);
 

@@ -24,6 +24,7 @@ void CheckCommand(const CommandCheck& check, const isa::BinaryTable& c);
 void CheckCommand(const CommandCheck& check, const isa::LeakyRelu& c);
 void CheckCommand(const CommandCheck& check, const isa::PRelu& c);
 void CheckCommand(const CommandCheck& check, const isa::Table& c);
+void CheckCommand(const CommandCheck& check, const isa::ChannelTables& c);
 // conv.cc: they fill check.weight_sums
 void CheckCommand(const CommandCheck& check, const isa::Conv& c);
 void CheckCommand(const CommandCheck& check, const isa::Depthwise& c);

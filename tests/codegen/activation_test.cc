@@ -7,6 +7,7 @@ namespace rshift {
 namespace {
 
 const Kind kQ = QuantizedNhwc({1, 2, 2, 3}, {0.5f, 1});
+const Kind kF = Nhwc({1, 2, 2, 3});
 
 ProgramImage CompileUnary(Op op, const Kind& kind) {
   TestGraph test;
@@ -77,6 +78,31 @@ TEST(LowerQTable, TheTableIsAConstant) {
   ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kTable});
   EXPECT_EQ(ConstantOf<uint8_t>(image, image.commands[0], Field::kTable),
             std::vector<uint8_t>(op.entries.begin(), op.entries.end()));
+}
+
+TEST(LowerQChannelTables, TablesAndTheirNumbersAreConstants) {
+  QChannelTables op;
+  for (int i = 0; i < 512; ++i) op.entries.push_back(static_cast<uint8_t>(511 - i));
+  op.table_of_channel = {1, 0, 1};
+  const ProgramImage image = CompileUnary(op, kQ);
+  ASSERT_EQ(OpcodesOf(image), std::vector{Opcode::kChannelTables});
+  EXPECT_EQ(ConstantOf<uint8_t>(image, image.commands[0], Field::kTable), op.entries);
+  EXPECT_EQ(ConstantOf<uint8_t>(image, image.commands[0], Field::kSrc2), op.table_of_channel);
+  op.table_of_channel = {1, 0};
+  EXPECT_THROW(CompileUnary(op, kQ), Error);
+}
+
+TEST(LowerUnary, ScalesOfChannelsAreProductsAroundTheFunction) {
+  Unary op(UnaryOp::kSilu);
+  op.input_exponents = {3, 0, -2};
+  op.output_exponents = {1, -1, 0};
+  const ProgramImage image = CompileUnary(op, kF);
+  ASSERT_EQ(OpcodesOf(image),
+            (std::vector{Opcode::kBinaryF32, Opcode::kUnaryF32, Opcode::kBinaryF32}));
+  EXPECT_EQ(ConstantOf<float>(image, image.commands[0], Field::kSrc2),
+            (std::vector<float>{8, 1, 0.25f}));
+  EXPECT_EQ(ConstantOf<float>(image, image.commands[2], Field::kSrc2),
+            (std::vector<float>{0.5f, 2, 1}));
 }
 
 }  // namespace

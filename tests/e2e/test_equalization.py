@@ -38,6 +38,33 @@ def separable_net(path, seed, octaves):
     return path
 
 
+def gated_net(path, seed, octaves):
+    """Conv, SiLU, Conv; channel c of what the SiLU reads is 2^octaves[c] as large, and its weights behind it as much smaller."""
+    rng = np.random.default_rng(seed)
+    factor = np.exp2(np.asarray(octaves, np.float32)).astype(np.float32)
+    weights = {
+        'w1': rng.normal(size=(CHANNELS, 3, 3, 3)).astype(np.float32) * factor[:, None, None, None],
+        'w2': rng.normal(size=(5, CHANNELS, 1, 1)).astype(np.float32) / factor[None, :, None, None]}
+    nodes = [helper.make_node('Conv', ['x', 'w1'], ['a'], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+             helper.make_node('Sigmoid', ['a'], ['open']),
+             helper.make_node('Mul', ['a', 'open'], ['b']),
+             helper.make_node('Conv', ['b', 'w2'], ['y'])]
+    graph = helper.make_graph(
+        nodes, 'gated', [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
+    return path
+
+
+@pytest.fixture(scope='module')
+def gated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('gated')
+    model = gated_net(folder / 'gated.onnx', 5, [0, 4, -4, 2, -3, 5, -5, 1])
+    np.save(folder / 'x.npy', np.random.default_rng(6).normal(size=(60, 3, 16, 16)).astype(np.float32))
+    return model, folder / 'x.npy'
+
+
 @pytest.fixture(scope='module')
 def hidden(tmp_path_factory):
     folder = tmp_path_factory.mktemp('hidden')
@@ -74,7 +101,33 @@ def test_hidden_scales_are_found(hidden, mode, tmp_path, report):
     assert without <= with_ - 15
 
 
-def test_same_bytes_for_threads_order_shards_and_resumption(hidden, tmp_path):
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_scales_go_through_a_function_by_tables_of_channels(gated, mode, tmp_path, report):
+    said = calibrate(gated, tmp_path / 'auto.yaml')
+    assert 'equalized: channels of 2 tensors' in said, said
+    assert 'equalized' not in calibrate(gated, tmp_path / 'weights.yaml', '--equalize', 'weights')
+    calibrate(gated, tmp_path / 'off.yaml', '--equalize', 'off')
+    assert (tmp_path / 'weights.yaml').read_bytes() == (tmp_path / 'off.yaml').read_bytes()
+    with_, without = (snr_db(gated, tmp_path / f'{name}.yaml', mode, tmp_path) for name in ('auto', 'weights'))
+    report(f'scales through a SiLU, {mode}: {without:.1f} dB -> {with_:.1f} dB')
+    assert with_ >= 28
+    assert without <= with_ - 10
+    pipeline.run('model_deploy', gated[0], '--mode', mode, '--calibration', tmp_path / 'auto.yaml', '-o', tmp_path / 'p.rshift')
+    listed = pipeline.run('model_tool', 'disasm', tmp_path / 'p.rshift')
+    assert 'channel_tables' in listed and ' table ' not in listed
+
+
+@pytest.mark.parametrize('profile', ('onnxruntime', 'tflite-ref', 'onednn', 'openvino'))
+def test_every_profile_has_tables_of_channels(gated, profile, tmp_path):
+    calibrate(gated, tmp_path / 'auto.yaml')
+    report = pipeline.deploy(gated[0], tmp_path / 'p.rshift', mode='asymmetric', table=tmp_path / 'auto.yaml',
+                             extra=('--profile', profile))
+    assert 'channel_tables' in pipeline.run('model_tool', 'disasm', tmp_path / 'p.rshift'), report
+
+
+@pytest.mark.parametrize('net', ('hidden', 'gated'))
+def test_same_bytes_for_threads_order_shards_and_resumption(net, request, tmp_path):
+    hidden = request.getfixturevalue(net)
     model, data = hidden
     calibrate(hidden, tmp_path / 'whole.yaml', '--threads', 1)
     whole = (tmp_path / 'whole.yaml').read_bytes()

@@ -297,6 +297,18 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
       m.b.image.commands.back().Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 0);
       return true;
     }
+    case Opcode::kChannelTables: {
+      const Shape shape = m.Dims(1, 4);
+      const int64_t tables = m.random.Int(1, 5), channels = shape.back();
+      Bytes numbers;
+      for (int64_t c = 0; c < channels; ++c)
+        numbers.push_back(static_cast<uint8_t>(m.random.Int(0, static_cast<int>(tables) - 1)));
+      const int32_t table = m.b.Const(DType::kBytes, {256 * tables}, m.random.Data(256 * tables));
+      const int32_t of_channel = m.b.Const(DType::kU8, {channels}, numbers);
+      Unary(m, opcode, shape).Set(Field::kTable, table).Set(Field::kSrc2, of_channel);
+      m.b.image.commands.back().Set(Field::kClampLoQ, 0).Set(Field::kClampHiQ, 0);
+      return true;
+    }
     case Opcode::kSoftmax:
       return MakeSoftmax(m), true;
     case Opcode::kNormalize:

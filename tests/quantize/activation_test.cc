@@ -134,5 +134,35 @@ TEST(UnaryTest, TablesAreTheFunctionOfEveryByte) {
   }
 }
 
+// Each channel has the table of a tensor with that channel's scales.
+TEST(UnaryTest, ChannelsWithScalesOfTheirOwnHaveTablesOfTheirOwn) {
+  for (QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {1, 64, 4}, -6, 6);
+    Unary silu(UnaryOp::kSilu);
+    silu.input_exponents = {0, 2, -3, 2};
+    silu.output_exponents = {1, -2, 0, -2};
+    little.Output(little.Add("y", silu, {x}, {1, 64, 4}));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    const auto& tables = Only<QChannelTables>(r.graph);
+    EXPECT_EQ(tables.table_of_channel, (std::vector<uint8_t>{0, 1, 2, 1}));
+    ASSERT_EQ(tables.entries.size(), 3 * 256);
+    const Value& in = r.graph.value(r.graph.FindValue("x__q"));
+    const Value& out = r.graph.value(r.graph.FindValue("y"));
+    const int32_t hi = out.dtype == DType::kU8 ? 255 : 127;
+    for (const size_t c : {0, 1, 2}) {
+      for (int q = -128; q <= 127; ++q) {
+        const double step = in.quant->scale * static_cast<double>(q - in.quant->zero_point);
+        const double real = std::ldexp(step, silu.input_exponents[c]);
+        const double f = std::ldexp(real / (1 + std::exp(-real)), -silu.output_exponents[c]);
+        const double exact = f / out.quant->scale + out.quant->zero_point;
+        const uint8_t byte = tables.entries[256 * c + static_cast<uint8_t>(q)];
+        const int32_t y = out.dtype == DType::kU8 ? byte : static_cast<int8_t>(byte);
+        EXPECT_NEAR(y, std::fmin(std::fmax(exact, hi - 255.0), hi), 0.5001) << c << " " << q;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rshift::test

@@ -347,12 +347,22 @@ struct Run {
     return y;
   }
   Tensor operator()(const Unary& op) const {
-    return EachElement(c, [&](double v) {
+    const auto function = [&](double v) {
       if (op.op == UnaryOp::kTanh) return std::tanh(v);
       if (op.op == UnaryOp::kHardSwish) return v * std::clamp(v / 6 + 0.5, 0.0, 1.0);
+      const double logistic = 1 / (1 + std::exp(-v));
+      if (op.op == UnaryOp::kSilu) return v * logistic;
       EXPECT_EQ(op.op, UnaryOp::kSigmoid);
-      return 1 / (1 + std::exp(-v));
-    });
+      return logistic;
+    };
+    const auto factor = [](const std::vector<int32_t>& exponents, size_t i) {
+      return exponents.empty() ? 1.0 : std::exp2(exponents[i % exponents.size()]);
+    };
+    Tensor y = c.in(0);
+    for (size_t i = 0; i < y.data.size(); ++i)
+      y.data[i] =
+          function(y.data[i] * factor(op.input_exponents, i)) / factor(op.output_exponents, i);
+    return y;
   }
   Tensor operator()(const Softmax& op) const {
     Tensor y = c.in(0);
@@ -756,6 +766,17 @@ struct Run {
       const uint8_t byte = op.entries[static_cast<uint8_t>(static_cast<int32_t>(v))];
       return is_signed ? static_cast<double>(static_cast<int8_t>(byte)) : static_cast<double>(byte);
     });
+  }
+  Tensor operator()(const QChannelTables& op) const {
+    const bool is_signed = c.out().dtype == DType::kS8;
+    Tensor y = c.in(0);
+    for (size_t i = 0; i < y.data.size(); ++i) {
+      const size_t table = op.table_of_channel[i % op.table_of_channel.size()];
+      const uint8_t byte =
+          op.entries[256 * table + static_cast<uint8_t>(static_cast<int32_t>(y.data[i]))];
+      y.data[i] = is_signed ? static_cast<int8_t>(byte) : byte;
+    }
+    return y;
   }
   template <typename Other>
   Tensor operator()(const Other&) const {

@@ -244,5 +244,27 @@ TEST(TableStep, LooksUpRawBytesInPlaceToo) {
   EXPECT_EQ(RunEverywhere(b, {data}), expected);
 }
 
+TEST(ChannelTablesStep, HasATableForEachChannelOfAnyShapeAndIsa) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Shape shape = RandomShape(random);
+    const int64_t tables = random.Int(1, 40), channels = shape.back();
+    const Bytes entries = random.Data(256 * tables), data = random.Data(NumElements(shape));
+    Bytes numbers;
+    for (int64_t c = 0; c < channels; ++c)
+      numbers.push_back(static_cast<uint8_t>(random.Int(0, static_cast<int>(tables) - 1)));
+    ProgramBuilder b;
+    const int32_t src = b.Input({random.Byte(), shape}), dst = b.Output({random.Byte(), shape});
+    const int32_t src2 = b.Const(DType::kU8, {channels}, numbers);
+    const int32_t table = b.Const(DType::kBytes, {256 * tables}, entries);
+    b.Add(Opcode::kChannelTables, dst, src).Set(Field::kSrc2, src2).Set(Field::kTable, table);
+    Bytes expected;
+    for (size_t i = 0; i < data.size(); ++i)
+      expected.push_back(entries[256 * numbers[i % numbers.size()] + data[i]]);
+    ASSERT_EQ(RunEverywhere(b, {data}), expected);
+  }
+}
+
 }  // namespace
 }  // namespace rshift::testing

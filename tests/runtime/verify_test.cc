@@ -285,6 +285,21 @@ TEST(Verify, Activations) {
   ExpectRefused(b, "expected equal shapes", [](auto* p) { Of(p, Field::kDst).shape = {8, 2}; });
 }
 
+TEST(Verify, TablesOfChannels) {
+  ProgramBuilder b;
+  const int32_t src = b.Input({DType::kS8, {2, 3}}), dst = b.Output({DType::kU8, {2, 3}});
+  const int32_t numbers = b.Const(DType::kU8, {3}, Bytes{0, 1, 1}),
+                tables = b.Const(DType::kBytes, {512}, Bytes(512));
+  b.Add(Opcode::kChannelTables, dst, src).Set(Field::kSrc2, numbers).Set(Field::kTable, tables);
+  ASSERT_EQ(LoadError(b), "");
+  ExpectRefused(b, "expected the number of a table for each channel",
+                [](auto* p) { Of(p, Field::kSrc2).shape = {2}; });
+  ExpectRefused(b, "channel 1 has table 1, there are 1",
+                [](auto* p) { Of(p, Field::kTable).shape = {256}; });
+  ExpectRefused(b, "expected 256 bytes", [](auto* p) { Of(p, Field::kTable).shape = {511}; });
+  ExpectRefused(b, "expected equal shapes", [](auto* p) { Of(p, Field::kDst).shape = {3, 2}; });
+}
+
 // One movement command on u8 [2, 6] -> dst.
 ProgramBuilder Move(Opcode opcode, const Shape& dst_shape, const std::vector<int64_t>& list = {},
                     const std::vector<int64_t>& list2 = {}) {

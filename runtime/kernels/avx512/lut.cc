@@ -48,6 +48,28 @@ RSHIFT_VBMI void LutVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y,
   }
 }
 
+RSHIFT_VBMI void ChannelLutVbmi(const ChannelLutArgs& args, int64_t first, const uint8_t* x,
+                                uint8_t* y, int64_t n) noexcept {
+  int64_t group = first / 64, lane = first % 64;
+  for (int64_t i = 0; i < n; ++group, lane = 0) {
+    const int64_t count = n - i < 64 - lane ? n - i : 64 - lane;
+    const __mmask64 lanes = count == 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+    const __m512i bytes = _mm512_maskz_loadu_epi8(lanes, x + i);
+    const __mmask64 upper = _mm512_movepi8_mask(bytes);
+    __m512i result = _mm512_setzero_si512();
+    for (int32_t u = args.first_use[group]; u < args.first_use[group + 1]; ++u) {
+      const __mmask64 positions = (args.uses[u].positions >> lane) & lanes;
+      const TableVbmi t = LoadTableVbmi(args.tables + args.uses[u].place);
+      const __m512i low = _mm512_permutex2var_epi8(t.quarter[0], bytes, t.quarter[1]);
+      const __m512i high = _mm512_permutex2var_epi8(t.quarter[2], bytes, t.quarter[3]);
+      result = _mm512_mask_mov_epi8(result, positions & ~upper, low);
+      result = _mm512_mask_mov_epi8(result, positions & upper, high);
+    }
+    _mm512_mask_storeu_epi8(y + i, lanes, result);
+    i += count;
+  }
+}
+
 RSHIFT_VBMI void PReluVbmi(const PReluArgs& args, const uint8_t* x, uint8_t* y,
                            const RowBlock& rows) noexcept {
   const TableVbmi t = LoadTableVbmi(args.positive);

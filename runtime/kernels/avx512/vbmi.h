@@ -12,6 +12,9 @@ namespace rshift {
 
 // LutFn.
 void LutVbmi(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept;
+// ChannelLutFn.
+void ChannelLutVbmi(const ChannelLutArgs& args, int64_t first, const uint8_t* x, uint8_t* y,
+                    int64_t n) noexcept;
 // PReluFn.
 void PReluVbmi(const PReluArgs& args, const uint8_t* x, uint8_t* y, const RowBlock& rows) noexcept;
 // ShuffleBytesFn.

@@ -11,7 +11,21 @@ void LutScalar(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBloc
   }
 }
 
+void ChannelLutScalar(const ChannelLutArgs& args, int64_t first, const uint8_t* x, uint8_t* y,
+                      int64_t n) noexcept {
+  const int32_t* places = args.places + first;
+  for (int64_t i = 0; i < n; ++i) y[i] = args.tables[places[i] + x[i]];
+}
+
 }  // namespace
+
+ChannelLutFn ChannelLutFor(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512Vnni && __builtin_cpu_supports("avx512vbmi")) return ChannelLutVbmi;
+#endif
+  (void)isa;
+  return ChannelLutScalar;
+}
 
 LutFn LutFor(Isa isa) {
 #if defined(__x86_64__)

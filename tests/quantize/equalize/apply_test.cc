@@ -39,6 +39,22 @@ TEST(Equalize, EveryOtherTensorKeepsItsBits) {
   }
 }
 
+TEST(Equalize, AFunctionTakesTheExponentsOfBothSides) {
+  LittleGraph net(13);
+  const ValueId x = net.Input("x", {1, 4});
+  const ValueId a = net.Add("a", MatMul{}, {x, net.RandomConstant("wa", {4, 3}, -1, 1)}, {1, 3});
+  const ValueId b = net.Add("b", Unary(UnaryOp::kHardSwish), {a}, {1, 3});
+  net.Output(net.Add("y", MatMul{}, {b, net.RandomConstant("wy", {3, 2}, -1, 1)}, {1, 2}));
+  net.Calibrate();
+  const Equalization equalization = {{"a", {-3, 0, 4}}, {"b", {0, 2, -1}}};
+  const Graph scaled = Equalize(net.graph(), equalization, "t.yaml");
+  const auto& function = std::get<Unary>(scaled.nodes()[1].op);
+  EXPECT_EQ(function.input_exponents, equalization[0].exponents);
+  EXPECT_EQ(function.output_exponents, equalization[1].exponents);
+  for (const Tensors& sample : net.samples())
+    EXPECT_EQ(Execute(net.graph(), sample).at("y").data, Execute(scaled, sample).at("y").data);
+}
+
 TEST(Equalize, AnUpperBoundIsThatOfTheLeastScaledChannel) {
   const LittleGraph net = SeparableNet({0.0f, 6.0f});
   const Graph scaled = Equalize(net.graph(), {{"a", {-3, -1, -2, -7}}}, "t.yaml");

@@ -9,7 +9,8 @@ namespace {
 
 class Groups {
  public:
-  explicit Groups(const Graph& graph) : graph_(graph), groups_(FindChannelGroups(graph)) {}
+  explicit Groups(const Graph& graph, EqualizeThrough through = EqualizeThrough::kFunctions)
+      : graph_(graph), groups_(FindChannelGroups(graph, through)) {}
   bool Free(const std::string& name) const { return groups_.free[Of(name).at(0)]; }
   const std::vector<int32_t>& Of(const std::string& name) const {
     return groups_.of_value[graph_.FindValue(name).index()];
@@ -55,6 +56,25 @@ TEST(ChannelGroups, AddJoinsItsOperandsAndConcatLaysThemSideBySide) {
   EXPECT_EQ(groups.Of("part")[0], groups.Of("a")[1]);
   EXPECT_EQ(groups.Of("part")[1], groups.Of("a")[2]);
   EXPECT_TRUE(groups.Free("part"));
+}
+
+TEST(ChannelGroups, AFarReachingFunctionHasScalesOfItsOwnOnBothSides) {
+  for (const UnaryOp function : {UnaryOp::kSilu, UnaryOp::kHardSwish, UnaryOp::kGelu}) {
+    LittleGraph net(3);
+    const ValueId x = net.Input("x", {1, 2, 2, 2});
+    ValueId a, y;
+    net = Pointwise("a", std::move(net), x, 2, 3, &a);
+    const ValueId b = net.Add("b", Unary(function), {a}, {1, 2, 2, 3});
+    net = Pointwise("y", std::move(net), b, 3, 2, &y);
+    net.Output(y);
+    const Groups groups(net.graph());
+    EXPECT_TRUE(groups.Free("a"));
+    EXPECT_TRUE(groups.Free("b"));
+    for (size_t c = 0; c < 3; ++c) EXPECT_NE(groups.Of("a")[c], groups.Of("b")[c]);
+    const Groups weights(net.graph(), EqualizeThrough::kWeights);
+    EXPECT_FALSE(weights.Free("a"));
+    EXPECT_FALSE(weights.Free("b"));
+  }
 }
 
 TEST(ChannelGroups, AFunctionOfEveryElementHoldsItsTensor) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -10,6 +11,8 @@
 
 namespace rshift::test {
 namespace {
+
+constexpr auto kThrough = EqualizeThrough::kFunctions;
 
 // The net with channel c of `a` and of `b` computed 2^hidden[c] too large: the same function.
 Graph Hidden(const Graph& graph, const std::vector<int32_t>& hidden) {
@@ -23,7 +26,7 @@ TEST(ChooseEqualization, LeavesANetAloneWhoseChannelsAreAlike) {
   LittleGraph net = SeparableNet();
   net.Calibrate();
   const EqualizationChoice choice =
-      ChooseEqualization(net.graph(), Measure(net.graph(), net.samples()));
+      ChooseEqualization(net.graph(), kThrough, Measure(net.graph(), net.samples()));
   EXPECT_TRUE(choice.equalization.empty());
   EXPECT_TRUE(choice.gains.empty());
 }
@@ -33,7 +36,8 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   net.Calibrate();
   const std::vector<int32_t> hidden = {5, -3, 0, -5};
   const Graph driven = Hidden(net.graph(), hidden);
-  const EqualizationChoice choice = ChooseEqualization(driven, Measure(driven, net.samples()));
+  const EqualizationChoice choice =
+      ChooseEqualization(driven, kThrough, Measure(driven, net.samples()));
   ASSERT_EQ(choice.equalization.size(), 2);
   ASSERT_EQ(choice.gains.size(), 2);
   for (const EqualizedTensors& gain : choice.gains)
@@ -68,7 +72,7 @@ TEST(ChooseEqualization, NeverChoosesWhatOverflows) {
     net.Output(net.Add("y", Conv{}, {a, net.Constant("wy", {1, 6, 1, 1}, last)}, {1, 1, 1, 1}));
     net.Calibrate();
     const EqualizationChoice choice =
-        ChooseEqualization(net.graph(), Measure(net.graph(), net.samples()));
+        ChooseEqualization(net.graph(), kThrough, Measure(net.graph(), net.samples()));
     scaled += choice.equalization.empty() ? 0 : 1;
     EXPECT_NO_THROW(Equalize(net.graph(), choice.equalization, "test"));
   }
@@ -90,13 +94,49 @@ TEST(ChooseEqualization, OfAResidualStreamAllTensorsAreScaledAlike) {
   net.Calibrate();
   const std::vector<int32_t> apart = {-9, 0, 7};
   const Graph driven = Equalize(net.graph(), {{"a", apart}, {"b", apart}, {"sum", apart}}, "test");
-  const EqualizationChoice choice = ChooseEqualization(driven, Measure(driven, net.samples()));
+  const EqualizationChoice choice =
+      ChooseEqualization(driven, kThrough, Measure(driven, net.samples()));
   ASSERT_EQ(choice.equalization.size(), 3);
   EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[1].exponents);
   EXPECT_EQ(choice.equalization[0].exponents, choice.equalization[2].exponents);
   ASSERT_EQ(choice.gains.size(), 1);
   EXPECT_EQ(choice.gains[0].tensors,
             (std::vector<std::string>{"a__equalized", "b__equalized", "sum__equalized"}));
+}
+
+// x [1, 4] -> MatMul to 6 -> SiLU -> MatMul to 2.
+LittleGraph GatedNet() {
+  LittleGraph net(13);
+  const ValueId x = net.Input("x", {1, 4});
+  const ValueId a = net.Add("a", MatMul{}, {x, net.RandomConstant("wa", {4, 6}, -1, 1)}, {1, 6});
+  const ValueId b = net.Add("b", Unary(UnaryOp::kSilu), {a}, {1, 6});
+  net.Output(net.Add("y", MatMul{}, {b, net.RandomConstant("wy", {6, 2}, -1, 1)}, {1, 2}));
+  return net;
+}
+
+TEST(ChooseEqualization, GoesThroughFunctionsWhereItMay) {
+  LittleGraph net = GatedNet();
+  net.Calibrate();
+  const Graph driven =
+      Equalize(net.graph(), {{"a", {-6, 0, 5, -2, 3, 0}}, {"b", {-7, 0, -4, 3, 0, 1}}}, "test");
+  const MeasuredChannels measured = Measure(driven, net.samples());
+  const EqualizationChoice choice = ChooseEqualization(driven, kThrough, measured);
+  ASSERT_EQ(choice.equalization.size(), 2);
+  EXPECT_EQ(choice.equalization[0].tensor, "a__equalized");
+  EXPECT_EQ(choice.equalization[1].tensor, "b__equalized");
+  const Graph again = Equalize(driven, choice.equalization, "test");
+  const std::vector<float>& peak = Measure(again, net.samples()).at("a__equalized__equalized").peak;
+  const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
+  EXPECT_LE(*high / *low, 2.0f);
+  EXPECT_TRUE(ChooseEqualization(driven, EqualizeThrough::kWeights, measured).equalization.empty());
+}
+
+TEST(ChooseEqualization, FunctionsOfChannelsThatAreAlikeKeepOneTable) {
+  LittleGraph net = GatedNet();
+  net.Calibrate();
+  const EqualizationChoice choice =
+      ChooseEqualization(net.graph(), kThrough, Measure(net.graph(), net.samples()));
+  EXPECT_TRUE(choice.equalization.empty());
 }
 
 }  // namespace

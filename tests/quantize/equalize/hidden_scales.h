@@ -42,7 +42,7 @@ inline LittleGraph SeparableNet(Clamp clamp = kRelu) {
 // What calibration would measure over the samples of the last net.Calibrate().
 inline MeasuredChannels Measure(const Graph& graph, const std::vector<Tensors>& samples) {
   MeasuredChannels measured;
-  for (const ValueId id : EqualizableValues(graph)) {
+  for (const ValueId id : EqualizableValues(graph, EqualizeThrough::kFunctions)) {
     const Value& value = graph.value(id);
     const auto channels = static_cast<size_t>(value.shape.back());
     ChannelRanges ranges{std::vector<float>(channels), std::vector<double>(channels)};
