@@ -133,7 +133,9 @@ class Chooser {
     }
     const std::vector<int32_t> none(groups_.free.size(), 0);
     const double before = Signal(component, none);
-    const double limit = component.touches_functions ? kEqualizeFunctionsBelowDb : kEqualizeBelowDb;
+    const bool functions = component.touches_functions;
+    const double limit = functions ? kEqualizeFunctionsBelowDb : kEqualizeBelowDb;
+    const double gain_wanted = functions ? kEqualizeFunctionsGainDb : kEqualizeGainDb;
     if (before >= limit) return std::nullopt;
     double best = before;
     std::vector<int32_t> chosen;
@@ -144,7 +146,7 @@ class Chooser {
       best = after;
       chosen = candidate;
     }
-    if (best < before + kEqualizeGainDb) return std::nullopt;
+    if (best < before + gain_wanted) return std::nullopt;
     EqualizedTensors gain{{}, before, best};
     for (const ValueId id : component.values) {
       gain.tensors.push_back(graph_.value(id).name);
