@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -309,7 +310,10 @@ class QdqPlanner {
     const bool quantizes = std::holds_alternative<Quantize>(node.op);
     const bool dequantizes = std::holds_alternative<Dequantize>(node.op);
     if (quantizes && !HoldsIntegers(graph_.value(node.outputs[0]), int16_)) return;
-    if (dequantizes && !HoldsIntegers(graph_.value(node.inputs[0]), int16_)) return;
+    if (dequantizes && !HoldsIntegers(graph_.value(node.inputs[0]), int16_)) {
+      wide_.insert(node.outputs[0]);
+      return;
+    }
     if (quantizes) {
       result_.plan.forms[n] = NodeForm::kInteger;
       SetType(node.outputs[0], TypeOf(node.outputs[0]));
@@ -348,6 +352,7 @@ class QdqPlanner {
     if (!half.empty()) return SetFloat(n, half);
     for (ValueId id : node.inputs) {
       if (!IsActivation(id) || typed_[id.index()]) continue;
+      if (wide_.contains(id)) return SetFloat(n, "it reads integers of 16 bits");
       return SetFloat(n, Cat("no DequantizeLinear before it: '", graph_.value(id).name,
                              "' is computed in F32"));
     }
@@ -421,6 +426,7 @@ class QdqPlanner {
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<bool> typed_;  // by value
   const bool int16_;         // whether 16-bit integers are held as such
+  std::set<ValueId> wide_;   // reals of integers that are not
   Wishes wishes_;
   std::map<ValueId, Chain> chains_;  // by the value they end with
   QdqPlan result_;

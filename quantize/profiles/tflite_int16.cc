@@ -17,9 +17,10 @@ QTableS16 TableOfResults(const std::vector<int16_t>& table, std::vector<int16_t>
   made.clamp = {-32768, 32767};
   for (const int16_t entry : table)
     made.interpolated.push_back(int32_t{entry} << numerics::kTableFractionBits);
-  for (int32_t q = -32768; q < 32768 && !made.interpolated.empty(); ++q) {
+  for (size_t i = 0; i < results.size() && !made.interpolated.empty(); ++i) {
+    const int32_t q = static_cast<int32_t>(i) - 32768;
     const int32_t line = numerics::InterpolateInt16(made.interpolated.data(), q, 0, -32768, 32767);
-    if (line != results[static_cast<size_t>(q + 32768)]) made.interpolated.clear();
+    if (line != results[i]) made.interpolated.clear();
   }
   if (made.interpolated.empty()) made.entries = std::move(results);
   return made;

@@ -69,7 +69,7 @@ class Chain:
 
 def conv(c, groups=1):
     act = c.random.choice(['none', 'relu', 'relu6'])
-    n, h, w, ic, oc = 1, *c.random.integers(5, 12, 2), groups * c.random.integers(1, 10), groups * c.random.integers(1, 20)
+    n, h, w, ic, oc = 2, *c.random.integers(9, 30, 2), groups * c.random.integers(1, 10), groups * c.random.integers(1, 20)
     k = c.random.integers(1, 4, 2)
     sx, shape = c.scale(1e-5, 4e-4), tuple(int(v) for v in (n, h, w, oc))
     x = c.input((n, int(h), int(w), int(ic)), sx)
@@ -99,7 +99,8 @@ def pair(c, code, options, constant='', **fields):
     a = c.input(shape, c.scale(5e-5, 4e-4))
     if constant:
         other = {'row': (11,), 'one': (1,), 'plane': (41, 1)}[constant]
-        b = c.net.constant('k', c.numbers(other), (c.scale(5e-5, 4e-4), 0))
+        numbers = c.numbers(other) if constant != 'one' else np.array([c.random.integers(-9000, 9000)], np.int16)
+        b = c.net.constant('k', numbers, (c.scale(5e-5, 4e-4), 0))
     else:
         b = c.input(shape, c.scale(5e-5, 4e-4))
     step = c.scale(5e-5, 4e-4) if code != 'MUL' else c.scale(1e-4, 2e-3)
@@ -295,6 +296,7 @@ def test_what_is_not_computed_in_integers_is_f32_and_named(tmp_path):
     for how in (['--mode', 'f32'], [], ['--profile', 'onnxruntime'], ['--profile', 'tflite']):
         said = pipeline.run('model_deploy', tmp_path / 'fc.tflite', '-o', tmp_path / 'fc.rshift', *how)
         assert pipeline.f32_commands(tmp_path / 'fc.rshift'), how
+        assert 'f32' in how or 'it reads integers of 16 bits' in said, said
         found.append(pipeline.infer(tmp_path / 'fc.rshift', c.samples, tmp_path)['out'])
     assert all((one == found[0]).all() for one in found)
 
@@ -326,6 +328,34 @@ def test_a_network(tmp_path, report):
         elements, differ = elements + found[0], differ + found[1]
     report(f'16x8 network: {elements} elements, {differ} differ')
     assert differ == 0
+
+
+def test_inputs_and_outputs_of_int16(tmp_path, report):
+    """The file's own integers go in and come out."""
+    random, net = np.random.default_rng(4), tflite_net.Net()
+    shape, step = (1, 9, 7, 6), np.float32(2e-4)
+    x, y = net.tensor('x', shape, np.int16, (step, 0)), net.tensor('y', (1, 9, 7, 5), np.int16, (7e-4, 0))
+    scales = random.uniform(.002, .02, 5).astype(np.float32)
+    w = net.constant('w', random.integers(-127, 128, (5, 3, 3, 6)).astype(np.int8), (scales, 0))
+    bias = net.constant('b', random.integers(-10 ** 6, 10 ** 6, 5).astype(np.int64), (scales * step, 0))
+    net.operator('CONV_2D', [x, w, bias], [y], 'Conv2DOptions', **window())
+    content = net.bytes([x], [y])
+    (tmp_path / 'net.tflite').write_bytes(content)
+    elements = 0
+    for profile in litert.WAYS:
+        pipeline.run('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--profile', profile)
+        assert not pipeline.f32_commands(tmp_path / 'net.rshift')
+        for _ in range(4):
+            sample = random.integers(-32768, 32768, shape).astype(np.int16)
+            made = litert.load(content, profile)
+            made.set_tensor(made.get_input_details()[0]['index'], sample)
+            made.invoke()
+            goal = made.get_tensor(made.get_output_details()[0]['index'])
+            ours = pipeline.infer(tmp_path / 'net.rshift', {'x': sample}, tmp_path, '--raw')['y']
+            assert ours.dtype == goal.dtype and ours.shape == goal.shape
+            assert (ours == goal).all()
+            elements += goal.size
+    report(f'16x8 int16 in and out: {elements} elements, 0 differ')
 
 
 def made_of(chain, content, of):
