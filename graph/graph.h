@@ -46,7 +46,7 @@ std::shared_ptr<const ConstantData> MakeConstant(std::span<const T> elements) {
 // keeps them, exactly (a bias of 2^31 has no exact float). Scales and zero points: one, or one per
 // index of `axis`. A pass that changes the floats drops this or changes it alike.
 struct QuantizedOrigin {
-  DType dtype = DType::kS8;  // s8, u8 or s32
+  DType dtype = DType::kS8;  // s8, u8, s16, u16 or s32; s64: a bias of TensorFlow Lite's 16x8
   int64_t axis = -1;         // of the value's shape; -1: one scale for all
   std::vector<float> scales;
   std::vector<int32_t> zero_points;
@@ -79,6 +79,9 @@ struct Value {
   // s8 that ONNX Runtime's kernels compute with as it is: operators with scales beside them, inputs
   // and outputs of the graph (quantize/NUMERICS.md section 13.6).
   bool keeps_sign = false;
+  // s16 of a sum or difference whose operands TensorFlow Lite shifts, all scales being powers of
+  // two (its pot_scale_int16; quantize/NUMERICS.md section 30).
+  bool shifts_operands = false;
   bool is_constant() const { return constant != nullptr; }
 };
 

@@ -89,6 +89,8 @@ const char* OpName(const Op& op) {
                         [](const QTableS16&) { return "QTableS16"; },
                         [](const isa::AveragePoolS16&) { return "QAveragePoolS16"; },
                         [](const QNormalizeS16&) { return "QNormalizeS16"; },
+                        [](const isa::AddShiftedS16&) { return "QAddShiftedS16"; },
+                        [](const QSoftmaxS16&) { return "QSoftmaxS16"; },
                     },
                     op);
 }

@@ -321,18 +321,28 @@ std::string Attributes(const QChannelTables& op) {
 }
 
 std::string Attributes(const isa::RequantizeS16& o) {
-  return Shift("multiplier", o.words) + Text(o.clamp);
+  return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 std::string Attributes(const QConvS16& o) {
-  return Text(o.window) + UnlessOne("groups", o.groups) + Text(o.channels, {}) + Text(o.clamp);
+  return Text(o.window) + UnlessOne("groups", o.groups) + Text(o.channels, {}) + Text(o.rounding) +
+         Text(o.clamp);
 }
-std::string Attributes(const QMatMulS16& o) { return Text(o.channels, {}) + Text(o.clamp); }
+std::string Attributes(const QMatMulS16& o) {
+  return Text(o.channels, {}) + Text(o.rounding) + Text(o.clamp);
+}
 std::string Attributes(const isa::AddS16& o) {
   return Attribute("multiplier_a", int64_t{o.multiplier}) +
          Shift("multiplier_b", o.multiplier2, o.rshift) + Text(o.clamp);
 }
 std::string Attributes(const isa::MulS16& o) {
-  return Shift("multiplier", o.words) + Text(o.clamp);
+  return Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
+}
+std::string Attributes(const isa::AddShiftedS16& o) {
+  return Attribute("left_shift", int64_t{o.left_shift}) + Shift("a", o.words) +
+         Shift("b", o.words2) + Shift("y", o.words3) + Flag("subtract", o.subtract) + Text(o.clamp);
+}
+std::string Attributes(const QSoftmaxS16& o) {
+  return Shift("multiplier", o.words) + " table=#" + FingerprintText(o.entries);
 }
 std::string Attributes(const QTableS16& o) {
   return (o.entries.empty() ? " interpolated=#" + FingerprintText(o.interpolated)
@@ -341,7 +351,7 @@ std::string Attributes(const QTableS16& o) {
 }
 std::string Attributes(const isa::AveragePoolS16& o) {
   return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
-         Shift("multiplier", o.words) + Text(o.clamp);
+         Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);
 }
 std::string Attributes(const QNormalizeS16& o) {
   return Attribute("axis", o.axis) + Flag("center", o.center) + Attribute("epsilon", o.epsilon) +

@@ -90,6 +90,8 @@ enum class Opcode : uint8_t {
   kTableS16 = 69,
   kAveragePoolS16 = 70,
   kNormalizeS16 = 71,
+  kAddShiftedS16 = 72,
+  kSoftmaxS16 = 73,
   // --- integer, as those from 1 on ---
   kChannelTables = 79,
   // --- F32 by oneDNN (rshift_float); outside the region ---

@@ -76,7 +76,9 @@ void Emitter::Begin(const Node& node) {
 }
 
 bool Emitter::HasInt16(const Node& node) const {
-  const auto is = [&](ValueId id) { return id.valid() && IsInt16(id); };
+  const auto is = [&](ValueId id) {
+    return id.valid() && (IsInt16(id) || types_.types[id.index()].is_s16());
+  };
   return is(node.outputs[0]) || std::any_of(node.inputs.begin(), node.inputs.end(), is);
 }
 

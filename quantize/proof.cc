@@ -25,6 +25,7 @@ bool IsFloat(Rounding rounding) {
 
 // Largest |q - Z| of a tensor.
 int64_t Reach(const Value& value) {
+  if (value.dtype == DType::kS16) return numerics::kInt16Magnitude;
   const int64_t zero = value.quant ? value.quant->zero_point : 0;
   const int64_t lo = value.dtype == DType::kU8 ? 0 : -128, hi = lo + 255;
   return std::max(zero - lo, hi - zero);
@@ -41,9 +42,10 @@ class Prover {
             [&](const QConv& op) { Product(op, FilterSize()); },
             [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
             [&](const QMatMul& op) { Product(op, 1); },
-            [&](const QConvS16& op) { ProductS16(op.channels, FilterSize()); },
-            [&](const QMatMulS16& op) { ProductS16(op.channels, 1); },
+            [&](const QConvS16& op) { ProductS16(op.rounding, op.channels, FilterSize()); },
+            [&](const QMatMulS16& op) { ProductS16(op.rounding, op.channels, 1); },
             [&](const isa::AddS16& op) { AddS16(op); }, [&](const isa::Add& op) { Add(op); },
+            [&](const isa::AddShiftedS16& op) { AddShiftedS16(op); },
             [&](const isa::AddShifted& op) { AddShifted(op); },
             [&](const isa::Mul& op) { Mul(op); },
             [&](const isa::BatchedMatMul& op) { Batched(op); },
@@ -137,16 +139,22 @@ class Prover {
     Finish(std::move(proof));
   }
 
-  // NUMERICS.md section 29.1.
-  void ProductS16(const std::vector<ChannelRequant>& channels, size_t run) {
+  // NUMERICS.md sections 29.1 and 30.
+  void ProductS16(Rounding rounding, const std::vector<ChannelRequant>& channels, size_t run) {
     const std::vector<int64_t> magnitudes = Magnitudes(channels.size(), {}, run);
-    LayerProof proof = Start(Rounding::kHalfUp, numerics::kInt16AccumulatorLimit);
+    const bool narrow = rounding == Rounding::kTwoStep || rounding == Rounding::kTwoStepUp;
+    LayerProof proof = Start(rounding, narrow ? kInt32Limit : numerics::kInt16AccumulatorLimit);
     proof.channels = static_cast<int64_t>(channels.size());
     for (size_t c = 0; c < channels.size(); ++c) {
       const int64_t bias = std::abs(int64_t{channels[c].bias});
       proof.largest_bias = std::max(proof.largest_bias, bias);
       proof.accumulator =
           std::max(proof.accumulator, bias + numerics::kInt16Magnitude * magnitudes[c]);
+      if (rounding != Rounding::kHalfUp) {
+        AddPair(proof, static_cast<int64_t>(c), {channels[c].multiplier, channels[c].rshift},
+                1 << 30);
+        continue;
+      }
       const int32_t rshift = channels[c].rshift - numerics::kInt16MultiplierZeros;
       AddPair(proof, static_cast<int64_t>(c),
               {channels[c].multiplier >> numerics::kInt16MultiplierZeros, std::max(rshift, 0)},
@@ -183,6 +191,16 @@ class Prover {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     // Both factors are at most 1 (the larger scale is the unit), halved by the unit's factor 2.
     proof.accumulator = (Reach(In(0)) + Reach(In(1))) << op.left_shift;
+    AddPair(proof, 0, op.words, 1 << 30);
+    AddPair(proof, 1, op.words2, 1 << 30);
+    AddPair(proof, 2, op.words3, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  // Likewise.
+  void AddShiftedS16(const isa::AddShiftedS16& op) {
+    LayerProof proof = Start(Rounding::kTwoStep, kInt32Limit);
+    proof.accumulator = ((Reach(In(0)) + Reach(In(1))) << op.left_shift) / 2;
     AddPair(proof, 0, op.words, 1 << 30);
     AddPair(proof, 1, op.words2, 1 << 30);
     AddPair(proof, 2, op.words3, 1 << 30);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -26,7 +27,8 @@ class QdqPlanner {
         profile_(profile),
         consumers_(graph.Consumers()),
         typed_(graph.value_count(), false),
-        wishes_(graph) {
+        int16_(ArithmeticOf(profile).ModelInt16() != nullptr),
+        wishes_(graph, int16_) {
     result_.plan.forms.assign(graph.nodes().size(), NodeForm::kOther);
     result_.plan.reasons.resize(graph.nodes().size());
     result_.types.types.resize(graph.value_count());
@@ -36,7 +38,7 @@ class QdqPlanner {
 
   QdqPlan Run() {
     for (ValueId id : graph_.inputs) {
-      if (HoldsBytes(graph_.value(id))) {
+      if (HoldsIntegers(graph_.value(id), int16_)) {
         SetType(id, TypeOf(id));
         AddSource(graph_.value(id).name, TypeOf(id), "the model's input");
       }
@@ -49,7 +51,7 @@ class QdqPlanner {
   bool IsActivation(ValueId id) const {
     return id.valid() && !graph_.value(id).is_constant() && graph_.value(id).dtype == DType::kF32;
   }
-  IntType TypeOf(ValueId bytes) const { return TypeOfBytes(graph_.value(bytes)); }
+  IntType TypeOf(ValueId integers) const { return TypeOfIntegers(graph_.value(integers)); }
   void SetType(ValueId id, const IntType& type) {
     typed_[id.index()] = true;
     result_.types.types[id.index()] = type;
@@ -146,6 +148,7 @@ class QdqPlanner {
   void StartChain(size_t n, const std::string& why) {
     const Node& node = graph_.nodes()[n];
     const ValueId y = node.outputs[0];
+    if (Held(node.inputs[0]).is_s16()) return SetFloat(n, why);
     const QuantizedOrigin* origin = graph_.value(node.inputs[1]).origin.get();
     const bool bytes =
         origin != nullptr && (origin->dtype == DType::kS8 || origin->dtype == DType::kU8);
@@ -173,6 +176,7 @@ class QdqPlanner {
     if (!IsActivation(other) || !typed_[other.index()] || other == fused->y) return false;
     if (value.shape != y.shape || value.layout != y.layout) return false;
     const IntType addend = Held(other);
+    if (addend.is_s16()) return false;
     const float offset = addend.quant.scale * static_cast<float>(addend.quant.zero_point);
     fused->addend = other;
     fused->ops.push_back({PostOpKind::kSum, 0, 0, addend});
@@ -277,7 +281,7 @@ class QdqPlanner {
       chain.fused.y = node.outputs[0];
       chain.nodes.push_back(n);
       const Wish& wish = WantedType(node.outputs[0]);
-      if (wish.type && !ClipFollows(node.outputs[0])) {
+      if (wish.type && !wish.type->is_s16() && !ClipFollows(node.outputs[0])) {
         Close(chain, *wish.type);
         return true;
       }
@@ -302,14 +306,22 @@ class QdqPlanner {
 
   void Decide(size_t n) {
     const Node& node = graph_.nodes()[n];
-    if (std::holds_alternative<Quantize>(node.op)) {
+    // Integers that are F32 numbers here are copied as they are.
+    const bool quantizes = std::holds_alternative<Quantize>(node.op);
+    const bool dequantizes = std::holds_alternative<Dequantize>(node.op);
+    if (quantizes && !HoldsIntegers(graph_.value(node.outputs[0]), int16_)) return;
+    if (dequantizes && !HoldsIntegers(graph_.value(node.inputs[0]), int16_)) {
+      wide_.insert(node.outputs[0]);
+      return;
+    }
+    if (quantizes) {
       result_.plan.forms[n] = NodeForm::kInteger;
       SetType(node.outputs[0], TypeOf(node.outputs[0]));
       AddSource(graph_.value(node.outputs[0]).name, TypeOf(node.outputs[0]),
                 Cat("QuantizeLinear ", node.name));
       return;
     }
-    if (std::holds_alternative<Dequantize>(node.op)) {
+    if (dequantizes) {
       result_.plan.forms[n] = NodeForm::kInteger;
       SetType(node.outputs[0], TypeOf(node.inputs[0]));
       result_.types.names[node.outputs[0].index()] = graph_.value(node.inputs[0]).name;
@@ -340,13 +352,30 @@ class QdqPlanner {
     if (!half.empty()) return SetFloat(n, half);
     for (ValueId id : node.inputs) {
       if (!IsActivation(id) || typed_[id.index()]) continue;
+      if (wide_.contains(id)) return SetFloat(n, "it reads integers of 16 bits");
       return SetFloat(n, Cat("no DequantizeLinear before it: '", graph_.value(id).name,
                              "' is computed in F32"));
     }
     const Wish& wish = WantedType(node.outputs[0]);
+    const std::string why = wish.type ? WhyNotInt16(node, *wish.type) : "";
+    if (!why.empty()) return SetFloat(n, why);
     if (wish.type) return SetInteger(n, *wish.type);
     if (support.kind == OpKind::kAlways) return StartChain(n, wish.why);
     SetFloat(n, wish.why);
+  }
+
+  // Why a node that reads or writes 16-bit integers has no integer form; empty: it has, or there
+  // are none.
+  std::string WhyNotInt16(const Node& node, const IntType& y) const {
+    std::vector<IntType> types;
+    bool any = y.is_s16();
+    for (const ValueId id : node.inputs) {
+      types.push_back(IsActivation(id) ? Held(id) : IntType{});
+      any = any || types.back().is_s16();
+    }
+    if (!any) return "";
+    return WhyNotModelInt16(graph_, node, ArithmeticOf(ProfileOf(graph_, node, config_, profile_)),
+                            types, y);
   }
 
   // --- zero points of channels before depthwise convolutions: NUMERICS.md section 20
@@ -396,6 +425,8 @@ class QdqPlanner {
   const Profile profile_;
   std::vector<std::vector<NodeId>> consumers_;
   std::vector<bool> typed_;  // by value
+  const bool int16_;         // whether 16-bit integers are held as such
+  std::set<ValueId> wide_;   // reals of integers that are not
   Wishes wishes_;
   std::map<ValueId, Chain> chains_;  // by the value they end with
   QdqPlan result_;

@@ -7,13 +7,15 @@
 
 namespace rshift {
 
-bool HoldsBytes(const Value& value) {
-  return (value.dtype == DType::kS8 || value.dtype == DType::kU8) && value.quant.has_value();
+bool HoldsIntegers(const Value& value, bool int16) {
+  const bool bytes = value.dtype == DType::kS8 || value.dtype == DType::kU8;
+  return (bytes || (int16 && value.dtype == DType::kS16)) && value.quant.has_value();
 }
 
-IntType TypeOfBytes(const Value& value) {
+IntType TypeOfIntegers(const Value& value) {
   IntType type{value.dtype, *value.quant, {}, value.ranges};
   type.keeps_sign = value.keeps_sign;
+  type.shifts_operands = value.shifts_operands;
   return type;
 }
 
@@ -42,7 +44,10 @@ Wish Wishes::Find(ValueId y) {
 // else reads it.
 Wish Wishes::OfReader(const Node& reader, bool alone) {
   if (std::holds_alternative<Quantize>(reader.op)) {
-    return {TypeOfBytes(graph_.value(reader.outputs[0])), ""};
+    const Value& q = graph_.value(reader.outputs[0]);
+    if (!HoldsIntegers(q, int16_))
+      return {{}, Cat("the QuantizeLinear behind it gives integers of type ", Name(q.dtype))};
+    return {TypeOfIntegers(q), ""};
   }
   const bool moves = std::holds_alternative<MaxPool>(reader.op) ||
                      std::holds_alternative<Concat>(reader.op) || MovesInput(graph_, reader);
@@ -54,7 +59,7 @@ const Node* Wishes::QuantizeOf(ValueId y, const IntType& type) const {
   for (NodeId reader : consumers_[y.index()]) {
     const Node& node = graph_.node(reader);
     const bool quantizes = std::holds_alternative<Quantize>(node.op);
-    if (quantizes && TypeOfBytes(graph_.value(node.outputs[0])) == type) return &node;
+    if (quantizes && TypeOfIntegers(graph_.value(node.outputs[0])) == type) return &node;
   }
   return nullptr;
 }

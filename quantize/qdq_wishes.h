@@ -12,8 +12,9 @@
 
 namespace rshift {
 
-bool HoldsBytes(const Value& value);
-IntType TypeOfBytes(const Value& value);  // of a value that holds them
+// Integers of 8 bits; with `int16` of 16 bits as well.
+bool HoldsIntegers(const Value& value, bool int16);
+IntType TypeOfIntegers(const Value& value);  // of a value that holds them
 
 // The type, or what is in the way.
 struct Wish {
@@ -23,8 +24,9 @@ struct Wish {
 
 class Wishes {
  public:
-  // The graph must outlive it.
-  explicit Wishes(const Graph& graph) : graph_(graph), consumers_(graph.Consumers()) {}
+  // The graph must outlive it. int16: whether 16-bit integers are held as such.
+  Wishes(const Graph& graph, bool int16)
+      : graph_(graph), int16_(int16), consumers_(graph.Consumers()) {}
 
   // Every reader is a Quantize with the same parameters, or moves what it is given to such ones: q
   // is monotonic, so that what a node moves may be quantized before it.
@@ -37,6 +39,7 @@ class Wishes {
   Wish OfReader(const Node& reader, bool alone);
 
   const Graph& graph_;
+  const bool int16_;
   const std::vector<std::vector<NodeId>> consumers_;
   std::map<ValueId, Wish> known_;
 };

@@ -26,6 +26,7 @@ struct IntType {
   std::shared_ptr<const std::vector<int32_t>> channel_zeros{};
   // ONNX Runtime computes with an s8 tensor as it is, not + 128 (section 13.6).
   bool keeps_sign = false;
+  bool shifts_operands = false;  // Value's
   bool is_s16() const { return dtype == DType::kS16; }
   int32_t qmin() const { return dtype == DType::kU8 ? 0 : is_s16() ? -32768 : -128; }
   int32_t qmax() const { return dtype == DType::kU8 ? 255 : is_s16() ? 32767 : 127; }
@@ -36,7 +37,8 @@ struct IntType {
     return channel_zeros == nullptr ? quant.zero_point
                                     : (*channel_zeros)[static_cast<size_t>(channel)];
   }
-  // The values that bytes stand for; `ranges` and `keeps_sign` are no part of that.
+  // The values that bytes stand for; `ranges`, `keeps_sign` and `shifts_operands` are no part of
+  // that.
   friend bool operator==(const IntType& a, const IntType& b) {
     return a.dtype == b.dtype && a.quant == b.quant && a.ascend == b.ascend &&
            a.channel_zeros == b.channel_zeros;

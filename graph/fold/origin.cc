@@ -32,7 +32,10 @@ int64_t FindAxis(const std::vector<uint8_t>& indices, const Shape& shape, int64_
 std::vector<uint8_t> Transposed(const std::vector<uint8_t>& bytes, size_t size, const Value& from,
                                 const Transpose& op, const Shape& to) {
   Value value;
-  value.dtype = size == 1 ? DType::kU8 : DType::kS32;
+  value.dtype = size == 1   ? DType::kU8
+                : size == 2 ? DType::kS16
+                : size == 4 ? DType::kS32
+                            : DType::kS64;
   value.shape = from.shape;
   auto data = std::make_shared<ConstantData>();
   data->bytes = bytes;

@@ -123,6 +123,11 @@ void OnnxNode::KeepSign(const std::string& name) {
   value.keeps_sign = value.dtype == DType::kS8;
 }
 
+void OnnxNode::SetShiftsOperands() {
+  const auto found = state_.values.find(proto_.output(0));
+  if (found != state_.values.end()) state_.graph.value(found->second).shifts_operands = true;
+}
+
 void OnnxNode::OutputConstant(Value constant, int i) {
   Check(i < proto_.output_size(), "has ", proto_.output_size(), " outputs, expected at least ",
         i + 1);

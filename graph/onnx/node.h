@@ -103,6 +103,8 @@ class OnnxNode {
   void SetOutputQuant(const QuantParams& params);  // of output 0
   // Of a tensor by name, where it is s8: Value::keeps_sign.
   void KeepSign(const std::string& name);
+  // Of output 0: Value::shifts_operands.
+  void SetShiftsOperands();
   // Output i is this constant.
   void OutputConstant(Value constant, int i = 0);
 

@@ -258,9 +258,34 @@ void ImportDequantizeLinear(OnnxNode& node) {
   node.OutputBinary(BinaryOp::kMul, units, AlongAxis(node, p, p.scales));
 }
 
+// Of TensorFlow Lite's 16x8 (graph/tflite/model.h).
+void ImportTfliteQuantizeLinear(OnnxNode& node) {
+  node.RequireFloat(0);
+  const Shape shape = node.ShapeOf(0);
+  const Parameters p = ReadParameters(node, shape, DType::kS16);
+  const Value x = node.At(node.Input(0));
+  if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, DType::kS16));
+  node.Output(Quantize{}, {node.Input(0)}, DType::kS16, shape);
+  node.SetOutputQuant({p.scales[0], 0});
+  if (node.Int("shifts_operands", 0) != 0) node.SetShiftsOperands();
+}
+
+void ImportTfliteDequantizeLinear(OnnxNode& node) {
+  const Value q = node.At(node.Input(0));
+  const Shape shape = node.ShapeOf(0);
+  const Parameters p = ReadParameters(node, shape, q.dtype);
+  if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p));
+  node.CheckSupported(q.dtype == DType::kS16, "dequantizes ", Quoted(q.name), " of type ",
+                      Name(q.dtype), ", which is computed; expected a constant");
+  node.SetQuant(node.Input(0), {p.scales[0], 0});
+  node.Output(Dequantize{}, {node.Input(0)}, DType::kF32, shape);
+}
+
 constexpr ImportEntry kQuantImports[] = {
     {"QuantizeLinear", ImportQuantizeLinear},
     {"DequantizeLinear", ImportDequantizeLinear},
+    {"tflite:QuantizeLinear", ImportTfliteQuantizeLinear},
+    {"tflite:DequantizeLinear", ImportTfliteDequantizeLinear},
 };
 
 }  // namespace

@@ -128,6 +128,11 @@ struct QTableS16 : isa::TableS16 {
   std::vector<int16_t> entries;
 };
 
+// Both tables, one behind the other.
+struct QSoftmaxS16 : isa::SoftmaxS16 {
+  std::vector<int16_t> entries;
+};
+
 // As QNormalize, of rows.
 struct QNormalizeS16 : isa::NormalizeS16 {
   std::vector<int32_t> row_factors;

@@ -63,9 +63,18 @@ void TranslateSelectV2(OpWriter& op) {
   op.GiveReal(op.Emit("Where", {op.Stored(0), op.Real(1), op.Real(2)}));
 }
 
+// Add and Sub.
+template <typename Options>
+void TranslateSum(OpWriter& op, const char* type) {
+  const Options* options = op.Options<Options>();
+  const std::string y = op.Emit(type, {op.Real(0), op.Real(1)});
+  if (options == nullptr) return op.GiveSum(y, true);
+  op.GiveSum(op.Activated(y, options->fused_activation_function()), options->pot_scale_int16());
+}
+
 constexpr Entry kEltwiseEntries[] = {
-    {BuiltinOperator_ADD, [](OpWriter& op) { TranslateFused<AddOptions>(op, "Add"); }},
-    {BuiltinOperator_SUB, [](OpWriter& op) { TranslateFused<SubOptions>(op, "Sub"); }},
+    {BuiltinOperator_ADD, [](OpWriter& op) { TranslateSum<AddOptions>(op, "Add"); }},
+    {BuiltinOperator_SUB, [](OpWriter& op) { TranslateSum<SubOptions>(op, "Sub"); }},
     {BuiltinOperator_MUL, [](OpWriter& op) { TranslateFused<MulOptions>(op, "Mul"); }},
     {BuiltinOperator_DIV, [](OpWriter& op) { TranslateFused<DivOptions>(op, "Div"); }},
     {BuiltinOperator_MAXIMUM, [](OpWriter& op) { GiveBinary(op, "Max"); }},

@@ -10,8 +10,10 @@ namespace rshift {
 
 // By the file identifier.
 bool IsTflite(std::span<const uint8_t> bytes);
-// The domain of the nodes that stand for operators that cannot be translated; why not is their
-// doc_string.
+// The domain of nodes that ONNX does not have. QuantizeLinear and DequantizeLinear of it are those
+// of TensorFlow Lite's 16x8: s16 with zero point 0, and s64 biases, which stay integers (ONNX's own
+// give numbers computed in F32: quantize/NUMERICS.md section 20). All others stand for operators
+// that cannot be translated; why not is their doc_string.
 inline constexpr char kTfliteDomain[] = "tflite";
 
 // Inputs and outputs keep type, shape (NHWC) and names. Dimensions that the file leaves open have

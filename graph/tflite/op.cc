@@ -1,7 +1,10 @@
 #include "graph/tflite/op.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+
+#include "graph/tflite/model.h"
 
 namespace rshift::tflite {
 namespace {
@@ -51,6 +54,11 @@ std::string Widened(std::span<const uint8_t> nibbles, int64_t count) {
 std::vector<float> ScalesOf(const Tensor& tensor) {
   const auto* scales = tensor.quantization()->scale();
   return {scales->begin(), scales->end()};
+}
+
+bool IsPowerOfTwo(float scale) {
+  int exponent = 0;
+  return std::frexp(scale, &exponent) == 0.5f;
 }
 
 // The verifier holds lists of 64-bit numbers to the alignment of 32-bit ones: they are copied out.
@@ -142,6 +150,16 @@ bool IsQuantized(const Tensor& tensor) {
   const QuantizationParameters* q = tensor.quantization();
   return integer && q != nullptr && q->scale() != nullptr && q->scale()->size() > 0;
 }
+
+namespace {
+
+// s16 of one scale and without a zero point: TensorFlow Lite's 16x8.
+bool IsInt16(const Tensor& tensor) {
+  return tensor.type() == TensorType_INT16 && IsQuantized(tensor) && ScalesOf(tensor).size() == 1 &&
+         ZeroOf(tensor, 0) == 0;
+}
+
+}  // namespace
 
 bool HaveEqualQuantization(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || IsQuantized(a) != IsQuantized(b)) return false;
@@ -244,9 +262,12 @@ std::string OpWriter::Dequantized(int index) {
   if (scales.size() > 1) {
     attributes = {{"axis", int64_t{tensor.quantization()->quantized_dimension()}}};
   }
-  std::string real = Emit(
-      "DequantizeLinear",
-      {state_.tensor_names[index], AddScales(scales), AddZeros(tensor, scales.size())}, attributes);
+  const std::string& stored = state_.tensor_names[index];
+  std::string real =
+      IsInt16(tensor)
+          ? EmitOwn("DequantizeLinear", {stored, AddScales(scales)}, {})
+          : Emit("DequantizeLinear", {stored, AddScales(scales), AddZeros(tensor, scales.size())},
+                 attributes);
   state_.reals[index] = real;
   return real;
 }
@@ -267,8 +288,7 @@ std::string OpWriter::Bias(int i, int x, int w) {
   if (In(i).type() == TensorType_INT32) {
     return Emit("DequantizeLinear", {stored, AddScales(scales)}, {{"axis", int64_t{0}}});
   }
-  const std::string counts = Emit("Cast", {stored}, {{"to", int64_t{TensorProto::FLOAT}}});
-  return Emit("Mul", {counts, AddScales(scales)});
+  return EmitOwn("DequantizeLinear", {stored, AddScales(scales)}, {{"axis", int64_t{0}}});
 }
 
 std::vector<int64_t> OpWriter::Ints(int i, const char* role) const {
@@ -329,6 +349,13 @@ Names OpWriter::EmitMany(const char* type, const Names& inputs, int count,
 
 std::string OpWriter::Emit(const char* type, const Names& inputs, const OpAttributes& attributes) {
   return EmitMany(type, inputs, 1, attributes)[0];
+}
+
+std::string OpWriter::EmitOwn(const char* type, const Names& inputs,
+                              const OpAttributes& attributes) {
+  std::string made = Emit(type, inputs, attributes);
+  state_.graph.mutable_node(state_.graph.node_size() - 1)->set_domain(kTfliteDomain);
+  return made;
 }
 
 std::string OpWriter::IntList(const std::vector<int64_t>& elements) {
@@ -396,13 +423,27 @@ void OpWriter::GiveStored(const std::string& x, int i) {
   node.add_output(name);
 }
 
-void OpWriter::GiveReal(const std::string& x, int i) {
+void OpWriter::GiveReal(const std::string& x, int i) { GiveQuantized(x, i, false); }
+
+void OpWriter::GiveSum(const std::string& x, bool pot_scale_int16) {
+  const auto is_power = [](const Tensor& tensor) {
+    return IsInt16(tensor) && IsPowerOfTwo(ScalesOf(tensor)[0]);
+  };
+  GiveQuantized(x, 0, pot_scale_int16 && is_power(In(0)) && is_power(In(1)) && is_power(Out()));
+}
+
+void OpWriter::GiveQuantized(const std::string& x, int i, bool shifts_operands) {
   const Tensor& tensor = Out(i);
   if (!IsQuantized(tensor)) return GiveStored(x, i);
   CheckQuantization(tensor, where_);
   const std::vector<float> scales = ScalesOf(tensor);
   CheckSupported(scales.size() == 1, "gives ", scales.size(),
                  " scales to the channels of its result, expected one scale");
+  if (IsInt16(tensor)) {
+    return GiveStored(EmitOwn("QuantizeLinear", {x, AddScales(scales)},
+                              {{"shifts_operands", int64_t{shifts_operands}}}),
+                      i);
+  }
   GiveStored(Emit("QuantizeLinear", {x, AddScales(scales), AddZeros(tensor, 1)}), i);
 }
 

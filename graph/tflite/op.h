@@ -91,6 +91,9 @@ class OpWriter {
 
   // Output i has this value: real numbers, or elements as the tensor stores them.
   void GiveReal(const std::string& x, int i = 0);
+  // Of a sum, whose s16 operands TensorFlow Lite shifts: `pot_scale_int16` is the file's flag,
+  // which counts where all scales are powers of two.
+  void GiveSum(const std::string& x, bool pot_scale_int16);
   void GiveStored(const std::string& x, int i = 0);
   // For operators that move elements: input i as stored where all outputs have its scale, else
   // real; Give is its counterpart.
@@ -114,6 +117,9 @@ class OpWriter {
 
  private:
   onnx::TensorProto& AddInitializer(const std::string& name, int type, const Shape& shape);
+  // A node of kTfliteDomain.
+  std::string EmitOwn(const char* type, const Names& inputs, const OpAttributes& attributes);
+  void GiveQuantized(const std::string& x, int i, bool shifts_operands);
   std::string AddScales(const std::vector<float>& scales);
   std::string AddZeros(const Tensor& tensor, size_t count);
   void Store(int tensor);

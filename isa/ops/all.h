@@ -32,8 +32,8 @@ using AllCommands =
                 UnaryF32, ClipF32, LeakyReluF32, PReluF32, SoftmaxF32, LayerNormF32, ReduceF32,
                 ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
                 NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16,
-                MulS16, TableS16, AveragePoolS16, NormalizeS16, ChannelTables, ConvF32,
-                ConvTransposeF32, MatMulF32, AveragePoolF32>;
+                MulS16, TableS16, AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16,
+                ChannelTables, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

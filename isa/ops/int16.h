@@ -14,31 +14,36 @@ constexpr void ClampFieldsS16(auto& clamp, auto&& visit) {
 
 struct RequantizeS16 {
   RSHIFT_COMMAND(kRequantizeS16, "requantize_s16", kInteger,
-                 "clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor 1",
+                 "clamp(((src - Zsrc) * multiplier >> rshift) + Zdst); multiplier 0 is factor 1; "
+                 "rounding: half_up, two_step",
                  .buffers = BufferForm::kNone, .element_ns = 0.3)
 
   RequantWords words;
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
     DenseFields(c, visit);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 
 // Weights: s8, output channels first, then kernel rows, columns and input channels of a group. One
-// record for each output channel as of conv; the last 7 bits of its multiplier are 0, rshift is at
-// most 69.
+// record for each output channel as of conv. Rounding half_up: the last 7 bits of its multiplier
+// are 0, rshift is at most 69. two_step and two_step_up: the accumulator fits 32 bits.
 struct ConvS16 {
   RSHIFT_COMMAND(kConvS16, "conv_s16", kInteger,
                  "NHWC convolution, s8 weights [OC, KH, KW, IC/groups], accumulators within 2^38, "
-                 "one requant record per output channel; pads hold Zsrc",
+                 "one requant record per output channel; pads hold Zsrc; rounding: half_up, "
+                 "two_step, two_step_up, double_away",
                  .macs = MacForm::kConv, .buffers = BufferForm::kWeights, .mac_ns = 0.02,
                  .element_ns = 1)
 
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Window window;
   int64_t groups = 1;
   Tensor dst = 0, src = 0;
@@ -51,6 +56,7 @@ struct ConvS16 {
     WindowFields(c.window, visit);
     visit(Int(Field::kGroups, 1, kMaxWindow), c.groups);
     ClampFieldsS16(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 
@@ -60,6 +66,7 @@ struct MatMulS16 {
                  .buffers = BufferForm::kWeights, .mac_ns = 0.02, .element_ns = 1)
 
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Tensor dst = 0, src = 0;
   Tensor weights = 0, requant = 0;
 
@@ -68,6 +75,7 @@ struct MatMulS16 {
     visit(Const(Field::kWeights), c.weights);
     visit(Const(Field::kRequant), c.requant);
     ClampFieldsS16(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 
@@ -94,12 +102,15 @@ struct AddS16 {
 
 // src2: as of add_s16.
 struct MulS16 {
-  RSHIFT_COMMAND(kMulS16, "mul_s16", kInteger,
-                 "clamp(((src - Z) * (src2 - Z) * multiplier >> rshift) + Zdst)",
-                 .buffers = BufferForm::kNone, .element_ns = 0.5)
+  RSHIFT_COMMAND(
+      kMulS16, "mul_s16", kInteger,
+      "clamp(((src - Z) * (src2 - Z) * multiplier >> rshift) + Zdst); rounding: half_up, "
+      "two_step",
+      .buffers = BufferForm::kNone, .element_ns = 0.5)
 
   RequantWords words;
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Tensor dst = 0, src = 0, src2 = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
@@ -107,6 +118,7 @@ struct MulS16 {
     visit(In(Field::kSrc2), c.src2);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 
@@ -129,15 +141,18 @@ struct TableS16 {
 };
 
 struct AveragePoolS16 {
-  RSHIFT_COMMAND(kAveragePoolS16, "average_pool_s16", kInteger,
-                 "NHWC: sum of (src - Z) * multiplier / (taps * 2^rshift) to the nearest integer, "
-                 "ties up, + Zdst; flags 1: pads count",
-                 .taps = TapForm::kWindow, .buffers = BufferForm::kNone, .element_ns = 1)
+  RSHIFT_COMMAND(
+      kAveragePoolS16, "average_pool_s16", kInteger,
+      "NHWC: sum of (src - Z) * multiplier / (taps * 2^rshift) to the nearest integer, "
+      "+ Zdst; flags 1: pads count; rounding: half_up, half_away, or two_step of the sum "
+      "of whole windows, not divided by taps",
+      .taps = TapForm::kWindow, .buffers = BufferForm::kNone, .element_ns = 1)
 
   Window window;
   bool count_include_pad = false;
   RequantWords words;
   ClampQ clamp = {0, 0};
+  Rounding rounding = Rounding::kHalfUp;
   Tensor dst = 0, src = 0;
 
   static constexpr void Fields(auto& c, auto&& visit) {
@@ -146,6 +161,7 @@ struct AveragePoolS16 {
     visit(Flags(1), c.count_include_pad);
     WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
     ClampFieldsS16(c.clamp, visit);
+    RoundingField(c.rounding, visit);
   }
 };
 
@@ -173,6 +189,50 @@ struct NormalizeS16 {
     visit(Int(Field::kRshift, 0, 44), c.variance_shift);
     visit(Int(Field::kRshift2, 1, 62), c.rshift);
     ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// TFLite: as add_shifted, of 16-bit integers. src2: as of add_s16.
+struct AddShiftedS16 {
+  RSHIFT_COMMAND(kAddShiftedS16, "add_shifted_s16", kInteger,
+                 "each operand << count rescaled by its pair, the sum (flags 1: the difference) by "
+                 "the third, all two_step; + Zdst, clamped",
+                 .buffers = BufferForm::kNone, .element_ns = 2)
+
+  RequantWords words, words2, words3;  // of src, of src2, of the sum
+  int32_t left_shift = 0;
+  ClampQ clamp = {0, 0};
+  bool subtract = false;
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    WordFields(Field::kMultiplier2, Field::kRshift2, c.words2, visit);
+    WordFields(Field::kMultiplier3, Field::kRshift3, c.words3, visit);
+    visit(Int(Field::kCount, 0, 15), c.left_shift);
+    ClampFieldsS16(c.clamp, visit);
+    visit(Flags(1), c.subtract);
+  }
+};
+
+// quantize/numerics/softmax_int16.h.
+struct SoftmaxS16 {
+  RSHIFT_COMMAND(kSoftmaxS16, "softmax_s16", kInteger,
+                 "over the last dimension, s16 to s16 of scale 1/32768; multiplier and rshift: "
+                 "two_step of src - max; table: 513 s16 of exp and 513 s16 of 1 / (1 + x), between "
+                 "which they are straight lines",
+                 .buffers = BufferForm::kNone, .element_ns = 5)
+
+  RequantWords words;
+  Tensor dst = 0, src = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kTable), c.table);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
   }
 };
 

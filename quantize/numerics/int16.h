@@ -34,6 +34,30 @@ inline constexpr int32_t RequantizeWide(int64_t acc, RequantWords words, int32_t
       hi);
 }
 
+// acc scale to the nearest integer, ties away from zero; |acc| <= 2^38 is exact in binary64, the
+// product is rounded to it. Beyond 32 bits it is held there.
+inline constexpr int64_t ScaleWideDouble(int64_t acc, double scale) {
+  constexpr double kLimit = 2147483648.0;
+  const double v = std::clamp(static_cast<double>(acc) * scale, -kLimit, kLimit);
+  const auto whole = static_cast<int64_t>(v);  // towards zero; v - whole is exact
+  const double rest = v - static_cast<double>(whole);
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
+}
+
+// An accumulator under the roundings of conv_s16 and matmul_s16 (isa/functions.def): of kTwoStep
+// and kTwoStepUp it fits 32 bits.
+inline constexpr int32_t RequantizeWideBy(Rounding rounding, int64_t acc, RequantWords words,
+                                          int32_t zero_y, int32_t lo, int32_t hi) {
+  if (rounding == Rounding::kDoubleAway) {
+    const double scale = WordsToDouble(words.multiplier, words.rshift);
+    return Clamp(ScaleWideDouble(acc, scale) + zero_y, lo, hi);
+  }
+  if (rounding == Rounding::kHalfUp) return RequantizeWide(acc, words, zero_y, lo, hi);
+  const int64_t y =
+      ScaleInteger(rounding, static_cast<int32_t>(acc), words.multiplier, words.rshift);
+  return Clamp(y + zero_y, lo, hi);
+}
+
 // --- sums and products of two tensors ---
 
 // The shift of a sum: 2^15 * 2^31 * 2 and 2^45 are far below 2^63.
@@ -47,11 +71,36 @@ inline constexpr int32_t SumInt16(int32_t v_a, int32_t v_b, int32_t multiplier_a
   return Clamp(ShiftRightRounded(sum, rshift) + zero_y, lo, hi);
 }
 
+// TFLite's sum (add_shifted_s16): each operand times 2^left_shift and its pair, then the sum of
+// both, two steps each. |v| <= 2^15, left_shift <= 15; a and b with rshift >= 31, so that the sum
+// fits 32 bits.
+struct ShiftedSumWords {
+  RequantWords a, b, y;
+  int32_t left_shift = 0;
+  bool subtract = false;
+};
+inline constexpr int32_t ShiftedSumInt16(int32_t v_a, int32_t v_b, const ShiftedSumWords& w,
+                                         int32_t zero_y, int32_t lo, int32_t hi) {
+  const int32_t factor = 1 << w.left_shift;
+  const int32_t u = MultiplyTwoStep(v_a * factor, w.a.multiplier, w.a.rshift);
+  const int32_t v = MultiplyTwoStep(v_b * factor, w.b.multiplier, w.b.rshift);
+  const int64_t sum = w.subtract ? int64_t{u} - v : int64_t{u} + v;
+  const int32_t held = Clamp(sum, INT32_MIN, INT32_MAX);
+  return Clamp(int64_t{MultiplyTwoStep(held, w.y.multiplier, w.y.rshift)} + zero_y, lo, hi);
+}
+
 // |v_a v_b| <= 2^30; rshift <= 62.
 inline constexpr int32_t ProductInt16(int32_t v_a, int32_t v_b, RequantWords words, int32_t zero_y,
                                       int32_t lo, int32_t hi) {
   const int64_t product = int64_t{v_a} * v_b * words.multiplier;
   return Clamp(ShiftRightRounded(product, words.rshift) + zero_y, lo, hi);
+}
+
+// The same in two steps (isa/functions.def).
+inline constexpr int32_t ProductTwoStepInt16(int32_t v_a, int32_t v_b, RequantWords words,
+                                             int32_t zero_y, int32_t lo, int32_t hi) {
+  return Clamp(int64_t{MultiplyTwoStep(v_a * v_b, words.multiplier, words.rshift)} + zero_y, lo,
+               hi);
 }
 
 // From one scale to another, and a clamp; Multiplier 0 stands for the factor 1.
@@ -61,6 +110,14 @@ inline constexpr int32_t RescaleInt16(int32_t v, RequantWords words, int32_t zer
                              ? int64_t{v}
                              : ShiftRightRounded(int64_t{v} * words.multiplier, words.rshift);
   return Clamp(scaled + zero_y, lo, hi);
+}
+
+// The same in two steps.
+inline constexpr int32_t RescaleTwoStepInt16(int32_t v, RequantWords words, int32_t zero_y,
+                                             int32_t lo, int32_t hi) {
+  const int32_t scaled =
+      words.multiplier == 0 ? v : MultiplyTwoStep(v, words.multiplier, words.rshift);
+  return Clamp(int64_t{scaled} + zero_y, lo, hi);
 }
 
 // --- functions of one s16 value ---
@@ -95,6 +152,25 @@ inline constexpr int32_t AverageInt16(int64_t v, int64_t n, RequantWords words, 
   const int64_t towards_zero = over / under;
   const int64_t floor = towards_zero - (over % under < 0 ? 1 : 0);
   return Clamp(floor + zero_y, lo, hi);
+}
+
+// The same, ties away from zero.
+inline constexpr int32_t AverageAwayInt16(int64_t v, int64_t n, RequantWords words, int32_t zero_y,
+                                          int32_t lo, int32_t hi) {
+  const int64_t half = n << words.rshift;
+  const int64_t over = 2 * v * words.multiplier;
+  return Clamp((over < 0 ? over - half : over + half) / (2 * half) + zero_y, lo, hi);
+}
+
+// Sums that kTwoStep multiplies fit 32 bits.
+inline constexpr int64_t kMostTwoStepTaps = kLargestInt16 * 2 + 1;
+
+// An average under the roundings of average_pool_s16.
+inline constexpr int32_t AverageInt16By(Rounding rounding, int64_t v, int64_t n, RequantWords words,
+                                        int32_t zero_y, int32_t lo, int32_t hi) {
+  if (rounding == Rounding::kHalfUp) return AverageInt16(v, n, words, zero_y, lo, hi);
+  if (rounding == Rounding::kHalfAway) return AverageAwayInt16(v, n, words, zero_y, lo, hi);
+  return RescaleTwoStepInt16(static_cast<int32_t>(v), words, zero_y, lo, hi);
 }
 
 // --- normalizations: normalize.h, of rows that keep its sums in 60 bits ---

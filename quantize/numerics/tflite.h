@@ -28,10 +28,11 @@ inline constexpr int32_t kTfLiteAddShift = 20;
 struct TfLiteAddFactors {
   RequantWords a, b, y;  // two-step words
 };
-inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float scale_y) {
+inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float scale_y,
+                                            int32_t left_shift = kTfLiteAddShift) {
   const auto a = static_cast<double>(scale_a), b = static_cast<double>(scale_b);
   const double twice = 2.0 * (a > b ? a : b);
-  const double unit = static_cast<double>(1 << kTfLiteAddShift) * static_cast<double>(scale_y);
+  const double unit = static_cast<double>(1 << left_shift) * static_cast<double>(scale_y);
   return {TfLiteMultiplier(a / twice), TfLiteMultiplier(b / twice), TfLiteMultiplier(twice / unit)};
 }
 

@@ -48,7 +48,10 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);
   if (input.type.is_s16()) {
-    QConvS16 wide{{.clamp = conv.clamp, .window = op.window, .groups = op.groups},
+    QConvS16 wide{{.clamp = conv.clamp,
+                   .rounding = conv.rounding,
+                   .window = op.window,
+                   .groups = op.groups},
                   std::move(conv.channels)};
     return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);
   }

@@ -262,6 +262,7 @@ ProductInput InputOfProduct(Emitter& emitter, const Node& node) {
 }
 
 bool EmitInt16(Emitter& emitter, const Node& node) {
+  if (emitter.rules().ModelInt16() != nullptr) return EmitModelInt16(emitter, node);
   return std::visit(Overloaded{[&](const Binary& op) { return EmitBinaryInt16(emitter, node, op); },
                                [&](const Unary& op) {
                                  EmitFunction(emitter, node, node.inputs[0],

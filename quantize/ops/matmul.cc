@@ -93,7 +93,8 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const ValueId weights =
       emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
   if (input.type.is_s16()) {
-    QMatMulS16 wide{{.clamp = quantized.linear.clamp}, std::move(quantized.linear.channels)};
+    QMatMulS16 wide{{.clamp = quantized.linear.clamp, .rounding = quantized.linear.rounding},
+                    std::move(quantized.linear.channels)};
     return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);
   }
   AddLinearNode(emitter, node, QMatMul{std::move(quantized.linear)}, input.x, weights, op.clamp);

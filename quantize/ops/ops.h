@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_OPS_OPS_H_
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,13 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 bool HasInt16Form(const Graph& graph, const Node& node);
 // Writes it; false where the rules of 8 bits do, which see the types.
 bool EmitInt16(Emitter& emitter, const Node& node);
+// --- 16 bits that a model brings (model_int16.cc), under profiles with ModelInt16()
+// Why a node that reads or writes s16 has no integer form under `rules`; empty: it has. types: of
+// the activations among its inputs.
+std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,
+                             std::span<const IntType> types, const IntType& y);
+// As EmitInt16().
+bool EmitModelInt16(Emitter& emitter, const Node& node);
 // What a convolution or matrix product with constant weights reads: bytes, or s16 where it reads or
 // writes 16 bits.
 struct ProductInput {

@@ -89,6 +89,20 @@ Window WindowOf(int64_t rows) {
   return window;
 }
 
+// A sum or mean of the rows.
+Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y,
+          const Arrangement& a) {
+  if (x.is_s16()) {
+    isa::AveragePoolS16 wide = RulesOf(emitter).ModelInt16()->MakeMean(x, y, a.reduced);
+    wide.window = WindowOf(a.reduced);
+    return wide;
+  }
+  isa::AveragePool pool = RulesOf(emitter).MakeReduction(
+      {.x = x, .y = y, .rows = a.reduced, .mean = op.op == ReduceOp::kMean});
+  pool.window = WindowOf(a.reduced);
+  return pool;
+}
+
 int32_t Mirrored(const IntType& type, int32_t q) { return type.qmin() + type.qmax() - q; }
 
 // The least byte by way of the greatest of their mirror images.
@@ -153,11 +167,9 @@ void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
   }
   const IntType y = emitter.Type(old_y);
   const ValueId columns = Arranged(emitter, node, x, a);
-  isa::AveragePool pool = RulesOf(emitter).MakeReduction(
-      {.x = x.type, .y = y, .rows = a.reduced, .mean = op.op == ReduceOp::kMean});
-  pool.window = WindowOf(a.reduced);
-  const ValueId pooled = emitter.AddStep(node, "__pooled", pool, columns, old_y, y,
-                                         {a.outer, 1, 1, a.inner}, Layout::kNhwc);
+  const ValueId pooled =
+      emitter.AddStep(node, "__pooled", PoolOf(emitter, op, x.type, y, a), columns, old_y, y,
+                      {a.outer, 1, 1, a.inner}, Layout::kNhwc);
   emitter.AddNode(node.name, Reshape{}, {pooled}, emitter.DefineInt(old_y));
 }
 

@@ -63,6 +63,7 @@ double Bias(const WeightRequest& r, int64_t channel) {
 LinearLayer LayerOf(const WeightRequest& r, bool per_channel) {
   return {.kind = r.kind,
           .depth_multiplier = r.depth_multiplier,
+          .has_bias = !r.bias.empty(),
           .per_channel = per_channel,
           .x = r.x,
           .y = r.y,
@@ -157,6 +158,8 @@ void CheckOrigin(const WeightRequest& r) {
 double TakenBias(const WeightRequest& r, int64_t channel, float scale) {
   if (r.bias.empty()) return 0.0;
   const QuantizedOrigin* origin = r.bias_origin;
+  if (origin != nullptr && origin->dtype == DType::kS64)  // counts in units of S_x S_w as it is
+    return static_cast<double>(origin->integers->As<int64_t>()[channel]);
   if (origin == nullptr || origin->dtype != DType::kS32) {
     return IntegerBias(r, scale, Bias(r, channel));
   }

@@ -32,6 +32,7 @@ enum class LinearKind : uint8_t {
 struct LinearLayer {
   LinearKind kind = LinearKind::kGeneral;
   bool depth_multiplier = false;  // kDepthwise with more outputs than inputs
+  bool has_bias = true;
   bool per_channel = true;        // weight scales: one for each output channel, or one for all
   IntType x, y;
   Clamp clamp;                         // fused Relu, Clip; it comes before the post-operations
@@ -112,6 +113,23 @@ struct SoftmaxForm {
 struct PoolForm {
   isa::AveragePool op;
   IntType type;  // as in SoftmaxForm
+};
+
+// What a profile with ModelInt16() makes of s16 with zero point 0, beside Linear(), Words(),
+// MakeBinary(), MakeRescale() and MakeClip().
+class ModelInt16Rules {
+ public:
+  virtual ~ModelInt16Rules() = default;
+  // Sums of a matrix product without a bias are 32 bits wide.
+  virtual bool HasNarrowSums() const = 0;
+  // Of a function of one value; empty: it has an integer form.
+  virtual std::string WhyNot(const Unary& op, const IntType& x, const IntType& y) const = 0;
+  virtual QTableS16 MakeUnary(const IntType& x, const IntType& y, const Unary& op) const = 0;
+  virtual QTableS16 MakeLeakyRelu(const IntType& x, const IntType& y, float alpha) const = 0;
+  // The window is the caller's. Of an average in one type; of the mean of n.
+  virtual isa::AveragePoolS16 MakePool() const = 0;
+  virtual isa::AveragePoolS16 MakeMean(const IntType& x, const IntType& y, int64_t n) const = 0;
+  virtual QSoftmaxS16 MakeSoftmax(const IntType& x) const = 0;
 };
 
 class Arithmetic {
@@ -198,6 +216,9 @@ class Arithmetic {
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
   // For HasLogSoftmax().
   virtual SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const;
+
+  // --- 16-bit integers that a model brings, beside weights of 8 bits; null: they are F32
+  virtual const ModelInt16Rules* ModelInt16() const { return nullptr; }
 
   // --- functions of a byte; the defaults are tables by Table()
   // Dequantize, function, Quantize in the framework's float type and rounding. `function` is exact

@@ -12,6 +12,7 @@
 #include "quantize/numerics/tflite_unary.h"
 #include "quantize/numerics/xnnpack.h"
 #include "quantize/profiles/arithmetic.h"
+#include "quantize/profiles/tflite_int16.h"
 #include "quantize/profiles/tflite_requant.h"
 #include "quantize/profiles/two_operands.h"
 
@@ -84,7 +85,7 @@ class TfLite final : public Arithmetic {
   // everything else rounds half away from zero.
   int32_t Constant(float value, const IntType& type) const override {
     const QuantParams& q = type.quant;
-    if (!IsXnnpack()) {
+    if (!IsXnnpack() || type.is_s16()) {
       return numerics::QuantizeValueBy(RealRounding::kAway, value, q.scale, q.zero_point,
                                        type.qmin(), type.qmax());
     }
@@ -94,11 +95,13 @@ class TfLite final : public Arithmetic {
   LinearForm Linear(const LinearLayer& layer) const override {
     LinearForm form;
     form.clamp = Bounds(layer.clamp, layer.y);
-    form.rounding = RequantOf(layer).rounding;
+    form.rounding = layer.x.is_s16() ? tflite::Int16RoundingOf(layer, IsOptimised())
+                                     : RequantOf(layer).rounding;
     return form;
   }
 
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
+    if (layer.x.is_s16()) return tflite::Int16WordsOf(layer, scale_w, IsOptimised());
     const float x = layer.x.quant.scale, y = layer.y.quant.scale;
     const Requant requant = RequantOf(layer);
     if (requant.rounding == Rounding::kDoubleAway) {
@@ -121,7 +124,13 @@ class TfLite final : public Arithmetic {
     return {numerics::FloatToWord(numerics::FloatScale(x, scale_w, y)), 0};
   }
 
+  // An older TFLite, by its table, has no 16 bits.
+  const ModelInt16Rules* ModelInt16() const override {
+    return profile_.id == ProfileId::kTfLite ? nullptr : &tflite::Int16Rules(IsOptimised());
+  }
+
   Op MakeBinary(const BinaryLayer& layer) const override {
+    if (layer.y.is_s16()) return tflite::Int16Binary(layer, Bounds(layer.clamp, layer.y));
     if (IsSum(layer.op)) return Sum(layer);
     if (layer.op == BinaryOp::kMul) return Product(layer);
     return ExtremumOf(layer, Bounds(layer.clamp, layer.y));
@@ -199,6 +208,7 @@ class TfLite final : public Arithmetic {
   // The optimised kernel rounds both halves up in vectors of 16 elements and behind them as the
   // reference does: a table of bytes cannot know the place, and is that of the vectors.
   Op MakeRescale(const ByteLayer& layer, const ClampQ& clamp) const override {
+    if (HasInt16(layer)) return tflite::Int16Rescale(layer, clamp, false);
     if (layer.x == layer.y) return Requantize{{}, clamp};
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
     const bool xnnpack = IsXnnpack() && numerics::IsXnnpackRescale(sx / sy);
@@ -209,6 +219,7 @@ class TfLite final : public Arithmetic {
   }
   // A Relu of its own is the reference's kernel everywhere.
   Op MakeClip(const ByteLayer& layer, const ClampQ& clamp) const override {
+    if (HasInt16(layer)) return tflite::Int16Rescale(layer, clamp, true);
     if (layer.x == layer.y) return Requantize{{}, clamp};
     const float sx = layer.x.quant.scale, sy = layer.y.quant.scale;
     return Bytes(layer, clamp, [=](int32_t v) { return numerics::TfLiteRescale(v, sx, sy); });
@@ -227,6 +238,8 @@ class TfLite final : public Arithmetic {
 
  private:
   static bool IsSum(BinaryOp op) { return op == BinaryOp::kAdd || op == BinaryOp::kSub; }
+
+  static bool HasInt16(const ByteLayer& layer) { return layer.x.is_s16() || layer.y.is_s16(); }
 
   bool IsXnnpack() const { return profile_.id == ProfileId::kTfLiteXnnpack; }
 

@@ -141,7 +141,8 @@ class TapRows {
 
 class ConvS16Step : public Step {
  public:
-  ConvS16Step(const StepContext& context, const S16Shape& shape, const ClampQ& clamp)
+  ConvS16Step(const StepContext& context, const S16Shape& shape, const ClampQ& clamp,
+              Rounding rounding)
       : shape_(shape),
         panels_(CeilDiv(shape.group_oc(), kS16Channels)),
         pairs_(CeilDiv(shape.group_ic(), 2)),
@@ -149,6 +150,7 @@ class ConvS16Step : public Step {
         kernel_(KernelsFor(context.isa).conv_s16),
         loops_(Int16LoopsFor(context.isa)),
         words_(context, shape.oc, shape.group_oc(), panels_ * kS16Channels),
+        other_(context, rounding),
         zeros_(sizeof(int16_t) * static_cast<size_t>(shape.group_ic() + 32)),
         weights_(sizeof(int16_t) *
                  static_cast<size_t>(shape.groups * panels_ * shape.taps() * TapSize())),
@@ -161,7 +163,7 @@ class ConvS16Step : public Step {
     const WeightBounds bounds = BoundsOfWeights(w, context.In<uint8_t>(Field::kRequant), shape.oc,
                                                 shape.taps() * shape.group_ic());
     segments_ = Segments(shape.taps(), pairs_, bounds);
-    fits_ = bounds.accumulator <= kMostSum;
+    fits_ = bounds.accumulator <= kMostSum && !other_.used();
   }
 
   void Run(const Team& team) noexcept override {
@@ -245,7 +247,12 @@ class ConvS16Step : public Step {
       AddSegments(rows, pixels, PanelOf(group, panel), acc);
       for (int64_t p = 0; p < pixels; ++p) {
         alignas(64) int32_t y[kS16Channels];
-        loops_.requantize(acc + p * kS16Channels, count, words, bounds_, y);
+        if (other_.used()) {
+          other_.Requantize(acc + p * kS16Channels, group * shape_.group_oc() + channel, count,
+                            bounds_, y);
+        } else {
+          loops_.requantize(acc + p * kS16Channels, count, words, bounds_, y);
+        }
         dst_.Write(y, at + p * shape_.oc, count);
       }
     }
@@ -285,22 +292,25 @@ class ConvS16Step : public Step {
   const ConvS16Fn kernel_;
   const Int16Table& loops_;
   ChannelWords words_;
+  OtherRounding other_;
   AlignedBuffer zeros_, weights_;
   ThreadScratch scratch_;
   TapRows rows_;
   NarrowedOutput dst_;
   std::vector<Segment> segments_;
-  bool fits_ = false;  // every accumulator fits 32 bits
+  bool fits_ = false;  // every accumulator fits 32 bits, and the rounding is the loops'
 };
 
 // One filter for each channel: blocks of channels, tap by tap.
 class DepthwiseS16Step : public Step {
  public:
-  DepthwiseS16Step(const StepContext& context, const S16Shape& shape, const ClampQ& clamp)
+  DepthwiseS16Step(const StepContext& context, const S16Shape& shape, const ClampQ& clamp,
+                   Rounding rounding)
       : shape_(shape),
         bounds_(BoundsOf(context, clamp)),
         loops_(Int16LoopsFor(context.isa)),
         words_(context, shape.oc, shape.oc, RoundUp(shape.oc, int64_t{16})),
+        other_(context, rounding),
         weights_(sizeof(int16_t) * static_cast<size_t>(shape.taps() * shape.oc)),
         rows_(shape, context.In<int16_t>(Field::kSrc)),
         dst_(context) {
@@ -341,7 +351,11 @@ class DepthwiseS16Step : public Step {
     });
     loops_.add_sums(sums, n, acc);
     alignas(64) int32_t y[kS16Block];
-    loops_.requantize(acc, n, words_.At(channel), bounds_, y);
+    if (other_.used()) {
+      other_.Requantize(acc, channel, n, bounds_, y);
+    } else {
+      loops_.requantize(acc, n, words_.At(channel), bounds_, y);
+    }
     dst_.Write(y, m * shape_.oc + channel, n);
   }
 
@@ -349,6 +363,7 @@ class DepthwiseS16Step : public Step {
   const S16Bounds bounds_;
   const Int16Table& loops_;
   ChannelWords words_;
+  OtherRounding other_;
   AlignedBuffer weights_;
   TapRows rows_;
   NarrowedOutput dst_;
@@ -362,15 +377,15 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvS16& c
   const Shape& y = context.Record(Field::kDst).shape;
   const S16Shape shape{c.window, x[0], x[1], x[2], x[3], y[1], y[2], y[3], c.groups};
   if (c.groups > 1 && c.groups == shape.ic && c.groups == shape.oc)
-    return std::make_unique<DepthwiseS16Step>(context, shape, c.clamp);
-  return std::make_unique<ConvS16Step>(context, shape, c.clamp);
+    return std::make_unique<DepthwiseS16Step>(context, shape, c.clamp, c.rounding);
+  return std::make_unique<ConvS16Step>(context, shape, c.clamp, c.rounding);
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16& c) {
   const Shape& x = context.Record(Field::kSrc).shape;
   const int64_t k = x.back(), rows = NumElements(Shape(x.begin(), x.end() - 1));
   const S16Shape shape{{}, 1, rows, 1, k, rows, 1, context.Record(Field::kDst).shape.back(), 1};
-  return std::make_unique<ConvS16Step>(context, shape, c.clamp);
+  return std::make_unique<ConvS16Step>(context, shape, c.clamp, c.rounding);
 }
 
 }  // namespace rshift

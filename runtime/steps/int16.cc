@@ -94,8 +94,8 @@ class AveragePoolS16Step : public Step {
           c_.count_include_pad ? shape_.PaddedTaps(b.y0, b.x0) : b.rows.count() * b.columns.count();
       int32_t v[kPoolBlock];
       for (int64_t c = 0; c < b.count; ++c) {
-        v[c] =
-            numerics::AverageInt16(sums[c], taps, c_.words, bounds_.zero, bounds_.lo, bounds_.hi);
+        v[c] = numerics::AverageInt16By(c_.rounding, sums[c], taps, c_.words, bounds_.zero,
+                                        bounds_.lo, bounds_.hi);
       }
       dst_.Write(v, b.m * shape_.channels + b.c, b.count);
     });
@@ -161,6 +161,13 @@ class NormalizeS16Step : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::RequantizeS16& c) {
+  if (c.rounding == Rounding::kTwoStep) {
+    return MakeS16BlockStep(
+        context, [words = c.words, y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+          for (int64_t i = 0; i < b.n; ++i)
+            b.v[i] = numerics::RescaleTwoStepInt16(b.v[i], words, y.zero, y.lo, y.hi);
+        });
+  }
   return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).rescale, words = c.words,
                                     bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
     loop(b.v, b.n, words, bounds, b.v);
@@ -177,7 +184,27 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c)
       });
 }
 
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddShiftedS16& c) {
+  const numerics::ShiftedSumWords words{c.words, c.words2, c.words3, c.left_shift, c.subtract};
+  return MakeS16BlockStep(context, [words, second = SecondOperand(context),
+                                    y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    for (int64_t i = 0; i < b.n; ++i)
+      b.v[i] = numerics::ShiftedSumInt16(b.v[i], other[i], words, y.zero, y.lo, y.hi);
+  });
+}
+
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c) {
+  if (c.rounding == Rounding::kTwoStep) {
+    return MakeS16BlockStep(context, [words = c.words, second = SecondOperand(context),
+                                      y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+      alignas(64) int32_t other[kS16Block];
+      second.Read(b.at, b.n, other);
+      for (int64_t i = 0; i < b.n; ++i)
+        b.v[i] = numerics::ProductTwoStepInt16(b.v[i], other[i], words, y.zero, y.lo, y.hi);
+    });
+  }
   return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).product, words = c.words,
                                     second = SecondOperand(context),
                                     bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/steps/flattened_rows.h"
@@ -28,11 +29,12 @@ void Advance(DequantizeArgs& args, int64_t x, int64_t y) {
   args.y += y;
 }
 
-// Of a state: s16, zero point 0.
+// s16, zero point 0.
 struct StateArgs {
   const float* x;
   int16_t* y;
   float scale;
+  RealRounding rounding;
 };
 struct RealStateArgs {
   const int16_t* x;
@@ -52,6 +54,18 @@ void QuantizeState(const StateArgs& args, int64_t begin, int64_t end) noexcept {
     args.y[i] =
         static_cast<int16_t>(numerics::QuantizeValue(args.x[i], args.scale, 0, -32768, 32767));
   }
+}
+
+// Under the command's rounding; times 1 / scale.
+void QuantizeStateBy(const StateArgs& args, int64_t begin, int64_t end) noexcept {
+  for (int64_t i = begin; i < end; ++i)
+    args.y[i] = static_cast<int16_t>(
+        numerics::QuantizeValueBy(args.rounding, args.x[i], args.scale, 0, -32768, 32767));
+}
+void QuantizeStateByReciprocal(const StateArgs& args, int64_t begin, int64_t end) noexcept {
+  for (int64_t i = begin; i < end; ++i)
+    args.y[i] = static_cast<int16_t>(
+        numerics::QuantizeByReciprocal(args.rounding, args.x[i], args.scale, 0, -32768, 32767));
 }
 
 void DequantizeState(const RealStateArgs& args, int64_t begin, int64_t end) noexcept {
@@ -91,8 +105,11 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Quantize& 
   const TensorRecord& dst = context.Record(Field::kDst);
   if (dst.dtype == DType::kS16) {
     const StateArgs args{context.In<float>(Field::kSrc), context.Out<int16_t>(Field::kDst),
-                         dst.scale};
-    return std::make_unique<RowsStep<StateArgs, float, int16_t>>(context, args, QuantizeState);
+                         dst.scale, c.rounding};
+    const auto loop = c.by_reciprocal                     ? QuantizeStateByReciprocal
+                      : c.rounding == RealRounding::kEven ? QuantizeState
+                                                          : QuantizeStateBy;
+    return std::make_unique<RowsStep<StateArgs, float, int16_t>>(context, args, loop);
   }
   const bool is_signed = dst.dtype == DType::kS8;
   const QuantizeArgs args{.x = context.In<float>(Field::kSrc),

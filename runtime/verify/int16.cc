@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "quantize/numerics/normalize.h"
+#include "quantize/numerics/softmax_int16.h"
 #include "runtime/verify/packed_product.h"
 #include "runtime/verify/requant.h"
 #include "runtime/verify/rules.h"
@@ -44,11 +45,31 @@ void CheckRepeated(const CommandCheck& check) {
               check.Describe(Field::kDst), ", or a constant of its last dimensions");
 }
 
-// Records of accumulators within 2^38 and of multipliers of 24 bits.
+// The words of a record under the command's rounding.
+void CheckWideWords(const CommandCheck& check, Rounding rounding, const RequantWords& words,
+                    int64_t channel) {
+  if (rounding != Rounding::kHalfUp)
+    return CheckWords(check, rounding, words, {"requant of channel ", channel});
+  constexpr int32_t kZeros = (1 << numerics::kInt16MultiplierZeros) - 1;
+  check.Check(words.multiplier >= 0 && (words.multiplier & kZeros) == 0, "requant of channel ",
+              channel, ": multiplier is ", words.multiplier,
+              ", expected 24 bits and 7 zeros behind them");
+  check.Check((words.multiplier == 0 && words.rshift == 0) ||
+                  (words.rshift >= numerics::kInt16MultiplierZeros &&
+                   words.rshift <= numerics::kMostInt16Rshift),
+              "requant of channel ", channel, ": rshift is ", words.rshift, ", expected 7..69");
+}
+
+// Records of accumulators within 2^38, or 32 bits where the rounding wants them so.
 template <typename C>
 void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, int64_t products) {
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
   check.CheckType(Field::kSrc, {DType::kS16});
+  CheckRounding(
+      check, c.rounding,
+      {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp, Rounding::kDoubleAway});
+  const bool narrow = c.rounding == Rounding::kTwoStep || c.rounding == Rounding::kTwoStepUp;
+  const int64_t limit = narrow ? INT32_MAX : numerics::kInt16AccumulatorLimit;
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {channels, products}));
   const uint8_t* records = RequantRecords(check, channels);
   check.constants.ReadTo(check.Tensor(Field::kWeights).offset +
@@ -56,17 +77,12 @@ void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, i
   const auto* weights = reinterpret_cast<const int8_t*>(check.Data(Field::kWeights));
   for (int64_t i = 0; i < channels; ++i) {
     const auto [bias, multiplier, rshift] = RequantRecord(records, i);
-    constexpr int32_t kZeros = (1 << numerics::kInt16MultiplierZeros) - 1;
-    check.Check(multiplier >= 0 && (multiplier & kZeros) == 0, "requant of channel ", i,
-                ": multiplier is ", multiplier, ", expected 24 bits and 7 zeros behind them");
-    check.Check((multiplier == 0 && rshift == 0) || (rshift >= numerics::kInt16MultiplierZeros &&
-                                                     rshift <= numerics::kMostInt16Rshift),
-                "requant of channel ", i, ": rshift is ", rshift, ", expected 7..69");
+    CheckWideWords(check, c.rounding, {multiplier, rshift}, i);
     int64_t magnitudes = 0;
     for (int64_t k = 0; k < products; ++k) magnitudes += std::abs(weights[i * products + k]);
     const int64_t most = std::abs(int64_t{bias}) + numerics::kInt16Magnitude * magnitudes;
-    check.Check(most <= numerics::kInt16AccumulatorLimit, "channel ", i,
-                ": the accumulator may reach ", most, ", expected at most 2^38");
+    check.Check(most <= limit, "channel ", i, ": the accumulator may reach ", most,
+                ", expected at most ", limit);
   }
 }
 
@@ -75,7 +91,8 @@ void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, i
 void CheckCommand(const CommandCheck& check, const isa::RequantizeS16& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
-  CheckWords(check, Rounding::kHalfUp, c.words, "factor");
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kTwoStep});
+  CheckWords(check, c.rounding, c.words, "factor");
 }
 
 void CheckCommand(const CommandCheck& check, const isa::ConvS16& c) {
@@ -99,7 +116,19 @@ void CheckCommand(const CommandCheck& check, const isa::AddS16& c) {
 void CheckCommand(const CommandCheck& check, const isa::MulS16& c) {
   CheckRepeated(check);
   CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
-  CheckWords(check, Rounding::kHalfUp, c.words, "product");
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kTwoStep});
+  CheckWords(check, c.rounding, c.words, "product");
+}
+
+// Operands are divided, so that their sum fits 32 bits.
+void CheckCommand(const CommandCheck& check, const isa::AddShiftedS16& c) {
+  CheckRepeated(check);
+  CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
+  CheckWords(check, Rounding::kTwoStep, c.words, "first operand");
+  CheckWords(check, Rounding::kTwoStep, c.words2, "second operand");
+  CheckWords(check, Rounding::kTwoStep, c.words3, "sum");
+  for (const int32_t rshift : {c.words.rshift, c.words2.rshift})
+    check.Check(rshift >= 31, "rshift of an operand is ", rshift, ", expected at least 31");
 }
 
 void CheckCommand(const CommandCheck& check, const isa::TableS16& c) {
@@ -128,9 +157,38 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c) {
   const int64_t taps = CheckedProduct(check, {c.window.kernel_h, c.window.kernel_w});
   check.Check(taps <= numerics::kMostInt16Taps, "a window has ", taps, " taps, expected at most ",
               numerics::kMostInt16Taps);
+  CheckRounding(check, c.rounding, {Rounding::kHalfUp, Rounding::kHalfAway, Rounding::kTwoStep});
+  if (c.rounding == Rounding::kTwoStep) {
+    const Window& w = c.window;
+    check.Check(taps <= numerics::kMostTwoStepTaps && w.pad_top == 0 && w.pad_left == 0 &&
+                    w.pad_bottom == 0 && w.pad_right == 0,
+                "a window has ", taps, " taps, expected at most ", numerics::kMostTwoStepTaps,
+                " and no pads under rounding ", static_cast<int>(c.rounding));
+    return;
+  }
   check.Check(c.words.multiplier < 1 << 24 && c.words.rshift <= numerics::kMostAverageRshift,
               "factor is ", c.words.multiplier, " >> ", c.words.rshift,
               ", expected less than 2^24 and a shift of 0..41");
+}
+
+// Every sum of a row is at least 2 and fits 31 bits.
+void CheckCommand(const CommandCheck& check, const isa::SoftmaxS16& c) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckType(Field::kSrc, {DType::kS16});
+  check.CheckType(Field::kDst, {DType::kS16});
+  CheckWords(check, Rounding::kTwoStep, c.words, "factor");
+  const Shape& shape = check.Tensor(Field::kSrc).shape;
+  check.Check(!shape.empty() && shape.back() <= numerics::kMostSoftmaxInt16,
+              check.Describe(Field::kSrc), ": expected rows of at most ",
+              numerics::kMostSoftmaxInt16, " elements");
+  constexpr int32_t kEntries = numerics::kSoftmaxInt16Entries;
+  check.CheckBlob(Field::kTable, 2 * kEntries * int64_t{sizeof(int16_t)});
+  const auto* exponentials = reinterpret_cast<const int16_t*>(check.Data(Field::kTable));
+  for (int32_t i = 0; i < kEntries; ++i) {
+    const int32_t least = i < kEntries - 2 ? 0 : numerics::kLeastSoftmaxInt16One;
+    check.Check(exponentials[i] >= least, check.Describe(Field::kTable), ": entry ", i, " is ",
+                exponentials[i], ", expected at least ", least);
+  }
 }
 
 void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c) {

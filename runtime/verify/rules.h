@@ -50,6 +50,8 @@ void CheckCommand(const CommandCheck& check, const isa::MulS16& c);
 void CheckCommand(const CommandCheck& check, const isa::TableS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
 void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c);
+void CheckCommand(const CommandCheck& check, const isa::AddShiftedS16& c);
+void CheckCommand(const CommandCheck& check, const isa::SoftmaxS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 // recurrent.cc

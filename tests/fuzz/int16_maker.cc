@@ -20,14 +20,30 @@ Command& Make(Maker& m, Opcode opcode, const TensorSpec& x, const TensorSpec& y)
   return c;
 }
 
+// Seldom one that is refused.
+Rounding RoundingOf(Maker& m, std::initializer_list<Rounding> allowed) {
+  if (m.Chance(50)) return Rounding::kFloatEven;
+  return allowed.begin()[m.random.Int(0, static_cast<int64_t>(allowed.size()) - 1)];
+}
+
 // Weights and records of `channels`, each with `products` products; seldom one that is refused.
 void SetProducts(Maker& m, Command& c, int64_t channels, int64_t products) {
+  const Rounding rounding = RoundingOf(
+      m, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp, Rounding::kDoubleAway});
+  const bool wide = rounding == Rounding::kHalfUp || rounding == Rounding::kDoubleAway;
   std::vector<ChannelRequant> records;
   for (int64_t i = 0; i < channels; ++i) {
     const auto multiplier = static_cast<int32_t>(m.random.Int(1 << 30, INT32_MAX)) & ~127;
-    records.push_back({static_cast<int32_t>(m.random.Int(INT32_MIN, INT32_MAX)),
-                       m.Chance(200) ? 1 : multiplier, static_cast<int32_t>(m.random.Int(7, 69))});
+    const auto rshift = static_cast<int32_t>(m.random.Int(7, wide ? 69 : 62));
+    records.push_back({static_cast<int32_t>(wide ? m.random.Int(INT32_MIN, INT32_MAX)
+                                                 : m.random.Int(-(1 << 20), 1 << 20)),
+                       m.Chance(200) ? 1 : multiplier, rshift});
+    if (rounding == Rounding::kDoubleAway) {  // a double from 2^-30 on
+      records.back().multiplier = static_cast<int32_t>(m.random.Int(0x3e100000, 0x3ff00000));
+      records.back().rshift = static_cast<int32_t>(m.random.Int(INT32_MIN, INT32_MAX));
+    }
   }
+  c.Set(Field::kRounding, static_cast<int64_t>(rounding));
   const int32_t weights =
       m.b.Const(DType::kBytes, {channels * products}, m.random.Data(channels * products));
   const int32_t requant = m.b.Const(DType::kBytes, {channels * 12}, records);
@@ -73,6 +89,15 @@ void MakePair(Maker& m, Opcode opcode) {
   c.Set(Field::kSrc2, src2);
   if (opcode == Opcode::kMulS16) {
     c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 62));
+    const Rounding rounding = RoundingOf(m, {Rounding::kHalfUp, Rounding::kTwoStep});
+    c.Set(Field::kRounding, static_cast<int64_t>(rounding));
+    return;
+  }
+  if (opcode == Opcode::kAddShiftedS16) {
+    c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(30, 62));
+    c.Set(Field::kMultiplier2, m.Multiplier()).Set(Field::kRshift2, m.random.Int(31, 62));
+    c.Set(Field::kMultiplier3, m.Multiplier()).Set(Field::kRshift3, m.random.Int(0, 62));
+    c.Set(Field::kCount, m.random.Int(0, 15)).Set(Field::kFlags, m.random.Int(0, 1));
     return;
   }
   c.Set(Field::kMultiplier, m.random.Int(INT32_MIN, INT32_MAX));
@@ -88,6 +113,20 @@ void MakeTable(Maker& m) {
   const int32_t table = m.Chance(2) ? m.b.Const(DType::kBytes, {131072}, m.random.Data(131072))
                                     : m.b.Const(DType::kBytes, {2052}, entries);
   Make(m, Opcode::kTableS16, S16Spec(shape), NarrowSpec(m, shape)).Set(Field::kTable, table);
+}
+
+void MakeSoftmax(Maker& m) {
+  std::vector<int16_t> entries(2 * 513);
+  for (int16_t& e : entries) e = static_cast<int16_t>(m.random.Int(0, 32767));
+  entries[511] = entries[512] = 2;
+  if (m.Chance(50)) entries[512] = 1;
+  const Shape shape = m.Dims(1, 4);
+  const int32_t src = m.Src(S16Spec(shape)), dst = m.Dst(S16Spec(shape));
+  const int32_t table = m.b.Const(DType::kBytes, {2052}, entries);
+  m.b.Add(Opcode::kSoftmaxS16, dst, src)
+      .Set(Field::kTable, table)
+      .Set(Field::kMultiplier, m.Multiplier())
+      .Set(Field::kRshift, m.random.Int(0, 62));
 }
 
 void MakeNormalize(Maker& m) {
@@ -118,7 +157,9 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       const Shape shape = m.Dims(0, 4);
       Make(m, opcode, S16Spec(shape), NarrowSpec(m, shape))
           .Set(Field::kMultiplier, m.Multiplier())
-          .Set(Field::kRshift, m.random.Int(0, 62));
+          .Set(Field::kRshift, m.random.Int(0, 62))
+          .Set(Field::kRounding,
+               static_cast<int64_t>(RoundingOf(m, {Rounding::kHalfUp, Rounding::kTwoStep})));
       return true;
     }
     case Opcode::kConvS16:
@@ -127,6 +168,7 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       return MakeMatMul(m), true;
     case Opcode::kAddS16:
     case Opcode::kMulS16:
+    case Opcode::kAddShiftedS16:
       return MakePair(m, opcode), true;
     case Opcode::kTableS16:
       return MakeTable(m), true;
@@ -136,10 +178,15 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       w.SetFields(c);
       c.Set(Field::kMultiplier, m.random.Int(0, (1 << 24) - 1));
       c.Set(Field::kRshift, m.random.Int(0, 41)).Set(Field::kFlags, m.random.Int(0, 1));
+      c.Set(Field::kRounding,
+            static_cast<int64_t>(
+                RoundingOf(m, {Rounding::kHalfUp, Rounding::kHalfAway, Rounding::kTwoStep})));
       return true;
     }
     case Opcode::kNormalizeS16:
       return MakeNormalize(m), true;
+    case Opcode::kSoftmaxS16:
+      return MakeSoftmax(m), true;
     default:
       return false;
   }

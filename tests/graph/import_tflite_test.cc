@@ -100,6 +100,45 @@ TEST(ImportTflite, TheBiasCountsInUnitsOfTheProduct) {
   FAIL() << "no convolution";
 }
 
+// 16x8: s16 stay integers, their bias has its own 64 bits, a sum knows whether it shifts.
+TEST(ImportTflite, IntegersOf16Bits) {
+  for (const bool flag : {false, true}) {
+    for (const float scale : {0.25f, 0.3f}) {
+      TfliteBuilder b;
+      const int x = b.Tensor("x", {1, 2}, TensorType_FLOAT32);
+      const int q = b.Tensor("q", {1, 2}, TensorType_INT16, scale);
+      const int w = b.Tensor("w", {1, 2}, TensorType_INT8, 0.5f, 0, {3, 4});
+      const int bias = b.Tensor("b", {1}, TensorType_INT64, 0, 0, {0, 0, 0, 0, 1, 0, 0, 0});
+      const int p = b.Tensor("p", {1, 1}, TensorType_INT16, 0.25f);
+      const int sum = b.Tensor("sum", {1, 2}, TensorType_INT16, 0.25f);
+      const int y = b.Tensor("y", {1, 1}, TensorType_FLOAT32);
+      const int z = b.Tensor("z", {1, 2}, TensorType_FLOAT32);
+      b.Operator(BuiltinOperator_QUANTIZE, {x}, {q});
+      b.Operator(BuiltinOperator_FULLY_CONNECTED, {q, w, bias}, {p},
+                 tflite::CreateFullyConnectedOptions(b.fb()),
+                 tflite::BuiltinOptions_FullyConnectedOptions);
+      b.Operator(BuiltinOperator_ADD, {q, q}, {sum},
+                 tflite::CreateAddOptions(b.fb(), ActivationFunctionType_NONE, flag),
+                 tflite::BuiltinOptions_AddOptions);
+      b.Operator(BuiltinOperator_DEQUANTIZE, {p}, {y});
+      b.Operator(BuiltinOperator_DEQUANTIZE, {sum}, {z});
+      const Graph graph = Import(b.Bytes({x}, {y, z}));
+      EXPECT_EQ(graph.value(graph.FindValue("q")).dtype, DType::kS16);
+      EXPECT_EQ(graph.value(graph.FindValue("q")).quant, (QuantParams{scale, 0}));
+      EXPECT_EQ(graph.value(graph.FindValue("sum")).shifts_operands, flag && scale == 0.25f);
+      EXPECT_FALSE(graph.value(graph.FindValue("p")).shifts_operands);
+      int64_t found = 0;
+      for (int i = 0; i < graph.value_count(); ++i) {
+        const auto origin = graph.value(ValueId(i)).origin;
+        if (origin == nullptr || origin->dtype != DType::kS64) continue;
+        found = origin->integers->As<int64_t>()[0];
+        EXPECT_EQ(origin->scales[0], scale * 0.5f);
+      }
+      EXPECT_EQ(found, int64_t{1} << 32);
+    }
+  }
+}
+
 TEST(ImportTflite, EqualAndEmptyNamesAreMadeUnique) {
   TfliteBuilder b;
   const int x = b.Tensor("t", {2}, TensorType_FLOAT32), y = b.Tensor("t", {2}, TensorType_FLOAT32);

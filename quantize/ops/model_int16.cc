@@ -1,0 +1,260 @@
+// Operators on 16-bit integers that a model brings, beside weights of 8 bits: LiteRT's 16x8.
+// NUMERICS.md section 30. Convolutions and matrix products are written by conv.cc and matmul.cc.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/int16.h"
+#include "quantize/numerics/softmax_int16.h"
+#include "quantize/numerics/tflite_int16.h"
+#include "quantize/ops/operand.h"
+#include "quantize/ops/ops.h"
+#include "quantize/ranges/propagation_rules.h"
+
+namespace rshift {
+namespace {
+
+bool IsInt16Constant(const Value& value) {
+  const QuantizedOrigin* origin = value.origin.get();
+  return origin != nullptr && origin->dtype == DType::kS16 && origin->scales.size() == 1 &&
+         (origin->zero_points.empty() || origin->zero_points[0] == 0);
+}
+
+// --- convolutions and matrix products ---
+
+struct Products {
+  int64_t channels = 0, count = 0, channel_stride = 0, k_stride = 1;
+};
+
+// The largest |bias + sum of x w| of any channel.
+double LargestSum(const QuantizedOrigin& weights, const QuantizedOrigin* bias, const Products& p) {
+  const auto w = weights.integers->As<int8_t>();
+  double largest = 0;
+  for (int64_t c = 0; c < p.channels; ++c) {
+    int64_t magnitudes = 0;
+    for (int64_t k = 0; k < p.count; ++k)
+      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k * p.k_stride]});
+    double sum = static_cast<double>(numerics::kInt16Magnitude * magnitudes);
+    if (bias != nullptr) sum += std::fabs(static_cast<double>(bias->integers->As<int64_t>()[c]));
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+bool FitsInt32(const QuantizedOrigin& bias) {
+  const auto q = bias.integers->As<int64_t>();
+  return std::all_of(q.begin(), q.end(),
+                     [](int64_t v) { return std::abs(v) <= numerics::kInt32Limit; });
+}
+
+std::string WhyNotProduct(const Graph& graph, const Node& node, const Products& p, bool narrow) {
+  const QuantizedOrigin* weights = graph.value(node.inputs[1]).origin.get();
+  const bool plain = weights != nullptr && weights->dtype == DType::kS8 &&
+                     std::all_of(weights->zero_points.begin(), weights->zero_points.end(),
+                                 [](int32_t zero) { return zero == 0; });
+  if (!plain) return "its weights are not s8 with zero point 0";
+  const QuantizedOrigin* bias = nullptr;
+  if (node.inputs.size() > 2 && node.inputs[2].valid()) {
+    bias = graph.value(node.inputs[2]).origin.get();
+    if (bias == nullptr || bias->dtype != DType::kS64)
+      return "its bias is not s64, as beside activations of 16 bits";
+    if (!FitsInt32(*bias)) return "its bias does not fit 32 bits";
+  }
+  const double limit = static_cast<double>(
+      narrow && bias == nullptr ? numerics::kInt32Limit : numerics::kInt16AccumulatorLimit);
+  const double most = LargestSum(*weights, bias, p);
+  if (most > limit) return Cat("its sums may reach ", most, ", more than ", limit);
+  return "";
+}
+
+// LiteRT's multiplier has 7 bits above 1.
+std::string WhyNotScale(const QuantizedOrigin& weights, const IntType& x, const IntType& y) {
+  for (const float w : weights.scales) {
+    const double scale = numerics::TfLiteScaleDouble(x.quant.scale, w, y.quant.scale);
+    if (scale >= numerics::kMostTfLiteWideScale)
+      return Cat("its factor is ", scale, ", LiteRT's are below 128");
+  }
+  return "";
+}
+
+std::string WhyNotConv(const Graph& graph, const Node& node, const IntType& x, const IntType& y) {
+  const Shape& w = graph.value(node.inputs[1]).shape;
+  const int64_t count = w[0] == 0 ? 0 : NumElements(w) / w[0];
+  const std::string why = WhyNotProduct(graph, node, {w[0], count, count, 1}, false);
+  return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
+}
+
+std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16Rules& rules) {
+  if (!HasWeights(graph, node)) return "LiteRT's 16-bit product of two activations is F32 here";
+  const Shape& w = graph.value(node.inputs[1]).shape;
+  return WhyNotProduct(graph, node, {w[1], w[0], 1, w[1]}, rules.HasNarrowSums());
+}
+
+// --- others ---
+
+std::string WhyNotBinary(const Graph& graph, const Node& node, const Binary& op,
+                         std::span<const IntType> types, const IntType& y) {
+  if (!IsSumOrProduct(op.op)) return "it has no 16-bit form here";
+  std::vector<float> scales;
+  for (size_t i = 0; i < 2; ++i) {
+    const Value& value = graph.value(node.inputs[i]);
+    if (value.is_constant() && !IsInt16Constant(value)) return "its constant is not s16";
+    scales.push_back(value.is_constant() ? value.origin->scales[0] : types[i].quant.scale);
+  }
+  if (op.op == BinaryOp::kMul || !y.shifts_operands) return "";
+  const float larger = std::max(scales[0], scales[1]);
+  if (larger != y.quant.scale)
+    return "LiteRT shifts its operands, and neither has the scale of its result";
+  return "";
+}
+
+std::string WhyNotPool(const AveragePool& op, const IntType& x, const IntType& y) {
+  const Window& w = op.window;
+  const bool pads = w.pad_top > 0 || w.pad_left > 0 || w.pad_bottom > 0 || w.pad_right > 0;
+  if (pads && op.count_include_pad) return "it counts pads";
+  if (!(x == y)) return "LiteRT's 16-bit average has one scale for what it reads and writes";
+  return "";
+}
+
+std::string WhyNotMean(const Graph& graph, const Node& node, const Reduce& op) {
+  if (op.op != ReduceOp::kMean) return "LiteRT's 16-bit form of it is not reproduced";
+  const auto size = [&](ValueId id) { return NumElements(graph.value(id).shape); };
+  const int64_t reduced = size(node.inputs[0]) / std::max<int64_t>(size(node.outputs[0]), 1);
+  if (reduced > numerics::kMostTwoStepTaps)
+    return Cat("sums of ", reduced, " 16-bit integers may leave 32 bits");
+  return "";
+}
+
+std::string WhyNotSoftmax(const Graph& graph, const Node& node, const Softmax& op,
+                          const IntType& y) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (op.log) return "LiteRT has no 16-bit form of it";
+  if (op.axis != -1 && op.axis != rank - 1) return "it is not over the last dimension";
+  if (y.quant.scale != 0x1p-15f) return "the scale of its 16-bit result is not 1/32768";
+  if (shape.back() > numerics::kMostSoftmaxInt16)
+    return Cat("its rows have more than ", numerics::kMostSoftmaxInt16, " elements");
+  return "";
+}
+
+// The s16 of a constant, in the last dimensions of y.
+Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value) {
+  const Value& y = emitter.old().value(node.outputs[0]);
+  const IntType type{DType::kS16, {value.origin->scales[0], 0}};
+  Shape shape(y.shape.size() - value.shape.size(), 1);
+  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
+  size_t d = 0;
+  while (d < shape.size() && shape[d] == 1) ++d;
+  bool repeats = true;
+  for (; d < shape.size(); ++d) repeats = repeats && shape[d] == y.shape[d];
+  const ValueId constant = emitter.AddConstant(value.name + "__q", y.layout, shape, type,
+                                               value.origin->integers->As<int16_t>());
+  if (repeats) return {constant, type};
+  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
+  emitter.AddNode(node.name + "__expand", Expand{}, {constant}, expanded);
+  return {expanded, type};
+}
+
+Operand OperandOf(Emitter& emitter, const Node& node, ValueId old_id) {
+  const Value& value = emitter.old().value(old_id);
+  return value.is_constant() ? ConstantOperand(emitter, node, value)
+                             : MakeOperand(emitter, node, old_id);
+}
+
+void EmitPair(Emitter& emitter, const Node& node, const Binary& op) {
+  BinaryLayer layer;
+  layer.op = op.op;
+  layer.y = emitter.Type(node.outputs[0]);
+  layer.clamp = op.clamp;
+  Operand a = OperandOf(emitter, node, node.inputs[0]);
+  const Operand b = OperandOf(emitter, node, node.inputs[1]);
+  layer.a = a.type;
+  layer.b = b.type;
+  // The command repeats its second operand alone.
+  const Value &first = emitter.old().value(node.inputs[0]),
+              &y = emitter.old().value(node.outputs[0]);
+  if (first.is_constant() && first.shape != y.shape) {
+    const ValueId expanded = emitter.Temporary(node.outputs[0], "__first", a.type);
+    emitter.AddNode(node.name + "__first", Expand{}, {a.id}, expanded);
+    a.id = expanded;
+  }
+  emitter.AddNode(node.name, RulesOf(emitter).MakeBinary(layer), {a.id, b.id},
+                  emitter.DefineInt(node.outputs[0]));
+}
+
+// A command of one operand.
+void EmitOne(Emitter& emitter, const Node& node, Op op) {
+  const ValueId x = emitter.Int(node.inputs[0]);
+  emitter.AddNode(node.name, std::move(op), {x}, emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace
+
+std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithmetic& rules,
+                             std::span<const IntType> types, const IntType& y) {
+  const ModelInt16Rules* int16 = rules.ModelInt16();
+  if (int16 == nullptr) return "this profile has no 16-bit integers of a model's own";
+  bool all = y.is_s16();
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool activation = node.inputs[i].valid() && types[i].quant.scale > 0;
+    all = all && (!activation || types[i].is_s16());
+  }
+  if (!all) return "it reads or writes integers of 8 bits beside those of 16";
+  const IntType& x = types[0];
+  const auto why = Overloaded{
+      [&](const Conv&) { return WhyNotConv(graph, node, x, y); },
+      [&](const MatMul&) { return WhyNotMatMul(graph, node, *int16); },
+      [&](const Binary& op) { return WhyNotBinary(graph, node, op, types, y); },
+      [&](const Unary& op) { return int16->WhyNot(op, x, y); },
+      [&](const AveragePool& op) { return WhyNotPool(op, x, y); },
+      [&](const Reduce& op) { return WhyNotMean(graph, node, op); },
+      [&](const Softmax& op) { return WhyNotSoftmax(graph, node, op, y); },
+      [](const LeakyRelu&) { return std::string(); },
+      [](const Clip&) { return std::string(); },
+      [&](const auto&) {
+        const bool moves = MovesInput(graph, node) || std::holds_alternative<MaxPool>(node.op) ||
+                           std::holds_alternative<Concat>(node.op);
+        if (!moves) return std::string("it has no 16-bit form here");
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+          if (types[i].is_s16() && !(types[i] == y))
+            return std::string("LiteRT moves 16-bit integers without changing their scale");
+        }
+        return std::string();
+      }};
+  return std::visit(why, node.op);
+}
+
+bool EmitModelInt16(Emitter& emitter, const Node& node) {
+  const ModelInt16Rules& rules = *RulesOf(emitter).ModelInt16();
+  const auto type = [&](ValueId id) { return emitter.Type(id); };
+  const auto emit = Overloaded{
+      [&](const Binary& op) {
+        EmitPair(emitter, node, op);
+        return true;
+      },
+      [&](const Unary& op) {
+        EmitOne(emitter, node, rules.MakeUnary(type(node.inputs[0]), type(node.outputs[0]), op));
+        return true;
+      },
+      [&](const LeakyRelu& op) {
+        EmitOne(emitter, node,
+                rules.MakeLeakyRelu(type(node.inputs[0]), type(node.outputs[0]), op.alpha));
+        return true;
+      },
+      [&](const AveragePool& op) {
+        isa::AveragePoolS16 pool = rules.MakePool();
+        pool.window = op.window;
+        EmitOne(emitter, node, pool);
+        return true;
+      },
+      [&](const Softmax&) {
+        EmitOne(emitter, node, rules.MakeSoftmax(type(node.inputs[0])));
+        return true;
+      },
+      [](const auto&) { return false; }};
+  return std::visit(emit, node.op);
+}
+
+}  // namespace rshift

@@ -1,0 +1,59 @@
+// Softmax of s16, row by row. quantize/numerics/softmax_int16.h has the arithmetic.
+#include "quantize/numerics/softmax_int16.h"
+
+#include <algorithm>
+
+#include "runtime/steps/steps.h"
+
+namespace rshift {
+namespace {
+
+class SoftmaxS16Step : public Step {
+ public:
+  SoftmaxS16Step(const StepContext& context, const isa::SoftmaxS16& c)
+      : words_(c.words),
+        src_(context.In<int16_t>(Field::kSrc)),
+        dst_(context.Out<int16_t>(Field::kDst)),
+        exponentials_(context.In<int16_t>(Field::kTable)),
+        reciprocals_(exponentials_ + numerics::kSoftmaxInt16Entries) {
+    const Shape& shape = context.Record(Field::kSrc).shape;
+    columns_ = shape.back();
+    rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
+  }
+
+  void Run(const Team& team) noexcept override {
+    const Range part = ThreadRange(rows_, 1, team);
+    for (int64_t row = part.begin; row < part.end; ++row)
+      RunRow(src_ + row * columns_, dst_ + row * columns_);
+  }
+
+ private:
+  // dst holds the exponentials before it holds the results, and may be src.
+  void RunRow(const int16_t* x, int16_t* y) const noexcept {
+    const int32_t max = *std::max_element(x, x + columns_);
+    int32_t sum = 0;
+    for (int64_t i = 0; i < columns_; ++i) {
+      const int32_t e = numerics::SoftmaxInt16Exp(x[i], max, words_, exponentials_);
+      sum += e;
+      y[i] = static_cast<int16_t>(e);
+    }
+    const numerics::SoftmaxInt16Inverse inverse = numerics::InvertSoftmaxInt16(sum, reciprocals_);
+    for (int64_t i = 0; i < columns_; ++i)
+      y[i] = static_cast<int16_t>(numerics::SoftmaxInt16Quotient(y[i], inverse));
+  }
+
+  const RequantWords words_;
+  const int16_t* src_;
+  int16_t* dst_;
+  const int16_t* exponentials_;
+  const int16_t* reciprocals_;
+  int64_t columns_ = 0, rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::SoftmaxS16& c) {
+  return std::make_unique<SoftmaxS16Step>(context, c);
+}
+
+}  // namespace rshift
