@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "quantize/ascend_config.h"
-#include "quantize/weight_bits.h"
 
 namespace rshift {
 namespace {
@@ -204,6 +203,14 @@ LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& 
 Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& config,
                   const Profile& profile) {
   return config.empty() ? profile : LayerOf(graph, node, config).profile.value_or(profile);
+}
+
+bool HasConstantWeights(const Graph& graph, const Node& node) {
+  const bool matrix =
+      std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).shape.size() == 2;
+  return (matrix || std::holds_alternative<Conv>(node.op) ||
+          std::holds_alternative<ConvTranspose>(node.op)) &&
+         !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
 }
 
 LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {

@@ -72,14 +72,6 @@ bool Has4Bits(const Graph& integer, const Node& node) {
 
 }  // namespace
 
-bool HasConstantWeights(const Graph& graph, const Node& node) {
-  const bool matrix =
-      std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).shape.size() == 2;
-  return (matrix || std::holds_alternative<Conv>(node.op) ||
-          std::holds_alternative<ConvTranspose>(node.op)) &&
-         !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
-}
-
 QuantizeConfig WithWeightBits(const Graph& graph, QuantizeConfig config) {
   const Surroundings around = FindSurroundings(graph);
   std::vector<std::string> names;

@@ -7,9 +7,6 @@
 
 namespace rshift {
 
-// A convolution or matrix product of an activation with constant weights.
-bool HasConstantWeights(const Graph& graph, const Node& node);
-
 // `config` with 4 bits for the weights of what --weight-bits 4 is about, where it says nothing of
 // them: convolutions of one tap and one group, and matrix products with constant weights; neither
 // those before which no product with constant weights lies, which read the model's inputs, nor
