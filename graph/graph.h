@@ -54,6 +54,7 @@ struct QuantizedOrigin {
   // A FakeQuantize whose zero points are no integers: the integers are those of a range around its
   // own (graph/level_reading.h), the value's elements are the FakeQuantize's.
   bool tuned = false;
+  int bits = 8;  // of s8 and u8; 4: all are in [-8, 7], or [0, 15], a byte each
 };
 
 // The ends of the ranges that a FakeQuantize of 256 levels quantizes, one or one for each index of

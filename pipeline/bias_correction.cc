@@ -152,7 +152,7 @@ class Corrector {
   void TakeSlopes(const BiasLayer& layer, const std::vector<std::vector<ChannelMoments>>& moments,
                   std::vector<std::vector<double>>* means) {
     if (moments.empty()) return;
-    ChosenWeights chosen{layer.scales, {layer.integers.begin(), layer.integers.end()}};
+    ChosenWeights chosen{layer.scales, {layer.integers.begin(), layer.integers.end()}, layer.bits};
     int64_t slopes = 0;
     for (size_t c = 0; c < moments.size(); ++c) {
       float& scale = chosen.scales[c];

@@ -40,6 +40,7 @@ std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const 
   layer.inputs_first =
       std::holds_alternative<QMatMul>(made.op) || std::holds_alternative<QMatMulS16>(made.op);
   layer.scales = w.origin->scales;
+  layer.bits = w.origin->bits;
   layer.x = floating.value(product->x).name;
   layer.integer_x = x.name;
   layer.dtype = x.dtype;

@@ -23,6 +23,7 @@ struct BiasLayer {
   std::span<const int8_t> integers;      // the weights: [OC, IC / groups, taps], or
   bool inputs_first = false;             // MatMul's [K, N]
   std::vector<float> scales;             // of them, one for each output channel
+  int bits = 8;                          // or 4 (ChosenWeights)
   std::string x, integer_x;              // what it reads, by the names of both graphs
   DType dtype = DType::kS8;              // of integer_x
   QuantParams quant;                     // likewise

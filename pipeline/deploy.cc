@@ -26,6 +26,7 @@
 #include "quantize/quantize.h"
 #include "quantize/set_biases.h"
 #include "quantize/set_weights.h"
+#include "quantize/weight_bits.h"
 #include "runtime/onednn/float_library.h"
 
 namespace rshift {
@@ -96,10 +97,15 @@ class Deployer {
     report.model_sha256 = floating_.sha256;
     report.target = quantize_.target.name;
     ReadTable();
-    if (!options_.scales.given()) return;
+    if (options_.scales.given()) TakeGivenScales(imported);
+    if (options_.weight_bits == 4)
+      quantize_.config = WithWeightBits(floating_, std::move(quantize_.config));
+  }
+
+  void TakeGivenScales(const Graph& imported) {
     TakenScales taken = TakeScales(options_, imported, &floating_, &table_, &quantize_);
     for (const std::string& note : taken.notes) Warn(note);
-    report.scales = std::move(taken.trace);
+    result_.report.scales = std::move(taken.trace);
   }
 
   void ReadTable() {
@@ -130,6 +136,10 @@ class Deployer {
     if (options_.automatic) SearchTypes();
     ChooseIntegers();
     QuantizeResult quantized = QuantizeGraph(SetBiases(weighted_, biases_), table_, quantize_);
+    CheckWeightBits(floating_, quantized.graph, quantize_.config);
+    const WeightBitsCount small = CountWeightsOf4Bits(quantized.graph);
+    report.layers_of_4_bits = small.layers;
+    report.weights_of_4_bits = small.weights;
     report.mode = quantized.mode == QuantMode::kSymmetric ? "symmetric" : "asymmetric";
     report.profile = Name(quantize_.profile.id);
     Tell(DeployStage::kQuantized, quantized.graph);
@@ -182,7 +192,7 @@ class Deployer {
         {"mode", Cat(static_cast<int>(quantize_.mode), " ", static_cast<int>(quantize_.profile.id),
                      " ", static_cast<int>(quantize_.profile.variant))},
         {"bits", Cat(quantize_.activation_bits, " ", quantize_.residual_bits, " ",
-                     quantize_.shift_negative)},
+                     quantize_.shift_negative, " ", options_.weight_bits)},
         {"target", quantize_.target.name + ToText(quantize_.target.cost)},
         {"config", options_.config.path.empty() ? "" : ReadTextFile(options_.config.path)}};
     std::string text;

@@ -37,6 +37,9 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
                  "--weight-rounding and --weight-clipping: the model holds its own quantization "
                  "parameters (QuantizeLinear, DequantizeLinear, FakeQuantize), its integer weights "
                  "among them; leave them out");
+    RequireUsage(options.weight_bits == 8,
+                 "--weight-bits: the model holds its own quantization parameters (QuantizeLinear, "
+                 "DequantizeLinear, FakeQuantize), its integer weights among them; leave it out");
     return;
   }
   // Profile ascend may have its scales in --config; layers without stay in fp16.

@@ -14,6 +14,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.variant                                        ? "--variant"
          : o.activation_bits != 8                           ? "--activation-bits"
          : o.residual_bits != 8                             ? "--residual-bits"
+         : o.weight_bits != 8                               ? "--weight-bits"
          : !o.shift_negative                                ? "--shift-negative"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
          : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
@@ -74,6 +75,11 @@ void CheckOptions(const DeployOptions& o) {
                o.activation_bits, ": expected 8 or 16");
   RequireUsage(o.residual_bits == 8 || o.residual_bits == 16, "--residual-bits ", o.residual_bits,
                ": expected 8 or 16");
+  RequireUsage(o.weight_bits == 8 || o.weight_bits == 4, "--weight-bits ", o.weight_bits,
+               ": expected 8 or 4");
+  RequireUsage(o.weight_bits == 8 || o.profile != ProfileId::kAscend,
+               "--weight-bits is not for --profile ascend, whose weights have the scales of its "
+               "configuration: leave it out");
   const bool has_test = !o.test_input.empty() || !o.test_samples.empty();
   RequireUsage(o.test_input.empty() || o.test_samples.empty(),
                "the test input is given twice, as files and as samples in memory");

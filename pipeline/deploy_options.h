@@ -45,6 +45,9 @@ struct DeployOptions {
 
   // Of integer programs only: bits of all results, and of the residual stream (quantize/options.h).
   int activation_bits = 8, residual_bits = 8;
+  // 4: weights of convolutions of one tap and of matrix products, all but the first and the last
+  // (quantize/weight_bits.h).
+  int weight_bits = 8;
   bool shift_negative = true;  // of symmetric programs of profile tpu (quantize/options.h)
 
   PreprocessChoice preprocess = {};                // carried into the program; default: the table's

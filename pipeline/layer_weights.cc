@@ -63,6 +63,8 @@ std::vector<float> FloatRow(const WeightLayer& layer, int64_t output) {
   return row;
 }
 
+double Most(const WeightLayer& layer) { return numerics::LargestWeight(layer.nearest.bits); }
+
 // Rounds to the scales that the rows have.
 void Round(const WeightLayer& layer, const SecondMoments& moments, double damping,
            WeightRounding rounding, Rows* rows) {
@@ -72,12 +74,13 @@ void Round(const WeightLayer& layer, const SecondMoments& moments, double dampin
       weights.push_back(static_cast<double>(w) / static_cast<double>(rows->scales[r]));
   }
   if (rounding == WeightRounding::kGptq) {
-    rows->integers = RoundTogether(moments, damping, weights);
+    rows->integers =
+        RoundTogether(moments, damping, weights, numerics::LargestWeight(layer.nearest.bits));
   } else {
     rows->integers.clear();
     for (const double w : weights)
       rows->integers.push_back(
-          static_cast<int8_t>(std::clamp(numerics::RoundHalfEven(w), -127.0, 127.0)));
+          static_cast<int8_t>(std::clamp(numerics::RoundHalfEven(w), -Most(layer), Most(layer))));
   }
 }
 
@@ -162,8 +165,9 @@ class LayerChooser {
     Rows rows;
     for (size_t r = 0; r < now.outputs.size(); ++r) {
       const std::vector<float> weights = FloatRow(layer_, now.outputs[r]);
-      const float scale =
-          numerics::WeightScale(static_cast<float>(BestClip(weights, squares, 127)));
+      const int bits = layer_.nearest.bits;
+      const double clip = BestClip(weights, squares, numerics::LargestWeight(bits));
+      const float scale = numerics::WeightScale(static_cast<float>(clip), bits);
       if (!(scale < now.scales[r])) continue;
       rows.outputs.push_back(now.outputs[r]);
       rows.scales.push_back(scale);
@@ -234,6 +238,7 @@ std::optional<WeightLayer> LayerOf(const Graph& floating, const Node& node, cons
   layer.per_channel = config.per_channel.value_or(options.target.per_channel_weights);
   layer.weights = found.weights;
   layer.bias = found.bias;
+  layer.nearest.bits = found.bits;
   layer.nearest.scales = found.scales;
   layer.nearest.integers.assign(found.integers.begin(), found.integers.end());
   if (layer.per_channel) return layer;

@@ -34,7 +34,9 @@ struct DeployReport {
   std::string model_sha256 = {}, table = {}, table_sha256 = {};  // no table: empty
   ScalesTrace scales = {};                                       // --scales; else without a format
   int64_t calibration_samples = 0, compared_samples = 0;
-  int equalized_tensors = 0;           // by the table: the factors are in the weights
+  int equalized_tensors = 0;  // by the table: the factors are in the weights
+  int layers_of_4_bits = 0;   // weights of 4 bits: layers, and how many numbers
+  int64_t weights_of_4_bits = 0;
   std::vector<ReportNode> nodes = {};  // in program order
   uint64_t file_bytes = 0, arena_bytes = 0;
   int transposes = 0;

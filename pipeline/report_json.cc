@@ -229,6 +229,10 @@ nlohmann::json JsonReport(const DeployReport& report) {
                                      {"before", RangeJson(c.before)},
                                      {"after", RangeJson(c.after)}});
   }
+  if (report.layers_of_4_bits > 0) {
+    json["weights_of_4_bits"] = {{"layers", report.layers_of_4_bits},
+                                 {"weights", report.weights_of_4_bits}};
+  }
   json["preprocess"] = report.preprocess;
   if (!report.scales.format.empty()) json["scales"] = ScalesJson(report.scales);
   if (report.search) json["auto"] = SearchJson(*report.search);

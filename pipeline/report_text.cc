@@ -209,6 +209,10 @@ std::string TextReport(const DeployReport& report) {
            "; factors between channels, powers of two, are in the weights\n";
   }
   out += Int16Line(report.nodes);
+  if (report.layers_of_4_bits > 0) {
+    out += Cat("weights of 4 bits: ", Count(report.layers_of_4_bits, "layer"), ", ",
+               report.weights_of_4_bits, " weights\n");
+  }
   if (report.search) out += SearchText(*report.search);
   if (report.weight_choice) out += WeightLine(*report.weight_choice);
   if (report.bias_correction) out += CorrectionLine(*report.bias_correction);

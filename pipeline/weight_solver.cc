@@ -7,9 +7,9 @@
 namespace rshift {
 namespace {
 
-constexpr double kMost = 127;
-
-double Nearest(double weight) { return std::clamp(std::nearbyint(weight), -kMost, kMost); }
+double Nearest(double weight, double most) {
+  return std::clamp(std::nearbyint(weight), -most, most);
+}
 
 // Indices in ascending order of the diagonal: the last is rounded first.
 std::vector<int64_t> Order(const SecondMoments& moments) {
@@ -50,7 +50,7 @@ std::vector<double> Factor(const SecondMoments& moments, double damping,
 
 // d = weights - integers, [n, rows] in `order`.
 std::vector<double> Differences(const std::vector<double>& r, const std::vector<int64_t>& order,
-                                std::span<const double> weights) {
+                                std::span<const double> weights, double most) {
   const size_t n = order.size(), rows = weights.size() / n;
   std::vector<double> d(n * rows), taken(rows);
   for (size_t i = n; i-- > 0;) {
@@ -62,7 +62,7 @@ std::vector<double> Differences(const std::vector<double>& r, const std::vector<
     }
     for (size_t o = 0; o < rows; ++o) {
       const double weight = weights[o * n + static_cast<size_t>(order[i])];
-      d[i * rows + o] = weight - Nearest(weight + taken[o]);
+      d[i * rows + o] = weight - Nearest(weight + taken[o], most);
     }
   }
   return d;
@@ -119,15 +119,15 @@ double BestClip(std::span<const float> weights, std::span<const double> mean_squ
 }
 
 std::vector<int8_t> RoundTogether(const SecondMoments& moments, double damping,
-                                  std::span<const double> weights) {
+                                  std::span<const double> weights, int most) {
   const auto n = static_cast<size_t>(moments.n), rows = weights.size() / n;
   std::vector<int8_t> integers(weights.size());
   for (size_t i = 0; i < weights.size(); ++i)
-    integers[i] = static_cast<int8_t>(Nearest(weights[i]));
+    integers[i] = static_cast<int8_t>(Nearest(weights[i], most));
   const std::vector<int64_t> order = Order(moments);
   const std::vector<double> r = Factor(moments, damping, order);
   if (r.empty()) return integers;
-  const std::vector<double> d = Differences(r, order, weights);
+  const std::vector<double> d = Differences(r, order, weights, most);
   std::vector<double> alone(weights.size()), together(weights.size());
   for (size_t o = 0; o < rows; ++o) {
     for (size_t i = 0; i < n; ++i) {

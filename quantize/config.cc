@@ -29,6 +29,9 @@ void CheckLayer(const YamlPart& part, const std::string& what, const LayerConfig
     FailAt(part, what, ": low is ", *layer.low, " and high is ", *layer.high,
            ", expected low < high");
   }
+  if (layer.weight_bits == 4 && layer.float32.value_or(false)) {
+    FailAt(part, what, ": weights of 4 bits with mode f32; leave one of them out");
+  }
 }
 
 // profile and variant together say whose arithmetic: a variant names its profile beside it.
@@ -77,16 +80,21 @@ LayerConfig ReadLayer(const YamlPart& part, const std::string& what) {
   if (HasKey(part, "activation_bits")) {
     layer.activation_bits = ReadEither(child("activation_bits"), label("activation_bits"), 8, 16);
   }
+  if (HasKey(part, "weight_bits")) {
+    layer.weight_bits = ReadEither(child("weight_bits"), label("weight_bits"), 4, 8);
+  }
   if (HasKey(part, "onednn")) layer.onednn = ReadOneDnnConfig(child("onednn"), label("onednn"));
   if (HasKey(part, "ascend")) layer.ascend = ReadAscendConfig(child("ascend"), label("ascend"));
   if (HasKey(part, "profile") || HasKey(part, "variant")) layer.profile = ReadProfile(part, what);
   const bool says_something = layer.float32 || layer.threshold || layer.low || layer.high ||
                               layer.per_channel || layer.multiplier_bits || layer.activation_bits ||
-                              layer.profile || !layer.ascend.empty() || !layer.onednn.empty();
+                              layer.weight_bits || layer.profile || !layer.ascend.empty() ||
+                              !layer.onednn.empty();
   if (!says_something) {
     FailAt(part, what,
            " has no setting; give mode, threshold, low and high, per_channel, "
-           "multiplier_bits, activation_bits, profile, onednn or ascend, or leave it out");
+           "multiplier_bits, activation_bits, weight_bits, profile, onednn or ascend, or leave it "
+           "out");
   }
   CheckLayer(part, what, layer);
   return layer;
@@ -108,7 +116,7 @@ void ReadLayers(const YamlPart& layers, QuantizeConfig* config) {
     const YamlPart part{entry.second, layers.where};
     CheckKeys(part, what,
               {"type", "mode", "threshold", "low", "high", "per_channel", "multiplier_bits",
-               "activation_bits", "profile", "variant", "onednn", "ascend"});
+               "activation_bits", "weight_bits", "profile", "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     const bool has_type = HasKey(part, "type");
@@ -129,7 +137,7 @@ void ReadTypeEntries(const YamlPart& types, QuantizeConfig* config) {
     const YamlPart part{entry.second, types.where};
     CheckKeys(part, what,
               {"mode", "threshold", "low", "high", "per_channel", "multiplier_bits",
-               "activation_bits", "profile", "variant", "onednn", "ascend"});
+               "activation_bits", "weight_bits", "profile", "variant", "onednn", "ascend"});
     LayerConfig layer = ReadLayer(part, what);
     layer.line = entry.first.Mark().line + 1;
     config->types[name] = layer;

@@ -20,6 +20,7 @@ struct LayerConfig {
   std::optional<bool> per_channel;
   std::optional<int> multiplier_bits;
   std::optional<int> activation_bits;  // 8 or 16, of the result (quantize/int16_plan.h)
+  std::optional<int> weight_bits;      // 8 or 4 (quantize/weight_bits.h)
   std::optional<Profile> profile;      // this node's arithmetic, in place of --profile
   OneDnnConfig onednn{};               // profile onednn
   AscendConfig ascend{};               // profile ascend

@@ -348,10 +348,11 @@ ValueId Emitter::AddConstant(const std::string& base, Layout layout, const Shape
 
 ValueId Emitter::AddWeights(const std::string& base, Layout layout, const Shape& shape,
                             int64_t axis, const std::vector<float>& scales,
-                            std::span<const int8_t> bytes) {
+                            std::span<const int8_t> bytes, int bits) {
   Value value = ConstantValue(names_.Take(base), layout, shape, MakeConstant(bytes));
   auto origin = std::make_shared<QuantizedOrigin>();
   origin->axis = axis;
+  origin->bits = bits;
   for (int64_t c = 0; c < shape[axis]; ++c) origin->scales.push_back(scales[c % scales.size()]);
   origin->zero_points.assign(origin->scales.size(), 0);
   origin->integers = value.constant;

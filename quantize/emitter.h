@@ -110,9 +110,9 @@ class Emitter {
                       const IntType& type, std::span<const int16_t> numbers);
   // Weights: real = scale of the channel * byte. The channels of `axis` may be those of `scales`
   // several times over. They are remembered for dumps: operators have scales and zero points in
-  // their own parameters.
+  // their own parameters. `bits`: 4 where the program's file is to hold two to a byte.
   ValueId AddWeights(const std::string& base, Layout layout, const Shape& shape, int64_t axis,
-                     const std::vector<float>& scales, std::span<const int8_t> bytes);
+                     const std::vector<float>& scales, std::span<const int8_t> bytes, int bits = 8);
 
   void AddNode(const std::string& name, Op op, std::vector<ValueId> inputs, ValueId output);
   // A node of one input that writes a Temporary; both names end in `suffix`.

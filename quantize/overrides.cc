@@ -22,6 +22,7 @@ void Complete(LayerConfig* layer, const LayerConfig& other) {
   if (!layer->per_channel) layer->per_channel = other.per_channel;
   if (!layer->multiplier_bits) layer->multiplier_bits = other.multiplier_bits;
   if (!layer->activation_bits) layer->activation_bits = other.activation_bits;
+  if (!layer->weight_bits) layer->weight_bits = other.weight_bits;
   if (!layer->profile) layer->profile = other.profile;
   if (layer->onednn.output_scales.empty()) {
     layer->onednn.mask = other.onednn.mask;
@@ -70,20 +71,22 @@ bool HasMultipliers(const Node& node) {
 // What an entry is about: keys that would change nothing of it are mistakes, for the user believes
 // that they do.
 struct Subjects {
-  int nodes = 0, inputs = 0, with_weights = 0, with_multipliers = 0;
-  void Add(const Node& node) {
+  int nodes = 0, inputs = 0, with_weights = 0, with_constant_weights = 0, with_multipliers = 0;
+  void Add(const Graph& graph, const Node& node) {
     ++nodes;
     with_weights += HasWeights(node);
+    with_constant_weights += HasConstantWeights(graph, node);
     with_multipliers += HasMultipliers(node);
   }
 };
 
 void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& layer) {
   RSHIFT_REQUIRE(s.nodes > 0 || (!layer.float32 && !layer.per_channel && !layer.multiplier_bits &&
-                                 !layer.profile && layer.ascend.empty()),
+                                 !layer.weight_bits && !layer.profile && layer.ascend.empty()),
                  ErrorCode::kInvalidInput, entry,
                  " is an input of the model: it can have a range; mode, per_channel, "
-                 "multiplier_bits, profile and ascend belong to the nodes that read it");
+                 "multiplier_bits, weight_bits, profile and ascend belong to the nodes that read "
+                 "it");
   RSHIFT_REQUIRE(layer.onednn.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
                  ": onednn is for Conv, Gemm and MatMul; leave it out");
   RSHIFT_REQUIRE(layer.ascend.empty() || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
@@ -91,6 +94,9 @@ void CheckEntry(const Subjects& s, const std::string& entry, const LayerConfig& 
                  "FullyConnection), which alone take scales; leave it out");
   RSHIFT_REQUIRE(!layer.per_channel || s.with_weights > 0, ErrorCode::kInvalidInput, entry,
                  ": per_channel is for Conv, Gemm and MatMul; leave it out");
+  RSHIFT_REQUIRE(!layer.weight_bits || s.with_constant_weights > 0, ErrorCode::kInvalidInput, entry,
+                 ": weight_bits is for Conv, ConvTranspose, Gemm and MatMul with constant weights; "
+                 "leave it out");
   RSHIFT_REQUIRE(!layer.multiplier_bits || s.with_multipliers > 0, ErrorCode::kInvalidInput, entry,
                  ": multiplier_bits is for Add and LeakyRelu; leave it out");
 }
@@ -106,7 +112,7 @@ void CheckExactEntries(const Graph& graph, const QuantizeConfig& config) {
   for (ValueId id : graph.inputs) ++subjects[graph.value(id).name].inputs;
   for (const Node& node : graph.nodes()) {
     for (const std::string& name : {node.name, graph.value(node.outputs[0]).name})
-      subjects[name].Add(node);
+      subjects[name].Add(graph, node);
   }
   for (const auto& [name, layer] : config.layers) {
     const auto found = subjects.find(name);
@@ -150,7 +156,7 @@ void CheckPatterns(const Graph& graph, const QuantizeConfig& config) {
     Subjects subjects;
     for (ValueId id : graph.inputs) subjects.inputs += MatchesInput(pattern, graph.value(id).name);
     for (const Node& node : graph.nodes()) {
-      if (Matches(pattern, graph, node)) subjects.Add(node);
+      if (Matches(pattern, graph, node)) subjects.Add(graph, node);
     }
     RSHIFT_REQUIRE(subjects.nodes + subjects.inputs > 0, ErrorCode::kInvalidInput, place, ": '",
                    pattern.glob, "' matches no layer or tensor",
@@ -162,7 +168,7 @@ void CheckPatterns(const Graph& graph, const QuantizeConfig& config) {
     CheckOperator(operators, type, EntryPlace(config, layer));
     Subjects subjects;
     for (const Node& node : graph.nodes()) {
-      if (type == OpName(node.op)) subjects.Add(node);
+      if (type == OpName(node.op)) subjects.Add(graph, node);
     }
     CheckEntry(subjects, EntryName(config, layer, type), layer);
   }
@@ -197,6 +203,14 @@ LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& 
 Profile ProfileOf(const Graph& graph, const Node& node, const QuantizeConfig& config,
                   const Profile& profile) {
   return config.empty() ? profile : LayerOf(graph, node, config).profile.value_or(profile);
+}
+
+bool HasConstantWeights(const Graph& graph, const Node& node) {
+  const bool matrix =
+      std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).shape.size() == 2;
+  return (matrix || std::holds_alternative<Conv>(node.op) ||
+          std::holds_alternative<ConvTranspose>(node.op)) &&
+         !graph.value(node.inputs[0]).is_constant() && graph.value(node.inputs[1]).is_constant();
 }
 
 LayerConfig InputOf(const std::string& input, const QuantizeConfig& config) {

@@ -23,6 +23,9 @@ void CheckLayers(const Graph& graph, const QuantizeConfig& config);
 // under the node's name, else the last wildcard that matches either, else its operator's.
 LayerConfig LayerOf(const Graph& graph, const Node& node, const QuantizeConfig& config);
 
+// A convolution or matrix product of an activation with constant weights.
+bool HasConstantWeights(const Graph& graph, const Node& node);
+
 // What it says about an input of the model.
 LayerConfig InputOf(const std::string& input, const QuantizeConfig& config);
 

@@ -22,6 +22,10 @@ void CheckQdqEntry(const QuantizeConfig& config, const LayerConfig& layer,
                  EntryPlace(config, layer), ": '", name,
                  "': threshold, low, high and per_channel mean nothing here: the model holds its "
                  "own quantization parameters; leave them out");
+  RSHIFT_REQUIRE(!layer.weight_bits, ErrorCode::kInvalidInput, EntryPlace(config, layer), ": '",
+                 name,
+                 "': weight_bits means nothing here: the model's own integer weights have 8 or 4 "
+                 "bits; leave it out");
 }
 
 }  // namespace

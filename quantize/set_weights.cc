@@ -25,6 +25,7 @@ Graph SetWeights(Graph graph, const NodeWeights& weights) {
     const int64_t axis = conv ? 0 : 1;
     origin->axis = chosen.scales.size() == 1 ? -1 : axis;
     origin->scales = chosen.scales;
+    origin->bits = chosen.bits;
     origin->zero_points.assign(chosen.scales.size(), 0);
     origin->integers = MakeConstant(std::span<const int8_t>(chosen.integers));
     graph.value(node.inputs[1]).origin = std::move(origin);

@@ -15,6 +15,7 @@ namespace rshift {
 struct ChosenWeights {
   std::vector<float> scales;     // one for each output channel, or one
   std::vector<int8_t> integers;  // in the order of the constant
+  int bits = 8;                  // 4: all in [-7, 7]
 };
 // By the name of a Conv or MatMul.
 using NodeWeights = std::map<std::string, ChosenWeights>;

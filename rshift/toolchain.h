@@ -111,6 +111,8 @@ typedef struct rshift_deploy_options {
   int no_shift_negative;
   const char* weight_rounding; /* "nearest" (default) or "gptq", on the table's samples */
   const char* weight_clipping; /* "off" (default) or "mse", likewise */
+  /* 4: weights of 1x1 convolutions and matrix products but the first and last; 0 and 8: 8 bits */
+  int weight_bits;
 } rshift_deploy_options;
 
 /* What rshift_deploy_all gives; a text ends with a 0 that its size does not count. */

@@ -153,6 +153,7 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
   options.weights = {ParseWeightRounding(TextOr(given.weight_rounding, "nearest")),
                      ParseWeightClipping(TextOr(given.weight_clipping, "off"))};
   if (given.activation_bits != 0) options.activation_bits = given.activation_bits;
+  if (given.weight_bits != 0) options.weight_bits = given.weight_bits;
   if (given.residual_bits != 0) options.residual_bits = given.residual_bits;
   options.shift_negative = given.no_shift_negative == 0;
   options.threads = given.threads;

@@ -35,6 +35,7 @@ Program Program::FromFile(MappedFile file, const std::string& where, const Limit
   (void)CostModelOf(view.image, where);  // refused here, not by the first session
   program.image_ = std::move(view.image);
   program.constants_ = view.constants;
+  program.unpacked_ = std::move(view.unpacked);
   return program;
 }
 

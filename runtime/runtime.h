@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/aligned.h"
 #include "base/mapped_file.h"
 #include "codegen/container/image.h"
 #include "runtime/limits.h"
@@ -43,6 +44,9 @@ class Program {
   // image().constants is empty: see constants().
   const ProgramImage& image() const { return image_; }
   std::span<const uint8_t> constants() const { return constants_; }
+  // Bytes of memory that the constants take besides the file, which is mapped: 0, or all of them
+  // where some have 4 bits in the file.
+  uint64_t unpacked_bytes() const { return unpacked_ == nullptr ? 0 : unpacked_->size(); }
   const std::string& where() const { return where_; }
   const Proof& proof() const { return proof_; }
   uint64_t file_bytes() const { return file_.bytes().size(); }
@@ -57,6 +61,7 @@ class Program {
   MappedFile file_;
   ProgramImage image_;
   std::span<const uint8_t> constants_;
+  std::shared_ptr<const AlignedBuffer> unpacked_;  // what they point into, where it is not the file
   Proof proof_;
   RunWork work_;
   Limits limits_;
@@ -85,7 +90,7 @@ struct SessionOptions {
   bool portable = false;
 };
 
-// Bytes that a session has of its own; the weights stay in the program's file.
+// Bytes that a session has of its own; the weights stay with the program.
 struct SessionMemory {
   uint64_t arena = 0;  // tensors
   uint64_t steps = 0;  // requantization tables, rows of zero points, scratch, reordered F32 weights

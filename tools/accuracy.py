@@ -13,6 +13,7 @@ binomial standard error of a share.
   tools/accuracy.py                                             everything: about two hours
   tools/accuracy.py --nets mobilenet_v2 --ways default,auto     one network
   tools/accuracy.py --peers none --ways steps                   what each step brings, switched on or off alone
+  tools/accuracy.py --peers none --ways weights4 --sizes        weights of 4 bits beside those of 8, with the files' sizes
 """
 
 import argparse
@@ -24,6 +25,7 @@ import sys
 
 from bench import environment
 
+ALL_WEIGHTS_4 = str(environment.ROOT / 'configs/quantize/weights_of_4_bits.yaml')
 # What is added to model_calibrate and to model_deploy.
 WAYS = {
     'default': ((), ()),
@@ -32,26 +34,35 @@ WAYS = {
     'shift off': ((), ('--shift-negative', 'off')),
     'method auto': (('--method', 'auto'), ()),
     'gptq, mse': ((), ('--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'weights 4': ((), ('--weight-bits', '4')),
+    'weights 4, gptq': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq')),
+    'weights 4, gptq, mse': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'all weights 4': ((), ('--config', ALL_WEIGHTS_4)),
+    'all weights 4, gptq': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq')),
+    'all weights 4, gptq, mse': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'bias fast': ((), ('--bias-correction', 'fast')),
     'bias full': ((), ('--bias-correction', 'full')),
     'bias regression': ((), ('--bias-correction', 'regression')),
 }
-STEPS = tuple(way for way in WAYS if way != 'auto')
+WEIGHTS_4 = tuple(way for way in WAYS if 'weights 4' in way)
+STEPS = tuple(way for way in WAYS if way != 'auto' and way not in WEIGHTS_4)
 MODES = ('symmetric', 'asymmetric')
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--nets', default='', help='comma separated; default: all')
-    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; or steps (default default,auto)')
+    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; or steps, or weights4 (default default,auto)')
     parser.add_argument('--peers', default='all', help='comma separated, all (default) or none')
     parser.add_argument('--folder', default=str(environment.ROOT / 'build/accuracy'), help='for models and outputs')
+    parser.add_argument('--sizes', action='store_true', help='the size of our programs beside their figures')
     parser.add_argument('--json', metavar='FILE', help='write the figures to FILE')
     parser.add_argument('--bin', default=str(environment.ROOT / 'build/release/bin'), help='our programs (default build/release/bin)')
     parser.add_argument('--shared', default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')),
                         help='models and photographs (default $RSHIFT_SHARED, else ../shared)')
     options = parser.parse_args(arguments)
-    options.ways = STEPS if options.ways == 'steps' else tuple(options.ways.split(','))
+    groups = {'steps': STEPS, 'weights4': ('default', *WEIGHTS_4)}
+    options.ways = groups.get(options.ways) or tuple(options.ways.split(','))
     unknown = [way for way in options.ways if way not in WAYS]
     if unknown:
         parser.error(f"--ways {','.join(unknown)}: expected some of {', '.join(WAYS)}")
@@ -106,10 +117,14 @@ class Judge:
         return self.figure(self.wanted)
 
 
-def text(figure, kind):
+def text(figure, kind, sizes):
     if isinstance(figure, str):
         return figure
-    value, error = figure
+    value, error, *size = figure
+    return plain(value, error, kind) + (f', {size[0] / 1e6:.2f} MB' if sizes and size else '')
+
+
+def plain(value, error, kind):
     shown = f'{value:.3f}' if kind == 'boxes' else f'{value:.1f} dB' if kind == 'decibels' else f'{value:.2f}'
     return shown if error is None else f'{shown} +- {error:.2f}'
 
@@ -131,7 +146,7 @@ def our_figures(task, judge, mode, ways):
         pipeline.calibrate(task.model, task.calibration, table, samples=0, extra=(*task.appended, *calibrate))
         pipeline.run('model_deploy', task.model, '--calibration', table, '--mode', mode, '--no-check', *task.appended, *deploy,
                      '-o', program, timeout=7200)
-        yield way, judge.figure(judge.ours(program))
+        yield way, (*judge.figure(judge.ours(program)), program.stat().st_size)
 
 
 def peer_figures(task, judge, mode, peers):
@@ -173,7 +188,7 @@ def main(arguments):
             if net.figure != 'top1':
                 row['float'] = '-'
             found.setdefault(net.name, {})[mode] = row
-            print(f'| `{net.name}` | {mode} |', ' | '.join(text(row[column], net.figure) for column in columns), '|', flush=True)
+            print(f'| `{net.name}` | {mode} |', ' | '.join(text(row[column], net.figure, options.sizes) for column in columns), '|', flush=True)
         if options.json:
             pathlib.Path(options.json).write_text(json.dumps(found, indent=1, default=float) + '\n', encoding='utf-8')
 

@@ -86,6 +86,7 @@ class ProgramConstants {
     if (field == Field::kWeights && HasChannelWords(command)) {
       row.values = UnpackWeights(image, command, bytes);
       row.has_numbers = true;
+      row.bits = Has4Bits(image, record) ? 4 : 8;
       const int32_t words = command.Tensor(Field::kRequant);
       if (words >= 0) row.scales = WeightScales(image, command, Bytes(image.tensors[words]));
     } else {
@@ -102,7 +103,8 @@ class ProgramConstants {
 };
 
 template <typename T>
-ConstantFigures Figures(const NumpyArray& array) {
+ConstantFigures Figures(const NumpyArray& array, int bits = 8) {
+  const double most = std::is_signed_v<T> ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   ConstantFigures figures;
   figures.has_ends = sizeof(T) == 1 && std::is_integral_v<T> && array.dtype != DType::kBool;
   const size_t count = array.bytes.size() / sizeof(T);
@@ -114,7 +116,7 @@ ConstantFigures Figures(const NumpyArray& array) {
     figures.min = i == 0 ? value : std::min(figures.min, value);
     figures.max = i == 0 ? value : std::max(figures.max, value);
     if (element == T{}) ++zeros;
-    if (std::is_signed_v<T> ? std::fabs(value) >= 127 : value <= 0 || value >= 255) ++ends;
+    if (std::is_signed_v<T> ? std::fabs(value) >= most : value <= 0 || value >= most) ++ends;
   }
   if (count == 0) return figures;
   figures.zeros = static_cast<double>(zeros) / static_cast<double>(count);
@@ -156,6 +158,7 @@ std::vector<ConstantRow> ConstantsOf(const Graph& graph) {
         row.values.dtype = value.origin->dtype;
         row.values.bytes = value.origin->integers->bytes;
         row.scales = value.origin->scales;
+        row.bits = value.origin->bits;
       }
       rows.push_back(std::move(row));
     }
@@ -163,13 +166,13 @@ std::vector<ConstantRow> ConstantsOf(const Graph& graph) {
   return rows;
 }
 
-ConstantFigures FiguresOf(const NumpyArray& array) {
+ConstantFigures FiguresOf(const NumpyArray& array, int bits) {
   switch (array.dtype) {
     case DType::kS8:
-      return Figures<int8_t>(array);
+      return Figures<int8_t>(array, bits);
     case DType::kU8:
     case DType::kBool:
-      return Figures<uint8_t>(array);
+      return Figures<uint8_t>(array, bits);
     case DType::kS16:
       return Figures<int16_t>(array);
     case DType::kU16:

@@ -16,6 +16,7 @@ struct ConstantRow {
   NumpyArray values;           // as ONNX has them: [OC, IC / groups, KH, KW] ...
   std::vector<float> scales;   // one, one for each channel, or none known
   bool has_numbers = true;     // false: data of a command that are no array of numbers
+  int bits = 8;                // of s8 and u8: 4 where the file holds two to a byte
 };
 
 // Weights as ONNX has them, and of the words of output channels bias, multiplier and rshift apart.
@@ -28,10 +29,12 @@ std::vector<ConstantRow> ConstantsOf(const Graph& graph);
 struct ConstantFigures {
   double min = 0, max = 0;
   double zeros = 0;  // share of all elements
-  double ends = 0;   // of 8-bit integers: share at -128, -127 and 127 (unsigned: 0 and 255)
+  // Of 8-bit integers: share at -128, -127 and 127 (unsigned: 0 and 255); of 4 bits at -8, -7 and 7
+  // (0 and 15).
+  double ends = 0;
   bool has_ends = false;
 };
-ConstantFigures FiguresOf(const NumpyArray& array);
+ConstantFigures FiguresOf(const NumpyArray& array, int bits = 8);
 
 }  // namespace rshift
 

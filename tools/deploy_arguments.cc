@@ -80,12 +80,17 @@ void DeployArguments::AddTo(CLI::App& app) {
       ->check(TakenBy([](const std::string& name) { ParseVariant(name); }));
   app.add_option("--activation-bits", activation_bits,
                  "8 (default) | 16: results of every operator that has a 16-bit form, weights stay "
-                 "8 bits; single layers: activation_bits in --config")
+                 "8 (or 4) bits; single layers: activation_bits in --config")
       ->check(CLI::IsMember({8, 16}));
   app.add_option("--residual-bits", residual_bits,
                  "8 (default) | 16: sums of two activations and what they add; convolutions and "
                  "matrix products behind them read 8 bits")
       ->check(CLI::IsMember({8, 16}));
+  app.add_option("--weight-bits", weight_bits,
+                 "8 (default) | 4: weights of 1x1 convolutions and matrix products but the first "
+                 "and the last, two to a byte in the file (docs/weights.md); others: weight_bits "
+                 "in --config")
+      ->check(CLI::IsMember({8, 4}));
   app.add_option("--shift-negative", shift_negative,
                  "on (default) | off, symmetric mode: results of SiLU, HardSwish, GELU and others "
                  "that reach little below zero are unsigned, moved up by whole quanta, where "
@@ -247,6 +252,7 @@ DeployOptions DeployArguments::Options() const {
   if (!variant.empty()) options.variant = ParseVariant(variant);
   options.activation_bits = activation_bits;
   options.residual_bits = residual_bits;
+  options.weight_bits = weight_bits;
   options.shift_negative = shift_negative == "on";
   options.config.path = config;
   options.target.path = target;

@@ -13,7 +13,7 @@ namespace rshift {
 
 struct DeployArguments {
   ModelArguments model;
-  int activation_bits = 8, residual_bits = 8;
+  int activation_bits = 8, residual_bits = 8, weight_bits = 8;
   std::string shift_negative = "on";
   std::string calibration, scales, output, mode, profile, variant, config, target, tolerance;
   PreprocessArguments preprocess;

@@ -34,6 +34,11 @@ void PrintBindings(const ProgramImage& image, const char* what,
   }
 }
 
+// Bytes that they take in memory; half of that in the file.
+uint64_t ConstantsOf4Bits(const ContainerView& view) {
+  return view.constants.size() - view.image.constants_of_4_bits.value_or(view.constants.size());
+}
+
 std::map<std::string, int> CommandCounts(const ProgramImage& image) {
   std::map<std::string, int> counts;
   for (const Command& command : image.commands) ++counts[FindOp(command.opcode)->name];
@@ -53,6 +58,7 @@ int InfoCommand(const std::string& program, bool json) {
                           {"meta", image.meta},
                           {"arena_bytes", image.arena_size},
                           {"constant_bytes", view.constants.size()},
+                          {"constant_bytes_of_4_bits", ConstantsOf4Bits(view)},
                           {"commands", CommandCounts(image)},
                           {"tensors", image.tensors.size()},
                           {"predicted_seconds", 1e-9 * static_cast<double>(work.nanoseconds)},
@@ -117,6 +123,7 @@ int MemoryCommand(const std::string& program, bool json) {
   const ContainerView view = ReadContainer(bytes, program);
   MemoryReport report = AnalyzeMemory(view.image);
   report.constants = view.constants.size();  // a view leaves them in the file
+  report.constants_of_4_bits = ConstantsOf4Bits(view);
   if (!json) {
     PrintText(MemoryMap(report));
     return 0;
@@ -131,6 +138,7 @@ int MemoryCommand(const std::string& program, bool json) {
   }
   PrintJson({{"file", program},
              {"constant_bytes", report.constants},
+             {"constant_bytes_of_4_bits", report.constants_of_4_bits},
              {"arena_bytes", report.arena + report.slack},
              {"slack_bytes", report.slack},
              {"lower_bound_bytes", report.lower_bound},

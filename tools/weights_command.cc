@@ -62,19 +62,29 @@ std::string Percent(double share) {
   return text.data();
 }
 
+std::string TypeOf(const ConstantRow& row) {
+  if (!row.has_numbers) return "bytes";
+  if (row.bits == 4) return row.values.dtype == DType::kS8 ? "s4" : "u4";
+  return Name(row.values.dtype);
+}
+
+size_t BytesOf(const ConstantRow& row) {
+  return row.bits == 4 ? (row.values.bytes.size() + 1) / 2 : row.values.bytes.size();
+}
+
 std::vector<std::string> Cells(const ConstantRow& row) {
-  const ConstantFigures figures = FiguresOf(row.values);
+  const ConstantFigures figures = FiguresOf(row.values, row.bits);
   const bool numbers = row.has_numbers && !row.values.bytes.empty();
   return {row.name,
           row.op,
           ToString(row.values.shape),
-          row.has_numbers ? Name(row.values.dtype) : "bytes",
+          TypeOf(row),
           ScaleText(row.scales),
           numbers ? Number(figures.min) : "-",
           numbers ? Number(figures.max) : "-",
           numbers ? Percent(figures.zeros) : "-",
           numbers && figures.has_ends ? Percent(figures.ends) : "-",
-          std::to_string(row.values.bytes.size())};
+          std::to_string(BytesOf(row))};
 }
 
 // Names and operators to the left, figures to the right.
@@ -84,7 +94,7 @@ void PrintTable(const std::vector<ConstantRow>& rows) {
   size_t bytes = 0;
   for (const ConstantRow& row : rows) {
     table.push_back(Cells(row));
-    bytes += row.values.bytes.size();
+    bytes += BytesOf(row);
   }
   std::vector<size_t> widths(table[0].size(), 0);
   for (const auto& cells : table) {
@@ -103,15 +113,11 @@ void PrintTable(const std::vector<ConstantRow>& rows) {
 }
 
 nlohmann::json ConstantJson(const ConstantRow& row, const std::string& file) {
-  nlohmann::json json = {{"name", row.name},
-                         {"op", row.op},
-                         {"node", row.node},
-                         {"shape", row.values.shape},
-                         {"type", row.has_numbers ? Name(row.values.dtype) : "bytes"},
-                         {"scales", row.scales},
-                         {"bytes", row.values.bytes.size()}};
+  nlohmann::json json = {{"name", row.name},          {"op", row.op},        {"node", row.node},
+                         {"shape", row.values.shape}, {"type", TypeOf(row)}, {"scales", row.scales},
+                         {"bytes", BytesOf(row)}};
   if (row.has_numbers && !row.values.bytes.empty()) {
-    const ConstantFigures figures = FiguresOf(row.values);
+    const ConstantFigures figures = FiguresOf(row.values, row.bits);
     json.update({{"min", figures.min}, {"max", figures.max}, {"zeros", figures.zeros}});
     if (figures.has_ends) json["ends"] = figures.ends;
   }

@@ -39,9 +39,24 @@ void CheckAlignment(const TensorRecord& tensor, const std::string& where) {
                  "' is at offset ", tensor.offset, ", expected a multiple of ", unit);
 }
 
+// A constant has 8 bits or 4, and only packed weights have 4.
+void Check4Bits(const ProgramImage& image, const TensorRecord& tensor, const std::string& where) {
+  if (!image.constants_of_4_bits) return;
+  const uint64_t first = *image.constants_of_4_bits;
+  if (tensor.offset + tensor.extent() <= first && tensor.offset < first) return;
+  RSHIFT_REQUIRE(tensor.offset >= first && tensor.dtype == DType::kBytes, ErrorCode::kCorrupt,
+                 where, ": constant '", tensor.name, "' is ", Name(tensor.dtype), " at offset ",
+                 tensor.offset, ": expected bytes among the constants of 4 bits, which begin at ",
+                 first);
+}
+
 void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std::string& where) {
   RSHIFT_REQUIRE(image.arena_size <= kMaxArena, ErrorCode::kCorrupt, where, ": arena has ",
                  image.arena_size, " bytes, expected at most ", kMaxArena);
+  const uint64_t of_8_bits = image.constants_of_4_bits.value_or(0);
+  RSHIFT_REQUIRE(of_8_bits <= constants_size && of_8_bits % kTensorAlignment == 0,
+                 ErrorCode::kCorrupt, where, ": constants of 4 bits begin at ", of_8_bits,
+                 ", expected a multiple of ", kTensorAlignment, " and at most ", constants_size);
   std::vector<std::string_view> names;
   names.reserve(image.tensors.size());
   for (const TensorRecord& tensor : image.tensors) {
@@ -54,6 +69,7 @@ void CheckRegions(const ProgramImage& image, uint64_t constants_size, const std:
                    ": tensor '", tensor.name, "' has ", extent, " bytes at offset ", tensor.offset,
                    ", which with ", kSlack, " bytes of slack leaves its region of ", limit,
                    " bytes");
+    if (tensor.region == Region::kConst) Check4Bits(image, tensor, where);
     names.push_back(tensor.name);
   }
   std::sort(names.begin(), names.end());
@@ -164,7 +180,8 @@ ConstantsCheck::ConstantsCheck(const ContainerView& view, const std::string& whe
     : view_(view), where_(where) {}
 
 void ConstantsCheck::ReadTo(uint64_t end) {
-  const uint64_t size = bytes().size();
+  // ReadStructure has seen those of 4 bits.
+  const uint64_t size = view_.image.constants_of_4_bits.value_or(bytes().size());
   if (end <= done_ || done_ == size) return;
   const uint64_t next = std::min(end, size);
   crc_ = Crc32c(bytes().subspan(done_, next - done_), crc_);
@@ -180,6 +197,7 @@ void ConstantsCheck::Finish() {
 uint64_t FeaturesOf(const ProgramImage& image) {
   uint64_t features = OverwritesInputs(image) ? kFeatureInputReuse : 0;
   if (image.meta.contains(kOutputCutsKey)) features |= kFeatureCutOutputs;
+  if (image.constants_of_4_bits) features |= kFeature4Bits;
   for (const Command& command : image.commands) {
     const OpSpec* spec = FindOp(command.opcode);
     if (spec == nullptr) continue;

@@ -5,10 +5,12 @@
 #define RSHIFT_CODEGEN_CONTAINER_CONTAINER_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/aligned.h"
 #include "codegen/container/image.h"
 
 namespace rshift {
@@ -17,9 +19,11 @@ std::vector<uint8_t> WriteContainer(const ProgramImage& image);
 
 struct ContainerView {
   ProgramImage image;                  // image.constants is left empty: use `constants`
-  std::span<const uint8_t> constants;  // points into the file's bytes
-  uint64_t constants_offset = 0;       // in the file
-  uint32_t constants_crc = 0;          // as the section table has it
+  std::span<const uint8_t> constants;  // points into the file's bytes, or into `unpacked`
+  // All constants, where some of them have 4 bits in the file; else null.
+  std::shared_ptr<const AlignedBuffer> unpacked;
+  uint64_t constants_offset = 0;  // of those of 8 bits, in the file
+  uint32_t constants_crc = 0;     // likewise, as the section table has it
   struct Section {
     std::string kind;
     uint64_t offset = 0, size = 0;
@@ -36,9 +40,10 @@ ContainerView ReadContainer(std::span<const uint8_t> file, const std::string& wh
 // ConstantsCheck.
 ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& where);
 
-// The checks on the content of the constants, for a reader that walks through them anyway and would
-// have each byte fetched from memory once: it calls ReadTo() before it looks at a stretch, and
-// Finish() at the end. What it read is not to be believed before that.
+// The checks on the content of the constants (those of 4 bits have passed them when ReadStructure
+// returns, but for what lies between tensors), for a reader that walks through them anyway and
+// would have each byte fetched from memory once: it calls ReadTo() before it looks at a stretch,
+// and Finish() at the end. What it read is not to be believed before that.
 class ConstantsCheck {
  public:
   // `view` must outlive the check and keep its tensors.

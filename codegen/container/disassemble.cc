@@ -25,8 +25,9 @@ std::string Printable(const std::string& name) {
 std::string TensorText(const ProgramImage& image, int64_t id) {
   if (id < 0 || id >= static_cast<int64_t>(image.tensors.size())) return "none";
   const TensorRecord& tensor = image.tensors[id];
-  std::string text = Cat(Printable(tensor.name), ":", Name(tensor.dtype), "[",
-                         ToString(tensor.shape), "]", tensor.layout == Layout::kNhwc ? "nhwc" : "");
+  const char* type = Has4Bits(image, tensor) ? "s4" : Name(tensor.dtype);
+  std::string text = Cat(Printable(tensor.name), ":", type, "[", ToString(tensor.shape), "]",
+                         tensor.layout == Layout::kNhwc ? "nhwc" : "");
   if (tensor.pitch != 0) text += Cat("/", tensor.pitch);
   if (tensor.quantized) text += Cat("{", tensor.scale, ",", tensor.zero_point, "}");
   return text;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,8 +75,18 @@ struct ProgramImage {
   std::vector<std::string>
       command_names;  // one per command: the graph node; may be empty (stripped)
   std::vector<uint8_t> constants;
+  // From this offset on, a multiple of 64, constants are numbers of 4 bits, -8..7: two to a byte in
+  // the file (codegen/FORMAT.md), one to a byte here. All tensors there are kBytes. None: all
+  // constants have a byte each in the file.
+  std::optional<uint64_t> constants_of_4_bits;
   uint64_t arena_size = 0;
 };
+
+// A constant with two numbers to a byte in the file.
+inline bool Has4Bits(const ProgramImage& image, const TensorRecord& tensor) {
+  return image.constants_of_4_bits && tensor.region == Region::kConst &&
+         tensor.offset >= *image.constants_of_4_bits;
+}
 
 }  // namespace rshift
 

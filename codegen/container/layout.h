@@ -31,9 +31,10 @@ inline constexpr uint64_t kFeatureFusedEpilogue = 8;  // has commands with fuse_
 inline constexpr uint64_t kFeatureInputReuse = 16;    // inputs are to be filled before each run
 inline constexpr uint64_t kFeatureBroadcast = 32;     // has constants smaller than what they meet
 inline constexpr uint64_t kFeatureCutOutputs = 64;    // has outputs of which a part counts
+inline constexpr uint64_t kFeature4Bits = 128;        // has constants of 4 bits
 inline constexpr uint64_t kKnownFeatures = kFeatureFloat | kFeatureFloatLibrary | kFeatureViews |
                                            kFeatureFusedEpilogue | kFeatureInputReuse |
-                                           kFeatureBroadcast | kFeatureCutOutputs;
+                                           kFeatureBroadcast | kFeatureCutOutputs | kFeature4Bits;
 
 // Section table entry, 32 bytes: kind, flags, offset, size, crc32c, log2 of the alignment.
 inline constexpr uint64_t kSectionEntrySize = 32;
@@ -44,18 +45,21 @@ inline constexpr int kConstantsAlignLog2 = 12;  // one page, for mmap
 
 struct SectionKind {
   std::string_view name;
-  bool required = false;  // the file must have it, and a reader must understand it
+  bool required = false;  // a reader must understand it
   int align_log2 = kAlignLog2;
+  bool everywhere = required;  // every file has it
 };
 // In file order.
-inline constexpr std::array<SectionKind, 6> kSections = {{
+inline constexpr std::array<SectionKind, 7> kSections = {{
     {"META", true},   // sorted text metadata
     {"TENS", true},   // arena size, tensor records, names
     {"BIND", true},   // graph inputs and outputs
     {"CMDS", true},   // command stream
     {"DBUG", false},  // the graph node of each command
     {"CNST", true, kConstantsAlignLog2},
+    {"CNS4", true, kAlignLog2, false},  // constants of 4 bits, two to a byte
 }};
+inline constexpr size_t kConstantsIndex = 5, kConstantsOf4BitsIndex = 6;
 
 inline constexpr uint64_t kTensorRecordSize = 96;
 inline constexpr int kMaxRank = 8;

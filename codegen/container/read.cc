@@ -8,6 +8,7 @@
 #include "codegen/container/bytes.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
+#include "codegen/container/nibbles.h"
 #include "codegen/container/sections.h"
 
 namespace rshift {
@@ -139,7 +140,7 @@ std::array<const Entry*, kSections.size()> SortOut(const std::vector<Entry>& ent
     next = index + 1;
   }
   for (size_t i = 0; i < kSections.size(); ++i) {
-    RSHIFT_REQUIRE(found[i] != nullptr || !kSections[i].required, ErrorCode::kCorrupt, where,
+    RSHIFT_REQUIRE(found[i] != nullptr || !kSections[i].everywhere, ErrorCode::kCorrupt, where,
                    ": section ", kSections[i].name, " is missing");
   }
   return found;
@@ -153,6 +154,21 @@ void ReadCommands(std::span<const uint8_t> bytes, const std::string& where, Prog
   }
 }
 
+// Constants of 4 bits stand behind those of 8, and like them they have a byte each in memory.
+void Unpack(std::span<const uint8_t> packed, const std::string& where, ContainerView* view) {
+  RSHIFT_REQUIRE(!packed.empty() && packed.size() % (kTensorAlignment / 2) == 0 &&
+                     view->constants.size() % kTensorAlignment == 0,
+                 ErrorCode::kCorrupt, where, ": section CNS4 has ", packed.size(),
+                 " bytes behind constants of ", view->constants.size(), ", expected multiples of ",
+                 kTensorAlignment / 2, " and ", kTensorAlignment);
+  view->image.constants_of_4_bits = view->constants.size();
+  auto all = std::make_shared<AlignedBuffer>(view->constants.size() + 2 * packed.size());
+  std::copy(view->constants.begin(), view->constants.end(), all->data());
+  UnpackNibbles(packed, all->data() + view->constants.size());
+  view->constants = all->bytes();
+  view->unpacked = std::move(all);
+}
+
 }  // namespace
 
 ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& where) {
@@ -162,19 +178,21 @@ ContainerView ReadStructure(std::span<const uint8_t> file, const std::string& wh
   ContainerView view;
   for (const Entry& entry : entries) {
     view.sections.push_back(entry.section);
-    if (&entry == found.back()) continue;  // the constants
+    if (&entry == found[kConstantsIndex]) continue;
     RequireChecksum(Crc32c(file.subspan(entry.section.offset, entry.section.size)),
                     entry.section.crc, entry.section.offset, where);
   }
   using ReadSection = void (*)(std::span<const uint8_t>, const std::string&, ProgramImage&);
   constexpr std::array<ReadSection, kSections.size()> kReaders = {
-      ReadMeta, ReadTensors, ReadBindings, ReadCommands, ReadCommandNames, nullptr};
+      ReadMeta, ReadTensors, ReadBindings, ReadCommands, ReadCommandNames, nullptr, nullptr};
   for (size_t i = 0; i < kSections.size(); ++i) {
     if (found[i] == nullptr) continue;
     const ContainerView::Section& section = found[i]->section;
     const std::span<const uint8_t> bytes = file.subspan(section.offset, section.size);
     if (kReaders[i] != nullptr) {
       kReaders[i](bytes, Cat(where, ": section ", section.kind), view.image);
+    } else if (i == kConstantsOf4BitsIndex) {
+      Unpack(bytes, where, &view);
     } else {
       view.constants = bytes;
       view.constants_offset = section.offset;

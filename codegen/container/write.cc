@@ -5,6 +5,7 @@
 #include "codegen/container/bytes.h"
 #include "codegen/container/container.h"
 #include "codegen/container/layout.h"
+#include "codegen/container/nibbles.h"
 #include "codegen/container/sections.h"
 
 namespace rshift {
@@ -71,12 +72,16 @@ std::vector<uint8_t> WriteContainer(const ProgramImage& image) {
                              bindings = WriteBindings(image),
                              commands = EncodeCommands(image.commands),
                              names = WriteCommandNames(image);
+  const std::span<const uint8_t> constants(image.constants);
+  const uint64_t of_8_bits = image.constants_of_4_bits.value_or(constants.size());
+  const std::vector<uint8_t> nibbles = PackNibbles(constants.subspan(of_8_bits));
   const std::array<std::span<const uint8_t>, kSections.size()> contents = {
-      meta, tensors, bindings, commands, names, image.constants};
+      meta, tensors, bindings, commands, names, constants.first(of_8_bits), nibbles};
   std::vector<Section> sections;
   for (size_t i = 0; i < kSections.size(); ++i) {
-    const bool stripped = kSections[i].name == "DBUG" && image.command_names.empty();
-    if (!stripped) sections.push_back({kSections[i], contents[i]});
+    const bool absent = (kSections[i].name == "DBUG" && image.command_names.empty()) ||
+                        (kSections[i].name == "CNS4" && nibbles.empty());
+    if (!absent) sections.push_back({kSections[i], contents[i]});
   }
   uint64_t end = kHeaderSize + sections.size() * kSectionEntrySize;
   for (Section& section : sections) {

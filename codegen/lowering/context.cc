@@ -142,6 +142,21 @@ int32_t LoweringContext::AddConst(const std::string& name, DType dtype, const Sh
   return AddTensor(std::move(record), -1);
 }
 
+int32_t LoweringContext::AddWeights(const Node& node, std::span<const int8_t> packed) {
+  const std::string name = node.name + ".weights";
+  const Value& w = InputValue(node, 1);
+  if (w.origin == nullptr || w.origin->bits != 4) return AddNumbers(name, DType::kBytes, packed);
+  TensorRecord record;
+  record.dtype = DType::kBytes;
+  record.shape = {static_cast<int64_t>(packed.size())};
+  record.region = Region::kConst;
+  record.name = names_.Take(name);
+  record.offset =
+      pool_of_4_bits_.Add({reinterpret_cast<const uint8_t*>(packed.data()), packed.size()});
+  tensors_of_4_bits_.push_back(AddTensor(std::move(record), -1));
+  return tensors_of_4_bits_.back();
+}
+
 // Nobody outside the program reads or writes these bytes.
 bool LoweringContext::IsPrivate(int32_t tensor) const {
   const int32_t buffer = memory_.of[tensor];

@@ -56,6 +56,8 @@ class LoweringContext {
     return AddConst(name, dtype, {static_cast<int64_t>(count)},
                     {reinterpret_cast<const uint8_t*>(all.data()), all.size_bytes()});
   }
+  // The packed weights of a node as kBytes; of 4 bits where its second input is.
+  int32_t AddWeights(const Node& node, std::span<const int8_t> packed);
   int32_t AddList(const std::string& name, std::span<const int64_t> elements) {
     return AddNumbers(name, DType::kS64, elements);
   }
@@ -81,12 +83,14 @@ class LoweringContext {
   void EmitCopy(const std::string& name, int32_t dst, int32_t src);
   void BindOutputs();
   void PlaceBuffers();
+  void PlaceConstants();
 
   const Graph& graph_;
   bool observable_, reuse_observed_;
   bool fuse_;
   ProgramImage image_;
-  ConstantPool pool_;
+  ConstantPool pool_, pool_of_4_bits_;
+  std::vector<int32_t> tensors_of_4_bits_;  // whose offsets are in the latter until Finish
   BufferTable memory_;
   std::vector<int32_t> tensor_of_;  // per value; -1: none yet
   std::vector<bool> is_output_;     // per value

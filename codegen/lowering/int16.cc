@@ -35,7 +35,7 @@ void LowerProduct(LoweringContext& context, const Node& node, const Q& op,
   C command = op;
   command.src = context.Input(node, 0);
   command.dst = context.Output(node);
-  command.weights = context.AddNumbers(node.name + ".weights", DType::kBytes, weights);
+  command.weights = context.AddWeights(node, weights);
   command.requant = context.AddNumbers(node.name + ".requant", DType::kBytes, op.channels);
   context.Emit(node, command);
 }

@@ -25,7 +25,7 @@ void LowerLinear(LoweringContext& context, const Node& node, const QLinear& op, 
                  const std::vector<int8_t>& packed, C command) {
   command.src = context.Input(node, 0);
   command.dst = context.Output(node);
-  command.weights = context.AddNumbers(node.name + ".weights", DType::kBytes, packed);
+  command.weights = context.AddWeights(node, packed);
   RequireOneEach(node, "requantization records", op.channels.size(), channels);
   command.requant = context.AddNumbers(node.name + ".requant", DType::kBytes, op.channels);
   command.clamp = op.clamp;

@@ -4,6 +4,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "base/round_up.h"
 #include "codegen/lowering/context.h"
 #include "codegen/memory/lifetime.h"
 #include "codegen/memory/planner.h"
@@ -68,6 +69,24 @@ void LoweringContext::PlaceBuffers() {
   image_.arena_size = plan.arena + kBufferSlack;
 }
 
+// Those of 4 bits behind the others.
+void LoweringContext::PlaceConstants() {
+  image_.constants = pool_.Take();
+  if (tensors_of_4_bits_.empty()) return;
+  const auto round_up = [&] {
+    image_.constants.resize(RoundUp(static_cast<int64_t>(image_.constants.size()),
+                                    static_cast<int64_t>(kTensorAlignment)));
+  };
+  round_up();
+  const uint64_t first = image_.constants.size();
+  image_.constants_of_4_bits = first;
+  for (const int32_t tensor : tensors_of_4_bits_)
+    image_.tensors[static_cast<size_t>(tensor)].offset += first;
+  const std::vector<uint8_t> small = pool_of_4_bits_.Take();
+  image_.constants.insert(image_.constants.end(), small.begin(), small.end());
+  round_up();
+}
+
 ProgramImage LoweringContext::Finish() {
   BindOutputs();
   if (fuse_) {
@@ -75,7 +94,7 @@ ProgramImage LoweringContext::Finish() {
     PlaceConcats(image_, memory_);
   }
   PlaceBuffers();
-  image_.constants = pool_.Take();
+  PlaceConstants();
   return std::move(image_);
 }
 

@@ -108,6 +108,8 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
 
   MemoryReport report;
   report.constants = image.constants.size();
+  if (image.constants_of_4_bits && !image.constants.empty())  // else they are in a file
+    report.constants_of_4_bits = image.constants.size() - *image.constants_of_4_bits;
   std::vector<int> block_of(lives.size(), -1);
   for (size_t i = 0; i < lives.size(); ++i) {
     const TensorRecord& tensor = image.tensors[i];
@@ -139,8 +141,12 @@ MemoryReport AnalyzeMemory(const ProgramImage& image) {
 
 std::string MemoryMap(const MemoryReport& report, int columns, int rows) {
   std::ostringstream out;
-  out << "constants   " << Bytes(report.constants) << "\narena       "
-      << Bytes(report.arena + report.slack) << ", of which " << report.slack
+  out << "constants   " << Bytes(report.constants);
+  if (report.constants_of_4_bits > 0) {
+    out << ", of which " << report.constants_of_4_bits << " have 4 bits: in the file "
+        << report.constants - report.constants_of_4_bits / 2;
+  }
+  out << "\narena       " << Bytes(report.arena + report.slack) << ", of which " << report.slack
       << " behind the last tensor"
       << "\nlower bound " << Bytes(report.lower_bound) << "\ngap         "
       << Bytes(report.arena - std::min(report.arena, report.lower_bound)) << "\n\n";

@@ -19,11 +19,12 @@ struct ArenaBlock {
 };
 
 struct MemoryReport {
-  std::vector<ArenaBlock> blocks;  // by first command, then offset
-  uint64_t arena = 0;              // bytes up to the end of the last tensor
-  uint64_t slack = 0;              // readable bytes behind it: both are the program's arena_size
-  uint64_t lower_bound = 0;        // no placement of these blocks needs less
-  uint64_t constants = 0;          // bytes
+  std::vector<ArenaBlock> blocks;    // by first command, then offset
+  uint64_t arena = 0;                // bytes up to the end of the last tensor
+  uint64_t slack = 0;                // readable bytes behind it: both are the program's arena_size
+  uint64_t lower_bound = 0;          // no placement of these blocks needs less
+  uint64_t constants = 0;            // bytes, in memory
+  uint64_t constants_of_4_bits = 0;  // of them: half as many in the file
 };
 
 MemoryReport AnalyzeMemory(const ProgramImage& image);

@@ -1,5 +1,6 @@
 #include "graph/fold/origin.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -109,6 +110,10 @@ std::shared_ptr<const QuantizedOrigin> ScaleOrigin(const Value& from, int64_t ax
     if (!Negate(from.shape, axis, static_cast<int64_t>(c), integers->bytes)) return nullptr;
     scaled->zero_points[c] = -scaled->zero_points[c];
   }
+  const auto fits = [](uint8_t byte) { return static_cast<int8_t>(byte) < 8; };  // -(-8) does not
+  if (scaled->bits == 4 && scaled->dtype == DType::kS8 &&
+      !std::all_of(integers->bytes.begin(), integers->bytes.end(), fits))
+    scaled->bits = 8;
   scaled->integers = std::move(integers);
   return scaled;
 }

@@ -35,7 +35,7 @@ struct ImportState {
   int body_depth = 0;                       // of subgraphs in subgraphs
   std::unordered_map<const onnx::TensorProto*, ValueId> body_constants;  // initializers of bodies
   ExternalData external;
-  std::unordered_set<std::string> nibbles;  // initializers of 4-bit integers, held in 8 bits
+  std::unordered_set<std::string> nibbles;  // constants of 4-bit integers, held in 8 bits
   std::unordered_map<std::string, ValueId>
       values;                                 // by ONNX name; absent: behind an unsupported node
   std::unordered_map<std::string, int> uses;  // readers of each ONNX name, graph outputs included

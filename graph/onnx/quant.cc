@@ -206,14 +206,17 @@ void ImportQuantizeLinear(OnnxNode& node) {
   }
   const Parameters p = ReadParameters(node, shape, type);
   const Value x = node.At(node.Input(0));
-  if (x.is_constant()) return node.OutputConstant(QuantizeConstant(node, x, p, type));
+  if (x.is_constant()) {
+    if (QuantizesToNibbles(node)) node.state().nibbles.insert(node.proto().output(0));
+    return node.OutputConstant(QuantizeConstant(node, x, p, type));
+  }
   if (IsWide(type) || QuantizesToNibbles(node)) return QuantizeWide(node, p, type);
   node.Output(Quantize{}, {InUnits(node, p)}, type, shape);
   node.SetOutputQuant(ActivationParams(p));
 }
 
 // (q - zero) * scale: exact difference, one rounding, as ONNX Runtime does it.
-Value DequantizeConstant(const Value& q, const Parameters& p) {
+Value DequantizeConstant(const Value& q, const Parameters& p, int bits) {
   const std::vector<int64_t> integers = IntElements(q);
   std::vector<float> reals(integers.size());
   ForEachElement(q.shape, p.axis, [&](int64_t i, int64_t channel) {
@@ -224,6 +227,7 @@ Value DequantizeConstant(const Value& q, const Parameters& p) {
   result.constant = MakeConstant<float>(reals);
   auto origin = std::make_shared<QuantizedOrigin>();
   origin->dtype = q.dtype;
+  origin->bits = bits;
   origin->axis = p.axis;
   origin->scales = p.scales;
   origin->zero_points = p.zero_points;
@@ -243,7 +247,10 @@ void ImportDequantizeLinear(OnnxNode& node) {
   const Shape shape = node.ShapeOf(0);
   const Parameters p = ReadParameters(node, shape, type);
   const Value q = node.At(node.Input(0));
-  if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p));
+  if (q.is_constant()) {
+    const int bits = node.state().nibbles.count(node.proto().input(0)) > 0 ? 4 : 8;
+    return node.OutputConstant(DequantizeConstant(q, p, bits));
+  }
   if (type == DType::kS32) {
     const ValueId scale = p.axis < 0 ? node.Scalar(p.scales[0]) : AlongAxis(node, p, p.scales);
     return node.OutputBinary(BinaryOp::kMul, node.Converted(node.Input(0), DType::kF32), scale);

@@ -103,6 +103,7 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.bias_correction = given.Text("bias_correction");
   options.weight_rounding = given.Text("weight_rounding");
   options.weight_clipping = given.Text("weight_clipping");
+  options.weight_bits = given.Number<int>("weight_bits");
   options.activation_bits = given.Number<int>("activation_bits");
   options.residual_bits = given.Number<int>("residual_bits");
   options.no_shift_negative = given.Number<int>("no_shift_negative");

@@ -203,7 +203,8 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
            input_shapes: Optional[Shapes] = None, test_data: Dataset = None, check: bool = True, emit_qdq: bool = False,
            bias_correction: Optional[str] = None, activation_bits: int = 8, residual_bits: int = 8,
            shift_negative: bool = True, threads: int = 0, progress: Optional[Progress] = None,
-           weight_rounding: Optional[str] = None, weight_clipping: Optional[str] = None) -> Deployment:
+           weight_rounding: Optional[str] = None, weight_clipping: Optional[str] = None,
+           weight_bits: int = 8) -> Deployment:
     """Makes a program of a trained network; the same bytes for the same arguments.
 
     A program that loses too much is no error: `warnings` and `report` say so.
@@ -216,6 +217,7 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
     check: run the samples of the table, if they can be read again, through both programs. threads: of that; 1 by default.
     emit_qdq: fills Deployment.qdq. bias_correction: 'off' (the default), 'fast', 'full' or 'regression', on the table's samples.
     weight_rounding: 'nearest' (the default) or 'gptq', weight_clipping: 'off' (the default) or 'mse', on those samples, too.
+    weight_bits: 4 for the weights of 1x1 convolutions and matrix products but the first and the last (docs/weights.md).
     activation_bits, residual_bits: 16 for every result that can have them, for sums of two activations and what they add (docs/int16.md).
     shift_negative: symmetric results of functions that reach little below zero are unsigned (docs/accuracy.md).
     """
@@ -227,7 +229,8 @@ def deploy(model: Model, table: Union[None, CalibrationTable, Path] = None, *, m
         input_types=_types('input_type', input_type), output_types=_types('output_type', output_type), input_shapes=_shapes(input_shapes),
         test_data=None if test_data is None else _samples(test_data), no_check=not check, emit_qdq=emit_qdq,
         bias_correction=bias_correction, activation_bits=activation_bits, residual_bits=residual_bits,
-        no_shift_negative=int(not shift_negative), threads=threads, weight_rounding=weight_rounding, weight_clipping=weight_clipping)
+        no_shift_negative=int(not shift_negative), threads=threads, weight_rounding=weight_rounding, weight_clipping=weight_clipping,
+        weight_bits=weight_bits)
     warnings, summary, report, html = (part.decode('utf-8', 'replace') for part in parts[1:5])
     return Deployment(parts[0], warnings.splitlines(), summary, html, parts[5] if emit_qdq else None, report)
 

@@ -22,9 +22,13 @@ inline constexpr QuantParams SymmetricParams(float threshold, bool is_signed) {
   return {ScaleOrOne(static_cast<double>(threshold) / (is_signed ? 128.0 : 255.0)), 0};
 }
 
-// Weights: [-max|w|, max|w|] in [-127, 127], S = max|w| / 127.
-inline constexpr float WeightScale(float largest_magnitude) {
-  return ScaleOrOne(static_cast<double>(largest_magnitude) / 127.0);
+// The largest integer of weights of so many bits (8 or 4): 127 or 7. The smallest is its negative.
+inline constexpr int32_t LargestWeight(int bits) { return (1 << (bits - 1)) - 1; }
+
+// Weights: [-max|w|, max|w|] in [-127, 127], S = max|w| / 127; of 4 bits 7 in place of 127.
+inline constexpr float WeightScale(float largest_magnitude, int bits = 8) {
+  return ScaleOrOne(static_cast<double>(largest_magnitude) /
+                    static_cast<double>(LargestWeight(bits)));
 }
 
 // Activations, asymmetric: the range is extended to hold 0, S = (max - min) / (qmax - qmin),

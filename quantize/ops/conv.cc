@@ -45,8 +45,8 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
     for (const int32_t zero : *request.x.channel_zeros)
       conv.zero_x.push_back(static_cast<uint8_t>(zero));
   }
-  const ValueId weights =
-      emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales, quantized.weights);
+  const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales,
+                                             quantized.weights, quantized.bits);
   if (input.type.is_s16()) {
     QConvS16 wide{{.clamp = conv.clamp,
                    .rounding = conv.rounding,

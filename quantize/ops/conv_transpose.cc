@@ -103,7 +103,7 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
   const Value& w = emitter.old().value(node.inputs[1]);
   const ValueId new_x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, kernels.shape, 0,
-                                             quantized.scales, quantized.weights);
+                                             quantized.scales, quantized.weights, quantized.bits);
   AddLinearNode(emitter, node, QConvTranspose{std::move(conv)}, new_x, weights, op.clamp);
 }
 

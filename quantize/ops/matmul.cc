@@ -90,8 +90,8 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const ProductInput input = InputOfProduct(emitter, node);
   request.x = input.type;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
-  const ValueId weights =
-      emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales, quantized.weights);
+  const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales,
+                                             quantized.weights, quantized.bits);
   if (input.type.is_s16()) {
     QMatMulS16 wide{{.clamp = quantized.linear.clamp, .rounding = quantized.linear.rounding},
                     std::move(quantized.linear.channels)};

@@ -14,6 +14,7 @@
 #include "quantize/numerics/qparams.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/table.h"
+#include "quantize/overrides.h"
 
 namespace rshift {
 namespace {
@@ -79,20 +80,21 @@ double IntegerBias(const WeightRequest& r, float scale, double bias) {
   return numerics::RoundHalfEven(bias / unit);
 }
 
-int32_t QuantizeWeight(float w, float scale, bool inverts, int32_t least) {
-  return inverts ? numerics::QuantizeValue(w * (1.0f / scale), 1.0f, 0, least, 127)
-                 : numerics::QuantizeValue(w, scale, 0, least, 127);
+int32_t QuantizeWeight(float w, float scale, bool inverts, int32_t least, int32_t most) {
+  return inverts ? numerics::QuantizeValue(w * (1.0f / scale), 1.0f, 0, least, most)
+                 : numerics::QuantizeValue(w, scale, 0, least, most);
 }
 
 Channel QuantizeChannel(const WeightRequest& r, int64_t channel, float scale, double bias,
                         bool zero) {
-  const int32_t least = r.scales_w.empty() ? -127 : -128;
+  const int32_t most = numerics::LargestWeight(r.weight_bits);
+  const int32_t least = r.scales_w.empty() ? -most : -128;
   Channel result;
   double sum = 0, magnitudes = 0;
   for (int64_t k = 0; k < r.k; ++k) {
     const float w = r.weights[channel * r.channel_stride + k * r.k_stride];
     const int32_t q =
-        zero ? 0 : QuantizeWeight(w, scale, r.arithmetic->InvertsWeightScales(), least);
+        zero ? 0 : QuantizeWeight(w, scale, r.arithmetic->InvertsWeightScales(), least, most);
     result.weights.push_back(static_cast<int8_t>(q));
     sum += q;
     magnitudes += std::abs(q);
@@ -174,7 +176,9 @@ double TakenBias(const WeightRequest& r, int64_t channel, float scale) {
 void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
   CheckOrigin(r);
   const QuantizedOrigin& origin = *r.weights_origin;
-  const int32_t shift = origin.dtype == DType::kU8 ? 128 : 0;
+  const bool is_signed = origin.dtype == DType::kS8;
+  const int32_t shift = is_signed ? 0 : 1 << (origin.bits - 1);
+  result->bits = origin.bits;
   const LinearLayer layer = LayerOf(r, origin.scales.size() > 1);
   const LinearForm form = r.arithmetic->Linear(layer);
   static_cast<LinearEpilogue&>(result->linear) = form;
@@ -185,7 +189,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     double sum = 0, magnitudes = 0;
     for (int64_t k = 0; k < r.k; ++k) {
       const int64_t at = c * r.channel_stride + k * r.k_stride;
-      const int32_t q = numerics::ValueOfByte(origin.integers->bytes[at], shift == 0) - shift;
+      const int32_t q = numerics::ValueOfByte(origin.integers->bytes[at], is_signed) - shift;
       result->weights[at] = static_cast<int8_t>(q);
       sum += q - zero;
       magnitudes += std::abs(q - zero);
@@ -238,11 +242,12 @@ float WantedScale(const WeightRequest& r, int64_t channel, float largest, float 
                   double bias) {
   if (!r.scales_w.empty()) return r.scales_w[r.scales_w.size() == 1 ? 0 : channel];
   if (zero) return ScaleOfZeroChannel(r, bias);
-  return numerics::WeightScale(r.per_channel ? largest : overall);
+  return numerics::WeightScale(r.per_channel ? largest : overall, r.weight_bits);
 }
 
 void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
   CheckGivenScales(r);
+  result->bits = r.weight_bits;
   const LinearLayer layer = LayerOf(r, r.per_channel);
   const LinearForm form = r.arithmetic->Linear(layer);
   static_cast<LinearEpilogue&>(result->linear) = form;
@@ -294,6 +299,19 @@ void TakeOutputScales(const OneDnnConfig& given, WeightRequest* request) {
   }
 }
 
+// The configuration's weight_bits, where the weights can have them.
+int WeightBitsOf(const Emitter& emitter, const WeightRequest& request, const LayerConfig& layer) {
+  const int bits = layer.weight_bits.value_or(8);
+  const bool given = !layer.onednn.output_scales.empty() || emitter.rules().HalfResults();
+  const bool integers = request.weights_origin != nullptr && request.weights_origin->bits != bits;
+  RSHIFT_REQUIRE(
+      bits == 8 || !(given || integers), ErrorCode::kInvalidInput,
+      EntryPlace(emitter.options().config, layer), ": '", request.node, "': weight_bits ", bits,
+      " is for weights whose scales are chosen here; these are given (",
+      integers ? "--scales, or the model" : "onednn or ascend attributes", "): leave it out");
+  return bits;
+}
+
 }  // namespace
 
 WeightRequest RequestOf(Emitter& emitter, const Node& node) {
@@ -314,6 +332,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);
+  request.weight_bits = WeightBitsOf(emitter, request, emitter.Layer(node));
   // A model that brings its integers is compared with others to the last bit; weights that got
   // theirs from another tool's scales are the target's like all others.
   if (request.weights_origin == nullptr || emitter.options().scaled_weights)

@@ -26,6 +26,7 @@ struct WeightRequest {
   IntType x, y;
   bool x_is_zero = false;  // calibration saw only zeros in x: the output is the bias
   bool per_channel = true;
+  int weight_bits = 8;            // or 4, of weights that have no integers yet
   std::vector<float> scales_w{};  // given from outside: one, or one per channel; empty: by max|w|
   // MKL-DNN's output scales and post-operations, taken as they are; one scale, or one per channel.
   OneDnnConfig onednn{};
@@ -41,6 +42,7 @@ struct WeightRequest {
 struct QuantizedWeights {
   std::vector<int8_t> weights;  // in the order of the request's
   std::vector<float> scales;    // one per channel
+  int bits = 8;                 // 4: all weights are in [-8, 7]
   QLinear linear;
 };
 
@@ -54,15 +56,15 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
 // With scales_w: q_w = round(w / S_w) in [-128, 127]; a channel that breaks the bound below is an
 // error. Otherwise:
 //
-// S_w = max|w| / 127, q_w in [-127, 127]; bias = round(B / (S_x S_w)) - Z_x sum(q_w); multiplier
-// and shift by the profile. Every accumulator fits: |bias| + 255 sum|q_w| < 2^31; a channel that
-// breaks the bound gets a larger S_w and an entry in the report. Throws kInvalidInput when a weight
-// or bias is not finite.
+// S_w = max|w| / 127, q_w in [-127, 127] (of 4 bits 7 in place of 127); bias = round(B / (S_x S_w))
+// - Z_x sum(q_w); multiplier and shift by the profile. Every accumulator fits: |bias| + 255
+// sum|q_w| < 2^31; a channel that breaks the bound gets a larger S_w and an entry in the report.
+// Throws kInvalidInput when a weight or bias is not finite.
 //
-// The integers of a QDQ model are never changed: s8 as they are, u8 minus 128 with their zero
-// points; an s32 bias whose scale is S_x S_w (to a relative 2^-16, in which exporters differ) as it
-// is, folded with - Z_x sum(q_w - Z_w). A channel that breaks |bias| + 255 sum|q_w - Z_w| < 2^31 is
-// an error that names it.
+// The integers of a QDQ model are never changed: s8 as they are, u8 minus 128 (of 4 bits minus 8)
+// with their zero points; an s32 bias whose scale is S_x S_w (to a relative 2^-16, in which
+// exporters differ) as it is, folded with - Z_x sum(q_w - Z_w). A channel that breaks |bias| + 255
+// sum|q_w - Z_w| < 2^31 is an error that names it.
 QuantizedWeights QuantizeWeights(const WeightRequest& request, QuantizeReport* report);
 
 }  // namespace rshift

@@ -90,6 +90,16 @@ def test_biases_are_corrected_as_by_the_program(files, samples, tmp_path):
         rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', bias_correction='slow')
 
 
+def test_weights_of_4_bits_are_the_programs(files, samples, tmp_path):
+    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'tool.rshift', mode='symmetric', table=files / 'table.yaml', extra=('--weight-bits', '4'))
+    made = rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', mode='symmetric', check=False, weight_bits=4)
+    assert 'weights of 4 bits: ' in made.summary and len(made.program) == (tmp_path / 'tool.rshift').stat().st_size
+    expected = pipeline.infer(tmp_path / 'tool.rshift', {'input': samples[:1]}, tmp_path)['logits']
+    np.testing.assert_array_equal(rshift.Program(made).run(samples[:1])[0], expected)
+    with pytest.raises(rshift.InvalidInput, match='expected 8 or 4'):
+        rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', weight_bits=5)
+
+
 def test_calibration_does_not_depend_on_threads_and_is_the_tools(files, samples, table):
     path = files / 'samples.npy'
     from_file = rshift.calibrate(pipeline.EXAMPLE, path)

@@ -93,6 +93,13 @@ TEST(RoundTogetherTest, InputsThatDoNotVaryTogetherAreRoundedAlone) {
   EXPECT_THAT(RoundTogether(nothing, 0.01, std::vector<double>{0.4, 2.6}), ElementsAre(0, 3));
 }
 
+// Of 4 bits all are in [-7, 7], and what clamping takes is made up for by the others, too.
+TEST(RoundTogetherTest, NoIntegerIsBeyondTheMost) {
+  const SecondMoments equal{2, {1, 1, 1, 1}};
+  EXPECT_THAT(RoundTogether(equal, 0.01, std::vector<double>{0.4, 9}, 7), ElementsAre(2, 7));
+  EXPECT_THAT(RoundTogether(equal, 0.01, std::vector<double>{9, -2}, 7), ElementsAre(7, -2));
+}
+
 SecondMoments RandomMoments(size_t n, std::mt19937& random) {
   std::normal_distribution<double> normal;
   SecondMoments moments{static_cast<int64_t>(n), std::vector<double>(n * n)};
@@ -285,6 +292,30 @@ TEST(WeightChoiceTest, SumsAndOutputsGetBetter) {
   const WeightChoice both = ChooseWeights(graph, Table(), {}, samples, kBoth, 1);
   EXPECT_GE(both.report.gain_db, choice.report.gain_db);
   EXPECT_GT(both.report.channels, 0);
+}
+
+TEST(WeightChoiceTest, WeightsOf4BitsStayInTheirBounds) {
+  const Graph graph = Net();
+  QuantizeOptions options;
+  options.config.types["MatMul"].weight_bits = 4;
+  const SampleList samples = Data(12, 1);
+  const CalibrationTable table = TwoProductsTable(8, 180, 2700);  // nothing is clipped
+  for (const WeightMethods methods : {kGptqAlone, kBoth}) {
+    const WeightChoice choice = ChooseWeights(graph, table, options, samples, methods, 1);
+    EXPECT_TRUE(choice.report.kept);
+    EXPECT_GT(choice.report.gain_db, 6);
+    EXPECT_GT(choice.report.after_db, choice.report.before_db);
+    EXPECT_EQ(choice.report.channels > 0, methods.clipping == WeightClipping::kMse);
+    ASSERT_EQ(choice.weights.size(), 2u);
+    for (const auto& [node, chosen] : choice.weights) {
+      EXPECT_EQ(chosen.bits, 4);
+      for (const int8_t q : chosen.integers) ASSERT_TRUE(q >= -7 && q <= 7) << int{q};
+    }
+    options.scaled_weights = true;
+    const Graph integer = QuantizeGraph(SetWeights(graph, choice.weights), table, options).graph;
+    options.scaled_weights = false;
+    EXPECT_TRUE(Compile(integer, {}).constants_of_4_bits);
+  }
 }
 
 TEST(WeightChoiceTest, ThreadsChangeNoBit) {

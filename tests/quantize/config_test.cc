@@ -40,6 +40,20 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.layers.at("c").float32, false);
 }
 
+TEST(ConfigTest, WeightsHave8BitsOr4) {
+  const QuantizeConfig config = ReadQuantizeConfig(
+      "layers:\n  a: {weight_bits: 4}\n  'b*': {weight_bits: 8}\ntypes:\n  Conv: {weight_bits: "
+      "4}\n",
+      "q.yaml");
+  EXPECT_EQ(config.layers.at("a").weight_bits, 4);
+  EXPECT_EQ(config.patterns.at(0).layer.weight_bits, 8);
+  EXPECT_EQ(config.types.at("Conv").weight_bits, 4);
+  EXPECT_EQ(MessageOf("layers:\n  a: {weight_bits: 2}\n"),
+            "q.yaml:2: layer 'a': weight_bits is 2, expected 4 or 8");
+  EXPECT_EQ(MessageOf("layers:\n  a: {weight_bits: 4, mode: f32}\n"),
+            "q.yaml:2: layer 'a': weights of 4 bits with mode f32; leave one of them out");
+}
+
 TEST(ConfigTest, ReadsProfilesAndAttributesOfAscendAndMklDnn) {
   const QuantizeConfig config = ReadQuantizeConfig(
       "layers:\n  a: {profile: tflite, variant: snps}\n"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "base/error.h"
 #include "isa/attributes.h"
@@ -39,6 +40,20 @@ TEST(WeightsTest, WorkedExample) {
   EXPECT_NEAR(std::ldexp(q.linear.channels[0].multiplier, -q.linear.channels[0].rshift), 0.02,
               1e-8);
   EXPECT_TRUE(report.repairs.empty());
+}
+
+// 7 steps on either side: 0.35 / 0.1 is between 3 and 4, to even.
+TEST(WeightsTest, AWorkedExampleOf4Bits) {
+  const float weights[] = {0.7f, -0.34f, -0.7f, 0.04f}, bias[] = {0.3f};
+  QuantizeReport report;
+  WeightRequest r = Request(weights, bias, 1);
+  r.weight_bits = 4;
+  const QuantizedWeights q = QuantizeWeights(r, &report);
+  EXPECT_EQ(q.weights, (std::vector<int8_t>{7, -3, -7, 0}));
+  EXPECT_EQ(q.bits, 4);
+  EXPECT_EQ(q.scales, std::vector<float>{0.1f});
+  EXPECT_EQ(q.linear.channels[0].bias, 30);  // 0.3 / (0.1 * 0.1)
+  EXPECT_NEAR(std::ldexp(q.linear.channels[0].multiplier, -q.linear.channels[0].rshift), 0.2, 1e-7);
 }
 
 TEST(WeightsTest, AChannelOfZerosKeepsItsBias) {
@@ -149,6 +164,29 @@ TEST(QdqWeightsTest, UnsignedIntegersAreShiftedWithTheirZeroPoints) {
   EXPECT_EQ(got.linear.channels[0].bias, 1000 - 5 * ((0 - 3) + (255 - 3)));
   EXPECT_EQ(got.linear.channels[1].bias, -35000 - 5 * ((128 - 200) + (7 - 200)));
   EXPECT_TRUE(report.repairs.empty());
+}
+
+// The sums of products with w - zero are those of 8 bits; only what is taken off of w is less.
+TEST(QdqWeightsTest, UnsignedIntegersOf4BitsAreShiftedBy8) {
+  const std::vector<uint8_t> q = {0, 15, 8, 7};
+  Model model(DType::kU8, q, {0.01f, 0.02f}, {3, 9}, {1000, -70000}, {0.001f});
+  QuantizeReport report;
+  const IntType x = {DType::kU8, {0.1f, 5}};
+  const QuantizedWeights wide = QuantizeWeights(model.Ask(x), &report);
+  model.weights.bits = 4;
+  const QuantizedWeights got = QuantizeWeights(model.Ask(x), &report);
+  EXPECT_EQ(got.bits, 4);
+  EXPECT_EQ(got.weights, (std::vector<int8_t>{-8, 7, 0, -1}));
+  EXPECT_EQ(got.linear.zero_w, (std::vector<int32_t>{-5, 1}));
+  ASSERT_EQ(got.linear.channels.size(), wide.linear.channels.size());
+  for (size_t c = 0; c < wide.linear.channels.size(); ++c) {
+    const ChannelRequant &a = got.linear.channels[c], &b = wide.linear.channels[c];
+    EXPECT_EQ(std::tie(a.bias, a.multiplier, a.rshift), std::tie(b.bias, b.multiplier, b.rshift));
+  }
+  for (size_t i = 0; i < q.size(); ++i) {
+    EXPECT_EQ(got.weights[i] - got.linear.zero_w[i / 2],
+              wide.weights[i] - wide.linear.zero_w[i / 2]);
+  }
 }
 
 TEST(QdqWeightsTest, SignedIntegersStayAndZeroPointsOfZeroVanish) {

@@ -161,6 +161,58 @@ TEST(Container, AConstantThatBroadcastsNeedsAFeature) {
   EXPECT_EQ(WriteContainer(image)[kFeatures], 1 | 32);
 }
 
+// Two numbers to a byte in the file, one in memory; older readers refuse the feature bit.
+TEST(Container, ConstantsOf4BitsTakeHalfTheBytes) {
+  const ProgramImage image = SampleProgramOf4Bits();
+  const std::vector<uint8_t> file = WriteContainer(image);
+  EXPECT_EQ(file[0x20], 1 | 128);
+  const ContainerView view = ReadContainer(file, "net.rshift");
+  EXPECT_EQ(std::vector<uint8_t>(view.constants.begin(), view.constants.end()), image.constants);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.constants.data()) % 64, 0u);
+  EXPECT_EQ(view.image.constants_of_4_bits, 64u);
+  ASSERT_EQ(view.sections.size(), 7u);
+  const ContainerView::Section& packed = view.sections[6];
+  EXPECT_EQ(packed.kind, "CNS4");
+  EXPECT_EQ(packed.size, (image.constants.size() - 64) / 2);
+  EXPECT_EQ(view.sections[5].size, 64u);
+  // conv.weights, of the first K step {1, -2, 3, 0} and {4, 5, -6, 0}: the first in the low half.
+  EXPECT_EQ(std::vector<uint8_t>(file.begin() + static_cast<int64_t>(packed.offset),
+                                 file.begin() + static_cast<int64_t>(packed.offset) + 5),
+            (std::vector<uint8_t>{0xe1, 0x03, 0x54, 0x0a, 0x00}));
+  ProgramImage again = view.image;
+  again.constants.assign(view.constants.begin(), view.constants.end());
+  EXPECT_EQ(WriteContainer(again), file);
+  EXPECT_TRUE(Has4Bits(image, image.tensors[5]) && !Has4Bits(image, image.tensors[6]) &&
+              !Has4Bits(image, image.tensors[0]));
+}
+
+TEST(Container, RefusesConstantsOf4BitsThatAreNone) {
+  const auto refuses = [](auto change) {
+    ProgramImage image = SampleProgramOf4Bits();
+    EXPECT_NO_THROW(WriteContainer(image));
+    change(image);
+    EXPECT_THROW(WriteContainer(image), Error);
+  };
+  refuses([](ProgramImage& image) { image.constants[64] = 8; });
+  refuses([](ProgramImage& image) { image.constants[65] = 0xf7; });  // -9
+  refuses([](ProgramImage& image) { image.constants_of_4_bits = 32; });
+  refuses([](ProgramImage& image) { image.constants_of_4_bits = 0; });  // the records, too
+  refuses([](ProgramImage& image) { image.constants_of_4_bits = 1024; });
+  refuses([](ProgramImage& image) { image.tensors[5].dtype = DType::kS8; });
+  refuses([](ProgramImage& image) { image.tensors[6].shape = {88}; });  // in both
+  refuses([](ProgramImage& image) { image.constants.back() = 1; });     // belongs to no tensor
+}
+
+TEST(Container, DamagedConstantsOf4BitsAreNoStructure) {
+  std::vector<uint8_t> file = WriteContainer(SampleProgramOf4Bits());
+  const ContainerView::Section packed = ReadContainer(file, "net.rshift").sections[6];
+  for (uint64_t at = packed.offset; at < packed.offset + packed.size; ++at) {
+    file[at] ^= 1;
+    EXPECT_THROW(ReadStructure(file, "net.rshift"), Error) << "byte " << at;
+    file[at] ^= 1;
+  }
+}
+
 TEST(Container, RefusesPitchesThatAreNone) {
   const auto refuses = [](auto change) {
     ProgramImage image = ViewProgram();

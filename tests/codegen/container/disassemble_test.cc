@@ -26,6 +26,11 @@ TEST(Disassemble, OneLinePerCommandWithTensorsAndFieldsThatMatter) {
       "softmax\n");
 }
 
+TEST(Disassemble, ConstantsOf4BitsSayIt) {
+  EXPECT_THAT(Disassemble(SampleProgramOf4Bits()),
+              HasSubstr("weights=conv.weights:s4[64] requant=conv.requant:bytes[24]"));
+}
+
 TEST(Disassemble, ViewsShowTheirPitch) {
   ProgramImage image = SampleProgram();
   image.tensors[1].pitch = 7;

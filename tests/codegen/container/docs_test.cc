@@ -19,6 +19,8 @@ using namespace file_layout;  // NOLINT
 
 constexpr char kDumpBegin[] = "<!-- hex dump: begin -->\n```\n";
 constexpr char kDumpEnd[] = "```\n<!-- hex dump: end -->\n";
+constexpr char kSmallBegin[] = "<!-- hex dump, 4 bits: begin -->\n```\n";
+constexpr char kSmallEnd[] = "```\n<!-- hex dump, 4 bits: end -->\n";
 
 std::string SourcePath(const std::string& relative) {
   const char* root = std::getenv("RSHIFT_SOURCE_DIR");
@@ -45,7 +47,8 @@ void NoteHeader(std::vector<Note>& notes) {
                              {0x20,
                               "features: bit 0 F32 commands, 1 of rshift_float, 2 views, 3 "
                               "fuse_with_previous, 4 input reuse, 5 "
-                              "constants that broadcast"},
+                              "constants that broadcast, 6 outputs that are cut, 7 constants of 4 "
+                              "bits"},
                              {0x28, "flags (0)"},
                              {0x30, "CRC32C of the section table; 0x34: of bytes 0x00..0x33"},
                              {0x38, "reserved (0)"}});
@@ -86,14 +89,16 @@ std::vector<Note> NotesOf(const ProgramImage& image, const ContainerView& view) 
   return notes;
 }
 
-std::string HexDump(const std::vector<uint8_t>& file, const std::vector<Note>& notes) {
+// From byte `first` to `last` of the file.
+std::string HexDump(const std::vector<uint8_t>& file, const std::vector<Note>& notes,
+                    uint64_t first = 0, uint64_t last = UINT64_MAX) {
   std::ostringstream out;
   bool skipping = false;
   const auto hex = [&](uint64_t value, int digits) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
       out << "0123456789abcdef"[value >> shift & 15];
   };
-  for (uint64_t row = 0; row < file.size(); row += 16) {
+  for (uint64_t row = first; row < std::min<uint64_t>(file.size(), last); row += 16) {
     const uint64_t end = std::min<uint64_t>(row + 16, file.size());
     std::string text;
     for (const Note& note : notes) {
@@ -145,17 +150,41 @@ TEST(Format, FieldsOfCommandsChangeWithTheVersionAlone) {
 
 TEST(Docs, IsaPageIsMadeFromTheTable) { ExpectFile(SourcePath("isa/ISA.md"), IsaMarkdown()); }
 
+// Expects `dump` between two marks of the page.
+void ExpectDump(const char* begin_mark, const std::string& dump, const char* end_mark) {
+  const std::string path = SourcePath("codegen/FORMAT.md");
+  const std::string page = ReadTextFile(path);
+  const size_t begin = page.find(begin_mark), end = page.find(end_mark);
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  ExpectFile(path, page.substr(0, begin) + begin_mark + dump + page.substr(end));
+}
+
 TEST(Docs, FormatPageShowsTheBytesTheWriterMakes) {
   const ProgramImage image = SampleProgram();
   const std::vector<uint8_t> file = WriteContainer(image);
   const ContainerView view = ReadContainer(file, "sample");
-  const std::string dump = HexDump(file, NotesOf(image, view));
-  const std::string path = SourcePath("codegen/FORMAT.md");
-  const std::string page = ReadTextFile(path);
-  const size_t begin = page.find(kDumpBegin), end = page.find(kDumpEnd);
-  ASSERT_NE(begin, std::string::npos);
-  ASSERT_NE(end, std::string::npos);
-  ExpectFile(path, page.substr(0, begin) + kDumpBegin + dump + page.substr(end));
+  ExpectDump(kDumpBegin, HexDump(file, NotesOf(image, view)), kDumpEnd);
+}
+
+TEST(Docs, FormatPageShowsConstantsOf4Bits) {
+  const std::vector<uint8_t> file = WriteContainer(SampleProgramOf4Bits());
+  const ContainerView view = ReadContainer(file, "sample");
+  std::vector<Note> notes;
+  NoteHeader(notes);
+  std::string dump;
+  for (size_t i = 0; i < view.sections.size(); ++i) {
+    if (view.sections[i].kind != "CNS4") continue;
+    const ContainerView::Section& section = view.sections[i];
+    const uint64_t entry = kHeaderSize + i * kSectionEntrySize;
+    notes.push_back({entry, "section CNS4: kind, flags (1: required), offset"});
+    notes.push_back({entry + 16, "  size, CRC32C, log2 of the alignment"});
+    notes.push_back({section.offset, "CNS4: packed weights of 'conv.weights', two to a byte"});
+    notes.push_back({view.constants_offset, "CNST: the requant records alone"});
+    dump = HexDump(file, notes, 0x20, 0x30) + HexDump(file, notes, entry, entry + 32) +
+           HexDump(file, notes, view.constants_offset);
+  }
+  ExpectDump(kSmallBegin, dump, kSmallEnd);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void StoreNumber(std::vector<uint8_t>& file, uint64_t at, T value) {
 
 inline void FixChecksums(std::vector<uint8_t>& file) {
   using namespace file_layout;  // NOLINT
-  const uint64_t count = std::min<uint64_t>(LoadNumber<uint32_t>(file, 0x14), 6);
+  const uint64_t count = std::min<uint64_t>(LoadNumber<uint32_t>(file, 0x14), kSections.size());
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t entry = kHeaderSize + i * kSectionEntrySize;
     const auto offset = LoadNumber<uint64_t>(file, entry + 8);

@@ -52,8 +52,17 @@ bool AcceptedAsCanonical(const std::vector<uint8_t>& file) {
   return true;
 }
 
-TEST(DamagedFile, EveryChangedByteIsNoticed) {
-  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+// Both forms of constants.
+class DamagedFile : public ::testing::TestWithParam<bool> {
+ protected:
+  static std::vector<uint8_t> File() {
+    return WriteContainer(GetParam() ? SampleProgramOf4Bits() : SampleProgram());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(ConstantsOf4Bits, DamagedFile, ::testing::Bool());
+
+TEST_P(DamagedFile, EveryChangedByteIsNoticed) {
+  const std::vector<uint8_t> file = File();
   std::vector<uint8_t> mutant = file;
   for (size_t at = 0; at < file.size(); ++at) {
     for (const int change : {0x01, 0x80, 0xff}) {
@@ -64,15 +73,15 @@ TEST(DamagedFile, EveryChangedByteIsNoticed) {
   }
 }
 
-TEST(DamagedFile, EveryTruncationIsNoticed) {
-  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+TEST_P(DamagedFile, EveryTruncationIsNoticed) {
+  const std::vector<uint8_t> file = File();
   for (size_t size = 0; size < file.size(); ++size) {
     EXPECT_FALSE(Accepted({file.begin(), file.begin() + size})) << size;
   }
 }
 
-TEST(ForgedFile, EveryChangedByteIsAnErrorOrCanonical) {
-  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+TEST_P(DamagedFile, EveryByteForgedIsAnErrorOrCanonical) {
+  const std::vector<uint8_t> file = File();
   int accepted = 0;
   for (size_t at = 0; at < file.size(); ++at) {
     const bool in_padding =
@@ -87,8 +96,8 @@ TEST(ForgedFile, EveryChangedByteIsAnErrorOrCanonical) {
   EXPECT_GT(accepted, 100);  // names, scales, weights: many changes are another valid program
 }
 
-TEST(ForgedFile, SeveralExtremeNumbersAtOnce) {
-  const std::vector<uint8_t> file = WriteContainer(SampleProgram());
+TEST_P(DamagedFile, SeveralExtremeNumbersForgedAtOnce) {
+  const std::vector<uint8_t> file = File();
   const uint64_t values[] = {0,
                              1,
                              0x7f,

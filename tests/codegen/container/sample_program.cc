@@ -1,5 +1,6 @@
 #include "tests/codegen/container/sample_program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/packing/packing.h"
@@ -74,6 +75,18 @@ ProgramImage SampleProgram() {
   image.command_names = {"quantize", "conv", "dequantize", "softmax"};
   image.inputs = {{"data", 0}};
   image.outputs = {{"prob", 4}};
+  return image;
+}
+
+ProgramImage SampleProgramOf4Bits() {
+  ProgramImage image = SampleProgram();
+  TensorRecord &weights = image.tensors[5], &requant = image.tensors[6];
+  const std::vector<uint8_t> before = image.constants;  // weights, requant records, slack
+  std::copy_n(before.begin() + 64, 64, image.constants.begin());
+  std::copy_n(before.begin(), 64, image.constants.begin() + 64);
+  requant.offset = 0;
+  weights.offset = 64;
+  image.constants_of_4_bits = 64;
   return image;
 }
 

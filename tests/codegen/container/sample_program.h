@@ -8,6 +8,8 @@ namespace rshift {
 
 // data (f32) -> quantize -> convolution with two 1x1 filters -> dequantize -> softmax.
 ProgramImage SampleProgram();
+// The same with the weights in 4 bits.
+ProgramImage SampleProgramOf4Bits();
 
 }  // namespace rshift
 

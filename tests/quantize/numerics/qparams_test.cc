@@ -15,6 +15,9 @@ TEST(QParamsTest, SymmetricScales) {
   EXPECT_EQ(SymmetricParams(25.5f, false).scale, 0.1f);
   EXPECT_EQ(SymmetricParams(12.8f, true).zero_point, 0);
   EXPECT_EQ(WeightScale(12.7f), 0.1f);
+  EXPECT_EQ(WeightScale(0.7f, 4), 0.1f);
+  EXPECT_EQ(LargestWeight(8), 127);
+  EXPECT_EQ(LargestWeight(4), 7);
   EXPECT_EQ(QuantizeValue(1.0f, SymmetricParams(1.0f, true).scale, 0, -128, 127), 127);
   EXPECT_EQ(QuantizeValue(-1.0f, SymmetricParams(1.0f, true).scale, 0, -128, 127), -128);
   EXPECT_EQ(QuantizeValue(1.0f, SymmetricParams(1.0f, false).scale, 0, 0, 255), 255);
