@@ -52,8 +52,8 @@ float PeakBinLow(uint32_t bin) { return std::bit_cast<float>(bin << kPeakShift);
 void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
          const InfinityRule& rule) {
   TensorCounter counter;
-  counter.Add(values, rule, statistics.name, {.sha256 = {}, .name = sample, .sources = {}});
-  Merge(statistics, counter.Sum());
+  counter.Count(values, rule, statistics.name, sample);
+  counter.AddTo(statistics, {.sha256 = {}, .name = sample, .sources = {}});
 }
 
 void TakeExtremes(TensorStatistics& into, float min, const RecordedSample& min_sample, float max,
