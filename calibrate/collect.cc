@@ -60,7 +60,7 @@ class Worker {
         session_(program, {.threads = 1, .portable = portable}),
         statistics_(statistics),
         peaks_(plan.names.size()),
-        reaches_(plan.names.size()) {}
+        memories_(plan.names.size()) {}
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
     SharedStatistics::Addition addition(statistics_);
@@ -95,10 +95,9 @@ class Worker {
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
     const auto i = static_cast<size_t>(observation.statistic);
-    counter_.Count(values, plan_.rules[i], plan_.names[i], sample.name, reaches_[i]);
+    counter_.Count(values, plan_.rules[i], plan_.names[i], sample.name, memories_[i]);
     peaks_[i] = counter_.peak();
-    reaches_[i] = std::max(reaches_[i], peaks_[i].value_or(0.0f));
-    addition.Add(observation.statistic, counter_, sample);
+    addition.Add(observation.statistic, counter_, sample, memories_[i]);
     observed_ += values.size();
     observing_ += ThreadSeconds() - begin;
   }
@@ -111,7 +110,7 @@ class Worker {
   double all_ = 0, observing_ = 0;
   uint64_t observed_ = 0;
   std::vector<std::optional<float>> peaks_;  // by statistic: of the sample at hand
-  std::vector<float> reaches_;               // by statistic: the largest so far
+  std::vector<TensorMemory> memories_;       // by statistic
 };
 
 // Everything that the threads of one run share.

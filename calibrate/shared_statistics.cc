@@ -19,10 +19,10 @@ SharedStatistics::Addition::~Addition() {
 }
 
 void SharedStatistics::Addition::Add(int statistic, TensorCounter& counter,
-                                     const RecordedSample& sample) {
+                                     const RecordedSample& sample, TensorMemory& memory) {
   const auto i = static_cast<size_t>(statistic);
   const std::lock_guard lock(to_.tensors_[i]);
-  counter.AddTo(to_.total_.tensors[i], sample);
+  counter.AddTo(to_.total_.tensors[i], sample, memory);
 }
 
 void SharedStatistics::Addition::AddPeak(int statistic, float peak) {

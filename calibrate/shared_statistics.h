@@ -28,7 +28,8 @@ class SharedStatistics {
     ~Addition();
     Addition(const Addition&) = delete;
     Addition& operator=(const Addition&) = delete;
-    void Add(int statistic, TensorCounter& counter, const RecordedSample& sample);
+    void Add(int statistic, TensorCounter& counter, const RecordedSample& sample,
+             TensorMemory& memory);
     // Of a derived statistic, whose values are those of others.
     void AddPeak(int statistic, float peak);
     void Finish(RecordedSample sample);

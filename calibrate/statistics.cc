@@ -52,8 +52,9 @@ float PeakBinLow(uint32_t bin) { return std::bit_cast<float>(bin << kPeakShift);
 void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
          const InfinityRule& rule) {
   TensorCounter counter;
-  counter.Count(values, rule, statistics.name, sample);
-  counter.AddTo(statistics, {.sha256 = {}, .name = sample, .sources = {}});
+  TensorMemory nothing;
+  counter.Count(values, rule, statistics.name, sample, nothing);
+  counter.AddTo(statistics, {.sha256 = {}, .name = sample, .sources = {}}, nothing);
 }
 
 void TakeExtremes(TensorStatistics& into, float min, const RecordedSample& min_sample, float max,

@@ -14,9 +14,9 @@ namespace {
 
 constexpr size_t kBlock = 1024;  // values that are looked at twice while the first cache holds them
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-constexpr size_t kLargeTensor = 8192;           // values from which a window pays
-constexpr size_t kMostKept = 8 * kLargeTensor;  // of far_, from one sample to the next
-constexpr uint32_t kPageIds = 512;              // sign and exponent
+constexpr size_t kLargeTensor = 4096;            // values from which a window pays
+constexpr size_t kMostKept = 16 * kLargeTensor;  // of far_, from one sample to the next
+constexpr uint32_t kPageIds = 512;               // sign and exponent
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The rule's limit of finite masks; where no value lies above it, there is nothing to mask, and the
@@ -56,6 +56,46 @@ OctaveWindow ChooseWindow(std::span<const float> values, float reach) {
       std::max(Octave(largest) + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves;
   return {std::min(first, OctaveWindow::kLastFirst)};
 }
+
+// Fetches the lines of a tensor's pages in which its counts will be added, a few with each block of
+// values, so that they are in the second cache when the last one has been counted.
+class PagePrefetch {
+ public:
+  PagePrefetch(const TensorMemory& memory, OctaveWindow window, size_t values) {
+    if (window.first == OctaveWindow::kNothing || window.first != memory.first) return;
+    // As a rule half of the values lie in the highest octave, a quarter in the next one ...
+    const auto octaves =
+        std::min<size_t>(std::bit_width(values / kLinesOfPage) + 1, OctaveWindow::kOctaves);
+    for (size_t octave = OctaveWindow::kOctaves - octaves; octave < OctaveWindow::kOctaves;
+         ++octave) {
+      for (const size_t sign : {size_t{0}, size_t{1}}) {
+        const uint32_t* page = memory.lines[sign * OctaveWindow::kOctaves + octave];
+        if (page != nullptr) pages_[count_++] = page;
+      }
+    }
+    const size_t blocks = (values + kBlock - 1) / kBlock;
+    skip_ = blocks > kBlocksAhead ? blocks - kBlocksAhead : 0;
+    const size_t lines = count_ * kLinesOfPage, left = blocks - skip_;
+    at_once_ = (lines + left - 1) / left;
+  }
+  void NextBlock() {
+    if (skip_ > 0) {
+      --skip_;
+      return;
+    }
+    const size_t end = std::min(next_ + at_once_, count_ * kLinesOfPage);
+    for (; next_ < end; ++next_)
+      __builtin_prefetch(pages_[next_ / kLinesOfPage] + next_ % kLinesOfPage * kCountsOfLine, 1, 2);
+  }
+
+ private:
+  static constexpr size_t kCountsOfLine = 16;
+  static constexpr size_t kLinesOfPage = HistogramPage::kBins / kCountsOfLine;
+  static constexpr size_t kBlocksAhead = 48;  // of values, 4 KiB each
+
+  std::array<const uint32_t*, TensorMemory::kPages> pages_;
+  size_t count_ = 0, next_ = 0, at_once_ = 0, skip_ = 0;
+};
 
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   const size_t whole = bins.size() / 8 * 8;
@@ -116,12 +156,13 @@ size_t TensorCounter::TakeFinite(size_t begin, size_t end, const InfinityRule& r
 }
 
 void TensorCounter::Count(std::span<const float> values, const InfinityRule& rule,
-                          const std::string& name, const std::string& sample, float reach) {
+                          const std::string& name, const std::string& sample,
+                          const TensorMemory& memory) {
   RSHIFT_REQUIRE(values.size() <= kMaxValues, ErrorCode::kUnsupported, "tensor '", name, "' has ",
                  values.size(), " values, calibration counts at most ", kMaxValues,
                  " of one sample");
   Forget();
-  window_ = ChooseWindow(values, reach);
+  window_ = ChooseWindow(values, memory.reach);
   if (window_.first != OctaveWindow::kNothing) {
     counters_.resize(OctaveWindow::kBins);
     counted_ = true;
@@ -130,6 +171,7 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
   std::array<uint16_t, kBlock + kScanPadding> near;
   std::array<float, kBlock> unmasked;
   uint64_t nonzeros = 0, masks = 0;
+  PagePrefetch prefetch(memory, window_, values.size());
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
     const auto block = WithoutMasks(whole, mask_limit, unmasked.data());
@@ -139,6 +181,7 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
     const SplitValues found =
         ScanValues(block, window_, extremes_, near.data(), far_.data() + far_count_);
     CountBins(std::span(near).first(found.near), counters_.data());
+    prefetch.NextBlock();
     far_count_ = TakeFinite(far_count_, far_count_ + found.far, rule);
     nonzeros += found.near + found.far;
   }
@@ -159,39 +202,45 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
   peak_ = std::max(-extremes_.low, extremes_.high);
 }
 
-void TensorCounter::AddTo(TensorStatistics& into, const RecordedSample& sample) {
+void TensorCounter::AddTo(TensorStatistics& into, const RecordedSample& sample,
+                          TensorMemory& memory) {
   into.infinities += skipped_;
   if (count_ > 0) {
     TakeExtremes(into, extremes_.low, sample, extremes_.high, sample);
     into.count += count_;
     into.histogram.zeros += zeros_;
     ++into.peaks[PeakBin(*peak_)];
-    AddWindowTo(into.histogram);
+    AddWindowTo(into.histogram, memory);
     AddFarTo(into.histogram);
+    memory.reach = std::max(memory.reach, *peak_);
   }
   const std::optional<float> peak = peak_;
   Forget();
   peak_ = peak;
 }
 
-void TensorCounter::AddWindowTo(Histogram& into) {
+void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
   if (!counted_) return;
+  if (memory.first != window_.first) {
+    memory.first = window_.first;
+    memory.pages.fill(nullptr);
+    memory.lines.fill(nullptr);
+  }
   const auto most = static_cast<uint32_t>(count_);
   for (const uint32_t sign : {0u, 1u}) {
     const float reach = std::max(sign == 0 ? extremes_.high : -extremes_.low, 0.0f);
     const uint32_t last = std::min(Octave(reach), window_.first + OctaveWindow::kOctaves - 1);
     for (uint32_t octave = window_.first; octave <= last; ++octave) {
+      const uint32_t place = sign * OctaveWindow::kOctaves + octave - window_.first;
       const std::span<uint32_t, HistogramPage::kBins> counts(
-          counters_.data() + sign * OctaveWindow::kBinsOfSign +
-              (octave - window_.first) * HistogramPage::kBins,
-          HistogramPage::kBins);
-      const uint32_t id = sign << 8 | octave;
-      auto page = into.pages.find(id);
-      if (page == into.pages.end()) {
+          counters_.data() + size_t{place} * HistogramPage::kBins, HistogramPage::kBins);
+      HistogramPage*& page = memory.pages[place];
+      if (page == nullptr) {
         if (IsZeroPage(counts)) continue;
-        page = into.pages.try_emplace(id).first;
+        page = &into.pages[sign << 8 | octave];
       }
-      page->second.Take(counts, most);
+      page->Take(counts, most);
+      memory.lines[place] = page->Open(0);
     }
   }
   counted_ = false;

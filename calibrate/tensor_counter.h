@@ -9,6 +9,8 @@
 #ifndef RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
 #define RSHIFT_CALIBRATE_TENSOR_COUNTER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,15 +22,25 @@
 
 namespace rshift {
 
+// What a thread remembers of a tensor from one sample to the next: makes it faster, changes no
+// result. Of one TensorStatistics, whose pages stay where they are.
+struct TensorMemory {
+  float reach = 0;  // the largest |x|
+  // By sign and octave of the window that begins at `first`; nullptr: not known.
+  static constexpr size_t kPages = size_t{2} * OctaveWindow::kOctaves;
+  uint32_t first = OctaveWindow::kNothing;
+  std::array<HistogramPage*, kPages> pages{};
+  std::array<const uint32_t*, kPages> lines{};  // their counts, to be prefetched and never read
+};
+
 class TensorCounter {
  public:
-  // All values that the tensor `name` has in one sample. `reach`: the largest |x| of earlier
-  // samples, 0 where there are none; makes it faster and changes no result. Throws as Add() of
-  // statistics.h does, and then has counted nothing.
+  // All values that the tensor `name` has in one sample. Throws as Add() of statistics.h does, and
+  // then has counted nothing.
   void Count(std::span<const float> values, const InfinityRule& rule, const std::string& name,
-             const std::string& sample, float reach = 0);
+             const std::string& sample, const TensorMemory& memory);
   // Adds what Count has found in `sample`, and forgets all but the peak.
-  void AddTo(TensorStatistics& into, const RecordedSample& sample);
+  void AddTo(TensorStatistics& into, const RecordedSample& sample, TensorMemory& memory);
   // The largest |x| of the last sample; nothing when it held no finite value.
   const std::optional<float>& peak() const { return peak_; }
 
@@ -36,7 +48,7 @@ class TensorCounter {
   // Removes what is not finite from far_[begin, end): counts it as skipped, or refuses it.
   // Returns the new end.
   size_t TakeFinite(size_t begin, size_t end, const InfinityRule& rule);
-  void AddWindowTo(Histogram& into);
+  void AddWindowTo(Histogram& into, TensorMemory& memory);
   void AddFarTo(Histogram& into);
   void Forget();
 

@@ -153,14 +153,13 @@ TEST(StatisticsTest, LargeTensorsAreCountedInTheSameBins) {
   std::mt19937 random(kSeed);
   for (const float octaves : {0.5f, 8.0f, 19.0f, 60.0f, 120.0f}) {
     TensorCounter counter;
-    float reach = 0;
+    TensorMemory memory;
     StatisticsFile counted{"m", 1, "", {}, {}, {Empty("t")}}, expected = counted;
     for (const float largest : {1e-3f, 6.0f, 1e-20f, 5e4f, 3e38f, 1e-42f, 6.0f}) {
       const std::vector<float> values =
           WideValues(random, 8192 + random() % 3000, octaves, largest);
-      counter.Count(values, {}, "t", "s", reach);
-      reach = std::max(reach, *counter.peak());
-      counter.AddTo(counted.tensors[0], {});
+      counter.Count(values, {}, "t", "s", memory);
+      counter.AddTo(counted.tensors[0], {}, memory);
       Merge(expected.tensors[0], Expected(values));
     }
     EXPECT_EQ(WriteStatistics(counted), WriteStatistics(expected))
@@ -193,9 +192,10 @@ TEST(StatisticsTest, TheSamplesOfMinAndMaxAreTheLowestThatHaveThem) {
   std::vector<TensorStatistics> parts;
   const auto add = [&](const char* hash, const std::vector<float>& values) {
     TensorCounter counter;
-    counter.Count(values, {}, "t", hash);
+    TensorMemory nothing;
+    counter.Count(values, {}, "t", hash, nothing);
     parts.push_back(Empty("t"));
-    counter.AddTo(parts.back(), sample(hash));
+    counter.AddTo(parts.back(), sample(hash), nothing);
   };
   add("d", {0, 5}), add("b", {0, 1}), add("c", {0.5f, 5}), add("a", {1, 2});
   std::sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) { return x.max < y.max; });
@@ -207,10 +207,11 @@ TEST(StatisticsTest, TheSamplesOfMinAndMaxAreTheLowestThatHaveThem) {
     EXPECT_EQ(all.max_sample, sample("c"));
   } while (std::next_permutation(order.begin(), order.end()));
   TensorCounter one;
+  TensorMemory memory;
   TensorStatistics both = Empty("t");
   for (const char* hash : {"z", "y"}) {
-    one.Count(std::vector<float>{-1, 1}, {}, "t", hash);
-    one.AddTo(both, sample(hash));
+    one.Count(std::vector<float>{-1, 1}, {}, "t", hash, memory);
+    one.AddTo(both, sample(hash), memory);
   }
   EXPECT_EQ(both.min_sample, sample("y"));
   EXPECT_EQ(both.max_sample, sample("y"));
