@@ -43,12 +43,22 @@ void MovePortable(uint32_t* __restrict from, Count* __restrict to) {
     _mm256_storeu_si256(source + 1, _mm256_setzero_si256());
   }
 }
+[[gnu::target("avx2")]] bool IsZeroPageAvx2(const uint32_t* counts) {
+  __m256i any = _mm256_setzero_si256();
+  for (size_t i = 0; i < HistogramPage::kBins; i += 8)
+    any = _mm256_or_si256(any, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(counts + i)));
+  return _mm256_testz_si256(any, any) != 0;
+}
+
+bool HasAvx2() {
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  return has_avx2;
+}
 #endif
 
 void MoveCounts(uint32_t* from, uint32_t* to) {
 #ifdef __x86_64__
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return MoveAvx2(from, to);
+  if (HasAvx2()) return MoveAvx2(from, to);
 #endif
   MovePortable(from, to);
 }
@@ -78,6 +88,9 @@ void HistogramPage::Widen() {
 }
 
 bool IsZeroPage(std::span<const uint32_t, HistogramPage::kBins> counts) {
+#ifdef __x86_64__
+  if (HasAvx2()) return IsZeroPageAvx2(counts.data());
+#endif
   for (size_t line = 0; line < counts.size(); line += kLine) {
     if (!IsZero(counts.data() + line)) return false;
   }

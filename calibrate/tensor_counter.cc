@@ -57,46 +57,6 @@ OctaveWindow ChooseWindow(std::span<const float> values, float reach) {
   return {std::min(first, OctaveWindow::kLastFirst)};
 }
 
-// Fetches the lines of a tensor's pages in which its counts will be added, a few with each block of
-// values, so that they are in the second cache when the last one has been counted.
-class PagePrefetch {
- public:
-  PagePrefetch(const TensorMemory& memory, OctaveWindow window, size_t values) {
-    if (window.first == OctaveWindow::kNothing || window.first != memory.first) return;
-    // As a rule half of the values lie in the highest octave, a quarter in the next one ...
-    const auto octaves =
-        std::min<size_t>(std::bit_width(values / kLinesOfPage) + 1, OctaveWindow::kOctaves);
-    for (size_t octave = OctaveWindow::kOctaves - octaves; octave < OctaveWindow::kOctaves;
-         ++octave) {
-      for (const size_t sign : {size_t{0}, size_t{1}}) {
-        const uint32_t* page = memory.lines[sign * OctaveWindow::kOctaves + octave];
-        if (page != nullptr) pages_[count_++] = page;
-      }
-    }
-    const size_t blocks = (values + kBlock - 1) / kBlock;
-    skip_ = blocks > kBlocksAhead ? blocks - kBlocksAhead : 0;
-    const size_t lines = count_ * kLinesOfPage, left = blocks - skip_;
-    at_once_ = (lines + left - 1) / left;
-  }
-  void NextBlock() {
-    if (skip_ > 0) {
-      --skip_;
-      return;
-    }
-    const size_t end = std::min(next_ + at_once_, count_ * kLinesOfPage);
-    for (; next_ < end; ++next_)
-      __builtin_prefetch(pages_[next_ / kLinesOfPage] + next_ % kLinesOfPage * kCountsOfLine, 1, 2);
-  }
-
- private:
-  static constexpr size_t kCountsOfLine = 16;
-  static constexpr size_t kLinesOfPage = HistogramPage::kBins / kCountsOfLine;
-  static constexpr size_t kBlocksAhead = 48;  // of values, 4 KiB each
-
-  std::array<const uint32_t*, TensorMemory::kPages> pages_;
-  size_t count_ = 0, next_ = 0, at_once_ = 0, skip_ = 0;
-};
-
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   const size_t whole = bins.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8) {
@@ -112,10 +72,6 @@ void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   }
   for (size_t i = whole; i < bins.size(); ++i) ++counters[bins[i]];
 }
-
-}  // namespace
-
-namespace {
 
 bool AreFinite(const float* values, size_t count) {
   constexpr uint32_t kExponent = 0x7f800000u;
@@ -171,7 +127,6 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
   std::array<uint16_t, kBlock + kScanPadding> near;
   std::array<float, kBlock> unmasked;
   uint64_t nonzeros = 0, masks = 0;
-  PagePrefetch prefetch(memory, window_, values.size());
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
     const auto block = WithoutMasks(whole, mask_limit, unmasked.data());
@@ -181,7 +136,6 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
     const SplitValues found =
         ScanValues(block, window_, extremes_, near.data(), far_.data() + far_count_);
     CountBins(std::span(near).first(found.near), counters_.data());
-    prefetch.NextBlock();
     far_count_ = TakeFinite(far_count_, far_count_ + found.far, rule);
     nonzeros += found.near + found.far;
   }
@@ -224,7 +178,6 @@ void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
   if (memory.first != window_.first) {
     memory.first = window_.first;
     memory.pages.fill(nullptr);
-    memory.lines.fill(nullptr);
   }
   const auto most = static_cast<uint32_t>(count_);
   for (const uint32_t sign : {0u, 1u}) {
@@ -240,7 +193,6 @@ void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
         page = &into.pages[sign << 8 | octave];
       }
       page->Take(counts, most);
-      memory.lines[place] = page->Open(0);
     }
   }
   counted_ = false;

@@ -30,7 +30,6 @@ struct TensorMemory {
   static constexpr size_t kPages = size_t{2} * OctaveWindow::kOctaves;
   uint32_t first = OctaveWindow::kNothing;
   std::array<HistogramPage*, kPages> pages{};
-  std::array<const uint32_t*, kPages> lines{};  // their counts, to be prefetched and never read
 };
 
 class TensorCounter {
