@@ -25,9 +25,10 @@
 namespace rshift {
 namespace {
 
-// Between two checkpoints are that many samples, and that many times the time which one takes.
+// Between two checkpoints are that many samples, and that many times the time which one takes, for
+// which the other threads wait.
 constexpr size_t kSamplesBetween = 50;
-constexpr int kShareOfSaving = 50;
+constexpr int kShareOfSaving = 100;
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
   std::vector<TensorStatistics> statistics(names.size());

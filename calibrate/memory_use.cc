@@ -19,7 +19,7 @@ namespace {
 constexpr double kOctavesOfTail = 2;  // above most of the values
 constexpr double kMostOctaves = 254;  // of a sign
 
-constexpr uint64_t kFirstRun = 4 << 20;      // of libraries, once they run
+constexpr uint64_t kFirstRun = 1 << 20;      // of libraries, once they run
 constexpr uint64_t kPictureBytes = 1 << 20;  // decoded and resized, if it is one
 
 double PagesOfSign(double values) {
