@@ -62,6 +62,7 @@ class SharedStatisticsTest : public ::testing::Test {
       }
     };
     std::vector<std::thread> running;
+    running.reserve(static_cast<size_t>(threads));
     for (int i = 0; i < threads; ++i) running.emplace_back(work, i);
     int uses = 0;
     // In the middle of the work: whole samples only, whatever their number.
