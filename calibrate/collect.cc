@@ -15,6 +15,7 @@
 #include "calibrate/observation.h"
 #include "calibrate/observed_program.h"
 #include "calibrate/sample_queue.h"
+#include "calibrate/shared_statistics.h"
 #include "calibrate/tensor_counter.h"
 #include "graph/passes/passes.h"
 #include "quantize/ranges/ranges.h"
@@ -24,9 +25,10 @@
 namespace rshift {
 namespace {
 
-// Between two checkpoints are that many samples, and that many times the time which one takes.
+// Between two checkpoints are that many samples, and that many times the time which one takes, for
+// which the other threads wait.
 constexpr size_t kSamplesBetween = 50;
-constexpr int kShareOfSaving = 50;
+constexpr int kShareOfSaving = 100;
 
 std::vector<TensorStatistics> EmptyStatistics(const std::vector<std::string>& names) {
   std::vector<TensorStatistics> statistics(names.size());
@@ -49,86 +51,67 @@ void CheckInputs(const Graph& graph, const ProgramImage& image) {
   RSHIFT_REQUIRE(same, ErrorCode::kInternal, "calibration: the program has other inputs");
 }
 
-// One thread's share: a session and the statistics of the samples it ran since the last merge.
-// Another thread may take those between two samples.
+// One thread's share: a session and what it counts one tensor with.
 class Worker {
  public:
-  Worker(const Program& program, const ObservationPlan& plan, bool portable)
+  Worker(const Program& program, const ObservationPlan& plan, bool portable,
+         SharedStatistics& statistics)
       : program_(program),
         plan_(plan),
         session_(program, {.threads = 1, .portable = portable}),
-        counters_(plan.names.size()),
-        derived_peaks_(plan.derived.size()) {}
+        statistics_(statistics),
+        peaks_(plan.names.size()),
+        memories_(plan.names.size()) {}
 
   void Run(const Sample& sample, const std::string& sha256, std::vector<SampleSource> sources) {
-    const std::lock_guard lock(mutex_);
+    SharedStatistics::Addition addition(statistics_);
     const double begin = ThreadSeconds();
     FillInputs(program_, session_, sample);
     RecordedSample recorded{sha256, sample.name, std::move(sources)};
-    for (const Observation& observation : plan_.before) Observe(observation, recorded);
+    for (const Observation& observation : plan_.before) Observe(observation, recorded, addition);
     session_.RunObserved([&](int command) {
       for (const Observation& observation : plan_.after[static_cast<size_t>(command)]) {
-        Observe(observation, recorded);
+        Observe(observation, recorded, addition);
       }
     });
     RequireNoFault(program_, session_);
-    for (size_t i = 0; i < plan_.derived.size(); ++i) {
+    for (const DerivedStatistic& derived : plan_.derived) {
       std::optional<float> peak;
-      for (const int source : plan_.derived[i].sources)
-        peak = std::max(peak, Counter(source).peak());
-      if (peak) ++derived_peaks_[i][PeakBin(*peak)];
+      for (const int source : derived.sources)
+        peak = std::max(peak, peaks_[static_cast<size_t>(source)]);
+      if (peak) addition.AddPeak(derived.statistic, *peak);
     }
-    samples_.emplace_back(sha256, sample.name);
-    if (!recorded.sources.empty()) recorded_.push_back(std::move(recorded));
+    addition.Finish(std::move(recorded));
     all_ += ThreadSeconds() - begin;
-  }
-
-  // Adds what was gathered to `total` and starts anew.
-  void MoveInto(StatisticsFile& total) {
-    const std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < counters_.size(); ++i) counters_[i].AddTo(total.tensors[i]);
-    for (size_t i = 0; i < plan_.derived.size(); ++i) {
-      TensorStatistics& into = total.tensors[static_cast<size_t>(plan_.derived[i].statistic)];
-      for (const int source : plan_.derived[i].sources) Counter(source).AddPartTo(into);
-      for (const auto& [bin, samples] : derived_peaks_[i]) into.peaks[bin] += samples;
-      derived_peaks_[i].clear();
-    }
-    for (TensorCounter& counter : counters_) counter.Reset();
-    total.samples.insert(total.samples.end(), samples_.begin(), samples_.end());
-    samples_.clear();
-    total.recorded.insert(total.recorded.end(), recorded_.begin(), recorded_.end());
-    KeepLowest(total.recorded);
-    recorded_.clear();
   }
 
   // When the thread has ended.
   CollectTimes times() const { return {all_ - observing_, observing_, observed_}; }
 
  private:
-  void Observe(const Observation& observation, const RecordedSample& sample) {
+  void Observe(const Observation& observation, const RecordedSample& sample,
+               SharedStatistics::Addition& addition) {
     const double begin = ThreadSeconds();
     const std::span<const std::byte> memory = session_.Tensor(observation.tensor);
     const std::span<const float> values(reinterpret_cast<const float*>(memory.data()),
                                         memory.size() / sizeof(float));
-    const auto statistic = static_cast<size_t>(observation.statistic);
-    counters_[statistic].Add(values, plan_.rules[statistic], plan_.names[statistic], sample);
+    const auto i = static_cast<size_t>(observation.statistic);
+    counter_.Count(values, plan_.rules[i], plan_.names[i], sample.name, memories_[i]);
+    peaks_[i] = counter_.peak();
+    addition.Add(observation.statistic, counter_, sample, memories_[i]);
     observed_ += values.size();
     observing_ += ThreadSeconds() - begin;
   }
 
-  TensorCounter& Counter(int statistic) { return counters_[static_cast<size_t>(statistic)]; }
-
   const Program& program_;
   const ObservationPlan& plan_;
   Session session_;
-  std::mutex mutex_;
-  // Below: guarded by mutex_.
+  SharedStatistics& statistics_;
+  TensorCounter counter_;
   double all_ = 0, observing_ = 0;
   uint64_t observed_ = 0;
-  std::vector<TensorCounter> counters_;  // by statistic
-  std::vector<std::map<uint32_t, uint64_t>> derived_peaks_;
-  std::vector<std::pair<std::string, std::string>> samples_;
-  std::vector<RecordedSample> recorded_;
+  std::vector<std::optional<float>> peaks_;  // by statistic: of the sample at hand
+  std::vector<TensorMemory> memories_;       // by statistic
 };
 
 // Everything that the threads of one run share.
@@ -139,20 +122,23 @@ class Run {
       : dataset_(dataset),
         options_(options),
         total_(total),
+        statistics_(plan, total),
         done_(total.samples),
         progress_("calibrating", static_cast<int64_t>(samples.size()), options.progress),
         count_(samples.size()),
         threads_(ThreadCount(options.threads, samples.size())),
         queue_(dataset, samples, threads_, options.interrupted) {
-    for (size_t i = 0; i < threads_; ++i) workers_.emplace_back(program, plan, options.portable);
+    for (size_t i = 0; i < threads_; ++i)
+      workers_.emplace_back(program, plan, options.portable, statistics_);
   }
 
   // Throws the error of the lowest sample. False: interrupted before all samples were run.
   bool Work() {
     RunThreads(threads_, [this](size_t i) { Work(workers_[i]); });
     const bool finished = queue_.Finish();
-    Gather();
-    if (!finished) SaveCheckpoint(options_.checkpoint, total_);
+    statistics_.UseWhole([&] {
+      if (!finished) SaveCheckpoint(options_.checkpoint, total_);
+    });
     return finished;
   }
 
@@ -193,19 +179,13 @@ class Run {
     return done_.Take(next.sha256, next.sample.name);
   }
 
-  void Gather() {
-    for (Worker& worker : workers_) worker.MoveInto(total_);
-    std::sort(total_.samples.begin(), total_.samples.end());
-  }
-
-  // By the thread that finds it due; the others go on with their samples meanwhile.
+  // By the thread that finds it due; the others finish their samples and wait.
   void SaveNowAndThen() {
     const std::unique_lock lock(saving_, std::try_to_lock);
     if (options_.checkpoint.empty() || !lock) return;
     const auto begin = Clock::now();
     if (++unsaved_ < kSamplesBetween || begin - saved_ < kShareOfSaving * cost_) return;
-    Gather();
-    SaveCheckpoint(options_.checkpoint, total_);
+    statistics_.UseWhole([&] { SaveCheckpoint(options_.checkpoint, total_); });
     unsaved_ = 0;
     saved_ = Clock::now();
     cost_ = saved_ - begin;
@@ -213,7 +193,8 @@ class Run {
 
   const Dataset& dataset_;
   const CollectOptions& options_;
-  StatisticsFile& total_;
+  StatisticsFile& total_;  // what statistics_ makes of it
+  SharedStatistics statistics_;
   std::mutex mutex_;
   DoneSamples done_;  // guarded by mutex_
   ProgressReport progress_;

@@ -19,7 +19,7 @@ namespace {
 constexpr double kOctavesOfTail = 2;  // above most of the values
 constexpr double kMostOctaves = 254;  // of a sign
 
-constexpr uint64_t kFirstRun = 4 << 20;      // of libraries, once they run
+constexpr uint64_t kFirstRun = 1 << 20;      // of libraries, once they run
 constexpr uint64_t kPictureBytes = 1 << 20;  // decoded and resized, if it is one
 
 double PagesOfSign(double values) {
@@ -69,9 +69,9 @@ void ReturnFreedMemory() {
 }
 
 uint64_t ExpectedPeak(const MemoryPlan& plan) {
-  // Of the sum and of each thread. Few octaves of a sum have a count of more than 32 bits.
+  // Few octaves have a count of more than 32 bits.
   constexpr uint64_t kPage = Histogram::kPageBins * sizeof(uint32_t);
-  const uint64_t histograms = plan.pages * kPage * (1 + plan.threads);
+  const uint64_t histograms = plan.pages * kPage;
   // Each thread has a sample in its hands and as many wait; one more thread reads.
   const uint64_t samples = (2 * plan.threads + 1) * plan.sample_bytes +
                            (plan.pictures ? (plan.threads + 1) * kPictureBytes : 0);

@@ -19,6 +19,7 @@ struct Quantizer {
     return std::clamp(value / scale, least, greatest) + kNoFraction - kNoFraction;
   }
   double Rounded(double value) const { return Number(value) * scale; }
+  bool operator==(const Quantizer&) const = default;
 };
 
 Quantizer SymmetricQuantizer(const TensorRange& range);

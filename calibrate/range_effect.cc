@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/portable_math.h"
 #include "calibrate/observed_program.h"
@@ -82,10 +83,18 @@ void DescribeRanges(const StatisticsFile& statistics, std::span<CalibrationTable
     return [&](size_t i) {
       const TensorStatistics& tensor = statistics.tensors[i];
       const std::vector<EvenBin> bins = EvenBins(tensor);
+      std::vector<std::pair<Quantizer, RangeEffect>> known;  // methods often agree
+      const auto effect_of = [&](const Quantizer& to) {
+        for (const auto& [quantizer, effect] : known) {
+          if (quantizer == to) return effect;
+        }
+        known.emplace_back(to, EffectOf(tensor, bins, to));
+        return known.back().second;
+      };
       for (CalibrationTable& table : tables) {
         TensorRange& range = table.tensors[i].second;
-        range.symmetric = EffectOf(tensor, bins, SymmetricQuantizer(range));
-        range.asymmetric = EffectOf(tensor, bins, AsymmetricQuantizer(range));
+        range.symmetric = effect_of(SymmetricQuantizer(range));
+        range.asymmetric = effect_of(AsymmetricQuantizer(range));
         if (range.reason.empty()) range.reason = ReasonOf(tensor, range);
         range.min_sample = tensor.min_sample.name;
         range.max_sample = tensor.max_sample.name;

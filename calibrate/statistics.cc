@@ -25,6 +25,14 @@ std::pair<double, double> BinInterval(uint32_t page, int bin) {
   return {low, high};
 }
 
+constexpr uint32_t kNegative = 0x100;  // of a page: the sign
+
+size_t UsedBins(const HistogramPage& page) {
+  size_t used = 0;
+  for (size_t i = 0; i < HistogramPage::kBins; ++i) used += page[i] != 0 ? 1 : 0;
+  return used;
+}
+
 constexpr int kPeakShift = Histogram::kPageShift - 2;
 
 // "a + b" as a set of names. On machines of one kind both are equal.
@@ -52,8 +60,9 @@ float PeakBinLow(uint32_t bin) { return std::bit_cast<float>(bin << kPeakShift);
 void Add(TensorStatistics& statistics, std::span<const float> values, const std::string& sample,
          const InfinityRule& rule) {
   TensorCounter counter;
-  counter.Add(values, rule, statistics.name, {.sha256 = {}, .name = sample, .sources = {}});
-  Merge(statistics, counter.Sum());
+  TensorMemory nothing;
+  counter.Count(values, rule, statistics.name, sample, nothing);
+  counter.AddTo(statistics, {.sha256 = {}, .name = sample, .sources = {}}, nothing);
 }
 
 void TakeExtremes(TensorStatistics& into, float min, const RecordedSample& min_sample, float max,
@@ -85,23 +94,32 @@ void MergePart(TensorStatistics& into, const TensorStatistics& other) {
 }
 
 std::vector<WeightedBin> Bins(const TensorStatistics& statistics) {
-  std::vector<WeightedBin> negative, positive;
-  for (const auto& [page, counts] : statistics.histogram.pages) {
-    const bool is_negative = (page & 0x100u) != 0;
-    for (size_t i = 0; i < HistogramPage::kBins; ++i) {
-      const uint64_t count = counts[i];
-      if (count == 0) continue;
-      const auto [low, high] = BinInterval(page & 0xffu, static_cast<int>(i));
-      if (is_negative)
-        negative.push_back({-high, -low, count});
-      else
-        positive.push_back({low, high, count});
+  const std::map<uint32_t, HistogramPage>& pages = statistics.histogram.pages;
+  const auto first_negative = pages.lower_bound(kNegative);
+  size_t count = statistics.histogram.zeros > 0 ? 1 : 0;
+  for (const auto& [page, counts] : pages) count += UsedBins(counts);
+  std::vector<WeightedBin> bins;
+  bins.reserve(count);
+  // Larger magnitudes come first.
+  for (auto page = pages.end(); page != first_negative;) {
+    --page;
+    for (size_t i = HistogramPage::kBins; i-- > 0;) {
+      const uint64_t values = page->second[i];
+      if (values == 0) continue;
+      const auto [low, high] = BinInterval(page->first & ~kNegative, static_cast<int>(i));
+      bins.push_back({-high, -low, values});
     }
   }
-  std::reverse(negative.begin(), negative.end());  // larger magnitudes come first
-  if (statistics.histogram.zeros > 0) negative.push_back({0, 0, statistics.histogram.zeros});
-  negative.insert(negative.end(), positive.begin(), positive.end());
-  return negative;
+  if (statistics.histogram.zeros > 0) bins.push_back({0, 0, statistics.histogram.zeros});
+  for (auto page = pages.begin(); page != first_negative; ++page) {
+    for (size_t i = 0; i < HistogramPage::kBins; ++i) {
+      const uint64_t values = page->second[i];
+      if (values == 0) continue;
+      const auto [low, high] = BinInterval(page->first, static_cast<int>(i));
+      bins.push_back({low, high, values});
+    }
+  }
+  return bins;
 }
 
 namespace {

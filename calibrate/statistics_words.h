@@ -3,9 +3,10 @@
 #ifndef RSHIFT_CALIBRATE_STATISTICS_WORDS_H_
 #define RSHIFT_CALIBRATE_STATISTICS_WORDS_H_
 
-#include <array>
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
@@ -24,29 +25,34 @@ class StatisticsWriter {
 
   template <std::unsigned_integral T>
   void Put(T value) {
-    std::array<uint8_t, sizeof(T)> raw;
-    for (size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<uint8_t>(value >> (8 * i));
-    Add(raw);
+    uint8_t* at = Room(sizeof(T));
+    for (size_t i = 0; i < sizeof(T); ++i) at[i] = static_cast<uint8_t>(value >> (8 * i));
   }
   void PutText(const std::string& text) {
     Put(static_cast<uint32_t>(text.size()));
-    Add({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    for (size_t begin = 0; begin < text.size(); begin += kMostAtOnce) {
+      const size_t size = std::min(kMostAtOnce, text.size() - begin);
+      std::memcpy(Room(size), text.data() + begin, size);
+    }
   }
   void Flush() {
-    sink_(bytes_);
-    bytes_.clear();
+    sink_(std::span(bytes_).first(used_));
+    used_ = 0;
   }
 
  private:
-  static constexpr size_t kPiece = 1 << 16;
+  static constexpr size_t kPiece = 1 << 16, kMostAtOnce = kPiece / 4;
 
-  void Add(std::span<const uint8_t> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    if (bytes_.size() >= kPiece) Flush();
+  // For `size` more bytes, which are then taken.
+  uint8_t* Room(size_t size) {
+    if (size > bytes_.size() - used_) Flush();
+    used_ += size;
+    return bytes_.data() + used_ - size;
   }
 
   Sink sink_;
-  std::vector<uint8_t> bytes_;
+  std::vector<uint8_t> bytes_ = std::vector<uint8_t>(kPiece);
+  size_t used_ = 0;
 };
 
 class StatisticsReader {

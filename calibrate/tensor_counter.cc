@@ -1,24 +1,22 @@
 #include "calibrate/tensor_counter.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/error.h"
 #include "calibrate/value_scan.h"
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
 namespace rshift {
 namespace {
 
 constexpr size_t kBlock = 1024;  // values that are looked at twice while the first cache holds them
-constexpr uint64_t kMaxPending = std::numeric_limits<uint32_t>::max();
-constexpr size_t kLargeTensor = 8192;  // values from which a window pays
+constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
+constexpr size_t kLargeTensor = 4096;            // values from which a window pays
+constexpr size_t kMostKept = 16 * kLargeTensor;  // of far_, from one sample to the next
+constexpr uint32_t kPageIds = 512;               // sign and exponent
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The rule's limit of finite masks; where no value lies above it, there is nothing to mask, and the
@@ -45,6 +43,20 @@ uint32_t Octave(float magnitude) {
   return std::bit_cast<uint32_t>(magnitude) >> Histogram::kPageShift;
 }
 
+OctaveWindow ChooseWindow(std::span<const float> values, float reach) {
+  if (values.size() < kLargeTensor) return {};
+  float largest = reach;
+  if (largest == 0) {
+    const Extremes found = FiniteExtremes(values, -kInfinity);
+    largest = std::max({0.0f, -found.low, found.high});
+    if (largest == kInfinity) largest = 0;  // nothing is finite
+  }
+  // Its last octave is the one above, which may come next.
+  const uint32_t first =
+      std::max(Octave(largest) + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves;
+  return {std::min(first, OctaveWindow::kLastFirst)};
+}
+
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   const size_t whole = bins.size() / 8 * 8;
   for (size_t i = 0; i < whole; i += 8) {
@@ -61,226 +73,160 @@ void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
   for (size_t i = whole; i < bins.size(); ++i) ++counters[bins[i]];
 }
 
-constexpr size_t kLine = 16;  // counters in a line of the caches
-
-bool IsZero(const uint32_t* line) {
-  uint32_t any = 0;
-#pragma omp simd reduction(| : any)
-  for (size_t i = 0; i < kLine; ++i) any |= line[i];
-  return any == 0;
-}
-
-// Adds one page to another and leaves zeros. Lines of zeros are left alone: small magnitudes are
-// rare, and the other page may be in memory.
-void MovePortable(uint32_t* __restrict from, uint32_t* __restrict to) {
-  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
-    if (IsZero(from + line)) continue;
-    for (size_t i = line; i < line + kLine; ++i) {
-      to[i] += from[i];
-      from[i] = 0;
-    }
+bool AreFinite(const float* values, size_t count) {
+  constexpr uint32_t kExponent = 0x7f800000u;
+  uint32_t others = 0;
+#pragma omp simd reduction(| : others)
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t exponent = std::bit_cast<uint32_t>(values[i]) & kExponent;
+    others |= static_cast<uint32_t>(exponent == kExponent);
   }
+  return others == 0;
 }
 
-#ifdef __x86_64__
-[[gnu::target("avx2")]] void MoveAvx2(uint32_t* __restrict from, uint32_t* __restrict to) {
-  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
-    auto* source = reinterpret_cast<__m256i*>(from + line);
-    const __m256i low = _mm256_loadu_si256(source), high = _mm256_loadu_si256(source + 1);
-    const __m256i any = _mm256_or_si256(low, high);
-    if (_mm256_testz_si256(any, any) != 0) continue;
-    auto* sum = reinterpret_cast<__m256i*>(to + line);
-    _mm256_storeu_si256(sum, _mm256_add_epi32(_mm256_loadu_si256(sum), low));
-    _mm256_storeu_si256(sum + 1, _mm256_add_epi32(_mm256_loadu_si256(sum + 1), high));
-    _mm256_storeu_si256(source, _mm256_setzero_si256());
-    _mm256_storeu_si256(source + 1, _mm256_setzero_si256());
-  }
-}
-#endif
-
-void MoveCounters(uint32_t* from, uint32_t* to) {
-#ifdef __x86_64__
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return MoveAvx2(from, to);
-#endif
-  MovePortable(from, to);
-}
-
-bool IsZeroPage(const uint32_t* page) {
-  for (size_t line = 0; line < Histogram::kPageBins; line += kLine) {
-    if (!IsZero(page + line)) return false;
-  }
-  return true;
+// The page's counters for `most` more values; nullptr once they have 64 bits. One call for each
+// page and sample, as a rule.
+[[gnu::noinline]] uint32_t* OpenPage(Histogram& histogram, uint32_t id, uint32_t most) {
+  return histogram.pages[id].Open(most);
 }
 
 }  // namespace
 
-void TensorCounter::Count(std::span<const float> nonzero, const InfinityRule& rule,
-                          Directory& directory) {
-  const auto count = [&](uint32_t bits) {
-    const uintptr_t page = directory[bits >> Histogram::kPageShift];
-    if (page == 0) [[unlikely]] {
-      CountRare(std::bit_cast<float>(bits), rule, directory);
-    } else {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the directory holds what no pointer may.
-      ++*reinterpret_cast<uint32_t*>(page + sizeof(uint32_t) * (bits >> Histogram::kBinShift));
+size_t TensorCounter::TakeFinite(size_t begin, size_t end, const InfinityRule& rule) {
+  if (AreFinite(far_.data() + begin, end - begin)) return end;
+  size_t kept = begin;
+  for (size_t i = begin; i < end; ++i) {
+    const float v = far_[i];
+    far_[kept] = v;
+    if (std::isfinite(v)) {
+      ++kept;
+      continue;
     }
-  };
-  const size_t whole = nonzero.size() / 4 * 4;
-  for (size_t i = 0; i < whole; i += 4) {
-    uint64_t first = 0, second = 0;  // two values each: fewer loads
-    std::memcpy(&first, nonzero.data() + i, sizeof(first));
-    std::memcpy(&second, nonzero.data() + i + 2, sizeof(second));
-    count(static_cast<uint32_t>(first));
-    count(static_cast<uint32_t>(first >> 32));
-    count(static_cast<uint32_t>(second));
-    count(static_cast<uint32_t>(second >> 32));
-  }
-  for (size_t i = whole; i < nonzero.size(); ++i) count(std::bit_cast<uint32_t>(nonzero[i]));
-}
-
-void TensorCounter::Enter(const OwnedPage& page, Directory& directory) {
-  directory[page.id] = reinterpret_cast<uintptr_t>(page.counts->data()) - sizeof(Page) * page.id;
-}
-
-void TensorCounter::CountRare(float value, const InfinityRule& rule, Directory& directory) {
-  if (!std::isfinite(value)) {
-    const bool passes =
-        (rule.negative && value == -kInfinity) || (rule.positive && value == kInfinity);
+    const bool passes = (rule.negative && v == -kInfinity) || (rule.positive && v == kInfinity);
     if (passes)
       ++skipped_;
     else if (std::isfinite(refused_))
-      refused_ = value;
-    return;
+      refused_ = v;
   }
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  ++MakePage(bits >> Histogram::kPageShift,
-             directory)[(bits >> Histogram::kBinShift) & (Histogram::kPageBins - 1)];
+  return kept;
 }
 
-uint32_t* TensorCounter::MakePage(uint32_t id, Directory& directory) {
-  pages_.push_back({id, std::make_unique<Page>()});
-  Enter(pages_.back(), directory);
-  return pages_.back().counts->data();
-}
-
-OctaveWindow TensorCounter::ChooseWindow(std::span<const float> values) const {
-  if (values.size() < kLargeTensor) return {};
-  uint32_t top = top_;
-  if (top == 0) {
-    for (const float v : values.first(kBlock)) {
-      if (std::isfinite(v)) top = std::max(top, Octave(std::abs(v)));
-    }
-  }
-  // Its last octave is the one above, which may come next.
-  const uint32_t first = std::max(top + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves;
-  return {std::min(first, OctaveWindow::kLastFirst)};
-}
-
-void TensorCounter::TakeWindow(OctaveWindow window, const Extremes& extremes, uint32_t* counters,
-                               Directory& directory) {
-  if (window.first == OctaveWindow::kNothing) return;
-  for (const uint32_t sign : {0u, 1u}) {
-    const float reach = std::max(sign == 0 ? extremes.high : -extremes.low, 0.0f);
-    const uint32_t last = std::min(Octave(reach), window.first + OctaveWindow::kOctaves - 1);
-    for (uint32_t octave = window.first; octave <= last; ++octave) {
-      uint32_t* from = counters + sign * OctaveWindow::kBinsOfSign +
-                       (octave - window.first) * Histogram::kPageBins;
-      const uint32_t id = sign << 8 | octave;
-      if (directory[id] == 0 && IsZeroPage(from)) continue;
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the directory holds what no pointer may.
-      auto* to = reinterpret_cast<uint32_t*>(directory[id] + sizeof(Page) * id);
-      MoveCounters(from, directory[id] != 0 ? to : MakePage(id, directory));
-    }
-  }
-}
-
-void TensorCounter::Add(std::span<const float> values, const InfinityRule& rule,
-                        const std::string& name, const RecordedSample& sample) {
-  static thread_local Directory directory{};  // all 0 between two calls, as the window's counters
-  static thread_local std::vector<uint32_t> counters(OctaveWindow::kBins);
-  if (values.size() > kMaxPending - pending_) Flush();
-  RSHIFT_REQUIRE(values.size() <= kMaxPending, ErrorCode::kUnsupported, "tensor '", name, "' has ",
-                 values.size(), " values, calibration counts at most ", kMaxPending,
+void TensorCounter::Count(std::span<const float> values, const InfinityRule& rule,
+                          const std::string& name, const std::string& sample,
+                          const TensorMemory& memory) {
+  RSHIFT_REQUIRE(values.size() <= kMaxValues, ErrorCode::kUnsupported, "tensor '", name, "' has ",
+                 values.size(), " values, calibration counts at most ", kMaxValues,
                  " of one sample");
-  skipped_ = 0;
-  refused_ = 0;
-  peak_.reset();
-  Extremes extremes;
-  uint64_t nonzeros = 0;
-  const OctaveWindow window = ChooseWindow(values);
+  Forget();
+  window_ = ChooseWindow(values, memory.reach);
+  if (window_.first != OctaveWindow::kNothing) {
+    counters_.resize(OctaveWindow::kBins);
+    counted_ = true;
+  }
   const float mask_limit = MaskLimit(values, rule.mask_limit);
   std::array<uint16_t, kBlock + kScanPadding> near;
-  std::array<float, kBlock + kScanPadding> far, unmasked;
-  for (const OwnedPage& page : pages_) Enter(page, directory);
+  std::array<float, kBlock> unmasked;
+  uint64_t nonzeros = 0, masks = 0;
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
     const auto block = WithoutMasks(whole, mask_limit, unmasked.data());
-    skipped_ += whole.size() - block.size();
-    nonzeros += whole.size() - block.size();
-    const SplitValues found = ScanValues(block, window, extremes, near.data(), far.data());
-    CountBins(std::span(near).first(found.near), counters.data());
-    Count(std::span(far).first(found.far), rule, directory);
+    masks += whole.size() - block.size();
+    if (far_.size() < far_count_ + kBlock + kScanPadding)
+      far_.resize(2 * (far_count_ + kBlock + kScanPadding));
+    const SplitValues found =
+        ScanValues(block, window_, extremes_, near.data(), far_.data() + far_count_);
+    CountBins(std::span(near).first(found.near), counters_.data());
+    far_count_ = TakeFinite(far_count_, far_count_ + found.far, rule);
     nonzeros += found.near + found.far;
   }
-  TakeWindow(window, extremes, counters.data(), directory);
-  for (const OwnedPage& page : pages_) directory[page.id] = 0;
-  RSHIFT_REQUIRE(
-      std::isfinite(refused_), ErrorCode::kInvalidInput, "tensor '", name, "', sample '",
-      sample.name, "': ", refused_,
-      " found; calibration needs finite values (check the sample and the preprocessing)");
-  sum_.infinities += skipped_;
-  if (skipped_ == values.size()) return;
-  if (skipped_ > 0) extremes = FiniteExtremes(values, mask_limit);
+  skipped_ += masks;
+  if (!std::isfinite(refused_)) {
+    const float refused = refused_;
+    Forget();
+    Fail(ErrorCode::kInvalidInput, "tensor '", name, "', sample '", sample, "': ", refused,
+         " found; calibration needs finite values (check the sample and the preprocessing)");
+  }
+  count_ = values.size() - skipped_;
+  zeros_ = values.size() - nonzeros - masks;
+  if (count_ == 0) return;
+  if (skipped_ > 0) extremes_ = FiniteExtremes(values, mask_limit);
   // A zero gets no sign: which of two comes first would depend on the order of the samples.
-  const float low = extremes.low + 0.0f, high = extremes.high + 0.0f;
-  TakeExtremes(sum_, low, sample, high, sample);
-  sum_.count += values.size() - skipped_;
-  sum_.histogram.zeros += values.size() - nonzeros;
-  pending_ += nonzeros;
-  peak_ = std::max(-low, high);
-  top_ = std::max(top_, Octave(*peak_));
-  ++sum_.peaks[PeakBin(*peak_)];
+  extremes_.low += 0.0f;
+  extremes_.high += 0.0f;
+  peak_ = std::max(-extremes_.low, extremes_.high);
 }
 
-void TensorCounter::AddPagesTo(Histogram& into) const {
-  for (const OwnedPage& page : pages_) {
-    const Page& counts = *page.counts;
-    const bool used = std::any_of(counts.begin(), counts.end(), [](uint32_t n) { return n != 0; });
-    if (!used) continue;
-    HistogramPage& bins = into.pages[page.id];
-    for (size_t i = 0; i < counts.size(); ++i) bins.Add(i, counts[i]);
+void TensorCounter::AddTo(TensorStatistics& into, const RecordedSample& sample,
+                          TensorMemory& memory) {
+  into.infinities += skipped_;
+  if (count_ > 0) {
+    TakeExtremes(into, extremes_.low, sample, extremes_.high, sample);
+    into.count += count_;
+    into.histogram.zeros += zeros_;
+    ++into.peaks[PeakBin(*peak_)];
+    AddWindowTo(into.histogram, memory);
+    AddFarTo(into.histogram);
+    memory.reach = std::max(memory.reach, *peak_);
+  }
+  const std::optional<float> peak = peak_;
+  Forget();
+  peak_ = peak;
+}
+
+void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
+  if (!counted_) return;
+  if (memory.first != window_.first) {
+    memory.first = window_.first;
+    memory.pages.fill(nullptr);
+  }
+  const auto most = static_cast<uint32_t>(count_);
+  for (const uint32_t sign : {0u, 1u}) {
+    const float reach = std::max(sign == 0 ? extremes_.high : -extremes_.low, 0.0f);
+    const uint32_t last = std::min(Octave(reach), window_.first + OctaveWindow::kOctaves - 1);
+    for (uint32_t octave = window_.first; octave <= last; ++octave) {
+      const uint32_t place = sign * OctaveWindow::kOctaves + octave - window_.first;
+      const std::span<uint32_t, HistogramPage::kBins> counts(
+          counters_.data() + size_t{place} * HistogramPage::kBins, HistogramPage::kBins);
+      HistogramPage*& page = memory.pages[place];
+      if (page == nullptr) {
+        if (IsZeroPage(counts)) continue;
+        page = &into.pages[sign << 8 | octave];
+      }
+      page->Take(counts, most);
+    }
+  }
+  counted_ = false;
+}
+
+void TensorCounter::AddFarTo(Histogram& into) {
+  std::array<uint32_t*, kPageIds> narrow{};  // of pages that were looked up
+  const auto count = static_cast<uint32_t>(far_count_);
+  const float* far = far_.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto bits = std::bit_cast<uint32_t>(far[i]);
+    const uint32_t id = bits >> Histogram::kPageShift;
+    const uint32_t bin = (bits >> Histogram::kBinShift) % HistogramPage::kBins;
+    uint32_t* page = narrow[id];
+    if (page == nullptr) [[unlikely]] {
+      page = narrow[id] = OpenPage(into, id, count);
+      if (page == nullptr) {
+        into.pages[id].Add(bin, 1);
+        continue;
+      }
+    }
+    ++page[bin];
   }
 }
 
-void TensorCounter::ClearPages() {
-  for (OwnedPage& page : pages_) page.counts->fill(0);
-  pending_ = 0;
-}
-
-void TensorCounter::Flush() {
-  AddPagesTo(sum_.histogram);
-  ClearPages();
-}
-
-void TensorCounter::AddPartTo(TensorStatistics& into) const {
-  MergePart(into, sum_);
-  AddPagesTo(into.histogram);
-}
-
-void TensorCounter::AddTo(TensorStatistics& into) const {
-  Merge(into, sum_);
-  AddPagesTo(into.histogram);
-}
-
-void TensorCounter::Reset() {
-  sum_ = TensorStatistics();
-  ClearPages();
-}
-
-const TensorStatistics& TensorCounter::Sum() {
-  Flush();
-  return sum_;
+void TensorCounter::Forget() {
+  if (counted_) std::fill(counters_.begin(), counters_.end(), 0);
+  counted_ = false;
+  if (far_.size() > kMostKept) far_ = std::vector<float>();  // a rare sample's
+  far_count_ = 0;
+  extremes_ = {};
+  peak_.reset();
+  count_ = zeros_ = skipped_ = 0;
+  refused_ = 0;
 }
 
 }  // namespace rshift

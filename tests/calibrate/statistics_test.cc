@@ -35,6 +35,27 @@ TEST(HistogramPageTest, CountsBeyond32BitsAndEqualsByValue) {
   EXPECT_TRUE(grown == other);
 }
 
+// Of counters that are near the end of 32 bits, with a bound that is above all of them: they stay
+// narrow as long as they fit, whatever the bound says, and lose nothing.
+TEST(HistogramPageTest, TakesManyCountsAcross32Bits) {
+  HistogramPage page, expected;
+  std::mt19937 random(kSeed);
+  for (int round = 0; round < 9; ++round) {
+    std::vector<uint32_t> counts(HistogramPage::kBins);
+    for (size_t bin = 0; bin < counts.size(); bin += 1 + random() % 40)
+      counts[bin] = static_cast<uint32_t>(random() % 0x40000000u);
+    counts[512] = 0x20000001u;
+    for (size_t bin = 0; bin < counts.size(); ++bin) expected.Add(bin, counts[bin]);
+    page.Take(std::span<uint32_t, HistogramPage::kBins>(counts), 0x40000000u);
+    EXPECT_TRUE(IsZeroPage(std::span<const uint32_t, HistogramPage::kBins>(counts)));
+    EXPECT_TRUE(page == expected) << "round " << round;
+    EXPECT_EQ(page[512], (round + 1) * uint64_t{0x20000001u});
+  }
+  EXPECT_EQ(page.Open(1), nullptr);
+  HistogramPage narrow;
+  for (int i = 0; i < 100; ++i) ASSERT_NE(narrow.Open(0x10000000u), nullptr) << i;
+}
+
 TEST(StatisticsTest, BinsCoverEveryValue) {
   std::mt19937 random(kSeed);
   std::vector<float> values = RandomValues(random, 1000);
@@ -132,16 +153,35 @@ TEST(StatisticsTest, LargeTensorsAreCountedInTheSameBins) {
   std::mt19937 random(kSeed);
   for (const float octaves : {0.5f, 8.0f, 19.0f, 60.0f, 120.0f}) {
     TensorCounter counter;
+    TensorMemory memory;
     StatisticsFile counted{"m", 1, "", {}, {}, {Empty("t")}}, expected = counted;
     for (const float largest : {1e-3f, 6.0f, 1e-20f, 5e4f, 3e38f, 1e-42f, 6.0f}) {
       const std::vector<float> values =
           WideValues(random, 8192 + random() % 3000, octaves, largest);
-      counter.Add(values, {}, "t", {});
+      counter.Count(values, {}, "t", "s", memory);
+      counter.AddTo(counted.tensors[0], {}, memory);
       Merge(expected.tensors[0], Expected(values));
     }
-    Merge(counted.tensors[0], counter.Sum());
     EXPECT_EQ(WriteStatistics(counted), WriteStatistics(expected))
         << "seed " << kSeed << ", octaves " << octaves;
+  }
+}
+
+// Small tensors and large ones, whose counters have 64 bits already.
+TEST(StatisticsTest, WidePagesAreCountedToo) {
+  std::mt19937 random(kSeed);
+  for (const size_t size : {500, 9000}) {
+    const std::vector<float> values = WideValues(random, size, 3, 6);
+    StatisticsFile counted{"m", 1, "", {}, {}, {Empty("t")}};
+    Add(counted.tensors[0], values, "s");
+    for (auto& [id, page] : counted.tensors[0].histogram.pages) {
+      page.Add(7, 0x180000000u);
+      counted.tensors[0].count += 0x180000000u;
+    }
+    StatisticsFile expected = counted;
+    Add(counted.tensors[0], values, "s");
+    Merge(expected.tensors[0], Expected(values));
+    EXPECT_EQ(WriteStatistics(counted), WriteStatistics(expected)) << size;
   }
 }
 
@@ -152,9 +192,10 @@ TEST(StatisticsTest, TheSamplesOfMinAndMaxAreTheLowestThatHaveThem) {
   std::vector<TensorStatistics> parts;
   const auto add = [&](const char* hash, const std::vector<float>& values) {
     TensorCounter counter;
-    counter.Add(values, {}, "t", sample(hash));
+    TensorMemory nothing;
+    counter.Count(values, {}, "t", hash, nothing);
     parts.push_back(Empty("t"));
-    Merge(parts.back(), counter.Sum());
+    counter.AddTo(parts.back(), sample(hash), nothing);
   };
   add("d", {0, 5}), add("b", {0, 1}), add("c", {0.5f, 5}), add("a", {1, 2});
   std::sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) { return x.max < y.max; });
@@ -166,9 +207,14 @@ TEST(StatisticsTest, TheSamplesOfMinAndMaxAreTheLowestThatHaveThem) {
     EXPECT_EQ(all.max_sample, sample("c"));
   } while (std::next_permutation(order.begin(), order.end()));
   TensorCounter one;
-  for (const char* hash : {"z", "y"}) one.Add(std::vector<float>{-1, 1}, {}, "t", sample(hash));
-  EXPECT_EQ(one.Sum().min_sample, sample("y"));
-  EXPECT_EQ(one.Sum().max_sample, sample("y"));
+  TensorMemory memory;
+  TensorStatistics both = Empty("t");
+  for (const char* hash : {"z", "y"}) {
+    one.Count(std::vector<float>{-1, 1}, {}, "t", hash, memory);
+    one.AddTo(both, sample(hash), memory);
+  }
+  EXPECT_EQ(both.min_sample, sample("y"));
+  EXPECT_EQ(both.max_sample, sample("y"));
 }
 
 TEST(StatisticsTest, LargeTensorsNameWhatIsNotFiniteAndLeaveMasksOut) {
@@ -186,6 +232,8 @@ TEST(StatisticsTest, LargeTensorsNameWhatIsNotFiniteAndLeaveMasksOut) {
   values[9000] = std::nanf("");
   EXPECT_THAT(ErrorOf([&] { Add(statistics, values, "dog.jpg", {.negative = true}); }),
               HasSubstr("sample 'dog.jpg': nan"));
+  EXPECT_EQ(statistics.histogram.pages, expected.histogram.pages);
+  EXPECT_EQ(statistics.infinities, 5u);
 }
 
 // Each form of the scan, with windows at both ends and lengths with every rest.
