@@ -16,7 +16,6 @@ constexpr size_t kBlock = 1024;  // values that are looked at twice while the fi
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 constexpr size_t kLargeTensor = 4096;            // values from which a window pays
 constexpr size_t kMostKept = 16 * kLargeTensor;  // of far_, from one sample to the next
-constexpr uint32_t kPageIds = 512;               // sign and exponent
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The rule's limit of finite masks; where no value lies above it, there is nothing to mask, and the

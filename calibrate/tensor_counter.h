@@ -44,6 +44,8 @@ class TensorCounter {
   const std::optional<float>& peak() const { return peak_; }
 
  private:
+  static constexpr uint32_t kPageIds = 512;  // sign and exponent
+
   // Removes what is not finite from far_[begin, end): counts it as skipped, or refuses it.
   // Returns the new end.
   size_t TakeFinite(size_t begin, size_t end, const InfinityRule& rule);
