@@ -237,6 +237,7 @@ std::vector<int32_t> SoftmaxRow(const int32_t* q, int64_t n, const RequantWords&
   const Wide x = Narrow(FloorOf((sum << h) + (1 << 13), 14) - (1 << 16) - (1 << 15));
   const Wide c = Line(table + 513, x);
   std::vector<int32_t> y;
+  y.reserve(e.size());
   for (const Wide& one : e) y.push_back(Held(one * c, 30 - h, 0, {0, 32767}));
   return y;
 }
