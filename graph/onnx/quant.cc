@@ -281,7 +281,7 @@ void ImportTfliteDequantizeLinear(OnnxNode& node) {
   const Value q = node.At(node.Input(0));
   const Shape shape = node.ShapeOf(0);
   const Parameters p = ReadParameters(node, shape, q.dtype);
-  if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p));
+  if (q.is_constant()) return node.OutputConstant(DequantizeConstant(q, p, 8));
   node.CheckSupported(q.dtype == DType::kS16, "dequantizes ", Quoted(q.name), " of type ",
                       Name(q.dtype), ", which is computed; expected a constant");
   node.SetQuant(node.Input(0), {p.scales[0], 0});
