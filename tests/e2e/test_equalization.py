@@ -117,6 +117,22 @@ def test_scales_go_through_a_function_by_tables_of_channels(gated, mode, tmp_pat
     assert 'channel_tables' in listed and ' table ' not in listed
 
 
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_sixteen_bits_take_scaled_channels_to_one_scale(gated, mode, tmp_path, report):
+    """As good as where nothing is scaled but by what 16 bits lose of a channel 2^10 below another."""
+    model, data = gated
+    np.save(tmp_path / 'fresh.npy', np.load(data)[40:])
+    pipeline.deploy(model, tmp_path / 'f32', mode='f32')
+    outputs = [pipeline.infer(tmp_path / 'f32', tmp_path / 'fresh.npy', tmp_path)]
+    for equalize in ('auto', 'off'):
+        calibrate(gated, tmp_path / 't.yaml', '--equalize', equalize, '--method', 'minmax')
+        pipeline.deploy(model, tmp_path / 'p.rshift', mode=mode, table=tmp_path / 't.yaml', extra=('--activation-bits', '16'))
+        outputs.append(pipeline.infer(tmp_path / 'p.rshift', tmp_path / 'fresh.npy', tmp_path))
+    scaled, plain = (10 * np.log10(np.sum(outputs[0] ** 2) / np.sum((y - outputs[0]) ** 2)) for y in outputs[1:])
+    report(f'16 bits, scaled channels, {mode}: {scaled:.1f} dB, not scaled {plain:.1f} dB')
+    assert scaled >= plain - 1
+
+
 @pytest.mark.parametrize('profile', ('onnxruntime', 'tflite-ref', 'onednn', 'openvino'))
 def test_every_profile_has_tables_of_channels(gated, profile, tmp_path):
     calibrate(gated, tmp_path / 'auto.yaml')

@@ -188,6 +188,27 @@ TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
   }
 }
 
+// Products with powers of two, before the function and behind it.
+TEST(Int16Test, AFunctionOfScaledChannelsIsBroughtToOneScale) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {64, 4}, -4, 4);
+  Unary silu(UnaryOp::kSilu);
+  silu.input_exponents = {0, -2, -15, 0};
+  silu.output_exponents = {1, -3, 0, 0};
+  little.Output(little.Add("y", silu, {x}, {64, 4}));
+  const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
+  EXPECT_EQ(TypeOf(result.graph, "y"), DType::kS16);
+  EXPECT_EQ(Count<QTableS16>(result.graph), 1);
+  std::vector<std::vector<int16_t>> powers;
+  for (const Node& node : result.graph.nodes()) {
+    if (!std::holds_alternative<isa::MulS16>(node.op)) continue;
+    const auto numbers = result.graph.value(node.inputs[1]).constant->As<int16_t>();
+    powers.emplace_back(numbers.begin(), numbers.end());
+  }
+  EXPECT_EQ(powers, (std::vector<std::vector<int16_t>>{{16384, 4096, 0, 16384},
+                                                       {1024, 16384, 2048, 2048}}));
+}
+
 // Its bias would not fit int32 in units of Sx Sw.
 TEST(Int16Test, ChannelWithALargeBiasGetsALargerWeightScale) {
   LittleGraph little;
