@@ -288,13 +288,13 @@ TEST(Verify, Activations) {
 TEST(Verify, TablesOfChannels) {
   ProgramBuilder b;
   const int32_t src = b.Input({DType::kS8, {2, 3}}), dst = b.Output({DType::kU8, {2, 3}});
-  const int32_t numbers = b.Const(DType::kU8, {3}, Bytes{0, 1, 1}),
+  const int32_t numbers = b.Const(DType::kU8, {3}, Bytes{1, 1, 0}),
                 tables = b.Const(DType::kBytes, {512}, Bytes(512));
   b.Add(Opcode::kChannelTables, dst, src).Set(Field::kSrc2, numbers).Set(Field::kTable, tables);
   ASSERT_EQ(LoadError(b), "");
   ExpectRefused(b, "expected the number of a table for each channel",
                 [](auto* p) { Of(p, Field::kSrc2).shape = {2}; });
-  ExpectRefused(b, "channel 1 has table 1, there are 1",
+  ExpectRefused(b, "channel 0 has table 1, there are 1",
                 [](auto* p) { Of(p, Field::kTable).shape = {256}; });
   ExpectRefused(b, "expected 256 bytes", [](auto* p) { Of(p, Field::kTable).shape = {511}; });
   ExpectRefused(b, "expected equal shapes", [](auto* p) { Of(p, Field::kDst).shape = {3, 2}; });

@@ -125,7 +125,8 @@ TEST(ChooseEqualization, GoesThroughFunctionsWhereItMay) {
   EXPECT_EQ(choice.equalization[0].tensor, "a__equalized");
   EXPECT_EQ(choice.equalization[1].tensor, "b__equalized");
   const Graph again = Equalize(driven, choice.equalization, "test");
-  const std::vector<float>& peak = Measure(again, net.samples()).at("a__equalized__equalized").peak;
+  const MeasuredChannels after = Measure(again, net.samples());
+  const std::vector<float>& peak = after.at("a__equalized__equalized").peak;
   const auto [low, high] = std::minmax_element(peak.begin(), peak.end());
   EXPECT_LE(*high / *low, 2.0f);
   EXPECT_TRUE(ChooseEqualization(driven, EqualizeThrough::kWeights, measured).equalization.empty());
