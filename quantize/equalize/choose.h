@@ -29,9 +29,9 @@ std::vector<ValueId> EqualizableValues(const Graph& graph, EqualizeThrough throu
 // kEqualizeGainDb by it, both estimated (noise.h): elsewhere the ranges that calibration finds say
 // more than the estimate, which moves by half a dB with the choice of samples. FastestDet, at 19.7
 // dB, finds 4 boxes of 140 less when it is equalized. Tensors that functions read or make are
-// scaled wherever that wins them one bit: there is one such tensor for every layer, and what each of
-// many layers adds, none of them shows alone (YOLOX-Nano, symmetric, finds 87 % of its boxes; 47 %
-// with the limit of the others). Deterministic.
+// scaled wherever that wins them one bit: there is one such tensor for every layer, and what each
+// of many layers adds, none of them shows alone (YOLOX-Nano, symmetric, finds 87 % of its boxes; 47
+// % with the limit of the others). Deterministic.
 inline constexpr double kEqualizeBelowDb = 19, kEqualizeGainDb = 3;
 inline constexpr double kEqualizeFunctionsBelowDb = 60, kEqualizeFunctionsGainDb = 6;
 

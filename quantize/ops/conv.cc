@@ -48,11 +48,9 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales,
                                              quantized.weights, quantized.bits);
   if (input.type.is_s16()) {
-    QConvS16 wide{{.clamp = conv.clamp,
-                   .rounding = conv.rounding,
-                   .window = op.window,
-                   .groups = op.groups},
-                  std::move(conv.channels)};
+    QConvS16 wide{
+        {.clamp = conv.clamp, .rounding = conv.rounding, .window = op.window, .groups = op.groups},
+        std::move(conv.channels)};
     return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);
   }
   AddLinearNode(emitter, node, std::move(conv), input.x, weights, op.clamp);

@@ -33,7 +33,7 @@ struct LinearLayer {
   LinearKind kind = LinearKind::kGeneral;
   bool depth_multiplier = false;  // kDepthwise with more outputs than inputs
   bool has_bias = true;
-  bool per_channel = true;        // weight scales: one for each output channel, or one for all
+  bool per_channel = true;  // weight scales: one for each output channel, or one for all
   IntType x, y;
   Clamp clamp;                         // fused Relu, Clip; it comes before the post-operations
   std::vector<RealPostOp> post_ops{};  // for HasPostOps() alone; y is the type after it
