@@ -59,6 +59,7 @@ class Splitter {
   void AddProduct(const Node& node, const std::string& suffix, ValueId x,
                   const std::vector<int32_t>& exponents, int32_t sign, ValueId y) {
     std::vector<float> factors;
+    factors.reserve(exponents.size());
     for (const int32_t exponent : exponents) factors.push_back(std::ldexp(1.0f, sign * exponent));
     Shape shape(graph_.value(x).shape.size(), 1);
     shape.back() = static_cast<int64_t>(factors.size());
