@@ -101,7 +101,7 @@ void EmitLeakyInt16(Emitter& emitter, const Node& node, double alpha) {
 // --- two operands ---
 
 // Numbers of a constant with its own range: s16.
-Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value, const Value& y) {
+Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value) {
   RequireFinite(node, value);
   const auto values = value.constant->As<float>();
   float largest = 0;
@@ -111,25 +111,12 @@ Operand Int16Constant(Emitter& emitter, const Node& node, const Value& value, co
   std::vector<int16_t> numbers;
   for (const float v : values)
     numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, type)));
-  Shape shape(y.shape.size() - value.shape.size(), 1);
-  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
-  // Of y's last dimensions: the command repeats it.
-  size_t d = 0;
-  while (d < shape.size() && shape[d] == 1) ++d;
-  bool repeats = true;
-  for (; d < shape.size(); ++d) repeats = repeats && shape[d] == y.shape[d];
-  const ValueId constant = emitter.AddConstant(value.name + "__q", y.layout, shape, type,
-                                               std::span<const int16_t>(numbers));
-  if (repeats) return {constant, type};
-  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
-  emitter.AddNode(node.name + "__expand", Expand{}, {constant}, expanded);
-  return {expanded, type};
+  return Int16Numbers(emitter, node, value, type, numbers);
 }
 
 Operand Int16Operand(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
-  const Value& y = emitter.old().value(node.outputs[0]);
-  if (value.is_constant()) return Int16Constant(emitter, node, value, y);
+  if (value.is_constant()) return Int16Constant(emitter, node, value);
   return MakeOperand(emitter, node, old_id);
 }
 
@@ -171,7 +158,7 @@ void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
   };
   const ValueId positive = part("__positive", 0, x.qmax()),
                 negative = part("__negative", x.qmin(), 0);
-  const Operand slopes = Int16Constant(emitter, node, slope, emitter.old().value(old_y));
+  const Operand slopes = Int16Constant(emitter, node, slope);
   float largest = 0;
   for (const float v : slope.constant->As<float>()) largest = std::max(largest, std::fabs(v));
   const IntType product{

@@ -139,22 +139,9 @@ std::string WhyNotSoftmax(const Graph& graph, const Node& node, const Softmax& o
   return "";
 }
 
-// The s16 of a constant, in the last dimensions of y.
 Operand ConstantOperand(Emitter& emitter, const Node& node, const Value& value) {
-  const Value& y = emitter.old().value(node.outputs[0]);
   const IntType type{DType::kS16, {value.origin->scales[0], 0}};
-  Shape shape(y.shape.size() - value.shape.size(), 1);
-  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
-  size_t d = 0;
-  while (d < shape.size() && shape[d] == 1) ++d;
-  bool repeats = true;
-  for (; d < shape.size(); ++d) repeats = repeats && shape[d] == y.shape[d];
-  const ValueId constant = emitter.AddConstant(value.name + "__q", y.layout, shape, type,
-                                               value.origin->integers->As<int16_t>());
-  if (repeats) return {constant, type};
-  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
-  emitter.AddNode(node.name + "__expand", Expand{}, {constant}, expanded);
-  return {expanded, type};
+  return Int16Numbers(emitter, node, value, type, value.origin->integers->As<int16_t>());
 }
 
 Operand OperandOf(Emitter& emitter, const Node& node, ValueId old_id) {

@@ -75,6 +75,22 @@ ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, Va
   return expanded;
 }
 
+Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, const IntType& type,
+                     std::span<const int16_t> numbers) {
+  const Value& y = emitter.old().value(node.outputs[0]);
+  Shape shape(y.shape.size() - value.shape.size(), 1);
+  shape.insert(shape.end(), value.shape.begin(), value.shape.end());
+  size_t d = 0;
+  while (d < shape.size() && shape[d] == 1) ++d;
+  bool repeats = true;
+  for (; d < shape.size(); ++d) repeats = repeats && shape[d] == y.shape[d];
+  const ValueId constant = emitter.AddConstant(value.name + "__q", y.layout, shape, type, numbers);
+  if (repeats) return {constant, type};
+  const ValueId expanded = emitter.Temporary(node.outputs[0], "__operand", type);
+  emitter.AddNode(node.name + "__expand", Expand{}, {constant}, expanded);
+  return {expanded, type};
+}
+
 Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id) {
   const Value& value = emitter.old().value(old_id);
   const Value& y = emitter.old().value(node.outputs[0]);

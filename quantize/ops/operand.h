@@ -33,6 +33,10 @@ ValueId AddOperandConstant(Emitter& emitter, const Value& value, const Value& y,
 // Integers `x` of the old `value`, expanded to the shape of the node's output where it is smaller.
 ValueId ExpandOperand(Emitter& emitter, const Node& node, const Value& value, ValueId x,
                       const IntType& type);
+// The s16 `numbers` of constant `value` in the last dimensions of the node's output. A 16-bit
+// command repeats them along those before; what it cannot repeat is expanded.
+Operand Int16Numbers(Emitter& emitter, const Node& node, const Value& value, const IntType& type,
+                     std::span<const int16_t> numbers);
 // Either, of an input of the node.
 Operand MakeOperand(Emitter& emitter, const Node& node, ValueId old_id);
 

@@ -13,6 +13,15 @@ import pipeline
 CHANNELS = 8
 
 
+def save(path, name, nodes, weights):
+    graph = helper.make_graph(
+        nodes, name, [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
+    return path
+
+
 def separable_net(path, seed, octaves):
     """Conv, Relu6, depthwise Conv, Relu, Conv; channel c computed 2^octaves[c] times too large in between, its bound too."""
     rng = np.random.default_rng(seed)
@@ -30,12 +39,7 @@ def separable_net(path, seed, octaves):
              helper.make_node('Conv', ['a_relu', 'w2', 'b2'], ['b'], group=CHANNELS, **pads),
              helper.make_node('Relu', ['b'], ['b_relu']),
              helper.make_node('Conv', ['b_relu', 'w3', 'b3'], ['y'])]
-    graph = helper.make_graph(
-        nodes, 'hidden_scales', [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
-        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
-        [numpy_helper.from_array(array, name) for name, array in weights.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
-    return path
+    return save(path, 'hidden_scales', nodes, weights)
 
 
 def gated_net(path, seed, octaves):
@@ -49,12 +53,7 @@ def gated_net(path, seed, octaves):
              helper.make_node('Sigmoid', ['a'], ['open']),
              helper.make_node('Mul', ['a', 'open'], ['b']),
              helper.make_node('Conv', ['b', 'w2'], ['y'])]
-    graph = helper.make_graph(
-        nodes, 'gated', [helper.make_tensor_value_info('x', 1, [1, 3, 16, 16])],
-        [helper.make_tensor_value_info('y', 1, [1, 5, 16, 16])],
-        [numpy_helper.from_array(array, name) for name, array in weights.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9), path)
-    return path
+    return save(path, 'gated', nodes, weights)
 
 
 @pytest.fixture(scope='module')
