@@ -62,9 +62,9 @@ double LaplaceClipping(bool half) {
   return Zero([&](double a) { return a / rounding - portable::Exp(-a); });
 }
 
-void Derive(const TensorStatistics& statistics, double (*clipping)(bool), double Moments::*spread,
+void Derive(const TensorBins& tensor, double (*clipping)(bool), double Moments::*spread,
             TensorRange& range) {
-  const std::vector<WeightedBin> bins = Bins(statistics);
+  const std::vector<WeightedBin>& bins = tensor.bins();
   const bool half = range.min >= 0 || range.max <= 0;
   const double k = clipping(half);
   const auto threshold = static_cast<float>(k * (MomentsAround(bins, 0, !half).*spread));
@@ -80,13 +80,12 @@ void Derive(const TensorStatistics& statistics, double (*clipping)(bool), double
 
 }  // namespace
 
-void DeriveAciqGauss(const TensorStatistics& statistics, const MethodOptions&, TensorRange& range) {
-  Derive(statistics, GaussClipping, &Moments::deviation, range);
+void DeriveAciqGauss(const TensorBins& tensor, const MethodOptions&, TensorRange& range) {
+  Derive(tensor, GaussClipping, &Moments::deviation, range);
 }
 
-void DeriveAciqLaplace(const TensorStatistics& statistics, const MethodOptions&,
-                       TensorRange& range) {
-  Derive(statistics, LaplaceClipping, &Moments::absolute, range);
+void DeriveAciqLaplace(const TensorBins& tensor, const MethodOptions&, TensorRange& range) {
+  Derive(tensor, LaplaceClipping, &Moments::absolute, range);
 }
 
 }  // namespace rshift

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,11 @@ StatisticsFile CollectStatistics(const Graph& graph, const Dataset& dataset,
                                  const std::vector<int64_t>& samples,
                                  const std::string& preprocess_text, const CollectOptions& options);
 
-// Every method works from the statistics alone, and omse from what ReaderFunctions says, too.
-// `threads`: 0: as many as the CPU has.
+// One table for each of `methods`. All work from the statistics alone, and omse from what
+// ReaderFunctions says, too. `threads`: 0: as many as the CPU has.
+std::vector<CalibrationTable> DeriveTables(const StatisticsFile& statistics,
+                                           std::span<const MethodOptions> methods,
+                                           const TensorFunctions& readers = {}, int threads = 1);
 CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
                              const TensorFunctions& readers = {}, int threads = 1);
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "base/error.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/observed_program.h"
@@ -5,11 +7,12 @@
 
 namespace rshift {
 
-CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
-                             const TensorFunctions& readers, int threads) {
+namespace {
+
+// Without ranges.
+CalibrationTable EmptyTable(const StatisticsFile& statistics) {
   CalibrationTable table;
   table.model_sha256 = statistics.model_sha256;
-  table.method = MethodName(options);
   table.samples = static_cast<int64_t>(statistics.samples.size());
   std::string hashes;
   for (const auto& [hash, name] : statistics.samples) {
@@ -24,17 +27,36 @@ CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptio
   table.environment = statistics.environment;
   table.equalization = statistics.equalization;
   table.tensors.resize(statistics.tensors.size());
+  return table;
+}
+
+}  // namespace
+
+std::vector<CalibrationTable> DeriveTables(const StatisticsFile& statistics,
+                                           std::span<const MethodOptions> methods,
+                                           const TensorFunctions& readers, int threads) {
+  std::vector<CalibrationTable> tables(methods.size(), EmptyTable(statistics));
+  for (size_t m = 0; m < methods.size(); ++m) tables[m].method = MethodName(methods[m]);
   ForEachIndex(threads, statistics.tensors.size(), [&]() -> IndexWork {
     return [&](size_t i) {
       const TensorStatistics& tensor = statistics.tensors[i];
-      MethodOptions of_tensor = options;
-      if (const auto found = readers.find(tensor.name); found != readers.end())
-        of_tensor.readers = found->second;
-      table.tensors[i] = {tensor.name, DeriveRange(tensor, of_tensor)};
-      table.tensors[i].second.infinities = tensor.infinities;
+      std::vector<MethodOptions> of_tensor(methods.begin(), methods.end());
+      if (const auto found = readers.find(tensor.name); found != readers.end()) {
+        for (MethodOptions& options : of_tensor) options.readers = found->second;
+      }
+      const std::vector<TensorRange> ranges = DeriveRanges(tensor, of_tensor);
+      for (size_t m = 0; m < methods.size(); ++m) {
+        tables[m].tensors[i] = {tensor.name, ranges[m]};
+        tables[m].tensors[i].second.infinities = tensor.infinities;
+      }
     };
   });
-  return table;
+  return tables;
+}
+
+CalibrationTable DeriveTable(const StatisticsFile& statistics, const MethodOptions& options,
+                             const TensorFunctions& readers, int threads) {
+  return std::move(DeriveTables(statistics, {&options, 1}, readers, threads)[0]);
 }
 
 }  // namespace rshift

@@ -118,8 +118,8 @@ void OfferAround(Search& search, size_t zero, size_t step) {
 
 }  // namespace
 
-double KlThreshold(const TensorStatistics& statistics, int levels) {
-  const LinearHistogram histogram = AbsoluteHistogram(statistics, kSearchBins);
+double KlThreshold(const TensorBins& tensor, int levels) {
+  const LinearHistogram& histogram = tensor.absolute();
   if (histogram.high == 0) return 0;
   Search search(histogram, levels);
   SearchOneSide(search, true);
@@ -127,9 +127,9 @@ double KlThreshold(const TensorStatistics& statistics, int levels) {
                                       : static_cast<double>(search.last()) * histogram.width();
 }
 
-ClipRange KlRange(const TensorStatistics& statistics, int levels) {
-  const LinearHistogram histogram = SignedHistogram(statistics, kSearchBins);
-  const ClipRange observed{statistics.min, statistics.max};
+ClipRange KlRange(const TensorBins& tensor, int levels) {
+  const LinearHistogram& histogram = tensor.both();
+  const ClipRange observed{tensor.statistics().min, tensor.statistics().max};
   if (histogram.low == histogram.high) return observed;
   Search search(histogram, levels);
   if (histogram.low == 0 || histogram.high == 0) {

@@ -14,19 +14,19 @@
 #ifndef RSHIFT_CALIBRATE_KL_H_
 #define RSHIFT_CALIBRATE_KL_H_
 
-#include "calibrate/statistics.h"
+#include "calibrate/tensor_bins.h"
 
 namespace rshift {
 
 // In (0, max |x|]; 0 for a tensor of zeros. levels: into how many parts what
 // is kept is divided.
-double KlThreshold(const TensorStatistics& statistics, int levels);
+double KlThreshold(const TensorBins& tensor, int levels);
 
 struct ClipRange {
   double low = 0, high = 0;  // observed minimum <= low <= high <= observed maximum
 };
 // Two-sided, coarse to fine. A side on which nothing lies beyond zero keeps its observed end.
-ClipRange KlRange(const TensorStatistics& statistics, int levels);
+ClipRange KlRange(const TensorBins& tensor, int levels);
 
 }  // namespace rshift
 

@@ -36,22 +36,24 @@ double At(const std::vector<double>& sums, double position) {
 
 }  // namespace
 
-LinearHistogram SignedHistogram(const TensorStatistics& statistics, size_t bins) {
+LinearHistogram SignedHistogram(const TensorStatistics& statistics,
+                                std::span<const WeightedBin> from, size_t bins) {
   LinearHistogram histogram{std::min(0.0, static_cast<double>(statistics.min)),
                             std::max(0.0, static_cast<double>(statistics.max)),
                             std::vector<double>(bins, 0.0)};
-  for (const WeightedBin& bin : Bins(statistics)) {
+  for (const WeightedBin& bin : from) {
     if (bin.low != bin.high)
       AddInterval(histogram, bin.low, bin.high, static_cast<double>(bin.count));
   }
   return histogram;
 }
 
-LinearHistogram AbsoluteHistogram(const TensorStatistics& statistics, size_t bins) {
+LinearHistogram AbsoluteHistogram(const TensorStatistics& statistics,
+                                  std::span<const WeightedBin> from, size_t bins) {
   const double high = std::max(std::abs(static_cast<double>(statistics.min)),
                                std::abs(static_cast<double>(statistics.max)));
   LinearHistogram histogram{0.0, high, std::vector<double>(bins, 0.0)};
-  for (const WeightedBin& bin : Bins(statistics)) {
+  for (const WeightedBin& bin : from) {
     const bool negative = bin.low < 0;
     if (bin.low != bin.high) {
       AddInterval(histogram, negative ? -bin.high : bin.low, negative ? -bin.low : bin.high,

@@ -4,6 +4,7 @@
 #ifndef RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 #define RSHIFT_CALIBRATE_LINEAR_HISTOGRAM_H_
 
+#include <span>
 #include <vector>
 
 #include "calibrate/statistics.h"
@@ -20,10 +21,12 @@ struct LinearHistogram {
   double Center(size_t bin) const { return low + (static_cast<double>(bin) + 0.5) * width(); }
 };
 
-// Of x, over [min, max] extended to hold 0.
-LinearHistogram SignedHistogram(const TensorStatistics& statistics, size_t bins);
+// Of x, over [min, max] extended to hold 0. `from`: Bins(statistics); `bins`: how many it gets.
+LinearHistogram SignedHistogram(const TensorStatistics& statistics,
+                                std::span<const WeightedBin> from, size_t bins);
 // Of |x|, over [0, max |x|].
-LinearHistogram AbsoluteHistogram(const TensorStatistics& statistics, size_t bins);
+LinearHistogram AbsoluteHistogram(const TensorStatistics& statistics,
+                                  std::span<const WeightedBin> from, size_t bins);
 
 // Prefix sums that give the squared error of any clipping range in constant time.
 class ClipError {

@@ -44,16 +44,16 @@ Kept Refine(const ClipError& error, const Kept& kept, size_t zero, size_t step, 
 
 }  // namespace
 
-void DeriveMse(const TensorStatistics& statistics, const MethodOptions&, TensorRange& range) {
+void DeriveMse(const TensorBins& tensor, const MethodOptions&, TensorRange& range) {
   if (range.min == range.max) return;  // one number: every range that holds it is as good
-  const LinearHistogram absolute = AbsoluteHistogram(statistics, kSearchBins);
+  const LinearHistogram& absolute = tensor.absolute();
   const size_t last =
       LeastError(ClipError(absolute), range.min < 0 ? kSignedSteps : kUnsignedSteps);
   if (last < kSearchBins)
     range.threshold =
         std::min(static_cast<float>(static_cast<double>(last) * absolute.width()), range.threshold);
 
-  const LinearHistogram both = SignedHistogram(statistics, kSearchBins);
+  const LinearHistogram& both = tensor.both();
   if (both.low == both.high) return;
   const ClipError error(both);
   const auto zero = std::min(static_cast<size_t>(-both.low / both.width()), kSearchBins);

@@ -19,10 +19,10 @@ constexpr double kFine = 1.0 / 256;       // relative width up to which bins are
 
 class SeenError {
  public:
-  SeenError(const TensorStatistics& statistics, const std::vector<Unary>& readers)
-      : readers_(readers) {
+  SeenError(const TensorBins& tensor, const std::vector<Unary>& readers) : readers_(readers) {
+    const TensorStatistics& statistics = tensor.statistics();
     double begin = 0;  // of the values that are taken together
-    for (const WeightedBin& bin : Bins(statistics)) {
+    for (const WeightedBin& bin : tensor.bins()) {
       const double low = std::max<double>(bin.low, statistics.min);
       const double high = std::min<double>(bin.high, statistics.max);
       const double value = (low + high) / 2, count = static_cast<double>(bin.count);
@@ -89,9 +89,8 @@ void SearchSteps(const Set& set, const ErrorOf& error_of) {
 
 }  // namespace
 
-void DeriveOmse(const TensorStatistics& statistics, const MethodOptions& options,
-                TensorRange& range) {
-  const SeenError error(statistics, options.readers);
+void DeriveOmse(const TensorBins& tensor, const MethodOptions& options, TensorRange& range) {
+  const SeenError error(tensor, options.readers);
   const TensorRange whole = range;
   SearchSteps(
       [&](double part) {

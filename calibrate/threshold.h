@@ -4,6 +4,7 @@
 #define RSHIFT_CALIBRATE_THRESHOLD_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ std::optional<Method> MethodOfTable(std::string_view name);
 // threshold: symmetric (255 levels when min >= 0, else the signed range); low/high: the asymmetric
 // pair, found two-sided. Constant-zero tensors give zeros.
 TensorRange DeriveRange(const TensorStatistics& statistics, const MethodOptions& options);
+// One for each of `methods`, which share the work.
+std::vector<TensorRange> DeriveRanges(const TensorStatistics& statistics,
+                                      std::span<const MethodOptions> methods);
 
 }  // namespace rshift
 

@@ -1,9 +1,10 @@
-// The function behind each threshold method. Not for use outside calibrate: DeriveRange calls it.
+// The function behind each threshold method. Not for use outside calibrate: DeriveRanges calls it.
 #ifndef RSHIFT_CALIBRATE_THRESHOLD_METHODS_H_
 #define RSHIFT_CALIBRATE_THRESHOLD_METHODS_H_
 
 #include <cstddef>
 
+#include "calibrate/tensor_bins.h"
 #include "calibrate/threshold.h"
 
 namespace rshift {
@@ -23,9 +24,8 @@ inline constexpr double kWorthwhile = 0.99;
 // Narrows `range`, which comes as the whole observed one (threshold > 0): threshold for the
 // symmetric mode (255 levels when min >= 0, else the signed range), low and high for the asymmetric
 // one, two-sided.
-#define RSHIFT_METHOD(name, text, criterion)                                          \
-  void Derive##name(const TensorStatistics& statistics, const MethodOptions& options, \
-                    TensorRange& range);
+#define RSHIFT_METHOD(name, text, criterion) \
+  void Derive##name(const TensorBins& tensor, const MethodOptions& options, TensorRange& range);
 #include "calibrate/methods.def"
 
 }  // namespace rshift

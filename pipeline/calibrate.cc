@@ -183,11 +183,9 @@ StatisticsFile Load(const CalibrateOptions& options, Graph& graph) {
 // One for each of `methods`.
 std::vector<CalibrationTable> TablesOf(const Graph& graph, const StatisticsFile& statistics,
                                        const std::vector<MethodOptions>& methods, int threads) {
-  std::vector<CalibrationTable> tables;
-  for (const MethodOptions& method : methods) {
-    tables.push_back(DeriveTable(statistics, method, ReaderFunctions(graph), threads));
-    ApplyKnownBounds(graph, tables.back());
-  }
+  std::vector<CalibrationTable> tables =
+      DeriveTables(statistics, methods, ReaderFunctions(graph), threads);
+  for (CalibrationTable& table : tables) ApplyKnownBounds(graph, table);
   DescribeRanges(statistics, tables, threads);
   return tables;
 }

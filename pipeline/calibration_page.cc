@@ -35,7 +35,7 @@ nlohmann::json PlaceIn(const Places& places, const RecordedSample& sample) {
 // Counts without zeros, which the page says apart: one bin of them would hide the rest.
 nlohmann::json HistogramOf(const TensorStatistics& tensor) {
   if (tensor.count == 0 || (tensor.min == 0 && tensor.max == 0)) return nullptr;
-  const LinearHistogram histogram = SignedHistogram(tensor, kBins);
+  const LinearHistogram histogram = SignedHistogram(tensor, Bins(tensor), kBins);
   nlohmann::json counts = nlohmann::json::array();
   for (const double count : histogram.counts)
     counts.push_back(count < 1 ? std::ceil(count) : std::round(count));

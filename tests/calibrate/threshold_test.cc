@@ -344,7 +344,8 @@ TEST(DeriveTableTest, TakesOverWhatTheStatisticsSay) {
 TEST(DivergenceTest, EstimatesAreWithinTheirError) {
   std::mt19937 random(kSeed);
   for (const auto& values : {Gauss(), Laplace(), Relu(Gauss()), std::vector<float>{1, 2, 50, -3}}) {
-    const LinearHistogram histogram = SignedHistogram(Statistics(values), 4096);
+    const TensorStatistics statistics = Statistics(values);
+    const LinearHistogram histogram = SignedHistogram(statistics, Bins(statistics), 4096);
     const ClipError error(histogram);
     for (const int levels : {1, 2, 3, 128, 255, 256}) {
       Divergence divergence(histogram, error, levels);

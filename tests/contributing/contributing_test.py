@@ -59,7 +59,7 @@ def threshold_method(_):
 
 namespace rshift {
 
-void DeriveHalf(const TensorStatistics&, const MethodOptions&, TensorRange& range) {
+void DeriveHalf(const TensorBins&, const MethodOptions&, TensorRange& range) {
   range.threshold /= 2;
   range.low /= 2;
   range.high /= 2;
