@@ -15,7 +15,7 @@ std::vector<ThinRange> FindThinRanges(const StatisticsFile& statistics,
   for (size_t i = 0; i < statistics.tensors.size(); ++i) {
     const TensorStatistics& tensor = statistics.tensors[i];
     const TensorRange& range = table.tensors[i].second;
-    if (range.method == "known" || range.threshold == 0) continue;
+    if (range.method == kKnownMethod || range.threshold == 0) continue;
     ThinRange found{tensor.name, range.threshold, 0, 0, 0};
     for (const auto& [bin, samples] : tensor.peaks) {
       found.of += samples;

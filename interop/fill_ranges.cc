@@ -108,8 +108,9 @@ void FillRanges(const Graph& graph, MaybeRanges* ranges) {
   for (int i = 0; i < graph.value_count(); ++i) {
     if (!known[i].fills || !Wants(graph, ValueId(i), *ranges)) continue;
     const float low = known[i].low, high = known[i].high;
-    (*ranges)[i] =
-        TensorRange{low, high, std::max(std::fabs(low), std::fabs(high)), low, high, "known", 0};
+    (*ranges)[i] = TensorRange{low, high, std::max(std::fabs(low), std::fabs(high)),
+                               low, high, std::string(kKnownMethod),
+                               0};
   }
   Fill(graph, Rules::kAll, ranges);
 }

@@ -21,7 +21,8 @@ std::vector<std::string> KeepWhole(const Graph& graph, std::vector<CalibrationTa
   for (size_t t = 0; t < tables[0].tensors.size(); ++t) {
     const auto& [name, whole] = tables[0].tensors[t];
     const std::string why = ConsumersOf(graph, graph.FindValue(name)).keep_all;
-    reasons.push_back(why.empty() || whole.method == "known" ? "" : Cat("never clipped: ", why));
+    reasons.push_back(why.empty() || whole.method == kKnownMethod ? ""
+                                                                  : Cat("never clipped: ", why));
     for (size_t m = 1; m < tables.size() && !why.empty(); ++m) tables[m].tensors[t].second = whole;
   }
   return reasons;

@@ -72,6 +72,7 @@ std::string Judge(const Function& f, const IntType& x, const IntType& y, const T
     }
     before = held;
   }
+  // `result`: what calibration saw of it; nullptr: nobody knows.
   const double seen_range =
       result == nullptr ? 0 : static_cast<double>(result->max) - static_cast<double>(result->min);
   if (most - least < kLargeShare * seen_range) {
@@ -131,10 +132,11 @@ std::vector<QuantizeReport::Note> FindSensitive(const Graph& graph, const Quanti
     const IntType &in = types.types[x.index()], &out = types.types[node.outputs[0].index()];
     if (found == seen.end() || !(in.quant.scale > 0) || !(out.quant.scale > 0)) continue;
     const auto result = seen.find(graph.value(node.outputs[0]).name);
-    const std::string text =
-        f ? Judge(*f, in, out, *found->second, result == seen.end() ? nullptr : result->second,
-                  graph.value(x).name)
-          : JudgeDivisor(in, *found->second, graph.value(x).name);
+    // Bounds of the function are not what calibration saw.
+    const bool has_seen = result != seen.end() && result->second->method != kKnownMethod;
+    const std::string text = f ? Judge(*f, in, out, *found->second,
+                                       has_seen ? result->second : nullptr, graph.value(x).name)
+                               : JudgeDivisor(in, *found->second, graph.value(x).name);
     if (!text.empty()) notes.push_back({node.name, OpName(node.op), text});
   }
   return notes;

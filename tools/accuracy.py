@@ -33,13 +33,13 @@ WAYS = {
     'equalize off': (('--equalize', 'off'), ()),
     'shift off': ((), ('--shift-negative', 'off')),
     'method auto': (('--method', 'auto'), ()),
-    'gptq, mse': ((), ('--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'gptq + mse': ((), ('--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'weights 4': ((), ('--weight-bits', '4')),
-    'weights 4, gptq': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq')),
-    'weights 4, gptq, mse': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'weights 4 + gptq': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq')),
+    'weights 4 + gptq + mse': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'all weights 4': ((), ('--config', ALL_WEIGHTS_4)),
-    'all weights 4, gptq': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq')),
-    'all weights 4, gptq, mse': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'all weights 4 + gptq': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq')),
+    'all weights 4 + gptq + mse': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'bias fast': ((), ('--bias-correction', 'fast')),
     'bias full': ((), ('--bias-correction', 'full')),
     'bias regression': ((), ('--bias-correction', 'regression')),
@@ -52,7 +52,7 @@ MODES = ('symmetric', 'asymmetric')
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--nets', default='', help='comma separated; default: all')
-    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; or steps, or weights4 (default default,auto)')
+    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; steps and weights4 are several (default default,auto)')
     parser.add_argument('--peers', default='all', help='comma separated, all (default) or none')
     parser.add_argument('--folder', default=str(environment.ROOT / 'build/accuracy'), help='for models and outputs')
     parser.add_argument('--sizes', action='store_true', help='the size of our programs beside their figures')
@@ -62,7 +62,8 @@ def parse(arguments):
                         help='models and photographs (default $RSHIFT_SHARED, else ../shared)')
     options = parser.parse_args(arguments)
     groups = {'steps': STEPS, 'weights4': ('default', *WEIGHTS_4)}
-    options.ways = groups.get(options.ways) or tuple(options.ways.split(','))
+    asked = [way for name in options.ways.split(',') for way in groups.get(name, (name,))]
+    options.ways = tuple(dict.fromkeys(asked))
     unknown = [way for way in options.ways if way not in WAYS]
     if unknown:
         parser.error(f"--ways {','.join(unknown)}: expected some of {', '.join(WAYS)}")

@@ -62,7 +62,7 @@ std::vector<Finding> FindTwoClusters(const DiagnoseFacts& facts, const DiagnoseC
   std::vector<Finding> found;
   for (const TensorFacts& t : facts.tensors) {
     if (!t.has_range || !(t.gap.share > kGapShare)) continue;
-    if (!(t.gap.smaller_side > kClusterShare) || t.method == "known") continue;
+    if (!(t.gap.smaller_side > kClusterShare) || t.method == kKnownMethod) continue;
     // A cluster that is one number loses nothing.
     const double steps = t.gap.larger_width / (RangeWidth(t) / kSteps);
     if (!(t.gap.larger_width > 0) || !(steps < kClusterSteps)) continue;
@@ -155,7 +155,7 @@ std::vector<Finding> FindDeadRange(const DiagnoseFacts& facts, const DiagnoseCom
   if (!facts.table_given) return {};
   std::vector<Finding> found;
   for (const TensorFacts& t : facts.tensors) {
-    if (!t.has_range || t.method == "known" || !(PeakOf(t) > 0)) continue;
+    if (!t.has_range || t.method == kKnownMethod || !(PeakOf(t) > 0)) continue;
     const double range =
         std::max(-static_cast<double>(t.range_low), static_cast<double>(t.range_high));
     if (!(range / PeakOf(t) > kDeadRange)) continue;

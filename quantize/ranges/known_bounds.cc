@@ -103,7 +103,7 @@ void Apply(const KnownBounds& bounds, TensorRange& range) {
     range.min = range.low = bounds.low;
     range.max = range.high = bounds.high;
     range.threshold = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
-    range.method = "known";
+    range.method = kKnownMethod;
     return;
   }
   // A rounding error of the float kernel may lie beyond: the range must still hold what was seen.

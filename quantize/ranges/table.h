@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "quantize/ranges/equalization.h"
@@ -19,6 +20,10 @@ struct RangeEffect {
   float sqnr_db = 0;  // of them in 8 bits: sum x^2 / sum of squared errors; 200: nothing is lost
 };
 
+// As the method of a range: the bounds of the function that makes the tensor, min and max too
+// (known_bounds.h).
+inline constexpr std::string_view kKnownMethod = "known";
+
 // All in real units. min/max: observed over all samples. threshold: symmetric clip, range
 // [-threshold, threshold] or [0, threshold] for tensors that are never negative. low/high:
 // asymmetric clip, low <= 0 <= high is NOT guaranteed here (quantization extends it). All before
@@ -27,7 +32,7 @@ struct TensorRange {
   float min = 0, max = 0;
   float threshold = 0;
   float low = 0, high = 0;
-  std::string method;       // "kl", "known" (see known_bounds.h), ...
+  std::string method;       // "kl", kKnownMethod, ...
   uint64_t infinities = 0;  // of masks: left out of all the above
   // Of threshold and of low and high; none in old tables, and in those of other tools.
   std::optional<RangeEffect> symmetric = {}, asymmetric = {};

@@ -260,7 +260,7 @@ TEST(DiagnoseRules, DeadRangesOfATable) {
   EXPECT_EQ(Count(FindDeadRange, facts), 0u);
   facts.tensors[0].range_high = 4.1f;
   EXPECT_EQ(Count(FindDeadRange, facts), 1u);
-  facts.tensors[0].method = "known";
+  facts.tensors[0].method = kKnownMethod;
   EXPECT_EQ(Count(FindDeadRange, facts), 0u);
 }
 

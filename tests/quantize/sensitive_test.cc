@@ -44,6 +44,15 @@ TEST(Sensitive, TanHasPoles) {
   EXPECT_TRUE(Contains(narrow, "Tan: near ")) << narrow;
 }
 
+TEST(Sensitive, BoundsOfTheFunctionAreNotWhatCalibrationSaw) {
+  // A gate whose input hardly moves is a gate all the same.
+  TensorRange bounds = Range(0, 1);
+  EXPECT_TRUE(Contains(NoteOn(Unary{UnaryOp::kHardSigmoid}, Range(-0.2f, 0.2f), bounds),
+                       "HardSigmoid: calibration saw results from 0 to 1, but"));
+  bounds.method = kKnownMethod;
+  EXPECT_EQ(NoteOn(Unary{UnaryOp::kHardSigmoid}, Range(-0.2f, 0.2f), bounds), "");
+}
+
 TEST(Sensitive, AQuotientByWhatReachesZeroHasAPole) {
   const Binary div{BinaryOp::kDiv, {}};
   EXPECT_TRUE(Contains(NoteOn(div, Range(-1, 1), Range(-90, 90), true), "no finite value at 0"));

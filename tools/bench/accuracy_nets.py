@@ -21,7 +21,7 @@ SUFFIXES = ('.jpg', '.jpeg', '.png')
 @dataclasses.dataclass(frozen=True)
 class Net:
     name: str
-    file: str              # below shared/models
+    file: str              # below shared/models, or absolute
     figure: str            # top1: of labels; class, boxes, iou: agreement with float; decibels: of the outputs
     calibrate_on: tuple    # folders of shared/images, or 'fashion', 'noise'
     judge_on: str
@@ -33,8 +33,9 @@ class Net:
     encoder: bool = False  # has attention
 
 
-def fashion(name, **options):
-    return Net('fashion_' + name, f'fashion/{name}.onnx', 'top1', ('fashion',), 'fashion', 500, 'fashion_mnist', **options)
+def fashion(name, file='', **options):
+    return Net('fashion_' + name, file or f'fashion/{name}.onnx', 'top1', ('fashion',), 'fashion', 500, 'fashion_mnist',
+               **options)
 
 
 def detector(case):
@@ -44,6 +45,7 @@ def detector(case):
 NETS = (
     fashion('resnet_prelu'), fashion('mobilenet_leaky'), fashion('mobilenet_hostile'),
     fashion('mobilenet_hostile_before_rescale'), fashion('vit_tiny', encoder=True),
+    fashion('mobilenet_v3', file=str(environment.ROOT / 'examples/fashion_mnist/mobilenet_v3.onnx')),
     Net('squeezenet_1_1', 'squeezenet_1_1/squeezenet_1_1.onnx', 'top1', ('calibration',), 'imagenet_val', 100, 'squeezenet_1_1'),
     Net('mobilenet_v2', 'mobilenet_v2/mobilenet_v2_float.onnx', 'top1', ('calibration',), 'imagenet_val', 100, 'mobilenet_v2',
         label_offset=1),
