@@ -14,6 +14,7 @@ binomial standard error of a share.
   tools/accuracy.py --nets mobilenet_v2 --ways default,auto     one network
   tools/accuracy.py --peers none --ways steps                   what each step brings, switched on or off alone
   tools/accuracy.py --peers none --ways weights4 --sizes        weights of 4 bits beside those of 8, with the files' sizes
+  tools/accuracy.py --peers none --ways widths --decibels --sizes --times    8 bits, residual sums of 16, everything of 16
 """
 
 import argparse
@@ -26,6 +27,7 @@ import sys
 from bench import environment
 
 ALL_WEIGHTS_4 = str(environment.ROOT / 'configs/quantize/weights_of_4_bits.yaml')
+CHOSEN_WEIGHTS = ('--weight-rounding', 'gptq', '--weight-clipping', 'mse')
 # What is added to model_calibrate and to model_deploy.
 WAYS = {
     'default': ((), ()),
@@ -33,35 +35,42 @@ WAYS = {
     'equalize off': (('--equalize', 'off'), ()),
     'shift off': ((), ('--shift-negative', 'off')),
     'method auto': (('--method', 'auto'), ()),
-    'gptq + mse': ((), ('--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'gptq + mse': ((), CHOSEN_WEIGHTS),
     'weights 4': ((), ('--weight-bits', '4')),
     'weights 4 + gptq': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq')),
     'weights 4 + gptq + mse': ((), ('--weight-bits', '4', '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
     'all weights 4': ((), ('--config', ALL_WEIGHTS_4)),
     'all weights 4 + gptq': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq')),
     'all weights 4 + gptq + mse': ((), ('--config', ALL_WEIGHTS_4, '--weight-rounding', 'gptq', '--weight-clipping', 'mse')),
+    'residual 16': ((), ('--residual-bits', '16')),
+    'all 16': ((), ('--activation-bits', '16')),
+    'all 16 + bias full': ((), ('--activation-bits', '16', '--bias-correction', 'full')),
+    'all 16 + gptq + mse + bias full': ((), ('--activation-bits', '16', *CHOSEN_WEIGHTS, '--bias-correction', 'full')),
     'bias fast': ((), ('--bias-correction', 'fast')),
     'bias full': ((), ('--bias-correction', 'full')),
     'bias regression': ((), ('--bias-correction', 'regression')),
 }
 WEIGHTS_4 = tuple(way for way in WAYS if 'weights 4' in way)
-STEPS = tuple(way for way in WAYS if way != 'auto' and way not in WEIGHTS_4)
+WIDTHS = tuple(way for way in WAYS if '16' in way)
+STEPS = tuple(way for way in WAYS if way != 'auto' and way not in (*WEIGHTS_4, *WIDTHS))
 MODES = ('symmetric', 'asymmetric')
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--nets', default='', help='comma separated; default: all')
-    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; steps and weights4 are several (default default,auto)')
+    parser.add_argument('--ways', default='default,auto', help=f'comma separated: {", ".join(WAYS)}; steps, weights4 and widths are several (default default,auto)')
     parser.add_argument('--peers', default='all', help='comma separated, all (default) or none')
     parser.add_argument('--folder', default=str(environment.ROOT / 'build/accuracy'), help='for models and outputs')
     parser.add_argument('--sizes', action='store_true', help='the size of our programs beside their figures')
+    parser.add_argument('--decibels', action='store_true', help='the SQNR of our outputs beside shares of right classes')
+    parser.add_argument('--times', action='store_true', help='milliseconds of our programs, one thread: the least of 200')
     parser.add_argument('--json', metavar='FILE', help='write the figures to FILE')
     parser.add_argument('--bin', default=str(environment.ROOT / 'build/release/bin'), help='our programs (default build/release/bin)')
     parser.add_argument('--shared', default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')),
                         help='models and photographs (default $RSHIFT_SHARED, else ../shared)')
     options = parser.parse_args(arguments)
-    groups = {'steps': STEPS, 'weights4': ('default', *WEIGHTS_4)}
+    groups = {'steps': STEPS, 'weights4': ('default', *WEIGHTS_4), 'widths': ('default', *WIDTHS)}
     asked = [way for name in options.ways.split(',') for way in groups.get(name, (name,))]
     options.ways = tuple(dict.fromkeys(asked))
     unknown = [way for way in options.ways if way not in WAYS]
@@ -103,13 +112,17 @@ class Judge:
             recall, precision, *_ = self.detectors.recall_and_precision(found, wanted)
             return 2 * recall * precision / max(recall + precision, 1e-9), None
         if kind == 'decibels':
-            return 10 * np.log10((wanted ** 2).sum() / max(((found - wanted) ** 2).sum(), 1e-30)), None
+            return self.decibels(found), None
         if kind == 'iou':
             shares = [((found == c) & (wanted == c)).sum() / ((found == c) | (wanted == c)).sum() for c in np.unique(wanted)]
             return 100 * np.mean(shares), None
         right = found.argmax(1) == (wanted.argmax(1) if kind == 'class' else self.task.labels)
         share = right.mean()
         return 100 * share, 100 * np.sqrt(max(share * (1 - share), 1 / len(right) ** 2) / len(right))
+
+    def decibels(self, found):
+        wanted = self.wanted
+        return 10 * self.np.log10((wanted ** 2).sum() / max(((found - wanted) ** 2).sum(), 1e-30))
 
     def of_model(self, model):
         return self.figure(self._rows_of_peer(model))
@@ -118,11 +131,19 @@ class Judge:
         return self.figure(self.wanted)
 
 
-def text(figure, kind, sizes):
+def text(figure, kind, options):
     if isinstance(figure, str):
         return figure
-    value, error, *size = figure
-    return plain(value, error, kind) + (f', {size[0] / 1e6:.2f} MB' if sizes and size else '')
+    value, error, *more = figure
+    program = more[0] if more else {}
+    parts = [plain(value, error, kind)]
+    if options.decibels and 'decibels' in program and kind != 'decibels':
+        parts.append(f"{program['decibels']:.1f} dB")
+    if options.sizes and 'bytes' in program:
+        parts.append(f"{program['bytes'] / 1e6:.2f} MB")
+    if options.times and 'milliseconds' in program:
+        parts.append(f"{program['milliseconds']:.3g} ms")
+    return ', '.join(parts)
 
 
 def plain(value, error, kind):
@@ -136,9 +157,20 @@ def failed(error):
     return 'failed'
 
 
-def our_figures(task, judge, mode, ways):
+def facts_of(program, judge, found, options):
+    """What is known of our program beside its figure."""
+    facts = {'bytes': program.stat().st_size}
+    if judge.task.net.figure in ('top1', 'class', 'decibels'):
+        facts['decibels'] = judge.decibels(found)
+    if options.times:
+        done = judge.pipeline.run('model_runner', program, '--benchmark', '--threads', 1, '--iterations', 200, '--json', timeout=3600)
+        facts['milliseconds'] = json.loads(done)['min_ms']
+    return facts
+
+
+def our_figures(task, judge, mode, options):
     from bench.accuracy_nets import pipeline
-    for way in ways:
+    for way in options.ways:
         calibrate, deploy = WAYS[way]
         table, program = task.folder / 'table.yaml', task.folder / 'net.rshift'
         if way == 'shift off' and mode == 'asymmetric':
@@ -147,7 +179,8 @@ def our_figures(task, judge, mode, ways):
         pipeline.calibrate(task.model, task.calibration, table, samples=0, extra=(*task.appended, *calibrate))
         pipeline.run('model_deploy', task.model, '--calibration', table, '--mode', mode, '--no-check', *task.appended, *deploy,
                      '-o', program, timeout=7200)
-        yield way, (*judge.figure(judge.ours(program)), program.stat().st_size)
+        found = judge.ours(program)
+        yield way, (*judge.figure(found), facts_of(program, judge, found, options))
 
 
 def peer_figures(task, judge, mode, peers):
@@ -164,7 +197,7 @@ def peer_figures(task, judge, mode, peers):
 
 def main(arguments):
     options = parse(arguments)
-    environment.enter(('openvino',) if options.peers == 'all' or 'NNCF' in options.peers else ())
+    environment.enter(('openvino',) if options.peers == 'all' or 'NNCF' in options.peers else (), ('opencv-python-headless',))
     os.environ['RSHIFT_BIN'] = options.bin
     from bench import accuracy_nets, accuracy_peers
     names = [name for name in options.nets.split(',') if name]
@@ -184,12 +217,12 @@ def main(arguments):
         task = accuracy_nets.prepare(net, pathlib.Path(options.shared), pathlib.Path(options.folder) / net.name)
         judge = Judge(task)
         for mode in MODES:
-            row = {'float': judge.of_float(), **dict(our_figures(task, judge, mode, options.ways)),
+            row = {'float': judge.of_float(), **dict(our_figures(task, judge, mode, options)),
                    **dict(peer_figures(task, judge, mode, peers))}
             if net.figure != 'top1':
                 row['float'] = '-'
             found.setdefault(net.name, {})[mode] = row
-            print(f'| `{net.name}` | {mode} |', ' | '.join(text(row[column], net.figure, options.sizes) for column in columns), '|', flush=True)
+            print(f'| `{net.name}` | {mode} |', ' | '.join(text(row[column], net.figure, options) for column in columns), '|', flush=True)
         if options.json:
             pathlib.Path(options.json).write_text(json.dumps(found, indent=1, default=float) + '\n', encoding='utf-8')
 

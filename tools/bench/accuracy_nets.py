@@ -23,7 +23,7 @@ class Net:
     name: str
     file: str              # below shared/models, or absolute
     figure: str            # top1: of labels; class, boxes, iou: agreement with float; decibels: of the outputs
-    calibrate_on: tuple    # folders of shared/images, or 'fashion', 'noise'
+    calibrate_on: tuple    # folders of shared/images, or one of ARRAYS, or 'fashion'
     judge_on: str
     samples: int           # of the calibration
     preprocess: str = ''
@@ -60,6 +60,8 @@ NETS = (
     Net('deeplabv3_dm05', 'deeplabv3_dm05/deeplabv3_dm05_float.onnx', 'iou', ('calibration',), 'coco', 40, 'deeplabv3_dm05'),
     Net('superres_x3', 'superres_x3/pytorch_super_resolution.onnx', 'decibels', ('calibration',), 'coco', 20, 'superres_x3',
         shape=(1, 1, 224, 224)),
+    Net('denoiser', str(environment.ROOT / 'examples/denoiser/denoiser.onnx'), 'decibels', ('fashion noise',), 'fashion noise', 200),
+    Net('ppocr_recognition', 'ppocr_v2/en_number_mobile_v2.0_rec_infer.onnx', 'decibels', ('text',), 'text', 100, shape=(1, 3, 32, 320)),
 )
 
 
@@ -120,17 +122,47 @@ def _prepared(net, entry, pictures, folder):
 def _noise(entry, count, seed):
     """Smooth along time, in the place of recordings that are not at hand."""
     shape = [dim.dim_value for dim in entry.type.tensor_type.shape.dim][1:]
-    generator = np.random.default_rng(seed)
+    generator, count = np.random.default_rng(seed), count or 500
     steps = generator.normal(0, 12, (count, *shape)).cumsum(axis=min(2, len(shape))) / 4
     return (steps + generator.normal(0, 8, (count, *shape))).astype(np.float32)
+
+
+def _noisy_clothes(entry, count, seed):
+    """What examples/denoiser was trained for."""
+    del entry
+    with gzip.open(pipeline.TRAIN_IMAGES if count else pipeline.TEST_IMAGES) as file:
+        pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 1, 28, 28)[:count or 1000]
+    clean = np.pad(pixels.astype(np.float32) / 255, ((0, 0), (0, 0), (2, 2), (2, 2)))
+    return clean + np.random.default_rng(seed).normal(0, 0.2, clean.shape).astype(np.float32)
+
+
+def _text(entry, count, seed):
+    """Lines of letters and digits, dark on light, from -1 to 1."""
+    import cv2
+    _, channels, height, width = (dim.dim_value for dim in entry.type.tensor_type.shape.dim)
+    generator = np.random.default_rng(seed)
+    letters = np.array(list('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'))
+    lines = []
+    for _ in range(count or 200):
+        picture = np.full((height, width, channels), int(generator.integers(170, 256)), np.uint8)
+        ink = tuple(int(v) for v in generator.integers(0, 90, channels))
+        line = ''.join(generator.choice(letters, int(generator.integers(5, 14))))
+        cv2.putText(picture, line, (int(generator.integers(2, 12)), 24), cv2.FONT_HERSHEY_SIMPLEX, 0.8, ink, 2, cv2.LINE_AA)
+        noisy = picture + generator.normal(0, 6, picture.shape)
+        lines.append(((np.clip(noisy, 0, 255) / 255 - 0.5) / 0.5).transpose(2, 0, 1))
+    return np.array(lines, np.float32)
+
+
+# Made here, of (input, how many or None for those that are judged, seed).
+ARRAYS = {'noise': _noise, 'fashion noise': _noisy_clothes, 'text': _text}
 
 
 def _arrays(net, shared, entry, kinds, count, seed, folder):
     if kinds == ('fashion',):
         images = _prepared(net, entry, [pipeline.TRAIN_IMAGES if count else pipeline.TEST_IMAGES], folder)
         return images[np.sort(np.random.default_rng(0).choice(len(images), count, replace=False))] if count else images
-    if kinds == ('noise',):
-        return _noise(entry, count or 500, seed)
+    if kinds[0] in ARRAYS:
+        return ARRAYS[kinds[0]](entry, count, seed)
     return _prepared(net, entry, _pictures([shared / 'images' / kind for kind in kinds], count), folder)
 
 
