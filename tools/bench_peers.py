@@ -16,6 +16,8 @@ installed in build/benchvenv with pinned versions.
   tools/bench_peers.py --before OLD/bin --peers none            our programs of an earlier state as the only peer
   tools/bench_peers.py --calibration                            model_calibrate --method all beside JPEG decoding plus
                                                                 ONNX Runtime, and beside its entropy calibrator
+  tools/bench_peers.py --int16                                  layers of LiteRT's 16x8 on one thread: LiteRT's time
+                                                                and our 8-bit one's over ours
 """
 
 import argparse
@@ -50,6 +52,8 @@ def parse(arguments):
                         help='our programs of an earlier state: a peer, each mode against the same mode')
     parser.add_argument('--calibration', action='store_true',
                         help='images per second of calibration; time ratio = ours / theirs, here less is better')
+    parser.add_argument('--int16', action='store_true',
+                        help='layers of 16-bit activations beside LiteRT and beside 8 bits, on one thread')
     parser.add_argument('--samples', type=int, default=0, help='with --calibration: photographs (default all there are)')
     parser.add_argument('--shared', metavar='DIR', help='real models (default $RSHIFT_SHARED, else ../shared)',
                         default=os.environ.get('RSHIFT_SHARED', str(environment.ROOT.parent / 'shared')))
@@ -120,10 +124,22 @@ def calibrations(options):
     return 0
 
 
+def layers_of_int16(options):
+    environment.enter(['litert'])
+    from bench import int16, ours, store as stores
+
+    rows = int16.hold(options, ours.Programs(options.bin), stores.Store(options.keep))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps({'rows': rows}, indent=1) + '\n', encoding='utf-8')
+    return 0
+
+
 def main():
     options = parse(sys.argv[1:])
     if options.calibration:
         return calibrations(options)
+    if options.int16:
+        return layers_of_int16(options)
     environment.enter(options.peers)
     from bench import cases, contest, ours, store as stores  # need the packages
 

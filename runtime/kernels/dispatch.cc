@@ -16,6 +16,7 @@ KernelTable FillFrom(KernelTable table, const KernelTable& simpler) {
   if (table.sum_pool == nullptr) table.sum_pool = simpler.sum_pool;
   if (table.requantize == nullptr) table.requantize = simpler.requantize;
   if (table.conv_s16 == nullptr) table.conv_s16 = simpler.conv_s16;
+  if (table.depthwise_s16 == nullptr) table.depthwise_s16 = simpler.depthwise_s16;
   return table;
 }
 

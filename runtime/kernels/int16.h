@@ -22,24 +22,6 @@ struct S16Bounds {
   int32_t zero = 0, lo = 0, hi = 0;
 };
 
-// Records of channels, unpacked: Multiplier / 2^rshift without the 7 zeros of numerics::
-// RequantizeWide, rshift in [0, 62]. Readable up to a multiple of 16 channels.
-struct S16Channels {
-  bool below_one = false;  // every factor is: results of 32-bit sums fit 32 bits
-  const int64_t* bias = nullptr;
-  const int64_t* multiplier = nullptr;
-  const int64_t* rshift = nullptr;
-};
-
-// Sums [pixel][step], of which `count` channels go to dst, `pitch` bytes from pixel to pixel.
-struct S16Tile {
-  const int32_t* sums = nullptr;
-  int64_t pixels = 0, step = 0, count = 0;
-  uint8_t* dst = nullptr;
-  int64_t pitch = 0;
-  NarrowType type = NarrowType::kS16;
-};
-
 struct S16Sums {
   int64_t sum = 0, squares = 0;
 };
@@ -68,19 +50,12 @@ struct Int16Table {
   // numerics::InterpolateInt16.
   void (*interpolate)(const int32_t* table, const int32_t* v, int64_t n, const S16Bounds& bounds,
                       int32_t* y) noexcept;
-  // numerics::RequantizeWide of acc[i] + bias[i], by the records of channel i.
-  void (*requantize)(const int64_t* acc, int64_t n, const S16Channels& channels,
-                     const S16Bounds& bounds, int32_t* y) noexcept;
-  // The same of sums of 32 bits, which no bias takes beyond them, to numbers of dst's type.
-  void (*finish_tile)(const S16Tile& tile, const S16Channels& channels,
-                      const S16Bounds& bounds) noexcept;
   // Of a row of n numbers: their sum, and that of their squares.
   S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
   // numerics::ScaleNormalized of Normalized(n x[i] - center), i < count.
   void (*normalize)(const int16_t* x, int64_t count, const S16Normalize& row, int32_t* y) noexcept;
-  // to[i] += from[i]; to[i] += x[i] * w[i]: exact.
+  // to[i] += from[i]: exact.
   void (*add_sums)(const int32_t* from, int64_t n, int64_t* to) noexcept;
-  void (*add_products)(const int16_t* x, const int16_t* w, int64_t n, int32_t* to) noexcept;
 };
 const Int16Table& Int16LoopsFor(Isa isa);
 

@@ -23,6 +23,7 @@
 #include "codegen/packing/panel.h"  // a constant
 #include "isa/functions.h"          // enumerations
 #include "isa/kernel_attributes.h"  // plain structs
+#include "runtime/kernels/s16_tiles.h"
 
 namespace rshift {
 
@@ -184,24 +185,6 @@ constexpr int64_t kMostAveraged = 128;
 using AveragePoolFn = void (*)(const PoolWindow& window, int64_t count, bool is_signed,
                                const PoolAverage& average, uint8_t* dst) noexcept;
 
-// One tile of a convolution of 16-bit integers (conv_s16): sums of products of some output pixels
-// and the 64 channels of one panel.
-constexpr int64_t kS16Pixels = 12;
-constexpr int64_t kS16Channels = 64;
-struct ConvS16Tile {
-  int64_t pixels = 0;    // 1 to kS16Pixels
-  int64_t channels = 0;  // of the panel that count: the first ones
-  int64_t taps = 0;
-  // [tap][pixel]: the first input channel under a tap. Readable up to an even number of channels.
-  const int16_t* const* rows = nullptr;
-  int64_t pairs = 0;  // of input channels, of each tap
-  // [tap][pair][64][2], taps `tap_step` numbers apart; the second of an odd last pair is 0.
-  const int16_t* weights = nullptr;
-  int64_t tap_step = 0;
-  int32_t* sums = nullptr;  // [pixel][64]; the caller has proved that they fit
-};
-using ConvS16Fn = void (*)(const ConvS16Tile& tile) noexcept;
-
 // `scratch`: this thread's own memory, 64-byte aligned, of the size the matching ...Scratch
 // function asked for.
 using ConvFn = void (*)(const ConvArgs& args, const ConvRange& range, void* scratch) noexcept;
@@ -230,6 +213,7 @@ struct KernelTable {
   AveragePoolFn average_pool = nullptr;
   RequantizeFn requantize = nullptr;
   ConvS16Fn conv_s16 = nullptr;
+  DepthwiseS16Fn depthwise_s16 = nullptr;
   // May stay null: another instruction set's peak would not be this one's.
   PeakFn peak = nullptr;
 };

@@ -20,31 +20,6 @@ inline S16Bounds BoundsOf(const StepContext& context, const ClampQ& clamp) {
   return {context.Record(Field::kDst).zero_point, clamp.lo, clamp.hi};
 }
 
-// Accumulators of a product under another rounding than kHalfUp, which the loops of
-// kernels/int16.h do not know: channel by channel.
-class OtherRounding {
- public:
-  OtherRounding(const StepContext& context, Rounding rounding)
-      : rounding_(rounding), records_(context.In<uint8_t>(Field::kRequant)) {}
-  bool used() const { return rounding_ != Rounding::kHalfUp; }
-  // Of channels [first, first + count), without their bias.
-  void Requantize(const int64_t* acc, int64_t first, int64_t count, const S16Bounds& bounds,
-                  int32_t* y) const noexcept {
-    for (int64_t i = 0; i < count; ++i) {
-      ChannelRequant record;
-      std::memcpy(&record, records_ + (first + i) * static_cast<int64_t>(sizeof record),
-                  sizeof record);
-      y[i] = numerics::RequantizeWideBy(rounding_, acc[i] + record.bias,
-                                        {record.multiplier, record.rshift}, bounds.zero, bounds.lo,
-                                        bounds.hi);
-    }
-  }
-
- private:
-  Rounding rounding_;
-  const uint8_t* records_;
-};
-
 // Numbers of a tensor, widened to 32 bits without its zero point.
 class WidenedInput {
  public:

@@ -79,7 +79,8 @@ KERNEL_UNITS = {
 # What those headers include themselves. Neither they nor these may define a function.
 CODE_FREE = {
     "runtime/kernels/kernels.h": ["codegen/packing/panel.h", "isa/functions.h",
-                                  "isa/kernel_attributes.h"],
+                                  "isa/kernel_attributes.h", "runtime/kernels/s16_tiles.h"],
+    "runtime/kernels/s16_tiles.h": [],
     "runtime/kernels/weight_sums.h": [],
     "codegen/packing/panel.h": [],
     "isa/functions.h": ["isa/functions.def"],

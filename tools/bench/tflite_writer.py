@@ -2,6 +2,7 @@
 
 int8: activations s8 with a zero point, concatenation and pooling keep the scale of what they read; weights symmetric
 per output channel, biases s32 at input scale x weight scale; float input and output, quantized inside. NHWC.
+16x8: activations s16 without a zero point, biases s64; the rest as of int8.
 """
 
 import flatbuffers
@@ -14,22 +15,25 @@ _OPERATORS = {'conv': ('CONV_2D', 3), 'depthwise': ('DEPTHWISE_CONV_2D', 3), 'ma
               'add': ('ADD', 2), 'concat': ('CONCATENATION', 2), 'average': ('MEAN', 2), 'flatten': ('RESHAPE', 1),
               'dense': ('FULLY_CONNECTED', 4), 'softmax': ('SOFTMAX', 2), 'quantize': ('QUANTIZE', 1),
               'dequantize': ('DEQUANTIZE', 2)}
-_TYPES = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int32): schema.TensorType.INT32,
+_TYPES = {np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.int16): schema.TensorType.INT16,
+          np.dtype(np.int32): schema.TensorType.INT32, np.dtype(np.int64): schema.TensorType.INT64,
           np.dtype(np.float32): schema.TensorType.FLOAT32}
 _ACTIVATIONS = {None: schema.ActivationFunctionType.NONE, 'relu': schema.ActivationFunctionType.RELU,
                 'relu6': schema.ActivationFunctionType.RELU6}
 
 
-def _activation_parameters(low, high):
-    """(scale, zero point) of s8 that holds low..high and 0 exactly."""
+def _activation_parameters(low, high, bits):
+    """(scale, zero point) of s8 that holds low..high and 0 exactly, or of s16."""
+    if bits == 16:
+        return max(high, -low, 1e-6) / 32767, 0
     scale = max(high - low, 1e-6) / 255
     return scale, int(np.clip(round(-128 - low / scale), -128, 127))
 
 
 class _Writer:
-    def __init__(self, ranges):
-        self.quantized = ranges is not None
-        self.parameters = {name: _activation_parameters(*r) for name, r in (ranges or {}).items()}
+    def __init__(self, ranges, bits=8):
+        self.quantized, self.bits = ranges is not None, bits
+        self.parameters = {name: _activation_parameters(*r, bits) for name, r in (ranges or {}).items()}
         self.buffers, self.tensors, self.operators, self.codes = [schema.BufferT()], [], [], {}
         self.of_value = {}
 
@@ -50,8 +54,8 @@ class _Writer:
     def value(self, name, shape):
         """A new activation, NHWC."""
         shape = (1, *shape[1:], shape[0]) if len(shape) == 3 else (1, *shape)
-        self.of_value[name] = self.tensor(name, shape, np.int8 if self.quantized else np.float32,
-                                          quant=self.parameters.get(name))
+        dtype = np.float32 if not self.quantized else np.int16 if self.bits == 16 else np.int8
+        self.of_value[name] = self.tensor(name, shape, dtype, quant=self.parameters.get(name))
         return self.of_value[name]
 
     def operator(self, kind, inputs, output, union=None, options=None):
@@ -72,11 +76,11 @@ class _Writer:
         fits_bias = np.abs(layer.bias) / (input_scale * 2**30)  # decides where a channel has no weights
         scales = np.maximum(np.maximum(np.abs(weights).max(others) / 127, fits_bias), 1e-12)
         along = scales.reshape([-1 if a == axis else 1 for a in range(weights.ndim)])
-        bias_scales = scales * input_scale
+        bias_scales, bias_type = scales * input_scale, np.int64 if self.bits == 16 else np.int32
         return [self.tensor(f'{layer.output}_w', weights.shape, np.int8,
                             np.clip(np.round(weights / along), -127, 127).astype(np.int8), (scales, 0), axis),
-                self.tensor(f'{layer.output}_b', layer.bias.shape, np.int32,
-                            np.round(layer.bias / bias_scales).astype(np.int32), (bias_scales, 0))]
+                self.tensor(f'{layer.output}_b', layer.bias.shape, bias_type,
+                            np.round(layer.bias / bias_scales).astype(bias_type), (bias_scales, 0))]
 
     # --- one method per kind; each appends its operators ---
     def window(self, layer, options):
@@ -178,18 +182,18 @@ def _share_scales(layers, ranges):
             return shared
 
 
-def write(layers, ranges=None):
-    """The bytes of the file; ranges (chain.ranges) make it int8."""
-    writer = _Writer(None if ranges is None else _share_scales(layers, ranges))
+def write(layers, ranges=None, bits=8, floats=True):
+    """The bytes of the file; ranges (chain.ranges) make it int8, or 16x8. floats: it reads and writes float."""
+    writer = _Writer(None if ranges is None else _share_scales(layers, ranges), bits)
     source = writer.value(layers[0].output, layers[0].shape)
-    if ranges is not None:
+    if ranges is not None and floats:
         plain = writer.tensor('float_input', writer.tensors[source].shape, np.float32)
         writer.operator('quantize', [plain], source, 'QuantizeOptions', schema.QuantizeOptionsT())
         source = plain
     for layer in layers[1:]:
         getattr(writer, layer.kind)(layer, [writer.of_value[i] for i in layer.inputs])
     output = writer.of_value[layers[-1].output]
-    if ranges is not None:
+    if ranges is not None and floats:
         plain = writer.tensor('float_output', writer.tensors[output].shape, np.float32)
         writer.operator('dequantize', [output], plain, 'DequantizeOptions', schema.DequantizeOptionsT())
         output = plain

@@ -5,6 +5,7 @@
 #include "runtime/kernels/avx2/conv.h"
 #include "runtime/kernels/avx2/conv_s16.h"
 #include "runtime/kernels/avx2/depthwise.h"
+#include "runtime/kernels/avx2/depthwise_s16.h"
 #include "runtime/kernels/avx2/pool.h"
 #include "runtime/kernels/driver/peak.h"
 
@@ -43,6 +44,7 @@ const KernelTable kAvx2Kernels = {.conv = DriveConv<Unit>,
                                   .sum_pool = SumPool,
                                   .requantize = RequantizeAll,
                                   .conv_s16 = ConvS16<S16Madd>,
+                                  .depthwise_s16 = DepthwiseS16<DepthwiseS16Madd>,
                                   .peak = Peak};
 
 }  // namespace rshift

@@ -5,6 +5,7 @@
 #include "runtime/kernels/avx512vnni/conv.h"
 #include "runtime/kernels/avx512vnni/conv_s16.h"
 #include "runtime/kernels/avx512vnni/depthwise.h"
+#include "runtime/kernels/avx512vnni/depthwise_s16.h"
 #include "runtime/kernels/avx512vnni/pool.h"
 #include "runtime/kernels/driver/peak.h"
 
@@ -29,6 +30,7 @@ const KernelTable kAvx512VnniKernels = {.conv = DriveAnyConv,
                                         .average_pool = AveragePool,
                                         .requantize = RequantizeAll,
                                         .conv_s16 = ConvS16<S16Vnni>,
+                                        .depthwise_s16 = DepthwiseS16<DepthwiseS16Vnni>,
                                         .peak = Peak};
 
 }  // namespace rshift

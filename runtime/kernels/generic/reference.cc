@@ -177,6 +177,18 @@ void ConvS16(const ConvS16Tile& t) noexcept {
   }
 }
 
+void DepthwiseS16(const DepthwiseS16Tile& t) noexcept {
+  std::fill_n(t.sums, t.pixels * kS16Channels, 0);
+  for (int64_t tap = 0; tap < 2 * t.pairs; ++tap) {
+    const int16_t* w = t.weights + tap / 2 * t.pair_step + tap % 2;
+    for (int64_t p = 0; p < t.pixels; ++p) {
+      const int16_t* x = t.rows[tap * t.pixels + p] + t.offset;
+      int32_t* sums = t.sums + p * kS16Channels;
+      for (int64_t c = 0; c < t.channels; ++c) sums[c] += int32_t{x[c]} * w[2 * c];
+    }
+  }
+}
+
 }  // namespace
 
 const KernelTable kScalarKernels = {.conv = Conv,
@@ -184,6 +196,7 @@ const KernelTable kScalarKernels = {.conv = Conv,
                                     .max_pool = MaxPool,
                                     .sum_pool = SumPool,
                                     .requantize = RequantizeAll,
-                                    .conv_s16 = ConvS16};
+                                    .conv_s16 = ConvS16,
+                                    .depthwise_s16 = DepthwiseS16};
 
 }  // namespace rshift

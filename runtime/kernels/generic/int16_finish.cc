@@ -1,0 +1,249 @@
+#include "runtime/kernels/int16_finish.h"
+
+#include "runtime/kernels/generic/int16_numbers.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+// Written for the vectoriser, as elementwise.cc; the commonest by hand.
+namespace rshift {
+namespace {
+
+// The accumulator of channel i, bias included -> the number of y's type.
+struct HalfUp {
+  const S16Channels c;
+  const Held held;
+  [[gnu::always_inline]] int32_t operator()(int64_t acc, int64_t i) const {
+    return held(Rounded(acc * c.multiplier[i], c.rshift[i]));
+  }
+};
+
+// Clamped before it is rounded, which is the same: the bounds are integers. The largest number
+// below 1/2, added away from zero and cut off, rounds ties away from zero.
+struct DoubleAway {
+  const S16Channels c;
+  const Held held;
+  [[gnu::always_inline]] int32_t operator()(int64_t acc, int64_t i) const {
+    constexpr double kBelowHalf = 0.49999999999999994;
+    const auto lo = static_cast<double>(held.lo), hi = static_cast<double>(held.hi);
+    double v = static_cast<double>(acc) * c.scale[i];
+    v = v < lo ? lo : v > hi ? hi : v;
+    return static_cast<int32_t>(v + (v < 0 ? -kBelowHalf : kBelowHalf)) + held.zero;
+  }
+};
+
+// The accumulator fits 32 bits. numerics::MultiplyTwoStep; kUp: MultiplyTwoStepUp.
+template <bool kUp>
+struct TwoStep {
+  const S16Channels c;
+  const Held held;
+  [[gnu::always_inline]] int32_t operator()(int64_t acc, int64_t i) const {
+    const auto word = static_cast<int32_t>(c.rshift[i]);
+    const int32_t rshift = word & 63;
+    const int32_t away = !kUp || word > 63 ? 1 : 0;
+    const int32_t left = rshift < 31 ? 31 - rshift : 0, right = rshift > 31 ? rshift - 31 : 0;
+    const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(acc) << left);
+    const int64_t product = int64_t{shifted} * c.multiplier[i];
+    const auto high = static_cast<int32_t>(FloorShift(product + (int64_t{1} << 30), 31));
+    const auto mask = static_cast<int32_t>((uint32_t{1} << right) - 1);
+    const int32_t threshold = (mask >> 1) + (high < 0 ? away : 0);
+    return held((high >> right) + ((high & mask) > threshold ? 1 : 0));
+  }
+};
+
+template <typename Scale>
+[[gnu::always_inline]] inline void RequantizeLoop(const int64_t* acc, int64_t n, const Scale& of,
+                                                  int32_t* y) {
+  const Scale scale = of;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = scale(acc[i] + scale.c.bias[i], i);
+}
+
+// Sums and biases of 32 bits, as their total is.
+template <typename T, typename Scale>
+[[gnu::always_inline]] inline void FinishLoop(const S16Tile& tile, const Scale& of) {
+  const Scale scale = of;
+  for (int64_t p = 0; p < tile.pixels; ++p) {
+    const int32_t* sums = tile.sums + p * tile.step;
+    T* y = reinterpret_cast<T*>(tile.dst + p * tile.pitch);
+#pragma omp simd
+    for (int64_t i = 0; i < tile.count; ++i) {
+      const int32_t acc = sums[i] + static_cast<int32_t>(scale.c.bias[i]);
+      y[i] = static_cast<T>(scale(acc, i));
+    }
+  }
+}
+
+template <typename Scale>
+[[gnu::always_inline]] inline void FinishTileLoop(const S16Tile& tile, const Scale& scale) {
+  switch (tile.type) {
+    case NarrowType::kS8:
+      return FinishLoop<int8_t>(tile, scale);
+    case NarrowType::kU8:
+      return FinishLoop<uint8_t>(tile, scale);
+    case NarrowType::kS16:
+      return FinishLoop<int16_t>(tile, scale);
+  }
+}
+
+// f(the scale of the channels' rounding).
+template <typename F>
+[[gnu::always_inline]] inline void ForRounding(const S16Channels& channels, const S16Bounds& bounds,
+                                               const F& f) {
+  const Held held(bounds);
+  if (channels.rounding == Rounding::kDoubleAway) return f(DoubleAway{channels, held});
+  if (channels.rounding == Rounding::kTwoStep) return f(TwoStep<false>{channels, held});
+  if (channels.rounding == Rounding::kTwoStepUp) return f(TwoStep<true>{channels, held});
+  f(HalfUp{channels, held});
+}
+
+#define RSHIFT_TARGET(name, ...)                                                       \
+  struct name {                                                                        \
+    struct Requantizer {                                                               \
+      const int64_t* acc;                                                              \
+      int64_t n;                                                                       \
+      int32_t* y;                                                                      \
+      template <typename Scale>                                                        \
+      __VA_ARGS__ void operator()(const Scale& scale) const noexcept {                 \
+        RequantizeLoop(acc, n, scale, y);                                              \
+      }                                                                                \
+    };                                                                                 \
+    struct Finisher {                                                                  \
+      const S16Tile& tile;                                                             \
+      template <typename Scale>                                                        \
+      __VA_ARGS__ void operator()(const Scale& scale) const noexcept {                 \
+        FinishTileLoop(tile, scale);                                                   \
+      }                                                                                \
+    };                                                                                 \
+    static void Requantize(const int64_t* acc, int64_t n, const S16Channels& channels, \
+                           const S16Bounds& bounds, int32_t* y) noexcept {             \
+      ForRounding(channels, bounds, Requantizer{acc, n, y});                           \
+    }                                                                                  \
+    static void FinishTile(const S16Tile& tile, const S16Channels& channels,           \
+                           const S16Bounds& bounds) noexcept {                         \
+      ForRounding(channels, bounds, Finisher{tile});                                   \
+    }                                                                                  \
+  }
+
+RSHIFT_TARGET(Scalar, );
+#if defined(__x86_64__)
+RSHIFT_TARGET(Avx2, [[gnu::target("avx2,fma")]]);
+#if defined(__clang__)
+RSHIFT_TARGET(Avx512, [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]);
+#else
+RSHIFT_TARGET(Avx512,
+              [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512")]]);
+#endif
+
+#define RSHIFT_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
+
+// Numbers `at` of 16.
+RSHIFT_AVX512 inline __m512i PickAvx512(const int64_t* v, __m512i at) {
+  return _mm512_permutex2var_epi64(_mm512_loadu_si512(v), at, _mm512_loadu_si512(v + 8));
+}
+
+RSHIFT_AVX512 inline __m512i BiasAvx512(const int64_t* bias) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_loadu_si512(bias))),
+                            _mm512_cvtepi64_epi32(_mm512_loadu_si512(bias + 8)), 1);
+}
+
+// Factors below one, of 16 channels: products of 32 by 32 bits are made of even and of odd ones,
+// and a quotient fits 32 bits. Results without the zero point, not held to their bounds yet.
+struct HalfUpAvx512 {
+  __m512i even, odd, even_half, odd_half, even_shift, odd_shift;
+  RSHIFT_AVX512 HalfUpAvx512(const S16Channels& c, int64_t i) {
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i evens = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    const __m512i odds = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    even = PickAvx512(c.multiplier + i, evens);
+    odd = PickAvx512(c.multiplier + i, odds);
+    even_shift = PickAvx512(c.rshift + i, evens);
+    odd_shift = PickAvx512(c.rshift + i, odds);
+    even_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, even_shift), 1);
+    odd_half = _mm512_srli_epi64(_mm512_sllv_epi64(one, odd_shift), 1);
+  }
+  RSHIFT_AVX512 __m512i operator()(__m512i acc) const {
+    const __m512i low =
+        _mm512_srav_epi64(_mm512_add_epi64(_mm512_mul_epi32(acc, even), even_half), even_shift);
+    const __m512i high = _mm512_srav_epi64(
+        _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(acc, 32), odd), odd_half), odd_shift);
+    return _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(high, 32));
+  }
+};
+
+// DoubleAway, of 16 channels: eight and eight. Held within 2^16 before it is rounded.
+struct DoubleAwayAvx512 {
+  __m512d first, second;
+  RSHIFT_AVX512 DoubleAwayAvx512(const S16Channels& c, int64_t i)
+      : first(_mm512_loadu_pd(c.scale + i)), second(_mm512_loadu_pd(c.scale + i + 8)) {}
+  RSHIFT_AVX512 static __m256i Eight(__m256i acc, __m512d scale) {
+    const __m512i below_half = _mm512_castpd_si512(_mm512_set1_pd(0.49999999999999994));
+    const __m512i sign = _mm512_set1_epi64(INT64_MIN);
+    const __m512d product = _mm512_mul_pd(_mm512_cvtepi32_pd(acc), scale);
+    const __m512d v =
+        _mm512_min_pd(_mm512_max_pd(product, _mm512_set1_pd(-65536)), _mm512_set1_pd(65536));
+    // (v & sign) | below_half
+    const __m512i half = _mm512_ternarylogic_epi64(_mm512_castpd_si512(v), sign, below_half, 0xea);
+    return _mm512_cvttpd_epi32(_mm512_add_pd(v, _mm512_castsi512_pd(half)));
+  }
+  RSHIFT_AVX512 __m512i operator()(__m512i acc) const {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(Eight(_mm512_castsi512_si256(acc), first)),
+                              Eight(_mm512_extracti64x4_epi64(acc, 1), second), 1);
+  }
+};
+
+// g++ 12 multiplies 64 bits by 64 where 32 by 32 are enough, and reads the channels' words again
+// for every pixel.
+template <typename Scale>
+RSHIFT_AVX512 void FinishAvx512(const S16Tile& t, const S16Channels& c, const S16Bounds& bounds) {
+  const __m512i zero = _mm512_set1_epi32(bounds.zero);
+  const __m512i lo = _mm512_set1_epi32(bounds.lo - bounds.zero);
+  const __m512i hi = _mm512_set1_epi32(bounds.hi - bounds.zero);
+  const int64_t size = t.type == NarrowType::kS16 ? 2 : 1;
+  for (int64_t i = 0; i < t.count; i += 16) {
+    const Scale scale(c, i);
+    const __m512i bias = BiasAvx512(c.bias + i);
+    const int64_t left = t.count - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
+    for (int64_t p = 0; p < t.pixels; ++p) {
+      const __m512i acc = _mm512_add_epi32(_mm512_loadu_si512(t.sums + p * t.step + i), bias);
+      const __m512i held = _mm512_min_epi32(_mm512_max_epi32(scale(acc), lo), hi);
+      const __m512i v = _mm512_add_epi32(held, zero);
+      uint8_t* y = t.dst + p * t.pitch + i * size;
+      if (size == 1) {
+        _mm_mask_storeu_epi8(y, mask, _mm512_cvtepi32_epi8(v));
+      } else if (left >= 16) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm512_cvtepi32_epi16(v));
+      } else {
+        _mm256_mask_storeu_epi16(y, mask, _mm512_cvtepi32_epi16(v));
+      }
+    }
+  }
+}
+
+void FinishTileAvx512(const S16Tile& tile, const S16Channels& channels,
+                      const S16Bounds& bounds) noexcept {
+  if (channels.rounding == Rounding::kDoubleAway)
+    return FinishAvx512<DoubleAwayAvx512>(tile, channels, bounds);
+  if (channels.below_one) return FinishAvx512<HalfUpAvx512>(tile, channels, bounds);
+  Avx512::FinishTile(tile, channels, bounds);
+}
+constexpr Int16FinishTable kAvx512Table = {Avx512::Requantize, FinishTileAvx512};
+#endif
+
+template <typename T>
+constexpr Int16FinishTable kTable = {T::Requantize, T::FinishTile};
+
+}  // namespace
+
+const Int16FinishTable& Int16FinishFor(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return kTable<Avx2>;
+  if (isa == Isa::kAvx512Vnni) return kAvx512Table;
+#endif
+  (void)isa;
+  return kTable<Scalar>;
+}
+
+}  // namespace rshift
