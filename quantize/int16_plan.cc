@@ -60,7 +60,8 @@ class Int16Planner {
 
  private:
   static bool IsProduct(const Node& node) {
-    return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+    return std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op) ||
+           std::holds_alternative<ConvTranspose>(node.op);
   }
 
   void Ask(size_t n, NodeForm form, QuantizeReport* report) {

@@ -40,7 +40,10 @@ class Prover {
     std::visit(
         Overloaded{
             [&](const QConv& op) { Product(op, FilterSize()); },
-            [&](const QConvTranspose& op) { Product(op.conv, FilterSize()); },
+            [&](const QConvTranspose& op) {
+              if (In(0).dtype != DType::kS16) return Product(op.conv, FilterSize());
+              ProductS16(op.conv.rounding, op.conv.channels, FilterSize());
+            },
             [&](const QMatMul& op) { Product(op, 1); },
             [&](const QConvS16& op) { ProductS16(op.rounding, op.channels, FilterSize()); },
             [&](const QMatMulS16& op) { ProductS16(op.rounding, op.channels, 1); },

@@ -86,7 +86,17 @@ class PhaseWriter {
         Cut(h, w),
         rewriter_.Weights(node_, suffix, {channels, kernel_[1], h.taps, w.taps}, weights)};
     if (addend().valid()) inputs.push_back(Addend(channel, channels));
-    rewriter_.AddNode(node_.name + suffix, std::move(conv), std::move(inputs), y);
+    rewriter_.AddNode(node_.name + suffix, OfType(std::move(conv)), std::move(inputs), y);
+  }
+
+  // Of x's type.
+  Op OfType(QConv conv) const {
+    if (rewriter_.OldInput(node_, 0).dtype != DType::kS16) return conv;
+    return QConvS16{{.clamp = conv.clamp,
+                     .rounding = conv.rounding,
+                     .window = conv.window,
+                     .groups = conv.groups},
+                    std::move(conv.channels)};
   }
 
   // The output channels of one phase: weights of its taps, and biases that fold Z_x of no others.

@@ -98,13 +98,14 @@ void EmitConvTranspose(Emitter& emitter, const Node& node, const ConvTranspose& 
   request.kind =
       op.groups > 1 && op.groups == x[3] ? LinearKind::kDepthwise : LinearKind::kTransposed;
   request.clamp = op.clamp;
+  const ProductInput input = InputOfProduct(emitter, node);
+  request.x = input.type;
   QuantizedWeights quantized = QuantizeWeights(request, &emitter.report());
   QConv conv{std::move(quantized.linear), op.window, op.groups, {}};
   const Value& w = emitter.old().value(node.inputs[1]);
-  const ValueId new_x = emitter.Int(node.inputs[0]);
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, kernels.shape, 0,
                                              quantized.scales, quantized.weights, quantized.bits);
-  AddLinearNode(emitter, node, QConvTranspose{std::move(conv)}, new_x, weights, op.clamp);
+  AddLinearNode(emitter, node, QConvTranspose{std::move(conv)}, input.x, weights, op.clamp);
 }
 
 }  // namespace rshift

@@ -298,6 +298,7 @@ bool HasInt16Form(const Graph& graph, const Node& node) {
   return std::visit(
       Overloaded{
           [&](const Conv&) { return HasPlainWeights(graph, node); },
+          [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
           [&](const MatMul&) { return HasWeights(graph, node) && HasPlainWeights(graph, node); },
           [&](const Binary& op) { return HasForm(graph, node, op); },
           [&](const Unary& op) { return op.op != UnaryOp::kNot; },

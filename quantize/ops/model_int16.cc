@@ -24,8 +24,9 @@ bool IsInt16Constant(const Value& value) {
 
 // --- convolutions and matrix products ---
 
+// Product k of channel c is weight c channel_stride + (k / run) k_stride + k % run.
 struct Products {
-  int64_t channels = 0, count = 0, channel_stride = 0, k_stride = 1;
+  int64_t channels = 0, count = 0, channel_stride = 0, k_stride = 1, run = 1;
 };
 
 // The largest |bias + sum of x w| of any channel.
@@ -35,7 +36,7 @@ double LargestSum(const QuantizedOrigin& weights, const QuantizedOrigin* bias, c
   for (int64_t c = 0; c < p.channels; ++c) {
     int64_t magnitudes = 0;
     for (int64_t k = 0; k < p.count; ++k)
-      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k * p.k_stride]});
+      magnitudes += std::abs(int64_t{w[c * p.channel_stride + k / p.run * p.k_stride + k % p.run]});
     double sum = static_cast<double>(numerics::kInt16Magnitude * magnitudes);
     if (bias != nullptr) sum += std::fabs(static_cast<double>(bias->integers->As<int64_t>()[c]));
     largest = std::max(largest, sum);
@@ -83,6 +84,15 @@ std::string WhyNotConv(const Graph& graph, const Node& node, const IntType& x, c
   const Shape& w = graph.value(node.inputs[1]).shape;
   const int64_t count = w[0] == 0 ? 0 : NumElements(w) / w[0];
   const std::string why = WhyNotProduct(graph, node, {w[0], count, count, 1}, false);
+  return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
+}
+
+std::string WhyNotConvTranspose(const Graph& graph, const Node& node, const IntType& x,
+                                const IntType& y) {
+  const Shape& w = graph.value(node.inputs[1]).shape;  // [IC, OC, KH, KW]: LiteRT has one group
+  const int64_t taps = w[2] * w[3];
+  const std::string why =
+      WhyNotProduct(graph, node, {w[1], w[0] * taps, taps, w[1] * taps, taps}, false);
   return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
 }
 
@@ -192,6 +202,7 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
   const IntType& x = types[0];
   const auto why = Overloaded{
       [&](const Conv&) { return WhyNotConv(graph, node, x, y); },
+      [&](const ConvTranspose&) { return WhyNotConvTranspose(graph, node, x, y); },
       [&](const MatMul&) { return WhyNotMatMul(graph, node, *int16); },
       [&](const Binary& op) { return WhyNotBinary(graph, node, op, types, y); },
       [&](const Unary& op) { return int16->WhyNot(op, x, y); },

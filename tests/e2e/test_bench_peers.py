@@ -65,6 +65,19 @@ def test_calibration_beside_decoding_and_the_entropy_calibrator(tmp_path):
     assert 'squeezenet_1_1' in done.stdout
 
 
+def test_layers_of_int16_beside_litert_and_8_bits(tmp_path):
+    if 'litert' not in PEERS or 'onnxruntime' not in PEERS:
+        pytest.skip('LiteRT is not installed')
+    done = bench('--int16', '--rounds', '1', '--milliseconds', '5', '--patience', '0', '--keep', str(tmp_path / 'kept'),
+                 '--json', str(tmp_path / 'rows.json'))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / 'rows.json').read_text())['rows']
+    assert [row['layer'].split()[0] for row in rows] == ['conv', 'conv', 'depthwise', 'dense']
+    for row in rows:
+        assert row['layer'] in done.stdout and min(row[k] for k in ('our_ms', 'eight_ms', 'litert_ms')) > 0
+        assert abs(row['rate'] - row['eight_ms'] / row['our_ms']) < 1e-9 and abs(row['ratio'] - row['litert_ms'] / row['our_ms']) < 1e-9
+
+
 @pytest.mark.parametrize('arguments, says', [
     (['--calibration', '--models', 'resnet50'], '--models resnet50: expected some of squeezenet_1_1'),
     (['--models', 'resnet51'], '--models resnet51: expected some of resnet50'),

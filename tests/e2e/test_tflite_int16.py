@@ -152,6 +152,27 @@ def softmax(c):
     return c.operator('SOFTMAX', [c.input((rows, n), c.scale(1e-5, 1e-3))], (rows, n), ONE, 'SoftmaxOptions', beta=1.0)
 
 
+def transpose_conv(c, padding, bias=True):
+    ic, oc = (int(v) for v in c.random.integers(1, 20, 2))
+    k, s = (int(v) for v in c.random.integers(1, 5, 2)), [int(v) for v in c.random.integers(1, 4, 2)]
+    k = list(k)
+    sx, h, w = c.scale(1e-5, 4e-4), 7, 6
+    size = (h * s[0], w * s[1]) if padding == 'SAME' else ((h - 1) * s[0] + max(k[0], s[0]), (w - 1) * s[1] + max(k[1], s[1]))
+    shape = (2, *size, oc)
+    x, of = c.input((2, h, w, ic), sx), c.net.constant('shape', np.array(shape, np.int32))
+    weights, biases = c.weights((oc, *k, ic), 0, sx)
+    return c.operator('TRANSPOSE_CONV', [of, weights, x, *[biases][:bias]], shape, c.scale(2e-4, 2e-3), 'TransposeConvOptions',
+                      strideH=s[0], strideW=s[1], padding=tflite_net.PADDINGS[padding])
+
+
+def resize_nearest(c):
+    step = c.scale(1e-4, 4e-4)
+    size = tuple(int(v) for v in c.random.integers(3, 30, 2))
+    x, of = c.input((2, 9, 7, 5), step), c.net.constant('size', np.array(size, np.int32))
+    return c.operator('RESIZE_NEAREST_NEIGHBOR', [x, of], (2, *size, 5), step, 'ResizeNearestNeighborOptions',
+                      halfPixelCenters=bool(c.random.integers(0, 2)))
+
+
 def requantize(c, middle, low, high):
     """int16 to another type and back."""
     x = c.input(ALL.shape, c.scale(1e-4, 2e-4), ALL)
@@ -199,6 +220,8 @@ CASES = {
     'average_same': Case(pool, ('AVERAGE_POOL_2D', 'SAME')), 'average_valid': Case(pool, ('AVERAGE_POOL_2D', 'VALID')),
     'max_same': Case(pool, ('MAX_POOL_2D', 'SAME')), 'mean_image': Case(mean, ((1, 2),)),
     'mean_channels': Case(mean, ((3,),)), 'mean_rows': Case(mean, ((1,),)), 'mean_all': Case(mean, ((1, 2, 3),)),
+    'transpose_conv_same': Case(transpose_conv, ('SAME',)), 'transpose_conv_valid': Case(transpose_conv, ('VALID',)),
+    'transpose_conv_no_bias': Case(transpose_conv, ('SAME', False)), 'resize_nearest': Case(resize_nearest),
     'softmax': Case(softmax), 'movement': Case(movement),
     'requantize': Case(requantize, (np.int16, 1e-4, 2e-4)), 'through_int8': Case(requantize, (np.int8, 2e-2, 5e-2)),
     'relu': Case(own_scales, ('RELU',)), 'relu6': Case(own_scales, ('RELU6',)),
