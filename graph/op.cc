@@ -91,6 +91,9 @@ const char* OpName(const Op& op) {
                         [](const QNormalizeS16&) { return "QNormalizeS16"; },
                         [](const isa::AddShiftedS16&) { return "QAddShiftedS16"; },
                         [](const QSoftmaxS16&) { return "QSoftmaxS16"; },
+                        [](const isa::ExtremumS16&) { return "QExtremumS16"; },
+                        [](const isa::BatchedMatMulS16&) { return "QBatchedMatMulS16"; },
+                        [](const QQuotientSoftmaxS16&) { return "QQuotientSoftmaxS16"; },
                     },
                     op);
 }

@@ -344,6 +344,13 @@ std::string Attributes(const isa::AddShiftedS16& o) {
 std::string Attributes(const QSoftmaxS16& o) {
   return Shift("multiplier", o.words) + " table=#" + FingerprintText(o.entries);
 }
+std::string Attributes(const isa::ExtremumS16& o) { return Flag("min", o.min) + Text(o.clamp); }
+std::string Attributes(const isa::BatchedMatMulS16& o) {
+  return Shift("multiplier", o.words) + Text(o.clamp);
+}
+std::string Attributes(const QQuotientSoftmaxS16& o) {
+  return Shift("multiplier", o.words) + " table=#" + FingerprintText(o.entries) + Text(o.clamp);
+}
 std::string Attributes(const QTableS16& o) {
   return (o.entries.empty() ? " interpolated=#" + FingerprintText(o.interpolated)
                             : " table=#" + FingerprintText(o.entries)) +

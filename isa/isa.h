@@ -92,6 +92,9 @@ enum class Opcode : uint8_t {
   kNormalizeS16 = 71,
   kAddShiftedS16 = 72,
   kSoftmaxS16 = 73,
+  kExtremumS16 = 74,
+  kBatchedMatMulS16 = 75,
+  kQuotientSoftmaxS16 = 76,
   // --- integer, as those from 1 on ---
   kChannelTables = 79,
   // --- F32 by oneDNN (rshift_float); outside the region ---

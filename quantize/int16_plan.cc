@@ -33,9 +33,10 @@ namespace {
 class Int16Planner {
  public:
   Int16Planner(const Graph& graph, const QuantizationPlan& plan, const QuantizeOptions& options,
-               const std::set<size_t>& bound)
+               const std::set<size_t>& bound, const std::map<size_t, ValueId>& products)
       : graph_(graph),
         options_(options),
+        products_(products),
         producers_(graph.Producers()),
         able_(graph.nodes().size()),
         asked_(graph.nodes().size(), false),
@@ -68,7 +69,11 @@ class Int16Planner {
     const Node& node = graph_.nodes()[n];
     const LayerConfig layer = LayerOf(graph_, node, options_.config);
     asked_[n] = layer.activation_bits.value_or(options_.activation_bits) == 16;
-    if (asked_[n] && able_[n]) wide_[node.outputs[0].index()] = true;
+    if (asked_[n] && able_[n]) {
+      wide_[node.outputs[0].index()] = true;
+      if (const auto scaled = products_.find(n); scaled != products_.end())
+        wide_[scaled->second.index()] = true;
+    }
     if (AsksOf(layer) && !able_[n] && form == NodeForm::kInteger) {
       report->notes.push_back({node.name, OpName(node.op),
                                "is asked for 16 bits and has no 16-bit form: its result stays 8 "
@@ -114,6 +119,7 @@ class Int16Planner {
 
   const Graph& graph_;
   const QuantizeOptions& options_;
+  const std::map<size_t, ValueId>& products_;
   const std::vector<NodeId> producers_;
   std::vector<bool> able_, asked_;  // by node
   std::vector<bool> wide_;          // by value
@@ -129,9 +135,10 @@ IntType Int16TypeOf(const ValueRange& range, QuantMode mode) {
 }  // namespace
 
 void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResult& ranges,
-               const QuantizeOptions& options, const std::set<size_t>& bound, ValueTypes* types,
+               const QuantizeOptions& options, const std::set<size_t>& bound,
+               const std::map<size_t, ValueId>& products, ValueTypes* types,
                QuantizeReport* report) {
-  Int16Planner planner(graph, plan, options, bound);
+  Int16Planner planner(graph, plan, options, bound, products);
   planner.Run(plan, report);
   types->int16.resize(static_cast<size_t>(graph.value_count()), IntType{DType::kS16, {0, 0}});
   for (int i = 0; i < graph.value_count(); ++i) {

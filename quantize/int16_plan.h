@@ -3,6 +3,7 @@
 #ifndef RSHIFT_QUANTIZE_INT16_PLAN_H_
 #define RSHIFT_QUANTIZE_INT16_PLAN_H_
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -28,8 +29,12 @@ bool AsksForInt16(const QuantizeOptions& options);
 //
 // `bound`: nodes whose form is not theirs alone (recurrent cells, fused operators): 8 bits. A node
 // that is asked by name or wildcard and has no 16-bit form is in the report's notes.
+//
+// `products`: of two activations, and the value behind a factor of theirs that they write in place
+// of their own.
 void PlanInt16(const Graph& graph, const QuantizationPlan& plan, const RangeResult& ranges,
-               const QuantizeOptions& options, const std::set<size_t>& bound, ValueTypes* types,
+               const QuantizeOptions& options, const std::set<size_t>& bound,
+               const std::map<size_t, ValueId>& products, ValueTypes* types,
                QuantizeReport* report);
 
 // Throws kInvalidInput where 16 bits are asked of a model or under a profile that has none.

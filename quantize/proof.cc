@@ -52,6 +52,7 @@ class Prover {
             [&](const isa::AddShifted& op) { AddShifted(op); },
             [&](const isa::Mul& op) { Mul(op); },
             [&](const isa::BatchedMatMul& op) { Batched(op); },
+            [&](const isa::BatchedMatMulS16& op) { BatchedS16(op); },
             [&](const QNormalize& op) { Normalize(op); }, [&](const QDiv& op) { Quotient(op); },
             [&](const isa::AveragePool& op) { Pool(op); },
             [&](const isa::LeakyRelu& op) { Leaky(op); }, [&](const QPRelu& op) { PRelu(op); },
@@ -221,6 +222,16 @@ class Prover {
     LayerProof proof = Start(op.rounding, kInt32Limit);
     proof.accumulator = numerics::LargestProductSum(In(0).shape.back(), Reach(In(0)), Reach(In(1)));
     AddPair(proof, 0, op.words, 1 << 30);
+    Finish(std::move(proof));
+  }
+
+  // As the command takes its words: without the zeros at their end.
+  void BatchedS16(const isa::BatchedMatMulS16& op) {
+    const int32_t zeros = numerics::ProductZeros(op.words);
+    const int64_t multiplier = std::max(op.words.multiplier >> zeros, 1);
+    LayerProof proof = Start(Rounding::kHalfUp, (int64_t{1} << 61) / multiplier);
+    proof.accumulator = In(0).shape.back() * numerics::kInt16Magnitude * numerics::kInt16Magnitude;
+    AddPair(proof, 0, {op.words.multiplier >> zeros, op.words.rshift - zeros}, 1);
     Finish(std::move(proof));
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -239,11 +240,18 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
   PostOpPlan post_ops = FindPostOps(graph, plan, types, options);
   std::set<size_t> bound = NodesOf(cells);
   bound.insert(post_ops.taken.begin(), post_ops.taken.end());
-  for (const auto& [n, fused] : post_ops.of) bound.insert(n);
+  std::map<size_t, ValueId> products;  // those with a factor
+  for (const auto& [n, fused] : post_ops.of) {
+    if (!std::holds_alternative<MatMul>(graph.nodes()[n].op)) {
+      bound.insert(n);
+    } else {
+      products.emplace(n, fused.y);
+    }
+  }
   QuantizeReport int16_report;
   if (AsksForInt16(options)) {
     const RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
-    PlanInt16(graph, plan, open, options, bound, &types, &int16_report);
+    PlanInt16(graph, plan, open, options, bound, products, &types, &int16_report);
   }
   QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);

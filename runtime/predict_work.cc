@@ -177,6 +177,9 @@ uint64_t Buffers(const View& view) {
     case BufferForm::kSrc2:
       return Product({view.Count(Field::kSrc2), 4});
     case BufferForm::kPackedSrc2: {
+      if (view.command.opcode == Opcode::kBatchedMatMulS16)  // two halves of s16, panels of 64
+        return Product({SaturatingAdd(view.Channels(Field::kSrc), 2),
+                        SaturatingAdd(view.Channels(Field::kDst), 64), 4});
       const uint64_t k = SaturatingAdd(view.Channels(Field::kSrc), 68);  // words: 64 bytes a column
       return SaturatingAdd(Product({k, SaturatingAdd(view.Channels(Field::kDst), 16)}), kShuffle);
     }

@@ -80,4 +80,10 @@ void Lower(LoweringContext& context, const Node& node, const QSoftmaxS16& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QQuotientSoftmaxS16& op) {
+  auto command = Bound<isa::QuotientSoftmaxS16>(context, node, op);
+  command.table = context.AddNumbers(node.name + ".table", DType::kBytes, op.entries);
+  context.Emit(node, command);
+}
+
 }  // namespace rshift::lowering

@@ -50,6 +50,7 @@ void Lower(LoweringContext& context, const Node& node, const QConvS16& op);
 void Lower(LoweringContext& context, const Node& node, const QMatMulS16& op);
 void Lower(LoweringContext& context, const Node& node, const QTableS16& op);
 void Lower(LoweringContext& context, const Node& node, const QSoftmaxS16& op);
+void Lower(LoweringContext& context, const Node& node, const QQuotientSoftmaxS16& op);
 // reduce.cc
 void Lower(LoweringContext& context, const Node& node, const Reduce& op);
 void Lower(LoweringContext& context, const Node& node, const ArgMax& op);

@@ -133,6 +133,11 @@ struct QSoftmaxS16 : isa::SoftmaxS16 {
   std::vector<int16_t> entries;
 };
 
+// Both tables, one behind the other.
+struct QQuotientSoftmaxS16 : isa::QuotientSoftmaxS16 {
+  std::vector<int32_t> entries;
+};
+
 // As QNormalize, of rows.
 struct QNormalizeS16 : isa::NormalizeS16 {
   std::vector<int32_t> row_factors;

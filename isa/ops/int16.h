@@ -236,6 +236,67 @@ struct SoftmaxS16 {
   }
 };
 
+// src2: as of add_s16.
+struct ExtremumS16 {
+  RSHIFT_COMMAND(kExtremumS16, "extremum_s16", kInteger,
+                 "clamp(max(src, src2)) of s16 of one scale; flags 1: min",
+                 .buffers = BufferForm::kNone, .element_ns = 0.3)
+
+  bool min = false;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    ClampFieldsS16(c.clamp, visit);
+    visit(Flags(1), c.min);
+  }
+};
+
+// quantize/numerics/int16.h, ProductSumInt16.
+struct BatchedMatMulS16 {
+  RSHIFT_COMMAND(
+      kBatchedMatMulS16, "batched_matmul_s16", kInteger,
+      "s16 src [..., M, K] times s16 src2 [..., K, N] with broadcasting: clamp((sum of "
+      "src * src2 * multiplier >> rshift) + Zdst); K * 2^30 * multiplier, less the zeros "
+      "at its end, is within 2^61",
+      .macs = MacForm::kMatMul, .buffers = BufferForm::kPackedSrc2, .mac_ns = 0.05, .element_ns = 1)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(In(Field::kSrc2), c.src2);
+    visit(Int(Field::kMultiplier, 0, kInt32Max), c.words.multiplier);
+    visit(Int(Field::kRshift, 0, 92), c.words.rshift);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
+// quantize/numerics/quotient_softmax.h.
+struct QuotientSoftmaxS16 {
+  RSHIFT_COMMAND(kQuotientSoftmaxS16, "quotient_softmax_s16", kInteger,
+                 "over the last dimension of s16 src; table: 512 s32 of 30 fraction bits, exp of "
+                 "-256 i, then of -i steps; each row's sum is inverted once; multiplier and "
+                 "rshift: 1 / scale of dst",
+                 .buffers = BufferForm::kNone, .element_ns = 4)
+
+  RequantWords words;
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kTable), c.table);
+    WordFields(Field::kMultiplier, Field::kRshift, c.words, visit);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
 }  // namespace rshift::isa
 
 #endif  // RSHIFT_ISA_OPS_INT16_H_

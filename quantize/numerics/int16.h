@@ -4,6 +4,7 @@
 #define RSHIFT_QUANTIZE_NUMERICS_INT16_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "isa/attributes.h"
@@ -102,6 +103,29 @@ inline constexpr int32_t ProductTwoStepInt16(int32_t v_a, int32_t v_b, RequantWo
   return Clamp(int64_t{MultiplyTwoStep(v_a * v_b, words.multiplier, words.rshift)} + zero_y, lo,
                hi);
 }
+
+// --- sums of products of two activations ---
+
+// Of elements of a row: sums within 2^46.
+inline constexpr int64_t kMostInt16Products = int64_t{1} << 16;
+
+// The zeros at a multiplier's end that are not counted among its bits: both words are taken without
+// them.
+inline constexpr int32_t ProductZeros(RequantWords words) {
+  if (words.multiplier == 0) return 0;
+  return std::min(std::countr_zero(static_cast<uint32_t>(words.multiplier)), words.rshift);
+}
+// ((acc Multiplier + 2^(rshift-1)) >> rshift) + zero_y, held to [lo, hi]. acc: the sum of k
+// products of s16, with k 2^30 (Multiplier without its zeros) <= 2^61 and rshift at most 62 above
+// the zeros.
+inline constexpr int32_t ProductSumInt16(int64_t acc, RequantWords words, int32_t zero_y,
+                                         int32_t lo, int32_t hi) {
+  const int32_t zeros = ProductZeros(words);
+  const int64_t product = acc * (words.multiplier >> zeros);
+  return Clamp(ShiftRightRounded(product, words.rshift - zeros) + zero_y, lo, hi);
+}
+
+// --- one value ---
 
 // From one scale to another, and a clamp; Multiplier 0 stands for the factor 1.
 inline constexpr int32_t RescaleInt16(int32_t v, RequantWords words, int32_t zero_y, int32_t lo,

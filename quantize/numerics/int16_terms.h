@@ -3,6 +3,7 @@
 #define RSHIFT_QUANTIZE_NUMERICS_INT16_TERMS_H_
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -19,17 +20,24 @@ inline float Int16Scale(float threshold) {
   return ScaleOrOne(static_cast<double>(threshold) / 32768.0);
 }
 
-// Of an accumulator within 2^38. Below 2^-39 every one of them rounds to 0: {0, 0}. From 2^24 on
-// every one but 0 saturates 16 bits.
-inline RequantWords WideMultiplier(double scale) {
-  constexpr int kZeros = kInt16MultiplierZeros;
-  if (scale < 0x1p-39) return {};
-  if (scale >= 0x1p24) return {((1 << 24) - 1) << kZeros, kZeros};
+// Of an accumulator within 2^(31 + zeros), by a multiplier with so many zeros at its end: of one
+// within 2^38. Below 2^-(32 + zeros) every one of them rounds to 0: {0, 0}. From 2^24 on every one
+// but 0 saturates 16 bits.
+inline RequantWords WideMultiplier(double scale, int zeros = kInt16MultiplierZeros) {
+  const RequantWords most = {INT32_MAX >> zeros << zeros, zeros};
+  if (scale < PowerOfTwo(-(32 + zeros))) return {};
+  if (scale >= 0x1p24) return most;
   // Of the scale times 2^16, whose shift is 16 less: QuantizeMultiplier stops at 62.
-  const RequantWords pair = QuantizeMultiplier(scale * 0x1p16, 32 - kZeros);
+  const RequantWords pair = QuantizeMultiplier(scale * 0x1p16, 32 - zeros);
   const int32_t rshift = pair.rshift + 16;
-  if (rshift < 0) return {((1 << 24) - 1) << kZeros, kZeros};
-  return {pair.multiplier << kZeros, rshift + kZeros};
+  if (rshift < 0) return most;
+  return {pair.multiplier << zeros, rshift + zeros};
+}
+
+// The zeros of sums of k products of s16, k up to kMostInt16Products.
+inline int ProductSumZeros(int64_t k) {
+  return std::max(kInt16MultiplierZeros,
+                  static_cast<int>(std::bit_width(static_cast<uint64_t>(k - 1))));
 }
 
 struct SumFactors {

@@ -19,7 +19,8 @@ namespace {
 
 bool HasForm(const Graph& graph, const Node& node, const Binary& op) {
   if (kResultIsBool[static_cast<size_t>(op.op)]) return false;
-  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op);
+  const bool extremum = op.op == BinaryOp::kMax || op.op == BinaryOp::kMin;
+  return ScalarOperand(graph, node) >= 0 || IsSumOrProduct(op.op) || extremum;
 }
 
 // Another tool's weights with zero points keep their 8-bit form.
@@ -124,6 +125,11 @@ bool EmitBinaryInt16(Emitter& emitter, const Node& node, const Binary& op) {
   if (const int scalar = ScalarOperand(emitter.old(), node); scalar >= 0) {
     EmitFunction(emitter, node, node.inputs[1 - scalar],
                  ScalarFunction(emitter.old(), node, op, scalar));
+    return true;
+  }
+  if (!IsSumOrProduct(op.op)) {
+    if (!emitter.Type(node.outputs[0]).is_s16()) return false;  // operands become bytes first
+    EmitExtremumInt16(emitter, node, op);
     return true;
   }
   BinaryLayer layer;
@@ -296,18 +302,21 @@ void EmitLayerNormInt16(Emitter& emitter, const Node& node, const LayerNorm& op)
 bool HasInt16Form(const Graph& graph, const Node& node) {
   if (MovesInput(graph, node)) return true;
   return std::visit(
-      Overloaded{
-          [&](const Conv&) { return HasPlainWeights(graph, node); },
-          [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
-          [&](const MatMul&) { return HasWeights(graph, node) && HasPlainWeights(graph, node); },
-          [&](const Binary& op) { return HasForm(graph, node, op); },
-          [&](const Unary& op) { return op.op != UnaryOp::kNot; },
-          [&](const LeakyRelu&) { return true; },
-          [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
-          [&](const LayerNorm& op) { return HasForm(graph, node, op); },
-          [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
-          [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
-          [&](const auto&) { return false; }},
+      Overloaded{[&](const Conv&) { return HasPlainWeights(graph, node); },
+                 [&](const ConvTranspose&) { return HasPlainWeights(graph, node); },
+                 [&](const MatMul&) {
+                   return HasWeights(graph, node) ? HasPlainWeights(graph, node)
+                                                  : HasProductOfInt16(graph, node);
+                 },
+                 [&](const Softmax& op) { return HasSoftmaxOfInt16(graph, node, op); },
+                 [&](const Binary& op) { return HasForm(graph, node, op); },
+                 [&](const Unary& op) { return op.op != UnaryOp::kNot; },
+                 [&](const LeakyRelu&) { return true; },
+                 [&](const PRelu&) { return graph.value(node.inputs[1]).is_constant(); },
+                 [&](const LayerNorm& op) { return HasForm(graph, node, op); },
+                 [&](const AveragePool&) { return true; }, [&](const MaxPool&) { return true; },
+                 [&](const Clip&) { return true; }, [&](const Concat&) { return true; },
+                 [&](const auto&) { return false; }},
       node.op);
 }
 
@@ -335,6 +344,15 @@ bool EmitInt16(Emitter& emitter, const Node& node) {
                                },
                                [&](const PRelu&) {
                                  EmitPReluInt16(emitter, node);
+                                 return true;
+                               },
+                               [&](const MatMul& op) {
+                                 if (HasWeights(emitter.old(), node)) return false;
+                                 EmitProductInt16(emitter, node, op);
+                                 return true;
+                               },
+                               [&](const Softmax& op) {
+                                 EmitSoftmaxInt16(emitter, node, op);
                                  return true;
                                },
                                [&](const AveragePool& op) {

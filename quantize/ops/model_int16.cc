@@ -96,8 +96,25 @@ std::string WhyNotConvTranspose(const Graph& graph, const Node& node, const IntT
   return why.empty() ? WhyNotScale(*graph.value(node.inputs[1]).origin, x, y) : why;
 }
 
-std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16Rules& rules) {
-  if (!HasWeights(graph, node)) return "LiteRT's 16-bit product of two activations is F32 here";
+std::string WhyNotBatchedMatMul(const Graph& graph, const Node& node,
+                                std::span<const IntType> types, const IntType& y) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (graph.value(node.inputs[i]).is_constant()) return "a factor is constant, and not of 8 bits";
+  }
+  const int64_t k = graph.value(node.inputs[0]).shape.back();
+  if (k > numerics::kMostInt16Products)
+    return Cat("sums of ", k, " products of 16-bit integers, expected at most ",
+               numerics::kMostInt16Products);
+  const double scale =
+      numerics::TfLiteScaleProduct(types[0].quant.scale, types[1].quant.scale, y.quant.scale);
+  if (scale >= numerics::kMostTfLiteWideScale)
+    return Cat("its factor is ", scale, ", LiteRT's are below 128");
+  return "";
+}
+
+std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16Rules& rules,
+                         std::span<const IntType> types, const IntType& y) {
+  if (!HasWeights(graph, node)) return WhyNotBatchedMatMul(graph, node, types, y);
   const Shape& w = graph.value(node.inputs[1]).shape;
   return WhyNotProduct(graph, node, {w[1], w[0], 1, w[1]}, rules.HasNarrowSums());
 }
@@ -106,14 +123,17 @@ std::string WhyNotMatMul(const Graph& graph, const Node& node, const ModelInt16R
 
 std::string WhyNotBinary(const Graph& graph, const Node& node, const Binary& op,
                          std::span<const IntType> types, const IntType& y) {
-  if (!IsSumOrProduct(op.op)) return "it has no 16-bit form here";
+  const bool extremum = op.op == BinaryOp::kMax || op.op == BinaryOp::kMin;
+  if (!IsSumOrProduct(op.op) && !extremum) return "it has no 16-bit form here";
   std::vector<float> scales;
   for (size_t i = 0; i < 2; ++i) {
     const Value& value = graph.value(node.inputs[i]);
     if (value.is_constant() && !IsInt16Constant(value)) return "its constant is not s16";
     scales.push_back(value.is_constant() ? value.origin->scales[0] : types[i].quant.scale);
   }
-  if (op.op == BinaryOp::kMul || !y.shifts_operands) return "";
+  if (extremum && (scales[0] != y.quant.scale || scales[1] != y.quant.scale))
+    return "LiteRT compares 16-bit integers without changing their scale";
+  if (op.op == BinaryOp::kMul || extremum || !y.shifts_operands) return "";
   const float larger = std::max(scales[0], scales[1]);
   if (larger != y.quant.scale)
     return "LiteRT shifts its operands, and neither has the scale of its result";
@@ -203,7 +223,7 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
   const auto why = Overloaded{
       [&](const Conv&) { return WhyNotConv(graph, node, x, y); },
       [&](const ConvTranspose&) { return WhyNotConvTranspose(graph, node, x, y); },
-      [&](const MatMul&) { return WhyNotMatMul(graph, node, *int16); },
+      [&](const MatMul&) { return WhyNotMatMul(graph, node, *int16, types, y); },
       [&](const Binary& op) { return WhyNotBinary(graph, node, op, types, y); },
       [&](const Unary& op) { return int16->WhyNot(op, x, y); },
       [&](const AveragePool& op) { return WhyNotPool(op, x, y); },
@@ -234,6 +254,14 @@ bool EmitModelInt16(Emitter& emitter, const Node& node) {
       },
       [&](const Unary& op) {
         EmitOne(emitter, node, rules.MakeUnary(type(node.inputs[0]), type(node.outputs[0]), op));
+        return true;
+      },
+      [&](const MatMul&) {
+        if (HasWeights(emitter.old(), node)) return false;
+        const ValueId a = node.inputs[0], b = node.inputs[1];
+        const ValueId first = emitter.Int(a), second = emitter.Int(b);
+        emitter.AddNode(node.name, rules.MakeBatchedMatMul(type(a), type(b), type(node.outputs[0])),
+                        {first, second}, emitter.DefineInt(node.outputs[0]));
         return true;
       },
       [&](const LeakyRelu& op) {

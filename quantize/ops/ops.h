@@ -111,6 +111,13 @@ void EmitPad(Emitter& emitter, const Node& node, const Pad& op);
 bool HasInt16Form(const Graph& graph, const Node& node);
 // Writes it; false where the rules of 8 bits do, which see the types.
 bool EmitInt16(Emitter& emitter, const Node& node);
+// Of both (int16_activations.cc): Softmax, products of two activations, Max and Min.
+bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op);
+bool HasProductOfInt16(const Graph& graph, const Node& node);
+void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op);
+void EmitProductInt16(Emitter& emitter, const Node& node, const MatMul& op);
+// Max and Min of an s16 result.
+void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op);
 // --- 16 bits that a model brings (model_int16.cc), under profiles with ModelInt16()
 // Why a node that reads or writes s16 has no integer form under `rules`; empty: it has. types: of
 // the activations among its inputs.

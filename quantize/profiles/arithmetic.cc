@@ -34,6 +34,14 @@ isa::BatchedMatMul Arithmetic::MakeBatchedMatMul(const BatchedMatMulLayer&) cons
   Fail(ErrorCode::kInternal, "this profile has no integer product of two activations");
 }
 
+isa::BatchedMatMulS16 Arithmetic::MakeBatchedMatMulS16(const BatchedMatMulLayer&, int64_t) const {
+  Fail(ErrorCode::kInternal, "this profile has no 16-bit product of two activations");
+}
+
+QQuotientSoftmaxS16 Arithmetic::MakeSoftmaxS16(const IntType&, const IntType&) const {
+  Fail(ErrorCode::kInternal, "this profile has no Softmax of 16-bit integers");
+}
+
 QNormalize Arithmetic::MakeNormalize(const NormalizeLayer&) const {
   Fail(ErrorCode::kInternal, "this profile has no integer normalization");
 }

@@ -130,6 +130,9 @@ class ModelInt16Rules {
   virtual isa::AveragePoolS16 MakePool() const = 0;
   virtual isa::AveragePoolS16 MakeMean(const IntType& x, const IntType& y, int64_t n) const = 0;
   virtual QSoftmaxS16 MakeSoftmax(const IntType& x) const = 0;
+  // Of two activations.
+  virtual isa::BatchedMatMulS16 MakeBatchedMatMul(const IntType& a, const IntType& b,
+                                                  const IntType& y) const = 0;
 };
 
 class Arithmetic {
@@ -209,11 +212,16 @@ class Arithmetic {
   virtual QNormalize MakeNormalize(const NormalizeLayer& layer) const;
   // For HasBatchedMatMul().
   virtual isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const;
+  // The same of s16, `k` products a sum.
+  virtual isa::BatchedMatMulS16 MakeBatchedMatMulS16(const BatchedMatMulLayer& layer,
+                                                     int64_t k) const;
   virtual PoolForm MakePool(const PoolLayer& layer) const = 0;
   // For HasReduction() of means, sums and ReduceL1: a pool, of the window that the caller sets.
   virtual isa::AveragePool MakeReduction(const ReductionLayer& layer) const;
   // For HasSoftmax(). width: elements of a row.
   virtual SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t width) const;
+  // The same of s16.
+  virtual QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y) const;
   // For HasLogSoftmax().
   virtual SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const;
 

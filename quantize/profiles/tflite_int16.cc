@@ -131,6 +131,12 @@ class Int16 final : public ModelInt16Rules {
     return softmax;
   }
 
+  isa::BatchedMatMulS16 MakeBatchedMatMul(const IntType& a, const IntType& b,
+                                          const IntType& y) const override {
+    const double scale = numerics::TfLiteScaleProduct(a.quant.scale, b.quant.scale, y.quant.scale);
+    return {.words = numerics::TfLiteWideMultiplier(scale), .clamp = {-32768, 32767}};
+  }
+
  private:
   bool optimised_;
 };
@@ -166,6 +172,8 @@ Op Int16Binary(const BinaryLayer& layer, const ClampQ& clamp) {
     return isa::MulS16{
         .words = numerics::TfLiteMul(a, b, y), .clamp = clamp, .rounding = Rounding::kTwoStep};
   }
+  if (layer.op == BinaryOp::kMax || layer.op == BinaryOp::kMin)
+    return isa::ExtremumS16{.min = layer.op == BinaryOp::kMin, .clamp = clamp};
   const bool subtract = layer.op == BinaryOp::kSub;
   const numerics::ShiftedSumWords w = layer.y.shifts_operands
                                           ? numerics::TfLiteShiftedSumInt16(a, b, y, subtract)

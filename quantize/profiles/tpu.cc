@@ -89,6 +89,13 @@ class Tpu final : public Arithmetic {
   SoftmaxForm MakeSoftmax(const IntType& x, const IntType& y, int64_t) const override {
     return SoftmaxBy(SoftmaxArithmetic::kQuotient, x, y);
   }
+  QQuotientSoftmaxS16 MakeSoftmaxS16(const IntType& x, const IntType& y) const override {
+    QQuotientSoftmaxS16 softmax;
+    softmax.words = numerics::AccumulatorMultiplier(1.0 / static_cast<double>(y.quant.scale));
+    softmax.entries = numerics::SoftmaxProductTables(x.quant.scale);
+    softmax.clamp = {y.qmin(), y.qmax()};
+    return softmax;
+  }
   bool HasLogSoftmax() const override { return true; }
   SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const override {
     return SoftmaxBy(SoftmaxArithmetic::kLogQuotient, x, y);
@@ -124,6 +131,14 @@ class Tpu final : public Arithmetic {
             static_cast<double>(layer.y.quant.scale) * layer.factor,
         layer.multiplier_bits);
     return {.words = words, .clamp = Bounds(layer.clamp, layer.y)};
+  }
+  isa::BatchedMatMulS16 MakeBatchedMatMulS16(const BatchedMatMulLayer& layer,
+                                             int64_t k) const override {
+    const double scale = static_cast<double>(layer.a.quant.scale) *
+                         static_cast<double>(layer.b.quant.scale) /
+                         static_cast<double>(layer.y.quant.scale) * layer.factor;
+    return {.words = numerics::WideMultiplier(scale, numerics::ProductSumZeros(k)),
+            .clamp = Bounds(layer.clamp, layer.y)};
   }
 
   PoolForm MakePool(const PoolLayer& layer) const override {
@@ -188,6 +203,8 @@ class Tpu final : public Arithmetic {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     if (layer.op == BinaryOp::kMul)
       return isa::MulS16{.words = ProductWords(layer), .clamp = clamp};
+    if (layer.op == BinaryOp::kMax || layer.op == BinaryOp::kMin)
+      return isa::ExtremumS16{.min = layer.op == BinaryOp::kMin, .clamp = clamp};
     const numerics::SumFactors factors =
         numerics::SumInt16Factors(Ratio(layer.a, layer.y), Ratio(layer.b, layer.y));
     const int32_t sign = layer.op == BinaryOp::kSub ? -1 : 1;

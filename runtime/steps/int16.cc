@@ -214,6 +214,18 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c)
   });
 }
 
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ExtremumS16& c) {
+  return MakeS16BlockStep(context, [min = c.min, second = SecondOperand(context),
+                                    y = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    alignas(64) int32_t other[kS16Block];
+    second.Read(b.at, b.n, other);
+    for (int64_t i = 0; i < b.n; ++i) {
+      const int32_t v = min ? std::min(b.v[i], other[i]) : std::max(b.v[i], other[i]);
+      b.v[i] = std::min(std::max(v, y.lo), y.hi);
+    }
+  });
+}
+
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c) {
   const S16Bounds bounds = BoundsOf(context, c.clamp);
   if (context.Record(Field::kTable).bytes() == 65536 * sizeof(int16_t)) {

@@ -1,8 +1,11 @@
-// Softmax of s16, row by row. quantize/numerics/softmax_int16.h has the arithmetic.
+// Softmax of s16, row by row. quantize/numerics/softmax_int16.h and quotient_softmax.h have the
+// arithmetic.
 #include "quantize/numerics/softmax_int16.h"
 
 #include <algorithm>
 
+#include "quantize/numerics/quotient_softmax.h"
+#include "runtime/steps/int16.h"
 #include "runtime/steps/steps.h"
 
 namespace rshift {
@@ -50,7 +53,58 @@ class SoftmaxS16Step : public Step {
   int64_t columns_ = 0, rows_ = 0;
 };
 
+// NUMERICS.md section 29.7. The entries are computed twice, for the sum and for the results: dst
+// may be of bytes.
+class QuotientSoftmaxS16Step : public Step {
+ public:
+  QuotientSoftmaxS16Step(const StepContext& context, const isa::QuotientSoftmaxS16& c)
+      : words_(c.words),
+        bounds_(BoundsOf(context, c.clamp)),
+        src_(context.In<int16_t>(Field::kSrc)),
+        tables_(context.In<int32_t>(Field::kTable)),
+        dst_(context) {
+    const Shape& shape = context.Record(Field::kSrc).shape;
+    columns_ = shape.back();
+    rows_ = columns_ == 0 ? 0 : NumElements(shape) / columns_;
+  }
+
+  void Run(const Team& team) noexcept override {
+    const Range part = ThreadRange(rows_, 1, team);
+    for (int64_t row = part.begin; row < part.end; ++row) RunRow(row * columns_);
+  }
+
+ private:
+  void RunRow(int64_t at) const noexcept {
+    const int16_t* x = src_ + at;
+    const int32_t max = *std::max_element(x, x + columns_);
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < columns_; ++i)
+      sum += static_cast<uint32_t>(numerics::SoftmaxProductEntry(tables_, max - x[i]));
+    const numerics::SoftmaxQuotientRow row = numerics::QuotientRow(sum, words_);
+    for (int64_t first = 0; first < columns_; first += kS16Block) {
+      const int64_t count = std::min(kS16Block, columns_ - first);
+      alignas(64) int32_t y[kS16Block];
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = numerics::SoftmaxQuotient(numerics::SoftmaxProductEntry(tables_, max - x[first + i]),
+                                         row, bounds_.zero, bounds_.lo, bounds_.hi);
+      }
+      dst_.Write(y, at + first, count);
+    }
+  }
+
+  const RequantWords words_;
+  const S16Bounds bounds_;
+  const int16_t* src_;
+  const int32_t* tables_;
+  NarrowedOutput dst_;
+  int64_t columns_ = 0, rows_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::QuotientSoftmaxS16& c) {
+  return std::make_unique<QuotientSoftmaxS16Step>(context, c);
+}
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::SoftmaxS16& c) {
   return std::make_unique<SoftmaxS16Step>(context, c);

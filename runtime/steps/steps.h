@@ -51,6 +51,9 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddShiftedS16& c);
 // softmax_int16.cc
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::SoftmaxS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ExtremumS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::BatchedMatMulS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::QuotientSoftmaxS16& c);
 
 // Element-wise commands, which may be fused with the one before: pointers of the context's operands
 // are not looked at, and a smaller constant is as large as dst (broadcast_op.h).

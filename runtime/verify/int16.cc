@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "quantize/numerics/normalize.h"
+#include "quantize/numerics/quotient_softmax.h"
 #include "quantize/numerics/softmax_int16.h"
 #include "runtime/verify/packed_product.h"
 #include "runtime/verify/requant.h"
@@ -188,6 +189,50 @@ void CheckCommand(const CommandCheck& check, const isa::SoftmaxS16& c) {
     const int32_t least = i < kEntries - 2 ? 0 : numerics::kLeastSoftmaxInt16One;
     check.Check(exponentials[i] >= least, check.Describe(Field::kTable), ": entry ", i, " is ",
                 exponentials[i], ", expected at least ", least);
+  }
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ExtremumS16& c) {
+  CheckRepeated(check);
+  for (const Field f : {Field::kSrc, Field::kSrc2, Field::kDst}) check.CheckType(f, {DType::kS16});
+  check.CheckClamp(c.clamp);
+}
+
+// The product of sum and multiplier stays within 2^61.
+void CheckCommand(const CommandCheck& check, const isa::BatchedMatMulS16& c) {
+  CheckIntegers(check, {Field::kSrc, Field::kSrc2, Field::kDst}, c.clamp);
+  for (const Field f : {Field::kSrc, Field::kSrc2}) {
+    check.CheckType(f, {DType::kS16});
+    check.Check(NumElements(check.Tensor(f).shape) > 0, check.Describe(f), ": is empty");
+  }
+  CheckMatMulShapes(check);
+  const int64_t k = check.Tensor(Field::kSrc).shape.back();
+  check.Check(k <= numerics::kMostInt16Products, "sums of ", k, " products, expected at most ",
+              numerics::kMostInt16Products);
+  const int32_t zeros = numerics::ProductZeros(c.words);
+  check.Check(k * (c.words.multiplier >> zeros) <= int64_t{1} << 31, "product: multiplier ",
+              c.words.multiplier, " has more bits than sums of ", k, " products leave in 62");
+  check.Check(c.words.rshift - zeros <= 62, "product: rshift is ", c.words.rshift,
+              ", expected at most ", 62 + zeros);
+}
+
+// As of softmax by quotients: an entry of the greatest element is 2^30, no other one is larger.
+void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
+  check.CheckType(Field::kSrc, {DType::kS16});
+  CheckWords(check, Rounding::kHalfUp, c.words, "factor");
+  const Shape& shape = check.Tensor(Field::kSrc).shape;
+  check.Check(!shape.empty() && shape.back() <= numerics::kMostSoftmax, check.Describe(Field::kSrc),
+              ": expected rows of at most ", numerics::kMostSoftmax, " elements");
+  constexpr int32_t kEntries = numerics::kSoftmaxProductEntries;
+  check.CheckBlob(Field::kTable, 2 * kEntries * int64_t{sizeof(int32_t)});
+  const auto* entries = reinterpret_cast<const int32_t*>(check.Data(Field::kTable));
+  for (int32_t i = 0; i < 2 * kEntries; ++i) {
+    const int32_t least = i % kEntries == 0 ? numerics::kSoftmaxOne : 0;
+    check.Check(entries[i] >= least && entries[i] <= numerics::kSoftmaxOne,
+                check.Describe(Field::kTable), ": entry ", i, " is ", entries[i], ", expected ",
+                least, "..", numerics::kSoftmaxOne);
   }
 }
 

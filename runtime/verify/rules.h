@@ -52,6 +52,9 @@ void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
 void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AddShiftedS16& c);
 void CheckCommand(const CommandCheck& check, const isa::SoftmaxS16& c);
+void CheckCommand(const CommandCheck& check, const isa::ExtremumS16& c);
+void CheckCommand(const CommandCheck& check, const isa::BatchedMatMulS16& c);
+void CheckCommand(const CommandCheck& check, const isa::QuotientSoftmaxS16& c);
 // normalize.cc
 void CheckCommand(const CommandCheck& check, const isa::Normalize& c);
 // recurrent.cc

@@ -83,10 +83,16 @@ void MakePair(Maker& m, Opcode opcode) {
     m.b[src2].quantized = true;
     m.b[src2].scale = 0.1f;
   } else {
-    src2 = m.Src(NarrowSpec(m, shape));
+    src2 = m.Src(opcode == Opcode::kExtremumS16 ? S16Spec(shape) : NarrowSpec(m, shape));
   }
-  Command& c = Make(m, opcode, NarrowSpec(m, shape), S16Spec(shape));
+  Command& c =
+      Make(m, opcode, opcode == Opcode::kExtremumS16 ? S16Spec(shape) : NarrowSpec(m, shape),
+           S16Spec(shape));
   c.Set(Field::kSrc2, src2);
+  if (opcode == Opcode::kExtremumS16) {
+    c.Set(Field::kFlags, m.random.Int(0, 1));
+    return;
+  }
   if (opcode == Opcode::kMulS16) {
     c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 62));
     const Rounding rounding = RoundingOf(m, {Rounding::kHalfUp, Rounding::kTwoStep});
@@ -129,6 +135,33 @@ void MakeSoftmax(Maker& m) {
       .Set(Field::kRshift, m.random.Int(0, 62));
 }
 
+void MakeQuotientSoftmax(Maker& m) {
+  std::vector<int32_t> entries(512);
+  for (int32_t& e : entries) e = static_cast<int32_t>(m.random.Int(0, 1 << 30));
+  entries[0] = entries[256] = 1 << 30;
+  if (m.Chance(50)) entries[256] -= 1;
+  const Shape shape = m.Dims(1, 4);
+  Command c = Make(m, Opcode::kQuotientSoftmaxS16, S16Spec(shape), NarrowSpec(m, shape));
+  c.Set(Field::kTable, m.b.Const(DType::kBytes, {2048}, entries));
+  c.Set(Field::kMultiplier, m.Multiplier()).Set(Field::kRshift, m.random.Int(0, 31));
+  m.b.image.commands.back() = c;
+}
+
+// Seldom a multiplier of too many bits.
+void MakeBatchedMatMul(Maker& m) {
+  const auto dim = [&m] { return std::max<int64_t>(m.Dim(), 1); };
+  const int64_t k = m.Chance(12) ? m.random.Int(250, 600) : dim();
+  Shape a = {dim(), dim(), k}, b = {a[0], k, dim()};
+  if (m.Chance(3)) b[0] = 1;
+  const TensorSpec y = NarrowSpec(m, {a[0], a[1], b[2]});
+  const int32_t src = m.Src(S16Spec(a)), src2 = m.Src(S16Spec(b)), dst = m.Dst(y);
+  const int zeros = m.Chance(30) ? 3 : 11;
+  Command& c = m.b.Add(Opcode::kBatchedMatMulS16, dst, src);
+  m.Clamp(c);
+  c.Set(Field::kSrc2, src2).Set(Field::kRshift, m.random.Int(20, 62 + zeros));
+  c.Set(Field::kMultiplier, m.Multiplier() >> zeros << zeros);
+}
+
 void MakeNormalize(Maker& m) {
   Shape shape = m.Dims(1, 4);
   for (int64_t& dim : shape) dim = std::max<int64_t>(dim, 1);
@@ -169,6 +202,7 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
     case Opcode::kAddS16:
     case Opcode::kMulS16:
     case Opcode::kAddShiftedS16:
+    case Opcode::kExtremumS16:
       return MakePair(m, opcode), true;
     case Opcode::kTableS16:
       return MakeTable(m), true;
@@ -187,6 +221,10 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       return MakeNormalize(m), true;
     case Opcode::kSoftmaxS16:
       return MakeSoftmax(m), true;
+    case Opcode::kQuotientSoftmaxS16:
+      return MakeQuotientSoftmax(m), true;
+    case Opcode::kBatchedMatMulS16:
+      return MakeBatchedMatMul(m), true;
     default:
       return false;
   }

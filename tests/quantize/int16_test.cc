@@ -104,7 +104,7 @@ TEST(Int16Test, WhatHasNoSixteenBitFormReadsEight) {
   const ValueId x = little.Input("x", shape);
   const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
   const ValueId scores = little.Add("scores", MatMul{}, {x, w}, shape);
-  const ValueId p = little.Add("p", Softmax{.axis = -1}, {scores}, shape);
+  const ValueId p = little.Add("p", Softmax{.axis = -1, .log = true}, {scores}, shape);
   const ValueId w2 = little.RandomConstant("w2", {8, 8}, -1, 1);
   little.Output(little.Add("y", MatMul{}, {p, w2}, shape));
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
@@ -126,10 +126,10 @@ TEST(Int16Test, ConfigurationAsksForOneLayerAndIsTold) {
 
   LittleGraph little;
   const ValueId x = little.Input("x", {2, 4, 4});
-  const ValueId y = little.Input("y", {2, 4, 4});
-  little.Output(little.Add("xy", MatMul{}, {x, y}, {2, 4, 4}));
+  const ValueId y = little.Input("y", {2, 4, 4}, 1, 2);
+  little.Output(little.Add("quotient", Binary{BinaryOp::kDiv, {}}, {x, y}, {2, 4, 4}));
   QuantizeOptions ask;
-  ask.config.layers["xy"].activation_bits = 16;
+  ask.config.layers["quotient"].activation_bits = 16;
   const QuantizeResult told = QuantizeGraph(little.graph(), little.Calibrate(), ask);
   ASSERT_EQ(told.report.notes.size(), 1u);
   EXPECT_NE(told.report.notes[0].text.find("has no 16-bit form"), std::string::npos);
@@ -222,6 +222,37 @@ TEST(Int16Test, ChannelWithALargeBiasGetsALargerWeightScale) {
   const auto& product = Only<QMatMulS16>(result.graph);
   EXPECT_LE(std::abs(int64_t{product.channels[0].bias}), INT32_MAX);
   EXPECT_GT(product.channels[0].bias, 1 << 29);
+}
+
+// Scores with a factor, their softmax, its product, and a maximum: nothing is held in 8 bits.
+TEST(Int16Test, AttentionAndMaxima) {
+  for (const QuantMode mode : kModes) {
+    LittleGraph little;
+    const Shape square = {4, 4}, rows = {4, 8};
+    const ValueId x = little.Input("x", rows);
+    const auto product = [&](const char* name, const Shape& w, const Shape& y) {
+      const ValueId weights = little.RandomConstant(std::string("w_") + name, w, -1, 1);
+      return little.Add(name, MatMul{}, {x, weights}, y);
+    };
+    const ValueId a = product("a", {8, 4}, square), b = product("b", {8, 8}, rows);
+    const ValueId scores = little.Add("scores", MatMul{}, {a, b}, rows);
+    const ValueId quarter = little.Constant("quarter", {}, {0.25f});
+    const ValueId scaled =
+        little.Add("scaled", Binary{BinaryOp::kMul, {}}, {scores, quarter}, rows);
+    const ValueId shares = little.Add("shares", Softmax{.axis = 1}, {scaled}, rows);
+    const ValueId o = little.Add("o", MatMul{}, {a, shares}, rows);
+    const ValueId most = little.Add("most", Binary{BinaryOp::kMax, {}}, {o, b}, rows);
+    const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
+    little.Output(little.Add("y", MatMul{}, {most, w}, rows));
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16(mode));
+    for (const char* name : {"a", "b", "scaled", "shares", "o", "most", "y"})
+      EXPECT_EQ(TypeOf(result.graph, name), DType::kS16) << name;
+    EXPECT_EQ(Count<isa::BatchedMatMulS16>(result.graph), 2);
+    EXPECT_EQ(Count<QQuotientSoftmaxS16>(result.graph), 1);
+    EXPECT_EQ(Count<isa::ExtremumS16>(result.graph), 1);
+    EXPECT_EQ(Count<isa::MulS16>(result.graph), 0);  // the factor is the product's
+    EXPECT_EQ(Count<QTableS16>(result.graph), 0);
+  }
 }
 
 }  // namespace

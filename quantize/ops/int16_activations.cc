@@ -1,0 +1,91 @@
+// Softmax, products of two activations, Max and Min that read or write 16-bit integers. NUMERICS.md
+// sections 29.2, 29.6 and 29.7.
+#include <utility>
+#include <vector>
+
+#include "quantize/numerics/int16_terms.h"
+#include "quantize/numerics/quotient_softmax.h"
+#include "quantize/ops/operand.h"
+#include "quantize/ops/ops.h"
+
+namespace rshift {
+namespace {
+
+size_t AxisOf(const Softmax& op, const Shape& shape) {
+  return static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(shape.size()) : op.axis);
+}
+
+// An operand of Max or Min in y's type.
+ValueId LikeOutput(Emitter& emitter, const Node& node, ValueId id, const IntType& y) {
+  const Value& value = emitter.old().value(id);
+  if (!value.is_constant())
+    return ExpandOperand(emitter, node, value, IntOfType(emitter, id, y), y);
+  RequireFinite(node, value);
+  std::vector<int16_t> numbers;
+  for (const float v : value.constant->As<float>())
+    numbers.push_back(static_cast<int16_t>(RulesOf(emitter).Constant(v, y)));
+  return Int16Numbers(emitter, node, value, y, numbers).id;
+}
+
+}  // namespace
+
+bool HasSoftmaxOfInt16(const Graph& graph, const Node& node, const Softmax& op) {
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  return !op.log && !shape.empty() && shape[AxisOf(op, shape)] <= numerics::kMostSoftmaxToInt16;
+}
+
+bool HasProductOfInt16(const Graph& graph, const Node& node) {
+  const Value &a = graph.value(node.inputs[0]), &b = graph.value(node.inputs[1]);
+  return !a.is_constant() && !b.is_constant() && a.shape.back() <= numerics::kMostInt16Products;
+}
+
+void EmitSoftmaxInt16(Emitter& emitter, const Node& node, const Softmax& op) {
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const IntType x = emitter.Int16Type(old_x, 1), y = emitter.Type(old_y);
+  const Shape& shape = emitter.old().value(old_x).shape;
+  const size_t axis = AxisOf(op, shape);
+  QQuotientSoftmaxS16 softmax = RulesOf(emitter).MakeSoftmaxS16(x, y);
+  const ValueId input = emitter.Int16(old_x, 1);
+  if (axis + 1 == shape.size())
+    return emitter.AddNode(node.name, std::move(softmax), {input}, emitter.DefineInt(old_y));
+  // Its axis to the end and back: an exchange is its own inverse.
+  std::vector<int64_t> perm;
+  for (size_t d = 0; d < shape.size(); ++d) perm.push_back(static_cast<int64_t>(d));
+  std::swap(perm[axis], perm.back());
+  Shape moved = shape;
+  std::swap(moved[axis], moved.back());
+  const ValueId before =
+      emitter.AddStep(node, "__last", Transpose{perm}, input, old_x, x, moved, Layout::kPlain);
+  const ValueId after = emitter.Temporary(old_y, "__last", y, moved, Layout::kPlain);
+  emitter.AddNode(node.name, std::move(softmax), {before}, after);
+  emitter.AddNode(node.name + "__back", Transpose{perm}, {after}, emitter.DefineInt(old_y));
+}
+
+void EmitProductInt16(Emitter& emitter, const Node& node, const MatMul& op) {
+  const FusedPostOps fused = emitter.PostOps(node);
+  double factor = 1;
+  for (const RealPostOp& behind : fused.ops) factor *= static_cast<double>(behind.alpha);
+  const ValueId a = node.inputs[0], b = node.inputs[1];
+  const BatchedMatMulLayer layer{emitter.Int16Type(a, 1), emitter.Int16Type(b, 1),
+                                 emitter.Type(fused.y), factor, op.clamp};
+  const ValueId first = emitter.Int16(a, 1), second = emitter.Int16(b, 1);
+  emitter.AddNode(node.name,
+                  RulesOf(emitter).MakeBatchedMatMulS16(layer, emitter.old().value(a).shape.back()),
+                  {first, second}, emitter.DefineInt(fused.y));
+}
+
+void EmitExtremumInt16(Emitter& emitter, const Node& node, const Binary& op) {
+  BinaryLayer layer;
+  layer.op = op.op;
+  layer.y = emitter.Type(node.outputs[0]);
+  layer.a = layer.b = layer.y;
+  layer.clamp = op.clamp;
+  ValueId a = LikeOutput(emitter, node, node.inputs[0], layer.y);
+  ValueId b = LikeOutput(emitter, node, node.inputs[1], layer.y);
+  // The command repeats its second operand alone.
+  if (emitter.old().value(node.inputs[0]).is_constant()) std::swap(a, b);
+  emitter.AddNode(node.name, RulesOf(emitter).MakeBinary(layer), {a, b},
+                  emitter.DefineInt(node.outputs[0]));
+}
+
+}  // namespace rshift
