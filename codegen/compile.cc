@@ -4,6 +4,7 @@
 
 #include "codegen/container/output_cuts.h"
 #include "codegen/lowering/lowering.h"
+#include "codegen/passes/planar_ends.h"
 #include "codegen/passes/split_channel_scales.h"
 
 namespace rshift {
@@ -20,7 +21,9 @@ int64_t MemoryAxis(const Graph& graph, const OutputCut& cut) {
 
 ProgramImage Compile(const Graph& given, const CompileOptions& options) {
   given.Check();
-  const Graph graph = SplitChannelScales(given);
+  const bool free_values = options.fuse && !options.observable;
+  const Graph split = SplitChannelScales(given);
+  const Graph graph = free_values ? PlanarEnds(split) : split;
   LoweringContext context(graph, options);
   for (const Node& node : graph.nodes()) {
     std::visit([&](const auto& op) { lowering::Lower(context, node, op); }, node.op);

@@ -164,8 +164,10 @@ uint64_t Buffers(const View& view) {
       return RequantBuffers(view);
     case BufferForm::kDynamicRequant:
       return SaturatingMul(RequantBuffers(view), 2);
-    case BufferForm::kIndexMap:  // a list, two maps, and runs of 24 bytes; up to 4 taps of 16 bytes
-      return view.Count(Field::kDst) == 0 ? 0 : Product({view.SumOfDims(Field::kDst), 64});
+    case BufferForm::kIndexMap:  // a list, two maps, runs of 24 bytes or a plan; 4 taps of 16 bytes
+      return view.Count(Field::kDst) == 0
+                 ? 0
+                 : SaturatingAdd(kShuffle, Product({view.SumOfDims(Field::kDst), 64}));
     case BufferForm::kIndices:
       return SaturatingAdd(kShuffle, Product({view.Count(Field::kSrc2), 8}));
     case BufferForm::kRowPlan:

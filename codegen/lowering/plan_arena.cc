@@ -10,6 +10,7 @@
 #include "codegen/memory/planner.h"
 #include "codegen/passes/fuse_elementwise.h"
 #include "codegen/passes/place_concat.h"
+#include "codegen/passes/reuse_in_place.h"
 
 namespace rshift {
 
@@ -92,6 +93,7 @@ ProgramImage LoweringContext::Finish() {
   if (fuse_) {
     FuseElementwise(image_, memory_);
     PlaceConcats(image_, memory_);
+    ReuseInPlace(image_, memory_);
   }
   PlaceBuffers();
   PlaceConstants();

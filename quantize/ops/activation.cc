@@ -38,7 +38,11 @@ bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
 // By a table of pairs of bytes.
 bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
   if (!rules.HasPReluOfPairs()) return false;
-  return rules.RoundsSlopes() || !IsSlopeOfChannel(graph, node);
+  const Value& slope = graph.value(node.inputs[1]);
+  if (rules.RoundsSlopes()) return true;
+  if (rules.HasPRelu()) return !IsSlopeOfChannel(graph, node);
+  // No slope is rounded; of one alone it is a function of a byte.
+  return !slope.is_constant() || (NumElements(slope.shape) != 1 && HasFewNumbers(slope));
 }
 
 // What the profile would make of tensors that have one channel each, with that channel's scales.

@@ -67,6 +67,13 @@ bool EmitIntegerScalar(Emitter& emitter, const Node& node, BinaryLayer layer, in
   return true;
 }
 
+// Of a table of pairs: a constant whose numbers bytes cannot tell apart.
+bool HasManyNumbers(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return graph.value(id).is_constant() && !HasFewNumbers(graph.value(id));
+  });
+}
+
 // May an operator of an activation and one number be a table of the activation's bytes?
 bool IsFunctionOfByte(BinaryOp op) { return !kResultIsBool[static_cast<size_t>(op)]; }
 
@@ -77,6 +84,8 @@ OpSupport SupportBinary(const Graph& graph, const Node& node, const Binary& op,
   const bool scalar = IsFunctionOfByte(op.op) && ScalarOperand(graph, node) >= 0;
   if (scalar && rules.ScalarIsTable(op.op)) return {OpKind::kFunction, ""};
   if (kResultIsBool[static_cast<size_t>(op.op)]) return {OpKind::kMove, ""};
+  if (rules.BinaryIsTable(op.op) && HasManyNumbers(graph, node))
+    return {OpKind::kFloat, "its constant has more than 256 different numbers"};
   if (rules.HasBinary(op.op)) return {OpKind::kFunction, ""};
   return {OpKind::kFloat, Cat(OpName(node.op), " of two tensors has no integer form")};
 }
@@ -100,7 +109,8 @@ void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
       emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
   if (scalar >= 0 && EmitIntegerScalar(emitter, node, layer, scalar)) return;
   if (op.op == BinaryOp::kMax || op.op == BinaryOp::kMin) return EmitExtremum(emitter, node, layer);
-  if (!IsSumOrProduct(op.op)) return EmitTwoOperands(emitter, node, layer);
+  if (rules.BinaryIsTable(op.op) || !IsSumOrProduct(op.op))
+    return EmitTwoOperands(emitter, node, layer);
   const Operand a = MakeOperand(emitter, node, node.inputs[0]);
   const Operand b = MakeOperand(emitter, node, node.inputs[1]);
   layer.a = a.type;

@@ -76,6 +76,8 @@ bool IsScalarConstant(const Value& value);
 int ScalarOperand(const Graph& graph, const Node& node);
 // Add, Sub or Mul.
 bool IsSumOrProduct(BinaryOp op);
+// Whether a constant of floats can be numbered by bytes, without rounding any.
+bool HasFewNumbers(const Value& value);
 // What the operator and its clamp make of the activation beside that number.
 std::function<double(double)> ScalarFunction(const Graph& graph, const Node& node, const Binary& op,
                                              int scalar);

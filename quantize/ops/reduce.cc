@@ -142,7 +142,10 @@ void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arran
 OpSupport SupportReduction(const Graph& graph, const Node& node, const Reduce& op,
                            const Arithmetic& rules) {
   const std::string none = Cat(OpName(node.op), " has no integer form");
-  if (!rules.HasReduction(op.op)) return {OpKind::kFloat, none};
+  if (!rules.HasReduction(op.op)) {
+    const std::string why = rules.WhyFloatSums();
+    return {OpKind::kFloat, why.empty() ? none : Cat(none, ": ", why)};
+  }
   const Shape& x = graph.value(node.inputs[0]).shape;
   if (NumElements(x) == 0 || op.axes.empty()) return {OpKind::kFloat, "it reduces nothing"};
   const int64_t reduced = Arrange(x, AxesOf(op, x.size())).reduced;

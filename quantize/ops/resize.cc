@@ -60,7 +60,11 @@ int64_t MostGain(int axes) {
 
 OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
                         const Arithmetic& rules) {
-  if (!rules.HasResize()) return {OpKind::kFloat, "only the nearest mode has an integer form"};
+  if (!rules.HasResize()) {
+    const std::string none = "only the nearest mode has an integer form",
+                      why = rules.WhyFloatSums();
+    return {OpKind::kFloat, why.empty() ? none : Cat(none, ": ", why)};
+  }
   const Shape& x = graph.value(node.inputs[0]).shape;
   const Shape& y = graph.value(node.outputs[0]).shape;
   if (NumElements(x) == 0 || NumElements(y) == 0) return {OpKind::kFloat, "it is empty"};

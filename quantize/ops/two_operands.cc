@@ -78,6 +78,10 @@ void EmitScalarComparison(Emitter& emitter, const Node& node, BinaryOp op, int s
 
 }  // namespace
 
+bool HasFewNumbers(const Value& value) {
+  return ListValues(value.constant->As<float>()).has_value();
+}
+
 void EmitComparison(Emitter& emitter, const Node& node, BinaryLayer layer, int scalar) {
   if (scalar >= 0) return EmitScalarComparison(emitter, node, layer.op, scalar);
   const Operand a = ListedOrInteger(emitter, node, node.inputs[0], &layer.listed_a);

@@ -142,6 +142,9 @@ class Arithmetic {
   // --- which nodes are integer, whatever their types
   // Of two activations, or an activation and a constant tensor.
   virtual bool HasBinary(BinaryOp op) const = 0;
+  // HasBinary(), and MakeBinary() is a table of pairs of bytes: exact where a constant operand has
+  // at most 256 different numbers; with more of them the node is F32.
+  virtual bool BinaryIsTable(BinaryOp) const { return false; }
   // An activation and one constant number: a table of x (true) or MakeBinary() with a constant
   // tensor.
   virtual bool ScalarIsTable(BinaryOp) const { return true; }
@@ -159,6 +162,8 @@ class Arithmetic {
   // Over any axes; kMean: other axes than height and width.
   virtual bool HasReduction(ReduceOp) const { return false; }
   virtual bool HasResize() const { return false; }  // linear and cubic
+  // Why it has no form of a reduction or an interpolation; empty: nothing more is known.
+  virtual std::string WhyFloatSums() const { return ""; }
   virtual bool HasWhere() const { return false; }
   virtual bool HasPRelu() const { return false; }  // of one slope for each channel
   // PRelu of other slopes, or of any: a table of pairs of bytes, MakePReluOfPairs().

@@ -1,10 +1,13 @@
 // onnxruntime: binary32 scales, ties to even. NUMERICS.md, profile onnxruntime.
 #include "quantize/numerics/onnxruntime.h"
 
+#include <cmath>
+#include <string>
+
 #include "quantize/numerics/float_scale.h"
 #include "quantize/numerics/logistic.h"
 #include "quantize/numerics/xnnpack.h"
-#include "quantize/profiles/arithmetic.h"
+#include "quantize/profiles/two_operands.h"
 
 namespace rshift {
 namespace {
@@ -22,12 +25,28 @@ bool KeepsSign(const BinaryLayer& layer) {
 class OnnxRuntime final : public Arithmetic {
  public:
   bool HasBinary(BinaryOp op) const override {
-    return op == BinaryOp::kAdd || op == BinaryOp::kMul;
+    return HasKernel(op) || IsExtremum(op) || BinaryIsTable(op);
   }
-  bool ScalarIsTable(BinaryOp op) const override { return !HasBinary(op); }
+  bool ScalarIsTable(BinaryOp op) const override { return !HasKernel(op); }
+  // What it computes in float between a Dequantize and a Quantize, of two bytes.
+  bool BinaryIsTable(BinaryOp op) const override {
+    return op == BinaryOp::kSub || op == BinaryOp::kDiv || op == BinaryOp::kMod;
+  }
   bool HasSoftmax() const override { return true; }
   bool HasSoftmaxOfAnyAxis() const override { return true; }
   bool HasWhere() const override { return true; }
+
+  bool HasReduction(ReduceOp op) const override {
+    return op == ReduceOp::kMax || op == ReduceOp::kMin;
+  }
+  std::string WhyFloatSums() const override {
+    return "ONNX Runtime computes it in float, in an order of its own";
+  }
+
+  bool HasPReluOfPairs() const override { return true; }
+  QBinaryTable MakePReluOfPairs(const BinaryLayer& layer) const override {
+    return TableOfFloatPairs(layer, [](float x, float slope) { return x > 0 ? x : x * slope; });
+  }
 
   bool HasBatchedMatMul() const override { return true; }
   isa::BatchedMatMul MakeBatchedMatMul(const BatchedMatMulLayer& layer) const override {
@@ -54,6 +73,12 @@ class OnnxRuntime final : public Arithmetic {
   Op MakeBinary(const BinaryLayer& layer) const override {
     const ClampQ clamp = Bounds(layer.clamp, layer.y);
     const bool keeps_sign = KeepsSign(layer);
+    if (IsExtremum(layer.op)) return ExtremumOf(layer, clamp);
+    if (BinaryIsTable(layer.op)) {
+      return TableOfFloatPairs(layer, [op = layer.op](float a, float b) {
+        return op == BinaryOp::kSub ? a - b : op == BinaryOp::kDiv ? a / b : std::fmod(a, b);
+      });
+    }
     if (layer.op == BinaryOp::kMul) {
       const float scale =
           numerics::FloatScale(layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
@@ -117,6 +142,11 @@ class OnnxRuntime final : public Arithmetic {
   }
 
  private:
+  // QLinearAdd, QLinearMul.
+  static bool HasKernel(BinaryOp op) { return op == BinaryOp::kAdd || op == BinaryOp::kMul; }
+  // Rounding never turns two numbers around: the extremum of what is rounded.
+  static bool IsExtremum(BinaryOp op) { return op == BinaryOp::kMax || op == BinaryOp::kMin; }
+
   static numerics::OrtAddFactors Sum(const BinaryLayer& layer, bool keeps_sign) {
     const auto zero = [&](const IntType& type) {
       return type.quant.zero_point + LiftOf(type, keeps_sign);

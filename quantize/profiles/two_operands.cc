@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "isa/function_names.h"
 #include "quantize/numerics/divide.h"
+#include "quantize/numerics/quantize.h"
 #include "quantize/numerics/table.h"
 
 namespace rshift {
@@ -127,6 +128,20 @@ QBinaryTable TableOfPairs(const BinaryLayer& layer,
                                            : v,
                                   layer.y.quant.scale, layer.y.quant.zero_point, layer.y.qmin(),
                                   layer.y.qmax());
+  });
+}
+
+QBinaryTable TableOfFloatPairs(const BinaryLayer& layer,
+                               const std::function<float(float, float)>& function) {
+  const float lo = layer.clamp.lo, hi = layer.clamp.hi;
+  return EachPair(layer, [&](double a, double b) {
+    const float v = function(static_cast<float>(a), static_cast<float>(b));
+    if (v != v) return layer.y.qmin();
+    return numerics::QuantizeValue(v < lo   ? lo
+                                   : v > hi ? hi
+                                            : v,
+                                   layer.y.quant.scale, layer.y.quant.zero_point, layer.y.qmin(),
+                                   layer.y.qmax());
   });
 }
 

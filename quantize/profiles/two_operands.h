@@ -22,6 +22,11 @@ QBinaryTable TableOfIntegers(const BinaryLayer& layer,
 QBinaryTable TableOfPairs(const BinaryLayer& layer,
                           const std::function<double(double, double)>& function);
 
+// Section 13.6: the same of floats, rounded and saturated as ONNX Runtime does; NaN gives the
+// lowest value.
+QBinaryTable TableOfFloatPairs(const BinaryLayer& layer,
+                               const std::function<float(float, float)>& function);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_PROFILES_TWO_OPERANDS_H_

@@ -27,7 +27,7 @@ RSHIFT_INLINE Split SplitLog(const WideFloats& x) {
 // exp(x) for x <= 0; 0 below -87.3, where it is hardly above 2^-126.
 RSHIFT_INLINE WideFloats ExpOf(const WideFloats& x) {
   constexpr float kLeast = -87.3f;
-  const Split s = SplitLog(WideMax(AllWide(kLeast), x));
+  const Split s = SplitLog(x);  // of lower ones it is any number
   return OfBits(Bits(ExpNearZero(s.r) * s.power) & ~(x < kLeast));
 }
 

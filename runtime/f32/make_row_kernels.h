@@ -5,6 +5,7 @@
 #include "runtime/f32/function_kernels.h"
 #include "runtime/f32/normalize_kernels.h"
 #include "runtime/f32/pair_kernels.h"
+#include "runtime/f32/plane_kernels.h"
 #include "runtime/f32/product_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
@@ -28,6 +29,7 @@ constexpr RowKernels MakeRowKernels() {
           .normalize_columns = NormalizeColumns,
           .window_highest = WindowHighest,
           .window_mean = WindowMean,
+          .plane_row_highest = PlaneRowHighest,
           .sigmoid = RowSigmoid,
           .tanh = RowTanh,
           .silu = RowSilu,

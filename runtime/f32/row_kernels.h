@@ -31,6 +31,15 @@ struct FloatWindow {
   int64_t rows = 0, columns = 0, row_step = 0, column_step = 0, lanes = 0;
 };
 
+// A row of outputs of a pool over an image of one channel: kernel 2 or 3, stride 1 or 2.
+struct PlaneRow {
+  const float* x = nullptr;        // column 0 of the first row of taps inside the image
+  int64_t rows = 0, pitch = 0;     // rows of taps inside, at least one
+  int64_t columns = 0, first = 0;  // of the image; the column of the first output's first tap
+  int64_t kernel = 0, stride = 0;  // along the row
+  int64_t outputs = 0;
+};
+
 inline constexpr int64_t kSoftmaxLanes = 256;
 
 // A tile of a matrix product (portable steps): `rows` outputs of one column each read x, and
@@ -107,6 +116,8 @@ struct RowKernels {
   // factor.
   void (*window_highest)(const FloatWindow& window, float* out) noexcept;
   void (*window_mean)(const FloatWindow& window, double factor, float* out) noexcept;
+  // The highest tap; which zero, or whether a NaN, when there are several is open.
+  void (*plane_row_highest)(const PlaneRow& row, float* out) noexcept;
 
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,

@@ -17,14 +17,39 @@ class MaxPoolF32Step : public Step {
         dst_(context.Out<float>(Field::kDst)),
         loops_(f32::RowKernelsFor(context.isa)) {}
 
+  // The verifier has made sure that there is a tap inside the image.
   void Run(const Team& team) noexcept override {
-    // The verifier has made sure that there is a tap inside the image.
+    if (HasPlanes()) return RunPlanes(team);
     shape_.ForEach(team, [this](const PoolBlock& b) {
       loops_.window_highest(shape_.FloatWindow(src_, b), dst_ + b.m * shape_.dst_pitch + b.c);
     });
   }
 
  private:
+  // Images of one channel, in windows that plane_row_highest has.
+  bool HasPlanes() const {
+    const bool dense = shape_.channels == 1 && shape_.src_pitch == 1 && shape_.dst_pitch == 1;
+    const bool near = shape_.dilation_h == 1 && shape_.dilation_w == 1;
+    return dense && near && (shape_.kernel_w == 2 || shape_.kernel_w == 3) && shape_.stride_w <= 2;
+  }
+
+  void RunPlanes(const Team& team) const noexcept {
+    const Range range = ThreadRange(shape_.batch * shape_.oh, 1, team);
+    for (int64_t row = range.begin; row < range.end; ++row) {
+      const int64_t y0 = row % shape_.oh * shape_.stride_h - shape_.pad_top;
+      const Taps taps = TapsInside(y0, shape_.kernel_h, 1, 0, shape_.ih);
+      loops_.plane_row_highest({.x = src_ + shape_.Offset(row / shape_.oh, y0 + taps.begin, 0),
+                                .rows = taps.count(),
+                                .pitch = shape_.iw,
+                                .columns = shape_.iw,
+                                .first = -shape_.pad_left,
+                                .kernel = shape_.kernel_w,
+                                .stride = shape_.stride_w,
+                                .outputs = shape_.ow},
+                               dst_ + row * shape_.ow);
+    }
+  }
+
   PoolShape shape_;
   const float* src_;
   float* dst_;

@@ -60,6 +60,24 @@ int64_t PadSource(int64_t index, int64_t size, PadMode mode) {
   return kFillIndex;
 }
 
+// The view of src that maps are which repeat every index equally often; empty for other maps.
+std::vector<StridedDim> RepeatedDims(const TensorRecord& src,
+                                     const std::vector<std::vector<int64_t>>& maps) {
+  const Shape strides = ByteStrides(src);
+  std::vector<StridedDim> dims;
+  for (size_t d = 0; d < maps.size(); ++d) {
+    const auto out = static_cast<int64_t>(maps[d].size());
+    if (src.shape[d] == 0 || out == 0 || out % src.shape[d] != 0) return {};
+    const int64_t times = out / src.shape[d];
+    for (int64_t i = 0; i < out; ++i) {
+      if (maps[d][static_cast<size_t>(i)] != i / times) return {};
+    }
+    dims.push_back({src.shape[d], strides[d]});
+    dims.push_back({times, 0});
+  }
+  return dims;
+}
+
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Transpose&) {
@@ -135,6 +153,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Pad& c) {
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest&) {
+  const TensorRecord& src = context.Record(Field::kSrc);
   const TensorRecord& dst = context.Record(Field::kDst);
   const std::vector<int64_t> list = ReadList(context, Field::kList);
   std::vector<std::vector<int64_t>> maps;
@@ -143,6 +162,10 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNear
     maps.emplace_back(next, next + size);
     next += size;
   }
+  // Elements that are repeated one by one are a view; whole pixels are copied as fast by their map.
+  const std::vector<StridedDim> repeated = RepeatedDims(src, maps);
+  const bool of_elements = !maps.empty() && dst.pitch == 0 && dst.shape.back() > src.shape.back();
+  if (of_elements && !repeated.empty()) return MakeStridedStep(context, repeated, 0);
   return MakeMappedStep(context, maps, 0);
 }
 

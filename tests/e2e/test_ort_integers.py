@@ -1,4 +1,4 @@
-"""Where, and Softmax over any axis, as ONNX Runtime's QLinear kernels compute them: profile onnxruntime, all bytes equal.
+"""Where, Softmax over any axis, extremes, functions of a constant, as ONNX Runtime computes them: profile onnxruntime, all bytes equal.
 
 QDQ models of random shapes, scales and zero points (the seed is printed); every case is one that ONNX Runtime really
 runs by that kernel.
@@ -60,7 +60,33 @@ def softmax(sweep):
     return sweep.model(result, shape, q), q
 
 
-OPERATORS = {'QLinearWhere': where, 'QLinearSoftmax': softmax}
+def extreme(op):
+    """Half of the cases in one type, which ONNX Runtime reduces as bytes; the others in float."""
+    def build(sweep):
+        shape = tuple(int(s) for s in sweep.rng.integers(2, 20, 4))
+        axes = sorted(int(a) for a in sweep.rng.choice(4, int(sweep.rng.integers(1, 4)), replace=False))
+        q = sweep.quant()
+        x = sweep.activation(shape, q if sweep.rng.integers(0, 2) else sweep.quant())
+        result = sweep.graph.node(op, [x], 'result', axes=axes, keepdims=1)
+        return sweep.model(result, [1 if i in axes else s for i, s in enumerate(shape)], q), q
+    return build
+
+
+def of_constant(op):
+    """Of an activation and a float constant of few numbers, that no bytes stand for."""
+    def build(sweep):
+        shape = tuple(int(s) for s in sweep.rng.integers(2, 20, 3))
+        numbers = sweep.rng.standard_normal(int(sweep.rng.integers(2, 200))).astype(np.float32)
+        constant = sweep.graph.constant('c', sweep.rng.choice(numbers, shape))
+        q = sweep.quant()
+        result = sweep.graph.node(op, [sweep.activation(shape, sweep.quant()), constant], 'result')
+        return sweep.model(result, shape, q), q
+    return build
+
+
+OPERATORS = {'QLinearWhere': where, 'QLinearSoftmax': softmax,
+             **{op: extreme(op) for op in ('ReduceMax', 'ReduceMin')},
+             **{op: of_constant(op) for op in ('Sub', 'Div', 'Max', 'Min', 'PRelu')}}
 
 
 @pytest.mark.parametrize('kind', ('s8', 'u8'))
@@ -75,6 +101,7 @@ def test_operator(kernel, kind, tmp_path, report):
         assert ort.optimized_operators(model).get(kernel) == 1, ort.optimized_operators(model)
         (tmp_path / 'case.onnx').write_bytes(model.SerializeToString())
         pipeline.run('model_deploy', tmp_path / 'case.onnx', '--profile', 'onnxruntime', '-o', tmp_path / 'case.rshift')
+        assert '_f32' not in pipeline.run('model_tool', 'disasm', tmp_path / 'case.rshift')
         theirs = qdq_builder.bytes_of(ort.session(model).run(None, sweep.feeds)[0], q)
         ours = qdq_builder.bytes_of(pipeline.infer(tmp_path / 'case.rshift', sweep.feeds, tmp_path)['y'], q)
         count += theirs.size

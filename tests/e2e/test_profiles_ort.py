@@ -9,7 +9,7 @@ from frameworks import compare, ort, ours, qdq_builder, random_cases
 from frameworks.table import table  # noqa: F401  pylint: disable=unused-import
 
 KERNELS = {'conv': 'QLinearConv', 'depthwise': 'QLinearConv', 'fc': 'QGemm', 'matmul': 'QLinearMatMul', 'batch_matmul': 'QLinearMatMul', 'add': 'QLinearAdd',
-           'mul': 'QLinearMul', 'average_pool': 'QLinearAveragePool',
+           'mul': 'QLinearMul', 'sub': 'Sub', 'div': 'Div', 'maximum': 'Max', 'minimum': 'Min', 'mod': 'Mod', 'prelu': 'PRelu', 'average_pool': 'QLinearAveragePool',
            'mean': 'QLinearGlobalAveragePool', 'leaky_relu': 'QLinearLeakyRelu',
            'logistic': 'QLinearSigmoid', 'softmax': 'QLinearSoftmax', 'concat': 'QLinearConcat',
            'quantize': 'QuantizeLinear'}

@@ -37,6 +37,11 @@ int32_t Result(const Op& op, int32_t a, int32_t b, const Case& c) {
       },
       [&](const isa::AddFma& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
       [&](const isa::Mul& o) { return PairResult(o, a, b, Plain(c.a), Plain(c.b), Plain(c.y)); },
+      [&](const QBinaryTable& o) {
+        const auto row = static_cast<size_t>(static_cast<uint8_t>(a));
+        const uint8_t byte = o.entries[256 * row + static_cast<uint8_t>(b)];
+        return c.y.dtype == DType::kS8 ? int32_t{static_cast<int8_t>(byte)} : int32_t{byte};
+      },
       [&](const auto&) {
         ADD_FAILURE() << "not an operator of two operands";
         return 0;
@@ -206,6 +211,25 @@ TEST(MulTest, TpuRoundsOnceHalfUp) {
     const int64_t v = (a - c.a.quant.zero_point) * (b - c.b.quant.zero_point);
     return OneStep(v, PairOf(scale)) + c.y.quant.zero_point;
   });
+}
+
+// Of two numbers that are nearly all of them on no grid of y: in float, as without integers.
+TEST(FloatPairsTest, OnnxRuntimeComputesBetweenDequantizeAndQuantize) {
+  const auto compare = [](BinaryOp op, float (*function)(float, float)) {
+    Compare(ProfileId::kOnnxRuntime, op,
+            [function](int64_t a, int64_t b, const Case& c) -> int64_t {
+              const auto real = [](int64_t q, const IntType& t) {
+                return static_cast<float>(q - t.quant.zero_point) * t.quant.scale;
+              };
+              const float v = function(real(a, c.a), real(b, c.b)) / c.y.quant.scale;
+              if (std::isnan(v)) return c.y.qmin();
+              if (std::isinf(v)) return v < 0 ? c.y.qmin() : c.y.qmax();
+              return std::lrint(v) + c.y.quant.zero_point;
+            });
+  };
+  compare(BinaryOp::kSub, [](float a, float b) { return a - b; });
+  compare(BinaryOp::kDiv, [](float a, float b) { return a / b; });
+  compare(BinaryOp::kMod, [](float a, float b) { return std::fmod(a, b); });
 }
 
 TEST(SubTest, LiteRtSubtractsTheRescaledOperandsWithoutVectors) {

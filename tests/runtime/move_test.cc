@@ -317,5 +317,29 @@ TEST(ResizeNearestStep, ReadsTheListedIndices) {
   }
 }
 
+TEST(ResizeNearestStep, RepeatsEveryIndexEquallyOften) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Shape src = RandomShape(random, random.Int(1, 4), 20);
+    Shape dst;
+    Index list, times;
+    for (const int64_t dim : src) {
+      times.push_back(random.Int(1, 3));
+      dst.push_back(times.back() * dim);
+      for (int64_t i = 0; i < dst.back(); ++i) list.push_back(i / times.back());
+    }
+    const MoveCase c = MakeCase(random, RandomType(random), src, dst);
+    ProgramBuilder b;
+    AddMove(&b, Opcode::kResizeNearest, c).Set(Field::kList, b.List(list));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                Index from;
+                for (size_t d = 0; d < i.size(); ++d) from.push_back(i[d] / times[d]);
+                return from;
+              }));
+  }
+}
+
 }  // namespace
 }  // namespace rshift::testing

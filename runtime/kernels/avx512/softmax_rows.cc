@@ -1,5 +1,5 @@
 // Softmax of rows: sums of table entries by bytes, 64 elements at a time; then either the quotients
-// of the row's elements (one block of 64) or a table of the row's quotients.
+// of the row's elements (two blocks of 64 at most) or a table of the row's quotients.
 #include "runtime/kernels/softmax_rows.h"
 
 #include "runtime/kernels/avx512/vbmi.h"
@@ -134,18 +134,23 @@ RSHIFT_VBMI void SoftmaxRowsVbmi(const SoftmaxRowsArgs& args, const uint8_t* x, 
   for (int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
     const __m512i greatest = GreatestVbmi(x, columns, flip);
     __m512i sums = _mm512_setzero_si512();
-    EntriesVbmi entries;
+    EntriesVbmi entries[2];
     __m512i difference;
     for (int64_t i = 0; i < columns; i += 64) {
       difference = _mm512_sub_epi8(greatest, BytesVbmi(x + i, columns - i, flip));
-      entries = EntriesAtVbmi(tables, difference, FirstOfVbmi(columns - i));
-      sums = _mm512_add_epi64(sums, SumsVbmi(entries));
+      EntriesVbmi& at = entries[i / 64 % 2];
+      at = EntriesAtVbmi(tables, difference, FirstOfVbmi(columns - i));
+      sums = _mm512_add_epi64(sums, SumsVbmi(at));
     }
     const auto sum = static_cast<uint64_t>(_mm512_reduce_add_epi64(sums));
     const QuotientsVbmi q =
         MakeQuotientsVbmi(numerics::QuotientRow(sum, args.inverse_scale), args.bounds);
-    if (columns <= 64) {
-      _mm512_mask_storeu_epi8(y, FirstOfVbmi(columns), DivideBlockVbmi(q, entries));
+    // Two blocks of elements are no more quotients than a table of two quarters.
+    if (columns <= 64 || (columns <= 128 && args.places > 64)) {
+      for (int64_t i = 0; i < columns; i += 64) {
+        _mm512_mask_storeu_epi8(y + i, FirstOfVbmi(columns - i),
+                                DivideBlockVbmi(q, entries[i / 64]));
+      }
       continue;
     }
     const TableVbmi quotients = DivideTableVbmi(q, args);

@@ -149,7 +149,20 @@ def quantize(case):
     return finish(case, np.rint(scaled) + case.output_quant.zero)
 
 
-ORT = {'conv': linear, 'depthwise': linear, 'fc': linear, 'add': add, 'mul': mul,
+def of_floats(function):
+    """A function of two numbers between Dequantize and Quantize; NaN gives the lowest byte."""
+    def formula(case):
+        a, b = (((x.astype(I64) - q.zero).astype(F32) * q.scales[0]).astype(F32)
+                for x, q in zip(case.inputs, case.input_quants))
+        with np.errstate(all='ignore'):
+            y = _table(case, function(a, b).astype(F32))
+        return finish(case, np.where(np.isnan(y), case.output_quant.limits[0], y))
+    return formula
+
+
+ORT = {'sub': of_floats(np.subtract), 'div': of_floats(np.divide), 'mod': of_floats(np.fmod),
+       'maximum': of_floats(np.maximum), 'minimum': of_floats(np.minimum),
+       'prelu': of_floats(lambda x, slope: np.where(x > 0, x, x * slope)), 'conv': linear, 'depthwise': linear, 'fc': linear, 'add': add, 'mul': mul,
        'average_pool': average_pool, 'mean': global_average_pool, 'leaky_relu': leaky_relu,
        'logistic': logistic, 'softmax': softmax, 'concat': concat, 'matmul': linear, 'batch_matmul': batch_matmul,
        'quantize': quantize}

@@ -12,6 +12,7 @@ ONNX_TYPE = {'s8': TensorProto.INT8, 'u8': TensorProto.UINT8}
 OPERATORS = {'conv': 'Conv', 'depthwise': 'Conv', 'fc': 'Gemm', 'matmul': 'MatMul', 'batch_matmul': 'MatMul',
              'add': 'Add', 'sub': 'Sub', 'mul': 'Mul', 'relu': 'Relu',
              'average_pool': 'AveragePool', 'mean': 'GlobalAveragePool', 'softmax': 'Softmax',
+             'div': 'Div', 'maximum': 'Max', 'minimum': 'Min', 'mod': 'Mod', 'prelu': 'PRelu',
              'leaky_relu': 'LeakyRelu', 'logistic': 'Sigmoid', 'concat': 'Concat'}
 
 
@@ -112,7 +113,7 @@ def _attributes(case):
     if case.op == 'average_pool':
         return {'kernel_shape': list(case.kernel), 'strides': list(case.stride),
                 'pads': list(case.pads())}
-    return {'fc': {'transB': 1}, 'softmax': {'axis': -1}, 'concat': {'axis': 1},
+    return {'fc': {'transB': 1}, 'mod': {'fmod': 1}, 'softmax': {'axis': -1}, 'concat': {'axis': 1},
             'leaky_relu': {'alpha': case.alpha}}.get(case.op, {})
 
 

@@ -245,16 +245,28 @@ class Maker:
                     y, axis=3)
 
 
+    def of_floats(self, op):
+        """A function of two numbers, that ONNX Runtime computes in float."""
+        case = self.add()
+        case.op = op
+        if op == 'div':
+            scale = case.input_quants[0].scale[0] / case.input_quants[1].scale[0] * 10 ** self.rng.uniform(-2, 0)
+            case.output_quant = quant(self.kind, scale, self.zero())
+        return case
+
+
 COUNTS = {'batch_matmul': 30,
           'add': 17, 'sub': 4, 'mul': 8, 'relu': 20, 'requantize': 20, 'quantize': 4, 'average_pool': 10, 'mean': 40, 'leaky_relu': 20, 'logistic': 20,
           'softmax': 20, 'concat': 4}
 
 
+# Beside Sub.
+OF_FLOATS = ('div', 'maximum', 'minimum', 'mod', 'prelu')
 LINEAR = ('conv', 'depthwise', 'fc', 'matmul')
 # The operators of a profile; the others are no integer operators of that framework.
 OPERATORS = {'tflite': ('conv', 'depthwise', 'fc', *COUNTS),
              'onnxruntime': ('conv', 'depthwise', 'fc', 'matmul',
-                             *(op for op in COUNTS if op not in ('sub', 'relu', 'requantize')))}
+                             *(op for op in COUNTS if op not in ('relu', 'requantize')), *OF_FLOATS)}
 
 # Types that LiteRT's kernel does not take.
 REFUSED = {('batch_matmul', 'u8')}
@@ -263,6 +275,8 @@ REFUSED = {('batch_matmul', 'u8')}
 def cases_of(op, kind, profile, seed=0):
     """The cases of one operator, one type and one profile."""
     maker = Maker(op, kind, profile, seed)
+    if op in OF_FLOATS:
+        return [maker.of_floats(op) for _ in range(8)]
     if op not in LINEAR:
         return [getattr(maker, op)() for _ in range(COUNTS[op])]
     grains = (False, True) if kind == 's8' else (False,)

@@ -1,0 +1,109 @@
+// Pooling windows over images of one channel (row_kernels.h), for the units of the instruction
+// sets: the taps of neighbouring outputs are neighbours.
+#ifndef RSHIFT_RUNTIME_F32_PLANE_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_PLANE_KERNELS_H_
+
+#include "runtime/f32/row_kernels.h"
+#include "runtime/f32/vec8.h"
+
+namespace rshift::f32 {
+namespace {
+
+constexpr int64_t kPlaneOutputs = 256, kPlaneWidth = kWide / 4;
+constexpr float kBelowAll = -__builtin_inff();
+
+// Every second element of two registers.
+template <typename Register>
+RSHIFT_INLINE Register Evens(const Register& a, const Register& b) {
+  if constexpr (sizeof(Register) == 64) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  } else if constexpr (sizeof(Register) == 32) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+  } else {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+  }
+}
+
+// Element kStride * i of x for the lanes i of a register.
+template <int kStride>
+RSHIFT_INLINE WideFloats EachNth(const float* x) {
+  const auto low = LoadPart<WideFloats>(x);
+  if constexpr (kStride == 1) return low;
+  return Evens(low, LoadPart<WideFloats>(x + kPlaneWidth));
+}
+
+// to[i] = the highest of column i of the rows.
+RSHIFT_INLINE void HighestOfRows(const float* x, int64_t rows, int64_t pitch, int64_t n,
+                                 float* to) {
+  const auto highest = [&]<typename Register>(Register, int64_t i) RSHIFT_INLINE_LAMBDA {
+    auto best = LoadPart<Register>(x + i);
+    for (int64_t row = 1; row < rows; ++row) {
+      const auto other = LoadPart<Register>(x + row * pitch + i);
+      best = other > best ? other : best;
+    }
+    std::memcpy(to + i, &best, sizeof best);
+  };
+  if (n < kPlaneWidth) {
+    for (int64_t i = 0; i < n; ++i) highest(0.0f, i);
+    return;
+  }
+  for (int64_t i = 0; i + kPlaneWidth <= n; i += kPlaneWidth) highest(WideFloats{}, i);
+  highest(WideFloats{}, n - kPlaneWidth);
+}
+
+// Pieces of 8, 4, 2 and 1.
+RSHIFT_INLINE void StoreFirst(const WideFloats& x, int64_t n, float* out) {
+  float some[kPlaneWidth];
+  std::memcpy(some, &x, sizeof x);
+  const float* from = some;
+#pragma GCC unroll 4
+  for (int64_t piece = 8; piece > 0; piece /= 2) {
+    if ((n & piece) == 0) continue;
+    std::memcpy(out, from, static_cast<size_t>(piece) * sizeof(float));
+    out += piece;
+    from += piece;
+  }
+}
+
+// out[i] = the highest of kKernel neighbours from kStride * i of the line on.
+template <int kKernel, int kStride>
+RSHIFT_INLINE void HighestOfNeighbours(const float* line, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += kPlaneWidth) {
+    WideFloats best = EachNth<kStride>(line + kStride * i);
+#pragma GCC unroll 3
+    for (int tap = 1; tap < kKernel; ++tap)
+      best = WideMax(EachNth<kStride>(line + kStride * i + tap), best);
+    if (n - i >= kPlaneWidth) {
+      std::memcpy(out + i, &best, sizeof best);
+    } else {
+      StoreFirst(best, n - i, out + i);
+    }
+  }
+}
+
+template <int kKernel, int kStride>
+void PlaneRowHighestOf(const PlaneRow& row, float* out) noexcept {
+  float line[kStride * (kPlaneOutputs + kPlaneWidth) + kKernel];
+  for (int64_t at = 0; at < row.outputs; at += kPlaneOutputs) {
+    const int64_t n = row.outputs - at < kPlaneOutputs ? row.outputs - at : kPlaneOutputs;
+    const int64_t first = row.first + at * kStride;  // column of line[0]
+    const int64_t end = kStride * ((n + kPlaneWidth - 1) / kPlaneWidth * kPlaneWidth) + kKernel;
+    const int64_t lo = first < 0 ? -first : 0;
+    const int64_t hi = row.columns - first < end ? row.columns - first : end;
+    for (int64_t i = 0; i < lo; ++i) line[i] = kBelowAll;
+    HighestOfRows(row.x + first + lo, row.rows, row.pitch, hi - lo, line + lo);
+    for (int64_t i = hi; i < end; ++i) line[i] = kBelowAll;
+    HighestOfNeighbours<kKernel, kStride>(line, n, out + at);
+  }
+}
+
+void PlaneRowHighest(const PlaneRow& row, float* out) noexcept {
+  if (row.stride == 1)
+    return row.kernel == 2 ? PlaneRowHighestOf<2, 1>(row, out) : PlaneRowHighestOf<3, 1>(row, out);
+  row.kernel == 2 ? PlaneRowHighestOf<2, 2>(row, out) : PlaneRowHighestOf<3, 2>(row, out);
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_PLANE_KERNELS_H_
