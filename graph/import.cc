@@ -97,6 +97,8 @@ onnx::ModelProto ReadModel(std::span<const uint8_t> bytes, const Place& place,
 Imported ImportModel(std::span<const uint8_t> bytes, const Place& place,
                      const ImportOptions& options, bool lenient) {
   onnx::ModelProto model = ReadModel(bytes, place, options);
+  if (options.note && IsTflite(bytes) && !model.doc_string().empty())
+    options.note(model.doc_string());
   const AppendedModel appended(options, &model);
   onnx::GraphProto& graph = *model.mutable_graph();
   Imported result;

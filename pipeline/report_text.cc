@@ -135,6 +135,22 @@ std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
   return out;
 }
 
+// A line for each node and operator: the first note on it. What the importer made several operators
+// of, an LSTM's steps, has a note on each that differ in numbers only; --report-json has them all.
+std::string NoteLines(const std::vector<QuantizeReport::Note>& notes) {
+  std::map<std::pair<std::string, std::string>, size_t> counts;  // of node and operator
+  for (const auto& note : notes) ++counts[{note.node, note.op}];
+  std::string out;
+  for (const auto& note : notes) {
+    size_t& count = counts[{note.node, note.op}];
+    if (count == 0) continue;
+    out += Cat("note: ", note.op, " '", note.node, "': ", note.text,
+               count == 1 ? "" : Cat("; so are ", count - 1, " more of its parts"), "\n");
+    count = 0;
+  }
+  return out;
+}
+
 // A line for each node of the model, or for many with one reason; what the importer made several
 // operators of is one node. --report-json has every node.
 std::string FloatLines(const std::vector<QuantizeReport::FloatNode>& nodes) {
@@ -223,9 +239,7 @@ std::string TextReport(const DeployReport& report) {
   out += ProofLine(report.proofs);
   out += RepairLines(report.quantize.repairs);
   out += FloatLines(report.quantize.float_nodes);
-  for (const auto& note : report.quantize.notes) {
-    out += Cat("note: ", note.op, " '", note.node, "': ", note.text, "\n");
-  }
+  out += NoteLines(report.quantize.notes);
   if (report.test_input) out += LayerLines(report);
   if (report.checked) out += CheckLine(report.verdict);
   return out;

@@ -35,6 +35,7 @@ constexpr const char* kExamples =
     "  model_runner net.rshift --input photo.jpg --output out.npz\n"
     "  model_runner boxes.rshift --input photo.jpg --draw found.png --names classes.txt\n"
     "  model_runner net.rshift --input a=a.npy --input b=b.npy --output out.npz --raw\n"
+    "  model_runner stream.rshift --dataset frames.npy --carry auto --output out.npz\n"
     "  model_runner net.rshift --dataset photos/ --labels labels.txt --top 1,5 --json\n"
     "  model_runner net.rshift --dataset val/ --labels auto           (val/CLASS/*.jpg)\n"
     "  model_runner net.rshift --dataset 'val-{000..003}.tar' --labels auto\n"
@@ -50,7 +51,7 @@ constexpr int64_t kMaxLabelOffset = 1000000000;
 struct Arguments {
   std::string program, output, dump, isa, labels, top = "1,5", names, limits, trace, draw, shard;
   PreprocessArguments preprocess;
-  std::vector<std::string> input, dataset;
+  std::vector<std::string> input, dataset, carry;
   int threads = 0, streams = 1, iterations = 50, warmup = 5;
   int64_t label_offset = 0;
   bool raw = false, benchmark = false, per_command = false, json = false, copy = false,
@@ -65,6 +66,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
                      "folder, 'pattern*.jpg', .txt list, .npy, .npz, .tar, idx: run on every "
                      "sample")
           ->excludes(input);
+  app.add_option("--carry", a.carry,
+                 "INPUT=OUTPUT: an input of each sample is an output of the one before, zeros for "
+                 "the first (repeatable); auto: every input X that has an output X/next, as the "
+                 "variables of .tflite files");
   app.add_option("--output", a.output, "write the outputs to this .npz, stacked over samples");
   app.add_option("--dump-tensors", a.dump, "write every tensor under its ONNX name to this .npz");
   app.add_flag("--raw", a.raw, "integers as they are, not dequantized");
@@ -198,13 +203,16 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   const bool is_constant = program.image().inputs.empty();
   const std::optional<Preprocess> preprocess =
       is_constant ? std::nullopt : ProgramPreprocess(program, a.preprocess);
+  std::vector<CarriedInput> carried = ReadCarried(program.image(), a.carry);
   const auto dataset =
-      is_constant ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
-                  : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, preprocess);
+      is_constant
+          ? std::unique_ptr<Dataset>(std::make_unique<NoInputDataset>())
+          : OpenProgramDataset(program, a.input.empty() ? a.dataset : a.input, preprocess, carried);
   SampleRunOptions options{.raw = a.raw,
                            .keep_outputs = !a.output.empty(),
                            .keep_tensors = !a.dump.empty(),
-                           .quiet = a.json};
+                           .quiet = a.json,
+                           .carried = carried.empty() ? nullptr : &carried};
   std::optional<Accuracy> accuracy;
   std::vector<int64_t> labels;
   std::optional<SomeSamples> part;
@@ -242,7 +250,8 @@ nlohmann::json RunData(const Arguments& a, const Program& program, std::span<Ses
   if (!a.dump.empty()) WriteNpz(a.dump, run.tensors);
   // A run may overwrite its input: a benchmark that follows begins with one again.
   for (Session& session : sessions)
-    if (a.benchmark) FillInputs(program, session, part->Read(part->size() - 1));
+    if (a.benchmark)
+      FillInputs(program, session, WithCarried(part->Read(part->size() - 1), carried));
   nlohmann::json json =
       Summarize(a, std::move(run), BatchOf(program.image()), accuracy ? &*accuracy : nullptr);
   if (best) json["classes"] = best->json();
@@ -282,6 +291,9 @@ int Run(const Arguments& a) {
                "nothing to do: give --input X, --dataset PATH or --benchmark");
   RequireUsage((a.output.empty() && a.dump.empty()) || has_data || is_constant,
                "--output and --dump-tensors need --input or --dataset");
+  RequireUsage(a.carry.empty() || has_data, "--carry needs --input or --dataset");
+  RequireUsage(a.carry.empty() || (a.streams == 1 && a.shard.empty()),
+               "--carry runs the samples one after the other: leave out --streams and --shard");
   RequireUsage(a.draw.empty() || has_data, "--draw needs --input or --dataset");
   RequireUsage(a.draw.empty() || !a.raw, "--draw needs real values: leave --raw out");
   RequireUsage(a.names.empty() || !a.input.empty() || !a.draw.empty() || a.labels == kOwnLabels,

@@ -72,7 +72,8 @@ SampleResult RunSample(const Program& program, Session& session, const Sample& s
   const ProgramImage& image = program.image();
   SampleResult result;
   result.name = sample.name;
-  FillInputs(program, session, sample);
+  FillInputs(program, session,
+             options.carried != nullptr ? WithCarried(sample, *options.carried) : sample);
   const Clock::time_point start = Clock::now();
   if (options.keep_tensors)
     result.tensors = RunKeepingTensors(program, session, options.raw);
@@ -85,6 +86,7 @@ SampleResult RunSample(const Program& program, Session& session, const Sample& s
   }
   if (options.keep_outputs || options.on_outputs)
     result.outputs = Outputs(program, session, options.raw);
+  if (options.carried != nullptr) Carry(Outputs(program, session, true), *options.carried);
   return result;
 }
 

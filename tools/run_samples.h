@@ -10,6 +10,7 @@
 
 #include "calibrate/data/dataset.h"
 #include "runtime/runtime.h"
+#include "tools/carry.h"
 
 namespace rshift {
 
@@ -18,6 +19,9 @@ struct SampleRunOptions {
   bool keep_outputs = false;  // fill SampleRun::outputs
   bool keep_tensors = false;  // fill SampleRun::tensors
   bool quiet = false;         // no progress bar
+  // When set: inputs that the data set does not have; what the last run gives them stays here. Runs
+  // follow each other then: one session.
+  std::vector<CarriedInput>* carried = nullptr;
   // When set: gets output 0 of every sample as ONNX-order floats, in order of the samples.
   std::function<void(int64_t sample, const std::string& name, std::span<const float> scores)>
       on_scores = nullptr;

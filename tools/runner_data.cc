@@ -37,8 +37,12 @@ std::optional<Preprocess> ProgramPreprocess(const Program& program,
 
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const std::optional<Preprocess>& preprocess) {
-  return OpenDataset(paths, SpecsOf(program.image()), preprocess, PrintNote);
+                                            const std::optional<Preprocess>& preprocess,
+                                            const std::vector<CarriedInput>& carried) {
+  std::vector<InputSpec> specs = SpecsOf(program.image());
+  for (auto one = carried.rbegin(); one != carried.rend(); ++one)
+    specs.erase(specs.begin() + static_cast<std::ptrdiff_t>(one->input));
+  return OpenDataset(paths, specs, preprocess, PrintNote);
 }
 
 int64_t BatchOf(const ProgramImage& image) {

@@ -14,16 +14,18 @@
 #include "calibrate/fill_inputs.h"
 #include "pipeline/preprocess_choice.h"
 #include "runtime/runtime.h"
+#include "tools/carry.h"
 
 namespace rshift {
 
 // The preprocessing that is chosen, by default the one recorded in the program.
 std::optional<Preprocess> ProgramPreprocess(const Program& program,
                                             const PreprocessChoice& preprocess);
-// Opens `paths` with it.
+// Opens `paths` with it, for all inputs but the carried ones.
 std::unique_ptr<Dataset> OpenProgramDataset(const Program& program,
                                             const std::vector<std::string>& paths,
-                                            const std::optional<Preprocess>& preprocess);
+                                            const std::optional<Preprocess>& preprocess,
+                                            const std::vector<CarriedInput>& carried = {});
 
 // Some samples of another data set, which outlives it.
 class SomeSamples : public Dataset {

@@ -32,19 +32,47 @@ void CheckTensors(const SubGraph& graph, uint32_t buffers) {
   }
 }
 
-void CheckOperators(const SubGraph& graph, uint32_t codes) {
+BuiltinOperator CodeOf(const OperatorCode& code) {
+  const int old = code.deprecated_builtin_code();
+  return old >= 0 && old < kPlaceholder && code.builtin_code() == 0
+             ? static_cast<BuiltinOperator>(old)
+             : code.builtin_code();
+}
+
+void CheckOperators(const SubGraph& graph,
+                    const flatbuffers::Vector<flatbuffers::Offset<OperatorCode>>& codes) {
   const int tensors = static_cast<int>(graph.tensors()->size());
   for (uint32_t i = 0; i < graph.operators()->size(); ++i) {
     const Operator* op = graph.operators()->Get(i);
     const std::string what = Cat("operator ", i);
-    Require(op->opcode_index() < codes, what, " has code ", op->opcode_index(), " of ", codes);
-    Require(op->outputs() != nullptr && op->outputs()->size() > 0, what, " has no outputs");
+    Require(op->opcode_index() < codes.size(), what, " has code ", op->opcode_index(), " of ",
+            codes.size());
+    Require(IsVariableOperator(CodeOf(*codes.Get(op->opcode_index()))) ||
+                (op->outputs() != nullptr && op->outputs()->size() > 0),
+            what, " has no outputs");
     CheckIndices(op->inputs(), -1, tensors, what + " reads what it");
     CheckIndices(op->outputs(), 0, tensors, what + " makes what it");
   }
 }
 
+void CheckSubgraph(const SubGraph& graph, const Model& model) {
+  Require(graph.tensors() != nullptr && graph.operators() != nullptr && graph.inputs() != nullptr &&
+              graph.outputs() != nullptr && model.operator_codes() != nullptr &&
+              model.buffers() != nullptr,
+          "the model lacks one of its lists (tensors, operators, inputs, outputs, codes, buffers)");
+  const int tensors = static_cast<int>(graph.tensors()->size());
+  CheckTensors(graph, model.buffers()->size());
+  CheckOperators(graph, *model.operator_codes());
+  CheckIndices(graph.inputs(), 0, tensors, "the list of inputs");
+  CheckIndices(graph.outputs(), 0, tensors, "the list of outputs");
+}
+
 }  // namespace
+
+bool IsVariableOperator(BuiltinOperator code) {
+  return code == BuiltinOperator_CALL_ONCE || code == BuiltinOperator_VAR_HANDLE ||
+         code == BuiltinOperator_READ_VARIABLE || code == BuiltinOperator_ASSIGN_VARIABLE;
+}
 
 Shape ShapeOf(const Tensor& tensor) {
   if (tensor.shape() == nullptr) return {};
@@ -70,23 +98,19 @@ File::File(std::span<const uint8_t> bytes) : bytes_(bytes) {
                  "; convert it again with a newer converter");
   const auto* subgraphs = model_->subgraphs();
   Require(subgraphs != nullptr && subgraphs->size() > 0, "the model has no subgraph");
-  const SubGraph& main = graph();
-  Require(main.tensors() != nullptr && main.operators() != nullptr && main.inputs() != nullptr &&
-              main.outputs() != nullptr && model_->operator_codes() != nullptr &&
-              model_->buffers() != nullptr,
-          "the model lacks one of its lists (tensors, operators, inputs, outputs, codes, buffers)");
-  CheckTensors(main, model_->buffers()->size());
-  CheckOperators(main, model_->operator_codes()->size());
-  CheckIndices(main.inputs(), 0, TensorCount(), "the list of inputs");
-  CheckIndices(main.outputs(), 0, TensorCount(), "the list of outputs");
+  CheckSubgraph(graph(), *model_);
+}
+
+const SubGraph& File::CheckedSubgraph(int index) const {
+  const int count = static_cast<int>(model_->subgraphs()->size());
+  Require(index >= 0 && index < count, "subgraph ", index, " of ", count, " is called");
+  const SubGraph& graph = *model_->subgraphs()->Get(static_cast<unsigned>(index));
+  CheckSubgraph(graph, *model_);
+  return graph;
 }
 
 BuiltinOperator File::CodeOf(const Operator& op) const {
-  const OperatorCode* code = model_->operator_codes()->Get(op.opcode_index());
-  const int old = code->deprecated_builtin_code();
-  return old >= 0 && old < kPlaceholder && code->builtin_code() == 0
-             ? static_cast<BuiltinOperator>(old)
-             : code->builtin_code();
+  return tflite::CodeOf(*model_->operator_codes()->Get(op.opcode_index()));
 }
 
 std::string File::NameOf(const Operator& op) const {

@@ -20,6 +20,8 @@ class File {
   explicit File(std::span<const uint8_t> bytes);
 
   const SubGraph& graph() const { return *model_->subgraphs()->Get(0); }
+  // Another one, of which the same has been checked.
+  const SubGraph& CheckedSubgraph(int index) const;
   int TensorCount() const { return static_cast<int>(graph().tensors()->size()); }
   const Tensor& tensor(int i) const { return *graph().tensors()->Get(static_cast<unsigned>(i)); }
   BuiltinOperator CodeOf(const Operator& op) const;
@@ -34,6 +36,8 @@ class File {
   const Model* model_ = nullptr;
 };
 
+// Those of variables; some of them make no tensor.
+bool IsVariableOperator(BuiltinOperator code);
 Shape ShapeOf(const Tensor& tensor);
 std::string NameOf(const Tensor& tensor);  // without quotes; may be empty
 std::vector<int> Indices(const flatbuffers::Vector<int32_t>* list);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/tflite/table.h"
+#include "graph/tflite/variables.h"
 
 namespace rshift {
 namespace tflite {
@@ -70,6 +71,16 @@ void AddOutputs(Translation& t) {
   }
 }
 
+// Behind the file's own inputs and outputs.
+void AddVariables(Translation& t) {
+  FinishVariables(t);
+  for (const Variable& variable : t.variables) {
+    if (variable.input.empty()) continue;
+    Describe(t.file.tensor(variable.before), variable.input, false, *t.graph.add_input());
+    Describe(t.file.tensor(variable.after), variable.output, false, *t.graph.add_output());
+  }
+}
+
 // Stands for an operator that cannot be translated, and says why.
 void Refuse(const Operator& op, const std::string& reason, Translation& t) {
   onnx::NodeProto& node = *t.graph.add_node();
@@ -84,6 +95,7 @@ void Refuse(const Operator& op, const std::string& reason, Translation& t) {
 }
 
 void TranslateOperator(const Operator& op, Translation& t) {
+  if (IsVariableOperator(t.file.CodeOf(op))) return TranslateVariable(op, t);
   const Translate translate = FindTranslate(t.file.CodeOf(op));
   const std::vector<int> outputs = Indices(op.outputs());
   if (translate == nullptr) {
@@ -127,6 +139,8 @@ onnx::ModelProto TranslateTflite(std::span<const uint8_t> bytes, bool open) {
   tflite::AddInputs(t, open);
   for (const Operator* op : *file.graph().operators()) TranslateOperator(*op, t);
   tflite::AddOutputs(t);
+  AddVariables(t);
+  model.set_doc_string(DescribeVariables(t));
   RSHIFT_REQUIRE(graph.output_size() > 0, ErrorCode::kInvalidInput, "the model has no outputs");
   if (file.graph().name() != nullptr) graph.set_name(file.graph().name()->str());
   return model;

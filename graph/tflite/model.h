@@ -19,7 +19,8 @@ inline constexpr char kTfliteDomain[] = "tflite";
 // Inputs and outputs keep type, shape (NHWC) and names. Dimensions that the file leaves open have
 // the size that LiteRT gives them without a resize, unless `open`: then they are open in the ONNX
 // model, too. Throws kInvalidInput for a damaged file, kUnsupported for what is unlike a network;
-// operators that are not supported become nodes of kTfliteDomain.
+// operators that are not supported become nodes of kTfliteDomain. The model's
+// doc_string is what users should know of it: that variables became inputs and outputs.
 onnx::ModelProto TranslateTflite(std::span<const uint8_t> bytes, bool open);
 
 }  // namespace rshift

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "graph/tflite/model.h"
+#include "graph/tflite/sparse.h"
 
 namespace rshift::tflite {
 namespace {
@@ -161,6 +162,8 @@ bool IsInt16(const Tensor& tensor) {
 
 }  // namespace
 
+int64_t ZeroPointOf(const Tensor& tensor) { return ZeroOf(tensor, 0); }
+
 bool HaveEqualQuantization(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || IsQuantized(a) != IsQuantized(b)) return false;
   if (!IsQuantized(a)) return true;
@@ -201,13 +204,20 @@ void OpWriter::Store(int index) {
   CheckSupported(!tensor.is_variable(), what,
                  " is a variable: it keeps its contents between runs; only tensors that are "
                  "computed anew in each run are supported");
-  CheckSupported(tensor.sparsity() == nullptr, what, " is stored sparse; store it dense");
   const Shape shape = ShapeOf(tensor);
   const int type = OnnxType(tensor.type(), what);
   const std::span<const uint8_t> data = state_.file.DataOf(tensor);
   const int64_t count = NumElements(shape), bits = BitsOf(tensor.type());
   Check(!data.empty() || count == 0, "reads ", what,
         ", which no operator, input or buffer provides; the file is damaged");
+  if (tensor.sparsity() != nullptr) {
+    CheckSupported(bits >= 8, what, " is stored sparse in elements of ", bits,
+                   " bits; elements of 8 bits and more are supported");
+    AddInitializer(state_.tensor_names[index], type, shape)
+        .set_raw_data(Densified(tensor, data, bits / 8));
+    state_.stored[index] = true;
+    return;
+  }
   Check((count * bits + 7) / 8 == static_cast<int64_t>(data.size()), what, " of shape ",
         ToString(shape), " and type ", EnumNameTensorType(tensor.type()), " has ", data.size(),
         " bytes, expected ", (count * bits + 7) / 8, "; the file is damaged");

@@ -24,6 +24,16 @@ using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>
 using OpAttributes = std::vector<std::pair<const char*, Attribute>>;
 using Names = std::vector<std::string>;
 
+// A variable of the file, which keeps its contents between runs (variables.h).
+struct Variable {
+  std::string key = {};         // its name in the file
+  std::string input = {};       // what it holds before a run; empty: never read
+  std::string output = {};      // what it holds afterwards
+  std::string holds = {};       // the value that it has after the operators so far
+  int handle = -1;              // the tensor that stands for it
+  int before = -1, after = -1;  // tensors of the types of input and output
+};
+
 // What is known while the operators of a file are translated one after the other.
 struct Translation {
   const File& file;
@@ -33,12 +43,15 @@ struct Translation {
   std::vector<bool> computed = {};        // inputs of the model and results of operators
   std::vector<bool> stored = {};          // constants whose initializer is written
   std::map<int, std::string> reals = {};  // quantized tensors: their dequantized values
+  std::vector<Variable> variables = {};
+  std::map<int, size_t> handles = {};  // which of them a tensor stands for
 };
 
 // The ONNX type of a tensor's elements; those of 4 bits are widened to 8. Throws kUnsupported.
 int OnnxType(TensorType type, const std::string& where);
 // Scale and zero point of all, or along an axis. None: the tensor is not quantized.
 bool IsQuantized(const Tensor& tensor);
+int64_t ZeroPointOf(const Tensor& tensor);  // of its first channel
 bool HaveEqualQuantization(const Tensor& a, const Tensor& b);
 
 class OpWriter {

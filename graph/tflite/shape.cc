@@ -80,16 +80,15 @@ void TranslateRange(OpWriter& op) {
   op.GiveStored(op.Emit("Range", {op.Stored(0), op.Stored(1), op.Stored(2)}));
 }
 
+// The elements are given zeros in their places when they are stored.
+void TranslateDensify(OpWriter& op) { op.GiveStored(op.Emit("Identity", {op.Stored(0)})); }
+
 constexpr Entry kShapeEntries[] = {
-    {BuiltinOperator_RESHAPE, TranslateReshape},
-    {BuiltinOperator_SQUEEZE, TranslateSqueeze},
-    {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims},
-    {BuiltinOperator_PACK, TranslatePack},
-    {BuiltinOperator_UNPACK, TranslateUnpack},
-    {BuiltinOperator_SHAPE, TranslateShape},
-    {BuiltinOperator_FILL, TranslateFill},
-    {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},
-    {BuiltinOperator_RANGE, TranslateRange},
+    {BuiltinOperator_RESHAPE, TranslateReshape},        {BuiltinOperator_SQUEEZE, TranslateSqueeze},
+    {BuiltinOperator_EXPAND_DIMS, TranslateExpandDims}, {BuiltinOperator_PACK, TranslatePack},
+    {BuiltinOperator_UNPACK, TranslateUnpack},          {BuiltinOperator_SHAPE, TranslateShape},
+    {BuiltinOperator_DENSIFY, TranslateDensify},        {BuiltinOperator_FILL, TranslateFill},
+    {BuiltinOperator_ZEROS_LIKE, TranslateZerosLike},   {BuiltinOperator_RANGE, TranslateRange},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/portable_math.h"
 #include "pipeline/diagnose/finding_text.h"
 #include "pipeline/diagnose/rules.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/aligned.h"
@@ -51,15 +52,19 @@ dnnl::memory Bind(const dnnl::memory::desc& desc, const void* bytes) {
 
 class PrimitiveStep final : public Step {
  public:
-  PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive,
-                const Operands& operands)
-      : threads_(context.threads), stream_(CpuEngine()), primitive_(primitive) {
-    AddArgument(DNNL_ARG_SRC, Bind(operands.src, context.In(Field::kSrc)));
-    AddWeights(context, operands);
-    if (!operands.bias.is_zero()) {
-      AddArgument(DNNL_ARG_BIAS, Bind(operands.bias, context.In(Field::kSrc3)));
+  PrimitiveStep(const StepContext& context, const dnnl::primitive& primitive, Operands operands)
+      : threads_(context.threads),
+        stream_(CpuEngine()),
+        primitive_(primitive),
+        operands_(std::move(operands)) {
+    AddArgument(DNNL_ARG_SRC, Bind(operands_.src, context.In(Field::kSrc)));
+    AddWeights(context);
+    if (!operands_.own_bias.empty()) {
+      AddArgument(DNNL_ARG_BIAS, Bind(operands_.bias, operands_.own_bias.data()));
+    } else if (!operands_.bias.is_zero()) {
+      AddArgument(DNNL_ARG_BIAS, Bind(operands_.bias, context.In(Field::kSrc3)));
     }
-    AddArgument(DNNL_ARG_DST, Bind(operands.dst, context.Out(Field::kDst)));
+    AddArgument(DNNL_ARG_DST, Bind(operands_.dst, context.Out(Field::kDst)));
     const dnnl::memory::desc scratch = QueryDesc(primitive, DNNL_ARG_SCRATCHPAD);
     scratch_ =
         ScratchOf(context.arena, WithinBufferLimits(context, scratch.get_size()), &scratch_growth_);
@@ -68,7 +73,10 @@ class PrimitiveStep final : public Step {
   }
 
   bool parallel() const override { return false; }
-  size_t memory_bytes() const override { return own_weights_.size() + scratch_growth_; }
+  size_t memory_bytes() const override {
+    return own_weights_.size() + scratch_growth_ +
+           (operands_.own_weights.size() + operands_.own_bias.size()) * sizeof(float);
+  }
 
   void Run(const Team&) noexcept override {
     const ThreadCount threads(threads_);
@@ -83,10 +91,13 @@ class PrimitiveStep final : public Step {
     memories_.push_back(std::move(memory));
   }
 
-  void AddWeights(const StepContext& context, const Operands& operands) {
+  void AddWeights(const StepContext& context) {
     const dnnl::memory::desc wanted = QueryDesc(primitive_, DNNL_ARG_WEIGHTS);
-    dnnl::memory plain = Bind(operands.weights, context.In(operands.weights_field));
-    if (wanted == operands.weights) {
+    const bool own_order = !operands_.own_weights.empty();
+    const void* elements = own_order ? static_cast<const void*>(operands_.own_weights.data())
+                                     : context.In(operands_.weights_field);
+    dnnl::memory plain = Bind(operands_.weights, elements);
+    if (wanted == operands_.weights) {
       AddArgument(DNNL_ARG_WEIGHTS, std::move(plain));
       return;
     }
@@ -95,10 +106,11 @@ class PrimitiveStep final : public Step {
     reorder_ = dnnl::reorder(plain, own);
     const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_FROM, plain.get()},
                                                     {DNNL_ARG_TO, own.get()}};
-    if (context.Record(operands.weights_field).region == Region::kConst) {
+    if (own_order || context.Record(operands_.weights_field).region == Region::kConst) {
       dnnl::error::wrap_c_api(
           dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, arguments.data()),
           "could not reorder the weights");
+      operands_.own_weights = {};
     } else {
       reorder_arguments_ = arguments;
       memories_.push_back(std::move(plain));
@@ -116,6 +128,7 @@ class PrimitiveStep final : public Step {
   int threads_;
   dnnl::stream stream_;
   dnnl::primitive primitive_, reorder_;
+  Operands operands_;
   AlignedBuffer own_weights_;
   std::shared_ptr<Scratch> scratch_;
   size_t scratch_growth_ = 0;
@@ -160,9 +173,8 @@ ThreadCount::ThreadCount(int threads) : before_(omp_get_max_threads()) {
 ThreadCount::~ThreadCount() { omp_set_num_threads(before_); }
 
 std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
-                                        const dnnl::primitive& primitive,
-                                        const Operands& operands) {
-  return std::make_unique<PrimitiveStep>(context, primitive, operands);
+                                        const dnnl::primitive& primitive, Operands operands) {
+  return std::make_unique<PrimitiveStep>(context, primitive, std::move(operands));
 }
 
 }  // namespace rshift::f32

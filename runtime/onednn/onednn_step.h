@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
 
 #include "runtime/f32/step_tools.h"
 
@@ -32,11 +33,14 @@ class ThreadCount {
 struct Operands {
   Field weights_field = Field::kWeights;
   dnnl::memory::desc src, weights, bias, dst;
+  // Where the program has the elements in another order than a desc can say: they, in place of the
+  // program's.
+  std::vector<float> own_weights, own_bias;
 };
 
 // Reorders constant weights at once, computed ones at each run.
 std::unique_ptr<Step> MakePrimitiveStep(const StepContext& context,
-                                        const dnnl::primitive& primitive, const Operands& operands);
+                                        const dnnl::primitive& primitive, Operands operands);
 
 // oneDNN 2.7 reads through a null pointer where it gets no memory for the code it generates. Throws
 // bad_alloc when the process cannot have what making a primitive takes, with much to spare. What

@@ -27,13 +27,16 @@ def run_blocks(page, folder):
 
 def test_from_tflite(tmp_path):
     pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed')
-    from frameworks import tflite_cases  # pylint: disable=import-outside-toplevel
+    from frameworks import tflite_cases, tflite_streaming  # pylint: disable=import-outside-toplevel
     case = next(c for c in tflite_cases.cases() if c.name == 'conv_same22relu6')
     for kind, int8 in (('int8', True), ('float', False)):
         content, samples = tflite_cases.build(case, int8)
         (tmp_path / f'net_{kind}.tflite').write_bytes(content)
         np.save(tmp_path / f'x_{kind}.npy', samples['x0'])
     np.save(tmp_path / 'samples.npy', np.random.default_rng(0).uniform(-3, 3, (30, 8, 6, 8)).astype(np.float32))
+    random = np.random.default_rng(1)
+    (tmp_path / 'wake_word_int8.tflite').write_bytes(tflite_streaming.network(random))
+    np.save(tmp_path / 'frames.npy', random.integers(-128, 128, (20, 2, 1, 8)).astype(np.int8))
     run_blocks('from_tflite.md', tmp_path)
 
 

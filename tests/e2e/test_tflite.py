@@ -10,7 +10,7 @@ pytest.importorskip('ai_edge_litert', reason='ai-edge-litert is not installed: L
 
 import pipeline  # noqa: E402
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
-from frameworks import litert, tflite_cases, tflite_net  # noqa: E402
+from frameworks import litert, tflite_cases, tflite_net, tflite_streaming  # noqa: E402
 
 CASES = {case.name: case for case in tflite_cases.cases()}
 # Bytes that differ, at most, and by 1: what NUMERICS.md section 13.2 names.
@@ -169,6 +169,51 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
     assert not (tmp_path / 'net.rshift').exists()
 
 
+@pytest.mark.parametrize('profile', litert.WAYS)
+def test_variables_are_carried_from_run_to_run(profile, tmp_path):
+    """The bytes of LiteRT, whose interpreter keeps the variables, frame by frame."""
+    random = np.random.default_rng(5)
+    content = tflite_streaming.network(random)
+    frames = random.integers(-100, 100, (30, 2, 1, 8)).astype(np.int8)
+    theirs = litert.load(content, profile)
+    goal = []
+    for frame in frames:
+        theirs.set_tensor(theirs.get_input_details()[0]['index'], frame[None])
+        theirs.invoke()
+        goal.append(np.array(theirs.get_tensor(theirs.get_output_details()[0]['index'])))
+    goal = np.concatenate(goal)
+    (tmp_path / 'net.tflite').write_bytes(content)
+    np.save(tmp_path / 'frames.npy', frames)
+    made = pipeline.call('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--profile', profile)
+    assert "2 variables, contents that stay from run to run: an input here, as 'frames'" in made.stderr
+    for carry in (['auto'], ['total=total/next', 'frames=frames/next']):
+        pipeline.run('model_runner', tmp_path / 'net.rshift', '--dataset', tmp_path / 'frames.npy', '--raw', '--output',
+                     tmp_path / 'out.npz', *(word for pair in carry for word in ('--carry', pair)))
+        with np.load(tmp_path / 'out.npz') as ours:
+            assert (ours['y'] == goal).all(), (carry, int((ours['y'] != goal).sum()))
+            assert (ours['total/next'] == goal).all()
+    assert len(np.unique(goal)) > 20
+    for wrong, why in ((['x=y'], "input 'x' takes s8 1x2x1x8"), (['x'], 'expected INPUT=OUTPUT or auto'),
+                       (['total=total/next', 'total=y'], "gives input 'total' two outputs")):
+        error = pipeline.fails('model_runner', tmp_path / 'net.rshift', '--dataset', tmp_path / 'frames.npy',
+                               *(word for pair in wrong for word in ('--carry', pair)))
+        assert why in error, error
+
+
+def test_sparse_weights_equal_litert(tmp_path):
+    random = np.random.default_rng(9)
+    net = tflite_net.Net()
+    x = net.tensor('x', (3, 40), np.float32)
+    weights = (random.normal(size=(24, 40)) * (random.random((24, 40)) < 0.3)).astype(np.float32)
+    dense, y = net.tensor('dense', weights.shape, np.float32), net.tensor('y', (3, 24), np.float32)
+    net.operator('DENSIFY', [net.sparse('w', weights)], [dense])
+    net.operator('FULLY_CONNECTED', [x, dense, -1], [y], 'FullyConnectedOptions')
+    content, samples = net.bytes([x], [y]), {'x': random.normal(size=(3, 40)).astype(np.float32)}
+    goal = theirs_of(content, 'tflite-ref', samples)['y']
+    ours = ours_of(content, samples, tmp_path, '--mode', 'f32')['y']
+    np.testing.assert_allclose(ours, goal, rtol=1e-5, atol=1e-5)
+
+
 def test_the_schema_has_the_field_ids_of_the_format():
     """graph/tflite/schema.fbs against the classes that LiteRT ships."""
     text = (pipeline.ROOT / 'graph/tflite/schema.fbs').read_text()
@@ -181,7 +226,7 @@ def test_the_schema_has_the_field_ids_of_the_format():
             continue
         place = 4
         for field, kind, deprecated in re.findall(r'(\w+): ([^;(]+?)\s*(\(deprecated\))?;', body):
-            union = kind in ('BuiltinOptions', 'QuantizationDetails')
+            union = kind in ('BuiltinOptions', 'QuantizationDetails', 'SparseIndexVector')
             camel = ''.join(part.title() for part in field.split('_'))
             offset = re.search(rf'    def {camel}\(self.*?Offset\((\d+)\)', tables[name], re.S)
             if not deprecated:
@@ -189,9 +234,9 @@ def test_the_schema_has_the_field_ids_of_the_format():
                 checked += 1
             place += 4 if union else 2
     assert checked > 100
-    for kind in ('BuiltinOperator', 'BuiltinOptions', 'TensorType'):
+    for kind in ('BuiltinOperator', 'BuiltinOptions', 'DimensionType', 'SparseIndexVector', 'TensorType'):
         body = re.search(rf'(?:enum|union) {kind}[^{{]*\{{(.*?)\}}', text, re.S)[1]
-        number = 0
+        number = int(kind == 'SparseIndexVector')  # 0 is none
         for entry in body.split(','):
             entry_name, *value = (part.strip() for part in entry.split('='))
             number = int(value[0]) if value else number

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@ namespace rshift {
 namespace {
 
 using namespace tflite;  // NOLINT(google-build-using-namespace): names of the schema
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::TfliteBuilder;
 
@@ -57,6 +59,76 @@ std::string ManyOperators() {
   b.Operator(BuiltinOperator_SOFTMAX, {fc}, {y}, CreateSoftmaxOptions(b.fb(), 1.0f),
              BuiltinOptions_SoftmaxOptions);
   return b.Bytes({x}, {y, sum});
+}
+
+// Adds the handle of the variable "state".
+int Handle(TfliteBuilder& b) {
+  const int handle = b.Tensor("state", {}, TensorType_RESOURCE);
+  b.Operator(BuiltinOperator_VAR_HANDLE, {}, {handle},
+             CreateVarHandleOptions(b.fb(), b.fb().CreateString(""), b.fb().CreateString("state")),
+             BuiltinOptions_VarHandleOptions);
+  return handle;
+}
+
+// y = x + state, and the state becomes y: s8, the state begins with `first`.
+std::string Streaming(const std::vector<uint8_t>& first, bool is_assigned = true) {
+  TfliteBuilder b;
+  const int begin = Handle(b);
+  b.Operator(BuiltinOperator_ASSIGN_VARIABLE,
+             {begin, b.Tensor("first", {1, 4}, kS8, 0.5f, -3, first)}, {});
+  b.EndOtherGraph();
+  b.Operator(BuiltinOperator_CALL_ONCE, {}, {}, CreateCallOnceOptions(b.fb(), 1),
+             BuiltinOptions_CallOnceOptions);
+  const int x = b.Tensor("x", {1, 4}, kS8, 0.5f, -3), handle = Handle(b);
+  const int state = b.Tensor("read", {1, 4}, kS8, 0.5f, -3);
+  b.Operator(BuiltinOperator_READ_VARIABLE, {handle}, {state});
+  const int y = b.Tensor("y", {1, 4}, kS8, 0.5f, -3);
+  b.Operator(BuiltinOperator_ADD, {x, state}, {y}, CreateAddOptions(b.fb()),
+             BuiltinOptions_AddOptions);
+  if (is_assigned) b.Operator(BuiltinOperator_ASSIGN_VARIABLE, {handle, y}, {});
+  return b.Bytes({x}, {y});
+}
+
+flatbuffers::Offset<DimensionMetadata> Sparse(TfliteBuilder& b, const std::vector<int>& segments,
+                                              const std::vector<uint8_t>& indices) {
+  return CreateDimensionMetadata(b.fb(), DimensionType_SPARSE_CSR, 0, SparseIndexVector_Int32Vector,
+                                 CreateInt32Vector(b.fb(), b.fb().CreateVector(segments)).Union(),
+                                 SparseIndexVector_Uint8Vector,
+                                 CreateUint8Vector(b.fb(), b.fb().CreateVector(indices)).Union());
+}
+
+flatbuffers::Offset<DimensionMetadata> Dense(TfliteBuilder& b, int size) {
+  return CreateDimensionMetadata(b.fb(), DimensionType_DENSE, size);
+}
+
+// y = x + c, c [2, 4] of bytes, stored sparse.
+std::string SparseConstant(
+    const std::vector<int>& order, const std::vector<int>& blocks,
+    const std::function<std::vector<flatbuffers::Offset<DimensionMetadata>>(TfliteBuilder&)>&
+        levels,
+    const std::vector<uint8_t>& data) {
+  TfliteBuilder b;
+  const int x = b.Tensor("x", {2, 4}, kS8, 1, 0), y = b.Tensor("y", {2, 4}, kS8, 1, 0);
+  const auto sparsity =
+      CreateSparsityParameters(b.fb(), b.fb().CreateVector(order), b.fb().CreateVector(blocks),
+                               b.fb().CreateVector(levels(b)));
+  const int c = b.Tensor("c", {2, 4}, kS8, 1, 0, data, sparsity);
+  const int dense = b.Tensor("dense", {2, 4}, kS8, 1, 0);
+  b.Operator(BuiltinOperator_DENSIFY, {c}, {dense});
+  b.Operator(BuiltinOperator_ADD, {x, dense}, {y}, CreateAddOptions(b.fb()),
+             BuiltinOptions_AddOptions);
+  return b.Bytes({x}, {y});
+}
+
+// 0 5 0 6
+// 0 0 7 0
+std::string SparseRows(const std::vector<int>& segments = {0, 2, 3},
+                       const std::vector<uint8_t>& indices = {1, 3, 2}) {
+  return SparseConstant({0, 1}, {},
+                        [&](TfliteBuilder& b) {
+                          return std::vector{Dense(b, 2), Sparse(b, segments, indices)};
+                        },
+                        {5, 6, 7});
 }
 
 Graph Import(const std::string& bytes) {
@@ -164,6 +236,79 @@ TEST(ImportTflite, RefusesTypesWithoutNumbers) {
   EXPECT_THAT(Refusal(b.Bytes({x}, {y})), HasSubstr("has elements of type STRING"));
 }
 
+TEST(ImportTflite, AVariableIsAnInputAndAnOutput) {
+  std::string note;
+  ImportOptions options;
+  options.note = [&](const std::string& text) { note += text; };
+  const std::string bytes = Streaming({0xfd, 0xfd, 0xfd, 0xfd});  // -3, which is zero
+  const Graph graph = ImportOnnxBytes(
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "net", options);
+  const auto names = [&](const std::vector<ValueId>& ids) {
+    std::vector<std::string> list;
+    list.reserve(ids.size());
+    for (const ValueId id : ids) list.push_back(graph.value(id).name);
+    return list;
+  };
+  EXPECT_THAT(names(graph.inputs), ElementsAre("x", "state"));
+  EXPECT_THAT(names(graph.outputs), ElementsAre("y", "state/next"));
+  for (const ValueId id : {graph.inputs[1], graph.outputs[1]}) {
+    EXPECT_EQ(graph.value(id).dtype, DType::kS8);
+    EXPECT_EQ(graph.value(id).shape, (Shape{1, 4}));
+  }
+  EXPECT_EQ(note,
+            "the file has a variable, contents that stay from run to run: an input here, as "
+            "'state', and an output, 'state/next'; zeros at first, then model_runner --carry auto "
+            "feeds them back");
+}
+
+TEST(ImportTflite, RefusesVariablesThatBeginWithOtherValues) {
+  EXPECT_THAT(Refusal(Streaming({0, 0xfd, 0xfd, 0xfd})),
+              HasSubstr("variable 'state' begins with other values than zeros"));
+  EXPECT_THAT(Refusal(Streaming({0xfd, 0xfd, 0xfd, 0xfd}, false)),
+              HasSubstr("variable 'state' is read but never assigned"));
+}
+
+std::vector<float> AddedTo(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    for (const ValueId id : node.inputs) {
+      const Value& value = graph.value(id);
+      if (value.is_constant() && value.shape == Shape{2, 4}) {
+        const auto elements = value.constant->As<float>();
+        return {elements.begin(), elements.end()};
+      }
+    }
+  }
+  return {};
+}
+
+TEST(ImportTflite, SparseConstantsAreReadWithTheirZeros) {
+  const std::vector<float> want = {0, 5, 0, 6, 0, 0, 7, 0};
+  EXPECT_EQ(AddedTo(Import(SparseRows())), want);
+  // Columns first.
+  EXPECT_EQ(AddedTo(Import(SparseConstant(
+                {1, 0}, {},
+                [](TfliteBuilder& b) {
+                  return std::vector{Dense(b, 4), Sparse(b, {0, 0, 1, 2, 3}, {0, 1, 0})};
+                },
+                {5, 7, 6}))),
+            want);
+  // Blocks of 1 x 2: none of the second row's first two elements.
+  EXPECT_EQ(AddedTo(Import(SparseConstant(
+                {0, 1, 2}, {1},
+                [](TfliteBuilder& b) {
+                  return std::vector{Dense(b, 2), Sparse(b, {0, 2, 3}, {0, 1, 1}), Dense(b, 2)};
+                },
+                {0, 5, 0, 6, 7, 0}))),
+            want);
+}
+
+TEST(ImportTflite, RefusesSparseConstantsThatContradictThemselves) {
+  EXPECT_THAT(Refusal(SparseRows({0, 2})), HasSubstr("2 segments for 2 parts"));
+  EXPECT_THAT(Refusal(SparseRows({0, 2, 9})), HasSubstr("segments that end at 9 of 3"));
+  EXPECT_THAT(Refusal(SparseRows({0, 2, 3}, {1, 4, 2})), HasSubstr("the index 4 of 4"));
+  EXPECT_THAT(Refusal(SparseRows({0, 1, 2})), HasSubstr("3 bytes, expected 2"));
+}
+
 TEST(ImportTflite, RefusesAnotherVersion) {
   TfliteBuilder b;
   const int x = b.Tensor("x", {2}, TensorType_FLOAT32), y = b.Tensor("y", {2}, TensorType_FLOAT32);
@@ -203,14 +348,16 @@ TEST(ImportTflite, EveryTruncationIsRefusedOrHarmless) {
 }
 
 TEST(ImportTflite, EveryByteMayChange) {
-  const std::string whole = ManyOperators();
   std::mt19937 random(7);
   int imported = 0;
-  for (size_t at = 0; at < whole.size(); ++at) {
-    for (int change : {0x01, 0x80, 0xff, static_cast<int>(random() % 255) + 1}) {
-      std::string mutant = whole;
-      mutant[at] = static_cast<char>(mutant[at] ^ change);
-      imported += Imports(mutant);
+  for (const std::string& whole :
+       {ManyOperators(), Streaming({0xfd, 0xfd, 0xfd, 0xfd}), SparseRows()}) {
+    for (size_t at = 0; at < whole.size(); ++at) {
+      for (int change : {0x01, 0x80, 0xff, static_cast<int>(random() % 255) + 1}) {
+        std::string mutant = whole;
+        mutant[at] = static_cast<char>(mutant[at] ^ change);
+        imported += Imports(mutant);
+      }
     }
   }
   // Names and weights may change without harm, so some must have got through.

@@ -13,7 +13,8 @@ class TfliteBuilder {
  public:
   // Returns the index of the tensor; with `data` it is a constant.
   int Tensor(const std::string& name, const std::vector<int>& shape, tflite::TensorType type,
-             float scale = 0, int64_t zero = 0, const std::vector<uint8_t>& data = {}) {
+             float scale = 0, int64_t zero = 0, const std::vector<uint8_t>& data = {},
+             flatbuffers::Offset<tflite::SparsityParameters> sparsity = {}) {
     uint32_t buffer = 0;
     if (!data.empty()) {
       buffer = static_cast<uint32_t>(buffers_.size());
@@ -27,7 +28,7 @@ class TfliteBuilder {
                                                           fb_.CreateVector(zeros));
     }
     tensors_.push_back(tflite::CreateTensor(fb_, fb_.CreateVector(shape), type, buffer,
-                                            fb_.CreateString(name), quantization));
+                                            fb_.CreateString(name), quantization, false, sparsity));
     return static_cast<int>(tensors_.size()) - 1;
   }
   int Ints(const std::string& name, const std::vector<int>& shape, const std::vector<int>& data) {
@@ -49,12 +50,16 @@ class TfliteBuilder {
                                                 fb_.CreateVector(inputs), fb_.CreateVector(outputs),
                                                 type, options.Union()));
   }
+  // What was added so far is subgraph 1, which CALL_ONCE may name.
+  void EndOtherGraph() {
+    other_ = SubGraph({}, {}, "other");
+    tensors_.clear();
+    operators_.clear();
+  }
   std::string Bytes(const std::vector<int>& inputs, const std::vector<int>& outputs,
                     uint32_t version = 3) {
-    const auto graph = tflite::CreateSubGraph(
-        fb_, fb_.CreateVector(tensors_), fb_.CreateVector(inputs), fb_.CreateVector(outputs),
-        fb_.CreateVector(operators_), fb_.CreateString("main"));
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {graph};
+    std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {SubGraph(inputs, outputs, "main")};
+    if (!other_.IsNull()) graphs.push_back(other_);
     tflite::FinishModelBuffer(
         fb_, tflite::CreateModel(fb_, version, fb_.CreateVector(codes_), fb_.CreateVector(graphs),
                                  fb_.CreateString("test"), fb_.CreateVector(buffers_)));
@@ -63,11 +68,20 @@ class TfliteBuilder {
   flatbuffers::FlatBufferBuilder& fb() { return fb_; }
 
  private:
+  flatbuffers::Offset<tflite::SubGraph> SubGraph(const std::vector<int>& inputs,
+                                                 const std::vector<int>& outputs,
+                                                 const char* name) {
+    return tflite::CreateSubGraph(fb_, fb_.CreateVector(tensors_), fb_.CreateVector(inputs),
+                                  fb_.CreateVector(outputs), fb_.CreateVector(operators_),
+                                  fb_.CreateString(name));
+  }
+
   flatbuffers::FlatBufferBuilder fb_;
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers_ = {tflite::CreateBuffer(fb_)};
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators_;
+  flatbuffers::Offset<tflite::SubGraph> other_;
 };
 
 }  // namespace rshift::testing

@@ -39,6 +39,19 @@ TEST(TextReportTest, RepairsForOtherReasonsHaveALineEachAndTheLargestChange) {
               HasSubstr("repaired conv: 1 channel (5): another reason, weight scale 0.5 -> 1\n"));
 }
 
+TEST(TextReportTest, NotesOnPartsOfANodeAreOneLine) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  report.quantize.notes = {{"lstm", "Sigmoid", "22 %"},
+                           {"log", "Log", "infinite"},
+                           {"lstm", "Tanh", "37 %"},
+                           {"lstm", "Sigmoid", "24 %"},
+                           {"lstm", "Sigmoid", "22 %"}};
+  EXPECT_THAT(TextReport(report),
+              HasSubstr("note: Sigmoid 'lstm': 22 %; so are 2 more of its parts\n"
+                        "note: Log 'log': infinite\n"
+                        "note: Tanh 'lstm': 37 %\n"));
+}
+
 TEST(TextReportTest, PartsOfANodeAreOneLineForEachReason) {
   DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
   report.quantize.float_nodes = {{"grid", "Floor", "points"},

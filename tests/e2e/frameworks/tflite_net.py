@@ -12,8 +12,8 @@ ACTIVATIONS = {name: getattr(schema.ActivationFunctionType, name.upper())
                for name in ('none', 'relu', 'relu6', 'relu_n1_to_1')}
 # Versions under which LiteRT takes the types that are written here; 2 for the others.
 VERSIONS = {'CONV_2D': 3, 'DEPTHWISE_CONV_2D': 3, 'FULLY_CONNECTED': 4, 'TRANSPOSE_CONV': 3} | dict.fromkeys(
-    ('ADD_N', 'CEIL', 'CUMSUM', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'POW', 'PRELU',
-     'LOCAL_RESPONSE_NORMALIZATION', 'RELU_N1_TO_1', 'RESHAPE', 'ROUND', 'SQUARE', 'SQUEEZE'), 1)
+    ('ADD_N', 'ASSIGN_VARIABLE', 'CALL_ONCE', 'CEIL', 'CUMSUM', 'DENSIFY', 'DEPTH_TO_SPACE', 'ELU', 'EXPAND_DIMS', 'FLOOR', 'HARD_SWISH', 'NEG', 'POW', 'PRELU',
+     'LOCAL_RESPONSE_NORMALIZATION', 'READ_VARIABLE', 'RELU_N1_TO_1', 'RESHAPE', 'ROUND', 'SQUARE', 'SQUEEZE', 'VAR_HANDLE'), 1)
 
 
 class Net:
@@ -21,7 +21,42 @@ class Net:
 
     def __init__(self):
         self.buffers, self.tensors = [schema.BufferT()], []
-        self.codes, self.operators = [], []
+        self.codes, self.operators, self.others = [], [], []
+
+    def handle(self, name):
+        """Of the variable of that name."""
+        made = schema.TensorT()
+        made.name, made.shape, made.type, made.buffer = name, [], schema.TensorType.RESOURCE, 0
+        self.tensors.append(made)
+        index = len(self.tensors) - 1
+        self.operator('VAR_HANDLE', [], [index], 'VarHandleOptions', container='', sharedName=name)
+        return index
+
+    def end_other_graph(self):
+        """What was added so far becomes subgraph 1, which CALL_ONCE may name."""
+        self.others.append(self.graph([], [], 'other'))
+        self.tensors, self.operators = [], []
+
+    def sparse(self, name, data):
+        """A constant of rows that are stored without their zeros."""
+        rows = data.reshape(len(data), -1)
+        index = self.tensor(name, data.shape, data.dtype, data=rows[rows != 0])
+        levels = []
+        for size in data.shape:
+            level = schema.DimensionMetadataT()
+            level.format, level.denseSize = schema.DimensionType.DENSE, size
+            levels.append(level)
+        segments, indices = schema.Int32VectorT(), schema.Uint8VectorT()
+        segments.values = [0, *np.cumsum((rows != 0).sum(1)).tolist()]
+        indices.values = np.nonzero(rows)[1].astype(np.uint8)
+        last = levels[-1]
+        last.format, last.denseSize = schema.DimensionType.SPARSE_CSR, 0
+        last.arraySegmentsType, last.arraySegments = schema.SparseIndexVector.Int32Vector, segments
+        last.arrayIndicesType, last.arrayIndices = schema.SparseIndexVector.Uint8Vector, indices
+        sparsity = schema.SparsityParametersT()
+        sparsity.traversalOrder, sparsity.dimMetadata = list(range(data.ndim)), levels
+        self.tensors[index].sparsity = sparsity
+        return index
 
     def tensor(self, name, shape, dtype, quant=None, data=None, axis=0):
         """quant: (scale or scales, zero point or zero points)."""
@@ -66,12 +101,15 @@ class Net:
             operator.builtinOptions = table
         self.operators.append(operator)
 
-    def bytes(self, inputs, outputs):
+    def graph(self, inputs, outputs, name):
         graph = schema.SubGraphT()
         graph.tensors, graph.operators = self.tensors, self.operators
-        graph.inputs, graph.outputs, graph.name = list(inputs), list(outputs), 'main'
+        graph.inputs, graph.outputs, graph.name = list(inputs), list(outputs), name
+        return graph
+
+    def bytes(self, inputs, outputs):
         model = schema.ModelT()
-        model.version, model.subgraphs = 3, [graph]
+        model.version, model.subgraphs = 3, [self.graph(inputs, outputs, 'main'), *self.others]
         model.operatorCodes, model.buffers = self.codes, self.buffers
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b'TFL3')

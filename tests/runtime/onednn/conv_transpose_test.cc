@@ -115,5 +115,43 @@ TEST(ConvTransposeF32Test, CommonLayers) {
   CheckTranspose({.h = {1}, .w = {17, 5, 3, 1, 1, 2, 1}, .ic = 3, .oc = 6}, 5);  // 1-D
 }
 
+// Computed as products of matrices where the weights are constant, else as the others.
+TEST(ConvTransposeF32Test, WindowsThatMeetEdgeToEdge) {
+  for (const bool constant : {true, false}) {
+    for (const bool bias : {true, false}) {
+      CheckTranspose({.h = {5, 3, 3},
+                      .w = {7, 2, 2},
+                      .batch = 2,
+                      .ic = 24,
+                      .oc = 17,
+                      .bias = bias,
+                      .constant_weights = constant,
+                      .lo = 0},
+                     1);
+      CheckTranspose({.h = {4, 2, 2},
+                      .w = {9, 2, 2},
+                      .ic = 24,
+                      .oc = 1,
+                      .bias = bias,
+                      .constant_weights = constant,
+                      .lo = -0.5f,
+                      .hi = 0.5f},
+                     2);
+      CheckTranspose({.h = {6, 1, 1},
+                      .w = {5, 4, 4},
+                      .ic = 3,
+                      .oc = 64,
+                      .bias = bias,
+                      .constant_weights = constant},
+                     3);
+    }
+  }
+  // Near misses: a pad, an output padding, a dilation, groups.
+  CheckTranspose({.h = {5, 3, 3, 1, 1}, .w = {5, 3, 3, 1, 0, 1}, .ic = 8, .oc = 8}, 4);
+  CheckTranspose({.h = {5, 2, 2, 1, 0, 0, 1}, .w = {5, 2, 2}, .ic = 8, .oc = 8}, 5);
+  CheckTranspose({.h = {5, 2, 2, 2}, .w = {5, 2, 2}, .ic = 8, .oc = 8}, 6);
+  CheckTranspose({.h = {5, 2, 2}, .w = {5, 2, 2}, .groups = 3, .ic = 4, .oc = 4}, 7);
+}
+
 }  // namespace
 }  // namespace rshift
