@@ -71,6 +71,7 @@ class Trials {
       TryProfiles();
     } else {
       TryModesAndRanges();
+      TryMoreBits();
     }
     std::stable_sort(trials_.begin(), trials_.end(),
                      [](const Trial& a, const Trial& b) { return a.quality_db > b.quality_db; });
@@ -104,6 +105,18 @@ class Trials {
     }
   }
 
+  // A network whose activations reach too far for 8 bits; not where 8 bits can be good, since 16
+  // take more time.
+  void TryMoreBits() {
+    QuantizeOptions other = deployment_.options;
+    const bool is_good_already = std::any_of(
+        trials_.begin(), trials_.end(), [](const Trial& t) { return t.grade == Grade::kGood; });
+    if (is_good_already || other.profile.id != ProfileId::kTpu || other.activation_bits != 8)
+      return;
+    other.activation_bits = 16;
+    Try(deployment_.table, other, {"--activation-bits 16", "", 0, Grade::kNone});
+  }
+
   void Try(const CalibrationTable& table, const QuantizeOptions& options, Trial trial) {
     try {
       const QuantizeResult quantized = QuantizeGraph(deployment_.floating, table, options);
@@ -126,6 +139,19 @@ class Trials {
   std::vector<Trial> trials_;
 };
 
+// "a table of model_calibrate --method minmax and --mode asymmetric"
+std::string NameOf(const Trial& trial) {
+  return trial.recipe + (trial.recipe.empty() || trial.options.empty() ? "" : " and ") +
+         trial.options;
+}
+
+// Separated by semicolons: a name may hold an "and".
+std::string NamesOf(const std::vector<Trial>& trials) {
+  std::string names;
+  for (const Trial& trial : trials) names += (names.empty() ? "" : "; ") + NameOf(trial);
+  return names;
+}
+
 std::string Advice(const Verdict& verdict, bool by_table) {
   const double now = Quality(verdict.outputs);
   const auto text = [](double db) {
@@ -136,15 +162,12 @@ std::string Advice(const Verdict& verdict, bool by_table) {
   const std::string layers =
       Cat("--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for --config",
           by_table ? "" : ", or quantize the model again");
-  if (verdict.trials.empty() || verdict.trials[0].quality_db < now + kWorthwhileDb)
-    return (by_table ? "neither the other mode nor other ranges help; next: "
-                     : "no other --profile helps; next: ") +
-           layers;
+  if (verdict.trials.empty()) return "next: " + layers;
+  if (verdict.trials[0].quality_db < now + kWorthwhileDb)
+    return NamesOf(verdict.trials) + (verdict.trials.size() == 1 ? " does" : " do") +
+           " not help; next: " + layers;
   const Trial& best = verdict.trials[0];
-  std::string out = "next: ";
-  if (!best.recipe.empty()) out += best.recipe;
-  if (!best.recipe.empty() && !best.options.empty()) out += " and ";
-  out += best.options;
+  std::string out = "next: " + NameOf(best);
   out += " (" + text(best.quality_db) + " instead of " + text(now) + " on the same samples)";
   if (best.grade != Grade::kGood) out += "; then " + layers;
   return out;

@@ -68,7 +68,7 @@ def main():
     parser.add_argument('--epochs', type=int, default=4)
     parser.add_argument('--batch', type=int, default=64)
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--threads', type=int, default=2)
+    parser.add_argument('--threads', type=int, default=1)
     parser.add_argument('--limit', type=int, default=20000, help='only the first N training pictures (0: all)')
     options = parser.parse_args()
     torch.manual_seed(options.seed)

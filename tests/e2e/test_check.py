@@ -76,10 +76,11 @@ def test_a_useless_program_is_called_bad_and_says_what_to_do(tmp_path):
     table = calibrated(model, tmp_path, normal(40, 16))
     line, warning, report = deploy(model, tmp_path, '--calibration', table)
     assert line.startswith('check: BAD') and "'wide'" in line, line
-    assert '--sensitivity' in warning
+    assert 'next: --activation-bits 16 (' in warning
     wide = next(layer for layer in report['layers'] if layer['tensor'] == 'wide')
     assert wide['sqnr_db'] > 30 and wide['channels']['median_db'] < 10
-    assert [trial['options'] for trial in report['check']['trials']] == ['--mode asymmetric']
+    assert [trial['options'] for trial in report['check']['trials']] == ['--activation-bits 16', '--mode asymmetric']
+    assert report['check']['trials'][0]['grade'] == 'good'
 
 
 def test_advice_is_what_helped_on_the_samples(tmp_path):
