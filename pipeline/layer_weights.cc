@@ -11,6 +11,7 @@
 #include "pipeline/sample_runs.h"
 #include "pipeline/weight_solver.h"
 #include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/qparams.h"
 #include "quantize/overrides.h"
 
@@ -95,15 +96,18 @@ void SetErrors(const WeightLayer& layer, const SecondMoments& moments, Rows* row
   rows->errors = SquaredErrors(moments, d);
 }
 
-// The bias grows as the scale shrinks: no accumulator may leave int32.
+// The bias grows as the scale shrinks: neither it nor an accumulator may leave its bounds.
 bool Fits(const WeightLayer& layer, int64_t output, float scale, std::span<const int8_t> row) {
   double magnitudes = 0;
   for (const int8_t q : row) magnitudes += std::abs(static_cast<int>(q));
   const double bias = layer.bias.empty() ? 0 : static_cast<double>(layer.bias[output]);
-  const double unit = static_cast<double>(layer.quant.scale) * static_cast<double>(scale);
+  const double step = static_cast<double>(layer.quant.scale) / (layer.reads_s16 ? 256 : 1);
+  const double unit = step * static_cast<double>(scale);
   const double folded = std::fabs(bias / unit) + 1 + std::abs(layer.quant.zero_point) * magnitudes;
-  return numerics::LargestAccumulator(folded, magnitudes) <=
-         static_cast<double>(numerics::kInt32Limit);
+  const auto most = static_cast<double>(numerics::kInt32Limit);
+  if (!layer.reads_s16) return numerics::LargestAccumulator(folded, magnitudes) <= most;
+  return folded <= most && folded + static_cast<double>(numerics::kInt16Magnitude) * magnitudes <=
+                               static_cast<double>(numerics::kInt16AccumulatorLimit);
 }
 
 class LayerChooser {
@@ -228,7 +232,8 @@ std::optional<WeightLayer> LayerOf(const Graph& floating, const Node& node, cons
   layer.x = found.x;
   layer.dtype = found.dtype;
   layer.quant = found.quant;
-  if (found.dtype == DType::kS16) {  // 8 bits of it are enough to weigh errors by
+  layer.reads_s16 = found.dtype == DType::kS16;
+  if (layer.reads_s16) {  // 8 bits of it are enough to weigh errors by
     layer.dtype = DType::kS8;
     layer.quant.scale *= 256;
   }

@@ -21,7 +21,8 @@ struct WeightLayer {
   std::string node;
   std::string x;  // what it reads, in the float program
   DType dtype = DType::kS8;
-  QuantParams quant;  // of x
+  QuantParams quant;  // of x; of an x of 16 bits the upper 8, by which errors are weighed
+  bool reads_s16 = false;
   WindowRows rows;
   int64_t outputs = 0;
   bool inputs_first = false;             // MatMul's [K, N]; else [OC, inputs of a row]

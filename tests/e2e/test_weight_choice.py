@@ -52,6 +52,30 @@ def test_an_emitted_model_has_the_weights_and_is_refused_itself(calibrated, tmp_
     assert not (tmp_path / 'no.rshift').exists()
 
 
+def test_a_clipped_scale_leaves_the_bias_of_16_bits_its_room(tmp_path):
+    """Of the first column the large weight's input hardly moves: a scale 52 times finer were best, had the bias its 32 bits then."""
+    generator = np.random.default_rng(7)
+    weights = generator.uniform(-5e-6, 5e-6, (16, 4)).astype(np.float32)
+    weights[0, 0] = 2.6e-4
+    weights[:, 1:] *= 2e5
+    bias = np.array([1, 0, 0, 0], np.float32)
+    value = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, (1, n)) for name, n in (('x', 16), ('y', 4))]
+    nodes = [onnx.helper.make_node('MatMul', ['x', 'same'], ['wide'], name='first'),
+             onnx.helper.make_node('Gemm', ['wide', 'w', 'b'], ['y'], name='fc')]
+    constants = {'same': np.eye(16, dtype=np.float32), 'w': weights, 'b': bias}
+    graph = onnx.helper.make_graph(nodes, 'fc', value[:1], value[1:], [numpy_helper.from_array(a, n) for n, a in constants.items()])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)]), tmp_path / 'm.onnx')
+    samples = generator.standard_normal((40, 16)).astype(np.float32)
+    samples[:, 0] *= 1e-3
+    np.save(tmp_path / 'x.npy', samples)
+    table = pipeline.calibrate(tmp_path / 'm.onnx', tmp_path / 'x.npy', tmp_path / 't.yaml', samples=0)
+    done = pipeline.call('model_deploy', tmp_path / 'm.onnx', '--calibration', table, '--activation-bits', 16,
+                         '--weight-clipping', 'mse', '--no-check', '-o', tmp_path / 'p.rshift')
+    assert done.returncode == 0, done.stderr
+    found = next(iter(pipeline.infer(tmp_path / 'p.rshift', {'x': samples[:1]}, tmp_path).values()))
+    assert np.abs(found - (samples[:1] @ weights + bias)).max() < 0.05  # x has 8 bits
+
+
 @pytest.mark.parametrize('profile', ['tflite', 'onnxruntime', 'openvino', 'caffe2', 'onednn'])
 def test_other_profiles_take_the_weights(calibrated, profile, tmp_path):  # noqa: F811
     deploy(calibrated, tmp_path / 'p.rshift', 'asymmetric', '--profile', profile, *GPTQ, '--report-json', tmp_path / 'r.json')
