@@ -6,6 +6,7 @@
 
 #include "pipeline/diagnose/diagnosis.h"
 #include "pipeline/diagnose/rules.h"
+#include "quantize/ranges/table.h"
 
 namespace rshift {
 namespace {
