@@ -112,8 +112,11 @@ uint64_t Int16Buffers(const View& view) {
   const uint64_t groups = of(Field::kGroups);
   const uint64_t ic = view.Channels(Field::kSrc), oc = view.Channels(Field::kDst);
   constexpr uint64_t kWords = 24, kPointers = 96;
-  if (groups > 1 && groups == ic && groups == oc)
-    return Product({SaturatingAdd(oc, 15), SaturatingAdd(kWords, Product({taps, 2}))});
+  if (groups > 1 && groups == ic && groups == oc) {  // steps/depthwise_int16.cc: taps in pairs
+    const uint64_t pairs = taps / 2 + 1;
+    return SaturatingAdd(Product({oc / 64 + 1, 64, SaturatingAdd(kWords, Product({pairs, 4}))}),
+                         SaturatingAdd(Product({pairs, 2 * kPointers}), Product({oc, 2}) + 256));
+  }
   const uint64_t inputs = ic / groups + 2, panels = oc / groups / 64 + 1;
   const uint64_t channel = SaturatingAdd(kWords, Product({taps, inputs, 2}));
   return SaturatingAdd(Product({groups, panels, 64, channel}),
