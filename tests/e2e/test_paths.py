@@ -39,7 +39,7 @@ TOOLS = {
         'program': ('in', '{}'), '--input': ('data', 'name={}'), '--dataset': ('data', '{}'), '--labels': ('in', '{}'),
         '--preprocess': ('in', '{}'), '--names': ('in', '{}'), **PREPROCESSING,
         '--output': ('out', '{}'), '--dump-tensors': ('out', '{}'), '--trace': ('out', '{}'), '--draw': ('out', '{}'),
-        '--isa': None, '--top': None, '--limits': None, '--shard': None,
+        '--carry': None, '--isa': None, '--top': None, '--limits': None, '--shard': None,
     },
     'model_tool accuracy': {'counts': ('in', '{}')},
     'model_tool support': {'model': ('in', '{}'), '--append': ('in', '{}'), '--append-map': None, '--input-shape': None, '--bind': ('in', 'name={}'),
