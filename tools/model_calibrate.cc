@@ -35,7 +35,6 @@ constexpr const char* kExamples =
     "  model_calibrate net.onnx --dataset a/ --shard auto --statistics \"$I.stats\" -o "
     "\"$I.yaml\"\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --portable -o t.yaml\n"
-    "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --portable -o t.yaml\n"
     "  model_calibrate net.onnx --dataset photos/ --preprocess net.yaml --check --labels l.txt\n"
     "  model_calibrate net.onnx --from-statistics a.stats b.stats --method all -o t.yaml\n";
 
