@@ -94,6 +94,7 @@ const char* OpName(const Op& op) {
                         [](const isa::ExtremumS16&) { return "QExtremumS16"; },
                         [](const isa::BatchedMatMulS16&) { return "QBatchedMatMulS16"; },
                         [](const QQuotientSoftmaxS16&) { return "QQuotientSoftmaxS16"; },
+                        [](const QChannelTablesS16&) { return "QChannelTablesS16"; },
                     },
                     op);
 }

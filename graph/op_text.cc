@@ -356,6 +356,11 @@ std::string Attributes(const QTableS16& o) {
                             : " table=#" + FingerprintText(o.entries)) +
          Text(o.clamp);
 }
+std::string Attributes(const QChannelTablesS16& o) {
+  return " interpolated=#" + FingerprintText(o.interpolated) + " table_of_channel=" +
+         ListText(std::vector<int>(o.table_of_channel.begin(), o.table_of_channel.end())) +
+         Text(o.clamp);
+}
 std::string Attributes(const isa::AveragePoolS16& o) {
   return Text(o.window) + Flag("count_include_pad", o.count_include_pad) +
          Shift("multiplier", o.words) + Text(o.rounding) + Text(o.clamp);

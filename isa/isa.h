@@ -95,6 +95,7 @@ enum class Opcode : uint8_t {
   kExtremumS16 = 74,
   kBatchedMatMulS16 = 75,
   kQuotientSoftmaxS16 = 76,
+  kChannelTablesS16 = 78,
   // --- integer, as those from 1 on ---
   kChannelTables = 79,
   // --- F32 by oneDNN (rshift_float); outside the region ---

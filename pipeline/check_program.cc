@@ -160,8 +160,9 @@ std::string Advice(const Verdict& verdict, bool by_table) {
     return std::string(line);
   };
   const std::string layers =
-      Cat("--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for --config",
-          by_table ? "" : ", or quantize the model again");
+      by_table ? "--auto --budget cosine=0.999 finds the layers that need more bits or F32"
+               : "--sensitivity FILE.yaml finds the layers to leave in F32 and writes them for "
+                 "--config, or quantize the model again";
   if (verdict.trials.empty()) return "next: " + layers;
   if (verdict.trials[0].quality_db < now + kWorthwhileDb)
     return NamesOf(verdict.trials) + (verdict.trials.size() == 1 ? " does" : " do") +

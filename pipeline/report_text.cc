@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kWorstLayers = 10;
 constexpr size_t kNamedChannels = 3;  // of a repaired operator
-constexpr size_t kNamedNodes = 3;     // of those that are F32 for one reason
+constexpr size_t kRepairLines = 6;
+constexpr size_t kNamedNodes = 3;  // of those that are F32 for one reason
 
 template <typename... Args>
 std::string Format(const char* format, Args... args) {
@@ -101,36 +102,57 @@ std::string ProofLine(const std::vector<LayerProof>& proofs) {
              tightest->node, "'), ", Count(flushed, "channel"), " constant\n");
 }
 
+// Channels of one operator with one reason.
+struct Repairs {
+  std::string node, reason;
+  bool changed = false;  // the weight scale was raised, else the channel was flushed to zero
+  std::vector<const QuantizeReport::Repair*> channels{};
+};
+
+std::vector<Repairs> Grouped(const std::vector<QuantizeReport::Repair>& repairs) {
+  std::vector<Repairs> groups;
+  for (const auto& repair : repairs) {
+    const Repairs key{repair.node, repair.reason, repair.scale_before != repair.scale_after};
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Repairs& g) {
+      return g.node == key.node && g.reason == key.reason && g.changed == key.changed;
+    });
+    (same == groups.end() ? groups.emplace_back(key) : *same).channels.push_back(&repair);
+  }
+  return groups;
+}
+
 // How far the weight scales of these channels were raised.
-std::string ScaleChange(std::span<const QuantizeReport::Repair> repairs) {
-  if (repairs.size() == 1) {
-    return Cat(", weight scale ", repairs[0].scale_before, " -> ", repairs[0].scale_after);
+std::string ScaleChange(const Repairs& group) {
+  const auto& channels = group.channels;
+  if (channels.size() == 1) {
+    return Cat(", weight scale ", channels[0]->scale_before, " -> ", channels[0]->scale_after);
   }
   float most = 1;
-  for (const auto& repair : repairs)
-    most = std::max(most, repair.scale_after / repair.scale_before);
+  for (const auto* repair : channels)
+    most = std::max(most, repair->scale_after / repair->scale_before);
   return Cat(", by up to ", Format("%.3g", most), " times");
 }
 
-// One line for each operator and reason; --report-json has every channel.
+// One line for each operator and reason, of the first operators; --report-json has every channel.
 std::string RepairLines(const std::vector<QuantizeReport::Repair>& repairs) {
   std::string out;
-  for (size_t begin = 0, end; begin < repairs.size(); begin = end) {
-    const auto changed = [&](size_t i) {  // else the channel was flushed to zero
-      return repairs[i].scale_before != repairs[i].scale_after;
-    };
-    end = begin + 1;
-    while (end < repairs.size() && repairs[end].node == repairs[begin].node &&
-           repairs[end].reason == repairs[begin].reason && changed(end) == changed(begin))
-      ++end;
+  const std::vector<Repairs> groups = Grouped(repairs);
+  const size_t shown = groups.size() <= kRepairLines ? groups.size() : kRepairLines - 1;
+  for (const Repairs& group : std::span(groups).first(shown)) {
+    const size_t count = group.channels.size();
     std::string channels;
-    for (size_t i = begin; i < std::min(end, begin + kNamedChannels); ++i)
-      channels += Cat(i == begin ? "" : ", ", repairs[i].channel);
-    out += Cat(changed(begin) ? "repaired " : "flushed ", repairs[begin].node, ": ",
-               Count(end - begin, "channel"), " (", channels,
-               end - begin > kNamedChannels ? ", ..." : "", "): ", repairs[begin].reason);
-    if (changed(begin)) out += ScaleChange(std::span(repairs).subspan(begin, end - begin));
+    for (size_t i = 0; i < std::min(count, kNamedChannels); ++i)
+      channels += Cat(i == 0 ? "" : ", ", group.channels[i]->channel);
+    out += Cat(group.changed ? "repaired " : "flushed ", group.node, ": ", Count(count, "channel"),
+               " (", channels, count > kNamedChannels ? ", ..." : "", "): ", group.reason);
+    if (group.changed) out += ScaleChange(group);
     out += "\n";
+  }
+  size_t rest = 0;
+  for (const Repairs& group : std::span(groups).subspan(shown)) rest += group.channels.size();
+  if (rest > 0) {
+    out +=
+        Cat("repaired or flushed: ", Count(rest, "channel"), " more, which --report-json lists\n");
   }
   return out;
 }

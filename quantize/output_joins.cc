@@ -64,7 +64,30 @@ bool IsProbability(const KnownBounds& bounds) {
   return bounds.fills && bounds.low >= 0 && bounds.high <= 1;
 }
 
-bool FarApart(const Node& node, const std::vector<KnownBounds>& bounds, const Widths& widths) {
+// Values that nothing reads but the model's outputs, moved or not.
+Values OnlyMovedOut(const Graph& graph, const std::vector<OpKind>& kinds) {
+  Values outside(graph.value_count(), true);
+  for (size_t n = graph.nodes().size(); n-- > 0;) {
+    const Node& node = graph.nodes()[n];
+    if (kinds[n] == OpKind::kMove && outside[node.outputs[0].index()]) continue;
+    for (ValueId id : node.inputs) {
+      if (id.valid()) outside[id.index()] = false;
+    }
+  }
+  return outside;
+}
+
+bool WidthsDiffer(const Node& node, const Widths& widths) {
+  double least = widths.Of(node.inputs[0]), most = least;
+  for (ValueId id : node.inputs) {
+    least = std::min(least, widths.Of(id));
+    most = std::max(most, widths.Of(id));
+  }
+  return least > 0 && most > kFarApart * least;
+}
+
+bool HidesProbabilities(const Node& node, const std::vector<KnownBounds>& bounds,
+                        const Widths& widths) {
   bool probabilities = false;
   double most = 0;
   for (ValueId id : node.inputs) {
@@ -83,6 +106,7 @@ bool FarApart(const Node& node, const std::vector<KnownBounds>& bounds, const Wi
 std::vector<bool> OutputJoins(const Graph& graph, const std::vector<OpKind>& kinds,
                               const CalibrationTable& table) {
   const Values before = BeforeProducts(graph, kinds), behind = BehindProducts(graph, kinds);
+  const Values outside = OnlyMovedOut(graph, kinds);
   const std::vector<KnownBounds> bounds = FindKnownBounds(graph);
   const Widths widths(graph, table);
   std::vector<bool> found(graph.nodes().size(), false);
@@ -90,7 +114,9 @@ std::vector<bool> OutputJoins(const Graph& graph, const std::vector<OpKind>& kin
     const Node& node = graph.nodes()[n];
     const ValueId y = node.outputs[0];
     found[n] = std::holds_alternative<Concat>(node.op) && kinds[n] == OpKind::kMove &&
-               behind[y.index()] && !before[y.index()] && FarApart(node, bounds, widths);
+               behind[y.index()] && !before[y.index()] &&
+               (HidesProbabilities(node, bounds, widths) ||
+                (outside[y.index()] && WidthsDiffer(node, widths)));
   }
   return found;
 }

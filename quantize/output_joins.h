@@ -17,8 +17,9 @@ inline constexpr double kFarApart = 8;
 
 // By node: a Concat behind which no convolution or matrix product stands, before which one does,
 // and which joins what a Sigmoid or Softmax made with values whose observed range is wider than
-// kFarApart. `kinds`: by node, kFloat where it reads or writes no f32 activation. Tensors that the
-// table lacks count for nothing.
+// kFarApart; or which only moves on to the model's outputs and whose inputs' observed ranges lie
+// far apart, as scores of two feature maps. `kinds`: by node, kFloat where it reads or writes no
+// f32 activation. Tensors that the table lacks count for nothing.
 std::vector<bool> OutputJoins(const Graph& graph, const std::vector<OpKind>& kinds,
                               const CalibrationTable& table);
 

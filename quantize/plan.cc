@@ -85,8 +85,9 @@ class Planner {
     for (size_t n = 0; n < exact.size(); ++n) exact[n] = exact[n] && !fixed(n);
     KeepFloat(
         exact,
-        "is for a Concat of outputs that joins probabilities with far wider values, as boxes: one "
-        "scale would round them away; mode: int8 for the Concat in --config makes both integer");
+        "is for a Concat of outputs that joins values with far wider ones, as probabilities with "
+        "boxes: one scale would round them away; mode: int8 for the Concat in --config makes both "
+        "integer");
   }
 
   QuantizationPlan Run() {

@@ -8,7 +8,7 @@ default in the asymmetric one. ONNX Runtime's run there, NNCF's in OpenVINO.
 
 Figures: top-1 in % where there are labels; else how often the class is the float network's, in %; mean intersection over union of
 class maps with the float network's, in %; F1 of the boxes against the float network's; the SQNR of the outputs in dB. +- is one
-binomial standard error of a share.
+binomial standard error of a share (of boxes: 2 matches / (boxes of one + boxes of the other), of half as many pairs).
 
   tools/accuracy.py                                             everything: about two hours
   tools/accuracy.py --nets mobilenet_v2 --ways default,auto     one network
@@ -109,8 +109,9 @@ class Judge:
         np, wanted = self.np, self.wanted
         kind = self.task.net.figure
         if kind == 'boxes':
-            recall, precision, *_ = self.detectors.recall_and_precision(found, wanted)
-            return 2 * recall * precision / max(recall + precision, 1e-9), None
+            recall, precision, of_float, of_ours = self.detectors.recall_and_precision(found, wanted)
+            share, pairs = 2 * recall * precision / max(recall + precision, 1e-9), max((of_float + of_ours) / 2, 1)
+            return share, np.sqrt(max(share * (1 - share), 1 / pairs ** 2) / pairs)
         if kind == 'decibels':
             return self.decibels(found), None
         if kind == 'iou':
@@ -148,7 +149,7 @@ def text(figure, kind, options):
 
 def plain(value, error, kind):
     shown = f'{value:.3f}' if kind == 'boxes' else f'{value:.1f} dB' if kind == 'decibels' else f'{value:.2f}'
-    return shown if error is None else f'{shown} +- {error:.2f}'
+    return shown if error is None else f'{shown} +- {error:.3f}' if kind == 'boxes' else f'{shown} +- {error:.2f}'
 
 
 def failed(error):

@@ -12,6 +12,7 @@ void PrintText(std::string text) {
     if ((byte < 0x20 && c != '\n') || byte == 0x7f) c = '?';
   }
   std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);  // before what comes on stderr, where both go to one file
 }
 
 }  // namespace rshift

@@ -74,6 +74,16 @@ void Lower(LoweringContext& context, const Node& node, const QTableS16& op) {
   context.Emit(node, command);
 }
 
+void Lower(LoweringContext& context, const Node& node, const QChannelTablesS16& op) {
+  const Shape& shape = context.InputValue(node, 0).shape;
+  RequireOneEach(node, "tables of channels", op.table_of_channel.size(), shape.back());
+  auto command = Bound<isa::ChannelTablesS16>(context, node, op);
+  command.src2 =
+      context.AddNumbers(node.name + ".table_of_channel", DType::kU8, op.table_of_channel);
+  command.table = context.AddNumbers(node.name + ".tables", DType::kBytes, op.interpolated);
+  context.Emit(node, command);
+}
+
 void Lower(LoweringContext& context, const Node& node, const QSoftmaxS16& op) {
   auto command = Bound<isa::SoftmaxS16>(context, node, op);
   command.table = context.AddNumbers(node.name + ".table", DType::kBytes, op.entries);

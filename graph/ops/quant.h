@@ -128,6 +128,12 @@ struct QTableS16 : isa::TableS16 {
   std::vector<int16_t> entries;
 };
 
+// Channel c, an index of the last dimension, has the 513 numbers from 513 * table_of_channel[c] on.
+struct QChannelTablesS16 : isa::ChannelTablesS16 {
+  std::vector<int32_t> interpolated;
+  std::vector<uint8_t> table_of_channel;
+};
+
 // Both tables, one behind the other.
 struct QSoftmaxS16 : isa::SoftmaxS16 {
   std::vector<int16_t> entries;

@@ -140,6 +140,25 @@ struct TableS16 {
   }
 };
 
+struct ChannelTablesS16 {
+  RSHIFT_COMMAND(
+      kChannelTablesS16, "channel_tables_s16", kInteger,
+      "as table_s16, channel c of s16 src by the 513 s32 from 513 * src2[c] on; src2 [C] "
+      "along the last dimension",
+      .buffers = BufferForm::kNone, .element_ns = 2)
+
+  ClampQ clamp = {0, 0};
+  Tensor dst = 0, src = 0, src2 = 0;
+  Tensor table = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kSrc2), c.src2);
+    visit(Const(Field::kTable), c.table);
+    ClampFieldsS16(c.clamp, visit);
+  }
+};
+
 struct AveragePoolS16 {
   RSHIFT_COMMAND(
       kAveragePoolS16, "average_pool_s16", kInteger,

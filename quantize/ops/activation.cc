@@ -1,7 +1,6 @@
 // Clip, LeakyReLU, PReLU; functions of one value as tables.
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -49,19 +48,14 @@ bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
 QChannelTables TablesOfChannels(const ByteLayer& layer, const Unary& op, size_t channels,
                                 const Arithmetic& rules) {
   const Unary function(op.op, op.alpha, op.beta);
-  std::map<std::pair<int32_t, int32_t>, uint8_t> numbers;  // by the exponents of input and output
   QChannelTables tables;
-  for (size_t c = 0; c < channels; ++c) {
-    const std::pair<int32_t, int32_t> exponents = op.ExponentsOf(c);
-    const auto [at, is_new] = numbers.try_emplace(exponents, static_cast<uint8_t>(numbers.size()));
-    tables.table_of_channel.push_back(at->second);
-    if (!is_new) continue;
+  tables.table_of_channel = TableOfChannel(op, channels, [&](int32_t i, int32_t o) {
     ByteLayer own = layer;
-    own.x.quant.scale = std::ldexp(layer.x.quant.scale, exponents.first);
-    own.y.quant.scale = std::ldexp(layer.y.quant.scale, exponents.second);
+    own.x.quant.scale = std::ldexp(layer.x.quant.scale, i);
+    own.y.quant.scale = std::ldexp(layer.y.quant.scale, o);
     const QTable table = rules.MakeUnary(own, function);
     tables.entries.insert(tables.entries.end(), table.entries.begin(), table.entries.end());
-  }
+  });
   return tables;
 }
 

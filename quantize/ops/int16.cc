@@ -46,12 +46,17 @@ class Function {
   Function(const IntType& x, const IntType& y, const std::function<double(double)>& f)
       : x_(x), y_(y), f_(f) {}
 
+  std::vector<int32_t> Lines() const {
+    std::vector<int32_t> entries;
+    for (int32_t i = 0; i <= numerics::kTableSteps; ++i)
+      entries.push_back(
+          numerics::InterpolatedEntry(Units(-32768 + (i << numerics::kTableStepBits))));
+    return entries;
+  }
   QTableS16 Table() const {
     QTableS16 table;
     table.clamp = {y_.qmin(), y_.qmax()};
-    for (int32_t i = 0; i <= numerics::kTableSteps; ++i)
-      table.interpolated.push_back(
-          numerics::InterpolatedEntry(Units(-32768 + (i << numerics::kTableStepBits))));
+    table.interpolated = Lines();
     std::vector<int16_t> exact;
     double worst = 0;
     for (int32_t q = -32768; q < 32768; ++q) {
@@ -187,68 +192,24 @@ void EmitPReluOfChannels(Emitter& emitter, const Node& node) {
                   {positive, scaled}, emitter.DefineInt(old_y));
 }
 
-// y = x * 2^octaves[c] of channel c, by a constant of powers of two. A power 2^-15 of the largest
-// and less is 0: nothing of such a channel is left beside the others in 16 bits.
-struct PowersOfTwo {
-  const std::vector<int32_t>& octaves;
-  int32_t sign;
-
-  int32_t Largest() const {
-    int32_t largest = sign * octaves[0];
-    for (const int32_t octave : octaves) largest = std::max(largest, sign * octave);
-    return largest;
-  }
-  void Emit(Emitter& emitter, const Node& node, const std::string& name, const IntType& from,
-            const IntType& to, ValueId x, ValueId y) const {
-    constexpr int32_t kTop = 14;
-    const Value& like = emitter.old().value(node.outputs[0]);
-    BinaryLayer layer;
-    layer.op = BinaryOp::kMul;
-    layer.a = from;
-    layer.b = {DType::kS16, {std::ldexp(1.0f, Largest() - kTop), 0}};
-    layer.y = to;
-    std::vector<int16_t> numbers;
-    for (const int32_t octave : octaves) {
-      const int32_t power = kTop + sign * octave - Largest();
-      numbers.push_back(static_cast<int16_t>(power < 0 ? 0 : 1 << power));
-    }
-    Shape shape(like.shape.size(), 1);
-    shape.back() = static_cast<int64_t>(numbers.size());
-    const ValueId powers = emitter.AddConstant(name + "__powers", like.layout, shape, layer.b,
-                                               std::span<const int16_t>(numbers));
-    emitter.AddNode(name, RulesOf(emitter).MakeBinary(layer), {x, powers}, y);
-  }
-};
-
-// Channels with scales of their own are brought to one before the function and back behind it.
+// A table for each pair of exponents, straight lines in any case.
 void EmitFunctionOfChannels(Emitter& emitter, const Node& node, const Unary& op) {
   const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
-  IntType x = emitter.Int16Type(old_x, kBytesFactor);
-  ValueId input = emitter.Int16(old_x, kBytesFactor);
-  if (!op.input_exponents.empty()) {
-    const PowersOfTwo powers{op.input_exponents, 1};
-    IntType one = x;
-    one.quant.scale = std::ldexp(x.quant.scale, powers.Largest());
-    const ValueId real = emitter.Temporary(old_x, "__real", one);
-    powers.Emit(emitter, node, node.name + "__input_scales", x, one, input, real);
-    x = one;
-    input = real;
-  }
-  const IntType y = emitter.Type(old_y);
+  const IntType x = emitter.Int16Type(old_x, kBytesFactor), y = emitter.Type(old_y);
+  const ValueId input = emitter.Int16(old_x, kBytesFactor);
   const Unary function(op.op, op.alpha, op.beta);
-  const auto f = [&function](double v) { return Evaluate(function, v); };
-  if (op.output_exponents.empty()) {
-    emitter.AddNode(node.name, Function(x, y, f).Table(), {input}, emitter.DefineInt(old_y));
-    return;
-  }
-  // x / 2^o of the channel with the largest o has the range of y.
-  const int32_t largest = PowersOfTwo{op.output_exponents, 1}.Largest();
-  IntType one{DType::kS16, {std::ldexp(y.quant.scale, largest), 0}};
-  if (y.dtype != DType::kS16) one.quant.scale /= kBytesFactor;
-  const ValueId real = emitter.Temporary(old_y, "__real", one);
-  emitter.AddNode(node.name, Function(x, one, f).Table(), {input}, real);
-  PowersOfTwo{op.output_exponents, -1}.Emit(emitter, node, node.name + "__output_scales", one, y,
-                                            real, emitter.DefineInt(old_y));
+  const std::function<double(double)> f = [&](double v) { return Evaluate(function, v); };
+  QChannelTablesS16 tables;
+  tables.clamp = {y.qmin(), y.qmax()};
+  const auto channels = static_cast<size_t>(emitter.old().value(old_x).shape.back());
+  tables.table_of_channel = TableOfChannel(op, channels, [&](int32_t i, int32_t o) {
+    IntType own_x = x, own_y = y;
+    own_x.quant.scale = std::ldexp(x.quant.scale, i);
+    own_y.quant.scale = std::ldexp(y.quant.scale, o);
+    const std::vector<int32_t> lines = Function(own_x, own_y, f).Lines();
+    tables.interpolated.insert(tables.interpolated.end(), lines.begin(), lines.end());
+  });
+  emitter.AddNode(node.name, std::move(tables), {input}, emitter.DefineInt(old_y));
 }
 
 void EmitPReluInt16(Emitter& emitter, const Node& node) {

@@ -95,6 +95,10 @@ void EmitLeakyRelu(Emitter& emitter, const Node& node, const LeakyRelu& op);
 OpSupport SupportPRelu(const Graph& graph, const Node& node, const Arithmetic& rules);
 void EmitPRelu(Emitter& emitter, const Node& node);
 OpSupport SupportUnary(const Unary& op);
+// For each channel of a function with scales of channels the number of its table, at most 255.
+// `append(input exponent, output exponent)` is called for each table in the order of the numbers.
+std::vector<uint8_t> TableOfChannel(const Unary& op, size_t channels,
+                                    const std::function<void(int32_t, int32_t)>& append);
 void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
 
 // Linear and cubic.

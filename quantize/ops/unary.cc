@@ -3,8 +3,11 @@
 // on a CPU's libm.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "isa/unary_functions.h"
 #include "quantize/ops/ops.h"
@@ -31,6 +34,19 @@ OpSupport SupportUnary(const Unary& op) {
             "--equalize weights"};
   }
   return {OpKind::kFunction, ""};
+}
+
+std::vector<uint8_t> TableOfChannel(const Unary& op, size_t channels,
+                                    const std::function<void(int32_t, int32_t)>& append) {
+  std::map<std::pair<int32_t, int32_t>, uint8_t> numbers;  // by the exponents of input and output
+  std::vector<uint8_t> of_channel;
+  for (size_t c = 0; c < channels; ++c) {
+    const std::pair<int32_t, int32_t> exponents = op.ExponentsOf(c);
+    const auto [at, is_new] = numbers.try_emplace(exponents, static_cast<uint8_t>(numbers.size()));
+    of_channel.push_back(at->second);
+    if (is_new) append(exponents.first, exponents.second);
+  }
+  return of_channel;
 }
 
 }  // namespace rshift

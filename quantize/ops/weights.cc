@@ -113,6 +113,8 @@ float ScaleOfZeroChannel(const WeightRequest& r, double bias) {
   return numerics::ScaleOrOne(scale);
 }
 
+constexpr const char* kScaleRaised = "bias or accumulator would not fit int32: weight scale raised";
+
 void Report(QuantizeReport* report, const WeightRequest& r, int64_t channel,
             const std::string& reason, float before, float after) {
   report->repairs.push_back({r.node, channel, reason, before, after});
@@ -173,36 +175,59 @@ double TakenBias(const WeightRequest& r, int64_t channel, float scale) {
   return numerics::RoundHalfEven(q * own / unit);
 }
 
+// A channel as the origin has it: its integers less the zero point of s8.
+Channel TakenChannel(const WeightRequest& r, int64_t channel, int32_t shift, bool float_bias) {
+  const QuantizedOrigin& origin = *r.weights_origin;
+  const int32_t zero = ZeroAt(origin, channel) - shift;
+  Channel taken;
+  double sum = 0, magnitudes = 0;
+  for (int64_t k = 0; k < r.k; ++k) {
+    const int64_t at = channel * r.channel_stride + k * r.k_stride;
+    const int32_t q =
+        numerics::ValueOfByte(origin.integers->bytes[at], origin.dtype == DType::kS8) - shift;
+    taken.weights.push_back(static_cast<int8_t>(q));
+    sum += q - zero;
+    magnitudes += std::abs(q - zero);
+  }
+  const double bias = float_bias ? 0.0 : TakenBias(r, channel, ScaleAt(origin, channel));
+  taken.bias = bias - static_cast<double>(r.x.ZeroOf(channel)) * sum;
+  taken.magnitude = MostOf(r, taken.bias, magnitudes);
+  return taken;
+}
+
+// The floats of a channel whose integers break the bound, at a larger scale.
+Channel Repaired(const WeightRequest& r, int64_t channel, Channel taken, bool float_bias,
+                 float* scale) {
+  while (taken.magnitude > LimitOf(r)) {
+    RSHIFT_REQUIRE(r.scaled_here && *scale <= FLT_MAX / 2, ErrorCode::kInvalidInput, r.node,
+                   ": the accumulator of output channel ", channel, " may reach ", taken.magnitude,
+                   ", expected at most ", LimitOf(r),
+                   "; its integers come from the model: quantize it with a larger "
+                   "weight scale");
+    *scale *= 2;
+    taken = QuantizeChannel(r, channel, *scale, float_bias ? 0.0 : Bias(r, channel), false);
+  }
+  return taken;
+}
+
 void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeights* result) {
   CheckOrigin(r);
   const QuantizedOrigin& origin = *r.weights_origin;
-  const bool is_signed = origin.dtype == DType::kS8;
-  const int32_t shift = is_signed ? 0 : 1 << (origin.bits - 1);
+  const int32_t shift = origin.dtype == DType::kS8 ? 0 : 1 << (origin.bits - 1);
   result->bits = origin.bits;
   const LinearLayer layer = LayerOf(r, origin.scales.size() > 1);
   const LinearForm form = r.arithmetic->Linear(layer);
   static_cast<LinearEpilogue&>(result->linear) = form;
   bool any_zero = false;
   for (int64_t c = 0; c < r.channels; ++c) {
-    const int32_t zero = ZeroAt(origin, c) - shift;
-    const float scale = ScaleAt(origin, c);
-    double sum = 0, magnitudes = 0;
-    for (int64_t k = 0; k < r.k; ++k) {
-      const int64_t at = c * r.channel_stride + k * r.k_stride;
-      const int32_t q = numerics::ValueOfByte(origin.integers->bytes[at], is_signed) - shift;
-      result->weights[at] = static_cast<int8_t>(q);
-      sum += q - zero;
-      magnitudes += std::abs(q - zero);
-    }
-    Channel channel;
-    const double bias = form.float_bias ? 0.0 : TakenBias(r, c, scale);
-    channel.bias = bias - static_cast<double>(r.x.ZeroOf(c)) * sum;
-    channel.magnitude = MostOf(r, channel.bias, magnitudes);
-    RSHIFT_REQUIRE(channel.magnitude <= LimitOf(r), ErrorCode::kInvalidInput, r.node,
-                   ": the accumulator of output channel ", c, " may reach ", channel.magnitude,
-                   ", expected at most ", LimitOf(r),
-                   "; its integers come from the model: quantize it with a larger "
-                   "weight scale");
+    const float given = ScaleAt(origin, c);
+    float scale = given;
+    const Channel channel =
+        Repaired(r, c, TakenChannel(r, c, shift, form.float_bias), form.float_bias, &scale);
+    if (scale != given) Report(report, r, c, kScaleRaised, given, scale);
+    for (int64_t k = 0; k < r.k; ++k)
+      result->weights[c * r.channel_stride + k * r.k_stride] = channel.weights[k];
+    const int32_t zero = scale == given ? ZeroAt(origin, c) - shift : 0;
     result->linear.zero_w.push_back(zero);
     any_zero = any_zero || zero != 0;
     result->scales.push_back(scale);
@@ -270,8 +295,7 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
       quantized = QuantizeChannel(r, c, scale, folded, zero);
     }
     if (scale != wanted) {
-      Report(report, r, c, "bias or accumulator would not fit int32: weight scale raised", wanted,
-             scale);
+      Report(report, r, c, kScaleRaised, wanted, scale);
     }
     for (int64_t k = 0; k < r.k; ++k) {
       result->weights[c * r.channel_stride + k * r.k_stride] = quantized.weights[k];
@@ -335,7 +359,8 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   request.weight_bits = WeightBitsOf(emitter, request, emitter.Layer(node));
   // A model that brings its integers is compared with others to the last bit; weights that got
   // theirs from another tool's scales are the target's like all others.
-  if (request.weights_origin == nullptr || emitter.options().scaled_weights)
+  request.scaled_here = emitter.options().scaled_weights;
+  if (request.weights_origin == nullptr || request.scaled_here)
     request.multiplier_bits = emitter.conv_multiplier_bits();
   const Arithmetic& rules = emitter.rules();
   const bool post_ops = (fused.real && !rules.HalfResults()) || !fused.ops.empty();

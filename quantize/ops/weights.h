@@ -20,6 +20,7 @@ struct WeightRequest {
   // The integers that a QDQ model holds; null: `weights`, `bias` are quantized.
   const QuantizedOrigin* weights_origin = nullptr;
   const QuantizedOrigin* bias_origin = nullptr;
+  bool scaled_here = false;  // the integers were made of `weights` by QuantizeOptions' scales
   int64_t channel_axis = 0;  // of the weights' shape: along which scales may differ
   int64_t channels = 0, k = 0;
   int64_t channel_stride = 0, k_stride = 1;
@@ -64,7 +65,8 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
 // The integers of a QDQ model are never changed: s8 as they are, u8 minus 128 (of 4 bits minus 8)
 // with their zero points; an s32 bias whose scale is S_x S_w (to a relative 2^-16, in which
 // exporters differ) as it is, folded with - Z_x sum(q_w - Z_w). A channel that breaks |bias| + 255
-// sum|q_w - Z_w| < 2^31 is an error that names it.
+// sum|q_w - Z_w| < 2^31 is an error that names it; with scaled_here it gets a larger S_w and an
+// entry in the report.
 QuantizedWeights QuantizeWeights(const WeightRequest& request, QuantizeReport* report);
 
 }  // namespace rshift

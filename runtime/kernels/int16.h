@@ -50,6 +50,9 @@ struct Int16Table {
   // numerics::InterpolateInt16.
   void (*interpolate)(const int32_t* table, const int32_t* v, int64_t n, const S16Bounds& bounds,
                       int32_t* y) noexcept;
+  // The same, number i by the 513 entries from 513 * table_of[i] on.
+  void (*interpolate_channels)(const int32_t* tables, const uint8_t* table_of, const int32_t* v,
+                               int64_t n, const S16Bounds& bounds, int32_t* y) noexcept;
   // Of a row of n numbers: their sum, and that of their squares.
   S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
   // numerics::ScaleNormalized of Normalized(n x[i] - center), i < count.

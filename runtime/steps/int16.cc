@@ -241,6 +241,21 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& 
        bounds](const S16BlockOf& b) { loop(table, b.v, b.n, bounds, b.v); });
 }
 
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ChannelTablesS16& c) {
+  return MakeS16BlockStep(context, [loop = Int16LoopsFor(context.isa).interpolate_channels,
+                                    tables = context.In<int32_t>(Field::kTable),
+                                    table_of = context.In<uint8_t>(Field::kSrc2),
+                                    channels = context.Record(Field::kSrc).shape.back(),
+                                    bounds = BoundsOf(context, c.clamp)](const S16BlockOf& b) {
+    for (int64_t done = 0; done < b.n;) {
+      const int64_t first = (b.at + done) % channels;
+      const int64_t run = std::min(b.n - done, channels - first);
+      loop(tables, table_of + first, b.v + done, run, bounds, b.v + done);
+      done += run;
+    }
+  });
+}
+
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c) {
   return std::make_unique<AveragePoolS16Step>(context, c);
 }

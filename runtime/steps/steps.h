@@ -46,6 +46,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16&
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MulS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ChannelTablesS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NormalizeS16& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AddShiftedS16& c);

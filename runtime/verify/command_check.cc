@@ -75,6 +75,22 @@ void CommandCheck::CheckBlob(Field f, int64_t bytes) const {
         " bytes");
 }
 
+void CommandCheck::CheckTablesOfChannels(int64_t table_bytes) const {
+  CheckSameShape(Field::kDst, Field::kSrc);
+  const Shape& src = Tensor(Field::kSrc).shape;
+  CheckType(Field::kSrc2, {DType::kU8, DType::kBytes});
+  const int64_t channels = NumElements(Tensor(Field::kSrc2).shape);
+  Check(!src.empty() && channels == src.back(), Describe(Field::kSrc2),
+        ": expected the number of a table for each channel of ", Describe(Field::kSrc));
+  const auto tables = static_cast<int64_t>(Tensor(Field::kTable).bytes()) / table_bytes;
+  CheckBlob(Field::kTable, table_bytes * tables);
+  const uint8_t* numbers = Data(Field::kSrc2);
+  for (int64_t c = 0; c < channels; ++c) {
+    Check(numbers[c] < tables, Describe(Field::kSrc2), ": channel ", c, " has table ",
+          int{numbers[c]}, ", there are ", tables);
+  }
+}
+
 void CommandCheck::CheckClamp(const ClampQ& clamp) const {
   const IntegerRange range = RangeOf(Tensor(Field::kDst).dtype);
   Check(clamp.lo >= range.lo && clamp.hi <= range.hi && clamp.lo <= clamp.hi, "clamp is ", clamp.lo,

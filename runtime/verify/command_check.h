@@ -59,6 +59,9 @@ struct CommandCheck {
   void CheckScaled(Field f) const;
   // Constant of exactly `bytes` bytes, kBytes or s8/u8.
   void CheckBlob(Field f, int64_t bytes) const;
+  // src2: for each channel of src, the last dimension, the number of one of the tables of so many
+  // bytes in Field::kTable; dst has src's shape.
+  void CheckTablesOfChannels(int64_t table_bytes) const;
   // The clamp's lo <= hi, both values of dst's type.
   void CheckClamp(const ClampQ& clamp) const;
   // CheckByte of src and dst, CheckClamp.

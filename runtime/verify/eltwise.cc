@@ -181,21 +181,9 @@ void CheckCommand(const CommandCheck& check, const isa::Table&) {
 }
 
 void CheckCommand(const CommandCheck& check, const isa::ChannelTables&) {
-  check.CheckSameShape(Field::kDst, Field::kSrc);
   check.CheckByte(Field::kSrc);
   check.CheckByte(Field::kDst);
-  const Shape& src = check.Tensor(Field::kSrc).shape;
-  check.CheckType(Field::kSrc2, {DType::kU8, DType::kBytes});
-  const int64_t channels = NumElements(check.Tensor(Field::kSrc2).shape);
-  check.Check(!src.empty() && channels == src.back(), check.Describe(Field::kSrc2),
-              ": expected the number of a table for each channel of ", check.Describe(Field::kSrc));
-  const int64_t tables = NumElements(check.Tensor(Field::kTable).shape) / 256;
-  check.CheckBlob(Field::kTable, 256 * tables);
-  const uint8_t* numbers = check.Data(Field::kSrc2);
-  for (int64_t c = 0; c < channels; ++c) {
-    check.Check(numbers[c] < tables, check.Describe(Field::kSrc2), ": channel ", c, " has table ",
-                int{numbers[c]}, ", there are ", tables);
-  }
+  check.CheckTablesOfChannels(256);
 }
 
 }  // namespace rshift::verify

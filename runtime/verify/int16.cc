@@ -87,6 +87,17 @@ void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, i
   }
 }
 
+// Entries of one table or several.
+void CheckInterpolated(const CommandCheck& check) {
+  const auto* entries = reinterpret_cast<const int32_t*>(check.Data(Field::kTable));
+  const size_t count = check.Tensor(Field::kTable).bytes() / 4;
+  for (size_t i = 0; i < count; ++i) {
+    check.Check(std::abs(int64_t{entries[i]}) <= numerics::kLargestTableEntry,
+                check.Describe(Field::kTable), ": entry ", i, " is ", entries[i],
+                ", expected less than 2^24");
+  }
+}
+
 }  // namespace
 
 void CheckCommand(const CommandCheck& check, const isa::RequantizeS16& c) {
@@ -140,12 +151,14 @@ void CheckCommand(const CommandCheck& check, const isa::TableS16& c) {
   const auto bytes = static_cast<int64_t>(check.Tensor(Field::kTable).bytes());
   if (bytes == kWhole) return check.CheckBlob(Field::kTable, kWhole);
   check.CheckBlob(Field::kTable, kInterpolated);
-  const auto* entries = reinterpret_cast<const int32_t*>(check.Data(Field::kTable));
-  for (int32_t i = 0; i <= numerics::kTableSteps; ++i) {
-    check.Check(std::abs(int64_t{entries[i]}) <= numerics::kLargestTableEntry,
-                check.Describe(Field::kTable), ": entry ", i, " is ", entries[i],
-                ", expected less than 2^24");
-  }
+  CheckInterpolated(check);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ChannelTablesS16& c) {
+  CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
+  check.CheckType(Field::kSrc, {DType::kS16});
+  check.CheckTablesOfChannels((numerics::kTableSteps + 1) * 4);
+  CheckInterpolated(check);
 }
 
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c) {

@@ -48,6 +48,7 @@ void CheckCommand(const CommandCheck& check, const isa::MatMulS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AddS16& c);
 void CheckCommand(const CommandCheck& check, const isa::MulS16& c);
 void CheckCommand(const CommandCheck& check, const isa::TableS16& c);
+void CheckCommand(const CommandCheck& check, const isa::ChannelTablesS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AveragePoolS16& c);
 void CheckCommand(const CommandCheck& check, const isa::NormalizeS16& c);
 void CheckCommand(const CommandCheck& check, const isa::AddShiftedS16& c);

@@ -117,15 +117,18 @@ def test_scales_go_through_a_function_by_tables_of_channels(gated, mode, tmp_pat
 
 
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
-def test_sixteen_bits_take_scaled_channels_to_one_scale(gated, mode, tmp_path, report):
-    """As good as where nothing is scaled but by what 16 bits lose of a channel 2^10 below another."""
+def test_sixteen_bits_have_tables_of_channels(gated, mode, tmp_path, report):
+    """A channel 2^10 below another keeps its 16 bits."""
     levels = {}
     for equalize in ('auto', 'off'):
         calibrate(gated, tmp_path / f'{equalize}.yaml', '--equalize', equalize, '--method', 'minmax')
         levels[equalize] = snr_db(gated, tmp_path / f'{equalize}.yaml', mode, tmp_path, '--activation-bits', '16')
     scaled, plain = levels['auto'], levels['off']
     report(f'16 bits, scaled channels, {mode}: {scaled:.1f} dB, not scaled {plain:.1f} dB')
-    assert scaled >= plain - 1
+    assert scaled >= 38 and scaled >= plain + 30
+    assert 'channel_tables_s16' not in pipeline.run('model_tool', 'disasm', tmp_path / mode)  # of 'off', the last
+    snr_db(gated, tmp_path / 'auto.yaml', mode, tmp_path, '--activation-bits', '16')
+    assert 'channel_tables_s16' in pipeline.run('model_tool', 'disasm', tmp_path / mode)
 
 
 @pytest.mark.parametrize('profile', ('onnxruntime', 'tflite-ref', 'onednn', 'openvino'))

@@ -121,6 +121,22 @@ void MakeTable(Maker& m) {
   Make(m, Opcode::kTableS16, S16Spec(shape), NarrowSpec(m, shape)).Set(Field::kTable, table);
 }
 
+void MakeChannelTables(Maker& m) {
+  const Shape shape = m.Dims(1, 4);
+  const int64_t tables = m.random.Int(1, 5), channels = shape.back();
+  std::vector<int32_t> entries(static_cast<size_t>(513 * tables));
+  for (int32_t& e : entries) e = static_cast<int32_t>(m.random.Int(-(1 << 24) + 1, (1 << 24) - 1));
+  if (m.Chance(100)) entries[7] = 1 << 24;
+  std::vector<uint8_t> numbers;
+  for (int64_t c = 0; c < channels; ++c)
+    numbers.push_back(static_cast<uint8_t>(m.random.Int(0, tables - (m.Chance(50) ? 0 : 1))));
+  const int32_t table = m.b.Const(DType::kBytes, {2052 * tables}, entries);
+  const int32_t of_channel = m.b.Const(DType::kU8, {channels}, numbers);
+  Make(m, Opcode::kChannelTablesS16, S16Spec(shape), NarrowSpec(m, shape))
+      .Set(Field::kTable, table)
+      .Set(Field::kSrc2, of_channel);
+}
+
 void MakeSoftmax(Maker& m) {
   std::vector<int16_t> entries(2 * 513);
   for (int16_t& e : entries) e = static_cast<int16_t>(m.random.Int(0, 32767));
@@ -206,6 +222,8 @@ bool MakeInt16Command(Opcode opcode, Maker& m) {
       return MakePair(m, opcode), true;
     case Opcode::kTableS16:
       return MakeTable(m), true;
+    case Opcode::kChannelTablesS16:
+      return MakeChannelTables(m), true;
     case Opcode::kAveragePoolS16: {
       const RandomWindow w(m, true);
       Command& c = Make(m, opcode, S16Spec(w.src), NarrowSpec(m, w.dst));

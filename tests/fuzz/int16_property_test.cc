@@ -26,7 +26,8 @@ constexpr Opcode kInt16Opcodes[] = {Opcode::kRequantizeS16,
                                     Opcode::kSoftmaxS16,
                                     Opcode::kExtremumS16,
                                     Opcode::kBatchedMatMulS16,
-                                    Opcode::kQuotientSoftmaxS16};
+                                    Opcode::kQuotientSoftmaxS16,
+                                    Opcode::kChannelTablesS16};
 constexpr int kCommands = 32;  // of a program
 
 int64_t Environment(const char* name, int64_t otherwise) {

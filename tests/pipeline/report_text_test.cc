@@ -39,6 +39,20 @@ TEST(TextReportTest, RepairsForOtherReasonsHaveALineEachAndTheLargestChange) {
               HasSubstr("repaired conv: 1 channel (5): another reason, weight scale 0.5 -> 1\n"));
 }
 
+TEST(TextReportTest, ManyRepairedOperatorsAreCounted) {
+  DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
+  for (int64_t c = 0; c < 40; ++c) {  // each channel for two reasons
+    const std::string node = Cat("conv", c / 4);
+    report.quantize.repairs.push_back({node, c, "no room: weight scale raised", 0.5f, 1.0f});
+    report.quantize.repairs.push_back({node, c, "below 2^-32", 1e-12f, 1e-12f});
+  }
+  const std::string text = TextReport(report);
+  EXPECT_THAT(text, HasSubstr("flushed conv1: 4 channels (4, 5, 6, ...): below 2^-32\n"));
+  EXPECT_THAT(text, Not(HasSubstr("flushed conv2")));
+  EXPECT_THAT(text,
+              HasSubstr("repaired or flushed: 60 channels more, which --report-json lists\n"));
+}
+
 TEST(TextReportTest, NotesOnPartsOfANodeAreOneLine) {
   DeployReport report{.model = "m", .output = "p", .mode = "symmetric"};
   report.quantize.notes = {{"lstm", "Sigmoid", "22 %"},

@@ -188,25 +188,32 @@ TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
   }
 }
 
-// Products with powers of two, before the function and behind it.
-TEST(Int16Test, AFunctionOfScaledChannelsIsBroughtToOneScale) {
+// Each channel within a quantum and a half of the function at its own scales.
+TEST(Int16Test, AFunctionOfScaledChannelsHasATableForEachPairOfScales) {
   LittleGraph little;
   const ValueId x = little.Input("x", {64, 4}, -4, 4);
   Unary silu(UnaryOp::kSilu);
-  silu.input_exponents = {0, -2, -15, 0};
-  silu.output_exponents = {1, -3, 0, 0};
+  silu.input_exponents = {0, -2, -25, 0};
+  silu.output_exponents = {1, -2, -25, 1};
   little.Output(little.Add("y", silu, {x}, {64, 4}));
   const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), All16());
   EXPECT_EQ(TypeOf(result.graph, "y"), DType::kS16);
-  EXPECT_EQ(Count<QTableS16>(result.graph), 1);
-  std::vector<std::vector<int16_t>> powers;
-  for (const Node& node : result.graph.nodes()) {
-    if (!std::holds_alternative<isa::MulS16>(node.op)) continue;
-    const auto numbers = result.graph.value(node.inputs[1]).constant->As<int16_t>();
-    powers.emplace_back(numbers.begin(), numbers.end());
+  const auto& tables = Only<QChannelTablesS16>(result.graph);
+  EXPECT_EQ(tables.table_of_channel, (std::vector<uint8_t>{0, 1, 2, 0}));
+  ASSERT_EQ(tables.interpolated.size(), 3u * 513);
+  const double sx = result.graph.value(result.graph.FindValue("x__q")).quant->scale;
+  const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+  for (size_t c = 0; c < 4; ++c) {
+    const int32_t* lines = tables.interpolated.data() + 513 * tables.table_of_channel[c];
+    const auto [i, o] = silu.ExponentsOf(c);
+    for (int32_t q = -32768; q < 32768; q += 7) {
+      const double v = std::ldexp(sx * q, i);
+      const double exact = v / (1 + std::exp(-v)) / std::ldexp(sy, o);
+      ASSERT_NEAR(numerics::InterpolateInt16(lines, q, 0, -32768, 32767),
+                  std::min(std::max(exact, -32768.0), 32767.0), 1.51)
+          << q << " of channel " << c;
+    }
   }
-  EXPECT_EQ(powers, (std::vector<std::vector<int16_t>>{{16384, 4096, 0, 16384},
-                                                       {1024, 16384, 2048, 2048}}));
 }
 
 // Its bias would not fit int32 in units of Sx Sw.

@@ -177,14 +177,25 @@ TEST(PlanTest, ProfilesOfFrameworksJoinOutputsInIntegers) {
   EXPECT_THAT(FloatNodesOfHead(320, {}, ProfileId::kTfLite), ::testing::IsEmpty());
 }
 
-TEST(PlanTest, ProductsOfUnlikeRangesAreJoinedInIntegers) {
+// Two products and their Concat, which is the output, moved, or a function reads.
+std::vector<NodeForm> FormsOfJoin(float narrow, float wide, bool read) {
   LittleGraph g;
   const ValueId x = g.Input("x", {8, 4});
-  const ValueId a = g.Add("a", MatMul{}, {x, g.RandomConstant("w", {4, 4}, -0.01f, 0.01f)}, {8, 4});
-  const ValueId b = g.Add("b", MatMul{}, {x, g.RandomConstant("v", {4, 4}, -9, 9)}, {8, 4});
-  g.Output(g.Add("y", Concat{1}, {a, b}, {8, 8}));
-  const QuantizationPlan plan = MakePlan(g.graph(), {}, {}, g.Calibrate());
-  EXPECT_THAT(plan.forms, ::testing::Each(NodeForm::kInteger));
+  const ValueId w = g.RandomConstant("w", {4, 4}, -narrow, narrow);
+  const ValueId v = g.RandomConstant("v", {4, 4}, -wide, wide);
+  const ValueId a = g.Add("a", MatMul{}, {x, w}, {8, 4}), b = g.Add("b", MatMul{}, {x, v}, {8, 4});
+  const ValueId joined = g.Add("joined", Concat{1}, {a, b}, {8, 8});
+  g.Output(read ? g.Add("y", Unary{UnaryOp::kTanh}, {joined}, {8, 8})
+                : g.Add("y", Reshape{}, {joined}, {64}));
+  return MakePlan(g.graph(), {}, {}, g.Calibrate()).forms;
+}
+
+TEST(PlanTest, OutputsOfUnlikeProductsAreJoinedInFloat) {
+  using enum NodeForm;
+  EXPECT_THAT(FormsOfJoin(0.01f, 9, false),
+              ::testing::ElementsAre(kInteger, kInteger, kFloat, kFloat));
+  EXPECT_THAT(FormsOfJoin(3, 9, false), ::testing::Each(kInteger));
+  EXPECT_THAT(FormsOfJoin(0.01f, 9, true), ::testing::Each(kInteger));
 }
 
 TEST(PlanTest, AConcatBeforeAProductIsInteger) {

@@ -128,6 +128,62 @@ TEST(Int16, Tables) {
   }
 }
 
+TEST(Int16, TablesOfChannels) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const TensorSpec x = Spec(random, DType::kS16, AnyShape(random));
+    const TensorSpec y = Spec(random, AnyType(random), x.shape);
+    const auto count = random.Int(1, 5);
+    std::vector<int32_t> entries;
+    for (int64_t i = 0; i < 513 * count; ++i)
+      entries.push_back(static_cast<int32_t>(random.Int(-(1 << 24) + 1, (1 << 24) - 1)));
+    std::vector<uint8_t> table_of;
+    for (int64_t c = 0; c < x.shape.back(); ++c)
+      table_of.push_back(static_cast<uint8_t>(random.Int(0, count - 1)));
+    ProgramBuilder b;
+    const int32_t src = b.Input(x), dst = b.Output(y);
+    const int32_t table = b.Const(DType::kBytes, {2052 * count}, entries);
+    const int32_t numbers_of = b.Const(DType::kU8, {x.shape.back()}, table_of);
+    Command& c = b.Add(Opcode::kChannelTablesS16, dst, src);
+    c.Set(Field::kTable, table).Set(Field::kSrc2, numbers_of);
+    const Limits limits = SetClamp(random, y.dtype, c);
+    const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
+    std::vector<int32_t> expected;
+    for (size_t n = 0; n < numbers.size(); ++n) {
+      const size_t first = size_t{513} * table_of[n % table_of.size()];
+      const auto at = static_cast<size_t>(numbers[n]) + 32768, i = first + at / 128;
+      const auto part = static_cast<int64_t>(at % 128);
+      expected.push_back(Held(Wide{entries[i]} * (128 - part) + Wide{entries[i + 1]} * part, 15,
+                              y.zero_point, limits));
+    }
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+  }
+}
+
+TEST(Int16, TablesOfChannelsThatTheVerifierRefuses) {
+  const auto error = [](std::vector<uint8_t> table_of, int32_t entry) {
+    ProgramBuilder b;
+    const int32_t src = b.Input({DType::kS16, {4, 3}, 0.1f});
+    const int32_t dst = b.Output({DType::kS16, {4, 3}, 0.1f});
+    std::vector<int32_t> entries(2 * 513, 5);
+    entries[700] = entry;
+    const int32_t table = b.Const(DType::kBytes, {2 * 2052}, entries);
+    const auto channels = static_cast<int64_t>(table_of.size());
+    const int32_t numbers_of = b.Const(DType::kU8, {channels}, table_of);
+    b.Add(Opcode::kChannelTablesS16, dst, src)
+        .Set(Field::kTable, table)
+        .Set(Field::kSrc2, numbers_of)
+        .Set(Field::kClampLoQ, -32768)
+        .Set(Field::kClampHiQ, 32767);
+    return LoadError(b);
+  };
+  EXPECT_EQ(error({0, 1, 1}, 5), "");
+  EXPECT_THAT(error({0, 2, 1}, 5), HasSubstr("channel 1 has table 2, there are 2"));
+  EXPECT_THAT(error({0, 1}, 5), HasSubstr("expected the number of a table for each channel"));
+  EXPECT_THAT(error({0, 1, 1}, 1 << 24), HasSubstr("entry 700 is 16777216"));
+}
+
 struct Records {
   std::vector<ChannelRequant> records;
   std::vector<int8_t> weights;

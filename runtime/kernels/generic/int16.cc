@@ -61,17 +61,30 @@ template <typename T>
     y[i] = held(FloorShift(int64_t{v[i]} * multiplier + half, rshift));
 }
 
+// Between the entries of `table` around v, in units of y 2^-15.
+[[gnu::always_inline]] inline int64_t Line(const int32_t* table, int32_t v) {
+  constexpr int32_t kMask = (1 << numerics::kTableStepBits) - 1;
+  const int32_t at = v + 32768, first = at >> numerics::kTableStepBits, part = at & kMask;
+  return int64_t{table[first]} * (kMask + 1 - part) + int64_t{table[first + 1]} * part;
+}
+constexpr int32_t kLineBits = numerics::kTableStepBits + numerics::kTableFractionBits;
+
 [[gnu::always_inline]] inline void InterpolateLoop(const int32_t* table, const int32_t* v,
                                                    int64_t n, const S16Bounds& bounds, int32_t* y) {
   const Held held(bounds);
-  constexpr int32_t kMask = (1 << numerics::kTableStepBits) - 1;
-  constexpr int32_t kShift = numerics::kTableStepBits + numerics::kTableFractionBits;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = held(Rounded(Line(table, v[i]), kLineBits));
+}
+
+[[gnu::always_inline]] inline void InterpolateChannelsLoop(const int32_t* tables,
+                                                           const uint8_t* table_of,
+                                                           const int32_t* v, int64_t n,
+                                                           const S16Bounds& bounds, int32_t* y) {
+  const Held held(bounds);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const int32_t at = v[i] + 32768, first = at >> numerics::kTableStepBits, part = at & kMask;
-    const int64_t sum =
-        int64_t{table[first]} * (kMask + 1 - part) + int64_t{table[first + 1]} * part;
-    y[i] = held(Rounded(sum, kShift));
+    const int32_t* table = tables + (numerics::kTableSteps + 1) * table_of[i];
+    y[i] = held(Rounded(Line(table, v[i]), kLineBits));
   }
 }
 
@@ -135,6 +148,11 @@ template <typename T>
                                         const S16Bounds& bounds, int32_t* y) noexcept {          \
       InterpolateLoop(table, v, n, bounds, y);                                                   \
     }                                                                                            \
+    __VA_ARGS__ static void InterpolateChannels(const int32_t* tables, const uint8_t* table_of,  \
+                                                const int32_t* v, int64_t n,                     \
+                                                const S16Bounds& bounds, int32_t* y) noexcept {  \
+      InterpolateChannelsLoop(tables, table_of, v, n, bounds, y);                                \
+    }                                                                                            \
     __VA_ARGS__ static S16Sums RowSums(const int16_t* x, int64_t n) noexcept {                   \
       return RowSumsLoop(x, n);                                                                  \
     }                                                                                            \
@@ -167,6 +185,7 @@ constexpr Int16Table kTable = {
     .product = T::Product,
     .rescale = T::Rescale,
     .interpolate = T::Interpolate,
+    .interpolate_channels = T::InterpolateChannels,
     .row_sums = T::RowSums,
     .normalize = T::Normalize,
     .add_sums = T::AddSums};
