@@ -148,7 +148,10 @@ std::string WhyNotPool(const AveragePool& op, const IntType& x, const IntType& y
   return "";
 }
 
-std::string WhyNotMean(const Graph& graph, const Node& node, const Reduce& op) {
+std::string WhyNotReduce(const Graph& graph, const Node& node, const Reduce& op, const IntType& x,
+                         const IntType& y) {
+  if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin)
+    return x == y ? "" : "LiteRT compares 16-bit integers without changing their scale";
   if (op.op != ReduceOp::kMean) return "LiteRT's 16-bit form of it is not reproduced";
   const auto size = [&](ValueId id) { return NumElements(graph.value(id).shape); };
   const int64_t reduced = size(node.inputs[0]) / std::max<int64_t>(size(node.outputs[0]), 1);
@@ -227,7 +230,7 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
       [&](const Binary& op) { return WhyNotBinary(graph, node, op, types, y); },
       [&](const Unary& op) { return int16->WhyNot(op, x, y); },
       [&](const AveragePool& op) { return WhyNotPool(op, x, y); },
-      [&](const Reduce& op) { return WhyNotMean(graph, node, op); },
+      [&](const Reduce& op) { return WhyNotReduce(graph, node, op, x, y); },
       [&](const Softmax& op) { return WhyNotSoftmax(graph, node, op, y); },
       [](const LeakyRelu&) { return std::string(); },
       [](const Clip&) { return std::string(); },

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "quantize/numerics/int16.h"
 #include "quantize/numerics/table.h"
 #include "quantize/ops/ops.h"
 
@@ -105,6 +106,39 @@ Op PoolOf(Emitter& emitter, const Reduce& op, const IntType& x, const IntType& y
 
 int32_t Mirrored(const IntType& type, int32_t q) { return type.qmin() + type.qmax() - q; }
 
+// -1 - q of every s16 is a straight line.
+QTableS16 MirrorOfInt16() {
+  QTableS16 table;
+  table.clamp = {-32768, 32767};
+  for (int32_t i = 0; i <= numerics::kTableSteps; ++i) {
+    const int32_t q = i * (1 << numerics::kTableStepBits) - 32768;
+    table.interpolated.push_back((-1 - q) * (1 << numerics::kTableFractionBits));
+  }
+  return table;
+}
+
+// As EmitExtreme(), of one type.
+void EmitExtremeInt16(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a,
+                      bool min) {
+  const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
+  const Value &from = emitter.old().value(old_x), &to = emitter.old().value(old_y);
+  Bytes source = x;
+  if (min) {
+    source.id = emitter.AddStep(node, "__mirrored", MirrorOfInt16(), x.id, old_x, x.type,
+                                from.shape, from.layout);
+  }
+  const ValueId pooled = emitter.AddStep(node, "__pooled", MaxPool{.window = WindowOf(a.reduced)},
+                                         Arranged(emitter, node, source, a), old_y, x.type,
+                                         {a.outer, 1, 1, a.inner}, Layout::kNhwc);
+  if (!min) {
+    emitter.AddNode(node.name, Reshape{}, {pooled}, emitter.DefineInt(old_y));
+    return;
+  }
+  const ValueId shaped =
+      emitter.AddStep(node, "__shaped", Reshape{}, pooled, old_y, x.type, to.shape, to.layout);
+  emitter.AddNode(node.name, MirrorOfInt16(), {shaped}, emitter.DefineInt(old_y));
+}
+
 // The least byte by way of the greatest of their mirror images.
 void EmitExtreme(Emitter& emitter, const Node& node, const Bytes& x, const Arrangement& a,
                  bool min) {
@@ -161,7 +195,8 @@ void EmitReduction(Emitter& emitter, const Node& node, const Reduce& op) {
   const Arrangement a = Arrange(shape, AxesOf(op, shape.size()));
   Bytes x{emitter.Int(old_x), emitter.Type(old_x)};
   if (op.op == ReduceOp::kMax || op.op == ReduceOp::kMin) {
-    return EmitExtreme(emitter, node, x, a, op.op == ReduceOp::kMin);
+    const auto emit = x.type.is_s16() ? EmitExtremeInt16 : EmitExtreme;
+    return emit(emitter, node, x, a, op.op == ReduceOp::kMin);
   }
   if (op.op == ReduceOp::kL1) {  // |q - Z| is a byte
     const int32_t zero = x.type.quant.zero_point;

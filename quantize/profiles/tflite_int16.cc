@@ -6,6 +6,7 @@
 #include "quantize/numerics/double_scale.h"
 #include "quantize/numerics/int16_terms.h"
 #include "quantize/numerics/tflite_int16.h"
+#include "quantize/numerics/tflite_unary.h"
 
 namespace rshift::tflite {
 namespace {
@@ -77,7 +78,9 @@ class Int16 final : public ModelInt16Rules {
   bool HasNarrowSums() const override { return optimised_; }
 
   std::string WhyNot(const Unary& op, const IntType& x, const IntType& y) const override {
-    if (IsTable(op.op) || op.op == UnaryOp::kAbs) return "";
+    if (IsTable(op.op) || op.op == UnaryOp::kAbs || op.op == UnaryOp::kSqrt) return "";
+    if (op.op == UnaryOp::kNeg)
+      return x == y ? "" : "LiteRT negates 16-bit integers without changing their scale";
     if (!IsLogistic(op.op)) return "LiteRT has no 16-bit form of it";
     if (y.quant.scale != 0x1p-15f) return "the scale of its 16-bit result is not 1/32768";
     const float scale = x.quant.scale;
@@ -91,6 +94,12 @@ class Int16 final : public ModelInt16Rules {
   QTableS16 MakeUnary(const IntType& x, const IntType& y, const Unary& op) const override {
     if (IsTable(op.op)) return MakeTable(x, y, op);
     if (IsLogistic(op.op)) return MakeLogistic(x, op.op);
+    if (op.op == UnaryOp::kNeg)
+      return TableOfResults({}, ResultsOf([](int32_t q) { return q == -32768 ? q : -q; }));
+    if (op.op == UnaryOp::kSqrt)
+      return TableOfResults({}, ResultsOf([&](int32_t q) {
+                              return numerics::TfLiteSqrt(q, x.quant.scale, y.quant.scale);
+                            }));
     const float ratio = x.quant.scale / y.quant.scale;
     const RequantWords m = numerics::TfLiteMultiplier(static_cast<double>(ratio));
     return TableOfResults({}, ResultsOf([&](int32_t q) {

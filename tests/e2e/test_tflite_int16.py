@@ -147,6 +147,26 @@ def mean(c, axes):
     return c.operator('MEAN', [x, axis], out, c.scale(5e-5, 4e-4), 'ReducerOptions', keepDims=True)
 
 
+def reduced_extremum(c, code, axes):
+    """One scale: LiteRT compares integers as they are."""
+    shape, step = (3, 9, 7, int(c.random.integers(1, 40))), c.scale(5e-5, 4e-4)
+    out = tuple(1 if d in axes else n for d, n in enumerate(shape))
+    axis = c.net.constant('axes', np.array(axes, np.int32))
+    return c.operator(code, [c.input(shape, step), axis], out, step, 'ReducerOptions', keepDims=True)
+
+
+def negation(c):
+    """One scale: LiteRT negates integers as they are."""
+    step = c.scale(5e-5, 4e-4)
+    return function(c, 'NEG', step, step)
+
+
+def square_root(c):
+    """LiteRT stops at an input below 0."""
+    x = c.input((32768,), c.scale(5e-5, 4e-4), ALL[32768:])
+    return c.operator('SQRT', [x], (32768,), c.scale(5e-5, 4e-4))
+
+
 def softmax(c):
     rows, n = 40, int(c.random.integers(1, 1200))
     return c.operator('SOFTMAX', [c.input((rows, n), c.scale(1e-5, 1e-3))], (rows, n), ONE, 'SoftmaxOptions', beta=1.0)
@@ -243,7 +263,10 @@ CASES = {
     'batch_matmul': Case(batch_matmul, (False,)), 'batch_matmul_adjoint': Case(batch_matmul, (True,)),
     'transpose_conv_same': Case(transpose_conv, ('SAME',)), 'transpose_conv_valid': Case(transpose_conv, ('VALID',)),
     'transpose_conv_no_bias': Case(transpose_conv, ('SAME', False)), 'resize_nearest': Case(resize_nearest),
-    'softmax': Case(softmax), 'movement': Case(movement),
+    'reduce_max_image': Case(reduced_extremum, ('REDUCE_MAX', (1, 2))), 'reduce_max_channels': Case(reduced_extremum, ('REDUCE_MAX', (3,))),
+    'reduce_max_rows': Case(reduced_extremum, ('REDUCE_MAX', (1,))), 'reduce_min_image': Case(reduced_extremum, ('REDUCE_MIN', (1, 2))),
+    'reduce_min_channels': Case(reduced_extremum, ('REDUCE_MIN', (3,))), 'reduce_min_apart': Case(reduced_extremum, ('REDUCE_MIN', (1, 3))),
+    'neg': Case(negation), 'sqrt': Case(square_root), 'softmax': Case(softmax), 'movement': Case(movement),
     'requantize': Case(requantize, (np.int16, 1e-4, 2e-4)), 'through_int8': Case(requantize, (np.int8, 2e-2, 5e-2)),
     'relu': Case(own_scales, ('RELU',)), 'relu6': Case(own_scales, ('RELU6',)),
     'leaky_relu': Case(own_scales, ('LEAKY_RELU', 'LeakyReluOptions'), {'alpha': 0.1}),
@@ -318,16 +341,23 @@ def test_scales_at_which_the_optimised_kernel_has_another_form(code, power, tmp_
             assert worst <= 12
 
 
-def test_what_is_not_computed_in_integers_is_f32_and_named(tmp_path):
-    """A Maximum of two scales; and everything under profiles that are not LiteRT's, which give what --mode f32 gives."""
-    c = Chain(5)
-    content = c.operator('MAXIMUM', [c.input((4, 9), np.float32(2e-4)), c.input((4, 9), np.float32(3e-4))], (4, 9), np.float32(2e-4),
-                         'MaximumMinimumOptions')
-    (tmp_path / 'max.tflite').write_bytes(content)
-    said = pipeline.run('model_deploy', tmp_path / 'max.tflite', '-o', tmp_path / 'max.rshift', '--profile', 'tflite-ref')
-    assert 'LiteRT compares 16-bit integers without changing their scale' in said
-    assert pipeline.f32_commands(tmp_path / 'max.rshift')
+def maximum_of_two_scales(c):
+    a, b = c.input((4, 9), np.float32(2e-4)), c.input((4, 9), np.float32(3e-4))
+    return c.operator('MAXIMUM', [a, b], (4, 9), np.float32(2e-4), 'MaximumMinimumOptions')
 
+
+@pytest.mark.parametrize('build,why', (
+    (maximum_of_two_scales, 'LiteRT compares 16-bit integers without changing their scale'),
+    (lambda c: function(c, 'NEG', np.float32(2e-4), np.float32(3e-4)), 'LiteRT negates 16-bit integers without changing their scale')),
+    ids=('maximum', 'neg'))
+def test_what_is_not_computed_in_integers_is_f32_and_named(build, why, tmp_path):
+    (tmp_path / 'net.tflite').write_bytes(build(Chain(5)))
+    said = pipeline.run('model_deploy', tmp_path / 'net.tflite', '-o', tmp_path / 'net.rshift', '--profile', 'tflite-ref')
+    assert why in said
+    assert pipeline.f32_commands(tmp_path / 'net.rshift')
+
+
+def test_other_profiles_give_what_mode_f32_gives(tmp_path):
     c = Chain(6)
     content = fully_connected(c)
     (tmp_path / 'fc.tflite').write_bytes(content)
