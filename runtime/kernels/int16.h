@@ -48,8 +48,8 @@ struct Int16Table {
   void (*rescale)(const int32_t* v, int64_t n, const RequantWords& words, const S16Bounds& bounds,
                   int32_t* y) noexcept;
   // numerics::InterpolateInt16.
-  void (*interpolate)(const int32_t* table, const int32_t* v, int64_t n, const S16Bounds& bounds,
-                      int32_t* y) noexcept;
+  void (*interpolate)(const int32_t* table, int32_t step_bits, const int32_t* v, int64_t n,
+                      const S16Bounds& bounds, int32_t* y) noexcept;
   // Of a row of n numbers: their sum, and that of their squares.
   S16Sums (*row_sums)(const int16_t* x, int64_t n) noexcept;
   // numerics::ScaleNormalized of Normalized(n x[i] - center), i < count.
