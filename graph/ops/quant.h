@@ -122,7 +122,8 @@ struct QMatMulS16 : isa::MatMulS16 {
   std::vector<ChannelRequant> channels;
 };
 
-// One of the two: 513 numbers between which it is a straight line, or one for each of 65,536.
+// One of the two: 513, 1,025 ... 8,193 numbers between which it is a straight line, or one for each
+// of 65,536.
 struct QTableS16 : isa::TableS16 {
   std::vector<int32_t> interpolated;
   std::vector<int16_t> entries;

@@ -124,9 +124,9 @@ struct MulS16 {
 
 struct TableS16 {
   RSHIFT_COMMAND(kTableS16, "table_s16", kInteger,
-                 "a function of s16 src; table: 513 s32 with 8 fraction bits for every 128th "
-                 "number, between which it is a straight line, or 65,536 s16 from -32768 on; + "
-                 "Zdst, clamped",
+                 "a function of s16 src; table: 2^n + 1 s32 with 8 fraction bits, n 9 to 13, for "
+                 "every 2^(16-n)th number, between which it is a straight line, or 65,536 s16 from "
+                 "-32768 on; + Zdst, clamped",
                  .buffers = BufferForm::kNone, .element_ns = 1)
 
   ClampQ clamp = {0, 0};
@@ -141,11 +141,10 @@ struct TableS16 {
 };
 
 struct ChannelTablesS16 {
-  RSHIFT_COMMAND(
-      kChannelTablesS16, "channel_tables_s16", kInteger,
-      "as table_s16, channel c of s16 src by the 513 s32 from 513 * src2[c] on; src2 [C] "
-      "along the last dimension",
-      .buffers = BufferForm::kNone, .element_ns = 2)
+  RSHIFT_COMMAND(kChannelTablesS16, "channel_tables_s16", kInteger,
+                 "as table_s16 of 513 numbers, channel c by those from 513 * src2[c] on; src2 [C] "
+                 "along the last dimension",
+                 .buffers = BufferForm::kNone, .element_ns = 2)
 
   ClampQ clamp = {0, 0};
   Tensor dst = 0, src = 0, src2 = 0;

@@ -146,19 +146,30 @@ inline constexpr int32_t RescaleTwoStepInt16(int32_t v, RequantWords words, int3
 
 // --- functions of one s16 value ---
 
-// Steps of an interpolated table: 513 entries for x = -32768 + 128 i, each with 8 fraction bits.
-inline constexpr int32_t kTableSteps = 512;
+// An interpolated table has an entry of 8 fraction bits for every x = -32768 + 2^step_bits i, and
+// one behind the last: 513 entries at the widest steps, 8,193 at the narrowest.
 inline constexpr int32_t kTableStepBits = 7;
+inline constexpr int32_t kLeastTableStepBits = 3;
 inline constexpr int32_t kTableFractionBits = 8;
 inline constexpr int32_t kLargestTableEntry = (1 << 24) - 1;
 
+inline constexpr int32_t TableSteps(int32_t step_bits) { return 65536 >> step_bits; }
+inline constexpr int32_t kTableSteps = TableSteps(kTableStepBits);
+
+// The step_bits of a table of so many entries, or -1 where no interpolated table has as many.
+inline constexpr int32_t TableStepBits(int64_t entries) {
+  for (int32_t bits = kTableStepBits; bits >= kLeastTableStepBits; --bits)
+    if (entries == TableSteps(bits) + 1) return bits;
+  return -1;
+}
+
 // Between the two entries around x, in a straight line. Entries within 2^24: the sum is below 2^32.
-inline constexpr int32_t InterpolateInt16(const int32_t* table, int32_t x, int32_t zero_y,
-                                          int32_t lo, int32_t hi) {
-  const int32_t at = x + 32768, i = at >> kTableStepBits;
-  const int64_t part = at & ((1 << kTableStepBits) - 1);
-  const int64_t sum = table[i] * ((int64_t{1} << kTableStepBits) - part) + table[i + 1] * part;
-  return Clamp(ShiftRightRounded(sum, kTableStepBits + kTableFractionBits) + zero_y, lo, hi);
+inline constexpr int32_t InterpolateInt16(const int32_t* table, int32_t step_bits, int32_t x,
+                                          int32_t zero_y, int32_t lo, int32_t hi) {
+  const int32_t at = x + 32768, i = at >> step_bits;
+  const int64_t part = at & ((1 << step_bits) - 1);
+  const int64_t sum = table[i] * ((int64_t{1} << step_bits) - part) + table[i + 1] * part;
+  return Clamp(ShiftRightRounded(sum, step_bits + kTableFractionBits) + zero_y, lo, hi);
 }
 
 // --- averages ---

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <span>
 #include <string>
@@ -46,35 +47,42 @@ class Function {
   Function(const IntType& x, const IntType& y, const std::function<double(double)>& f)
       : x_(x), y_(y), f_(f) {}
 
-  std::vector<int32_t> Lines() const {
+  // One number for each 2^step_bits.
+  std::vector<int32_t> Entries(int32_t step_bits) const {
     std::vector<int32_t> entries;
-    for (int32_t i = 0; i <= numerics::kTableSteps; ++i)
-      entries.push_back(
-          numerics::InterpolatedEntry(Units(-32768 + (i << numerics::kTableStepBits))));
+    for (int32_t i = 0; i <= numerics::TableSteps(step_bits); ++i)
+      entries.push_back(numerics::InterpolatedEntry(Units(-32768 + (i << step_bits))));
     return entries;
   }
+  // The smallest table that keeps to kMostError.
   QTableS16 Table() const {
+    std::vector<int32_t> nearest;
+    nearest.reserve(65536);
+    for (int32_t q = -32768; q < 32768; ++q) nearest.push_back(Nearest(q));
     QTableS16 table;
     table.clamp = {y_.qmin(), y_.qmax()};
-    table.interpolated = Lines();
-    std::vector<int16_t> exact;
-    double worst = 0;
-    for (int32_t q = -32768; q < 32768; ++q) {
-      const int32_t nearest = Nearest(q);
-      exact.push_back(static_cast<int16_t>(nearest - y_.quant.zero_point));
-      const int32_t line = numerics::InterpolateInt16(table.interpolated.data(), q,
-                                                      y_.quant.zero_point, y_.qmin(), y_.qmax());
-      worst = std::max(worst, std::fabs(static_cast<double>(line - nearest)));
+    for (int32_t bits = numerics::kTableStepBits; bits >= numerics::kLeastTableStepBits; --bits) {
+      table.interpolated = Entries(bits);
+      if (IsNear(table.interpolated, bits, nearest)) return table;
     }
-    if (worst <= kMostError) return table;
     table.interpolated.clear();
-    table.entries = std::move(exact);
+    for (const int32_t result : nearest)
+      table.entries.push_back(static_cast<int16_t>(result - y_.quant.zero_point));
     return table;
   }
 
  private:
-  static constexpr double kMostError = 1;  // quanta: else every number has an entry
+  static constexpr int32_t kMostError = 1;  // quanta: else every number has an entry
 
+  bool IsNear(const std::vector<int32_t>& table, int32_t step_bits,
+              const std::vector<int32_t>& nearest) const {
+    for (int32_t q = -32768; q < 32768; ++q) {
+      const int32_t line = numerics::InterpolateInt16(table.data(), step_bits, q,
+                                                      y_.quant.zero_point, y_.qmin(), y_.qmax());
+      if (std::abs(line - nearest[static_cast<size_t>(q + 32768)]) > kMostError) return false;
+    }
+    return true;
+  }
   double Units(int32_t q) const {
     return f_(static_cast<double>(x_.quant.scale) * q) / static_cast<double>(y_.quant.scale);
   }
@@ -206,7 +214,7 @@ void EmitFunctionOfChannels(Emitter& emitter, const Node& node, const Unary& op)
     IntType own_x = x, own_y = y;
     own_x.quant.scale = std::ldexp(x.quant.scale, i);
     own_y.quant.scale = std::ldexp(y.quant.scale, o);
-    const std::vector<int32_t> lines = Function(own_x, own_y, f).Lines();
+    const std::vector<int32_t> lines = Function(own_x, own_y, f).Entries(numerics::kTableStepBits);
     tables.interpolated.insert(tables.interpolated.end(), lines.begin(), lines.end());
   });
   emitter.AddNode(node.name, std::move(tables), {input}, emitter.DefineInt(old_y));

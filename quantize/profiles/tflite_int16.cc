@@ -20,7 +20,8 @@ QTableS16 TableOfResults(const std::vector<int16_t>& table, std::vector<int16_t>
     made.interpolated.push_back(int32_t{entry} << numerics::kTableFractionBits);
   for (size_t i = 0; i < results.size() && !made.interpolated.empty(); ++i) {
     const int32_t q = static_cast<int32_t>(i) - 32768;
-    const int32_t line = numerics::InterpolateInt16(made.interpolated.data(), q, 0, -32768, 32767);
+    const int32_t line = numerics::InterpolateInt16(made.interpolated.data(),
+                                                    numerics::kTableStepBits, q, 0, -32768, 32767);
     if (line != results[i]) made.interpolated.clear();
   }
   if (made.interpolated.empty()) made.entries = std::move(results);

@@ -48,9 +48,9 @@ struct Int16Table {
   void (*rescale)(const int32_t* v, int64_t n, const RequantWords& words, const S16Bounds& bounds,
                   int32_t* y) noexcept;
   // numerics::InterpolateInt16.
-  void (*interpolate)(const int32_t* table, const int32_t* v, int64_t n, const S16Bounds& bounds,
-                      int32_t* y) noexcept;
-  // The same, number i by the 513 entries from 513 * table_of[i] on.
+  void (*interpolate)(const int32_t* table, int32_t step_bits, const int32_t* v, int64_t n,
+                      const S16Bounds& bounds, int32_t* y) noexcept;
+  // The same of 513 entries: number i by those from 513 * table_of[i] on.
   void (*interpolate_channels)(const int32_t* tables, const uint8_t* table_of, const int32_t* v,
                                int64_t n, const S16Bounds& bounds, int32_t* y) noexcept;
   // Of a row of n numbers: their sum, and that of their squares.

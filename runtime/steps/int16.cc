@@ -228,7 +228,9 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ExtremumS1
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& c) {
   const S16Bounds bounds = BoundsOf(context, c.clamp);
-  if (context.Record(Field::kTable).bytes() == 65536 * sizeof(int16_t)) {
+  const auto bytes = static_cast<int64_t>(context.Record(Field::kTable).bytes());
+  const int32_t step_bits = numerics::TableStepBits(bytes / int64_t{sizeof(int32_t)});
+  if (step_bits < 0) {
     return MakeS16BlockStep(
         context, [table = context.In<int16_t>(Field::kTable), bounds](const S16BlockOf& b) {
           for (int64_t i = 0; i < b.n; ++i)
@@ -238,7 +240,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::TableS16& 
   return MakeS16BlockStep(
       context,
       [loop = Int16LoopsFor(context.isa).interpolate, table = context.In<int32_t>(Field::kTable),
-       bounds](const S16BlockOf& b) { loop(table, b.v, b.n, bounds, b.v); });
+       step_bits, bounds](const S16BlockOf& b) { loop(table, step_bits, b.v, b.n, bounds, b.v); });
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ChannelTablesS16& c) {

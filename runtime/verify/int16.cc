@@ -147,17 +147,21 @@ void CheckCommand(const CommandCheck& check, const isa::TableS16& c) {
   check.CheckSameShape(Field::kDst, Field::kSrc);
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
   check.CheckType(Field::kSrc, {DType::kS16});
-  constexpr int64_t kInterpolated = (numerics::kTableSteps + 1) * 4, kWhole = 65536 * 2;
+  constexpr int64_t kWhole = 65536 * 2, kEntry = sizeof(int32_t);
   const auto bytes = static_cast<int64_t>(check.Tensor(Field::kTable).bytes());
   if (bytes == kWhole) return check.CheckBlob(Field::kTable, kWhole);
-  check.CheckBlob(Field::kTable, kInterpolated);
+  const int64_t count = bytes / kEntry;
+  check.Check(bytes % kEntry == 0 && numerics::TableStepBits(count) >= 0,
+              check.Describe(Field::kTable), ": has ", bytes,
+              " bytes, expected 2^n + 1 numbers of 4 bytes, n 9 to 13, or ", kWhole, " bytes");
+  check.CheckBlob(Field::kTable, bytes);
   CheckInterpolated(check);
 }
 
 void CheckCommand(const CommandCheck& check, const isa::ChannelTablesS16& c) {
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
   check.CheckType(Field::kSrc, {DType::kS16});
-  check.CheckTablesOfChannels((numerics::kTableSteps + 1) * 4);
+  check.CheckTablesOfChannels((numerics::kTableSteps + 1) * int64_t{sizeof(int32_t)});
   CheckInterpolated(check);
 }
 

@@ -113,11 +113,12 @@ void MakePair(Maker& m, Opcode opcode) {
 
 void MakeTable(Maker& m) {
   const Shape shape = m.Dims(0, 4);
-  std::vector<int32_t> entries(513);
+  std::vector<int32_t> entries((size_t{1} << m.random.Int(9, 13)) + 1);
   for (int32_t& e : entries) e = static_cast<int32_t>(m.random.Int(-(1 << 24) + 1, (1 << 24) - 1));
   if (m.Chance(100)) entries[7] = 1 << 24;
-  const int32_t table = m.Chance(2) ? m.b.Const(DType::kBytes, {131072}, m.random.Data(131072))
-                                    : m.b.Const(DType::kBytes, {2052}, entries);
+  const int32_t table =
+      m.Chance(2) ? m.b.Const(DType::kBytes, {131072}, m.random.Data(131072))
+                  : m.b.Const(DType::kBytes, {4 * static_cast<int64_t>(entries.size())}, entries);
   Make(m, Opcode::kTableS16, S16Spec(shape), NarrowSpec(m, shape)).Set(Field::kTable, table);
 }
 

@@ -1,7 +1,11 @@
 // Which activations have 16 bits, what reads them, and the tables of functions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "quantize/numerics/int16_terms.h"
@@ -157,17 +161,44 @@ QuantizeResult OfOne(Op op, float low, float high, const float* number = nullptr
 }
 
 TEST(Int16Test, SmoothFunctionsAreInterpolatedOthersHaveEveryEntry) {
-  const auto interpolates = [](const QuantizeResult& result) {
+  const auto points = [](const QuantizeResult& result) {
     const auto& table = Only<QTableS16>(result.graph);
-    EXPECT_EQ(table.interpolated.size(), table.entries.empty() ? 513u : 0u);
-    return table.entries.empty();
+    EXPECT_EQ(table.entries.size(), table.interpolated.empty() ? 65536u : 0u);
+    return table.interpolated.size();
   };
   const float half = 0.5f, three = 3.0f, bend = 0.3f;
-  EXPECT_TRUE(interpolates(OfOne(Unary{UnaryOp::kTanh}, -4, 4)));
-  EXPECT_TRUE(interpolates(OfOne(LeakyRelu{0.1f}, -4, 4)));  // the bend is an entry
-  EXPECT_TRUE(interpolates(OfOne(Binary{BinaryOp::kMul, {}}, -4, 4, &three)));
-  EXPECT_FALSE(interpolates(OfOne(Binary{BinaryOp::kMax, {}}, -4, 4, &bend)));  // not this one's
-  EXPECT_FALSE(interpolates(OfOne(Binary{BinaryOp::kPow, {}}, 0, 4, &half)));
+  EXPECT_EQ(points(OfOne(Unary{UnaryOp::kTanh}, -4, 4)), 513u);
+  EXPECT_EQ(points(OfOne(LeakyRelu{0.1f}, -4, 4)), 513u);  // the bend is an entry
+  EXPECT_EQ(points(OfOne(Binary{BinaryOp::kMul, {}}, -4, 4, &three)), 513u);
+  EXPECT_GT(points(OfOne(Binary{BinaryOp::kMax, {}}, -4, 4, &bend)), 513u);  // not this one's
+  EXPECT_EQ(points(OfOne(Binary{BinaryOp::kPow, {}}, 0, 4, &half)), 0u);
+}
+
+// Of the steps twice as wide, one result at least is off by more than a quantum.
+TEST(Int16Test, ATableIsTheSmallestOneThatKeepsItsBound) {
+  std::set<size_t> sizes;
+  for (const float reach : {4.0f, 12.0f, 20.0f, 40.0f, 80.0f, 160.0f}) {
+    const QuantizeResult result = OfOne(Unary{UnaryOp::kSigmoid}, -reach, reach);
+    const auto& table = Only<QTableS16>(result.graph).interpolated;
+    ASSERT_FALSE(table.empty()) << reach;
+    sizes.insert(table.size());
+    if (table.size() == 513) continue;
+    std::vector<int32_t> wider;
+    for (size_t i = 0; i < table.size(); i += 2) wider.push_back(table[i]);
+    const int32_t bits = numerics::TableStepBits(static_cast<int64_t>(wider.size()));
+    const double sx = result.graph.value(result.graph.FindValue("x__q")).quant->scale;
+    const double sy = result.graph.value(result.graph.FindValue("y")).quant->scale;
+    double worst = 0;
+    for (int32_t q = -32768; q < 32768; ++q) {
+      const double nearest = std::nearbyint(std::min(1 / (1 + std::exp(-sx * q)) / sy, 32767.0));
+      const int32_t y = numerics::InterpolateInt16(wider.data(), bits, q, 0, -32768, 32767);
+      worst = std::max(worst, std::fabs(y - nearest));
+    }
+    EXPECT_GE(worst, 2) << reach;
+  }
+  EXPECT_GE(sizes.size(), 3u);
+  const QuantizeResult steep = OfOne(Unary{UnaryOp::kSigmoid}, -320, 320);
+  EXPECT_EQ(Only<QTableS16>(steep.graph).entries.size(), 65536u);
 }
 
 TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
@@ -179,9 +210,12 @@ TEST(Int16Test, TablesAreWithinAQuantumOfTheFunction) {
     for (int32_t q = -32768; q < 32768; q += 7) {
       const double exact = 1 / (1 + std::exp(-sx * q)) / sy;
       const double held = std::min(std::max(exact, -32768.0), 32767.0);
-      const int32_t y = table.entries.empty() ? numerics::InterpolateInt16(
-                                                    table.interpolated.data(), q, 0, -32768, 32767)
-                                              : table.entries[static_cast<size_t>(q) + 32768];
+      const auto points = static_cast<int64_t>(table.interpolated.size());
+      const int32_t y =
+          table.entries.empty()
+              ? numerics::InterpolateInt16(table.interpolated.data(),
+                                           numerics::TableStepBits(points), q, 0, -32768, 32767)
+              : table.entries[static_cast<size_t>(q) + 32768];
       ASSERT_LE(std::fabs(y - held), table.entries.empty() ? 1.51 : 0.51)
           << q << " of reach " << reach;
     }
@@ -209,7 +243,7 @@ TEST(Int16Test, AFunctionOfScaledChannelsHasATableForEachPairOfScales) {
     for (int32_t q = -32768; q < 32768; q += 7) {
       const double v = std::ldexp(sx * q, i);
       const double exact = v / (1 + std::exp(-v)) / std::ldexp(sy, o);
-      ASSERT_NEAR(numerics::InterpolateInt16(lines, q, 0, -32768, 32767),
+      ASSERT_NEAR(numerics::InterpolateInt16(lines, numerics::kTableStepBits, q, 0, -32768, 32767),
                   std::min(std::max(exact, -32768.0), 32767.0), 1.51)
           << q << " of channel " << c;
     }

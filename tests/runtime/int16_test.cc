@@ -101,7 +101,8 @@ TEST(Int16, Tables) {
     const TensorSpec y = Spec(random, AnyType(random), x.shape);
     const bool whole = random.Int(0, 1) == 0;
     std::vector<int32_t> entries;
-    const int32_t count = whole ? 65536 : 513;
+    const int32_t bits = random.Int(3, 7), step = 1 << bits;
+    const int32_t count = whole ? 65536 : 65536 / step + 1;
     entries.reserve(static_cast<size_t>(count));
     for (int32_t i = 0; i < count; ++i) {
       entries.push_back(static_cast<int32_t>(whole ? random.Int(-32768, 32767)
@@ -111,18 +112,19 @@ TEST(Int16, Tables) {
     const int32_t src = b.Input(x), dst = b.Output(y);
     const int32_t table = whole ? b.Const(DType::kBytes, {131072},
                                           std::vector<int16_t>(entries.begin(), entries.end()))
-                                : b.Const(DType::kBytes, {2052}, entries);
+                                : b.Const(DType::kBytes, {int64_t{4} * count}, entries);
     Command& c = b.Add(Opcode::kTableS16, dst, src).Set(Field::kTable, table);
     const Limits limits = SetClamp(random, y.dtype, c);
     const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
     std::vector<int32_t> expected;
     for (const int32_t q : numbers) {
-      const auto at = static_cast<size_t>(q) + 32768, i = at / 128, part = at % 128;
+      const auto width = static_cast<size_t>(step);
+      const auto at = static_cast<size_t>(q) + 32768, i = at / width, part = at % width;
       const Wide line = whole ? Wide{0}
-                              : Wide{entries[i]} * static_cast<int64_t>(128 - part) +
+                              : Wide{entries[i]} * static_cast<int64_t>(width - part) +
                                     Wide{entries[i + 1]} * static_cast<int64_t>(part);
       expected.push_back(whole ? Held(entries[at], 0, y.zero_point, limits)
-                               : Held(line, 15, y.zero_point, limits));
+                               : Held(line, bits + 8, y.zero_point, limits));
     }
     ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
   }

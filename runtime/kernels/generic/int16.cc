@@ -61,19 +61,20 @@ template <typename T>
     y[i] = held(FloorShift(int64_t{v[i]} * multiplier + half, rshift));
 }
 
-// Between the entries of `table` around v, in units of y 2^-15.
-[[gnu::always_inline]] inline int64_t Line(const int32_t* table, int32_t v) {
-  constexpr int32_t kMask = (1 << numerics::kTableStepBits) - 1;
-  const int32_t at = v + 32768, first = at >> numerics::kTableStepBits, part = at & kMask;
-  return int64_t{table[first]} * (kMask + 1 - part) + int64_t{table[first + 1]} * part;
+// Between the entries of `table` around v, in units of y 2^-(step_bits + 8).
+[[gnu::always_inline]] inline int64_t Line(const int32_t* table, int32_t step_bits, int32_t v) {
+  const int32_t mask = (1 << step_bits) - 1;
+  const int32_t at = v + 32768, first = at >> step_bits, part = at & mask;
+  return int64_t{table[first]} * (mask + 1 - part) + int64_t{table[first + 1]} * part;
 }
-constexpr int32_t kLineBits = numerics::kTableStepBits + numerics::kTableFractionBits;
 
-[[gnu::always_inline]] inline void InterpolateLoop(const int32_t* table, const int32_t* v,
-                                                   int64_t n, const S16Bounds& bounds, int32_t* y) {
+[[gnu::always_inline]] inline void InterpolateLoop(const int32_t* table, int32_t step_bits,
+                                                   const int32_t* v, int64_t n,
+                                                   const S16Bounds& bounds, int32_t* y) {
   const Held held(bounds);
+  const int32_t shift = step_bits + numerics::kTableFractionBits;
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = held(Rounded(Line(table, v[i]), kLineBits));
+  for (int64_t i = 0; i < n; ++i) y[i] = held(Rounded(Line(table, step_bits, v[i]), shift));
 }
 
 [[gnu::always_inline]] inline void InterpolateChannelsLoop(const int32_t* tables,
@@ -81,10 +82,11 @@ constexpr int32_t kLineBits = numerics::kTableStepBits + numerics::kTableFractio
                                                            const int32_t* v, int64_t n,
                                                            const S16Bounds& bounds, int32_t* y) {
   const Held held(bounds);
+  constexpr int32_t kStep = numerics::kTableStepBits;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const int32_t* table = tables + (numerics::kTableSteps + 1) * table_of[i];
-    y[i] = held(Rounded(Line(table, v[i]), kLineBits));
+    y[i] = held(Rounded(Line(table, kStep, v[i]), kStep + numerics::kTableFractionBits));
   }
 }
 
@@ -120,49 +122,49 @@ constexpr int32_t kLineBits = numerics::kTableStepBits + numerics::kTableFractio
   for (int64_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
-#define RSHIFT_TARGET(name, ...)                                                                 \
-  struct name {                                                                                  \
-    template <typename T>                                                                        \
-    __VA_ARGS__ static void Widen(const void* x, int32_t zero, int64_t n, int32_t* v) noexcept { \
-      WidenLoop<T>(x, zero, n, v);                                                               \
-    }                                                                                            \
-    template <typename T>                                                                        \
-    __VA_ARGS__ static void Narrow(const int32_t* v, int64_t n, void* y) noexcept {              \
-      NarrowLoop<T>(v, n, y);                                                                    \
-    }                                                                                            \
-    __VA_ARGS__ static void Sum(const int32_t* a, const int32_t* b, int64_t n, int32_t ma,       \
-                                int32_t mb, int32_t rshift, const S16Bounds& bounds,             \
-                                int32_t* y) noexcept {                                           \
-      SumLoop(a, b, n, ma, mb, rshift, bounds, y);                                               \
-    }                                                                                            \
-    __VA_ARGS__ static void Product(const int32_t* a, const int32_t* b, int64_t n,               \
-                                    const RequantWords& words, const S16Bounds& bounds,          \
-                                    int32_t* y) noexcept {                                       \
-      ProductLoop(a, b, n, words, bounds, y);                                                    \
-    }                                                                                            \
-    __VA_ARGS__ static void Rescale(const int32_t* v, int64_t n, const RequantWords& words,      \
-                                    const S16Bounds& bounds, int32_t* y) noexcept {              \
-      RescaleLoop(v, n, words, bounds, y);                                                       \
-    }                                                                                            \
-    __VA_ARGS__ static void Interpolate(const int32_t* table, const int32_t* v, int64_t n,       \
-                                        const S16Bounds& bounds, int32_t* y) noexcept {          \
-      InterpolateLoop(table, v, n, bounds, y);                                                   \
-    }                                                                                            \
-    __VA_ARGS__ static void InterpolateChannels(const int32_t* tables, const uint8_t* table_of,  \
-                                                const int32_t* v, int64_t n,                     \
-                                                const S16Bounds& bounds, int32_t* y) noexcept {  \
-      InterpolateChannelsLoop(tables, table_of, v, n, bounds, y);                                \
-    }                                                                                            \
-    __VA_ARGS__ static S16Sums RowSums(const int16_t* x, int64_t n) noexcept {                   \
-      return RowSumsLoop(x, n);                                                                  \
-    }                                                                                            \
-    __VA_ARGS__ static void Normalize(const int16_t* x, int64_t count, const S16Normalize& row,  \
-                                      int32_t* y) noexcept {                                     \
-      NormalizeLoop(x, count, row, y);                                                           \
-    }                                                                                            \
-    __VA_ARGS__ static void AddSums(const int32_t* from, int64_t n, int64_t* to) noexcept {      \
-      AddSumsLoop(from, n, to);                                                                  \
-    }                                                                                            \
+#define RSHIFT_TARGET(name, ...)                                                                   \
+  struct name {                                                                                    \
+    template <typename T>                                                                          \
+    __VA_ARGS__ static void Widen(const void* x, int32_t zero, int64_t n, int32_t* v) noexcept {   \
+      WidenLoop<T>(x, zero, n, v);                                                                 \
+    }                                                                                              \
+    template <typename T>                                                                          \
+    __VA_ARGS__ static void Narrow(const int32_t* v, int64_t n, void* y) noexcept {                \
+      NarrowLoop<T>(v, n, y);                                                                      \
+    }                                                                                              \
+    __VA_ARGS__ static void Sum(const int32_t* a, const int32_t* b, int64_t n, int32_t ma,         \
+                                int32_t mb, int32_t rshift, const S16Bounds& bounds,               \
+                                int32_t* y) noexcept {                                             \
+      SumLoop(a, b, n, ma, mb, rshift, bounds, y);                                                 \
+    }                                                                                              \
+    __VA_ARGS__ static void Product(const int32_t* a, const int32_t* b, int64_t n,                 \
+                                    const RequantWords& words, const S16Bounds& bounds,            \
+                                    int32_t* y) noexcept {                                         \
+      ProductLoop(a, b, n, words, bounds, y);                                                      \
+    }                                                                                              \
+    __VA_ARGS__ static void Rescale(const int32_t* v, int64_t n, const RequantWords& words,        \
+                                    const S16Bounds& bounds, int32_t* y) noexcept {                \
+      RescaleLoop(v, n, words, bounds, y);                                                         \
+    }                                                                                              \
+    __VA_ARGS__ static void Interpolate(const int32_t* table, int32_t step_bits, const int32_t* v, \
+                                        int64_t n, const S16Bounds& bounds, int32_t* y) noexcept { \
+      InterpolateLoop(table, step_bits, v, n, bounds, y);                                          \
+    }                                                                                              \
+    __VA_ARGS__ static void InterpolateChannels(const int32_t* tables, const uint8_t* table_of,    \
+                                                const int32_t* v, int64_t n,                       \
+                                                const S16Bounds& bounds, int32_t* y) noexcept {    \
+      InterpolateChannelsLoop(tables, table_of, v, n, bounds, y);                                  \
+    }                                                                                              \
+    __VA_ARGS__ static S16Sums RowSums(const int16_t* x, int64_t n) noexcept {                     \
+      return RowSumsLoop(x, n);                                                                    \
+    }                                                                                              \
+    __VA_ARGS__ static void Normalize(const int16_t* x, int64_t count, const S16Normalize& row,    \
+                                      int32_t* y) noexcept {                                       \
+      NormalizeLoop(x, count, row, y);                                                             \
+    }                                                                                              \
+    __VA_ARGS__ static void AddSums(const int32_t* from, int64_t n, int64_t* to) noexcept {        \
+      AddSumsLoop(from, n, to);                                                                    \
+    }                                                                                              \
   }
 
 RSHIFT_TARGET(Scalar, );
