@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "quantize/equalize/apply.h"
 #include "quantize/output_joins.h"
 #include "quantize/quantize.h"
 #include "quantize/ranges/table_match.h"
@@ -74,6 +75,12 @@ nlohmann::json OfProgram(const Graph& graph, const CalibrationTable& table,
   return found;
 }
 
+// The name in the table of a tensor of the model, whose channels may have been scaled.
+std::string NameIn(const CalibrationTable& table, const std::string& tensor) {
+  const std::string scaled = Cat(tensor, kEqualizedSuffix);
+  return table.Find(tensor) == nullptr && table.Find(scaled) != nullptr ? scaled : tensor;
+}
+
 const TensorRange& Find(const CalibrationTable& table, const std::string& where,
                         const std::string& tensor) {
   if (const TensorRange* range = table.Find(tensor)) return *range;
@@ -94,7 +101,8 @@ bool Joins(const Node& node) {
 }  // namespace
 
 nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& where,
-                             const std::string& tensor, const Graph* graph) {
+                             const std::string& asked, const Graph* graph) {
+  const std::string tensor = NameIn(table, asked);
   const TensorRange& range = Find(table, where, tensor);
   nlohmann::json found = {{"tensor", tensor},
                           {"observed",

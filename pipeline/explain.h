@@ -15,7 +15,8 @@ namespace rshift {
 // and sqnr_db. With a graph (after RunPasses and Equalize) also "made_by", "consumers": [node,
 // operator], and in each mode "propagation": [{rule, reason, before, after}] and the "final" range,
 // scale and zero point; null where the tensor has no integers. Throws kInvalidInput, with what may
-// have been meant, for a tensor that the table does not have.
+// have been meant, for a tensor that the table does not have. One of the model whose channels the
+// table has scaled is found by its own name, too.
 nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& where,
                              const std::string& tensor, const Graph* graph);
 

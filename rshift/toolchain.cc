@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/atomic_file.h"
 #include "calibrate/statistics.h"
 #include "calibrate/threshold.h"
 #include "pipeline/compare.h"
@@ -14,6 +15,7 @@
 #include "pipeline/json_text.h"
 #include "pipeline/report.h"
 #include "pipeline/report_json.h"
+#include "pipeline/search/search.h"
 #include "rshift/c_status.h"
 #include "rshift/float_kernels.h"
 #include "rshift/toolchain_options.h"
@@ -60,6 +62,13 @@ std::string WarningLines(const DeployResult& result) {
   std::string lines;
   for (const std::string& warning : result.warnings) lines += warning + "\n";
   return lines;
+}
+
+// What --auto-config writes; nothing without a search.
+std::string AutoConfigOf(const DeployOptions& given, const DeployReport& report) {
+  if (!report.search) return "";
+  const std::string config = given.config.path.empty() ? "" : ReadTextFile(given.config.path);
+  return SearchConfigText(*report.search, config);
 }
 
 }  // namespace
@@ -141,20 +150,22 @@ rshift_status rshift_deploy_all(const rshift_deploy_options* options,
     Copy json(rshift::JsonText(rshift::JsonReport(result.report)));
     Copy html(rshift::HtmlReport(result.report));
     Copy qdq(result.qdq);
+    Copy auto_config(rshift::AutoConfigOf(given, result.report));
     *deployment = {.program = program.ReleaseBytes(),
                    .warnings = warnings.ReleaseBytes(),
                    .report_text = text.ReleaseBytes(),
                    .report_json = json.ReleaseBytes(),
                    .report_html = html.ReleaseBytes(),
-                   .qdq = qdq.ReleaseBytes()};
+                   .qdq = qdq.ReleaseBytes(),
+                   .auto_config = auto_config.ReleaseBytes()};
   });
 }
 
 void rshift_deployment_free(rshift_deployment* deployment) {
   if (deployment == nullptr) return;
-  for (rshift_bytes* part :
-       {&deployment->program, &deployment->warnings, &deployment->report_text,
-        &deployment->report_json, &deployment->report_html, &deployment->qdq}) {
+  for (rshift_bytes* part : {&deployment->program, &deployment->warnings, &deployment->report_text,
+                             &deployment->report_json, &deployment->report_html, &deployment->qdq,
+                             &deployment->auto_config}) {
     std::free(const_cast<void*>(part->data));
     *part = {nullptr, 0};
   }

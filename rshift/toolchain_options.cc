@@ -1,5 +1,6 @@
 #include "rshift/toolchain_options.h"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,14 @@ DeployMode ModeOf(const std::string& name) {
   return DeployMode::kF32;
 }
 
+// Between commas.
+std::vector<std::string> Parts(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream left(text);
+  for (std::string part; std::getline(left, part, ',');) parts.push_back(part);
+  return parts;
+}
+
 }  // namespace
 
 CalibrateOptions OptionsOf(const rshift_calibrate_options& given, const char* function) {
@@ -156,6 +165,10 @@ DeployOptions OptionsOf(const rshift_deploy_options& given, const char* function
   if (given.weight_bits != 0) options.weight_bits = given.weight_bits;
   if (given.residual_bits != 0) options.residual_bits = given.residual_bits;
   options.shift_negative = given.no_shift_negative == 0;
+  RSHIFT_REQUIRE(given.budget == nullptr || given.automatic != 0, ErrorCode::kInvalidInput,
+                 function, ": budget is '", given.budget, "', but automatic is 0; set it");
+  options.automatic = given.automatic != 0;
+  options.budget = ParseBudget(Parts(TextOr(given.budget)));
   options.threads = given.threads;
   return options;
 }

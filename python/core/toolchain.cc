@@ -82,7 +82,7 @@ py::bytes Merge(const py::list& statistics) {
   return TakeBytes(merged, size);
 }
 
-// (program, warnings, text, JSON, HTML, QDQ model)
+// (program, warnings, text, JSON, HTML, QDQ model, configuration of --auto)
 py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   Arguments given(keywords);
   Interruptible work(progress);
@@ -107,6 +107,8 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   options.activation_bits = given.Number<int>("activation_bits");
   options.residual_bits = given.Number<int>("residual_bits");
   options.no_shift_negative = given.Number<int>("no_shift_negative");
+  options.automatic = given.Number<bool>("automatic") ? 1 : 0;
+  options.budget = given.Text("budget");
   options.no_check = given.Number<bool>("no_check") ? 1 : 0;
   options.threads = given.Number<int>("threads");
   options.input_shapes = shapes.data();
@@ -125,7 +127,8 @@ py::tuple Deploy(const py::object& progress, const py::kwargs& keywords) {
   const std::unique_ptr<rshift_deployment, decltype(&rshift_deployment_free)> owner(
       &made, rshift_deployment_free);
   return py::make_tuple(ToBytes(made.program), ToBytes(made.warnings), ToBytes(made.report_text),
-                        ToBytes(made.report_json), ToBytes(made.report_html), ToBytes(made.qdq));
+                        ToBytes(made.report_json), ToBytes(made.report_html), ToBytes(made.qdq),
+                        ToBytes(made.auto_config));
 }
 
 // (equal, has_nan, cosine, euclid, sqnr_db, max_abs) of two arrays of as many F32.

@@ -97,7 +97,7 @@ class Equalizer {
   // A constant of its own in the place of input `input`.
   void Replace(Node& node, size_t input, std::span<const float> numbers) {
     const Value& old = graph_.value(node.inputs[input]);
-    Value value{names_.Take(old.name + "__equalized"),
+    Value value{names_.Take(Cat(old.name, kEqualizedSuffix)),
                 DType::kF32,
                 old.shape,
                 old.layout,
@@ -167,7 +167,7 @@ class Equalizer {
     for (size_t i = 0; i < exponents_.size(); ++i) {
       if (exponents_[i].empty()) continue;
       Value& value = graph_.value(ValueId(static_cast<int32_t>(i)));
-      value.name = names_.Take(value.name + "__equalized");
+      value.name = names_.Take(Cat(value.name, kEqualizedSuffix));
     }
   }
 

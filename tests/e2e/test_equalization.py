@@ -116,6 +116,14 @@ def test_scales_go_through_a_function_by_tables_of_channels(gated, mode, tmp_pat
     assert 'channel_tables' in listed and ' table ' not in listed
 
 
+def test_a_scaled_tensor_is_explained_by_its_name_in_the_model(gated, tmp_path):
+    said = calibrate(gated, tmp_path / 'auto.yaml')
+    name = re.search("^  '(.+)': ", said, re.M).group(1).removesuffix('__equalized')
+    explained = pipeline.run('model_tool', 'explain', tmp_path / 'auto.yaml', name)
+    assert f"'{name}__equalized'" in explained
+    assert explained == pipeline.run('model_tool', 'explain', tmp_path / 'auto.yaml', name + '__equalized')
+
+
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
 def test_sixteen_bits_have_tables_of_channels(gated, mode, tmp_path, report):
     """A channel 2^10 below another keeps its 16 bits."""

@@ -100,6 +100,20 @@ def test_weights_of_4_bits_are_the_programs(files, samples, tmp_path):
         rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', weight_bits=5)
 
 
+def test_the_search_is_the_programs(files, samples, tmp_path):
+    pipeline.deploy(pipeline.EXAMPLE, tmp_path / 'tool.rshift', mode='symmetric', table=files / 'table.yaml',
+                    extra=('--auto', '--budget', 'cosine=0.99999', '--budget', 'time=12evaluations', '--auto-config', tmp_path / 'tool.yaml'))
+    made = rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', mode='symmetric', check=False, auto=True,
+                         budget=('cosine=0.99999', 'time=12evaluations'))
+    assert 'auto: ' in made.summary and made.auto_config == (tmp_path / 'tool.yaml').read_text()
+    expected = pipeline.infer(tmp_path / 'tool.rshift', {'input': samples[:1]}, tmp_path)['logits']
+    np.testing.assert_array_equal(rshift.Program(made).run(samples[:1])[0], expected)
+    with pytest.raises(rshift.InvalidInput, match='cosine'):
+        rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', auto=True, budget='cosin=0.9')
+    with pytest.raises(rshift.InvalidInput, match='automatic is 0'):
+        rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', budget='cosine=0.9')
+
+
 def test_calibration_does_not_depend_on_threads_and_is_the_tools(files, samples, table):
     path = files / 'samples.npy'
     from_file = rshift.calibrate(pipeline.EXAMPLE, path)
