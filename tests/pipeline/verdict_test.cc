@@ -132,7 +132,7 @@ TEST(CheckProgramTest, ABadProgramIsCalledBadAndItsCulpritNamed) {
   EXPECT_THAT((std::vector<std::string>{verdict.weakest[0].tensor, verdict.weakest[1].tensor}),
               ::testing::UnorderedElementsAre("wide", "narrow"));
   EXPECT_THAT(CheckLine(verdict), HasSubstr("check: BAD: 4 test inputs"));
-  EXPECT_THAT(WarningLine(verdict), HasSubstr("--sensitivity"));
+  EXPECT_THAT(WarningLine(verdict), HasSubstr("--auto --budget"));
   EXPECT_FALSE(verdict.trials.empty());
 }
 
