@@ -20,8 +20,8 @@ Program ProgramOf(const Graph& graph, const std::string& where) {
   return Program::FromBytes(WriteContainer(Compile(graph)), where, Limits::None());
 }
 
-Graph WithoutSoftmax(Graph graph) {
-  for (ValueId& output : graph.outputs) output = BeforeSoftmax(graph, output);
+Graph WithoutChoice(Graph graph) {
+  for (ValueId& output : graph.outputs) output = BeforeChoice(graph, output);
   graph.RemoveUnused();
   return graph;
 }
@@ -47,11 +47,19 @@ double Centre(std::span<const float> row) {
 
 }  // namespace
 
-ValueId BeforeSoftmax(const Graph& graph, ValueId output) {
+ValueId BeforeChoice(const Graph& graph, ValueId output) {
   const std::vector<NodeId> producers = graph.Producers();
-  NodeId maker = producers[output.index()];
-  while (maker.valid() && MovesInput(graph, graph.node(maker)))
-    maker = producers[graph.node(maker).inputs[0].index()];
+  const auto maker_of = [&](ValueId value) {
+    NodeId maker = producers[value.index()];
+    while (maker.valid() && MovesInput(graph, graph.node(maker)))
+      maker = producers[graph.node(maker).inputs[0].index()];
+    return maker;
+  };
+  NodeId maker = maker_of(output);
+  if (maker.valid() && std::holds_alternative<ArgMax>(graph.node(maker).op)) {
+    output = graph.node(maker).inputs[0];
+    maker = maker_of(output);
+  }
   const bool softmax = maker.valid() && std::holds_alternative<Softmax>(graph.node(maker).op);
   return softmax ? graph.node(maker).inputs[0] : output;
 }
@@ -61,7 +69,7 @@ std::vector<std::string> JudgedTensors(const Graph& graph, const Program& progra
   for (const ComparedTensor& compared : ComparedTensors(program)) {
     const std::string& name = program.image().tensors[compared.tensor].name;
     const ValueId id = graph.FindValue(name);
-    names.push_back(id.valid() ? graph.value(BeforeSoftmax(graph, id)).name : name);
+    names.push_back(id.valid() ? graph.value(BeforeChoice(graph, id)).name : name);
   }
   return names;
 }
@@ -85,7 +93,7 @@ double OutputDecibels(const OutputValues& output, std::span<const float> found,
 
 OutputQuality::OutputQuality(const Graph& graph, const Dataset& samples,
                              const ChooseRangesOptions& options)
-    : graph_(WithoutSoftmax(graph)),
+    : graph_(WithoutChoice(graph)),
       samples_(samples),
       options_(options),
       reference_(RunOutputs(ProgramOf(graph_, "float program"), samples, 1, options.portable)) {}

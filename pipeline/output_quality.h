@@ -13,12 +13,12 @@
 
 namespace rshift {
 
-// What a Softmax behind which nothing but movement comes reads, of an output that it makes; any
-// other output itself.
-ValueId BeforeSoftmax(const Graph& graph, ValueId output);
+// What a Softmax or an ArgMax behind which nothing but movement comes reads, of an output that it
+// makes; any other output itself.
+ValueId BeforeChoice(const Graph& graph, ValueId output);
 
 // The tensors of a program (CompileObservable, of `graph`) by which it is judged: its outputs, or
-// what a last Softmax reads.
+// what a last Softmax or ArgMax reads.
 std::vector<std::string> JudgedTensors(const Graph& graph, const Program& program);
 
 // Of one sample of `output`, in dB: squares by squared errors. Of one number for each class, which
@@ -26,8 +26,9 @@ std::vector<std::string> JudgedTensors(const Graph& graph, const Program& progra
 double OutputDecibels(const OutputValues& output, std::span<const float> found,
                       std::span<const float> wanted);
 
-// Runs the whole network on the same samples. In place of an output that a Softmax makes it looks
-// at what that reads: probabilities of 0 and 1 hide by how much numbers are wrong. Everything the
+// Runs the whole network on the same samples. In place of an output that a Softmax or an ArgMax
+// makes it looks at what that reads: probabilities of 0 and 1, and numbers of classes, hide by how
+// much numbers are wrong. Everything the
 // constructor is given must outlive it, and hold still.
 class OutputQuality {
  public:

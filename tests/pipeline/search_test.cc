@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "pipeline/output_quality.h"
 #include "pipeline/search/noise.h"
 #include "pipeline/search/state.h"
 #include "pipeline/search/trials.h"
@@ -183,6 +184,23 @@ TEST(SearchTest, ThreadsAndTheEvaluationsAllowed) {
 TEST(SearchTest, RowsOfClassesAreCounted) {
   SearchedNet net;  // its output is [16, 10]
   EXPECT_TRUE(net.Run(ParseBudget({"top1=1"})).report.points[0].judging.classes);
+}
+
+// Numbers of classes and probabilities hide by how much the numbers behind them are wrong.
+TEST(JudgedValueTest, IsWhatAFinalArgMaxOrSoftmaxReads) {
+  LittleGraph g;
+  const ValueId w = g.RandomConstant("w", {4, 4}, -1, 1);
+  const ValueId scores = g.Add("scores", MatMul{}, {g.Input("x", {8, 4}), w}, {8, 4});
+  const ValueId moved = g.Add("moved", Transpose{{1, 0}}, {scores}, {4, 8});
+  const ValueId shares = g.Add("shares", Softmax{0}, {moved}, {4, 8});
+  const ValueId of_scores = g.AddIndex("of_scores", ArgMax{0}, {moved}, {1, 8});
+  const ValueId of_shares = g.AddIndex("of_shares", ArgMax{0}, {shares}, {1, 8});
+  const ValueId flat = g.AddIndex("flat", Reshape{}, {of_scores}, {8});
+  EXPECT_EQ(BeforeChoice(g.graph(), of_scores), moved);
+  EXPECT_EQ(BeforeChoice(g.graph(), flat), moved);
+  EXPECT_EQ(BeforeChoice(g.graph(), shares), moved);
+  EXPECT_EQ(BeforeChoice(g.graph(), of_shares), moved);
+  EXPECT_EQ(BeforeChoice(g.graph(), moved), moved);
 }
 
 }  // namespace
