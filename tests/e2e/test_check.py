@@ -214,7 +214,7 @@ def test_the_hostile_net_is_called_bad(shared, tmp_path, mode):
     table = pipeline.calibrate(model, pipeline.TRAIN_IMAGES, tmp_path / 'table.yaml', samples=50, preprocess=RECIPE,
                                extra=AS_IT_IS)
     line, warning, report = deploy(model, tmp_path, '--calibration', table, '--mode', mode)
-    assert line.startswith('check: BAD') and '--sensitivity' in warning, line
+    assert line.startswith('check: BAD') and '--auto --budget cosine=0.999' in warning, line
     layer = next(layer for layer in report['layers'] if layer['tensor'] == '/Relu_output_0')
     assert layer['sqnr_db'] > 30 and layer['channels']['worst_decile_db'] < 10
 
