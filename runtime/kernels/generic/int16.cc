@@ -61,11 +61,13 @@ template <typename T>
     y[i] = held(FloorShift(int64_t{v[i]} * multiplier + half, rshift));
 }
 
-// Between the entries of `table` around v, in units of y 2^-(step_bits + 8).
-[[gnu::always_inline]] inline int64_t Line(const int32_t* table, int32_t step_bits, int32_t v) {
+// Between the entries around v of the table that begins at `begin`, in units of y 2^-(step_bits +
+// 8). One 32-bit index from `tables` on: the vectoriser gathers as many entries as it has lanes.
+[[gnu::always_inline]] inline int64_t Line(const int32_t* tables, int32_t begin, int32_t step_bits,
+                                           int32_t v) {
   const int32_t mask = (1 << step_bits) - 1;
-  const int32_t at = v + 32768, first = at >> step_bits, part = at & mask;
-  return int64_t{table[first]} * (mask + 1 - part) + int64_t{table[first + 1]} * part;
+  const int32_t at = v + 32768, first = begin + (at >> step_bits), part = at & mask;
+  return int64_t{tables[first]} * (mask + 1 - part) + int64_t{tables[first + 1]} * part;
 }
 
 [[gnu::always_inline]] inline void InterpolateLoop(const int32_t* table, int32_t step_bits,
@@ -74,7 +76,7 @@ template <typename T>
   const Held held(bounds);
   const int32_t shift = step_bits + numerics::kTableFractionBits;
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = held(Rounded(Line(table, step_bits, v[i]), shift));
+  for (int64_t i = 0; i < n; ++i) y[i] = held(Rounded(Line(table, 0, step_bits, v[i]), shift));
 }
 
 [[gnu::always_inline]] inline void InterpolateChannelsLoop(const int32_t* tables,
@@ -82,11 +84,11 @@ template <typename T>
                                                            const int32_t* v, int64_t n,
                                                            const S16Bounds& bounds, int32_t* y) {
   const Held held(bounds);
-  constexpr int32_t kStep = numerics::kTableStepBits;
+  constexpr int32_t kStep = numerics::kTableStepBits, kEntries = numerics::kTableSteps + 1;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const int32_t* table = tables + (numerics::kTableSteps + 1) * table_of[i];
-    y[i] = held(Rounded(Line(table, kStep, v[i]), kStep + numerics::kTableFractionBits));
+    const int64_t line = Line(tables, kEntries * table_of[i], kStep, v[i]);
+    y[i] = held(Rounded(line, kStep + numerics::kTableFractionBits));
   }
 }
 
