@@ -348,10 +348,11 @@ def concats():
     single('Concat itself', 'Concat', 'x', axis=-1)
     net = Net('Concat constant', (1, 3, 4, 5))
     net('Concat', 'x', net.random(1, 2, 4, 5, low=0.0, high=3.0), to='y', axis=1)
-    net = Net('Concat after convolutions', (1, 3, 6, 6))
-    a = net('Relu', net('Conv', 'x', net.random(5, 3, 3, 3), kernel_shape=[3, 3]))
-    b = net('Conv', 'x', net.random(7, 3, 3, 3) * 4, kernel_shape=[3, 3])
-    net('Concat', a, b, to='y', axis=1)
+    for name, factor, f32 in (('after convolutions', 2, ()), ('of ranges far apart', 20, ('transpose',))):
+        net = Net(f'Concat {name}', (1, 3, 6, 6), f32=f32)
+        a = net('Relu', net('Conv', 'x', net.random(5, 3, 3, 3), kernel_shape=[3, 3]))
+        b = net('Conv', 'x', net.random(7, 3, 3, 3) * factor, kernel_shape=[3, 3])
+        net('Concat', a, b, to='y', axis=1)
 
 
 def matrices():
