@@ -79,7 +79,7 @@ class Function {
     for (int32_t q = -32768; q < 32768; ++q) {
       const int32_t line = numerics::InterpolateInt16(table.data(), step_bits, q,
                                                       y_.quant.zero_point, y_.qmin(), y_.qmax());
-      if (std::abs(line - nearest[static_cast<size_t>(q + 32768)]) > kMostError) return false;
+      if (std::abs(line - nearest[static_cast<size_t>(q) + 32768]) > kMostError) return false;
     }
     return true;
   }
