@@ -18,7 +18,7 @@ namespace rshift {
 // have been meant, for a tensor that the table does not have. One of the model whose channels the
 // table has scaled is found by its own name, too.
 nlohmann::json ExplainTensor(const CalibrationTable& table, const std::string& where,
-                             const std::string& tensor, const Graph* graph);
+                             const std::string& asked, const Graph* graph);
 
 // Nodes that join tensors (Concat, Add, Sub, Max, Min, Where) whose own ranges lie more than
 // kFarApart apart, the farthest first: [{node, op, output, mode, ratio, inputs: [{tensor, range,

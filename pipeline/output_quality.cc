@@ -49,17 +49,18 @@ double Centre(std::span<const float> row) {
 
 ValueId BeforeChoice(const Graph& graph, ValueId output) {
   const std::vector<NodeId> producers = graph.Producers();
-  const auto maker_of = [&](ValueId value) {
+  // Of what is moved, or made another type.
+  const auto maker_of = [&](ValueId value, bool through_casts) {
     NodeId maker = producers[value.index()];
-    while (maker.valid() && MovesInput(graph, graph.node(maker)))
+    while (maker.valid() && (MovesInput(graph, graph.node(maker)) ||
+                             (through_casts && std::holds_alternative<Cast>(graph.node(maker).op))))
       maker = producers[graph.node(maker).inputs[0].index()];
     return maker;
   };
-  NodeId maker = maker_of(output);
-  if (maker.valid() && std::holds_alternative<ArgMax>(graph.node(maker).op)) {
-    output = graph.node(maker).inputs[0];
-    maker = maker_of(output);
-  }
+  const NodeId place = maker_of(output, true);
+  if (place.valid() && std::holds_alternative<ArgMax>(graph.node(place).op))
+    output = graph.node(place).inputs[0];
+  const NodeId maker = maker_of(output, false);
   const bool softmax = maker.valid() && std::holds_alternative<Softmax>(graph.node(maker).op);
   return softmax ? graph.node(maker).inputs[0] : output;
 }

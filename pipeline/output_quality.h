@@ -13,8 +13,8 @@
 
 namespace rshift {
 
-// What a Softmax or an ArgMax behind which nothing but movement comes reads, of an output that it
-// makes; any other output itself.
+// What a Softmax or an ArgMax reads, of an output that it makes: behind the Softmax comes nothing
+// but movement, behind the ArgMax movement and Casts. Any other output itself.
 ValueId BeforeChoice(const Graph& graph, ValueId output);
 
 // The tensors of a program (CompileObservable, of `graph`) by which it is judged: its outputs, or
@@ -28,8 +28,7 @@ double OutputDecibels(const OutputValues& output, std::span<const float> found,
 
 // Runs the whole network on the same samples. In place of an output that a Softmax or an ArgMax
 // makes it looks at what that reads: probabilities of 0 and 1, and numbers of classes, hide by how
-// much numbers are wrong. Everything the
-// constructor is given must outlive it, and hold still.
+// much numbers are wrong. Everything the constructor is given must outlive it, and hold still.
 class OutputQuality {
  public:
   OutputQuality(const Graph& graph, const Dataset& samples, const ChooseRangesOptions& options);

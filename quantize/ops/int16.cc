@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

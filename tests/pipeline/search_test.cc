@@ -196,6 +196,10 @@ TEST(JudgedValueTest, IsWhatAFinalArgMaxOrSoftmaxReads) {
   const ValueId of_scores = g.AddIndex("of_scores", ArgMax{0}, {moved}, {1, 8});
   const ValueId of_shares = g.AddIndex("of_shares", ArgMax{0}, {shares}, {1, 8});
   const ValueId flat = g.AddIndex("flat", Reshape{}, {of_scores}, {8});
+  const ValueId as_s32 = g.AddIndex("as_s32", Cast{DType::kS32}, {flat}, {8});
+  const ValueId shares_again = g.Add("shares_again", Cast{DType::kF32}, {shares}, {4, 8});
+  EXPECT_EQ(BeforeChoice(g.graph(), as_s32), moved);
+  EXPECT_EQ(BeforeChoice(g.graph(), shares_again), shares_again);
   EXPECT_EQ(BeforeChoice(g.graph(), of_scores), moved);
   EXPECT_EQ(BeforeChoice(g.graph(), flat), moved);
   EXPECT_EQ(BeforeChoice(g.graph(), shares), moved);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "quantize/numerics/int16_terms.h"
+#include "quantize/set_weights.h"
 #include "tests/quantize/little_graph.h"
 
 namespace rshift::test {
@@ -263,6 +264,35 @@ TEST(Int16Test, ChannelWithALargeBiasGetsALargerWeightScale) {
   const auto& product = Only<QMatMulS16>(result.graph);
   EXPECT_LE(std::abs(int64_t{product.channels[0].bias}), INT32_MAX);
   EXPECT_GT(product.channels[0].bias, 1 << 29);
+}
+
+// Weights chosen for 8 bits, whose scales leave a bias 2^30: 256 times as much where x has 16.
+TEST(Int16Test, ChosenWeightsThatDoNotFitAreRoundedAtALargerScale) {
+  LittleGraph little;
+  const ValueId x = little.Input("x", {4, 2}, -4, 4);
+  const ValueId w = little.Constant("w", {2, 2}, {3e-6f, 0.5f, -2e-6f, 0.25f});
+  const ValueId bias = little.Constant("bias", {2}, {100.0f, 0.0f});
+  little.Output(little.Add("y", MatMul{}, {x, w, bias}, {4, 2}));
+  const float small = 100.0f / (4.0f / 127) / 1073741824.0f;
+  const std::string name = little.graph().nodes()[0].name;
+  const NodeWeights chosen = {{name, {{small, 0.5f / 100}, {1, 100, -1, 49}}}};
+  const Graph graph = SetWeights(little.graph(), chosen);
+  QuantizeOptions options = All16();
+  EXPECT_THROW(QuantizeGraph(graph, little.Calibrate(), options), Error);  // as of a QDQ model
+  options.scaled_weights = true;
+  const QuantizeResult result = QuantizeGraph(graph, little.Calibrate(), options);
+  const auto& product = Only<QMatMulS16>(result.graph);
+  EXPECT_LE(std::abs(int64_t{product.channels[0].bias}), INT32_MAX);
+  EXPECT_GT(product.channels[0].bias, 1 << 29);
+  ASSERT_FALSE(result.report.repairs.empty());
+  for (const auto& repair : result.report.repairs) EXPECT_EQ(repair.channel, 0);
+  EXPECT_EQ(result.report.repairs[0].scale_before, small);
+  EXPECT_GT(result.report.repairs[0].scale_after, small);
+  const Node& node = *std::find_if(result.graph.nodes().begin(), result.graph.nodes().end(),
+                                   [&](const Node& n) { return n.name == name; });
+  const auto integers = result.graph.value(node.inputs[1]).constant->As<int8_t>();
+  EXPECT_EQ(integers[1], 100);
+  EXPECT_EQ(integers[3], 49);
 }
 
 // Scores with a factor, their softmax, its product, and a maximum: nothing is held in 8 bits.
