@@ -29,6 +29,15 @@ class Bounds {
     bound = std::clamp(kMaxExponent - exponent - spare, 0, bound);
   }
 
+  // `number` is scaled with channel `channel` of y, which holds at most `bound`.
+  void TakeBounded(ValueId y, int64_t channel, float number, float bound) {
+    const std::vector<int32_t>& channels = groups_.of_value[y.index()];
+    if (channels.empty() || number <= 0 || !std::isfinite(bound)) return;
+    int32_t& most = octaves[static_cast<size_t>(channels[static_cast<size_t>(channel)])];
+    const int32_t below = std::ilogb(bound / number);  // number 2^below <= bound
+    most = std::clamp(below - kBoundOctaves, 0, most);
+  }
+
   // Constant `input` of the node: its last dimension are the channels of y.
   void TakeChannels(const Node& node, size_t input) {
     if (input >= node.inputs.size() || !node.inputs[input].valid()) return;
@@ -62,6 +71,16 @@ class Bounds {
   const ChannelGroups& groups_;
 };
 
+// Infinity where there is none.
+float UpperBound(const Op& op) {
+  return std::visit(
+      [](const auto& of) {
+        if constexpr (requires { of.clamp.hi; }) return static_cast<float>(of.clamp.hi);
+        return std::numeric_limits<float>::infinity();
+      },
+      op);
+}
+
 }  // namespace
 
 std::vector<int32_t> Headroom(const Graph& graph, const ChannelGroups& groups,
@@ -75,6 +94,13 @@ std::vector<int32_t> Headroom(const Graph& graph, const ChannelGroups& groups,
                std::holds_alternative<InstanceNorm>(node.op)) {
       for (size_t i = 0; i < node.inputs.size(); ++i) bounds.TakeChannels(node, i);
     }
+  }
+  for (const Node& node : graph.nodes()) {
+    const auto found = measured.find(graph.value(node.outputs[0]).name);
+    if (found == measured.end()) continue;
+    const std::vector<float>& peak = found->second.peak;
+    for (size_t c = 0; c < peak.size(); ++c)
+      bounds.TakeBounded(node.outputs[0], static_cast<int64_t>(c), peak[c], UpperBound(node.op));
   }
   for (const auto& [name, ranges] : measured) {
     const ValueId id = graph.FindValue(name);

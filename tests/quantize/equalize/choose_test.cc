@@ -50,6 +50,34 @@ TEST(ChooseEqualization, FindsHiddenScalesUpToOneOctave) {
   EXPECT_LE(*high / *low, 2.0f);
 }
 
+// The upper bound of a Relu6 is one number for all channels: none of them meets it through its
+// factor, on these samples or on others that reach nearly twice as far.
+TEST(ChooseEqualization, NoChannelMeetsAnUpperBoundThatItHadNotMet) {
+  for (const float bound : {1.0f, 1.3f, 1.7f, 2.5f}) {
+    SCOPED_TRACE(::testing::Message() << "bound " << bound);
+    LittleGraph net = SeparableNet();
+    net.Calibrate();
+    Graph driven = Hidden(net.graph(), {0, -5, -3, -6});
+    const MeasuredChannels measured = Measure(driven, net.samples());
+    const std::vector<float>& peak = measured.at("a__equalized").peak;
+    std::get<Conv>(driven.nodes()[0].op).clamp.hi =
+        bound * *std::max_element(peak.begin(), peak.end());
+    const EqualizationChoice choice =
+        ChooseEqualization(driven, kThrough, Measure(driven, net.samples()));
+    ASSERT_FALSE(choice.equalization.empty());
+    const Graph again = Equalize(driven, choice.equalization, "test");
+    for (Tensors sample : net.samples()) {
+      for (const double reach : {1.0, 1.9}) {
+        for (auto& [name, tensor] : sample) {
+          for (double& number : tensor.data) number *= reach;
+        }
+        // Beyond its own bound the least scaled channel is cut off in both.
+        EXPECT_EQ(Execute(driven, sample).at("y").data, Execute(again, sample).at("y").data);
+      }
+    }
+  }
+}
+
 // Dead and nearly dead channels with enormous weights: what is chosen can be applied.
 TEST(ChooseEqualization, NeverChoosesWhatOverflows) {
   int scaled = 0;
