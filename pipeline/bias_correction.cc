@@ -58,6 +58,15 @@ std::vector<float> CorrectedBias(const BiasLayer& layer,
   return bias;
 }
 
+// Every second sample, from the first on or from the second; or all.
+constexpr int kAllSamples = 2;
+std::vector<std::vector<double>> OfHalf(const std::vector<std::vector<double>>& samples, int half) {
+  if (half == kAllSamples) return samples;
+  std::vector<std::vector<double>> some;
+  for (size_t s = static_cast<size_t>(half); s < samples.size(); s += 2) some.push_back(samples[s]);
+  return some;
+}
+
 // How many of the layers lie on the longest way to each of them: those of one level do not read
 // each other's results.
 std::vector<size_t> Levels(const Graph& graph, const std::vector<BiasLayer>& layers) {
@@ -96,16 +105,22 @@ class Corrector {
   BiasCorrection Run(BiasCorrectionMode mode) {
     correction_.report.mode = mode;
     correction_.report.candidates = static_cast<int>(Quantize().size());
+    if (layers_.empty()) return std::move(correction_);
     floating_runs_ = &runs_.RunFloat(layers_);
     const std::vector<double> before = RunInteger({}).quality;
     if (mode == BiasCorrectionMode::kRegression) FindScalable();
+    if (mode == BiasCorrectionMode::kAuto) {
+      const std::vector<double> after = RunHeldOut();
+      CorrectAlone(kAllSamples);
+      Decide(before, after);
+      return std::move(correction_);
+    }
     if (mode == BiasCorrectionMode::kFast)
-      CorrectAlone();
+      CorrectAlone(kAllSamples);
     else
       CorrectInOrder();
     Quantize();
-    const std::vector<double> after = RunInteger({}).quality;
-    Decide(before, after);
+    Decide(before, RunInteger({}).quality);
     return std::move(correction_);
   }
 
@@ -169,11 +184,26 @@ class Corrector {
     correction_.weights[layer.node] = std::move(chosen);
   }
 
-  void CorrectAlone() {
+  // On the samples of one half, or on all.
+  void CorrectAlone(int half) {
     for (size_t l = 0; l < layers_.size(); ++l) {
       correction_.biases[layers_[l].node] =
-          CorrectedBias(layers_[l], floating_runs_->floating[l], floating_runs_->alone[l]);
+          CorrectedBias(layers_[l], OfHalf(floating_runs_->floating[l], half),
+                        OfHalf(floating_runs_->alone[l], half));
     }
+  }
+
+  // The outputs' quality of every sample with the biases that the other half of the samples gives:
+  // on its own samples a correction looks better than it is.
+  std::vector<double> RunHeldOut() {
+    std::vector<double> quality(static_cast<size_t>(correction_.report.samples));
+    for (const int half : {0, 1}) {
+      CorrectAlone(1 - half);
+      Quantize();
+      const std::vector<double> all = RunInteger({}).quality;
+      for (size_t s = static_cast<size_t>(half); s < all.size(); s += 2) quality[s] = all[s];
+    }
+    return quality;
   }
 
   // Level by level: what lies before a layer has its last bias when the layer is measured.
@@ -223,7 +253,9 @@ class Corrector {
     report.before_db = Mean(before);
     report.after_db = Mean(after);
     const bool changed = report.channels > 0 || report.slopes > 0;
-    report.kept = changed && FirstAsGoodAsTheBest({before, after}) == 1;
+    const bool enough = report.mode != BiasCorrectionMode::kAuto ||
+                        report.after_db - report.before_db >= kAutoGainDb;
+    report.kept = changed && enough && FirstAsGoodAsTheBest({before, after}) == 1;
     if (report.kept) return;
     correction_.biases.clear();
     correction_.weights = std::move(given_);
@@ -246,6 +278,8 @@ class Corrector {
 
 const char* Name(BiasCorrectionMode mode) {
   switch (mode) {
+    case BiasCorrectionMode::kAuto:
+      return "auto";
     case BiasCorrectionMode::kOff:
       return "off";
     case BiasCorrectionMode::kFast:
@@ -258,14 +292,18 @@ const char* Name(BiasCorrectionMode mode) {
   return "?";
 }
 
+bool AsksForCorrection(BiasCorrectionMode mode) {
+  return mode != BiasCorrectionMode::kAuto && mode != BiasCorrectionMode::kOff;
+}
+
 BiasCorrectionMode ParseBiasCorrection(const std::string& name) {
   for (const BiasCorrectionMode mode :
-       {BiasCorrectionMode::kOff, BiasCorrectionMode::kFast, BiasCorrectionMode::kFull,
-        BiasCorrectionMode::kRegression}) {
+       {BiasCorrectionMode::kAuto, BiasCorrectionMode::kOff, BiasCorrectionMode::kFast,
+        BiasCorrectionMode::kFull, BiasCorrectionMode::kRegression}) {
     if (name == Name(mode)) return mode;
   }
   Fail(ErrorCode::kInvalidInput, "bias correction is '", name,
-       "', expected off, fast, full or regression");
+       "', expected auto, off, fast, full or regression");
 }
 
 BiasCorrection CorrectBiases(const Graph& floating, const CalibrationTable& table,

@@ -19,8 +19,18 @@ namespace rshift {
 // kFast: what each layer loses by itself, given the float program's values. kFull: what it loses in
 // the integer program, behind layers that are corrected already. kRegression: there also the slope
 // by which each channel's accumulators come nearest to the float sums, as a scale of its weights.
-enum class BiasCorrectionMode { kOff, kFast, kFull, kRegression };
+// kAuto: as kFast, kept where the outputs of every second sample are better by kAutoGainDb at least
+// with what the other samples give, and the other way round.
+enum class BiasCorrectionMode { kAuto, kOff, kFast, kFull, kRegression };
+
+// A smaller gain in the outputs' SQNR does not show in what people read from them: by it the
+// largest output of squeezenet_1_1 and resnet8_cifar10 is the float network's less often
+// (docs/bias_correction.md).
+inline constexpr double kAutoGainDb = 1;
+
 const char* Name(BiasCorrectionMode mode);
+// A correction was asked for by its name: it is refused where there can be none.
+bool AsksForCorrection(BiasCorrectionMode mode);
 // Throws kInvalidInput for an unknown name.
 BiasCorrectionMode ParseBiasCorrection(const std::string& name);
 
@@ -37,6 +47,7 @@ struct BiasCorrectionReport {
   std::string largest_node = {};
   double before_db = 0, after_db = 0;  // of the outputs, over the samples
   bool kept = false;                   // false: the program is the uncorrected one
+  std::string why_none = {};  // kAuto: there are no samples, for people; nothing was measured
 };
 
 struct BiasCorrection {
@@ -47,7 +58,8 @@ struct BiasCorrection {
 
 // Measured where a bias acts: on the sums of the products, before activation and requantization,
 // from exact integer sums of what each layer reads (bias_layers.h). A correction is kept only when
-// the outputs over the samples are better by more than one standard error (paired_choice.h).
+// the outputs over the samples are better by more than one standard error (paired_choice.h), of
+// kAuto by kAutoGainDb, too.
 //
 // `floating`: after RunPasses and Equalize, without parameters of its own. `weights`: other
 // integers than the nearest (weight_choice.h). Threads change nothing.

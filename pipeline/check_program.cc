@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "codegen/compile.h"
 #include "codegen/container/container.h"
 #include "codegen/passes/passes.h"
+#include "pipeline/caller_progress.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/choose_ranges.h"
 #include "pipeline/preprocess_choice.h"
@@ -246,31 +246,19 @@ CheckResult CheckProgram(const Deployment& deployment, const CheckRequest& reque
                                   request.progress);
   }
   if (!request.check) return result;
-  // What the caller's function throws ends it all; it says nothing of the program.
-  std::exception_ptr by_caller;
-  const auto progress = [&](const std::string& title, int64_t done, int64_t total) {
-    try {
-      request.progress(title, done, total);
-    } catch (...) {
-      by_caller = std::current_exception();
-      throw;
-    }
-  };
+  CallerProgress progress(request.progress);
   try {
     const ChosenSamples chosen = ChooseSamples(deployment, request);
     const int64_t count = chosen.samples.size();
     result.verdict.samples = Cat(count, " ", chosen.kind, count == 1 ? "" : "s");
     result.verdict.why_none = chosen.why_none;
-    if (count > 0) {
-      Check(deployment, chosen.samples, request,
-            request.progress ? ProgressFunction(progress) : nullptr, &result);
-    }
+    if (count > 0) Check(deployment, chosen.samples, request, progress.function(), &result);
   } catch (const Error& error) {
     result.verdict.why_none = error.what();
   } catch (const std::bad_alloc&) {
     result.verdict.why_none = "not enough memory to run both programs";
   }
-  if (by_caller) std::rethrow_exception(by_caller);
+  progress.Rethrow();
   return result;
 }
 

@@ -42,9 +42,12 @@ std::unique_ptr<Dataset> ReadCorrectionSamples(
   CheckSamples recorded =
       ReadCheckSamples(table, table_path, inputs, static_cast<int64_t>(kMaxRecordedSamples), note);
   const char* option = options.automatic                                      ? "--auto"
-                       : options.bias_correction != BiasCorrectionMode::kOff  ? "--bias-correction"
+                       : AsksForCorrection(options.bias_correction)           ? "--bias-correction"
                        : options.weights.rounding != WeightRounding::kNearest ? "--weight-rounding"
-                                                                              : "--weight-clipping";
+                       : options.weights.clipping != WeightClipping::kOff     ? "--weight-clipping"
+                                                                              : nullptr;
+  RSHIFT_REQUIRE(option != nullptr || recorded.samples.size() > 0, ErrorCode::kInvalidInput,
+                 recorded.why_none);
   RSHIFT_REQUIRE(recorded.samples.size() > 0, ErrorCode::kInvalidInput, option,
                  ": there are no samples to measure on: ", recorded.why_none,
                  "; give some with --correction-data, or leave ", option, " out");

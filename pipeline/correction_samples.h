@@ -13,7 +13,8 @@
 namespace rshift {
 
 // Of --correction-data, else all that the table recorded. `preprocess`: YAML text for the files.
-// Throws kInvalidInput when there are none, saying where some could come from.
+// Throws kInvalidInput when there are none, saying why, and where some could come from when an
+// option asks for them.
 std::unique_ptr<Dataset> ReadCorrectionSamples(
     const DeployOptions& options, const CalibrationTable& table, const std::string& table_path,
     const std::vector<InputSpec>& inputs, const std::string& preprocess, const NoteFunction& note);

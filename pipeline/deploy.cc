@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -14,6 +15,7 @@
 #include "graph/passes/split_fake_quantize.h"
 #include "graph/sha256.h"
 #include "interop/qdq_export.h"
+#include "pipeline/caller_progress.h"
 #include "pipeline/check_program.h"
 #include "pipeline/correction_samples.h"
 #include "pipeline/deploy_inputs.h"
@@ -204,22 +206,49 @@ class Deployer {
   // with keeps its own.
   void ChooseIntegers() {
     weighted_ = floating_;
-    const bool corrects = bias_correction_ != BiasCorrectionMode::kOff;
-    if (!corrects && !weights_.any()) return;
+    if (weights_.any() || AsksForCorrection(bias_correction_)) {
+      MeasureIntegers(events_.progress);
+      return;
+    }
+    const bool may_correct = bias_correction_ == BiasCorrectionMode::kAuto &&
+                             options_.table.given() && !options_.scales.given() &&
+                             !HoldsQuantization(floating_);
+    if (!may_correct) return;
+    if (!options_.correction_data.empty()) {
+      MeasureIntegers(events_.progress);
+      return;
+    }
+    // Nobody asked for it: where it cannot be measured the program stays as it is.
+    CallerProgress progress(events_.progress);
+    BiasCorrectionReport none;
+    none.mode = bias_correction_;
+    try {
+      MeasureIntegers(progress.function());
+      return;
+    } catch (const Error& error) {
+      none.why_none = error.what();
+    } catch (const std::bad_alloc&) {
+      none.why_none = "not enough memory to run both programs";
+    }
+    progress.Rethrow();
+    result_.report.bias_correction = std::move(none);
+  }
+
+  void MeasureIntegers(const ProgressFunction& progress) {
     RegisterFloatLibrary();
     const std::unique_ptr<Dataset> samples = CorrectionSamples();
     const int threads = options_.threads == 0 ? 1 : options_.threads;
     NodeWeights weights;
     if (weights_.any()) {
-      WeightChoice choice = ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads,
-                                          events_.progress);
+      WeightChoice choice =
+          ChooseWeights(floating_, table_, quantize_, *samples, weights_, threads, progress);
       weights = std::move(choice.weights);
       result_.report.weight_choice = choice.report;
     }
-    if (corrects) {
+    if (bias_correction_ != BiasCorrectionMode::kOff) {
       BiasCorrection correction =
-          CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads,
-                        events_.progress, std::move(weights));
+          CorrectBiases(floating_, table_, quantize_, *samples, bias_correction_, threads, progress,
+                        std::move(weights));
       biases_ = std::move(correction.biases);
       weights = std::move(correction.weights);
       result_.report.bias_correction = std::move(correction.report);
@@ -316,7 +345,9 @@ class Deployer {
     if (quantize_.profile.variant != Variant::kByTable)
       meta["variant"] = Name(quantize_.profile.variant);
     if (const auto& correction = result_.report.bias_correction; correction && correction->kept)
-      meta["bias_correction"] = Name(bias_correction_);
+      meta["bias_correction"] =
+          Name(correction->mode == BiasCorrectionMode::kAuto ? BiasCorrectionMode::kFast
+                                                             : correction->mode);
     if (const auto& choice = result_.report.weight_choice; choice && choice->kept) {
       meta["weight_rounding"] = Name(weights_.rounding);
       meta["weight_clipping"] = Name(weights_.clipping);

@@ -26,7 +26,7 @@ void CheckAgainstModel(const DeployOptions& options, const Graph& graph) {
     RequireUsage(!options.scales.given(),
                  "--scales: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize); leave the scales out");
-    RequireUsage(options.bias_correction == BiasCorrectionMode::kOff,
+    RequireUsage(!AsksForCorrection(options.bias_correction),
                  "--bias-correction: the model holds its own quantization parameters "
                  "(QuantizeLinear, DequantizeLinear, FakeQuantize), its integer biases among them; "
                  "leave it out");

@@ -17,7 +17,7 @@ const char* UselessForF32(const DeployOptions& o) {
          : o.weight_bits != 8                               ? "--weight-bits"
          : !o.shift_negative                                ? "--shift-negative"
          : !o.test_input.empty() || !o.test_samples.empty() ? "--test-input"
-         : o.bias_correction != BiasCorrectionMode::kOff    ? "--bias-correction"
+         : AsksForCorrection(o.bias_correction)             ? "--bias-correction"
          : o.weights.rounding != WeightRounding::kNearest   ? "--weight-rounding"
          : o.weights.clipping != WeightClipping::kOff       ? "--weight-clipping"
          : o.automatic                                      ? "--auto"
@@ -31,7 +31,7 @@ const char* UselessForF32(const DeployOptions& o) {
 }
 
 void CheckSearch(const DeployOptions& o) {
-  const bool methods = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
+  const bool methods = AsksForCorrection(o.bias_correction) || o.weights.any();
   RequireUsage(!o.automatic || !methods,
                "--auto chooses --bias-correction, --weight-rounding and --weight-clipping itself: "
                "leave them out");
@@ -59,8 +59,8 @@ void CheckOptions(const DeployOptions& o) {
                "--shift-negative is for --mode symmetric: asymmetric programs have zero points");
   RequireUsage(o.shift_negative || o.profile.value_or(ProfileId::kTpu) == ProfileId::kTpu,
                "--shift-negative is of profile tpu alone: leave it or --profile out");
-  const bool methods = o.bias_correction != BiasCorrectionMode::kOff || o.weights.any();
-  const bool corrects = methods || o.automatic;
+  const bool corrects =
+      o.bias_correction != BiasCorrectionMode::kOff || o.weights.any() || o.automatic;
   CheckSearch(o);
   RequireUsage(o.correction_samples >= 0, "--correction-samples ", o.correction_samples,
                ": expected 0 (all) or more");

@@ -61,7 +61,7 @@ struct DeployOptions {
   // biases that take back the mean of the error (bias_correction.h). Measured on the samples that
   // the table recorded, or on others.
   WeightMethods weights = {};
-  BiasCorrectionMode bias_correction = BiasCorrectionMode::kOff;
+  BiasCorrectionMode bias_correction = BiasCorrectionMode::kAuto;
   std::vector<std::string> correction_data = {};    // what OpenDataset takes
   int64_t correction_samples = kCorrectionSamples;  // of that data, at most; 0: all
 

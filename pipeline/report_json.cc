@@ -150,7 +150,8 @@ nlohmann::json CorrectionJson(const BiasCorrectionReport& c) {
           {"largest_steps", Number(c.largest_quanta)},
           {"largest_node", c.largest_node},
           {"before_db", Number(c.before_db)},
-          {"after_db", Number(c.after_db)}};
+          {"after_db", Number(c.after_db)},
+          {"why_none", c.why_none}};
 }
 
 nlohmann::json WeightsJson(const WeightChoiceReport& w) {

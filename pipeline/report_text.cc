@@ -51,10 +51,16 @@ std::string CorrectionLine(const BiasCorrectionReport& c) {
   const std::string outputs = Format("outputs %.1f -> %.1f dB SQNR", c.before_db, c.after_db) +
                               " on " + Count(c.samples, "sample");
   const std::string mode = Cat("bias correction ", Name(c.mode), ": ");
+  if (!c.why_none.empty()) return mode + "not done: " + c.why_none + "\n";
   if (c.candidates == 0) return mode + "no layer has a bias to correct\n";
   if (c.channels == 0 && c.slopes == 0)
     return mode + "no mean error beyond chance; nothing changed\n";
-  if (!c.kept) return mode + "not kept, no better beyond chance: " + outputs + "\n";
+  if (!c.kept) {
+    const std::string least = c.mode == BiasCorrectionMode::kAuto
+                                  ? Format("by %.0f dB beyond chance: ", kAutoGainDb)
+                                  : "beyond chance: ";
+    return mode + "not kept, no better " + least + outputs + "\n";
+  }
   return mode + outputs + ", " + Count(c.layers, "layer") + ", " + Count(c.channels, "channel") +
          (c.slopes > 0 ? ", " + Count(c.slopes, "slope") : "") +
          Format(", by up to %.1f steps of the output ('%s')\n", c.largest_quanta,

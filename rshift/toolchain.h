@@ -102,10 +102,12 @@ typedef struct rshift_deploy_options {
   size_t test_data_count;
   int emit_qdq; /* 1: fills rshift_deployment's `qdq` */
   rshift_progress progress;
-  void* user;                  /* the first argument of `progress` */
-  const char* bias_correction; /* "off" (default), "fast", "full" or "regression" */
-  int activation_bits;         /* 16: of every result that can have them; 0 and 8: 8 bits */
-  int residual_bits; /* 16: of sums of two activations and what they add; 0 and 8: 8 bits */
+  void* user; /* the first argument of `progress` */
+  /* "auto" (default: as "fast", where it brings the outputs 1 dB), "off", "fast", "full" or
+     "regression" */
+  const char* bias_correction;
+  int activation_bits; /* 16: of every result that can have them; 0 and 8: 8 bits */
+  int residual_bits;   /* 16: of sums of two activations and what they add; 0 and 8: 8 bits */
   /* 1: symmetric results of functions that reach little below zero stay signed (docs/accuracy.md)
    */
   int no_shift_negative;

@@ -46,6 +46,7 @@ WAYS = {
     'all 16': ((), ('--activation-bits', '16')),
     'all 16 + bias full': ((), ('--activation-bits', '16', '--bias-correction', 'full')),
     'all 16 + gptq + mse + bias full': ((), ('--activation-bits', '16', *CHOSEN_WEIGHTS, '--bias-correction', 'full')),
+    'bias off': ((), ('--bias-correction', 'off')),
     'bias fast': ((), ('--bias-correction', 'fast')),
     'bias full': ((), ('--bias-correction', 'full')),
     'bias regression': ((), ('--bias-correction', 'regression')),

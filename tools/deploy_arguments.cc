@@ -139,10 +139,11 @@ void DeployArguments::AddTo(CLI::App& app) {
 void DeployArguments::AddCorrectionOptions(CLI::App& app) {
   app.add_option(
          "--bias-correction", bias_correction,
-         "off | fast | full | regression: take the mean of each channel's error out of the biases, "
-         "as every layer makes it by itself (fast) or as the whole integer program does (full); "
-         "regression: scale each channel, too, to come nearest to the float one")
-      ->check(CLI::IsMember({"off", "fast", "full", "regression"}));
+         "auto | off | fast | full | regression: take the mean of each channel's error out of the "
+         "biases, as every layer makes it by itself (fast) or as the whole integer program does "
+         "(full); regression: scale each channel, too, to come nearest to the float one; auto, the "
+         "default: fast where it brings the outputs 1 dB")
+      ->check(CLI::IsMember({"auto", "off", "fast", "full", "regression"}));
   app.add_option("--weight-rounding", weight_rounding,
                  "nearest | gptq: round each weight by itself, or a channel's weights together, so "
                  "that its sums on the samples are right")

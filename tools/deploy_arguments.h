@@ -21,7 +21,7 @@ struct DeployArguments {
   std::vector<std::string> input_type, output_type, test_input, dump_graph;
   int threads = 0;
   std::string sensitivity, emit_qdq, emit_fakequantize;
-  std::string bias_correction = "off";
+  std::string bias_correction = "auto";
   std::string weight_rounding = "nearest", weight_clipping = "off";
   std::vector<std::string> correction_data;
   bool automatic = false;

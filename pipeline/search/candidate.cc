@@ -27,8 +27,7 @@ std::string OptionsOf(const Candidate& candidate) {
     add("--weight-rounding", Name(candidate.weights.rounding));
   if (candidate.weights.clipping != WeightClipping::kOff)
     add("--weight-clipping", Name(candidate.weights.clipping));
-  if (candidate.bias_correction != BiasCorrectionMode::kOff)
-    add("--bias-correction", Name(candidate.bias_correction));
+  add("--bias-correction", Name(candidate.bias_correction));
   return options;
 }
 

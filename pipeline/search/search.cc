@@ -33,7 +33,10 @@ class Searcher {
     all8.bits.assign(trials_.groups().size(), 8);
     best_ = first_ = trials_.Evaluate(all8, "8 bits");
     CheckAims();
-    if (!Enough()) ChooseMethods();
+    if (Enough())
+      KeepDefault();
+    else
+      ChooseMethods();
     if (!Reaches(*best_)) Widen();
     if (!Reaches(*best_) && MayFloat()) LeaveInFloat();
     if (HasTypes(*best_)) {
@@ -93,6 +96,14 @@ class Searcher {
   }
 
   // --- methods that cost no time ---
+
+  // What is good enough as it is, is not to be worse than without a search.
+  void KeepDefault() {
+    Candidate candidate = best_->candidate;
+    candidate.bias_correction = BiasCorrectionMode::kFast;
+    const Point* point = trials_.Evaluate(candidate, "biases");
+    if (point != nullptr && Reaches(*point) && IsBetter(*point, *best_)) best_ = point;
+  }
 
   void ChooseMethods() {
     const auto weights = [](WeightMethods methods) {

@@ -20,8 +20,9 @@ import pipeline
 
 GPTQ, MSE = ('--weight-rounding', 'gptq'), ('--weight-clipping', 'mse')
 FULL, REGRESSION = ('--bias-correction', 'full'), ('--bias-correction', 'regression')
-BIASES = {'off': (), 'fast': ('--bias-correction', 'fast'), 'full': FULL, 'regression': REGRESSION}
-WEIGHTS = {'off': (), 'gptq': GPTQ, 'mse': MSE, 'gptq, mse': (*GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
+OFF = ('--bias-correction', 'off')
+BIASES = {'off': OFF, 'fast': ('--bias-correction', 'fast'), 'full': FULL, 'regression': REGRESSION}
+WEIGHTS = {'off': OFF, 'gptq': (*OFF, *GPTQ), 'mse': (*OFF, *MSE), 'gptq, mse': (*OFF, *GPTQ, *MSE), 'gptq, full': (*GPTQ, *FULL),
            'gptq, regression': (*GPTQ, *REGRESSION)}
 NAMES = (*calibration_accuracy.CLASSIFIERS, 'fashion_mobilenet_hostile:off', 'dscnn_keywords', 'yolox_nano')
 

@@ -54,8 +54,9 @@ def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, r
         found[how] = snr_db(calibrated, program, photographs, tmp_path)
     report(f'bias correction, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
     assert min(found['fast'], found['full']) >= found['off'] + 2
-    deploy(calibrated, tmp_path / 'default.rshift', mode)
-    assert (tmp_path / 'default.rshift').read_bytes() == (tmp_path / 'off.rshift').read_bytes()
+    said = deploy(calibrated, tmp_path / 'default.rshift', mode)
+    assert 'bias correction auto: outputs' in said, said
+    assert (tmp_path / 'default.rshift').read_bytes() == (tmp_path / 'fast.rshift').read_bytes()
 
 
 def test_same_bytes_for_any_threads(calibrated, shared, tmp_path):
@@ -89,7 +90,7 @@ def test_bad_requests_are_refused(calibrated, tmp_path):
     model, folder = calibrated
     words = ('--calibration', folder / 'table.yaml', '-o', tmp_path / 'p')
     for extra, text in ((('--bias-correction', 'slow'), 'slow'),
-                        (('--correction-data', tmp_path), '--correction-data is for --auto, --bias-correction'),
+                        (('--bias-correction', 'off', '--correction-data', tmp_path), '--correction-data is for --auto, --bias-correction'),
                         (('--bias-correction', 'fast', '--correction-samples', '3'), '--correction-data')):
         done = pipeline.call('model_deploy', model, *words, *extra)
         assert done.returncode == 2 and text in done.stderr, done.stderr
@@ -99,3 +100,17 @@ def test_bad_requests_are_refused(calibrated, tmp_path):
     (tmp_path / 'old.yaml').write_text(old)
     said = pipeline.fails('model_deploy', model, '--calibration', tmp_path / 'old.yaml', '--bias-correction', 'fast', '-o', tmp_path / 'p')
     assert 'there are no samples to measure on' in said and '--correction-data' in said
+
+
+def test_where_the_samples_are_gone_the_default_is_no_correction(calibrated, tmp_path):
+    model, folder = calibrated
+    text = (folder / 'table.yaml').read_text()
+    (tmp_path / 'old.yaml').write_text(re.sub(r'^check_samples:\n(?:[ -].*\n)*', '', text, flags=re.MULTILINE))
+    (tmp_path / 'gone.yaml').write_text(re.sub(r'(path: ).*/', r'\1nowhere/', text))
+    for table, why in (('old.yaml', 'the table records no samples'), ('gone.yaml', 'is gone')):
+        said = pipeline.run('model_deploy', model, '--calibration', tmp_path / table, '-o', tmp_path / 'p', '--report-json', tmp_path / 'r.json')
+        line = next(line for line in said.splitlines() if line.startswith('bias correction'))
+        assert line.startswith('bias correction auto: not done: ') and why in line, line
+        assert why in json.loads((tmp_path / 'r.json').read_text())['bias_correction']['why_none']
+        deploy(calibrated, tmp_path / 'off', 'symmetric', '--bias-correction', 'off')
+        assert (tmp_path / 'p').read_bytes() == (tmp_path / 'off').read_bytes()

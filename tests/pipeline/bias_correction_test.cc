@@ -100,6 +100,22 @@ TEST(BiasCorrectionTest, NothingIsChangedWhereNothingIsGained) {
   EXPECT_TRUE(found.biases.empty());
 }
 
+TEST(BiasCorrectionTest, TheDefaultIsFastWhereItBringsADecibel) {
+  const SampleList samples = Data(1, 12);
+  const BiasCorrection large = Correct(Net(kLost), samples, BiasCorrectionMode::kFast);
+  const BiasCorrection kept = Correct(Net(kLost), samples, BiasCorrectionMode::kAuto);
+  EXPECT_TRUE(kept.report.kept);
+  EXPECT_EQ(kept.biases, large.biases);
+
+  const Graph little = Net(0.44f * kLost);
+  const BiasCorrectionReport small = Correct(little, samples, BiasCorrectionMode::kFast).report;
+  EXPECT_TRUE(small.kept);
+  EXPECT_LT(small.after_db - small.before_db, kAutoGainDb);
+  const BiasCorrection none = Correct(little, samples, BiasCorrectionMode::kAuto);
+  EXPECT_FALSE(none.report.kept);
+  EXPECT_TRUE(none.biases.empty());
+}
+
 TEST(BiasCorrectionTest, ThreadsChangeNoBit) {
   const Graph graph = Net(kLost);
   const SampleList samples = Data(0.7f, 11);
