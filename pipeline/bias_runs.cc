@@ -9,7 +9,7 @@
 namespace rshift {
 namespace {
 
-constexpr const char* kTitle = "measuring means";
+constexpr const char* kTitle = "measuring";
 
 std::vector<std::string> Inputs(const std::vector<BiasLayer>& layers, bool integer) {
   std::vector<std::string> names;

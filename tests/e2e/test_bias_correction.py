@@ -106,7 +106,7 @@ def test_where_the_samples_are_gone_the_default_is_no_correction(calibrated, tmp
     model, folder = calibrated
     text = (folder / 'table.yaml').read_text()
     (tmp_path / 'old.yaml').write_text(re.sub(r'^check_samples:\n(?:[ -].*\n)*', '', text, flags=re.MULTILINE))
-    (tmp_path / 'gone.yaml').write_text(re.sub(r'(path: ).*/', r'\1nowhere/', text))
+    (tmp_path / 'gone.yaml').write_text(re.sub(r'paths: \[.*/', 'paths: [nowhere/', text))
     for table, why in (('old.yaml', 'the table records no samples'), ('gone.yaml', 'is gone')):
         said = pipeline.run('model_deploy', model, '--calibration', tmp_path / table, '-o', tmp_path / 'p', '--report-json', tmp_path / 'r.json')
         line = next(line for line in said.splitlines() if line.startswith('bias correction'))

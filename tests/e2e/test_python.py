@@ -86,7 +86,7 @@ def test_biases_are_corrected_as_by_the_program(files, samples, tmp_path):
     assert 'bias correction full: ' in made.summary and 'weights: rounding gptq, clipping mse: ' in made.summary
     expected = pipeline.infer(tmp_path / 'tool.rshift', {'input': samples[:1]}, tmp_path)['logits']
     np.testing.assert_array_equal(rshift.Program(made).run(samples[:1])[0], expected)
-    with pytest.raises(rshift.InvalidInput, match='expected off, fast, full or regression'):
+    with pytest.raises(rshift.InvalidInput, match='expected auto, off, fast, full or regression'):
         rshift.deploy(pipeline.EXAMPLE, files / 'table.yaml', bias_correction='slow')
 
 

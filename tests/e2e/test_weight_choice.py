@@ -10,6 +10,7 @@ from onnx import numpy_helper
 import pipeline
 from test_bias_correction import CASE, calibrated, deploy, snr_db  # noqa: F401 (a fixture)
 
+OFF = ('--bias-correction', 'off')
 GPTQ = ('--weight-rounding', 'gptq')
 BOTH = (*GPTQ, '--weight-clipping', 'mse')
 
@@ -17,7 +18,7 @@ BOTH = (*GPTQ, '--weight-clipping', 'mse')
 @pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
 def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, report):  # noqa: F811
     photographs, found = shared / 'images' / CASE.evaluate_on, {}
-    for how, words in (('off', ()), ('gptq', GPTQ), ('both', BOTH), ('regression', (*GPTQ, '--bias-correction', 'regression'))):
+    for how, words in (('off', OFF), ('gptq', (*OFF, *GPTQ)), ('both', (*OFF, *BOTH)), ('regression', (*GPTQ, '--bias-correction', 'regression'))):
         said = deploy(calibrated, tmp_path / f'{how}.rshift', mode, *words, '--report-json', tmp_path / 'r.json')
         told = json.loads((tmp_path / 'r.json').read_text()).get('weight_choice')
         assert ('weights: rounding gptq' in said) == (told is not None) == (how != 'off'), said
@@ -28,7 +29,7 @@ def test_fresh_photographs_come_out_better(calibrated, mode, shared, tmp_path, r
         found[how] = snr_db(calibrated, tmp_path / f'{how}.rshift', photographs, tmp_path)
     report(f'weights, mobilenet_v1_025 {mode}: ' + ', '.join(f'{how} {db:.1f} dB' for how, db in found.items()))
     assert min(found['gptq'], found['both']) >= found['off'] + 2 and found['regression'] >= found['gptq']
-    deploy(calibrated, tmp_path / 'nearest.rshift', mode, '--weight-rounding', 'nearest', '--weight-clipping', 'off')
+    deploy(calibrated, tmp_path / 'nearest.rshift', mode, *OFF, '--weight-rounding', 'nearest', '--weight-clipping', 'off')
     assert (tmp_path / 'nearest.rshift').read_bytes() == (tmp_path / 'off.rshift').read_bytes()
 
 
