@@ -74,7 +74,12 @@ std::string Text(Rounding rounding) {
 }
 
 std::string LinearText(const QLinear& o) {
-  std::string text = Text(o.channels, o.zero_w) + Text(o.clamp) + Text(o.rounding);
+  std::string text = Text(o.channels, o.zero_w);
+  for (size_t i = 0; i < o.negative.size(); ++i) {
+    text += Cat(i == 0 ? " below_0=[" : ",", o.negative[i].multiplier, ">>", o.negative[i].rshift,
+                i + 1 == o.negative.size() ? "]" : "");
+  }
+  text += Text(o.clamp) + Text(o.rounding);
   for (const PostOp& p : o.post_ops) {
     text += Cat(" post_op=", static_cast<int>(p.kind), ":", NumberText(p.alpha), ",",
                 NumberText(p.beta), ",", NumberText(p.scale));

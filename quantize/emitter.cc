@@ -97,7 +97,8 @@ IntType Emitter::Type(ValueId old) const {
 
 FusedPostOps Emitter::PostOps(const Node& node) const {
   const auto found = post_ops_.find(&node);
-  return found != post_ops_.end() ? found->second : FusedPostOps{{}, node.outputs[0], {}};
+  return found != post_ops_.end() ? found->second
+                                  : FusedPostOps{.ops = {}, .y = node.outputs[0], .addend = {}};
 }
 
 void Emitter::SetPostOps(const Node& node, FusedPostOps fused) {

@@ -29,6 +29,8 @@ struct FusedPostOps {
   ValueId y;          // old: what the last of them writes
   ValueId addend;     // old: the other operand of an Add; invalid without one
   bool real = false;  // y stays f32: NUMERICS.md section 19
+  // Factors of accumulators below 0, one or one for each channel (quantize/ops/fuse_slopes.h).
+  std::vector<float> slopes{};
 };
 
 class Emitter {

@@ -139,6 +139,8 @@ class Prover {
       proof.accumulator =
           std::max(proof.accumulator, numerics::LargestAccumulator(bias, magnitudes[c]));
       AddPair(proof, static_cast<int64_t>(c), {channel.multiplier, channel.rshift}, 1 << 30);
+      if (!op.negative.empty() && op.negative[c].multiplier != 0)
+        AddPair(proof, static_cast<int64_t>(c), op.negative[c], 1 << 30);
     }
     Finish(std::move(proof));
   }

@@ -14,6 +14,7 @@
 #include "quantize/int16_plan.h"
 #include "quantize/ops/channel_affine.h"
 #include "quantize/ops/fuse_post_ops.h"
+#include "quantize/ops/fuse_slopes.h"
 #include "quantize/ops/ops.h"
 #include "quantize/ops/recurrent.h"
 #include "quantize/overrides.h"
@@ -253,6 +254,7 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
     const RangeResult open = PropagateRanges(graph, UnclippedTable(table), range_options);
     PlanInt16(graph, plan, open, options, bound, products, &types, &int16_report);
   }
+  FindSlopes(graph, plan, types, options, NodesOf(cells), &post_ops);
   QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),

@@ -125,7 +125,7 @@ uint64_t Int16Buffers(const View& view) {
 
 // Requantization words of `entries` channels, a row of zero points, and the kernels' scratch.
 uint64_t RequantBuffers(const View& view) {
-  constexpr uint64_t kWords = 40, kRowsOfTaps = 16, kRing = 256, kMostIm2col = 1024, kSlack = 4096;
+  constexpr uint64_t kWords = 60, kRowsOfTaps = 16, kRing = 256, kMostIm2col = 1024, kSlack = 4096;
   const uint64_t groups = std::max<uint64_t>(view.Get(Field::kGroups), 1);
   const MacForm form = TraitsOf(view.command.opcode).macs;
   const uint64_t kernel = form == MacForm::kMatMul

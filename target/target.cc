@@ -75,9 +75,11 @@ bool ReadUnsigned(const YamlPart& part) {
 Target ReadTarget(const std::string& yaml_text, const std::string& where) {
   const YamlPart root = ParseYaml(yaml_text, where);
   CheckKeys(root, "the target",
-            {"name", "multiplier_bits", "per_channel_weights", "activations", "conv", "cost"});
+            {"name", "multiplier_bits", "negative_multipliers", "per_channel_weights",
+             "activations", "conv", "cost"});
   Target target;
   target.conv_multiplier_bits = 32;  // of a chip whose file does not say
+  target.negative_multipliers = false;
   target.conv.reset();
   target.name = ReadString(Child(root, "name", "the target"), "name");
   if (HasKey(root, "multiplier_bits")) {
@@ -94,6 +96,10 @@ Target ReadTarget(const std::string& yaml_text, const std::string& where) {
       target.leaky_multiplier_bits =
           ReadEither(Child(bits, "leaky_relu", ""), "multiplier_bits: leaky_relu", 8, 16);
     }
+  }
+  if (HasKey(root, "negative_multipliers")) {
+    target.negative_multipliers =
+        ReadBool(Child(root, "negative_multipliers", ""), "negative_multipliers");
   }
   if (HasKey(root, "per_channel_weights")) {
     target.per_channel_weights =

@@ -19,15 +19,18 @@ struct Target {
   // has 32.
   int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
+  // A channel may have a second multiplier and rshift, for accumulators below 0: LeakyRelu and
+  // PRelu are part of the convolution before them (quantize/ops/fuse_slopes.h).
+  bool negative_multipliers = true;
   // Asymmetric activations of profile tpu are u8, [0, 255], instead of s8.
   bool unsigned_activations = false;
   std::optional<ConvForms> conv = ConvForms{};  // none: convolutions stay as the model has them
   CostModel cost;  // decides nothing but how many threads are worth waking
 };
 
-// A file without a `conv:` block has no forms, one without `multiplier_bits: conv` has 32; whatever
-// else is not there is as above. Throws kInvalidInput with the line of an unknown key or of a value
-// that is none.
+// A file without a `conv:` block has no forms, one without `multiplier_bits: conv` has 32, one
+// without `negative_multipliers` has none; whatever else is not there is as above. Throws
+// kInvalidInput with the line of an unknown key or of a value that is none.
 Target ReadTarget(const std::string& yaml_text, const std::string& where);
 
 }  // namespace rshift

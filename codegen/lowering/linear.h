@@ -27,7 +27,10 @@ void LowerLinear(LoweringContext& context, const Node& node, const QLinear& op, 
   command.dst = context.Output(node);
   command.weights = context.AddWeights(node, packed);
   RequireOneEach(node, "requantization records", op.channels.size(), channels);
-  command.requant = context.AddNumbers(node.name + ".requant", DType::kBytes, op.channels);
+  std::vector<ChannelRequant> records = op.channels;
+  if (!op.negative.empty()) RequireOneEach(node, "words below 0", op.negative.size(), channels);
+  for (const auto& [multiplier, rshift] : op.negative) records.push_back({0, multiplier, rshift});
+  command.requant = context.AddNumbers(node.name + ".requant", DType::kBytes, records);
   command.clamp = op.clamp;
   if (std::ranges::any_of(op.zero_w, [](int32_t zero) { return zero != 0; })) {
     RequireOneEach(node, "weight zero points", op.zero_w.size(), channels);

@@ -74,6 +74,7 @@ class PhaseWriter {
                    h.pad_before, w.pad_before, h.pad_after, w.pad_after};
     conv.channels.clear();
     conv.zero_w.clear();
+    conv.negative.clear();
     std::vector<int8_t> weights;
     for (int64_t f = 0; f < part.rows.count; ++f) {
       for (int64_t g = 0; g < part.columns.count; ++g) {
@@ -122,6 +123,7 @@ class PhaseWriter {
       channel.bias = static_cast<int32_t>(channel.bias + zero_x * others);
       conv.channels.push_back(channel);
       if (!conv_.zero_w.empty()) conv.zero_w.push_back(zero_w);
+      if (!conv_.negative.empty()) conv.negative.push_back(conv_.negative[static_cast<size_t>(oc)]);
     }
   }
 

@@ -29,6 +29,7 @@ bool UnrollWidthOf(GraphRewriter& rewriter, const Node& node, const ConvForms& f
   for (int64_t j = 1; j < pixels; ++j) {
     conv.channels.insert(conv.channels.end(), op->channels.begin(), op->channels.end());
     conv.zero_w.insert(conv.zero_w.end(), op->zero_w.begin(), op->zero_w.end());
+    conv.negative.insert(conv.negative.end(), op->negative.begin(), op->negative.end());
   }
   const int64_t columns = RoundUp(y[2], pixels) / pixels;
   const ValueId old_y = node.outputs[0], new_x = rewriter.Same(node.inputs[0]);

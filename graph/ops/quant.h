@@ -42,6 +42,8 @@ struct LinearEpilogue {
 struct QLinear : LinearEpilogue {
   std::vector<ChannelRequant> channels{};  // one for each output channel
   std::vector<int32_t> zero_w{};           // empty (all 0) or as many entries: x * (w - zero_w)
+  // kHalfUp alone: the words for accumulators below 0, bias included; empty (the same) or as many.
+  std::vector<RequantWords> negative{};
 };
 
 // inputs: x (s8/u8, NHWC), w (s8 constant, ONNX order [OC, IC/groups, KH, KW]). Pads hold zero_x

@@ -25,15 +25,6 @@ void EmitLeaky(Emitter& emitter, const Node& node, double alpha) {
   EmitByteOp(emitter, node, RulesOf(emitter).MakeLeakyRelu(LayerOfBytes(emitter, node), alpha));
 }
 
-// One number, or one for each element of the last dimension.
-bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
-  const Value& x = graph.value(node.inputs[0]);
-  const Value& slope = graph.value(node.inputs[1]);
-  if (!slope.is_constant()) return false;
-  const int64_t count = NumElements(slope.shape);
-  return count == 1 || (!x.shape.empty() && count == x.shape.back() && slope.shape.back() == count);
-}
-
 // By a table of pairs of bytes.
 bool PairsPRelu(const Graph& graph, const Node& node, const Arithmetic& rules) {
   if (!rules.HasPReluOfPairs()) return false;
@@ -60,6 +51,14 @@ QChannelTables TablesOfChannels(const ByteLayer& layer, const Unary& op, size_t 
 }
 
 }  // namespace
+
+bool IsSlopeOfChannel(const Graph& graph, const Node& node) {
+  const Value& x = graph.value(node.inputs[0]);
+  const Value& slope = graph.value(node.inputs[1]);
+  if (!slope.is_constant()) return false;
+  const int64_t count = NumElements(slope.shape);
+  return count == 1 || (!x.shape.empty() && count == x.shape.back() && slope.shape.back() == count);
+}
 
 const Arithmetic& RulesOf(const Emitter& emitter) { return emitter.rules(); }
 

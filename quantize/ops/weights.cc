@@ -131,6 +131,16 @@ ChannelRequant Record(const WeightRequest& r, int64_t channel, const Channel& qu
   return {static_cast<int32_t>(quantized.bias), m.multiplier, m.rshift};
 }
 
+// The words of accumulators below 0.
+RequantWords NegativeWords(const WeightRequest& r, int64_t channel, LinearLayer layer,
+                           float scale) {
+  const float slope = r.slopes[r.slopes.size() == 1 ? 0 : channel];
+  if (slope == 0) return {};
+  layer.channel = channel;
+  layer.slope = static_cast<double>(slope);
+  return r.arithmetic->Words(layer, scale, 0);
+}
+
 // --- the integers of a QDQ model ---
 
 float ScaleAt(const QuantizedOrigin& origin, int64_t channel) {
@@ -232,6 +242,7 @@ void TakeIntegers(const WeightRequest& r, QuantizeReport* report, QuantizedWeigh
     any_zero = any_zero || zero != 0;
     result->scales.push_back(scale);
     result->linear.channels.push_back(Record(r, c, channel, layer, scale, Bias(r, c), report));
+    if (!r.slopes.empty()) result->linear.negative.push_back(NegativeWords(r, c, layer, scale));
   }
   if (!any_zero) result->linear.zero_w.clear();
   r.arithmetic->Complete(layer, &result->linear);
@@ -302,6 +313,7 @@ void QuantizeFloats(const WeightRequest& r, QuantizeReport* report, QuantizedWei
     }
     result->scales.push_back(scale);
     result->linear.channels.push_back(Record(r, c, quantized, layer, scale, bias, report));
+    if (!r.slopes.empty()) result->linear.negative.push_back(NegativeWords(r, c, layer, scale));
   }
   r.arithmetic->Complete(layer, &result->linear);
   TakeOneDnn(r, result);
@@ -353,6 +365,7 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node) {
   const FusedPostOps fused = emitter.PostOps(node);
   request.y = fused.real ? RealResult() : emitter.Type(fused.y);
   request.post_ops = fused.ops;
+  request.slopes = fused.slopes;
   request.x_is_zero = emitter.IsZero(node.inputs[0]);
   request.per_channel =
       emitter.Layer(node).per_channel.value_or(emitter.options().target.per_channel_weights);

@@ -37,6 +37,7 @@ struct WeightRequest {
   bool depth_multiplier = false;  // LinearLayer's
   Clamp clamp;
   std::vector<RealPostOp> post_ops{};
+  std::vector<float> slopes{};  // FusedPostOps::slopes
   const Arithmetic* arithmetic = &TpuArithmetic();
 };
 

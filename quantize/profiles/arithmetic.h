@@ -40,6 +40,7 @@ struct LinearLayer {
   int64_t channels = 0;
   int64_t channel = 0;       // for Words(): which of them
   int multiplier_bits = 32;  // of the tpu profile: Target::conv_multiplier_bits
+  double slope = 1;          // for Words(), of ScalesBelowZero(): a factor of the accumulator
   AscendDequantAttributes ascend{};
 };
 
@@ -193,6 +194,8 @@ class Arithmetic {
   virtual LinearForm Linear(const LinearLayer& layer) const = 0;
   // Takes the operators behind a convolution into it, as LinearLayer::post_ops.
   virtual bool HasPostOps() const { return false; }
+  // Accumulators below 0 may have words of their own: LinearLayer::slope.
+  virtual bool ScalesBelowZero() const { return false; }
   // Computes with IntType::ranges: y may be in units of channels though nothing divided by them.
   virtual bool ReadsRanges() const { return false; }
   // `bias`: the real bias, for LinearForm::float_bias; 0 without one.

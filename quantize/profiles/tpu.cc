@@ -51,6 +51,7 @@ class Tpu final : public Arithmetic {
     return TableOfPairs(layer, [](double x, double slope) { return x < 0 ? x * slope : x; });
   }
 
+  bool ScalesBelowZero() const override { return true; }
   LinearForm Linear(const LinearLayer& layer) const override {
     LinearForm form;
     form.clamp = Bounds(layer.clamp, layer.y);
@@ -59,7 +60,7 @@ class Tpu final : public Arithmetic {
 
   RequantWords Words(const LinearLayer& layer, float scale_w, float) const override {
     const double scale = static_cast<double>(layer.x.quant.scale) * static_cast<double>(scale_w) /
-                         static_cast<double>(layer.y.quant.scale);
+                         static_cast<double>(layer.y.quant.scale) * layer.slope;
     if (layer.x.is_s16()) return numerics::WideMultiplier(scale);
     return numerics::AccumulatorMultiplier(scale, layer.multiplier_bits);
   }

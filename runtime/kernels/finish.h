@@ -33,6 +33,8 @@ struct PostOpArgs {
 FinishFn FinishFor(Rounding rounding, bool post_ops, Isa isa = Isa::kScalar);
 // kFloatZeroEven with post-operations, to bytes.
 FinishFn FinishPostOps(Isa isa);
+// kHalfUp with other words for accumulators below 0 (RequantArgs::negative).
+FinishFn FinishBySign();
 // kFloatZeroEven with a result in f32: the value after the post-operations, not rounded.
 FinishFn FinishToFloat(Isa isa);
 // kHalfFloat with a result in f16: the value before AscendQuant.

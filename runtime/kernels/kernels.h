@@ -74,6 +74,10 @@ struct RequantArgs {
   // Weight zero points in [-128, 127], 0 in padding entries; null: all 0.
   const int32_t* zero_w = nullptr;
   HalfEpilogue half = {};
+  // kHalfUp: the words and what is precomputed of them for accumulators below 0, bias included; all
+  // else in it is as here. ratio is set in both or in neither, acc_factor is 1 in both or 0 in
+  // both. Null: the same words.
+  const RequantArgs* negative = nullptr;
   // Null: the half-up formula above.
   FinishFn finish = nullptr;
   const PostOpArgs* post_op_args = nullptr;  // what finish needs besides

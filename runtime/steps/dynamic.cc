@@ -100,7 +100,7 @@ class DynamicWords {
         memory_(static_cast<size_t>(entries_) * 3 * sizeof(int32_t) + row_, context.threads) {}
 
   // They point into this object.
-  RequantArrays TakeArrays() const { return {{}, nullptr, arrays_.args}; }
+  RequantArrays TakeArrays() const { return {{}, nullptr, nullptr, arrays_.args}; }
   size_t bytes() const { return arrays_.memory.size() + memory_.bytes(); }
 
   template <typename Args>

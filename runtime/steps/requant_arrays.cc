@@ -22,6 +22,12 @@ struct Arrays {
   float* ratio;
 };
 constexpr int kArrays = 10;
+// Those of accumulators below 0, where there are records for them.
+struct NegativeArrays {
+  int32_t *multiplier, *rshift, *high_half, *high_shift;
+  float* ratio;
+};
+constexpr int kNegativeArrays = 5;
 constexpr int32_t kMostRshift = 62;
 
 Arrays Divide(uint8_t* memory, int64_t stride) {
@@ -30,6 +36,17 @@ Arrays Divide(uint8_t* memory, int64_t stride) {
   const auto floats = [&](int index) { return reinterpret_cast<float*>(at(index)); };
   return {ints(0),   ints(1),   ints(2), ints(3), ints(4),
           floats(5), floats(6), ints(7), ints(8), floats(9)};
+}
+
+NegativeArrays DivideNegative(uint8_t* memory, int64_t stride) {
+  const auto at = [&](int index) { return memory + stride * (kArrays + index) * 4; };
+  const auto ints = [&](int index) { return reinterpret_cast<int32_t*>(at(index)); };
+  return {ints(0), ints(1), ints(2), ints(3), reinterpret_cast<float*>(at(4))};
+}
+
+bool HasNegativeRecords(const StepContext& context, const RequantLayout& layout) {
+  const int64_t bytes = NumElements(context.Record(Field::kRequant).shape);
+  return bytes == 2 * layout.channels * static_cast<int64_t>(sizeof(ChannelRequant));
 }
 
 void FillIntegers(const RequantLayout& layout, const Arrays& arrays, Rounding rounding,
@@ -233,11 +250,53 @@ DynamicArrays MakeDynamicArrays(const StepContext& context, const RequantLayout&
   return result;
 }
 
+namespace {
+
+// Which units have requantizers for both signs; others call RequantArgs::finish.
+bool HasSignedRequantizers(Isa isa) {
+  return isa == Isa::kAvx2 || isa == Isa::kAvxVnni || isa == Isa::kAvx512Vnni;
+}
+
+// The second half of the records. No |accumulator| is above `most_acc`, no sum of products above
+// `most_sum`.
+void FillNegative(const StepContext& context, const RequantLayout& layout, int64_t most_acc,
+                  int64_t most_sum, const Arrays& positive, const NegativeArrays& arrays,
+                  RequantArrays* result) {
+  RequantArgs& args = result->args;
+  std::fill_n(arrays.rshift, layout.entries, args.max_rshift);
+  const auto* records = context.In<uint8_t>(Field::kRequant);
+  for (int64_t c = 0; c < layout.channels; ++c) {
+    ChannelRequant record;
+    std::memcpy(&record, records + (layout.channels + c) * static_cast<int64_t>(sizeof(record)),
+                sizeof(record));
+    if (record.multiplier == 0) continue;  // any shift gives 0
+    arrays.multiplier[layout.Entry(c)] = record.multiplier;
+    arrays.rshift[layout.Entry(c)] = record.rshift;
+  }
+  result->negative = std::make_unique<RequantArgs>(args);
+  RequantArgs& negative = *result->negative;
+  negative.multiplier = arrays.multiplier;
+  negative.rshift = arrays.rshift;
+  PrecomputeHighHalves(layout.entries, most_acc, positive.high_half, positive.high_shift, &args);
+  PrecomputeHighHalves(layout.entries, most_acc, arrays.high_half, arrays.high_shift, &negative);
+  if (args.acc_factor != 1 || negative.acc_factor != 1) args.acc_factor = negative.acc_factor = 0;
+  PrecomputeRatios(layout.entries, most_sum, positive.ratio, &args);
+  PrecomputeRatios(layout.entries, most_sum, arrays.ratio, &negative);
+  if (args.ratio == nullptr || negative.ratio == nullptr) args.ratio = negative.ratio = nullptr;
+  args.negative = &negative;
+  args.finish = FinishBySign();
+  args.post_ops = !HasSignedRequantizers(context.isa);
+}
+
+}  // namespace
+
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
                                 const RequantLayout& layout) {
   RequantArrays result;
   const int64_t stride = (layout.entries + 15) / 16 * 16;  // 64-byte lines
-  result.memory = AlignedBuffer(static_cast<size_t>(stride) * kArrays * sizeof(int32_t));
+  const bool signs = HasNegativeRecords(context, layout);
+  const int arrays_count = kArrays + (signs ? kNegativeArrays : 0);
+  result.memory = AlignedBuffer(static_cast<size_t>(stride * arrays_count) * sizeof(int32_t));
   const Arrays arrays = Divide(result.memory.data(), stride);
   const Rounding rounding = form.rounding;
   const bool integer = numerics::KeepsWords(rounding);
@@ -273,10 +332,15 @@ RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& f
   const int64_t distances =
       layout.products *
       (args.zero_w != nullptr ? numerics::kLargestDistance : numerics::LargestDistance(0));
-  PrecomputeHighHalves(layout.entries, numerics::LargestAccumulator(most_bias, distances),
-                       arrays.high_half, arrays.high_shift, &args);
-  PrecomputeRatios(layout.entries, numerics::LargestAccumulator<int64_t>(0, distances),
-                   arrays.ratio, &args);
+  const auto most_sum = numerics::LargestAccumulator<int64_t>(0, distances);
+  const int64_t most_acc = numerics::LargestAccumulator(most_bias, distances);
+  if (signs) {
+    FillNegative(context, layout, most_acc, most_sum, arrays,
+                 DivideNegative(result.memory.data(), stride), &result);
+    return result;
+  }
+  PrecomputeHighHalves(layout.entries, most_acc, arrays.high_half, arrays.high_shift, &args);
+  PrecomputeRatios(layout.entries, most_sum, arrays.ratio, &args);
   return result;
 }
 

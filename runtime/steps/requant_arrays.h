@@ -15,6 +15,7 @@ namespace rshift {
 struct RequantArrays {
   AlignedBuffer memory;
   std::unique_ptr<PostOpArgs> post_op_args;
+  std::unique_ptr<RequantArgs> negative;  // args.negative
   RequantArgs args;
 };
 
@@ -39,8 +40,8 @@ RequantForm RequantFormOf(const C& c) {
   return {c.rounding, c.clamp, c.half};
 }
 
-// Reads kRequant, kZeroW, post-operations and their addend, src's type, dst's zero point and the
-// sums of weights that the program's proof has.
+// Reads kRequant, of either length, kZeroW, post-operations and their addend, src's type, dst's
+// zero point and the sums of weights that the program's proof has.
 RequantArrays MakeRequantArrays(const StepContext& context, const RequantForm& form,
                                 const RequantLayout& layout);
 

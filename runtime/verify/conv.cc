@@ -48,12 +48,30 @@ Survey SurveyRecords(const uint8_t* records, int64_t channels) {
   return survey;
 }
 
+// Of half_up there may be as many records again, for accumulators below 0: their words alone count.
+bool HasNegativeRecords(const CommandCheck& check, Rounding rounding, int64_t channels) {
+  const auto bytes = static_cast<int64_t>(check.Tensor(Field::kRequant).bytes());
+  return rounding == Rounding::kHalfUp && channels > 0 &&
+         bytes / 2 == CheckedProduct(check, {channels, sizeof(ChannelRequant)}) && bytes % 2 == 0;
+}
+
+void CheckNegativeRecords(const CommandCheck& check, const uint8_t* records, int64_t channels) {
+  for (int64_t i = 0; i < channels; ++i) {
+    const auto [bias, multiplier, rshift] = RequantRecord(records, channels + i);
+    const WordsName name{"requant below 0 of channel ", i};
+    check.Check(bias == 0, name, ": bias is ", bias, ", expected 0");
+    CheckWords(check, Rounding::kHalfUp, {multiplier, rshift}, name, false);
+  }
+}
+
 // Rounding, requant records and the accumulator bound.
 template <typename C>
 void CheckRequant(const CommandCheck& check, const C& c, const PackedProduct& product) {
   CheckEpilogue(check, c.rounding, c.half);
   const bool bias_f = numerics::WordsOf(c.rounding) == RoundingWords::kScaleAndBias;
-  const uint8_t* records = RequantRecords(check, product.channels);
+  const bool signs = HasNegativeRecords(check, c.rounding, product.channels);
+  const uint8_t* records = RequantRecords(check, product.channels * (signs ? 2 : 1));
+  if (signs) CheckNegativeRecords(check, records, product.channels);
   const Survey survey = SurveyRecords(records, product.channels);
   const bool all_right = survey.usual && numerics::IsIntegerRounding(c.rounding);
   for (int64_t i = 0; i < product.channels && !all_right; ++i) {

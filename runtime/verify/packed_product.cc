@@ -57,8 +57,8 @@ PackedProduct CheckDepthwiseWeights(const CommandCheck& check, int64_t channels,
           [=] { return SumDepthwiseDistances(channels, taps, weights, zero_w); }};
 }
 
-const uint8_t* RequantRecords(const CommandCheck& check, int64_t channels) {
-  check.CheckBlob(Field::kRequant, CheckedProduct(check, {channels, sizeof(ChannelRequant)}));
+const uint8_t* RequantRecords(const CommandCheck& check, int64_t count) {
+  check.CheckBlob(Field::kRequant, CheckedProduct(check, {count, sizeof(ChannelRequant)}));
   const TensorRecord& tensor = check.Tensor(Field::kRequant);
   check.constants.ReadTo(tensor.offset + tensor.bytes());
   return check.Data(Field::kRequant);

@@ -32,8 +32,8 @@ PackedProduct CheckDepthwiseWeights(const CommandCheck& check, int64_t channels,
 // src [..., K] and dst [..., N]: the shape of a matrix product as a convolution of one tap.
 PackedShape CheckRowProduct(const CommandCheck& check);
 
-// The records of kRequant, 12 bytes each.
-const uint8_t* RequantRecords(const CommandCheck& check, int64_t channels);
+// The `count` records of kRequant, 12 bytes each.
+const uint8_t* RequantRecords(const CommandCheck& check, int64_t count);
 ChannelRequant RequantRecord(const uint8_t* records, int64_t channel);
 
 // numerics::LargestAccumulator of each channel fits int32. Sums on the way to the accumulator may

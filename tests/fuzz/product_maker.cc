@@ -67,9 +67,16 @@ void AddWeights(Maker& m, std::span<const int8_t> packed, int64_t channels) {
       real ? Rounding::kFloatZeroEven : static_cast<Rounding>(m.random.Int(0, kRoundingCount - 1));
   std::vector<ChannelRequant> records;
   for (int64_t i = 0; i < channels; ++i) records.push_back(Words(m, rounding));
+  if (rounding == Rounding::kHalfUp && m.Chance(2)) {  // of accumulators below 0
+    for (int64_t i = 0; i < channels; ++i) {
+      records.push_back(Words(m, rounding));
+      records.back().bias = 0;
+    }
+  }
   const auto bytes = static_cast<int64_t>(packed.size());
   c.Set(Field::kWeights, m.b.ConstBytes(DType::kBytes, {bytes}, packed.data()));
-  c.Set(Field::kRequant, m.b.Const(DType::kBytes, {12 * channels}, records));
+  const auto count = static_cast<int64_t>(records.size());
+  c.Set(Field::kRequant, m.b.Const(DType::kBytes, {12 * count}, records));
   if (m.Chance(4)) {
     std::vector<int32_t> zeros(static_cast<size_t>(channels));
     for (int32_t& zero : zeros) zero = static_cast<int32_t>(m.random.Int(-128, 127));

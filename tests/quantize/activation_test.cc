@@ -8,6 +8,13 @@ namespace rshift::test {
 namespace {
 
 // x -> pointwise convolution c -> op y.
+// A chip without multipliers of its own below 0: the activation is an operator by itself.
+QuantizeOptions Alone(QuantMode mode) {
+  QuantizeOptions options = Mode(mode);
+  options.target.negative_multipliers = false;
+  return options;
+}
+
 LittleGraph Behind(Op op, float low, float high, std::vector<float> slope = {}) {
   LittleGraph little(5);
   const ValueId x = little.Input("x", {1, 4, 4, 3}, low, high);
@@ -35,7 +42,7 @@ TEST(LeakyReluTest, IsWithinTheBound) {
       for (float alpha : {0.0f, 0.01f, 0.1f, 1.0f, -0.5f}) {
         for (float low : {-1.0f, -4.0f, 0.0f}) {
           LittleGraph little = Behind(LeakyRelu{alpha}, low, 2);
-          QuantizeOptions options = Mode(mode);
+          QuantizeOptions options = Alone(mode);
           options.target.leaky_multiplier_bits = bits;
           const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), options);
           EXPECT_TRUE(r.report.float_nodes.empty());
@@ -50,7 +57,7 @@ TEST(LeakyReluTest, IsWithinTheBound) {
 TEST(LeakyReluTest, EqualThresholdsPassPositiveValuesUnchanged) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -1, 2);
   const QuantizeResult r =
-      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+      QuantizeGraph(little.graph(), little.Calibrate(), Alone(QuantMode::kSymmetric));
   EXPECT_EQ(Only<isa::LeakyRelu>(r.graph).positive.multiplier, 0);
   EXPECT_EQ(Scale(r, "c"), Scale(r, "y"));
 }
@@ -58,7 +65,7 @@ TEST(LeakyReluTest, EqualThresholdsPassPositiveValuesUnchanged) {
 TEST(LeakyReluTest, ALongNegativeSideKeepsItsOwnScale) {
   LittleGraph little = Behind(LeakyRelu{0.1f}, -4, 2);
   const QuantizeResult r =
-      QuantizeGraph(little.graph(), little.Calibrate(), Mode(QuantMode::kSymmetric));
+      QuantizeGraph(little.graph(), little.Calibrate(), Alone(QuantMode::kSymmetric));
   EXPECT_GE(Only<isa::LeakyRelu>(r.graph).positive.multiplier, 1 << 30);
   EXPECT_NEAR(Scale(r, "c") / Scale(r, "y"), 2, 0.1);
 }
@@ -69,7 +76,7 @@ TEST(PReluTest, IsWithinTheBound) {
          {std::vector<float>{0.25f, 0.1f, 0.0f}, {-0.5f, 0.9f, 0.3f}, {0.2f}}) {
       for (float low : {-1.0f, -4.0f}) {
         LittleGraph little = Behind(PRelu{}, low, 2, slopes);
-        const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+        const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Alone(mode));
         EXPECT_TRUE(r.report.float_nodes.empty());
         EXPECT_EQ(Count<QPRelu>(r.graph), slopes.size() == 3 ? 1 : 0);
         EXPECT_LE(WorstError(little, r, "y"), Bound(r, 2)) << slopes[0] << " " << low;
@@ -94,7 +101,7 @@ TEST(PReluTest, SlopesOfElementsAreATableOfTwoBytesInTpuAlone) {
 TEST(ClipTest, AloneItIsARequantizeThatClamps) {
   for (QuantMode mode : kModes) {
     LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
-    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Alone(mode));
     EXPECT_EQ(Only<Requantize>(r.graph).words.multiplier,
               0);  // BackwardCalibration made the scales equal
     EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
@@ -105,7 +112,7 @@ TEST(ClipTest, ASecondReaderKeepsTheInputsRange) {
   for (QuantMode mode : kModes) {
     LittleGraph little = Behind(Clip{{0.0f, 1.0f}}, -2, 2);
     little.Output(little.graph().FindValue("c"));
-    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Alone(mode));
     EXPECT_GE(Only<Requantize>(r.graph).words.multiplier, 1 << 30);
     EXPECT_LE(WorstError(little, r, "c"), 1.6);
     EXPECT_LE(WorstError(little, r, "y"), Bound(r, 0));
@@ -118,7 +125,7 @@ TEST(UnaryTest, TablesAreTheFunctionOfEveryByte) {
       LittleGraph little;
       const ValueId x = little.Input("x", {1, 64}, -6, 6);
       little.Output(little.Add("y", Unary{op, 0, 0}, {x}, {1, 64}));
-      const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+      const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Alone(mode));
       const Value& in = r.graph.value(r.graph.FindValue("x__q"));
       const Value& out = r.graph.value(r.graph.FindValue("y"));
       const int32_t hi = out.dtype == DType::kU8 ? 255 : 127;
@@ -143,7 +150,7 @@ TEST(UnaryTest, ChannelsWithScalesOfTheirOwnHaveTablesOfTheirOwn) {
     silu.input_exponents = {0, 2, -3, 2};
     silu.output_exponents = {1, -2, 0, -2};
     little.Output(little.Add("y", silu, {x}, {1, 64, 4}));
-    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+    const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Alone(mode));
     const auto& tables = Only<QChannelTables>(r.graph);
     EXPECT_EQ(tables.table_of_channel, (std::vector<uint8_t>{0, 1, 2, 1}));
     ASSERT_EQ(tables.entries.size(), 3 * 256);

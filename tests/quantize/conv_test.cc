@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/dump.h"
@@ -50,6 +51,73 @@ LittleGraph Build(const Case& c) {
   const Shape shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
   little.Output(little.Add("y", Conv{c.window, c.groups, c.clamp}, {x, w, b}, shape));
   return little;
+}
+
+// A slope behind the convolution is its own factor below 0: nothing is rounded between them.
+LittleGraph BuildWithSlope(const Case& c, const std::vector<float>& slopes) {
+  LittleGraph little(7);
+  const ValueId x = little.Input("x", {1, 6, 5, c.channels_in}, c.input_low, c.input_high);
+  const ValueId w = little.RandomConstant(
+      "w", {c.channels_out, c.channels_in / c.groups, c.window.kernel_h, c.window.kernel_w}, -1, 1);
+  const ValueId b = little.RandomConstant("b", {c.channels_out}, -1, 1);
+  const Shape shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
+  const ValueId y = little.Add("c", Conv{c.window, c.groups, {}}, {x, w, b}, shape);
+  if (slopes.size() == 1) {
+    little.Output(little.Add("y", LeakyRelu{slopes[0]}, {y}, shape));
+    return little;
+  }
+  const ValueId slope = little.Constant("slope", {c.channels_out}, slopes);
+  little.Output(little.Add("y", PRelu{}, {y, slope}, shape));
+  return little;
+}
+
+std::vector<float> SlopesOfChannels(int64_t channels) {
+  std::vector<float> slopes;
+  for (int64_t i = 0; i < channels; ++i) slopes.push_back(0.3f * static_cast<float>(i));
+  return slopes;
+}
+
+TEST(ConvTest, ASlopeBelowZeroIsPartOfItWithinTheSameBound) {
+  for (const Case& c : kCases) {
+    if (c.clamp.active()) continue;
+    for (QuantMode mode : kModes) {
+      for (const std::vector<float>& slopes :
+           {std::vector<float>{0.0f}, {0.1f}, {2.5f}, SlopesOfChannels(c.channels_out)}) {
+        SCOPED_TRACE(::testing::Message()
+                     << c.name << " mode " << static_cast<int>(mode) << " slope " << slopes.back());
+        LittleGraph little = BuildWithSlope(c, slopes);
+        const QuantizeResult r = QuantizeGraph(little.graph(), little.Calibrate(), Mode(mode));
+        EXPECT_EQ(Count<isa::LeakyRelu>(r.graph) + Count<QPRelu>(r.graph), 0);
+        const auto& conv = Only<QConv>(r.graph);
+        ASSERT_EQ(conv.negative.size(), conv.channels.size());
+        const double largest = std::max(1.0f, *std::max_element(slopes.begin(), slopes.end()));
+        const double sx = r.graph.value(r.graph.FindValue("x__q")).quant->scale;
+        const double sy = r.graph.value(r.graph.FindValue("y")).quant->scale;
+        EXPECT_LE(WorstError(little, r, "y"), largest * Bound(c, sx, sy));
+      }
+    }
+  }
+}
+
+TEST(ConvTest, ASlopeStaysByItselfWhereItIsNoFactorBelowZero) {
+  const Case& c = kCases[0];
+  const auto fused = [&](LittleGraph little, QuantizeOptions options) {
+    const CalibrationTable table = little.Calibrate();
+    return !Only<QConv>(QuantizeGraph(little.graph(), table, options).graph).negative.empty();
+  };
+  QuantizeOptions options = Mode(QuantMode::kSymmetric);
+  EXPECT_TRUE(fused(BuildWithSlope(c, {0.1f}), options));
+  EXPECT_FALSE(fused(BuildWithSlope(c, {-0.1f}), options));  // not monotonic
+  for (const ProfileId profile : {ProfileId::kTfLiteRef, ProfileId::kOnnxRuntime}) {
+    options.profile = {profile};
+    EXPECT_FALSE(fused(BuildWithSlope(c, {0.1f}), options)) << Name(profile);
+  }
+  options = Mode(QuantMode::kSymmetric);
+  options.target.negative_multipliers = false;
+  EXPECT_FALSE(fused(BuildWithSlope(c, {0.1f}), options));
+  LittleGraph read_twice = BuildWithSlope(c, {0.1f});
+  read_twice.Output(read_twice.graph().FindValue("c"));
+  EXPECT_FALSE(fused(std::move(read_twice), Mode(QuantMode::kSymmetric)));
 }
 
 TEST(ConvTest, IsWithinTheBoundOfTheFloatConvolution) {

@@ -169,13 +169,25 @@ void AddBias(const Context& c, const Clamp& clamp, Tensor* y) {
   }
 }
 
+// Of element i; null where accumulators below 0 have no words of their own.
+template <typename Product>
+const RequantWords* WordsBelowZero(const Product& op, size_t i) {
+  if constexpr (requires { op.negative; })
+    return op.negative.empty() ? nullptr : &op.negative[i % op.negative.size()];
+  return nullptr;
+}
+
 template <typename Product>
 void RequantizeAll(const Context& c, const Product& op, Tensor* y) {
   const int32_t zero = c.out().quant->zero_point;
   const Tensor* addend = c.has(2) ? &c.in(2) : nullptr;
   for (size_t i = 0; i < y->data.size(); ++i) {
-    const ChannelRequant& r = op.channels[i % op.channels.size()];
+    ChannelRequant r = op.channels[i % op.channels.size()];
     const double acc = y->data[i] + r.bias;
+    if (const RequantWords* below = WordsBelowZero(op, i); acc < 0 && below != nullptr) {
+      r.multiplier = below->multiplier;
+      r.rshift = below->rshift;
+    }
     ASSERT_LT(std::fabs(acc), 2147483648.0) << c.node.name << ": the accumulator overflows";
     const auto old = addend == nullptr ? 0 : static_cast<int32_t>(addend->data[i]);
     y->data[i] = FinishAccumulator(op, r, static_cast<int32_t>(acc), old, zero);

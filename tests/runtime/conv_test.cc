@@ -20,6 +20,7 @@ struct ConvCase {
   Bytes src;
   std::vector<int8_t> weights;  // [OC, IC/groups, KH, KW]
   std::vector<ChannelRequant> requant;
+  std::vector<ChannelRequant> negative;  // kHalfUp: of accumulators below 0; empty: the same
   std::vector<int32_t> weight_zeros;
   Bytes pads;  // empty: zero_x; else what those of each input channel hold
   Rounding rounding;
@@ -82,6 +83,21 @@ void FillData(Random& random, ConvCase* c) {
         {static_cast<int32_t>(random.Int(-100000, 100000)), words.multiplier, words.rshift});
     c->weight_zeros.push_back(static_cast<int32_t>(random.Int(-128, 127)));
   }
+  c->negative.clear();
+  if (c->rounding != Rounding::kHalfUp || random.Int(0, 1) == 0) return;
+  for (int64_t i = 0; i < c->oc; ++i) {
+    Words words = RandomWords(random, c->rounding, static_cast<int>(random.Int(-1, 17)), false);
+    if (random.Int(0, 7) == 0) words = {0, 0};
+    c->negative.push_back({0, words.multiplier, words.rshift});
+  }
+  if (random.Int(0, 1) == 0) return;
+  // Of 24 bits and not too large, as where one fused multiply-add is the formula.
+  for (std::vector<ChannelRequant>* records : {&c->requant, &c->negative}) {
+    for (ChannelRequant& record : *records) {
+      record.multiplier = record.multiplier / 128 * 128;
+      record.rshift = static_cast<int32_t>(random.Int(41, 50));
+    }
+  }
 }
 
 ConvCase RandomConv(Random& random) {
@@ -106,7 +122,8 @@ ConvCase RandomConv(Random& random) {
 }
 
 uint8_t Finished(const ConvCase& c, int64_t m, int64_t oc, int32_t acc) {
-  const Words words{c.requant[oc].multiplier, c.requant[oc].rshift};
+  const ChannelRequant& record = acc < 0 && !c.negative.empty() ? c.negative[oc] : c.requant[oc];
+  const Words words{record.multiplier, record.rshift};
   if (c.rounding == Rounding::kHalfFloat) {
     return static_cast<uint8_t>(
         ToByte(HalfChain(acc, words, c.epilogue), c.epilogue.rounding, 0, c.lo, c.hi));
@@ -149,7 +166,10 @@ Bytes Expected(const ConvCase& c) {
 }
 
 void SetRequant(ProgramBuilder* b, Command* command, const ConvCase& c) {
-  command->Set(Field::kRequant, b->Const(DType::kBytes, {c.oc * 12}, c.requant));
+  std::vector<ChannelRequant> records = c.requant;
+  records.insert(records.end(), c.negative.begin(), c.negative.end());
+  const auto count = static_cast<int64_t>(records.size());
+  command->Set(Field::kRequant, b->Const(DType::kBytes, {count * 12}, records));
   if (c.zero_w) command->Set(Field::kZeroW, b->Const(DType::kS32, {c.oc}, c.weight_zeros));
   command->Set(Field::kClampLoQ, c.lo).Set(Field::kClampHiQ, c.hi);
   command->Set(Field::kRounding, static_cast<int64_t>(c.rounding));
@@ -292,6 +312,7 @@ TEST(MatMulStep, SumsThatWrapOnTheirWayArriveAtTheAccumulator) {
     c.src.assign(c.src.size(), type == DType::kS8 ? 0x80 : 0xff);
     c.zero_w = true;
     c.rounding = Rounding::kFloatEven;
+    c.negative.clear();
     c.post_ops.clear();
     for (int64_t oc = 0; oc < c.oc; ++oc) {
       c.weight_zeros[oc] = oc % 2 == 0 ? -128 : 127;

@@ -90,6 +90,32 @@ TEST(VerifyRounding, RecordsOfIntegerRoundings) {
   }
 }
 
+// As many records again are those of accumulators below 0.
+TEST(VerifyRounding, RecordsBelowZero) {
+  const auto twice = [](ProgramBuilder b) {
+    std::vector<ChannelRequant> records(10, {3, 1 << 30, 40});
+    records.resize(20, {0, 1 << 30, 43});
+    First(&b).Set(Field::kRequant, b.Const(DType::kBytes, {240}, records));
+    return b;
+  };
+  const ProgramBuilder b = twice(MatMul(Rounding::kHalfUp));
+  ExpectAccepted(b, [](auto* p) { SetRecord(p, 14, {0, 0, 0}); });
+  ExpectRefused(b, "requant below 0 of channel 4: bias is 7, expected 0", [](auto* p) {
+    SetRecord(p, 14, {7, 1 << 30, 40});
+  });
+  ExpectRefused(b, "requant below 0 of channel 9: multiplier is 12", [](auto* p) {
+    SetRecord(p, 19, {0, 12, 40});
+  });
+  ExpectRefused(b, "requant below 0 of channel 0: rshift is 63", [](auto* p) {
+    SetRecord(p, 10, {0, 1 << 30, 63});
+  });
+  ExpectRefused(b, "requant of channel 4: multiplier", [](auto* p) {
+    SetRecord(p, 4, {0, 12, 40});
+  });
+  for (const Rounding rounding : {Rounding::kTwoStep, Rounding::kHalfAway, Rounding::kTwoStepUp})
+    EXPECT_THAT(LoadError(twice(MatMul(rounding))), HasSubstr("expected 120 bytes"));
+}
+
 TEST(VerifyRounding, RecordsOfFloatRoundings) {
   for (const Rounding rounding :
        {Rounding::kFloatEven, Rounding::kFloatZeroEven, Rounding::kHalfFloat}) {

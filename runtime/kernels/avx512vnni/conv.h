@@ -194,6 +194,12 @@ inline void FinishBy(AnyRequantizer, const RequantArgs& q, const TileArgs& t,
   // In registers where most pixels are: a copy of this for every remainder would be half of all
   // code.
   if constexpr (R == 5 || R == 6 || R == 12) {
+    if (q.negative != nullptr) {
+      if (q.ratio != nullptr) return FinishTile<BySign<Avx512, ByRatio<Avx512>>, R, V>(q, t, acc);
+      if (q.acc_factor == 1)
+        return FinishTile<BySign<Avx512, HalfUpPrecomputed<Avx512>>, R, V>(q, t, acc);
+      return FinishTile<BySign<Avx512, HalfUpWide<Avx512>>, R, V>(q, t, acc);
+    }
     if (q.ratio != nullptr) return FinishTile<ByRatio<Avx512>, R, V>(q, t, acc);
     if (q.acc_factor == 1) return FinishTile<HalfUpPrecomputed<Avx512>, R, V>(q, t, acc);
     if (q.acc_factor == 4) return FinishTile<TwoStepPrecomputed<Avx512>, R, V>(q, t, acc);

@@ -265,7 +265,8 @@ inline void DriveDepthwiseDot(const DepthwiseArgs& args, const DepthwiseRange& r
     int64_t most = halves ? 2 * plan.segment : plan.segment;
     if (RunsDirectly(args, plan)) most = args.ow;
     PrepareWeights(args, plan, first, halves);
-    const RequantArgs q = OrderRequant(args, plan, first, halves);
+    RequantArgs negative;
+    const RequantArgs q = OrderRequant(args, plan, first, halves, &negative);
     bool both = false;
     PixelCursor at = CursorAt(range.m_begin, args.oh, args.ow);
     for (int64_t m = range.m_begin; m < range.m_end;) {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kDwBlock = 64, kDwQuarters = 4;
 constexpr int64_t kDwColumnBytes = 16 * 1024;  // of a segment: half the first-level cache
-constexpr int64_t kDwArrays = 6;  // at most: bias, zero_w and four of scales               // of a
-                                  // block, 64 words each, in quarter order
+constexpr int64_t kDwArrays = 10;  // at most: bias, zero_w and four of scales, twice; of a
+                                   // block, 64 words each, in quarter order
 
 // Sizes that follow from the shape, and the parts of the thread's scratch.
 struct DwPlan {
@@ -157,9 +157,9 @@ inline void OrderByQuarters(const void* from, int64_t entry, bool halves, int32_
 }
 
 // The requantization of channels [first, first + 64) as entries 0..63 in the order of the quarters;
-// `bias` is the one that goes with unsigned x.
+// `bias` is the one that goes with unsigned x. *negative: what the result's `negative` points to.
 inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, int64_t first,
-                                bool halves) {
+                                bool halves, RequantArgs* negative) {
   RequantArgs q = args.requant;
   int32_t* next = plan.arrays;
   const auto order = [&]<typename T>(const T** array) {
@@ -170,12 +170,19 @@ inline RequantArgs OrderRequant(const DepthwiseArgs& args, const DwPlan& plan, i
   };
   q.bias = args.src_signed ? q.bias_flipped : q.bias;
   order(&q.bias);
-  order(&q.ratio);
-  if (q.ratio == nullptr) {  // else it is all there is to know
-    order(&q.multiplier);
-    order(&q.rshift);
-    order(&q.high_half);
-    order(&q.high_shift);
+  const auto order_words = [&](RequantArgs& of) {
+    order(&of.ratio);
+    if (of.ratio != nullptr) return;  // it is all there is to know
+    order(&of.multiplier);
+    order(&of.rshift);
+    order(&of.high_half);
+    order(&of.high_shift);
+  };
+  order_words(q);
+  if (q.negative != nullptr) {
+    *negative = *q.negative;
+    order_words(*negative);
+    q.negative = negative;
   }
   order(&q.scale);
   order(&q.bias_f);

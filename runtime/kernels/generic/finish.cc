@@ -28,6 +28,16 @@ void ByWords(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t co
   }
 }
 
+void BySign(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+            uint8_t* dst) noexcept {
+  const RequantArgs args = q, negative = *q.negative;
+  for (int64_t i = 0; i < count; ++i) {
+    const RequantArgs& side = acc[i] < 0 ? negative : args;
+    dst[i] = static_cast<uint8_t>(numerics::Requantize(
+        acc[i], side.multiplier[entry + i], side.rshift[entry + i], args.zero_y, args.lo, args.hi));
+  }
+}
+
 // clamp(round(v)) + after for 16 values at a time; [lo, hi] are integers, as float. v is finite or
 // infinite.
 struct RoundArgs {
@@ -139,6 +149,7 @@ void ToScaledSums(const RequantArgs& q, int64_t entry, const int32_t* acc, int64
 
 }  // namespace
 
+FinishFn FinishBySign() { return BySign; }
 FinishFn FinishToSums() { return ToSums; }
 FinishFn FinishToScaledSums() { return ToScaledSums; }
 FinishFn FinishToHalf() { return ToHalf; }

@@ -192,11 +192,26 @@ struct HalfAway {
   }
 };
 
+// RequantArgs::negative: both sides of S, and of each accumulator the one that its sign wants.
+template <typename V, typename S>
+struct BySign {
+  static constexpr bool kAddsZero = S::kAddsZero, kBiased = S::kBiased,
+                        kLow16Valid = S::kLow16Valid;
+  S positive, negative;
+
+  static BySign Load(const RequantArgs& q, int64_t entry) {
+    return {S::Load(q, entry), S::Load(*q.negative, entry)};
+  }
+  typename V::Int Scale(typename V::Int acc) const {
+    return V::Select(V::Negative(acc), negative.Scale(acc), positive.Scale(acc));
+  }
+};
+
 // f(RequantizerTag<S>{}) for the ratio's requantizers without a clamp; for all others,
 // f(RequantizerTag<Other>{}).
 template <typename V, typename Other, typename F>
 inline void WithUnclamped(const RequantArgs& q, const F& f) {
-  if (q.ratio == nullptr) return f(RequantizerTag<Other>{});
+  if (q.ratio == nullptr || q.negative != nullptr) return f(RequantizerTag<Other>{});
   if (q.lo == 0 && q.hi == 255) return f(RequantizerTag<ByRatioUnclamped<V, true>>{});
   if (q.lo == -128 && q.hi == 127) return f(RequantizerTag<ByRatioUnclamped<V, false>>{});
   f(RequantizerTag<Other>{});
@@ -205,6 +220,11 @@ inline void WithUnclamped(const RequantArgs& q, const F& f) {
 // WithRequantizer of the integer roundings.
 template <typename V, typename F>
 inline void WithIntegerRequantizer(V, const RequantArgs& q, const F& f) {
+  if (q.negative != nullptr) {
+    if (q.ratio != nullptr) return f(RequantizerTag<BySign<V, ByRatio<V>>>{});
+    if (q.acc_factor == 1) return f(RequantizerTag<BySign<V, HalfUpPrecomputed<V>>>{});
+    return f(RequantizerTag<BySign<V, HalfUpWide<V>>>{});
+  }
   if (q.ratio != nullptr && q.rounding == Rounding::kHalfUp) {
     if constexpr (V::kPacksLow16) {
       return WithUnclamped<V, ByRatio<V>>(q, f);

@@ -1,0 +1,78 @@
+#include "quantize/ops/fuse_slopes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "quantize/ops/ops.h"
+#include "quantize/overrides.h"
+
+namespace rshift {
+namespace {
+
+// One, or one for each channel; empty for any other operator, or slopes that are no factors of
+// accumulators below 0.
+std::vector<float> SlopesOf(const Graph& graph, const Node& node) {
+  std::vector<float> slopes;
+  if (const auto* leaky = std::get_if<LeakyRelu>(&node.op)) {
+    slopes = {leaky->alpha};
+  } else if (std::holds_alternative<PRelu>(node.op)) {
+    const Value& value = graph.value(node.inputs[1]);
+    if (!value.is_constant() || value.dtype != DType::kF32) return {};
+    if (NumElements(value.shape) != 1 && !IsSlopeOfChannel(graph, node)) return {};
+    const std::span<const float> numbers = value.constant->As<float>();
+    slopes.assign(numbers.begin(), numbers.end());
+  }
+  const bool factors = std::all_of(slopes.begin(), slopes.end(),
+                                   [](float slope) { return slope >= 0 && std::isfinite(slope); });
+  return factors ? slopes : std::vector<float>();
+}
+
+const Clamp* ClampOfProduct(const Graph& graph, const Node& node) {
+  if (const auto* conv = std::get_if<Conv>(&node.op)) return &conv->clamp;
+  if (const auto* transposed = std::get_if<ConvTranspose>(&node.op)) return &transposed->clamp;
+  const auto* matmul = std::get_if<MatMul>(&node.op);
+  return matmul != nullptr && HasWeights(graph, node) ? &matmul->clamp : nullptr;
+}
+
+bool IsByte(const IntType& type) { return type.quant.scale > 0 && !type.is_s16(); }
+
+}  // namespace
+
+void FindSlopes(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
+                const QuantizeOptions& options, const std::set<size_t>& others,
+                PostOpPlan* post_ops) {
+  if (!options.target.negative_multipliers) return;
+  const auto consumers = graph.Consumers();
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const Clamp* clamp = ClampOfProduct(graph, node);
+    if (clamp == nullptr || clamp->active() || plan.forms[n] != NodeForm::kInteger) continue;
+    if (others.contains(n) || post_ops->of.contains(n)) continue;
+    const ValueId middle = node.outputs[0];
+    const auto& readers = consumers[middle.index()];
+    if (readers.size() != 1 || graph.IsOutput(middle)) continue;
+    const size_t r = readers[0].index();
+    const Node& reader = graph.nodes()[r];
+    if (reader.inputs[0] != middle || plan.forms[r] != NodeForm::kInteger || others.contains(r) ||
+        post_ops->taken.contains(r))
+      continue;
+    const Profile profile = ProfileOf(graph, node, options.config, options.profile);
+    if (!ArithmeticOf(profile).ScalesBelowZero() ||
+        profile != ProfileOf(graph, reader, options.config, options.profile))
+      continue;
+    const auto is_byte = [&](ValueId id) { return IsByte(types.types[id.index()]); };
+    if (!is_byte(node.inputs[0]) || !is_byte(middle) || !is_byte(reader.outputs[0])) continue;
+    std::vector<float> slopes = SlopesOf(graph, reader);
+    if (slopes.empty()) continue;
+    FusedPostOps fused;
+    fused.y = reader.outputs[0];
+    fused.slopes = std::move(slopes);
+    post_ops->of[n] = std::move(fused);
+    post_ops->taken.insert(r);
+  }
+}
+
+}  // namespace rshift
