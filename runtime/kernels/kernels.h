@@ -76,7 +76,7 @@ struct RequantArgs {
   HalfEpilogue half = {};
   // kHalfUp: the words and what is precomputed of them for accumulators below 0, bias included; all
   // else in it is as here. ratio is set in both or in neither, acc_factor is 1 in both or 0 in
-  // both. Null: the same words.
+  // both; without either post_ops is set. Null: the same words.
   const RequantArgs* negative = nullptr;
   // Null: the half-up formula above.
   FinishFn finish = nullptr;

@@ -252,7 +252,8 @@ DynamicArrays MakeDynamicArrays(const StepContext& context, const RequantLayout&
 
 namespace {
 
-// Which units have requantizers for both signs; others call RequantArgs::finish.
+// Which units have requantizers for both signs, by ratios or by precomputed halves; others, and
+// those for other words, call RequantArgs::finish.
 bool HasSignedRequantizers(Isa isa) {
   return isa == Isa::kAvx2 || isa == Isa::kAvxVnni || isa == Isa::kAvx512Vnni;
 }
@@ -285,7 +286,8 @@ void FillNegative(const StepContext& context, const RequantLayout& layout, int64
   if (args.ratio == nullptr || negative.ratio == nullptr) args.ratio = negative.ratio = nullptr;
   args.negative = &negative;
   args.finish = FinishBySign();
-  args.post_ops = !HasSignedRequantizers(context.isa);
+  args.post_ops =
+      !HasSignedRequantizers(context.isa) || (args.ratio == nullptr && args.acc_factor == 0);
 }
 
 }  // namespace

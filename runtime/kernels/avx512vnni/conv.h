@@ -198,14 +198,14 @@ inline void FinishBy(AnyRequantizer, const RequantArgs& q, const TileArgs& t,
       if (q.ratio != nullptr) return FinishTile<BySign<Avx512, ByRatio<Avx512>>, R, V>(q, t, acc);
       if (q.acc_factor == 1)
         return FinishTile<BySign<Avx512, HalfUpPrecomputed<Avx512>>, R, V>(q, t, acc);
-      return FinishTile<BySign<Avx512, HalfUpWide<Avx512>>, R, V>(q, t, acc);
+    } else {
+      if (q.ratio != nullptr) return FinishTile<ByRatio<Avx512>, R, V>(q, t, acc);
+      if (q.acc_factor == 1) return FinishTile<HalfUpPrecomputed<Avx512>, R, V>(q, t, acc);
+      if (q.acc_factor == 4) return FinishTile<TwoStepPrecomputed<Avx512>, R, V>(q, t, acc);
+      if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven<Avx512>, R, V>(q, t, acc);
+      if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
+        return FinishTile<FloatZeroEven<Avx512>, R, V>(q, t, acc);
     }
-    if (q.ratio != nullptr) return FinishTile<ByRatio<Avx512>, R, V>(q, t, acc);
-    if (q.acc_factor == 1) return FinishTile<HalfUpPrecomputed<Avx512>, R, V>(q, t, acc);
-    if (q.acc_factor == 4) return FinishTile<TwoStepPrecomputed<Avx512>, R, V>(q, t, acc);
-    if (q.rounding == Rounding::kFloatEven) return FinishTile<FloatEven<Avx512>, R, V>(q, t, acc);
-    if (q.rounding == Rounding::kFloatZeroEven && !q.post_ops)
-      return FinishTile<FloatZeroEven<Avx512>, R, V>(q, t, acc);
   }
   alignas(64) int32_t rows[R][64];
 #pragma GCC unroll 12

@@ -222,8 +222,7 @@ template <typename V, typename F>
 inline void WithIntegerRequantizer(V, const RequantArgs& q, const F& f) {
   if (q.negative != nullptr) {
     if (q.ratio != nullptr) return f(RequantizerTag<BySign<V, ByRatio<V>>>{});
-    if (q.acc_factor == 1) return f(RequantizerTag<BySign<V, HalfUpPrecomputed<V>>>{});
-    return f(RequantizerTag<BySign<V, HalfUpWide<V>>>{});
+    return f(RequantizerTag<BySign<V, HalfUpPrecomputed<V>>>{});
   }
   if (q.ratio != nullptr && q.rounding == Rounding::kHalfUp) {
     if constexpr (V::kPacksLow16) {
