@@ -124,8 +124,9 @@ class Exporter {
 
   void Write(const Node& node) {
     const Value& y = graph_.value(node.outputs[0]);
-    const bool integer = IsInteger(y.name);
     const auto linear = linear_.find(node.name);
+    // What follows a product may be part of it: then its own result is no tensor of the program.
+    const bool integer = IsInteger(y.name) || linear != linear_.end();
     std::vector<std::string> inputs;
     for (const ValueId id : node.inputs) {
       if (!id.valid()) {

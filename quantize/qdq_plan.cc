@@ -203,7 +203,9 @@ class QdqPlanner {
 
   // A PRelu with a slope for each channel of the convolution's result, where the profile has it.
   std::vector<RealPostOp> ChannelRelu(const Node& node, const Node& conv, size_t side) const {
-    if (!ReadsRanges(conv) || side != 0 || !std::holds_alternative<PRelu>(node.op)) return {};
+    const bool has = ReadsRanges(conv) ||
+                     ArithmeticOf(ProfileOf(graph_, conv, config_, profile_)).ScalesBelowZero();
+    if (!has || side != 0 || !std::holds_alternative<PRelu>(node.op)) return {};
     const auto slopes = NumbersOfChannels(node.inputs[1], node.outputs[0], true);
     if (slopes.empty()) return {};
     if (slopes.size() == 1) return {{PostOpKind::kRelu, slopes[0], 0, {}}};

@@ -187,6 +187,7 @@ QuantizeResult QuantizeByModel(const Graph& graph, const CalibrationTable& table
   PostOpPlan post_ops = FindPostOps(graph, plan.plan, plan.types, options);
   plan.post_ops.of.merge(post_ops.of);
   plan.post_ops.taken.merge(post_ops.taken);
+  TakePostOpsAsSlopes(graph, options, &plan.post_ops);
   QuantizeResult result =
       EmitGraph(graph, plan.plan, plan.types, std::move(plan.post_ops), options);
   result.report.type_sources = std::move(plan.sources);

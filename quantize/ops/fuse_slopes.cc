@@ -12,6 +12,8 @@
 namespace rshift {
 namespace {
 
+bool IsFactor(float slope) { return slope >= 0 && std::isfinite(slope); }
+
 // One, or one for each channel; empty for any other operator, or slopes that are no factors of
 // accumulators below 0.
 std::vector<float> SlopesOf(const Graph& graph, const Node& node) {
@@ -25,8 +27,7 @@ std::vector<float> SlopesOf(const Graph& graph, const Node& node) {
     const std::span<const float> numbers = value.constant->As<float>();
     slopes.assign(numbers.begin(), numbers.end());
   }
-  const bool factors = std::all_of(slopes.begin(), slopes.end(),
-                                   [](float slope) { return slope >= 0 && std::isfinite(slope); });
+  const bool factors = std::all_of(slopes.begin(), slopes.end(), IsFactor);
   return factors ? slopes : std::vector<float>();
 }
 
@@ -72,6 +73,25 @@ void FindSlopes(const Graph& graph, const QuantizationPlan& plan, const ValueTyp
     fused.slopes = std::move(slopes);
     post_ops->of[n] = std::move(fused);
     post_ops->taken.insert(r);
+  }
+}
+
+void TakePostOpsAsSlopes(const Graph& graph, const QuantizeOptions& options, PostOpPlan* post_ops) {
+  if (!options.target.negative_multipliers) return;
+  for (auto& [n, fused] : post_ops->of) {
+    const Node& node = graph.nodes()[n];
+    const Clamp* clamp = ClampOfProduct(graph, node);
+    if (clamp == nullptr || clamp->active() || fused.real || fused.addend.valid() ||
+        fused.ops.size() != 1 ||
+        !ArithmeticOf(ProfileOf(graph, node, options.config, options.profile)).ScalesBelowZero())
+      continue;
+    const RealPostOp& op = fused.ops[0];
+    std::vector<float> slopes;
+    if (op.kind == PostOpKind::kRelu) slopes = {op.alpha};
+    if (op.kind == PostOpKind::kChannelRelu) slopes = op.alphas;
+    if (slopes.empty() || !std::all_of(slopes.begin(), slopes.end(), IsFactor)) continue;
+    fused.slopes = std::move(slopes);
+    fused.ops.clear();
   }
 }
 

@@ -20,6 +20,10 @@ void FindSlopes(const Graph& graph, const QuantizationPlan& plan, const ValueTyp
                 const QuantizeOptions& options, const std::set<size_t>& others,
                 PostOpPlan* post_ops);
 
+// Of a model with integers of its own: post-operations that are one such function and nothing else
+// become slopes.
+void TakePostOpsAsSlopes(const Graph& graph, const QuantizeOptions& options, PostOpPlan* post_ops);
+
 }  // namespace rshift
 
 #endif  // RSHIFT_QUANTIZE_OPS_FUSE_SLOPES_H_

@@ -155,7 +155,7 @@ CASES = [
     Case('swish', swish),
     Case('hardswish', function('HardSwish')),
     Case('hardswish of parts', hard_swish_of_parts),
-    Case('prelu', prelu, f32=True),
+    Case('prelu', prelu),
     Case('leaky tanh', two(('LeakyRelu', {'alpha': 0.2}), ('Tanh', {}), 1 / 128)),
     Case('maxpool', function('MaxPool', kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])),
     Case('tanh maxpool', two(('Tanh', {}), ('MaxPool', {'kernel_shape': [2, 2]}), 1 / 128)),
