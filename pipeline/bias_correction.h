@@ -24,8 +24,7 @@ namespace rshift {
 enum class BiasCorrectionMode { kAuto, kOff, kFast, kFull, kRegression };
 
 // A smaller gain in the outputs' SQNR does not show in what people read from them: by it the
-// largest output of squeezenet_1_1 and resnet8_cifar10 is the float network's less often
-// (docs/bias_correction.md).
+// largest output of squeezenet_1_1 is the float network's less often (docs/bias_correction.md).
 inline constexpr double kAutoGainDb = 1;
 
 const char* Name(BiasCorrectionMode mode);
