@@ -42,26 +42,29 @@ double Bound(const Case& c, double sx, double sy) {
   return 0.51 + taps * (sx * 1.0 + x / 254 + sx / 254) / sy;
 }
 
+// Tensor `name`, of the shape that is returned in *shape.
+ValueId AddConv(LittleGraph* little, const Case& c, const char* name, const Clamp& clamp,
+                Shape* shape) {
+  const ValueId x = little->Input("x", {1, 6, 5, c.channels_in}, c.input_low, c.input_high);
+  const ValueId w = little->RandomConstant(
+      "w", {c.channels_out, c.channels_in / c.groups, c.window.kernel_h, c.window.kernel_w}, -1, 1);
+  const ValueId b = little->RandomConstant("b", {c.channels_out}, -1, 1);
+  *shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
+  return little->Add(name, Conv{c.window, c.groups, clamp}, {x, w, b}, *shape);
+}
+
 LittleGraph Build(const Case& c) {
   LittleGraph little(7);
-  const ValueId x = little.Input("x", {1, 6, 5, c.channels_in}, c.input_low, c.input_high);
-  const ValueId w = little.RandomConstant(
-      "w", {c.channels_out, c.channels_in / c.groups, c.window.kernel_h, c.window.kernel_w}, -1, 1);
-  const ValueId b = little.RandomConstant("b", {c.channels_out}, -1, 1);
-  const Shape shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
-  little.Output(little.Add("y", Conv{c.window, c.groups, c.clamp}, {x, w, b}, shape));
+  Shape shape;
+  little.Output(AddConv(&little, c, "y", c.clamp, &shape));
   return little;
 }
 
 // A slope behind the convolution is its own factor below 0: nothing is rounded between them.
 LittleGraph BuildWithSlope(const Case& c, const std::vector<float>& slopes) {
   LittleGraph little(7);
-  const ValueId x = little.Input("x", {1, 6, 5, c.channels_in}, c.input_low, c.input_high);
-  const ValueId w = little.RandomConstant(
-      "w", {c.channels_out, c.channels_in / c.groups, c.window.kernel_h, c.window.kernel_w}, -1, 1);
-  const ValueId b = little.RandomConstant("b", {c.channels_out}, -1, 1);
-  const Shape shape = ConvShape({1, 6, 5, c.channels_in}, c.window, c.channels_out);
-  const ValueId y = little.Add("c", Conv{c.window, c.groups, {}}, {x, w, b}, shape);
+  Shape shape;
+  const ValueId y = AddConv(&little, c, "c", {}, &shape);
   if (slopes.size() == 1) {
     little.Output(little.Add("y", LeakyRelu{slopes[0]}, {y}, shape));
     return little;
