@@ -48,6 +48,7 @@ void EmitConv(Emitter& emitter, const Node& node, const Conv& op) {
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, w.shape, 0, quantized.scales,
                                              quantized.weights, quantized.bits);
   if (input.type.is_s16()) {
+    RequireOneFactor(node, conv);
     QConvS16 wide{
         {.clamp = conv.clamp, .rounding = conv.rounding, .window = op.window, .groups = op.groups},
         std::move(conv.channels)};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quantize/ops/ops.h"
+#include "quantize/ops/product_reader.h"
 #include "quantize/overrides.h"
 
 namespace rshift {
@@ -31,41 +32,13 @@ std::vector<float> SlopesOf(const Graph& graph, const Node& node) {
   return factors ? slopes : std::vector<float>();
 }
 
-const Clamp* ClampOfProduct(const Graph& graph, const Node& node) {
-  if (const auto* conv = std::get_if<Conv>(&node.op)) return &conv->clamp;
-  if (const auto* transposed = std::get_if<ConvTranspose>(&node.op)) return &transposed->clamp;
-  const auto* matmul = std::get_if<MatMul>(&node.op);
-  return matmul != nullptr && HasWeights(graph, node) ? &matmul->clamp : nullptr;
-}
-
-bool IsByte(const IntType& type) { return type.quant.scale > 0 && !type.is_s16(); }
-
 }  // namespace
 
 void FindSlopes(const Graph& graph, const QuantizationPlan& plan, const ValueTypes& types,
                 const QuantizeOptions& options, const std::set<size_t>& others,
                 PostOpPlan* post_ops) {
-  if (!options.target.negative_multipliers) return;
-  const auto consumers = graph.Consumers();
-  for (size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
-    const Clamp* clamp = ClampOfProduct(graph, node);
-    if (clamp == nullptr || clamp->active() || plan.forms[n] != NodeForm::kInteger) continue;
-    if (others.contains(n) || post_ops->of.contains(n)) continue;
-    const ValueId middle = node.outputs[0];
-    const auto& readers = consumers[middle.index()];
-    if (readers.size() != 1 || graph.IsOutput(middle)) continue;
-    const size_t r = readers[0].index();
+  for (const auto [n, r] : FindProductReaders(graph, plan, types, options, others, *post_ops)) {
     const Node& reader = graph.nodes()[r];
-    if (reader.inputs[0] != middle || plan.forms[r] != NodeForm::kInteger || others.contains(r) ||
-        post_ops->taken.contains(r))
-      continue;
-    const Profile profile = ProfileOf(graph, node, options.config, options.profile);
-    if (!ArithmeticOf(profile).ScalesBelowZero() ||
-        profile != ProfileOf(graph, reader, options.config, options.profile))
-      continue;
-    const auto is_byte = [&](ValueId id) { return IsByte(types.types[id.index()]); };
-    if (!is_byte(node.inputs[0]) || !is_byte(middle) || !is_byte(reader.outputs[0])) continue;
     std::vector<float> slopes = SlopesOf(graph, reader);
     if (slopes.empty()) continue;
     FusedPostOps fused;

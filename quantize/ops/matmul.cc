@@ -93,6 +93,7 @@ void EmitMatMul(Emitter& emitter, const Node& node, const MatMul& op) {
   const ValueId weights = emitter.AddWeights(w.name + "__q", w.layout, w.shape, 1, quantized.scales,
                                              quantized.weights, quantized.bits);
   if (input.type.is_s16()) {
+    RequireOneFactor(node, quantized.linear);
     QMatMulS16 wide{{.clamp = quantized.linear.clamp, .rounding = quantized.linear.rounding},
                     std::move(quantized.linear.channels)};
     return AddLinearNode(emitter, node, std::move(wide), input.x, weights, op.clamp);

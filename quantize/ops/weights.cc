@@ -420,6 +420,11 @@ void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId
   emitter.AddNode(node.name, std::move(op), std::move(inputs), y);
 }
 
+void RequireOneFactor(const Node& node, const QLinear& linear) {
+  RSHIFT_REQUIRE(linear.negative.empty(), ErrorCode::kInternal, node.name,
+                 ": words below 0 behind a 16-bit input; this is a bug in Rshift");
+}
+
 QuantizedWeights QuantizeWeights(const WeightRequest& r, QuantizeReport* report) {
   RSHIFT_REQUIRE(r.bias.empty() || static_cast<int64_t>(r.bias.size()) == r.channels,
                  ErrorCode::kInvalidInput, r.node, ": the bias has ", r.bias.size(),

@@ -55,6 +55,10 @@ WeightRequest RequestOf(Emitter& emitter, const Node& node);
 void AddLinearNode(Emitter& emitter, const Node& node, Op op, ValueId x, ValueId weights,
                    const Clamp& clamp);
 
+// kInternal where accumulators below 0 have words of their own, which those of 16-bit inputs never
+// have.
+void RequireOneFactor(const Node& node, const QLinear& linear);
+
 // With scales_w: q_w = round(w / S_w) in [-128, 127]; a channel that breaks the bound below is an
 // error. Otherwise:
 //

@@ -175,6 +175,28 @@ TEST(Int16Test, SmoothFunctionsAreInterpolatedOthersHaveEveryEntry) {
   EXPECT_EQ(points(OfOne(Binary{BinaryOp::kPow, {}}, 0, 4, &half)), 0u);
 }
 
+// A slope is part of a product of bytes alone.
+TEST(Int16Test, ASlopeBehindAProductStaysAFunction) {
+  for (const QuantMode mode : kModes) {
+    LittleGraph little;
+    const ValueId x = little.Input("x", {4, 8});
+    const ValueId w = little.RandomConstant("w", {8, 8}, -1, 1);
+    const ValueId m = little.Add("m", MatMul{}, {x, w}, {4, 8});
+    little.Output(little.Add("y", LeakyRelu{0.1f}, {m}, {4, 8}));
+    const CalibrationTable table = little.Calibrate();
+    const QuantizeResult bytes = QuantizeGraph(little.graph(), table, Mode(mode));
+    EXPECT_FALSE(Only<QMatMul>(bytes.graph).negative.empty());
+    const QuantizeResult wide = QuantizeGraph(little.graph(), table, All16(mode));
+    EXPECT_EQ(Count<QMatMulS16>(wide.graph), 1);
+    EXPECT_EQ(Count<QTableS16>(wide.graph), 1);
+    QuantizeOptions options = Mode(mode);  // the result alone
+    options.config.layers["y_node"].activation_bits = 16;
+    const QuantizeResult result = QuantizeGraph(little.graph(), table, options);
+    EXPECT_TRUE(Only<QMatMul>(result.graph).negative.empty());
+    EXPECT_EQ(Count<QTableS16>(result.graph), 1);
+  }
+}
+
 // Of the steps twice as wide, one result at least is off by more than a quantum.
 TEST(Int16Test, ATableIsTheSmallestOneThatKeepsItsBound) {
   std::set<size_t> sizes;
