@@ -17,10 +17,11 @@ using LutFn = void (*)(const uint8_t* table, const uint8_t* x, uint8_t* y,
 LutFn LutFor(Isa isa);
 
 // Tables of channels. A position is a channel, or one of those that follow when the channels are
-// written behind each other again and again.
+// written behind each other again and again, as rows lie in memory: where rows have gaps between
+// them, so have the positions.
 struct ChannelLutArgs {
   const uint8_t* tables = nullptr;
-  const int32_t* places = nullptr;  // by position: where its table begins
+  const int32_t* places = nullptr;  // by position: where its table begins; -1 in a gap
 
   // The same by groups of 64 positions: the tables that group g uses are uses[first_use[g]] up to
   // uses[first_use[g + 1]], each with a bit for every position that has it.
@@ -32,7 +33,7 @@ struct ChannelLutArgs {
   const int32_t* first_use = nullptr;
 };
 
-// y[i] = tables[places[first + i] + x[i]] for i in [0, n); y may be x.
+// y[i] = tables[places[first + i] + x[i]] for i in [0, n), or as it was in a gap; y may be x.
 using ChannelLutFn = void (*)(const ChannelLutArgs& args, int64_t first, const uint8_t* x,
                               uint8_t* y, int64_t n) noexcept;
 

@@ -6,6 +6,7 @@
 #include "quantize/numerics/leaky_relu.h"
 #include "quantize/numerics/prelu.h"
 #include "runtime/kernels/lut.h"
+#include "runtime/steps/flattened_rows.h"
 #include "runtime/steps/lut.h"
 #include "runtime/steps/steps.h"
 
@@ -123,14 +124,17 @@ class PReluOp : public ByteOp {
   PReluArgs args_;
 };
 
-// The channels repeat until a row of them is worth a call.
+// The channels repeat, with the gaps between the rows of dst, until a row of them is worth a call.
 class ChannelTablesOp : public ByteOp {
  public:
   explicit ChannelTablesOp(const StepContext& context) : run_(ChannelLutFor(context.isa)) {
     channels_ = context.Record(Field::kSrc).shape.back();
+    pitch_ = RowPitch(context, Field::kDst);
+    if (pitch_ > kMostPitch) pitch_ = channels_;
     const auto* numbers = context.In<uint8_t>(Field::kSrc2);
-    while (channels_ > 0 && size() < channels_ + kRepeated) {
+    while (channels_ > 0 && size() < pitch_ + kRepeated) {
       for (int64_t c = 0; c < channels_; ++c) places_.push_back(256 * numbers[c]);
+      places_.resize(places_.size() + static_cast<size_t>(pitch_ - channels_), -1);
     }
     for (int64_t begin = 0; begin < size(); begin += 64) AddGroup(begin);
     first_use_.push_back(static_cast<int32_t>(uses_.size()));
@@ -141,10 +145,17 @@ class ChannelTablesOp : public ByteOp {
   }
 
   void Run(const ByteBlock& block) const noexcept override {
-    for (int64_t r = 0; r < block.rows.rows; ++r) {
-      for (int64_t i = 0; i < block.rows.count;) {
+    const RowBlock& rows = block.rows;
+    const bool whole = rows.count == channels_ && rows.rows > 1 && rows.pitch_a == pitch_ &&
+                       rows.pitch_y == pitch_ && block.at % channels_ == 0 &&
+                       block.row_steps == channels_;
+    if (whole) return RunPositions(block.a, block.y, (rows.rows - 1) * pitch_ + channels_);
+    for (int64_t r = 0; r < rows.rows; ++r) {
+      for (int64_t i = 0; i < rows.count;) {
         const int64_t channel = (block.at + r * block.row_steps + i) % channels_;
-        const ByteBlock row = block.Row(r, i, std::min(block.rows.count - i, size() - channel));
+        // Without gaps a row may be several rows of channels.
+        const int64_t most = pitch_ == channels_ ? size() - channel : channels_ - channel;
+        const ByteBlock row = block.Row(r, i, std::min(rows.count - i, most));
         run_(args_, channel, row.a, row.y, row.rows.count);
         i += row.rows.count;
       }
@@ -158,7 +169,13 @@ class ChannelTablesOp : public ByteOp {
 
  private:
   static constexpr int64_t kRepeated = 512;
+  static constexpr int64_t kMostPitch = 4096;  // where a row is worth a call by itself
   int64_t size() const { return static_cast<int64_t>(places_.size()); }
+
+  // size() is a multiple of the pitch.
+  void RunPositions(const uint8_t* x, uint8_t* y, int64_t n) const noexcept {
+    for (int64_t i = 0; i < n; i += size()) run_(args_, 0, x + i, y + i, std::min(n - i, size()));
+  }
 
   // The tables of the 64 positions from `begin` on, or of those that are left.
   void AddGroup(int64_t begin) {
@@ -166,6 +183,7 @@ class ChannelTablesOp : public ByteOp {
     first_use_.push_back(static_cast<int32_t>(first));
     for (int64_t p = begin; p < std::min(begin + 64, size()); ++p) {
       const int32_t place = places_[static_cast<size_t>(p)];
+      if (place < 0) continue;
       size_t use = first;
       while (use < uses_.size() && uses_[use].place != place) ++use;
       if (use == uses_.size()) uses_.push_back({0, place});
@@ -174,7 +192,7 @@ class ChannelTablesOp : public ByteOp {
   }
 
   ChannelLutFn run_;
-  int64_t channels_ = 0;
+  int64_t channels_ = 0, pitch_ = 0;
   std::vector<int32_t> places_, first_use_;
   std::vector<ChannelLutArgs::Use> uses_;
   ChannelLutArgs args_;

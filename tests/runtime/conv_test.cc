@@ -66,6 +66,7 @@ void FillData(Random& random, ConvCase* c) {
   c->zero_y = random.Zero(c->dst_type);
   c->lo = static_cast<int32_t>(random.Int(Lowest(c->dst_type), c->zero_y));
   c->hi = static_cast<int32_t>(random.Int(c->zero_y, Highest(c->dst_type)));
+  if (random.Int(0, 2) == 0) c->lo = Lowest(c->dst_type), c->hi = Highest(c->dst_type);
   c->rounding = kAllRoundings[random.Int(0, kRoundingCount - 1)];
   FillTail(random, c);
   c->src = random.Data(c->n * c->ih * c->iw * c->ic);

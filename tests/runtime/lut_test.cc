@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "quantize/numerics/prelu.h"
 #include "tests/runtime/program_builder.h"
 
@@ -38,6 +40,46 @@ TEST_P(Lut, InPlace) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<uint8_t>(i);
   LutFor(GetParam())(table.data(), y.data(), y.data(), {.count = 256});
   EXPECT_EQ(y, table);
+}
+
+// Positions as rows of channels lie in memory, with gaps that keep what they hold.
+TEST_P(Lut, ChannelsHaveTheirTablesAndGapsStayAsTheyAre) {
+  Random random(3);
+  for (int64_t channels = 1; channels < 100; channels += random.Int(1, 9)) {
+    const int64_t pitch = channels + random.Int(0, 70), tables = random.Int(1, 9);
+    const Bytes entries = random.Data(256 * tables);
+    std::vector<int32_t> places;
+    while (static_cast<int64_t>(places.size()) < 300 + pitch) {
+      for (int64_t c = 0; c < pitch; ++c) {
+        const auto table = static_cast<int32_t>(random.Int(0, static_cast<int>(tables) - 1));
+        places.push_back(c < channels ? 256 * table : -1);
+      }
+    }
+    std::vector<ChannelLutArgs::Use> uses;
+    std::vector<int32_t> first_use;
+    for (size_t begin = 0; begin < places.size(); begin += 64) {
+      first_use.push_back(static_cast<int32_t>(uses.size()));
+      for (int32_t table = 0; table < tables; ++table) {
+        uint64_t positions = 0;
+        for (size_t p = begin; p < std::min(begin + 64, places.size()); ++p)
+          positions |= uint64_t{places[p] == 256 * table} << (p - begin);
+        if (positions != 0) uses.push_back({positions, 256 * table});
+      }
+    }
+    first_use.push_back(static_cast<int32_t>(uses.size()));
+    const ChannelLutArgs args{entries.data(), places.data(), uses.data(), first_use.data()};
+    for (const int64_t first : {int64_t{0}, int64_t{1}, random.Int(2, 99)}) {
+      const int64_t n = random.Int(1, 300 + pitch - 100);
+      const Bytes x = random.Data(n);
+      Bytes y = random.Data(n), expected = y;
+      for (int64_t i = 0; i < n; ++i) {
+        const int32_t place = places[static_cast<size_t>(first + i)];
+        if (place >= 0) expected[i] = entries[static_cast<size_t>(place + x[i])];
+      }
+      ChannelLutFor(GetParam())(args, first, x.data(), y.data(), n);
+      ASSERT_EQ(y, expected) << channels << " of " << pitch << " from " << first << ", " << n;
+    }
+  }
 }
 
 // Every byte, slope and shift, with zero points and clamps at their ends.

@@ -57,15 +57,17 @@ RSHIFT_VBMI void ChannelLutVbmi(const ChannelLutArgs& args, int64_t first, const
     const __m512i bytes = _mm512_maskz_loadu_epi8(lanes, x + i);
     const __mmask64 upper = _mm512_movepi8_mask(bytes);
     __m512i result = _mm512_setzero_si512();
+    __mmask64 written = 0;
     for (int32_t u = args.first_use[group]; u < args.first_use[group + 1]; ++u) {
       const __mmask64 positions = (args.uses[u].positions >> lane) & lanes;
+      written |= positions;
       const TableVbmi t = LoadTableVbmi(args.tables + args.uses[u].place);
       const __m512i low = _mm512_permutex2var_epi8(t.quarter[0], bytes, t.quarter[1]);
       const __m512i high = _mm512_permutex2var_epi8(t.quarter[2], bytes, t.quarter[3]);
       result = _mm512_mask_mov_epi8(result, positions & ~upper, low);
       result = _mm512_mask_mov_epi8(result, positions & upper, high);
     }
-    _mm512_mask_storeu_epi8(y + i, lanes, result);
+    _mm512_mask_storeu_epi8(y + i, written, result);
     i += count;
   }
 }

@@ -195,7 +195,7 @@ inline void FinishBy(AnyRequantizer, const RequantArgs& q, const TileArgs& t,
   // code.
   if constexpr (R == 5 || R == 6 || R == 12) {
     if (q.negative != nullptr) {
-      if (q.ratio != nullptr) return FinishTile<BySign<Avx512, ByRatio<Avx512>>, R, V>(q, t, acc);
+      if (q.ratio != nullptr) return FinishTile<ByTwoRatios<Avx512>, R, V>(q, t, acc);
       if (q.acc_factor == 1)
         return FinishTile<BySign<Avx512, HalfUpPrecomputed<Avx512>>, R, V>(q, t, acc);
     } else {

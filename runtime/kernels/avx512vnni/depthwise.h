@@ -113,6 +113,8 @@ inline constexpr bool kHasOwnSegment<ByRatio<Avx512>> = true;
 template <bool kUnsigned>
 inline constexpr bool kHasOwnSegment<ByRatioUnclamped<Avx512, kUnsigned>> = true;
 template <>
+inline constexpr bool kHasOwnSegment<ByTwoRatios<Avx512>> = true;
+template <>
 inline constexpr bool kHasOwnSegment<HalfUpPrecomputed<Avx512>> = true;
 template <>
 inline constexpr bool kHasOwnSegment<TwoStepPrecomputed<Avx512>> = true;
@@ -224,11 +226,16 @@ void RunDirectlyBy(const DepthwiseArgs& args, const DwPlan& plan, const RequantA
 inline void RunPixelsDirectly(const DepthwiseArgs& args, const DwPlan& plan, const RequantArgs& q,
                               const PixelCursor& at, int64_t n, bool both,
                               const DwSegment& segment) {
-  WithUnclamped<Avx512, ByRatio<Avx512>>(q, [&](auto tag) {
+  const auto run = [&](auto tag) {
     using S = typename decltype(tag)::Type;
     if (segment.apart > 0) return RunDirectlyBy<S, true>(args, plan, q, at, both, segment);
     RunDirectlyBy<S, false>(args, plan, q, at, both, segment);
-  });
+  };
+  if (q.negative != nullptr) {
+    run(RequantizerTag<ByTwoRatios<Avx512>>{});
+  } else {
+    WithUnclamped<Avx512, ByRatio<Avx512>>(q, run);
+  }
   if (args.epilogue.run == nullptr) return;
   for (int64_t row = 0; row < (both ? 2 : 1); ++row) {
     args.epilogue.run(args.epilogue.state, segment.dst + row * args.ow * args.dst_pitch, n,

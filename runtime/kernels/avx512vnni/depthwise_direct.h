@@ -16,8 +16,7 @@ inline bool RunsDirectly(const DepthwiseArgs& args, const DwPlan& plan) {
   const Window& w = args.window;
   return w.kernel_h <= 4 && w.kernel_w == kDwTaps && w.dilation_w == 1 &&
          (w.stride_w == 1 || (w.stride_w == 2 && plan.output_rows == 1)) &&
-         args.requant.ratio != nullptr && args.requant.negative == nullptr &&
-         args.requant.zero_w == nullptr && !args.requant.post_ops;
+         args.requant.ratio != nullptr && args.requant.zero_w == nullptr && !args.requant.post_ops;
 }
 
 // The columns of some input rows, one after the other; with kHalves two at a time, `apart` columns

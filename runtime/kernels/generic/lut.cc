@@ -14,7 +14,9 @@ void LutScalar(const uint8_t* table, const uint8_t* x, uint8_t* y, const RowBloc
 void ChannelLutScalar(const ChannelLutArgs& args, int64_t first, const uint8_t* x, uint8_t* y,
                       int64_t n) noexcept {
   const int32_t* places = args.places + first;
-  for (int64_t i = 0; i < n; ++i) y[i] = args.tables[places[i] + x[i]];
+  for (int64_t i = 0; i < n; ++i) {
+    if (places[i] >= 0) y[i] = args.tables[places[i] + x[i]];
+  }
 }
 
 }  // namespace

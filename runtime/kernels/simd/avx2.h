@@ -59,6 +59,9 @@ struct Avx2 {
   static Mask Negative(Int a) { return ShiftRight<31>(a); }
   static Mask Both(Mask a, Mask b) { return And(a, b); }
   static Int Select(Mask m, Int a, Int b) { return _mm256_blendv_epi8(b, a, m); }
+  static Float Select(Mask m, Float a, Float b) {
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(m));
+  }
   static Int Keep(Mask m, Int a) { return And(m, a); }
   static Int AddWhere(Mask m, Int a, Int b) { return Add(a, And(m, b)); }
   static Int SubWhere(Mask m, Int a, Int b) { return Sub(a, And(m, b)); }

@@ -64,7 +64,8 @@ struct Avx512 {
   static Mask Negative(Int a) { return _mm512_movepi32_mask(a); }
   static Mask Both(Mask a, Mask b) { return _kand_mask16(a, b); }
   static Int Select(Mask m, Int a, Int b) { return _mm512_mask_mov_epi32(b, m, a); }  // m ? a : b
-  static Int Keep(Mask m, Int a) { return _mm512_maskz_mov_epi32(m, a); }             // m ? a : 0
+  static Float Select(Mask m, Float a, Float b) { return _mm512_mask_mov_ps(b, m, a); }
+  static Int Keep(Mask m, Int a) { return _mm512_maskz_mov_epi32(m, a); }  // m ? a : 0
   static Int AddWhere(Mask m, Int a, Int b) { return _mm512_mask_add_epi32(a, m, a, b); }
   static Int SubWhere(Mask m, Int a, Int b) { return _mm512_mask_sub_epi32(a, m, a, b); }
 

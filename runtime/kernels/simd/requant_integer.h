@@ -116,7 +116,24 @@ struct ByRatio {
   }
 };
 
-// The same where the clamp is the range of u8 or of s8, which packing saturates to.
+// RequantArgs::negative with ratios: the accumulator's sign chooses one.
+template <typename V>
+struct ByTwoRatios {
+  static constexpr bool kAddsZero = true, kBiased = true, kLow16Valid = V::kPacksLow16;
+  ByRatio<V> positive;
+  typename V::Float negative;
+
+  static ByTwoRatios Load(const RequantArgs& q, int64_t entry) {
+    return {ByRatio<V>::Load(q, entry), V::Load(q.negative->ratio + entry)};
+  }
+  typename V::Int Scale(typename V::Int acc) const {
+    ByRatio<V> by = positive;
+    by.ratio = V::Select(V::Negative(acc), negative, positive.ratio);
+    return by.Scale(acc);
+  }
+};
+
+// ByRatio where the clamp is the range of u8 or of s8, which packing saturates to.
 template <typename V, bool kUnsigned>
 struct ByRatioUnclamped {
   static constexpr bool kAddsZero = true, kBiased = false, kLow16Valid = true;
@@ -192,7 +209,8 @@ struct HalfAway {
   }
 };
 
-// RequantArgs::negative: both sides of S, and of each accumulator the one that its sign wants.
+// RequantArgs::negative without ratios: both sides of S, and of each accumulator the one that its
+// sign wants.
 template <typename V, typename S>
 struct BySign {
   static constexpr bool kAddsZero = S::kAddsZero, kBiased = S::kBiased,
@@ -221,7 +239,7 @@ inline void WithUnclamped(const RequantArgs& q, const F& f) {
 template <typename V, typename F>
 inline void WithIntegerRequantizer(V, const RequantArgs& q, const F& f) {
   if (q.negative != nullptr) {
-    if (q.ratio != nullptr) return f(RequantizerTag<BySign<V, ByRatio<V>>>{});
+    if (q.ratio != nullptr) return f(RequantizerTag<ByTwoRatios<V>>{});
     return f(RequantizerTag<BySign<V, HalfUpPrecomputed<V>>>{});
   }
   if (q.ratio != nullptr && q.rounding == Rounding::kHalfUp) {
