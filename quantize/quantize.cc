@@ -13,6 +13,7 @@
 #include "quantize/encodable.h"
 #include "quantize/int16_plan.h"
 #include "quantize/ops/channel_affine.h"
+#include "quantize/ops/function_scales.h"
 #include "quantize/ops/fuse_post_ops.h"
 #include "quantize/ops/fuse_slopes.h"
 #include "quantize/ops/ops.h"
@@ -256,6 +257,7 @@ QuantizeResult QuantizeByTable(const Graph& graph, const CalibrationTable& table
     PlanInt16(graph, plan, open, options, bound, products, &types, &int16_report);
   }
   FindSlopes(graph, plan, types, options, NodesOf(cells), &post_ops);
+  FindFunctionScales(graph, plan, options, NodesOf(cells), range_options.fixed, &types, &post_ops);
   QuantizeResult result = EmitGraph(graph, plan, types, std::move(post_ops), options, cells);
   result.report.notes = FindSensitive(graph, plan, types, table);
   result.report.notes.insert(result.report.notes.end(), int16_report.notes.begin(),

@@ -43,18 +43,14 @@ std::optional<Function> FunctionOf(const Graph& graph, const Node& node, ValueId
   return [c](double v) { return std::pow(v, c); };
 }
 
-double Real(const IntType& type, int32_t q) {
-  return static_cast<double>(type.quant.scale) * (q - type.quant.zero_point);
-}
-
 // The text of the note; empty: nothing to say.
 std::string Judge(const Function& f, const IntType& x, const IntType& y, const TensorRange& seen,
                   const TensorRange* result, const std::string& input) {
   const double half = static_cast<double>(x.quant.scale) / 2;
-  const double lo = Real(y, y.qmin()), hi = Real(y, y.qmax()), range = hi - lo;
+  const double lo = y.RealOf(y.qmin()), hi = y.RealOf(y.qmax()), range = hi - lo;
   double largest = 0, at = 0, before = std::nan(""), least = 0, most = 0;
   for (int32_t q = x.qmin(); q <= x.qmax(); ++q) {
-    const double v = Real(x, q);
+    const double v = x.RealOf(q);
     if (v < static_cast<double>(seen.min) - half || v > static_cast<double>(seen.max) + half)
       continue;
     const double value = f(v);

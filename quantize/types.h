@@ -27,6 +27,9 @@ struct IntType {
   // ONNX Runtime computes with an s8 tensor as it is, not + 128 (section 13.6).
   bool keeps_sign = false;
   bool shifts_operands = false;  // Value's
+  // Of integers below the zero point, where it is another than quant's: the byte between a product
+  // and a function (quantize/ops/function_scales.h). 0: quant's.
+  float negative_scale = 0;
   bool is_s16() const { return dtype == DType::kS16; }
   int32_t qmin() const { return dtype == DType::kU8 ? 0 : is_s16() ? -32768 : -128; }
   int32_t qmax() const { return dtype == DType::kU8 ? 255 : is_s16() ? 32767 : 127; }
@@ -37,11 +40,17 @@ struct IntType {
     return channel_zeros == nullptr ? quant.zero_point
                                     : (*channel_zeros)[static_cast<size_t>(channel)];
   }
+  // What the integer q stands for.
+  double RealOf(int32_t q) const {
+    const int32_t v = q - quant.zero_point;
+    const float scale = v < 0 && negative_scale > 0 ? negative_scale : quant.scale;
+    return static_cast<double>(scale) * v;
+  }
   // The values that bytes stand for; `ranges`, `keeps_sign` and `shifts_operands` are no part of
   // that.
   friend bool operator==(const IntType& a, const IntType& b) {
     return a.dtype == b.dtype && a.quant == b.quant && a.ascend == b.ascend &&
-           a.channel_zeros == b.channel_zeros;
+           a.channel_zeros == b.channel_zeros && a.negative_scale == b.negative_scale;
   }
 };
 IntType TypeOfRange(const ValueRange& range, QuantMode mode);

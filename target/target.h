@@ -20,7 +20,8 @@ struct Target {
   int conv_multiplier_bits = 25;
   bool per_channel_weights = true;
   // A channel may have a second multiplier and rshift, for accumulators below 0: LeakyRelu and
-  // PRelu are part of the convolution before them (quantize/ops/fuse_slopes.h).
+  // PRelu are part of the convolution before them (quantize/ops/fuse_slopes.h), and the byte before
+  // a function has two scales (quantize/ops/function_scales.h).
   bool negative_multipliers = true;
   // Asymmetric activations of profile tpu are u8, [0, 255], instead of s8.
   bool unsigned_activations = false;

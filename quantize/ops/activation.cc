@@ -43,6 +43,7 @@ QChannelTables TablesOfChannels(const ByteLayer& layer, const Unary& op, size_t 
   tables.table_of_channel = TableOfChannel(op, channels, [&](int32_t i, int32_t o) {
     ByteLayer own = layer;
     own.x.quant.scale = std::ldexp(layer.x.quant.scale, i);
+    own.x.negative_scale = std::ldexp(layer.x.negative_scale, i);
     own.y.quant.scale = std::ldexp(layer.y.quant.scale, o);
     const QTable table = rules.MakeUnary(own, function);
     tables.entries.insert(tables.entries.end(), table.entries.begin(), table.entries.end());

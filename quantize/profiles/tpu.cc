@@ -163,9 +163,8 @@ class Tpu final : public Arithmetic {
   QTable Table(const ByteLayer& layer,
                const std::function<double(double)>& function) const override {
     return TableOf(layer.x, [&](int32_t q) {
-      const double real = static_cast<double>(layer.x.quant.scale) * (q - layer.x.quant.zero_point);
-      return numerics::QuantizeReal(function(real), layer.y.quant.scale, layer.y.quant.zero_point,
-                                    layer.y.qmin(), layer.y.qmax());
+      return numerics::QuantizeReal(function(layer.x.RealOf(q)), layer.y.quant.scale,
+                                    layer.y.quant.zero_point, layer.y.qmin(), layer.y.qmax());
     });
   }
 

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "quantize/ops/function_scales.h"
+#include "quantize/profiles/arithmetic.h"
 #include "tests/quantize/little_graph.h"
 
 namespace rshift::test {
@@ -169,6 +172,124 @@ TEST(UnaryTest, ChannelsWithScalesOfTheirOwnHaveTablesOfTheirOwn) {
       }
     }
   }
+}
+
+// --- the byte between a product and a function: quantize/NUMERICS.md section 10.1
+
+HeldFunction Held(UnaryOp op, double quantum, double lowest = -1e9, double highest = 1e9) {
+  return {[=](double x) { return std::clamp(Evaluate({op}, x) / quantum, lowest, highest); }};
+}
+
+TEST(FunctionScalesTest, SiluHasFewIntegersBelowZeroAndNoneWhereItIsFlat) {
+  const std::vector<HeldFunction> silu = {Held(UnaryOp::kSilu, 0.04)};
+  const FunctionScales scales = ChooseFunctionScales(silu, -20, 10, -128);
+  EXPECT_GT(scales.zero_point, -128);
+  EXPECT_LT(scales.zero_point, -128 + 100);  // of 170 by the ranges
+  EXPECT_NEAR(scales.positive * static_cast<float>(127 - scales.zero_point), 10, 0.2);
+  const float low = scales.negative * static_cast<float>(scales.zero_point + 128);
+  EXPECT_GT(low, 2);
+  EXPECT_LT(low, 12);
+  EXPECT_LT(scales.error, FunctionError(silu, -20, 10, 30.0 / 255) / 2);
+}
+
+TEST(FunctionScalesTest, SigmoidEndsWhereItIsFlatOnBothSides) {
+  const FunctionScales scales =
+      ChooseFunctionScales({Held(UnaryOp::kSigmoid, 1.0 / 255)}, -40, 40, 0);
+  EXPECT_NEAR(scales.zero_point, 127.5, 1);
+  EXPECT_NEAR(scales.positive, scales.negative, 0.02);
+  EXPECT_LT(scales.positive * 128, 10);
+}
+
+TEST(FunctionScalesTest, NothingLiesBeyondWhatTheResultHolds) {
+  // y = x up to 2, where it is held: no integers are spent on more.
+  const FunctionScales scales =
+      ChooseFunctionScales({Held(UnaryOp::kElu, 0.02, -50, 100)}, 0, 8, -128);
+  EXPECT_EQ(scales.zero_point, -128);
+  EXPECT_NEAR(scales.positive * 255, 2, 0.1);
+  EXPECT_EQ(scales.positive, scales.negative);  // there are none below
+}
+
+// The mean square of what y is off by, where its integers do not saturate, in units of its scale.
+double MeanSquare(const LittleGraph& little, const QuantizeResult& r) {
+  const Value& y = r.graph.value(r.graph.FindValue("y"));
+  const IntType type{y.dtype, *y.quant};
+  double sum = 0, count = 0;
+  for (const Tensors& inputs : little.samples()) {
+    const Tensor wanted = Execute(little.graph(), inputs).at("y");
+    const Tensor found = Execute(r.graph, inputs).at("y");
+    for (size_t i = 0; i < wanted.data.size(); ++i) {
+      const double held =
+          std::clamp(wanted.data[i], type.RealOf(type.qmin()), type.RealOf(type.qmax()));
+      const double off = type.RealOf(static_cast<int32_t>(found.data[i])) - held;
+      sum += off * off / type.quant.scale / type.quant.scale;
+      count += 1;
+    }
+  }
+  return sum / count;
+}
+
+// x -> c, in which the grid of x is lost -> f.
+LittleGraph BehindProducts(Unary op, float reach) {
+  LittleGraph little(6);
+  const ValueId x = little.Input("x", {1, 8, 8, 5}, -reach, reach);
+  const ValueId w = little.RandomConstant("w", {3, 5, 3, 3}, -0.3f, 0.3f);
+  Conv conv;
+  conv.window.kernel_h = conv.window.kernel_w = 3;
+  const ValueId c = little.Add("c", conv, {x, w}, {1, 6, 6, 3});
+  little.Output(little.Add("y", std::move(op), {c}, {1, 6, 6, 3}));
+  return little;
+}
+
+TEST(FunctionScalesTest, AreThoseOfAByteBetweenAProductAndAFunction) {
+  for (const QuantMode mode : kModes) {
+    for (const UnaryOp op : {UnaryOp::kSilu, UnaryOp::kHardSwish, UnaryOp::kSigmoid}) {
+      SCOPED_TRACE(::testing::Message()
+                   << static_cast<int>(op) << " mode " << static_cast<int>(mode));
+      LittleGraph little = BehindProducts(Unary(op), 6);
+      const CalibrationTable table = little.Calibrate();
+      const QuantizeResult r = QuantizeGraph(little.graph(), table, Mode(mode));
+      const QuantizeResult alone = QuantizeGraph(little.graph(), table, Alone(mode));
+      ASSERT_EQ(Only<QConv>(r.graph).negative.size(), 3u);
+      EXPECT_TRUE(Only<QConv>(alone.graph).negative.empty());
+      EXPECT_TRUE(r.graph.FindValue("c__code").valid());
+      EXPECT_TRUE(alone.graph.FindValue("c").valid());
+      // The result's own rounding is the same; of symmetric HardSwish it is most of the error.
+      const double most = mode == QuantMode::kAsymmetric ? 0.9 : 1.05;
+      EXPECT_LT(MeanSquare(little, r), most * MeanSquare(little, alone));
+    }
+  }
+}
+
+TEST(FunctionScalesTest, AChannelHasThoseOfItsTable) {
+  for (const QuantMode mode : kModes) {
+    Unary silu(UnaryOp::kSilu);
+    silu.input_exponents = {0, 2, -3};
+    silu.output_exponents = {1, -2, 0};
+    LittleGraph little = BehindProducts(silu, 3);
+    const CalibrationTable table = little.Calibrate();
+    const QuantizeResult r = QuantizeGraph(little.graph(), table, Mode(mode));
+    ASSERT_EQ(Only<QConv>(r.graph).negative.size(), 3u);
+    EXPECT_EQ(Only<QChannelTables>(r.graph).entries.size(), 3u * 256);
+    EXPECT_LT(MeanSquare(little, r),
+              MeanSquare(little, QuantizeGraph(little.graph(), table, Alone(mode))));
+  }
+}
+
+TEST(FunctionScalesTest, AreNotWhereTheByteIsAnOutputOrItsRangeIsGiven) {
+  const auto has = [](LittleGraph little, QuantizeOptions options) {
+    const CalibrationTable table = little.Calibrate();
+    return !Only<QConv>(QuantizeGraph(little.graph(), table, options).graph).negative.empty();
+  };
+  const auto silu = [] { return Behind(Unary(UnaryOp::kSilu), -9, 8); };
+  const QuantizeOptions options = Mode(QuantMode::kAsymmetric);
+  EXPECT_TRUE(has(silu(), options));
+  LittleGraph read_twice = silu();
+  read_twice.Output(read_twice.graph().FindValue("c"));
+  EXPECT_FALSE(has(std::move(read_twice), options));
+  QuantizeOptions given = options;
+  given.config.layers["c_node"].low = -9.0f;
+  given.config.layers["c_node"].high = 8.0f;
+  EXPECT_FALSE(has(silu(), given));
 }
 
 }  // namespace

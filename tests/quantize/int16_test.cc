@@ -81,7 +81,7 @@ TEST(Int16Test, ResidualStreamAlone) {
   const QuantizeResult result = QuantizeGraph(block.little.graph(), block.table, Residual16());
   for (const char* name : {"x2", "c", "s"})
     EXPECT_EQ(TypeOf(result.graph, name), DType::kS16) << name;
-  for (const char* name : {"a", "b", "y"})
+  for (const char* name : {"a__code", "b", "y"})
     EXPECT_NE(TypeOf(result.graph, name), DType::kS16) << name;
   EXPECT_EQ(Count<QMatMulS16>(result.graph), 2);  // x2, c
   EXPECT_EQ(Count<QMatMul>(result.graph), 2);     // a, y
