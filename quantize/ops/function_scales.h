@@ -31,9 +31,10 @@ struct FunctionScales {
 // The scales with the least error. Deterministic; a thousand evaluations of each function.
 FunctionScales ChooseFunctionScales(const std::vector<HeldFunction>& functions, double low,
                                     double high, int32_t qmin);
-// The squared error of the results, in quanta, that rounding x to a multiple of `scale` makes,
-// summed over [low, high]: scale^2 / 12 times the square of the slope, the integral of it. What
-// lies beyond the last integer counts with all that is lost there.
+// The squared error of the results, in quanta, that rounding x to a multiple of `scale` makes:
+// scale^2 / 12 times the square of the slope, integrated over [low, high], where x is the less
+// likely the farther out it lies. What lies beyond the last integer counts with all that is lost
+// there, and a hundredfold.
 double FunctionError(const std::vector<HeldFunction>& functions, double low, double high,
                      double scale);
 
