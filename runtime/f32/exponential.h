@@ -23,15 +23,40 @@ RSHIFT_INLINE void EachPart(const F& f) {
 }
 
 // exp(r) - 1 for |r| <= log(2) / 2: r + r^2 * a polynomial of degree 5 (Cephes, expf), in pairs of
-// coefficients, which wait less for each other.
-RSHIFT_INLINE WideFloats Expm1NearZero(const WideFloats& r) {
-  const WideFloats square = r * r;
-  const WideFloats a = 1.9875691500e-4f * r + 1.3981999507e-3f;
-  const WideFloats b = 8.3334519073e-3f * r + 4.1665795894e-2f;
-  const WideFloats c = 1.6666665459e-1f * r + 5.0000001201e-1f;
+// coefficients, which wait less for each other. Of one register or more.
+template <typename V>
+RSHIFT_INLINE V Expm1NearZero(const V& r) {
+  const V square = r * r;
+  const V a = 1.9875691500e-4f * r + 1.3981999507e-3f;
+  const V b = 8.3334519073e-3f * r + 4.1665795894e-2f;
+  const V c = 1.6666665459e-1f * r + 5.0000001201e-1f;
   return ((a * square + b) * square + c) * square + r;
 }
-RSHIFT_INLINE WideFloats ExpNearZero(const WideFloats& r) { return Expm1NearZero(r) + 1.0f; }
+template <typename V>
+RSHIFT_INLINE V ExpNearZero(const V& r) {
+  return Expm1NearZero(r) + 1.0f;
+}
+
+// x - n * c where the product is exact: fused or not.
+RSHIFT_INLINE WideFloats MinusExactProduct(const WideFloats& x, const WideFloats& n, float c) {
+#if defined(__AVX512F__)
+  return _mm512_fnmadd_ps(n, AllWide(c), x);
+#elif defined(__FMA__)
+  return _mm256_fnmadd_ps(n, AllWide(c), x);
+#else
+  return x - n * c;
+#endif
+}
+
+// y * 2^n, a normal number; `power` has the bits of 2^n.
+RSHIFT_INLINE WideFloats TimesPower(const WideFloats& y, [[maybe_unused]] const WideFloats& n,
+                                    [[maybe_unused]] const WideInts& power) {
+#if defined(__AVX512F__)
+  return _mm512_scalef_ps(y, n);
+#else
+  return y * reinterpret_cast<WideFloats>(power);
+#endif
+}
 
 RSHIFT_INLINE bool AnySign(const WideInts& x) {
 #if defined(__AVX512F__)
@@ -50,7 +75,7 @@ RSHIFT_INLINE bool AnySign(const WideInts& x) {
 // small that 2^n is no normal number, or a NaN; where none is, the same with two operations less.
 template <bool kAll>
 RSHIFT_INLINE void ExpSpanOf(const Span& from, float* to) {
-  Span r;
+  Span r, whole;
   WideInts exponent[4];
   EachPart([&](int p) RSHIFT_INLINE_LAMBDA {
     WideFloats x = from.part[p];
@@ -63,15 +88,17 @@ RSHIFT_INLINE void ExpSpanOf(const Span& from, float* to) {
     constexpr float kRound = 12582912.0f + 127 + (kAll ? 64 : 0);
     const WideFloats shifted = x * 1.44269504f + kRound;
     const WideFloats n = shifted - kRound;
+    whole.part[p] = n;
     exponent[p] = reinterpret_cast<WideInts>(shifted) << 23;
     if (kAll) exponent[p] &= some;
     // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
-    r.part[p] = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    r.part[p] = MinusExactProduct(x, n, 0.693359375f) - n * -2.12194440e-4f;
   });
   Span y;
   EachPart([&](int p) RSHIFT_INLINE_LAMBDA { y.part[p] = ExpNearZero(r.part[p]); });
   EachPart([&](int p) RSHIFT_INLINE_LAMBDA {
-    WideFloats power = y.part[p] * reinterpret_cast<WideFloats>(exponent[p]);
+    WideFloats power = kAll ? y.part[p] * reinterpret_cast<WideFloats>(exponent[p])
+                            : TimesPower(y.part[p], whole.part[p], exponent[p]);
     // 2^(n + 64), then 2^-64: 2^n may be a denormal, which the bits of an exponent cannot say.
     if (kAll) power = power * 0x1p-64f;
     std::memcpy(to + kSpan / 4 * p, &power, sizeof power);

@@ -51,20 +51,6 @@ RSHIFT_INLINE void HighestOfRows(const float* x, int64_t rows, int64_t pitch, in
   highest(WideFloats{}, n - kPlaneWidth);
 }
 
-// Pieces of 8, 4, 2 and 1.
-RSHIFT_INLINE void StoreFirst(const WideFloats& x, int64_t n, float* out) {
-  float some[kPlaneWidth];
-  std::memcpy(some, &x, sizeof x);
-  const float* from = some;
-#pragma GCC unroll 4
-  for (int64_t piece = 8; piece > 0; piece /= 2) {
-    if ((n & piece) == 0) continue;
-    std::memcpy(out, from, static_cast<size_t>(piece) * sizeof(float));
-    out += piece;
-    from += piece;
-  }
-}
-
 // out[i] = the highest of kKernel neighbours from kStride * i of the line on.
 template <int kKernel, int kStride>
 RSHIFT_INLINE void HighestOfNeighbours(const float* line, int64_t n, float* out) {

@@ -15,6 +15,11 @@ namespace {
 
 constexpr float kLowest = -__builtin_inff(), kNan = __builtin_nanf("");
 
+// RowSum of the elements as they are.
+RSHIFT_INLINE double SumOf(const float* x, int64_t n) {
+  return SumRow(x, n, [](const Doubles& v) RSHIFT_INLINE_LAMBDA { return v; });
+}
+
 // What is subtracted from x - highest, or what its exponential is multiplied by.
 RSHIFT_INLINE float SoftmaxScale(double sum, bool log) {
   return static_cast<float>(log ? portable::Log(sum) : 1.0 / sum);
@@ -99,8 +104,7 @@ void DivideBySum(float* out, int64_t rows, int64_t n) {
   for (int64_t first = 0; first < rows; first += kRows) {
     const int64_t count = rows - first < kRows ? rows - first : kRows;
     float* some = out + first * n;
-    for (int64_t r = 0; r < count; ++r)
-      scales[r] = SoftmaxScale(RowSum(some + r * n, n, false), false);
+    for (int64_t r = 0; r < count; ++r) scales[r] = SoftmaxScale(SumOf(some + r * n, n), false);
     for (int64_t r = 0; r < count; ++r) {
       const float scale = scales[r];
       if (scale != scale)
@@ -128,11 +132,60 @@ void SubtractLogSum(float* out, int64_t n) {
     MapAnyWidth(out, out, n, [=](auto x) RSHIFT_INLINE_LAMBDA { return x - scale; });
 }
 
+constexpr int64_t kSoftmaxBlock = 2048;  // what is computed step by step stays in L1
+
+// Neighbouring rows by way of a buffer where each begins with a register of its own: what is given
+// alone is read and written across cache lines.
+void SoftmaxInBuffer(const float* in, float* out, int64_t rows, int64_t n, int64_t pitch) {
+  constexpr int64_t kWidth = kWide / 4;
+  alignas(64) float buffer[kSoftmaxBlock];
+  buffer[0] = 0;  // all that is read has been written: g++ doubts it
+  const int64_t whole = n / kWidth * kWidth;
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = in + r * n;
+    float* to = buffer + r * pitch;
+    const float highest = HighestOf(from, n);
+    for (int64_t i = 0; i < whole; i += kWidth) {
+      const WideFloats x = LoadPart<WideFloats>(from + i) - highest;
+      std::memcpy(to + i, &x, sizeof x);
+    }
+    if (whole < n) {
+      const WideFloats x = LoadFirst(from + whole, n - whole) - highest;
+      std::memcpy(to + whole, &x, sizeof x);
+    }
+  }
+  Exponentials(buffer, buffer, rows * pitch);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = buffer + r * pitch;
+    float* to = out + r * n;
+    const float scale = SoftmaxScale(SumOf(from, n), false);
+    if (scale != scale) {
+      FillNan(to, n);
+      continue;
+    }
+    const auto scaled = [&](int64_t i)
+                            RSHIFT_INLINE_LAMBDA { return LoadPart<WideFloats>(from + i) * scale; };
+    for (int64_t i = 0; i < whole; i += kWidth) {
+      const WideFloats y = scaled(i);
+      std::memcpy(to + i, &y, sizeof y);
+    }
+    if (whole < n) StoreFirst(scaled(whole), n - whole, to + whole);
+  }
+}
+
 void SoftmaxRows(const float* in, float* out, int64_t rows, int64_t n, bool log) noexcept {
-  constexpr int64_t kElements = 2048;  // what is computed step by step stays in L1
-  const int64_t most = n < kElements ? kElements / n : 1;
+  constexpr int64_t kWidth = kWide / 4;
+  const int64_t pitch = (n + kWidth - 1) / kWidth * kWidth;
+  // Rows that nearly fill their registers.
+  const bool buffered = !log && pitch <= kSoftmaxBlock && pitch - n <= n / 8;
+  const int64_t size = buffered ? pitch : n, most = size < kSoftmaxBlock ? kSoftmaxBlock / size : 1;
   for (int64_t row = 0; row < rows;) {
     const int64_t count = rows - row < most ? rows - row : most;
+    if (buffered) {
+      SoftmaxInBuffer(in + row * n, out + row * n, count, n, pitch);
+      row += count;
+      continue;
+    }
     for (int64_t r = row; r < row + count; ++r) {
       const float highest = HighestOf(in + r * n, n);
       MapAnyWidth(in + r * n, out + r * n, n,

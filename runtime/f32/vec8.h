@@ -159,6 +159,34 @@ RSHIFT_INLINE WideFloats WideMax(const WideFloats& a, const WideFloats& b) {
 }
 RSHIFT_INLINE WideFloats AllWide(float x) { return x - WideFloats{}; }
 
+// The first n elements, fewer than a register; zeros behind them.
+RSHIFT_INLINE WideFloats LoadFirst(const float* x, int64_t n) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), x);
+#else
+  float some[kWide / 4] = {};
+  for (int64_t i = 0; i < n; ++i) some[i] = x[i];
+  return LoadPart<WideFloats>(some);
+#endif
+}
+// The first n elements, fewer than a register.
+RSHIFT_INLINE void StoreFirst(const WideFloats& x, int64_t n, float* out) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(out, static_cast<__mmask16>((1u << n) - 1), x);
+#else
+  float some[kWide / 4];  // pieces of 4, 2 and 1
+  std::memcpy(some, &x, sizeof x);
+  const float* from = some;
+#pragma GCC unroll 3
+  for (int64_t piece = 4; piece > 0; piece /= 2) {
+    if ((n & piece) == 0) continue;
+    std::memcpy(out, from, static_cast<size_t>(piece) * sizeof(float));
+    out += piece;
+    from += piece;
+  }
+#endif
+}
+
 RSHIFT_INLINE Floats operator-(const Floats& x, const Floats& y) {
   return Map([](const FloatPart& a, const FloatPart& b) { return a - b; }, x, y);
 }
