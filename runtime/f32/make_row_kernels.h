@@ -30,6 +30,7 @@ constexpr RowKernels MakeRowKernels() {
           .window_highest = WindowHighest,
           .window_mean = WindowMean,
           .plane_row_highest = PlaneRowHighest,
+          .plane_row_twice = PlaneRowTwice,
           .sigmoid = RowSigmoid,
           .tanh = RowTanh,
           .silu = RowSilu,

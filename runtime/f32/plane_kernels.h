@@ -32,6 +32,21 @@ RSHIFT_INLINE WideFloats EachNth(const float* x) {
   return Evens(low, LoadPart<WideFloats>(x + kPlaneWidth));
 }
 
+// Each of half a register's elements twice, from number kFirst on.
+template <int kFirst>
+RSHIFT_INLINE WideFloats Twice(const WideFloats& x) {
+#if defined(__AVX512F__)
+  constexpr int k = kFirst;
+  return __builtin_shufflevector(x, x, k, k, k + 1, k + 1, k + 2, k + 2, k + 3, k + 3, k + 4, k + 4,
+                                 k + 5, k + 5, k + 6, k + 6, k + 7, k + 7);
+#elif defined(__AVX2__)
+  constexpr int k = kFirst;
+  return __builtin_shufflevector(x, x, k, k, k + 1, k + 1, k + 2, k + 2, k + 3, k + 3);
+#else
+  return __builtin_shufflevector(x, x, kFirst, kFirst, kFirst + 1, kFirst + 1);
+#endif
+}
+
 // to[i] = the highest of column i of the rows.
 RSHIFT_INLINE void HighestOfRows(const float* x, int64_t rows, int64_t pitch, int64_t n,
                                  float* to) {
@@ -87,6 +102,27 @@ void PlaneRowHighest(const PlaneRow& row, float* out) noexcept {
   if (row.stride == 1)
     return row.kernel == 2 ? PlaneRowHighestOf<2, 1>(row, out) : PlaneRowHighestOf<3, 1>(row, out);
   row.kernel == 2 ? PlaneRowHighestOf<2, 2>(row, out) : PlaneRowHighestOf<3, 2>(row, out);
+}
+
+void PlaneRowTwice(const float* x, int64_t n, float* out, int64_t times) noexcept {
+  const auto twice = [&](const WideFloats& some, int64_t i, int64_t left) RSHIFT_INLINE_LAMBDA {
+    const WideFloats low = Twice<0>(some), high = Twice<kPlaneWidth / 2>(some);
+    for (float* to = out + 2 * i; to < out + times * 2 * n; to += 2 * n) {
+      if (left >= kPlaneWidth / 2) {
+        std::memcpy(to, &low, sizeof low);
+        if (left >= kPlaneWidth) {
+          std::memcpy(to + kPlaneWidth, &high, sizeof high);
+        } else {
+          StoreFirst(high, 2 * left - kPlaneWidth, to + kPlaneWidth);
+        }
+      } else {
+        StoreFirst(low, 2 * left, to);
+      }
+    }
+  };
+  int64_t i = 0;
+  for (; i + kPlaneWidth <= n; i += kPlaneWidth) twice(LoadPart<WideFloats>(x + i), i, kPlaneWidth);
+  if (i < n) twice(LoadFirst(x + i, n - i), i, n - i);
 }
 
 }  // namespace

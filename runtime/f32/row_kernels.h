@@ -118,6 +118,8 @@ struct RowKernels {
   void (*window_mean)(const FloatWindow& window, double factor, float* out) noexcept;
   // The highest tap; which zero, or whether a NaN, when there are several is open.
   void (*plane_row_highest)(const PlaneRow& row, float* out) noexcept;
+  // Each element twice, in `times` rows of 2 n floats behind each other.
+  void (*plane_row_twice)(const float* x, int64_t n, float* out, int64_t times) noexcept;
 
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "codegen/container/strided_bytes.h"
+#include "runtime/f32/row_kernels.h"
+#include "runtime/f32/step_tools.h"
 #include "runtime/steps/lists.h"
 #include "runtime/steps/mapped_copy.h"
 #include "runtime/steps/steps.h"
@@ -76,6 +78,30 @@ std::vector<StridedDim> RepeatedDims(const TensorRecord& src,
     dims.push_back({times, 0});
   }
   return dims;
+}
+
+// A nearest resize by 2 along the rows of a dense tensor of words, and by any number across them.
+bool RepeatsWordsTwice(const TensorRecord& src, const TensorRecord& dst,
+                       const std::vector<StridedDim>& repeated) {
+  if (repeated.size() < 4 || SizeOf(src.dtype) != sizeof(float)) return false;
+  if (src.pitch != 0 || dst.pitch != 0 || repeated.back().size != 2) return false;
+  for (size_t d = 1; d + 4 < repeated.size(); d += 2) {
+    if (repeated[d].size != 1) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Step> MakeTwiceStep(const StepContext& context, int64_t times) {
+  const auto run = f32::RowKernelsFor(context.isa).plane_row_twice;
+  const int64_t n = context.Record(Field::kSrc).shape.back();
+  const int64_t rows = NumElements(context.Record(Field::kSrc).shape) / n;
+  const auto* x = context.In<float>(Field::kSrc);
+  auto* y = context.Out<float>(Field::kDst);
+  return f32::StepFrom([=](const Team& team) {
+    const Range range = ThreadRange(rows, 1, team);
+    for (int64_t row = range.begin; row < range.end; ++row)
+      run(x + row * n, n, y + row * times * 2 * n, times);
+  });
 }
 
 }  // namespace
@@ -165,6 +191,8 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNear
   // Elements that are repeated one by one are a view; whole pixels are copied as fast by their map.
   const std::vector<StridedDim> repeated = RepeatedDims(src, maps);
   const bool of_elements = !maps.empty() && dst.pitch == 0 && dst.shape.back() > src.shape.back();
+  if (RepeatsWordsTwice(src, dst, repeated))
+    return MakeTwiceStep(context, repeated[repeated.size() - 3].size);
   if (of_elements && !repeated.empty()) return MakeStridedStep(context, repeated, 0);
   return MakeMappedStep(context, maps, 0);
 }

@@ -341,5 +341,25 @@ TEST(ResizeNearestStep, RepeatsEveryIndexEquallyOften) {
   }
 }
 
+// Rows of any number of registers and what is left of one.
+TEST(ResizeNearestStep, WordsOfARowTwice) {
+  for (int64_t width = 1; width <= 70; ++width) {
+    SCOPED_TRACE(width);
+    Random random(static_cast<uint32_t>(width));
+    const int64_t times = random.Int(1, 3);
+    const Shape src = {2, 3, width}, dst = {2, 3 * times, 2 * width};
+    Index list = {0, 1};
+    for (int64_t i = 0; i < dst[1]; ++i) list.push_back(i / times);
+    for (int64_t i = 0; i < dst[2]; ++i) list.push_back(i / 2);
+    const MoveCase c = MakeCase(random, DType::kF32, src, dst);
+    ProgramBuilder b;
+    AddMove(&b, Opcode::kResizeNearest, c).Set(Field::kList, b.List(list));
+    ASSERT_EQ(RunEverywhere(b, {c.data}),
+              Expected(c.data, src, dst, c.element(), [&](const Index& i) {
+                return Index{i[0], i[1] / times, i[2] / 2};
+              }));
+  }
+}
+
 }  // namespace
 }  // namespace rshift::testing
