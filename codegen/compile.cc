@@ -5,6 +5,7 @@
 #include "codegen/container/output_cuts.h"
 #include "codegen/lowering/lowering.h"
 #include "codegen/passes/planar_ends.h"
+#include "codegen/passes/scale_planes.h"
 #include "codegen/passes/split_channel_scales.h"
 
 namespace rshift {
@@ -23,7 +24,7 @@ ProgramImage Compile(const Graph& given, const CompileOptions& options) {
   given.Check();
   const bool free_values = options.fuse && !options.observable;
   const Graph split = SplitChannelScales(given);
-  const Graph graph = free_values ? PlanarEnds(split) : split;
+  const Graph graph = free_values ? ScalePlanes(PlanarEnds(split)) : split;
   LoweringContext context(graph, options);
   for (const Node& node : graph.nodes()) {
     std::visit([&](const auto& op) { lowering::Lower(context, node, op); }, node.op);

@@ -95,6 +95,9 @@ enum class Opcode : uint8_t {
   kExtremumS16 = 74,
   kBatchedMatMulS16 = 75,
   kQuotientSoftmaxS16 = 76,
+  // --- F32, as those from 40 on ---
+  kConvPlanarF32 = 77,
+  // --- 16-bit integers ---
   kChannelTablesS16 = 78,
   // --- integer, as those from 1 on ---
   kChannelTables = 79,
@@ -135,7 +138,7 @@ struct FieldSpec {
 enum class OpClass : uint8_t { kInteger, kMove, kFloat, kFloatLibrary };
 
 // How many multiply-accumulates a command makes (runtime/cost.cc).
-enum class MacForm : uint8_t { kNone, kConv, kConvTranspose, kDepthwise, kMatMul };
+enum class MacForm : uint8_t { kNone, kConv, kConvTranspose, kConvPlanar, kDepthwise, kMatMul };
 // How often it works on an element of dst besides writing it (runtime/predict_work.cc).
 enum class TapForm : uint8_t {
   kNone,

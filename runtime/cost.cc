@@ -17,6 +17,7 @@ double MacsPerNs(const CostModel& model, Opcode opcode) {
       return model.matmul_macs_per_ns;
     case MacForm::kConv:
     case MacForm::kConvTranspose:
+    case MacForm::kConvPlanar:
     case MacForm::kNone:
       break;
   }
@@ -55,6 +56,11 @@ int64_t MacCount(const ProgramImage& image, const Command& command) {
       return product(count(Field::kDst), window, channels(Field::kSrc) / groups);
     case MacForm::kConvTranspose:
       return product(count(Field::kSrc), window, channels(Field::kDst) / groups);
+    case MacForm::kConvPlanar: {
+      const Shape& weights = shape(Field::kWeights);
+      return product(count(Field::kDst), window,
+                     weights.size() < 2 ? 1 : static_cast<uint64_t>(weights[1]));
+    }
     case MacForm::kDepthwise:
       return product(count(Field::kDst), window, 1);
     case MacForm::kMatMul:

@@ -8,6 +8,23 @@
 
 namespace rshift::lowering {
 
+// Images in ONNX order are what codegen/passes/planar_ends.h leaves there: their command takes no
+// others than those.
+void Lower(LoweringContext& context, const Node& node, const Conv& op) {
+  RequireF32(context, node);
+  const Value& x = context.InputValue(node, 0);
+  const bool one_pixel = op.groups == 1 && op.window.kernel_h * op.window.kernel_w == 1;
+  if (x.layout == Layout::kNhwc || x.shape.size() != 4 || !(one_pixel || op.groups == x.shape[1]))
+    return LowerAs(context, node, op);
+  RequireWindow(node, op.window);
+  isa::ConvPlanarF32 command;
+  static_cast<isa::ConvF32&>(command) = op;
+  BindInputs<isa::ConvPlanarF32> inputs{context, node};
+  isa::ConvPlanarF32::Fields(command, inputs);
+  command.dst = context.Output(node);
+  context.Emit(node, command);
+}
+
 void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op) {
   RequireF32(context, node);
   isa::ConvTransposeF32 command;

@@ -13,6 +13,7 @@
 namespace rshift::lowering {
 
 // conv.cc
+void Lower(LoweringContext& context, const Node& node, const Conv& op);
 void Lower(LoweringContext& context, const Node& node, const ConvTranspose& op);
 void Lower(LoweringContext& context, const Node& node, const QConv& op);
 void Lower(LoweringContext& context, const Node& node, const QConvTranspose& op);

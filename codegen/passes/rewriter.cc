@@ -30,11 +30,12 @@ ValueId GraphRewriter::Same(ValueId old) {
   return made;
 }
 
-ValueId GraphRewriter::Temporary(ValueId like, const std::string& suffix, const Shape& shape) {
+ValueId GraphRewriter::Temporary(ValueId like, const std::string& suffix, const Shape& shape,
+                                 Layout layout) {
   Value value = old_.value(like);
   value.name = names_.Take(value.name + suffix);
   value.shape = shape;
-  value.layout = Layout::kNhwc;
+  value.layout = layout;
   return new_.AddValue(std::move(value));
 }
 

@@ -25,8 +25,9 @@ class GraphRewriter {
   // The new value that stands for an old one: the same under the same name. Also what a node
   // writes.
   ValueId Same(ValueId old);
-  // A new NHWC value of the type of `like` (old); its name is like's and `suffix`.
-  ValueId Temporary(ValueId like, const std::string& suffix, const Shape& shape);
+  // A new value of the type of `like` (old), with its constant; its name is like's and `suffix`.
+  ValueId Temporary(ValueId like, const std::string& suffix, const Shape& shape,
+                    Layout layout = Layout::kNhwc);
   // The weights of a node in another form, [channels ...]: channel c has the scale of the old
   // channel c modulo the number of those.
   ValueId Weights(const Node& node, const std::string& suffix, const Shape& shape,

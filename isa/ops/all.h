@@ -33,8 +33,8 @@ using AllCommands =
                 ArgMax, Where, Cast, ResizeF32, LrnF32, InstanceNormF32, FakeQuantizeF32,
                 NonMaxSuppression, NonZero, Unique, RequantizeS16, ConvS16, MatMulS16, AddS16,
                 MulS16, TableS16, AveragePoolS16, NormalizeS16, AddShiftedS16, SoftmaxS16,
-                ExtremumS16, BatchedMatMulS16, QuotientSoftmaxS16, ChannelTablesS16, ChannelTables,
-                ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
+                ExtremumS16, BatchedMatMulS16, QuotientSoftmaxS16, ConvPlanarF32, ChannelTablesS16,
+                ChannelTables, ConvF32, ConvTransposeF32, MatMulF32, AveragePoolF32>;
 
 }  // namespace rshift::isa
 

@@ -92,6 +92,15 @@ struct ConvTransposeF32 : ConvF32 {
                                     // [0.035, 0.55]
 };
 
+// The same fields, of images whose channels are planes.
+struct ConvPlanarF32 : ConvF32 {
+  RSHIFT_COMMAND(kConvPlanarF32, "conv_planar_f32", kFloat,
+                 "NCHW convolution with one filter per channel (groups = IC = OC) or of single "
+                 "pixels (1 x 1, groups = 1); weights f32 [OC, IC/groups, KH, KW], src3 bias [OC]",
+                 .macs = MacForm::kConvPlanar, .buffers = BufferForm::kNone, .mac_ns = 0.05,
+                 .element_ns = 0.5)  // [0.2, 2.2]
+};
+
 }  // namespace rshift::isa
 
 #endif  // RSHIFT_ISA_OPS_CONV_H_

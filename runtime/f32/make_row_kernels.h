@@ -5,7 +5,9 @@
 #include "runtime/f32/function_kernels.h"
 #include "runtime/f32/normalize_kernels.h"
 #include "runtime/f32/pair_kernels.h"
+#include "runtime/f32/plane_filter_kernels.h"
 #include "runtime/f32/plane_kernels.h"
+#include "runtime/f32/plane_product_kernels.h"
 #include "runtime/f32/product_kernels.h"
 #include "runtime/f32/reduce_kernels.h"
 #include "runtime/f32/softmax_kernels.h"
@@ -31,6 +33,8 @@ constexpr RowKernels MakeRowKernels() {
           .window_mean = WindowMean,
           .plane_row_highest = PlaneRowHighest,
           .plane_row_twice = PlaneRowTwice,
+          .plane_convolution = PlaneConvolution,
+          .plane_product = PlanesByPoints,
           .sigmoid = RowSigmoid,
           .tanh = RowTanh,
           .silu = RowSilu,

@@ -1,4 +1,4 @@
-// F32 steps that need no third-party library (opcodes 40 to 62): a maker for each struct. Every
+// F32 steps that need no third-party library (opcodes 40 to 62, 77): a maker for each struct. Every
 // step is parallel and gives the same bytes for any number of threads. The makers rely on what the
 // verifier has proved, shapes above all; they throw kUnsupported for element types and forms that
 // an operator does not take.
@@ -30,6 +30,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::FakeQuanti
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonMaxSuppression& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::NonZero& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Unique& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvPlanarF32& c);
 // For rshift_float and portable steps: opcode 83.
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoolF32& c);
 

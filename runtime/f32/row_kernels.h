@@ -40,6 +40,36 @@ struct PlaneRow {
   int64_t outputs = 0;
 };
 
+// A convolution of one channel, a plane, with one filter: rows of outputs from `first` on.
+struct PlaneFilter {
+  const float* x = nullptr;
+  int64_t height = 0, width = 0;
+  const float* w = nullptr;  // [kernel_h][kernel_w]
+  float bias = 0, lo = 0, hi = 0;
+  int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t rows = 0, outputs = 0;  // of outputs, and outputs of each
+  int64_t first = 0, end = 0;     // rows that are computed
+  float* out = nullptr;           // of row 0
+  // The sum, from the bias on, for portable steps. Of one tap where no pixel is left out, which is
+  // a scale and an offset, product and sum are rounded to float all the same.
+  bool in_double = false;
+};
+// How far apart the first and the last tap may be, counting both, and the strides.
+inline constexpr int64_t kMaxPlaneReach = 16, kMaxPlaneStride = 4;
+
+// Planes of outputs, each the sum of the planes of x by the weights of its row.
+struct PlaneProduct {
+  const float* x = nullptr;     // [depth][pixels]
+  const float* w = nullptr;     // [rows][depth]
+  const float* bias = nullptr;  // of each row; null for none
+  float* out = nullptr;         // [rows][pixels]
+  int64_t depth = 0, rows = 0, pixels = 0;
+  int64_t first = 0, end = 0;  // pixels that are computed
+  float lo = 0, hi = 0;
+  bool in_double = false;
+};
+
 inline constexpr int64_t kSoftmaxLanes = 256;
 
 // A tile of a matrix product (portable steps): `rows` outputs of one column each read x, and
@@ -120,6 +150,8 @@ struct RowKernels {
   void (*plane_row_highest)(const PlaneRow& row, float* out) noexcept;
   // Each element twice, in `times` rows of 2 n floats behind each other.
   void (*plane_row_twice)(const float* x, int64_t n, float* out, int64_t times) noexcept;
+  void (*plane_convolution)(const PlaneFilter& filter) noexcept;
+  void (*plane_product)(const PlaneProduct& product) noexcept;
 
   // As in isa/functions.def; elu times beta, clip to [alpha, beta].
   ElementFunction sigmoid, tanh, silu, mish, erf, gelu, gelu_tanh, elu, hard_sigmoid, hard_swish,

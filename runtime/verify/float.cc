@@ -1,8 +1,11 @@
 // F32 commands that need no library: shapes, so that nothing is read or written outside a tensor,
 // and attributes. The steps check element types when they are made.
+#include <algorithm>
 #include <cstring>
 
+#include "runtime/f32/row_kernels.h"
 #include "runtime/verify/rules.h"
+#include "runtime/verify/window.h"
 
 namespace rshift::verify {
 namespace {
@@ -158,6 +161,27 @@ void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32&) {
   const int64_t channels = src.layout == Layout::kNhwc ? src.shape.back() : src.shape[1];
   check.CheckElements(Field::kSrc2, channels);
   check.CheckElements(Field::kSrc3, channels);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::ConvPlanarF32& c) {
+  check.CheckFloats({Field::kDst, Field::kSrc, Field::kWeights, Field::kSrc3});
+  CheckConvWindow(check, c.window, 2);
+  const Window& w = c.window;
+  const int64_t ic = check.Tensor(Field::kSrc).shape[1], oc = check.Tensor(Field::kDst).shape[1];
+  check.CheckShape(Field::kWeights, {oc, ic / c.groups, w.kernel_h, w.kernel_w});
+  check.CheckElements(Field::kSrc3, oc);
+  if (c.groups == ic && c.groups == oc) {
+    check.Check((w.kernel_h - 1) * w.dilation_h < f32::kMaxPlaneReach &&
+                    (w.kernel_w - 1) * w.dilation_w < f32::kMaxPlaneReach &&
+                    std::max(w.stride_h, w.stride_w) <= f32::kMaxPlaneStride,
+                "expected a window of at most ", f32::kMaxPlaneReach, " x ", f32::kMaxPlaneReach,
+                " and strides up to ", f32::kMaxPlaneStride);
+  } else {
+    const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
+    check.Check(
+        c.groups == 1 && w.kernel_h == 1 && w.kernel_w == 1 && src[2] == dst[2] && src[3] == dst[3],
+        "expected one filter for each channel, or one group and windows of one pixel");
+  }
 }
 
 }  // namespace rshift::verify

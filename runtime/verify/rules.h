@@ -89,6 +89,7 @@ void CheckCommand(const CommandCheck& check, const isa::ResizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::LrnF32& c);
 void CheckCommand(const CommandCheck& check, const isa::FakeQuantizeF32& c);
 void CheckCommand(const CommandCheck& check, const isa::InstanceNormF32& c);
+void CheckCommand(const CommandCheck& check, const isa::ConvPlanarF32& c);
 // select.cc
 void CheckCommand(const CommandCheck& check, const isa::NonMaxSuppression& c);
 void CheckCommand(const CommandCheck& check, const isa::NonZero& c);

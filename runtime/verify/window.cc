@@ -14,12 +14,14 @@ struct Axis {
   int64_t Room() const { return in + before + after - dilation * (kernel - 1) - 1; }
 };
 
-std::array<Axis, 2> AxesOf(const CommandCheck& check, const Window& w) {
+// `height`: which dimension it is, the width being the next.
+std::array<Axis, 2> AxesOf(const CommandCheck& check, const Window& w, size_t height = 1) {
   const Shape& src = check.Tensor(Field::kSrc).shape;
   const Shape& dst = check.Tensor(Field::kDst).shape;
-  return {
-      {{"height", src[1], dst[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom},
-       {"width", src[2], dst[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right}}};
+  return {{{"height", src[height], dst[height], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top,
+            w.pad_bottom},
+           {"width", src[height + 1], dst[height + 1], w.kernel_w, w.stride_w, w.dilation_w,
+            w.pad_left, w.pad_right}}};
 }
 
 void CheckImages(const CommandCheck& check) {
@@ -55,9 +57,9 @@ void CheckTaps(const CommandCheck& check, const Axis& axis) {
 
 }  // namespace
 
-void CheckConvWindow(const CommandCheck& check, const Window& window) {
+void CheckConvWindow(const CommandCheck& check, const Window& window, size_t height) {
   CheckImages(check);
-  for (const Axis& axis : AxesOf(check, window)) {
+  for (const Axis& axis : AxesOf(check, window, height)) {
     const int64_t room = axis.Room();
     check.Check(room >= 0 && axis.out == room / axis.stride + 1, "output ", axis.name, " is ",
                 axis.out, ", expected (", axis.in, " + ", axis.before, " + ", axis.after, " - ",

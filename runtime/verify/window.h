@@ -7,8 +7,8 @@
 namespace rshift::verify {
 
 // src and dst are images with equal N, and dst's H and W are exactly what the window makes of
-// src's.
-void CheckConvWindow(const CommandCheck& check, const Window& window);
+// src's; `height` is the dimension of H, W the next one.
+void CheckConvWindow(const CommandCheck& check, const Window& window, size_t height = 1);
 // As above, or up to one more in each dimension (ceil_mode); every window has at least one tap
 // inside the image.
 void CheckPoolWindow(const CommandCheck& check, const Window& window);

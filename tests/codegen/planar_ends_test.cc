@@ -72,6 +72,45 @@ Net PoolNet(const Shape& x, int64_t kernel, int64_t stride, int64_t pad) {
   return net;
 }
 
+ValueId Numbers(Net* net, const std::string& name, const Shape& shape, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> values(-2, 2);
+  std::vector<float> numbers(static_cast<size_t>(NumElements(shape)));
+  for (float& number : numbers) number = values(random);
+  return net->Floats(name, shape, numbers);
+}
+
+// groups: 1 or the channels.
+Net ConvNet(const Shape& x, int64_t channels, int64_t groups, int64_t kernel, int64_t stride,
+            bool bias = true) {
+  Net net;
+  const int64_t pad = kernel / 2;
+  const auto out = [&](int64_t in) { return (in + 2 * pad - kernel) / stride + 1; };
+  Conv conv;
+  conv.window = {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad};
+  conv.groups = groups;
+  conv.clamp = {-4, 6};
+  std::vector<ValueId> inputs = {net.NhwcInput("x", x),
+                                 Numbers(&net, "w", {channels, x[3] / groups, kernel, kernel}, 1)};
+  if (bias) inputs.push_back(Numbers(&net, "b", {channels}, 2));
+  const ValueId y = net.Node("y", Nhwc({x[0], out(x[1]), out(x[2]), channels}), conv, inputs);
+  net.Result("out", y);
+  return net;
+}
+
+// x scale + offset, of channels.
+Net ScaleNet(const Shape& x, bool read_elsewhere = false) {
+  Net net;
+  const Shape channels = {x[1], 1, 1};
+  const ValueId product = net.Node("product", F32(x), Binary{BinaryOp::kMul, {}},
+                                   {net.Input("x", F32(x)), Numbers(&net, "scale", channels, 1)});
+  const ValueId sum = net.Node("y", F32(x), Binary{BinaryOp::kAdd, {0, 5}},
+                               {product, Numbers(&net, "offset", channels, 2)});
+  net.Output(sum);
+  if (read_elsewhere) net.Output(net.Node("z", F32(x), Unary(UnaryOp::kTanh), {product}));
+  return net;
+}
+
 // Of squeeze and excite: channels weighted by a function of their means.
 Net ExciteNet(bool read_elsewhere = false) {
   Net net;
@@ -138,6 +177,21 @@ TEST(PlanarEnds, HighestOfAWindow) {
         }
 }
 
+TEST(PlanarEnds, OneFilterForEachChannel) {
+  for (const int64_t kernel : {3, 5, 7})
+    for (const int64_t stride : {1, 2})
+      for (const int64_t width : {28, 33, 70, 150}) {
+        if (kernel == 7 && stride == 2) continue;
+        SCOPED_TRACE(kernel * 10 + stride);
+        ExpectPlanar(ConvNet({2, 11, width, 5}, 5, 5, kernel, stride, stride != 2));
+      }
+}
+
+TEST(PlanarEnds, WindowsOfOnePixel) {
+  ExpectPlanar(ConvNet({2, 10, 11, 16}, 21, 1, 1, 1));
+  ExpectPlanar(ConvNet({1, 20, 31, 7}, 3, 1, 1, 1, false));
+}
+
 TEST(PlanarEnds, SqueezeAndExcite) { ExpectPlanar(ExciteNet()); }
 
 TEST(PlanarEnds, NeighboursThatWantNhwcKeepIt) {
@@ -145,6 +199,14 @@ TEST(PlanarEnds, NeighboursThatWantNhwcKeepIt) {
   // Rows too short for the loops over them, and windows without any.
   EXPECT_EQ(Transposes(CompileChecked(PoolNet({1, 8, 8, 4}, 3, 2, 1))), 2);
   EXPECT_EQ(Transposes(CompileChecked(PoolNet({1, 40, 70, 4}, 4, 2, 1))), 2);
+  // Convolutions over many channels, of other windows, of few groups, of narrow images.
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 64}, 8, 1, 1, 1))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 4}, 4, 1, 3, 1))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 6}, 6, 2, 3, 1))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 4}, 4, 4, 4, 1))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 4}, 4, 4, 3, 3))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 14, 4}, 4, 4, 3, 1))), 2);
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 7, 7, 4}, 4, 1, 1, 1))), 2);
   Net twice = ResizeNet(2, 2);
   const ValueId y = twice.graph.FindValue("y");
   twice.Output(twice.Node("z", Nhwc({2, 10, 14, 3}), Unary(UnaryOp::kTanh), {y}));
@@ -158,6 +220,28 @@ TEST(PlanarEnds, ObservedValuesStay) {
 TEST(PlanarEnds, ASecondTimeChangesNothing) {
   const Graph once = PlanarEnds(ExciteNet().graph);
   EXPECT_EQ(PlanarEnds(once).nodes().size(), once.nodes().size());
+}
+
+TEST(ScalePlanes, ProductAndSumAreOneCommand) {
+  for (const Shape& x : {Shape{2, 5, 7, 9}, Shape{1, 19, 14, 14}, Shape{3, 2, 40, 33}}) {
+    const Net net = ScaleNet(x);
+    const ProgramImage one = CompileChecked(net);
+    EXPECT_EQ(OpcodesOf(one), std::vector{Opcode::kConvPlanarF32});
+    const ProgramImage two = Compile(net.graph, {.observable = false, .fuse = false, .meta = {}});
+    EXPECT_EQ(OpcodesOf(two), (std::vector{Opcode::kBinaryF32, Opcode::kBinaryF32}));
+    const std::vector<float> expected = OutputOf(two, 1, Isa::kScalar);
+    for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni}) {
+      if (!CpuSupports(isa)) continue;
+      EXPECT_EQ(OutputOf(one, 2, isa), expected) << Name(isa);
+    }
+  }
+}
+
+TEST(ScalePlanes, AProductThatOthersReadStays) {
+  const std::vector<Opcode> opcodes = OpcodesOf(CompileChecked(ScaleNet({2, 5, 7, 9}, true)));
+  EXPECT_EQ(std::count(opcodes.begin(), opcodes.end(), Opcode::kBinaryF32), 2);
+  EXPECT_EQ(OpcodesOf(CompileChecked(ScaleNet({2, 5, 7, 9}), true)),
+            (std::vector{Opcode::kBinaryF32, Opcode::kBinaryF32}));
 }
 
 // What a function alone reads is written where the function's result will be.

@@ -161,6 +161,33 @@ void MakeWindowed(Maker& m, Opcode opcode) {
   c.SetFloat(Field::kClampLoF, m.Chance(3) ? 0.0f : -INFINITY).SetFloat(Field::kClampHiF, INFINITY);
 }
 
+// One filter for each channel, or windows of one pixel.
+void MakePlanar(Maker& m) {
+  const bool points = m.Chance(3);
+  const int64_t ic = m.scale * m.random.Int(1, 20),
+                oc = points ? m.scale * m.random.Int(1, 20) : ic;
+  Shape src = {m.random.Int(1, 2), ic, 1, 1}, dst = {src[0], oc, 1, 1};
+  RandomWindow w(m, true);
+  for (const size_t d : {0, 1}) {
+    w.kernel[d] = points ? 1 : m.random.Int(1, 6);
+    w.dilation[d] = m.random.Int(1, 3);
+    w.stride[d] = points ? 1 : m.random.Int(1, 4);
+    w.before[d] = points ? 0 : m.random.Int(0, 4);
+    w.after[d] = points ? 0 : m.random.Int(0, 4);
+    const int64_t reach = (w.kernel[d] - 1) * w.dilation[d] + 1;
+    src[2 + d] = reach + m.random.Int(0, m.Chance(5) ? 90 : 20);
+    dst[2 + d] = (src[2 + d] + w.before[d] + w.after[d] - reach) / w.stride[d] + 1;
+  }
+  const Shape weights = {oc, points ? ic : 1, w.kernel[0], w.kernel[1]};
+  const int32_t constant =
+      m.b.Const(kF32, weights, std::vector<float>(static_cast<size_t>(NumElements(weights)), 0.5f));
+  const int32_t bias = m.Chance(2) ? -1 : m.Floats(oc, -2, 2), from = m.Src({kF32, src});
+  Command& c = m.b.Add(Opcode::kConvPlanarF32, m.Dst({kF32, dst}), from);
+  w.SetFields(c);
+  c.Set(Field::kGroups, points ? 1 : ic).Set(Field::kWeights, constant).Set(Field::kSrc3, bias);
+  c.SetFloat(Field::kClampLoF, m.Chance(3) ? 0.0f : -INFINITY).SetFloat(Field::kClampHiF, INFINITY);
+}
+
 void MakeMatMul(Maker& m) {
   const int64_t rows = m.scale * m.random.Int(1, 8), k = m.scale * m.random.Int(1, 40);
   const int64_t n = m.scale * m.random.Int(1, 40);
@@ -265,6 +292,8 @@ bool MakeFloatCommand(Opcode opcode, Maker& m) {
     case Opcode::kConvTransposeF32:
     case Opcode::kAveragePoolF32:
       return MakeWindowed(m, opcode), true;
+    case Opcode::kConvPlanarF32:
+      return MakePlanar(m), true;
     case Opcode::kMatMulF32:
       return MakeMatMul(m), true;
     default:

@@ -1,0 +1,228 @@
+// Convolutions with one filter for each plane (row_kernels.h), for the units of the instruction
+// sets.
+#ifndef RSHIFT_RUNTIME_F32_PLANE_FILTER_KERNELS_H_
+#define RSHIFT_RUNTIME_F32_PLANE_FILTER_KERNELS_H_
+
+#include "runtime/f32/plane_sums.h"
+
+namespace rshift::f32 {
+namespace {
+
+// Rows of a plane as the taps read them: zeros where the image ends, and of a stride s every s-th
+// column together, so that the taps of neighbouring outputs are neighbours.
+struct PlaneLines {
+  const float* x = nullptr;  // of the first row
+  int64_t row_step = 0;      // to the next row of the image
+  int64_t phase_step = 0;    // to the columns behind these: number n has column s * i + n at i
+};
+
+// Columns from `column` on of a row of `width`; zeros where there are none.
+RSHIFT_INLINE WideFloats ColumnsFrom(const float* x, int64_t column, int64_t width) {
+  if (column >= 0 && column + kPlaneWidth <= width) return LoadPart<WideFloats>(x + column);
+  const int64_t before = column < 0 ? -column : 0, left = width - column;
+  const int64_t end = left < kPlaneWidth ? left : kPlaneWidth;
+  if (before >= end) return WideFloats{};
+#if defined(__AVX512F__)
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << end) - (1u << before)), x + column);
+#else
+  float some[kPlaneWidth] = {};
+  for (int64_t i = before; i < end; ++i) some[i] = x[column + i];
+  return LoadPart<WideFloats>(some);
+#endif
+}
+
+template <typename Register>
+RSHIFT_INLINE Register Odds(const Register& a, const Register& b) {
+  if constexpr (sizeof(Register) == 64) {
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  } else if constexpr (sizeof(Register) == 32) {
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  } else {
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7);
+  }
+}
+
+// One row of the image, from column `first` on, in lines of `end` elements, a multiple of
+// kPlaneWidth.
+RSHIFT_INLINE void FillLines(const PlaneFilter& f, int64_t row, int64_t first, int64_t end,
+                             float* to) {
+  const float* x = f.x + row * f.width;
+  if (row < 0 || row >= f.height) {
+    for (int64_t i = 0; i < f.stride_w * end; ++i) to[i] = 0;
+  } else if (f.stride_w == 1) {
+    for (int64_t i = 0; i < end; i += kPlaneWidth) {
+      const WideFloats some = ColumnsFrom(x, first + i, f.width);
+      std::memcpy(to + i, &some, sizeof some);
+    }
+  } else if (f.stride_w == 2) {
+    for (int64_t i = 0; i < end; i += kPlaneWidth) {
+      const WideFloats a = ColumnsFrom(x, first + 2 * i, f.width);
+      const WideFloats b = ColumnsFrom(x, first + 2 * i + kPlaneWidth, f.width);
+      const WideFloats evens = Evens(a, b), odds = Odds(a, b);
+      std::memcpy(to + i, &evens, sizeof evens);
+      std::memcpy(to + end + i, &odds, sizeof odds);
+    }
+  } else {
+    for (int64_t i = 0; i < end; ++i) {
+      for (int64_t phase = 0; phase < f.stride_w; ++phase) {
+        const int64_t column = first + i * f.stride_w + phase;
+        to[phase * end + i] = column >= 0 && column < f.width ? x[column] : 0;
+      }
+    }
+  }
+}
+
+// Outputs of one register in each of several rows.
+struct PlaneTile {
+  const float* x = nullptr;  // the line of the first row's first tap
+  float* out = nullptr;
+  int64_t outputs = 0;  // of the register
+};
+
+// A window whose size is known: what is read of a row of the image serves all rows of outputs
+// above which it lies.
+template <int kKernel, int kStride>
+struct KnownWindow {
+  template <int kRows>
+  RSHIFT_INLINE static void Add(const PlaneFilter& f, const PlaneLines& lines, const PlaneTile& t,
+                                FloatSum* sums) {
+#pragma GCC unroll 32
+    for (int row = 0; row < (kRows - 1) * kStride + kKernel; ++row) {
+      const float* x = t.x + row * lines.row_step;
+#pragma GCC unroll 8
+      for (int column = 0; column < kKernel; ++column) {
+        const auto some =
+            LoadPart<WideFloats>(x + column % kStride * lines.phase_step + column / kStride);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) {
+          const int tap = row - r * kStride;
+          if (tap >= 0 && tap < kKernel) sums[r].Add(some, f.w[tap * kKernel + column]);
+        }
+      }
+    }
+  }
+};
+
+struct AnyWindow {
+  template <int kRows, typename Sum>
+  RSHIFT_INLINE static void Add(const PlaneFilter& f, const PlaneLines& lines, const PlaneTile& t,
+                                Sum* sums) {
+    const int64_t below = f.stride_h * lines.row_step;
+    const float* w = f.w;
+    for (int64_t row = 0; row < f.kernel_h; ++row) {
+      for (int64_t column = 0; column < f.kernel_w; ++column, ++w) {
+        const int64_t place = column * f.dilation_w;
+        const float* x = t.x + row * f.dilation_h * lines.row_step +
+                         place % f.stride_w * lines.phase_step + place / f.stride_w;
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) sums[r].Add(LoadPart<WideFloats>(x + r * below), *w);
+      }
+    }
+  }
+};
+
+template <typename Taps, typename Sum, int kRows>
+void RunPlaneTile(const PlaneFilter& f, const PlaneLines& lines, const PlaneTile& t) {
+  Sum sums[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) sums[r].Begin(f.bias);
+  Taps::template Add<kRows>(f, lines, t, sums);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r)
+    StoreOutputs(sums[r].End(f.bias), t.outputs, f.lo, f.hi, t.out + r * f.outputs);
+}
+
+// `rows` rows of `outputs` outputs. The last rows are computed twice where they fill no tile.
+template <typename Taps, typename Sum>
+void RunPlaneBlock(const PlaneFilter& f, const PlaneLines& lines, int64_t rows, int64_t outputs,
+                   float* out) {
+  for (int64_t i = 0; i < outputs; i += kPlaneWidth) {
+    const auto tile = [&](int64_t row) RSHIFT_INLINE_LAMBDA {
+      return PlaneTile{lines.x + i + row * f.stride_h * lines.row_step, out + i + row * f.outputs,
+                       outputs - i};
+    };
+    if (rows < kPlaneRows) {
+      for (int64_t row = 0; row < rows; ++row) RunPlaneTile<AnyWindow, Sum, 1>(f, lines, tile(row));
+      continue;
+    }
+    for (int64_t row = 0; row < rows; row += kPlaneRows)
+      RunPlaneTile<Taps, Sum, kPlaneRows>(f, lines,
+                                          tile(row + kPlaneRows <= rows ? row : rows - kPlaneRows));
+  }
+}
+
+using PlaneBlock = void (*)(const PlaneFilter& f, const PlaneLines& lines, int64_t rows,
+                            int64_t outputs, float* out);
+
+PlaneBlock FindPlaneBlock(const PlaneFilter& f) {
+  if (f.in_double) return RunPlaneBlock<AnyWindow, DoubleSum>;
+  const bool known = f.kernel_h == f.kernel_w && f.stride_h == f.stride_w && f.dilation_h == 1 &&
+                     f.dilation_w == 1;
+  const auto is = [&](int64_t kernel, int64_t stride) {
+    return known && f.kernel_h == kernel && f.stride_h == stride;
+  };
+  if constexpr (kIsFused) {
+    if (is(3, 1)) return RunPlaneBlock<KnownWindow<3, 1>, FloatSum>;
+    if (is(3, 2)) return RunPlaneBlock<KnownWindow<3, 2>, FloatSum>;
+    if (is(5, 1)) return RunPlaneBlock<KnownWindow<5, 1>, FloatSum>;
+    if (is(5, 2)) return RunPlaneBlock<KnownWindow<5, 2>, FloatSum>;
+    if (is(7, 1)) return RunPlaneBlock<KnownWindow<7, 1>, FloatSum>;
+  }
+  return RunPlaneBlock<AnyWindow, FloatSum>;
+}
+
+RSHIFT_INLINE int64_t ToWholeRegisters(int64_t n) {
+  return (n + kPlaneWidth - 1) / kPlaneWidth * kPlaneWidth;
+}
+
+// x * w + bias, both rounded, of n neighbours.
+RSHIFT_INLINE void ScalePlane(const PlaneFilter& f, const float* x, int64_t n, float* out) {
+  const float w = f.w[0], bias = f.bias, lo = f.lo, hi = f.hi;
+  const auto scaled = [=](const WideFloats& some) RSHIFT_INLINE_LAMBDA { return some * w + bias; };
+  int64_t i = 0;
+  for (; i + 4 * kPlaneWidth <= n; i += 4 * kPlaneWidth) {
+#pragma GCC unroll 4
+    for (int64_t k = i; k < i + 4 * kPlaneWidth; k += kPlaneWidth)
+      StoreOutputs(scaled(LoadPart<WideFloats>(x + k)), kPlaneWidth, lo, hi, out + k);
+  }
+  for (; i < n; i += kPlaneWidth) {
+    const bool whole = n - i >= kPlaneWidth;
+    const WideFloats some = whole ? LoadPart<WideFloats>(x + i) : LoadFirst(x + i, n - i);
+    StoreOutputs(scaled(some), n - i, lo, hi, out + i);
+  }
+}
+
+// In bands of rows, 64 columns wide, whose lines stay in the nearest cache.
+void PlaneConvolution(const PlaneFilter& f) noexcept {
+  if (f.kernel_h == 1 && f.kernel_w == 1 && f.height == f.rows && f.width == f.outputs)
+    return ScalePlane(f, f.x + f.first * f.width, (f.end - f.first) * f.width,
+                      f.out + f.first * f.width);
+  constexpr int64_t kFloats = 8192, kOutputs = 64;
+  static_assert(kMaxPlaneReach * kMaxPlaneStride * (kOutputs + 64) <= kFloats);
+  alignas(64) float lines[kFloats + kPlaneWidth];
+  const WideFloats zeros = {};
+  const PlaneBlock run = FindPlaneBlock(f);
+  const int64_t reach = (f.kernel_h - 1) * f.dilation_h + 1;
+  for (int64_t at = 0; at < f.outputs; at += kOutputs) {
+    const int64_t outputs = f.outputs - at < kOutputs ? f.outputs - at : kOutputs;
+    // What the last register reads behind that is no output's.
+    const int64_t end = ToWholeRegisters(outputs + (f.kernel_w - 1) * f.dilation_w / f.stride_w);
+    const int64_t row_step = f.stride_w * end;
+    int64_t band = (kFloats / row_step - reach) / f.stride_h + 1;
+    if (band > kPlaneRows) band -= band % kPlaneRows;
+    for (int64_t row = f.first; row < f.end; row += band) {
+      const int64_t rows = f.end - row < band ? f.end - row : band;
+      const int64_t above = row * f.stride_h - f.pad_top;
+      const int64_t filled = (rows - 1) * f.stride_h + reach;
+      for (int64_t i = 0; i < filled; ++i)
+        FillLines(f, above + i, at * f.stride_w - f.pad_left, end, lines + i * row_step);
+      std::memcpy(lines + filled * row_step, &zeros, sizeof zeros);
+      run(f, {lines, row_step, end}, rows, outputs, f.out + row * f.outputs + at);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rshift::f32
+
+#endif  // RSHIFT_RUNTIME_F32_PLANE_FILTER_KERNELS_H_
