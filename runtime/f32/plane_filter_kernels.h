@@ -141,13 +141,13 @@ void RunPlaneBlock(const PlaneFilter& f, const PlaneLines& lines, int64_t rows, 
       return PlaneTile{lines.x + i + row * f.stride_h * lines.row_step, out + i + row * f.outputs,
                        outputs - i};
     };
-    if (rows < kPlaneRows) {
+    if (rows < Sum::kRows) {
       for (int64_t row = 0; row < rows; ++row) RunPlaneTile<AnyWindow, Sum, 1>(f, lines, tile(row));
       continue;
     }
-    for (int64_t row = 0; row < rows; row += kPlaneRows)
-      RunPlaneTile<Taps, Sum, kPlaneRows>(f, lines,
-                                          tile(row + kPlaneRows <= rows ? row : rows - kPlaneRows));
+    for (int64_t row = 0; row < rows; row += Sum::kRows)
+      RunPlaneTile<Taps, Sum, Sum::kRows>(f, lines,
+                                          tile(row + Sum::kRows <= rows ? row : rows - Sum::kRows));
   }
 }
 

@@ -55,7 +55,9 @@ void RunPoints(const PlaneProduct& p) {
     int64_t row = 0;
     for (; row + Sum::kPointRows <= p.rows; row += Sum::kPointRows)
       RunPointRows<Sum, Sum::kPointRows>(p, row, pixel, end);
-    for (; row + 2 <= p.rows; row += 2) RunPointRows<Sum, 2>(p, row, pixel, end);
+    if constexpr (Sum::kPointRows > 2) {
+      for (; row + 2 <= p.rows; row += 2) RunPointRows<Sum, 2>(p, row, pixel, end);
+    }
     if (row < p.rows) RunPointRows<Sum, 1>(p, row, pixel, end);
   }
 }

@@ -58,7 +58,7 @@ constexpr int kFilterRows = 2, kFilterParts = 1, kPlaneRows = 2;
 // One register of outputs: its sum as floats, or in double (portable steps), which begins with the
 // bias, as the portable convolution in NHWC does.
 struct FloatSum {
-  static constexpr int kPointRows = kFilterRows, kPointParts = kFilterParts;
+  static constexpr int kRows = kPlaneRows, kPointRows = kFilterRows, kPointParts = kFilterParts;
   WideFloats sum = {};
   RSHIFT_INLINE void Begin(float) { sum = WideFloats{}; }
   RSHIFT_INLINE void Add(const WideFloats& x, float w) {
@@ -67,7 +67,7 @@ struct FloatSum {
   RSHIFT_INLINE WideFloats End(float bias) const { return sum + AllWide(bias); }
 };
 struct DoubleSum {
-  static constexpr int kPointRows = kFilterRows < 4 ? kFilterRows : 4, kPointParts = 1;
+  static constexpr int kRows = 1, kPointRows = 1, kPointParts = 1;  // little code
   WideDoubles low = {}, high = {};
   RSHIFT_INLINE void Begin(float bias) {
     low = static_cast<double>(bias) - WideDoubles{};
