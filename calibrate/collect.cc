@@ -132,14 +132,21 @@ class Run {
       workers_.emplace_back(program, plan, options.portable, statistics_);
   }
 
-  // Throws the error of the lowest sample. False: interrupted before all samples were run.
+  // Throws the error of the lowest sample, and keeps the others that are done where none has failed
+  // halfway. False: interrupted before all samples were run.
   bool Work() {
     RunThreads(threads_, [this](size_t i) { Work(workers_[i]); });
-    const bool finished = queue_.Finish();
-    statistics_.UseWhole([&] {
-      if (!finished) SaveCheckpoint(options_.checkpoint, total_);
-    });
-    return finished;
+    try {
+      const bool finished = queue_.Finish();
+      statistics_.UseWhole([&] {
+        if (!finished) SaveCheckpoint(options_.checkpoint, total_);
+      });
+      return finished;
+    } catch (const Error& error) {
+      if (!KeepsDone()) throw;
+      Fail(error.code(), error.what(), "; ", total_.samples.size(), " of ", count_,
+           " samples are done and kept: carry on with --resume");
+    }
   }
 
   // Before Work: at its peak, in bytes.
@@ -161,6 +168,20 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // Whether they are in the checkpoint now. An error of its own would hide the sample's.
+  bool KeepsDone() {
+    bool kept = false;
+    try {
+      statistics_.UseWhole([&] {
+        if (options_.checkpoint.empty() || total_.samples.empty()) return;
+        SaveCheckpoint(options_.checkpoint, total_);
+        kept = true;
+      });
+    } catch (const Error&) {
+    }
+    return kept;
+  }
 
   void Work(Worker& worker) {
     while (std::optional<NextSample> next = queue_.Take()) {

@@ -13,19 +13,21 @@ SharedStatistics::Addition::Addition(SharedStatistics& to) : to_(to) {
 
 SharedStatistics::Addition::~Addition() {
   const std::lock_guard lock(to_.mutex_);
-  if (!finished_) to_.failed_ = true;
+  if (added_ && !finished_) to_.failed_ = true;
   --to_.adding_;
   to_.changed_.notify_all();
 }
 
 void SharedStatistics::Addition::Add(int statistic, TensorCounter& counter,
                                      const RecordedSample& sample, TensorMemory& memory) {
+  added_ = true;
   const auto i = static_cast<size_t>(statistic);
   const std::lock_guard lock(to_.tensors_[i]);
   counter.AddTo(to_.total_.tensors[i], sample, memory);
 }
 
 void SharedStatistics::Addition::AddPeak(int statistic, float peak) {
+  added_ = true;
   const auto i = static_cast<size_t>(statistic);
   const std::lock_guard lock(to_.tensors_[i]);
   ++to_.total_.tensors[i].peaks[PeakBin(peak)];

@@ -20,8 +20,8 @@ class SharedStatistics {
   SharedStatistics(const ObservationPlan& plan, StatisticsFile& total)
       : plan_(plan), total_(total), tensors_(plan.names.size()) {}
 
-  // One sample of one thread, whose tensors are added one after the other. Without Finish the
-  // statistics hold a part of a sample, and are worthless.
+  // One sample of one thread, whose tensors are added one after the other. Once one is, without
+  // Finish the statistics hold a part of a sample, and are worthless.
   class Addition {
    public:
     explicit Addition(SharedStatistics& to);  // waits while the statistics are used
@@ -36,10 +36,11 @@ class SharedStatistics {
 
    private:
     SharedStatistics& to_;
-    bool finished_ = false;
+    bool added_ = false, finished_ = false;
   };
 
-  // When no sample is being added, and none has failed: completes the statistics and calls `use`.
+  // When no sample is being added, and none has failed halfway: completes the statistics and calls
+  // `use`.
   void UseWhole(const std::function<void()>& use);
 
  private:

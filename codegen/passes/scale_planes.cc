@@ -17,9 +17,9 @@ bool IsOfChannels(const Value& value, const Value& x) {
   return shape == channels || shape == Shape{1, x.shape[1], 1, 1};
 }
 
-class Finder {
+class ScaledPlanes {
  public:
-  explicit Finder(const Graph& graph)
+  explicit ScaledPlanes(const Graph& graph)
       : graph_(graph), producers_(graph.Producers()), consumers_(graph.Consumers()) {}
 
   // The product that this sum alone reads; null for none.
@@ -58,7 +58,7 @@ class Finder {
   std::vector<std::vector<NodeId>> consumers_;
 };
 
-void Write(GraphRewriter& rewriter, const Node& product, const Node& sum) {
+void WriteScale(GraphRewriter& rewriter, const Node& product, const Node& sum) {
   const int64_t channels = rewriter.OldInput(product, 0).shape[1];
   Conv conv;
   conv.groups = channels;
@@ -75,14 +75,14 @@ void Write(GraphRewriter& rewriter, const Node& product, const Node& sum) {
 }  // namespace
 
 Graph ScalePlanes(const Graph& graph) {
-  const Finder finder(graph);
+  const ScaledPlanes finder(graph);
   const std::vector<Node>& nodes = graph.nodes();
   if (std::none_of(nodes.begin(), nodes.end(),
                    [&](const Node& node) { return finder.ProductOf(node) != nullptr; }))
     return graph;
   Graph scaled = RewriteNodes(graph, [&](GraphRewriter& rewriter, const Node& node) {
     if (const Node* product = finder.ProductOf(node); product != nullptr) {
-      Write(rewriter, *product, node);
+      WriteScale(rewriter, *product, node);
       return true;
     }
     return finder.IsTaken(node);

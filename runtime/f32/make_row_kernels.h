@@ -34,7 +34,7 @@ constexpr RowKernels MakeRowKernels() {
           .plane_row_highest = PlaneRowHighest,
           .plane_row_twice = PlaneRowTwice,
           .plane_convolution = PlaneConvolution,
-          .plane_product = PlanesByPoints,
+          .plane_product = ProductOfPlanes,
           .sigmoid = RowSigmoid,
           .tanh = RowTanh,
           .silu = RowSilu,

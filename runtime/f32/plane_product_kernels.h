@@ -62,7 +62,7 @@ void RunPoints(const PlaneProduct& p) {
   }
 }
 
-void PlanesByPoints(const PlaneProduct& p) noexcept {
+void ProductOfPlanes(const PlaneProduct& p) noexcept {
   p.in_double ? RunPoints<DoubleSum>(p) : RunPoints<FloatSum>(p);
 }
 
