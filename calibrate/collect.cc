@@ -169,12 +169,13 @@ class Run {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Whether they are in the checkpoint now. An error of its own would hide the sample's.
+  // Whether they are in the checkpoint now; few are not worth one, which the next run would have to
+  // be told what to do with. An error of its own would hide the sample's.
   bool KeepsDone() {
     bool kept = false;
     try {
       statistics_.UseWhole([&] {
-        if (options_.checkpoint.empty() || total_.samples.empty()) return;
+        if (options_.checkpoint.empty() || total_.samples.size() < kSamplesBetween) return;
         SaveCheckpoint(options_.checkpoint, total_);
         kept = true;
       });
