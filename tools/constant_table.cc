@@ -21,10 +21,6 @@ std::span<const int32_t> Elements32(const NumpyArray& array) {
   return {reinterpret_cast<const int32_t*>(array.bytes.data()), array.bytes.size() / 4};
 }
 
-bool HasChannelWords(const Command& command) {
-  return TraitsOf(command.opcode).buffers == BufferForm::kRequant;
-}
-
 // Of the weights, one for each output channel; none where the words are no integers.
 std::vector<float> WeightScales(const ProgramImage& image, const Command& command,
                                 std::span<const uint8_t> records) {
@@ -34,7 +30,7 @@ std::vector<float> WeightScales(const ProgramImage& image, const Command& comman
       src.quantized && dst.quantized && src.scale > 0 &&
       numerics::IsIntegerRounding(static_cast<Rounding>(command.Get(Field::kRounding)));
   if (!known) return {};
-  const std::vector<NumpyArray> words = UnpackRequant(records);
+  const std::vector<NumpyArray> words = UnpackRequant(image, command, records);
   const std::span<const int32_t> multipliers = Elements32(words[1]), shifts = Elements32(words[2]);
   std::vector<float> scales;
   for (size_t c = 0; c < multipliers.size(); ++c) {
@@ -75,15 +71,15 @@ class ProgramConstants {
   void AddTensor(const Command& command, Field field, const TensorRecord& record) {
     const ProgramImage& image = program_.image();
     const std::span<const uint8_t> bytes = Bytes(record);
-    if (field == Field::kRequant && HasChannelWords(command)) {
-      for (NumpyArray& words : UnpackRequant(bytes)) {
+    if (field == Field::kRequant && HasIntegerWeights(command)) {
+      for (NumpyArray& words : UnpackRequant(image, command, bytes)) {
         const std::string name = Cat(record.name, ".", words.name);
         rows_.push_back({name, "", "", std::move(words), {}, true});
       }
       return;
     }
     ConstantRow row{record.name, "", "", {}, {}, record.dtype != DType::kBytes};
-    if (field == Field::kWeights && HasChannelWords(command)) {
+    if (field == Field::kWeights && HasIntegerWeights(command)) {
       row.values = UnpackWeights(image, command, bytes);
       row.has_numbers = true;
       row.bits = Has4Bits(image, record) ? 4 : 8;

@@ -71,12 +71,37 @@ NumpyArray UnpackMatMul(int64_t k, int64_t n, std::span<const uint8_t> packed) {
   return array;
 }
 
-std::span<const uint8_t> ConstantBytes(const Program& program, const TensorRecord& record) {
-  return program.constants().subspan(record.offset, record.bytes());
+// Of a 16-bit command: `outer` matrices [inputs, taps] of the model, each turned around.
+NumpyArray UnpackS16(Shape shape, int64_t outer, int64_t inputs, int64_t taps,
+                     std::span<const uint8_t> packed) {
+  NumpyArray array = Weights(std::move(shape));
+  for (int64_t o = 0; o < outer; ++o) {
+    const int64_t at = o * inputs * taps;
+    for (int64_t i = 0; i < inputs; ++i) {
+      for (int64_t t = 0; t < taps; ++t)
+        array.bytes[at + i * taps + t] = packed[at + t * inputs + i];
+    }
+  }
+  return array;
 }
 
-bool HasPackedWeights(const Command& command) {
-  return TraitsOf(command.opcode).buffers == BufferForm::kRequant;
+// A word of each record.
+NumpyArray Words(const char* name, std::span<const uint8_t> records, size_t word) {
+  const size_t channels = records.size() / sizeof(ChannelRequant);
+  NumpyArray array{.name = name,
+                   .dtype = DType::kS32,
+                   .shape = {static_cast<int64_t>(channels)},
+                   .bytes = std::vector<uint8_t>(channels * sizeof(int32_t))};
+  for (size_t c = 0; c < channels; ++c) {
+    std::memcpy(array.bytes.data() + c * sizeof(int32_t),
+                records.data() + c * sizeof(ChannelRequant) + word * sizeof(int32_t),
+                sizeof(int32_t));
+  }
+  return array;
+}
+
+std::span<const uint8_t> ConstantBytes(const Program& program, const TensorRecord& record) {
+  return program.constants().subspan(record.offset, record.bytes());
 }
 
 Json FieldTensorJson(const TensorRecord& record) {
@@ -97,15 +122,16 @@ void AddConstant(const Program& program, const Command& command, Field field,
   const TensorRecord& record = Tensor(program.image(), command, field);
   const std::span<const uint8_t> bytes = ConstantBytes(program, record);
   std::vector<NumpyArray> arrays;
-  if (field == Field::kWeights && HasPackedWeights(command)) {
+  if (field == Field::kWeights && HasIntegerWeights(command)) {
     arrays.push_back(UnpackWeights(program.image(), command, bytes));
     (*json)["shape"] = arrays[0].shape;
     json->erase("memory_shape");
   } else if (field == Field::kRequant) {
-    arrays = UnpackRequant(bytes);
+    arrays = UnpackRequant(program.image(), command, bytes);
   } else {
     arrays.push_back(ToArray(record, std::as_bytes(bytes), /*raw=*/true));
     arrays[0].name = Name(field);
+    if (record.dtype == DType::kBytes) arrays[0].dtype = DType::kU8;  // a table
   }
   for (NumpyArray& array : arrays) {
     (*json)["arrays"].push_back(array.name);
@@ -133,30 +159,36 @@ void AddTensor(const Program& program, const Command& command, const FieldSpec& 
 
 }  // namespace
 
+bool HasIntegerWeights(const Command& command) {
+  return TraitsOf(command.opcode).buffers == BufferForm::kRequant ||
+         command.opcode == Opcode::kConvS16 || command.opcode == Opcode::kMatMulS16;
+}
+
 NumpyArray UnpackWeights(const ProgramImage& image, const Command& command,
                          std::span<const uint8_t> packed) {
   const int64_t in = Tensor(image, command, Field::kSrc).shape.back();
   const int64_t out = Tensor(image, command, Field::kDst).shape.back();
   if (command.opcode == Opcode::kDepthwise) return UnpackDepthwise(command, out, packed);
   if (command.opcode == Opcode::kMatMul) return UnpackMatMul(in, out, packed);
+  if (command.opcode == Opcode::kMatMulS16) return UnpackS16({in, out}, 1, in, out, packed);
+  if (command.opcode == Opcode::kConvS16) {
+    const int64_t kh = command.Get(Field::kKernelH), kw = command.Get(Field::kKernelW);
+    const int64_t inputs = in / command.Get(Field::kGroups);
+    return UnpackS16({out, inputs, kh, kw}, out, inputs, kh * kw, packed);
+  }
   return UnpackConv(command, in, out, packed);
 }
 
-std::vector<NumpyArray> UnpackRequant(std::span<const uint8_t> records) {
-  const size_t channels = records.size() / sizeof(ChannelRequant);
-  std::vector<NumpyArray> arrays;
-  for (const char* name : {"bias", "multiplier", "rshift"}) {
-    NumpyArray array{.name = name,
-                     .dtype = DType::kS32,
-                     .shape = {static_cast<int64_t>(channels)},
-                     .bytes = std::vector<uint8_t>(channels * sizeof(int32_t))};
-    const size_t word = arrays.size() * sizeof(int32_t);
-    for (size_t c = 0; c < channels; ++c) {
-      std::memcpy(array.bytes.data() + c * sizeof(int32_t),
-                  records.data() + c * sizeof(ChannelRequant) + word, sizeof(int32_t));
-    }
-    arrays.push_back(std::move(array));
-  }
+std::vector<NumpyArray> UnpackRequant(const ProgramImage& image, const Command& command,
+                                      std::span<const uint8_t> records) {
+  const auto channels = static_cast<size_t>(Tensor(image, command, Field::kDst).shape.back());
+  const size_t size = channels * sizeof(ChannelRequant);
+  std::vector<NumpyArray> arrays = {Words("bias", records.first(size), 0),
+                                    Words("multiplier", records.first(size), 1),
+                                    Words("rshift", records.first(size), 2)};
+  if (records.size() == size) return arrays;
+  arrays.push_back(Words("multiplier_below_0", records.subspan(size), 1));
+  arrays.push_back(Words("rshift_below_0", records.subspan(size), 2));
   return arrays;
 }
 

@@ -12,12 +12,16 @@
 
 namespace rshift {
 
-// The weights of a conv, depthwise or matmul command in ONNX order: [OC, IC/groups, KH, KW],
-// [C, 1, KH, KW], [K, N]. `packed`: as the program holds them.
+// Whether UnpackWeights knows the command.
+bool HasIntegerWeights(const Command& command);
+// The weights of a conv, depthwise or matmul command, or one of their 16-bit forms, in ONNX order:
+// [OC, IC/groups, KH, KW], [C, 1, KH, KW], [K, N]. `packed`: as the program holds them.
 NumpyArray UnpackWeights(const ProgramImage& image, const Command& command,
                          std::span<const uint8_t> packed);
-// The records of its output channels as three arrays of s32: bias, multiplier, rshift.
-std::vector<NumpyArray> UnpackRequant(std::span<const uint8_t> records);
+// The records of its output channels as arrays of s32: bias, multiplier, rshift, and where
+// accumulators below 0 have words of their own multiplier_below_0 and rshift_below_0.
+std::vector<NumpyArray> UnpackRequant(const ProgramImage& image, const Command& command,
+                                      std::span<const uint8_t> records);
 
 // One command: its entry in manifest.json and the arrays of its .npz. `values`: of each tensor of
 // the arena, in ONNX order, once it is complete; nothing of a tensor that is not.

@@ -44,8 +44,15 @@ def clamp(command, values):
 
 
 def requantize(command, accumulators, arrays, shape):
-    product = accumulators * shape(arrays['multiplier'])
-    return clamp(command, half_up(product, shape(arrays['rshift'])) + zero(command, 'dst'))
+    def by(multiplier, rshift):
+        if command['opcode'].endswith('_s16'):  # accumulators of 39 bits, multipliers that end in 7 zeros
+            multiplier, rshift = multiplier >> 7, np.maximum(rshift - 7, 0)
+        return half_up(accumulators * shape(multiplier), shape(rshift))
+
+    result = by(arrays['multiplier'], arrays['rshift'])
+    if 'multiplier_below_0' in arrays:
+        result = np.where(accumulators < 0, by(arrays['multiplier_below_0'], arrays['rshift_below_0']), result)
+    return clamp(command, result + zero(command, 'dst'))
 
 
 def weights_of(arrays, axis):
@@ -103,15 +110,22 @@ def leaky_relu(command, arrays):
     return clamp(command, np.where(v >= 0, positive, negative) + zero(command, 'dst'))
 
 
+def table(command, arrays):
+    found = arrays['table'][np.ascontiguousarray(arrays['src']).view(np.uint8)]
+    return found.view(np.int8) if command['tensors']['dst']['dtype'] == 's8' else found
+
+
 def quantize(command, arrays):
     """Ties to even, as mode 0 has it."""
     tensor = command['tensors']['dst']
-    low = -128 if tensor['dtype'] == 's8' else 0
-    return np.clip(np.rint(arrays['src'] / np.float32(tensor['scale'])) + tensor['zero_point'], low, low + 255)
+    bits = 16 if tensor['dtype'] == 's16' else 8
+    low = 0 if tensor['dtype'] == 'u8' else -(1 << (bits - 1))
+    return np.clip(np.rint(arrays['src'] / np.float32(tensor['scale'])) + tensor['zero_point'], low, low + (1 << bits) - 1)
 
 
 RULES = {'conv': conv, 'depthwise': conv, 'matmul': matmul, 'add': add, 'max_pool': max_pool,
-         'average_pool': average_pool, 'leaky_relu': leaky_relu, 'quantize': quantize}
+         'average_pool': average_pool, 'leaky_relu': leaky_relu, 'quantize': quantize, 'table': table, 'conv_s16': conv,
+         'matmul_s16': matmul}
 
 
 def is_half_up(command):

@@ -19,15 +19,15 @@ def little_net(path):
     constants.append(numpy_helper.from_array(rng.normal(size=20).astype(np.float32), 'b1'))
     node = helper.make_node
     nodes = [node('Conv', ['x', 'w1', 'b1'], ['c1'], pads=[1] * 4, strides=[2, 2]), node('Relu', ['c1'], ['r1']),
-             node('Conv', ['r1', 'w2'], ['c2'], pads=[2] * 4, dilations=[2, 2], group=4),
-             node('Conv', ['c2', 'w3'], ['c3'], pads=[1, 0, 1, 2], group=20), node('Add', ['c3', 'r1'], ['s']),
+             node('Conv', ['r1', 'w2'], ['c2'], pads=[2] * 4, dilations=[2, 2], group=4), node('LeakyRelu', ['c2'], ['p2'], alpha=0.2),
+             node('Conv', ['p2', 'w3'], ['c3'], pads=[1, 0, 1, 2], group=20), node('Add', ['c3', 'r1'], ['s']),
              node('LeakyRelu', ['s'], ['l'], alpha=0.1), node('MaxPool', ['l'], ['m'], kernel_shape=[2, 2]),
-             node('Conv', ['m', 'w4'], ['c4']),
-             node('AveragePool', ['c4'], ['a'], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2]),
+             node('Conv', ['m', 'w4'], ['c4']), node('HardSwish', ['c4'], ['h4']),
+             node('AveragePool', ['h4'], ['a'], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2]),
              node('GlobalAveragePool', ['a'], ['g']), node('Flatten', ['g'], ['f']), node('MatMul', ['f', 'w5'], ['y'])]
     graph = helper.make_graph(nodes, 'net', [helper.make_tensor_value_info('x', TensorProto.FLOAT, (1, 3, 12, 13))],
                               [helper.make_tensor_value_info('y', TensorProto.FLOAT, None)], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 14)], ir_version=7), path)
 
 
 @pytest.fixture(scope='module')
@@ -45,8 +45,20 @@ def test_numpy_computes_every_layer_again_from_the_files_alone(mode, fuse, net, 
     pipeline.deploy(net / 'net.onnx', tmp_path / 'p.rshift', mode=mode, table=net / 'net.table.yaml', extra=fuse)
     pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', net / 'x.npy', '-o', tmp_path / 'v')
     compared = recompute_vectors.recompute(tmp_path / 'v')
-    expected = {'quantize', 'conv', 'depthwise', 'max_pool', 'average_pool', 'matmul', 'leaky_relu'}
+    expected = {'quantize', 'conv', 'depthwise', 'max_pool', 'average_pool', 'matmul', 'leaky_relu', 'table'}
     assert set(compared) == expected | ({'add'} if mode == 'symmetric' else set()), compared
+    below = [c['opcode'] for c in json.loads((tmp_path / 'v/manifest.json').read_text())['commands']
+             if 'multiplier_below_0' in c['tensors'].get('requant', {}).get('arrays', [])]
+    assert sorted(below) == ['conv', 'conv']  # before the LeakyRelu that is part of it, and before HardSwish's table
+
+
+@pytest.mark.parametrize('mode', pipeline.INTEGER_MODES)
+def test_numpy_computes_products_of_sixteen_bits_again(mode, net, tmp_path):
+    pipeline.deploy(net / 'net.onnx', tmp_path / 'p.rshift', mode=mode, table=net / 'net.table.yaml',
+                    extra=('--activation-bits', 16))
+    pipeline.run('model_tool', 'vectors', tmp_path / 'p.rshift', '--input', net / 'x.npy', '-o', tmp_path / 'v')
+    compared = recompute_vectors.recompute(tmp_path / 'v')
+    assert {'conv_s16', 'matmul_s16'} <= set(compared), compared
 
 
 def test_weights_are_the_models_in_onnx_order(net, tmp_path):
