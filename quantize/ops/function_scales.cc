@@ -15,8 +15,6 @@ constexpr int kPoints = 512;   // of a side at which functions are evaluated
 constexpr int kReaches = 128;  // places at which a side's integers may end
 constexpr int kPointsOfReach = kPoints / kReaches;
 constexpr int kSteps = 255;  // between the integers
-// Numbers far out are few, and a network decides by them: cut off, they weigh so much more.
-constexpr double kBeyond = 100;
 constexpr double kWorthIt = 0.8;
 
 // Continuous functions whose bytes are tables: what the step of x costs is their slope.
@@ -64,7 +62,7 @@ class Side {
         for (int i = at; i < kPoints; ++i)
           beyond += Weight(i) * Square((y[i] + y[i + 1]) / 2 - y[at]);
         slopes_[r] += f.channels * slopes * width;
-        beyond_[r] += kBeyond * f.channels * beyond * width;
+        beyond_[r] += f.channels * beyond * width;
       }
     }
   }
@@ -85,7 +83,7 @@ class Side {
 
  private:
   // How often numbers of an interval come: the farther out, the less.
-  static double Weight(int interval) { return Square(1 - (interval + 0.5) / kPoints); }
+  static double Weight(int interval) { return 1 - (interval + 0.5) / kPoints; }
   double Rounding(int r, double scale) const { return scale * scale / 12 * slopes_[r]; }
 
   double end_;

@@ -34,7 +34,7 @@ FunctionScales ChooseFunctionScales(const std::vector<HeldFunction>& functions, 
 // The squared error of the results, in quanta, that rounding x to a multiple of `scale` makes:
 // scale^2 / 12 times the square of the slope, integrated over [low, high], where x is the less
 // likely the farther out it lies. What lies beyond the last integer counts with all that is lost
-// there, and a hundredfold.
+// there.
 double FunctionError(const std::vector<HeldFunction>& functions, double low, double high,
                      double scale);
 

@@ -36,7 +36,7 @@ DETECTORS = (
     Detector('nanodet_m', 'nanodet_m/nanodet_m_320.onnx', 'coco', ('calibration', 'faces'),
              {'symmetric': (0.78, 0.93), 'asymmetric': (0.84, 0.92)}),
     Detector('yolox_nano', 'yolox_nano/yolox_nano.onnx', 'coco', ('calibration', 'faces'),
-             {'symmetric': (0.85, 0.92), 'asymmetric': (0.9, 0.92)}),
+             {'symmetric': (0.89, 0.93), 'asymmetric': (0.9, 0.93)}),
 )
 
 
