@@ -58,6 +58,18 @@ def test_int8_boxes_against_f32(deployed, shared, tmp_path, report):
         assert all(got >= floor for got, floor in zip(reached[mode], floors, strict=True)), (mode, reached[mode], floors)
 
 
+def test_sixteen_bits_keep_the_boxes(deployed, shared, tmp_path, report):
+    detector, programs = deployed
+    pictures = shared / 'images' / detector.pictures
+    wanted = detectors.detect(programs['f32'], pictures, tmp_path)
+    pipeline.deploy(shared / 'models' / detector.file, tmp_path / 'p.rshift', mode='asymmetric',
+                    table=programs['f32'].parent / 'table.yaml', preprocess=detector.preprocess,
+                    extra=('--append', detector.postprocess, '--activation-bits', 16))
+    recall, precision, *_ = detectors.recall_and_precision(detectors.detect(tmp_path / 'p.rshift', pictures, tmp_path), wanted)
+    report(f'{detector.name} in 16 bits: recall {recall:.3f}, precision {precision:.3f}')
+    assert min(recall, precision) >= 0.95
+
+
 def test_only_what_makes_boxes_is_f32(deployed):
     _, programs = deployed
     for mode in pipeline.INTEGER_MODES:
