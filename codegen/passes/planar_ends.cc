@@ -57,8 +57,8 @@ bool IsPlanarConv(const Conv& op, const Shape& x, const Shape& y) {
         w.kernel_h == 3 || w.kernel_h == 5 ? w.stride_h <= 2 : w.kernel_h == 7 && w.stride_h == 1;
     return known && op.groups == x[3] && op.groups == y[3] && x[2] >= kLeastWidth;
   }
-  return w.kernel_h == 1 && x[1] == y[1] && x[2] == y[2] && x[3] <= kFewChannels &&
-         x[1] * x[2] >= kLeastPixels;
+  return w.kernel_h == 1 && w.stride_h == 1 && x[1] == y[1] && x[2] == y[2] &&
+         x[3] <= kFewChannels && x[1] * x[2] >= kLeastPixels;
 }
 
 class Finder {

@@ -104,8 +104,9 @@ class PlanesByPoints final : public Step {
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvPlanarF32& c) {
   const Shape& src = context.Record(Field::kSrc).shape;
   const Shape& dst = context.Record(Field::kDst).shape;
-  const bool points = c.groups == 1 && c.window.kernel_h == 1 && c.window.kernel_w == 1 &&
-                      src[2] == dst[2] && src[3] == dst[3];
+  const Window& w = c.window;
+  const bool points = c.groups == 1 && w.kernel_h == 1 && w.kernel_w == 1 && w.stride_h == 1 &&
+                      w.stride_w == 1 && src[2] == dst[2] && src[3] == dst[3];
   if (points) return std::make_unique<PlanesByPoints>(context, c);
   return std::make_unique<DepthwisePlanes>(context, c);
 }

@@ -31,17 +31,6 @@ RSHIFT_INLINE WideFloats ColumnsFrom(const float* x, int64_t column, int64_t wid
 #endif
 }
 
-template <typename Register>
-RSHIFT_INLINE Register Odds(const Register& a, const Register& b) {
-  if constexpr (sizeof(Register) == 64) {
-    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  } else if constexpr (sizeof(Register) == 32) {
-    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-  } else {
-    return __builtin_shufflevector(a, b, 1, 3, 5, 7);
-  }
-}
-
 // One row of the image, from column `first` on, in lines of `end` elements, a multiple of
 // kPlaneWidth.
 RSHIFT_INLINE void FillLines(const PlaneFilter& f, int64_t row, int64_t first, int64_t end,
@@ -58,7 +47,7 @@ RSHIFT_INLINE void FillLines(const PlaneFilter& f, int64_t row, int64_t first, i
     for (int64_t i = 0; i < end; i += kPlaneWidth) {
       const WideFloats a = ColumnsFrom(x, first + 2 * i, f.width);
       const WideFloats b = ColumnsFrom(x, first + 2 * i + kPlaneWidth, f.width);
-      const WideFloats evens = Evens(a, b), odds = Odds(a, b);
+      const WideFloats evens = EverySecond<0>(a, b), odds = EverySecond<1>(a, b);
       std::memcpy(to + i, &evens, sizeof evens);
       std::memcpy(to + end + i, &odds, sizeof odds);
     }
@@ -194,7 +183,8 @@ RSHIFT_INLINE void ScalePlane(const PlaneFilter& f, const float* x, int64_t n, f
 
 // In bands of rows, 64 columns wide, whose lines stay in the nearest cache.
 void PlaneConvolution(const PlaneFilter& f) noexcept {
-  if (f.kernel_h == 1 && f.kernel_w == 1 && f.height == f.rows && f.width == f.outputs)
+  if (f.kernel_h == 1 && f.kernel_w == 1 && f.stride_h == 1 && f.stride_w == 1 &&
+      f.height == f.rows && f.width == f.outputs)
     return ScalePlane(f, f.x + f.first * f.width, (f.end - f.first) * f.width,
                       f.out + f.first * f.width);
   constexpr int64_t kFloats = 8192, kOutputs = 64;

@@ -12,15 +12,16 @@ namespace {
 constexpr int64_t kPlaneOutputs = 256, kPlaneWidth = kWide / 4;
 constexpr float kBelowAll = -__builtin_inff();
 
-// Every second element of two registers.
-template <typename Register>
-RSHIFT_INLINE Register Evens(const Register& a, const Register& b) {
+// Every second element of two registers, from number k on.
+template <int k, typename Register>
+RSHIFT_INLINE Register EverySecond(const Register& a, const Register& b) {
   if constexpr (sizeof(Register) == 64) {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return __builtin_shufflevector(a, b, k, k + 2, k + 4, k + 6, k + 8, k + 10, k + 12, k + 14,
+                                   k + 16, k + 18, k + 20, k + 22, k + 24, k + 26, k + 28, k + 30);
   } else if constexpr (sizeof(Register) == 32) {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+    return __builtin_shufflevector(a, b, k, k + 2, k + 4, k + 6, k + 8, k + 10, k + 12, k + 14);
   } else {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    return __builtin_shufflevector(a, b, k, k + 2, k + 4, k + 6);
   }
 }
 
@@ -29,7 +30,7 @@ template <int kStride>
 RSHIFT_INLINE WideFloats EachNth(const float* x) {
   const auto low = LoadPart<WideFloats>(x);
   if constexpr (kStride == 1) return low;
-  return Evens(low, LoadPart<WideFloats>(x + kPlaneWidth));
+  return EverySecond<0>(low, LoadPart<WideFloats>(x + kPlaneWidth));
 }
 
 // Each of half a register's elements twice, from number kFirst on.

@@ -130,7 +130,8 @@ class ChannelTablesOp : public ByteOp {
   explicit ChannelTablesOp(const StepContext& context) : run_(ChannelLutFor(context.isa)) {
     channels_ = context.Record(Field::kSrc).shape.back();
     pitch_ = RowPitch(context, Field::kDst);
-    if (pitch_ > kMostPitch) pitch_ = channels_;
+    const bool is_vector = run_ != ChannelLutFor(Isa::kScalar);
+    if (!is_vector || pitch_ > kMostGaps * channels_) pitch_ = channels_;
     const auto* numbers = context.In<uint8_t>(Field::kSrc2);
     while (channels_ > 0 && size() < pitch_ + kRepeated) {
       for (int64_t c = 0; c < channels_; ++c) places_.push_back(256 * numbers[c]);
@@ -169,7 +170,9 @@ class ChannelTablesOp : public ByteOp {
 
  private:
   static constexpr int64_t kRepeated = 512;
-  static constexpr int64_t kMostPitch = 4096;  // where a row is worth a call by itself
+  // From so many times the channels on, and byte by byte, passing over the gaps costs more than a
+  // call for each row.
+  static constexpr int64_t kMostGaps = 4;
   int64_t size() const { return static_cast<int64_t>(places_.size()); }
 
   // size() is a multiple of the pitch.

@@ -179,8 +179,10 @@ void CheckCommand(const CommandCheck& check, const isa::ConvPlanarF32& c) {
   } else {
     const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
     check.Check(
-        c.groups == 1 && w.kernel_h == 1 && w.kernel_w == 1 && src[2] == dst[2] && src[3] == dst[3],
-        "expected one filter for each channel, or one group and windows of one pixel");
+        c.groups == 1 && w.kernel_h == 1 && w.kernel_w == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+            src[2] == dst[2] && src[3] == dst[3],
+        "expected one filter for each channel, or one group and windows of one pixel without "
+        "strides or pads");
   }
 }
 

@@ -82,9 +82,9 @@ ValueId Numbers(Net* net, const std::string& name, const Shape& shape, uint32_t 
 
 // groups: 1 or the channels.
 Net ConvNet(const Shape& x, int64_t channels, int64_t groups, int64_t kernel, int64_t stride,
-            bool bias = true) {
+            bool bias = true, int64_t more_pad = 0) {
   Net net;
-  const int64_t pad = kernel / 2;
+  const int64_t pad = kernel / 2 + more_pad;
   const auto out = [&](int64_t in) { return (in + 2 * pad - kernel) / stride + 1; };
   Conv conv;
   conv.window = {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad};
@@ -207,6 +207,8 @@ TEST(PlanarEnds, NeighboursThatWantNhwcKeepIt) {
   EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 30, 4}, 4, 4, 3, 3))), 2);
   EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 30, 14, 4}, 4, 4, 3, 1))), 2);
   EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 7, 7, 4}, 4, 1, 1, 1))), 2);
+  // Single pixels with strides, whose pads make as many outputs as inputs.
+  EXPECT_EQ(Transposes(CompileChecked(ConvNet({1, 28, 28, 8}, 16, 1, 1, 2, true, 14))), 2);
   Net twice = ResizeNet(2, 2);
   const ValueId y = twice.graph.FindValue("y");
   twice.Output(twice.Node("z", Nhwc({2, 10, 14, 3}), Unary(UnaryOp::kTanh), {y}));

@@ -153,6 +153,17 @@ TEST(PlanarConvTest, ScaleAndOffsetOfAChannelAreRoundedBoth) {
   }
 }
 
+// As many outputs as inputs, but not of the same pixels.
+TEST(PlanarConvTest, OnePixelWindowsWithStridesReadTheirPads) {
+  const WindowAxis axis{.in = 28, .stride = 2, .before = 14, .after = 14};
+  PlanarCase c{.h = axis, .w = axis, .ic = 3, .oc = 3};
+  const CommandCase test = CommandOf(c, 5);
+  EXPECT_EQ(test.dst.shape, (Shape{1, 3, 28, 28}));
+  EXPECT_EQ(RunOnAnyIsa(test).As<float>(), Formula(c, test));
+  c.depthwise = false;
+  EXPECT_NE(ErrorOf(CommandOf(c, 5)).find("without strides or pads"), std::string::npos);
+}
+
 TEST(PlanarConvTest, TheVerifierRefusesWhatNoStepHas) {
   const PlanarCase good{
       .h = {.in = 40, .kernel = 3}, .w = {.in = 40, .kernel = 3}, .ic = 4, .oc = 4};
