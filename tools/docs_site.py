@@ -35,9 +35,9 @@ def anchor(text, separator='-'):
 
 
 def pages():
-    """Every Markdown file of ours, by its path in the repository."""
-    return sorted(p.relative_to(ROOT) for p in ROOT.rglob('*.md')
-                  if not any(part == 'build' or part.startswith('.') for part in p.relative_to(ROOT).parts))
+    """Every Markdown file of ours, by its path in the repository; build trees and hidden folders are not entered."""
+    entries = (d for d in ROOT.iterdir() if d.name != 'build' and not d.name.startswith('.'))
+    return sorted(p.relative_to(ROOT) for d in entries for p in [d, *d.rglob('*')] if p.suffix == '.md')
 
 
 def lines_outside_code(text):

@@ -115,12 +115,17 @@ def unit(path):
     return str(path.parent) if parts[0] == 'tests' else 'product'
 
 
+def sources(root):
+    """Every source file; never enters the build trees, where other tests make and remove files meanwhile."""
+    for entry in sorted(root.iterdir()):
+        if entry.name not in ('build', '.git'):
+            yield from (p for p in [entry, *sorted(entry.rglob('*'))] if p.suffix in ('.h', '.cc', '.def'))
+
+
 def check(root):
     root = pathlib.Path(root)
     places = collections.defaultdict(list)
-    files = sorted(p for p in root.rglob('*') if p.suffix in ('.h', '.cc', '.def')
-                   and p.relative_to(root).parts[0] not in ('build', '.git'))
-    for path in files:
+    for path in sources(root):
         relative = path.relative_to(root)
         for line, kind, name in definitions(path.read_text(), path.suffix == '.h'):
             places[kind, name].append((relative, line))
