@@ -1,10 +1,9 @@
 // exp of floats that are not above 0 (nor above 43): less than 1 unit in the last place off the
-// exact value, 1 for 0, 0 below -103.97, NaN for NaN. Additions and products only: fused ones would
-// give other bytes where a CPU has none.
+// exact value, 1 for 0, 0 below -103.97, NaN for NaN.
 #ifndef RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
 #define RSHIFT_RUNTIME_F32_EXPONENTIAL_H_
 
-#include "runtime/f32/vec8.h"
+#include "runtime/f32/fused_product.h"
 
 namespace rshift::f32 {
 namespace {
@@ -27,25 +26,14 @@ RSHIFT_INLINE void EachPart(const F& f) {
 template <typename V>
 RSHIFT_INLINE V Expm1NearZero(const V& r) {
   const V square = r * r;
-  const V a = 1.9875691500e-4f * r + 1.3981999507e-3f;
-  const V b = 8.3334519073e-3f * r + 4.1665795894e-2f;
-  const V c = 1.6666665459e-1f * r + 5.0000001201e-1f;
-  return ((a * square + b) * square + c) * square + r;
+  const V a = MultiplyAdd(r, 1.9875691500e-4f, 1.3981999507e-3f);
+  const V b = MultiplyAdd(r, 8.3334519073e-3f, 4.1665795894e-2f);
+  const V c = MultiplyAdd(r, 1.6666665459e-1f, 5.0000001201e-1f);
+  return MultiplyAdd(MultiplyAdd(MultiplyAdd(a, square, b), square, c), square, r);
 }
 template <typename V>
 RSHIFT_INLINE V ExpNearZero(const V& r) {
   return Expm1NearZero(r) + 1.0f;
-}
-
-// x - n * c where the product is exact: fused or not.
-RSHIFT_INLINE WideFloats MinusExactProduct(const WideFloats& x, const WideFloats& n, float c) {
-#if defined(__AVX512F__)
-  return _mm512_fnmadd_ps(n, AllWide(c), x);
-#elif defined(__FMA__)
-  return _mm256_fnmadd_ps(n, AllWide(c), x);
-#else
-  return x - n * c;
-#endif
 }
 
 // y * 2^n, a normal number; `power` has the bits of 2^n.
@@ -86,13 +74,13 @@ RSHIFT_INLINE void ExpSpanOf(const Span& from, float* to) {
     // Beside 1.5 * 2^23 the floats are the integers: adding it rounds, and leaves n in the last
     // bits, here with the bias of a float's exponent and, with kAll, 64.
     constexpr float kRound = 12582912.0f + 127 + (kAll ? 64 : 0);
-    const WideFloats shifted = x * 1.44269504f + kRound;
+    const WideFloats shifted = MultiplyAdd(x, 1.44269504f, kRound);
     const WideFloats n = shifted - kRound;
     whole.part[p] = n;
     exponent[p] = reinterpret_cast<WideInts>(shifted) << 23;
     if (kAll) exponent[p] &= some;
     // log(2) in two parts: the first has 10 bits, so that its product with n is exact.
-    r.part[p] = MinusExactProduct(x, n, 0.693359375f) - n * -2.12194440e-4f;
+    r.part[p] = MultiplyAdd(n, 2.12194440e-4f, MultiplyAdd(n, -0.693359375f, x));
   });
   Span y;
   EachPart([&](int p) RSHIFT_INLINE_LAMBDA { y.part[p] = ExpNearZero(r.part[p]); });

@@ -30,6 +30,14 @@ RSHIFT_PAIR_OPERATOR(*)
 RSHIFT_PAIR_OPERATOR(/)
 #undef RSHIFT_PAIR_OPERATOR
 
+RSHIFT_INLINE Pair PairOf(const Pair& x) { return x; }
+RSHIFT_INLINE Pair PairOf(float x) { return {AllWide(x), AllWide(x)}; }
+template <typename Y, typename Z>
+RSHIFT_INLINE Pair MultiplyAdd(const Pair& x, const Y& y, const Z& z) {
+  const Pair factor = PairOf(y), sum = PairOf(z);
+  return {MultiplyAdd(x.a, factor.a, sum.a), MultiplyAdd(x.b, factor.b, sum.b)};
+}
+
 // f of each register of one or two.
 template <typename F, typename... Ts>
 RSHIFT_INLINE WideFloats EachOf(const F& f, const WideFloats& x, const Ts&... y) {
@@ -49,13 +57,10 @@ struct Split {
 template <typename V>
 RSHIFT_INLINE Split<V> SplitLog(const V& x) {
   constexpr float kRound = 12582912.0f + 127;  // leaves n with a float's bias in the last bits
-  const V shifted = x * 1.44269504f + kRound, n = shifted - kRound;
-  const V near = EachOf([](const WideFloats& p, const WideFloats& q)
-                            RSHIFT_INLINE_LAMBDA { return MinusExactProduct(p, q, 0.693359375f); },
-                        x, n);
+  const V shifted = MultiplyAdd(x, 1.44269504f, kRound), n = shifted - kRound;
   const V power = EachOf(
       [](const WideFloats& p) RSHIFT_INLINE_LAMBDA { return OfBits(Bits(p) << 23); }, shifted);
-  return {near - n * -2.12194440e-4f, power};
+  return {MultiplyAdd(n, 2.12194440e-4f, MultiplyAdd(n, -0.693359375f, x)), power};
 }
 
 // exp(x) for x <= 0; 0 below -87.3, where it is hardly above 2^-126.
@@ -70,7 +75,7 @@ template <typename V>
 RSHIFT_INLINE V Expm1Of(const V& x) {
   const auto s = SplitLog(EachOf(
       [](const WideFloats& p) RSHIFT_INLINE_LAMBDA { return WideMax(AllWide(-20.0f), p); }, x));
-  return s.power * Expm1NearZero(s.r) + (s.power - 1.0f);
+  return MultiplyAdd(s.power, Expm1NearZero(s.r), s.power - 1.0f);
 }
 
 // exp(x) for x in [-20, 0].
@@ -115,19 +120,19 @@ RSHIFT_INLINE ErrorFunction<V> ErfOf(const V& size) {
   const V t = EachOf(
       [](const WideFloats& p) RSHIFT_INLINE_LAMBDA { return WideMin(AllWide(kOne), p); }, size);
   const V s = t * t;
-  V near = -5.96761703e-4f * s + 4.99119423e-3f;
-  V far = -1.72853470e-5f * t + 3.83197126e-4f;
-  const V other = -3.88396438e-3f * t + 2.42546219e-2f;
-  near = near * s + -2.67681349e-2f;
-  far = far * s + other;
-  near = near * s + 1.12819925e-1f;
-  far = far * t + -1.06777877e-1f;
-  near = near * s + -3.76125336e-1f;
-  far = far * t + -6.34846687e-1f;
-  near = near * s + 1.28379166e-1f;
-  far = far * t + -1.28717512e-1f;
-  near = near * t + t;
-  far = far * t - t;
+  V near = MultiplyAdd(s, -5.96761703e-4f, 4.99119423e-3f);
+  V far = MultiplyAdd(t, -1.72853470e-5f, 3.83197126e-4f);
+  const V other = MultiplyAdd(t, -3.88396438e-3f, 2.42546219e-2f);
+  near = MultiplyAdd(near, s, -2.67681349e-2f);
+  far = MultiplyAdd(far, s, other);
+  near = MultiplyAdd(near, s, 1.12819925e-1f);
+  far = MultiplyAdd(far, t, -1.06777877e-1f);
+  near = MultiplyAdd(near, s, -3.76125336e-1f);
+  far = MultiplyAdd(far, t, -6.34846687e-1f);
+  near = MultiplyAdd(near, s, 1.28379166e-1f);
+  far = MultiplyAdd(far, t, -1.28717512e-1f);
+  near = MultiplyAdd(near, t, t);
+  far = MultiplyAdd(far, t, 0.0f - t);
   const V rest = EachOf([](const WideFloats& p, const WideFloats& q)
                             RSHIFT_INLINE_LAMBDA { return OfBits(Bits(p) & ~(q >= kOne)); },
                         NearExpOf(far), size);

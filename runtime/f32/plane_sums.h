@@ -4,56 +4,22 @@
 #ifndef RSHIFT_RUNTIME_F32_PLANE_SUMS_H_
 #define RSHIFT_RUNTIME_F32_PLANE_SUMS_H_
 
+#include "runtime/f32/fused_product.h"
 #include "runtime/f32/plane_kernels.h"
 #include "runtime/f32/product_kernels.h"
 
 namespace rshift::f32 {
 namespace {
 
-// sum + x * w, rounded once.
-#if defined(__AVX512F__) || defined(__FMA__) || defined(__aarch64__)
-RSHIFT_INLINE WideFloats FusedPlusProduct(const WideFloats& sum, const WideFloats& x,
-                                          const WideFloats& w) {
-#if defined(__AVX512F__)
-  return _mm512_fmadd_ps(x, w, sum);
-#elif defined(__FMA__)
-  return _mm256_fmadd_ps(x, w, sum);
-#else
-  return reinterpret_cast<WideFloats>(vfmaq_f32(reinterpret_cast<float32x4_t>(sum),
-                                                reinterpret_cast<float32x4_t>(x),
-                                                reinterpret_cast<float32x4_t>(w)));
-#endif
-}
-constexpr bool kIsFused = true;
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kFilterRows = 6, kFilterParts = 4;  // 24 sums in 32 registers
-#else
+#elif defined(__FMA__)
 constexpr int kFilterRows = 4, kFilterParts = 2;  // 8 in 16
+#else
+constexpr int kFilterRows = 2, kFilterParts = 1;  // little code
 #endif
 // Of depthwise convolutions: images tend to have a multiple of 7 rows.
-constexpr int kPlaneRows = 7;
-#else
-// Without the instruction: slow, and so in little code. The product is exact in double. Their sum
-// is rounded to odd: toward zero, its last bit set where anything was lost, so that rounding it
-// once more to a float is right.
-[[gnu::noinline]] WideFloats FusedPlusProduct(const WideFloats& sum, const WideFloats& x,
-                                              const WideFloats& w) {
-  WideFloats result;
-  for (size_t lane = 0; lane < kWide / sizeof(float); ++lane) {
-    const double a = static_cast<double>(x[lane]) * static_cast<double>(w[lane]), b = sum[lane];
-    double all = a + b;
-    const double of_b = all - a, lost = (a - (all - of_b)) + (b - of_b);
-    int64_t bits;
-    std::memcpy(&bits, &all, sizeof bits);
-    if (lost == lost && lost != 0 && (bits & 1) == 0) bits += (lost > 0) == (all > 0) ? 1 : -1;
-    std::memcpy(&all, &bits, sizeof bits);
-    result[lane] = static_cast<float>(all);
-  }
-  return result;
-}
-constexpr bool kIsFused = false;
-constexpr int kFilterRows = 2, kFilterParts = 1, kPlaneRows = 2;
-#endif
+constexpr int kPlaneRows = kIsFused ? 7 : 2;
 
 // One register of outputs: its sum as floats, or in double (portable steps), which begins with the
 // bias, as the portable convolution in NHWC does.

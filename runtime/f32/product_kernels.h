@@ -12,31 +12,6 @@
 namespace rshift::f32 {
 namespace {
 
-typedef double WideDoubles __attribute__((vector_size(kWide)));
-typedef float HalfFloats __attribute__((vector_size(kWide / 2)));
-constexpr int kLanes = kWide / 8;
-
-RSHIFT_INLINE WideDoubles WidenFloats(const float* x) {
-  const auto half = LoadPart<HalfFloats>(x);
-#if defined(__AVX512F__)
-  return _mm512_cvtps_pd(half);
-#elif defined(__AVX2__)
-  return _mm256_cvtps_pd(half);
-#else
-  return __builtin_convertvector(half, WideDoubles);
-#endif
-}
-
-RSHIFT_INLINE HalfFloats NarrowDoubles(const WideDoubles& x) {
-#if defined(__AVX512F__)
-  return _mm512_cvtpd_ps(x);
-#elif defined(__AVX2__)
-  return _mm256_cvtpd_ps(x);
-#else
-  return __builtin_convertvector(x, HalfFloats);
-#endif
-}
-
 // sum + x * w, where the product is exact: fused or not.
 RSHIFT_INLINE WideDoubles PlusProduct(const WideDoubles& sum, const WideDoubles& x,
                                       const WideDoubles& w) {

@@ -159,6 +159,32 @@ RSHIFT_INLINE WideFloats WideMax(const WideFloats& a, const WideFloats& b) {
 }
 RSHIFT_INLINE WideFloats AllWide(float x) { return x - WideFloats{}; }
 
+// The doubles of the widest register, and the floats they come from.
+typedef double WideDoubles __attribute__((vector_size(kWide)));
+typedef float HalfFloats __attribute__((vector_size(kWide / 2)));
+constexpr int kLanes = kWide / 8;
+
+RSHIFT_INLINE WideDoubles WidenFloats(const float* x) {
+  const auto half = LoadPart<HalfFloats>(x);
+#if defined(__AVX512F__)
+  return _mm512_cvtps_pd(half);
+#elif defined(__AVX2__)
+  return _mm256_cvtps_pd(half);
+#else
+  return __builtin_convertvector(half, WideDoubles);
+#endif
+}
+
+RSHIFT_INLINE HalfFloats NarrowDoubles(const WideDoubles& x) {
+#if defined(__AVX512F__)
+  return _mm512_cvtpd_ps(x);
+#elif defined(__AVX2__)
+  return _mm256_cvtpd_ps(x);
+#else
+  return __builtin_convertvector(x, HalfFloats);
+#endif
+}
+
 // The first n elements, fewer than a register; zeros behind them.
 RSHIFT_INLINE WideFloats LoadFirst(const float* x, int64_t n) {
 #if defined(__AVX512F__)

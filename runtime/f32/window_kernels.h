@@ -48,13 +48,38 @@ RSHIFT_INLINE void HighestLanes(const FloatWindow& w, int64_t lane, float* out, 
   for (int g = 0; g < kGroups; ++g) std::memcpy(out + lane + kWidth * g, &best[g], sizeof best[g]);
 }
 
-template <int kGroups, typename Counts>
-RSHIFT_INLINE void MeanLanes(const FloatWindow& w, int64_t lane, double factor, float* out) {
-  Doubles sums[kGroups];
-  for (Doubles& sum : sums) sum = AllDoubles(0);
-  FoldTaps<kGroups, 8, Counts>(
-      w, lane, sums, [](const Doubles& sum, const float* x) { return sum + LoadWide(x); });
-  for (int g = 0; g < kGroups; ++g) Store(sums[g] * AllDoubles(factor), out + lane + 8 * g);
+// Sums in float: of few taps, whose error is that of a few roundings.
+struct FloatLanes {
+  typedef WideFloats Register;
+  typedef float Scalar;
+  typedef WideFloats Result;
+  RSHIFT_INLINE static WideFloats Load(const float* x) { return LoadPart<WideFloats>(x); }
+  RSHIFT_INLINE static WideFloats Rounded(const WideFloats& x) { return x; }
+};
+struct DoubleLanes {
+  typedef WideDoubles Register;
+  typedef double Scalar;
+  typedef HalfFloats Result;
+  RSHIFT_INLINE static WideDoubles Load(const float* x) { return WidenFloats(x); }
+  RSHIFT_INLINE static HalfFloats Rounded(const WideDoubles& x) { return NarrowDoubles(x); }
+};
+constexpr int64_t kFloatTaps = 16;  // at most, of windows whose sums run in float
+
+// Of kGroups registers.
+template <int kGroups, typename Counts, typename Lanes>
+RSHIFT_INLINE void MeanLanes(const FloatWindow& w, int64_t lane, typename Lanes::Scalar factor,
+                             float* out) {
+  using Register = typename Lanes::Register;
+  constexpr int kWidth = sizeof(Register) / sizeof(typename Lanes::Scalar);
+  Register sums[kGroups] = {};
+  FoldTaps<kGroups, kWidth, Counts>(w, lane, sums,
+                                    [](const Register& sum, const float* x)
+                                        RSHIFT_INLINE_LAMBDA { return sum + Lanes::Load(x); });
+#pragma GCC unroll 4
+  for (int g = 0; g < kGroups; ++g) {
+    const typename Lanes::Result mean = Lanes::Rounded(sums[g] * factor);
+    std::memcpy(out + lane + kWidth * g, &mean, sizeof mean);
+  }
 }
 
 // Calls each(lane) for the lanes behind the last eight.
@@ -87,14 +112,19 @@ void WindowHighestOf(const FloatWindow& w, float* out) noexcept {
   }
 }
 
-template <typename Counts>
-void WindowMeanOf(const FloatWindow& w, double factor, float* out) noexcept {
+template <typename Counts, typename Lanes>
+void WindowMeanOf(const FloatWindow& w, double reciprocal, float* out) noexcept {
+  using Scalar = typename Lanes::Scalar;
+  constexpr int64_t kWidth = sizeof(typename Lanes::Register) / sizeof(Scalar);
+  const auto factor = static_cast<Scalar>(reciprocal);
   int64_t lane = 0;
-  for (; lane + 16 <= w.lanes; lane += 16) MeanLanes<2, Counts>(w, lane, factor, out);
-  for (; lane + 8 <= w.lanes; lane += 8) MeanLanes<1, Counts>(w, lane, factor, out);
+  for (; lane + 4 * kWidth <= w.lanes; lane += 4 * kWidth)
+    MeanLanes<4, Counts, Lanes>(w, lane, factor, out);
+  for (; lane + kWidth <= w.lanes; lane += kWidth)
+    MeanLanes<1, Counts, Lanes>(w, lane, factor, out);
   for (; lane < w.lanes; ++lane) {
-    double sum = 0;
-    EachTap(w, lane, [&](float x) { sum += static_cast<double>(x); });
+    Scalar sum = 0;
+    EachTap(w, lane, [&](float x) { sum += static_cast<Scalar>(x); });
     out[lane] = static_cast<float>(sum * factor);
   }
 }
@@ -112,7 +142,10 @@ void WindowHighest(const FloatWindow& w, float* out) noexcept {
 }
 
 void WindowMean(const FloatWindow& w, double factor, float* out) noexcept {
-  WithTapCounts(w, [&]<typename Counts>(Counts) { WindowMeanOf<Counts>(w, factor, out); });
+  if (w.rows * w.columns > kFloatTaps)
+    return WindowMeanOf<TapCounts<0, 0>, DoubleLanes>(w, factor, out);
+  WithTapCounts(w,
+                [&]<typename Counts>(Counts) { WindowMeanOf<Counts, FloatLanes>(w, factor, out); });
 }
 
 }  // namespace
