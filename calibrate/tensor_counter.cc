@@ -16,6 +16,8 @@ constexpr size_t kBlock = 1024;  // values that are looked at twice while the fi
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 constexpr size_t kLargeTensor = 4096;            // values from which a window pays
 constexpr size_t kMostKept = 16 * kLargeTensor;  // of far_, from one sample to the next
+// Once so many values of a sample lie in the bin of the highest, it is a clipped tensor's.
+constexpr uint64_t kShareOfClipped = 64;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The rule's limit of finite masks; where no value lies above it, there is nothing to mask, and the
@@ -42,9 +44,15 @@ uint32_t Octave(float magnitude) {
   return std::bit_cast<uint32_t>(magnitude) >> Histogram::kPageShift;
 }
 
-OctaveWindow ChooseWindow(std::span<const float> values, float reach) {
+// The bin of a magnitude in the window.
+uint32_t BinOf(float magnitude, uint32_t first) {
+  return (std::bit_cast<uint32_t>(magnitude) >> Histogram::kBinShift) - (first << 10) +
+         OctaveWindow::kFirstBin;
+}
+
+OctaveWindow ChooseWindow(std::span<const float> values, const TensorMemory& memory) {
   if (values.size() < kLargeTensor) return {};
-  float largest = reach;
+  float largest = memory.reach;
   if (largest == 0) {
     const Extremes found = FiniteExtremes(values, -kInfinity);
     largest = std::max({0.0f, -found.low, found.high});
@@ -52,8 +60,9 @@ OctaveWindow ChooseWindow(std::span<const float> values, float reach) {
   }
   // Its last octave is the one above, which may come next.
   const uint32_t first =
-      std::max(Octave(largest) + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves;
-  return {std::min(first, OctaveWindow::kLastFirst)};
+      std::min(std::max(Octave(largest) + 2, OctaveWindow::kOctaves + 1) - OctaveWindow::kOctaves,
+               OctaveWindow::kLastFirst);
+  return {first, memory.is_clipped ? BinOf(memory.reach, first) : OctaveWindow::kBins};
 }
 
 void CountBins(std::span<const uint16_t> bins, uint32_t* counters) {
@@ -117,7 +126,7 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
                  values.size(), " values, calibration counts at most ", kMaxValues,
                  " of one sample");
   Forget();
-  window_ = ChooseWindow(values, memory.reach);
+  window_ = ChooseWindow(values, memory);
   if (window_.first != OctaveWindow::kNothing) {
     counters_.resize(OctaveWindow::kBins);
     counted_ = true;
@@ -125,19 +134,22 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
   const float mask_limit = MaskLimit(values, rule.mask_limit);
   std::array<uint16_t, kBlock + kScanPadding> near;
   std::array<float, kBlock> unmasked;
-  uint64_t nonzeros = 0, masks = 0;
+  uint64_t nonzeros = 0, masks = 0, frequent = 0;
   for (size_t begin = 0; begin < values.size(); begin += kBlock) {
     const auto whole = values.subspan(begin, std::min(kBlock, values.size() - begin));
     const auto block = WithoutMasks(whole, mask_limit, unmasked.data());
     masks += whole.size() - block.size();
     if (far_.size() < far_count_ + kBlock + kScanPadding)
       far_.resize(2 * (far_count_ + kBlock + kScanPadding));
-    const SplitValues found =
-        ScanValues(block, window_, extremes_, near.data(), far_.data() + far_count_);
+    SplitValues found;
+    ScanValues(block, window_, lanes_, near.data(), far_.data() + far_count_, found);
     CountBins(std::span(near).first(found.near), counters_.data());
+    frequent += found.frequent;
+    lowest_ = std::min(lowest_, found.lowest);
     far_count_ = TakeFinite(far_count_, far_count_ + found.far, rule);
-    nonzeros += found.near + found.far;
+    nonzeros += found.near + found.far + found.frequent;
   }
+  if (frequent > 0) counters_[window_.frequent] += static_cast<uint32_t>(frequent);
   skipped_ += masks;
   if (!std::isfinite(refused_)) {
     const float refused = refused_;
@@ -148,7 +160,7 @@ void TensorCounter::Count(std::span<const float> values, const InfinityRule& rul
   count_ = values.size() - skipped_;
   zeros_ = values.size() - nonzeros - masks;
   if (count_ == 0) return;
-  if (skipped_ > 0) extremes_ = FiniteExtremes(values, mask_limit);
+  extremes_ = skipped_ > 0 ? FiniteExtremes(values, mask_limit) : lanes_.Join();
   // A zero gets no sign: which of two comes first would depend on the order of the samples.
   extremes_.low += 0.0f;
   extremes_.high += 0.0f;
@@ -163,6 +175,7 @@ void TensorCounter::AddTo(TensorStatistics& into, const RecordedSample& sample,
     into.count += count_;
     into.histogram.zeros += zeros_;
     ++into.peaks[PeakBin(*peak_)];
+    memory.is_clipped = IsClipped();
     AddWindowTo(into.histogram, memory);
     AddFarTo(into.histogram);
     memory.reach = std::max(memory.reach, *peak_);
@@ -170,6 +183,12 @@ void TensorCounter::AddTo(TensorStatistics& into, const RecordedSample& sample,
   const std::optional<float> peak = peak_;
   Forget();
   peak_ = peak;
+}
+
+bool TensorCounter::IsClipped() const {
+  if (!counted_) return false;
+  const uint32_t bin = BinOf(*peak_, window_.first);
+  return bin < OctaveWindow::kSign && counters_[bin] > count_ / kShareOfClipped;
 }
 
 void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
@@ -182,10 +201,11 @@ void TensorCounter::AddWindowTo(Histogram& into, TensorMemory& memory) {
   for (const uint32_t sign : {0u, 1u}) {
     const float reach = std::max(sign == 0 ? extremes_.high : -extremes_.low, 0.0f);
     const uint32_t last = std::min(Octave(reach), window_.first + OctaveWindow::kOctaves - 1);
-    for (uint32_t octave = window_.first; octave <= last; ++octave) {
+    for (uint32_t octave = window_.first + lowest_; octave <= last; ++octave) {
       const uint32_t place = sign * OctaveWindow::kOctaves + octave - window_.first;
-      const std::span<uint32_t, HistogramPage::kBins> counts(
-          counters_.data() + size_t{place} * HistogramPage::kBins, HistogramPage::kBins);
+      const size_t bin = sign * OctaveWindow::kSign + ((octave - window_.first + 1) << 10);
+      const std::span<uint32_t, HistogramPage::kBins> counts(counters_.data() + bin,
+                                                             HistogramPage::kBins);
       HistogramPage*& page = memory.pages[place];
       if (page == nullptr) {
         if (IsZeroPage(counts)) continue;
@@ -222,6 +242,8 @@ void TensorCounter::Forget() {
   counted_ = false;
   if (far_.size() > kMostKept) far_ = std::vector<float>();  // a rare sample's
   far_count_ = 0;
+  lanes_.Forget();
+  lowest_ = OctaveWindow::kOctaves;
   extremes_ = {};
   peak_.reset();
   count_ = zeros_ = skipped_ = 0;

@@ -25,7 +25,8 @@ namespace rshift {
 // What a thread remembers of a tensor from one sample to the next: makes it faster, changes no
 // result. Of one TensorStatistics, whose pages stay where they are.
 struct TensorMemory {
-  float reach = 0;  // the largest |x|
+  float reach = 0;          // the largest |x|
+  bool is_clipped = false;  // many values were close to it
   // By sign and octave of the window that begins at `first`; nullptr: not known.
   static constexpr size_t kPages = size_t{2} * OctaveWindow::kOctaves;
   uint32_t first = OctaveWindow::kNothing;
@@ -49,6 +50,7 @@ class TensorCounter {
   // Removes what is not finite from far_[begin, end): counts it as skipped, or refuses it.
   // Returns the new end.
   size_t TakeFinite(size_t begin, size_t end, const InfinityRule& rule);
+  bool IsClipped() const;  // whether many values are close to the peak
   void AddWindowTo(Histogram& into, TensorMemory& memory);
   void AddFarTo(Histogram& into);
   void Forget();
@@ -58,6 +60,8 @@ class TensorCounter {
   std::vector<float> far_;          // the first far_count_: values outside, zeros left out
   size_t far_count_ = 0;
   OctaveWindow window_;
+  uint32_t lowest_ = 0;  // SplitValues::lowest
+  ExtremeLanes lanes_;
   Extremes extremes_;  // of finite values
   std::optional<float> peak_;
   uint64_t count_ = 0, zeros_ = 0;  // finite values, and how many of them are zero

@@ -241,20 +241,33 @@ TEST(ValueScanTest, AllFormsGiveTheSame) {
   std::mt19937 random(kSeed);
   const std::vector<ScanFunction> forms = ScanForms();
   for (int round = 0; round < 300; ++round) {
-    std::vector<float> values = WideValues(random, random() % 100, 1 + random() % 40, 6);
+    // Ranges that a window holds, and wider ones.
+    const int octaves = round % 2 == 0 ? 40 : 6;
+    std::vector<float> values = WideValues(random, random() % 200, 1 + random() % octaves, 6);
     if (round % 3 == 0 && !values.empty())
       values[random() % values.size()] = std::numeric_limits<float>::infinity();
     if (round % 4 == 0 && !values.empty()) values[random() % values.size()] = std::nanf("");
     const uint32_t firsts[] = {1, 112, 129, OctaveWindow::kLastFirst, OctaveWindow::kNothing};
-    const OctaveWindow window{firsts[random() % std::size(firsts)]};
+    OctaveWindow window{firsts[random() % std::size(firsts)]};
+    std::vector<std::pair<size_t, uint32_t>> frequent;  // and the lowest octave
+    if (round % 5 < 2 && window.first != OctaveWindow::kNothing && !values.empty()) {
+      const float often = values[random() % values.size()];
+      for (size_t i = 0; i < values.size(); i += 3) values[i] = often;
+      const auto bits = std::bit_cast<uint32_t>(often);
+      window.frequent = (bits >> 31 << 15) |
+                        (((bits & 0x7fffffffu) >> 13) - ((window.first - 1) << 10)) % (1u << 15);
+    }
     std::vector<std::vector<uint16_t>> near;
     std::vector<std::vector<uint32_t>> far;
     std::vector<std::pair<float, float>> extremes;
     for (const ScanFunction scan : forms) {
       std::vector<uint16_t> bins(values.size() + kScanPadding);
       std::vector<float> others(values.size() + kScanPadding);
-      Extremes found;
-      const SplitValues count = scan(values, window, found, bins.data(), others.data());
+      ExtremeLanes lanes;
+      SplitValues count;
+      scan(values, window, lanes, bins.data(), others.data(), count);
+      const Extremes found = lanes.Join();
+      frequent.emplace_back(count.frequent, count.lowest);
       near.emplace_back(bins.begin(), bins.begin() + static_cast<int64_t>(count.near));
       far.emplace_back();
       for (size_t i = 0; i < count.far; ++i)
@@ -265,6 +278,7 @@ TEST(ValueScanTest, AllFormsGiveTheSame) {
       EXPECT_EQ(near[form], near[0])
           << "seed " << kSeed << ", round " << round << ", form " << form;
       EXPECT_EQ(far[form], far[0]) << "seed " << kSeed << ", round " << round << ", form " << form;
+      EXPECT_EQ(frequent[form], frequent[0]);
       EXPECT_EQ(extremes[form], extremes[0]);
     }
   }
