@@ -22,10 +22,11 @@ struct PostOpArgs {
   const uint8_t* addend = nullptr;
   bool addend_signed = false;
   // Of the functions that make no bytes: what would be the byte at dst[i] is the number at
-  // result[i], half[i] or sums[i]; nothing is stored at dst.
+  // result[i], half[i], sums[i] or numbers[i]; nothing is stored at dst.
   float* result = nullptr;
   uint16_t* half = nullptr;
-  int32_t* sums = nullptr;  // FinishToSums()
+  int32_t* sums = nullptr;     // FinishToSums()
+  int16_t* numbers = nullptr;  // FinishToInt16()
 };
 
 // The function for a rounding; null for kHalfUp, which every kernel has itself. kFloatZeroEven

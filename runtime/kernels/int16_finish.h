@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "isa/functions.h"
+#include "runtime/kernels/finish.h"
 #include "runtime/kernels/int16.h"
 
 namespace rshift {
@@ -43,6 +44,10 @@ struct Int16FinishTable {
                       const S16Bounds& bounds) noexcept;
 };
 const Int16FinishTable& Int16FinishFor(Isa isa);
+
+// kHalfUp with a result of s16, for convolutions of bytes: Multiplier / 2^rshift as S16Channels has
+// them.
+FinishFn FinishToInt16(Isa isa);
 
 }  // namespace rshift
 

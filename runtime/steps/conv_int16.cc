@@ -193,6 +193,7 @@ class ConvS16Step : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvS16& c) {
+  if (context.Record(Field::kSrc).dtype != DType::kS16) return MakeBytesToInt16(context, c);
   const Shape& x = context.Record(Field::kSrc).shape;
   const Shape& y = context.Record(Field::kDst).shape;
   const S16Shape shape{c.window, x[0], x[1], x[2], x[3], y[1], y[2], y[3], c.groups};
@@ -202,6 +203,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ConvS16& c
 }
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MatMulS16& c) {
+  if (context.Record(Field::kSrc).dtype != DType::kS16) return MakeBytesToInt16(context, c);
   const Shape& x = context.Record(Field::kSrc).shape;
   const int64_t k = x.back(), rows = NumElements(Shape(x.begin(), x.end() - 1));
   const S16Shape shape{{}, 1, rows, 1, k, rows, 1, context.Record(Field::kDst).shape.back(), 1};

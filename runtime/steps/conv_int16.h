@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/aligned.h"
+#include "isa/ops/int16.h"
 #include "runtime/kernels/int16_finish.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/step.h"
@@ -59,6 +60,10 @@ struct TileRows {
 // rows[tap * pixels + p]: the input under a tap of pixel first + p, zeros in the pads.
 void SetTileRows(const S16Shape& shape, const int16_t* src, const TileRows& tile,
                  const int16_t** rows) noexcept;
+
+// Of bytes, to s16: with kHalfUp, and accumulators that fit 32 bits.
+std::unique_ptr<Step> MakeBytesToInt16(const StepContext& context, const isa::ConvS16& c);
+std::unique_ptr<Step> MakeBytesToInt16(const StepContext& context, const isa::MatMulS16& c);
 
 std::unique_ptr<Step> MakeDepthwiseS16(const StepContext& context, const S16Shape& shape,
                                        const ClampQ& clamp, Rounding rounding);

@@ -19,7 +19,8 @@ constexpr int64_t kSharedWeights = 256 * 1024;
 
 class ConvStep : public Step {
  public:
-  // `arrays(layout)` makes the requantization of the channels.
+  // `arrays(layout)` makes the requantization of the channels. args.weights: those of the command
+  // where null, else packed ones that outlive the step.
   template <typename MakeArrays>
   ConvStep(const StepContext& context, ConvArgs args, const MakeArrays& arrays)
       : kernels_(KernelsFor(context.isa)),
@@ -32,7 +33,7 @@ class ConvStep : public Step {
     const PackedShape packed = ConvPackedShape(dims);
     args_.src = context.In<uint8_t>(Field::kSrc);
     args_.dst = context.Out<uint8_t>(Field::kDst);
-    args_.weights = context.In<int8_t>(Field::kWeights);
+    if (args_.weights == nullptr) args_.weights = context.In<int8_t>(Field::kWeights);
     args_.zero_row = zero_row_.data();
     args_.src_signed = context.Record(Field::kSrc).dtype == DType::kS8;
     args_.src_pitch = RowPitch(context, Field::kSrc);

@@ -61,15 +61,26 @@ void CheckWideWords(const CommandCheck& check, Rounding rounding, const RequantW
               "requant of channel ", channel, ": rshift is ", words.rshift, ", expected 7..69");
 }
 
-// Records of accumulators within 2^38, or 32 bits where the rounding wants them so.
+// The largest |number| of a tensor, its zero point not taken off.
+int64_t Magnitude(DType type) {
+  return type == DType::kS16 ? numerics::kInt16Magnitude : type == DType::kS8 ? 128 : 255;
+}
+
+// Records of accumulators within 2^38, or 32 bits where the rounding or a source of bytes wants
+// them so.
 template <typename C>
 void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, int64_t products) {
   CheckIntegers(check, {Field::kSrc, Field::kDst}, c.clamp);
-  check.CheckType(Field::kSrc, {DType::kS16});
-  CheckRounding(
-      check, c.rounding,
-      {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp, Rounding::kDoubleAway});
-  const bool narrow = c.rounding == Rounding::kTwoStep || c.rounding == Rounding::kTwoStepUp;
+  const DType src = check.Tensor(Field::kSrc).dtype;
+  if (src != DType::kS16) {
+    CheckRounding(check, c.rounding, {Rounding::kHalfUp});
+  } else {
+    CheckRounding(
+        check, c.rounding,
+        {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp, Rounding::kDoubleAway});
+  }
+  const bool narrow =
+      src != DType::kS16 || c.rounding == Rounding::kTwoStep || c.rounding == Rounding::kTwoStepUp;
   const int64_t limit = narrow ? INT32_MAX : numerics::kInt16AccumulatorLimit;
   check.CheckBlob(Field::kWeights, CheckedProduct(check, {channels, products}));
   const uint8_t* records = RequantRecords(check, channels);
@@ -81,7 +92,7 @@ void CheckWideRecords(const CommandCheck& check, const C& c, int64_t channels, i
     CheckWideWords(check, c.rounding, {multiplier, rshift}, i);
     int64_t magnitudes = 0;
     for (int64_t k = 0; k < products; ++k) magnitudes += std::abs(weights[i * products + k]);
-    const int64_t most = std::abs(int64_t{bias}) + numerics::kInt16Magnitude * magnitudes;
+    const int64_t most = std::abs(int64_t{bias}) + Magnitude(src) * magnitudes;
     check.Check(most <= limit, "channel ", i, ": the accumulator may reach ", most,
                 ", expected at most ", limit);
   }

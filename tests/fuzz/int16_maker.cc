@@ -27,16 +27,17 @@ Rounding RoundingOf(Maker& m, std::initializer_list<Rounding> allowed) {
 }
 
 // Weights and records of `channels`, each with `products` products; seldom one that is refused.
-void SetProducts(Maker& m, Command& c, int64_t channels, int64_t products) {
-  const Rounding rounding = RoundingOf(
-      m, {Rounding::kHalfUp, Rounding::kTwoStep, Rounding::kTwoStepUp, Rounding::kDoubleAway});
+void SetProducts(Maker& m, Command& c, int64_t channels, int64_t products, bool bytes) {
+  const Rounding rounding = bytes ? Rounding::kHalfUp
+                                  : RoundingOf(m, {Rounding::kHalfUp, Rounding::kTwoStep,
+                                                   Rounding::kTwoStepUp, Rounding::kDoubleAway});
   const bool wide = rounding == Rounding::kHalfUp || rounding == Rounding::kDoubleAway;
   std::vector<ChannelRequant> records;
   for (int64_t i = 0; i < channels; ++i) {
     const auto multiplier = static_cast<int32_t>(m.random.Int(1 << 30, INT32_MAX)) & ~127;
     const auto rshift = static_cast<int32_t>(m.random.Int(7, wide ? 69 : 62));
-    records.push_back({static_cast<int32_t>(wide ? m.random.Int(INT32_MIN, INT32_MAX)
-                                                 : m.random.Int(-(1 << 20), 1 << 20)),
+    records.push_back({static_cast<int32_t>(wide && !bytes ? m.random.Int(INT32_MIN, INT32_MAX)
+                                                           : m.random.Int(-(1 << 20), 1 << 20)),
                        m.Chance(200) ? 1 : multiplier, rshift});
     if (rounding == Rounding::kDoubleAway) {  // a double from 2^-30 on
       records.back().multiplier = static_cast<int32_t>(m.random.Int(0x3e100000, 0x3ff00000));
@@ -54,10 +55,12 @@ void MakeConv(Maker& m) {
   RandomWindow w(m, true);
   const int64_t groups = m.Chance(2) ? 1 : w.src[3];
   w.dst[3] = groups == 1 ? std::max<int64_t>(m.Dim(), 1) : w.src[3];
-  Command c = Make(m, Opcode::kConvS16, S16Spec(w.src), NarrowSpec(m, w.dst));
+  const bool bytes = m.Chance(3);
+  Command c = bytes ? Make(m, Opcode::kConvS16, m.ByteSpec(w.src), S16Spec(w.dst))
+                    : Make(m, Opcode::kConvS16, S16Spec(w.src), NarrowSpec(m, w.dst));
   w.SetFields(c);
   c.Set(Field::kGroups, groups);
-  SetProducts(m, c, w.dst[3], w.kernel[0] * w.kernel[1] * (w.src[3] / groups));
+  SetProducts(m, c, w.dst[3], w.kernel[0] * w.kernel[1] * (w.src[3] / groups), bytes);
   m.b.image.commands.back() = c;
 }
 
@@ -67,8 +70,10 @@ void MakeMatMul(Maker& m) {
   x.back() = k;
   y = x;
   y.back() = n;
-  Command c = Make(m, Opcode::kMatMulS16, S16Spec(x), NarrowSpec(m, y));
-  SetProducts(m, c, n, k);
+  const bool bytes = m.Chance(3);
+  Command c = bytes ? Make(m, Opcode::kMatMulS16, m.ByteSpec(x), S16Spec(y))
+                    : Make(m, Opcode::kMatMulS16, S16Spec(x), NarrowSpec(m, y));
+  SetProducts(m, c, n, k, bytes);
   m.b.image.commands.back() = c;
 }
 

@@ -209,6 +209,20 @@ Records AnyRecords(Random& random, int64_t channels, int64_t products) {
   return r;
 }
 
+// Where x is of bytes, every accumulator fits 32 bits.
+Records RecordsFor(Random& random, DType x, int64_t channels, int64_t products) {
+  Records r = AnyRecords(random, channels, products);
+  if (x == DType::kS16) return r;
+  for (ChannelRequant& record : r.records) record.bias %= 1 << 24;
+  return r;
+}
+
+// s16, or bytes, of which results are s16.
+DType AnySource(Random& random) { return random.Int(0, 1) == 0 ? DType::kS16 : AnyType(random); }
+DType AnyResult(Random& random, DType x) {
+  return x == DType::kS16 ? AnyType(random) : DType::kS16;
+}
+
 int32_t Requantized(Wide acc, const ChannelRequant& record, int32_t zero, const Limits& limits) {
   return Held((acc + record.bias) * record.multiplier, record.rshift, zero, limits);
 }
@@ -220,9 +234,9 @@ TEST(Int16, MatMul) {
     // Beyond 512 products a sum leaves 32 bits where the weights are large.
     const int64_t k = random.Int(0, 4) == 0 ? random.Int(500, 2100) : random.Int(1, 90);
     const int64_t rows = random.Int(1, 30), n = random.Int(1, 70);
-    const TensorSpec x = Spec(random, DType::kS16, {rows, k});
-    const TensorSpec y = Spec(random, AnyType(random), {rows, n});
-    const Records r = AnyRecords(random, n, k);
+    const TensorSpec x = Spec(random, AnySource(random), {rows, k});
+    const TensorSpec y = Spec(random, AnyResult(random, x.dtype), {rows, n});
+    const Records r = RecordsFor(random, x.dtype, n, k);
     ProgramBuilder b;
     const int32_t src = b.Input(x), dst = b.Output(y);
     const int32_t weights = b.Const(DType::kBytes, {n * k}, r.weights);
@@ -230,7 +244,7 @@ TEST(Int16, MatMul) {
     Command& c = b.Add(Opcode::kMatMulS16, dst, src);
     c.Set(Field::kWeights, weights).Set(Field::kRequant, requant);
     const Limits limits = SetClamp(random, y.dtype, c);
-    const auto numbers = Numbers(random, DType::kS16, rows * k);
+    const auto numbers = Numbers(random, x.dtype, rows * k);
     std::vector<int32_t> expected;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < n; ++j) {
@@ -242,7 +256,7 @@ TEST(Int16, MatMul) {
             Requantized(acc, r.records[static_cast<size_t>(j)], y.zero_point, limits));
       }
     }
-    ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+    ExpectNumbers(RunEverywhere(b, {Stored(numbers, x.dtype)}), y.dtype, expected);
   }
 }
 
@@ -280,9 +294,9 @@ void CheckConv(uint32_t seed, bool depthwise) {
   const int64_t groups = depthwise ? random.Int(2, 300) : random.Int(1, 3);
   const int64_t gi = depthwise ? 1 : random.Int(1, 20), go = depthwise ? 1 : random.Int(1, 40);
   const int64_t ic = groups * gi, oc = groups * go, taps = g.kernel[0] * g.kernel[1];
-  const TensorSpec x = Spec(random, DType::kS16, {1, g.in[0], g.in[1], ic});
-  const TensorSpec y = Spec(random, AnyType(random), {1, g.out[0], g.out[1], oc});
-  const Records r = AnyRecords(random, oc, taps * gi);
+  const TensorSpec x = Spec(random, AnySource(random), {1, g.in[0], g.in[1], ic});
+  const TensorSpec y = Spec(random, AnyResult(random, x.dtype), {1, g.out[0], g.out[1], oc});
+  const Records r = RecordsFor(random, x.dtype, oc, taps * gi);
   ProgramBuilder b;
   const int32_t src = b.Input(x), dst = b.Output(y);
   const int32_t weights = b.Const(DType::kBytes, {oc * taps * gi}, r.weights);
@@ -291,21 +305,23 @@ void CheckConv(uint32_t seed, bool depthwise) {
   c.Set(Field::kWeights, weights).Set(Field::kRequant, requant).Set(Field::kGroups, groups);
   g.Set(c);
   const Limits limits = SetClamp(random, y.dtype, c);
-  const auto numbers = Numbers(random, DType::kS16, NumElements(x.shape));
+  const auto numbers = Numbers(random, x.dtype, NumElements(x.shape));
   std::vector<int32_t> expected;
   for (int64_t m = 0; m < g.out[0] * g.out[1]; ++m) {
     for (int64_t o = 0; o < oc; ++o) {
-      Wide acc = 0;
+      Wide acc = 0;  // pads hold the zero point
       for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t at = g.At(m / g.out[1], m % g.out[1], tap / g.kernel[1], tap % g.kernel[1]);
-        for (int64_t i = 0; at >= 0 && i < gi; ++i)
-          acc += Wide{numbers[static_cast<size_t>(at * ic + o / go * gi + i)]} *
-                 r.weights[static_cast<size_t>((o * taps + tap) * gi + i)];
+        for (int64_t i = 0; i < gi; ++i) {
+          const int32_t number =
+              at < 0 ? x.zero_point : numbers[static_cast<size_t>(at * ic + o / go * gi + i)];
+          acc += Wide{number} * r.weights[static_cast<size_t>((o * taps + tap) * gi + i)];
+        }
       }
       expected.push_back(Requantized(acc, r.records[static_cast<size_t>(o)], y.zero_point, limits));
     }
   }
-  ExpectNumbers(RunEverywhere(b, {Stored(numbers, DType::kS16)}), y.dtype, expected);
+  ExpectNumbers(RunEverywhere(b, {Stored(numbers, x.dtype)}), y.dtype, expected);
 }
 
 TEST(Int16, Convolution) {
@@ -438,8 +454,17 @@ TEST(Int16, WhatTheVerifierRefuses) {
               HasSubstr("expected 24 bits and 7 zeros behind them"));
   EXPECT_THAT(error([](ProgramBuilder&, Weights&, All& r) { r[2].rshift = 6; }),
               HasSubstr("rshift is 6, expected 7..69"));
-  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All&) { b[0].dtype = DType::kS8; }),
+  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All&) {
+                b[0].dtype = DType::kS8;
+                b[1].dtype = DType::kS8;
+              }),
               HasSubstr("expected s16"));
+  EXPECT_EQ(error([](ProgramBuilder& b, Weights&, All&) { b[0].dtype = DType::kU8; }), "");
+  EXPECT_THAT(error([](ProgramBuilder& b, Weights&, All& r) {
+                b[0].dtype = DType::kU8;
+                r[1].bias = INT32_MAX - 600 * 255 + 1;
+              }),
+              HasSubstr("the accumulator may reach 2147483648, expected at most 2147483647"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "quantize/numerics/int16.h"
 #include "runtime/kernels/generic/int16_numbers.h"
+#include "runtime/kernels/generic/int16_quotients.h"
 
 // Written for the vectoriser, as elementwise.cc.
 namespace rshift {
@@ -52,9 +53,14 @@ template <typename T>
 [[gnu::always_inline]] inline void RescaleLoop(const int32_t* v, int64_t n,
                                                const RequantWords& words, const S16Bounds& bounds,
                                                int32_t* y) {
+  if (words.multiplier == 0) {
+    const int32_t zero = bounds.zero, lo = bounds.lo - zero, hi = bounds.hi - zero;
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) y[i] = (v[i] < lo ? lo : v[i] > hi ? hi : v[i]) + zero;
+    return;
+  }
   const Held held(bounds);
-  const int32_t multiplier = words.multiplier == 0 ? 1 : words.multiplier;
-  const int32_t rshift = words.multiplier == 0 ? 0 : words.rshift;
+  const int32_t multiplier = words.multiplier, rshift = words.rshift;
   const int64_t half = (int64_t{1} << rshift) >> 1;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i)
@@ -180,14 +186,42 @@ RSHIFT_TARGET(Avx512,
 #endif
 #endif
 
-template <typename T>
+// Of the loops of target T; `Sums` and `Products` do what they can before.
+template <typename T, auto Sums, auto Products>
+struct ByQuotients {
+  static constexpr int64_t kMagnitude = numerics::kInt16Magnitude;
+
+  static int64_t Absolute(int32_t x) { return x < 0 ? -int64_t{x} : int64_t{x}; }
+  static void Sum(const int32_t* a, const int32_t* b, int64_t n, int32_t ma, int32_t mb,
+                  int32_t rshift, const S16Bounds& bounds, int32_t* y) noexcept {
+    const S16Quotient by{kMagnitude * (Absolute(ma) + Absolute(mb)), rshift, bounds};
+    const int64_t done = by.Fits() ? Sums(a, b, n, ma, mb, by, y) : 0;
+    T::Sum(a + done, b + done, n - done, ma, mb, rshift, bounds, y + done);
+  }
+  static void Product(const int32_t* a, const int32_t* b, int64_t n, const RequantWords& words,
+                      const S16Bounds& bounds, int32_t* y) noexcept {
+    const int32_t m = words.multiplier;
+    const S16Quotient by{kMagnitude * kMagnitude * Absolute(m), words.rshift, bounds};
+    const int64_t done = by.Fits() ? Products(a, b, n, m, by, y) : 0;
+    T::Product(a + done, b + done, n - done, words, bounds, y + done);
+  }
+  static void Rescale(const int32_t* v, int64_t n, const RequantWords& words,
+                      const S16Bounds& bounds, int32_t* y) noexcept {
+    const int32_t m = words.multiplier;
+    const S16Quotient by{kMagnitude * Absolute(m), words.rshift, bounds};
+    const int64_t done = m != 0 && by.Fits() ? Products(v, nullptr, n, m, by, y) : 0;
+    T::Rescale(v + done, n - done, words, bounds, y + done);
+  }
+};
+
+template <typename T, typename Quotients = T>
 constexpr Int16Table kTable = {
     .widen = {&T::template Widen<int8_t>, &T::template Widen<uint8_t>, &T::template Widen<int16_t>},
     .narrow = {&T::template Narrow<int8_t>, &T::template Narrow<uint8_t>,
                &T::template Narrow<int16_t>},
-    .sum = T::Sum,
-    .product = T::Product,
-    .rescale = T::Rescale,
+    .sum = Quotients::Sum,
+    .product = Quotients::Product,
+    .rescale = Quotients::Rescale,
     .interpolate = T::Interpolate,
     .interpolate_channels = T::InterpolateChannels,
     .row_sums = T::RowSums,
@@ -198,8 +232,10 @@ constexpr Int16Table kTable = {
 
 const Int16Table& Int16LoopsFor(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni) return kTable<Avx2>;
-  if (isa == Isa::kAvx512Vnni) return kTable<Avx512>;
+  if (isa == Isa::kAvx2 || isa == Isa::kAvxVnni)
+    return kTable<Avx2, ByQuotients<Avx2, SumQuotientsAvx2, ProductQuotientsAvx2>>;
+  if (isa == Isa::kAvx512Vnni)
+    return kTable<Avx512, ByQuotients<Avx512, SumQuotientsAvx512, ProductQuotientsAvx512>>;
 #endif
   (void)isa;
   return kTable<Scalar>;

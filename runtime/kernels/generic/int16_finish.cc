@@ -235,7 +235,58 @@ constexpr Int16FinishTable kAvx512Table = {Avx512::Requantize, FinishTileAvx512}
 template <typename T>
 constexpr Int16FinishTable kTable = {T::Requantize, T::FinishTile};
 
+// Where the numbers of the bytes at `dst` go.
+int16_t* NumbersOf(const RequantArgs& q, const uint8_t* dst) {
+  return q.post_op_args->numbers + (dst - q.post_op_args->dst);
+}
+
+void ToInt16(const RequantArgs& q, int64_t entry, const int32_t* acc, int64_t count,
+             uint8_t* dst) noexcept {
+  const Held held({q.zero_y, q.lo, q.hi});
+  int16_t* y = NumbersOf(q, dst);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t product = int64_t{acc[i]} * q.multiplier[entry + i];
+    y[i] = static_cast<int16_t>(held(Rounded(product, q.rshift[entry + i])));
+  }
+}
+
+#if defined(__x86_64__)
+// Products of 32 by 32 bits of even channels and of odd ones, 16 at a time.
+RSHIFT_AVX512 void ToInt16Avx512(const RequantArgs& q, int64_t entry, const int32_t* acc,
+                                 int64_t count, uint8_t* dst) noexcept {
+  const __m512i one = _mm512_set1_epi64(1), low_word = _mm512_set1_epi64(0xffffffff);
+  const __m512i lo = _mm512_set1_epi64(q.lo - q.zero_y), hi = _mm512_set1_epi64(q.hi - q.zero_y);
+  const __m512i zero = _mm512_set1_epi32(q.zero_y);
+  const auto scaled = [&](__m512i value, __m512i multiplier, __m512i shift)
+      __attribute__((target("avx512f"), always_inline)) {
+    const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(one, shift), 1);
+    const __m512i product = _mm512_add_epi64(_mm512_mul_epi32(value, multiplier), half);
+    return _mm512_min_epi64(_mm512_max_epi64(_mm512_srav_epi64(product, shift), lo), hi);
+  };
+  int16_t* y = NumbersOf(q, dst);
+  for (int64_t i = 0; i < count; i += 16) {
+    const int64_t left = count - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
+    const __m512i value = _mm512_maskz_loadu_epi32(mask, acc + i);
+    const __m512i multiplier = _mm512_maskz_loadu_epi32(mask, q.multiplier + entry + i);
+    const __m512i shift = _mm512_maskz_loadu_epi32(mask, q.rshift + entry + i);
+    const __m512i even = scaled(value, multiplier, _mm512_and_si512(shift, low_word));
+    const __m512i odd = scaled(_mm512_srli_epi64(value, 32), _mm512_srli_epi64(multiplier, 32),
+                               _mm512_srli_epi64(shift, 32));
+    const __m512i all = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+    _mm256_mask_storeu_epi16(y + i, mask, _mm512_cvtepi32_epi16(_mm512_add_epi32(all, zero)));
+  }
+}
+#endif
+
 }  // namespace
+
+FinishFn FinishToInt16([[maybe_unused]] Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512Vnni) return ToInt16Avx512;
+#endif
+  return ToInt16;
+}
 
 const Int16FinishTable& Int16FinishFor(Isa isa) {
 #if defined(__x86_64__)
