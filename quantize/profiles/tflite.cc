@@ -28,9 +28,13 @@ class TfLite final : public Arithmetic {
   explicit TfLite(const Profile& profile) : profile_(profile) {}
 
   bool HasBinary(BinaryOp op) const override {
-    return IsSum(op) || op == BinaryOp::kMul || op == BinaryOp::kMax || op == BinaryOp::kMin;
+    return IsSum(op) || op == BinaryOp::kMul || op == BinaryOp::kMax || op == BinaryOp::kMin ||
+           op == BinaryOp::kSquaredDifference;
   }
-  bool ScalarIsTable(BinaryOp op) const override { return !IsSum(op) && op != BinaryOp::kMul; }
+  bool ScalarIsTable(BinaryOp op) const override {
+    return !IsSum(op) && op != BinaryOp::kMul && op != BinaryOp::kSquaredDifference;
+  }
+  bool RoundsConstants(BinaryOp op) const override { return op == BinaryOp::kSquaredDifference; }
   // Pads never count in TFLite.
   bool HasPool(const AveragePool& op) const override {
     const Window& w = op.window;
@@ -53,6 +57,15 @@ class TfLite final : public Arithmetic {
     return ByFloat(pool, x, y, layer.rows, divisor);
   }
   bool HasWhere() const override { return true; }
+  bool HasL2Normalize() const override { return true; }
+
+  bool HasLinearResize() const override { return true; }
+  std::optional<ResizeArithmetic> LinearResize(DType dtype) const override {
+    if (dtype == DType::kS16) return ResizeArithmetic::kHalfAway;  // not XNNPACK's
+    if (IsXnnpack()) return std::nullopt;
+    if (dtype == DType::kS8) return ResizeArithmetic::kHalfAway;
+    return IsOptimised() ? ResizeArithmetic::kFloatProduct : ResizeArithmetic::kFloatFirst;
+  }
 
   bool HasPReluOfPairs() const override { return true; }
   bool RoundsSlopes() const override { return true; }
@@ -133,6 +146,7 @@ class TfLite final : public Arithmetic {
     if (layer.y.is_s16()) return tflite::Int16Binary(layer, Bounds(layer.clamp, layer.y));
     if (IsSum(layer.op)) return Sum(layer);
     if (layer.op == BinaryOp::kMul) return Product(layer);
+    if (layer.op == BinaryOp::kSquaredDifference) return SquaredDifference(layer);
     return ExtremumOf(layer, Bounds(layer.clamp, layer.y));
   }
 
@@ -319,6 +333,17 @@ class TfLite final : public Arithmetic {
       add.blocks = layer.y.dtype == DType::kS8 ? AddBlocks::kSixteen : AddBlocks::kEight;
     }
     return add;
+  }
+
+  // One kernel for all ways.
+  Op SquaredDifference(const BinaryLayer& layer) const {
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    const auto factors = numerics::TfLiteSquaredDifferenceFactors(
+        layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
+    return TableOfIntegers(layer, [=, zero = layer.y.quant.zero_point](int32_t a, int32_t b) {
+      return numerics::Clamp(int64_t{numerics::TfLiteSquaredDifference(a, b, factors)} + zero,
+                             clamp.lo, clamp.hi);
+    });
   }
 
   Op Product(const BinaryLayer& layer) const {
