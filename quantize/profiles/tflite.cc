@@ -2,6 +2,7 @@
 // the three ways in which today's LiteRT computes. NUMERICS.md, profiles tflite*.
 #include "quantize/numerics/tflite.h"
 
+#include <array>
 #include <vector>
 
 #include "quantize/numerics/elementary.h"
@@ -170,12 +171,18 @@ class TfLite final : public Arithmetic {
       return {softmax, only};
     }
     softmax.arithmetic = SoftmaxArithmetic::kFloatTable;
-    for (int d = 0; d < 256; ++d) {
-      const float exponent = -x.quant.scale * static_cast<float>(d);
-      const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
-      softmax.entries[static_cast<size_t>(d)] = numerics::FloatToWord(value);
-    }
+    softmax.entries = FloatExponentials(x.quant.scale);
     return {softmax, y};
+  }
+
+  // One kernel for all ways, whose result has one type.
+  bool HasLogSoftmax() const override { return true; }
+  SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const override {
+    QSoftmax softmax;
+    softmax.arithmetic = SoftmaxArithmetic::kLogFloatTable;
+    softmax.clamp = {y.qmin(), y.qmax()};
+    softmax.entries = FloatExponentials(x.quant.scale);
+    return {softmax, {y.dtype, {0x1p-4f, y.qmax()}}};
   }
 
   QTable Table(const ByteLayer& layer,
@@ -251,6 +258,17 @@ class TfLite final : public Arithmetic {
   }
 
  private:
+  // exp(-d S) as f32 bits.
+  static std::array<int32_t, 256> FloatExponentials(float scale) {
+    std::array<int32_t, 256> entries;
+    for (int d = 0; d < 256; ++d) {
+      const float exponent = -scale * static_cast<float>(d);
+      const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
+      entries[static_cast<size_t>(d)] = numerics::FloatToWord(value);
+    }
+    return entries;
+  }
+
   static bool IsSum(BinaryOp op) { return op == BinaryOp::kAdd || op == BinaryOp::kSub; }
 
   static bool HasInt16(const ByteLayer& layer) { return layer.x.is_s16() || layer.y.is_s16(); }

@@ -73,18 +73,34 @@ struct Corners {
   const T* at[2][2];
 };
 
-// Sums of integers: of bytes in 32 bits, below 2^28; of s16 below 2^36.
+// numerics::TfLiteResized of bytes: sums below 2^28.
 template <typename T>
 void InterpolateIntegers(const Corners<T>& p, const int32_t (&c)[2], const int32_t (&d)[2],
                          int64_t n, T* y) {
-  using Sum = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
   const T *a = p.at[0][0], *b = p.at[0][1], *e = p.at[1][0], *f = p.at[1][1];
-  const Sum wa = c[0] * d[0], wb = c[0] * d[1], we = c[1] * d[0], wf = c[1] * d[1];
+  const int32_t wa = c[0] * d[0], wb = c[0] * d[1], we = c[1] * d[0], wf = c[1] * d[1];
   constexpr int kBits = 2 * numerics::kTfLiteResizeBits;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const Sum sum = a[i] * wa + b[i] * wb + e[i] * we + f[i] * wf;
-    y[i] = static_cast<T>((sum + (Sum{1} << (kBits - 1)) - (sum < 0 ? 1 : 0)) >> kBits);
+    const int32_t sum = a[i] * wa + b[i] * wb + e[i] * we + f[i] * wf;
+    y[i] = static_cast<T>((sum + (1 << (kBits - 1)) - (sum < 0 ? 1 : 0)) >> kBits);
+  }
+}
+
+// The same of s16, whose sums have 36 bits: 2^10 high + low, with low from 0 on and below 2^20.
+void InterpolateIntegers(const Corners<int16_t>& p, const int32_t (&c)[2], const int32_t (&d)[2],
+                         int64_t n, int16_t* y) {
+  const int16_t *a = p.at[0][0], *b = p.at[0][1], *e = p.at[1][0], *f = p.at[1][1];
+  const int32_t c0 = c[0], c1 = c[1], d0 = d[0], d1 = d[1];
+  constexpr int kBits = numerics::kTfLiteResizeBits, kMask = (1 << kBits) - 1;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    const int32_t top = a[i] * d0 + b[i] * d1, bottom = e[i] * d0 + f[i] * d1;
+    const int32_t high = (top >> kBits) * c0 + (bottom >> kBits) * c1;
+    const int32_t low = (top & kMask) * c0 + (bottom & kMask) * c1;
+    const int32_t negative = high + (low >> kBits) < 0 ? 1 : 0;
+    const int32_t rounded = (low + (1 << (2 * kBits - 1)) - negative) >> kBits;
+    y[i] = static_cast<int16_t>((high + rounded) >> kBits);
   }
 }
 

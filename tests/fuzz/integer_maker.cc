@@ -78,7 +78,7 @@ void MakeAveragePool(Maker& m) {
 
 void MakeSoftmax(Maker& m) {
   const Shape shape = m.Dims(1, 4);
-  const int64_t mode = m.random.Int(0, 4);
+  const int64_t mode = m.random.Int(0, kSoftmaxArithmeticCount - 1);
   std::vector<int32_t> fixed(256), quotient(256);
   std::vector<float> floats(256);
   for (size_t i = 0; i < 256; ++i) {
@@ -86,9 +86,9 @@ void MakeSoftmax(Maker& m) {
     fixed[i] = static_cast<int32_t>(2147483647.0 * static_cast<double>(floats[i]));
     quotient[i] = static_cast<int32_t>(1073741824.0 * static_cast<double>(floats[i]));
   }
-  const int32_t table = mode == 0   ? m.b.Const(DType::kBytes, {1024}, fixed)
-                        : mode >= 3 ? m.b.Const(DType::kBytes, {1024}, quotient)
-                                    : m.b.Const(DType::kBytes, {1024}, floats);
+  const int32_t table = mode == 0                ? m.b.Const(DType::kBytes, {1024}, fixed)
+                        : mode == 3 || mode == 4 ? m.b.Const(DType::kBytes, {1024}, quotient)
+                                                 : m.b.Const(DType::kBytes, {1024}, floats);
   Unary(m, Opcode::kSoftmax, shape).Set(Field::kTable, table).Set(Field::kMode, mode);
 }
 
