@@ -49,6 +49,7 @@ InfinityRule OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t 
     case BinaryOp::kAnd:
     case BinaryOp::kOr:
     case BinaryOp::kXor:
+    case BinaryOp::kSquaredDifference:
       break;
   }
   return kNone;

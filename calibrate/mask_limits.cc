@@ -49,6 +49,7 @@ Fate OfBinary(const Graph& graph, const Node& node, BinaryOp op, size_t input, c
     case BinaryOp::kAnd:
     case BinaryOp::kOr:
     case BinaryOp::kXor:
+    case BinaryOp::kSquaredDifference:
       break;
   }
   return kUsed;

@@ -74,6 +74,8 @@ const char* OpName(const Op& op) {
                         [](const QTable&) { return "QTable"; },
                         [](const QChannelTables&) { return "QChannelTables"; },
                         [](const QResize&) { return "QResize"; },
+                        [](const QResizeLinear&) { return "QResizeLinear"; },
+                        [](const isa::L2Normalize&) { return "QL2Normalize"; },
                         [](const DynamicRange&) { return "DynamicRange"; },
                         [](const DynamicQuantize&) { return "DynamicQuantize"; },
                         [](const DynamicConv&) { return "DynamicConv"; },

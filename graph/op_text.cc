@@ -293,6 +293,12 @@ std::string Attributes(const QResize& o) {
   return " taps=#" + FingerprintText(o.taps) + Shift("multiplier", o.words) + Text(o.clamp);
 }
 
+std::string Attributes(const QResizeLinear& o) {
+  return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + " taps=#" +
+         FingerprintText(o.taps);
+}
+std::string Attributes(const isa::L2Normalize&) { return ""; }
+
 std::string Attributes(const QSoftmax& o) {
   return Attribute("arithmetic", static_cast<int64_t>(o.arithmetic)) + Text(o.clamp);
 }

@@ -103,6 +103,12 @@ void Write(const Target& t, const AveragePool& op) {
 
 void Write(const Target& t, const Binary& op) {
   WithClamp(t, op.clamp, [&](const std::string& y) {
+    if (op.op == BinaryOp::kSquaredDifference) {
+      const std::string difference = t.out + "/difference";
+      t.writer.Node("Sub", {t.in[0], t.in[1]}, difference);
+      t.writer.Node("Mul", {difference, difference}, y);
+      return;
+    }
     t.writer.Node(OpName(t.node.op), {t.in[0], t.in[1]}, y);
   });
 }

@@ -106,6 +106,9 @@ enum class Opcode : uint8_t {
   kConvTransposeF32 = 81,
   kMatMulF32 = 82,
   kAveragePoolF32 = 83,
+  // --- integer, as those from 1 on ---
+  kResizeLinear = 84,
+  kL2Normalize = 85,
 };
 
 enum class Field : uint8_t {

@@ -62,6 +62,7 @@ void Lower(LoweringContext& context, const Node& node, const Unique& op);
 // resize.cc
 void Lower(LoweringContext& context, const Node& node, const Resize& op);
 void Lower(LoweringContext& context, const Node& node, const QResize& op);
+void Lower(LoweringContext& context, const Node& node, const QResizeLinear& op);
 // shape.cc, space.cc
 void Lower(LoweringContext& context, const Node& node, const Identity& op);
 void Lower(LoweringContext& context, const Node& node, const Reshape& op);

@@ -53,6 +53,7 @@ float Less(float a, float b) { return a < b ? 1.0f : 0.0f; }
 float LessOrEqual(float a, float b) { return a <= b ? 1.0f : 0.0f; }
 float Greater(float a, float b) { return a > b ? 1.0f : 0.0f; }
 float GreaterOrEqual(float a, float b) { return a >= b ? 1.0f : 0.0f; }
+float SquaredDifference(float a, float b) { return (a - b) * (a - b); }
 constexpr FloatFunction And = nullptr;  // of bool only
 constexpr FloatFunction Or = nullptr;
 constexpr FloatFunction Xor = nullptr;
@@ -81,6 +82,7 @@ int64_t GreaterOrEqual(int64_t a, int64_t b) { return a >= b; }
 int64_t And(int64_t a, int64_t b) { return a != 0 && b != 0; }
 int64_t Or(int64_t a, int64_t b) { return a != 0 || b != 0; }
 int64_t Xor(int64_t a, int64_t b) { return (a != 0) != (b != 0); }
+int64_t SquaredDifference(int64_t a, int64_t b) { return Mul(Sub(a, b), Sub(a, b)); }
 }  // namespace ints
 
 constexpr FloatFunction kFloatFunctions[] = {

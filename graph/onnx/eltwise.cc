@@ -139,6 +139,7 @@ constexpr ImportEntry kEltwiseImports[] = {
     {"Min", ImportVariadic<BinaryOp::kMin>},
     {"Max", ImportVariadic<BinaryOp::kMax>},
     {"Mean", ImportMean},
+    {"tflite:SquaredDifference", ImportBinary<BinaryOp::kSquaredDifference>},
     {"Where", ImportWhere},
     {"Cast", ImportCast},
     {"CastLike", ImportCastLike},

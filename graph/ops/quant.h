@@ -101,6 +101,10 @@ struct QResize : isa::Resize {
   std::vector<int32_t> taps;
 };
 
+struct QResizeLinear : isa::ResizeLinear {
+  std::vector<int32_t> taps;
+};
+
 // Over the last dimension, by a table over the difference to the row's greatest byte.
 struct QSoftmax : isa::Softmax {
   std::array<int32_t, 256> entries{};

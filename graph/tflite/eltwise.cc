@@ -24,6 +24,10 @@ void TranslateComparison(OpWriter& op, const char* type, bool negated = false) {
 }
 
 void TranslateSquaredDifference(OpWriter& op) {
+  // Quantized tensors have one kernel for both.
+  const TensorType type = op.In(0).type();
+  if (type == TensorType_INT8 || type == TensorType_UINT8)
+    return op.GiveReal(op.EmitOwn("SquaredDifference", {op.Real(0), op.Real(1)}));
   const std::string d = op.Emit("Sub", {op.Real(0), op.Real(1)});
   op.GiveReal(op.Emit("Mul", {d, d}));
 }

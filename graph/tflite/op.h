@@ -92,6 +92,8 @@ class OpWriter {
   // A new node; the name of its only (or first) result.
   std::string Emit(const char* type, const Names& inputs, const OpAttributes& attributes = {});
   Names EmitMany(const char* type, const Names& inputs, int count, const OpAttributes& attributes);
+  // The same of kTfliteDomain, for what ONNX does not have.
+  std::string EmitOwn(const char* type, const Names& inputs, const OpAttributes& attributes = {});
   // A constant.
   std::string IntList(const std::vector<int64_t>& elements);
   std::string Scalar(int64_t element);
@@ -130,8 +132,6 @@ class OpWriter {
 
  private:
   onnx::TensorProto& AddInitializer(const std::string& name, int type, const Shape& shape);
-  // A node of kTfliteDomain.
-  std::string EmitOwn(const char* type, const Names& inputs, const OpAttributes& attributes);
   void GiveQuantized(const std::string& x, int i, bool shifts_operands);
   std::string AddScales(const std::vector<float>& scales);
   std::string AddZeros(const Tensor& tensor, size_t count);

@@ -95,6 +95,18 @@ struct Normalize {
   }
 };
 
+// Rows divided by their length, as LiteRT computes it: numerics/l2_normalize.h. dst has the scale
+// 1/128 and the zero point 0 (s8) or 128 (u8), and src's type.
+struct L2Normalize {
+  RSHIFT_COMMAND(kL2Normalize, "l2_normalize", kInteger,
+                 "src / root of the sum of squares over the last dimension; dst counts in 1/128",
+                 .buffers = BufferForm::kNone, .element_ns = 2)
+
+  Tensor dst = 0, src = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) { DenseFields(c, visit); }
+};
+
 struct LrnF32 {
   RSHIFT_COMMAND(kLrnF32, "lrn_f32", kFloat,
                  "src / (bias + alpha / count * sum of squares of count neighbours on axis)^beta",

@@ -41,6 +41,24 @@ struct Resize {
   }
 };
 
+// Linear interpolation as LiteRT computes it: numerics/tflite_resize.h.
+struct ResizeLinear {
+  RSHIFT_COMMAND(kResizeLinear, "resize_linear", kInteger,
+                 "list: as that of resize, with two taps along at most two dimensions; "
+                 "coefficient: by mode, a ResizeArithmetic; src and dst of one type",
+                 .buffers = BufferForm::kIndexMap, .element_ns = 1)
+
+  ResizeArithmetic arithmetic = ResizeArithmetic::kHalfAway;
+  Tensor dst = 0, src = 0;
+  Tensor list = 0;
+
+  static constexpr void Fields(auto& c, auto&& visit) {
+    DenseFields(c, visit);
+    visit(Const(Field::kList), c.list);
+    visit(Mode(kResizeArithmeticCount), c.arithmetic);
+  }
+};
+
 struct ResizeF32 {
   RSHIFT_COMMAND(
       kResizeF32, "resize_f32", kFloat,

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "isa/attributes.h"
+#include "quantize/numerics/logarithm.h"
 #include "quantize/numerics/quantize.h"
 #include "quantize/numerics/real_rounding.h"
 #include "quantize/numerics/requantize.h"
@@ -73,6 +74,24 @@ inline constexpr int32_t SoftmaxFloatTable(float entry, float inverse, bool is_s
   const float v = entry * inverse;
   if (is_signed) return RoundToByteBy(RealRounding::kAway, v, zero, lo, hi);
   return RoundToByteBy(RealRounding::kTruncate, v + 0.5f, zero, lo, hi);
+}
+
+// LogSoftmax, each operation rounded: y = x * slope - offset, ties away from zero, + zero; x: a raw
+// integer, greatest: the row's. NUMERICS.md section 13.10.
+struct LogSoftmaxRowTerms {
+  float slope = 0, offset = 0;
+};
+// sum: of the table's entries, above 0 and finite.
+inline constexpr LogSoftmaxRowTerms LogSoftmaxFloatRow(float sum, int32_t greatest, float scale_x,
+                                                       float scale_y) {
+  const auto log = static_cast<float>(Ln(static_cast<double>(sum)));
+  const float top = scale_x * static_cast<float>(greatest) + log;
+  return {scale_x / scale_y, top / scale_y};
+}
+inline constexpr int32_t LogSoftmaxFloatTable(int32_t x, const LogSoftmaxRowTerms& row,
+                                              int32_t zero, int32_t lo, int32_t hi) {
+  const float v = static_cast<float>(x) * row.slope - row.offset;
+  return RoundToByteBy(RealRounding::kAway, v, zero, lo, hi);
 }
 
 // units = floor(1 / Sy): (entry * units) / sum to even, + zero.

@@ -36,6 +36,26 @@ inline constexpr TfLiteAddFactors TfLiteAdd(float scale_a, float scale_b, float 
   return {TfLiteMultiplier(a / twice), TfLiteMultiplier(b / twice), TfLiteMultiplier(twice / unit)};
 }
 
+// --- SquaredDifference: u = rescale((a - Za) << 7, a), v likewise, y = rescale((u - v)^2, y) + Zy
+inline constexpr int32_t kTfLiteDifferenceShift = 7;
+inline constexpr TfLiteAddFactors TfLiteSquaredDifferenceFactors(float scale_a, float scale_b,
+                                                                 float scale_y) {
+  const auto a = static_cast<double>(scale_a), b = static_cast<double>(scale_b);
+  const double twice = 2.0 * (a > b ? a : b);
+  const double unit =
+      static_cast<double>(1 << (2 * kTfLiteDifferenceShift)) * static_cast<double>(scale_y);
+  return {TfLiteMultiplier(a / twice), TfLiteMultiplier(b / twice),
+          TfLiteMultiplier(twice * twice / unit)};
+}
+// Without Zy. a, b: q - Z of bytes: |u - v| < 2^15.
+inline constexpr int32_t TfLiteSquaredDifference(int32_t a, int32_t b, const TfLiteAddFactors& f) {
+  const auto scaled = [](int32_t v, const RequantWords& m) {
+    return MultiplyTwoStep(v * (1 << kTfLiteDifferenceShift), m.multiplier, m.rshift);
+  };
+  const int32_t difference = scaled(a, f.a) - scaled(b, f.b);
+  return MultiplyTwoStep(difference * difference, f.y.multiplier, f.y.rshift);
+}
+
 // --- Mul: two steps by S_a S_b / S_y in binary32
 // ----------------------------------------------------
 inline constexpr RequantWords TfLiteMul(float scale_a, float scale_b, float scale_y) {

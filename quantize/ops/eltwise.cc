@@ -109,7 +109,7 @@ void EmitBinary(Emitter& emitter, const Node& node, const Binary& op) {
       emitter.Layer(node).multiplier_bits.value_or(emitter.options().target.add_multiplier_bits);
   if (scalar >= 0 && EmitIntegerScalar(emitter, node, layer, scalar)) return;
   if (op.op == BinaryOp::kMax || op.op == BinaryOp::kMin) return EmitExtremum(emitter, node, layer);
-  if (rules.BinaryIsTable(op.op) || !IsSumOrProduct(op.op))
+  if (rules.BinaryIsTable(op.op) || !(IsSumOrProduct(op.op) || rules.RoundsConstants(op.op)))
     return EmitTwoOperands(emitter, node, layer);
   const Operand a = MakeOperand(emitter, node, node.inputs[0]);
   const Operand b = MakeOperand(emitter, node, node.inputs[1]);

@@ -232,6 +232,12 @@ std::string WhyNotModelInt16(const Graph& graph, const Node& node, const Arithme
       [&](const AveragePool& op) { return WhyNotPool(op, x, y); },
       [&](const Reduce& op) { return WhyNotReduce(graph, node, op, x, y); },
       [&](const Softmax& op) { return WhyNotSoftmax(graph, node, op, y); },
+      [&](const Resize& op) {
+        const bool moves = op.mode == ResizeMode::kNearest;
+        if (x == y) return std::string();
+        return std::string(moves ? "LiteRT moves 16-bit integers without changing their scale"
+                                 : "LiteRT interpolates 16-bit integers in one scale");
+      },
       [](const LeakyRelu&) { return std::string(); },
       [](const Clip&) { return std::string(); },
       [&](const auto&) {

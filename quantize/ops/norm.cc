@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "quantize/numerics/l2_normalize.h"
 #include "quantize/numerics/normalize.h"
 #include "quantize/numerics/softmax_row.h"
 #include "quantize/ops/ops.h"
@@ -41,6 +42,34 @@ bool IsConstantOf(const Graph& graph, const Node& node, size_t input, int64_t co
 }
 
 bool HasBias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2].valid(); }
+
+// x / |x| over the last dimension, as graph/passes/layer_norm.cc writes it: what keeps the length
+// from 0 is at most 10^-6, LiteRT's own number for floats.
+bool IsUnitVector(const Graph& graph, const Node& node, const LayerNorm& op, size_t axis,
+                  int64_t n) {
+  if (!op.rms || axis + 1 != graph.value(node.inputs[0]).shape.size() || HasBias(node) ||
+      !IsConstantOf(graph, node, 1, n)) {
+    return false;
+  }
+  constexpr double kMostEpsilon = 1.001e-12;
+  if (static_cast<double>(op.epsilon) * static_cast<double>(n) > kMostEpsilon) return false;
+  const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(n)));
+  const auto scales = graph.value(node.inputs[1]).constant->As<float>();
+  return std::all_of(scales.begin(), scales.end(), [&](float s) { return s == scale; });
+}
+
+void EmitL2Normalize(Emitter& emitter, const Node& node) {
+  const IntType x = emitter.Type(node.inputs[0]), y = emitter.Type(node.outputs[0]);
+  const IntType only{x.dtype, {0x1p-7f, x.dtype == DType::kU8 ? 128 : 0}};
+  const ValueId input = emitter.Int(node.inputs[0]);
+  if (only == y)
+    return emitter.AddNode(node.name, isa::L2Normalize{}, {input},
+                           emitter.DefineInt(node.outputs[0]));
+  const ValueId raw = emitter.Temporary(node.outputs[0], "__raw", only);
+  emitter.AddNode(node.name, isa::L2Normalize{}, {input}, raw);
+  emitter.AddRequantize(node.name + "__rescale", raw, only, emitter.DefineInt(node.outputs[0]), y,
+                        {y.qmin(), y.qmax()});
+}
 
 OpSupport SupportNormalize(const Graph& graph, const Node& node, const Arithmetic& rules, int64_t n,
                            int64_t count) {
@@ -150,10 +179,17 @@ OpSupport SupportLayerNorm(const Graph& graph, const Node& node, const LayerNorm
   if (shape.empty()) return {OpKind::kFloat, "its input is a scalar"};
   const auto axis = static_cast<std::ptrdiff_t>(AxisFromFront(op.axis, shape));
   const int64_t n = Product(shape.begin() + axis, shape.end());
+  if (rules.HasL2Normalize() && n > 0 &&
+      IsUnitVector(graph, node, op, static_cast<size_t>(axis), n)) {
+    if (n <= numerics::kMostL2Normalized) return {OpKind::kFunction, ""};
+    return {OpKind::kFloat, Cat("its rows have more than ", numerics::kMostL2Normalized,
+                                " elements, whose squares may leave 32 bits")};
+  }
   return SupportNormalize(graph, node, rules, n, n);
 }
 
 void EmitLayerNorm(Emitter& emitter, const Node& node, const LayerNorm& op) {
+  if (RulesOf(emitter).HasL2Normalize()) return EmitL2Normalize(emitter, node);
   const Shape& shape = emitter.old().value(node.inputs[0]).shape;
   isa::Normalize form;
   form.axis = static_cast<int64_t>(AxisFromFront(op.axis, shape));

@@ -107,6 +107,9 @@ void EmitUnary(Emitter& emitter, const Node& node, const Unary& op);
 OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
                         const Arithmetic& rules);
 void EmitResize(Emitter& emitter, const Node& node, const Resize& op);
+// Under rules with HasLinearResize() (linear_resize.cc).
+OpSupport SupportLinearResize(const Graph& graph, const Node& node, const Resize& op);
+void EmitLinearResize(Emitter& emitter, const Node& node, const Resize& op);
 
 void EmitConcat(Emitter& emitter, const Node& node, const Concat& op);
 // Any operator that gives out bytes it was given: `op` is the integer graph's copy of the

@@ -60,6 +60,7 @@ int64_t MostGain(int axes) {
 
 OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
                         const Arithmetic& rules) {
+  if (rules.HasLinearResize()) return SupportLinearResize(graph, node, op);
   if (!rules.HasResize()) {
     const std::string none = "only the nearest mode has an integer form",
                       why = rules.WhyFloatSums();
@@ -79,6 +80,7 @@ OpSupport SupportResize(const Graph& graph, const Node& node, const Resize& op,
 }
 
 void EmitResize(Emitter& emitter, const Node& node, const Resize& op) {
+  if (RulesOf(emitter).HasLinearResize()) return EmitLinearResize(emitter, node, op);
   const ValueId old_x = node.inputs[0], old_y = node.outputs[0];
   const IntType x = emitter.Type(old_x), y = emitter.Type(old_y);
   Taps taps = TapsOf(op, emitter.old().value(old_x).shape, emitter.old().value(old_y).shape);

@@ -146,6 +146,9 @@ class Arithmetic {
   // HasBinary(), and MakeBinary() is a table of pairs of bytes: exact where a constant operand has
   // at most 256 different numbers; with more of them the node is F32.
   virtual bool BinaryIsTable(BinaryOp) const { return false; }
+  // A constant operand is integers of a scale, as those of sums and products always are; else each
+  // number is itself where they are few.
+  virtual bool RoundsConstants(BinaryOp) const { return false; }
   // An activation and one constant number: a table of x (true) or MakeBinary() with a constant
   // tensor.
   virtual bool ScalarIsTable(BinaryOp) const { return true; }
@@ -159,10 +162,14 @@ class Arithmetic {
   // Over another axis than the last as well: the emitter transposes around it.
   virtual bool HasSoftmaxOfAnyAxis() const { return false; }
   virtual bool HasNormalize() const { return false; }  // LayerNorm, InstanceNorm
-  virtual bool HasMean() const { return false; }       // ReduceMean over height and width
+  // x / |x| of rows by isa::L2Normalize.
+  virtual bool HasL2Normalize() const { return false; }
+  virtual bool HasMean() const { return false; }  // ReduceMean over height and width
   // Over any axes; kMean: other axes than height and width.
   virtual bool HasReduction(ReduceOp) const { return false; }
   virtual bool HasResize() const { return false; }  // linear and cubic
+  // Linear, of LiteRT's coordinates: LinearResize().
+  virtual bool HasLinearResize() const { return false; }
   // Why it has no form of a reduction or an interpolation; empty: nothing more is known.
   virtual std::string WhyFloatSums() const { return ""; }
   virtual bool HasWhere() const { return false; }
@@ -216,6 +223,8 @@ class Arithmetic {
   virtual std::optional<QTable> MakeScalar(const BinaryLayer&, int32_t, bool) const {
     return std::nullopt;
   }
+  // For HasLinearResize(): of numbers of this type; nullopt: isa::Resize by XNNPACK's coefficients.
+  virtual std::optional<ResizeArithmetic> LinearResize(DType) const { return std::nullopt; }
   // For HasNormalize().
   virtual QNormalize MakeNormalize(const NormalizeLayer& layer) const;
   // For HasBatchedMatMul().

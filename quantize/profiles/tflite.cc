@@ -2,6 +2,7 @@
 // the three ways in which today's LiteRT computes. NUMERICS.md, profiles tflite*.
 #include "quantize/numerics/tflite.h"
 
+#include <array>
 #include <vector>
 
 #include "quantize/numerics/elementary.h"
@@ -28,9 +29,13 @@ class TfLite final : public Arithmetic {
   explicit TfLite(const Profile& profile) : profile_(profile) {}
 
   bool HasBinary(BinaryOp op) const override {
-    return IsSum(op) || op == BinaryOp::kMul || op == BinaryOp::kMax || op == BinaryOp::kMin;
+    return IsSum(op) || op == BinaryOp::kMul || op == BinaryOp::kMax || op == BinaryOp::kMin ||
+           op == BinaryOp::kSquaredDifference;
   }
-  bool ScalarIsTable(BinaryOp op) const override { return !IsSum(op) && op != BinaryOp::kMul; }
+  bool ScalarIsTable(BinaryOp op) const override {
+    return !IsSum(op) && op != BinaryOp::kMul && op != BinaryOp::kSquaredDifference;
+  }
+  bool RoundsConstants(BinaryOp op) const override { return op == BinaryOp::kSquaredDifference; }
   // Pads never count in TFLite.
   bool HasPool(const AveragePool& op) const override {
     const Window& w = op.window;
@@ -53,6 +58,15 @@ class TfLite final : public Arithmetic {
     return ByFloat(pool, x, y, layer.rows, divisor);
   }
   bool HasWhere() const override { return true; }
+  bool HasL2Normalize() const override { return true; }
+
+  bool HasLinearResize() const override { return true; }
+  std::optional<ResizeArithmetic> LinearResize(DType dtype) const override {
+    if (dtype == DType::kS16) return ResizeArithmetic::kHalfAway;  // not XNNPACK's
+    if (IsXnnpack()) return std::nullopt;
+    if (dtype == DType::kS8) return ResizeArithmetic::kHalfAway;
+    return IsOptimised() ? ResizeArithmetic::kFloatProduct : ResizeArithmetic::kFloatFirst;
+  }
 
   bool HasPReluOfPairs() const override { return true; }
   bool RoundsSlopes() const override { return true; }
@@ -133,6 +147,7 @@ class TfLite final : public Arithmetic {
     if (layer.y.is_s16()) return tflite::Int16Binary(layer, Bounds(layer.clamp, layer.y));
     if (IsSum(layer.op)) return Sum(layer);
     if (layer.op == BinaryOp::kMul) return Product(layer);
+    if (layer.op == BinaryOp::kSquaredDifference) return SquaredDifference(layer);
     return ExtremumOf(layer, Bounds(layer.clamp, layer.y));
   }
 
@@ -156,12 +171,18 @@ class TfLite final : public Arithmetic {
       return {softmax, only};
     }
     softmax.arithmetic = SoftmaxArithmetic::kFloatTable;
-    for (int d = 0; d < 256; ++d) {
-      const float exponent = -x.quant.scale * static_cast<float>(d);
-      const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
-      softmax.entries[static_cast<size_t>(d)] = numerics::FloatToWord(value);
-    }
+    softmax.entries = FloatExponentials(x.quant.scale);
     return {softmax, y};
+  }
+
+  // One kernel for all ways, whose result has one type.
+  bool HasLogSoftmax() const override { return true; }
+  SoftmaxForm MakeLogSoftmax(const IntType& x, const IntType& y) const override {
+    QSoftmax softmax;
+    softmax.arithmetic = SoftmaxArithmetic::kLogFloatTable;
+    softmax.clamp = {y.qmin(), y.qmax()};
+    softmax.entries = FloatExponentials(x.quant.scale);
+    return {softmax, {y.dtype, {0x1p-4f, y.qmax()}}};
   }
 
   QTable Table(const ByteLayer& layer,
@@ -237,6 +258,17 @@ class TfLite final : public Arithmetic {
   }
 
  private:
+  // exp(-d S) as f32 bits.
+  static std::array<int32_t, 256> FloatExponentials(float scale) {
+    std::array<int32_t, 256> entries;
+    for (int d = 0; d < 256; ++d) {
+      const float exponent = -scale * static_cast<float>(d);
+      const auto value = static_cast<float>(numerics::Exp(static_cast<double>(exponent)));
+      entries[static_cast<size_t>(d)] = numerics::FloatToWord(value);
+    }
+    return entries;
+  }
+
   static bool IsSum(BinaryOp op) { return op == BinaryOp::kAdd || op == BinaryOp::kSub; }
 
   static bool HasInt16(const ByteLayer& layer) { return layer.x.is_s16() || layer.y.is_s16(); }
@@ -319,6 +351,17 @@ class TfLite final : public Arithmetic {
       add.blocks = layer.y.dtype == DType::kS8 ? AddBlocks::kSixteen : AddBlocks::kEight;
     }
     return add;
+  }
+
+  // One kernel for all ways.
+  Op SquaredDifference(const BinaryLayer& layer) const {
+    const ClampQ clamp = Bounds(layer.clamp, layer.y);
+    const auto factors = numerics::TfLiteSquaredDifferenceFactors(
+        layer.a.quant.scale, layer.b.quant.scale, layer.y.quant.scale);
+    return TableOfIntegers(layer, [=, zero = layer.y.quant.zero_point](int32_t a, int32_t b) {
+      return numerics::Clamp(int64_t{numerics::TfLiteSquaredDifference(a, b, factors)} + zero,
+                             clamp.lo, clamp.hi);
+    });
   }
 
   Op Product(const BinaryLayer& layer) const {

@@ -74,6 +74,8 @@ double Evaluate(BinaryOp op, double a, double b) {
       return std::fmax(a, b);
     case BinaryOp::kMod:
       return std::fmod(a, b);
+    case BinaryOp::kSquaredDifference:
+      return (a - b) * (a - b);
     case BinaryOp::kEqual:
     case BinaryOp::kLess:
     case BinaryOp::kLessOrEqual:

@@ -68,6 +68,12 @@ struct Mul {
     return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
 };
+struct SquaredDifference {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return Mul{}(Sub{}(a, b), Sub{}(a, b));
+  }
+};
 // Integers: toward zero; by zero gives 0 (a program must not trap), by -1 wraps.
 struct Div {
   template <typename T>

@@ -27,6 +27,7 @@ class SoftmaxStep : public Step {
         flip_(context.Record(Field::kSrc).dtype == DType::kS8 ? 0x80 : 0),
         dst_signed_(context.Record(Field::kDst).dtype == DType::kS8),
         arithmetic_(softmax.arithmetic),
+        scale_x_(context.Record(Field::kSrc).scale),
         scale_y_(context.Record(Field::kDst).scale),
         zero_y_(context.Record(Field::kDst).zero_point),
         lo_(softmax.clamp.lo),
@@ -78,6 +79,9 @@ class SoftmaxStep : public Step {
           break;
         case SoftmaxArithmetic::kLogQuotient:
           LogRow(x, greatest, y);
+          break;
+        case SoftmaxArithmetic::kLogFloatTable:
+          LogTableRow(x, greatest, y);
           break;
       }
     }
@@ -178,6 +182,16 @@ class SoftmaxStep : public Step {
     lut_(table, x, y, {.rows = 1, .count = columns_});
   }
 
+  void LogTableRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
+    const int32_t lift = flip_ == 0 ? 0 : 128;  // from x ^ flip to the integer
+    const numerics::LogSoftmaxRowTerms row =
+        numerics::LogSoftmaxFloatRow(Sum(x, greatest), greatest - lift, scale_x_, scale_y_);
+    for (int64_t i = 0; i < columns_; ++i) {
+      y[i] = static_cast<uint8_t>(
+          numerics::LogSoftmaxFloatTable((x[i] ^ flip_) - lift, row, zero_y_, lo_, hi_));
+    }
+  }
+
   void FloatQuotientRow(const uint8_t* x, uint8_t greatest, uint8_t* y) const noexcept {
     const float sum = Sum(x, greatest), units = numerics::SoftmaxUnits(scale_y_);
     for (int64_t i = 0; i < columns_; ++i) {
@@ -191,7 +205,7 @@ class SoftmaxStep : public Step {
   uint8_t flip_;
   bool dst_signed_;
   SoftmaxArithmetic arithmetic_;
-  float scale_y_;
+  float scale_x_, scale_y_;
   int32_t zero_y_, lo_, hi_;
   LutFn lut_;
   SoftmaxQuotientsFn quotients_;

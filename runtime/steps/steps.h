@@ -21,6 +21,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::AveragePoo
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::MaxPool& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Softmax& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Normalize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::L2Normalize& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::LstmCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GruCell& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::GatedOutput& c);
@@ -33,6 +34,7 @@ std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Tile& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Gather& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeNearest& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::Resize& c);
+std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::ResizeLinear& c);
 
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicRange& c);
 std::unique_ptr<Step> MakeStep(const StepContext& context, const isa::DynamicQuantize& c);

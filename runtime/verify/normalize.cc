@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "quantize/numerics/accumulator.h"
+#include "quantize/numerics/l2_normalize.h"
 #include "runtime/verify/rules.h"
 
 namespace rshift::verify {
@@ -44,6 +45,20 @@ void CheckCommand(const CommandCheck& check, const isa::Normalize& c) {
               "the variance may reach ", variance, " * 2^", c.variance_shift, " + ", c.epsilon,
               ", expected each below 2^61");
   CheckNormalizeNumbers(check, c.channels ? x.shape.back() : n);
+}
+
+void CheckCommand(const CommandCheck& check, const isa::L2Normalize&) {
+  check.CheckSameShape(Field::kDst, Field::kSrc);
+  check.CheckSameType(Field::kSrc, Field::kDst);
+  check.CheckByte(Field::kSrc);
+  const TensorRecord &x = check.Tensor(Field::kSrc), &y = check.Tensor(Field::kDst);
+  check.Check(!x.shape.empty() && x.shape.back() <= numerics::kMostL2Normalized,
+              check.Describe(Field::kSrc), ": expected rows of at most ",
+              numerics::kMostL2Normalized, " elements");
+  const int32_t zero = y.dtype == DType::kS8 ? 0 : 128;
+  check.Check(y.scale == 0x1p-7f && y.zero_point == zero, check.Describe(Field::kDst),
+              ": scale and zero point are ", y.scale, " and ", y.zero_point,
+              ", expected 1/128 and ", zero);
 }
 
 }  // namespace rshift::verify

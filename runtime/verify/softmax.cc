@@ -64,7 +64,10 @@ void CheckCommand(const CommandCheck& check, const isa::Softmax& softmax) {
   check.CheckScaled(Field::kDst);
   check.CheckClamp(softmax.clamp);
   check.CheckBlob(Field::kTable, 1024);
-  if (softmax.arithmetic == SoftmaxArithmetic::kLogQuotient) check.CheckScaled(Field::kSrc);
+  if (softmax.arithmetic == SoftmaxArithmetic::kLogQuotient ||
+      softmax.arithmetic == SoftmaxArithmetic::kLogFloatTable) {
+    check.CheckScaled(Field::kSrc);
+  }
   const Shape& shape = check.Tensor(Field::kSrc).shape;
   check.Check(!shape.empty(), check.Describe(Field::kSrc), ": expected at least one dimension");
   switch (kSoftmaxTables[static_cast<size_t>(softmax.arithmetic)]) {

@@ -101,7 +101,39 @@ def select(sweep, code):
     sweep.add(code, [sweep.input(condition), *(sweep.input(sweep.bytes(shape), quant) for _ in range(2))], shape, quant)
 
 
-OPERATORS = {'BATCH_MATMUL': product, 'MEAN': reduction, 'SUM': reduction, 'REDUCE_MAX': reduction, 'REDUCE_MIN': reduction,
+def l2_norm(sweep, code):
+    """Rows of zeros and short ones among them."""
+    shape, (scale, zero) = shape_of(sweep, sweep.integer(2, 4)), sweep.quant()
+    data = sweep.bytes(shape)
+    if sweep.integer(0, 1):
+        near = zero + (sweep.rng.random(shape) < 0.2)
+        rows = sweep.rng.random(shape[:-1]) < 0.5
+        data[rows] = np.clip(near, -128, 127)[rows]
+    sweep.add(code, [sweep.input(data, (scale, zero))], shape, (1 / 128, 0), 'L2NormOptions')
+
+
+def log_softmax(sweep, code):
+    """Rows of many sizes, of numbers near each other too; scales from 0.003 to 1."""
+    shape, quant = (sweep.integer(1, 9), sweep.integer(1, [3, 40, 1500][sweep.cases % 3])), sweep.quant()
+    data = sweep.bytes(shape) if sweep.integer(0, 1) else np.clip(sweep.rng.normal(20, 25, shape), -128, 127).astype(np.int8)
+    sweep.add(code, [sweep.input(data, quant)], shape, (1 / 16, 127), 'LogSoftmaxOptions')
+
+
+def squared_difference(sweep, code):
+    """Two activations, or one and a constant; a row may be broadcast."""
+    shape, a, b = shape_of(sweep, 4), sweep.quant(), sweep.quant()
+    b = a if sweep.integer(0, 3) == 0 else b
+    other = sweep.bytes(shape if sweep.integer(0, 1) else shape[3:])
+    operands = [sweep.input(sweep.bytes(shape), a),
+                sweep.input(other, b) if sweep.integer(0, 2) else sweep.net.constant(f'k{sweep.cases}', other, b)]
+    if sweep.integer(0, 1):
+        operands.reverse()
+    scale = max(a[0], b[0]) ** 2 * 10 ** sweep.rng.uniform(0, 3)
+    sweep.add(code, operands, shape, (float(np.float32(scale)), sweep.integer(-128, 127)), 'SquaredDifferenceOptions')
+
+
+OPERATORS = {'L2_NORMALIZATION': l2_norm, 'LOG_SOFTMAX': log_softmax, 'SQUARED_DIFFERENCE': squared_difference,
+             'BATCH_MATMUL': product, 'MEAN': reduction, 'SUM': reduction, 'REDUCE_MAX': reduction, 'REDUCE_MIN': reduction,
              'MAXIMUM': extremum, 'MINIMUM': extremum, 'PRELU': prelu, 'SELECT_V2': select}
 
 

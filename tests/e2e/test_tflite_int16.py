@@ -172,6 +172,17 @@ def softmax(c):
     return c.operator('SOFTMAX', [c.input((rows, n), c.scale(1e-5, 1e-3))], (rows, n), ONE, 'SoftmaxOptions', beta=1.0)
 
 
+def bilinear(c, **how):
+    """Any size to any other, one pixel and equal sizes too."""
+    h, w, channels = (int(v) for v in c.random.integers(1, (12, 12, 40)))
+    size = [int(v) for v in c.random.integers(1, 25, 2)]
+    size = [size, [2 * h, 2 * w], [h, 3 * w]][c.random.integers(0, 3)]
+    step = c.scale(5e-5, 4e-4)
+    x = c.input((2, h, w, channels), step)
+    return c.operator('RESIZE_BILINEAR', [x, c.net.constant('size', np.array(size, np.int32))], (2, *size, channels), step,
+                      'ResizeBilinearOptions', **how)
+
+
 def extremum(c, code, constant=False):
     """One scale: LiteRT compares integers as they are."""
     shape, step = (23, 1, 37, 11), c.scale(5e-5, 4e-4)
@@ -271,7 +282,8 @@ CASES = {
     'relu': Case(own_scales, ('RELU',)), 'relu6': Case(own_scales, ('RELU6',)),
     'leaky_relu': Case(own_scales, ('LEAKY_RELU', 'LeakyReluOptions'), {'alpha': 0.1}),
     'abs': Case(own_scales, ('ABS',)), 'exp': Case(own_scales, ('EXP',)), 'log': Case(own_scales, ('LOG',)),
-    'gelu': Case(own_scales, ('GELU', 'GeluOptions')),
+    'gelu': Case(own_scales, ('GELU', 'GeluOptions')), 'bilinear': Case(bilinear),
+    'bilinear_corners': Case(bilinear, (), {'alignCorners': True}), 'bilinear_half': Case(bilinear, (), {'halfPixelCenters': True}),
 }
 
 

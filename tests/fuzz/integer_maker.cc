@@ -78,7 +78,7 @@ void MakeAveragePool(Maker& m) {
 
 void MakeSoftmax(Maker& m) {
   const Shape shape = m.Dims(1, 4);
-  const int64_t mode = m.random.Int(0, 4);
+  const int64_t mode = m.random.Int(0, kSoftmaxArithmeticCount - 1);
   std::vector<int32_t> fixed(256), quotient(256);
   std::vector<float> floats(256);
   for (size_t i = 0; i < 256; ++i) {
@@ -86,9 +86,9 @@ void MakeSoftmax(Maker& m) {
     fixed[i] = static_cast<int32_t>(2147483647.0 * static_cast<double>(floats[i]));
     quotient[i] = static_cast<int32_t>(1073741824.0 * static_cast<double>(floats[i]));
   }
-  const int32_t table = mode == 0   ? m.b.Const(DType::kBytes, {1024}, fixed)
-                        : mode >= 3 ? m.b.Const(DType::kBytes, {1024}, quotient)
-                                    : m.b.Const(DType::kBytes, {1024}, floats);
+  const int32_t table = mode == 0                ? m.b.Const(DType::kBytes, {1024}, fixed)
+                        : mode == 3 || mode == 4 ? m.b.Const(DType::kBytes, {1024}, quotient)
+                                                 : m.b.Const(DType::kBytes, {1024}, floats);
   Unary(m, Opcode::kSoftmax, shape).Set(Field::kTable, table).Set(Field::kMode, mode);
 }
 
@@ -197,6 +197,52 @@ void MakeResize(Maker& m) {
   m.Clamp(c);
 }
 
+// LiteRT's interpolation along one or two dimensions; now and then by a wrong coefficient.
+void MakeResizeLinear(Maker& m) {
+  const auto arithmetic =
+      static_cast<ResizeArithmetic>(m.random.Int(0, kResizeArithmeticCount - 1));
+  const bool whole = arithmetic == ResizeArithmetic::kHalfAway;
+  Shape from = m.Dims(1, 4);
+  for (int64_t& dim : from) dim = std::max<int64_t>(dim, 1);
+  Shape to = from;
+  std::vector<int32_t> list(from.size()), pairs;
+  const auto first = static_cast<size_t>(m.random.Int(0, static_cast<int64_t>(from.size()) - 1));
+  for (size_t d = first; d < from.size() && d < first + static_cast<size_t>(m.random.Int(1, 2));
+       ++d) {
+    to[d] = m.random.Int(1, 9);
+    list[d] = 2;
+    for (int64_t i = 0; i < to[d]; ++i) {
+      const auto c = static_cast<int32_t>(m.random.Int(0, 1024 + (m.Chance(1000) ? 1 : 0)));
+      const float part = m.random.Float(-0.9f, 1.9f);
+      for (const bool high : {false, true}) {
+        pairs.push_back(static_cast<int32_t>(m.random.Int(0, from[d] - 1)));
+        pairs.push_back(whole ? (high ? c : 1024 - c) : Word(high ? part : 1 - part));
+      }
+    }
+  }
+  list.insert(list.end(), pairs.begin(), pairs.end());
+  TensorSpec x = m.ByteSpec(from);
+  if (!whole) x.dtype = DType::kU8;
+  if (whole && m.Chance(3)) x = {DType::kS16, from, 0.5f, 0};
+  if (x.dtype == DType::kU8) x.zero_point = static_cast<int32_t>(m.random.Int(0, 255));
+  TensorSpec y = x;
+  y.shape = to;
+  const int32_t src = m.Src(x), dst = m.Dst(y);
+  const int32_t taps = m.b.Const(DType::kS32, {static_cast<int64_t>(list.size())}, list);
+  m.b.Add(Opcode::kResizeLinear, dst, src)
+      .Set(Field::kList, taps)
+      .Set(Field::kMode, static_cast<int64_t>(arithmetic));
+}
+
+void MakeL2Normalize(Maker& m) {
+  TensorSpec x = m.ByteSpec(m.Dims(1, 4));
+  TensorSpec y = x;
+  y.scale = m.Chance(30) ? 0.5f : 0x1p-7f;
+  y.zero_point = x.dtype == DType::kS8 ? 0 : 128;
+  const int32_t src = m.Src(x);
+  m.b.Add(Opcode::kL2Normalize, m.Dst(y), src);
+}
+
 // All tensors of one type.
 void MakeExtremum(Maker& m) {
   Command& c = Binary(m, Opcode::kExtremum);
@@ -265,6 +311,10 @@ bool MakeIntegerCommand(Opcode opcode, Maker& m) {
     }
     case Opcode::kResize:
       return MakeResize(m), true;
+    case Opcode::kResizeLinear:
+      return MakeResizeLinear(m), true;
+    case Opcode::kL2Normalize:
+      return MakeL2Normalize(m), true;
     case Opcode::kExtremum:
       return MakeExtremum(m), true;
     case Opcode::kDiv: {

@@ -187,6 +187,8 @@ inline double Apply(BinaryOp op, double a, double b) {
       return std::min(a, b);
     case BinaryOp::kMax:
       return std::max(a, b);
+    case BinaryOp::kSquaredDifference:
+      return (a - b) * (a - b);
     case BinaryOp::kGreater:
       return a > b ? 1.0 : 0.0;
     case BinaryOp::kLess:

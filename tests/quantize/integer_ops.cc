@@ -212,6 +212,15 @@ void SoftmaxRow(const QSoftmax& op, std::span<double> row, const ByteType& y, fl
   }
   float sum = 0;
   for (double x : row) sum += std::bit_cast<float>(entry(x));
+  if (op.arithmetic == SoftmaxArithmetic::kLogFloatTable) {
+    const float slope = scale_x / y.scale,
+                offset = (scale_x * static_cast<float>(top) + std::log(sum)) / y.scale;
+    for (double& x : row) {
+      const float v = std::round(static_cast<float>(x) * slope - offset);
+      x = nm::Clamp(static_cast<int64_t>(v) + y.zero, op.clamp.lo, op.clamp.hi);
+    }
+    return;
+  }
   for (double& x : row) {
     const auto e = std::bit_cast<float>(entry(x));
     if (op.arithmetic == SoftmaxArithmetic::kFloatQuotient) {

@@ -324,17 +324,18 @@ struct Run {
     for (size_t i = 0; i < y.data.size(); ++i) {
       const double a = Broadcasted(c.in(0), y.shape, static_cast<int64_t>(i));
       const double b = Broadcasted(c.in(1), y.shape, static_cast<int64_t>(i));
-      const double v = op.op == BinaryOp::kAdd              ? a + b
-                       : op.op == BinaryOp::kMul            ? a * b
-                       : op.op == BinaryOp::kDiv            ? a / b
-                       : op.op == BinaryOp::kMax            ? std::max(a, b)
-                       : op.op == BinaryOp::kMin            ? std::min(a, b)
-                       : op.op == BinaryOp::kPow            ? std::pow(a, b)
-                       : op.op == BinaryOp::kMod            ? std::fmod(a, b)
-                       : op.op == BinaryOp::kLess           ? (a < b ? 1 : 0)
-                       : op.op == BinaryOp::kGreaterOrEqual ? (a >= b ? 1 : 0)
-                       : op.op == BinaryOp::kEqual          ? (a == b ? 1 : 0)
-                                                            : a - b;
+      const double v = op.op == BinaryOp::kAdd                 ? a + b
+                       : op.op == BinaryOp::kMul               ? a * b
+                       : op.op == BinaryOp::kDiv               ? a / b
+                       : op.op == BinaryOp::kMax               ? std::max(a, b)
+                       : op.op == BinaryOp::kMin               ? std::min(a, b)
+                       : op.op == BinaryOp::kPow               ? std::pow(a, b)
+                       : op.op == BinaryOp::kMod               ? std::fmod(a, b)
+                       : op.op == BinaryOp::kLess              ? (a < b ? 1 : 0)
+                       : op.op == BinaryOp::kGreaterOrEqual    ? (a >= b ? 1 : 0)
+                       : op.op == BinaryOp::kEqual             ? (a == b ? 1 : 0)
+                       : op.op == BinaryOp::kSquaredDifference ? (a - b) * (a - b)
+                                                               : a - b;
       y.data[i] = Clamped(v, op.clamp);
     }
     return y;

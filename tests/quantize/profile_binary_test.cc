@@ -244,6 +244,18 @@ TEST(SubTest, LiteRtSubtractsTheRescaledOperandsWithoutVectors) {
   }
 }
 
+TEST(SquaredDifferenceTest, LiteRtSquaresTheRescaledDifference) {
+  for (ProfileId id : {ProfileId::kTfLiteRef, ProfileId::kTfLiteRuy, ProfileId::kTfLiteXnnpack}) {
+    Compare(id, BinaryOp::kSquaredDifference, [](int64_t a, int64_t b, const Case& c) {
+      const double sa = c.a.quant.scale, sb = c.b.quant.scale, sy = c.y.quant.scale;
+      const double twice = 2 * std::max(sa, sb);
+      const int64_t u = TwoSteps((a - c.a.quant.zero_point) * 128, PairOf(sa / twice)) -
+                        TwoSteps((b - c.b.quant.zero_point) * 128, PairOf(sb / twice));
+      return TwoSteps(u * u, PairOf(twice * twice / (16384.0 * sy))) + c.y.quant.zero_point;
+    });
+  }
+}
+
 TEST(SubTest, XnnpackRoundsOnceHalfUp) {
   Compare(ProfileId::kTfLiteXnnpack, BinaryOp::kSub, [](int64_t a, int64_t b, const Case& c) {
     const float ra = c.a.quant.scale / c.y.quant.scale, rb = c.b.quant.scale / c.y.quant.scale;

@@ -1,6 +1,7 @@
 // Linear and cubic Resize of integers: the error against interpolation in real numbers.
 #include <gtest/gtest.h>
 
+#include "quantize/ops/ops.h"
 #include "tests/quantize/little_graph.h"
 
 namespace rshift::test {
@@ -63,6 +64,65 @@ TEST(ResizeTest, CubicHasARangeOfItsOwnAndIsWithinItsBound) {
       EXPECT_LE(OwnError(little, result, "y"), 1.0);
     }
   }
+}
+
+// Neighbours and coefficients of [1, 2, 3, 1] at twice the size under each way of LiteRT.
+TEST(ResizeTest, LiteRtsProfilesHaveItsCoefficients) {
+  struct {
+    ProfileId profile;
+    std::vector<int32_t> rows;  // of the first resized dimension
+  } cases[] = {
+      {ProfileId::kTfLiteRef, {0, 1024, 0, 0, 0, 768, 1, 256, 0, 256, 1, 768, 1, 1024, 1, 0}},
+      {ProfileId::kTfLiteRuy, {0, 1024, 0, 0, 0, 768, 1, 256, 0, 256, 1, 768, 1, 1024, 1, 0}},
+      {ProfileId::kTfLiteXnnpack, {0, 2048, 1, 0, 0, 1536, 1, 512, 0, 512, 1, 1536, 1, 2048, 1, 0}},
+  };
+  for (const auto& each : cases) {
+    LittleGraph little(3);
+    Case c;
+    c.op.mode = ResizeMode::kLinear;
+    c.op.coordinate = CoordinateMode::kHalfPixel;
+    c.op.scales = {1, 2, 2, 1};
+    c.from = {1, 2, 3, 1};
+    c.to = {1, 4, 6, 1};
+    const ValueId x = little.Input("x", c.from, -1, 1);
+    little.Output(little.Add("y", c.op, {x}, c.to));
+    QuantizeOptions options = Mode(QuantMode::kAsymmetric);
+    options.profile.id = each.profile;
+    const QuantizeResult result = QuantizeGraph(little.graph(), little.Calibrate(), options);
+    const bool xnnpack = each.profile == ProfileId::kTfLiteXnnpack;
+    ASSERT_EQ(Count<QResizeLinear>(result.graph), xnnpack ? 0 : 1);
+    const std::vector<int32_t> taps =
+        xnnpack ? Only<QResize>(result.graph).taps : Only<QResizeLinear>(result.graph).taps;
+    ASSERT_EQ(taps.size(), 4u + 16 + 24);
+    EXPECT_EQ(std::vector<int32_t>(taps.begin(), taps.begin() + 4),
+              (std::vector<int32_t>{0, 2, 2, 0}));
+    EXPECT_EQ(std::vector<int32_t>(taps.begin() + 4, taps.begin() + 20), each.rows);
+  }
+}
+
+TEST(ResizeTest, WhatLiteRtDoesNotHaveStaysFloatAndSaysWhy) {
+  const auto reason = [](const Resize& op, const Shape& from, const Shape& to) {
+    LittleGraph little(3);
+    const ValueId x = little.Input("x", from, -1, 1);
+    little.Output(little.Add("y", op, {x}, to));
+    const Profile profile{.id = ProfileId::kTfLiteRef};
+    const OpSupport support =
+        IntegerSupport(little.graph(), little.graph().nodes().back(), profile);
+    EXPECT_EQ(support.kind, OpKind::kFloat);
+    return support.reason;
+  };
+  Resize op;
+  op.mode = ResizeMode::kLinear;
+  op.scales = {1, 1.9f, 1, 1};
+  EXPECT_NE(reason(op, {1, 10, 1, 1}, {1, 18, 1, 1}).find("not the quotient"), std::string::npos);
+  op.scales = {1, 2, 1, 1};
+  op.coordinate = CoordinateMode::kHalfPixelSymmetric;
+  EXPECT_NE(reason(op, {1, 3, 1, 1}, {1, 6, 1, 1}).find("coordinates"), std::string::npos);
+  op.coordinate = CoordinateMode::kHalfPixel;
+  op.scales = {2, 2, 2, 1};
+  EXPECT_NE(reason(op, {1, 3, 1, 1}, {2, 6, 2, 1}).find("two dimensions"), std::string::npos);
+  op.mode = ResizeMode::kCubic;
+  EXPECT_NE(reason(op, {1, 3, 1, 1}, {2, 6, 2, 1}).find("cubic"), std::string::npos);
 }
 
 TEST(ResizeTest, ThreeDimensionsStayFloatAndSayWhy) {

@@ -1,4 +1,4 @@
-// Softmax of bytes in its five arithmetics against their definitions.
+// Softmax of bytes in its six arithmetics against their definitions.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,6 +15,7 @@ struct Case {
   TensorSpec from, to;
   Bytes data;
   int64_t columns;
+  int32_t greatest = 0;  // of the row that ExpectRows() is at
   std::vector<int32_t> words;
   ProgramBuilder builder;
 
@@ -32,8 +33,9 @@ struct Case {
     const float step = from.scale;
     for (int d = 0; d < 256; ++d) {
       const double entry = largest * std::exp(-static_cast<double>(d) * step);
-      words.push_back(mode == 0 || mode >= 3 ? static_cast<int32_t>(entry)
-                                             : std::bit_cast<int32_t>(static_cast<float>(entry)));
+      words.push_back(mode == 0 || mode == 3 || mode == 4
+                          ? static_cast<int32_t>(entry)
+                          : std::bit_cast<int32_t>(static_cast<float>(entry)));
     }
     const int32_t src = builder.Input(from), dst = builder.Output(to);
     const int32_t table = builder.Const(DType::kBytes, {1024}, words);
@@ -52,7 +54,7 @@ struct Case {
       std::vector<int32_t> x;
       for (int64_t i = 0; i < columns; ++i)
         x.push_back(Value(data[first + static_cast<size_t>(i)], from.dtype));
-      const int32_t greatest = *std::max_element(x.begin(), x.end());
+      greatest = *std::max_element(x.begin(), x.end());
       for (int32_t& v : x) v = greatest - v;
       for (size_t i = 0; i < x.size(); ++i) bytes.push_back(static_cast<uint8_t>(expected(x, i)));
     }
@@ -133,6 +135,23 @@ TEST(SoftmaxStep, Quotient) {
       const long double held = std::min<long double>(real + c.to.zero_point, Highest(c.to.dtype));
       EXPECT_LE(std::fabs(y - held), 0.5001L) << real;
       return y;
+    });
+  }
+}
+
+TEST(SoftmaxStep, LogFloatTable) {
+  for (uint32_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Case c(random, 5, seed % 2 == 0 ? 0.0625f : 0.3f, 1.0);
+    const int32_t zero = static_cast<int32_t>(random.Int(Lowest(c.to.dtype), Highest(c.to.dtype)));
+    c.builder[c.builder.image.commands[0].Tensor(Field::kDst)].zero_point = zero;
+    c.ExpectRows([&](const std::vector<int32_t>& row, size_t i) {
+      const float slope = c.from.scale / c.to.scale;
+      const float top =
+          c.from.scale * static_cast<float>(c.greatest) + std::log(SumInOrder(c, row));
+      const float units = static_cast<float>(c.greatest - row[i]) * slope - top / c.to.scale;
+      return ToByte(units, RealRounding::kAway, zero, Lowest(c.to.dtype), Highest(c.to.dtype));
     });
   }
 }

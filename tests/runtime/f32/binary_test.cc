@@ -36,6 +36,8 @@ double Reference(BinaryOp mode, double a, double b) {
       return std::max(a, b);
     case BinaryOp::kMod:
       return std::fmod(a, b);
+    case BinaryOp::kSquaredDifference:
+      return (a - b) * (a - b);
     case BinaryOp::kEqual:
       return a == b;
     case BinaryOp::kLess:
@@ -80,7 +82,11 @@ std::vector<double> ReferenceOf(BinaryOp mode, const TestTensor& a, const TestTe
 }
 
 TEST(BinaryTest, EveryModeBroadcastsLikeNumpy) {
-  for (int mode = 0; mode <= static_cast<int>(BinaryOp::kGreaterOrEqual); ++mode) {
+  for (int mode = 0; mode < kBinaryOpCount; ++mode) {
+    if (mode > static_cast<int>(BinaryOp::kGreaterOrEqual) &&
+        mode < static_cast<int>(BinaryOp::kSquaredDifference)) {
+      continue;  // of bool
+    }
     for (size_t s = 0; s < std::size(kShapes); ++s) {
       const uint32_t seed = 1000 * mode + static_cast<uint32_t>(s);
       SCOPED_TRACE(::testing::Message() << "mode " << mode << " shapes " << s << " seed " << seed);
@@ -89,7 +95,7 @@ TEST(BinaryTest, EveryModeBroadcastsLikeNumpy) {
       const bool power = mode == static_cast<int>(BinaryOp::kPow);
       const TestTensor a = RandomFloats(a_shape, random, power ? 0.1f : -2.0f, 2.0f);
       const TestTensor b = RandomFloats(b_shape, random, power ? -3.0f : 0.25f, 2.0f);
-      const bool compares = mode >= static_cast<int>(BinaryOp::kEqual);
+      const bool compares = kResultIsBool[mode];
       const TestTensor got = RunOnAnyThreads(BinaryCase(
           static_cast<BinaryOp>(mode), a, b, compares ? DType::kBool : DType::kF32, dst));
       const std::vector<double> want = ReferenceOf(static_cast<BinaryOp>(mode), a, b, dst);
@@ -152,6 +158,8 @@ TEST(BinaryTest, IntegerArithmeticWrapsAround) {
   EXPECT_EQ(Integers<int32_t>(BinaryOp::kMul, {65536, -3}, {65536, 5}),
             (std::vector<int32_t>{0, -15}));
   EXPECT_EQ(Integers<int64_t>(BinaryOp::kPow, {3, -2}, {4, 3}), (std::vector<int64_t>{81, -8}));
+  EXPECT_EQ(Integers<int32_t>(BinaryOp::kSquaredDifference, {3, 65536}, {5, 0}),
+            (std::vector<int32_t>{4, 0}));
   EXPECT_EQ(Integers<int64_t>(BinaryOp::kMax, {3, -2}, {4, -3}), (std::vector<int64_t>{4, -2}));
 }
 
