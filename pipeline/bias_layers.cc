@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "codegen/passes/read_bytes.h"
 
 namespace rshift {
 namespace {
@@ -20,11 +23,20 @@ bool IsLinear(const Node& node) {
   return linear != nullptr && linear->zero_w.empty();
 }
 
+// What a product reads of the integer graph: bytes that are widened for it are what there is in any
+// program (codegen/passes/read_bytes.h), with the same values.
+const Value& InputOf(const Graph& integer, const std::vector<NodeId>& producers, const Node& made) {
+  const ValueId x = made.inputs[0];
+  const NodeId maker = producers[x.index()];
+  const bool widened = maker.valid() && WidensBytes(integer, integer.node(maker));
+  return integer.value(widened ? integer.node(maker).inputs[0] : x);
+}
+
 std::optional<BiasLayer> LayerOf(const Graph& floating, const Node& node, const Graph& integer,
-                                 const Node& made) {
+                                 const std::vector<NodeId>& producers, const Node& made) {
   const std::optional<ProductWeights> product = ReadProduct(floating, node);
   if (!product || !IsLinear(made)) return std::nullopt;
-  const Value &x = integer.value(made.inputs[0]), &w = integer.value(made.inputs[1]);
+  const Value &x = InputOf(integer, producers, made), &w = integer.value(made.inputs[1]);
   const bool integers = x.dtype == DType::kS8 || x.dtype == DType::kU8 || x.dtype == DType::kS16;
   if (!integers || !x.quant || w.origin == nullptr || w.dtype != DType::kS8) return std::nullopt;
   const auto outputs = static_cast<size_t>(product->outputs);
@@ -83,6 +95,7 @@ std::vector<int64_t> IntegerSums(const BiasLayer& layer, std::span<const std::by
 }  // namespace
 
 std::vector<BiasLayer> FindBiasLayers(const Graph& floating, const Graph& integer) {
+  const std::vector<NodeId> producers = integer.Producers();
   std::map<std::string, const Node*> made;
   for (const Node& node : integer.nodes()) made.emplace(node.name, &node);
   std::map<ValueId, int> readers;
@@ -93,7 +106,7 @@ std::vector<BiasLayer> FindBiasLayers(const Graph& floating, const Graph& intege
   for (const Node& node : floating.nodes()) {
     const auto found = made.find(node.name);
     if (found == made.end() || node.inputs.size() < 2 || readers[node.inputs[1]] > 1) continue;
-    std::optional<BiasLayer> layer = LayerOf(floating, node, integer, *found->second);
+    std::optional<BiasLayer> layer = LayerOf(floating, node, integer, producers, *found->second);
     if (layer && layer->taps.positions > 0) layers.push_back(std::move(*layer));
   }
   return layers;

@@ -12,15 +12,6 @@
 namespace rshift {
 namespace {
 
-// Whether it widens bytes, every one to itself without the zero point.
-bool WidensBytes(const Graph& graph, const Node& node) {
-  const auto* op = std::get_if<isa::RequantizeS16>(&node.op);
-  if (op == nullptr || op->words.multiplier != 0) return false;
-  const DType from = graph.value(node.inputs[0]).dtype, to = graph.value(node.outputs[0]).dtype;
-  return (from == DType::kS8 || from == DType::kU8) && to == DType::kS16 && op->clamp.lo <= -255 &&
-         op->clamp.hi >= 255;
-}
-
 // Where channel c of the weights begins, how far apart its weights are, and how many there are.
 struct WeightOrder {
   int64_t channel_stride = 1, stride = 1, products = 0;
@@ -122,6 +113,14 @@ class BytesReader {
 };
 
 }  // namespace
+
+bool WidensBytes(const Graph& graph, const Node& node) {
+  const auto* op = std::get_if<isa::RequantizeS16>(&node.op);
+  if (op == nullptr || op->words.multiplier != 0) return false;
+  const DType from = graph.value(node.inputs[0]).dtype, to = graph.value(node.outputs[0]).dtype;
+  return (from == DType::kS8 || from == DType::kU8) && to == DType::kS16 && op->clamp.lo <= -255 &&
+         op->clamp.hi >= 255;
+}
 
 Graph ReadBytes(const Graph& graph) {
   const BytesReader reader(graph);

@@ -7,6 +7,9 @@
 
 namespace rshift {
 
+// Whether a node widens bytes, every one to itself without the zero point.
+bool WidensBytes(const Graph& graph, const Node& node);
+
 // Every QConvS16 but depthwise ones, and every QMatMulS16, with rounding half_up, where |bias| and
 // the products of the largest byte fit 32 bits. The zero point of the byte moves into the bias. A
 // RequantizeS16 that nothing else reads is left out.

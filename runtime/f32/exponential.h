@@ -15,9 +15,11 @@ struct Span {
 constexpr int64_t kSpan = kWide;  // elements: 4 registers of kWide / 4
 constexpr float kZeroBelow = -103.972084f;
 
+constexpr int kUnrolled = kIsFused ? 4 : 1;  // slow anyway: little code
+
 template <typename F>
 RSHIFT_INLINE void EachPart(const F& f) {
-#pragma GCC unroll 4
+#pragma GCC unroll kUnrolled
   for (int p = 0; p < 4; ++p) f(p);
 }
 

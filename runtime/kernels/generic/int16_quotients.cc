@@ -8,7 +8,7 @@ namespace {
 
 // One register of 32-bit numbers. Products of the even ones and of the odd ones have 64 bits.
 #define RSHIFT_AVX2 [[gnu::target("avx2"), gnu::always_inline]] static inline
-struct Lanes256 {
+struct Avx2Lanes {
   using V = __m256i;
   static constexpr int64_t kCount = 8;
   RSHIFT_AVX2 V Load(const int32_t* x) {
@@ -31,7 +31,7 @@ struct Lanes256 {
 #undef RSHIFT_AVX2
 
 #define RSHIFT_AVX512 [[gnu::target("avx512f"), gnu::always_inline]] static inline
-struct Lanes512 {
+struct Avx512Lanes {
   using V = __m512i;
   static constexpr int64_t kCount = 16;
   RSHIFT_AVX512 V Load(const int32_t* x) { return _mm512_loadu_si512(x); }
@@ -105,27 +105,27 @@ struct Lanes512 {
     }                                                                                              \
     return i;                                                                                      \
   }
-RSHIFT_QUOTIENTS(Lanes256, "avx2")
-RSHIFT_QUOTIENTS(Lanes512, "avx512f")
+RSHIFT_QUOTIENTS(Avx2Lanes, "avx2")
+RSHIFT_QUOTIENTS(Avx512Lanes, "avx512f")
 #undef RSHIFT_QUOTIENTS
 
 }  // namespace
 
 int64_t SumQuotientsAvx2(const int32_t* a, const int32_t* b, int64_t n, int32_t multiplier_a,
                          int32_t multiplier_b, const S16Quotient& by, int32_t* y) noexcept {
-  return Lanes256Sums(a, b, n, multiplier_a, multiplier_b, by, y);
+  return Avx2LanesSums(a, b, n, multiplier_a, multiplier_b, by, y);
 }
 int64_t SumQuotientsAvx512(const int32_t* a, const int32_t* b, int64_t n, int32_t multiplier_a,
                            int32_t multiplier_b, const S16Quotient& by, int32_t* y) noexcept {
-  return Lanes512Sums(a, b, n, multiplier_a, multiplier_b, by, y);
+  return Avx512LanesSums(a, b, n, multiplier_a, multiplier_b, by, y);
 }
 int64_t ProductQuotientsAvx2(const int32_t* a, const int32_t* b, int64_t n, int32_t multiplier,
                              const S16Quotient& by, int32_t* y) noexcept {
-  return Lanes256Products(a, b, n, multiplier, by, y);
+  return Avx2LanesProducts(a, b, n, multiplier, by, y);
 }
 int64_t ProductQuotientsAvx512(const int32_t* a, const int32_t* b, int64_t n, int32_t multiplier,
                                const S16Quotient& by, int32_t* y) noexcept {
-  return Lanes512Products(a, b, n, multiplier, by, y);
+  return Avx512LanesProducts(a, b, n, multiplier, by, y);
 }
 
 }  // namespace rshift
