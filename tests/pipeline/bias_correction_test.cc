@@ -10,12 +10,14 @@
 #include <variant>
 
 #include "codegen/compile.h"
+#include "codegen/passes/passes.h"
 #include "graph/passes/passes.h"
 #include "pipeline/bias_layers.h"
 #include "pipeline/channel_moments.h"
 #include "pipeline/check_samples.h"
 #include "pipeline/deploy.h"
 #include "pipeline/program_pair.h"
+#include "pipeline/sample_runs.h"
 #include "pipeline/usage.h"
 #include "quantize/quantize.h"
 #include "runtime/onednn/float_library.h"
@@ -311,6 +313,30 @@ TEST(BiasLayersTest, MeansAreThoseOfTheProgramsOutputs) {
       }
     }
   }
+}
+
+// x + conv(relu(x)) with 16 bits in the sum: the convolution reads bytes, of which the integer
+// graph has a wider form, the program none.
+TEST(BiasLayersTest, WhatIsWidenedForAProductIsReadAsBytes) {
+  std::mt19937 random(7);
+  ModelBuilder model;
+  model.Input("x", {1, 4, 5, 5}).Floats("w", {4, 4, 3, 3}, Random(144, random));
+  model.Node("Relu", {"x"}, {"r"});
+  model.Node("Conv", {"r", "w"}, {"c"}, {{"pads", {1, 1, 1, 1}}});
+  model.Node("Add", {"x", "c"}, {"y"}).Output("y");
+  const Graph graph = GraphOf(model);
+  CalibrationTable table;
+  for (const char* name : {"x", "r", "c", "y"})
+    table.tensors.push_back({name, {-6, 6, 6, -6, 6, "max"}});
+  QuantizeOptions options;
+  options.residual_bits = 16;
+  const Graph quantized = QuantizeGraph(graph, table, options).graph;
+  const std::vector<BiasLayer> layers = FindBiasLayers(graph, quantized);
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_NE(layers[0].dtype, DType::kS16);
+  const Program program =
+      CompileObservable(RunTargetPasses(quantized, options.target), "integer program");
+  EXPECT_EQ(TensorPlaces(program, {layers[0].integer_x}).size(), 1u);
 }
 
 TEST(BiasLayersTest, StepsThatShareTheirWeightsAreLeftAlone) {
