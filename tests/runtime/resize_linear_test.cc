@@ -94,7 +94,7 @@ struct LinearCase {
         from[resized.back()] = by[1][2 * j];
         const int64_t element = Element(from);
         q[i][j] = static_cast<float>(element);
-        sum += element * by[0][2 * i + 1] * by[1][2 * j + 1];
+        if (whole) sum += element * by[0][2 * i + 1] * by[1][2 * j + 1];
       }
     }
     if (whole) return static_cast<int32_t>(std::llround(static_cast<long double>(sum) / 1048576));
