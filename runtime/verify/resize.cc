@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
-#include "runtime/steps/resize_list.h"
 #include "runtime/verify/requant.h"
+#include "runtime/verify/resize_dimensions.h"
 #include "runtime/verify/rules.h"
 
 namespace rshift::verify {
@@ -37,17 +36,9 @@ void CheckCommand(const CommandCheck& check, const isa::Resize& c) {
   check.CheckBytes(c.clamp);
   if (c.words.multiplier == 0) check.CheckSameType(Field::kSrc, Field::kDst);
   CheckWords(check, Rounding::kHalfUp, c.words, "interpolation");
-  check.CheckType(Field::kList, {DType::kS32});
+  const std::vector<int32_t> list = ReadTapList(check);
+  const std::vector<ResizeDimension> dims = CheckedDimensions(check, list, "0 to 4");
   const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
-  check.Check(src.size() == dst.size(), check.Describe(Field::kSrc), " and ",
-              check.Describe(Field::kDst), ": expected equal ranks");
-  const Shape& size = check.Tensor(Field::kList).shape;
-  check.Check(size.size() == 1, check.Describe(Field::kList), ": expected one dimension");
-  std::vector<int32_t> list(static_cast<size_t>(size[0]));
-  std::memcpy(list.data(), check.Data(Field::kList), list.size() * sizeof(int32_t));
-  const std::vector<ResizeDimension> dims = ReadResizeList(list, dst);
-  check.Check(dims.size() == dst.size(), check.Describe(Field::kList),
-              ": expected 0 to 4 taps for each dimension and a pair for each tap");
   int64_t gain = 1, axes = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].taps == 0) {

@@ -1,11 +1,10 @@
 // Interpolation in LiteRT's arithmetic.
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "quantize/numerics/resize.h"
 #include "quantize/numerics/tflite_resize.h"
-#include "runtime/steps/resize_list.h"
+#include "runtime/verify/resize_dimensions.h"
 #include "runtime/verify/rules.h"
 
 namespace rshift::verify {
@@ -38,17 +37,9 @@ void CheckCommand(const CommandCheck& check, const isa::ResizeLinear& c) {
   } else {
     check.CheckType(Field::kSrc, {DType::kU8});
   }
-  check.CheckType(Field::kList, {DType::kS32});
+  const std::vector<int32_t> list = ReadTapList(check);
+  const std::vector<ResizeDimension> dims = CheckedDimensions(check, list, "0 or 2");
   const Shape &src = check.Tensor(Field::kSrc).shape, &dst = check.Tensor(Field::kDst).shape;
-  check.Check(src.size() == dst.size(), check.Describe(Field::kSrc), " and ",
-              check.Describe(Field::kDst), ": expected equal ranks");
-  const Shape& size = check.Tensor(Field::kList).shape;
-  check.Check(size.size() == 1, check.Describe(Field::kList), ": expected one dimension");
-  std::vector<int32_t> list(static_cast<size_t>(size[0]));
-  std::memcpy(list.data(), check.Data(Field::kList), list.size() * sizeof(int32_t));
-  const std::vector<ResizeDimension> dims = ReadResizeList(list, dst);
-  check.Check(dims.size() == dst.size(), check.Describe(Field::kList),
-              ": expected 0 or 2 taps for each dimension and a pair for each tap");
   int axes = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].taps == 0) {

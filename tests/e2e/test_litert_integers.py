@@ -144,14 +144,6 @@ def sweep_of(code):
     return sweep.content(), sweep.samples
 
 
-def theirs_of(content, profile, samples):
-    made = litert.load(content, profile)
-    for detail in made.get_input_details():
-        made.set_tensor(detail['index'], samples[detail['name']])
-    made.invoke()
-    return {d['name']: np.array(made.get_tensor(d['index'])) for d in made.get_output_details()}
-
-
 @pytest.mark.parametrize('code', OPERATORS)
 def test_operator(code, tmp_path, report):
     content, samples = sweep_of(code)
@@ -164,7 +156,7 @@ def test_operator(code, tmp_path, report):
         left = pipeline.f32_commands(program)
         left.pop('where', None)  # it chooses bytes here
         assert not left, (profile, left)
-        theirs = theirs_of(content, profile, samples)
+        theirs = litert.outputs_of(content, profile, samples)
         ours = pipeline.infer(program, samples, tmp_path, '--raw')
         differ = {name: int((ours[name] != goal).sum()) for name, goal in theirs.items()}
         count = sum(goal.size for goal in theirs.values())

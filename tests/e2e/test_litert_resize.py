@@ -48,21 +48,13 @@ def many(rng, kind, corners):
     return net.bytes([i for i, t in enumerate(net.tensors) if t.name.startswith('x')], outputs), samples
 
 
-def theirs_of(content, profile, samples):
-    made = litert.load(content, profile)
-    for detail in made.get_input_details():
-        made.set_tensor(detail['index'], samples[detail['name']])
-    made.invoke()
-    return {d['name']: np.array(made.get_tensor(d['index'])) for d in made.get_output_details()}
-
-
 def compare(content, samples, profile, folder):
     """(elements, how many differ)."""
     model, program = folder / 'net.tflite', folder / 'net.rshift'
     model.write_bytes(content)
     pipeline.run('model_deploy', model, '--profile', profile, '-o', program)
     assert not pipeline.f32_commands(program), profile
-    theirs, ours = theirs_of(content, profile, samples), pipeline.infer(program, samples, folder, '--raw')
+    theirs, ours = litert.outputs_of(content, profile, samples), pipeline.infer(program, samples, folder, '--raw')
     for name, goal in theirs.items():
         assert ours[name].shape == goal.shape and ours[name].dtype == goal.dtype, name
     return (sum(goal.size for goal in theirs.values()),

@@ -21,14 +21,6 @@ MODELS = {'ad01_int8': 'autoencoder_ad01', 'kws_ref_model': 'dscnn_keywords', 'v
           'deeplabv3_mnv2_dm05_pascal_quant': 'deeplabv3_dm05'}
 
 
-def theirs_of(content, profile, samples):
-    made = litert.load(content, profile)
-    for detail in made.get_input_details():
-        made.set_tensor(detail['index'], samples[detail['name']])
-    made.invoke()
-    return {d['name']: np.array(made.get_tensor(d['index'])) for d in made.get_output_details()}
-
-
 def ours_of(content, samples, folder, *how):
     (folder / 'net.tflite').write_bytes(content)
     pipeline.run('model_deploy', folder / 'net.tflite', '-o', folder / 'net.rshift', *how)
@@ -39,7 +31,7 @@ def ours_of(content, samples, folder, *how):
 def test_float_operator(name, tmp_path):
     """F32 equals LiteRT within float error."""
     content, samples = tflite_cases.build(CASES[name], int8=False)
-    theirs = theirs_of(content, 'tflite-xnnpack', samples)
+    theirs = litert.outputs_of(content, 'tflite-xnnpack', samples)
     ours = ours_of(content, samples, tmp_path, '--mode', 'f32')
     for key, goal in theirs.items():
         assert ours[key].shape == goal.shape and ours[key].dtype == goal.dtype, key
@@ -55,7 +47,7 @@ def test_int8_operator(name, tmp_path):
         if (name, profile) in SKIPPED:
             continue
         try:
-            theirs = theirs_of(content, profile, samples)
+            theirs = litert.outputs_of(content, profile, samples)
         except ValueError as error:
             assert "Didn't find op" in str(error), error  # LiteRT has no int8 form of it
             pytest.skip(str(error).split('.', maxsplit=1)[0])
@@ -204,7 +196,7 @@ def test_sparse_weights_equal_litert(tmp_path):
     net.operator('DENSIFY', [net.sparse('w', weights)], [dense])
     net.operator('FULLY_CONNECTED', [x, dense, -1], [y], 'FullyConnectedOptions')
     content, samples = net.bytes([x], [y]), {'x': random.normal(size=(3, 40)).astype(np.float32)}
-    goal = theirs_of(content, 'tflite-ref', samples)['y']
+    goal = litert.outputs_of(content, 'tflite-ref', samples)['y']
     ours = ours_of(content, samples, tmp_path, '--mode', 'f32')['y']
     np.testing.assert_allclose(ours, goal, rtol=1e-5, atol=1e-5)
 

@@ -20,6 +20,15 @@ def load(content, profile, keep=False):
     return made
 
 
+def outputs_of(content, profile, samples):
+    """{output: array} of one run over {input: array}."""
+    made = load(content, profile)
+    for detail in made.get_input_details():
+        made.set_tensor(detail['index'], samples[detail['name']])
+    made.invoke()
+    return {d['name']: np.array(made.get_tensor(d['index'])) for d in made.get_output_details()}
+
+
 def delegated(made):
     return any('DELEGATE' in op['op_name'].upper() for op in made._get_ops_details())  # pylint: disable=protected-access
 
